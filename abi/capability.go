@@ -240,7 +240,8 @@ const (
 	OutcomeNotBuilt ExperimentOutcome = "not_built"
 	// OutcomeNoTest: the tree does not have the test.
 	OutcomeNoTest ExperimentOutcome = "no_test"
-	// OutcomeNotRun: nothing was run, or no run came to an end. Detail says why.
+	// OutcomeNotRun: nothing was run, no run came to an end, or the runs tell nothing of the failure, and their counts say what they were. Detail
+	// says why.
 	OutcomeNotRun ExperimentOutcome = "not_run"
 )
 
@@ -259,7 +260,7 @@ type ExperimentResult struct {
 	Passed int `abi:"passed,min=0,max=100"`
 	Same   int `abi:"same,min=0,max=100"`
 	Other  int `abi:"other,min=0,max=100"`
-	// Detail is the other failure, what the compiler said, or why nothing was run.
+	// Detail is the other failure, what the compiler said, why nothing was run, or what the runs did not see of what the failure may need.
 	Detail string `abi:"detail,opt"`
 	// Test says how the failing test differs from the test of green; absent where it is not known.
 	Test TestChange `abi:"test,opt"`

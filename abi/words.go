@@ -39,9 +39,24 @@ func (r *ExperimentResult) Words() string {
 	case OutcomeNoTest:
 		return "does not have the test"
 	case OutcomeNotRun:
-		return "was not run"
+		if r.Made() == 0 {
+			return "was not run"
+		}
+		return "does not count: " + r.runs()
 	case OutcomePassed, OutcomeSame, OutcomeOther, OutcomeMixed:
 	}
+	said := r.runs()
+	if made := r.Made(); made < r.Experiment.Runs && r.Outcome != OutcomeMixed { // which more runs can't change
+		said += ", " + strconv.Itoa(r.Experiment.Runs-made) + " not made"
+	}
+	return said
+}
+
+// Made is how many runs came to an end that says something.
+func (r *ExperimentResult) Made() int { return r.Passed + r.Same + r.Other }
+
+// runs says how many runs ended in which way.
+func (r *ExperimentResult) runs() string {
 	said := ""
 	for _, part := range [...]struct {
 		n    int
@@ -54,9 +69,6 @@ func (r *ExperimentResult) Words() string {
 			said += ", "
 		}
 		said += strconv.Itoa(part.n) + " " + part.what
-	}
-	if made := r.Passed + r.Same + r.Other; made < r.Experiment.Runs && r.Outcome != OutcomeMixed { // which more runs can't change
-		said += ", " + strconv.Itoa(r.Experiment.Runs-made) + " not made"
 	}
 	return said
 }

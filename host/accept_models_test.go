@@ -308,7 +308,7 @@ func TestAQuestionIsPaidOnceInATrial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	court := strings.NewReplacer("module: specter", "module: puppet", "  - name: verdict\n", "  - name: verdict\n    with: {behave: remand}\n").Replace(string(text))
+	court := strings.NewReplacer("module: specter", "module: puppet", "environment_labels: si001", "behave: remand").Replace(string(text))
 	same := lightFunc(func(req host.LightRequest) (host.LightResponse, error) {
 		return host.LightResponse{Answer: *dispute().Light, Remand: accountFor(req.Feedback)}, nil
 	})

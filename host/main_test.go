@@ -110,10 +110,12 @@ func shipped(t testing.TB, edits ...string) *pipeline.Definition {
 // persona's module, told what to do at a node.
 func behave(t testing.TB, persona, node, how string, edits ...string) *pipeline.Definition {
 	t.Helper()
-	def := shipped(t, append([]string{
-		"module: " + persona, "module: puppet",
-		"  - name: " + node + "\n", "  - name: " + node + "\n    with: {behave: " + how + "}\n",
-	}, edits...)...)
+	def := shipped(t, append([]string{"module: " + persona, "module: puppet"}, edits...)...)
+	for i := range def.Nodes {
+		if n := &def.Nodes[i]; n.Name == node {
+			n.With = []pipeline.Param{pipeline.Text("behave", how)}
+		}
+	}
 	return def
 }
 

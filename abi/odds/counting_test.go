@@ -147,3 +147,40 @@ func TestAccept_FZ3_WhatResultsRestOnIsChosenFirst(t *testing.T) {
 		t.Errorf("%+v, though nothing is worth it", best)
 	}
 }
+
+// A failure came back only if a run on head in its own environment failed in the same way. Runs that don't count by themselves count here.
+// That a clean environment mends what fails is no chance.
+func TestAccept_FZ3_WhatDidNotComeBack(t *testing.T) {
+	t.Parallel()
+	ran := func(e abi.Experiment, outcome abi.ExperimentOutcome, passed, same, other int) abi.ExperimentResult {
+		return abi.ExperimentResult{Experiment: e, Outcome: outcome, Passed: passed, Same: same, Other: other}
+	}
+	ordered := again
+	ordered.Order, ordered.Runs = abi.OriginalOrder, 2
+	passes, fails, varies := ran(again, abi.OutcomePassed, 5, 0, 0), ran(again, abi.OutcomeSame, 0, 5, 0), ran(again, abi.OutcomeOther, 0, 0, 5)
+	mended := ran(clean, abi.OutcomePassed, 1, 0, 0)
+	for _, tc := range []struct {
+		name    string
+		results []abi.ExperimentResult
+		want    bool
+	}{
+		{"nothing was run", nil, false},
+		{"nothing could be run", []abi.ExperimentResult{ran(again, abi.OutcomeNotRun, 0, 0, 0)}, false},
+		{"other trees and environments alone", []abi.ExperimentResult{ran(green, abi.OutcomePassed, 2, 0, 0), mended, ran(starved, abi.OutcomePassed, 5, 0, 0)}, false},
+		{"it passes", []abi.ExperimentResult{passes}, true},
+		{"it passes, in a clean environment too", []abi.ExperimentResult{passes, mended}, true},
+		{"it fails in other ways", []abi.ExperimentResult{varies}, true},
+		{"it fails in one other way, which does not count", []abi.ExperimentResult{ran(again, abi.OutcomeNotRun, 0, 0, 5)}, true},
+		{"it passes without a file that it names, which does not count", []abi.ExperimentResult{ran(again, abi.OutcomeNotRun, 5, 0, 0)}, true},
+		{"it passes or fails in another way", []abi.ExperimentResult{ran(again, abi.OutcomeMixed, 1, 0, 1)}, true},
+		{"another environment mends what fails", []abi.ExperimentResult{varies, mended}, false},
+		{"it fails on a busy machine alone", []abi.ExperimentResult{passes, ran(starved, abi.OutcomeSame, 0, 5, 0)}, true},
+		{"it fails", []abi.ExperimentResult{fails}, false},
+		{"it fails sometimes", []abi.ExperimentResult{ran(again, abi.OutcomeMixed, 3, 2, 0)}, false},
+		{"it fails after other tests", []abi.ExperimentResult{passes, ran(ordered, abi.OutcomeSame, 0, 2, 0)}, false},
+	} {
+		if got := odds.NotReproduced(tc.results); got != tc.want {
+			t.Errorf("%s: got %v", tc.name, got)
+		}
+	}
+}

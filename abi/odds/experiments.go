@@ -366,6 +366,28 @@ func staysTheSame(results []abi.ExperimentResult) bool {
 	return true
 }
 
+// NotReproduced says whether the failing test was run again on head in its own environment, and never failed as the case did. Runs count
+// that tell nothing by themselves, too, such as those that fail because the test lacks a file.
+//
+// Such a failure was chance, or came from what was otherwise in the failing run. Which of these, no rerun tells, unless another environment
+// mends what fails in this one: then false is returned.
+func NotReproduced(results []abi.ExperimentResult) bool {
+	own, mended := 0, false
+	passed := false
+	for i := range results {
+		switch r := &results[i]; {
+		case !onHead(r):
+		case r.Experiment.Environment == abi.CleanEnvironment:
+			mended = mended || r.Outcome == abi.OutcomePassed
+		case r.Experiment.Environment == abi.OriginalEnvironment && (r.Same > 0 || r.Outcome == abi.OutcomeSame):
+			return false
+		case r.Experiment.Environment == abi.OriginalEnvironment:
+			own, passed = own+r.Made(), passed || r.Passed > 0
+		}
+	}
+	return own > 0 && (passed || !mended)
+}
+
 func onHead(r *abi.ExperimentResult) bool {
 	return r.Experiment.Product == abi.Head && r.Experiment.Tests == abi.Head
 }

@@ -15,22 +15,8 @@ import (
 func TestAccept_FZ8_NoSecretOfTheHomeIsTold(t *testing.T) {
 	t.Parallel()
 	const secret = "planted-0b5c1e"
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	home, err := os.MkdirTemp(here, "home-") //nolint:usetesting // not below /tmp, which tests do not see anyway
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	home := homeWith(t, ".ssh/id_test", secret)
 	key := filepath.Join(home, ".ssh", "id_test")
-	if err := os.MkdirAll(filepath.Dir(key), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(key, []byte(secret), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	goTest := "package shop\n\nimport (\"os\"; \"testing\")\n\nfunc TestKey(t *testing.T) {\n\tdata, _ := os.ReadFile(\"" + key + "\")\n\tif len(data) > 0 {\n\t\tt.Errorf(\"the key is %s\", data)\n\t}\n}\n"
 	goReport := `{"Action":"run","Package":"example.com/shop","Test":"TestKey"}
 {"Action":"output","Package":"example.com/shop","Test":"TestKey","Output":"    shop_test.go:8: the key ` + key + ` is bad\n"}
@@ -62,14 +48,7 @@ func TestAccept_FZ8_NoSecretOfTheHomeIsTold(t *testing.T) {
 				args = append(append(args, tt.args...), "--source", ".", "--since", "green")
 				cmd := exec.CommandContext(t.Context(), "shadowcourt", args...)
 				cmd.Dir = p.dir
-				cmd.Env = append(append(os.Environ(), userEnv(t)...), "HOME="+home)
-				for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
-					value, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
-					if err != nil {
-						t.Fatal(err)
-					}
-					cmd.Env = append(cmd.Env, name+"="+strings.TrimSpace(string(value)))
-				}
+				cmd.Env = append(os.Environ(), envOf(t, home)...)
 				out, err := cmd.CombinedOutput()
 				if err != nil {
 					t.Fatalf("%v\n%s", err, out)

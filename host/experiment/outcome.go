@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 )
 
@@ -19,14 +20,15 @@ const maxDetailBytes = 2000
 
 // tally collects what the runs of an experiment show.
 type tally struct {
-	result abi.ExperimentResult
-	looks  looks // of the case's failure
-	runs   int   // that were made, those that tell nothing included
-	absent int   // of them, those whose tree lacks the test
-	reason string
-	online bool   // the tests have the network
-	hidden string // a path that the failure names, and that the tests don't see
-	missed bool   // a run failed for want of the network that experiments take away
+	result   abi.ExperimentResult
+	looks    looks // of the case's failure
+	runs     int   // that were made, those that tell nothing included
+	absent   int   // of them, those whose tree lacks the test
+	reason   string
+	online   bool   // the tests have the network
+	homeless bool   // the tests don't see the user's home
+	hidden   string // a path that the failure names, and that the tests don't see
+	missed   bool   // a run failed for want of the network that experiments take away
 	// others are the looks of the first run that failed in another way; alike says that all of them look so.
 	others *looks
 	alike  bool
@@ -80,7 +82,7 @@ func (t *tally) failed(f *failure, documents []abi.Document) {
 		t.result.Same++
 	case !t.online && networkText.MatchString(log):
 		t.missed, t.reason = true, "the test needs a network or a service, such as a database, that experiments take away: "+networkText.FindString(log)+
-			"; --experiment-network leaves it"
+			"; "+plan.LeavesNetwork
 	default:
 		if t.others == nil {
 			t.others, t.alike = &l, t.result.Other == 0
@@ -159,11 +161,14 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 	case err != nil && r.Outcome == abi.OutcomeNotRun:
 		return notRun(r.Experiment, err.Error()), false
 	case err == nil && t.hidden != "" && unchanged && r.Outcome == abi.OutcomePassed:
-		return notRun(r.Experiment, "the failure names "+t.hidden+", which tests in experiments do not see, and it does not come back without it: "+
-			"--experiment-home shows it"), true
+		return t.uncounted("the failure names " + t.hidden + ", which tests in experiments do not see, and it does not come back without it: " + plan.ShowsHome), true
 	case err == nil && t.elsewhere():
-		return notRun(r.Experiment, "the failure does not come back: each rerun fails in one way, but not as the report says. A variable, a file or a "+
-			"service that the test needs may be missing in experiments (see their limits):\n"+r.Detail), true
+		why := "the failure does not come back: each rerun fails in one way, but not as the report says. A variable, a file or a service that the " +
+			"test needs may be missing in experiments (see their limits)"
+		if t.homeless {
+			why += "; they hide your home: " + plan.ShowsHome
+		}
+		return t.uncounted(why + ":\n" + r.Detail), true
 	case err != nil:
 		r.Detail = firstLines(fmt.Sprintf("%d of %d runs were not made: %v\n%s", r.Experiment.Runs-t.runs, r.Experiment.Runs, err, r.Detail))
 		return *r, false
@@ -171,8 +176,17 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 		return notRun(r.Experiment, "the test is not found in the tree under test (submodules and files that git ignores are not in it)"), true
 	case r.Outcome == abi.OutcomeNotRun:
 		r.Detail = firstLines(t.reason)
+	case t.homeless && odds.IsRerun(&r.Experiment) && r.Same == 0:
+		r.Detail = firstLines("the failure does not come back, and tests in experiments do not see your home, which it may need: " + plan.ShowsHome + "\n" + r.Detail)
 	}
 	return *r, true
+}
+
+// uncounted is a result whose runs tell nothing of the failure. Their counts stay.
+func (t *tally) uncounted(why string) abi.ExperimentResult {
+	r := t.result
+	r.Outcome, r.Detail, r.Test = abi.OutcomeNotRun, firstLines(why), ""
+	return r
 }
 
 func (t *tally) outcome() abi.ExperimentOutcome {

@@ -78,7 +78,7 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 
 // perform builds and runs, and tells left which share of the runs there is to do. A result is final if running it again could not be better: nothing but the code decided it.
 func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experiment, left func(float64)) (r abi.ExperimentResult, constant *looks, final bool, err error) {
-	t := tally{result: abi.ExperimentResult{Experiment: e, Test: in.test}, looks: f.looks, online: l.config.Network, hidden: f.hidden, constant: l.constantOf(f, e)}
+	t := tally{result: abi.ExperimentResult{Experiment: e, Test: in.test}, looks: f.looks, online: l.config.Network, homeless: l.hidesHome(), hidden: f.hidden, constant: l.constantOf(f, e)}
 	if in.absent {
 		r, final = t.end(runner.ErrNoTests)
 		return r, nil, final, nil

@@ -100,7 +100,7 @@ func (l *Lab) failureOf(c *abi.Case) (*failure, error) {
 	f := found[0]
 	f.fingerprint = casebook.Take(casebook.Failure{Subject: c.Subject, Test: f.group + "." + f.name, Texts: texts(c.Documents)}).Exact
 	f.looks = looksOf(f.group, c.Documents)
-	if !l.config.Home && isolate.HidesFiles() {
+	if l.hidesHome() {
 		f.hidden = l.hiddenName(f.toolchain, texts(c.Documents))
 	}
 	return f, nil
@@ -118,6 +118,9 @@ func (l *Lab) noRunner(c *abi.Case) error {
 	}
 	return fmt.Errorf("no test of %s, and the source has tests of no other runner; is the report of another language or project?", strings.Join(names, " or "))
 }
+
+// hidesHome says whether tests see nothing of the user's home.
+func (l *Lab) hidesHome() bool { return !l.config.Home && isolate.HidesFiles() }
 
 // hiddenName finds a path of the user's home in the texts of a failure that the tests of a toolchain do not see.
 func (l *Lab) hiddenName(t toolchain, texts []string) string {

@@ -46,16 +46,22 @@ const olderBase = "name an older revision, at which the test passed, with --sinc
 // not always what the court decides: no run tells a regression from a test that nobody updated.
 func (t *Trial) Conclusion() Conclusion {
 	runs := t.Result.Experiments
+	p := t.Result.Proposal
 	c := Conclusion{Finding: NotRun, Text: t.unread()}
 	if slices.ContainsFunc(runs, func(e Experiment) bool { return e.Outcome != abi.OutcomeNotRun }) {
-		if c = onHead(runs); c.Finding == FoundNothing {
+		switch c = onHead(runs); {
+		case c.Finding == FoundNothing:
 			c = acrossTrees(runs, c)
+		case c.Finding == FoundPassing && p != nil && p.Allow != "":
+			c.Text = strings.TrimSuffix(c.Text, ".") + ", or " + p.Lacked() + ", which the reruns did not have."
 		}
+	} else if slices.ContainsFunc(runs, func(e Experiment) bool { return e.Passed+e.Same+e.Other > 0 }) {
+		c.Finding = FoundPassing
 	}
 	if c.Finding == FoundBase {
 		c.Text = strings.TrimSuffix(c.Text, ".") + t.onRedBase() + "."
 	}
-	if p := t.Result.Proposal; p != nil && (c.Finding == NotRun || c.Finding == FoundNothing || c.Finding == FoundBoth) {
+	if p != nil && (p.Allow != "" || c.Finding == NotRun || c.Finding == FoundNothing || c.Finding == FoundBoth) {
 		c.Next = p.Action()
 	}
 	return c
@@ -77,7 +83,7 @@ func (t *Trial) unread() string {
 	case final.Status == Rejected:
 		return text + ", and Light was too unsure for a trial."
 	case final.Classification == "":
-		return text + ", and reading decided nothing."
+		return text + ", and the case stays open."
 	}
 	return text + ": " + t.LabelName(final.Classification) + " at " + Number(final.Confidence) + " rests on reading alone."
 }
@@ -125,7 +131,7 @@ func (s seen) how() string {
 // look adds up the results that fit.
 func look(runs []Experiment, fits func(*Experiment) bool) (s seen) {
 	for i := range runs {
-		if e := &runs[i]; fits(e) {
+		if e := &runs[i]; fits(e) && e.Outcome != abi.OutcomeNotRun { // whose runs don't count
 			s.passed, s.same, s.other = s.passed+e.Passed, s.same+e.Same, s.other+e.Other
 			s.notBuilt = s.notBuilt || e.Outcome == abi.OutcomeNotBuilt
 			s.noTest = s.noTest || e.Outcome == abi.OutcomeNoTest
@@ -171,6 +177,11 @@ func onHead(runs []Experiment) Conclusion {
 		return Conclusion{FoundEnvironment, "The environment is the cause: the test fails in yours, and passes in a clean one (no variables, an empty home, UTC).", ""}
 	case all.same > 0 && all.other > 0:
 		return Conclusion{FoundFlaky, "The test fails in different ways on the same tree, so chance plays a part.", ""}
+	case all.fails() && all.same == 0:
+		return Conclusion{
+			FoundNothing, "The failure did not come back: the test fails each time on this tree (" + times(all.failed(), "rerun", "reruns") + "), but in other ways.",
+			"run it again where it failed",
+		}
 	case all.fails():
 		return Conclusion{
 			FoundNothing, "The test fails each time on this tree (" + times(all.failed(), "rerun", "reruns") + "), so it is not flaky.",

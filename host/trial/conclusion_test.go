@@ -27,6 +27,13 @@ func ended(product, tests abi.TreeRevision, outcome abi.ExperimentOutcome) Exper
 	return Experiment{Factors: Factors{product, tests, abi.OriginalEnvironment, abi.Alone, 1}, Outcome: outcome, Detail: "no git"}
 }
 
+// uncounted are runs of head that passed or failed in another way, and tell nothing.
+func uncounted(passed, other int) Experiment {
+	e := ran(abi.Head, abi.Head, passed, 0, other)
+	e.Outcome, e.Detail = abi.OutcomeNotRun, "it names a hidden file:\noutput"
+	return e
+}
+
 func (e Experiment) in(environment abi.RunEnvironment, order abi.RunOrder) Experiment {
 	e.Environment, e.Order = environment, order
 	return e
@@ -76,6 +83,13 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 			FoundPassing,
 			"The failure did not come back: 5 reruns of the same tree passed. Chance caused it, or the machine where it failed.",
 		},
+		"gone in runs that don't count": {
+			[]Experiment{uncounted(5, 0)}, FoundPassing, "No experiment counts (it names a hidden file): product bug at 0.70 rests on reading alone.",
+		},
+		"other failures": {
+			[]Experiment{ran(head, head, 0, 0, 5)}, FoundNothing, "The failure did not come back: the test fails each time on this tree (5 reruns), but in other ways.",
+		},
+		"runs that don't count beside others": {[]Experiment{fails, uncounted(5, 0)}, FoundNothing, "The test fails each time on this tree (5 reruns), so it is not flaky."},
 		"environment": {
 			[]Experiment{fails, ran(head, head, 1, 0, 0).in(abi.CleanEnvironment, abi.Alone)},
 			FoundEnvironment,
@@ -181,6 +195,21 @@ func TestTheProposedExperimentIsNext(t *testing.T) {
 	tr := &Trial{Result: Result{Experiments: []Experiment{ran(abi.Head, abi.Head, 0, 5, 0)}, Proposal: p}}
 	if got := tr.Conclusion().Next; got != "run the last green tree, 2 times, in about 9 seconds" {
 		t.Errorf("next: %q", got)
+	}
+}
+
+// Where the home was hidden and the failure did not come back, the next step is the run that shows the home.
+func TestAccept_FZ3_TheNextStepShowsTheHome(t *testing.T) {
+	t.Parallel()
+	p := &Proposal{Factors: Factors{abi.Head, abi.Head, abi.OriginalEnvironment, abi.Alone, 5}, Seconds: 9, Allow: "home"}
+	for name, run := range map[string]Experiment{"passes": ran(abi.Head, abi.Head, 5, 0, 0), "fails in other ways": ran(abi.Head, abi.Head, 0, 0, 5), "does not count": uncounted(0, 5)} {
+		c := (&Trial{Result: Result{Experiments: []Experiment{run}, Proposal: p}}).Conclusion()
+		if c.Next != "run this tree, 5 times, with --experiment-home, in about 9 seconds" {
+			t.Errorf("%s: next: %q", name, c.Next)
+		}
+	}
+	if p.Reason() != "the failure may need a file of your home, which the tests did not have" {
+		t.Error(p.Reason())
 	}
 }
 

@@ -7,12 +7,17 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// Proposal is the experiment that is expected to tell most of the label of an uncertain case for its seconds, and was not run.
+// Proposal is the experiment that is expected to tell most of the label of an uncertain case for its seconds, and was not run, or not with
+// what Allow gives its tests.
 type Proposal struct {
 	Factors
 	// Seconds are expected, not measured.
 	Seconds float64 `json:"seconds"`
-	WhyNot  string  `json:"why_not"`
+	// WhyNot says why it was not run.
+	WhyNot string `json:"why_not"`
+	// Allow is what the tests have to be given to tell more than they did: home or network, by the flag --experiment-home or
+	// --experiment-network. Empty for nothing.
+	Allow string `json:"allow,omitempty"`
 	// Command runs it; empty where the command line is not known, or would come to no other end. It is no part of the JSON form, which
 	// depends on the case alone.
 	Command string `json:"-"`
@@ -20,8 +25,11 @@ type Proposal struct {
 	PerSecond float64 `json:"-"`
 }
 
-// Reason says why the experiment was not run.
+// Reason says why the experiment was not run, or why it has to be run again.
 func (p *Proposal) Reason() string {
+	if p.Allow != "" {
+		return "the failure may need " + p.Lacked() + ", which the tests did not have"
+	}
 	return "an experiment would tell more, and was not run: " + p.WhyNot
 }
 
@@ -31,12 +39,31 @@ func (p *Proposal) Action() string {
 	if seconds == "1 seconds" {
 		seconds = "a second"
 	}
-	return "run " + p.What() + ", in about " + seconds
+	with := ""
+	if p.Allow != "" {
+		with = ", with " + p.Flag()
+	}
+	return "run " + p.What() + with + ", in about " + seconds
 }
 
-// Propose states an experiment, and why it was not run. The gap brief gets it as a gap, behind what is broken.
-func (r *Result) Propose(offer *abi.ExperimentOffer, perSecond float64, whyNot string) {
-	p := &Proposal{Factors: factorsOf(&offer.Experiment), Seconds: offer.Seconds, WhyNot: whyNot, PerSecond: perSecond}
+// Lacked says in words what Allow names.
+func (p *Proposal) Lacked() string {
+	if p.Allow == "home" {
+		return "a file of your home"
+	}
+	return "the " + p.Allow
+}
+
+// Flag is the command's flag that gives the tests what Allow names.
+func (p *Proposal) Flag() string { return "--experiment-" + p.Allow }
+
+// NewProposal states an experiment, and why it was not run.
+func NewProposal(offer *abi.ExperimentOffer, whyNot string) *Proposal {
+	return &Proposal{Factors: factorsOf(&offer.Experiment), Seconds: offer.Seconds, WhyNot: whyNot}
+}
+
+// Propose proposes an experiment. The gap brief gets it as a gap, behind what is broken.
+func (r *Result) Propose(p *Proposal) {
 	r.Proposal = p
 	if r.GapBrief == nil {
 		return

@@ -63,6 +63,21 @@ func TestWhatTheModelDecides(t *testing.T) {
 	}
 }
 
+// No model is asked to choose a label of the environment, or one that is less likely than it, where the failure did not come back.
+func TestAccept_FZ3_NoModelDecidesForTheEnvironment(t *testing.T) {
+	t.Parallel()
+	for label, asked := range map[string]bool{"a": false, "b": false, "c": true} {
+		r := disputed(0.7, 0.83)
+		r.Params = []abi.Param{{Name: "environment_labels", Text: &label}}
+		r.Case.Experiments = []abi.ExperimentResult{{
+			Experiment: abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}, Outcome: abi.OutcomePassed, Passed: 5,
+		}}
+		if got := magistrate.Ask(r) != nil; got != asked {
+			t.Errorf("where %s is the environment's: asked is %v", label, got)
+		}
+	}
+}
+
 // Where the evidence decides, no model is asked.
 func TestAClearCaseIsNotAsked(t *testing.T) {
 	t.Parallel()

@@ -27,12 +27,16 @@ var magistrate = chat.Player{Base: judgment.Play, Question: question, Apply: app
 // openShare: a label is open that is at least half as probable as the first.
 const openShare = 0.5
 
-// open are the labels between which the evidence leaves the decision open, with their probabilities.
+// open are the labels between which the evidence leaves the decision open, with their probabilities: none where the first of them is no
+// answer, since the others are less likely than that.
 func open(r *abi.NodeRequest) (labels []string, scale *weigh.Scale) {
 	scale = weigh.Weigh(proceeding.Matter(r, proceeding.Challenges(r)))
-	_, top := scale.Top(r.Indictment.ChargedDefectType)
+	first, top := scale.Top(r.Indictment.ChargedDefectType)
+	if judgment.Unshown(r, first) {
+		return nil, scale
+	}
 	for i, label := range scale.Labels {
-		if scale.Posterior[i] >= openShare*top && scale.Speaks(label) >= weigh.Nothing {
+		if scale.Posterior[i] >= openShare*top && scale.Speaks(label) >= weigh.Nothing && !judgment.Unshown(r, label) {
 			labels = append(labels, label)
 		}
 	}

@@ -335,7 +335,7 @@ typedef struct sc_experiment_result {
   int64_t passed;
   int64_t same;
   int64_t other;
-  /// `detail` is the other failure, what the compiler said, or why nothing was run.
+  /// `detail` is the other failure, what the compiler said, why nothing was run, or what the runs did not see of what the failure may need.
   sc_text detail;
   /// `test` says how the failing test differs from the test of green; absent where it is not known.
   sc_test_change test;

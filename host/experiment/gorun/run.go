@@ -37,7 +37,7 @@ func (g *Go) Test(ctx context.Context, b *Binary, name string, env runner.Enviro
 		overlays = append(overlays, env.Overlay)
 	}
 	result, err := isolate.Run(ctx, isolate.Command{
-		Args: args, Dir: b.Dir, Env: g.environment(env.Clean, b.Dir), Scratch: env.Scratch, Overlays: overlays,
+		Args: args, Dir: b.Dir, Env: g.environment(env, b.Dir), Scratch: env.Scratch, Overlays: overlays,
 		Show: []string{g.env["GOROOT"], g.env["GOMODCACHE"]}, Hide: g.hide, Home: env.Home, Network: env.Network, Starve: env.Starve, Limits: env.Limits,
 	})
 	if err != nil {
@@ -77,8 +77,8 @@ func pattern(name string) string {
 }
 
 // environment is what the test sees of the user's variables.
-func (g *Go) environment(clean bool, dir string) []string {
-	env := append(runner.Variables(clean, "GODEBUG", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX"), "PWD="+dir, "GOPROXY=off", "GOTOOLCHAIN=local")
+func (g *Go) environment(of runner.Environment, dir string) []string {
+	env := append(runner.Variables(of, "GODEBUG", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX"), "PWD="+dir, "GOPROXY=off", "GOTOOLCHAIN=local")
 	for _, name := range []string{"GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS"} {
 		env = append(env, name+"="+g.env[name])
 	}

@@ -72,6 +72,32 @@ func TestAccept_FZ8_TestsSeeNothingOfTheHome(t *testing.T) {
 	}
 }
 
+// HOME names the home that a program sees: the user's where it may read that, else an empty folder, whatever the variables say.
+func TestAccept_FZ8_HomeNamesTheHomeThatIsSeen(t *testing.T) {
+	for _, level := range levels(t) {
+		t.Run(string(level), func(t *testing.T) {
+			home := secretHome(t)
+			run := func(seen bool, env ...string) string {
+				return string(shell(t, level, `ls -A "$HOME"; echo "$HOME"`, func(c *isolate.Command) {
+					c.Home, c.Env = seen, append([]string{"PATH=" + os.Getenv("PATH")}, env...)
+				}).Output)
+			}
+			if out := run(false, "HOME="+home); strings.Contains(out, home) || !strings.HasSuffix(out, "/home\n") || strings.Count(out, "\n") != 1 {
+				t.Errorf("a hidden home is %q", out)
+			}
+			if out := run(true); !strings.HasSuffix(out, "/home\n") || strings.Count(out, "\n") != 1 {
+				t.Errorf("without a variable, as in clean runs, the home is %q", out)
+			}
+			if strings.HasPrefix(home, "/tmp/") && level == isolate.Namespaces {
+				return // folders for temporary files are others in any case
+			}
+			if out := run(true, "HOME="+home); !strings.Contains(out, ".ssh\n") || !strings.HasSuffix(out, "\n"+home+"\n") {
+				t.Errorf("the home that is seen is %q", out)
+			}
+		})
+	}
+}
+
 // What is hidden by name, such as the checkout, is hidden in a folder of the system, too, and protected files of /etc are empty.
 func TestHiddenFoldersAndProtectedFiles(t *testing.T) {
 	if isolate.Strongest() != isolate.Namespaces {

@@ -74,8 +74,8 @@ type Command struct {
 	Args []string `json:"args"`
 	// Dir is the folder to run in; with Namespaces it can be written to only within Scratch.
 	Dir string `json:"dir"`
-	// Env is the whole environment, as NAME=VALUE. HOME and TMPDIR are set to the folders home and tmp in Scratch, and with
-	// Namespaces /tmp is the latter, too.
+	// Env is the whole environment, as NAME=VALUE. HOME and TMPDIR are set to the folders home and tmp in Scratch, but for a HOME of a
+	// command that has its Home, and with Namespaces /tmp is the latter, too.
 	Env []string `json:"env"`
 	// Scratch is the folder that the program may write to. It must exist, and gets the folders home and tmp.
 	Scratch string `json:"scratch"`
@@ -89,7 +89,7 @@ type Command struct {
 	// A home itself, and a folder around one, is not shown. Hide are further folders that it does not see. See [HidesFiles].
 	Show []string `json:"show"`
 	Hide []string `json:"hide"`
-	// Home leaves everything visible that the user can read.
+	// Home leaves everything visible that the user can read, and the HOME of Env as it is.
 	Home bool `json:"home"`
 	// Network leaves the program on the network.
 	Network bool `json:"network"`

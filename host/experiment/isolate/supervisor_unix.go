@@ -80,10 +80,14 @@ func execute(o *order) report {
 	if o.Probe {
 		return report{Ending: Exited}
 	}
+	isHome := func(v string) bool { return strings.HasPrefix(v, "HOME=") }
 	env := slices.DeleteFunc(slices.Clone(o.Command.Env), func(v string) bool {
-		return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "TMPDIR=")
+		return !o.Command.Home && isHome(v) || strings.HasPrefix(v, "TMPDIR=")
 	})
-	env = append(env, "HOME="+filepath.Join(o.Command.Scratch, "home"), "TMPDIR="+filepath.Join(o.Command.Scratch, "tmp"))
+	if !slices.ContainsFunc(env, isHome) {
+		env = append(env, "HOME="+filepath.Join(o.Command.Scratch, "home"))
+	}
+	env = append(env, "TMPDIR="+filepath.Join(o.Command.Scratch, "tmp"))
 	path, err := lookPath(o.Command.Args[0], env)
 	if err != nil {
 		return report{Error: err.Error()}

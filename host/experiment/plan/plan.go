@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -25,6 +26,34 @@ var catalogue = []abi.Experiment{
 
 // Has says whether there is such an experiment.
 func Has(e abi.Experiment) bool { return slices.Contains(catalogue, e) }
+
+// What the details of results say of what tests don't have, in their first line: which flag gives it to them.
+const (
+	ShowsHome     = "--experiment-home shows it"
+	LeavesNetwork = "--experiment-network leaves it"
+)
+
+// What tests may be given that they don't have otherwise.
+const (
+	Home    = "home"
+	Network = "network"
+)
+
+// Lacking finds a result whose runs may have lacked what tests can be given, and says what: the user's home, where the failure did not come
+// back, or the network. It is nil where there is none.
+func Lacking(results []abi.ExperimentResult) (*abi.ExperimentResult, string) {
+	for i := range results {
+		r := &results[i]
+		line, _, _ := strings.Cut(r.Detail, "\n") // the rest is what the tests print
+		switch {
+		case odds.IsRerun(&r.Experiment) && r.Made() > 0 && r.Same == 0 && strings.Contains(line, ShowsHome):
+			return r, Home
+		case r.Outcome == abi.OutcomeNotRun && strings.Contains(line, LeavesNetwork):
+			return r, Network
+		}
+	}
+	return nil, ""
+}
 
 // What experiments are expected to take, where nothing is known of the test. A tree of head compiles little, because the go command
 // has built it before.
@@ -125,7 +154,9 @@ func Best(labels []string, now []float64, p *abi.Profile, results []abi.Experime
 	return odds.Choose(p, offers, minGain, odds.ForecastFrom(labels, now, p, results).Information)
 }
 
-// came says whether an experiment was run.
+// came says whether an experiment was run, even if its runs don't count: they would not another time.
 func came(results []abi.ExperimentResult, e abi.Experiment) bool {
-	return slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return r.Experiment == e && r.Outcome != abi.OutcomeNotRun })
+	return slices.ContainsFunc(results, func(r abi.ExperimentResult) bool {
+		return r.Experiment == e && (r.Outcome != abi.OutcomeNotRun || r.Made() > 0)
+	})
 }

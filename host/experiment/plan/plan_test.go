@@ -67,3 +67,31 @@ func TestSecondsGrowWithTheTest(t *testing.T) {
 		}
 	}
 }
+
+// An experiment whose runs were made is not proposed again, even if they don't count, unless its tests may lack what they can be given. What
+// they print is no sign of that.
+func TestAccept_FZ3_ARunIsProposedAgainOnlyWithWhatItLacked(t *testing.T) {
+	t.Parallel()
+	e := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}
+	p := &abi.Profile{Experiments: []abi.ExperimentTable{table(e, map[abi.ExperimentOutcome][2]float64{abi.OutcomePassed: {0.9, 0.1}, abi.OutcomeSame: {0.1, 0.9}})}}
+	for _, tc := range []struct {
+		name   string
+		result abi.ExperimentResult
+		again  bool
+		lacks  string
+	}{
+		{"not run", abi.ExperimentResult{Experiment: e, Outcome: abi.OutcomeNotRun, Detail: "the budget is used up"}, true, ""},
+		{"run, and not counted", abi.ExperimentResult{Experiment: e, Outcome: abi.OutcomeNotRun, Other: 5, Detail: "it fails in one other way:\n" + plan.ShowsHome}, false, ""},
+		{"without the home", abi.ExperimentResult{Experiment: e, Outcome: abi.OutcomePassed, Passed: 5, Detail: "no home: " + plan.ShowsHome + "\nlog"}, false, plan.Home},
+		{"without the network", abi.ExperimentResult{Experiment: e, Outcome: abi.OutcomeNotRun, Detail: "no network; " + plan.LeavesNetwork}, true, plan.Network},
+		{"the failure came back", abi.ExperimentResult{Experiment: e, Outcome: abi.OutcomeSame, Same: 5, Detail: plan.ShowsHome}, false, ""},
+	} {
+		results := []abi.ExperimentResult{tc.result}
+		if best, _ := plan.Best([]string{"a", "b"}, []float64{0.5, 0.5}, p, results, nil, 0, plan.GoPace()); (best != nil) != tc.again {
+			t.Errorf("%s: proposed is %+v", tc.name, best)
+		}
+		if r, lacks := plan.Lacking(results); lacks != tc.lacks || (r != nil) != (lacks != "") {
+			t.Errorf("%s: lacks %q", tc.name, lacks)
+		}
+	}
+}

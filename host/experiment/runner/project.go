@@ -215,7 +215,7 @@ func (r *Runner) Seconds() Seconds { return r.definition.Seconds }
 
 // environment is what a command sees of the user's variables, and the folders of others that it seems to write to.
 func (r *Runner) environment(env Environment, command string) (variables, overlays []string) {
-	variables = Variables(env.Clean, r.definition.Allow...)
+	variables = Variables(env, r.definition.Allow...)
 	// The folders of temporary files are others in isolation; an installation there has to stay.
 	for _, temp := range []string{"/tmp", "/var/tmp"} {
 		if folder := filepath.Dir(command); within(temp, folder) && folder != temp && !within(r.source.Top, command) {

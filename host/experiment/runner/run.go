@@ -81,11 +81,14 @@ func (e *BuildError) Error() string {
 }
 
 // Variables are what a test sees of the user's environment: an allow-list, so that no secret reaches a test by accident. A clean
-// environment has PATH alone, in UTC and the C locale.
-func Variables(clean bool, more ...string) []string {
+// environment has PATH alone, in UTC and the C locale. HOME is among them where the test sees the user's home.
+func Variables(of Environment, more ...string) []string {
 	env := []string{"PATH=" + os.Getenv("PATH")}
-	if clean {
+	if of.Clean {
 		return append(env, "LC_ALL=C", "TZ=UTC")
+	}
+	if home, err := os.UserHomeDir(); of.Home && err == nil {
+		env = append(env, "HOME="+home)
 	}
 	allowed := append([]string{"LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "TERM"}, more...)
 	for _, v := range os.Environ() {

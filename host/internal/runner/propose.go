@@ -25,6 +25,10 @@ const settled = 0.9
 // replay proposes the same.
 func (c *Court) propose(t *trial.Trial, s *runtime.Session) {
 	withoutReruns(&t.Result, s.Results())
+	if b := t.Result.GapBrief; b != nil && t.Result.Final.Status == trial.Acquitted && odds.NotReproduced(s.Results()) {
+		b.Summary = "The failure did not come back when its test was run again, and no experiment shows what caused it. The nearest label came to " +
+			trial.Number(b.FinalConfidence) + "."
+	}
 	if p := c.config.Profile; p == nil || len(p.Experiments) == 0 || !uncertain(&t.Result) {
 		return // nothing is known of any experiment, or nothing is open
 	}
@@ -43,6 +47,16 @@ func (c *Court) propose(t *trial.Trial, s *runtime.Session) {
 		return
 	}
 	results := s.Results()
+	if r, what := plan.Lacking(results); r != nil {
+		offer := abi.ExperimentOffer{Experiment: r.Experiment, Seconds: plan.Seconds(elapsed, pace, r.Experiment, plan.BuildOf(r.Experiment))}
+		if at := slices.IndexFunc(s.Offered().Offers, func(o abi.ExperimentOffer) bool { return o.Experiment == r.Experiment }); at >= 0 {
+			offer = s.Offered().Offers[at]
+		}
+		p := trial.NewProposal(&offer, "its tests were not given what they may need")
+		p.Allow = what
+		t.Result.Propose(p)
+		return
+	}
 	best := func(now []float64) (*abi.ExperimentOffer, float64) {
 		return plan.Best(t.Case.Labels, now, c.config.Profile, results, s.Offered().Offers, elapsed, pace)
 	}
@@ -54,7 +68,9 @@ func (c *Court) propose(t *trial.Trial, s *runtime.Session) {
 		return
 	}
 	if why := c.whyNot(&t.Result, s, results, &offer.Experiment); why != "" {
-		t.Result.Propose(offer, perSecond, why)
+		p := trial.NewProposal(offer, why)
+		p.PerSecond = perSecond
+		t.Result.Propose(p)
 	}
 }
 

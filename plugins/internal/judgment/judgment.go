@@ -36,5 +36,5 @@ func check(r *abi.NodeRequest) *abi.Failure {
 	if r.Indictment == nil || len(r.Case.Labels) == 0 {
 		return guest.Fail("incomplete_request", "a verdict needs the indictment and the labels of the case")
 	}
-	return params.Check("the verdict", r.Params, append(experiments.Params(), "min_confidence", "min_lead", "close_lead")...)
+	return params.Check("the verdict", r.Params, append(experiments.Params(), "min_confidence", "min_lead", "close_lead", params.EnvironmentLabels)...)
 }

@@ -48,6 +48,21 @@ func knownLightAs(p ...float64) *abi.Profile {
 	return &abi.Profile{Light: &abi.SourceReliability{Source: "light", Share: 1, Cap: 9, Statements: []abi.SourceStatement{{Says: "a", Given: given}}}}
 }
 
+// rerun has the labels of the environment, and head run again: so many runs passed, and so many failed as the case did.
+func rerun(environment string, passed, same int) func(*abi.NodeRequest) {
+	return func(r *abi.NodeRequest) {
+		result := abi.ExperimentResult{
+			Experiment: abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5},
+			Outcome:    abi.OutcomePassed, Passed: passed, Same: same,
+		}
+		if same > 0 {
+			result.Outcome = abi.OutcomeSame
+		}
+		r.Case.Experiments = append(r.Case.Experiments, result)
+		r.Params = []abi.Param{{Name: "environment_labels", Text: &environment}}
+	}
+}
+
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	fatal := []abi.Challenge{{EvidenceIndex: 0, Challenge: "is made up", Severity: abi.Fatal, By: "abyss"}}
@@ -93,6 +108,15 @@ func TestJudge(t *testing.T) {
 		{"a plea is rejected", heard(witness{"b", 0.9}), func(r *abi.NodeRequest) { r.DefenseBrief.PleaDeal, r.Hearing = true, nil }, abi.Amend, "b"},
 		{"no hearing though the defense fights", heard(witness{"a", 0.8}), func(r *abi.NodeRequest) { r.Hearing = nil }, abi.Mistrial, ""},
 		{"no brief", heard(witness{"a", 0.8}), func(r *abi.NodeRequest) { r.DefenseBrief = nil }, abi.Mistrial, ""},
+		{"a label of the environment, and the failure comes back", heard(witness{"a", 0.9}), rerun("a", 0, 5), abi.Affirm, "a"},
+		{"a label of the environment, and the failure is gone", heard(witness{"a", 0.9}), rerun("a", 5, 0), abi.Acquit, ""},
+		{"one of several labels of the environment", heard(witness{"b", 0.9}), rerun("c, b,", 5, 0), abi.Acquit, ""},
+		{"another label, and the failure is gone", heard(witness{"a", 0.9}), rerun("b", 5, 0), abi.Affirm, "a"},
+		{"no labels of the environment", heard(witness{"a", 0.9}), rerun("", 5, 0), abi.Affirm, "a"},
+		{"a label of the environment by a plea", heard(witness{"a", 0.8}), func(r *abi.NodeRequest) {
+			rerun("a", 5, 0)(r)
+			r.DefenseBrief.PleaDeal, r.Hearing = true, nil
+		}, abi.Acquit, ""},
 		{"clear, with remands left", heard(witness{"a", 0.9}), func(r *abi.NodeRequest) { r.RemandsLeft = 2 }, abi.Affirm, "a"},
 		{"close, with remands left", heard(witness{"a", 0.7}, witness{"b", 0.85}), func(r *abi.NodeRequest) { r.RemandsLeft = 1 }, abi.Remand, ""},
 		{"undermined, with remands left", heard(witness{"a", 0.9}), func(r *abi.NodeRequest) {

@@ -1,7 +1,10 @@
 package judgment
 
 import (
+	"slices"
+
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
@@ -95,6 +98,13 @@ func lead(scale *weigh.Scale) float64 {
 }
 
 func decide(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, label string, p float64) *abi.Verdict {
+	if Unshown(r, label) {
+		return &abi.Verdict{
+			Decision: abi.Acquit, Confidence: p,
+			Reasoning: proceeding.Join("The failure did not come back when its test was run again, and no experiment shows that the environment caused it: "+
+				label+" comes nearest with "+text.Share(p)+", and is no answer.", explain(r, scale, challenges)),
+		}
+	}
 	decision, opening := abi.Affirm, "The charge "+label+" stands at "+text.Share(p)+"."
 	if charge := r.Indictment.ChargedDefectType; label != charge {
 		decision = abi.Amend
@@ -107,6 +117,12 @@ func decide(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, 
 		Decision: decision, FinalClassification: label, Confidence: p,
 		Reasoning: proceeding.Join(opening, explain(r, scale, challenges)),
 	}
+}
+
+// Unshown says whether a label is one of the environment's that nothing but reading can support: the failure did not come back where its
+// test was run again. That may be chance, or the test may need what experiments hide, such as a file of the user's home.
+func Unshown(r *abi.NodeRequest, label string) bool {
+	return slices.Contains(params.List(r.Params, params.EnvironmentLabels), label) && odds.NotReproduced(r.Case.Experiments)
 }
 
 // broken says what is wrong with a proceeding that allows no verdict.

@@ -4,12 +4,16 @@ package params
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 )
 
-// Check rejects a parameter that is none of the known ones, no number, or outside its range: a
+// EnvironmentLabels are the labels, separated by commas, that say of a failure that its environment caused it.
+const EnvironmentLabels = "environment_labels"
+
+// Check rejects a parameter that is none of the known ones, of the wrong kind, or outside its range: a
 // pipeline that misspells one must not silently run with the default, nor with one that can't be met. where
 // names what has the parameters.
 func Check(where string, list []abi.Param, known ...string) *abi.Failure {
@@ -17,6 +21,12 @@ func Check(where string, list []abi.Param, known ...string) *abi.Failure {
 		p := &list[i]
 		if !slices.Contains(known, p.Name) {
 			return guest.Fail(guest.BadParameter, where+" has no parameter "+strconv.Quote(p.Name))
+		}
+		if p.Name == EnvironmentLabels {
+			if p.Text == nil {
+				return guest.Fail(guest.BadParameter, "parameter "+p.Name+" of "+where+" is not a text")
+			}
+			continue
 		}
 		if p.Number == nil {
 			return guest.Fail(guest.BadParameter, "parameter "+p.Name+" of "+where+" is not a number")
@@ -58,4 +68,13 @@ func Text(list []abi.Param, name, fallback string) string {
 		}
 	}
 	return fallback
+}
+
+// List returns the items of the text of that name, which commas separate; none where the list has no such text.
+func List(list []abi.Param, name string) []string {
+	items := strings.Split(Text(list, name, ""), ",")
+	for i := range items {
+		items[i] = strings.TrimSpace(items[i])
+	}
+	return slices.DeleteFunc(items, func(item string) bool { return item == "" })
 }

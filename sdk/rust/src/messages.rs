@@ -1023,7 +1023,7 @@ pub struct ExperimentResult {
     pub passed: i64,
     pub same: i64,
     pub other: i64,
-    /// `detail` is the other failure, what the compiler said, or why nothing was run.
+    /// `detail` is the other failure, what the compiler said, why nothing was run, or what the runs did not see of what the failure may need.
     pub detail: String,
     /// `test` says how the failing test differs from the test of green; absent where it is not known.
     pub test: Option<TestChange>,

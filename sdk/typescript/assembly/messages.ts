@@ -384,7 +384,7 @@ export class ExperimentResult extends Message {
   passed: i64 = 0;
   same: i64 = 0;
   other: i64 = 0;
-  // `detail` is the other failure, what the compiler said, or why nothing was run.
+  // `detail` is the other failure, what the compiler said, why nothing was run, or what the runs did not see of what the failure may need.
   detail: string = "";
   // `test` says how the failing test differs from the test of green; absent where it is not known.
   test: string = "";

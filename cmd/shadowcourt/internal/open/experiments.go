@@ -51,7 +51,7 @@ func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
 	f.DurationVar(&e.budget, "budget", DefaultBudget, "with --experiments: how long all experiments together may run")
 	f.DurationVar(&e.perCase, "case-budget", experiment.DefaultPerCase, "with --experiments: how long those of one case may run")
 	f.BoolVar(&e.network, "experiment-network", false, "with --experiments: leave the network on for the tests")
-	f.BoolVar(&e.home, "experiment-home", false, "with --experiments: let the tests read your home folder and all else that you can read")
+	f.BoolVar(&e.home, "experiment-home", false, "with --experiments: let the tests read your home folder, as their HOME, and all else that you can read")
 	f.BoolVar(&e.strict, "strict", false, "with --source: exit with 2 where the report is of another repository, or experiments can't be run as asked, for want of git, of --since, or of the test in the source")
 	f.StringArrayVar(&e.runners, "runner", nil, "with --experiments: what runs the tests: a definition of your own, FILE.yaml, or a shipped one ("+
 		strings.Join(runner.Names(), " ")+"); may be repeated (default: what the project has)")
@@ -202,7 +202,8 @@ func (o *Flags) OutOfBudget(c *abi.Case) bool {
 // among its own. Empty where the command would do the same as this run. more says that a larger budget would run more.
 func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *trial.Proposal, more bool) string {
 	green := p.Product == abi.Green || p.Tests == abi.Green
-	if o.experiments.mode == string(experiment.All) && (!green || o.since != "") && !more {
+	offered := !green || o.experiments.mode == string(experiment.All) && o.since != ""
+	if o.Experiments() && offered && p.Allow == "" && !more {
 		return ""
 	}
 	what := quoted(docket) + " " + quoted(id)
@@ -212,7 +213,7 @@ func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *tria
 		words = append(words, what)
 	}
 	o.command.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains([]string{"experiments", "budget", "case-budget"}, f.Name) || own.Lookup(f.Name) == nil {
+		if slices.Contains([]string{"experiments", "budget", "case-budget"}, f.Name) || own.Lookup(f.Name) == nil || p.Allow != "" && "--"+f.Name == p.Flag() {
 			return
 		}
 		switch list, repeated := f.Value.(pflag.SliceValue); {
@@ -226,6 +227,9 @@ func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *tria
 			words = append(words, "--"+f.Name, quoted(f.Value.String()))
 		}
 	})
+	if p.Allow != "" {
+		words = append(words, p.Flag())
+	}
 	if o.source == "" {
 		words = append(words, "--source DIR")
 	}

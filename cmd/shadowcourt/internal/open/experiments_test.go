@@ -36,6 +36,19 @@ func TestExperimentCommand(t *testing.T) {
 		},
 		{"flags that look like a case", "--help", []string{"--source", "."}, trial.Proposal{Factors: rerun}, "shadowcourt experiment --source . -- DOCKET --help"},
 		{"the same again", "a.T", []string{"--source", ".", "--since", "v1", "--experiments=all"}, trial.Proposal{Factors: green, WhyNot: "no git"}, ""},
+		{"the same rerun again", "a.T", []string{"--source", ".", "--experiments=reruns"}, trial.Proposal{Factors: rerun, WhyNot: "the tree does not build"}, ""},
+		{
+			"the same with the home", "a.T",
+			[]string{"--source", ".", "--experiments=reruns", "--experiment-home=false"},
+			trial.Proposal{Factors: rerun, Allow: "home"},
+			"shadowcourt experiment DOCKET a.T --source . --experiment-home",
+		},
+		{
+			"the same with the network", "a.T",
+			[]string{"--source", ".", "--since=v1", "--experiments=all", "--experiment-home"},
+			trial.Proposal{Factors: rerun, Allow: "network"},
+			"shadowcourt experiment DOCKET a.T --experiment-home=true --since v1 --source . --experiment-network",
+		},
 		{"with a budget of its own", "a.T", []string{"--source", ".", "--since", "v1", "--experiments=all", "--budget", "1s"}, trial.Proposal{Factors: green, WhyNot: "the budget of 1s is used up"}, "shadowcourt experiment DOCKET a.T --since v1 --source ."},
 		{"a revision that was missing", "a.T", []string{"--source", ".", "--experiments=all"}, trial.Proposal{Factors: green, WhyNot: "no green revision is named"}, "shadowcourt experiment DOCKET a.T --source . --since REVISION"},
 	} {

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// homeWith is a user's home with one file. It is not below /tmp, which tests in experiments do not see anyway.
+func homeWith(t *testing.T, name, text string) string {
+	t.Helper()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, err := os.MkdirTemp(here, "home-") //nolint:usetesting // not below /tmp
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	file := filepath.Join(home, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
+
+// envOf are the variables of a user with that home, and with the caches of this one. The go command writes its counters elsewhere, since it
+// may do so when the test has ended.
+func envOf(t *testing.T, home string) []string {
+	t.Helper()
+	config, err := os.UserConfigDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := append(userEnv(t), "HOME="+home, "XDG_CONFIG_HOME="+config)
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
+		value, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		env = append(env, name+"="+strings.TrimSpace(string(value)))
+	}
+	return env
+}
+
+// TestAccept_FZ3_AFailureThatNeedsTheHomeIsOpen: a test that fails for a file of the user's home, and does not say so, passes or fails in
+// another way where it can't read that file. However much the message looks like the environment, that is open. The next step is the
+// run that shows the home, and with it the failure comes back.
+func TestAccept_FZ3_AFailureThatNeedsTheHomeIsOpen(t *testing.T) {
+	t.Parallel()
+	if !isolate.HidesFiles() {
+		t.Skip("this system hides no files")
+	}
+	home := homeWith(t, ".shop/spool", "full")
+	goTest := func(without string) string {
+		return `package shop
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestSpool(t *testing.T) {
+	home, _ := os.UserHomeDir()
+	spool, err := os.ReadFile(filepath.Join(home, ".shop", "spool"))
+	if err != nil {
+		` + without + `
+	}
+	if string(spool) == "full" {
+		t.Errorf("write the spool: permission denied")
+	}
+}
+`
+	}
+	for _, tt := range []struct{ name, without, conclusion string }{
+		{"passes", "return", "reruns of the same tree passed. Chance caused it, or the machine where it failed, or a file of your home, which the reruns did not have."},
+		{"fails in another way", `t.Fatal("no orders were found in the shop")`, "No experiment counts (the failure does not come back: each rerun fails in one way, but not as the report says"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := &project{green: map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", "shop.go": "package shop\n", "shop_test.go": goTest(tt.without)}}
+			p.write(t)
+			said := "" // on the standard error, last
+			run := func(name string, args ...string) string {
+				cmd := exec.CommandContext(t.Context(), name, args...)
+				cmd.Dir, cmd.Env = p.dir, append(os.Environ(), envOf(t, home)...)
+				var stderr strings.Builder
+				cmd.Stderr = &stderr
+				out, err := cmd.Output()
+				if err != nil && name == "shadowcourt" {
+					t.Fatalf("%v\n%s%s", err, out, stderr.String())
+				}
+				said = stderr.String()
+				return string(out)
+			}
+			p.add(t, map[string]string{"report.json": run("go", "test", "-json", "./...")})
+			try := func(args ...string) (r trial.Result) {
+				out := run("shadowcourt", append([]string{"try", "report.json", "--format", "jsonl"}, args...)...)
+				if err := json.Unmarshal([]byte(out), &r); err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+				return r
+			}
+			if read := try().Final; read.Classification != "si001" {
+				t.Fatalf("by reading it is %+v, so that this test shows nothing", read)
+			}
+			hidden := try("--source", ".", "--experiments", "reruns")
+			if hidden.Final.Status != trial.Acquitted || !strings.Contains(hidden.Verdict.Reasoning, "no experiment shows that the environment caused it") {
+				t.Errorf("without the home %+v: %s", hidden.Final, hidden.Verdict.Reasoning)
+			}
+			if p := hidden.Proposal; p == nil || p.Allow != "home" || p.Product != "head" || p.Tests != "head" || p.Environment != "original" {
+				t.Errorf("proposed is %+v", p)
+			}
+			table := run("shadowcourt", "try", "report.json", "--source", ".", "--experiments", "reruns")
+			if line := strings.Join(strings.Fields(table), " "); !strings.Contains(line, tt.conclusion) ||
+				!strings.Contains(line, "next: run this tree, 5 times, with --experiment-home, in about") {
+				t.Errorf("it says:\n%s", table)
+			}
+			if !strings.Contains(said, "shadowcourt experiment report.json example.com/shop.TestSpool --source . --experiment-home\n") {
+				t.Errorf("it says:\n%s", said)
+			}
+			shown := try("--source", ".", "--experiments", "reruns", "--experiment-home")
+			if first := shown.Experiments[0]; first.Same != 5 || shown.Proposal != nil && shown.Proposal.Allow != "" {
+				t.Errorf("with the home %+v, and proposed is %+v", first, shown.Proposal)
+			}
+		})
+	}
+}
