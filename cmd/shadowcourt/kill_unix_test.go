@@ -77,7 +77,7 @@ func attacks() map[string]attacked {
 	return map[string]attacked{
 		"output": {
 			args: try("--format", "jsonl", "--output", "r.jsonl"), resume: resume, files: []string{"r.jsonl"},
-			crashed: journalGrows(), begins: "r.jsonl.resume", kills: 4,
+			crashed: journalGrows(), begins: "r.jsonl.resume", kills: 4, again: true,
 		},
 		"output of JSON": {
 			args: try("--format", "json", "--output", "r.json"), resume: resume, files: []string{"r.json"}, crashed: journalGrows(), begins: "r.json.resume", kills: 1,
