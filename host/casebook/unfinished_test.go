@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -40,7 +41,7 @@ func unfinished(t *testing.T) string {
 	}
 	t.Cleanup(func() { _ = tx.Rollback() })
 	for i := range 100 {
-		if _, err := tx.ExecContext(context.Background(), `INSERT INTO sightings VALUES (?, 2, ?)`, fmt.Sprint(i), strings.Repeat("x", 1000)); err != nil {
+		if _, err := tx.ExecContext(context.Background(), `INSERT INTO sightings VALUES (?, 2, ?)`, strconv.Itoa(i), strings.Repeat("x", 1000)); err != nil {
 			t.Fatal(err)
 		}
 	}

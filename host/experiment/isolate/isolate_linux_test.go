@@ -253,7 +253,7 @@ func TestAccept_EX6_NothingSurvivesAKilledHost(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	if os.Getenv("ISOLATE_TEST_SOCKETS") != "" {
-		trySockets()
+		trySockets(os.Stdout)
 		return
 	}
 	if level := os.Getenv("ISOLATE_TEST_HOST"); level != "" {

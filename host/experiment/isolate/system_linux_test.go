@@ -3,6 +3,7 @@ package isolate_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,7 +64,7 @@ func TestAccept_EX6_TheKernelsSettingsAreReadOnly(t *testing.T) {
 }
 
 // trySockets makes sockets, and says for each what came of it.
-func trySockets() {
+func trySockets(out io.Writer) {
 	for name, family := range map[string]int{
 		"unix": unix.AF_UNIX, "inet": unix.AF_INET, "inet6": unix.AF_INET6, "netlink": unix.AF_NETLINK, "vsock": unix.AF_VSOCK, "alg": unix.AF_ALG, "key": unix.AF_KEY,
 	} {
@@ -72,14 +73,14 @@ func trySockets() {
 			kind = unix.SOCK_STREAM
 		}
 		_, err := unix.Socket(family, kind, 0)
-		fmt.Printf("%s: %v\n", name, err)
+		fmt.Fprintf(out, "%s: %v\n", name, err)
 	}
 	_, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
-	fmt.Printf("pair: %v\n", err)
+	fmt.Fprintf(out, "pair: %v\n", err)
 	_, err = unix.Socketpair(unix.AF_TIPC, unix.SOCK_STREAM, 0)
-	fmt.Printf("pair of another: %v\n", err)
+	fmt.Fprintf(out, "pair of another: %v\n", err)
 	_, _, errno := unix.Syscall(425, 1, 0, 0) // io_uring_setup
-	fmt.Printf("ring without filter: %v\n", !errors.Is(errno, unix.ENOSYS))
+	fmt.Fprintf(out, "ring without filter: %v\n", !errors.Is(errno, unix.ENOSYS))
 }
 
 // TestAccept_EX6_NoSocketsThatLeaveTheNamespace: a program makes the usual sockets, and none by which it might reach the host of a virtual machine or the kernel.

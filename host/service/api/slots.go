@@ -64,7 +64,9 @@ var (
 	errLost = errors.New("the place was given to a submitter that had none")
 )
 
-func newSlots(count int, now func() time.Time) *slots { return &slots{count: count, now: now, last: map[string]int{}} }
+func newSlots(count int, now func() time.Time) *slots {
+	return &slots{count: count, now: now, last: map[string]int{}}
+}
 
 // lookPause is between two looks of who waits whether uploads are no longer new.
 const lookPause = time.Second
