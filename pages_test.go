@@ -39,7 +39,7 @@ func TestCitedClausesExist(t *testing.T) {
 	for _, declared := range regexp.MustCompile(`(?m)\*\*§([\d.]+)\*\*|^## (\d+)\. |^### §([\d.]+) `).FindAllStringSubmatch(Spec+SpecTables, -1) {
 		clauses[declared[1]+declared[2]+declared[3]] = true
 	}
-	cited, sources := regexp.MustCompile(`§(\d+(?:\.\d+)?)`), []string{".go", ".md", ".rs", ".c", ".h", ".zig", ".ts", ".tmpl"}
+	cited, sources := regexp.MustCompile(`§(\d+(?:\.\d+)?)`), []string{".go", ".md", ".rs", ".c", ".h", ".ts", ".tmpl"}
 	found := 0
 	err := filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
 		switch {

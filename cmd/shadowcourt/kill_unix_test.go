@@ -77,7 +77,7 @@ func attacks() map[string]attacked {
 	return map[string]attacked{
 		"output": {
 			args: try("--format", "jsonl", "--output", "r.jsonl"), resume: resume, files: []string{"r.jsonl"},
-			crashed: journalGrows(), begins: "r.jsonl.resume", kills: 4,
+			crashed: journalGrows(), begins: "r.jsonl.resume", kills: 4, again: true,
 		},
 		"output of JSON": {
 			args: try("--format", "json", "--output", "r.json"), resume: resume, files: []string{"r.json"}, crashed: journalGrows(), begins: "r.json.resume", kills: 1,
@@ -90,7 +90,7 @@ func attacks() map[string]attacked {
 		},
 		"casebook": {
 			args: try("--format", "jsonl", "--output", "r.jsonl", "--casebook", "book", "--remember"), resume: resume,
-			files: []string{"r.jsonl"}, ended: bookHas(killCases), begins: "r.jsonl.resume", kills: 2, again: true,
+			files: []string{"r.jsonl"}, crashed: bookIsRead, ended: bookHas(killCases), begins: "r.jsonl.resume", kills: 2, again: true,
 		},
 		"record and store": {
 			args: try("--format", "jsonl", "--output", "r.jsonl", "--record", "r.record", "--key", killKey, "--store", "store"), resume: resume,
@@ -377,6 +377,18 @@ func journalGrows() func(t *testing.T, dir string) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// bookIsRead checks that a casebook can be read after a crash, unless that came before anything was remembered.
+func bookIsRead(t *testing.T, dir string) {
+	t.Helper()
+	s, err := casebook.OpenReadOnly(context.Background(), filepath.Join(dir, "book"), casebook.Options{})
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, casebook.ErrNotCasebook) {
+		t.Error(err)
 	}
 }
 

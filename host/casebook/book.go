@@ -92,9 +92,9 @@ func (b *Book) Snapshot(ctx context.Context) (*Snapshot, error) { return snapsho
 // Close closes the book. Snapshots stay open.
 func (b *Book) Close() error { return explain("close", b.path, b.db.Close()) }
 
-// OpenReadOnly takes a snapshot of the book in a file, without ever writing into it. An absent file is an error that
-// wraps fs.ErrNotExist; the others are as those of Open.
-func OpenReadOnly(ctx context.Context, path string, opts Options) (s *Snapshot, err error) {
+// OpenReadOnly takes a snapshot of the book in a file. It writes into the file only to roll back what a program that was killed had begun to
+// write. An absent file is an error that wraps fs.ErrNotExist, one that can't be rolled back ErrUnfinished; the others are as those of Open.
+func OpenReadOnly(ctx context.Context, path string, opts Options) (*Snapshot, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("casebook: %w", err)
@@ -102,14 +102,22 @@ func OpenReadOnly(ctx context.Context, path string, opts Options) (s *Snapshot, 
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("casebook: %w", &fs.PathError{Op: "open", Path: path, Err: ErrNotCasebook})
 	}
-	db, err := connect(path, "ro", busyTimeout(opts))
+	s, err := read(ctx, path, "ro", opts)
+	if errors.Is(err, ErrUnfinished) {
+		return read(ctx, path, "rw", opts) // SQLite rolls back when it opens a file for writing
+	}
+	return s, err
+}
+
+func read(ctx context.Context, path, mode string, opts Options) (s *Snapshot, err error) {
+	db, err := connect(path, mode, busyTimeout(opts))
 	if err != nil {
 		return nil, explain("open", path, err)
 	}
 	defer func() { err = errors.Join(err, explain("close", path, db.Close())) }()
 	empty, err := checkSchema(ctx, db)
 	if err == nil && empty {
-		err = ErrNotCasebook
+		err = fmt.Errorf("%w: nothing was ever remembered in it", ErrNotCasebook)
 	}
 	if err != nil {
 		return nil, explain("open", path, err)

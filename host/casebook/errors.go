@@ -19,6 +19,8 @@ var (
 	ErrBusy = errors.New("the casebook is in use by another program")
 	// ErrDisk: the disk is full, or failed. What was remembered before is there.
 	ErrDisk = errors.New("the disk of the casebook is full, or failed")
+	// ErrUnfinished: a program was killed while it wrote, and the file can't be written, so that the change can't be rolled back.
+	ErrUnfinished = errors.New("a change of the casebook was not finished; open it once where its file can be written")
 	// ErrEntry: an entry can't be remembered as it is.
 	ErrEntry = errors.New("invalid entry")
 )
@@ -30,6 +32,10 @@ func explain(op, path string, err error) error {
 	}
 	if coded, ok := errors.AsType[*sqlite.Error](err); ok {
 		switch coded.Code() & 0xff { // the rest are details of the cause
+		case sqlite3.SQLITE_READONLY:
+			if coded.Code() == sqlite3.SQLITE_READONLY_ROLLBACK {
+				err = fmt.Errorf("%w: %w", ErrUnfinished, err)
+			}
 		case sqlite3.SQLITE_CORRUPT:
 			err = fmt.Errorf("%w: %w", ErrCorrupt, err)
 		case sqlite3.SQLITE_NOTADB:

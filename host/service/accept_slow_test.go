@@ -2,6 +2,7 @@ package service_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -107,20 +109,23 @@ func TestAccept_FZ7_HalfRequestsEnd(t *testing.T) {
 	}
 }
 
+// submitter makes a token for a submitter.
+func (p *process) submitter(t *testing.T, name string) string {
+	t.Helper()
+	status, body := p.ask(t, "POST", "/api/v1/tokens", `{"name":"`+name+`","scopes":["submit"]}`)
+	_, secret, ok := strings.Cut(body, `"secret":"`)
+	if status != 201 || !ok {
+		t.Fatalf("%d %s", status, body)
+	}
+	secret, _, _ = strings.Cut(secret, `"`)
+	return secret
+}
+
 // Two submitters who drip bytes through as many uploads as they may have keep nobody out: their uploads end, and a third submitter is next.
 func TestAccept_FZ7_SlowUploadsKeepNobodyOut(t *testing.T) {
 	t.Parallel()
 	p := startWith(t, "127.0.0.1:0", filepath.Join(t.TempDir(), "test.db"), short)
 	address := strings.TrimPrefix(p.url, "http://")
-	token := func(name string) string {
-		status, body := p.ask(t, "POST", "/api/v1/tokens", `{"name":"`+name+`","scopes":["submit"]}`)
-		_, secret, ok := strings.Cut(body, `"secret":"`)
-		if status != 201 || !ok {
-			t.Fatalf("%d %s", status, body)
-		}
-		secret, _, _ = strings.Cut(secret, `"`)
-		return secret
-	}
 	line := strings.SplitAfter(docketOf(1), "\n")[0]
 	type slow struct {
 		name string
@@ -128,7 +133,7 @@ func TestAccept_FZ7_SlowUploadsKeepNobodyOut(t *testing.T) {
 	}
 	var drips []slow
 	for _, name := range []string{"first", "second"} {
-		secret := token(name)
+		secret := p.submitter(t, name)
 		for i := range 3 {
 			c := connect(t, address)
 			fmt.Fprintf(c, "POST /api/v1/dockets?format=jsonl HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: 100000\r\n\r\n%s", secret, line)
@@ -150,13 +155,76 @@ func TestAccept_FZ7_SlowUploadsKeepNobodyOut(t *testing.T) {
 		}
 	}
 	third := *p
-	third.token = token("third")
+	third.token = p.submitter(t, "third")
 	if status, body := third.ask(t, "POST", "/api/v1/dockets?format=jsonl", line); status != 202 {
 		t.Errorf("a third submitter: %d %s", status, body)
 	}
 	for _, d := range drips {
 		if status := ended(t, d.name, d.conn); status != 408 && status != 503 && status != 0 {
 			t.Errorf("%s: %d", d.name, status)
+		}
+	}
+}
+
+// Six submitters hold and want all uploads, with three connections each, which they open again when they end. All send fast at first, as if they kept to
+// the limits; then some drip, and some send nothing. A seventh is served: the service answers 503 itself when that takes longer than documented.
+func TestAccept_FZ7_ManySlowUploadsKeepNobodyOut(t *testing.T) {
+	t.Parallel()
+	p := start(t, "127.0.0.1:0")
+	address := strings.TrimPrefix(p.url, "http://")
+	line := strings.SplitAfter(docketOf(1), "\n")[0]
+	received := make(chan struct{}, 1000) // uploads that got a place
+	var slow sync.WaitGroup
+	ctx, stop := context.WithCancel(t.Context())
+	defer slow.Wait()
+	defer stop()
+	for i := range 6 {
+		secret := p.submitter(t, fmt.Sprint("slow ", i))
+		for range 3 {
+			slow.Go(func() {
+				for ctx.Err() == nil {
+					uploadSlowly(ctx, address, secret, line, i%2 == 0, received)
+				}
+			})
+		}
+	}
+	for range 4 { // as many as there are
+		<-received
+	}
+	seventh := *p
+	seventh.token = p.submitter(t, "seventh")
+	if status, body := seventh.ask(t, "POST", "/api/v1/dockets?format=jsonl", line); status != 202 {
+		t.Errorf("a seventh submitter: %d %s", status, body)
+	}
+}
+
+// uploadSlowly begins an upload, sends what gives it half a minute by the limits of rates, and then drips or sends nothing until the server ends it.
+func uploadSlowly(ctx context.Context, address, token, line string, drips bool, received chan<- struct{}) {
+	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return
+	}
+	defer func() { _ = c.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	fmt.Fprintf(c, "POST /api/v1/dockets?format=jsonl HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nExpect: 100-continue\r\nContent-Length: 100000000\r\n\r\n", token)
+	in := bufio.NewReader(c)
+	if first, err := in.ReadString('\n'); err != nil || !strings.Contains(first, " 100 ") {
+		return
+	}
+	received <- struct{}{}
+	if _, err := io.WriteString(c, line+strings.Repeat(" ", 1<<20)); err != nil {
+		return
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _, _ = io.Copy(io.Discard, in) }()
+	for tick := time.NewTicker(50 * time.Millisecond); ; {
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+			if drips {
+				_, _ = c.Write([]byte(" "))
+			}
 		}
 	}
 }

@@ -228,7 +228,12 @@ func restrict(p *privacy) error {
 	defer unix.Close(int(fd))
 	allowed := slices.Clone(p.Shown)
 	for _, name := range systemFolders {
-		allowed = append(allowed, around("/"+name, p.Hidden)...)
+		if name != "dev" {
+			allowed = append(allowed, around("/"+name, p.Hidden)...)
+		}
+	}
+	for _, name := range append([]string{"shm", "pts", "ptmx"}, devices...) {
+		allowed = append(allowed, "/dev/"+name)
 	}
 	for _, path := range allowed {
 		if err := allow(int(fd), path); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {

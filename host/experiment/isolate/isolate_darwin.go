@@ -9,7 +9,8 @@ func executable() (string, error) { return os.Executable() }
 
 func strongest() Level { return Group }
 
-func attributes(Level, bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// attributes give the supervisor a session of its own, without the user's terminal.
+func attributes(Level, bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // confine limits files and cores; macOS has no namespaces.
 func confine(o *order) error {

@@ -41,10 +41,10 @@ var strongest = sync.OnceValue(func() Level {
 // attributes give the supervisor its namespaces. Users keep their ids: who may read what does not change.
 func attributes(level Level, network bool) *syscall.SysProcAttr {
 	if level != Namespaces {
-		return &syscall.SysProcAttr{Setpgid: true}
+		return &syscall.SysProcAttr{Setsid: true} // without the user's terminal
 	}
 	a := &syscall.SysProcAttr{
-		Setpgid:    true,
+		Setsid:     true,
 		Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC,
 		// Until it starts the program. Overlays need the last one, for a folder that the kernel makes for itself alone.
 		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_KILL, unix.CAP_DAC_OVERRIDE},
@@ -86,6 +86,9 @@ func confine(o *order) error {
 		if err := restrict(&o.Privacy); err != nil {
 			return fmt.Errorf("landlock: %w", err)
 		}
+		if err := restrictSockets(); err != nil {
+			return fmt.Errorf("sockets: %w", err)
+		}
 		return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	}
 	if err := mounts(&o.Command, &o.Privacy); err != nil {
@@ -96,10 +99,18 @@ func confine(o *order) error {
 			return fmt.Errorf("loopback: %w", err)
 		}
 	}
-	// From Linux 6.14 on, root's threads are limited by the ids that its namespace has, of which 300 are reserved.
-	_ = os.WriteFile("/proc/sys/kernel/pid_max", strconv.AppendUint(nil, 300+threads, 10), 0o600)
-	// Without the right to mount, what is read-only stays so.
-	for _, right := range []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN} {
+	// Root's threads are limited by the ids that its namespace has, of which 300 are reserved. Before Linux 6.14 that would be the system's.
+	if kernelSince(6, 14) {
+		_ = os.WriteFile("/proc/sys/kernel/pid_max", strconv.AppendUint(nil, 300+threads, 10), 0o600)
+	}
+	if err := sealProc(); err != nil {
+		return err
+	}
+	if err := restrictSockets(); err != nil {
+		return fmt.Errorf("sockets: %w", err)
+	}
+	// Without the right to mount, what is read-only stays so, and without that to trace, the rights of this process are its own.
+	for _, right := range []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SYS_PTRACE} {
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, right, 0, 0, 0); err != nil {
 			return fmt.Errorf("capabilities: %w", err)
 		}
@@ -147,11 +158,7 @@ func mounts(c *Command, p *privacy) error {
 	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
 		return err
 	}
-	err := unix.Mount("shm", "/dev/shm", "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=64m")
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return err
+	return mountDevices()
 }
 
 // tempFolders are the system's folders for temporary files.

@@ -228,7 +228,7 @@ func TestAccept_EX6_NothingSurvivesAKilledHost(t *testing.T) {
 		t.Run(string(level), func(t *testing.T) {
 			mark := markOf(t)
 			host := exec.CommandContext(t.Context(), os.Args[0])
-			host.Env = append(os.Environ(), "ISOLATE_TEST_HOST="+string(level), "ISOLATE_TEST_SCRATCH="+t.TempDir(), mark)
+			host.Env = append(os.Environ(), "ISOLATE_TEST_HOST="+string(level), "ISOLATE_TEST_SCRATCH="+t.TempDir(), "ISOLATE_TEST_SCRIPT=setsid sleep 601 & sleep 602", mark)
 			out, err := host.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)
@@ -252,6 +252,10 @@ func TestAccept_EX6_NothingSurvivesAKilledHost(t *testing.T) {
 }
 
 func TestMain(m *testing.M) {
+	if os.Getenv("ISOLATE_TEST_SOCKETS") != "" {
+		trySockets(os.Stdout)
+		return
+	}
 	if level := os.Getenv("ISOLATE_TEST_HOST"); level != "" {
 		_, _ = os.Stdout.WriteString("runs\n")
 		scratch, mark := os.Getenv("ISOLATE_TEST_SCRATCH"), ""
@@ -260,9 +264,11 @@ func TestMain(m *testing.M) {
 				mark = v
 			}
 		}
-		_, _ = isolate.RunAt(context.Background(), isolate.Level(level), isolate.Command{
-			Args: []string{"sh", "-c", "setsid sleep 601 & sleep 602"}, Dir: scratch, Env: []string{"PATH=" + os.Getenv("PATH"), mark}, Scratch: scratch,
+		script := os.Getenv("ISOLATE_TEST_SCRIPT")
+		r, _ := isolate.RunAt(context.Background(), isolate.Level(level), isolate.Command{
+			Args: []string{"sh", "-c", script}, Dir: scratch, Env: []string{"PATH=" + os.Getenv("PATH"), mark}, Scratch: scratch,
 		})
+		_, _ = os.Stdout.Write(r.Output)
 		return
 	}
 	os.Exit(m.Run())

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -10,15 +11,20 @@ import (
 	"time"
 )
 
-// slots bound how many dockets are received at once. Who finds none waits: the submitter that has the fewest is next, and of those who
-// have as many, who came first. Of several slots one is never a submitter's that has all others. Who has none and finds all taken takes
-// the oldest one of a submitter that has several, or the slowest that is no longer new, so that slow uploads keep nobody out. Safe for concurrent use.
+// slots bound how many dockets are received at once. Who finds none waits: the submitter that has the fewest is next, of those who have as
+// many the one that got its last one longest ago, and then who came first. Of several slots one is never a submitter's that has all others.
+// Who has none and finds all taken takes the oldest one of a submitter that has several, or the slowest that is no longer new, so that slow
+// uploads keep nobody out. Safe for concurrent use.
 type slots struct {
 	count int
 	now   func() time.Time
 	mu    sync.Mutex
 	held  []*slot    // the oldest first
 	queue []*waiting // who waits, in the order in which they came
+	// turns counts the slots that were given, and last has the turn of each submitter's last one, while the submitter has a slot or waits.
+	// Without them a slot that was lost would go to the next request of the submitter that lost it, if that came first.
+	turns int
+	last  map[string]int
 }
 
 // slot lets one docket be received.
@@ -27,6 +33,7 @@ type slot struct {
 	begun     time.Time
 	bytes     atomic.Int64 // that were read
 	lost      atomic.Bool  // to a submitter that had none
+	stop      func()       // ends a read that waits for the client
 }
 
 // Uploads that have had newUpload and come below slowRate may lose their place to a submitter who has none.
@@ -43,6 +50,7 @@ func (own *slot) rate(now time.Time) (bytesPerSecond float64, ok bool) {
 
 type waiting struct {
 	submitter string
+	stop      func()
 	given     chan *slot
 }
 
@@ -56,24 +64,37 @@ var (
 	errLost = errors.New("the place was given to a submitter that had none")
 )
 
-func newSlots(count int, now func() time.Time) *slots { return &slots{count: count, now: now} }
+func newSlots(count int, now func() time.Time) *slots {
+	return &slots{count: count, now: now, last: map[string]int{}}
+}
 
-// take waits for a slot until the context ends. The caller releases it with give.
-func (s *slots) take(ctx context.Context, submitter string) (*slot, error) {
+// lookPause is between two looks of who waits whether uploads are no longer new.
+const lookPause = time.Second
+
+// take waits for a slot until the context ends. The caller releases it with give. When the slot is lost, stop is called.
+func (s *slots) take(ctx context.Context, submitter string, stop func()) (*slot, error) {
 	s.mu.Lock()
 	if len(s.queue) >= maxWaiting {
 		s.mu.Unlock()
 		return nil, errBusy
 	}
-	w := &waiting{submitter, make(chan *slot, 1)}
+	w := &waiting{submitter, stop, make(chan *slot, 1)}
 	s.queue = append(s.queue, w)
 	s.hand()
 	s.evict()
 	s.mu.Unlock()
-	select {
-	case own := <-w.given:
-		return own, nil
-	case <-ctx.Done():
+	look := time.NewTicker(lookPause)
+	defer look.Stop()
+	for ctx.Err() == nil {
+		select {
+		case own := <-w.given:
+			return own, nil
+		case <-look.C:
+			s.mu.Lock()
+			s.evict()
+			s.mu.Unlock()
+		case <-ctx.Done():
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,6 +103,7 @@ func (s *slots) take(ctx context.Context, submitter string) (*slot, error) {
 		return <-w.given, nil // it was given in the last moment
 	}
 	s.queue = slices.Delete(s.queue, i, i+1)
+	s.forget(submitter)
 	if s.of(submitter) >= s.each() {
 		return nil, errOwn
 	}
@@ -108,6 +130,14 @@ func (s *slots) give(own *slot) {
 	defer s.mu.Unlock()
 	s.held = slices.DeleteFunc(s.held, func(other *slot) bool { return other == own })
 	s.hand()
+	s.forget(own.submitter)
+}
+
+// forget drops what is known of a submitter that neither has a slot nor waits.
+func (s *slots) forget(submitter string) {
+	if s.of(submitter) == 0 && !slices.ContainsFunc(s.queue, func(w *waiting) bool { return w.submitter == submitter }) {
+		delete(s.last, submitter)
+	}
 }
 
 // hand gives free slots to who waits.
@@ -115,7 +145,7 @@ func (s *slots) hand() {
 	for {
 		next := -1
 		for i, w := range s.queue {
-			if n := s.of(w.submitter); n < s.each() && (next < 0 || n < s.of(s.queue[next].submitter)) {
+			if s.of(w.submitter) < s.each() && (next < 0 || s.before(w.submitter, s.queue[next].submitter)) {
 				next = i
 			}
 		}
@@ -124,10 +154,17 @@ func (s *slots) hand() {
 		}
 		w := s.queue[next]
 		s.queue = slices.Delete(s.queue, next, next+1)
-		own := &slot{submitter: w.submitter, begun: s.now()}
+		own := &slot{submitter: w.submitter, begun: s.now(), stop: w.stop}
 		s.held = append(s.held, own)
+		s.turns++
+		s.last[w.submitter] = s.turns
 		w.given <- own
 	}
+}
+
+// before says whether a submitter gets a slot before another one who came first.
+func (s *slots) before(submitter, other string) bool {
+	return cmp.Or(cmp.Compare(s.of(submitter), s.of(other)), cmp.Compare(s.last[submitter], s.last[other])) < 0
 }
 
 // evict takes a slot for each submitter that waits and has none.
@@ -162,6 +199,7 @@ func (s *slots) evict() {
 			return
 		}
 		loses.lost.Store(true)
+		loses.stop()
 		left[loses.submitter]--
 	}
 }
@@ -177,7 +215,7 @@ func (s *slots) slowest() (slowest *slot) {
 	return slowest
 }
 
-// reading is a body that ends when its slot is lost. A client that sends nothing meets the deadline of reads before.
+// reading is a body that ends when its slot is lost.
 type reading struct {
 	io.ReadCloser
 	slot *slot
@@ -189,5 +227,8 @@ func (r *reading) Read(p []byte) (int, error) {
 	}
 	n, err := r.ReadCloser.Read(p)
 	r.slot.bytes.Add(int64(n))
+	if err != nil && !errors.Is(err, io.EOF) && r.slot.lost.Load() {
+		err = errLost // it was stopped
+	}
 	return n, err
 }

@@ -34,7 +34,7 @@ func (s *slots) release(submitter string) {
 
 func (s *slots) must(t *testing.T, submitter string) *slot {
 	t.Helper()
-	own, err := s.take(t.Context(), submitter)
+	own, err := s.take(t.Context(), submitter, func() {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func (s *slots) must(t *testing.T, submitter string) *slot {
 
 func (s *slots) later(ctx context.Context, submitter string) <-chan error {
 	done := make(chan error, 1)
-	go func() { _, err := s.take(ctx, submitter); done <- err }()
+	go func() { _, err := s.take(ctx, submitter, func() {}); done <- err }()
 	return done
 }
 
@@ -84,8 +84,8 @@ func TestSlots(t *testing.T) {
 	for _, submitter := range []string{"large", "large", "other"} {
 		s.release(submitter)
 	}
-	if len(s.held) != 0 || len(s.queue) != 0 {
-		t.Errorf("%v are held, %v wait", s.held, s.queue)
+	if len(s.held) != 0 || len(s.queue) != 0 || len(s.last) != 0 {
+		t.Errorf("%v are held, %v wait, and %v had turns", s.held, s.queue, s.last)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestSlotsWithOne(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	own := s.must(t, "a")
-	if _, err := s.take(ended, "b"); !errors.Is(err, errBusy) || own.lost.Load() {
+	if _, err := s.take(ended, "b", nil); !errors.Is(err, errBusy) || own.lost.Load() {
 		t.Errorf("there is another slot: %v", err)
 	}
 	s.release("a")
@@ -135,6 +135,26 @@ func TestAccept_FZ7_SlowSubmittersKeepNobodyOut(t *testing.T) {
 	}
 	s.give(second)
 	if err := <-again; err != nil {
+		t.Error(err)
+	}
+}
+
+// A slot that was lost goes to another submitter, not to one that lost it and waits with more requests.
+func TestAccept_FZ7_ALostSlotChangesHands(t *testing.T) {
+	t.Parallel()
+	s := newSlots(2, time.Now)
+	first := s.must(t, "a")
+	second := s.must(t, "b")
+	more := s.later(t.Context(), "a")
+	s.queued(1)
+	served := s.later(t.Context(), "c")
+	s.queued(2)
+	s.give(first)
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	s.give(second)
+	if err := <-more; err != nil {
 		t.Error(err)
 	}
 }

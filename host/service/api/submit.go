@@ -103,7 +103,7 @@ func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, er
 	if r.ContentLength > s.MaxUpload {
 		return nil, s.fail(ctx, tooLarge(s.MaxUpload))
 	}
-	own, err := s.slot(ctx, who.Submitter)
+	own, err := s.slot(ctx, who.Submitter, func() { httplimit.Stop(w) })
 	if err != nil {
 		return nil, s.fail(ctx, err)
 	}
@@ -133,10 +133,10 @@ func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, er
 
 // slot waits until the docket may be received. The context does not end when the client leaves, because net/http looks for that only when
 // the body is read: the wait has a bound of its own.
-func (s *server) slot(ctx context.Context, submitter string) (*slot, error) {
-	waiting, stop := context.WithTimeout(ctx, s.UploadWait)
-	defer stop()
-	own, err := s.uploads.take(waiting, submitter)
+func (s *server) slot(ctx context.Context, submitter string, stop func()) (*slot, error) {
+	waiting, end := context.WithTimeout(ctx, s.UploadWait)
+	defer end()
+	own, err := s.uploads.take(waiting, submitter, stop)
 	if err == nil {
 		return own, nil
 	}

@@ -63,7 +63,7 @@ func makeKey(out io.Writer, name string, shared bool) error {
 		return err
 	}
 	if err := createKey(name, secret, 0o600); err != nil {
-		if !shared && errors.Is(err, fs.ErrExist) && !outfile.Exists(name+".pub") {
+		if !shared && errors.Is(err, fs.ErrExist) {
 			return finishPair(out, name, err)
 		}
 		return err
@@ -83,7 +83,8 @@ func makeKey(out io.Writer, name string, shared bool) error {
 	return err
 }
 
-// finishPair writes the public key beside a secret one that has none, as a run that was killed between the two leaves it.
+// finishPair writes the public key beside a secret one that has none, as a run that was killed between the two leaves it. Beside one that
+// has it, a temporary file of a killed run is removed.
 func finishPair(out io.Writer, name string, exists error) error {
 	text, err := open.ReadBounded(name, open.MaxKeyBytes)
 	if err != nil {
@@ -97,7 +98,10 @@ func finishPair(out io.Writer, name string, exists error) error {
 	if err != nil {
 		return err
 	}
-	if err := createKey(name+".pub", public, 0o644); err != nil {
+	if err = createKey(name+".pub", public, 0o644); errors.Is(err, fs.ErrExist) {
+		return exists
+	}
+	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "%s\nsecret  %s, which was there already without its public key\npublic  %s.pub\n", key, sanitize.Line(name), sanitize.Line(name))
