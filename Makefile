@@ -32,6 +32,9 @@ INTENTS := $(foreach n,banking domains,examples/dockets/$(n)-1.jsonl:examples/do
 QUALITY     ?= $(LIGHT_STUDY) examples/dockets/sentiment-fit.jsonl:examples/dockets/sentiment-test.jsonl \
                examples/dockets/sentiment-test.jsonl:examples/dockets/sentiment-fit.jsonl $(INTENTS)
 
+# A program of the laboratory, which is run in this folder.
+lab = $(GO) -C lab build -o $(CURDIR)/out/lab/ ./$(1) && out/lab/$(1)
+
 # Test binaries without debug information are linked in half the time. The vet of go test is left out: make lint runs all of it.
 TEST := $(GO) test -vet=off -ldflags=-w
 
@@ -114,7 +117,7 @@ test: plugins ## run all tests
 
 .PHONY: test-long
 test-long: plugins ## run the long forms of tests: all examples, 10,000 trials with swaps, a million mutants, all modules, fits of every half
-	SHADOWCOURT_LONG=1 $(GO) test -count=1 -timeout 60m ./host ./host/internal/sandbox/instrument ./host/calibrate/fit
+	SHADOWCOURT_LONG=1 $(GO) test -count=1 -timeout 60m ./host ./host/internal/sandbox/instrument ./internal/calibrate/fit
 
 .PHONY: test-hardship
 test-hardship: plugins ## run all tests on one core, beside four busy loops and within 4 GB; needs Linux, root and an hour
@@ -147,7 +150,7 @@ browser-tests: plugins ## test the pages of the service in a real Chromium, and 
 	@mkdir -p docs/images
 	npm install --silent --no-save --no-audit --no-fund --prefix out/axe axe-core@$(AXE)
 	SHADOWCOURT_AXE=$(CURDIR)/out/axe/node_modules/axe-core/axe.min.js $(GO) test -count=1 -tags browser -timeout 30m \
-	  -run '^TestAccept_UI' ./host/service/web -pictures $(CURDIR)/docs/images
+	  -run '^TestAccept_UI' ./internal/service/web -pictures $(CURDIR)/docs/images
 
 .PHONY: client-tests
 client-tests: plugins ## validate the OpenAPI document of the service, and use it with a client that is generated from it; needs Python and PyPI
@@ -171,24 +174,24 @@ kills: plugins ## kill runs at random moments, lose their power, and fill their 
 
 .PHONY: service-tests
 service-tests: plugins ## the service's store, workers and processes on a PostgreSQL server that the tests start
-	$(GO) test -count=1 -tags postgres -run Postgres ./host/service/...
+	$(GO) test -count=1 -tags postgres -run Postgres ./internal/service/...
 
 .PHONY: proxy-tests
 proxy-tests: plugins ## strangers who come to the service through a real nginx may do nothing; needs nginx (Debian: nginx-light)
-	$(TEST) -count=1 -tags nginx -run Nginx ./host/service
+	$(TEST) -count=1 -tags nginx -run Nginx ./internal/service
 
 .PHONY: service-faults
 service-faults: plugins ## kill workers of the service and their database, and have their clocks jump, while they try 20,000 cases; each has one verdict
-	SHADOWCOURT_SERVICE_CASES=20000 $(GO) test -count=1 -timeout 180m -tags postgres -v -run 'TestAccept_SV2_(Kills|Faults)|TestAccept_FZ10' ./host/service/work
+	SHADOWCOURT_SERVICE_CASES=20000 $(GO) test -count=1 -timeout 180m -tags postgres -v -run 'TestAccept_SV2_(Kills|Faults)|TestAccept_FZ10' ./internal/service/work
 
 .PHONY: service-soak
 service-soak: plugins ## a worker of the service goes on for SOAK (30m) with dockets, swaps and retention; its memory must not grow
-	SHADOWCOURT_SOAK=$(or $(SOAK),30m) $(GO) test -count=1 -timeout 24h -v -run TestAccept_SV2_Soak ./host/service/work
+	SHADOWCOURT_SOAK=$(or $(SOAK),30m) $(GO) test -count=1 -timeout 24h -v -run TestAccept_SV2_Soak ./internal/service/work
 
 .PHONY: service-bench
 service-bench: plugins ## cases a second of the service beside a host alone, how long a small docket takes beside a large one, and pages beside 100,000 cases
-	SHADOWCOURT_PAGE_CASES=100000 $(GO) test -count=1 -timeout 60m -tags postgres -v -run TestMeasure ./host/service/web
-	SHADOWCOURT_SERVICE_CASES=2000 SHADOWCOURT_SERVICE_MEASURE=1 $(GO) test -count=1 -timeout 60m -tags postgres -v -run TestMeasure ./host/service/work
+	SHADOWCOURT_PAGE_CASES=100000 $(GO) test -count=1 -timeout 60m -tags postgres -v -run TestMeasure ./internal/service/web
+	SHADOWCOURT_SERVICE_CASES=2000 SHADOWCOURT_SERVICE_MEASURE=1 $(GO) test -count=1 -timeout 60m -tags postgres -v -run TestMeasure ./internal/service/work
 
 .PHONY: faults
 faults: ## combine faults of every type 2000 times; each must be reported as it is alone
@@ -217,30 +220,30 @@ fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
 
 .PHONY: ablation
 ablation: plugins ## take the court's mechanisms away, one at a time, and measure what is left; needs minutes
-	$(GO) run ./tools/ablation $(ABLATION)
+	$(call lab,ablation) $(ABLATION)
 
 .PHONY: light-study
 light-study: plugins ## measure what the Light path, remands and the casebook gain, for docs/light.md; needs minutes
-	$(GO) run ./tools/lightstudy -page docs/light.md $(LIGHT_STUDY)
+	$(call lab,lightstudy) -page docs/light.md $(LIGHT_STUDY)
 
 .PHONY: quality-study
 quality-study: plugins ## measure the fitted court beside models of scikit-learn, for docs/quality-study.md; needs Python, the network and minutes
 	python3 -m venv out/quality
-	out/quality/bin/pip -q install -r tools/quality/requirements.txt
-	$(GO) run ./tools/quality -page docs/quality-study.md $(QUALITY)
+	out/quality/bin/pip -q install -r lab/quality/requirements.txt
+	$(call lab,quality) -page docs/quality-study.md $(QUALITY)
 
 .PHONY: experiments-study
 experiments-study: plugins ## measure what experiments gain, on saved cases between real releases, for docs/experiments-study.md; needs the module proxy and minutes
-	$(GO) run ./tools/experiments -page docs/experiments-study.md
+	$(call lab,experiments) -page docs/experiments-study.md
 
 .PHONY: experiments-cases
 experiments-cases: ## make more cases for experiments-study, run their experiments and save them; needs the module proxy and hours
-	$(GO) run ./tools/experiments -more -fresh -workers 2
+	$(call lab,experiments) -more -fresh -workers 2
 
 .PHONY: profile
 profile: plugins ## learn a profile for reports of Go tests into out/go-test.yaml, and measure it; needs minutes
 	@mkdir -p out
-	$(GO) run ./tools/profile -plain tools/profile/plain.yaml -out out/go-test.yaml $(GO_DOCKETS)
+	$(call lab,profile) -plain lab/profile/plain.yaml -out out/go-test.yaml $(GO_DOCKETS)
 
 .PHONY: docket-sentiment
 docket-sentiment: ## make the docket of sentiments again; needs Python and the network
@@ -260,11 +263,11 @@ bench: plugins ## run all benchmarks
 
 .PHONY: bench-peers
 bench-peers: plugins ## measure beside other runtimes and frameworks; needs minutes
-	cd bench && $(GO) run . -out results.json && $(GO) run . -out results.json -page ../docs/performance.md
+	cd lab/bench && $(GO) run . -out results.json && $(GO) run . -out results.json -page ../../docs/performance.md
 
-.PHONY: bench-check
-bench-check: plugins ## compile, vet and test the benchmarks, which are a Go module of their own
-	cd bench && $(GO) test -vet=all ./... && GOOS=wasip1 GOARCH=wasm $(GO) vet ./guests/...
+.PHONY: lab-check
+lab-check: plugins ## compile, vet and test the laboratory, which is a Go module of its own
+	cd lab && $(GO) test -vet=all ./... && GOOS=wasip1 GOARCH=wasm $(GO) vet ./bench/guests/...
 
 .PHONY: golden
 golden: plugins ## rewrite the golden files; review the diff
@@ -280,7 +283,7 @@ generate: ## generate codecs, schemas, test vectors and tables from the types of
 
 .PHONY: dockets
 dockets: ## rebuild the dockets of real failures; needs root on Linux, gcc, the module proxy and an hour
-	$(GO) run ./tools/dockets -out examples/dockets
+	$(call lab,dockets) -out examples/dockets
 
 .PHONY: lint
 lint: $(LINT) ## run the linters, go vet among them, for the host and for the guest
@@ -293,7 +296,7 @@ vulncheck: build $(VULNCHECK) ## search code, tests, dependencies and the comman
 	for os in darwin windows; do GOOS=$$os $(VULNCHECK) $(DB:%=-db %) ./... || exit 1; done
 	GOOS=wasip1 GOARCH=wasm $(VULNCHECK) $(DB:%=-db %) $(GUEST)
 	cd host/bundle && $(VULNCHECK) $(DB:%=-db %) -test ./...
-	cd bench && $(VULNCHECK) $(DB:%=-db %) -test ./...
+	cd lab && $(VULNCHECK) $(DB:%=-db %) -test ./...
 	$(VULNCHECK) $(DB:%=-db %) -mode binary $(BIN)
 
 .PHONY: fmt

@@ -59,7 +59,7 @@ var vulnerablePackages = []string{"golang.org/x/crypto/openpgp"} // GO-2026-5932
 func TestAccept_FZ6_DependenciesHaveTheirSecurityFixes(t *testing.T) {
 	t.Parallel()
 	required := map[string]bool{}
-	for _, file := range []string{"go.mod", "bench/go.mod", "host/bundle/go.mod"} {
+	for _, file := range []string{"go.mod", "lab/go.mod", "host/bundle/go.mod"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
-	"github.com/shadowcourt/shadowcourt/host/knowledge"
+	"github.com/shadowcourt/shadowcourt/internal/knowledge"
 )
 
 // bookOf is a casebook on disk, as `--remember` writes it, with what was

@@ -9,9 +9,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
 )
 
 var builtForger = sync.OnceValues(func() ([]byte, error) { return buildGuest("./testdata/forger") })

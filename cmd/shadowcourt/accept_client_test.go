@@ -22,7 +22,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/host/service/local"
+	"github.com/shadowcourt/shadowcourt/internal/service/local"
 )
 
 // user runs shadowcourt with a configuration of its own.

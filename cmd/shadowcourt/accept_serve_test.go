@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/service/local"
+	"github.com/shadowcourt/shadowcourt/internal/service/local"
 )
 
 // TestAccept_SV1_ServeGivesTheResultsOfTry submits dockets of each format to the real service over HTTP. The results are the bytes that

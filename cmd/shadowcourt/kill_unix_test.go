@@ -20,7 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/testkit/killtest"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/host/run"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // seed of the moments and offsets. A failure names them.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shadowcourt/shadowcourt/host/calibrate"
-	"github.com/shadowcourt/shadowcourt/host/calibrate/baseline"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate/baseline"
 )
 
 // calibrate sets the court beside the models alone, through a real HTTP server: one answer of each model, as many answers as the court's

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/tempdir"
+	"github.com/shadowcourt/shadowcourt/internal/tempdir"
 )
 
 // maxReaders bounds the connections of a snapshot; more callers wait for one.

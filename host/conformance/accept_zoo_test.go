@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 // zooOptions make the kit quick: what is wrong with the animals shows early.

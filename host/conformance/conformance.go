@@ -14,7 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
-	"github.com/shadowcourt/shadowcourt/host/internal/tempdir"
+	"github.com/shadowcourt/shadowcourt/internal/tempdir"
 )
 
 // Options of a check. The zero value is useful.

@@ -24,7 +24,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
-	"github.com/shadowcourt/shadowcourt/host/internal/tempdir"
+	"github.com/shadowcourt/shadowcourt/internal/tempdir"
 )
 
 // Mode says which experiments are offered.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/flock"
-	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/flock"
+	"github.com/shadowcourt/shadowcourt/internal/outfile"
 )
 
 // MaxCassetteBytes is the size limit of a cassette, 256 MiB.

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/outfile"
 )
 
 // ErrMixed: a folder has some of the modules that a change put in place, and not the others. The change is under way, or

@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/flock"
-	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/flock"
+	"github.com/shadowcourt/shadowcourt/internal/outfile"
 )
 
 // Lock keeps other processes from locking the folder until unlock is called,

@@ -6,7 +6,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/outfile"
 )
 
 // DefaultKeep is how many modules the history of a name keeps where nobody says

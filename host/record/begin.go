@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/flock"
-	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/flock"
+	"github.com/shadowcourt/shadowcourt/internal/outfile"
 )
 
 // ErrInUse: another process writes to the record.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/outfile"
 )
 
 // Store is a folder of modules by their digests: sha256-HEX.wasm. Several

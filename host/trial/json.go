@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // MarshalJSON writes empty lists as [] and missing values as null.

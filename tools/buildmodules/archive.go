@@ -15,7 +15,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/module"
-	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/outfile"
 )
 
 // writeArchive writes the named files of a folder as the archive that package bundle embeds, and says whether it changed.

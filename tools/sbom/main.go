@@ -16,7 +16,7 @@ import (
 
 	"github.com/CycloneDX/cyclonedx-go"
 
-	"github.com/shadowcourt/shadowcourt/host/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/outfile"
 )
 
 func main() {

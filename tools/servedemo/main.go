@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/service/local"
+	"github.com/shadowcourt/shadowcourt/internal/service/local"
 )
 
 func main() {

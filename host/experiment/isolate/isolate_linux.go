@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/tempdir"
+	"github.com/shadowcourt/shadowcourt/internal/tempdir"
 )
 
 // executable is this program, even if its file was replaced meanwhile.

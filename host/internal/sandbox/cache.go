@@ -16,8 +16,8 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/private"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
+	"github.com/shadowcourt/shadowcourt/internal/private"
 )
 
 // compileCache is a directory of compiled modules, one entry for each, under

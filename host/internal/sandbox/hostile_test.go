@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 // TestAccept_PL3_GoGuestsAreContained has a module of the Go toolchain do

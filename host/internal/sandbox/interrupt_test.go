@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 // TestAccept_PL3_EndlessWithoutALoop: guests that could spend

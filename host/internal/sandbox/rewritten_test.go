@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 func TestRewrittenModulesAreReadAsTheyWereWritten(t *testing.T) {

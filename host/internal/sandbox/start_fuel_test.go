@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 // The budgets of the guests in this file, in units of fuel.

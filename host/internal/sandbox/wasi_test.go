@@ -12,7 +12,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental/wazerotest"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 // system calls a function of preview1 on a memory of one page.

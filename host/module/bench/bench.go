@@ -11,8 +11,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
-	"github.com/shadowcourt/shadowcourt/host/internal/tempdir"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/internal/tempdir"
 )
 
 // Options of a measurement. The zero value is useful.

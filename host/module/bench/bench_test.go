@@ -9,9 +9,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/module/bench"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 // guest answers every node call with the bytes at 8, unless it traps.

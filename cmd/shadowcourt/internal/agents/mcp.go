@@ -17,7 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
-	"github.com/shadowcourt/shadowcourt/host/mcp"
+	"github.com/shadowcourt/shadowcourt/internal/mcp"
 )
 
 // options are the flags of `mcp`.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/shadowcourt/shadowcourt/host/calibrate/bands"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate/bands"
 )
 
 // BandFlags ask for certified thresholds.

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/shadowcourt/shadowcourt/host/render"
+	"github.com/shadowcourt/shadowcourt/internal/render"
 )
 
 // TerminalFile gives the terminal behind a stream, or nil.

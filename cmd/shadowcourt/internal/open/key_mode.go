@@ -5,7 +5,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // WarnOfKey warns of the file of a secret key that others than its owner may

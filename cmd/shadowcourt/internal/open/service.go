@@ -11,9 +11,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/host/run/input"
-	"github.com/shadowcourt/shadowcourt/host/service"
-	"github.com/shadowcourt/shadowcourt/host/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/service"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
 // ServiceHosts opens hosts for dockets that were uploaded, as `try` does for files of their format. No model is asked and no source

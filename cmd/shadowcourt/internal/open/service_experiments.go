@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment"
-	"github.com/shadowcourt/shadowcourt/host/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
 // maxServiceBudget leaves time for the trials of a batch, which may take 50 minutes.

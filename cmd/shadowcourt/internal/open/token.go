@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/outfile"
-	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
-	"github.com/shadowcourt/shadowcourt/host/service/auth"
-	"github.com/shadowcourt/shadowcourt/host/service/client"
-	"github.com/shadowcourt/shadowcourt/host/service/local"
+	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/client"
+	"github.com/shadowcourt/shadowcourt/internal/service/local"
 )
 
 // TokenVariable has the token for a service. It comes before one that was kept.

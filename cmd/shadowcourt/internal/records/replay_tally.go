@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
 	"github.com/shadowcourt/shadowcourt/host/replay"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // replayTally counts how the trials of a record came out again.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
 // units are those of --keep: nanoseconds for ages, bytes for sizes.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
 func TestKeep(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 	"net/url"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
-	"github.com/shadowcourt/shadowcourt/host/service"
-	"github.com/shadowcourt/shadowcourt/host/service/auth"
-	"github.com/shadowcourt/shadowcourt/host/service/local"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/service"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/local"
 )
 
 func listen(ctx context.Context, addresses []string) ([]net.Listener, error) {

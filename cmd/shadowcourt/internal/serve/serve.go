@@ -18,13 +18,13 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host/outfile"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/host/service"
-	"github.com/shadowcourt/shadowcourt/host/service/auth"
-	"github.com/shadowcourt/shadowcourt/host/service/local"
-	"github.com/shadowcourt/shadowcourt/host/service/store"
-	"github.com/shadowcourt/shadowcourt/host/service/telemetry"
+	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/service"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/local"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
 )
 
 // options are the flags of `serve`.

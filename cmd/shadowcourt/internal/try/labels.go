@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/render/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // watch notes which of the labels of --fail-on the cases have that pass by.

@@ -3,8 +3,8 @@ package try
 import (
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/host/run/input"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/run/input"
 )
 
 // explained finds the trial that --explain asks for, as it is found in dockets on this machine: by the id of a case, or else by its end,

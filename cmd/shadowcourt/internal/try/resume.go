@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/host/run"
-	"github.com/shadowcourt/shadowcourt/host/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
+	"github.com/shadowcourt/shadowcourt/internal/run/input"
 )
 
 // checkResume validates --resume with the other flags.

@@ -9,8 +9,8 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 var header = []byte{0, 'a', 's', 'm', 1, 0, 0, 0}

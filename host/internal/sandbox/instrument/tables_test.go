@@ -3,8 +3,8 @@ package instrument
 import (
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 // However many tables a module has, they may grow to the limit together only.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 var header = []byte{0, 'a', 's', 'm', 1, 0, 0, 0}

@@ -4,7 +4,7 @@ import (
 	"bytes"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 // Ways are attacks without a host function, in a memory of some pages.

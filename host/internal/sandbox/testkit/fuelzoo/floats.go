@@ -1,6 +1,6 @@
 package fuelzoo
 
-import "github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
+import "github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 
 // floats are arithmetic that is slow because of its operands.
 func floats() []Loop {

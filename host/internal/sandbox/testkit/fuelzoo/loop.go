@@ -9,8 +9,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 // Loop is a module whose export f, of no parameters, never ends.

@@ -3,7 +3,7 @@ package fuelzoo
 import (
 	"fmt"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/wasmtest"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 // The locals of these loops.

@@ -1,0 +1,188 @@
+package fit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate/bands"
+)
+
+// LeastCases is how many labelled cases a fit needs at least.
+const LeastCases = 20
+
+// MostLabels is how many labels, of all cases together, a fit tells apart where
+// the cases are many: beyond, it would take minutes to find what no docket has
+// the cases to show. mostChoices is up to how many labels, of every case
+// summed up, there may be more.
+const (
+	MostLabels  = 128
+	mostChoices = 30_000
+)
+
+// The reasons why there is nothing to fit on.
+var (
+	ErrNoTruth  = errors.New("no case names the right classification (truth), so there is nothing to learn from")
+	ErrTooFew   = errors.New("too few cases to fit on")
+	ErrOneLabel = errors.New("one label is true in every case, so nothing tells labels apart")
+
+	ErrTooManyLabels = errors.New("too many labels to tell apart")
+)
+
+// Config says how to fit. Its zero value is useful.
+type Config struct {
+	// Name of the profile. Default: fitted.
+	Name string
+	// Seed of the folds.
+	Seed uint64
+	// Workers is how many folds are fitted at once; the result doesn't depend on it. Default: 1.
+	Workers int
+	// Experiments is a profile that says what outcomes of experiments tell by default. Its tables and causes are put into the profile, the
+	// tables learned from Results, which are those of cases by their ids, where there are enough. Optional.
+	Experiments *abi.Profile
+	Results     map[string][]abi.ExperimentResult
+	// NoText leaves out what documents say: no text moves the court then, whoever writes it. Near duplicates are found by texts all the same.
+	NoText bool
+	// TrustText trusts texts as far as that helps, however many answers a made-up one could turn.
+	TrustText bool
+	// Bands asks for a certified threshold of the court's model; nil for none.
+	Bands *bands.Options
+	// Progress is told what is being done. Optional.
+	Progress func(step string)
+	// always learns, whether that is better than no profile or not; never doesn't.
+	always, never bool
+}
+
+// Result is a profile and how well such profiles do on cases that they were
+// not fitted on.
+type Result struct {
+	Profile *abi.Profile
+	Report  Report
+}
+
+// Fit learns a profile from the cases whose truth is known. The others are
+// counted in the report and left out.
+//
+// The same entries and configuration give the same profile. Errors: [ErrNoTruth],
+// [ErrTooFew], [ErrOneLabel], [ErrTooManyLabels], or that of the context.
+func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, error) {
+	labelled := withTruth(entries)
+	config.defaults()
+	config.Progress("reading")
+	c := read(labelled)
+	if err := c.enough(len(entries)); err != nil {
+		return nil, err
+	}
+	config.Progress("looking for near duplicates")
+	if err := c.joinDuplicates(config.Workers); err != nil {
+		return nil, err
+	}
+	if !config.NoText {
+		config.Progress("looking for phrases")
+		c.minePhrases(config.Workers)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	config.Progress("fitting without each part")
+	use := places(len(c.samples))
+	x, err := c.cross(ctx, use, config.Workers, config.Seed)
+	if err != nil {
+		return nil, err
+	}
+	config.Progress("comparing")
+	judgements := c.compare(x, config.Workers)
+	chosen := c.choose(judgements, x, use, config.always)
+	config.Progress("fitting on all")
+	p, trust := unlearned(config.Name), newTextTrust(c, x, judgements, &config)
+	if by := &judgements[chosen]; chosen >= unprofiled {
+		most := trust.cap(chosen, use).most
+		w := c.beside(x, &by.candidate, c.blendWeights(x, &by.candidate, nobody), most, nobody)
+		p = c.profile(c.mix(x.final(c, by.of, config.Workers), w), config.Name, use, most)
+	} else {
+		p.Temperature = c.temperature(x, judgements, chosen, use, nobody)
+	}
+	r, worse := c.report(x, trust, chosen, p, &config)
+	if worse && !config.always {
+		config.never = true
+		p = unlearned(config.Name)
+		p.Temperature = c.temperature(x, judgements, courtAlone, use, nobody)
+		r, _ = c.report(x, trust, courtAlone, p, &config)
+		r.Warnings = append(r.Warnings, "what was learned was clearly worse on cases not fitted on than no profile is, so it is not taken: sources that speak in few cases are unknown in others")
+	}
+	r.WithoutTruth = len(entries) - len(labelled)
+	if config.Experiments != nil {
+		p.Causes = config.Experiments.Causes
+	}
+	p.Experiments, r.Experiments = c.experimentTables(&config)
+	return &Result{p, r}, nil
+}
+
+// unlearned is a profile that changes nothing.
+func unlearned(name string) *abi.Profile {
+	return &abi.Profile{Name: name, BaseRates: []abi.LabelWeight{}, Sources: []abi.SourceReliability{}, Signals: []abi.Signal{}}
+}
+
+func (c *Config) defaults() {
+	if c.Name == "" {
+		c.Name = "fitted"
+	}
+	if c.Progress == nil {
+		c.Progress = func(string) {}
+	}
+	c.Workers = max(c.Workers, 1)
+}
+
+// withTruth gives the cases that name a right label which they have.
+func withTruth(entries []docket.Entry) []docket.Entry {
+	var out []docket.Entry
+	for i := range entries {
+		t := entries[i].Truth
+		if t == nil || t.Classification == "" {
+			continue
+		}
+		if slices.Contains(entries[i].Case.Labels, t.Classification) {
+			out = append(out, entries[i])
+		}
+	}
+	return out
+}
+
+// enough says why the cases can't be fitted on.
+func (c *corpus) enough(entries int) error {
+	if len(c.samples) == 0 {
+		return fmt.Errorf("%w; %s read", ErrNoTruth, were(entries))
+	}
+	if len(c.samples) < LeastCases {
+		return fmt.Errorf("%w: %d have a truth, %d are needed", ErrTooFew, len(c.samples), LeastCases)
+	}
+	if len(c.labels) > MostLabels && c.choices() > mostChoices {
+		return fmt.Errorf("%w: %d, at most %d; put the rare ones together", ErrTooManyLabels, len(c.labels), MostLabels)
+	}
+	first := c.first([]int{0})
+	for i := range c.samples {
+		if c.first([]int{i}) != first {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: %s, in all %d", ErrOneLabel, c.labels[first], len(c.samples))
+}
+
+// choices is how many labels the cases have, each case its own.
+func (c *corpus) choices() int {
+	n := 0
+	for i := range c.samples {
+		n += len(c.samples[i].labels)
+	}
+	return n
+}
+
+func were(n int) string {
+	if n == 1 {
+		return "1 was"
+	}
+	return fmt.Sprintf("%d were", n)
+}

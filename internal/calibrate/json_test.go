@@ -1,0 +1,104 @@
+package calibrate_test
+
+import (
+	"encoding/json"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate/bands"
+)
+
+// TestTheDocumentationHasEveryField: the block of docs/calibration.md that lists the JSON lists each field of a full report,
+// and none else.
+func TestTheDocumentationHasEveryField(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	var list []calibrate.Observation
+	fuel := uint64(1)
+	for _, o := range duel(300, 60, 3) {
+		o.Case.Light.Confidence, o.Final.Confidence, o.Fuel, o.Expected = .5+.3*r.Float64(), .5+.5*r.Float64(), &fuel, "affirm"
+		o.OnTrial, o.Remands = []calibrate.OnTrial{{Label: "b", Challenged: true}}, 1
+		list = append(list, o)
+	}
+	o := options()
+	o.Bands, o.Timings = &bands.Options{MaxError: .5}, true
+	o.Peers = []calibrate.Peer{{ID: "m", Name: "the model alone"}}
+	certified := calibrate.Measure(list, fittingOf(witnessed(60, .5, r)), o)
+	o.Bands, o.Peers = &bands.Options{}, nil
+	got := map[string]bool{}
+	for _, report := range []*calibrate.Report{certified, calibrate.Measure(duel(30, 0, 0), nil, o)} {
+		data, err := json.Marshal(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v any
+		if err := json.Unmarshal(data, &v); err != nil {
+			t.Fatal(err)
+		}
+		collect("", v, got)
+	}
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "calibration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, found := strings.Cut(string(page), "<!-- fields -->\n")
+	block, _, ended := strings.Cut(block, "<!-- /fields -->")
+	if !found || !ended {
+		t.Fatal("the page has no list of fields")
+	}
+	want := map[string]bool{}
+	for line := range strings.Lines(block) {
+		if cells := strings.Split(line, "`"); len(cells) > 1 {
+			want[cells[1]] = true
+		}
+	}
+	if d := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))); d != "" {
+		t.Errorf("documented (-) and written (+):\n%s", d)
+	}
+}
+
+// collect gathers the paths of values that are no objects of several places: a share, a reliability and the like are
+// documented once.
+func collect(path string, v any, into map[string]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		if kind := kindOf(v); kind != "" && path != "" {
+			into[strings.TrimPrefix(path, ".")] = true
+			path = kind
+		}
+		for name, value := range v {
+			collect(path+"."+name, value, into)
+		}
+	case []any:
+		into[strings.TrimPrefix(path, ".")+"[]"] = true
+		for _, value := range v {
+			collect(path+"[]", value, into)
+		}
+	case nil:
+	default:
+		into[strings.TrimPrefix(path, ".")] = true
+	}
+}
+
+// kindOf names the objects that stand in several places.
+func kindOf(v map[string]any) string {
+	for field, kind := range map[string]string{
+		"of": "SHARE", "aurc": "RANKING", "ece": "RELIABILITY", "clusters": "COMPARISON", "error_bound": "CERTIFICATE",
+	} {
+		if _, ok := v[field]; ok && kind != "" {
+			return kind
+		}
+	}
+	if _, ok := v["high"]; ok && len(v) == 2 {
+		return "INTERVAL"
+	}
+	return ""
+}

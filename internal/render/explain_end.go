@@ -1,0 +1,69 @@
+package render
+
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+)
+
+// ending tells what came of the case, and what would settle it.
+func (s *story) ending() {
+	r := &s.trial.Result
+	end := s.paint(bold, s.paint(statusPaint(r.Final.Status), sanitize.Line(string(r.Final.Status))))
+	if r.Final.Classification != "" {
+		end += ": " + s.label(r.Final.Classification) + " at " + number(r.Final.Confidence)
+	}
+	if r.Final.Cause != "" {
+		end += ": " + sanitize.Line(string(r.Final.Cause))
+	}
+	s.line("")
+	s.line(end)
+	s.say(2, faint, r.Final.Status.Meaning())
+	if f := r.Error; f != nil {
+		s.say(2, red, failureText(f))
+		for _, p := range f.Problems {
+			s.say(4, plain, sanitize.Line(p.Path+": "+p.Detail+" ("+string(p.Code)+")"))
+		}
+	}
+	s.gaps()
+}
+
+// gaps tell what would settle the case.
+func (s *story) gaps() {
+	r := &s.trial.Result
+	if r.GapBrief == nil && r.Proposal == nil {
+		return
+	}
+	s.line("")
+	s.line(s.paint(bold, "What would settle it"))
+	if b := r.GapBrief; b != nil {
+		s.say(2, plain, s.trial.Named(b.Summary))
+		for _, g := range b.Gaps {
+			s.say(2, plain, "• ["+string(g.Severity)+"] "+sanitize.Line(s.trial.Named(g.Description)))
+			s.say(4, faint, g.SuggestedAction)
+		}
+	} else {
+		s.say(2, plain, "• "+sanitize.Line(r.Proposal.Reason()))
+		s.say(4, faint, r.Proposal.Action())
+	}
+	if p := r.Proposal; p != nil && p.Command != "" {
+		s.note("Run the experiment:")
+		s.line("    " + sanitize.Line(p.Command)) // in one line, to be copied
+	}
+}
+
+// failureText names who failed, where and how.
+func failureText(f *trial.Failure) string {
+	var at []string
+	for _, part := range [...]struct{ name, value string }{{"persona", f.Persona}, {"node", f.Node}, {"module", f.Module}} {
+		if part.value != "" {
+			at = append(at, part.name+" "+part.value)
+		}
+	}
+	text := f.Message
+	if len(at) > 0 {
+		text += " (" + strings.Join(at, ", ") + ")"
+	}
+	return text
+}

@@ -1,0 +1,391 @@
+package render_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/render/testkit/sample"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func write(t *testing.T, w render.Writer, trials ...*trial.Trial) {
+	t.Helper()
+	for _, outcome := range trials {
+		if err := w.Write(outcome); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWritersGolden(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*bytes.Buffer) render.Writer{
+		"table.txt":    func(b *bytes.Buffer) render.Writer { return render.NewTable(b, render.TerminalOptions{}) },
+		"table-80.txt": func(b *bytes.Buffer) render.Writer { return render.NewTable(b, render.TerminalOptions{Width: 80}) },
+		"table-140.txt": func(b *bytes.Buffer) render.Writer {
+			return render.NewTable(b, render.TerminalOptions{Width: 140})
+		},
+		"table-colour.txt": func(b *bytes.Buffer) render.Writer {
+			return render.NewTable(b, render.TerminalOptions{Width: 120, Colour: true})
+		},
+		"results.jsonl": func(b *bytes.Buffer) render.Writer { return render.NewJSONL(b) },
+		"results.json":  func(b *bytes.Buffer) render.Writer { return render.NewJSON(b) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var b bytes.Buffer
+			write(t, open(&b), sample.Docket()...)
+			golden(t, name, b.Bytes())
+		})
+	}
+}
+
+func TestExplainGolden(t *testing.T) {
+	t.Parallel()
+	for name, outcome := range map[string]*trial.Trial{"explain-amended.txt": sample.Amended(), "explain-mistrial.txt": sample.Mistrial(), "explain-accepted.txt": sample.Accepted()} {
+		var b bytes.Buffer
+		if err := render.Explain(&b, outcome, nil, render.TerminalOptions{Width: 100}); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, b.Bytes())
+	}
+	var b bytes.Buffer
+	if err := render.Explain(&b, sample.Amended(), nil, render.TerminalOptions{Width: 100, Colour: true}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "explain-colour.txt", b.Bytes())
+}
+
+func TestNarrowTableFits(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	write(t, render.NewTable(&b, render.TerminalOptions{Width: 80}), sample.Docket()...)
+	rows, _, _ := strings.Cut(b.String(), "\n\n")
+	for line := range strings.Lines(rows) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %q", n, line)
+		}
+	}
+}
+
+func TestJSONOfAnEmptyDocketIsValid(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	write(t, render.NewJSON(&b))
+	var got struct {
+		Results []trial.Result `json:"results"`
+		Summary render.Summary `json:"summary"`
+	}
+	if err := json.Unmarshal(b.Bytes(), &got); err != nil || got.Results == nil || got.Summary.Cases != 0 {
+		t.Errorf("got %+v, %v from %s", got, err, b.String())
+	}
+}
+
+func TestExplainNamesPersonasGivenByID(t *testing.T) {
+	t.Parallel()
+	outcome := sample.Amended()
+	outcome.Passes[0].Hearing.Rounds[0].By.Prosecution = "challenger"
+	outcome.Passes = append(outcome.Passes, trial.Pass{Light: abi.LightAnswer{Classification: sample.Flaky, Confidence: 0.5, Reasoning: "second thoughts"}})
+	outcome.Passes[1].Steps = []trial.Step{{Node: "hearing", To: "hearing"}}
+	var b bytes.Buffer
+	if err := render.Explain(&b, outcome, nil, render.TerminalOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "challenger") {
+		t.Error("the id stands there instead of the name")
+	}
+	for _, want := range []string{"answers the remand: nd001 at 0.50", "second thoughts", "hearing → hearing  again"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+}
+
+func TestTableOfAnyWidthFits(t *testing.T) {
+	t.Parallel()
+	hostile, _ := sample.Hostile()
+	for _, width := range []int{60, 72, 80, 100, 132, 200} {
+		var b bytes.Buffer
+		remanded := *sample.Docket()[0]
+		remanded.Result.LightAfter = []trial.Answer{{Classification: sample.Automation, Confidence: 0.6}}
+		write(t, render.NewTable(&b, render.TerminalOptions{Width: width, Colour: true}), append(sample.Docket(), &remanded)...)
+		if width >= 132 && !strings.Contains(b.String(), "system issue→automation") {
+			t.Errorf("width %d: nothing tells that Light changed its answer", width)
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := text.StringWidthWithoutEscSequences(strings.TrimSuffix(line, "\n")); n > width {
+				t.Errorf("width %d: %d columns: %q", width, n, line)
+			}
+		}
+		b.Reset()
+		write(t, render.NewTable(&b, render.TerminalOptions{Width: width}), hostile)
+		if n := strings.Count(b.String(), "\n"); n > 20 {
+			t.Errorf("width %d: one hostile case takes %d lines", width, n)
+		}
+	}
+}
+
+// outputs runs a trial through everything that package docket writes.
+func outputs(t *testing.T, r *render.Redactor, outcome *trial.Trial) map[string]string {
+	t.Helper()
+	buffers := map[string]*bytes.Buffer{"table": {}, "narrow": {}, "json": {}, "jsonl": {}, "explain": {}}
+	write(t, render.NewOutput(r,
+		render.NewTable(buffers["table"], render.TerminalOptions{}), render.NewTable(buffers["narrow"], render.TerminalOptions{Width: 80}),
+		render.NewJSON(buffers["json"]), render.NewJSONL(buffers["jsonl"])), outcome)
+	if err := render.Explain(buffers["explain"], outcome, r, render.TerminalOptions{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	out := make(map[string]string)
+	for name, b := range buffers {
+		out[name] = b.String()
+	}
+	return out
+}
+
+func TestAccept_CLI5_HostileTextIsInertInTheTerminal(t *testing.T) {
+	t.Parallel()
+	outcome, n := sample.Hostile()
+	if n < 60 {
+		t.Fatalf("only %d texts are hostile", n)
+	}
+	for name, out := range outputs(t, nil, outcome) {
+		if !utf8.ValidString(out) {
+			t.Errorf("%s: invalid UTF-8", name)
+		}
+		for _, r := range out {
+			if r != '\n' && !sanitize.Visible(r) {
+				t.Errorf("%s: %U gets through", name, r)
+				break
+			}
+		}
+		if name == "jsonl" || name == "json" {
+			continue
+		}
+		want := "␛[31mred"
+		if name == "narrow" { // of ids the end is kept
+			want = "␛"
+		}
+		if !strings.Contains(out, want) {
+			t.Errorf("%s: the escape is not shown", name)
+		}
+	}
+}
+
+func TestAccept_CLI5_JSONKeepsHostileTextExactly(t *testing.T) {
+	t.Parallel()
+	outcome, _ := sample.Hostile()
+	out := outputs(t, nil, outcome)["jsonl"]
+	var got trial.Result
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.ToValidUTF8(strings.ReplaceAll(outcome.Result.ID, "\xff\xc0", "\ufffd\ufffd"), "")
+	if got.ID != want {
+		t.Errorf("got %q, want %q", got.ID, want)
+	}
+}
+
+func TestAccept_CLI5_RedactionReachesEveryOutput(t *testing.T) {
+	t.Parallel()
+	outcome, n := sample.Hostile()
+	redactor, err := render.NewRedactor([]string{`n\d+`, `(?i)ALERT`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _ := json.Marshal(outcome.Result)
+	for name, out := range outputs(t, redactor, outcome) {
+		if strings.Contains(out, "alert") {
+			t.Errorf("%s: a redacted text gets through", name)
+		}
+		if name == "jsonl" {
+			if !json.Valid([]byte(out)) {
+				t.Errorf("%s: is no valid JSON", name)
+			}
+		}
+		if strings.Contains(out, " n1 ") || strings.Contains(out, "n1\"") {
+			t.Errorf("%s: the id's number gets through", name)
+		}
+	}
+	redacted := redactor.Trial(outcome)
+	left, _ := json.Marshal(redacted) //nolint:musttag // only the values are counted
+	if got := strings.Count(string(left), render.Redacted); got < n*3 {
+		t.Errorf("%d places are redacted, want 3 in each of %d texts", got, n)
+	}
+	if after, _ := json.Marshal(outcome.Result); !bytes.Equal(before, after) {
+		t.Error("the trial itself was changed")
+	}
+}
+
+func TestRedactionKeepsVocabularyAndComparison(t *testing.T) {
+	t.Parallel()
+	redactor, err := render.NewRedactor([]string{`[a-z]+\d*`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := redactor.Trial(sample.Amended())
+	if got.Result.Final.Status != trial.Amended || got.Passes[0].Verdict.Decision != "amend" {
+		t.Error("the vocabulary was redacted")
+	}
+	if got.Result.Final.Classification != render.Redacted || got.Result.Light.Classification != render.Redacted {
+		t.Error("the labels were not redacted")
+	}
+	if c := got.Compare(); !c.Known || c.LightRight || !c.CourtRight || !c.Flipped {
+		t.Errorf("the comparison was lost: %+v", c)
+	}
+	if len(got.Result.Modules) != len(sample.Amended().Result.Modules) {
+		t.Errorf("modules whose keys became equal were lost: %v", got.Result.Modules)
+	}
+	if drawing := string(got.Drawing); !strings.Contains(drawing, `viewBox="0 0 320 40"`) || strings.Contains(drawing, "indict") || strings.Contains(drawing, "The path") {
+		t.Errorf("the drawing is %s", drawing)
+	}
+}
+
+func TestRedactorRejectsBadPatternsTogether(t *testing.T) {
+	t.Parallel()
+	_, err := render.NewRedactor([]string{"(", "a*", "good"})
+	if err == nil || !strings.Contains(err.Error(), `"("`) || !strings.Contains(err.Error(), `"a*"`) || strings.Contains(err.Error(), "good") {
+		t.Errorf("got %v", err)
+	}
+	if r, err := render.NewRedactor(nil); r != nil || err != nil {
+		t.Errorf("without patterns: %v, %v", r, err)
+	}
+}
+
+func TestSummaryCounts(t *testing.T) {
+	t.Parallel()
+	s := render.NewSummary()
+	for _, outcome := range sample.Docket() {
+		s.Add(outcome)
+	}
+	// By hand: amended (Light wrong, court right), affirmed (both right), acquitted and mistrial (open, Light wrong).
+	want := &render.TruthSummary{Known: 4, LightRight: 1, CourtRight: 2, Flips: 1, FlipsToRight: 1, Open: 2, OpenLightWrong: 2, Expected: 1, AsExpected: 1}
+	if diff := cmp.Diff(want, s.Truth); diff != "" {
+		t.Error(diff)
+	}
+	if s.Cases != 6 || s.Tried != 4 || s.ByStatus[trial.Rejected] != 1 || s.ByCause[trial.CauseInvalidArtifact] != 1 {
+		t.Errorf("got %+v", s)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write(*trial.Trial) error { return f.err }
+func (f failing) Close() error             { return f.err }
+
+func TestOutputGoesOnWhenAWriterFails(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	broken := errors.New("disk full")
+	o := render.NewOutput(nil, failing{broken}, render.NewJSONL(&b))
+	if err := o.Write(sample.Accepted()); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+	if b.Len() == 0 {
+		t.Error("the other writer got nothing")
+	}
+	if err := o.Close(); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// By hand: what Light said, how it ended, what is true.
+func TestSummaryCountsFlips(t *testing.T) {
+	t.Parallel()
+	s := render.NewSummary()
+	for _, c := range []struct {
+		light, final, truth string
+		status              trial.Status
+	}{
+		{"a", "a", "a", trial.Affirmed},   // both right
+		{"a", "a", "b", trial.Affirmed},   // both wrong
+		{"a", "b", "b", trial.Amended},    // to right
+		{"a", "b", "a", trial.Amended},    // from right to wrong
+		{"a", "b", "c", trial.Amended},    // from wrong to wrong
+		{"a", "", "a", trial.Acquitted},   // open, Light was right
+		{"a", "", "b", trial.Mistrial},    // open, Light was wrong
+		{"a", "b", "", trial.Amended},     // nothing known
+		{"a", "a", "a", trial.Accepted},   // not tried
+		{"a", "a", "b", trial.Unreviewed}, // not tried
+	} {
+		outcome := &trial.Trial{Result: trial.Result{
+			Activated: c.status != trial.Accepted && c.status != trial.Unreviewed,
+			Light:     &trial.Answer{Classification: c.light},
+			Final:     trial.Final{Status: c.status, Classification: c.final},
+		}}
+		if c.truth != "" {
+			outcome.Truth = &trial.Truth{Classification: c.truth}
+		}
+		s.Add(outcome)
+	}
+	want := &render.TruthSummary{Known: 7, LightRight: 3, CourtRight: 2, Flips: 3, FlipsToRight: 1, FlipsToWrong: 1, Open: 2, OpenLightWrong: 1}
+	if diff := cmp.Diff(want, s.Truth); diff != "" {
+		t.Error(diff)
+	}
+	if s.Cases != 10 || s.Tried != 8 {
+		t.Errorf("got %+v", s)
+	}
+}
+
+// Texts of others begin no line: neither a subject nor a reference forges a line of ours.
+func TestNoTextForgesALine(t *testing.T) {
+	t.Parallel()
+	outcome, _ := sample.Filled("x\nFORGED")
+	for name, out := range outputs(t, nil, outcome) {
+		for line := range strings.Lines(out) {
+			if strings.HasPrefix(strings.TrimLeft(line, " "), "FORGED") {
+				t.Errorf("%s: a text begins the line %q", name, line)
+				break
+			}
+		}
+	}
+	outcome, _ = sample.Filled("x\n  [9] forged")
+	outcome.Case.Subject = "disk full\n  [9] \x1b[1mforged\r\u2028"
+	safe := render.Sanitize(outcome)
+	if want := "disk full␊  [9] ␛[1mforged␍<U+2028>"; safe.Case.Subject != want {
+		t.Errorf("%q, want %q", safe.Case.Subject, want)
+	}
+	if got := safe.Passes[0].Indictment.Evidence[0].SourceRef; !strings.HasPrefix(got, "x␊  [9] forged") {
+		t.Errorf("a reference is %q", got)
+	}
+	if got := safe.Passes[0].Verdict.Reasoning; !strings.HasPrefix(got, "x\n  [9] forged") {
+		t.Errorf("prose lost its line break: %q", got)
+	}
+}

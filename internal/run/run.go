@@ -1,0 +1,233 @@
+// Package run tries the cases of dockets as one run: a trial is recorded before anybody sees its result, a journal keeps the
+// trials so that an interrupted run can be resumed, and a casebook remembers the verdicts of a run that is complete.
+//
+// It has no flags and no terminal. What a run writes are its outputs, its record and its journal; everything else it tells by
+// the callbacks of [Config] and by its [Summary].
+package run
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/run/journal"
+)
+
+// Config is what a run tries cases with, and where their trials go. Only Host, Files and Now must be set.
+type Config struct {
+	Host    *host.Host
+	Auditor *host.Auditor // audits the opinion of every verdict; nil: no audits
+	Workers int           // trials at once; 0: one for each processor
+
+	Writers  []render.Writer  // get every trial, redacted
+	Files    *outfile.Set     // of the writers: put in place when the run is complete
+	Draw     bool             // give each trial a drawing of its path
+	Redactor *render.Redactor // nil changes nothing
+	Timings  bool             // keep times in the results, which then differ from run to run
+	// OneCase says that the entries are one case that was looked for: without it the files stay as they were.
+	OneCase bool
+
+	// Settings are what the results depend on besides the host, the auditor and the cases.
+	Settings []record.Part
+	// Swaps says that modules may be swapped while the run goes on, so that it does not depend on those at its beginning.
+	Swaps bool
+	// Resume continues with the record or the journal of an earlier run.
+	Resume  bool
+	Record  Record
+	Journal Journal
+
+	// Casebook remembers the verdicts when all cases are tried; nil remembers none.
+	Casebook *casebook.Book
+	// Passed gives the suites in which nothing failed; it is asked when all cases are tried.
+	Passed func() []string
+
+	Now func() time.Time
+	// Stop ends a read of the entries that waits. It is called when the run fails.
+	Stop func()
+
+	// These are called one at a time.
+	OnTrial    func(*trial.Trial)         // for each trial, before anybody sees it
+	OnFault    func(*host.Tried, Summary) // for each entry that could not be tried
+	OnProgress func(Summary)              // after each trial, and when there are no more
+}
+
+// Summary counts what came of the entries of a run, with those of the earlier run that it resumed.
+type Summary struct {
+	Tried      int
+	Faults     int // entries that could not be tried
+	Unread     int // dockets of which reading failed
+	Unanswered int // cases to which Light had no answer
+	// Ended says that no more cases are tried; the outputs are being completed.
+	Ended bool
+}
+
+// Run is one run over dockets. Not safe for concurrent use.
+type Run struct {
+	config     Config
+	out        *render.Output
+	journal    *journal.Journal // nil where the run keeps none
+	replaces   bool
+	record     *recording // nil where the run keeps none
+	remembered []casebook.Entry
+	sum        Summary
+	failedCase bool // a record can't be resumed behind a case that failed
+}
+
+// Open begins a run, or continues with an earlier one: it opens the record and the journal. The caller calls [Run.All], and
+// [Run.Close] in any case. Errors are a *RecordError or a *JournalError, or say why the configuration is not known.
+func Open(ctx context.Context, config Config) (*Run, error) {
+	r := &Run{config: config, out: render.NewOutput(nil, config.Writers...)}
+	parts, err := config.parts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.record, err = config.openRecord(ctx, parts); err != nil {
+		return nil, err
+	}
+	if r.journal, r.replaces, err = config.openJournal(parts); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close closes the record and the journal. Those of a run that did not come to its end stay, to be resumed.
+func (r *Run) Close() {
+	r.record.leave()
+	if r.journal != nil {
+		_ = r.journal.Keep()
+	}
+}
+
+// All tries every entry and completes the outputs. When the context ends it completes them with the trials so far. With an
+// error the files are left as they were: a *ResumeError, *RecordError, *JournalError or *CasebookError, or one of a writer.
+func (r *Run) All(ctx context.Context, entries iter.Seq2[docket.Entry, error]) (Summary, error) {
+	err := r.try(ctx, entries)
+	r.sum.Ended = true
+	if r.config.OnProgress != nil {
+		r.config.OnProgress(r.sum)
+	}
+	if err != nil {
+		r.config.Files.Discard()
+		return r.sum, err
+	}
+	return r.sum, r.end(ctx)
+}
+
+// try tries every case and hands the trials out.
+func (r *Run) try(ctx context.Context, entries iter.Seq2[docket.Entry, error]) error {
+	next, stop := iter.Pull2(entries)
+	defer stop()
+	if err := r.passEarlier(ctx, next); err != nil {
+		return err
+	}
+	if r.journal != nil && r.journal.Remembered() {
+		return r.onlyRemembered(ctx, next)
+	}
+	h := r.config.Host
+	trials := h.TryAll(ctx, pulled(next), r.config.Workers)
+	if r.config.Auditor != nil {
+		trials = r.config.Auditor.AuditTrials(ctx, trials, h.Pipeline().Pipeline, r.config.Workers)
+	}
+	for tried := range trials {
+		if tried.Trial == nil && ctx.Err() != nil {
+			break // what is written has no gaps, so that a later run can resume it
+		}
+		if err := r.one(ctx, &tried); err != nil {
+			if r.config.Stop != nil {
+				r.config.Stop()
+			}
+			return err
+		}
+	}
+	return r.record.acknowledge(r.write)
+}
+
+// pulled gives what is left behind next.
+func pulled(next func() (docket.Entry, error, bool)) iter.Seq2[docket.Entry, error] {
+	return func(yield func(docket.Entry, error) bool) {
+		entry, err, more := next()
+		for more && yield(entry, err) {
+			entry, err, more = next()
+		}
+	}
+}
+
+// one hands a trial out, or says why there is none.
+func (r *Run) one(ctx context.Context, tried *host.Tried) error {
+	if tried.Err != nil {
+		r.fault(tried)
+		r.remember(tried)
+		if r.journal == nil || tried.Entry.Case.ID == "" || ctx.Err() != nil {
+			return nil //nolint:nilerr // an interrupted run says so
+		}
+		return r.journaled(r.journal.Append(&tried.Entry, nil, errors.New(r.config.Redactor.Text(tried.Err.Error()))))
+	}
+	r.note(tried.Trial)
+	if err := r.record.append(tried, r.write); err != nil {
+		return err
+	}
+	r.remember(tried)
+	if r.config.OnProgress != nil {
+		r.config.OnProgress(r.sum)
+	}
+	return nil
+}
+
+// note counts a trial.
+func (r *Run) note(t *trial.Trial) {
+	r.sum.Tried++
+	if t.Result.Final.Cause == trial.CauseLight {
+		r.sum.Unanswered++
+	}
+	if r.config.OnTrial != nil {
+		r.config.OnTrial(t)
+	}
+}
+
+// write gives a trial to the outputs, once it is in the journal.
+func (r *Run) write(tried *host.Tried) error {
+	t := tried.Trial
+	if !r.config.Timings {
+		t.Result.Timings = nil
+	}
+	if r.config.Draw {
+		t.Drawing = render.Draw(r.config.Host.Graph(), t)
+	}
+	shown := r.config.Redactor.Trial(t)
+	if r.journal != nil {
+		if err := r.journaled(r.journal.Append(&tried.Entry, shown, nil)); err != nil {
+			return err
+		}
+	}
+	return r.out.Write(shown)
+}
+
+// fault counts an entry that could not be tried.
+func (r *Run) fault(tried *host.Tried) {
+	r.failedCase = r.failedCase || tried.Entry.Case.ID != ""
+	if NamesItsPlace(tried.Err) || tried.Entry.Source != "" {
+		r.sum.Faults++
+	} else {
+		r.sum.Unread++
+	}
+	if r.config.OnFault != nil {
+		r.config.OnFault(tried, r.sum)
+	}
+}
+
+// NamesItsPlace says whether the error of an entry names the file and the line of the entry, or the file that is no docket.
+func NamesItsPlace(err error) bool {
+	_, line := errors.AsType[*docket.LineError](err)
+	_, foreign := errors.AsType[*input.ForeignError](err)
+	return line || foreign
+}

@@ -1,0 +1,128 @@
+package sanitize_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+)
+
+func TestAccept_CLI5_PlaceholdersAreVisible(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ name, in, line, block string }{
+		{"plain text stays", "Grüße, 世界 😀 ❤️ a\u00a0b", "Grüße, 世界 😀 ❤️ a\u00a0b", "Grüße, 世界 😀 ❤️ a\u00a0b"},
+		{"right to left letters stay", "שלום", "שלום", "שלום"},
+		{"escape", "\x1b[2J", "␛[2J", "␛[2J"},
+		{"OSC with bell", "\x1b]0;x\x07", "␛]0;x␇", "␛]0;x␇"},
+		{"C1 introducer", "\u009b31m", "<U+009B>31m", "<U+009B>31m"},
+		{"C1 as a raw byte", "a\x9b31m", "a<0x9B>31m", "a<0x9B>31m"},
+		{"null, backspace, delete", "\x00\b\x7f", "␀␈␡", "␀␈␡"},
+		{"bidi override", "\u202eabc\u202c", "<U+202E>abc<U+202C>", "<U+202E>abc<U+202C>"},
+		{"bidi isolate and marks", "\u2066\u2069\u200e\u200f\u061c", "<U+2066><U+2069><U+200E><U+200F><U+061C>", "<U+2066><U+2069><U+200E><U+200F><U+061C>"},
+		{"zero width", "a\u200bb\u200c\u200d\u2060\ufeff", "a<U+200B>b<U+200C><U+200D><U+2060><U+FEFF>", "a<U+200B>b<U+200C><U+200D><U+2060><U+FEFF>"},
+		{"soft hyphen", "a\u00adb", "a<U+00AD>b", "a<U+00AD>b"},
+		{"tags", "\U000e0041", "<U+E0041>", "<U+E0041>"},
+		{"variation selectors", "a\ufe00\U000e0100", "a<U+FE00><U+E0100>", "a<U+FE00><U+E0100>"},
+		{"fillers", "\u3164\u115f\u034f", "<U+3164><U+115F><U+034F>", "<U+3164><U+115F><U+034F>"},
+		{"line separators", "a\u2028b\u2029", "a<U+2028>b<U+2029>", "a<U+2028>b<U+2029>"},
+		{"line break and tab", "a\n\tb", "a␊␉b", "a\n\tb"},
+		{"carriage return", "a\rb\r\nc\r", "a␍b␍␊c␍", "a␍b\nc␍"},
+		{"cut character", "a\xe2\x82", "a<0xE2><0x82>", "a<0xE2><0x82>"},
+		{"private use, noncharacter", "\ue000\uffff", "<U+E000><U+FFFF>", "<U+E000><U+FFFF>"},
+		{"a replacement character stays", "\ufffd\x1b", "\ufffd␛", "\ufffd␛"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if got := sanitize.Line(tc.in); got != tc.line {
+				t.Errorf("line: got %q, want %q", got, tc.line)
+			}
+			if got := sanitize.Block(tc.in); got != tc.block {
+				t.Errorf("block: got %q, want %q", got, tc.block)
+			}
+		})
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"Plain prose, with a dot. And: more.": "Plain prose, with a dot. And: more.",
+		"a_b *c*":                             `a\_b \*c\*`,
+		"<b>&amp;":                            "&lt;b&gt;&amp;amp;",
+		"# head":                              "`#` head",
+		"- item":                              `\- item`,
+		"1. item":                             `1\. item`,
+		"[x](y) ![z](w)":                      `\[x\]\(y\) \!\[z\](w)`,
+		"see http://a.b www.c.d":              "see http`://`a.b www`.`c.d",
+		"@team me@x #12 @@a":                  "`@`team me`@`x `#`12 `@@`a",
+		"a | b":                               `a \| b`,
+		"`code`":                              "\\`code\\`",
+		"two\n\nlines\n    here":              "two lines here",
+		":rocket: 10:30":                      `\:rocket: 10:30`,
+		"\x1b[1m":                             `␛\[1m`,
+	} {
+		if got := sanitize.Markdown(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestMarkdownCode(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"":            "",
+		"a":           "`a`",
+		"a`b":         "``a`b``",
+		"`a``b":       "``` `a``b ```",
+		"a\nb":        "`a b`",
+		"  a ":        "`a`", //nolint:gocritic // the blanks are what is tested
+		"<b>|":        "`<b>|`",
+		"\u202e":      "`<U+202E>`",
+		"\n\n":        "",
+		"back\\slash": "`back\\slash`",
+	} {
+		if got := sanitize.MarkdownCode(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestMarkdownBlock(t *testing.T) {
+	t.Parallel()
+	if got, want := sanitize.MarkdownBlock("a\n```\n````x\n<b>"), "`````text\na\n```\n````x\n<b>\n`````"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestMarkdownCell(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"a|b": `a\|b`, `a\|b`: `a\|b`, `a\\|b`: `a\\\|b`, `\\\|`: `\\\|`, "||": `\|\|`} {
+		if got := sanitize.MarkdownCell(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzSanitize(f *testing.F) {
+	f.Add("a\x1b\u202e\xff\r\n")
+	f.Fuzz(func(t *testing.T, in string) {
+		line, block := sanitize.Line(in), sanitize.Block(in)
+		for _, r := range line {
+			if !sanitize.Visible(r) {
+				t.Fatalf("Line lets %U through", r)
+			}
+		}
+		for _, r := range block {
+			if r != '\n' && r != '\t' && !sanitize.Visible(r) {
+				t.Fatalf("Block lets %U through", r)
+			}
+		}
+		if !utf8.ValidString(line) || sanitize.Line(line) != line || sanitize.Block(block) != block {
+			t.Fatal("twice is not once")
+		}
+		if code := sanitize.MarkdownCode(in); strings.ContainsAny(code, "\n\r") {
+			t.Fatal("a code span has lines")
+		}
+	})
+}

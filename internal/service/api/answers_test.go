@@ -1,0 +1,144 @@
+package api_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/service/api"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+)
+
+// A typing error in a filter must not select everything.
+func TestAccept_SV6_UnknownParametersAreRejected(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	for path, known := range map[string]string{
+		"/inbox?repo=x": "repository", "/dockets?limit=1&stat%1b=done": "state", "/dockets/1?x": "none", "/corrections?labell=x": "cursor",
+	} {
+		status, text, _ := s.request(t, auth.Operate, http.MethodGet, api.Prefix+path, nil, nil)
+		var p problem.Error
+		if err := json.Unmarshal(text, &p); err != nil || status != http.StatusUnprocessableEntity || len(p.Errors) != 1 || p.Errors[0].Code != "unknown_field" ||
+			!strings.HasPrefix(p.Errors[0].Path, "query.") || !strings.Contains(p.Errors[0].Message, known) || strings.Contains(string(text), "\x1b") {
+			t.Errorf("%s: %d %s, %v", path, status, text, err)
+		}
+	}
+}
+
+// So must a parameter that is given twice, and a cursor that is none.
+func TestAccept_SV6_ParametersThatSayNothingAreRejected(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	for path, want := range map[string]int{
+		"/inbox?cursor=abc": 422, "/inbox?cursor=NaN_x": 422, "/inbox?cursor=1e999_x": 422, "/inbox?cursor=1.5_x": 200,
+		"/inbox?limit=1&limit=2": 422, "/dockets?state=done&state=done": 422, "/inbox?limit=2": 200,
+	} {
+		if status, text, _ := s.request(t, auth.Operate, http.MethodGet, api.Prefix+path, nil, nil); status != want {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+}
+
+// Names come back as they were sent, and no answer has a character that a terminal obeys.
+func TestAccept_SV5_AnswersAreSafeToPrint(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	const name = "a\x1b[31m\u202eb\x00\u0085"
+	_, d, _ := s.submit(t, "?"+url.Values{"name": {name}, "repository": {name}}.Encode(), nil, strings.Replace(caseWith("a"), "TestX fails", `\u001b[31m`+"\u202e", 1))
+	for _, path := range []string{"/dockets", "/dockets/1", "/dockets/1/entries", "/trials/1-1"} {
+		status, text, _ := s.request(t, auth.Submit, http.MethodGet, api.Prefix+path, nil, nil)
+		if status != http.StatusOK || strings.ContainsAny(string(text), "\x1b\u202e\u0085") {
+			t.Errorf("%s: %d %q", path, status, text)
+		}
+	}
+	if want := strings.ReplaceAll(name, "\x00", "\ufffd"); d.Name != want || d.Repository != want {
+		t.Errorf("the name is %q", d.Name)
+	}
+}
+
+func TestAnActivationThatIsPendingIsAbandoned(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	ctx := t.Context()
+	if _, err := s.store.BeginWith(ctx, store.Generation{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.store.RegisterWorker(ctx, store.WorkerInfo{ID: "slow"}); err != nil {
+		t.Fatal(err)
+	}
+	next, err := s.store.AddGeneration(ctx, store.Generation{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := api.Prefix + "/generations/" + jsonOf(t, next.ID) + "/activate"
+	status, text, _ := s.request(t, auth.Operate, http.MethodPost, path, nil, nil)
+	var a api.Activation
+	if err := json.Unmarshal(text, &a); err != nil || status != http.StatusAccepted || a.State != "pending" {
+		t.Fatalf("%d %s", status, text)
+	}
+	own := api.Prefix + "/activations/" + jsonOf(t, a.ID)
+	if status, text, _ := s.request(t, auth.Review, http.MethodDelete, own, nil, nil); status != http.StatusForbidden {
+		t.Errorf("by a reviewer: %d %s", status, text)
+	}
+	status, text, _ = s.request(t, auth.Operate, http.MethodDelete, own, nil, nil)
+	if err := json.Unmarshal(text, &a); err != nil || status != http.StatusOK || a.State != "rejected" || a.Reason != "abandoned by operateter" || a.Finished == nil {
+		t.Errorf("%d %s", status, text)
+	}
+	if status, text, _ := s.request(t, auth.Operate, http.MethodDelete, own, nil, nil); status != http.StatusConflict {
+		t.Errorf("again: %d %s", status, text)
+	}
+	// The answer of the worker comes too late, and another activation can begin.
+	if err := s.store.Loaded(ctx, a.ID, "slow", nil); err != nil {
+		t.Fatal(err)
+	}
+	if current, err := s.store.CurrentGeneration(ctx); err != nil || current == next.ID {
+		t.Errorf("generation %d is in force, %v", current, err)
+	}
+	if status, text, _ := s.request(t, auth.Operate, http.MethodPost, path, nil, nil); status != http.StatusAccepted {
+		t.Errorf("%d %s", status, text)
+	}
+}
+
+// The question for another format is for what may be one.
+func TestARejectedDocketIsAskedForItsFormatOnlyWhereItMayBeAnother(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	for body, asks := range map[string]bool{
+		strings.Replace(caseWith("b"), `"confidence":0.9`, `"confidence":1.5`, 1): false, "{}\n": true, "no case\n": true, "[1]\n": true,
+	} {
+		status, _, p := s.submit(t, "?format=jsonl", nil, body)
+		if status != http.StatusUnprocessableEntity || p.Entries != 1 || strings.Contains(p.Detail, "another format") != asks {
+			t.Errorf("%s: %d %+v", body, status, p)
+		}
+	}
+}
+
+func TestFiltersNameWhatTheyTake(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	for path, says := range map[string]string{
+		"/inbox?since=yesterday": "query.since: is no date and time in the form of RFC 3339, such as 2026-", "/inbox?status=innocent": "mistrial",
+	} {
+		if status, text, _ := s.request(t, auth.Review, http.MethodGet, api.Prefix+path, nil, nil); status != http.StatusUnprocessableEntity || !strings.Contains(string(text), says) {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+	for _, p := range s.doc.Paths[api.Prefix+"/inbox"].Get.Parameters {
+		if p.Name != "status" {
+			continue
+		}
+		var want []any
+		for _, status := range trial.Statuses() {
+			want = append(want, string(status))
+		}
+		if !slices.Equal(p.Schema.Enum, want) {
+			t.Errorf("the document has %v", p.Schema.Enum)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package api_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/openapi.json")
+
+const golden = "../../../docs/openapi.json"
+
+// The document that is committed is the one that the handlers give.
+func TestAccept_SV6_TheDocumentIsThatOfTheHandlers(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	status, served, header := s.request(t, "", "GET", "/openapi.json", nil, nil)
+	if status != 200 || header.Get("Content-Type") != "application/json" {
+		t.Fatalf("%d %s", status, served)
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, served, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	text.WriteByte('\n')
+	if *update {
+		if err := os.WriteFile(golden, text.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(text.Bytes(), want) {
+		t.Errorf("%s is another document: run `go test ./internal/service/api -run SV6 -update` and read the difference", golden)
+	}
+}

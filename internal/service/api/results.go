@@ -1,0 +1,146 @@
+package api
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/render/report"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+)
+
+// batched collects small writes; flush before a wait.
+func batched(w io.Writer) *bufio.Writer { return bufio.NewWriterSize(w, 64<<10) }
+
+// writeResults writes results as `shadowcourt try` does.
+func (s *server) writeResults(ctx context.Context, w io.Writer, in *FollowInput) error {
+	b := batched(w)
+	lines := render.NewJSONL(b)
+	for t, err := range s.inOrder(ctx, in, s.Store.Results, func(*store.Docket) error { return b.Flush() }) {
+		if err != nil {
+			return err
+		}
+		if t.Trial == nil {
+			continue
+		}
+		t.Trial.Result.Timings = nil
+		if err := lines.Write(t.Trial); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}
+
+type trialsInput struct {
+	FollowInput
+	Form string `query:"form" enum:"results,summary,whole" default:"results" doc:"How much of each trial to give: its result; also the names of labels, and the case without documents; or all of it"`
+}
+
+func (s *server) wholeTrials(ctx context.Context, in *trialsInput) (*huma.StreamResponse, error) {
+	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
+		return nil, s.fail(ctx, err)
+	}
+	form := wire.Form(in.Form)
+	read := s.Store.Results
+	if form != wire.Results {
+		read = s.Store.Trials
+	}
+	return s.stream("application/jsonl", nil, func(ctx context.Context, w io.Writer) error {
+		b := batched(w)
+		lines := json.NewEncoder(b)
+		lines.SetEscapeHTML(false)
+		open := func(*store.Docket) error {
+			_ = b.WriteByte('\n') // keeps the connection open; an error comes with the flush
+			return b.Flush()
+		}
+		for t, err := range s.inOrder(ctx, &in.FollowInput, read, open) {
+			if err != nil {
+				return err
+			}
+			line, err := lineOf(t, form)
+			if err != nil {
+				return err
+			}
+			if err := lines.Encode(line); err != nil { //nolint:musttag // the truth bears the names of Go, as in journals
+				return err
+			}
+		}
+		return b.Flush()
+	}), nil
+}
+
+func lineOf(t *store.Tried, form wire.Form) (*wire.Line, error) {
+	l := &wire.Line{Docket: t.ID.Docket, Ordinal: t.ID.Ordinal, Case: t.CaseID, Source: t.Source, Line: t.Line, Fault: t.Fault}
+	if t.Trial == nil || t.Fault != "" {
+		return l, nil
+	}
+	t.Trial.Result.Timings = nil
+	t.Trial.Answered()
+	if err := l.Put(t.Trial, form); err != nil {
+		return nil, fmt.Errorf("trial %s: %w", t.ID, err)
+	}
+	return l, nil
+}
+
+// ReportPolicy is the Content-Security-Policy of reports: they have their styles in them, and no scripts.
+const ReportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
+
+func (s *server) report(ctx context.Context, in *DocketPath) (*huma.StreamResponse, error) {
+	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
+		return nil, s.fail(ctx, err)
+	}
+	header := map[string]string{"Content-Security-Policy": ReportPolicy}
+	return s.stream("text/html; charset=utf-8", header, func(ctx context.Context, w io.Writer) error {
+		b := batched(w)
+		page := report.NewHTML(b, report.Options{})
+		draw := s.drawer(ctx)
+		follow := FollowInput{DocketPath: *in, From: 1}
+		for t, err := range s.inOrder(ctx, &follow, s.Store.Trials, nil) {
+			if err != nil {
+				return err
+			}
+			if t.Trial == nil || t.Fault != "" {
+				continue
+			}
+			t.Trial.Result.Timings = nil
+			t.Trial.Answered()
+			draw(t.Generation, t.Trial)
+			if err := page.Write(t.Trial); err != nil {
+				return err
+			}
+		}
+		if err := page.Close(); err != nil {
+			return err
+		}
+		return b.Flush()
+	}), nil
+}
+
+// drawer gives trials a drawing of their path, where the graph of their generation is known.
+func (s *server) drawer(ctx context.Context) func(generation int64, t *trial.Trial) {
+	graphs := map[int64]*pipeline.Graph{}
+	return func(generation int64, t *trial.Trial) {
+		if s.Graph == nil || t.Drawing != "" {
+			return
+		}
+		graph, ok := graphs[generation]
+		if !ok {
+			var err error
+			if graph, err = s.Graph(ctx, generation); err != nil {
+				s.Log.WarnContext(ctx, "trials can't be drawn", "generation", generation, "error", err)
+			}
+			graphs[generation] = graph
+		}
+		if graph != nil {
+			t.Drawing = render.Draw(graph, t)
+		}
+	}
+}

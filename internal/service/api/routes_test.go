@@ -1,0 +1,291 @@
+package api_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/shadowcourt/shadowcourt/internal/service/api"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+)
+
+// route is an operation of the document, with a path that names things that are there, as far as there are any.
+type route struct {
+	op   *huma.Operation
+	path string
+}
+
+func (s *service) routes(t *testing.T) []route {
+	t.Helper()
+	var list []route
+	for path, item := range s.doc.Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Delete, item.Put, item.Patch} {
+			if op == nil {
+				continue
+			}
+			filled := strings.NewReplacer("{docket}", "1", "{trial}", "1-1", "{correction}", "1", "{generation}", "1", "{activation}", "1",
+				"{digest}", strings.Repeat("0", 64), "{token}", "999").Replace(path)
+			if strings.Contains(filled, "{") {
+				t.Fatalf("%s has a parameter that this test does not know", path)
+			}
+			list = append(list, route{op, filled})
+		}
+	}
+	if len(list) < 25 {
+		t.Fatalf("%d routes", len(list))
+	}
+	slices.SortFunc(list, func(a, b route) int { return strings.Compare(a.op.OperationID, b.op.OperationID) })
+	return list
+}
+
+// scopeOf is the scope that the document says an operation needs; empty for any.
+func scopeOf(op *huma.Operation) auth.Scope {
+	for _, scope := range auth.AllScopes() {
+		if strings.HasPrefix(op.Description, "Needs the scope "+string(scope)+".") {
+			return scope
+		}
+	}
+	return ""
+}
+
+// wantProblem says that an answer is a problem that the document has.
+func wantProblem(t *testing.T, what string, op *huma.Operation, status int, body []byte, header http.Header) problem.Error {
+	t.Helper()
+	var p problem.Error
+	if err := json.Unmarshal(body, &p); err != nil || p.Status != status || p.Code == "" || header.Get("Content-Type") != problem.ContentType {
+		t.Errorf("%s: %d is no problem: %s", what, status, body)
+	}
+	if op.Responses[strconv.Itoa(status)] == nil {
+		t.Errorf("%s: the document has no %d: %s", what, status, body)
+	}
+	if p.Code == problem.Internal {
+		t.Errorf("%s: the server failed: %s", what, body)
+	}
+	return p
+}
+
+func TestAccept_SV5_EveryRouteNeedsATokenAndItsScope(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	for _, r := range s.routes(t) {
+		status, body, header := s.request(t, "", r.op.Method, r.path, nil, nil)
+		if wantProblem(t, r.op.OperationID+" with no token", r.op, status, body, header); status != 401 {
+			t.Errorf("%s with no token: %d %s", r.op.OperationID, status, body)
+		}
+		need := scopeOf(r.op)
+		for _, scope := range auth.AllScopes() {
+			status, body, header := s.request(t, scope, r.op.Method, r.path, nil, nil)
+			allowed := need == "" || scope == need || scope == auth.Operate
+			if (status == 403) == allowed || status == 401 {
+				t.Errorf("%s with %s, needs %q: %d %s", r.op.OperationID, scope, need, status, body)
+			}
+			if status >= 400 {
+				wantProblem(t, r.op.OperationID+" with "+string(scope), r.op, status, body, header)
+			}
+		}
+	}
+}
+
+// hostile are bodies and types that no operation takes.
+func hostile(t *testing.T) map[string]struct {
+	header http.Header
+	body   []byte
+} {
+	t.Helper()
+	kind := func(contentType string) http.Header { return http.Header{"Content-Type": {contentType}} }
+	zipped := func(text []byte) []byte {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		if _, err := z.Write(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	return map[string]struct {
+		header http.Header
+		body   []byte
+	}{
+		"no JSON":            {kind("application/json"), []byte("{")},
+		"another value":      {kind("application/json"), []byte(`[[[]]]`)},
+		"null":               {kind("application/json"), []byte(`null`)},
+		"unknown fields":     {kind("application/json"), []byte(`{"__proto__":{"a":1},"x":"<script>alert(1)</script>"}`)},
+		"deep":               {kind("application/json"), []byte(strings.Repeat(`{"a":`, 50_000) + "1" + strings.Repeat("}", 50_000))},
+		"no UTF-8":           {kind("application/json"), []byte("{\"label\":\"\xff\xfe\"}")},
+		"another type":       {kind("application/x-www-form-urlencoded"), []byte("label=pb001")},
+		"an unknown type":    {kind("text/x-unknown"), []byte("x")},
+		"XML with an entity": {kind("application/xml"), []byte(`<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><testsuites><testsuite name="a"><testcase name="&x;"><failure>&x;</failure></testcase></testsuite></testsuites>`)},
+		"XML that grows":     {kind("application/xml"), []byte(`<?xml version="1.0"?><!DOCTYPE a [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]><testsuites>&b;</testsuites>`)},
+		"oversized":          {kind("application/json"), bytes.Repeat([]byte(" "), 2<<20)},
+		"a zip bomb":         {http.Header{"Content-Encoding": {"gzip"}}, zipped(bytes.Repeat([]byte(" "), 4<<20))},
+		"no gzip":            {http.Header{"Content-Encoding": {"gzip"}}, []byte("plain")},
+		"gzip cut off":       {http.Header{"Content-Encoding": {"gzip"}}, zipped([]byte(caseWith("cut")))[:40]},
+		"another encoding":   {http.Header{"Content-Encoding": {"br"}}, []byte("x")},
+		"binary":             {kind("application/octet-stream"), []byte("\x00\x01\x02\xff\xfe")},
+	}
+}
+
+func TestAccept_SV5_HostileBodiesAreRejectedByEveryRoute(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	bodies := hostile(t)
+	for _, r := range s.routes(t) {
+		if r.op.RequestBody == nil {
+			continue
+		}
+		for name, sent := range bodies {
+			what := r.op.OperationID + ": " + name
+			if name == "oversized" && r.op.OperationID == "add-generation" {
+				sent.body = bytes.Repeat(sent.body, 33)
+			}
+			status, body, header := s.request(t, auth.Operate, r.op.Method, r.path, sent.header, sent.body)
+			if status < 400 || status >= 500 {
+				t.Errorf("%s: %d %s", what, status, body)
+				continue
+			}
+			p := wantProblem(t, what, r.op, status, body, header)
+			if strings.Contains(string(body), "<script>") || strings.Contains(string(body), "root:") {
+				t.Errorf("%s: repeats what was sent or read: %s", what, body)
+			}
+			if r.op.OperationID == "submit-docket" && (name == "oversized" || name == "a zip bomb") && p.Code != problem.TooLarge {
+				t.Errorf("%s: %s", what, body)
+			}
+		}
+	}
+	list, err := s.store.Dockets(t.Context(), storeAll)
+	if err != nil || len(list) != 0 {
+		t.Errorf("%d dockets were made, %v", len(list), err)
+	}
+}
+
+func TestAccept_SV5_HostileParametersAreRejectedByEveryRoute(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	values := []string{
+		"", "0", "-1", "1e9", "99999999999999999999", "' OR 1=1 --", "../../../etc/passwd", "%00", "\x7f", "<script>", strings.Repeat("9", 5000), "null", "1-1-1", "NaN",
+	}
+	for _, r := range s.routes(t) {
+		for _, param := range r.op.Parameters {
+			for _, value := range values {
+				path, header := r.path, http.Header{}
+				switch param.In {
+				case "path":
+					path = pathWith(r.op.Path, param.Name, value)
+				case "query":
+					path += "?" + param.Name + "=" + escape(value)
+				case "header":
+					if strings.ContainsAny(value, "\x7f") || value == "" {
+						continue
+					}
+					header.Set(param.Name, value)
+				}
+				status, body, h := s.request(t, auth.Operate, r.op.Method, path, header, nil)
+				what := fmt.Sprintf("%s with %s=%.30q", r.op.OperationID, param.Name, value)
+				switch {
+				case status >= 500:
+					t.Errorf("%s: %d %s", what, status, body)
+				case status >= 400 && status != 405 && h.Get("Content-Type") == problem.ContentType:
+					wantProblem(t, what, r.op, status, body, h)
+				case strings.Contains(string(body), "root:"):
+					t.Errorf("%s: a file was read", what)
+				}
+			}
+		}
+	}
+}
+
+func pathWith(template, name, value string) string {
+	path := strings.NewReplacer("{"+name+"}", escape(value)).Replace(template)
+	return strings.NewReplacer("{docket}", "1", "{trial}", "1-1").Replace(path)
+}
+
+func escape(value string) string {
+	var b strings.Builder
+	for _, c := range []byte(value) {
+		fmt.Fprintf(&b, "%%%02X", c)
+	}
+	return b.String()
+}
+
+// Nothing in a docket names a file that the server reads, or an address that it connects to.
+func TestAccept_SV5_ADocketReadsNoPath(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("the secret of the server"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range map[string]string{
+		"an attachment": `<testsuites><testsuite name="a"><testcase name="b"><failure message="x">[[ATTACHMENT|` + secret + `]]</failure><system-out>file://` + secret + `</system-out></testcase></testsuite></testsuites>`,
+		"an entity":     `<!DOCTYPE a [<!ENTITY x SYSTEM "` + secret + `">]><testsuites><testsuite name="a"><testcase name="b"><failure message="x">&x;</failure></testcase></testsuite></testsuites>`,
+		"a document":    `{"id":"a","subject":"s","labels":["a","b"],"evidence":[],"documents":[{"name":"` + secret + `","text":""}]}`,
+		"a path":        secret,
+	} {
+		path := api.Prefix + "/dockets?name=" + escape(secret)
+		status, text, _ := s.request(t, auth.Submit, "POST", path, nil, []byte(body))
+		if status == 202 {
+			var d api.Docket
+			if err := json.Unmarshal(text, &d); err != nil {
+				t.Fatal(err)
+			}
+			_, text, _ = s.request(t, auth.Submit, "GET", fmt.Sprintf("%s/trials/%d-1", api.Prefix, d.ID), nil, nil)
+		}
+		if strings.Contains(string(text), "secret of the server") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
+// What schemathesis found: values that the library would let through, or break at.
+func TestAccept_SV6_ValuesThatTheDocumentForbidsAreRejected(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	kind := http.Header{"Content-Type": {"application/json"}}
+	for _, path := range []string{"/dockets?cursor=", "/dockets?limit=", "/dockets?state=", "/inbox?until=", "/inbox?sure=", "/audit-log?cursor=", "/corrections?limit=5&cursor="} {
+		status, body, _ := s.request(t, auth.Operate, http.MethodGet, "/api/v1"+path, nil, nil)
+		_, query, _ := strings.Cut(path, "?")
+		names := strings.Split(strings.TrimSuffix(query, "="), "&")
+		if status != http.StatusUnprocessableEntity || !strings.Contains(string(body), `"path":"query.`+names[len(names)-1]+`"`) {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	header := http.Header{"Last-Event-Id": {""}}
+	if status, body, _ := s.request(t, auth.Operate, http.MethodGet, "/api/v1/dockets/1/events", header, nil); status != http.StatusUnprocessableEntity {
+		t.Errorf("an empty Last-Event-ID: %d %s", status, body)
+	}
+	for scopes, want := range map[string]int{
+		`[{}]`: 422, `[[]]`: 422, `[null]`: 422, `[]`: 422, `["submit","submit"]`: 201, `["nothing"]`: 422,
+	} {
+		status, body, _ := s.request(t, auth.Operate, http.MethodPost, "/api/v1/tokens", kind, []byte(`{"name":"a","submitter":null,"scopes":`+scopes+`}`))
+		if status != want || want == 201 && !strings.Contains(string(body), `"scopes":["submit"]`) {
+			t.Errorf("%s: %d %s", scopes, status, body)
+		}
+	}
+	// FZ8: what JSON Schema calls an integer is one.
+	for days, want := range map[string]int{"516": 201, "516.0": 201, "5.16e2": 201, "516.5": 422, "-1.0": 422, "1e309": 400, "3661.0": 422} {
+		status, body, _ := s.request(t, auth.Operate, http.MethodPost, "/api/v1/tokens", kind, []byte(`{"name":"a","scopes":["submit"],"days":`+days+`}`))
+		if status != want {
+			t.Errorf("days %s: %d %s", days, status, body)
+		}
+	}
+	for name, schema := range s.doc.Components.Schemas.Map() {
+		for field, property := range schema.Properties {
+			if optional := !slices.Contains(schema.Required, field); strings.HasSuffix(name, "Request") && property.Ref == "" && property.Nullable != optional {
+				t.Errorf("%s.%s: nullable is %t", name, field, property.Nullable)
+			}
+		}
+	}
+}

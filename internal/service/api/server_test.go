@@ -1,0 +1,118 @@
+package api_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/shadowcourt/shadowcourt/internal/service/api"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth/authstore"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+)
+
+// service is the API with a store in a file, and nobody who tries cases.
+type service struct {
+	*httptest.Server
+	store    *store.Store
+	doc      *huma.OpenAPI
+	tokens   map[auth.Scope]string
+	rejected *tally
+}
+
+type tally struct {
+	mu sync.Mutex
+	of map[string]int
+}
+
+func (c *tally) add(code string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.of[code]++
+}
+
+func newService(t *testing.T, change func(*api.Config)) *service {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Config{Database: filepath.Join(t.TempDir(), "test.db"), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	if _, err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s := &service{store: db, tokens: map[auth.Scope]string{}, rejected: &tally{of: map[string]int{}}}
+	for _, scope := range auth.AllScopes() {
+		s.tokens[scope] = s.token(t, string(scope)+"ter", scope)
+	}
+	a, err := auth.New(auth.Config{Store: authstore.New(db), Now: time.Now, Random: rand.Reader, Rate: 1e6, Burst: 1e6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := api.Config{Store: db, Now: time.Now, Random: rand.Reader, Version: "test", MaxUpload: 1 << 20, Rejected: s.rejected.add}
+	if change != nil {
+		change(&config)
+	}
+	mux := http.NewServeMux()
+	s.doc = api.Register(mux, config)
+	s.Server = httptest.NewServer(a.Handler(mux))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *service) token(t *testing.T, submitter string, scopes ...auth.Scope) string {
+	t.Helper()
+	secret, err := auth.NewToken(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := store.Token{Name: submitter, Submitter: submitter}
+	for _, scope := range scopes {
+		kept.Scopes = append(kept.Scopes, string(scope))
+	}
+	if _, err := s.store.AddToken(t.Context(), auth.HashOf(secret).String(), kept); err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+// request sends a request with the token of a scope; without one, with none.
+func (s *service) request(t *testing.T, scope auth.Scope, method, path string, header http.Header, body []byte) (int, []byte, http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body == nil {
+		r.Body = http.NoBody
+	}
+	maps.Copy(r.Header, header)
+	if scope != "" {
+		r.Header.Set("Authorization", "Bearer "+s.tokens[scope])
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, text, response.Header
+}
+
+// aCase is a docket of one case.
+const aCase = `{"id":"ID","subject":"TestX fails","labels":["pb001","ab001","si001","nd001"],"light":{"classification":"pb001","confidence":0.9,"reasoning":"seen before"},"evidence":[],"documents":[{"name":"log","text":"panic: boom"}]}` + "\n"
+
+func caseWith(id string) string { return strings.Replace(aCase, "ID", id, 1) }

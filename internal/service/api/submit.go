@@ -1,0 +1,289 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/run/group"
+	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
+)
+
+func (s *server) submitOperation() {
+	op := operation("submit-docket", http.MethodPost, "/dockets", "dockets", auth.Submit, "Submit a docket")
+	op.Description += fmt.Sprintf(" The body is a report in any format that `shadowcourt try` reads, as it is or compressed with gzip, with at most %d bytes "+
+		"before and after decompression. Nothing but the body is read, whatever stands in it. With an Idempotency-Key a request can be sent again: "+
+		"the same key, body and parameters give the same docket (200 instead of 202), another body or other parameters are rejected. Nobody sees a docket before all of it is received.", s.MaxUpload)
+	op.Metadata[isStream] = true
+	op.DefaultStatus = http.StatusAccepted
+	binary := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	op.Responses = map[string]*huma.Response{
+		"200": {Description: "There is a docket with this key, body and parameters already"},
+	}
+	huma.Register(s.api, op, s.submit)
+	described := s.api.OpenAPI().Paths[op.Path].Post
+	described.Responses["200"].Content, described.Responses["200"].Headers = described.Responses["202"].Content, described.Responses["202"].Headers
+	for _, p := range described.Parameters {
+		if p.Name == "Content-Encoding" { // in the document alone: the handler's answer is 415
+			known := *p.Schema
+			known.Enum = []any{"identity", "gzip", "x-gzip"}
+			p.Schema = &known
+		}
+	}
+	// Only now, and only in the document: the library would read and validate a body that it knows of.
+	described.RequestBody = &huma.RequestBody{
+		Required: true, Description: "A report of tests, or cases as JSON lines",
+		Content: map[string]*huma.MediaType{
+			"application/octet-stream": binary, "application/json": binary, "application/jsonl": binary, "application/xml": binary, "text/plain": binary,
+		},
+	}
+}
+
+type submitInput struct {
+	Name       string `query:"name" maxLength:"200" doc:"Name of the docket, such as that of its file; faults name it"`
+	Repository string `query:"repository" maxLength:"200" doc:"Repository of the code under test"`
+	Revision   string `query:"revision" maxLength:"200" doc:"Revision of the code under test"`
+	Format     string `query:"format" enum:"auto,jsonl,gotest,junit,reportportal" default:"auto" doc:"Format of the report; auto finds it out"`
+	Report     string `query:"report" enum:"gotest,junit,reportportal" doc:"The body has the cases of a report of this format as JSON lines, with the answers of a Light path that the client ran where the source is; they are tried as cases of that report, without another Light path"`
+	Generation int64  `query:"generation" minimum:"0" doc:"Generation of modules to try it with; 0: the current one when each batch of cases begins"`
+	Groups     bool   `query:"groups" default:"true" doc:"Try failures of reports of tests once that failed in the same way"`
+	Truth      bool   `query:"truth" doc:"Take the defect types that people gave in an export of ReportPortal for the truth"`
+	Remember   bool   `query:"remember" doc:"Add the verdicts to the casebook when all cases are tried; needs the scope review, too"`
+	Key        string `header:"Idempotency-Key" maxLength:"200" doc:"The same for a request that is sent again"`
+	Encoding   string `header:"Content-Encoding" doc:"identity or gzip"`
+
+	raw huma.Context
+}
+
+// Resolve keeps the request: the body is read as a stream.
+func (i *submitInput) Resolve(ctx huma.Context) []error {
+	i.raw = ctx
+	return nil
+}
+
+type submitOutput struct {
+	Status   int    `json:"-"`
+	Location string `header:"Location" doc:"Path of the docket"`
+	Body     Docket
+}
+
+// abortTime is how long the removal of a broken upload may take; after it retention removes it.
+const abortTime = 10 * time.Second
+
+func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, error) {
+	who := auth.From(ctx)
+	if in.Remember && !who.Can(auth.Review) {
+		return nil, s.fail(ctx, forbidden("to remember verdicts needs the scope review"))
+	}
+	if who.Limited() && !slices.Contains(who.Repositories, in.Repository) {
+		return nil, s.fail(ctx, forbidden("the token is limited: submit with the repository "+strings.Join(who.Repositories, " or ")))
+	}
+	r, w := humago.Unwrap(in.raw)
+	if r.ContentLength > s.MaxUpload {
+		return nil, s.fail(ctx, tooLarge(s.MaxUpload))
+	}
+	own, err := s.slot(ctx, who.Submitter, func() { httplimit.Stop(w) })
+	if err != nil {
+		return nil, s.fail(ctx, err)
+	}
+	defer s.uploads.give(own)
+	b, err := openBody(&reading{httplimit.Streaming(w, r.Body, s.MaxUpload), own}, in.Encoding, s.MaxUpload)
+	if err != nil {
+		return nil, s.fail(ctx, err)
+	}
+	ctx, span := s.Tracing.Begin(ctx, telemetry.Producer, "docket")
+	defer span.End()
+	d, created, err := s.receive(ctx, who, in, b)
+	if err != nil {
+		span.Fail("rejected")
+		return nil, s.fail(ctx, b.failure(err))
+	}
+	if span.On() {
+		span.Set(attribute.Int64("shadowcourt.docket", d.ID), attribute.String("shadowcourt.format", d.Format), attribute.Int("shadowcourt.cases", d.Cases))
+	}
+	out := &submitOutput{Status: http.StatusAccepted, Location: Prefix + "/dockets/" + strconv.FormatInt(d.ID, 10), Body: docketOf(&d)}
+	if !created {
+		out.Status = http.StatusOK
+		return out, nil
+	}
+	s.Log.InfoContext(ctx, "a docket was submitted", "docket", d.ID, "submitter", d.Submitter, "format", d.Format, "cases", d.Cases, "faults", d.Faults)
+	return out, s.log(ctx, "docket.submit", "docket "+strconv.FormatInt(d.ID, 10), strconv.Itoa(d.Cases)+" cases")
+}
+
+// slot waits until the docket may be received. The context does not end when the client leaves, because net/http looks for that only when
+// the body is read: the wait has a bound of its own.
+func (s *server) slot(ctx context.Context, submitter string, stop func()) (*slot, error) {
+	waiting, end := context.WithTimeout(ctx, s.UploadWait)
+	defer end()
+	own, err := s.uploads.take(waiting, submitter, stop)
+	if err == nil {
+		return own, nil
+	}
+	which := fmt.Sprintf("%d dockets are received at once", s.Uploads)
+	if errors.Is(err, errOwn) {
+		which = fmt.Sprintf("%d of the %d dockets that are received at once are yours, the most of one submitter", s.uploads.each(), s.Uploads)
+	}
+	return nil, problem.New(http.StatusServiceUnavailable, problem.Unavailable,
+		fmt.Sprintf("%s, and no place became free within %s; send it again", which, s.UploadWait)).After(retryUpload)
+}
+
+// retryUpload is when a submission that found no slot may be sent again.
+const retryUpload = 2 * time.Second
+
+// receive reads the body to its end, and makes a docket of it.
+func (s *server) receive(ctx context.Context, who *auth.Identity, in *submitInput, b *body) (d store.Docket, created bool, err error) {
+	name, format := in.Name, in.Format
+	if name == "" {
+		name = "docket"
+	}
+	if in.Report != "" {
+		if format != input.Auto && format != input.JSONL {
+			return d, false, problem.New(http.StatusUnprocessableEntity, problem.Invalid, "with report the body has cases as JSON lines: leave out format")
+		}
+		format = input.JSONL
+	}
+	inputs, err := input.One(name, b, format)
+	if err != nil {
+		return d, false, problem.New(http.StatusUnprocessableEntity, problem.BadDocket, err.Error())
+	}
+	inputs.Truth = in.Truth
+	if format = inputs.Format(); in.Report != "" {
+		format = in.Report
+	}
+	upload, err := s.Store.Submit(ctx, store.Submission{
+		Submitter: who.Submitter, Name: in.Name, Repository: in.Repository, Revision: in.Revision, Format: format, Answered: in.Report != "",
+		Key: in.Key, Generation: in.Generation, Remember: in.Remember, Traceparent: s.Tracing.Traceparent(ctx),
+	})
+	if err != nil {
+		return d, false, err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
+		defer cancel()
+		if e := upload.Abort(ctx); e != nil {
+			s.Log.WarnContext(ctx, "a broken upload was not removed", "error", e)
+		}
+	}()
+	entries := inputs.Entries("")
+	if in.Groups && format != input.JSONL {
+		entries = group.Shipped().Entries(entries)
+	}
+	if err := add(ctx, upload, b, entries); err != nil {
+		return d, false, err
+	}
+	digest, err := b.finish(in)
+	if err != nil {
+		return d, false, err
+	}
+	return upload.Finish(ctx, digest, slices.Sorted(maps.Keys(inputs.Passed)))
+}
+
+// add stores the entries. A docket of which none can be tried is rejected with its first faults.
+func add(ctx context.Context, upload *store.Upload, b *body, entries iter.Seq2[docket.Entry, error]) error {
+	good, bad := 0, 0
+	var faults []error
+	for entry, err := range entries {
+		if b.err != nil {
+			return b.err // the fault is that of an entry that was cut off
+		}
+		if err == nil {
+			good++
+		} else if bad++; good == 0 && len(faults) < maxFaults {
+			faults = append(faults, err)
+		}
+		if good == 0 && bad == maxUnread {
+			break // nothing says that there is a case behind them
+		}
+		if err := upload.Add(ctx, &entry, err); err != nil {
+			return err
+		}
+	}
+	if b.err != nil || good > 0 || len(faults) == 0 {
+		return b.err
+	}
+	detail, other := "no case of the docket can be tried", false
+	for _, err := range faults {
+		line, ok := errors.AsType[*docket.LineError](err)
+		other = other || ok && line.OtherFormat()
+	}
+	if other {
+		detail += "; is it another format?"
+	}
+	p := problem.New(http.StatusUnprocessableEntity, problem.BadDocket, detail)
+	p.Entries = bad
+	for _, err := range faults {
+		_ = p.With(err)
+	}
+	return p
+}
+
+const (
+	// maxFaults is how many faults are named of a docket that is rejected.
+	maxFaults = 20
+	// maxUnread is how many entries that can't be tried are read where none that can was before them.
+	maxUnread = 1000
+)
+
+// finish reads what the reader of the format left, and gives the digest of the request: of its body, and of what it says beside.
+func (b *body) finish(in *submitInput) (string, error) {
+	if err := b.drain(); err != nil {
+		return "", err
+	}
+	settings, err := json.Marshal([]any{in.Name, in.Repository, in.Revision, in.Format, in.Generation, in.Groups, in.Truth, in.Remember, in.Report, hex.EncodeToString(b.hash.Sum(nil))})
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(settings)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// failure says why an upload failed: what was wrong with the body comes before what that led to.
+func (b *body) failure(err error) error {
+	if b.err == nil {
+		return err
+	}
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(b.err, &large), errors.Is(b.err, errTooLarge):
+		return tooLarge(b.max)
+	case errors.Is(b.err, errCompressed):
+		return problem.New(http.StatusBadRequest, problem.Invalid, b.err.Error())
+	}
+	if errors.Is(b.err, errLost) {
+		return problem.New(http.StatusServiceUnavailable, problem.Unavailable,
+			"the place of this upload was given to a submitter that had none, since you had several, or it was slow; send it again").After(retryUpload)
+	}
+	if errors.Is(b.err, os.ErrDeadlineExceeded) {
+		return problem.New(http.StatusRequestTimeout, problem.TimedOut, "the body came too slowly, or stood still; send it again").Because(b.err)
+	}
+	return problem.New(http.StatusBadRequest, problem.Invalid, "the body could not be read to its end; send it again").Because(b.err)
+}
+
+func tooLarge(most int64) error {
+	return problem.New(http.StatusRequestEntityTooLarge, problem.TooLarge, fmt.Sprintf("the docket has more than %d bytes; split it, or raise --max-upload of the server", most))
+}
+
+func forbidden(detail string) *problem.Error {
+	return problem.New(http.StatusForbidden, problem.Forbidden, detail)
+}

@@ -1,0 +1,124 @@
+package api_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/service/api"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+)
+
+// upload is a docket that is sent bit by bit over a connection of its own.
+type upload struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+// begin sends the head of a submission, and returns when the server reads the body: it has a slot then.
+func (s *service) begin(t *testing.T, scope auth.Scope) *upload {
+	t.Helper()
+	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	u := &upload{c, bufio.NewReader(c)}
+	fmt.Fprintf(c, "POST %s/dockets?format=jsonl HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n",
+		api.Prefix, strings.TrimPrefix(s.URL, "http://"), s.tokens[scope])
+	line, err := u.in.ReadString('\n')
+	if err != nil || !strings.Contains(line, "100 Continue") {
+		t.Fatalf("the server answers %q, %v", line, err)
+	}
+	_, _ = u.in.ReadString('\n')
+	return u
+}
+
+func (u *upload) send(t *testing.T, text string) {
+	t.Helper()
+	if _, err := fmt.Fprintf(u, "%x\r\n%s\r\n", len(text), text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// end sends the end of the body, and gives the status of the answer.
+func (u *upload) end(t *testing.T) int {
+	t.Helper()
+	if _, err := io.WriteString(u, "0\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.ReadResponse(u.in, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = r.Body.Close()
+	return r.StatusCode
+}
+
+func TestAccept_SV5_ASubmissionWaitsForASlot(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(c *api.Config) { c.Uploads = 1 })
+	first := s.begin(t, auth.Submit)
+	done := make(chan int)
+	go func() {
+		status, _, _ := s.request(t, auth.Operate, "POST", api.Prefix+"/dockets", nil, []byte(caseWith("b")))
+		done <- status
+	}()
+	first.send(t, caseWith("a"))
+	if status := first.end(t); status != http.StatusAccepted {
+		t.Errorf("the first: %d", status)
+	}
+	if status := <-done; status != http.StatusAccepted {
+		t.Errorf("who waited: %d", status)
+	}
+}
+
+func TestAccept_SV5_ASubmissionWithoutASlotIsToldWhenToComeAgain(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(c *api.Config) { c.Uploads, c.UploadWait = 1, time.Nanosecond })
+	s.begin(t, auth.Submit)
+	status, text, header := s.request(t, auth.Operate, "POST", api.Prefix+"/dockets", nil, []byte(caseWith("b")))
+	var p problem.Error
+	if err := json.Unmarshal(text, &p); err != nil || status != http.StatusServiceUnavailable || p.Code != problem.Unavailable || header.Get("Retry-After") != "2" {
+		t.Errorf("%d %s, again after %q, %v", status, text, header.Get("Retry-After"), err)
+	}
+}
+
+// The work of an upload ends with its connection, and nothing of it is left.
+func TestAccept_SV5_AnUploadEndsWithItsConnection(t *testing.T) {
+	t.Parallel()
+	s := newService(t, func(c *api.Config) { c.Uploads = 1 })
+	kept := func() int {
+		n, err := s.store.CountEntries(t.Context(), store.EntryFilter{Docket: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	u := s.begin(t, auth.Submit)
+	for i := 0; kept() == 0; i++ {
+		u.send(t, caseWith(strconv.Itoa(i)))
+	}
+	if err := u.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for kept() > 0 {
+		runtime.Gosched()
+	}
+	if status, d, p := s.submit(t, "", nil, caseWith("b")); status != http.StatusAccepted || d.ID == 1 {
+		t.Errorf("another docket: %d %+v", status, p)
+	}
+	if list, err := s.store.Dockets(t.Context(), storeAll); err != nil || len(list) != 1 {
+		t.Errorf("%d dockets, %v", len(list), err)
+	}
+}

@@ -1,0 +1,369 @@
+package auth_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+)
+
+// ask sends a request and gives status, body and headers.
+func ask(t *testing.T, client *http.Client, method, address string, header http.Header, body string) (int, string, http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, values := range header {
+		if name == "Host" {
+			r.Host = values[0]
+			continue
+		}
+		r.Header[name] = values
+	}
+	if client == nil {
+		client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	response, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text), response.Header
+}
+
+func with(pairs ...string) http.Header {
+	h := http.Header{}
+	for i := 0; i < len(pairs); i += 2 {
+		h.Add(pairs[i], pairs[i+1])
+	}
+	return h
+}
+
+func TestAccept_SV5_TokensAndScopes(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	tokens := map[string]string{
+		"none": "", "submit": s.store.add(t, "ci", auth.Submit), "review": s.store.add(t, "ann", auth.Review),
+		"operate": s.store.add(t, "op", auth.Operate), "without scopes": s.store.add(t, "nobody"),
+	}
+	may := map[string][]string{
+		"submit": {"/any", "/submit"}, "review": {"/any", "/review"}, "operate": {"/any", "/submit", "/review", "/operate"},
+	}
+	for name, token := range tokens {
+		for _, path := range []string{"/any", "/submit", "/review", "/operate"} {
+			h := with()
+			if token != "" {
+				h = with("Authorization", "Bearer "+token)
+			}
+			status, body, header := ask(t, nil, "GET", s.URL+path, h, "")
+			want := 403
+			switch {
+			case token == "":
+				want = 401
+			case slices.Contains(may[name], path):
+				want = 200
+			}
+			if status != want {
+				t.Errorf("%s at %s: %d %s", name, path, status, body)
+			}
+			if want == 401 && header.Get("Www-Authenticate") == "" {
+				t.Errorf("%s at %s: no WWW-Authenticate", name, path)
+			}
+			var p problem.Error
+			if want != 200 && (json.Unmarshal([]byte(body), &p) != nil || p.Status != want || p.Code == "" || header.Get("Content-Type") != problem.ContentType) {
+				t.Errorf("%s at %s: no problem: %s", name, path, body)
+			}
+		}
+	}
+}
+
+func TestAccept_SV5_WrongCredentialsAreRejectedEverywhere(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	valid := s.store.add(t, "ci", auth.Submit)
+	revoked := s.store.add(t, "old", auth.Submit)
+	s.store.tokens[auth.HashOf(revoked)].Revoked = s.clock.now()
+	expired := s.store.add(t, "late", auth.Submit)
+	s.store.tokens[auth.HashOf(expired)].Expires = s.clock.now()
+	last := valid[:len(valid)-1] + "A"
+	if last == valid {
+		last = valid[:len(valid)-1] + "E"
+	}
+	for name, values := range map[string][]string{
+		"another token": {"Bearer " + last}, "revoked": {"Bearer " + revoked}, "expired": {"Bearer " + expired}, "no prefix": {"Bearer " + strings.TrimPrefix(valid, auth.TokenPrefix)},
+		"its hash": {"Bearer " + auth.TokenPrefix + auth.HashOf(valid).String()[:43]}, "basic": {"Basic " + valid}, "empty": {""}, "bearer alone": {"Bearer"},
+		"two": {"Bearer " + valid, "Bearer " + valid}, "with a blank behind": {"Bearer " + valid + "x"}, "long": {"Bearer " + strings.Repeat("a", 20_000)},
+	} {
+		status, body, _ := ask(t, nil, "GET", s.URL+"/any", http.Header{"Authorization": values}, "")
+		if status != 401 || strings.Contains(body, valid) {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+	if n := s.codes.get(string(problem.Unauthenticated)); n != 11 {
+		t.Errorf("%d rejections were counted", n)
+	}
+}
+
+func TestAccept_SV5_RequestsFromOtherSitesAreRejected(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	token := s.store.add(t, "op", auth.Operate)
+	for name, tc := range map[string]struct {
+		method string
+		header http.Header
+		want   int
+	}{
+		"a program":             {"POST", nil, 200},
+		"our own page":          {"POST", with("Sec-Fetch-Site", "same-origin", "Origin", s.URL), 200},
+		"another site":          {"POST", with("Sec-Fetch-Site", "cross-site", "Origin", "https://attacker.example"), 403},
+		"another port":          {"POST", with("Sec-Fetch-Site", "same-site", "Origin", "http://127.0.0.1:1"), 403},
+		"an older browser":      {"POST", with("Origin", "https://attacker.example"), 403},
+		"no origin":             {"POST", with("Origin", "null"), 403},
+		"deleting":              {"DELETE", with("Sec-Fetch-Site", "cross-site"), 403},
+		"reading by a link":     {"GET", with("Sec-Fetch-Site", "cross-site"), 200},
+		"an older browser ours": {"POST", with("Origin", s.URL), 200},
+	} {
+		header := tc.header.Clone()
+		if header == nil {
+			header = with()
+		}
+		header.Set("Authorization", "Bearer "+token)
+		status, body, answer := ask(t, nil, tc.method, s.URL+"/operate", header, "")
+		if status != tc.want {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+		if answer.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s: other origins may read the answer", name)
+		}
+	}
+}
+
+func TestAccept_SV5_SecurityHeaders(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for _, path := range []string{"/", "/any", "/nowhere"} {
+		_, _, h := ask(t, nil, "GET", s.URL+path, nil, "")
+		policy := h.Get("Content-Security-Policy")
+		for _, part := range []string{"default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'self'"} {
+			if !strings.Contains(policy, part) {
+				t.Errorf("%s: policy %q lacks %q", path, policy, part)
+			}
+		}
+		if strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+		for name, want := range map[string]string{
+			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cross-Origin-Opener-Policy": "same-origin", "Cache-Control": "no-store",
+		} {
+			if h.Get(name) != want {
+				t.Errorf("%s: %s is %q", path, name, h.Get(name))
+			}
+		}
+		if h.Get("Strict-Transport-Security") != "" {
+			t.Errorf("%s: promises https without it", path)
+		}
+	}
+}
+
+func TestAccept_SV5_SessionsOfTokens(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	token := s.store.add(t, "ann", auth.Review)
+	b := browser(t)
+	page := with("Accept", "text/html,*/*")
+	status, _, h := ask(t, b, "GET", s.URL+"/review?x=1", page, "")
+	if want := "/login?return=%2Freview%3Fx%3D1"; status != 303 || h.Get("Location") != want {
+		t.Fatalf("a stranger: %d to %q", status, h.Get("Location"))
+	}
+	form := with("Content-Type", "application/x-www-form-urlencoded")
+	status, _, h = ask(t, b, "POST", s.URL+"/login", form, url.Values{"token": {"sct_wrong"}, "return": {"/review"}}.Encode())
+	if status != 303 || h.Get("Location") != "/login?failed=1&return=%2Freview" || h.Get("Set-Cookie") != "" {
+		t.Errorf("a wrong token: %d to %q", status, h.Get("Location"))
+	}
+	status, _, h = ask(t, b, "POST", s.URL+"/login", form, url.Values{"token": {" " + token + "\n"}, "return": {"/review?x=1"}}.Encode())
+	cookie := h.Get("Set-Cookie")
+	if status != 303 || h.Get("Location") != "/review?x=1" {
+		t.Fatalf("signing in: %d to %q", status, h.Get("Location"))
+	}
+	for _, part := range []string{"HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=43200"} {
+		if !strings.Contains(cookie, part) {
+			t.Errorf("cookie %q lacks %s", cookie, part)
+		}
+	}
+	if strings.Contains(cookie, token) || strings.Contains(cookie, "Secure") {
+		t.Errorf("cookie %q", cookie)
+	}
+	for hash := range s.store.sessions {
+		if strings.Contains(cookie, hash.String()) {
+			t.Error("the cookie is what the store keeps")
+		}
+	}
+	if status, body, _ := ask(t, b, "GET", s.URL+"/review", page, ""); status != 200 || body != "ann session" {
+		t.Errorf("signed in: %d %s", status, body)
+	}
+	if status, _, _ := ask(t, b, "GET", s.URL+"/operate", page, ""); status != 403 {
+		t.Errorf("a scope that the token does not have: %d", status)
+	}
+	// Signing out ends the session for everybody who has the cookie.
+	other := *b
+	if status, _, _ := ask(t, b, "POST", s.URL+"/logout", nil, ""); status != 303 || len(s.store.sessions) != 0 {
+		t.Errorf("signing out: %d, %d sessions", status, len(s.store.sessions))
+	}
+	if status, _, _ := ask(t, &other, "GET", s.URL+"/review", nil, ""); status != 401 {
+		t.Errorf("signed out: %d", status)
+	}
+}
+
+func TestAccept_SV5_SessionsEnd(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	signIn := func() (*http.Client, string) {
+		token, b := s.store.add(t, "ann", auth.Review), browser(t)
+		ask(t, b, "POST", s.URL+"/login", with("Content-Type", "application/x-www-form-urlencoded"), url.Values{"token": {token}}.Encode())
+		if status, body, _ := ask(t, b, "GET", s.URL+"/review", nil, ""); status != 200 {
+			t.Fatalf("signed in: %d %s", status, body)
+		}
+		return b, token
+	}
+	b, token := signIn()
+	s.store.mu.Lock()
+	s.store.tokens[auth.HashOf(token)].Revoked = s.clock.now()
+	s.store.mu.Unlock()
+	if status, _, _ := ask(t, b, "GET", s.URL+"/review", nil, ""); status != 401 {
+		t.Errorf("the token was revoked: %d", status)
+	}
+	b, _ = signIn()
+	s.clock.move(12*time.Hour - time.Second)
+	if status, _, _ := ask(t, b, "GET", s.URL+"/review", nil, ""); status != 200 {
+		t.Errorf("before its end: %d", status)
+	}
+	s.clock.move(time.Second)
+	if status, _, _ := ask(t, b, "GET", s.URL+"/review", nil, ""); status != 401 {
+		t.Errorf("after its end: %d", status)
+	}
+}
+
+func TestAccept_SV5_SecureCookiesBehindHTTPS(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *httptest.Server, c *auth.Config) {
+		c.PublicURL = &url.URL{Scheme: "https", Host: "court.example"}
+	})
+	token := s.store.add(t, "ann", auth.Review)
+	form := with("Content-Type", "application/x-www-form-urlencoded", "Origin", "https://court.example", "Sec-Fetch-Site", "same-origin")
+	status, body, h := ask(t, nil, "POST", s.URL+"/login", form, url.Values{"token": {token}}.Encode())
+	if c := h.Get("Set-Cookie"); status != 303 || !strings.HasPrefix(c, "__Host-shadowcourt_session_") || !strings.Contains(c, "Secure") {
+		t.Errorf("%d %s cookie %q", status, body, c)
+	}
+	if h.Get("Strict-Transport-Security") == "" {
+		t.Error("no Strict-Transport-Security")
+	}
+}
+
+func TestAccept_SV5_RatesAreLimitedByClient(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(_ *httptest.Server, c *auth.Config) { c.Rate, c.Burst = 1, 10 })
+	token, other := s.store.add(t, "ci", auth.Submit), s.store.add(t, "other", auth.Submit)
+	status := func(token string) int {
+		got, _, _ := ask(t, nil, "GET", s.URL+"/any", with("Authorization", "Bearer "+token), "")
+		return got
+	}
+	if status(token) != 200 || status(other) != 200 {
+		t.Fatal("both are valid")
+	}
+	guess, err := auth.NewToken(strings.NewReader(strings.Repeat("guess", 20)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		status(guess)
+	}
+	got, body, h := ask(t, nil, "GET", s.URL+"/any", with("Authorization", "Bearer "+guess), "")
+	if got != 429 || h.Get("Retry-After") != "1" {
+		t.Errorf("guessing: %d %s, Retry-After %q", got, body, h.Get("Retry-After"))
+	}
+	s.store.mu.Lock()
+	looks := s.store.looks
+	s.store.mu.Unlock()
+	if looks > 12 {
+		t.Errorf("the store was asked %d times", looks)
+	}
+	// Those who are known are not disturbed, each with a limit of its own.
+	for range 10 {
+		if got := status(token); got != 200 {
+			t.Fatalf("a known token from the same address: %d", got)
+		}
+	}
+	if got := status(token); got != 429 {
+		t.Errorf("beyond its burst: %d", got)
+	}
+	if got := status(other); got != 200 {
+		t.Errorf("another one: %d", got)
+	}
+	s.clock.move(2 * time.Second)
+	if got := status(token); got != 200 {
+		t.Errorf("later: %d", got)
+	}
+}
+
+func TestAccept_SV5_BodiesAndHeadersAreBounded(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(server *httptest.Server, _ *auth.Config) { server.Config.MaxHeaderBytes = httplimit.HeaderBytes })
+	form := with("Content-Type", "application/x-www-form-urlencoded")
+	if status, body, _ := ask(t, nil, "POST", s.URL+"/login", form, "token="+strings.Repeat("a", 1<<20)); status != 400 {
+		t.Errorf("a large form: %d %s", status, body)
+	}
+	if status, _, _ := ask(t, nil, "GET", s.URL+"/", with("X-Long", strings.Repeat("a", 1<<17)), ""); status != 431 {
+		t.Errorf("a large header: %d", status)
+	}
+}
+
+func TestReturnPathsStayOnThisServer(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"": "/", "/dockets?state=done#x": "/dockets?state=done#x", "//attacker.example": "/", "https://attacker.example/": "/", "/\\attacker.example": "/",
+		"javascript:alert(1)": "/", "dockets": "/", "/%2F%2Fattacker": "/%2F%2Fattacker", "/a\r\nX: y": "/", "/\t/attacker.example": "/",
+	} {
+		if got := auth.ReturnPath(path); got != want && (got != "/" || path != "/%2F%2Fattacker") {
+			t.Errorf("%q: %q", path, got)
+		}
+	}
+}
+
+func TestParseScopes(t *testing.T) {
+	t.Parallel()
+	got, err := auth.ParseScopes("review, submit,review")
+	if err != nil || !slices.Equal(got, []auth.Scope{auth.Submit, auth.Review}) {
+		t.Errorf("%v %v", got, err)
+	}
+	for _, text := range []string{"", "admin", "submit,", "Submit"} {
+		if _, err := auth.ParseScopes(text); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
+func TestTokensAreRandom(t *testing.T) {
+	t.Parallel()
+	token, err := auth.NewToken(bytes.NewReader(bytes.Repeat([]byte{7}, 32)))
+	if err != nil || auth.CheckToken(token) != nil || len(token) != 47 {
+		t.Errorf("%q %v", token, err)
+	}
+	if _, err := auth.NewToken(bytes.NewReader(make([]byte, 31))); err == nil {
+		t.Error("31 bytes are enough")
+	}
+}

@@ -1,0 +1,124 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+)
+
+// identify finds out who sends a request: nil for nobody. A request with credentials that are not valid is rejected, even where none are
+// needed.
+func (a *Authenticator) identify(r *http.Request) (*Identity, *problem.Error) {
+	if header := r.Header.Values("Authorization"); len(header) > 0 {
+		token, ok := bearer(header)
+		if !ok {
+			return nil, unauthenticated("the Authorization header is not Bearer and one token")
+		}
+		return a.byToken(r.Context(), token)
+	}
+	if c, err := r.Cookie(a.cookieName(r)); err == nil && isSecret(c.Value) {
+		who, err := a.bySession(r.Context(), HashOf(c.Value))
+		if err != nil {
+			return nil, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "sessions can't be read now; try again").Because(err)
+		}
+		if who != nil {
+			return who, nil
+		}
+	}
+	return nil, nil
+}
+
+func unauthenticated(detail string) *problem.Error {
+	return problem.New(http.StatusUnauthorized, problem.Unauthenticated, detail)
+}
+
+func bearer(header []string) (string, bool) {
+	scheme, token, ok := strings.Cut(header[0], " ")
+	return token, ok && len(header) == 1 && strings.EqualFold(scheme, "Bearer")
+}
+
+// invalidToken is one answer for all reasons, so that it tells nothing of tokens that exist.
+const invalidToken = "the token is not valid here: it is unknown or was revoked; make one with `shadowcourt serve token add`"
+
+func (a *Authenticator) byToken(ctx context.Context, text string) (*Identity, *problem.Error) {
+	if CheckToken(text) != nil {
+		return nil, unauthenticated(invalidToken)
+	}
+	hash := HashOf(text)
+	if a.isLocal(hash) {
+		return localIdentity(), nil
+	}
+	t, err := a.validToken(ctx, hash)
+	if err != nil {
+		return nil, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "tokens can't be read now; try again").Because(err)
+	}
+	if t == nil {
+		return nil, unauthenticated(invalidToken)
+	}
+	return &Identity{Submitter: t.Submitter, Name: t.Name, Scopes: sorted(t.Scopes), Repositories: t.Repositories, Via: ViaToken}, nil
+}
+
+// validToken is the token with a hash, or nil where there is no valid one. The store looks it up by an index over hashes: how long that
+// takes tells of a hash that the sender could not choose, and nothing of the tokens that exist.
+func (a *Authenticator) validToken(ctx context.Context, hash Hash) (*Token, error) {
+	t, err := a.config.Store.AuthToken(ctx, hash)
+	if errors.Is(err, ErrUnknown) {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if err != nil {
+		return nil, err
+	}
+	if expired := !t.Expires.IsZero() && !a.config.Now().Before(t.Expires); expired || !t.Revoked.IsZero() {
+		return nil, nil //nolint:nilnil // there is none that is valid
+	}
+	return t, nil
+}
+
+// IsLoopbackHost says whether a host, with or without a port, is localhost or an address of loopback.
+func IsLoopbackHost(hostport string) bool {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
+// clientKey tells clients without an identity apart: by address, and IPv6 by the network of 64 bits that one client may have.
+func clientKey(r *http.Request) string {
+	addr, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return "unknown"
+	}
+	ip := addr.Addr().Unmap()
+	if ip.Is6() {
+		if network, err := ip.Prefix(64); err == nil {
+			return network.String()
+		}
+	}
+	return ip.String()
+}
+
+// credential names what a request brings to identify itself, without looking whether it is valid: empty where it brings nothing of the
+// right form.
+func (a *Authenticator) credential(r *http.Request) string {
+	if header := r.Header.Values("Authorization"); len(header) > 0 {
+		if token, ok := bearer(header); ok && CheckToken(token) == nil {
+			return "token " + HashOf(token).String()
+		}
+		return ""
+	}
+	if c, err := r.Cookie(a.cookieName(r)); err == nil && isSecret(c.Value) {
+		return "session " + HashOf(c.Value).String()
+	}
+	return ""
+}

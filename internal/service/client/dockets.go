@@ -1,0 +1,339 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+)
+
+// Me is who the service takes the client for.
+type Me struct {
+	Submitter string   `json:"submitter"`
+	Name      string   `json:"name"`
+	Scopes    []string `json:"scopes"`
+	Via       string   `json:"via"`
+}
+
+// Can says whether one of the scopes allows something.
+func (m *Me) Can(scope string) bool {
+	return slices.Contains(m.Scopes, scope) || slices.Contains(m.Scopes, "operate")
+}
+
+// Me asks who the client is to the service. It is the first request to make: it does not wait for a server that is not there.
+func (c *Client) Me(ctx context.Context) (*Me, error) {
+	m := &Me{}
+	if err := c.get(ctx, true, m, nil, "me"); err != nil {
+		return nil, err
+	}
+	if m.Name == "" || m.Via == "" {
+		return nil, c.foreign("it does not say who you are")
+	}
+	return m, nil
+}
+
+// SignInAddress gives an address that signs in a browser once. Only the local token of a service is good for it.
+func (c *Client) SignInAddress(ctx context.Context) (string, error) {
+	var answer struct {
+		Address string `json:"address"`
+	}
+	r, err := c.request(ctx, http.MethodPost, nil, nil)
+	if err != nil {
+		return "", err
+	}
+	r.URL.Path = c.base.Path + "/login/address"
+	response, err := c.do(r)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if err := c.decode(ctx, func() {}, response, &answer); err != nil {
+		return "", err
+	}
+	address, err := c.base.Parse(answer.Address)
+	if err != nil || answer.Address == "" {
+		return "", c.foreign("it gives no address to sign in")
+	}
+	return address.String(), nil
+}
+
+// CurrentGeneration is the generation of modules in force.
+func (c *Client) CurrentGeneration(ctx context.Context) (int64, error) {
+	var answer struct {
+		Current int64 `json:"current"`
+	}
+	err := c.get(ctx, false, &answer, url.Values{"limit": {"1"}}, "generations")
+	return answer.Current, err
+}
+
+// State of a docket.
+type State string
+
+// The states of dockets that ended. There are others.
+const (
+	Done      State = "done"
+	Failed    State = "failed"
+	Cancelled State = "cancelled"
+)
+
+// Ended says whether a docket in this state has all the trials that it will have.
+func (s State) Ended() bool { return s == Done || s == Failed || s == Cancelled }
+
+// maxEntries bounds what a server may say that a docket has; a service takes fewer.
+const maxEntries = 1_000_000
+
+// Docket of the service.
+type Docket struct {
+	ID         int64  `json:"id"`
+	Name       string `json:"name"`
+	State      State  `json:"state"`
+	Format     string `json:"format"`
+	Generation int64  `json:"generation"`
+	Cases      int    `json:"cases"`
+	Tried      int    `json:"tried"`
+	Faults     int    `json:"faults"`
+}
+
+// valid says whether a docket can be one of a service.
+func (d *Docket) valid() bool {
+	return d.ID > 0 && d.Cases >= 0 && d.Cases <= maxEntries && d.Tried >= 0 && d.Faults >= 0 && d.State != ""
+}
+
+// Docket reads a docket.
+func (c *Client) Docket(ctx context.Context, id int64) (*Docket, error) {
+	d := &Docket{}
+	if err := c.get(ctx, false, d, nil, "dockets", strconv.FormatInt(id, 10)); err != nil {
+		return nil, err
+	}
+	if !d.valid() || d.ID != id {
+		return nil, c.foreign("its answer has another form")
+	}
+	return d, nil
+}
+
+// Submission is how a docket is submitted. Empty fields leave it to the service.
+type Submission struct {
+	Name, Repository, Revision string
+	Format                     string
+	Report                     string // the body has the cases of a report of this format, with answers of a Light path
+	NoGroups                   bool   // try each failure by itself
+	Truth                      bool   // take the defect types of an export of ReportPortal for the truth
+	Remember                   bool   // add the verdicts to the casebook
+	// Key makes a submission safe to repeat: with it, and the same body, there is one docket. It must be set.
+	Key string
+}
+
+func (s *Submission) query() url.Values {
+	q := url.Values{}
+	for name, value := range map[string]string{"name": s.Name, "repository": s.Repository, "revision": s.Revision, "format": s.Format, "report": s.Report} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if s.NoGroups {
+		q.Set("groups", "false")
+	}
+	if s.Truth {
+		q.Set("truth", "true")
+	}
+	if s.Remember {
+		q.Set("remember", "true")
+	}
+	return q
+}
+
+// Submit sends a docket, compressed while it is read. A submission that was cut off is sent again under the same key, from its beginning:
+// open gives the body each time. known says that the service had the docket before the first attempt.
+func (c *Client) Submit(ctx context.Context, s *Submission, open func() (io.ReadCloser, error)) (d *Docket, known bool, err error) {
+	d = &Docket{}
+	cut := false
+	err = c.repeat(ctx, false, func(ctx context.Context, end stalled) (bool, error) {
+		status, err := c.submit(ctx, end, s, open, d)
+		known = status == http.StatusOK && !cut
+		_, lost := errors.AsType[*ConnectionError](err)
+		cut = cut || lost // the service may have it all the same
+		return false, err
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	return d, known, nil
+}
+
+func (c *Client) submit(ctx context.Context, end stalled, s *Submission, open func() (io.ReadCloser, error), d *Docket) (status int, err error) {
+	body, err := open()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = body.Close() }()
+	in, out := io.Pipe()
+	source := &source{in: body}
+	compressed := make(chan struct{})
+	go func() {
+		defer close(compressed)
+		z := gzip.NewWriter(out)
+		_, err := io.Copy(z, source)
+		_ = out.CloseWithError(errors.Join(err, z.Close()))
+	}()
+	defer func() {
+		_ = in.Close()
+		<-compressed // nobody else reads the body behind this
+		if source.err != nil {
+			status, err = 0, source.err
+		}
+	}()
+	watched := c.watched(ctx, end, in)
+	defer func() { _ = watched.Close() }()
+	r, err := c.request(ctx, http.MethodPost, s.query(), watched, "dockets")
+	if err != nil {
+		return 0, err
+	}
+	r.Header.Set("Content-Type", "application/octet-stream")
+	r.Header.Set("Content-Encoding", "gzip")
+	r.Header.Set("Idempotency-Key", s.Key)
+	r.Header.Set("Expect", "100-continue") // who may not submit hears so before the docket is sent
+	response, err := c.do(r)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if err := c.decode(ctx, end, response, d); err != nil {
+		return 0, err
+	}
+	if !d.valid() {
+		return 0, c.foreign("its answer has another form")
+	}
+	return response.StatusCode, nil
+}
+
+// source keeps the error of reading a body, which is no fault of the connection.
+type source struct {
+	in  io.Reader
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.in.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
+}
+
+// Trials reads the entries of a docket in its order while it is tried, until all are read. A stream
+// that is cut off is continued behind the last entry that came. The docket may be cancelled meanwhile: see [Client.Docket].
+func (c *Client) Trials(ctx context.Context, id int64, form wire.Form) iter.Seq2[*wire.Line, error] {
+	return func(yield func(*wire.Line, error) bool) {
+		next, wanted := 1, true
+		err := c.repeat(ctx, false, func(ctx context.Context, end stalled) (progress bool, err error) {
+			err = c.trials(ctx, end, id, next, form, func(l *wire.Line) bool {
+				progress, next = true, l.Ordinal+1
+				wanted = yield(l, nil)
+				return wanted
+			})
+			if err != nil || !wanted {
+				return progress, err
+			}
+			return progress, c.ended(ctx, id)
+		})
+		if err != nil && wanted {
+			yield(nil, err)
+		}
+	}
+}
+
+// ended checks that a stream came to its end because the docket did: something between may have cut it off without an error.
+func (c *Client) ended(ctx context.Context, id int64) error {
+	d, err := c.Docket(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !d.State.Ended() {
+		return &ConnectionError{Server: c.Server(), Err: errors.New("the answer ended before the docket did")}
+	}
+	return nil
+}
+
+// trials reads a stream once.
+func (c *Client) trials(ctx context.Context, end stalled, id int64, from int, form wire.Form, each func(*wire.Line) bool) error {
+	q := url.Values{"wait": {"true"}, "from": {strconv.Itoa(from)}, "form": {string(form)}}
+	r, err := c.request(ctx, http.MethodGet, q, nil, "dockets", strconv.FormatInt(id, 10), "trials")
+	if err != nil {
+		return err
+	}
+	response, err := c.do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type")); err != nil || kind != "application/jsonl" {
+		return c.foreign("it gives no trials")
+	}
+	body := c.watched(ctx, end, response.Body)
+	defer func() { _ = body.Close() }()
+	lines := lineReader{in: bufio.NewReaderSize(body, 64<<10), most: form.MaxLine()}
+	for {
+		text, err := lines.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errTooLong):
+			return fmt.Errorf("%s: a trial has more than %d bytes", c.Server(), form.MaxLine())
+		case err != nil:
+			return c.connection(ctx, err)
+		case len(bytes.TrimSpace(text)) == 0:
+			continue // keeps the connection open
+		}
+		l, err := wire.Parse(text)
+		if err == nil && (l.Docket != id || l.Ordinal < from || l.Ordinal > maxEntries || (l.Result == nil) == (l.Fault == "")) {
+			err = errors.New("it is not of this docket, or out of order")
+		}
+		if err != nil {
+			return fmt.Errorf("%s: the trial behind entry %d-%d can't be read: %w; has the service another version than this program?", c.Server(), id, from-1, err)
+		}
+		from = l.Ordinal + 1
+		if !each(l) {
+			return nil
+		}
+	}
+}
+
+// lineReader reads lines of bounded length. A last line without its end was cut off.
+type lineReader struct {
+	in   *bufio.Reader
+	most int
+	line []byte
+}
+
+var errTooLong = errors.New("the line is too long")
+
+// next gives a line, which is valid until the next call.
+func (r *lineReader) next() ([]byte, error) {
+	for r.line = r.line[:0]; ; {
+		part, err := r.in.ReadSlice('\n')
+		if len(r.line)+len(part) > r.most {
+			return nil, errTooLong
+		}
+		r.line = append(r.line, part...)
+		switch {
+		case err == nil:
+			return r.line, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(r.line) > 0:
+			return nil, io.ErrUnexpectedEOF
+		default:
+			return nil, err
+		}
+	}
+}

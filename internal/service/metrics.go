@@ -1,0 +1,186 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
+)
+
+// metrics are those of a process. Labels are names of modules, statuses and codes: nothing that is in a docket.
+type metrics struct {
+	registry *prometheus.Registry
+	log      *slog.Logger
+
+	trials, mistrials, artifacts, calls, failures, rejected, batches, experiments, tokens *prometheus.CounterVec
+
+	fuel, entryFaults    prometheus.Counter
+	callTime             *prometheus.HistogramVec
+	trialTime, batchTime prometheus.Histogram
+	requests             *prometheus.HistogramVec
+}
+
+func newMetrics(s *store.Store, log *slog.Logger) *metrics {
+	name := func(n, help string) prometheus.Opts {
+		return prometheus.Opts{Namespace: "shadowcourt", Name: n, Help: help}
+	}
+	counter := func(n, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts(name(n, help)))
+	}
+	counters := func(n, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts(name(n, help)), labels)
+	}
+	times := func(n, help string, from float64) prometheus.HistogramOpts {
+		return prometheus.HistogramOpts{Namespace: "shadowcourt", Name: n, Help: help, Buckets: prometheus.ExponentialBuckets(from, 2, 16)}
+	}
+	m := &metrics{
+		registry:    prometheus.NewRegistry(),
+		log:         log,
+		trials:      counters("trials_total", "Trials that were committed, by how they ended.", "status"),
+		mistrials:   counters("mistrials_total", "Trials that were committed as mistrials, by their cause.", "cause"),
+		artifacts:   counters("artifacts_rejected_total", "Responses of modules that the contract rejects, by the persona that was played.", "persona"),
+		experiments: counters("experiments_total", "Experiments that trials had run, by their outcome.", "outcome"),
+		tokens:      counters("model_tokens_total", "Tokens of language models that trials took, as providers count them.", "model", "direction"),
+		calls:       counters("module_calls_total", "Calls of modules.", "module"),
+		failures:    counters("module_failures_total", "Calls of modules that failed: traps, exceeded limits.", "module"),
+		rejected:    counters("requests_rejected_total", "Requests that were rejected, by the code of the problem.", "code"),
+		batches:     counters("batches_total", "Entries of batches, by what came of them.", "outcome"),
+		fuel:        counter("fuel_total", "Fuel that trials burned."),
+		entryFaults: counter("faults_total", "Entries that could not be tried."),
+		callTime:    prometheus.NewHistogramVec(times("module_call_seconds", "How long calls of modules take.", 0.0001), []string{"module"}),
+		trialTime:   prometheus.NewHistogram(times("trial_seconds", "How long trials take.", 0.001)),
+		batchTime:   prometheus.NewHistogram(times("batch_seconds", "How long batches take.", 0.005)),
+		requests:    prometheus.NewHistogramVec(times("request_seconds", "How long requests take.", 0.001), []string{"method", "area", "status"}),
+	}
+	m.registry.MustRegister(m.trials, m.mistrials, m.artifacts, m.experiments, m.tokens, m.calls, m.failures, m.rejected, m.batches, m.fuel, m.entryFaults, m.callTime, m.trialTime, m.batchTime, m.requests,
+		&database{s, log}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	// What is known beforehand is there from the start, at 0: a rate that begins with the first fault would miss it.
+	for _, status := range trial.Statuses() {
+		m.trials.WithLabelValues(string(status))
+	}
+	for _, outcome := range []string{"tried", "known", "fault"} {
+		m.batches.WithLabelValues(outcome)
+	}
+	return m
+}
+
+func (m *metrics) handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(m.log.Handler(), slog.LevelWarn), ErrorHandling: promhttp.ContinueOnError})
+}
+
+func (m *metrics) reject(code string) { m.rejected.WithLabelValues(code).Inc() }
+
+func (m *metrics) trial(t work.Trial) {
+	r := t.Result
+	m.trials.WithLabelValues(string(r.Final.Status)).Inc()
+	m.trialTime.Observe(t.Took.Seconds())
+	if r.Fuel != nil {
+		m.fuel.Add(float64(*r.Fuel))
+	}
+	if r.Final.Status == trial.Mistrial {
+		m.mistrials.WithLabelValues(string(r.Final.Cause)).Inc()
+	}
+	if r.Error != nil && r.Error.Code == trial.CauseInvalidArtifact {
+		m.artifacts.WithLabelValues(r.Error.Persona).Inc()
+	}
+	for i := range r.Fallbacks {
+		if r.Fallbacks[i].Cause == trial.CauseInvalidArtifact {
+			m.artifacts.WithLabelValues(r.Fallbacks[i].Persona).Inc()
+		}
+	}
+	for i := range r.Experiments {
+		m.experiments.WithLabelValues(string(r.Experiments[i].Outcome)).Inc()
+	}
+	for i := range r.Completions {
+		c := &r.Completions[i]
+		m.tokens.WithLabelValues(c.Model, "in").Add(float64(c.InputTokens))
+		m.tokens.WithLabelValues(c.Model, "out").Add(float64(c.OutputTokens))
+	}
+}
+
+func (m *metrics) batch(b work.Batch) {
+	m.batchTime.Observe(b.Took.Seconds())
+	m.entryFaults.Add(float64(b.Faults))
+	for outcome, n := range map[string]int{"tried": b.Tried, "known": b.Known, "fault": b.Faults} {
+		m.batches.WithLabelValues(outcome).Add(float64(n))
+	}
+}
+
+func (m *metrics) call(r host.CallRecord) {
+	m.calls.WithLabelValues(r.Module).Inc()
+	m.callTime.WithLabelValues(r.Module).Observe(r.Elapsed.Seconds())
+	if r.Err != nil {
+		m.failures.WithLabelValues(r.Module).Inc()
+	}
+}
+
+func (m *metrics) request(method, area string, status int, took time.Duration) {
+	m.requests.WithLabelValues(knownMethod(method), area, strconv.Itoa(status)).Observe(took.Seconds())
+}
+
+// database measures the queue when metrics are read: it is the same for all processes.
+type database struct {
+	store *store.Store
+	log   *slog.Logger
+}
+
+var (
+	queueBatches = prometheus.NewDesc("shadowcourt_queue_batches", "Batches that wait or are tried.", []string{"state"}, nil)
+	queueCases   = prometheus.NewDesc("shadowcourt_queue_cases", "Cases that wait or are tried.", nil, nil)
+	liveWorkers  = prometheus.NewDesc("shadowcourt_workers", "Workers that are alive.", nil, nil)
+	generation   = prometheus.NewDesc("shadowcourt_generation", "Generation of modules that is in force.", nil, nil)
+	tokensValid  = prometheus.NewDesc("shadowcourt_tokens", "Tokens by whether they are valid.", []string{"state"}, nil)
+)
+
+// Describe names the metrics.
+func (*database) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{queueBatches, queueCases, liveWorkers, generation, tokensValid} {
+		out <- d
+	}
+}
+
+// measureTime bounds the queries of one look.
+const measureTime = 5 * time.Second
+
+// Collect measures. What can't be read now is left out.
+func (d *database) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), measureTime)
+	defer cancel()
+	gauge := func(desc *prometheus.Desc, value int, labels ...string) {
+		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), labels...)
+	}
+	depth, err := d.store.Depth(ctx)
+	if err != nil {
+		d.log.Warn("the queue can't be measured", "error", err)
+		return
+	}
+	gauge(queueBatches, depth.Queued, "queued")
+	gauge(queueBatches, depth.Running, "running")
+	gauge(queueCases, depth.Cases)
+	if list, err := d.store.Workers(ctx); err == nil {
+		gauge(liveWorkers, len(list))
+	}
+	if current, err := d.store.CurrentGeneration(ctx); err == nil {
+		gauge(generation, int(current))
+	}
+	if list, err := d.store.Tokens(ctx); err == nil {
+		revoked := 0
+		for i := range list {
+			if !list[i].Revoked.IsZero() {
+				revoked++
+			}
+		}
+		gauge(tokensValid, len(list)-revoked, "valid")
+		gauge(tokensValid, revoked, "revoked")
+	}
+}

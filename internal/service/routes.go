@@ -1,0 +1,187 @@
+package service
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/service/api"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth/authstore"
+	"github.com/shadowcourt/shadowcourt/internal/service/linger"
+	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/refit"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/web"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
+)
+
+// routes put everything together that the process answers.
+func (s *Service) routes() (http.Handler, error) {
+	c := &s.config
+	a, err := auth.New(auth.Config{
+		Store: authstore.New(c.Store), Now: c.Now, Random: c.Random, Local: c.Local, PublicURL: c.PublicURL, OIDC: c.OIDC, Rate: c.Rate,
+		Burst: int(4 * c.Rate), Rejected: s.metrics.reject, Log: c.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.auth = a
+	inner := http.NewServeMux()
+	inner.Handle("GET /metrics", a.Require("", httplimit.Limit(s.unlimited(s.metrics.handler()))))
+	if c.Role != RoleWorker {
+		if err := s.people(inner, a); err != nil {
+			return nil, err
+		}
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.HandleFunc("GET /readyz", s.readyz)
+	limited := authstore.Limit(inner)
+	mux.Handle("/", a.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if who := auth.From(r.Context()); who != nil {
+			linger.Known(r.Context(), who.Submitter)
+		}
+		limited.ServeHTTP(w, r)
+	})))
+	return s.observed(mux), nil
+}
+
+// unlimited rejects those who are limited to repositories: what follows is about all.
+func (s *Service) unlimited(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if auth.From(r.Context()).Limited() {
+			s.auth.Reject(w, r, problem.New(http.StatusForbidden, problem.Forbidden, "metrics are about all repositories; this needs a token without a limit to some"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// readyz says whether the process is ready: it has begun, and the database answers and can be written.
+func (s *Service) readyz(w http.ResponseWriter, r *http.Request) {
+	if !s.ready.Load() {
+		problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "the process begins or ends"))
+		return
+	}
+	if err := s.config.Store.Ping(r.Context()); err != nil {
+		s.config.Log.WarnContext(r.Context(), "the database does not answer", "error", err)
+		problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "the database does not answer"))
+		return
+	}
+	if err := s.config.Store.Writable(r.Context()); err != nil { // the store logs why
+		problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, store.ErrFull.Error()))
+		return
+	}
+	_, _ = w.Write([]byte("ready\n"))
+	if s.auth.IssuerFails() { // programs need none
+		_, _ = w.Write([]byte("nobody can sign in by OpenID Connect: the issuer does not answer as it should; the log says why\n"))
+	}
+}
+
+// Pauses between attempts to reach an issuer that does not answer.
+const (
+	issuerPause   = 5 * time.Second
+	longestPause  = 5 * time.Minute
+	issuerTimeout = 20 * time.Second
+)
+
+// awaitIssuer asks the OIDC issuer until it answers: a wrong address shows at the start, and one that is down for a minute stops nothing.
+func (s *Service) awaitIssuer(ctx context.Context) {
+	for pause := issuerPause; ; pause = min(2*pause, longestPause) {
+		asking, cancel := context.WithTimeout(ctx, issuerTimeout)
+		err := s.auth.CheckIssuer(asking)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil && pause > issuerPause:
+			s.config.Log.WarnContext(ctx, "the OIDC issuer answers now")
+			return
+		case err == nil:
+			return
+		}
+		s.config.Log.WarnContext(ctx, "nobody can sign in by OpenID Connect: the issuer does not answer as it should; is --oidc-issuer right?", "error", err, "again", pause.String())
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+	}
+}
+
+// people adds the API and the pages.
+func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) error {
+	c := &s.config
+	operations := http.NewServeMux()
+	api.Register(operations, api.Config{
+		Store: c.Store, Now: c.Now, Random: c.Random, Version: c.Version, MaxUpload: c.MaxUpload, Graph: s.graphs.of, CheckGeneration: s.checkGeneration,
+		Rejected: s.metrics.reject, Log: c.Log, Tracing: c.Tracing, Stop: s.stop,
+	})
+	known := strict{operations}
+	mux.Handle("/api/", known)
+	mux.Handle("/openapi.json", known)
+	pages, err := web.New(web.Config{
+		Backend: web.NewBackend(web.Sources{Store: c.Store, API: known, Graph: s.graphs.of, Refit: s.refit, Background: s.inBackground}), Auth: a, Now: c.Now, MaxUpload: c.MaxUpload,
+		Version: c.Version, Log: c.Log, Stop: s.stop,
+	})
+	if err != nil {
+		return err
+	}
+	mux.Handle("/", routed(pages))
+	a.Register(mux)
+	return nil
+}
+
+// refit learns a profile from the corrections of one format.
+func (s *Service) refit(ctx context.Context, progress func(step string)) (*refit.Proposal, error) {
+	return refit.Propose(ctx, refit.Config{
+		Store: s.config.Store, File: ProfileFile, Progress: progress,
+		Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) { return s.config.Open(ctx, o, nil) },
+	})
+}
+
+// routed notes the routes of a mux.
+func routed(h http.Handler) http.Handler {
+	mux, ok := h.(*http.ServeMux)
+	if !ok {
+		return h
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, pattern := mux.Handler(r)
+		foundRoute(r.Context(), pattern)
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// strict answers requests that no operation takes with problems.
+type strict struct{ *http.ServeMux }
+
+func (m strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, pattern := m.Handler(r); pattern != "" {
+		foundRoute(r.Context(), pattern)
+		m.ServeMux.ServeHTTP(w, r)
+		return
+	}
+	var allowed []string
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPost} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := m.Handler(other); pattern != "" {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		problem.Write(w, problem.New(http.StatusNotFound, problem.NotFound, "there is no such path; /openapi.json describes all"))
+		return
+	}
+	if slices.Contains(allowed, http.MethodGet) {
+		allowed = append(allowed, http.MethodHead)
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	problem.Write(w, problem.New(http.StatusMethodNotAllowed, problem.MethodNotAllowed, "this path takes "+strings.Join(allowed, ", ")))
+}

@@ -1,0 +1,207 @@
+package service
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/linger"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
+)
+
+// Role is what a process does.
+type Role string
+
+// The roles.
+const (
+	RoleAPI    Role = "api"    // answers requests
+	RoleWorker Role = "worker" // tries cases; it answers requests for health and metrics alone
+	RoleAll    Role = "all"
+)
+
+// Config of a process. Store, Open, Now and Random must be set.
+type Config struct {
+	Store *store.Store // open, with the tables of this program
+	Role  Role         // default: RoleAll
+	// Open opens a host; observe is to be its Config.Observe. It must not ask models or read what a case
+	// names, and run no experiments but those of the opening.
+	Open func(ctx context.Context, o *work.Opening, observe func(host.CallRecord)) (*host.Host, error)
+	// Laboratories run experiments; nil: no docket runs any.
+	Laboratories *work.Laboratories
+	// Key signs the records of trials; nil for no records.
+	Key *record.Key
+	// Workers is how many trials go on at once; 0: one for each processor.
+	Workers   int
+	MaxUpload int64 // bytes of a docket; 0: 256 MiB
+	// Keep says what workers remove at times; zero fields keep everything.
+	Keep store.Keep
+	// Local is the token of whoever runs the process; empty: there is none.
+	Local     string
+	PublicURL *url.URL
+	OIDC      *auth.OIDC
+	TLS       *tls.Config // nil: without TLS. Its NextProtos must not name HTTP/2
+	Rate      float64     // requests a second of a client; 0: 100
+	// Connections is how many connections are open at a time; 0: half of the files that the process may have open, and at most 4096.
+	Connections int
+	Times       httplimit.Times // how long requests may take
+	Machine     string          // name of this machine, for people
+	Version     string
+	Now         func() time.Time
+	Random      io.Reader
+	Log         *slog.Logger       // nil: nothing is logged
+	Tracing     *telemetry.Tracing // nil: no spans
+	// Stop is how long requests and batches may go on when the process is told to stop; 0: 30 s.
+	Stop time.Duration
+}
+
+const defaultStop = 30 * time.Second
+
+// mostConnections is how many connections a process has by default, where it may have more than twice as many files.
+const mostConnections = 4096
+
+// Service is a process. See [New].
+type Service struct {
+	config  Config
+	metrics *metrics
+	graphs  *graphs
+	auth    *auth.Authenticator
+	handler http.Handler
+	worker  *work.Worker // nil for RoleAPI
+	ready   atomic.Bool
+	stop    chan struct{} // closed when the process is told to stop
+	// background counts what outlives its request, such as a refit.
+	background sync.WaitGroup
+}
+
+// New prepares a process.
+func New(ctx context.Context, config Config) (*Service, error) {
+	if config.Role == "" {
+		config.Role = RoleAll
+	}
+	if config.Log == nil {
+		config.Log = slog.New(slog.DiscardHandler)
+	}
+	if config.Connections == 0 {
+		config.Connections = min(mostConnections, fileLimit()/2)
+	}
+	if config.Stop == 0 {
+		config.Stop = defaultStop
+	}
+	config.Log = slog.New(telemetry.Handler{Handler: config.Log.Handler()})
+	if _, err := work.Begin(ctx, config.Store); err != nil {
+		return nil, fmt.Errorf("the modules of this program: %w", err)
+	}
+	s := &Service{config: config, metrics: newMetrics(config.Store, config.Log), graphs: &graphs{store: config.Store}, stop: make(chan struct{})}
+	if config.Role != RoleAPI {
+		s.worker = work.New(work.Config{
+			Store: config.Store, Open: s.open, Laboratories: config.Laboratories, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,
+			Logger: config.Log, Tracing: config.Tracing, Keep: config.Keep, Stop: config.Stop, OnTrial: s.metrics.trial, OnBatch: s.metrics.batch,
+		})
+	}
+	handler, err := s.routes()
+	if err != nil {
+		return nil, err
+	}
+	s.handler = handler
+	return s, nil
+}
+
+func (s *Service) open(ctx context.Context, o *work.Opening) (*host.Host, error) {
+	return s.config.Open(ctx, o, s.metrics.call)
+}
+
+// inBackground runs something that outlives the request that began it, and is cancelled when the process is told to stop.
+func (s *Service) inBackground(ctx context.Context, do func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.background.Go(func() {
+		defer cancel()
+		do(ctx)
+	})
+	go func() {
+		select {
+		case <-s.stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+}
+
+// SignInAddress makes an address that signs in a browser once, as whoever has Config.Local: at an origin of the process, unless Config has a
+// public URL.
+func (s *Service) SignInAddress(origin string) (string, error) {
+	address, err := s.auth.SignInAddress()
+	if err == nil && s.config.PublicURL == nil {
+		address = origin + address
+	}
+	return address, err
+}
+
+// Run answers requests at the listeners, and tries cases, until the context ends. Then it takes no new requests and batches, and those that
+// it has may go on for Config.Stop. started is called when it is ready. It closes the listeners.
+func (s *Service) Run(ctx context.Context, started func(), listeners ...net.Listener) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	server := s.config.Times.Server(s.handler)
+	server.ErrorLog = slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)
+	server.ConnContext, server.TLSConfig = linger.Context, s.config.TLS
+	pool := linger.NewPool(s.config.Connections)
+	var all sync.WaitGroup
+	for _, l := range listeners {
+		all.Go(func() {
+			serve := server.Serve
+			if s.config.TLS != nil {
+				serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") }
+			}
+			if err := serve(pool.Listener(l)); !errors.Is(err, http.ErrServerClosed) {
+				cancel(fmt.Errorf("serve at %s: %w", l.Addr(), err))
+			}
+		})
+	}
+	if s.config.Role != RoleWorker {
+		all.Go(func() { s.awaitIssuer(ctx) })
+	}
+	begin := sync.OnceFunc(func() {
+		s.ready.Store(true)
+		if started != nil {
+			started()
+		}
+	})
+	if s.worker == nil {
+		begin()
+	} else {
+		all.Go(func() {
+			if err := s.worker.Run(ctx, begin); err != nil && ctx.Err() == nil {
+				cancel(err)
+			}
+		})
+	}
+	<-ctx.Done()
+	s.ready.Store(false)
+	close(s.stop)
+	stopping, done := context.WithTimeout(context.WithoutCancel(ctx), s.config.Stop)
+	defer done()
+	if err := server.Shutdown(stopping); err != nil {
+		_ = server.Close()
+	}
+	all.Wait()
+	s.background.Wait() // it was cancelled by stop
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,538 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+)
+
+// clock is a clock that goes on by a millisecond with each look.
+type clock struct{ millis atomic.Int64 }
+
+func (c *clock) now() time.Time {
+	return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(c.millis.Add(1)) * time.Millisecond)
+}
+
+// openLite opens a new store in a file.
+func openLite(t *testing.T) *store.Store {
+	t.Helper()
+	return openAt(t, filepath.Join(t.TempDir(), "shadowcourt.db"))
+}
+
+func openAt(t *testing.T, database string) *store.Store {
+	t.Helper()
+	return openWith(t, database, &clock{})
+}
+
+func openWith(t *testing.T, database string, c *clock) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), store.Config{Database: database, Now: c.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	if _, err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// suite is what both databases must do. open gives an empty store.
+func suite(t *testing.T, open func(*testing.T) *store.Store) {
+	t.Helper()
+	for name, test := range map[string]func(*testing.T, *store.Store){
+		"migrate": migrates, "submit": submits, "key": keys, "large": largeDocuments, "text": hostileTexts, "abort": aborts,
+		"batches": batches, "taken": taken, "cancel": cancels, "inbox": inbox, "correct": corrects, "casebook": casebookLog,
+		"remember": remembers, "generations": generations, "activate": activations, "people": people, "audit chain": auditChain, "events": events, "fair": fair, "known": knows,
+		"counts": counts, "counts at once": countsAtOnce, "pages": pages, "refit": refits,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+func TestSQLite(t *testing.T) { t.Parallel(); suite(t, openLite) }
+
+func TestAccept_SV1_SQLiteIsMigratedOnce(t *testing.T) {
+	t.Parallel()
+	for range 5 {
+		migratesAtOnce(t, filepath.Join(t.TempDir(), "shadowcourt.db"))
+	}
+}
+
+// migratesAtOnce opens and migrates a database as programs do that start at the same time.
+func migratesAtOnce(t *testing.T, database string) {
+	t.Helper()
+	var all sync.WaitGroup
+	var ran atomic.Int64
+	for range 6 {
+		all.Go(func() {
+			s, err := store.Open(t.Context(), store.Config{Database: database, Now: (&clock{}).now})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer s.Close()
+			names, err := s.Migrate(t.Context())
+			if len(names) > 0 {
+				ran.Add(1)
+			}
+			if err := errors.Join(err, s.CheckSchema(t.Context())); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if ran.Load() != 1 {
+		t.Errorf("%d programs ran migrations", ran.Load())
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func aCase(id string, texts ...string) abi.Case {
+	c := abi.Case{
+		ID: id, Subject: "subject of " + id, Group: "suite", Labels: []string{"bug", "flake"},
+		Light: &abi.LightAnswer{Classification: "bug", Confidence: 0.5, Reasoning: "why"},
+	}
+	for i, s := range texts {
+		c.Documents = append(c.Documents, abi.Document{Name: fmt.Sprintf("log%d", i), Text: s})
+	}
+	return c
+}
+
+func submit(t *testing.T, s *store.Store, sent store.Submission, entries ...docket.Entry) store.Docket {
+	t.Helper()
+	d, created := submitBody(t, s, sent, "body", entries...)
+	if !created {
+		t.Fatal("the docket was there already")
+	}
+	return d
+}
+
+func submitBody(t *testing.T, s *store.Store, sent store.Submission, body string, entries ...docket.Entry) (store.Docket, bool) {
+	t.Helper()
+	u, err := s.Submit(t.Context(), sent)
+	must(t, err)
+	for i := range entries {
+		must(t, u.Add(t.Context(), &entries[i], nil))
+	}
+	d, created, err := u.Finish(t.Context(), body, nil)
+	must(t, err)
+	must(t, u.Abort(t.Context()))
+	return d, created
+}
+
+func entriesOf(ids ...string) []docket.Entry {
+	var list []docket.Entry
+	for i, id := range ids {
+		list = append(list, docket.Entry{Case: aCase(id, "it failed: "+id), Source: "report.xml", Line: i + 1})
+	}
+	return list
+}
+
+// verdictOf is a made-up trial.
+func verdictOf(e *store.BatchEntry, label string, confidence float64) store.NewVerdict {
+	fuel := uint64(7)
+	r := trial.Result{
+		ID: e.Case.ID, Light: &trial.Answer{Classification: "bug", Confidence: 0.5}, Fuel: &fuel,
+		Final: trial.Final{Status: trial.Affirmed, Classification: label, Confidence: confidence},
+	}
+	if label == "" {
+		r.Final = trial.Final{Status: trial.Mistrial, Cause: trial.CauseTrap}
+	}
+	t := &trial.Trial{Result: r, Case: e.Case, LabelNames: map[string]string{"bug": "Bug"}, Passes: []trial.Pass{{Light: *e.Case.Light}}}
+	return store.NewVerdict{Digest: e.Digest, Trial: t, Took: time.Millisecond}
+}
+
+// tryAll completes all batches of a docket, with a verdict by case.
+func tryAll(t *testing.T, s *store.Store, id int64, verdict func(*store.BatchEntry) store.NewVerdict) {
+	t.Helper()
+	list, err := s.Batches(t.Context(), id)
+	must(t, err)
+	for _, batch := range list {
+		b, err := s.BeginBatch(t.Context(), batch.ID, "w")
+		must(t, err)
+		must(t, s.CompleteBatch(t.Context(), b, "w", outcome(b, verdict), nil))
+	}
+}
+
+func outcome(b *store.Batch, verdict func(*store.BatchEntry) store.NewVerdict) *store.Outcome {
+	o := &store.Outcome{Configuration: "c", Parts: map[string]string{"pipeline": "p"}, Record: []byte("record\n")}
+	for i := range b.Entries {
+		o.Verdicts = append(o.Verdicts, verdict(&b.Entries[i]))
+	}
+	return o
+}
+
+func surely(e *store.BatchEntry) store.NewVerdict { return verdictOf(e, "bug", 0.9) }
+
+func migrates(t *testing.T, s *store.Store) {
+	t.Helper()
+	ran, err := s.Migrate(t.Context())
+	must(t, err)
+	if len(ran) != 0 {
+		t.Errorf("a second time it ran %q", ran)
+	}
+	must(t, s.CheckSchema(t.Context()))
+	must(t, s.Ping(t.Context()))
+}
+
+func submits(t *testing.T, s *store.Store) {
+	t.Helper()
+	u, err := s.Submit(t.Context(), store.Submission{Submitter: "ci", Name: "nightly", Repository: "shop", Format: "jsonl"})
+	must(t, err)
+	entry := docket.Entry{
+		Case: aCase("a"), Members: []abi.Case{aCase("m1"), aCase("m2", "text")}, Source: "x", Line: 3,
+		Truth: &trial.Truth{Classification: "flake"}, LabelNames: map[string]string{"flake": "Flaky"},
+	}
+	must(t, u.Add(t.Context(), &entry, nil))
+	must(t, u.Add(t.Context(), &docket.Entry{Source: "x", Line: 4}, errors.New("no JSON")))
+	if list, err := s.Dockets(t.Context(), store.DocketFilter{}); err != nil || len(list) != 0 {
+		t.Fatalf("while it is received: %v, %v", list, err)
+	}
+	d, created, err := u.Finish(t.Context(), "body", nil)
+	must(t, err)
+	if !created || d.State != store.Queued || d.Cases != 2 || d.Tried != 0 || d.Faults != 1 || d.Name != "nightly" || d.BodyDigest != "body" {
+		t.Errorf("%v %+v", created, d)
+	}
+	tryAll(t, s, d.ID, surely)
+	d, err = s.Docket(t.Context(), d.ID)
+	must(t, err)
+	if d.State != store.Done || d.Tried != 1 || d.Faults != 1 || d.Finished.IsZero() {
+		t.Errorf("%+v", d)
+	}
+	got, err := s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1})
+	must(t, err)
+	if diff := cmp.Diff(entry.Case, got.Trial.Case); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(entry.Members, got.Trial.Members); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(map[string]string{"bug": "Bug", "flake": "Flaky"}, got.Trial.LabelNames); diff != "" {
+		t.Error(diff)
+	}
+	if got.Trial.Truth.Classification != "flake" || len(got.Trial.Passes) != 1 || got.Label != "bug" || got.Record == 0 {
+		t.Errorf("%+v", got)
+	}
+	count := 0
+	for r, err := range s.Results(t.Context(), d.ID, 1) {
+		must(t, err)
+		if count++; count == 2 && (r.Fault != "no JSON" || r.Trial != nil || r.Line != 4) {
+			t.Errorf("%+v", r)
+		} else if count == 1 && !cmp.Equal(r.Trial.Result.Members, []string{"m1", "m2"}) {
+			t.Errorf("%+v", r.Trial.Result)
+		}
+	}
+	if count != 2 {
+		t.Errorf("%d results", count)
+	}
+	if record, err := s.Record(t.Context(), got.Record); err != nil || string(record) != "record\n" {
+		t.Errorf("%q, %v", record, err)
+	}
+	if ids, err := s.Records(t.Context(), d.ID); err != nil || !cmp.Equal(ids, []int64{got.Record}) {
+		t.Errorf("%v, %v", ids, err)
+	}
+}
+
+func keys(t *testing.T, s *store.Store) {
+	t.Helper()
+	sent := store.Submission{Submitter: "ci", Key: "k"}
+	first, created := submitBody(t, s, sent, "one", entriesOf("a")...)
+	if !created {
+		t.Error("not created")
+	}
+	again, created := submitBody(t, s, sent, "one", entriesOf("a")...)
+	if created || again.ID != first.ID {
+		t.Errorf("again: %v, %d and %d", created, first.ID, again.ID)
+	}
+	u, err := s.Submit(t.Context(), sent)
+	must(t, err)
+	if _, _, err := u.Finish(t.Context(), "two", nil); !errors.Is(err, store.ErrKeyReused) {
+		t.Errorf("another body: %v", err)
+	}
+	must(t, u.Abort(t.Context()))
+	if _, created = submitBody(t, s, store.Submission{Submitter: "other", Key: "k"}, "two"); !created {
+		t.Error("the key of another submitter is another key")
+	}
+	// Two uploads at once, of which both end.
+	one, err := s.Submit(t.Context(), store.Submission{Submitter: "ci", Key: "race"})
+	must(t, err)
+	two, err := s.Submit(t.Context(), store.Submission{Submitter: "ci", Key: "race"})
+	must(t, err)
+	d1, created1, err := one.Finish(t.Context(), "x", nil)
+	must(t, err)
+	d2, created2, err := two.Finish(t.Context(), "x", nil)
+	must(t, err)
+	must(t, two.Abort(t.Context()))
+	if d1.ID != d2.ID || !created1 || created2 {
+		t.Errorf("%d %v, %d %v", d1.ID, created1, d2.ID, created2)
+	}
+	if list, err := s.Dockets(t.Context(), store.DocketFilter{}); err != nil || len(list) != 3 {
+		t.Errorf("%d dockets, %v", len(list), err)
+	}
+}
+
+func largeDocuments(t *testing.T, s *store.Store) {
+	t.Helper()
+	long := strings.Repeat("a line of a log\n", 2000)
+	a, b := aCase("a", long, "short"), aCase("b", "", long, long+"x")
+	d := submit(t, s, store.Submission{Submitter: "ci"}, docket.Entry{Case: a}, docket.Entry{Case: b})
+	if n, bytes, err := s.DocumentsKept(t.Context()); err != nil || n != 2 || bytes < int64(2*len(long)) {
+		t.Errorf("%d documents of %d bytes, %v", n, bytes, err)
+	}
+	list, err := s.Batches(t.Context(), d.ID)
+	must(t, err)
+	batch, err := s.BeginBatch(t.Context(), list[0].ID, "w")
+	must(t, err)
+	if diff := cmp.Diff([]abi.Case{a, b}, []abi.Case{batch.Entries[0].Case, batch.Entries[1].Case}); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func hostileTexts(t *testing.T, s *store.Store) {
+	t.Helper()
+	c := aCase("a\x00b", "nul \x00 in a text")
+	c.Subject, c.Group, c.Labels = "\u202e%_\\'\"; DROP TABLE dockets; --\x00", "\x00", []string{"\x00", "'"}
+	c.Light.Classification = "'"
+	sent := store.Submission{Submitter: "\x00\xff", Name: strings.Repeat("\u00e9", 2000), Repository: "\x00", Revision: "\x00", Key: "\x00"}
+	d := submit(t, s, sent, docket.Entry{
+		Case: c, Source: "\xff\x00", Truth: &trial.Truth{Classification: "\x00"}, LabelNames: map[string]string{"\x00": "\x00"}, Members: []abi.Case{aCase("\x00", "\x00")},
+	})
+	tryAll(t, s, d.ID, func(e *store.BatchEntry) store.NewVerdict { return verdictOf(e, "\x00", 0.3) })
+	got, err := s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1})
+	must(t, err)
+	if diff := cmp.Diff(c, got.Trial.Case); diff != "" {
+		t.Error(diff)
+	}
+	for _, text := range []string{"%", "_", `\`, "'", "\x00", "drop table"} {
+		if n, err := s.CountEntries(t.Context(), store.EntryFilter{Text: text}); err != nil {
+			t.Errorf("%q: %d, %v", text, n, err)
+		}
+	}
+	if got.Trial.Truth.Classification != "\x00" || got.Trial.Members[0].ID != "\x00" || got.Trial.LabelNames["\x00"] != "\x00" {
+		t.Errorf("%+v", got.Trial)
+	}
+	// What is listed and compared has a placeholder for it.
+	corrected, err := s.Correct(t.Context(), "me", "\x00", []store.TrialID{got.ID})
+	if err != nil || corrected.Label != "\uFFFD" {
+		t.Errorf("%+v, %v", corrected, err)
+	}
+	counts, err := s.CountsOf(t.Context(), d.ID)
+	if err != nil || counts[d.ID].Known != 1 || counts[d.ID].Right != 1 {
+		t.Errorf("%+v, %v", counts[d.ID], err)
+	}
+}
+
+func aborts(t *testing.T, s *store.Store) {
+	t.Helper()
+	u, err := s.Submit(t.Context(), store.Submission{Submitter: "ci", Key: "k"})
+	must(t, err)
+	entry := entriesOf("a")[0]
+	for range 600 { // more than a transaction takes
+		must(t, u.Add(t.Context(), &entry, nil))
+	}
+	must(t, u.Abort(t.Context()))
+	if n, err := s.CountEntries(t.Context(), store.EntryFilter{}); err != nil || n != 0 {
+		t.Errorf("%d entries, %v", n, err)
+	}
+	left, err := s.Submit(t.Context(), store.Submission{Submitter: "ci"})
+	must(t, err)
+	must(t, s.RemoveStaleUploads(t.Context(), 0))
+	if _, _, err := left.Finish(t.Context(), "x", nil); !errors.Is(err, store.ErrState) {
+		t.Errorf("after it was removed: %v", err)
+	}
+	if d := submit(t, s, store.Submission{Submitter: "ci", Key: "k"}, entry); d.Cases != 1 {
+		t.Errorf("sent again: %+v", d)
+	}
+}
+
+func batches(t *testing.T, s *store.Store) {
+	t.Helper()
+	var ids []string
+	for i := range 1000 {
+		ids = append(ids, fmt.Sprint("case ", i))
+	}
+	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf(ids...)...)
+	list, err := s.Batches(t.Context(), d.ID)
+	must(t, err)
+	if len(list) != 32 {
+		t.Errorf("%d batches of 1000 cases", len(list))
+	}
+	tryAll(t, s, d.ID, surely)
+	// The same cases again: no batch is needed, but their verdicts are known.
+	again := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf(ids...)...)
+	list, err = s.Batches(t.Context(), again.ID)
+	must(t, err)
+	for _, batch := range list {
+		b, err := s.BeginBatch(t.Context(), batch.ID, "w")
+		must(t, err)
+		known, err := s.Known(t.Context(), b, "c")
+		must(t, err)
+		if len(known) != len(b.Entries) {
+			t.Errorf("%d of %d known", len(known), len(b.Entries))
+		}
+		must(t, s.CompleteBatch(t.Context(), b, "w", &store.Outcome{Configuration: "c"}, nil))
+	}
+	again, err = s.Docket(t.Context(), again.ID)
+	if err != nil || again.Tried != 1000 || again.State != store.Done {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+func taken(t *testing.T, s *store.Store) {
+	t.Helper()
+	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a", "b")...)
+	list, err := s.Batches(t.Context(), d.ID)
+	must(t, err)
+	slow, err := s.BeginBatch(t.Context(), list[0].ID, "slow")
+	must(t, err)
+	quick, err := s.BeginBatch(t.Context(), list[0].ID, "quick")
+	must(t, err)
+	if err := s.CompleteBatch(t.Context(), slow, "slow", outcome(slow, surely), nil); !errors.Is(err, store.ErrTaken) {
+		t.Errorf("the slow one: %v", err)
+	}
+	must(t, s.CompleteBatch(t.Context(), quick, "quick", outcome(quick, surely), nil))
+	if err := s.CompleteBatch(t.Context(), quick, "quick", outcome(quick, surely), nil); !errors.Is(err, store.ErrEnded) {
+		t.Errorf("twice: %v", err)
+	}
+	if _, err := s.BeginBatch(t.Context(), list[0].ID, "late"); !errors.Is(err, store.ErrEnded) {
+		t.Errorf("begun again: %v", err)
+	}
+	if d, err = s.Docket(t.Context(), d.ID); err != nil || d.Tried != 2 {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
+
+func cancels(t *testing.T, s *store.Store) {
+	t.Helper()
+	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a", "b")...)
+	list, err := s.Batches(t.Context(), d.ID)
+	must(t, err)
+	b, err := s.BeginBatch(t.Context(), list[0].ID, "w")
+	must(t, err)
+	must(t, s.Cancel(t.Context(), d.ID))
+	if err := s.CompleteBatch(t.Context(), b, "w", outcome(b, surely), nil); !errors.Is(err, store.ErrEnded) {
+		t.Errorf("completed: %v", err)
+	}
+	if err := s.Cancel(t.Context(), d.ID); !errors.Is(err, store.ErrState) {
+		t.Errorf("twice: %v", err)
+	}
+	if err := s.Cancel(t.Context(), d.ID+1); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("another: %v", err)
+	}
+}
+
+func fair(t *testing.T, s *store.Store) {
+	t.Helper()
+	var many []string
+	for i := range 640 {
+		many = append(many, fmt.Sprint("case ", i))
+	}
+	large := submit(t, s, store.Submission{Submitter: "large"}, entriesOf(many...)...)
+	list, err := s.Batches(t.Context(), large.ID)
+	must(t, err)
+	for _, batch := range list[:5] {
+		b, err := s.BeginBatch(t.Context(), batch.ID, "w")
+		must(t, err)
+		must(t, s.CompleteBatch(t.Context(), b, "w", outcome(b, surely), nil))
+	}
+	small := submit(t, s, store.Submission{Submitter: "small"}, entriesOf("a", "b", "c")...)
+	own := submit(t, s, store.Submission{Submitter: "large"}, entriesOf("d")...)
+	first, err := s.Batches(t.Context(), small.ID)
+	must(t, err)
+	second, err := s.Batches(t.Context(), own.ID)
+	must(t, err)
+	waiting := func(tag int64) (n int) {
+		for _, b := range list[5:] {
+			if b.Tag <= tag {
+				n++
+			}
+		}
+		return n
+	}
+	if n := waiting(first[0].Tag); n > 2 {
+		t.Errorf("the small docket waits for %d batches of the large one", n)
+	}
+	if n := waiting(second[0].Tag); n > 3 {
+		t.Errorf("the second docket of a submitter waits for %d batches of the first", n)
+	}
+}
+
+func people(t *testing.T, s *store.Store) {
+	t.Helper()
+	ctx := t.Context()
+	token, err := s.AddToken(ctx, "hash", store.Token{Name: "ci", Submitter: "shop", Scopes: []string{"submit", "review"}})
+	must(t, err)
+	if got, err := s.Token(ctx, "hash"); err != nil || got.ID != token.ID || !cmp.Equal(got.Scopes, token.Scopes) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	must(t, s.RevokeToken(ctx, token.ID))
+	if _, err := s.Token(ctx, "hash"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("revoked: %v", err)
+	}
+	if err := s.RevokeToken(ctx, token.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("twice: %v", err)
+	}
+	if list, err := s.Tokens(ctx); err != nil || len(list) != 1 || list[0].Revoked.IsZero() || list[0].Used.IsZero() {
+		t.Errorf("%+v, %v", list, err)
+	}
+	_, err = s.AddToken(ctx, "short", store.Token{Name: "x", Expires: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)})
+	must(t, err)
+	if _, err := s.Token(ctx, "short"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("expired: %v", err)
+	}
+	late := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
+	must(t, s.AddSession(ctx, "s", store.Session{Subject: "ann", Name: "Ann", Scopes: []string{"review"}, Data: "d", Expires: late}))
+	must(t, s.TouchSession(ctx, "s", late.Add(time.Hour)))
+	if n, err := s.Session(ctx, "s"); err != nil || n.Subject != "ann" || n.Data != "d" || !n.Expires.Equal(late.Add(time.Hour)) {
+		t.Errorf("%+v, %v", n, err)
+	}
+	must(t, s.RemoveSession(ctx, "s"))
+	if _, err := s.Session(ctx, "s"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("removed: %v", err)
+	}
+	must(t, s.Log(ctx, store.Action{Author: "ann", Action: "token.revoke", Target: "token 1"}))
+	if list, err := s.AuditLog(ctx, 0, 10); err != nil || len(list) != 1 || list[0].Author != "ann" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+func events(t *testing.T, s *store.Store) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	changes := s.Subscribe(ctx)
+	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a")...)
+	for {
+		select {
+		case e := <-changes:
+			if e == (store.Event{Kind: store.EventDocket, ID: d.ID}) {
+				stop()
+				for range changes {
+				}
+				return
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("no event")
+		}
+	}
+}

@@ -1,0 +1,385 @@
+//go:build unix
+
+package work_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+)
+
+// casesFlag is how many cases the tests of faults try. `make service-faults` has 20,000.
+const casesFlag = "SHADOWCOURT_SERVICE_CASES"
+
+// storm is a run of workers that are killed while they try cases.
+type storm struct {
+	store                        *store.Store
+	database                     string
+	key                          *record.Key
+	keyFile                      string
+	cases                        int
+	workers                      []*exec.Cmd
+	kills, swaps, restarts, cuts int // to be made
+	// jumps is how often the clock of a worker jumps by up to an hour. Without any, the clocks are the machine's.
+	jumps int
+	clock *jumpingClock // of this process
+	// restart stops the server and runs it again, cut cuts its connections; nil for none.
+	restart, cut func() error
+
+	killed, swapped, restarted, wasCut, rejected, jumped int
+	timedOut                                             int // activations, before their time
+	generations                                          []int64
+	plan                                                 []planned
+}
+
+// planned is a docket that is to be submitted.
+type planned struct {
+	generation int64 // pinned; 0 for none
+	from, to   int   // of the cases
+	id         int64
+}
+
+func stormCases(t testing.TB, byDefault int) int {
+	t.Helper()
+	text := os.Getenv(casesFlag)
+	if text == "" {
+		return byDefault
+	}
+	n, err := strconv.Atoi(text)
+	must(t, err)
+	return n
+}
+
+func newStorm(t testing.TB, database string) *storm {
+	t.Helper()
+	clock := &jumpingClock{}
+	s := &storm{store: openClocked(t, database, clock.now), clock: clock, database: database, key: newKey(t), keyFile: filepath.Join(t.TempDir(), "key")}
+	text, err := s.key.PEM()
+	must(t, err)
+	must(t, os.WriteFile(s.keyFile, text, 0o600))
+	first, err := s.store.CurrentGeneration(t.Context())
+	must(t, err)
+	s.generations = []int64{first}
+	for _, note := range []string{"one", "two"} {
+		s.generations = append(s.generations, swapped(t, s.store, first, "specter", changed(t, "specter", note)).ID)
+	}
+	return s
+}
+
+// spawn starts a worker in a process of its own.
+func (s *storm) spawn(t testing.TB) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	must(t, err)
+	c := exec.CommandContext(context.WithoutCancel(t.Context()), self)
+	c.Env = append(os.Environ(), workerFlag+"="+s.database, keyFlag+"="+s.keyFile)
+	if s.jumps > 0 {
+		c.Env = append(c.Env, clockFlag+"=1")
+	}
+	c.Stderr = os.Stderr
+	must(t, c.Start())
+	return c
+}
+
+// jump has the clock of a worker jump, and that of this process.
+func (s *storm) jump(t testing.TB) {
+	t.Helper()
+	must(t, s.workers[rand.IntN(len(s.workers))].Process.Signal(syscall.SIGUSR1))
+	s.clock.jump()
+	s.jumped++
+}
+
+func (s *storm) kill(t testing.TB, i int, how os.Signal) {
+	t.Helper()
+	must(t, s.workers[i].Process.Signal(how))
+	_ = s.workers[i].Wait() // it says that it was killed
+}
+
+// again does something until it works: the server may be away.
+func again(t testing.TB, do func() error) {
+	t.Helper()
+	until := time.Now().Add(2 * time.Minute)
+	for {
+		err := do()
+		if err == nil {
+			return
+		}
+		if time.Now().After(until) {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// caseAt is a case of the storm: one of the examples under another id.
+func caseAt(examples []docket.Entry, i int) docket.Entry {
+	return renamed(examples[i%len(examples):][:1], fmt.Sprint("case ", i, " "))[0]
+}
+
+const stormDocket = 250
+
+// run tries all cases while it does its worst.
+func (s *storm) run(t testing.TB, workers int) {
+	t.Helper()
+	examples := entries(t, "go-failures.jsonl", input.JSONL)
+	// Half of the cases with whatever generation is current, the others with two that they are pinned to.
+	half := s.cases / 2
+	for from := 0; from < s.cases; from += stormDocket {
+		p := planned{from: from, to: min(from+stormDocket, s.cases)}
+		if from < half {
+			s.plan = append(s.plan, p)
+			continue
+		}
+		for _, g := range s.generations[:2] {
+			p.generation = g
+			s.plan = append(s.plan, p)
+		}
+	}
+	for range workers {
+		s.workers = append(s.workers, s.spawn(t))
+	}
+	defer func() {
+		for _, w := range s.workers {
+			_ = w.Process.Kill()
+			_ = w.Wait()
+		}
+	}()
+	began := time.Now()
+	var share atomic.Int64 // of the work that is done, in millionths
+	done := make(chan struct{})
+	var swapper sync.WaitGroup
+	swapper.Go(func() { s.swapAll(t, &share, done) })
+	s.drive(t, examples, &share)
+	close(done)
+	swapper.Wait()
+	t.Logf("%d cases, %d trials asked for, in %s: %d workers killed, %d restarts, %d times connections cut, %d swaps (%d more were rejected), %d jumps of clocks",
+		s.cases, s.asked(), time.Since(began).Round(time.Second), s.killed, s.restarted, s.wasCut, s.swapped, s.rejected, s.jumped)
+}
+
+func (s *storm) asked() (n int) {
+	for _, p := range s.plan {
+		n += p.to - p.from
+	}
+	return n
+}
+
+// drive submits the dockets one by one, and kills in step with what is done.
+func (s *storm) drive(t testing.TB, examples []docket.Entry, share *atomic.Int64) {
+	t.Helper()
+	next := 0
+	for {
+		tried, waiting := 0, 0
+		for i := range s.plan[:next] {
+			again(t, func() error {
+				d, err := s.store.Docket(t.Context(), s.plan[i].id)
+				if err == nil {
+					tried += d.Tried + d.Faults
+					waiting += d.Cases - d.Tried - d.Faults
+				}
+				return err
+			})
+		}
+		if next < len(s.plan) && waiting < 3*stormDocket {
+			s.submit(t, examples, &s.plan[next], next)
+			next++
+		}
+		part := float64(tried) / float64(s.asked())
+		share.Store(int64(part * 1e6))
+		if s.jumped < s.jumps && float64(s.jumped) < 2*part*float64(s.jumps) {
+			s.jump(t)
+		}
+		if next == len(s.plan) && waiting == 0 {
+			return
+		}
+		switch {
+		case float64(s.killed) < part*float64(s.kills+1)-1 || s.killed == 0 && part > 0 && s.kills > 0:
+			i := rand.IntN(len(s.workers))
+			s.kill(t, i, syscall.SIGKILL)
+			s.workers[i] = s.spawn(t)
+			s.killed++
+		case s.restart != nil && float64(s.restarted) < part*float64(s.restarts+1)-1:
+			must(t, s.restart())
+			s.restarted++
+		case s.cut != nil && float64(s.wasCut) < part*float64(s.cuts+1)-1:
+			again(t, s.cut)
+			s.wasCut++
+		}
+		time.Sleep(30 * time.Millisecond)
+	}
+}
+
+// submit submits a docket with a key, as often as it takes.
+func (s *storm) submit(t testing.TB, examples []docket.Entry, p *planned, number int) {
+	t.Helper()
+	again(t, func() error {
+		u, err := s.store.Submit(t.Context(), store.Submission{
+			Submitter: fmt.Sprint("ci ", number%3), Format: input.JSONL, Key: fmt.Sprint("docket ", number), Generation: p.generation,
+		})
+		if err != nil {
+			return err
+		}
+		defer func() { _ = u.Abort(context.WithoutCancel(t.Context())) }()
+		for i := p.from; i < p.to; i++ {
+			entry := caseAt(examples, i)
+			if err := u.Add(t.Context(), &entry, nil); err != nil {
+				return err
+			}
+		}
+		d, _, err := u.Finish(t.Context(), "body", nil)
+		p.id = d.ID
+		return err
+	})
+}
+
+// swapAll activates one generation after the other.
+func (s *storm) swapAll(t testing.TB, share *atomic.Int64, done chan struct{}) {
+	t.Helper()
+	for s.swapped < s.swaps {
+		if float64(s.swapped) >= float64(share.Load())/1e6*float64(s.swaps+1) {
+			select {
+			case <-done:
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+			continue
+		}
+		generation := s.generations[(s.swapped+1)%len(s.generations)]
+		asked := time.Now()
+		a, err := s.store.Activate(t.Context(), "storm", generation)
+		for err == nil && a.State == store.Pending {
+			time.Sleep(20 * time.Millisecond)
+			var now store.Activation
+			if now, err = s.store.Activation(t.Context(), a.ID); err == nil {
+				a = now
+			} else {
+				err = nil // the server is away for a moment
+			}
+		}
+		switch {
+		case err != nil:
+			time.Sleep(50 * time.Millisecond)
+		case a.State == store.Active:
+			s.swapped++
+		default:
+			s.rejected++
+			if strings.Contains(a.Reason, "not loaded within") && time.Since(asked) < store.ActivationTimeout {
+				s.timedOut++
+			}
+			t.Logf("rejected: %s", a.Reason)
+		}
+	}
+}
+
+// check looks whether every case has exactly one verdict for each generation that was asked for, by the modules of that
+// generation, in a record that verifies.
+func (s *storm) check(t testing.TB) {
+	t.Helper()
+	modules := map[int64][]string{}
+	for _, id := range s.generations {
+		g, err := s.store.Generation(t.Context(), id)
+		must(t, err)
+		modules[id] = g.Parts.Digests()
+	}
+	recorded := map[int64]map[string]string{} // digest of the result, by record and id of the case
+	used := map[int64]int{}
+	for _, p := range s.plan {
+		d, err := s.store.Docket(t.Context(), p.id)
+		must(t, err)
+		if d.State != store.Done || d.Tried != p.to-p.from || d.Faults != 0 || d.Generation != p.generation {
+			t.Errorf("docket %d of %d cases: %+v", p.id, p.to-p.from, d)
+		}
+		for tried, err := range s.store.Results(t.Context(), p.id, 1) {
+			must(t, err)
+			if tried.Trial == nil {
+				t.Errorf("%s has no verdict: %s", tried.ID, tried.Fault)
+				continue
+			}
+			if p.generation != 0 && tried.Generation != p.generation {
+				t.Errorf("%s was tried by generation %d instead of %d", tried.ID, tried.Generation, p.generation)
+			}
+			used[tried.Generation]++
+			for _, digest := range tried.Trial.Result.Modules {
+				if !slices.Contains(modules[tried.Generation], record.Digest(digest).Hex()) {
+					t.Errorf("%s: module %s is not of generation %d", tried.ID, digest, tried.Generation)
+				}
+			}
+			if recorded[tried.Record] == nil {
+				recorded[tried.Record] = s.readRecord(t, tried.Record)
+			}
+			want := string(record.DigestOf([]byte(line(t, &tried.Trial.Result))))
+			if got := recorded[tried.Record][tried.CaseID]; got != want {
+				t.Errorf("%s: record %d has the result %s instead of %s", tried.ID, tried.Record, got, want)
+			}
+		}
+	}
+	if n, err := s.store.CountVerdicts(t.Context()); err != nil || n != s.asked() {
+		t.Errorf("%d verdicts, and %d were asked for: %v", n, s.asked(), err)
+	}
+	t.Logf("%d records; trials by generation: %v", len(recorded), used)
+	if depth, err := s.store.Depth(t.Context()); err != nil || depth != (store.QueueDepth{}) {
+		t.Errorf("left in the queue: %+v, %v", depth, err)
+	}
+}
+
+// readRecord verifies a record, and gives the digests of its results.
+func (s *storm) readRecord(t testing.TB, id int64) map[string]string {
+	t.Helper()
+	body, err := s.store.Record(t.Context(), id)
+	must(t, err)
+	results := map[string]string{}
+	report, err := record.Verify(t.Context(), bytes.NewReader(body), s.key, func(e *record.Entry, _ record.Digest) {
+		if e.Trial != nil {
+			results[e.Trial.ID] = string(e.Trial.ResultDigest)
+		}
+	})
+	must(t, err)
+	if !report.Complete() {
+		t.Errorf("record %d: %+v", id, report)
+	}
+	return results
+}
+
+// One process on SQLite is killed again and again.
+func TestAccept_SV2_KillsOnSQLite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	s := newStorm(t, filepath.Join(t.TempDir(), "shadowcourt.db"))
+	s.cases = stormCases(t, 300)
+	s.kills, s.swaps = min(max(s.cases/40, 3), 50), min(max(s.cases/100, 2), 100)
+	s.run(t, 1)
+	s.check(t)
+}
+
+// TestAccept_FZ10_ClocksOnSQLite: the clocks of a worker and of the process that submits differ by up to two hours, and jump. Each case has
+// one verdict, and the records verify.
+func TestAccept_FZ10_ClocksOnSQLite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	s := newStorm(t, filepath.Join(t.TempDir(), "shadowcourt.db"))
+	s.cases = stormCases(t, 300)
+	s.jumps, s.kills, s.swaps = min(s.cases/10, 100), min(max(s.cases/100, 1), 20), min(max(s.cases/100, 1), 20)
+	s.run(t, 1)
+	s.check(t)
+	if s.jumped < s.jumps/2 || s.timedOut > 0 {
+		t.Errorf("clocks jumped %d times, and %d activations were rejected for a time that had not passed", s.jumped, s.timedOut)
+	}
+}

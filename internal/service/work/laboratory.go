@@ -1,0 +1,107 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+)
+
+// Laboratories run experiments for the dockets of one repository.
+type Laboratories struct {
+	Repository string
+	// Open opens one for a docket that names a revision, which may be any text.
+	Open func(ctx context.Context, revision string) (Laboratory, error)
+}
+
+// Laboratory runs the experiments of a docket, and has a budget for them.
+type Laboratory interface {
+	host.Experiments
+	// Close is called when no trial of the docket goes on. The docket's next batch opens another one.
+	Close() error
+}
+
+// serves says whether a docket may run experiments.
+func (l *Laboratories) serves(d *store.Docket) bool {
+	return l != nil && d.Repository == l.Repository && d.Revision != ""
+}
+
+// key is that of the host for a batch.
+func (f *fleet) key(b *store.Batch) hostKey {
+	key := hostKey{generation: b.Generation, format: b.Docket.Format, answered: b.Docket.Answered}
+	if f.laboratories.serves(&b.Docket) {
+		key.docket, key.revision = b.Docket.ID, b.Docket.Revision
+	}
+	return key
+}
+
+func (f *fleet) openLaboratory(ctx context.Context, key hostKey) (Laboratory, error) {
+	l, err := f.laboratories.Open(ctx, key.revision)
+	if err != nil {
+		return nil, fmt.Errorf("open a laboratory: %w", err)
+	}
+	if why := l.Why(nil); why != "" {
+		f.logger.WarnContext(ctx, "not all experiments can be run", "docket", key.docket, "reason", why)
+	}
+	return l, nil
+}
+
+// watched ends when the docket of a batch has ended, as one does that is cancelled: experiments may take minutes more.
+func (w *Worker) watched(ctx context.Context, b *store.Batch) (watched context.Context, end func()) {
+	watched, cancel := context.WithCancelCause(ctx)
+	if !w.fleet.laboratories.serves(&b.Docket) {
+		return watched, func() { cancel(nil) }
+	}
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		ticker := time.NewTicker(beatPause)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-watched.Done():
+				return
+			case <-ticker.C:
+			}
+			if d, err := w.config.Store.Docket(watched, b.Docket.ID); err == nil && d.State.Ended() {
+				cancel(fmt.Errorf("docket %d: %w", d.ID, store.ErrEnded))
+			}
+		}
+	})
+	return watched, func() {
+		cancel(nil)
+		watching.Wait()
+	}
+}
+
+// closeEnded closes the laboratories of dockets that have ended, with what they wrote.
+func (f *fleet) closeEnded(ctx context.Context) error {
+	f.mu.Lock()
+	var keys []hostKey
+	for key, h := range f.hosts {
+		if key.docket != 0 && h.users == 0 {
+			keys = append(keys, key)
+		}
+	}
+	f.mu.Unlock()
+	var faults []error
+	for _, key := range keys {
+		switch d, err := f.store.Docket(ctx, key.docket); {
+		case errors.Is(err, store.ErrNotFound), err == nil && d.State.Ended():
+			f.mu.Lock()
+			var ended []*fleetHost
+			if h := f.hosts[key]; h != nil && h.users == 0 {
+				ended = append(ended, h)
+				delete(f.hosts, key)
+			}
+			f.mu.Unlock()
+			closeHosts(ended)
+		default:
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
