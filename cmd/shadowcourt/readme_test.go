@@ -172,7 +172,7 @@ func sameLines(t *testing.T, what, shown, text string) {
 		}
 		at := slices.Index(lines, line)
 		if at < 0 {
-			t.Errorf("README.md shows of %s what is not there (or not in this order):\n%s\nin\n%s", what, line, text)
+			t.Errorf("%s: this line is not printed, or not in this order:\n%s\nin\n%s", what, line, text)
 			return
 		}
 		lines = lines[at+1:]
