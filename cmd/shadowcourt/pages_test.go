@@ -56,12 +56,13 @@ func TestAccept_WR1_PagesShowRealOutput(t *testing.T) {
 			t.Parallel()
 			dir := scratchCopy(t)
 			extract(t, filepath.Join("testdata", "script", "source.txtar"), dir)
-			text, printed := page(t, c.page), ""
+			text := page(t, c.page)
+			var printed strings.Builder
 			for _, line := range c.lines {
 				if strings.HasPrefix(line, "shadowcourt ") && !strings.Contains(text, "    "+line+"\n") && !strings.Contains(text, "`"+line+"`") {
 					t.Errorf("the page does not show %s", line)
 				}
-				printed += shell(t, filepath.Join(dir, c.dir), line)
+				printed.WriteString(shell(t, filepath.Join(dir, c.dir), line))
 			}
 			var shown []string
 			for _, line := range regexp.MustCompile(`(?m)^    (.*)$`).FindAllStringSubmatch(codeBlock.ReplaceAllString(text, ""), -1) {
@@ -69,7 +70,7 @@ func TestAccept_WR1_PagesShowRealOutput(t *testing.T) {
 					shown = append(shown, line[1])
 				}
 			}
-			sameLines(t, c.page, strings.Join(shown, "\n"), printed)
+			sameLines(t, c.page, strings.Join(shown, "\n"), printed.String())
 		})
 	}
 }
