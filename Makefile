@@ -220,18 +220,18 @@ ablation: plugins ## take the court's mechanisms away, one at a time, and measur
 	$(GO) run ./tools/ablation $(ABLATION)
 
 .PHONY: light-study
-light-study: plugins ## measure what the Light path, remands and the casebook gain, for docs/light.md; needs minutes
-	$(GO) run ./tools/lightstudy -page docs/light.md $(LIGHT_STUDY)
+light-study: plugins ## measure what the Light path, remands and the casebook gain, for lab/light-study.md; needs minutes
+	$(GO) run ./tools/lightstudy -page lab/light-study.md $(LIGHT_STUDY)
 
 .PHONY: quality-study
-quality-study: plugins ## measure the fitted court beside models of scikit-learn, for docs/quality-study.md; needs Python, the network and minutes
+quality-study: plugins ## measure the fitted court beside models of scikit-learn, for lab/quality-study.md; needs Python, the network and minutes
 	python3 -m venv out/quality
 	out/quality/bin/pip -q install -r tools/quality/requirements.txt
-	$(GO) run ./tools/quality -page docs/quality-study.md $(QUALITY)
+	$(GO) run ./tools/quality -page lab/quality-study.md $(QUALITY)
 
 .PHONY: experiments-study
-experiments-study: plugins ## measure what experiments gain, on saved cases between real releases, for docs/experiments-study.md; needs the module proxy and minutes
-	$(GO) run ./tools/experiments -page docs/experiments-study.md
+experiments-study: plugins ## measure what experiments gain, on saved cases between real releases, for lab/experiments-study.md; needs the module proxy and minutes
+	$(GO) run ./tools/experiments -page lab/experiments-study.md
 
 .PHONY: experiments-cases
 experiments-cases: ## make more cases for experiments-study, run their experiments and save them; needs the module proxy and hours
