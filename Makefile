@@ -223,18 +223,18 @@ ablation: plugins ## take the court's mechanisms away, one at a time, and measur
 	$(call lab,ablation) $(ABLATION)
 
 .PHONY: light-study
-light-study: plugins ## measure what the Light path, remands and the casebook gain, for docs/light.md; needs minutes
-	$(call lab,lightstudy) -page docs/light.md $(LIGHT_STUDY)
+light-study: plugins ## measure what the Light path, remands and the casebook gain, for lab/light-study.md; needs minutes
+	$(call lab,lightstudy) -page lab/light-study.md $(LIGHT_STUDY)
 
 .PHONY: quality-study
-quality-study: plugins ## measure the fitted court beside models of scikit-learn, for docs/quality-study.md; needs Python, the network and minutes
+quality-study: plugins ## measure the fitted court beside models of scikit-learn, for lab/quality-study.md; needs Python, the network and minutes
 	python3 -m venv out/quality
 	out/quality/bin/pip -q install -r lab/quality/requirements.txt
-	$(call lab,quality) -page docs/quality-study.md $(QUALITY)
+	$(call lab,quality) -page lab/quality-study.md $(QUALITY)
 
 .PHONY: experiments-study
-experiments-study: plugins ## measure what experiments gain, on saved cases between real releases, for docs/experiments-study.md; needs the module proxy and minutes
-	$(call lab,experiments) -page docs/experiments-study.md
+experiments-study: plugins ## measure what experiments gain, on saved cases between real releases, for lab/experiments-study.md; needs the module proxy and minutes
+	$(call lab,experiments) -page lab/experiments-study.md
 
 .PHONY: experiments-cases
 experiments-cases: ## make more cases for experiments-study, run their experiments and save them; needs the module proxy and hours
@@ -267,7 +267,7 @@ bench-peers: plugins ## measure beside other runtimes and frameworks; needs minu
 
 .PHONY: lab-check
 lab-check: plugins ## compile, vet and test the laboratory, which is a Go module of its own
-	cd lab && $(GO) test -vet=all ./... && GOOS=wasip1 GOARCH=wasm $(GO) vet ./bench/guests/...
+	cd lab && $(GO) test -vet=all ./... && GOOS=wasip1 GOARCH=wasm $(GO) vet ./lab/bench/guests/...
 
 .PHONY: golden
 golden: plugins ## rewrite the golden files; review the diff

@@ -15,7 +15,7 @@ import (
 // picture, is not counted.
 const readmeWords = 700
 
-// TestAccept_WR1_ReadmeIsShort counts the words of README.md, follows its links and those of docs, and runs its demo.
+// TestAccept_WR1_ReadmeIsShort counts the words of README.md, follows its links and those of docs and lab, and runs its demo.
 func TestAccept_WR1_ReadmeIsShort(t *testing.T) {
 	t.Parallel()
 	readme := page(t, "README.md")
@@ -30,7 +30,8 @@ func TestAccept_WR1_ReadmeIsShort(t *testing.T) {
 	}
 	t.Run("links", func(t *testing.T) {
 		t.Parallel()
-		for _, name := range append(pages(t, "docs/*.md"), "README.md", "CONTRIBUTING.md", "RATIONALE.md", "abi/SPEC.md", "abi/TYPES.md", "examples/dockets/README.md") {
+		others := []string{"README.md", "CONTRIBUTING.md", "RATIONALE.md", "abi/SPEC.md", "abi/TYPES.md", "examples/dockets/README.md"}
+		for _, name := range slices.Concat(pages(t, "docs/*.md"), pages(t, "lab/*.md"), others) {
 			checkLinks(t, name)
 		}
 	})
@@ -171,7 +172,7 @@ func sameLines(t *testing.T, what, shown, text string) {
 		}
 		at := slices.Index(lines, line)
 		if at < 0 {
-			t.Errorf("README.md shows of %s what is not there (or not in this order):\n%s\nin\n%s", what, line, text)
+			t.Errorf("%s: this line is not printed, or not in this order:\n%s\nin\n%s", what, line, text)
 			return
 		}
 		lines = lines[at+1:]

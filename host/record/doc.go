@@ -14,6 +14,10 @@
 // A record holds no times and no random numbers: the same cases, modules,
 // configuration and key give the same bytes. docs/records.md has the format.
 //
+// The digest of a state is the SHA-256 over its entries, sorted by key: of each the length of the key (4 bytes, big
+// endian), the key, and the SHA-256 of the entry's canonical encoding. A key is the channel, a zero byte, and the entry's
+// position in the channel, each part prefixed with its length.
+//
 // [Create] and [Resume] write records, [Verify] verifies one with a key,
 // [Compare] says where two trials of a case part, and a [Store] keeps modules
 // by their digests. The host replays.

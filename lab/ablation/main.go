@@ -3,7 +3,7 @@
 //
 //	go run ./lab/ablation FIT.jsonl:TEST.jsonl ...
 //
-// It prints a table in Markdown for each pair, as in docs/ablation.md.
+// It prints a table in Markdown for each pair, as in lab/ablation.md.
 package main
 
 import (

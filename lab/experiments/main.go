@@ -1,6 +1,6 @@
 // Command experiments measures what experiments are good for, on cases whose cause is known by construction.
 //
-//	go run ./lab/experiments -page docs/experiments-study.md
+//	go run ./lab/experiments -page lab/experiments-study.md
 //
 // It makes the cases again that earlier runs have saved, with the outcomes of their experiments, tries each in several ways, and
 // writes what came of it to study.json in the work folder and to the page. It runs no test: that takes hours, and

@@ -119,10 +119,10 @@ func TestCourtsPayForWhatTheyAsk(t *testing.T) {
 	}
 }
 
-// TestThePageHasItsMarks: the page of the documentation has a place for every table.
+// TestThePageHasItsMarks: the page of the study has a place for every table.
 func TestThePageHasItsMarks(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "experiments-study.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "lab", "experiments-study.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

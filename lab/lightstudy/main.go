@@ -1,7 +1,7 @@
 // Command lightstudy measures what the Light path, remands and the casebook are
 // good for, on cases that the profile was not fitted on, and what they cost.
 //
-//	go run ./lab/lightstudy -page docs/light.md FIT.jsonl:TEST.jsonl ...
+//	go run ./lab/lightstudy -page lab/light-study.md FIT.jsonl:TEST.jsonl ...
 //
 // It writes its tables into the page, or without one to the standard output.
 package main

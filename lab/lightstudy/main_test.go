@@ -9,10 +9,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
 
-// The page of the documentation has a place for every table.
+// The page of the study has a place for every table.
 func TestThePageHasItsMarks(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "light.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "lab", "light-study.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

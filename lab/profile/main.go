@@ -1,6 +1,6 @@
 // Command profile makes a profile for plain reports of Go tests: learned from
 // dockets of failures with a known cause, of which only what a plain report
-// holds is looked at, and with hand-tuned signals. docs/light.md says
+// holds is looked at, and with hand-tuned signals. lab/light-study.md says
 // how it compares with the one that is shipped.
 //
 //	go run ./lab/profile -plain PLAIN.yaml -out PROFILE.yaml DOCKET...

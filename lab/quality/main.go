@@ -1,5 +1,5 @@
 // Command quality measures the fitted court beside scikit-learn's models: on dockets in halves, under attacks, with few labels and with
-// shuffled ones. It writes the tables of docs/quality-study.md.
+// shuffled ones. It writes the tables of lab/quality-study.md.
 package main
 
 import (

@@ -37,7 +37,7 @@ const (
 
 // Next is the offer of a request that serves the aim best per second, or nil where none is worth it: the request's
 // parameters say when. The scale is what is known so far. A side asks only where the parameters let it: what it asks for changes
-// next to no answer of docs/experiments-study.md and takes seconds.
+// next to no answer of lab/experiments-study.md and takes seconds.
 func Next(r *abi.NodeRequest, scale *weigh.Scale, aim Aim) *abi.Experiment {
 	if aim.side != neutral {
 		return nextOf(r, scale, aim, 0)
