@@ -53,6 +53,10 @@ func TestAccept_CT1_SeedYAMLLoadsVerbatim(t *testing.T) {
 		}
 		ours.Personas[i].Grants = nil
 	}
+	if with := ours.Nodes[4].With; len(with) != 1 || with[0].Name != "environment_labels" {
+		t.Errorf("the verdict has the parameters %v", with)
+	}
+	ours.Nodes[4].With = nil
 	ours.Edges[0].With, ours.Nodes[3].Rounds, ours.Labels, ours.Kinds = nil, 0, nil, nil
 	if diff := cmp.Diff(*seed, *ours, cmpopts.IgnoreUnexported(pipeline.Definition{})); diff != "" {
 		t.Errorf("ours differs from the seed (-seed +ours):\n%s", diff)

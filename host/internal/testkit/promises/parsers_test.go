@@ -79,6 +79,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"internal/service/wire Parse":                         "internal/service/wire FuzzParse",
 	"internal/service/web ParseEntryID":                   "internal/service/web FuzzParseEntryID",
 	"internal/service/work readOpening":                   "no: reads rows of the store, up to its limits",
+	"host/casebook read":                                  "no: takes the name of a database; SQLite reads it",
 	"host/moduledir read":                                 "no: takes the name of a file; the sandbox reads it",
 	"host/moduledir readBounded":                          "no: takes the name of a file; it bounds the size",
 	"host/pipeline Load":                                  "no: takes the name of a file; Parse reads it",
