@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 	"time"
 
@@ -58,8 +59,14 @@ func mainCode() int {
 
 // commands are all commands of the program.
 func commands(s cli.Streams) []*cobra.Command {
-	return []*cobra.Command{
-		try.New(s, about.Version()), try.NewExperiment(s), audit.New(s), agents.New(s, about.Version()), serve.New(s, about.Version()), login.New(s, about.Version()), calibrate.New(s), fit.New(s), compare.New(s), definitions.NewGraph(s), definitions.NewLint(s), definitions.NewSchema(s), plugin.New(s),
-		records.NewKey(s), records.NewVerify(s), records.NewReplay(s), records.NewExplain(s), about.NewCache(s), about.NewMan(s), about.NewVersion(s),
-	}
+	all := slices.Concat(
+		cli.InGroup("Try cases", try.New(s, about.Version()), try.NewExperiment(s), compare.New(s)),
+		cli.InGroup("Measure", audit.New(s), calibrate.New(s), fit.New(s)),
+		cli.InGroup("Write courts and modules", cli.Parent("pipeline", "Draw and check pipelines, and print the schemas of artifacts", definitions.All(s)...), plugin.New(s)),
+		cli.InGroup("Keep records", cli.Parent("record", "Make keys, and verify, replay and describe records of trials", records.All(s)...)),
+		cli.InGroup("Share", serve.New(s, about.Version()), login.New(s, about.Version()), agents.New(s, about.Version())),
+		cli.InGroup("This program", about.NewCache(s), about.NewVersion(s)),
+	)
+	// Scripts may use the names that these commands had before they were below others.
+	return append(all, cli.Hidden(append(append(definitions.All(s), records.All(s)...), about.NewMan(s))...)...)
 }

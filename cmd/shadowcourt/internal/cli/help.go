@@ -76,6 +76,31 @@ func Groups(cmd *cobra.Command) []FlagGroup {
 	return groups
 }
 
+// usageOfCommands lists the commands below one, by their groups where it has some.
+func usageOfCommands(w io.Writer, cmd *cobra.Command) {
+	list := func(title, group string) {
+		fmt.Fprint(w, "\n", title, ":\n")
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() && sub.GroupID == group {
+				fmt.Fprintf(w, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+	}
+	if len(cmd.Groups()) == 0 {
+		list("Commands", "")
+	}
+	for _, g := range cmd.Groups() {
+		list(g.Title, g.ID)
+	}
+}
+
+// FlagUsages are the lines of flags in a help, wrapped after columns, or not with 0. That a flag without a value is true, which pflag adds to
+// the name of each, goes without saying.
+func FlagUsages(flags *pflag.FlagSet, columns int) string {
+	const mark = "[=true|false]"
+	return strings.ReplaceAll(flags.FlagUsagesWrapped(columns), mark, strings.Repeat(" ", len(mark)))
+}
+
 // Usage prints how a command is used, its flags in groups.
 func Usage(w io.Writer, cmd *cobra.Command) {
 	fmt.Fprint(w, "Usage:")
@@ -90,19 +115,14 @@ func Usage(w io.Writer, cmd *cobra.Command) {
 		fmt.Fprint(w, "\nExamples:\n", cmd.Example, "\n")
 	}
 	if cmd.HasAvailableSubCommands() {
-		fmt.Fprint(w, "\nCommands:\n")
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				fmt.Fprintf(w, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
-			}
-		}
+		usageOfCommands(w, cmd)
 	}
 	for _, g := range Groups(cmd) {
 		title := g.Title
 		if title != "Flags" {
 			title += " flags"
 		}
-		fmt.Fprint(w, "\n", title, ":\n", g.Flags.FlagUsages())
+		fmt.Fprint(w, "\n", title, ":\n", FlagUsages(g.Flags, 0))
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "\nUse `%s COMMAND --help` for more about a command.\n", cmd.CommandPath())

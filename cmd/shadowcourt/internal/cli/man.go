@@ -51,7 +51,7 @@ func Man(w io.Writer, cmd *cobra.Command) {
 	section(".SH DESCRIPTION", Description(cmd))
 	fmt.Fprintln(w, ".SH OPTIONS")
 	for _, g := range Groups(cmd) {
-		section(".SS "+g.Title, g.Flags.FlagUsagesWrapped(manColumns))
+		section(".SS "+g.Title, FlagUsages(g.Flags, manColumns))
 	}
 	section(".SH EXAMPLES", cmd.Example)
 	var others []string

@@ -140,6 +140,12 @@ role is a sandboxed WebAssembly module.`,
 		}
 		return InputError(fmt.Errorf("%w; %s", err, hint))
 	})
+	for _, cmd := range commands {
+		if cmd.GroupID != "" && !root.ContainsGroup(cmd.GroupID) {
+			root.AddGroup(&cobra.Group{ID: cmd.GroupID, Title: cmd.GroupID})
+		}
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(commands...)
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
 		Usage(cmd.OutOrStderr(), cmd)

@@ -12,8 +12,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// NewGraph is the command `graph`.
-func NewGraph(s cli.Streams) *cobra.Command {
+// All are the commands about files of definitions.
+func All(s cli.Streams) []*cobra.Command {
+	return []*cobra.Command{newGraph(s), newLint(s), newSchema(s)}
+}
+
+// newGraph is the command `graph`.
+func newGraph(s cli.Streams) *cobra.Command {
 	var format string
 	var path []string
 	cmd := &cobra.Command{

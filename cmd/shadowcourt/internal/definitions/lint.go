@@ -18,8 +18,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// NewLint is the command `lint`.
-func NewLint(s cli.Streams) *cobra.Command {
+// newLint is the command `lint`.
+func newLint(s cli.Streams) *cobra.Command {
 	var modules, cache string
 	cmd := &cobra.Command{
 		Use:   "lint FILE...",

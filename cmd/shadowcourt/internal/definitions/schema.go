@@ -15,8 +15,8 @@ import (
 // rubricSchema is the name of the schema that is not of the contract.
 const rubricSchema = "rubric"
 
-// NewSchema is the command `schema`.
-func NewSchema(s cli.Streams) *cobra.Command {
+// newSchema is the command `schema`.
+func newSchema(s cli.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [ARTIFACT]",
 		Short: "Print the JSON Schema of an artifact or of a rubric, or list the names",

@@ -13,8 +13,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// NewExplain is the command `explain`.
-func NewExplain(s cli.Streams) *cobra.Command {
+// newExplain is the command `explain`.
+func newExplain(s cli.Streams) *cobra.Command {
 	o := &replayOptions{}
 	var output string
 	cmd := &cobra.Command{

@@ -17,8 +17,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// NewKey is the command `key`.
-func NewKey(s cli.Streams) *cobra.Command {
+// All are the commands about records.
+func All(s cli.Streams) []*cobra.Command {
+	return []*cobra.Command{newKey(s), newVerify(s), newReplay(s), newExplain(s)}
+}
+
+// newKey is the command `key`.
+func newKey(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "key",
 		Short:   "Make keys that records are signed with",

@@ -37,8 +37,8 @@ func (o *replayOptions) flags(cmd *cobra.Command) {
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 }
 
-// NewReplay is the command `replay`.
-func NewReplay(s cli.Streams) *cobra.Command {
+// newReplay is the command `replay`.
+func newReplay(s cli.Streams) *cobra.Command {
 	o := &replayOptions{}
 	cmd := &cobra.Command{
 		Use:   "replay RECORD [ID...]",

@@ -24,8 +24,8 @@ type verifyOptions struct {
 	open, list        bool
 }
 
-// NewVerify is the command `verify`.
-func NewVerify(s cli.Streams) *cobra.Command {
+// newVerify is the command `verify`.
+func newVerify(s cli.Streams) *cobra.Command {
 	o := &verifyOptions{}
 	cmd := &cobra.Command{
 		Use:   "verify RECORD...",

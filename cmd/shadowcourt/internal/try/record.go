@@ -18,7 +18,7 @@ type recordOptions struct {
 
 func (o *recordOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.file, "record", "", "file for a signed record of every trial, which 'shadowcourt verify' and 'shadowcourt replay' read")
+	f.StringVar(&o.file, "record", "", "file for a signed record of every trial, which 'shadowcourt record verify' and 'shadowcourt record replay' read")
 	open.KeyFlag(cmd, &o.key, "with --record: the key that signs")
 	f.BoolVar(&o.bytes, "record-bytes", false, "with --record: keep what every call got and gave, too")
 	f.BoolVar(&o.digestsOnly, "record-digests-only", false, "with --record: keep no text of cases, modules and answers; a replay then needs the docket")
