@@ -141,7 +141,7 @@ func measure(t *testing.T, wasm []byte) measured {
 }
 
 // TestMeasure loads the largest accepted module of each family, and writes the
-// table of docs/sandbox.md. It runs for minutes: make bombs.
+// table of docs/limits.md. It runs for minutes: make bombs.
 func TestMeasure(t *testing.T) {
 	if os.Getenv("SHADOWCOURT_BOMBS") == "" {
 		t.Skip("make bombs measures the largest accepted module of each family")
