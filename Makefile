@@ -263,7 +263,7 @@ bench: plugins ## run all benchmarks
 
 .PHONY: bench-peers
 bench-peers: plugins ## measure beside other runtimes and frameworks; needs minutes
-	cd lab/bench && $(GO) run . -out results.json && $(GO) run . -out results.json -page ../../docs/performance.md
+	cd lab/bench && $(GO) run . -out results.json && $(GO) run . -out results.json -page ../performance.md
 
 .PHONY: lab-check
 lab-check: plugins ## compile, vet and test the laboratory, which is a Go module of its own

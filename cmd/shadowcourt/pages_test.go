@@ -42,6 +42,13 @@ func TestAccept_WR1_PagesShowRealOutput(t *testing.T) {
 			"shadowcourt replay trials.record --key court.key.pub --store store",
 			"shadowcourt explain trials.record tour-amend --key court.key.pub",
 		}},
+		{"docs/measuring.md", ".", []string{
+			"cp -v " + filepath.Join(repositoryRoot(t), "examples", "dockets", "sentiment-*.jsonl") + " examples/dockets/", // all of their cases
+			"shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml",
+			"shadowcourt calibrate examples/dockets/sentiment-test.jsonl --profile tone.yaml --fitted-on examples/dockets/sentiment-fit.jsonl --bands --report calibration.html",
+			"shadowcourt compare examples/dockets/go-failures.jsonl --with specter=bin/modules/magistrate.wasm",
+			"shadowcourt audit examples/audit/invented.txt --document examples/audit/log.txt",
+		}},
 		{"docs/light.md", "shop", []string{
 			commitShop,
 			"shadowcourt try run.json --source . --since HEAD~1 --explain example.com/shop/cart.TestTotal",

@@ -2,5 +2,5 @@
 //
 // [Observe] reduces a trial to what the measures look at; [Measure] turns observations into a [Report], which is the JSON
 // of `shadowcourt calibrate`. The measures are pure functions; the seed in [Options] decides everything that is drawn.
-// What each figure means, with formulas and literature, is in docs/calibration.md.
+// docs/measuring.md says what each figure means.
 package calibrate

@@ -31,7 +31,7 @@ type Options struct {
 // ReportFormat is the version of the report's JSON. It changes when a field's meaning does, or a field goes.
 const ReportFormat = 1
 
-// Report is what calibration found. Its JSON is the output of `shadowcourt calibrate --format json`; docs/calibration.md
+// Report is what calibration found. Its JSON is the output of `shadowcourt calibrate --format json`; docs/measuring.md
 // explains every field. Shares and probabilities are in [0, 1], differences in [-1, 1].
 type Report struct {
 	Format   int      `json:"format"`

@@ -2,7 +2,7 @@ package sandbox
 
 // The price list of host functions, so that it is fuel, and not the clock, that
 // ends a guest which spends its time in them. A unit is a nanosecond or less of what the
-// host needs for it, measured by `make attacks`; docs/sandbox.md has the figures.
+// host needs for it, measured by `make attacks`; docs/limits.md has the figures.
 const (
 	systemCallFuel   = 256 // a function of preview1
 	randomByteFuel   = 2   // a byte of random_get

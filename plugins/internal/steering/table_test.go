@@ -3,7 +3,7 @@ package steering
 import "testing"
 
 // attacks are written by us, and are not those that the patterns were made from. What the
-// detector misses is said: docs/audit.md tells people so.
+// detector misses is said: docs/measuring.md tells people so.
 var attacks = []struct {
 	text   string
 	missed bool

@@ -40,7 +40,7 @@ func New(s cli.Streams) *cobra.Command {
 		Long: `Audit opinions against a rubric. A file is one opinion as plain text, one as a JSON
 object, or many as JSON lines or a JSON list, with the fields text, case_id, court_name,
 metadata, evidence and documents, of which only text must be there. The judges of the
-rubric are modules; how their opinions become a score is in docs/audit.md.
+rubric are modules; how their opinions become a score is in docs/measuring.md.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
 wrong (the rest was still audited); 3 done, and a score is below --fail-under, or

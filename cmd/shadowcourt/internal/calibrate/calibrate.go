@@ -49,7 +49,7 @@ sources and text; with --peers language models that are asked without a court), 
 intervals; the calibration of its confidences; the effect of flips, challenges and remands; the cost of a trial. Modules never see the truth, and nothing is learnt.
 
 The cases of --fitted-on must be others than those of the dockets: the baselines learn
-from them, and the best one is picked there. docs/calibration.md explains every figure.
+from them, and the best one is picked there. docs/measuring.md explains every figure.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
 wrong (the rest was still measured).`,

@@ -22,7 +22,7 @@ func newSchema(s cli.Streams) *cobra.Command {
 		Short: "Print the JSON Schema of an artifact or of a rubric, or list the names",
 		Long: `Print the JSON Schema (draft 2020-12) of an artifact of the contract, or of the file of a
 rubric; without a name, list the names. The schemas are necessary, not sufficient: rules
-across fields and across artifacts stand in abi/SPEC.md, those of rubrics in docs/audit.md.`,
+across fields and across artifacts stand in abi/SPEC.md, those of rubrics in docs/measuring.md.`,
 		Example: "  shadowcourt schema verdict",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -13,7 +13,7 @@ type Class struct {
 type span struct{ from, to wasmfile.Opcode }
 
 // The price list. A unit pays for at most two nanoseconds, with operands that take
-// long, on the machine that docs/sandbox.md names; "make fuel-zoo" measures it.
+// long, on the machine that docs/limits.md names; "make fuel-zoo" measures it.
 // What the compiler makes no code of is free: what uses it pays.
 //
 // A load costs what one takes that misses the caches while others are under way.

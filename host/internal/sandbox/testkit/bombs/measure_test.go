@@ -140,8 +140,8 @@ func measure(t *testing.T, wasm []byte) measured {
 	return m
 }
 
-// TestMeasure loads the largest accepted module of each family, and writes the
-// table of docs/sandbox.md. It runs for minutes: make bombs.
+// TestMeasure loads the largest accepted module of each family, and prints what
+// docs/limits.md summarizes. It runs for minutes: make bombs.
 func TestMeasure(t *testing.T) {
 	if os.Getenv("SHADOWCOURT_BOMBS") == "" {
 		t.Skip("make bombs measures the largest accepted module of each family")

@@ -57,7 +57,7 @@ func run(t *testing.T, l fuelzoo.Loop, slice int64, more func(spent int64) bool)
 // TestAccept_FX5_FuelEndsEveryLoop: each loop of the zoo spends fuel, wherever
 // it is, until it has none. It does not show that this takes less than the wall
 // clock, which depends on the machine: "make fuel-zoo" measures that, and
-// docs/sandbox.md names the loops that take longer.
+// docs/limits.md names the loops that take longer.
 func TestAccept_FX5_FuelEndsEveryLoop(t *testing.T) {
 	t.Parallel()
 	for _, l := range fuelzoo.All() {
