@@ -22,7 +22,7 @@ type crossed struct {
 }
 
 // sourcePenalties and textPenalties are the settings that are tried, the strongest first.
-func sourcePenalties() []float64 { return []float64{64, 16, 4, 1} }
+func sourcePenalties() []float64 { return []float64{16, 4, 1} }
 func textPenalties() []float64   { return []float64{300, 100, 30, 10, 3, 1, 0.3} }
 
 // parts is how many parts cases are split into.
@@ -38,10 +38,12 @@ func parts(cases, groups int) int {
 func (c *corpus) cross(ctx context.Context, use []int, workers int, seed uint64) (*crossed, error) {
 	k := parts(len(use), c.groups)
 	x := &crossed{use: use, k: k, part: c.folds(use, k, seed)}
-	for _, penalty := range sourcePenalties() {
-		c.tryOut(x, setting{sources: penalty}, workers)
+	for _, stated := range []bool{false, true} {
+		for _, penalty := range sourcePenalties() {
+			c.tryOut(x, setting{sources: penalty, stated: stated}, workers)
+		}
 	}
-	x.alone = c.simplest(x.losses, places(len(x.losses)), use, simpler)
+	x.alone = c.trustConfidences(x)
 	if len(c.phrases) == 0 {
 		return x, ctx.Err()
 	}
@@ -50,7 +52,7 @@ func (c *corpus) cross(ctx context.Context, use []int, workers int, seed uint64)
 		for i := range x.losses {
 			before = min(before, x.losses[i].loss(use))
 		}
-		c.tryOut(x, setting{x.settings[x.alone].sources, penalties[0]}, workers)
+		c.tryOut(x, setting{x.settings[x.alone].sources, x.settings[x.alone].stated, penalties[0]}, workers)
 		if x.losses[len(x.losses)-1].loss(use) > before {
 			worse++
 		}
@@ -67,7 +69,7 @@ func (c *corpus) tryOut(x *crossed, by setting, workers int) {
 		for _, i := range x.use {
 			if x.part[i] == part {
 				s := &c.samples[i]
-				rest[i], text[i] = models[part].rest(s), models[part].told(s)
+				rest[i], text[i] = models[part].rest(s, asStated), models[part].told(s)
 			}
 		}
 	})
@@ -110,7 +112,7 @@ func (c *corpus) plan(x *crossed, use []int, config *Config) plan {
 	for at := range losses {
 		plans[at], losses[at] = c.recalibrated(x, use, at)
 	}
-	chosen := plans[c.simplest(losses, places(len(losses)), use, simpler)]
+	chosen := plans[c.simplest(losses, append([]int{x.alone}, places(len(losses))[2*len(sourcePenalties()):]...), use, simpler)]
 	if x.settings[chosen.setting].text == 0 {
 		return chosen
 	}
@@ -214,7 +216,7 @@ func (c *corpus) crossfit(x *crossed, config *Config) *outcome {
 		o.models[part] = NewModel(c.written(x, c.plan(x, x.without(part), config), part, "part", 1))
 		for _, i := range x.use {
 			if s := &c.samples[i]; x.part[i] == part {
-				losses[i], court[i] = lossOf(o.models[part].Posterior(&s.entry.Case), s.truth), unmeasured(&s.entry.Case)
+				losses[i], court[i] = lossOf(o.models[part].Posterior(&s.entry.Case), s.truth), unmeasured(&s.entry.Case, nil)
 			}
 		}
 	})

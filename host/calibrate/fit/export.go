@@ -224,13 +224,13 @@ func (c *corpus) signals(m *linear, base []float64, u *usage) []abi.Signal {
 	})
 	out := []abi.Signal{}
 	for i, w := range list {
-		if i >= mostSignals || spread(w.nats) < 5*leastNats {
+		if i >= mostSignals || spread(w.nats) < leastNats {
 			addTo(base, w.nats, u.stands[w.phrase]/u.cases)
 			continue
 		}
 		signal := abi.Signal{Phrase: c.phrases[w.phrase], Weights: []abi.LabelWeight{}}
 		for l, x := range w.nats {
-			if math.Abs(x) >= leastNats {
+			if math.Abs(x) >= leastNats/10 {
 				signal.Weights = append(signal.Weights, abi.LabelWeight{Label: c.labels[l], Weight: round(bounded(x))})
 			}
 		}

@@ -100,7 +100,7 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 	if o.learned {
 		p = c.written(x, o.plan, nobody, config.Name, config.Workers)
 	} else {
-		p.Temperature = o.rivals.temperature(c, o.rivals.scale, use)
+		p.Temperature, p.Seen = o.rivals.temperature(c, o.rivals.scale, use), c.seen()
 	}
 	r := c.report(x, o, p, &config)
 	r.WithoutTruth = len(entries) - len(labelled)
@@ -111,7 +111,7 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 	return &Result{p, r}, nil
 }
 
-// unlearned is a profile that changes nothing.
+// unlearned is a profile that knows nothing.
 func unlearned(name string) *abi.Profile {
 	return &abi.Profile{Name: name, BaseRates: []abi.LabelWeight{}, Sources: []abi.SourceReliability{}, Signals: []abi.Signal{}}
 }

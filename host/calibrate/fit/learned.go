@@ -1,11 +1,15 @@
 package fit
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	// floor is by how many nats of log loss something must be better than base rates at least, however small the standard error.
 	floor = 0.01
-	// likely and certain are numbers of standard errors of a difference in log loss.
+	// ahead, likely and certain are numbers of standard errors of a difference in log loss.
+	ahead   = 0.5
 	likely  = 1
 	certain = 2
 	// mostTemperature is up to where the court tells something: beyond, the labels may be noise.
@@ -96,8 +100,8 @@ func (r *rivals) beaten(c *corpus, losses []float64, use []int) bool {
 	if r.better(c, r.both.losses, use, likely) {
 		needed = likely
 	}
-	lead, _ := c.difference(r.scaled.losses, losses, use)
-	return r.better(c, losses, use, needed) && lead > 0
+	lead, deviation := c.difference(r.scaled.losses, losses, use)
+	return r.better(c, losses, use, needed) && lead > ahead*deviation
 }
 
 // temperature is by what the court's log-odds without a profile are divided where nothing else is learned: the court
@@ -114,4 +118,30 @@ func (r *rivals) temperature(c *corpus, scale float64, use []int) *float64 {
 		return nil
 	}
 	return &t
+}
+
+// usual is the share of what sources say that is said by those who speak in several cases, from which on others are strangers.
+const usual = 0.95
+
+// seen are the sources that speak in several cases: nothing was learned of them, and they count as without a profile, but no stranger decides
+// beside them. Where many speak once, so do strangers, and nobody is told from them.
+func (c *corpus) seen() []string {
+	said, all, known := make([]int, len(c.sources)), 0, 0
+	c.eachStated(func(u *utterance) {
+		if u.source > 0 {
+			said[u.source]++
+			all++
+		}
+	})
+	var list []string
+	for source, n := range said {
+		if n >= leastCases {
+			list, known = append(list, c.sources[source]), known+n
+		}
+	}
+	if float64(known) < usual*float64(all) {
+		return nil
+	}
+	slices.Sort(list)
+	return list
 }

@@ -10,6 +10,8 @@ import (
 type setting struct {
 	// sources multiplies the penalties of what sources say.
 	sources float64
+	// stated lets the confidences count that sources state.
+	stated bool
 	// text penalizes each weight of a phrase; 0 leaves texts out.
 	text float64
 }
@@ -24,6 +26,9 @@ const (
 	tablePenalty   = 2
 	elementPenalty = 2
 )
+
+// silenced is the penalty of what may not count: it stays next to nothing.
+const silenced = 1e6
 
 // linear is a model of the labels' log-odds as a sum: what a profile can say.
 type linear struct {
@@ -57,8 +62,14 @@ func (c *corpus) design(train []int, by setting, phrases []int32) (*regression, 
 	l.base = r.parameters(k, basePenalty)
 	commonOffset, commonSlope := r.parameters(1, commonPenalty), r.parameters(1, commonPenalty)
 	r.positive[commonSlope] = true
+	if !by.stated {
+		r.penalty[commonSlope] = silenced
+	}
 	l.offset, l.slope = r.parameters(len(c.sources), ownPenalty*by.sources), r.parameters(len(c.sources), ownPenalty*by.sources)
 	for s := range int32(len(c.sources)) {
+		if !by.stated {
+			r.penalty[l.slope+s] = silenced
+		}
 		r.parent[l.offset+s], r.parent[l.slope+s], r.positive[l.slope+s] = commonOffset, commonSlope, true
 	}
 	if l.tabled {
@@ -200,8 +211,8 @@ func (m *linear) scaled(rest, text float64) *linear {
 	return out
 }
 
-// rest gives the log-odds of a sample's labels, in its order, without what texts tell.
-func (m *linear) rest(s *sample) []float64 {
+// rest gives the log-odds of a sample's labels, in its order, without what texts tell. stated is what a source's confidence counts as.
+func (m *linear) rest(s *sample, stated func(u *utterance) float64) []float64 {
 	z := make([]float64, len(s.labels))
 	add := func(v []float64) {
 		if v == nil {
@@ -216,7 +227,7 @@ func (m *linear) rest(s *sample) []float64 {
 		u := &s.uttered[i]
 		add(m.table[u.statement])
 		if at := slices.Index(s.labels, u.says); at >= 0 {
-			z[at] += m.offset[u.source] + m.slope[u.source]*u.logit
+			z[at] += m.offset[u.source] + m.slope[u.source]*stated(u)
 		}
 	}
 	for _, e := range s.elements {

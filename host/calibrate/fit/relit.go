@@ -241,7 +241,7 @@ func (c *corpus) reportRelit(result *Result, a *asking) {
 		return odds.Probabilities(z, odds.Doubt)
 	}
 	for i := range c.samples {
-		losses[i], court[i] = lossOf(relit(i), c.samples[i].truth), unmeasured(&c.samples[i].entry.Case)
+		losses[i], court[i] = lossOf(relit(i), c.samples[i].truth), unmeasured(&c.samples[i].entry.Case, nil)
 	}
 	p, r, rivals := result.Profile, &result.Report, c.rivals(x, court)
 	if rivals.beaten(c, losses, x.use) {
@@ -249,7 +249,7 @@ func (c *corpus) reportRelit(result *Result, a *asking) {
 	} else {
 		none := unlearned(p.Name)
 		none.Experiments, none.Causes = p.Experiments, p.Causes
-		none.Temperature = rivals.temperature(c, rivals.scale, x.use)
+		none.Temperature, none.Seen = rivals.temperature(c, rivals.scale, x.use), c.seen()
 		p, result.Profile = none, none
 		models := c.unlearnedParts(x, rivals)
 		relit = func(i int) []float64 { return models[x.part[i]].Posterior(&c.samples[i].entry.Case) }

@@ -161,13 +161,10 @@ func lightAlone() string {
 	return ""
 }
 
-// doubt warns of a profile that predicts no better than none, of a court of which nothing is learned and that is less often right than Light, and
+// doubt warns of a court of which nothing is learned and that is less often right than Light, and
 // of few groups.
 func (r *Report) doubt() {
-	model, none := &r.Figures[0], &r.Figures[1]
-	if r.Learned && model.LogLoss >= none.LogLoss {
-		r.Warnings = append(r.Warnings, "the profile predicts these cases no better than no profile does; it is kept since it is not clearly worse and bounds what unknown sources count")
-	}
+	none := &r.Figures[1]
 	light := slices.IndexFunc(r.Figures, func(f Figures) bool { return f.Name == lightAlone() })
 	if n := float64(r.Cases); !r.Learned && light >= 0 && (r.Figures[light].Accuracy-none.Accuracy)*math.Sqrt(n) > 1 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("without a profile the court is right in %.0f of 100 of these cases, and Light alone in %.0f", 100*none.Accuracy, 100*r.Figures[light].Accuracy))

@@ -28,10 +28,10 @@ type utterance struct {
 
 // sample is a case as fitting sees it.
 type sample struct {
-	entry  *docket.Entry
-	labels []int // of the corpus, in the case's order
-	truth  int   // index into labels
-	group  int
+	entry   *docket.Entry
+	labels  []int // of the corpus, in the case's order
+	truth   int   // index into labels
+	group   int
 	uttered []utterance
 	// elements are the element statements of the corpus that the case's items make, rising.
 	elements []int32
