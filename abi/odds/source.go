@@ -2,6 +2,7 @@ package odds
 
 import (
 	"math"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -50,12 +51,7 @@ func Stranger(p *abi.Profile, key string) bool {
 	if !Measures(p) || key == abi.CasebookSource || Source(p, key) != nil {
 		return false
 	}
-	for _, seen := range p.Seen {
-		if seen == key {
-			return false
-		}
-	}
-	return true
+	return !slices.Contains(p.Seen, key)
 }
 
 // ElementOf is the element of an item; one without any counts as earth.

@@ -157,7 +157,7 @@ func (c *corpus) scales(use []int, of func(i int) (u, v, given []float64)) (firs
 		}
 		r.rows = append(r.rows, w)
 	}
-	beyond := r.solve(nil)
+	beyond := r.solve()
 	return max(1+beyond[0], leastScale), max(1+beyond[1], leastScale)
 }
 

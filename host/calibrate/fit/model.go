@@ -141,11 +141,11 @@ const mostSignals = 500
 func (c *corpus) learn(train []int, by setting) *linear {
 	phrases := c.standing(train, by)
 	r, l := c.design(train, by, phrases)
-	x := r.solve(nil)
+	x := r.solve()
 	if len(phrases) > mostSignals {
 		l.phrases = phrases
 		r, l = c.design(train, by, c.strongest(train, c.model(l, x)))
-		x = r.solve(nil)
+		x = r.solve()
 	}
 	return c.model(l, x)
 }

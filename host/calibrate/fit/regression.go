@@ -102,9 +102,8 @@ func (w *row) addGradient(gradient, z []float64) {
 
 // lossAndSlope gives -log P(truth), and turns z into the derivative by z.
 func lossAndSlope(z []float64, truth int) float64 {
-	own := z[truth] - slices.Max(z)
-	sum := 0.0
-	largest := slices.Max(z)
+	largest, sum := slices.Max(z), 0.0
+	own := z[truth] - largest
 	for j, x := range z {
 		z[j] = math.Exp(x - largest)
 		sum += z[j]
@@ -119,14 +118,10 @@ func lossAndSlope(z []float64, truth int) float64 {
 // rounds bounds the steps of one minimization.
 const rounds = 300
 
-// solve gives the parameters that minimize the objective, sought from where another solution lies. Those that may not be
+// solve gives the parameters that minimize the objective. Those that may not be
 // negative and would be are held at zero, and the others are found again.
-func (r *regression) solve(from []float64) []float64 {
-	held := make([]bool, len(r.penalty))
-	x := from
-	if len(x) != len(r.penalty) {
-		x = make([]float64, len(r.penalty))
-	}
+func (r *regression) solve() []float64 {
+	held, x := make([]bool, len(r.penalty)), make([]float64, len(r.penalty))
 	for again := true; again; {
 		x, again = r.minimize(x, held), false
 		for p := range x {

@@ -191,7 +191,7 @@ func (c *corpus) light(nats [][]float64, part []int, skip int) *abi.SourceReliab
 	if len(use) == 0 {
 		return &abi.SourceReliability{Source: lightSource, Statements: []abi.SourceStatement{}, Share: 1}
 	}
-	x, m := r.solve(nil), &linear{offset: make([]float64, 1), slope: make([]float64, 1), table: make([][]float64, len(c.statements))}
+	x, m := r.solve(), &linear{offset: make([]float64, 1), slope: make([]float64, 1), table: make([][]float64, len(c.statements))}
 	m.offset[0], m.slope[0] = x[offset], max(x[slope], 0)
 	for i := range c.statements {
 		if tabled {
