@@ -110,6 +110,9 @@ type Profile struct {
 	// BaseRates are P(label) before any evidence.
 	BaseRates []LabelWeight       `abi:"base_rates"`
 	Sources   []SourceReliability `abi:"sources"`
+	// Seen are sources of which nothing could be learned: they count as without a profile. Where sources are listed here or were
+	// measured, all others together count little.
+	Seen []string `abi:"seen,opt"`
 	// Signals are searched in the documents, in the subject, and in the
 	// contents of items that name no label.
 	Signals []Signal `abi:"signals"`

@@ -469,10 +469,13 @@ func DecodeProfile(data []byte, maxBytes int) (abi.Profile, error) {
 	return decodeMessage(data, maxBytes, &layoutOfProfile, readProfile)
 }
 
-var fieldsOfProfile = []string{"name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes"}
+var fieldsOfProfile = []string{"name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes"}
 
 func writeProfile(e *encoder, v *abi.Profile) {
 	n := 5
+	if len(v.Seen) > 0 {
+		n++
+	}
 	if v.SignalPassage != nil {
 		n++
 	}
@@ -500,6 +503,13 @@ func writeProfile(e *encoder, v *abi.Profile) {
 	e.listLen(len(v.Sources))
 	for i := range v.Sources {
 		writeSourceReliability(e, &v.Sources[i])
+	}
+	if len(v.Seen) > 0 {
+		e.text("seen")
+		e.listLen(len(v.Seen))
+		for i := range v.Seen {
+			e.text(v.Seen[i])
+		}
 	}
 	e.text("signals")
 	e.listLen(len(v.Signals))
@@ -537,7 +547,7 @@ func writeProfile(e *encoder, v *abi.Profile) {
 }
 
 func readProfile(d *decoder, v *abi.Profile) {
-	s := d.open(fieldsOfProfile, 0b11111)
+	s := d.open(fieldsOfProfile, 0b110111)
 	for d.next(&s) {
 		switch s.field {
 		case 0: // name
@@ -546,22 +556,24 @@ func readProfile(d *decoder, v *abi.Profile) {
 			v.BaseRates = list(d, count{}, 16, readLabelWeight)
 		case 2: // sources
 			v.Sources = list(d, count{}, 33, readSourceReliability)
-		case 3: // signals
+		case 3: // seen
+			v.Seen = list(d, count{}, 1, func(d *decoder, v *string) { *v = d.text(false) })
+		case 4: // signals
 			v.Signals = list(d, count{}, 18, readSignal)
-		case 4: // signal_cap
+		case 5: // signal_cap
 			v.SignalCap = d.float(0, 20)
-		case 5: // signal_passage
+		case 6: // signal_passage
 			v.SignalPassage = new(abi.SignalPassage)
 			readSignalPassage(d, v.SignalPassage)
-		case 6: // light
+		case 7: // light
 			v.Light = new(abi.SourceReliability)
 			readSourceReliability(d, v.Light)
-		case 7: // temperature
+		case 8: // temperature
 			v.Temperature = new(float64)
 			*v.Temperature = d.float(1, 10)
-		case 8: // experiments
+		case 9: // experiments
 			v.Experiments = list(d, count{}, 83, readExperimentTable)
-		case 9: // causes
+		case 10: // causes
 			v.Causes = list(d, count{}, 39, readCause)
 		}
 	}

@@ -2,6 +2,7 @@ package odds
 
 import (
 	"math"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -37,6 +38,20 @@ func Source(p *abi.Profile, key string) *abi.SourceReliability {
 		}
 	}
 	return nil
+}
+
+// Measures says whether a profile tells sources that it knows from others. Light is one.
+func Measures(p *abi.Profile) bool {
+	return p != nil && (len(p.Sources) > 0 || p.Light != nil || len(p.Seen) > 0)
+}
+
+// Stranger says whether nothing is known of a source, where something is known of others. The casebook is none: nobody but the
+// host writes its items.
+func Stranger(p *abi.Profile, key string) bool {
+	if !Measures(p) || key == abi.CasebookSource || Source(p, key) != nil {
+		return false
+	}
+	return !slices.Contains(p.Seen, key)
 }
 
 // ElementOf is the element of an item; one without any counts as earth.

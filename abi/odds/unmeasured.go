@@ -4,12 +4,15 @@ import "math"
 
 // Bounds without a profile, in nats. A witness whose reliability nobody has
 // measured is never surer than 18 to 1 (2.9); several statements of one source
-// corroborate each other up to 36 to 1 (3.6), since they share its errors.
+// corroborate each other up to 36 to 1 (3.6), since they share its errors. All
+// sources for one label count as two of the surest (5.8): anybody can bring any
+// number of sources.
 // Light is on trial: its own statement counts at most 2.7 to 1, and so does all
 // that a language model states, which anybody can talk to who writes a log.
 const (
 	UnmeasuredItem   = 2.9
 	UnmeasuredSource = 3.6
+	UnmeasuredAll    = 2 * UnmeasuredItem
 	UnmeasuredLight  = 1.0
 	UnmeasuredModel  = 1.0
 )

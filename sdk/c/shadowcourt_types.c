@@ -174,6 +174,7 @@ static const sc_field sc_profile_fields[] = {
   {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_profile, name), 0, 0, 0, 0, 0},
   {"base_rates", 10, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_profile, base_rates), &sc_label_weight_type, 0, 0, 0, 0},
   {"sources", 7, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_profile, sources), &sc_source_reliability_type, 0, 0, 0, 0},
+  {"seen", 4, SC_KIND_TEXT, SC_OPTIONAL | SC_LIST, offsetof(sc_profile, seen), 0, 0, 0, 0, 0},
   {"signals", 7, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_profile, signals), &sc_signal_type, 0, 0, 0, 0},
   {"signal_cap", 10, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_profile, signal_cap), 0, 0, 20, 0, 0},
   {"signal_passage", 14, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_profile, signal_passage), &sc_signal_passage_type, 0, 0, 0, 0},
@@ -182,7 +183,7 @@ static const sc_field sc_profile_fields[] = {
   {"experiments", 11, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_profile, experiments), &sc_experiment_table_type, 0, 0, 0, 0},
   {"causes", 6, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_profile, causes), &sc_cause_type, 0, 0, 0, 0},
 };
-const sc_type sc_profile_type = {"profile", sc_profile_fields, 10, sizeof(sc_profile)};
+const sc_type sc_profile_type = {"profile", sc_profile_fields, 11, sizeof(sc_profile)};
 
 static const sc_field sc_indictment_item_fields[] = {
   {"source_ref", 10, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_indictment_item, source_ref), 0, 0, 0, 0, 0},

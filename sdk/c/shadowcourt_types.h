@@ -499,6 +499,9 @@ typedef struct sc_profile {
   /// `base_rates` are P(label) before any evidence.
   sc_label_weight_list base_rates;
   sc_source_reliability_list sources;
+  /// `seen` are sources of which nothing could be learned: they count as without a profile. Where sources are listed here or were
+  /// measured, all others together count little.
+  sc_texts seen;
   /// `signals` are searched in the documents, in the subject, and in the
   /// contents of items that name no label.
   sc_signal_list signals;

@@ -11,12 +11,9 @@ import (
 // unmeasured are the sources of a case that name a label and that a profile doesn't know, where it measured others. The host's own
 // casebook counts without a measurement.
 func unmeasured(c *abi.Case, p *abi.Profile) []string {
-	if p == nil || len(p.Sources) == 0 && p.Light == nil {
-		return nil
-	}
 	unknown := make(map[string]bool)
 	for i := range c.Evidence {
-		if key := odds.SourceKey(c.Evidence[i].SourceRef); c.Evidence[i].Supports != "" && odds.Source(p, key) == nil && key != abi.CasebookSource {
+		if key := odds.SourceKey(c.Evidence[i].SourceRef); c.Evidence[i].Supports != "" && odds.Stranger(p, key) {
 			unknown[key] = true
 		}
 	}

@@ -191,3 +191,27 @@ func TestAccept_QU2_StuffedPhrasesCostAFittedCourtLittle(t *testing.T) {
 	}
 	costLittle(t, attack{name: "phrases, a line each", change: of("\n")}, attack{name: "phrases in one line", change: of(" ")})
 }
+
+// Where nothing is learned the profile lists the sources of the docket. Strangers beside them cost little then; without the list they decide.
+func TestAccept_QU1_UnknownLiarsCostLittleWhereNothingIsLearned(t *testing.T) {
+	t.Parallel()
+	all := shape(t, "independent witnesses").Docket(23, 400)
+	p, report := written(t, fit.Fit, shuffled(all[:250], 3))
+	if report.Learned || len(p.Seen) != 3 {
+		t.Fatalf("learned %v, seen %q", report.Learned, p.Seen)
+	}
+	tried := all[250:]
+	before := try(t, p, tried)
+	unlisted := *p
+	unlisted.Seen = nil
+	for _, n := range []int{1, 10} {
+		with, without := try(t, p, attacked(tried, liars(n))), try(t, &unlisted, attacked(tried, liars(n)))
+		t.Logf("%d liars: %.3f right, %.3f without them, %.3f without the list", n, rate(with.court, with.tried), rate(before.court, before.tried), rate(without.court, without.tried))
+		if lost := rate(before.court, before.tried) - rate(with.court, with.tried); lost > 0.05 {
+			t.Errorf("%d liars cost %.3f", n, lost)
+		}
+		if rate(without.court, without.tried) > rate(before.court, before.tried)-0.15 {
+			t.Errorf("%d liars cost little without the list", n)
+		}
+	}
+}

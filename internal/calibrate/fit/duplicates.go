@@ -63,7 +63,6 @@ func (c *corpus) joinDuplicates(workers int) error {
 	if c.groups == 1 {
 		c.apart()
 	}
-	c.weigh()
 	return nil
 }
 
@@ -202,9 +201,6 @@ func (c *corpus) contradict(alike partition, whole []uint64) {
 	earlier := make(map[uint64]*sample)
 	for i := range c.samples {
 		s := &c.samples[i]
-		if s.truth < 0 {
-			continue
-		}
 		first := earlier[whole[i]]
 		if first == nil {
 			earlier[whole[i]] = s

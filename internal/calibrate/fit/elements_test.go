@@ -80,13 +80,14 @@ func TestElementsAreWrittenAsFitted(t *testing.T) {
 	t.Parallel()
 	c := read(byElements(200, 3))
 	use := every(c)
-	m := c.regress(use, &sourceTerms{own: 1, table: 2, element: 2, base: freeBase}, nil, 1)
+	m := c.learn(use, setting{sources: 1})
 	if len(c.elements) != 9 { // three labels by three elements
 		t.Fatalf("%d statements by elements: %+v", len(c.elements), c.elements)
 	}
 	model := NewModel(c.profile(m, "p", use, mostNats))
 	for i := range c.samples {
-		want, got := softmax(m.nats(&c.samples[i])), model.Posterior(&c.samples[i].entry.Case)
+		s := &c.samples[i]
+		want, got := softmax(sum(m.rest(s, asStated), 1, m.told(s), 1)), model.Posterior(&c.samples[i].entry.Case)
 		for j := range want {
 			if math.Abs(got[j]-want[j]) > 0.02 {
 				t.Fatalf("case %d: %v, want %v", i, got, want)

@@ -55,12 +55,11 @@ type usage struct {
 
 func (c *corpus) usage(train []int) *usage {
 	u := &usage{
-		cases: float64(len(train)), base: make([]float64, len(c.labels)), speaks: make([]float64, len(c.sources)),
+		cases: float64(len(train)), speaks: make([]float64, len(c.sources)),
 		once: make([]bool, len(c.sources)), said: make([]float64, len(c.statements)), by: make([]float64, len(c.elements)), logit: make([]float64, len(c.sources)),
 		stands: make([]float64, len(c.phrases)),
 	}
-	c.frequencies(u.base, train)
-	softmax(u.base)
+	u.base = softmax(c.frequencies(train))
 	u.varies = make([]bool, len(c.sources))
 	stated := make(map[int]float64)
 	named, several := make([]float64, len(c.sources)), make([]bool, len(c.sources))
@@ -225,13 +224,13 @@ func (c *corpus) signals(m *linear, base []float64, u *usage) []abi.Signal {
 	})
 	out := []abi.Signal{}
 	for i, w := range list {
-		if i >= mostSignals || spread(w.nats) < 5*leastNats {
+		if i >= mostSignals || spread(w.nats) < leastNats {
 			addTo(base, w.nats, u.stands[w.phrase]/u.cases)
 			continue
 		}
 		signal := abi.Signal{Phrase: c.phrases[w.phrase], Weights: []abi.LabelWeight{}}
 		for l, x := range w.nats {
-			if math.Abs(x) >= leastNats {
+			if math.Abs(x) >= leastNats/10 {
 				signal.Weights = append(signal.Weights, abi.LabelWeight{Label: c.labels[l], Weight: round(bounded(x))})
 			}
 		}

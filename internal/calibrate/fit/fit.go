@@ -52,8 +52,8 @@ type Config struct {
 	Bands *bands.Options
 	// Progress is told what is being done. Optional.
 	Progress func(step string)
-	// always learns, whether that is better than no profile or not; never doesn't.
-	always, never bool
+	// always learns, whether that is better than no profile or not.
+	always bool
 }
 
 // Result is a profile and how well such profiles do on cases that they were
@@ -94,25 +94,15 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 		return nil, err
 	}
 	config.Progress("comparing")
-	judgements := c.compare(x, config.Workers)
-	chosen := c.choose(judgements, x, use, config.always)
+	o := c.crossfit(x, &config)
 	config.Progress("fitting on all")
-	p, trust := unlearned(config.Name), newTextTrust(c, x, judgements, &config)
-	if by := &judgements[chosen]; chosen >= unprofiled {
-		most := trust.cap(chosen, use).most
-		w := c.beside(x, &by.candidate, c.blendWeights(x, &by.candidate, nobody), most, nobody)
-		p = c.profile(c.mix(x.final(c, by.of, config.Workers), w), config.Name, use, most)
+	p := unlearned(config.Name)
+	if o.learned {
+		p = c.written(x, o.plan, nobody, config.Name, config.Workers)
 	} else {
-		p.Temperature = c.temperature(x, judgements, chosen, use, nobody)
+		p.Temperature, p.Seen = o.rivals.temperature(c, o.rivals.scale, use), c.seen()
 	}
-	r, worse := c.report(x, trust, chosen, p, &config)
-	if worse && !config.always {
-		config.never = true
-		p = unlearned(config.Name)
-		p.Temperature = c.temperature(x, judgements, courtAlone, use, nobody)
-		r, _ = c.report(x, trust, courtAlone, p, &config)
-		r.Warnings = append(r.Warnings, "what was learned was clearly worse on cases not fitted on than no profile is, so it is not taken: sources that speak in few cases are unknown in others")
-	}
+	r := c.report(x, o, p, &config)
 	r.WithoutTruth = len(entries) - len(labelled)
 	if config.Experiments != nil {
 		p.Causes = config.Experiments.Causes
@@ -121,7 +111,7 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 	return &Result{p, r}, nil
 }
 
-// unlearned is a profile that changes nothing.
+// unlearned is a profile that knows nothing.
 func unlearned(name string) *abi.Profile {
 	return &abi.Profile{Name: name, BaseRates: []abi.LabelWeight{}, Sources: []abi.SourceReliability{}, Signals: []abi.Signal{}}
 }

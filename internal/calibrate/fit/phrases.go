@@ -10,12 +10,12 @@ import (
 
 // Bounds of what is a phrase.
 const (
-	mostWords     = 3
+	mostWords     = 2
 	mostGap       = 3  // bytes between two words of a phrase
 	mostPhrase    = 60 // bytes
+	mostGroups    = 5
 	leastCases    = 3
 	fewestGroups  = 2
-	mostGroups    = 5
 	groupsShare   = 5       // a phrase stands in one of so many groups, within the bounds above
 	mostTextBytes = 1 << 20 // of one case that are mined
 	mostCells     = 1 << 23 // phrases times labels

@@ -29,7 +29,7 @@ func (m *Model) Posterior(c *abi.Case) []float64 {
 func (m *Model) nats(c *abi.Case) []float64 {
 	z := make([]float64, len(c.Labels))
 	if m.profile.Light == nil && len(m.profile.Sources) == 0 {
-		z = unmeasured(c)
+		z = unmeasured(c, m.profile)
 	}
 	odds.AddBaseRates(z, c.Labels, m.profile)
 	if c.Light != nil && m.profile.Light != nil {
@@ -45,15 +45,15 @@ func (m *Model) nats(c *abi.Case) []float64 {
 	return z
 }
 
-// unmeasured is what the court makes of a case without a profile, challenges and documents aside.
-func unmeasured(c *abi.Case) []float64 {
+// unmeasured is what the court makes of a case without a profile, challenges and documents aside. Strangers to a profile count nothing.
+func unmeasured(c *abi.Case, p *abi.Profile) []float64 {
 	z := make([]float64, len(c.Labels))
 	var sources []string
 	stated := make(map[string][][]float64) // by source and label
 	for i := range c.Evidence {
 		item := &c.Evidence[i]
 		j, key := slices.Index(c.Labels, item.Supports), odds.SourceKey(item.SourceRef)
-		if j < 0 {
+		if j < 0 || odds.Stranger(p, key) {
 			continue
 		}
 		if stated[key] == nil {
@@ -71,6 +71,9 @@ func unmeasured(c *abi.Case) []float64 {
 		}
 		odds.Limit(v, odds.UnmeasuredSource)
 		addTo(z, v, 1)
+	}
+	for j := range z {
+		z[j] = min(z[j], odds.UnmeasuredAll)
 	}
 	if c.Light != nil {
 		if j := slices.Index(c.Labels, c.Light.Classification); j >= 0 {

@@ -155,9 +155,6 @@ func (c *corpus) parts(seed uint64) []int {
 	return c.folds(use, parts(len(use), c.groups), seed)
 }
 
-// nobody is no part.
-const nobody = -1
-
 // Penalties of what Light's word adds, as those of a source in a regression on
 // statements and phrases.
 const (
@@ -171,7 +168,7 @@ const (
 func (c *corpus) light(nats [][]float64, part []int, skip int) *abi.SourceReliability {
 	r, k := &regression{}, len(c.labels)
 	offset, slope := r.parameters(1, lightOwn), r.parameters(1, lightOwn)
-	table, tabled := int32(0), c.tableable()
+	table, tabled := int32(0), c.tabled()
 	if tabled {
 		table = r.parameters(len(c.statements)*k, lightTable)
 	}
@@ -183,7 +180,7 @@ func (c *corpus) light(nats [][]float64, part []int, skip int) *abi.SourceReliab
 			continue
 		}
 		use = append(use, i)
-		w := row{labels: s.labels, truth: s.truth, weight: s.weight, offset: nats[i]}
+		w := row{labels: s.labels, truth: s.truth, offset: nats[i]}
 		if tabled {
 			w.class = []int32{table + int32(u.statement*k)}
 		}
@@ -194,8 +191,8 @@ func (c *corpus) light(nats [][]float64, part []int, skip int) *abi.SourceReliab
 	if len(use) == 0 {
 		return &abi.SourceReliability{Source: lightSource, Statements: []abi.SourceStatement{}, Share: 1}
 	}
-	x, m := r.solve(), newLinear(c)
-	m.offset[0], m.slope[0] = x[offset], x[slope]
+	x, m := r.solve(), &linear{offset: make([]float64, 1), slope: make([]float64, 1), table: make([][]float64, len(c.statements))}
+	m.offset[0], m.slope[0] = x[offset], max(x[slope], 0)
 	for i := range c.statements {
 		if tabled {
 			m.table[i] = x[int(table)+i*k : int(table)+(i+1)*k]
@@ -231,8 +228,8 @@ func (c *corpus) cappedLight(light *abi.SourceReliability, use []int) *abi.Sourc
 // reportRelit puts Light's word into the profile, and into the report the figures of the
 // answers that Light gave. If all that is no better than no profile, nothing is learned.
 func (c *corpus) reportRelit(result *Result, a *asking) {
-	x := &crossed{learners: learners()[:courtLearner+1], use: places(len(c.samples)), part: a.part, k: slices.Max(a.part) + 1, nats: [][][]float64{courtLearner: make([][]float64, len(c.samples))}}
-	word := make([]*abi.SourceReliability, x.k)
+	x := &crossed{use: places(len(c.samples)), part: a.part, k: slices.Max(a.part) + 1}
+	word, losses, court := make([]*abi.SourceReliability, x.k), make([]float64, len(c.samples)), make([][]float64, len(c.samples))
 	for part := range word {
 		word[part] = c.light(a.nats, a.part, part)
 	}
@@ -243,35 +240,20 @@ func (c *corpus) reportRelit(result *Result, a *asking) {
 		}
 		return odds.Probabilities(z, odds.Doubt)
 	}
-	learned, rivals := judged{losses: make([]float64, len(c.samples))}, make([]judged, unprofiled)
 	for i := range c.samples {
-		learned.losses[i] = lossOf(relit(i), c.samples[i].truth)
-		x.nats[courtLearner][i] = unmeasured(&c.samples[i].entry.Case)
+		losses[i], court[i] = lossOf(relit(i), c.samples[i].truth), unmeasured(&c.samples[i].entry.Case, nil)
 	}
-	for i, candidate := range c.candidates()[:unprofiled] {
-		rivals[i].candidate = candidate
-		for part := range x.k {
-			rivals[i].weights = append(rivals[i].weights, c.blendWeights(x, &candidate, part))
-		}
-		c.judge(x, &rivals[i])
-	}
-	p, r := result.Profile, &result.Report
-	at, by := c.rival(rivals, x.use)
-	if gain, deviation := c.difference(rivals[at].losses, learned.losses, x.use); gain > by*deviation {
+	p, r, rivals := result.Profile, &result.Report, c.rivals(x, court)
+	if rivals.beaten(c, losses, x.use) {
 		p.Light = c.light(a.nats, a.part, nobody)
 	} else {
 		none := unlearned(p.Name)
 		none.Experiments, none.Causes = p.Experiments, p.Causes
-		none.Temperature = c.temperature(x, rivals, at, x.use, nobody)
+		none.Temperature, none.Seen = rivals.temperature(c, rivals.scale, x.use), c.seen()
 		p, result.Profile = none, none
-		parts := make([]*Model, x.k)
-		for part := range parts {
-			without := unlearned("part")
-			without.Temperature = c.temperature(x, rivals, at, x.without(part), part)
-			parts[part] = NewModel(without)
-		}
-		relit = func(i int) []float64 { return parts[x.part[i]].Posterior(&c.samples[i].entry.Case) }
-		r.Temperature, r.Learned, r.Model, r.Signals, r.SignalNats = none.Temperature, false, rivals[at].name, 0, 0
+		models := c.unlearnedParts(x, rivals)
+		relit = func(i int) []float64 { return models[x.part[i]].Posterior(&c.samples[i].entry.Case) }
+		r.Temperature, r.Learned, r.Model, r.Signals, r.SignalNats = none.Temperature, false, c.name(x, &outcome{}, p), 0, 0
 	}
 	r.Figures, r.Sources, r.Relit, r.Warnings, r.TextTurns = c.figures(x.use, relit), c.worth(p), true, nil, nil
 	r.doubt()

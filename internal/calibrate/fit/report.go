@@ -59,11 +59,8 @@ type Report struct {
 	// Temperature is the profile's, where it changes nothing else: the court without a profile tells labels apart, and its confidences were
 	// wrong. Nil where it changes nothing at all, and where it was learned.
 	Temperature *float64 `json:"temperature,omitempty"`
-	// Model is the one of those compared that was taken: the simplest that is no worse
-	// than the best by more than a standard error of log loss (half of one among models
-	// that use the same: witnesses, or witnesses and text).
-	Model    string    `json:"model"`
-	Compared []Figures `json:"compared"`
+	// Model says what the profile is made of.
+	Model string `json:"model"`
 	// Figures of the court's model, of Light and of the votes.
 	Figures []Figures     `json:"figures"`
 	Sources []SourceWorth `json:"sources"`
@@ -80,83 +77,67 @@ type Report struct {
 	Experiments *ExperimentWorth `json:"experiments,omitempty"`
 }
 
-// report measures the profiles that are fitted without each part on that part. It says whether they are worse than no profile by more than
-// chance: what was compared to choose them knows all sources, also those that a part alone has.
-func (c *corpus) report(x *crossed, trust *textTrust, chosen int, p *abi.Profile, config *Config) (_ Report, worse bool) {
-	judgements := trust.judgements
+// report says what was learned, and how the profiles do that were written without each part.
+func (c *corpus) report(x *crossed, o *outcome, p *abi.Profile, config *Config) Report {
 	r := Report{
-		Cases: len(x.use), Parts: x.k, Learned: chosen >= unprofiled, Model: judgements[chosen].name,
+		Cases: len(x.use), Parts: x.k, Learned: o.learned, Model: c.name(x, o, p),
 		Temperature: p.Temperature, Repeated: c.repeated, Contradictions: c.contradictions, Signals: len(p.Signals), Sources: c.worth(p),
 	}
 	if c.grouped {
 		r.Groups = c.named
-	}
-	for i := range judgements {
-		j := &judgements[i]
-		r.Compared = append(r.Compared, Figures{Name: j.name, Accuracy: float64(j.right) / float64(len(x.use)), LogLoss: j.loss(x.use)})
 	}
 	m := NewModel(p)
 	for _, i := range x.use {
 		s := &c.samples[i]
 		r.SignalNats += lead(m.signals(&s.entry.Case), s.truth) / float64(len(x.use))
 	}
-	// Which candidate to take, and how far to trust texts, is chosen without the part, too.
-	models, caps, temperatures, differ := make([]*Model, x.k), make([]*capped, x.k), make([]*float64, x.k), 0
-	for f := range models {
-		others := x.without(f)
-		chosen := courtAlone
-		if !config.never {
-			chosen = c.choose(judgements, x, others, config.always)
-		}
-		if chosen >= unprofiled {
-			caps[f] = trust.cap(chosen, others)
-		}
-		temperatures[f] = c.temperature(x, judgements, chosen, others, f)
-		if (caps[f] != nil) != r.Learned || (temperatures[f] != nil) != (r.Temperature != nil) {
-			differ++
-		}
+	models := o.models
+	if !o.learned {
+		models = c.unlearnedParts(x, o.rivals)
 	}
-	each(x.k, config.Workers, func(f int) {
-		learned := unlearned("part")
-		learned.Temperature = temperatures[f]
-		if by := caps[f]; by != nil {
-			w := c.beside(x, &by.candidate, by.weights[f], by.most, f)
-			learned = c.profile(c.mix(x.models[f], w), "part", x.without(f), by.most)
-		}
-		models[f] = NewModel(learned)
-	})
 	crossfitted := func(i int) []float64 { return models[x.part[i]].Posterior(&c.samples[i].entry.Case) }
 	r.Figures, r.Bands = c.figures(x.use, crossfitted), c.certify(x.use, crossfitted, config.Bands)
 	r.doubt()
-	if 2*differ >= x.k {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d of %d parts of the cases would be fitted otherwise without their own cases (something learned, a temperature, or nothing): the figures of the court's model are of those fits", differ, x.k))
-	}
 	r.TextTurns = new(float64)
 	for _, i := range x.use {
-		if r.Signals == 0 {
-			break
-		}
-		if s := &c.samples[i]; models[x.part[i]].turns(&s.entry.Case, s.truth, p.SignalCap) {
+		if s := &c.samples[i]; r.Signals > 0 && models[x.part[i]].turns(&s.entry.Case, s.truth, p.SignalCap) {
 			*r.TextTurns += 1 / float64(len(x.use))
 		}
 	}
-	if r.Learned && !config.TrustText && mean(trust.cap(chosen, x.use).turned, trust.x.use) > mostTurned {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("texts decide many of these cases, so that a made-up text could turn %.0f of 100 answers; without texts about %.0f of 100 are right, with them %.0f; "+
-			"fit with --no-text if others than your own tools write documents", 100**r.TextTurns, 100*mean(trust.of(chosen)[0].hits, trust.x.use), 100*mean(trust.cap(chosen, x.use).hits, trust.x.use)))
+	if by := o.plan; o.learned && !config.TrustText && by.most > 0 {
+		trusted := c.capped(x, x.use, by)
+		if mean(trusted.turned, x.use) > mostTurned {
+			by.most, by.sources = 0, x.alone
+			r.Warnings = append(r.Warnings, fmt.Sprintf("texts decide many of these cases, so that a made-up text could turn %.0f of 100 answers; without texts about %.0f of 100 are right, with them %.0f; "+
+				"fit with --no-text if others than your own tools write documents", 100**r.TextTurns, 100*mean(c.capped(x, x.use, by).hits, x.use), 100*mean(trusted.hits, x.use)))
+		}
 	}
-	return r, r.Learned && c.worse(x.use, crossfitted)
+	return r
 }
 
-// worse says whether predictions of some cases are worse than those without a profile, by more than chance.
-func (c *corpus) worse(use []int, predict func(i int) []float64) bool {
-	losses, none := make([]float64, len(c.samples)), make([]float64, len(c.samples))
-	without := NewModel(unlearned("none"))
-	for _, i := range use {
-		s := &c.samples[i]
-		losses[i], none[i] = lossOf(predict(i), s.truth), lossOf(without.Posterior(&s.entry.Case), s.truth)
+// unlearnedParts are the models of profiles that nothing is learned of, without each part.
+func (c *corpus) unlearnedParts(x *crossed, r *rivals) []*Model {
+	models := make([]*Model, x.k)
+	for part := range models {
+		without := unlearned("part")
+		without.Temperature = r.temperature(c, r.scales[part], x.without(part))
+		models[part] = NewModel(without)
 	}
-	lost, deviation := c.difference(losses, none, use)
-	return lost > certain*deviation
+	return models
+}
+
+// name says what the profile is made of.
+func (c *corpus) name(x *crossed, o *outcome, p *abi.Profile) string {
+	switch {
+	case !o.learned && p.Temperature != nil:
+		return "no profile, confidence recalibrated"
+	case !o.learned:
+		return "no profile"
+	case len(p.Signals) > 0:
+		return fmt.Sprintf("logistic regression on what sources say (penalty %v) and on phrases (penalty %v)", x.settings[o.plan.sources].sources, x.settings[o.plan.setting].text)
+	default:
+		return fmt.Sprintf("logistic regression on what sources say (penalty %v)", x.settings[o.plan.sources].sources)
+	}
 }
 
 // turns says whether the most probable label of a case is right, and a text that tells as much as a cap could make another one more probable.
@@ -180,13 +161,10 @@ func lightAlone() string {
 	return ""
 }
 
-// doubt warns of a profile that predicts no better than none, of a court of which nothing is learned and that is less often right than Light, and
+// doubt warns of a court of which nothing is learned and that is less often right than Light, and
 // of few groups.
 func (r *Report) doubt() {
-	model, none := &r.Figures[0], &r.Figures[1]
-	if r.Learned && model.LogLoss >= none.LogLoss {
-		r.Warnings = append(r.Warnings, "the profile predicts these cases no better than no profile does; it is kept since it is not clearly worse and bounds what unknown sources count")
-	}
+	none := &r.Figures[1]
 	light := slices.IndexFunc(r.Figures, func(f Figures) bool { return f.Name == lightAlone() })
 	if n := float64(r.Cases); !r.Learned && light >= 0 && (r.Figures[light].Accuracy-none.Accuracy)*math.Sqrt(n) > 1 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("without a profile the court is right in %.0f of 100 of these cases, and Light alone in %.0f", 100*none.Accuracy, 100*r.Figures[light].Accuracy))

@@ -28,12 +28,10 @@ type utterance struct {
 
 // sample is a case as fitting sees it.
 type sample struct {
-	entry  *docket.Entry
-	labels []int // of the corpus, in the case's order
-	truth  int   // index into labels; -1 where it is unknown
-	group  int
-	// weight of the case, see corpus.weigh
-	weight  float64
+	entry   *docket.Entry
+	labels  []int // of the corpus, in the case's order
+	truth   int   // index into labels
+	group   int
 	uttered []utterance
 	// elements are the element statements of the corpus that the case's items make, rising.
 	elements []int32
@@ -120,7 +118,6 @@ func read(entries []docket.Entry) *corpus {
 	for i := range c.samples {
 		c.same = c.same && len(c.samples[i].labels) == len(c.labels)
 	}
-	c.weigh()
 	c.measureRanges()
 	c.readElements()
 	return c

@@ -28,6 +28,7 @@ func (r *Result) WriteYAML(w io.Writer) error {
 		writeSource(&b, p.Light, "  ")
 	}
 	writeSources(&b, p.Sources)
+	writeSeen(&b, p.Seen)
 	writeSignals(&b, p)
 	writeCauses(&b, p.Causes)
 	writeExperiments(&b, p.Experiments, r.Report.Experiments)
@@ -47,6 +48,16 @@ func writeSources(b *bytes.Buffer, list []abi.SourceReliability) {
 		var s bytes.Buffer
 		writeSource(&s, &list[i], "    ")
 		b.WriteString("  - " + strings.TrimPrefix(s.String(), "    "))
+	}
+}
+
+func writeSeen(b *bytes.Buffer, list []string) {
+	if len(list) == 0 {
+		return
+	}
+	b.WriteString("\n# Sources of which nothing was learned: they count as without a profile, and all others together little.\nseen:\n")
+	for _, source := range list {
+		b.WriteString("  - " + scalar(source) + "\n")
 	}
 }
 

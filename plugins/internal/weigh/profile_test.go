@@ -325,3 +325,27 @@ func TestMixedRevisionsReplaceTheReadingOfTheDiff(t *testing.T) {
 		near(t, tc.name, evidence(p, "seeker-source:cart.go", again, passes, mixed), tc.want)
 	}
 }
+
+// Sources that nobody measured count for one label as two of the surest, however many they are; beside those that a profile lists as seen, strangers decide nothing.
+func TestStrangersAreBoundedTogether(t *testing.T) {
+	t.Parallel()
+	liars := func(n int) (list []Testimony) {
+		for i := range n {
+			list = append(list, item(string(rune('k'+i)), "is sure of b "+string(rune('k'+i)), "b", 0.99))
+		}
+		return list
+	}
+	lead := func(p *abi.Profile, n int) float64 {
+		s := profiled(p, Matter{Testimony: append(liars(n), item("x", "says so", "a", 0.7))})
+		return s.Evidence[1] - s.Evidence[0]
+	}
+	near(t, "ten against one", lead(nil, 10), odds.UnmeasuredAll-odds.Unmeasured(0.7, 3))
+	near(t, "three against one", lead(nil, 3), lead(nil, 10))
+	seen := &abi.Profile{Name: "p", Seen: []string{"x"}}
+	for _, n := range []int{1, 10} {
+		if top, _ := profiled(seen, Matter{Testimony: append(liars(n), item("x", "says so", "a", 0.7))}).Top(""); top != "a" {
+			t.Errorf("%d strangers decide for %s", n, top)
+		}
+	}
+	near(t, "what is seen counts as without a profile", lead(seen, 0), lead(nil, 0))
+}

@@ -11,9 +11,6 @@ import (
 // doesn't know move two labels apart, where it measured others: odds of 4 to 3.
 const unknownCap = 0.3
 
-// measures says whether a profile knows the reliability of sources; Light is one.
-func measures(p *abi.Profile) bool { return p != nil && (len(p.Sources) > 0 || p.Light != nil) }
-
 // aside says whether a statement counts beside the others, and not among them: that of a persona of the court, of a language model
 // and of a source that the profile doesn't know beside measured ones. The casebook's never does: nobody but the host writes
 // its items, from earlier cases.
@@ -22,7 +19,7 @@ func (t *Testimony) aside(p *abi.Profile) bool {
 		return true
 	}
 	key := odds.SourceKey(t.SourceRef)
-	return !t.Known(p) && key != abi.CasebookSource && (measures(p) || odds.IsModel(key))
+	return odds.Stranger(p, key) || odds.IsModel(key) && !t.Known(p)
 }
 
 // unknown is what sources say that count beside the others: personas, language models, and beside measured sources those that the

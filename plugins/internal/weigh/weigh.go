@@ -66,10 +66,11 @@ func weighAll(m *Matter) *Scale {
 
 // speaker is one source of several items.
 type speaker struct {
-	aside bool    // counts beside the others
-	most  float64 // nats
-	sum   []float64
-	said  []statement
+	aside   bool    // counts beside the others
+	anybody bool    // nobody measured it
+	most    float64 // nats
+	sum     []float64
+	said    []statement
 }
 
 // statement is what a source says for one label: how often, and by which elements.
@@ -109,7 +110,7 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 	index := make(map[string]int)
 	var speakers []speaker
 	others := unknown{sum: make([]float64, len(m.Labels)), most: odds.UnmeasuredModel}
-	if measures(m.Profile) {
+	if odds.Measures(m.Profile) {
 		others.most = unknownCap
 	}
 	for _, i := range order {
@@ -119,7 +120,7 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 		if !ok {
 			at = len(speakers)
 			index[key] = at
-			speakers = append(speakers, speaker{aside: t.aside(m.Profile), most: sourceCap(m.Profile, t), sum: make([]float64, len(m.Labels))})
+			speakers = append(speakers, speaker{aside: t.aside(m.Profile), anybody: !t.Known(m.Profile) && key != abi.CasebookSource, most: sourceCap(m.Profile, t), sum: make([]float64, len(m.Labels))})
 		}
 		v := whole[i]
 		if before, first := speakers[at].say(t.Supports, t.Element); before > 0 {
@@ -135,15 +136,22 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 			speakers[at].sum[j] += x
 		}
 	}
+	anybody := make([]float64, len(m.Labels))
 	for i := range speakers {
 		sum, to := speakers[i].sum, s.Evidence
 		odds.Limit(sum, speakers[i].most)
-		if speakers[i].aside {
+		switch {
+		case speakers[i].aside:
 			to = others.sum
+		case speakers[i].anybody:
+			to = anybody
 		}
 		for j, x := range sum {
 			to[j] += x
 		}
+	}
+	for j, x := range anybody {
+		s.Evidence[j] += min(x, odds.UnmeasuredAll)
 	}
 	return others
 }

@@ -1561,6 +1561,9 @@ pub struct Profile {
     /// `base_rates` are P(label) before any evidence.
     pub base_rates: Vec<LabelWeight>,
     pub sources: Vec<SourceReliability>,
+    /// `seen` are sources of which nothing could be learned: they count as without a profile. Where sources are listed here or were
+    /// measured, all others together count little.
+    pub seen: Vec<String>,
     /// `signals` are searched in the documents, in the subject, and in the
     /// contents of items that name no label.
     pub signals: Vec<Signal>,
@@ -1581,33 +1584,38 @@ pub struct Profile {
 }
 
 impl Message for Profile {
-    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes"];
-    const REQUIRED: u64 = 0x1f;
+    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes"];
+    const REQUIRED: u64 = 0x37;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
             0 => self.name = r.text(true)?,
             1 => self.base_rates = r.list(Count::ANY, |r| r.message())?,
             2 => self.sources = r.list(Count::ANY, |r| r.message())?,
-            3 => self.signals = r.list(Count::ANY, |r| r.message())?,
-            4 => self.signal_cap = r.float(0.0, 20.0)?,
-            5 => self.signal_passage = Some(r.message()?),
-            6 => self.light = Some(r.message()?),
-            7 => self.temperature = Some(r.float(1.0, 10.0)?),
-            8 => self.experiments = r.list(Count::ANY, |r| r.message())?,
+            3 => self.seen = r.list(Count::ANY, |r| r.text(false))?,
+            4 => self.signals = r.list(Count::ANY, |r| r.message())?,
+            5 => self.signal_cap = r.float(0.0, 20.0)?,
+            6 => self.signal_passage = Some(r.message()?),
+            7 => self.light = Some(r.message()?),
+            8 => self.temperature = Some(r.float(1.0, 10.0)?),
+            9 => self.experiments = r.list(Count::ANY, |r| r.message())?,
             _ => self.causes = r.list(Count::ANY, |r| r.message())?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(5 + self.signal_passage.is_some() as usize + self.light.is_some() as usize + self.temperature.is_some() as usize + !self.experiments.is_empty() as usize + !self.causes.is_empty() as usize);
+        w.map(5 + !self.seen.is_empty() as usize + self.signal_passage.is_some() as usize + self.light.is_some() as usize + self.temperature.is_some() as usize + !self.experiments.is_empty() as usize + !self.causes.is_empty() as usize);
         w.text("name");
         w.text(&self.name);
         w.text("base_rates");
         w.list(&self.base_rates, |w, v| v.write(w));
         w.text("sources");
         w.list(&self.sources, |w, v| v.write(w));
+        if !self.seen.is_empty() {
+            w.text("seen");
+            w.list(&self.seen, |w, v| w.text(v));
+        }
         w.text("signals");
         w.list(&self.signals, |w, v| v.write(w));
         w.text("signal_cap");

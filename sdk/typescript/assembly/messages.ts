@@ -780,7 +780,7 @@ export class Cause extends Message {
   }
 }
 
-const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes"];
+const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes"];
 
 // `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 // and the host passes it to the personas. A field that is absent or empty has
@@ -790,6 +790,9 @@ export class Profile extends Message {
   // `base_rates` are P(label) before any evidence.
   baseRates: LabelWeight[] = [];
   sources: SourceReliability[] = [];
+  // `seen` are sources of which nothing could be learned: they count as without a profile. Where sources are listed here or were
+  // measured, all others together count little.
+  seen: string[] = [];
   // `signals` are searched in the documents, in the subject, and in the
   // contents of items that name no label.
   signals: Signal[] = [];
@@ -810,26 +813,28 @@ export class Profile extends Message {
   causes: Cause[] = [];
 
   keys(): StaticArray<string> { return ProfileFields; }
-  required(): u64 { return 0x1f; }
+  required(): u64 { return 0x37; }
   readField(r: Reader, field: i32): void {
     switch (field) {
       case 0: this.name = r.text(true); break;
       case 1: this.baseRates = r.messages<LabelWeight>(0, u32.MAX_VALUE); break;
       case 2: this.sources = r.messages<SourceReliability>(0, u32.MAX_VALUE); break;
-      case 3: this.signals = r.messages<Signal>(0, u32.MAX_VALUE); break;
-      case 4: this.signalCap = r.float(0, 20); break;
-      case 5: this.signalPassage = r.message<SignalPassage>(); break;
-      case 6: this.light = r.message<SourceReliability>(); break;
-      case 7: this.hasTemperature = true; this.temperature = r.float(1, 10); break;
-      case 8: this.experiments = r.messages<ExperimentTable>(0, u32.MAX_VALUE); break;
-      case 9: this.causes = r.messages<Cause>(0, u32.MAX_VALUE); break;
+      case 3: this.seen = r.texts(0, u32.MAX_VALUE); break;
+      case 4: this.signals = r.messages<Signal>(0, u32.MAX_VALUE); break;
+      case 5: this.signalCap = r.float(0, 20); break;
+      case 6: this.signalPassage = r.message<SignalPassage>(); break;
+      case 7: this.light = r.message<SourceReliability>(); break;
+      case 8: this.hasTemperature = true; this.temperature = r.float(1, 10); break;
+      case 9: this.experiments = r.messages<ExperimentTable>(0, u32.MAX_VALUE); break;
+      case 10: this.causes = r.messages<Cause>(0, u32.MAX_VALUE); break;
     }
   }
   write(w: Writer): void {
-    w.map(5 + i32(this.signalPassage !== null) + i32(this.light !== null) + i32(this.hasTemperature) + i32(this.experiments.length > 0) + i32(this.causes.length > 0));
+    w.map(5 + i32(this.seen.length > 0) + i32(this.signalPassage !== null) + i32(this.light !== null) + i32(this.hasTemperature) + i32(this.experiments.length > 0) + i32(this.causes.length > 0));
     w.text("name"); w.text(this.name);
     w.text("base_rates"); w.list(this.baseRates.length); for (let i = 0; i < this.baseRates.length; i++) this.baseRates[i].write(w);
     w.text("sources"); w.list(this.sources.length); for (let i = 0; i < this.sources.length; i++) this.sources[i].write(w);
+    if (this.seen.length > 0) { w.text("seen"); w.list(this.seen.length); for (let i = 0; i < this.seen.length; i++) w.text(this.seen[i]); }
     w.text("signals"); w.list(this.signals.length); for (let i = 0; i < this.signals.length; i++) this.signals[i].write(w);
     w.text("signal_cap"); w.float(this.signalCap);
     if (this.signalPassage !== null) { w.text("signal_passage"); this.signalPassage!.write(w); }

@@ -14,37 +14,26 @@ type term struct {
 	value     float64
 }
 
-// scaled is a parameter that counts for all labels of a case, by given nats.
-type scaled struct {
-	parameter int32
-	nats      []float64 // by label of the case
-}
-
 // row is one case of a regression: which parameters count for which label.
 type row struct {
 	labels []int
 	truth  int
-	weight float64
 	offset []float64 // nats that are given; may be nil
 	// class holds parameters that have one value for each label of the corpus:
-	// parameter + label. shared holds those that count for one label, sums those
-	// that weigh nats of all.
+	// parameter + label. shared holds those that count for one label.
 	class  []int32
 	shared []term
-	sums   []scaled
 }
 
-// regression is a penalised multinomial logistic regression: the sum over the
-// rows of weight * -log P(truth), plus penalty/2 * (parameter - centre)^2.
+// regression is a multinomial logistic regression with quadratic penalties: it minimizes the sum over the
+// rows of -log P(truth), plus the sum of penalty/2 * parameter^2.
 type regression struct {
 	rows    []row
 	penalty []float64
-	// parent of a parameter is another one that it is drawn to; -1 is its centre.
+	// parent of a parameter is another one that it is drawn to; -1 is zero.
 	parent []int32
 	// positive parameters may not be negative.
 	positive []bool
-	// centre is what parameters without a parent are drawn to, and where they start.
-	centre []float64
 }
 
 // parameters adds n parameters and gives the index of the first.
@@ -54,7 +43,6 @@ func (r *regression) parameters(n int, penalty float64) int32 {
 		r.penalty = append(r.penalty, penalty)
 		r.parent = append(r.parent, -1)
 		r.positive = append(r.positive, false)
-		r.centre = append(r.centre, 0)
 	}
 	return first
 }
@@ -71,16 +59,13 @@ func (r *regression) value(gradient, x []float64) float64 {
 			z = append(z, 0)
 		}
 		w.addTo(z, x)
-		total += w.weight * lossAndSlope(z, w.truth)
-		for j := range z {
-			z[j] *= w.weight
-		}
+		total += lossAndSlope(z, w.truth)
 		w.addGradient(gradient, z)
 	}
 	for p, penalty := range r.penalty {
-		d := x[p] - r.centre[p]
+		d := x[p]
 		if parent := r.parent[p]; parent >= 0 {
-			d = x[p] - x[parent]
+			d -= x[parent]
 			gradient[parent] -= penalty * d
 		}
 		total += penalty / 2 * d * d
@@ -100,10 +85,6 @@ func (w *row) addTo(z, x []float64) {
 		t := &w.shared[i]
 		z[t.label] += t.value * x[t.parameter]
 	}
-	for i := range w.sums {
-		t := &w.sums[i]
-		addTo(z, t.nats, x[t.parameter])
-	}
 }
 
 func (w *row) addGradient(gradient, z []float64) {
@@ -117,26 +98,11 @@ func (w *row) addGradient(gradient, z []float64) {
 		t := &w.shared[i]
 		gradient[t.parameter] += t.value * z[t.label]
 	}
-	for i := range w.sums {
-		t := &w.sums[i]
-		gradient[t.parameter] += dot(t.nats, z)
-	}
-}
-
-func dot(a, b []float64) float64 {
-	sum := 0.0
-	for i, x := range a {
-		sum += x * b[i]
-	}
-	return sum
 }
 
 // lossAndSlope gives -log P(truth), and turns z into the derivative by z.
 func lossAndSlope(z []float64, truth int) float64 {
-	largest, sum := math.Inf(-1), 0.0
-	for _, x := range z {
-		largest = max(largest, x)
-	}
+	largest, sum := slices.Max(z), 0.0
 	own := z[truth] - largest
 	for j, x := range z {
 		z[j] = math.Exp(x - largest)
@@ -155,18 +121,13 @@ const rounds = 300
 // solve gives the parameters that minimize the objective. Those that may not be
 // negative and would be are held at zero, and the others are found again.
 func (r *regression) solve() []float64 {
-	held := make([]bool, len(r.penalty))
-	x := append([]float64(nil), r.centre...)
-	for range 8 {
-		x = r.minimize(x, held)
-		again := false
+	held, x := make([]bool, len(r.penalty)), make([]float64, len(r.penalty))
+	for again := true; again; {
+		x, again = r.minimize(x, held), false
 		for p := range x {
 			if r.positive[p] && x[p] < 0 {
 				x[p], held[p], again = 0, true, true
 			}
-		}
-		if !again {
-			break
 		}
 	}
 	return x
@@ -179,8 +140,8 @@ func (r *regression) minimize(from []float64, held []bool) []float64 {
 		Grad: func(g, x []float64) { at.move(r, x, held); copy(g, at.gradient) },
 	}
 	settings := &optimize.Settings{
-		MajorIterations: rounds, GradientThreshold: 1e-4 * math.Sqrt(float64(len(r.rows))),
-		Converger: &optimize.FunctionConverge{Relative: 1e-7, Iterations: 5},
+		MajorIterations: rounds, GradientThreshold: 1e-3 * math.Sqrt(float64(len(r.rows))),
+		Converger: &optimize.FunctionConverge{Relative: 1e-6, Iterations: 5},
 	}
 	// A line search that finds no better point has arrived as far as floats go.
 	result, err := optimize.Minimize(problem, from, settings, &optimize.LBFGS{})

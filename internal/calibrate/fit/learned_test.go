@@ -12,22 +12,23 @@ func TestWhenAProfileIsLearned(t *testing.T) {
 	const cases = 100
 	type loss struct{ mean, noise float64 }
 	for name, tc := range map[string]struct {
-		court, rates, both, learned loss
-		want                        bool
+		rates, scaled, both, learned loss
+		want                         bool
 	}{
-		"it predicts better":                           {loss{0.80, 0}, loss{1, 0.1}, loss{0.80, 0}, loss{0.79, 0.3}, true},
-		"it predicts as well, within noise":            {loss{0.80, 0}, loss{1, 0.1}, loss{0.80, 0}, loss{0.81, 0.3}, true},
-		"it predicts worse":                            {loss{0.80, 0}, loss{1, 0.1}, loss{0.80, 0}, loss{0.82, 0.3}, false},
-		"labels that may be noise":                     {loss{1, 0}, loss{1, 0}, loss{1, 0}, loss{0.95, 0.3}, false},
-		"it is better where labels may be noise":       {loss{1, 0}, loss{1, 0}, loss{1, 0}, loss{0.93, 0.3}, true},
-		"better than the court, not than base rates":   {loss{1.2, 0}, loss{1, 0}, loss{1, 0}, loss{0.99, 0.3}, false},
-		"the court tells more than base rates, hardly": {loss{0.98, 0.3}, loss{1, 0}, loss{0.98, 0.3}, loss{0.97, -0.3}, false},
+		"it predicts better":                         {loss{1, 0.1}, loss{0.80, 0}, loss{0.80, 0}, loss{0.78, 0.3}, true},
+		"it predicts better within noise":            {loss{1, 0.1}, loss{0.80, 0}, loss{0.80, 0}, loss{0.79, 0.3}, false},
+		"the court predicts better":                  {loss{1, 0.1}, loss{0.80, 0}, loss{0.80, 0}, loss{0.82, 0.3}, false},
+		"labels that may be noise":                   {loss{1, 0}, loss{1, 0}, loss{1, 0}, loss{0.95, 0.3}, false},
+		"it is better where labels may be noise":     {loss{1, 0}, loss{1, 0}, loss{1, 0}, loss{0.93, 0.3}, true},
+		"better by next to nothing, without noise":   {loss{1, 0}, loss{1, 0}, loss{1, 0}, loss{0.999997, 0}, false},
+		"better than the court, not than base rates": {loss{1, 0}, loss{1.2, 0}, loss{1, 0}, loss{0.995, 0}, false},
+		"the court is better by next to nothing":     {loss{1, 0}, loss{1, 0}, loss{0.999997, 0}, loss{0.95, 0.3}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, x := &corpus{groups: cases, samples: make([]sample, cases)}, &crossed{k: 5, part: make([]int, cases)}
+			c := &corpus{groups: cases, samples: make([]sample, cases)}
 			for i := range cases {
-				c.samples[i].group, c.samples[i].labels, x.part[i] = i, make([]int, 3), i%5
+				c.samples[i].group = i
 			}
 			by := func(l loss) judged {
 				j := judged{losses: make([]float64, cases)}
@@ -36,18 +37,15 @@ func TestWhenAProfileIsLearned(t *testing.T) {
 				}
 				return j
 			}
-			list := []judged{courtAlone: by(tc.court), ratesAlone: by(tc.rates), courtRates: by(tc.both), unprofiled: by(tc.learned)}
-			if got := c.choose(list, x, places(cases), false) == unprofiled; got != tc.want {
+			r := &rivals{rates: by(tc.rates), scaled: by(tc.scaled), both: by(tc.both)}
+			if got := r.beaten(c, by(tc.learned).losses, places(cases)); got != tc.want {
 				t.Errorf("learned: %v", got)
-			}
-			if c.choose(list, x, places(cases), true) != unprofiled {
-				t.Error("not learned where it is asked for")
 			}
 		})
 	}
 }
 
-// A profile that predicts no better than none is doubted, and so are a court that is worse than Light where nothing is learned, and few groups.
+// A court that is worse than Light where nothing is learned is doubted, and so are few groups.
 func TestWhatIsDoubted(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -57,7 +55,6 @@ func TestWhatIsDoubted(t *testing.T) {
 		want        string
 	}{
 		"it predicts better":             {Report{Learned: true}, Figures{LogLoss: 0.9}, Figures{LogLoss: 1}, 0, ""},
-		"it predicts no better":          {Report{Learned: true}, Figures{LogLoss: 1.1}, Figures{LogLoss: 1}, 0, "no better than no profile"},
 		"it changes nothing":             {Report{}, Figures{LogLoss: 1.1}, Figures{LogLoss: 1}, 0, ""},
 		"Light is better than a court":   {Report{}, Figures{}, Figures{Accuracy: 0.3}, 0.45, "30 of 100 of these cases, and Light alone in 45"},
 		"Light is hardly better":         {Report{}, Figures{}, Figures{Accuracy: 0.3}, 0.35, ""},
