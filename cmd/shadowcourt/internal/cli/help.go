@@ -95,7 +95,7 @@ func usageOfCommands(w io.Writer, cmd *cobra.Command) {
 }
 
 // FlagUsages are the lines of flags in a help, wrapped after columns, or not with 0. That a flag without a value is true, which pflag adds to
-// the name of each, goes without saying.
+// the name of each, is left out.
 func FlagUsages(flags *pflag.FlagSet, columns int) string {
 	const mark = "[=true|false]"
 	return strings.ReplaceAll(flags.FlagUsagesWrapped(columns), mark, strings.Repeat(" ", len(mark)))
