@@ -72,7 +72,7 @@ func fitLines(output string, r *fit.Report) []string {
 	case r.Temperature != nil:
 		lines[0] = fmt.Sprintf("%s: nothing learned of sources and texts, %s; the profile changes only how sure the court is (temperature %.2f)", sanitize.Line(output), cli.Count(r.Cases, "case", "cases"), *r.Temperature)
 	case !r.Learned:
-		lines[0] = fmt.Sprintf("%s: nothing learned, %s; the profile changes nothing", sanitize.Line(output), cli.Count(r.Cases, "case", "cases"))
+		lines[0] = fmt.Sprintf("%s: nothing learned, %s; the profile changes nothing but how much unknown sources count", sanitize.Line(output), cli.Count(r.Cases, "case", "cases"))
 	}
 	if r.WithoutTruth > 0 {
 		lines[0] += fmt.Sprintf("; %s without a truth left out", cli.Count(r.WithoutTruth, "case", "cases"))
