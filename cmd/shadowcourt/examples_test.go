@@ -43,11 +43,13 @@ func TestAccept_CLI4_ExamplesWorkAsPasted(t *testing.T) {
 	}
 }
 
-// commands are the command and all below it.
+// allCommands are the command and all below it that its help shows.
 func allCommands(cmd *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{cmd}
 	for _, sub := range cmd.Commands() {
-		all = append(all, allCommands(sub)...)
+		if sub.IsAvailableCommand() {
+			all = append(all, allCommands(sub)...)
+		}
 	}
 	return all
 }

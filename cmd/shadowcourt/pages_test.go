@@ -36,11 +36,11 @@ func TestAccept_WR1_PagesShowRealOutput(t *testing.T) {
 	}{
 		{"docs/dockets.md", ".", []string{"shadowcourt try examples/dockets/tour.jsonl", badDocket}},
 		{"docs/records.md", ".", []string{
-			"shadowcourt key new court.key",
+			"shadowcourt record key new court.key",
 			"shadowcourt try examples/dockets/tour.jsonl --record trials.record --key court.key --store store",
-			"shadowcourt verify trials.record --key court.key.pub",
-			"shadowcourt replay trials.record --key court.key.pub --store store",
-			"shadowcourt explain trials.record tour-amend --key court.key.pub",
+			"shadowcourt record verify trials.record --key court.key.pub",
+			"shadowcourt record replay trials.record --key court.key.pub --store store",
+			"shadowcourt record explain trials.record tour-amend --key court.key.pub",
 		}},
 		{"docs/measuring.md", ".", []string{
 			"cp -v " + filepath.Join(repositoryRoot(t), "examples", "dockets", "sentiment-*.jsonl") + " examples/dockets/", // all of their cases

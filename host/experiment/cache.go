@@ -21,7 +21,7 @@ import (
 )
 
 // resultForm names how results are found. It changes whenever the same experiment would have another result.
-const resultForm = "experiment/6"
+const resultForm = "experiment/7"
 
 // key names a result by all that it depends on.
 func (l *Lab) key(in *place, f *failure, e abi.Experiment) string {
@@ -128,7 +128,13 @@ type cache struct {
 	mu     sync.Mutex
 }
 
-func newCache(c Config) *cache { return &cache{folder: c.CacheDir, now: c.Now} }
+// newCache gives the cache of a Lab. Where tests see the user's home, results depend on what is there, and none is kept.
+func newCache(c Config) *cache {
+	if c.Home {
+		c.CacheDir = ""
+	}
+	return &cache{folder: c.CacheDir, now: c.Now}
+}
 
 // read gives the result of a key. Files that are cut, old or about another experiment are not there.
 func (c *cache) read(key string, e abi.Experiment) (abi.ExperimentResult, bool) {

@@ -99,7 +99,7 @@ func (g *goTests) version() string {
 	if g.problem != nil {
 		return ""
 	}
-	return g.command.Version()
+	return fmt.Sprintf("%s %q", g.command.Version(), gorun.Variables(runner.Environment{}))
 }
 
 func (*goTests) pace() plan.Pace { return plan.GoPace() }

@@ -25,8 +25,8 @@ func pageOf(rows []Row) string {
 	var b strings.Builder
 	b.WriteString(`# Performance
 
-Made by ` + "`make bench-peers`" + ` from [lab/bench/results.json](lab/bench/results.json): one run, everything side by side, two
-shared processors. Ratios travel between machines better than times. [lab/bench/README.md](lab/bench/README.md) says how it is measured,
+Made by ` + "`make bench-peers`" + ` from [results.json](bench/results.json): one run, everything side by side, two
+shared processors. Ratios travel between machines better than times. [README.md](bench/README.md) says how it is measured,
 and [RATIONALE.md](../RATIONALE.md) why goals are missed, and what the floor is.
 
 ## Goals

@@ -78,7 +78,7 @@ func pattern(name string) string {
 
 // environment is what the test sees of the user's variables.
 func (g *Go) environment(of runner.Environment, dir string) []string {
-	env := append(runner.Variables(of, "GODEBUG", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX"), "PWD="+dir, "GOPROXY=off", "GOTOOLCHAIN=local")
+	env := append(Variables(of), "PWD="+dir, "GOPROXY=off", "GOTOOLCHAIN=local")
 	for _, name := range []string{"GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS"} {
 		env = append(env, name+"="+g.env[name])
 	}
@@ -138,4 +138,9 @@ func tells(c *abi.Case, name string) bool {
 	}
 	tests := gotest.TestsOf(c)
 	return len(tests) == 1 && strings.HasPrefix(tests[0].Name, name+"/")
+}
+
+// Variables are those of the user that a test of Go sees.
+func Variables(of runner.Environment) []string {
+	return runner.Variables(of, "GODEBUG", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX")
 }

@@ -56,7 +56,7 @@ index 3f1c2aa..9b0d771 100644
 			Light:  &abi.LightAnswer{Classification: "pb001", Confidence: 0.58, Reasoning: "The assertion compares a value that the package computes."},
 			Evidence: []abi.Evidence{
 				{SourceRef: fmt.Sprintf("log:L%d", quotedLine), Content: `    compact_test.go:88: key "orders/17": got revision 3, want 4 after compaction`, RelevanceConfidence: 0.8, Supports: "pb001"},
-				{SourceRef: fmt.Sprintf("log:L%d", quotedLine+1), Content: "--- FAIL: TestCompactKeepsLatest (0.41s)", RelevanceConfidence: 0.3},
+				{SourceRef: fmt.Sprintf("log:L%d", quotedLine+1), Content: "--- FAIL: TestCompactKeepsLatest (0.41s)", RelevanceConfidence: 0.3, Element: "fire"},
 				{SourceRef: "change.diff:L8", Content: "+		if _, ok := seen[key]; ok {", RelevanceConfidence: 0.7, Supports: "pb001"},
 				{SourceRef: "history", Content: "The test's runs before this one, the latest last: passed, passed, passed, passed, failed.", RelevanceConfidence: 0.4, Supports: "nd001"},
 			},

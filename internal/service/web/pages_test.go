@@ -504,7 +504,7 @@ func TestLongDocumentsComeInParts(t *testing.T) {
 	root := parsed(t, "/trials/3-1", body)
 	quoted := nodes(root, ".first")
 	if len(quoted) != 1 || attribute(quoted[0], "id") != "d0-L"+strconv.Itoa(quotedLine) {
-		t.Fatalf("%d lines are the first to see", len(quoted))
+		t.Fatalf("%d lines are the first to see: %v", len(quoted), attribute(quoted[0], "id"))
 	}
 	// What is behind each button together is all of the document, each line once.
 	next := nodes(nodes(root, ".gap")[0], "a")[0]

@@ -31,7 +31,7 @@ func Parent(name, short string, commands ...*cobra.Command) *cobra.Command {
 	for _, cmd := range commands {
 		renameExamples(cmd, "shadowcourt "+cmd.Name(), "shadowcourt "+name+" "+cmd.Name())
 	}
-	parent.Example = firstLine(commands[0])
+	parent.Example = firstLine(commands[len(commands)-1])
 	parent.AddCommand(commands...)
 	return parent
 }

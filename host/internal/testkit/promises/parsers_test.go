@@ -196,7 +196,7 @@ func isText(field *ast.Field) bool {
 func eachFile(t *testing.T, visit func(pkg string, file *ast.File, test bool)) {
 	t.Helper()
 	const top = "../../../.."
-	for _, root := range []string{"abi", "host", "cmd"} {
+	for _, root := range []string{"abi", "host", "internal", "cmd"} {
 		err := filepath.WalkDir(filepath.Join(top, root), func(path string, entry os.DirEntry, err error) error {
 			if err != nil {
 				return err
