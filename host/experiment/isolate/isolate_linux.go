@@ -86,7 +86,7 @@ func confine(o *order) error {
 		if err := restrict(&o.Privacy); err != nil {
 			return fmt.Errorf("landlock: %w", err)
 		}
-		if err := restrictSockets(); err != nil {
+		if err := restrictCalls(); err != nil {
 			return fmt.Errorf("sockets: %w", err)
 		}
 		return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -106,7 +106,7 @@ func confine(o *order) error {
 	if err := sealProc(); err != nil {
 		return err
 	}
-	if err := restrictSockets(); err != nil {
+	if err := restrictCalls(); err != nil {
 		return fmt.Errorf("sockets: %w", err)
 	}
 	// Without the right to mount, what is read-only stays so, and without that to trace, the rights of this process are its own.

@@ -12,17 +12,18 @@ import (
 // the host of a virtual machine.
 var families = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
 
-// abi is a way to call the kernel, with the numbers of the calls that make sockets.
+// abi is a way to call the kernel, with the numbers of the calls that make sockets or use keys.
 type abi struct {
 	arch, socket, socketpair uint32
 	// socketcall stands for both with arguments that no filter sees; 0 where there is none.
 	socketcall uint32
+	keys       [3]uint32 // calls that reach the user's keyrings, which no namespace separates
 }
 
 // abis are those of the processor's own programs, and of the 32-bit programs that it runs, too.
 var abis = map[string][]abi{
-	"amd64": {{unix.AUDIT_ARCH_X86_64, 41, 53, 0}, {unix.AUDIT_ARCH_I386, 359, 360, 102}},
-	"arm64": {{unix.AUDIT_ARCH_AARCH64, 198, 199, 0}, {unix.AUDIT_ARCH_ARM, 281, 288, 0}},
+	"amd64": {{unix.AUDIT_ARCH_X86_64, 41, 53, 0, [3]uint32{248, 249, 250}}, {unix.AUDIT_ARCH_I386, 359, 360, 102, [3]uint32{286, 287, 288}}},
+	"arm64": {{unix.AUDIT_ARCH_AARCH64, 198, 199, 0, [3]uint32{217, 218, 219}}, {unix.AUDIT_ARCH_ARM, 281, 288, 0, [3]uint32{309, 310, 311}}},
 }
 
 const (
@@ -61,6 +62,9 @@ func filter(of []abi) []unix.SockFilter {
 		}
 		// A ring makes sockets without these calls.
 		rules = append(rules, unless(ioUringSetup, 1), fails(unix.ENOSYS))
+		for _, n := range a.keys {
+			rules = append(rules, unless(n, 1), fails(unix.ENOSYS))
+		}
 		if a.socketcall != 0 {
 			rules = append(rules, unless(a.socketcall, 1), fails(unix.ENOSYS))
 		}
@@ -70,9 +74,9 @@ func filter(of []abi) []unix.SockFilter {
 	return append(program, passes)
 }
 
-// restrictSockets has this thread and what it starts make no sockets but those of families. Kernels without filters, processes that may
+// restrictCalls has this thread and what it starts make no sockets but those of families, and use no keys of the kernel. Kernels without filters, processes that may
 // not set any and other processors do without.
-func restrictSockets() error {
+func restrictCalls() error {
 	of := abis[runtime.GOARCH]
 	if of == nil {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -50,8 +51,9 @@ func init() {
 // supervise runs one program. Its exit code is 0 when it could report.
 func supervise() int {
 	runtime.LockOSThread() // capabilities are a thread's, and the program is started from this one
-	syscall.CloseOnExec(orderFile)
-	syscall.CloseOnExec(reportFile)
+	if keepDescriptors() != nil {
+		return 2
+	}
 	orders, reports := bufio.NewReader(os.NewFile(orderFile, "order")), os.NewFile(reportFile, "report")
 	line, err := orders.ReadBytes('\n')
 	if err != nil {
@@ -70,6 +72,21 @@ func supervise() int {
 		return 1
 	}
 	return 0
+}
+
+// keepDescriptors leaves the program nothing but the standard ones. Whoever started this program may have passed others on, such as that of
+// a locked file, and what is open is reached from any namespace.
+func keepDescriptors() error {
+	folder, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return err
+	}
+	for _, entry := range folder {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+	return nil
 }
 
 // execute runs the program, and kills what is left of it.

@@ -81,6 +81,8 @@ func trySockets(out io.Writer) {
 	fmt.Fprintf(out, "pair of another: %v\n", err)
 	_, _, errno := unix.Syscall(425, 1, 0, 0) // io_uring_setup
 	fmt.Fprintf(out, "ring without filter: %v\n", !errors.Is(errno, unix.ENOSYS))
+	_, err = unix.KeyctlGetKeyringID(unix.KEY_SPEC_SESSION_KEYRING, false)
+	fmt.Fprintf(out, "keys without filter: %v\n", !errors.Is(err, unix.ENOSYS))
 }
 
 // TestAccept_EX6_NoSocketsThatLeaveTheNamespace: a program makes the usual sockets, and none by which it might reach the host of a virtual machine or the kernel.
@@ -98,12 +100,37 @@ func TestAccept_EX6_NoSocketsThatLeaveTheNamespace(t *testing.T) {
 				}
 			}).Output)
 			for _, want := range []string{
-				"unix: <nil>", "inet: <nil>", "inet6: <nil>", "netlink: <nil>", "pair: <nil>", "ring without filter: false",
+				"unix: <nil>", "inet: <nil>", "inet6: <nil>", "netlink: <nil>", "pair: <nil>", "ring without filter: false", "keys without filter: false",
 				"vsock: address family not supported", "alg: address family not supported", "key: address family not supported", "another: address family not supported",
 			} {
 				if !strings.Contains(out, want) {
 					t.Errorf("no %q in:\n%s", want, out)
 				}
+			}
+		})
+	}
+}
+
+// TestAccept_EX6_NoDescriptorsOfOthers: a program has none of the files that whoever started this one passed on.
+func TestAccept_EX6_NoDescriptorsOfOthers(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("kept to itself"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed, err := syscall.Dup(int(f.Fd())) // unlike those that Go opens, it is passed on
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = f.Close(), syscall.Close(passed) }()
+	for _, level := range levels(t) {
+		t.Run(string(level), func(t *testing.T) {
+			out := string(shell(t, level, fmt.Sprintf("cat <&%d; cat /proc/self/fd/%d; echo done", passed, passed), nil).Output)
+			if strings.Contains(out, "kept to itself") || !strings.HasSuffix(out, "done\n") {
+				t.Errorf("got %s", out)
 			}
 		})
 	}

@@ -35,6 +35,9 @@ func newToken(s cli.Streams) *cobra.Command {
 	return cmd
 }
 
+// maxTokenDays is that of the API.
+const maxTokenDays = 3660
+
 func newTokenAdd(s cli.Streams) *cobra.Command {
 	var scopes, submitter string
 	var repositories []string
@@ -53,8 +56,8 @@ people. Scopes are submit (submit and follow dockets), review (correct verdicts)
 			if list, err = auth.ParseScopes(scopes); err != nil {
 				return cli.InputError(fmt.Errorf("--scopes: %w", err))
 			}
-			if strings.TrimSpace(args[0]) == "" || days < 0 || slices.Contains(repositories, "") {
-				return cli.InputError(errors.New("use names that are not empty, and --days of 0 or more"))
+			if strings.TrimSpace(args[0]) == "" || days < 0 || days > maxTokenDays || slices.Contains(repositories, "") {
+				return cli.InputError(errors.New("use names that are not empty, and --days from 0 to 3660"))
 			}
 			return nil
 		},
