@@ -267,7 +267,7 @@ bench-peers: plugins ## measure beside other runtimes and frameworks; needs minu
 
 .PHONY: lab-check
 lab-check: plugins ## compile, vet and test the laboratory, which is a Go module of its own
-	cd lab && $(GO) test -vet=all ./... && GOOS=wasip1 GOARCH=wasm $(GO) vet ./lab/bench/guests/...
+	cd lab && $(GO) test -vet=all ./... && GOOS=wasip1 GOARCH=wasm $(GO) vet ./bench/guests/...
 
 .PHONY: golden
 golden: plugins ## rewrite the golden files; review the diff

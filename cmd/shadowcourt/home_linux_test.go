@@ -84,7 +84,7 @@ func TestSpool(t *testing.T) {
 `
 	}
 	for _, tt := range []struct{ name, without, conclusion string }{
-		{"passes", "return", "reruns of the same tree passed. Chance caused it, or the machine where it failed, or a file of your home, which the reruns did not have."},
+		{"passes", "return", "reruns of the same tree passed. Chance caused it, or the machine where it failed, or a file or variable of yours that the reruns did not have."},
 		{"fails in another way", `t.Fatal("no orders were found in the shop")`, "No experiment counts (the failure does not come back: each rerun fails in one way, but not as the report says"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

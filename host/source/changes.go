@@ -60,6 +60,15 @@ func (c *Change) Code() bool {
 // the folder now, committed or not, like git diff, and programs and tests that git neither tracks nor ignores. More than 2,000 are an error of Open. Line ends do not count.
 func (t *Tree) Changed() []Change { return slices.Clone(t.changes) }
 
+// Fork gives the commit at which HEAD left the history of the revision of Open, its first 12 digits, and how many commits the revision has
+// since then, at most 500. What they changed is among Changed. Where the revision is an ancestor of HEAD, began is empty.
+func (t *Tree) Fork() (began string, ahead int) {
+	if t.history == nil {
+		return "", 0
+	}
+	return t.history.began, t.history.ahead
+}
+
 // Touches says whether code that changed since the revision is where a frame points: within its function if that is known,
 // else within three lines of it. Nothing touches a frame of a tree without a revision.
 func (t *Tree) Touches(f Frame) bool {

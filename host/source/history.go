@@ -31,6 +31,8 @@ type history struct {
 	repo    *repository
 	commits []*object.Commit // the latest first
 	files   map[string][]fileCommit
+	began   string // the commit at which HEAD left the history of the revision, if it did
+	ahead   int    // commits of the revision since then
 }
 
 // fileCommit is what a commit did to a file.
@@ -51,7 +53,34 @@ func newHistory(repo *repository, since *object.Commit) *history {
 		known[c.Hash] = true
 	}
 	h.commits = ancestors(head, known, maxCommits)
+	h.fork(head, since, known)
 	return h
+}
+
+// fork finds where HEAD left the history of since, if since is none of its ancestors. Where that is not certain, there is none.
+func (h *history) fork(head, since *object.Commit, known map[plumbing.Hash]bool) {
+	if known[head.Hash] || len(h.commits) == maxCommits {
+		return
+	}
+	var at *object.Commit // the latest that both have
+	for _, c := range h.commits {
+		for i, hash := range c.ParentHashes {
+			if hash == since.Hash {
+				return
+			}
+			if parent, err := c.Parent(i); known[hash] && err == nil && (at == nil || parent.Committer.When.After(at.Committer.When)) {
+				at = parent
+			}
+		}
+	}
+	if at == nil {
+		return
+	}
+	both := map[plumbing.Hash]bool{}
+	for _, c := range ancestors(at, nil, maxAncestors) {
+		both[c.Hash] = true
+	}
+	h.began, h.ahead = at.Hash.String()[:hashDigits], len(ancestors(since, both, maxCommits))
 }
 
 // ancestors are a commit and those before it, by the time of the commit, the latest first; without what is in not.

@@ -310,3 +310,33 @@ func FuzzPaths(f *testing.F) {
 		}
 	})
 }
+
+// Where the revision has commits that HEAD lacks, what they changed is no change of HEAD.
+func TestWhereHeadLeftTheRevision(t *testing.T) {
+	t.Parallel()
+	git, _, dir := repo(t)
+	fork := git("rev-parse", "HEAD")
+	git("checkout", "-qb", "topic")
+	write(t, dir, map[string]string{"shop/topic.go": "package shop\n"})
+	git("add", ".")
+	git("commit", "-qm", "on the branch")
+	git("checkout", "-q", "main")
+	for _, name := range []string{"one", "two"} {
+		write(t, dir, map[string]string{"shop/" + name + ".go": "package shop\n"})
+		git("add", ".")
+		git("commit", "-qm", name)
+	}
+	git("checkout", "-q", "topic")
+	if began, ahead := openTree(t, dir, "main").Fork(); began != fork[:12] || ahead != 2 {
+		t.Errorf("main: %q, %d commits; want %s, 2", began, ahead, fork[:12])
+	}
+	for _, since := range []string{"HEAD", "HEAD~1", fork} {
+		if began, ahead := openTree(t, dir, since).Fork(); began != "" || ahead != 0 {
+			t.Errorf("since %s: %q, %d", since, began, ahead)
+		}
+	}
+	git("merge", "-q", "--no-edit", "main")
+	if began, _ := openTree(t, dir, "main").Fork(); began != "" {
+		t.Errorf("merged: %q", began)
+	}
+}

@@ -53,7 +53,7 @@ func (t *Trial) Conclusion() Conclusion {
 		case c.Finding == FoundNothing:
 			c = acrossTrees(runs, c)
 		case c.Finding == FoundPassing && p != nil && p.Allow != "":
-			c.Text = strings.TrimSuffix(c.Text, ".") + ", or " + p.Lacked() + ", which the reruns did not have."
+			c.Text = strings.TrimSuffix(c.Text, ".") + ", or " + p.Lacked() + " that the reruns did not have."
 		}
 	} else if slices.ContainsFunc(runs, func(e Experiment) bool { return e.Passed+e.Same+e.Other > 0 }) {
 		c.Finding = FoundPassing

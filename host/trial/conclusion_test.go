@@ -208,7 +208,7 @@ func TestAccept_FZ3_TheNextStepShowsTheHome(t *testing.T) {
 			t.Errorf("%s: next: %q", name, c.Next)
 		}
 	}
-	if p.Reason() != "the failure may need a file of your home, which the tests did not have" {
+	if p.Reason() != "the failure may need a file or variable of yours that the tests did not have" {
 		t.Error(p.Reason())
 	}
 }

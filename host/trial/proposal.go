@@ -28,7 +28,7 @@ type Proposal struct {
 // Reason says why the experiment was not run, or why it has to be run again.
 func (p *Proposal) Reason() string {
 	if p.Allow != "" {
-		return "the failure may need " + p.Lacked() + ", which the tests did not have"
+		return "the failure may need " + p.Lacked() + " that the tests did not have"
 	}
 	return "an experiment would tell more, and was not run: " + p.WhyNot
 }
@@ -49,7 +49,7 @@ func (p *Proposal) Action() string {
 // Lacked says in words what Allow names.
 func (p *Proposal) Lacked() string {
 	if p.Allow == "home" {
-		return "a file of your home"
+		return "a file or variable of yours"
 	}
 	return "the " + p.Allow
 }

@@ -165,6 +165,10 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 			fmt.Fprintf(o.command.ErrOrStderr(), "warning: no file changed since %s, which speaks for a flaky test or the environment; "+
 				"--since needs a revision at which the tests passed\n", sanitize.Line(o.since))
 		}
+		if began, ahead := tree.Fork(); began != "" {
+			fmt.Fprintf(o.command.ErrOrStderr(), "warning: %s has %s that this tree lacks, and what changed there counts as changed here; "+
+				"--since %s names where this tree began\n", sanitize.Line(o.since), cli.Count(ahead, "commit", "commits"), began)
+		}
 		if config.Source, err = knowledge.Source(ctx, tree); err != nil {
 			return fmt.Errorf("--source: %w", err)
 		}
