@@ -36,7 +36,8 @@ func Key(name string) (*record.Key, error) {
 	case looksSecret(variable):
 		return nil, errors.New("--key: that looks like the text of a key; give the name of its file, or " + keyFromEnv + "NAME for a variable that holds it")
 	case name == "" && os.Getenv(keyVariable) == "":
-		return nil, fmt.Errorf("which key? use --key FILE, --key %sNAME or the variable %s; `shadowcourt record key new` makes one", keyFromEnv, keyVariable)
+		return nil, fmt.Errorf("which key? use --key FILE, --key %sNAME or the variable %s: to sign, a key that `shadowcourt record key new FILE` makes; "+
+			"to verify, the FILE.pub of the key that signed", keyFromEnv, keyVariable)
 	case name == "":
 		variable, fromEnv = keyVariable, true
 	}
