@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/internal/run/input"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -51,7 +52,18 @@ func (o *Flags) Host(ctx context.Context, s cli.Streams, config *host.Config) (*
 		h, err = host.Open(ctx, *config)
 		return err
 	})
-	return h, err
+	if err != nil || config.Pipeline == nil || IsShipped(o.Pipeline) {
+		return h, err
+	}
+	// A module that rejects its parameters would make every trial a mistrial.
+	modules, err := Modules(o.Modules)
+	if err == nil {
+		err = cli.InputError(module.CheckParams(ctx, config.Pipeline, modules, config.CacheDir))
+	}
+	if err != nil {
+		return nil, errors.Join(err, h.Close(context.WithoutCancel(ctx)))
+	}
+	return h, nil
 }
 
 // Cached does what needs a folder for compiled modules, and again without it where the default one can't be used.
