@@ -156,7 +156,8 @@ func command(t *testing.T, args ...string) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &service{t: t, url: address, client: &http.Client{}, secret: own.Token}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	s := &service{t: t, url: address, client: client, secret: own.Token}
 	s.signIn(own.Token)
 	return s
 }

@@ -148,7 +148,7 @@ func TestAccept_UI1_SearchAndFiltersAreInTheAddress(t *testing.T) {
 	if n := b.count(".group"); n == 0 || n >= all {
 		t.Errorf("the search gives %d groups of %d", n, all)
 	}
-	for filter, option := range map[string]string{"repository": "github.com/acme/gateway", "label": "si001", "status": "amended", "age": "7d"} {
+	for filter, option := range map[string]string{"repository": "github.com/acme/gateway", "label": "ab001", "status": "amended", "age": "7d"} {
 		b.open("/")
 		b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(() => { const s = document.querySelector("select[name=%s]"); s.value = %q; s.dispatchEvent(new Event("change", {bubbles: true})); })()`, filter, option)))
 		b.wait(fmt.Sprintf(`new URL(location.href).searchParams.get(%q) === %q && document.querySelector("select[name=%s]").value === %q`, filter, option, filter, option))
