@@ -98,7 +98,7 @@ func attacks() map[string]attacked {
 		},
 		"cache": {
 			args: []string{"try", "docket.jsonl", "--light", "docket", "--cache", "cache", "--format", "jsonl", "--output", "r.jsonl"}, resume: resume,
-			files: []string{"r.jsonl"}, divide: 4, // compiling takes seconds: by make kills alone
+			files: []string{"r.jsonl"}, divide: 4, again: true, // compiling takes seconds: by make kills alone
 		},
 		"profile": {
 			args: []string{"fit", "fit.jsonl", "--output", "profile.yaml"}, files: []string{"profile.yaml"}, begins: fromTheBeginning, kills: 2,

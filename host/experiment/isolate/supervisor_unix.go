@@ -122,8 +122,9 @@ func execute(o *order) report {
 	group.Store(int64(pid))
 	over := watch(o)
 	r := wait(pid)
+	ending := over()
 	killAll(o.Level)
-	if ending := over(); ending != "" {
+	if ending != "" {
 		r.Ending, r.ExitCode = ending, -1
 	}
 	return r

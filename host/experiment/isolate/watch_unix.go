@@ -23,7 +23,8 @@ func killGroup() {
 // watchPause is between two looks at the processes.
 const watchPause = 20 * time.Millisecond
 
-// watch kills everything when a limit is exceeded. The function that it returns names the limit, if one was.
+// watch kills everything when a limit is exceeded. The function that it returns looks once more,
+// before what is left of the program is killed, and names the limit, if one was.
 func watch(o *order) func() Ending {
 	var exceeded atomic.Value
 	end := func(ending Ending) {
@@ -54,6 +55,10 @@ func watch(o *order) func() Ending {
 		}
 	}()
 	return func() Ending {
+		// A program that starts many at once may come to the kernel's limit, and end by that, between two looks.
+		if _, count := usage(o.Level, before, o.Command.Limits.Processes); count > o.Command.Limits.Processes {
+			exceeded.CompareAndSwap(nil, OverProcesses)
+		}
 		ending, _ := exceeded.Load().(Ending)
 		return ending
 	}
