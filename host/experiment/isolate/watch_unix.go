@@ -23,7 +23,7 @@ func killGroup() {
 // watchPause is between two looks at the processes.
 const watchPause = 20 * time.Millisecond
 
-// watch kills everything when a limit is exceeded. The function that it returns looks once more,
+// watch kills everything when a limit is exceeded. The function that it returns looks again,
 // before what is left of the program is killed, and names the limit, if one was.
 func watch(o *order) func() Ending {
 	var exceeded atomic.Value
