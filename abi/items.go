@@ -2,8 +2,8 @@ package abi
 
 import "slices"
 
-// FindEvidence returns the first item by which a source says a content, or nil: such items are one, whatever their confidence,
-// label and element.
+// FindEvidence returns the first item with a source and a content, or nil. Two items with the same source and content count as one, whatever
+// their confidences, labels and elements.
 func FindEvidence(list []Evidence, sourceRef, content string) *Evidence {
 	for i := range list {
 		if list[i].SourceRef == sourceRef && list[i].Content == content {

@@ -17,9 +17,9 @@ const (
 	coldEvery    = 10  // random cases that a module is asked that was never called
 	freshEvery   = 50  // and one that has a new instance for every call
 
-	// dearest is how often the random cases may spend the fuel of a call, all
+	// mostCalls is how often the random cases may spend the fuel of a call, all
 	// together: some minutes. After that a module is too slow for more of them.
-	dearest = 100
+	mostCalls = 100
 )
 
 // Options of a run. The zero value is useful.
@@ -260,9 +260,9 @@ type told struct {
 func (k *kit) random() error {
 	spent := uint64(0)
 	for i := range k.options.Cases {
-		if spent/dearest >= k.options.Fuel {
+		if spent/mostCalls >= k.options.Fuel {
 			k.report.Cases = i
-			k.report.Note("§5.2", "calls are dear: the random cases end after %d of %d, which cost as much as %d calls may", i, k.options.Cases, dearest)
+			k.report.Note("§5.2", "calls are expensive: the random cases end after %d of %d, which cost as much as %d calls may", i, k.options.Cases, mostCalls)
 			return nil
 		}
 		k.options.Progress("random cases", i, k.options.Cases)

@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// measure keeps what the dearest call took.
+// measure keeps what the most expensive call took.
 func (k *kit) measure(input string, request []byte, o *Outcome) {
 	m := &k.report.Most
 	if o.Fuel > m.Fuel {

@@ -69,7 +69,7 @@ type Note struct {
 	Text   string `json:"text"`
 }
 
-// Most is what the dearest of the calls took.
+// Most is what the most expensive call took.
 type Most struct {
 	Fuel          uint64 `json:"fuel"`
 	FuelInput     string `json:"fuel_input"`

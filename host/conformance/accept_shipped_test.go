@@ -61,7 +61,7 @@ func TestAccept_PL10_TheShippedModulesPass(t *testing.T) {
 			for _, n := range report.Notes {
 				t.Errorf("%s: %s", n.Clause, n.Text)
 			}
-			t.Logf("%d calls; the dearest %d units of fuel, %s", report.Calls, report.Most.Fuel, report.Most.FuelInput)
+			t.Logf("%d calls; the most expensive %d units of fuel, %s", report.Calls, report.Most.Fuel, report.Most.FuelInput)
 		})
 	}
 }

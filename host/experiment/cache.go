@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,7 +28,7 @@ const resultForm = "experiment/7"
 func (l *Lab) key(in *place, f *failure, e abi.Experiment) string {
 	h := sha256.New()
 	for _, part := range []string{
-		resultForm, in.workspace.digest, in.needed.digest(), string(in.test), f.toolchain.String(), f.group, f.name, e.String(), f.toolchain.version(), fmt.Sprint(l.config.Network, l.config.Home, l.overlays), f.fingerprint, l.constantOf(f, e).digest(),
+		resultForm, in.workspace.digest, in.needed.digest(), string(in.test), f.toolchain.String(), f.group, f.name, e.String(), f.toolchain.version(), strings.Join(f.toolchain.variables(), "\n"), fmt.Sprint(l.config.Network, l.config.Home, l.overlays), f.fingerprint, l.constantOf(f, e).digest(),
 	} {
 		fmt.Fprintf(h, "%d %s\x00", len(part), part)
 	}

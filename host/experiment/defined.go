@@ -27,6 +27,8 @@ func (d *defined) unusable() error { return d.Problem() }
 
 func (d *defined) version() string { return d.Version() }
 
+func (d *defined) variables() []string { return d.Variables() }
+
 func (d *defined) pace() plan.Pace {
 	s := d.Seconds()
 	build := time.Duration(s.Build * float64(time.Second))

@@ -99,8 +99,10 @@ func (g *goTests) version() string {
 	if g.problem != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %q", g.command.Version(), gorun.Variables(runner.Environment{}))
+	return g.command.Version()
 }
+
+func (*goTests) variables() []string { return gorun.Variables(runner.Environment{}) }
 
 func (*goTests) pace() plan.Pace { return plan.GoPace() }
 

@@ -24,6 +24,8 @@ type toolchain interface {
 	// String names the toolchain, version all of it that results depend on.
 	fmt.Stringer
 	version() string
+	// variables of the user that tests see. They are no part of the version: a run that is resumed may come from another terminal.
+	variables() []string
 	// unusable says why nothing can be run, and cached whether results are kept for later.
 	unusable() error
 	cached() bool

@@ -59,10 +59,13 @@ func newHistory(repo *repository, since *object.Commit) *history {
 
 // fork finds where HEAD left the history of since, if since is none of its ancestors. Where that is not certain, there is none.
 func (h *history) fork(head, since *object.Commit, known map[plumbing.Hash]bool) {
-	if known[head.Hash] || len(h.commits) == maxCommits {
+	if head.Hash == since.Hash || len(h.commits) == maxCommits {
 		return
 	}
 	var at *object.Commit // the latest that both have
+	if known[head.Hash] {
+		at = head
+	}
 	for _, c := range h.commits {
 		for i, hash := range c.ParentHashes {
 			if hash == since.Hash {

@@ -335,6 +335,11 @@ func TestWhereHeadLeftTheRevision(t *testing.T) {
 			t.Errorf("since %s: %q, %d", since, began, ahead)
 		}
 	}
+	git("checkout", "-q", "--detach", "main~1")
+	if began, ahead := openTree(t, dir, "main").Fork(); began != git("rev-parse", "HEAD")[:12] || ahead != 1 {
+		t.Errorf("behind main: %q, %d commits", began, ahead)
+	}
+	git("checkout", "-q", "topic")
 	git("merge", "-q", "--no-edit", "main")
 	if began, _ := openTree(t, dir, "main").Fork(); began != "" {
 		t.Errorf("merged: %q", began)

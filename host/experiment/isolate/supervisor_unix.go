@@ -51,7 +51,7 @@ func init() {
 // supervise runs one program. Its exit code is 0 when it could report.
 func supervise() int {
 	runtime.LockOSThread() // capabilities are a thread's, and the program is started from this one
-	if keepDescriptors() != nil {
+	if dropDescriptors() != nil {
 		return 2
 	}
 	orders, reports := bufio.NewReader(os.NewFile(orderFile, "order")), os.NewFile(reportFile, "report")
@@ -74,9 +74,9 @@ func supervise() int {
 	return 0
 }
 
-// keepDescriptors leaves the program nothing but the standard ones. Whoever started this program may have passed others on, such as that of
+// dropDescriptors leaves the program no open files but the standard ones. Whoever started this program may have passed others on, such as that of
 // a locked file, and what is open is reached from any namespace.
-func keepDescriptors() error {
+func dropDescriptors() error {
 	folder, err := os.ReadDir("/dev/fd")
 	if err != nil {
 		return err

@@ -208,9 +208,10 @@ func (r *Runner) Serves(t *tree.Tree) error {
 }
 
 // Version names what results depend on beside trees, as far as it is known: not what is installed for the tests.
-func (r *Runner) Version() string {
-	return fmt.Sprintf("%s %+v %q", r.said, *r.definition, Variables(Environment{}, r.definition.Allow...))
-}
+func (r *Runner) Version() string { return fmt.Sprintf("%s %+v", r.said, *r.definition) }
+
+// Variables are those of the user that tests see.
+func (r *Runner) Variables() []string { return Variables(Environment{}, r.definition.Allow...) }
 
 // Seconds are expected of each run and build, beside those of the test.
 func (r *Runner) Seconds() Seconds { return r.definition.Seconds }

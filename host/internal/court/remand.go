@@ -121,7 +121,7 @@ func (t *runner) acceptAnswer(response *LightResponse, previous *abi.LightAnswer
 	for i := range response.Remand.Answers {
 		found = append(found, response.Remand.Answers[i].Evidence...)
 	}
-	found = t.beside(found)
+	found = t.withoutItemsOfCase(found)
 	t.takeBack(response.Remand)
 	t.bring(found)
 	before := len(t.evidence)

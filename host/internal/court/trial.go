@@ -128,7 +128,7 @@ func (t *runner) classify(ctx context.Context) error {
 			t.lightFailed(err)
 			return nil
 		}
-		t.answers, t.gathered = append(t.answers, response.Answer), t.beside(response.Evidence)
+		t.answers, t.gathered = append(t.answers, response.Answer), t.withoutItemsOfCase(response.Evidence)
 	default:
 		return ErrNoLight
 	}

@@ -9,9 +9,9 @@ import (
 // identity is what makes an item the same as another.
 type identity struct{ sourceRef, content string }
 
-// beside is what Light gathered but for the case's own items: nobody changes another's statement by making it again, surer or for
+// withoutItemsOfCase is what Light gathered but for the case's own items: nobody changes another's statement by making it again, surer or for
 // another label.
-func (t *runner) beside(items []abi.Evidence) []abi.Evidence {
+func (t *runner) withoutItemsOfCase(items []abi.Evidence) []abi.Evidence {
 	return slices.DeleteFunc(slices.Clone(items), func(own abi.Evidence) bool {
 		return abi.FindEvidence(t.subject.Evidence, own.SourceRef, own.Content) != nil
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/internal/simulate"
 )
 
-// The signals of a profile are capped at the cap that was chosen, or at the most that they told in a case of the fit if that is less.
+// A profile caps its signals at the cap that was chosen. If no case of the fit had signals that told as much, it caps them at what they told.
 func TestTheCapOfSignalsIsWithinWhatTheyTold(t *testing.T) {
 	t.Parallel()
 	entries := simulate.Shapes(2)[0].Docket(5, 40)

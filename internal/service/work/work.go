@@ -80,10 +80,11 @@ type Worker struct {
 
 const (
 	defaultStop = 30 * time.Second
-	// fetchPause is the least time between two looks into the queue, pollPause the most. The queue tells its clients of new jobs, and
-	// tells nobody of those that are queued again.
-	fetchPause = 5 * time.Millisecond
-	pollPause  = 500 * time.Millisecond
+	// fetchPause is the least time between two looks into the queue, pollLite and pollPostgres the most. The queue tells its clients of new
+	// jobs, and tells nobody of those that are queued again: a slow batch that gives way would wait for the next look. On SQLite a look is cheap.
+	fetchPause   = 5 * time.Millisecond
+	pollLite     = 50 * time.Millisecond
+	pollPostgres = 500 * time.Millisecond
 	// batchTime is the most that a batch may take: far above 32 trials that all run into their limits.
 	batchTime = 50 * time.Minute
 )
@@ -200,11 +201,15 @@ func (w *Worker) client() (store.Worker, error) {
 	if err := river.AddWorkerSafely(workers, &batchWorker{worker: w}); err != nil {
 		return nil, err
 	}
+	poll := pollPostgres
+	if w.config.Store.Database() == "sqlite" {
+		poll = pollLite
+	}
 	return w.config.Store.Worker(&river.Config{
 		ID: w.info.ID, Logger: quiet(w.config.Logger), Workers: workers,
 		// One more than there are trials at once, so that one batch is read or committed while the others are tried.
 		Queues:        map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: w.config.Workers + 1}},
-		FetchCooldown: fetchPause, FetchPollInterval: pollPause, JobTimeout: batchTime, RescueStuckJobsAfter: 2 * batchTime,
+		FetchCooldown: fetchPause, FetchPollInterval: poll, JobTimeout: batchTime, RescueStuckJobsAfter: 2 * batchTime,
 		CompletedJobRetentionPeriod: time.Hour, RetryPolicy: atOnce{w.config.Now},
 	})
 }

@@ -48,7 +48,7 @@ func printChecked(s cli.Streams, c *checked, more bool) error {
 		}
 	}
 	if c.Calls > 0 {
-		fmt.Fprintf(&b, "\n%d calls, %d random cases of seed %d. The dearest call: %d units of fuel (%s). The longest request: %d bytes. The longest response: %d bytes.\n",
+		fmt.Fprintf(&b, "\n%d calls, %d random cases of seed %d. The most expensive call: %d units of fuel (%s). The longest request: %d bytes. The longest response: %d bytes.\n",
 			c.Calls, c.Cases, c.Seed, c.Most.Fuel, sanitize.Line(c.Most.FuelInput), c.Most.RequestBytes, c.Most.ResponseBytes)
 	}
 	for _, name := range c.Saved {
