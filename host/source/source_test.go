@@ -345,3 +345,26 @@ func TestWhereHeadLeftTheRevision(t *testing.T) {
 		t.Errorf("merged: %q", began)
 	}
 }
+
+// A file that goes away behind the listing, such as a temporary one of another program, is as if it had not been there.
+func TestDigestWithoutAFileThatWentAway(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"go.mod": "module m\n", "a.go": "package m\n"})
+	digest := func(tree *source.Tree) string {
+		d, err := tree.Digest(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	want := digest(openTree(t, dir, ""))
+	write(t, dir, map[string]string{"b.go": "package m\n"})
+	tree := openTree(t, dir, "")
+	if err := os.Remove(filepath.Join(dir, "b.go")); err != nil {
+		t.Fatal(err)
+	}
+	if got := digest(tree); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -206,6 +206,9 @@ func (t *Tree) Digest(ctx context.Context) (string, error) {
 		}
 		sum := sha256.New()
 		file, err := t.root.Open(filepath.FromSlash(name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it went away since it was listed, as temporary files of other programs do
+		}
 		if err != nil {
 			return "", fmt.Errorf("source: %w", err)
 		}
