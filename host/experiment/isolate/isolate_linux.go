@@ -167,24 +167,41 @@ var tempFolders = []string{"/tmp", "/var/tmp"}
 // coverTemp puts the scratch folder's own one in the place of the folders for temporary files, in which those that are seen stay.
 func coverTemp(scratch string, seen []string) error {
 	folders := map[string]*os.File{}
+	var places, links []string
 	for _, dir := range seen {
-		if f, err := os.Open(dir); err == nil {
-			defer f.Close()
-			folders[dir] = f
+		f, err := os.Open(dir)
+		if err != nil {
+			continue
 		}
+		defer f.Close()
+		target, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			target = dir
+		}
+		folders[dir], folders[target] = f, f
+		if target != dir {
+			links = append(links, dir)
+		}
+		places = append(places, target)
 	}
+	slices.Sort(places) // a folder before those in it
+	places = slices.Compact(places)
 	for _, tmp := range tempFolders {
 		if err := unix.Mount(fdPath(folders[scratch])+"/tmp", tmp, "", unix.MS_BIND, ""); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
-		for dir, f := range folders {
+		// Links last: where what they lead to and what they stand in are seen, they are there.
+		for i, dir := range slices.Concat(places, links) {
 			if below, err := filepath.Rel(tmp, dir); err != nil || !filepath.IsLocal(below) {
+				continue
+			}
+			if _, err := os.Stat(dir); err == nil && i >= len(places) {
 				continue
 			}
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				return err
 			}
-			if err := unix.Mount(fdPath(f), dir, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			if err := unix.Mount(fdPath(folders[dir]), dir, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 				return err
 			}
 		}
