@@ -19,7 +19,7 @@ func (r *Result) WriteYAML(w io.Writer) error {
 	p := r.Profile
 	fmt.Fprintf(&b, "\nname: %s\n", scalar(p.Name))
 	if p.Temperature != nil {
-		fmt.Fprintf(&b, "\n# The log-odds of everything but experiments are divided by it: the court is less sure of the same answer.\ntemperature: %s\n", number(*p.Temperature))
+		fmt.Fprintf(&b, "\n# The log-odds of everything but experiments are divided by it: the court is less sure of the same answer.\ntemperature: %s\n", figure(*p.Temperature))
 	}
 	b.WriteString("\n# P(label) before any evidence.\n")
 	b.WriteString("base_rates: " + weightList(p.BaseRates) + "\n")
@@ -79,22 +79,22 @@ func writeSource(b *bytes.Buffer, s *abi.SourceReliability, indent string) {
 			fmt.Fprintf(b, "%s      - {element: %s, given: %s}\n", indent, x.Elements[k].Element, weightList(x.Elements[k].Given))
 		}
 	}
-	fmt.Fprintf(b, "%sshare: %s\n", indent, number(s.Share))
+	fmt.Fprintf(b, "%sshare: %s\n", indent, figure(s.Share))
 	if s.Stated != nil {
 		of := ""
 		if r := s.Stated.Range; r != nil {
-			of = fmt.Sprintf(", range: {least: %s, most: %s}", number(r.Least), number(r.Most))
+			of = fmt.Sprintf(", range: {least: %s, most: %s}", figure(r.Least), figure(r.Most))
 		}
-		fmt.Fprintf(b, "%sstated: {offset: %s, slope: %s%s}\n", indent, number(s.Stated.Offset), number(s.Stated.Slope), of)
+		fmt.Fprintf(b, "%sstated: {offset: %s, slope: %s%s}\n", indent, figure(s.Stated.Offset), figure(s.Stated.Slope), of)
 	}
-	fmt.Fprintf(b, "%scap: %s\n", indent, number(s.Cap))
+	fmt.Fprintf(b, "%scap: %s\n", indent, figure(s.Cap))
 }
 
 func writeSignals(b *bytes.Buffer, p *abi.Profile) {
 	b.WriteString("\n# Phrases and the nats that their presence adds to each label, those first that told most in the cases.\n")
-	fmt.Fprintf(b, "signal_cap: %s\n", number(p.SignalCap))
+	fmt.Fprintf(b, "signal_cap: %s\n", figure(p.SignalCap))
 	if s := p.SignalPassage; s != nil {
-		fmt.Fprintf(b, "# The most that passages of so many bytes moved two labels apart in nearly all of the cases. What exceeds it was written to\n# hold phrases, which count nothing there and beside it.\nsignal_passage: {bytes: %d, nats: %s}\n", s.Bytes, number(s.Nats))
+		fmt.Fprintf(b, "# The most that passages of so many bytes moved two labels apart in nearly all of the cases. What exceeds it was written to\n# hold phrases, which count nothing there and beside it.\nsignal_passage: {bytes: %d, nats: %s}\n", s.Bytes, figure(s.Nats))
 	}
 	if len(p.Signals) == 0 {
 		b.WriteString("signals: []\n")
@@ -113,7 +113,7 @@ func writeCauses(b *bytes.Buffer, list []abi.Cause) {
 	b.WriteString("\n# Ways in which labels come true, and P(cause, and the failing test differs so from that of green | label). Not learned from the cases.\ncauses:\n")
 	for i := range list {
 		c := &list[i]
-		fmt.Fprintf(b, "  - {name: %s, label: %s, unchanged: %s, changed: %s, new: %s}\n", scalar(c.Name), scalar(c.Label), number(c.Unchanged), number(c.Changed), number(c.New))
+		fmt.Fprintf(b, "  - {name: %s, label: %s, unchanged: %s, changed: %s, new: %s}\n", scalar(c.Name), scalar(c.Label), figure(c.Unchanged), figure(c.Changed), figure(c.New))
 	}
 }
 
@@ -144,13 +144,13 @@ func writeExperiments(b *bytes.Buffer, list []abi.ExperimentTable, worth *Experi
 func weightList(list []abi.LabelWeight) string {
 	parts := make([]string, len(list))
 	for i := range list {
-		parts[i] = "{label: " + scalar(list[i].Label) + ", weight: " + number(list[i].Weight) + "}"
+		parts[i] = "{label: " + scalar(list[i].Label) + ", weight: " + figure(list[i].Weight) + "}"
 	}
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
-// number writes a float so that YAML reads it as one.
-func number(x float64) string {
+// figure writes a float so that YAML reads it as one.
+func figure(x float64) string {
 	s := strconv.FormatFloat(x, 'f', -1, 64)
 	if !strings.ContainsRune(s, '.') {
 		s += ".0"

@@ -12,7 +12,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/render/report"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
@@ -100,7 +99,7 @@ func (s *server) report(ctx context.Context, in *DocketPath) (*huma.StreamRespon
 	header := map[string]string{"Content-Security-Policy": ReportPolicy}
 	return s.stream("text/html; charset=utf-8", header, func(ctx context.Context, w io.Writer) error {
 		b := batched(w)
-		page := report.NewHTML(b, report.Options{})
+		page := render.NewHTML(b, render.PageOptions{})
 		draw := s.drawer(ctx)
 		follow := FollowInput{DocketPath: *in, From: 1}
 		for t, err := range s.inOrder(ctx, &follow, s.Store.Trials, nil) {

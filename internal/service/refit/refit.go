@@ -14,10 +14,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/compare"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 )
 
 // Least is how many known labels a refit needs: half of them to learn from, half to compare on.
@@ -50,7 +50,7 @@ type Proposal struct {
 	Learned bool
 	Model   string
 	// Compared is the court with the profile against the one in force, on the held-out results.
-	Compared *compare.Report
+	Compared *calibrate.CandidateReport
 }
 
 // TooFewError says that too few labels are known.
@@ -164,7 +164,7 @@ func part(entries []docket.Entry, isFirst func(int) bool) (first, second []docke
 }
 
 // both tries cases before the court in force, and before the same one with another profile.
-func both(ctx context.Context, config *Config, held []docket.Entry, p *Proposal, say func(string)) (*compare.Report, error) {
+func both(ctx context.Context, config *Config, held []docket.Entry, p *Proposal, say func(string)) (*calibrate.CandidateReport, error) {
 	generation, err := config.Store.CurrentGeneration(ctx)
 	if err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func both(ctx context.Context, config *Config, held []docket.Entry, p *Proposal,
 		return nil, fmt.Errorf("open the court with the new profile: %w", err)
 	}
 	defer func() { _ = candidate.Close(context.WithoutCancel(ctx)) }()
-	sum := compare.New(compare.DefaultAlpha)
+	sum := calibrate.NewCandidateComparison(calibrate.DefaultAlpha)
 	for i := range held {
 		say(fmt.Sprintf("trying %d of %d results before both courts", i+1, len(held)))
 		t, err := inForce.Try(ctx, held[i].Case)

@@ -9,7 +9,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/compare"
 	"github.com/shadowcourt/shadowcourt/internal/service/refit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
@@ -400,7 +399,7 @@ type RefitOutcome struct {
 // RefitFlip is a result that the new profile would end otherwise.
 type RefitFlip struct {
 	ID, Court, Candidate string
-	Mark                 compare.Mark
+	Mark                 calibrate.Mark
 }
 
 // Token lets programs and people in.

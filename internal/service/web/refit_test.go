@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/compare"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/service/refit"
 	"github.com/shadowcourt/shadowcourt/internal/service/web"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 )
 
 // A refit is shown by all processes that share the database.
@@ -25,9 +25,9 @@ func TestARefitIsThatOfAllProcesses(t *testing.T) {
 	}
 	learned := &refit.Proposal{
 		Format: "jsonl", File: "profile:jsonl", Profile: []byte("name: refit\n"), Fitted: 20, HeldOut: 20, Learned: true, Model: "m",
-		Compared: &compare.Report{
-			Cases: 20, Truth: &compare.Truth{Cases: 20, CourtRight: 10, CandidateRight: 12, P: 0.25}, Finding: "inconclusive", Why: []string{"why"},
-			Flips: []compare.Flip{{BesideJSON: &render.BesideJSON{ID: "1-1", Court: ended("bug"), Candidate: ended("flake")}, Mark: compare.ToRight}},
+		Compared: &calibrate.CandidateReport{
+			Cases: 20, Truth: &calibrate.CandidateTruth{Cases: 20, CourtRight: 10, CandidateRight: 12, P: 0.25}, Finding: "inconclusive", Why: []string{"why"},
+			Flips: []calibrate.Flip{{BesideJSON: &render.BesideJSON{ID: "1-1", Court: ended("bug"), Candidate: ended("flake")}, Mark: calibrate.ToRight}},
 		},
 	}
 	one := web.NewBackend(web.Sources{Store: s.store, Refit: func(_ context.Context, progress func(string)) (*refit.Proposal, error) {
@@ -65,7 +65,7 @@ func TestARefitIsThatOfAllProcesses(t *testing.T) {
 	if diff := cmp.Diff(learned.Compared.Truth, o.Compared.Truth); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]web.RefitFlip{{ID: "1-1", Court: ended("bug").End(), Candidate: ended("flake").End(), Mark: compare.ToRight}}, o.Flips); diff != "" {
+	if diff := cmp.Diff([]web.RefitFlip{{ID: "1-1", Court: ended("bug").End(), Candidate: ended("flake").End(), Mark: calibrate.ToRight}}, o.Flips); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/shadowcourt/shadowcourt/internal/render/report"
+	"github.com/shadowcourt/shadowcourt/internal/render"
 )
 
 //go:embed static
@@ -36,7 +36,7 @@ var assets = sync.OnceValue(func() assetList {
 			panic(err) // it is embedded
 		}
 		if name == "app.css" {
-			data = append([]byte(report.TrialStyle()), data...)
+			data = append([]byte(render.TrialStyle()), data...)
 		}
 		sum := sha256.Sum256(data)
 		extension := path.Ext(name)

@@ -7,14 +7,14 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/render/report"
+	"github.com/shadowcourt/shadowcourt/internal/render"
 )
 
 // trialView is the page of a trial.
 type trialView struct {
 	*Case
 	Row       entryView
-	Parts     *report.Parts
+	Parts     *render.Parts
 	Logs      []documentView
 	Diffs     []documentView
 	Back      string
@@ -40,7 +40,7 @@ func (s *site) trial(w http.ResponseWriter, r *http.Request) error {
 	l := newLibrary(c.Case.Documents)
 	l.markTrial(c)
 	if c.Trial != nil {
-		v.Parts, err = report.NewParts(c.Trial, func(source, quote string) string {
+		v.Parts, err = render.NewParts(c.Trial, func(source, quote string) string {
 			if document, line := l.place(source, quote); line > 0 {
 				return "#" + lineID(document, line)
 			}
