@@ -225,6 +225,29 @@ func TestCheckRemandAnswer(t *testing.T) {
 	expect(t, "wrong_answers challenged[1].evidence_index", answer("q1 q2", 0, 1, 2))
 }
 
+func TestCheckLight(t *testing.T) {
+	t.Parallel()
+	there := []abi.Evidence{{SourceRef: "casebook:7", Content: "a"}}
+	brought := []abi.Evidence{{SourceRef: "log", Supports: "guilt"}, {SourceRef: "casebook:7", Content: "a"}, {SourceRef: "casebook", Content: "b"}}
+	feedback := &abi.RemandFeedback{Questions: []abi.Question{{ID: "q"}}}
+	answer := &abi.RemandAnswer{Answers: []abi.RemandReply{{QuestionID: "q", Evidence: brought}}}
+	for want, tc := range map[string]struct {
+		artifact abi.Artifact
+		feedback *abi.RemandFeedback
+	}{
+		"":                                  {abi.Artifact{Recall: &abi.RecallResult{}}, nil},
+		"not_a_label recall.classification": {abi.Artifact{Recall: &abi.RecallResult{Classification: "guilt"}}, nil},
+		"not_a_label triage.classification_hypothesis":                                              {abi.Artifact{Triage: &abi.TriageResult{ClassificationHypothesis: "guilt"}}, nil},
+		"not_a_label correlate.classification":                                                      {abi.Artifact{Correlate: &abi.CorrelateResult{Classification: "guilt"}}, nil},
+		"not_a_label investigate.evidence[0].supports\nidentity investigate.evidence[2].source_ref": {abi.Artifact{Investigate: &abi.InvestigateArtifact{Evidence: brought}}, nil},
+		"wrong_answers report.remand":                                                               {abi.Artifact{Report: &abi.LightReport{Remand: answer}}, nil},
+		"unanswered report.remand":                                                                  {abi.Artifact{Report: &abi.LightReport{}}, feedback},
+		"not_a_label report.remand.answers[0].evidence[0].supports\nidentity report.remand.answers[0].evidence[2].source_ref": {abi.Artifact{Report: &abi.LightReport{Remand: answer}}, feedback},
+	} {
+		expect(t, want, func(c *abi.Collector) { abi.CheckLight(&tc.artifact, tc.feedback, labels, there, c) })
+	}
+}
+
 func TestCheckEdgeAnswers(t *testing.T) {
 	t.Parallel()
 	questions := []abi.EdgeQuestion{{ID: "HD1"}, {ID: "HD2"}}

@@ -2,8 +2,10 @@ package abitest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -122,7 +124,8 @@ func (r *Request) judge(o *Outcome) (answer, *finding) {
 		abi.CheckEdgeAnswers(a.edges.Answers, r.Edges.Questions, &c)
 	case a.judge != nil:
 		check = CheckJudge
-		r.checkOpinions(a.judge.Opinions, &c)
+		abi.CheckOpinions(a.judge.Opinions, r.Judge, &c)
+		r.checkCited(a.judge.Opinions, &c)
 	}
 	if err := c.Err(); err != nil {
 		var v *abi.ValidationError
@@ -148,9 +151,8 @@ func (r *Request) checkContest(list []abi.Challenge, c *abi.Collector) {
 func (r *Request) checkNode(a *abi.Artifact, c *abi.Collector) CheckID {
 	req := r.Node
 	self, labels := req.Persona.Name, req.Case.Labels
-	family := req.Family
-	if kindOf(a) != family && (family != abi.FamilyCollect || a.Discovery == nil) {
-		c.Add(abi.CodeWrongArtifact, "is a "+string(kindOf(a))+", which a node of the family "+string(family)+" does not give", abi.Field("artifact"))
+	if family := a.Family(); family != req.Family && (req.Family != abi.FamilyCollect || a.Discovery == nil) {
+		c.Add(abi.CodeWrongArtifact, "is a "+cmp.Or(string(family), "hearing record")+", which a node of the family "+string(req.Family)+" does not give", abi.Field("artifact"))
 		return CheckArtifact
 	}
 	switch {
@@ -158,7 +160,7 @@ func (r *Request) checkNode(a *abi.Artifact, c *abi.Collector) CheckID {
 		abi.CheckIndictment(a.Indictment, req.Case.Light, req.Case.Evidence, c)
 		return CheckIndict
 	case a.Discovery != nil:
-		abi.CheckDiscovery(a.Discovery, labels, abi.ModelSources(req.Completions), r.docs.contains, c)
+		abi.CheckDiscovery(a.Discovery, labels, abi.ModelSources(req.Completions), r.docs.Contains, c)
 		return CheckDiscover
 	case a.DefenseBrief != nil:
 		abi.CheckBrief(a.DefenseBrief, req.Indictment, labels, self, req.Contested, c)
@@ -170,37 +172,29 @@ func (r *Request) checkNode(a *abi.Artifact, c *abi.Collector) CheckID {
 		abi.CheckVerdict(a.Verdict, req.Indictment, labels, c)
 		return CheckVerdict
 	}
-	checkLight(a, req, c)
+	var feedback *abi.RemandFeedback
+	if req.File != nil {
+		feedback = req.File.Feedback
+	}
+	abi.CheckLight(a, feedback, labels, req.Case.Evidence, c)
 	return CheckLight
 }
 
 // stands says whether a new item is one of the case, or quotes the document that it names.
 func (r *Request) stands(item *abi.IndictmentItem) bool {
-	return item.IsOfCase(r.Node.Case.Evidence) || r.docs.cites(item.SourceRef, item.Content)
+	return item.IsOfCase(r.Node.Case.Evidence) || r.docs.Cites(item.SourceRef, item.Content)
 }
 
-// kindOf is the family that gives an artifact.
-func kindOf(a *abi.Artifact) abi.Family {
-	for _, kind := range [...]struct {
-		there  bool
-		family abi.Family
-	}{
-		{a.Indictment != nil, abi.FamilyIndict},
-		{a.Discovery != nil, abi.FamilyDiscover},
-		{a.DefenseBrief != nil, abi.FamilyDefend},
-		{a.HearingTurn != nil, abi.FamilyHearing},
-		{a.Verdict != nil, abi.FamilyVerdict},
-		{a.Recall != nil, abi.FamilyRecall},
-		{a.Triage != nil, abi.FamilyTriage},
-		{a.Resolve != nil, abi.FamilyResolve},
-		{a.Investigate != nil, abi.FamilyInvestigate},
-		{a.Correlate != nil, abi.FamilyCorrelate},
-		{a.Review != nil, abi.FamilyReview},
-		{a.Report != nil, abi.FamilyReport},
-	} {
-		if kind.there {
-			return kind.family
+// citedOpinion is the source_ref by which a judge cites the text under audit (§4.16).
+const citedOpinion = "opinion"
+
+// checkCited checks that opinions cite what is there.
+func (r *Request) checkCited(list []abi.CriterionOpinion, c *abi.Collector) {
+	for i := range list {
+		for j, ref := range list[i].CitedEvidence {
+			if ref != citedOpinion && !slices.ContainsFunc(r.Judge.Evidence, func(e abi.Evidence) bool { return e.SourceRef == ref }) {
+				c.Add(abi.CodeWrongAnswers, "there is no evidence "+strconv.Quote(ref), abi.Field("opinions"), abi.Index(i), abi.Field("cited_evidence"), abi.Index(j))
+			}
 		}
 	}
-	return "hearing record"
 }

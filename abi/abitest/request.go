@@ -3,6 +3,7 @@ package abitest
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/quotes"
 )
 
 // Request is a request that keeps the contract, with what is needed to check
@@ -15,7 +16,7 @@ type Request struct {
 	Edges   *abi.EdgeRequest
 	Judge   *abi.JudgeRequest
 	// docs of the case, which the module may not see.
-	docs *documents
+	docs *quotes.Documents
 	// Knowledge of the host, which the module may ask for.
 	Knowledge *Knowledge
 }
