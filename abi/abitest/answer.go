@@ -36,32 +36,31 @@ func read(call abi.Call, response []byte) (answer, *finding) {
 	}
 	var a answer
 	var err error
-	var again []byte
 	switch call {
 	case abi.CallNode:
-		var r abi.NodeResponse
-		r, err = codec.DecodeNodeResponse(response, len(response))
-		a.node, a.failure, again = &r, r.Failure, codec.AppendNodeResponse(nil, &r)
+		a.node, a.canonical, err = asResponse(response, codec.DecodeNodeResponse, codec.AppendNodeResponse)
+		a.failure = a.node.Failure
 	case abi.CallContest:
-		var r abi.ContestResponse
-		r, err = codec.DecodeContestResponse(response, len(response))
-		a.contest, a.failure, again = &r, r.Failure, codec.AppendContestResponse(nil, &r)
+		a.contest, a.canonical, err = asResponse(response, codec.DecodeContestResponse, codec.AppendContestResponse)
+		a.failure = a.contest.Failure
 	case abi.CallEdges:
-		var r abi.EdgeResponse
-		r, err = codec.DecodeEdgeResponse(response, len(response))
-		a.edges, a.failure, again = &r, r.Failure, codec.AppendEdgeResponse(nil, &r)
+		a.edges, a.canonical, err = asResponse(response, codec.DecodeEdgeResponse, codec.AppendEdgeResponse)
+		a.failure = a.edges.Failure
 	case abi.CallJudge:
-		var r abi.JudgeResponse
-		r, err = codec.DecodeJudgeResponse(response, len(response))
-		a.judge, a.failure, again = &r, r.Failure, codec.AppendJudgeResponse(nil, &r)
+		a.judge, a.canonical, err = asResponse(response, codec.DecodeJudgeResponse, codec.AppendJudgeResponse)
+		a.failure = a.judge.Failure
 	}
 	if err != nil {
 		f := rejected(err)
 		f.detail += hint(call, response)
 		return answer{}, f
 	}
-	a.canonical = bytes.Equal(again, response)
 	return a, nil
+}
+
+func asResponse[T any](response []byte, decode func([]byte, int) (T, error), encode func([]byte, *T) []byte) (v *T, canonical bool, err error) {
+	read, err := decode(response, len(response))
+	return &read, bytes.Equal(encode(nil, &read), response), err
 }
 
 // acrossFields are the codes of §9.1.
@@ -74,8 +73,8 @@ var acrossFields = []abi.Code{ //nolint:gochecknoglobals // a constant
 // rejected says which check the problems of a message are about: those of
 // fields come before those across fields.
 func rejected(err error) *finding {
-	var v *abi.ValidationError
-	if !errors.As(err, &v) {
+	v, ok := errors.AsType[*abi.ValidationError](err)
+	if !ok {
 		return &finding{CheckEncoding, err.Error()}
 	}
 	check := CheckConsistent
@@ -127,9 +126,7 @@ func (r *Request) judge(o *Outcome) (answer, *finding) {
 		abi.CheckOpinions(a.judge.Opinions, r.Judge, &c)
 		r.checkCited(a.judge.Opinions, &c)
 	}
-	if err := c.Err(); err != nil {
-		var v *abi.ValidationError
-		errors.As(err, &v)
+	if v, ok := errors.AsType[*abi.ValidationError](c.Err()); ok {
 		if v.Problems[0].Code == abi.CodeIdentity {
 			check = CheckIdentity
 		}
@@ -197,4 +194,39 @@ func (r *Request) checkCited(list []abi.CriterionOpinion, c *abi.Collector) {
 			}
 		}
 	}
+}
+
+// hint says what a response may be that is rejected, and empty if it is nothing
+// that authors are known to send.
+func hint(call abi.Call, response []byte) string {
+	switch text := bytes.TrimLeft(response, " \t\r\n"); {
+	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
+		return "; it begins with `" + string(text[:1]) + "`: is it JSON? §3 asks for MessagePack"
+	case len(text) == 0:
+		return ""
+	}
+	if n := swapped(call, response); n > 0 {
+		return "; its last " + strconv.Itoa(n) + " bytes are a message: are pointer and length of the result swapped? §2.4 asks for pointer << 32 | length"
+	}
+	return ""
+}
+
+// mostSwapped is the longest message that swapped looks for.
+const mostSwapped = 4096
+
+// swapped gives the length of the message at the end of a response, and 0 if
+// there is none. Who swaps pointer p and length n returns the p bytes from n on,
+// the last n of which are the message.
+func swapped(call abi.Call, response []byte) int {
+	t, _ := codec.Lookup(typeName(call, "response"))
+	for n := 2; n <= min(mostSwapped, len(response)-1); n++ {
+		end := response[len(response)-n:]
+		if end[0]&0xf0 != 0x80 || end[0] == 0x80 {
+			continue
+		}
+		if _, err := t.Canonical(end, 0); err == nil {
+			return n
+		}
+	}
+	return 0
 }
