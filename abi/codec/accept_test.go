@@ -107,27 +107,6 @@ func TestAccept_FR5_ScoreIsAWholeNumberFrom1To5(t *testing.T) {
 	}
 }
 
-func TestAccept_SC1_EveryTypeIsDecodedStrictly(t *testing.T) {
-	t.Parallel()
-	m := loadModel(t)
-	if len(codec.Types()) != len(m.Structs) {
-		t.Errorf("%d types have codecs, the contract has %d", len(codec.Types()), len(m.Structs))
-	}
-	for _, s := range m.Structs {
-		typ, ok := codec.Lookup(s.WireName)
-		if !ok || typ.GoName != s.GoName {
-			t.Errorf("%s has no codec", s.GoName)
-			continue
-		}
-		if _, err := typ.Canonical(pack(t, object{"no_such_field", 1}), 0); err == nil {
-			t.Errorf("%s accepts an unknown field", s.WireName)
-		}
-	}
-	if _, ok := codec.Lookup("evidences"); ok {
-		t.Error("a name that is none is found")
-	}
-}
-
 // Every exported struct of the contract is either read by the model, which
 // rejects what a message may not hold, or one of the few that are no message.
 func TestAccept_SC2_NoAnyInTheContract(t *testing.T) {

@@ -11,55 +11,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/internal/model"
 )
 
-func load(t *testing.T) *model.Model {
-	t.Helper()
-	m, err := model.Load("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
-func TestLoadReadsFieldsAsDeclared(t *testing.T) {
-	t.Parallel()
-	m := load(t)
-	s := m.Struct("alternative_hypothesis")
-	if s == nil || s.GoName != "AlternativeHypothesis" || s.File != "court.go" || s.HasRules {
-		t.Fatalf("alternative_hypothesis is %+v", s)
-	}
-	var names []string
-	for _, f := range s.Fields {
-		names = append(names, f.WireName)
-	}
-	if got := strings.Join(names, " "); got != "label reasoning support" {
-		t.Errorf("fields are %q", got)
-	}
-	support := s.Fields[2].Type
-	if support.Kind != model.List || support.MinCount != nil || support.Elem.Min == nil || *support.Elem.Min != 0 {
-		t.Errorf("min of a list of numbers must bound its elements: %+v", support)
-	}
-	if f := s.Fields[0]; !f.Required() || !f.Type.NonEmpty || f.Doc != "" || s.Fields[2].Doc != "Support points into the Indictment's list." {
-		t.Errorf("label is %+v", f)
-	}
-	if labels := m.Struct("case").Fields[3].Type; labels.MinCount == nil || *labels.MinCount != 2 {
-		t.Errorf("min of a list of strings must bound its length: %+v", labels)
-	}
-	opinion := m.Struct("JudicialOpinion")
-	if f := opinion.Fields[1]; !f.HasDefault || f.Default != "Unknown" || f.Required() {
-		t.Errorf("case_id is %+v", f)
-	}
-	if f := m.Struct("Param").Fields[1]; !f.Pointer || !f.Optional || f.Type.Kind != model.Float {
-		t.Errorf("number is %+v", f)
-	}
-	if !m.Struct("Verdict").HasRules {
-		t.Error("Verdict has rules")
-	}
-	severity := m.Struct("Challenge").Fields[2].Type
-	if severity.Kind != model.Enum || len(severity.Enum.Values) != 3 || severity.Enum.Values[0].Value != "fatal" {
-		t.Errorf("severity is %+v", severity)
-	}
-}
-
 func TestWireName(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"NodeRequest": "node_request", "ABI": "abi", "TTLMark": "ttl_mark", "CaseID": "case_id", "Case": "case"} {
