@@ -10,7 +10,6 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/abi/internal/model"
 )
 
 // rejects demands exactly one problem with the message, at path and of code.
@@ -113,7 +112,7 @@ func TestAccept_SC2_NoAnyInTheContract(t *testing.T) {
 	t.Parallel()
 	noMessages := []string{"Collector", "PathElement", "Problem", "ValidationError"}
 	m := loadModel(t)
-	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes}, model.PackagePath)
+	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes}, "github.com/shadowcourt/shadowcourt/abi")
 	if err != nil || len(pkgs) != 1 || len(pkgs[0].Errors) > 0 {
 		t.Fatalf("load: %v %v", err, pkgs)
 	}
