@@ -22,7 +22,7 @@ const utilities = "internal/flock internal/httplimit internal/outfile internal/p
 var law = []struct{ folder, imports string }{
 	{"abi", ""},
 	{"abi/codec", "abi"},
-	{"abi/odds/...", "abi abi/odds/..."},
+	{"abi/odds", "abi"},
 	{"abi/prompt", "abi"},
 	{"abi/sourcefile", "abi"},
 	{"abi/guest/...", "abi abi/codec abi/guest/..."},

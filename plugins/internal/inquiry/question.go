@@ -7,7 +7,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
-	"github.com/shadowcourt/shadowcourt/abi/odds/phrase"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
@@ -73,7 +72,7 @@ func named(s, name string) bool {
 }
 
 func inWord(c byte) bool {
-	c = phrase.Fold(c)
+	c = odds.Fold(c)
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_'
 }
 
@@ -112,7 +111,7 @@ func wordsOf(question string, labels []string) []string {
 func fold(s string) string {
 	b := []byte(s)
 	for i := range b {
-		b[i] = phrase.Fold(b[i])
+		b[i] = odds.Fold(b[i])
 	}
 	return string(b)
 }

@@ -3,7 +3,7 @@ package text
 import (
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/abi/odds/phrase"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
 // substantiveBytes is the length from which a line says enough that two items
@@ -70,7 +70,7 @@ var signs = signTable()
 
 func signTable() (table [256]byte) {
 	for i := range table {
-		switch c := phrase.Fold(byte(i)); {
+		switch c := odds.Fold(byte(i)); {
 		case '0' <= c && c <= '9':
 			table[i] = '#'
 		case 'a' <= c && c <= 'z' || c >= 0x80 || c == '\n':

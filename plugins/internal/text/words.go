@@ -3,7 +3,7 @@ package text
 import (
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/abi/odds/phrase"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
 // Words splits a text into runs of letters and digits, in lower case.
@@ -29,6 +29,6 @@ func WordEnd(s string, i int) int {
 
 // IsWordByte says whether a byte is part of a word: an ASCII letter or digit, or a part of any other character.
 func IsWordByte(c byte) bool {
-	c = phrase.Fold(c)
+	c = odds.Fold(c)
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c >= 0x80
 }

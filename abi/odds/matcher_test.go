@@ -1,4 +1,4 @@
-package phrase
+package odds
 
 import (
 	"math/rand/v2"
@@ -11,7 +11,7 @@ type match struct{ phrase, start, end int }
 
 func scan(list []string, document string) []match {
 	var out []match
-	New(list).Scan(document, func(phrase, start, end int) { out = append(out, match{phrase, start, end}) })
+	NewMatcher(list).Scan(document, func(phrase, start, end int) { out = append(out, match{phrase, start, end}) })
 	return out
 }
 
@@ -90,7 +90,7 @@ func BenchmarkScanMegabyte(b *testing.B) {
 		list[i] = letters(12)
 	}
 	document := letters(1 << 20)
-	m := New(list)
+	m := NewMatcher(list)
 	b.SetBytes(int64(len(document)))
 	b.ReportAllocs()
 	for b.Loop() {

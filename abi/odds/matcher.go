@@ -1,12 +1,11 @@
-// Package phrase finds many phrases in one pass over a text.
-package phrase
+package odds
 
 const (
 	anchorBytes = 4
 	slotBits    = 13
 )
 
-// Matcher finds phrases in any case of their ASCII letters. It keys each
+// Matcher finds many phrases in one pass over a text, in any case of their ASCII letters. It keys each
 // phrase by its first four bytes, or two where it is shorter, so that a position of the text where none
 // begins costs two looks into tables: a megabyte of log against hundreds of
 // phrases is one cheap pass. The zero value finds nothing.
@@ -20,8 +19,8 @@ type Matcher struct {
 	single []int32
 }
 
-// New returns a matcher; phrase i of a match is list[i]. Empty phrases match nothing.
-func New(list []string) *Matcher {
+// NewMatcher returns a matcher; phrase i of a match is list[i]. Empty phrases match nothing.
+func NewMatcher(list []string) *Matcher {
 	m := &Matcher{folded: make([]string, len(list)), anchors: make([]int32, 1<<slotBits), pairs: make([]int32, 1<<slotBits), next: make([]int32, len(list))}
 	for i, phrase := range list {
 		folded := fold(phrase)
