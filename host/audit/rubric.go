@@ -10,7 +10,7 @@ import (
 // Rubric says by which criteria opinions are audited, and who judges them.
 type Rubric struct {
 	// Name of the rubric (YAML: rubric).
-	Name string `yaml:"rubric"`
+	Name string `yaml:"rubric" write:"always"`
 	// Description is for people. Optional.
 	Description string `yaml:"description"`
 	// Weights of categories beside the default ones, in file order. Optional.
@@ -19,7 +19,7 @@ type Rubric struct {
 	Judges []Judge `yaml:"judges" table:"duplicate_key"`
 	// Criteria in file order, which is the order of reports; at
 	// least one, at most MaxCriteria.
-	Criteria []Criterion `yaml:"criteria"`
+	Criteria []Criterion `yaml:"criteria" write:"always"`
 
 	file   string
 	places strictyaml.Places
@@ -36,12 +36,12 @@ type Judge struct {
 	// ID is the key under judges, by which criteria name it.
 	ID string
 	// Module is the module's file name without ".wasm". Default: the ID.
-	Module string `yaml:"module"`
+	Module string `yaml:"module" write:"always"`
 	// Knows says by which name the module knows a criterion that the rubric
 	// calls otherwise. Optional.
 	Knows []Alias `yaml:"knows" table:"duplicate_key"`
 	// With are parameters for the module, in file order.
-	With pipeline.Params `yaml:"with"`
+	With []pipeline.Param `yaml:"with" table:"duplicate_key"`
 }
 
 // Alias is the name of a criterion for one module.
@@ -53,15 +53,15 @@ type Alias struct {
 // Criterion is what an opinion is scored by.
 type Criterion struct {
 	// ID is unique in the rubric, and known to the judges.
-	ID string `yaml:"id"`
+	ID string `yaml:"id" write:"always"`
 	// Category decides on the weight.
-	Category string `yaml:"category"`
+	Category string `yaml:"category" write:"always"`
 	// Weight among all criteria, times that of the category; above 0, at most MaxWeight. Default 1.
-	Weight float64 `yaml:"weight"`
+	Weight float64 `yaml:"weight" write:"always"`
 	// Description tells people and judges what is asked. Optional.
 	Description string `yaml:"description"`
 	// Judges are IDs; at least one.
-	Judges []string `yaml:"judges"`
+	Judges []string `yaml:"judges" write:"always"`
 	// Lead is one of Judges whose score weighs most. Optional.
 	Lead string `yaml:"lead"`
 }

@@ -46,32 +46,24 @@ func (n *Node) ReadYAML(r *strictyaml.Reader, v *strictyaml.Node, path string) {
 	r.Struct(v, path, n, map[string]strictyaml.Setter{"persona": personas(false), "parallel": personas(true)})
 }
 
-// ReadYAML takes numbers, texts and flags by their names.
-func (all *Params) ReadYAML(r *strictyaml.Reader, v *strictyaml.Node, path string) {
-	r.Table(v, path, CodeDuplicateKey, func(name string, _, v *strictyaml.Node, path string) {
-		r.Mark(v, path)
-		if v.Kind == yaml.AliasNode {
-			return
-		}
-		p := Param{Name: name}
-		switch tag := v.ShortTag(); {
-		case v.Kind == yaml.ScalarNode && (tag == "!!int" || tag == "!!float"):
-			p.Kind = ParamNumber
-			r.Into(&p.Number)(v, path)
-		case v.Kind == yaml.ScalarNode && tag == "!!bool":
-			p.Kind = ParamFlag
-			r.Into(&p.Flag)(v, path)
-		case v.Kind == yaml.ScalarNode && tag == "!!str" && v.Style == 0 && numeric.MatchString(v.Value): // 1e309 is a text to the parser
-			r.Fail(v, path, CodeOutOfRange, "%s is outside the range of numbers", strictyaml.Clip(v.Value))
-			return
-		case v.Kind == yaml.ScalarNode && tag == "!!str":
-			p.Kind, p.Text = ParamText, v.Value
-		default:
-			r.Wrong(v, path, "a number, a text or a flag")
-			return
-		}
-		*all = append(*all, p)
-	})
+// ReadYAML takes a number, a text or a flag.
+func (p *Param) ReadYAML(r *strictyaml.Reader, v *strictyaml.Node, path string) {
+	r.Mark(v, path)
+	switch tag := v.ShortTag(); {
+	case v.Kind == yaml.AliasNode:
+	case v.Kind == yaml.ScalarNode && (tag == "!!int" || tag == "!!float"):
+		p.Kind = ParamNumber
+		r.Into(&p.Number)(v, path)
+	case v.Kind == yaml.ScalarNode && tag == "!!bool":
+		p.Kind = ParamFlag
+		r.Into(&p.Flag)(v, path)
+	case v.Kind == yaml.ScalarNode && tag == "!!str" && v.Style == 0 && numeric.MatchString(v.Value): // 1e309 is a text to the parser
+		r.Fail(v, path, CodeOutOfRange, "%s is outside the range of numbers", strictyaml.Clip(v.Value))
+	case v.Kind == yaml.ScalarNode && tag == "!!str":
+		p.Kind, p.Text = ParamText, v.Value
+	default:
+		r.Wrong(v, path, "a number, a text or a flag")
+	}
 }
 
 // numeric is what is written as a number.

@@ -10,13 +10,13 @@ import (
 // Definition is a pipeline as its file states it, with the defaults filled in.
 type Definition struct {
 	// Pipeline is the pipeline's name.
-	Pipeline string `yaml:"pipeline"`
+	Pipeline string `yaml:"pipeline" write:"always"`
 	// Description is for people. Optional.
 	Description string `yaml:"description"`
 	// Clerk is the module that evaluates the edges which name none themselves. Default: "clerk".
 	Clerk string `yaml:"clerk"`
 	// Court holds the limits of a trial. Default: [DefaultCourt].
-	Court Court `yaml:"court"`
+	Court Court `yaml:"court" write:"always"`
 	// Personas are the identities that act at the nodes: those of the file in file order, then the built-in ones that
 	// the nodes use besides, in the order of [BuiltinPersonas].
 	Personas []Persona `yaml:"personas" table:"duplicate_id"`
@@ -27,7 +27,7 @@ type Definition struct {
 	// Edges are in file order, which is the order in which their answers are taken.
 	Edges []Edge `yaml:"edges"`
 	// Start is the name of the first node.
-	Start string `yaml:"start"`
+	Start string `yaml:"start" write:"always"`
 	// Done is the end that a traversal reaches when all is well. Default: "_done".
 	Done string `yaml:"done"`
 	// Labels say what labels mean, in file order. A case may have others. Optional.
@@ -43,20 +43,20 @@ type Definition struct {
 // Court holds the limits of a trial. Durations are strings such as "10m" in YAML.
 type Court struct {
 	// Enabled: with false the Light answer stands as it is. Default true.
-	Enabled bool `yaml:"enabled"`
+	Enabled bool `yaml:"enabled" write:"always"`
 	// TTL is the wall clock of a whole trial, above 0. Default 10 minutes.
-	TTL time.Duration `yaml:"ttl"`
+	TTL time.Duration `yaml:"ttl" write:"always"`
 	// MaxHandoffs is how often the case may pass from one persona to another, 1 to 1,000,000. Default 24.
-	MaxHandoffs int `yaml:"max_handoffs"`
+	MaxHandoffs int `yaml:"max_handoffs" write:"always"`
 	// MaxRemands is how often the case may go back to Light, 0 to 1,000. Default 2.
-	MaxRemands int `yaml:"max_remands"`
+	MaxRemands int `yaml:"max_remands" write:"always"`
 	// ActivationThreshold is the Light confidence from which no trial is needed, in [0, 1]. Default 0.85.
-	ActivationThreshold float64 `yaml:"activation_threshold"`
+	ActivationThreshold float64 `yaml:"activation_threshold" write:"always"`
 	// RejectionThreshold is the Light confidence below which the answer is rejected without a trial, in [0, 1] and not
 	// above ActivationThreshold. Default 0.50.
-	RejectionThreshold float64 `yaml:"rejection_threshold"`
+	RejectionThreshold float64 `yaml:"rejection_threshold" write:"always"`
 	// MaxRounds is how many rounds a hearing has at most, 1 to 1,000. Default 3.
-	MaxRounds int `yaml:"max_rounds"`
+	MaxRounds int `yaml:"max_rounds" write:"always"`
 }
 
 // DefaultCourt returns the limits of a pipeline without a court section.
@@ -105,7 +105,7 @@ type Zone struct {
 	// Element is optional.
 	Element Element `yaml:"element"`
 	// Stickiness, 0 to 1,000,000, says how much the zone holds on to a case. It is kept and drawn, and decides nothing.
-	Stickiness int `yaml:"stickiness"`
+	Stickiness int `yaml:"stickiness" write:"always"`
 }
 
 // Label is what people are told of a label (YAML: under `labels`, by its ID).
@@ -150,19 +150,19 @@ type Node struct {
 	// Rounds, 1 to 1,000, bounds a hearing; 0 means Court.MaxRounds.
 	Rounds int `yaml:"rounds"`
 	// With are parameters for the personas of the node, in file order.
-	With Params `yaml:"with"`
+	With []Param `yaml:"with" table:"duplicate_key"`
 }
 
 // Edge is a conditional move from a node to a node or an end.
 type Edge struct {
 	// ID is unique among the edges.
-	ID string `yaml:"id"`
+	ID string `yaml:"id" write:"always"`
 	// Name is for people. Optional.
 	Name string `yaml:"name"`
 	// From is a node, or [Any].
-	From string `yaml:"from"`
+	From string `yaml:"from" write:"always"`
 	// To is a node or an end.
-	To string `yaml:"to"`
+	To string `yaml:"to" write:"always"`
 	// Shortcut marks an edge that skips nodes.
 	Shortcut bool `yaml:"shortcut"`
 	// Loop marks an edge that goes back.
@@ -174,7 +174,7 @@ type Edge struct {
 	// Module answers in place of the clerk. Default: Definition.Clerk.
 	Module string `yaml:"module"`
 	// With are the evaluator's parameters in file order.
-	With Params `yaml:"with"`
+	With []Param `yaml:"with" table:"duplicate_key"`
 }
 
 // FromAny reports whether the edge leaves every node.
@@ -192,9 +192,6 @@ const (
 	ParamText   ParamKind = "text"
 	ParamFlag   ParamKind = "flag"
 )
-
-// Params are parameters in file order.
-type Params []Param
 
 // Param is a parameter of an evaluator or a persona. Only the field that Kind names is set.
 type Param struct {

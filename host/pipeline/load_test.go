@@ -95,7 +95,7 @@ func TestOursStatesItsParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(pipeline.Params{pipeline.Number("min_confidence", 0.95)}, d.Edges[0].With); diff != "" {
+	if diff := cmp.Diff([]pipeline.Param{pipeline.Number("min_confidence", 0.95)}, d.Edges[0].With); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]string{"challenger", "abyss", "bulwark", "specter", "clerk"}, d.Modules()); diff != "" {
@@ -140,7 +140,7 @@ start: a
 	if a.Masks == nil || len(a.Masks) != 0 || a.Rounds != 2 || !b.Parallel || len(b.Personas) != 2 {
 		t.Errorf("nodes: %+v %+v", a, b)
 	}
-	params := pipeline.Params{pipeline.Number("n", 3), pipeline.Number("f", 0.5), pipeline.Text("t", "0.5"), pipeline.Flag("no", false)}
+	params := []pipeline.Param{pipeline.Number("n", 3), pipeline.Number("f", 0.5), pipeline.Text("t", "0.5"), pipeline.Flag("no", false)}
 	if diff := cmp.Diff(params, e.With); diff != "" || e.Evaluator != "sure" || e.Module != "other" {
 		t.Errorf("edge: %+v %s", e, diff)
 	}

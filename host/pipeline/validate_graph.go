@@ -85,7 +85,7 @@ func (v *validator) edgeEnd(path, name, message string) {
 	v.isNode(path, name)
 }
 
-func (v *validator) params(path string, with Params) {
+func (v *validator) params(path string, with []Param) {
 	names := make(map[string]bool, len(with))
 	for _, p := range with {
 		at := strictyaml.KeyPath(path+".with", p.Name)
