@@ -28,6 +28,7 @@ var law = []struct{ folder, imports string }{
 	{"abi/prompt", "abi"},
 	{"abi/sourcefile", "abi"},
 	{"abi/guest/...", "abi abi/codec abi/guest/..."},
+	{"abi/abitest", "abi/... internal/quotes"},
 	{"abi/...", "abi/..."},
 	{"examples/...", "abi/..."},
 	{"pipelines", ""},
