@@ -1,17 +1,16 @@
-package exchange
+package chat
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/chat"
 )
 
 // A challenge counts by a line that the bench found for another label, or a model that was measured.
 func TestWhatAChallengeRestsOn(t *testing.T) {
 	t.Parallel()
-	schema := &chat.Schema{Kind: chat.Object, Fields: []chat.Field{Challenges()}}
+	schema := &Schema{Kind: Object, Fields: []Field{Challenges()}}
 	answer, problem := schema.Read(`{"challenges":[{"item":0,"finding":0,"why":"look","severity":"weakening"}]}`)
 	if problem != "" {
 		t.Fatal(problem)

@@ -1,4 +1,4 @@
-package grounds
+package proceeding
 
 import (
 	"testing"
@@ -27,7 +27,7 @@ func TestKnownSourcesAreChallengedForWhatIsNotThere(t *testing.T) {
 			if tc.item.Quote == "" {
 				tc.item.Quote = abi.QuoteUnclaimed
 			}
-			got := Of([]Item{{Testimony: tc.item}}, []string{"a", "b"}, p, func(*weigh.Testimony) bool { return true })
+			got := grounds([]item{{testimony: tc.item}}, []string{"a", "b"}, p, Everything)
 			if len(got) != want {
 				t.Errorf("%s of %s: %+v, want %d challenges", tc.name, source, got, want)
 			}

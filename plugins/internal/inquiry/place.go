@@ -1,41 +1,33 @@
-// Package place finds the places in source files that a log names, and says
-// by the conventions of common languages what such a file is for. It knows the
-// forms in which compilers, runtimes and test frameworks print a place, and no
-// project.
-package place
+package inquiry
 
 import (
 	"strconv"
 	"strings"
 )
 
-// Form says how a line names a place.
-type Form int
+// form says how a line names a place, as compilers, runtimes and test frameworks print one.
+type form int
 
 // The forms.
 const (
-	// Mention: the place stands somewhere in the line.
-	Mention Form = iota
-	// Diagnostic: a compiler's "file:line:column: message", from the line's beginning.
-	Diagnostic
-	// Report: a message about a place, "    file:line: message".
-	Report
-	// Frame: a frame of a stack.
-	Frame
+	mention    form = iota // the place stands somewhere in the line
+	diagnostic             // a compiler's "file:line:column: message", from the line's beginning
+	reported               // a message about a place, "    file:line: message"
+	frame                  // a frame of a stack
 )
 
 // Place is a place in a source file.
 type Place struct {
 	Path string
 	Line int
-	Form Form
+	form form
 }
 
 // maxPathBytes bounds what is taken for a path.
 const maxPathBytes = 400
 
-// Find gives the first place that a line names.
-func Find(line string) (Place, bool) {
+// findPlace gives the first place that a line names.
+func findPlace(line string) (Place, bool) {
 	for at := 0; ; {
 		dot := strings.IndexByte(line[at:], '.')
 		if dot < 0 {
@@ -69,7 +61,7 @@ func around(line string, dot int) (Place, bool) {
 	rest := line[end:]
 	if strings.HasPrefix(rest, "\", line ") { // Python's frames
 		p.Line, _ = number(rest[len("\", line "):])
-		p.Form = Frame
+		p.form = frame
 		return p, p.Line > 0
 	}
 	if len(rest) < 2 || rest[0] != ':' {
@@ -77,12 +69,12 @@ func around(line string, dot int) (Place, bool) {
 	}
 	var after string
 	p.Line, after = number(rest[1:])
-	p.Form = formOf(line[:start], after)
+	p.form = formOf(line[:start], after)
 	return p, p.Line > 0
 }
 
 // formOf tells a form by what stands before and after a place.
-func formOf(before, after string) Form {
+func formOf(before, after string) form {
 	column := false
 	if len(after) > 1 && after[0] == ':' {
 		if n, rest := number(after[1:]); n > 0 {
@@ -93,15 +85,15 @@ func formOf(before, after string) Form {
 	blank := strings.TrimLeft(before, " \t") == ""
 	switch {
 	case before == "" && column && strings.HasPrefix(after, ": "):
-		return Diagnostic
+		return diagnostic
 	case strings.HasPrefix(after, ":") && blank:
-		return Report
+		return reported
 	case after == "" || strings.HasPrefix(after, " +0x") || strings.HasPrefix(after, ")"):
 		if blank && before != "" || strings.HasPrefix(strings.TrimLeft(before, " \t"), "at ") {
-			return Frame
+			return frame
 		}
 	}
-	return Mention
+	return mention
 }
 
 func number(s string) (n int, rest string) {
@@ -126,4 +118,12 @@ func isSource(extension string) bool {
 		return true
 	}
 	return false
+}
+
+// SamePath says whether two paths name the same file, where one may be the end of the other.
+func SamePath(a, b string) bool {
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	return b != "" && strings.HasSuffix(a, b) && (len(a) == len(b) || a[len(a)-len(b)-1] == '/')
 }

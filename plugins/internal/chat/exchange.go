@@ -1,6 +1,4 @@
-// Package exchange is how models take part in a hearing: what a turn may say, and what of it counts. A model refers to items of the
-// indictment and to lines that discovery quoted, by their numbers; what refers to neither is an argument, and counts nowhere.
-package exchange
+package chat
 
 import (
 	"slices"
@@ -8,8 +6,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/chat"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/grounds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 )
 
@@ -17,40 +13,40 @@ import (
 const most = 16
 
 // Turn is the schema of a turn. A side may bring lines for labels; the bench brings none.
-func Turn(labels []string) *chat.Schema {
-	fields := []chat.Field{{Name: "argument", Schema: &chat.Schema{Kind: chat.String}, Meaning: "what you say in this round, and your rebuttal of what the others said"}, Challenges()}
+func Turn(labels []string) *Schema {
+	fields := []Field{{Name: "argument", Schema: &Schema{Kind: String}, Meaning: "what you say in this round, and your rebuttal of what the others said"}, Challenges()}
 	if len(labels) > 0 {
-		fields = append(fields, chat.Field{Name: "lines", Meaning: "quoted lines that you bring as evidence", Schema: &chat.Schema{Kind: chat.Array, Most: most, Item: &chat.Schema{
-			Kind: chat.Object, Fields: []chat.Field{number("finding", "number of the quoted line"), {Name: "label", Schema: &chat.Schema{Kind: chat.String, Enum: labels}}},
+		fields = append(fields, Field{Name: "lines", Meaning: "quoted lines that you bring as evidence", Schema: &Schema{Kind: Array, Most: most, Item: &Schema{
+			Kind: Object, Fields: []Field{number("finding", "number of the quoted line"), {Name: "label", Schema: &Schema{Kind: String, Enum: labels}}},
 		}}})
 	}
-	return &chat.Schema{Kind: chat.Object, Fields: fields}
+	return &Schema{Kind: Object, Fields: fields}
 }
 
 // Challenges are the part of a schema in which a model challenges items.
-func Challenges() chat.Field {
-	return chat.Field{Name: "challenges", Meaning: "items that a quoted line speaks against", Schema: &chat.Schema{Kind: chat.Array, Most: most, Item: &chat.Schema{
-		Kind: chat.Object, Fields: []chat.Field{
+func Challenges() Field {
+	return Field{Name: "challenges", Meaning: "items that a quoted line speaks against", Schema: &Schema{Kind: Array, Most: most, Item: &Schema{
+		Kind: Object, Fields: []Field{
 			number("item", "number of the item"), number("finding", "number of the quoted line that speaks against it"),
-			{Name: "why", Schema: &chat.Schema{Kind: chat.String}},
-			{Name: "severity", Schema: &chat.Schema{Kind: chat.String, Enum: []string{string(abi.Minor), string(abi.Weakening)}}},
+			{Name: "why", Schema: &Schema{Kind: String}},
+			{Name: "severity", Schema: &Schema{Kind: String, Enum: []string{string(abi.Minor), string(abi.Weakening)}}},
 		},
 	}}}
 }
 
-func number(name, meaning string) chat.Field {
-	return chat.Field{Name: name, Meaning: meaning, Schema: &chat.Schema{Kind: chat.Integer, Least: 0, Greatest: abi.MaxEvidence}}
+func number(name, meaning string) Field {
+	return Field{Name: name, Meaning: meaning, Schema: &Schema{Kind: Integer, Least: 0, Greatest: abi.MaxEvidence}}
 }
 
 // Numbers is a field with a list of numbers of items or lines.
-func Numbers(name, meaning string) chat.Field {
-	return chat.Field{Name: name, Meaning: meaning, Schema: &chat.Schema{Kind: chat.Array, Most: most, Item: &chat.Schema{Kind: chat.Integer, Least: 0, Greatest: abi.MaxEvidence}}}
+func Numbers(name, meaning string) Field {
+	return Field{Name: name, Meaning: meaning, Schema: &Schema{Kind: Array, Most: most, Item: &Schema{Kind: Integer, Least: 0, Greatest: abi.MaxEvidence}}}
 }
 
 // Challenged are the challenges of an answer that count: of items that want selects, each by a line that discovery quoted for another
 // label, and none that repeats one of before. A line that a model chose counts if the model was measured: otherwise two models weaken any
 // item, by a line that says nothing of it.
-func Challenged(r *abi.NodeRequest, answer chat.Value, want func(*abi.IndictmentItem) bool, before []abi.Challenge) []abi.Challenge {
+func Challenged(r *abi.NodeRequest, answer Value, want func(*abi.IndictmentItem) bool, before []abi.Challenge) []abi.Challenge {
 	list := []abi.Challenge{}
 	findings := proceeding.Findings(r)
 	for _, c := range answer.Of("challenges").List() {
@@ -65,16 +61,16 @@ func Challenged(r *abi.NodeRequest, answer chat.Value, want func(*abi.Indictment
 		why := c.Of("why").Text()
 		list = append(list, abi.Challenge{
 			EvidenceIndex: i, Severity: abi.Severity(c.Of("severity").Text()),
-			Challenge: chat.Said(r, why+" (finding "+strconv.Itoa(j)+" for "+f.Supports+": "+strconv.Quote(f.Quote)+")"),
+			Challenge: Said(r, why+" (finding "+strconv.Itoa(j)+" for "+f.Supports+": "+strconv.Quote(f.Quote)+")"),
 		})
 	}
-	return grounds.Unraised(list, before)
+	return proceeding.Unraised(list, before)
 }
 
 // Speak adds a model's turn to a side's own. A line is brought for a label that want selects, where discovery quoted it for that label
 // or for none.
-func Speak(r *abi.NodeRequest, turn *abi.HearingTurn, answer chat.Value, wantItem func(*abi.IndictmentItem) bool, wantLabel func(string) bool) {
-	turn.Argument = proceeding.Join(turn.Argument, chat.Said(r, answer.Of("argument").Text()))
+func Speak(r *abi.NodeRequest, turn *abi.HearingTurn, answer Value, wantItem func(*abi.IndictmentItem) bool, wantLabel func(string) bool) {
+	turn.Argument = proceeding.Join(turn.Argument, Said(r, answer.Of("argument").Text()))
 	before := append(proceeding.Challenges(r), turn.NewChallenges...)
 	turn.NewChallenges = append(turn.NewChallenges, Challenged(r, answer, wantItem, before)...)
 	findings := proceeding.Findings(r)
@@ -93,7 +89,7 @@ func Speak(r *abi.NodeRequest, turn *abi.HearingTurn, answer chat.Value, wantIte
 
 // Stands says whether evidence whose words the host has found speaks for a label: an item of the indictment that quotes a document and
 // is not challenged fatally, or a line that discovery quoted. A line that a model chose is no evidence for what a model decides.
-func Stands(r *abi.NodeRequest, label string, items, findings []chat.Value) bool {
+func Stands(r *abi.NodeRequest, label string, items, findings []Value) bool {
 	fatal := func(i int) bool {
 		for _, c := range proceeding.Shown(r, proceeding.Challenges(r)) {
 			if c.EvidenceIndex == i && c.Severity == abi.Fatal {

@@ -1,4 +1,4 @@
-package experiments_test
+package proceeding
 
 import (
 	"math"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/profile"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
@@ -77,10 +76,10 @@ func TestTheShippedTablesFindTheCause(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			r := offered(goTest(t))
-			scale := playOut(t, r, experiments.Neutral(), tc.test, tc.world)
+			scale := playOut(t, r, Neutral(), tc.test, tc.world)
 			label, p := scale.Top("")
 			if label != tc.label || p < tc.least || p > tc.most || len(r.Case.Experiments) > tc.enough {
-				t.Errorf("%s at %v after %d experiments: %s", label, p, len(r.Case.Experiments), experiments.Summary(r.Case.Experiments, scale))
+				t.Errorf("%s at %v after %d experiments: %s", label, p, len(r.Case.Experiments), Experimented(r.Case.Experiments, scale))
 			}
 		})
 	}
@@ -90,9 +89,9 @@ func TestTheShippedTablesFindTheCause(t *testing.T) {
 func TestAccept_FZ3_WhatFailsEverywhereStaysOpen(t *testing.T) {
 	t.Parallel()
 	r := offered(goTest(t))
-	scale := playOut(t, r, experiments.Neutral(), abi.TestUnchanged, failing(func(abi.Experiment) bool { return true }))
-	if label, p := scale.Top(""); p > 0.4 || experiments.Base(r.Case.Experiments) == "" {
-		t.Errorf("%s at %v: %s", label, p, experiments.Summary(r.Case.Experiments, scale))
+	scale := playOut(t, r, Neutral(), abi.TestUnchanged, failing(func(abi.Experiment) bool { return true }))
+	if label, p := scale.Top(""); p > 0.4 || BaseFails(r.Case.Experiments) == "" {
+		t.Errorf("%s at %v: %s", label, p, Experimented(r.Case.Experiments, scale))
 	}
 }
 
@@ -100,7 +99,7 @@ func TestAccept_FZ3_WhatFailsEverywhereStaysOpen(t *testing.T) {
 func TestAChangeOfTheProductLeavesTheStaleTestOpen(t *testing.T) {
 	t.Parallel()
 	r := offered(goTest(t))
-	scale := playOut(t, r, experiments.Neutral(), abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Product == abi.Head }))
+	scale := playOut(t, r, Neutral(), abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Product == abi.Head }))
 	if stale := scale.Of(automation); stale < 0.2 || scale.Of(environment)+scale.Of(flaky) > 0.05 {
 		t.Errorf("stale test %v, environment %v, flaky %v", stale, scale.Of(environment), scale.Of(flaky))
 	}
@@ -166,11 +165,11 @@ func offered(p *abi.Profile) *abi.NodeRequest {
 }
 
 // playOut runs what is asked for until nothing more is.
-func playOut(t *testing.T, r *abi.NodeRequest, aim experiments.Aim, test abi.TestChange, world func(abi.Experiment) abi.ExperimentOutcome) *weigh.Scale {
+func playOut(t *testing.T, r *abi.NodeRequest, aim Aim, test abi.TestChange, world func(abi.Experiment) abi.ExperimentOutcome) *weigh.Scale {
 	t.Helper()
 	for range len(r.Offers) + 1 {
 		scale := weigh.Weigh(&weigh.Matter{Labels: r.Case.Labels, Profile: r.Profile, Experiments: r.Case.Experiments})
-		e := experiments.Next(r, scale, aim)
+		e := Next(r, scale, aim)
 		if e == nil {
 			return scale
 		}

@@ -1,4 +1,4 @@
-package experiments_test
+package proceeding
 
 import (
 	"math"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
@@ -26,8 +25,8 @@ func table(n int, a, b, c float64) abi.ExperimentTable {
 }
 
 // asks gives how often the experiment runs that is asked for, 0 for none.
-func asks(r *abi.NodeRequest, aim experiments.Aim) int {
-	if e := experiments.Next(r, weighed(r), aim); e != nil {
+func asks(r *abi.NodeRequest, aim Aim) int {
+	if e := Next(r, weighed(r), aim); e != nil {
 		return e.Runs
 	}
 	return 0
@@ -64,38 +63,38 @@ func TestAccept_EX7_TheOfferThatServesTheAimBestPerSecondIsAskedFor(t *testing.T
 		name   string
 		offers []abi.ExperimentTable
 		change func(*abi.NodeRequest)
-		aim    experiments.Aim
+		aim    Aim
 		want   int
 	}{
-		{"no offers", nil, nil, experiments.Neutral(), 0},
-		{"what tells more", []abi.ExperimentTable{faint, plain}, nil, experiments.Neutral(), 1},
-		{"what tells more per second", []abi.ExperimentTable{faint, plain}, seconds(1, 60), experiments.Neutral(), 2},
-		{"of equal ones the first", []abi.ExperimentTable{table(7, 0.9, 0.1, 0.1), plain}, nil, experiments.Neutral(), 7},
-		{"what tells nothing", []abi.ExperimentTable{nothing}, number("min_gain", 0), experiments.Neutral(), 0},
-		{"below the least gain", []abi.ExperimentTable{faint}, number("min_gain", 0.1), experiments.Neutral(), 0},
-		{"above the least gain", []abi.ExperimentTable{faint}, number("min_gain", 0.01), experiments.Neutral(), 2},
-		{"without a table", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) { r.Profile = nil }, experiments.Neutral(), 0},
+		{"no offers", nil, nil, Neutral(), 0},
+		{"what tells more", []abi.ExperimentTable{faint, plain}, nil, Neutral(), 1},
+		{"what tells more per second", []abi.ExperimentTable{faint, plain}, seconds(1, 60), Neutral(), 2},
+		{"of equal ones the first", []abi.ExperimentTable{table(7, 0.9, 0.1, 0.1), plain}, nil, Neutral(), 7},
+		{"what tells nothing", []abi.ExperimentTable{nothing}, number("min_gain", 0), Neutral(), 0},
+		{"below the least gain", []abi.ExperimentTable{faint}, number("min_gain", 0.1), Neutral(), 0},
+		{"above the least gain", []abi.ExperimentTable{faint}, number("min_gain", 0.01), Neutral(), 2},
+		{"without a table", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) { r.Profile = nil }, Neutral(), 0},
 		{"settled", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) {
 			r.Profile.BaseRates = []abi.LabelWeight{{Label: "a", Weight: 0.985}, {Label: "b", Weight: 0.01}, {Label: "c", Weight: 0.005}}
-		}, experiments.Neutral(), 0},
+		}, Neutral(), 0},
 		{"settled later, by parameter", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) {
 			r.Profile.BaseRates = []abi.LabelWeight{{Label: "a", Weight: 0.95}, {Label: "b", Weight: 0.03}, {Label: "c", Weight: 0.02}}
 			number("settled", 0.99)(r)
-		}, experiments.Neutral(), 1},
+		}, Neutral(), 1},
 		{"enough were run", []abi.ExperimentTable{plain, table(2, 0.1, 0.9, 0.5)}, func(r *abi.NodeRequest) {
 			shown(r)
 			number("max_experiments", 1)(r)
-		}, experiments.Neutral(), 0},
-		{"what was run already", []abi.ExperimentTable{plain}, shown, experiments.Neutral(), 0},
-		{"the defense asks for what refutes", []abi.ExperimentTable{confirms, refutes}, number("max_experiments", 9), experiments.Against("a"), 4},
-		{"the prosecution asks for what confirms", []abi.ExperimentTable{refutes, confirms}, number("max_experiments", 9), experiments.For("a"), 5},
-		{"without the parameter the defense asks for nothing", []abi.ExperimentTable{refutes}, nil, experiments.Against("a"), 0},
-		{"without the parameter the prosecution asks for nothing", []abi.ExperimentTable{confirms}, nil, experiments.For("a"), 0},
-		{"a charge that is no label", []abi.ExperimentTable{plain}, number("max_experiments", 9), experiments.Against("nowhere"), 0},
+		}, Neutral(), 0},
+		{"what was run already", []abi.ExperimentTable{plain}, shown, Neutral(), 0},
+		{"the defense asks for what refutes", []abi.ExperimentTable{confirms, refutes}, number("max_experiments", 9), Against("a"), 4},
+		{"the prosecution asks for what confirms", []abi.ExperimentTable{refutes, confirms}, number("max_experiments", 9), For("a"), 5},
+		{"without the parameter the defense asks for nothing", []abi.ExperimentTable{refutes}, nil, Against("a"), 0},
+		{"without the parameter the prosecution asks for nothing", []abi.ExperimentTable{confirms}, nil, For("a"), 0},
+		{"a charge that is no label", []abi.ExperimentTable{plain}, number("max_experiments", 9), Against("nowhere"), 0},
 		{"a charge that has fallen", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) {
 			number("max_experiments", 9)(r)
 			r.Profile.BaseRates = []abi.LabelWeight{{Label: "a", Weight: 0.04}, {Label: "b", Weight: 0.5}, {Label: "c", Weight: 0.46}}
-		}, experiments.Against("a"), 0},
+		}, Against("a"), 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -122,7 +121,7 @@ func TestTheLeastGainIsInNatsOfInformation(t *testing.T) {
 		asks  int
 	}{{want * 0.93, 1}, {want, 0}} { // the court's doubt takes some of it
 		r.Params = []abi.Param{{Name: "min_gain", Number: &tc.least}}
-		if got := asks(r, experiments.Neutral()); got != tc.asks {
+		if got := asks(r, Neutral()); got != tc.asks {
 			t.Errorf("with a least gain of %v of %v nats it asks for %d runs", tc.least, want, got)
 		}
 	}
@@ -147,7 +146,7 @@ func TestAnyTables(t *testing.T) {
 		for i := range r.Offers {
 			r.Offers[i].Seconds = rnd.Float64() * 10
 		}
-		aim := []experiments.Aim{experiments.Neutral(), experiments.Against("b"), experiments.For("b")}[rnd.IntN(3)]
+		aim := []Aim{Neutral(), Against("b"), For("b")}[rnd.IntN(3)]
 		chosen := asks(r, aim)
 		if chosen != 0 && chosen%2 == 0 {
 			t.Fatalf("asks for what tells nothing: %+v", tables[chosen-1])
@@ -173,10 +172,10 @@ func TestWords(t *testing.T) {
 	want := "Experiments: this tree, 5 times: 5 failed in the same way (2.20 nats against a); " +
 		"this product with the last green tests, once in a clean environment, with all tests of the package: 1 passed (tells nothing); " +
 		"the last green tree, 3 times on a busy machine: 1 passed, 2 failed in the same way (tells nothing)."
-	if got := experiments.Summary(r.Case.Experiments, weighed(r)); got != want {
+	if got := Experimented(r.Case.Experiments, weighed(r)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := experiments.Summary(nil, weighed(r)); got != "" {
+	if got := Experimented(nil, weighed(r)); got != "" {
 		t.Errorf("without experiments: %s", got)
 	}
 }
@@ -188,7 +187,7 @@ func TestAccept_FZ3_TheReasoningNamesABaseThatFails(t *testing.T) {
 		abi.OutcomePassed: "", abi.OutcomeNotRun: "", abi.OutcomeMixed: "", abi.OutcomeSame: "The base fails too, in the same way, so this change did not cause it",
 		abi.OutcomeOther: "The base fails too, but in another way",
 	} {
-		got := experiments.Base([]abi.ExperimentResult{{Experiment: rerun(5), Outcome: abi.OutcomeSame}, {Experiment: base, Outcome: outcome}})
+		got := BaseFails([]abi.ExperimentResult{{Experiment: rerun(5), Outcome: abi.OutcomeSame}, {Experiment: base, Outcome: outcome}})
 		if want == "" && got != "" || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", outcome, got)
 		}
