@@ -11,12 +11,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/auth/authstore"
 	"github.com/shadowcourt/shadowcourt/internal/service/linger"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/refit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/web"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
@@ -24,7 +23,7 @@ import (
 func (s *Service) routes() (http.Handler, error) {
 	c := &s.config
 	a, err := auth.New(auth.Config{
-		Store: authstore.New(c.Store), Now: c.Now, Random: c.Random, Local: c.Local, PublicURL: c.PublicURL, OIDC: c.OIDC, Rate: c.Rate,
+		Store: c.Store, Now: c.Now, Random: c.Random, Local: c.Local, PublicURL: c.PublicURL, OIDC: c.OIDC, Rate: c.Rate,
 		Burst: int(4 * c.Rate), Rejected: s.metrics.reject, Log: c.Log,
 	})
 	if err != nil {
@@ -41,12 +40,11 @@ func (s *Service) routes() (http.Handler, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", s.readyz)
-	limited := authstore.Limit(inner)
 	mux.Handle("/", a.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if who := auth.From(r.Context()); who != nil {
 			linger.Known(r.Context(), who.Submitter)
 		}
-		limited.ServeHTTP(w, r)
+		inner.ServeHTTP(w, r)
 	})))
 	return s.observed(mux), nil
 }
@@ -55,7 +53,7 @@ func (s *Service) routes() (http.Handler, error) {
 func (s *Service) unlimited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if auth.From(r.Context()).Limited() {
-			s.auth.Reject(w, r, problem.New(http.StatusForbidden, problem.Forbidden, "metrics are about all repositories; this needs a token without a limit to some"))
+			s.auth.Reject(w, r, wire.NewProblem(http.StatusForbidden, wire.Forbidden, "metrics are about all repositories; this needs a token without a limit to some"))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -65,16 +63,16 @@ func (s *Service) unlimited(next http.Handler) http.Handler {
 // readyz says whether the process is ready: it has begun, and the database answers and can be written.
 func (s *Service) readyz(w http.ResponseWriter, r *http.Request) {
 	if !s.ready.Load() {
-		problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "the process begins or ends"))
+		wire.WriteProblem(w, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "the process begins or ends"))
 		return
 	}
 	if err := s.config.Store.Ping(r.Context()); err != nil {
 		s.config.Log.WarnContext(r.Context(), "the database does not answer", "error", err)
-		problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "the database does not answer"))
+		wire.WriteProblem(w, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "the database does not answer"))
 		return
 	}
 	if err := s.config.Store.Writable(r.Context()); err != nil { // the store logs why
-		problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, store.ErrFull.Error()))
+		wire.WriteProblem(w, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, store.ErrFull.Error()))
 		return
 	}
 	_, _ = w.Write([]byte("ready\n"))
@@ -176,12 +174,12 @@ func (m strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		problem.Write(w, problem.New(http.StatusNotFound, problem.NotFound, "there is no such path; /openapi.json describes all"))
+		wire.WriteProblem(w, wire.NewProblem(http.StatusNotFound, wire.NotFound, "there is no such path; /openapi.json describes all"))
 		return
 	}
 	if slices.Contains(allowed, http.MethodGet) {
 		allowed = append(allowed, http.MethodHead)
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	problem.Write(w, problem.New(http.StatusMethodNotAllowed, problem.MethodNotAllowed, "this path takes "+strings.Join(allowed, ", ")))
+	wire.WriteProblem(w, wire.NewProblem(http.StatusMethodNotAllowed, wire.MethodNotAllowed, "this path takes "+strings.Join(allowed, ", ")))
 }

@@ -1,7 +1,7 @@
 // Package api is the HTTP API of the docket service, described by OpenAPI 3.1: what its handlers take and give is what the document
 // says, since the document is generated from them.
 //
-// It identifies nobody: auth.Authenticator goes around it. Errors are problems (package problem).
+// It identifies nobody: auth.Authenticator goes around it. Errors are problems (see [wire.Problem]).
 package api
 
 import (
@@ -26,9 +26,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // Prefix begins the paths of all operations.
@@ -140,9 +140,6 @@ const tokenScheme = "token"
 // schemaName names the schema of a type.
 func schemaName(t reflect.Type, hint string) string {
 	name := huma.DefaultSchemaNamer(t, hint)
-	if t == reflect.TypeFor[problem.Error]() {
-		return "Problem"
-	}
 	if of, ok := strings.CutSuffix(name, "OutputBody"); ok {
 		return of + "Answer"
 	}
@@ -274,12 +271,12 @@ func repeatedParameter(op *huma.Operation, r *http.Request) string {
 }
 
 // reject answers with a problem, and counts it.
-func (s *server) reject(w http.ResponseWriter, r *http.Request, p *problem.Error) {
+func (s *server) reject(w http.ResponseWriter, r *http.Request, p *wire.Problem) {
 	s.note(r.Context(), p)
-	problem.Write(w, p)
+	wire.WriteProblem(w, p)
 }
 
-func (s *server) note(ctx context.Context, p *problem.Error) {
+func (s *server) note(ctx context.Context, p *wire.Problem) {
 	if s.Rejected != nil {
 		s.Rejected(string(p.Code))
 	}
@@ -297,7 +294,7 @@ func (s *server) note(ctx context.Context, p *problem.Error) {
 func (s *server) openAPI(w http.ResponseWriter, r *http.Request) {
 	text, err := s.api.OpenAPI().MarshalJSON()
 	if err != nil {
-		s.reject(w, r, problem.As(err))
+		s.reject(w, r, wire.AsProblem(err))
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -19,8 +19,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // Bounds of uploaded modules.
@@ -143,10 +143,10 @@ func (s *server) addGeneration(ctx context.Context, in *addGenerationInput) (*ge
 		return nil, s.fail(ctx, err)
 	}
 	if s.CheckGeneration == nil {
-		return nil, s.fail(ctx, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "this process can't check modules: ask one with the role api or all"))
+		return nil, s.fail(ctx, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "this process can't check modules: ask one with the role api or all"))
 	}
 	if err := s.CheckGeneration(ctx, g.Parts, blobs); err != nil {
-		return nil, s.fail(ctx, problem.New(http.StatusUnprocessableEntity, problem.BadModule, "the generation can't be loaded: "+err.Error()))
+		return nil, s.fail(ctx, wire.NewProblem(http.StatusUnprocessableEntity, wire.BadModule, "the generation can't be loaded: "+err.Error()))
 	}
 	for _, digest := range slices.Sorted(maps.Keys(blobs)) {
 		if _, err := s.Store.AddBlob(ctx, blobs[digest]); err != nil {

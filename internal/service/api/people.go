@@ -54,17 +54,9 @@ type meOutput struct {
 func (*server) me(ctx context.Context, _ *struct{}) (*meOutput, error) {
 	who := auth.From(ctx)
 	out := &meOutput{}
-	out.Body.Submitter, out.Body.Name, out.Body.Via, out.Body.Scopes = who.Submitter, who.Name, who.Via, words(who.Scopes)
+	out.Body.Submitter, out.Body.Name, out.Body.Via, out.Body.Scopes = who.Submitter, who.Name, who.Via, auth.Words(who.Scopes)
 	out.Body.Repositories = who.Repositories
 	return out, nil
-}
-
-func words(scopes []auth.Scope) []string {
-	out := make([]string, len(scopes))
-	for i, s := range scopes {
-		out[i] = string(s)
-	}
-	return out
 }
 
 // Token is what is kept of a token.

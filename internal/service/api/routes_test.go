@@ -17,7 +17,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // route is an operation of the document, with a path that names things that are there, as far as there are any.
@@ -60,16 +60,16 @@ func scopeOf(op *huma.Operation) auth.Scope {
 }
 
 // wantProblem says that an answer is a problem that the document has.
-func wantProblem(t *testing.T, what string, op *huma.Operation, status int, body []byte, header http.Header) problem.Error {
+func wantProblem(t *testing.T, what string, op *huma.Operation, status int, body []byte, header http.Header) wire.Problem {
 	t.Helper()
-	var p problem.Error
-	if err := json.Unmarshal(body, &p); err != nil || p.Status != status || p.Code == "" || header.Get("Content-Type") != problem.ContentType {
+	var p wire.Problem
+	if err := json.Unmarshal(body, &p); err != nil || p.Status != status || p.Code == "" || header.Get("Content-Type") != wire.ProblemType {
 		t.Errorf("%s: %d is no problem: %s", what, status, body)
 	}
 	if op.Responses[strconv.Itoa(status)] == nil {
 		t.Errorf("%s: the document has no %d: %s", what, status, body)
 	}
-	if p.Code == problem.Internal {
+	if p.Code == wire.Internal {
 		t.Errorf("%s: the server failed: %s", what, body)
 	}
 	return p
@@ -160,7 +160,7 @@ func TestAccept_SV5_HostileBodiesAreRejectedByEveryRoute(t *testing.T) {
 			if strings.Contains(string(body), "<script>") || strings.Contains(string(body), "root:") {
 				t.Errorf("%s: repeats what was sent or read: %s", what, body)
 			}
-			if r.op.OperationID == "submit-docket" && (name == "oversized" || name == "a zip bomb") && p.Code != problem.TooLarge {
+			if r.op.OperationID == "submit-docket" && (name == "oversized" || name == "a zip bomb") && p.Code != wire.TooLarge {
 				t.Errorf("%s: %s", what, body)
 			}
 		}
@@ -197,7 +197,7 @@ func TestAccept_SV5_HostileParametersAreRejectedByEveryRoute(t *testing.T) {
 				switch {
 				case status >= 500:
 					t.Errorf("%s: %d %s", what, status, body)
-				case status >= 400 && status != 405 && h.Get("Content-Type") == problem.ContentType:
+				case status >= 400 && status != 405 && h.Get("Content-Type") == wire.ProblemType:
 					wantProblem(t, what, r.op, status, body, h)
 				case strings.Contains(string(body), "root:"):
 					t.Errorf("%s: a file was read", what)

@@ -25,9 +25,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/run/group"
 	"github.com/shadowcourt/shadowcourt/internal/run/input"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 func (s *server) submitOperation() {
@@ -144,7 +144,7 @@ func (s *server) slot(ctx context.Context, submitter string, stop func()) (*slot
 	if errors.Is(err, errOwn) {
 		which = fmt.Sprintf("%d of the %d dockets that are received at once are yours, the most of one submitter", s.uploads.each(), s.Uploads)
 	}
-	return nil, problem.New(http.StatusServiceUnavailable, problem.Unavailable,
+	return nil, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable,
 		fmt.Sprintf("%s, and no place became free within %s; send it again", which, s.UploadWait)).After(retryUpload)
 }
 
@@ -159,13 +159,13 @@ func (s *server) receive(ctx context.Context, who *auth.Identity, in *submitInpu
 	}
 	if in.Report != "" {
 		if format != input.Auto && format != input.JSONL {
-			return d, false, problem.New(http.StatusUnprocessableEntity, problem.Invalid, "with report the body has cases as JSON lines: leave out format")
+			return d, false, wire.NewProblem(http.StatusUnprocessableEntity, wire.Invalid, "with report the body has cases as JSON lines: leave out format")
 		}
 		format = input.JSONL
 	}
 	inputs, err := input.One(name, b, format)
 	if err != nil {
-		return d, false, problem.New(http.StatusUnprocessableEntity, problem.BadDocket, err.Error())
+		return d, false, wire.NewProblem(http.StatusUnprocessableEntity, wire.BadDocket, err.Error())
 	}
 	inputs.Truth = in.Truth
 	if format = inputs.Format(); in.Report != "" {
@@ -230,7 +230,7 @@ func add(ctx context.Context, upload *store.Upload, b *body, entries iter.Seq2[d
 	if other {
 		detail += "; is it another format?"
 	}
-	p := problem.New(http.StatusUnprocessableEntity, problem.BadDocket, detail)
+	p := wire.NewProblem(http.StatusUnprocessableEntity, wire.BadDocket, detail)
 	p.Entries = bad
 	for _, err := range faults {
 		_ = p.With(err)
@@ -268,22 +268,22 @@ func (b *body) failure(err error) error {
 	case errors.As(b.err, &large), errors.Is(b.err, errTooLarge):
 		return tooLarge(b.max)
 	case errors.Is(b.err, errCompressed):
-		return problem.New(http.StatusBadRequest, problem.Invalid, b.err.Error())
+		return wire.NewProblem(http.StatusBadRequest, wire.Invalid, b.err.Error())
 	}
 	if errors.Is(b.err, errLost) {
-		return problem.New(http.StatusServiceUnavailable, problem.Unavailable,
+		return wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable,
 			"the place of this upload was given to a submitter that had none, since you had several, or it was slow; send it again").After(retryUpload)
 	}
 	if errors.Is(b.err, os.ErrDeadlineExceeded) {
-		return problem.New(http.StatusRequestTimeout, problem.TimedOut, "the body came too slowly, or stood still; send it again").Because(b.err)
+		return wire.NewProblem(http.StatusRequestTimeout, wire.TimedOut, "the body came too slowly, or stood still; send it again").Because(b.err)
 	}
-	return problem.New(http.StatusBadRequest, problem.Invalid, "the body could not be read to its end; send it again").Because(b.err)
+	return wire.NewProblem(http.StatusBadRequest, wire.Invalid, "the body could not be read to its end; send it again").Because(b.err)
 }
 
 func tooLarge(most int64) error {
-	return problem.New(http.StatusRequestEntityTooLarge, problem.TooLarge, fmt.Sprintf("the docket has more than %d bytes; split it, or raise --max-upload of the server", most))
+	return wire.NewProblem(http.StatusRequestEntityTooLarge, wire.TooLarge, fmt.Sprintf("the docket has more than %d bytes; split it, or raise --max-upload of the server", most))
 }
 
-func forbidden(detail string) *problem.Error {
-	return problem.New(http.StatusForbidden, problem.Forbidden, detail)
+func forbidden(detail string) *wire.Problem {
+	return wire.NewProblem(http.StatusForbidden, wire.Forbidden, detail)
 }

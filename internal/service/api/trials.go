@@ -9,8 +9,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 func (s *server) trials() {
@@ -98,7 +98,7 @@ func (s *server) explainTrial(ctx context.Context, in *trialPath) (*textOutput, 
 		return nil, err
 	}
 	if t.Status == "" || t.Trial == nil {
-		return nil, s.fail(ctx, problem.New(http.StatusConflict, problem.Conflict, "the case has no trial: it waits for one, or could not be tried"))
+		return nil, s.fail(ctx, wire.NewProblem(http.StatusConflict, wire.Conflict, "the case has no trial: it waits for one, or could not be tried"))
 	}
 	t.Trial.Answered()
 	var text bytes.Buffer

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 //go:embed templates/*.tmpl
@@ -128,13 +128,13 @@ type failure struct {
 	Title  string
 	Text   string
 	// Faults are single ones, with their places.
-	Faults []problem.Fault
+	Faults []wire.Fault
 }
 
 func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := failure{Status: http.StatusInternalServerError, Title: "The page failed", Text: "The server's log says why. Try again, or tell whoever runs the server."}
 	var user *UserError
-	var fault *problem.Error
+	var fault *wire.Problem
 	switch {
 	case r.Context().Err() != nil:
 		return // nobody reads the answer
@@ -152,7 +152,7 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 		s.config.Log.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "error", err)
 	}
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		problem.Write(w, problem.New(f.Status, codeOf(f.Status, fault), f.Text))
+		wire.WriteProblem(w, wire.NewProblem(f.Status, codeOf(f.Status, fault), f.Text))
 		return
 	}
 	if err := s.show(w, r, f.Status, &view{Page: "error", Title: f.Title, Data: f}); err != nil {
@@ -161,14 +161,14 @@ func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-func codeOf(status int, p *problem.Error) problem.Code {
+func codeOf(status int, p *wire.Problem) wire.Code {
 	switch {
 	case p != nil:
 		return p.Code
 	case status == http.StatusNotFound:
-		return problem.NotFound
+		return wire.NotFound
 	case status < http.StatusInternalServerError:
-		return problem.Invalid
+		return wire.Invalid
 	}
-	return problem.Internal
+	return wire.Internal
 }

@@ -28,7 +28,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/auth/authstore"
 	"github.com/shadowcourt/shadowcourt/internal/service/refit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/web"
@@ -122,7 +121,7 @@ func newService(t testing.TB, options serviceOptions) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	authenticator, err := auth.New(auth.Config{Store: authstore.New(kept), Now: time.Now, Random: rand.Reader, Local: local, Rate: 1e6, Burst: 1e6})
+	authenticator, err := auth.New(auth.Config{Store: kept, Now: time.Now, Random: rand.Reader, Local: local, Rate: 1e6, Burst: 1e6})
 	if err != nil {
 		t.Fatal(err)
 	}

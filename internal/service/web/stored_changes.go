@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // answer is what a handler of the API answers, in memory.
@@ -55,7 +55,7 @@ func (b *stored) call(ctx context.Context, method, path string, body io.Reader, 
 	case w.status == http.StatusNotFound:
 		return ErrNotFound
 	case w.status >= http.StatusBadRequest:
-		p := &problem.Error{}
+		p := &wire.Problem{}
 		if err := json.Unmarshal(w.body.Bytes(), p); err != nil {
 			return fmt.Errorf("%s %s: the API answered %d without a problem: %w", method, path, w.status, err)
 		}

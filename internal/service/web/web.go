@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // Config of the pages. Backend, Auth and Now must be set.
@@ -41,7 +41,7 @@ func New(config Config) (http.Handler, error) {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &site{config: config, pages: parsePages()}
-	config.Auth.ShowRejections(func(w http.ResponseWriter, r *http.Request, p *problem.Error) { s.fail(w, r, p) })
+	config.Auth.ShowRejections(func(w http.ResponseWriter, r *http.Request, p *wire.Problem) { s.fail(w, r, p) })
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
 		h := s.handler(r.do)
