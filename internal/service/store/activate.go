@@ -21,22 +21,22 @@ const (
 
 // Activation is a request to put a generation in force, be it a new or an old one.
 type Activation struct {
-	ID, Generation int64
-	Author         string
-	State          ActivationState
-	// Reason says why it was rejected.
-	Reason            string
-	Created, Finished time.Time
-	// Loads are the answers of workers so far; a pending one lists those that it waits for with a nil Fault.
-	Loads []Load
+	ID         int64           `json:"id" minimum:"1" doc:"ID of the activation"`
+	Generation int64           `json:"generation" minimum:"1" doc:"Generation to put in force"`
+	Author     string          `json:"author" doc:"Who asked for it"`
+	State      ActivationState `json:"state" enum:"pending,active,rejected" doc:"pending while workers load it"`
+	Reason     string          `json:"reason,omitempty" doc:"Why it was rejected"`
+	Created    time.Time       `json:"created" doc:"When it was asked for"`
+	Finished   time.Time       `json:"finished,omitzero" doc:"When it was decided"`
+	// Loads are the answers so far; a pending activation also lists the workers that it waits for.
+	Loads []Load `json:"workers" doc:"Answers of workers"`
 }
 
 // Load is what came of loading a generation in one worker.
 type Load struct {
-	Worker string
-	// Loaded is false while the worker has not answered. Fault is empty where it could load the generation.
-	Loaded bool
-	Fault  string
+	Worker string `json:"worker" doc:"ID of the worker"`
+	Loaded bool   `json:"loaded" doc:"Whether it answered"`
+	Fault  string `json:"fault,omitempty" doc:"Why it can't load the generation"`
 }
 
 const (
@@ -241,7 +241,7 @@ func scanActivation(scan func(...any) error) (Activation, error) {
 	var state string
 	var created, finished int64
 	err := scan(&a.ID, &a.Generation, &a.Author, &state, &a.Reason, &created, &finished)
-	a.State, a.Created, a.Finished = ActivationState(state), at(created), at(finished)
+	a.State, a.Created, a.Finished, a.Loads = ActivationState(state), at(created), at(finished), []Load{}
 	return a, err
 }
 

@@ -12,15 +12,14 @@ import (
 
 // Action is a line of the audit log: who did what to what.
 type Action struct {
-	ID      int64
-	Time    time.Time
-	Author  string
-	Action  string // such as "generation.activate"
-	Target  string // such as "generation 7"
-	Details string
-	// Number counts the lines from 1, without gaps. Digest is that of the line and of all before it: see [Action.digest].
-	Number int64
-	Digest string
+	ID      int64     `json:"id" minimum:"1" doc:"ID of the line"`
+	Time    time.Time `json:"time" doc:"When"`
+	Author  string    `json:"author" doc:"Who"`
+	Action  string    `json:"action" doc:"Did what" example:"generation.activate"`
+	Target  string    `json:"target" doc:"To what" example:"generation 7"`
+	Details string    `json:"details,omitempty" doc:"And more of it"`
+	Number  int64     `json:"number" minimum:"1" doc:"Number of the line, without gaps"`
+	Digest  string    `json:"digest" doc:"SHA-256 of the line and of all before it; serve audit verify verifies them"`
 }
 
 // chainVersion begins what digests of lines are of.

@@ -11,19 +11,15 @@ import (
 
 // Correction is what somebody said is right of some trials.
 type Correction struct {
-	ID      int64
-	Label   string
-	Author  string
-	Created time.Time
-	// Undone is zero while the correction is in force.
-	Undone   time.Time
-	UndoneBy string
-	// Group is set where a group was corrected.
-	Group string
-	// Entries is how many trials it is about.
-	Entries int
-	// Revision of the casebook that has it.
-	Revision int64
+	ID       int64     `json:"id" minimum:"1" doc:"ID of the correction"`
+	Label    string    `json:"label" doc:"The label that is right"`
+	Author   string    `json:"author" doc:"Who said so"`
+	Created  time.Time `json:"created" doc:"When"`
+	Undone   time.Time `json:"undone,omitzero" doc:"When it was undone; absent while it is in force"`
+	UndoneBy string    `json:"undone_by,omitempty" doc:"Who undid it"`
+	Group    string    `json:"group,omitempty" doc:"Group that was corrected"`
+	Entries  int       `json:"trials" minimum:"0" doc:"How many trials it is about"`
+	Revision int64     `json:"revision" minimum:"0" doc:"Revision of the casebook that has it"`
 }
 
 // maxCorrected bounds one correction.

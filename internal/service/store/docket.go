@@ -24,31 +24,32 @@ const (
 // Ended says whether a docket in this state has all the trials that it will have.
 func (s State) Ended() bool { return s == Done || s == Failed || s == Cancelled }
 
-// Docket is a docket that was submitted.
+// Docket is a docket that was submitted. Its JSON, and that of the other rows with tags, is what the API shows.
 type Docket struct {
-	ID        int64
-	Submitter string
-	// Name, Repository and Revision are the submitter's; each may be empty.
-	Name, Repository, Revision string
-	// Format is that of the report, as internal/run/input names it.
-	Format string
+	ID         int64  `json:"id" minimum:"1" doc:"ID of the docket"`
+	Submitter  string `json:"submitter" doc:"Who submitted it"`
+	Name       string `json:"name,omitempty" doc:"Name that the submitter gave, such as a file"`
+	Repository string `json:"repository,omitempty" doc:"Repository of the code under test"`
+	Revision   string `json:"revision,omitempty" doc:"Revision of the code under test"`
+	Format     string `json:"format" enum:"jsonl,gotest,junit,reportportal" doc:"Format of the report"`
+	State      State  `json:"state" enum:"queued,running,done,failed,cancelled" doc:"How far the docket is"`
+	// Generation is 0 for a docket that is not pinned: each batch is tried by the one that is current when it begins.
+	Generation int64     `json:"generation,omitempty" minimum:"1" doc:"Generation of modules that the docket is pinned to"`
+	Casebook   int64     `json:"casebook" minimum:"0" doc:"Revision of the casebook that its trials see"`
+	Cases      int       `json:"cases" minimum:"0" doc:"Entries, those included that could not be read"`
+	Tried      int       `json:"tried" minimum:"0" doc:"Entries with a result"`
+	Faults     int       `json:"faults" minimum:"0" doc:"Entries that could not be read or tried"`
+	Created    time.Time `json:"created" doc:"When it was submitted"`
+	Finished   time.Time `json:"finished,omitzero" doc:"When it ended"`
+
 	// Answered: Light's answers came with the cases.
-	Answered bool
+	Answered bool `json:"-"`
 	// Key is the idempotency key, empty for none; BodyDigest the hexadecimal SHA-256 of the body that was sent.
-	Key, BodyDigest string
-	// Generation is the one that the docket is pinned to; 0: the current one at the moment when each batch begins.
-	Generation int64
-	// Casebook is the revision of the casebook that its trials see.
-	Casebook int64
+	Key, BodyDigest string `json:"-"`
 	// Remember adds the verdicts to the casebook when all cases are tried.
-	Remember bool
-	State    State
-	// Cases are the entries, those included that could not be read; Tried have a trial, Faults have an error instead.
-	Cases, Tried, Faults int
+	Remember bool `json:"-"`
 	// Traceparent is the span of the submission in the form of that header, empty for none.
-	Traceparent string
-	// Finished is zero until the docket has ended.
-	Created, Finished time.Time
+	Traceparent string `json:"-"`
 }
 
 const docketColumns = `id, submitter, name, repository, revision, format, coalesce(idempotency_key, ''), body_digest, generation, casebook,

@@ -54,18 +54,15 @@ type Inbox struct {
 
 // Group is failures of one kind in the inbox.
 type Group struct {
-	Key string
-	// Entries are the trials that the filter selects, Cases the failures that they stand for, Dockets where they are.
-	Entries, Cases, Dockets int
-	// Doubt is the mean of the entries, in [0, 1].
-	Doubt float64
-	// First and Latest are when the first and the latest of their dockets were submitted.
-	First, Latest time.Time
-	// Value orders the inbox: the sum of the doubts, each for all cases that the entry stands for, which halves with each week
-	// since the latest was submitted.
-	Value float64
-	// Sample is the latest entry.
-	Sample Entry
+	Key     string    `json:"key" doc:"What the group is corrected by"`
+	Entries int       `json:"trials" minimum:"1" doc:"Trials in the group"`
+	Cases   int       `json:"cases" minimum:"1" doc:"Failures that they decide"`
+	Dockets int       `json:"dockets" minimum:"1" doc:"Dockets that they are in"`
+	Doubt   float64   `json:"doubt" minimum:"0" maximum:"1" doc:"How much the results need a person, on average"`
+	First   time.Time `json:"first" doc:"When the first of the dockets was submitted"`
+	Latest  time.Time `json:"latest" doc:"When the latest was"`
+	Value   float64   `json:"value" doc:"What the groups are ordered by: the sum of the doubts, which halves with each week"`
+	Sample  Entry     `json:"sample" doc:"The latest of the trials"`
 
 	rank, weight float64 // see rankOf
 	docket       int64   // the latest; 0 where that is not known

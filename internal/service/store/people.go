@@ -11,16 +11,16 @@ import (
 
 // Token lets a program or a person use the API. The token itself is not kept, only a hash.
 type Token struct {
-	ID int64
-	// Name is for people, Submitter whom dockets and corrections are from.
-	Name, Submitter string
-	Scopes          []string
-	// Repositories limit what the token reads and submits; none are no limit.
-	Repositories []string
-	Author       string // who made it
-	Created      time.Time
-	// Used, Expires and Revoked are zero for never.
-	Used, Expires, Revoked time.Time
+	ID           int64     `json:"id" minimum:"1" doc:"ID of the token, to revoke it"`
+	Name         string    `json:"name" doc:"Name for people"`
+	Submitter    string    `json:"submitter" doc:"Whose dockets are submitted with it"`
+	Scopes       []string  `json:"scopes" doc:"What it may do"`
+	Repositories []string  `json:"repositories,omitempty" doc:"Repositories whose dockets it sees and submits; absent: all"`
+	Author       string    `json:"author,omitempty" doc:"Who made it"`
+	Created      time.Time `json:"created" doc:"When it was made"`
+	Used         time.Time `json:"used,omitzero" doc:"When it was used last, to about a minute"`
+	Expires      time.Time `json:"expires,omitzero" doc:"When it ends by itself"`
+	Revoked      time.Time `json:"revoked,omitzero" doc:"When it was revoked"`
 }
 
 // AddToken keeps a token under its hash. Its ID and Created are set.
