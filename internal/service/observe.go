@@ -21,7 +21,7 @@ type routeKey struct{}
 
 // foundRoute notes which route a request takes, for its span: a path is what the client makes of it.
 func foundRoute(ctx context.Context, pattern string) {
-	if route, ok := ctx.Value(routeKey{}).(*string); ok && *route == "" { // a page may ask the API
+	if route, ok := ctx.Value(routeKey{}).(*string); ok {
 		*route = pattern
 	}
 }

@@ -33,9 +33,7 @@ func (s *Service) routes() (http.Handler, error) {
 	inner := http.NewServeMux()
 	inner.Handle("GET /metrics", a.Require("", httplimit.Limit(s.unlimited(s.metrics.handler()))))
 	if c.Role != RoleWorker {
-		if err := s.people(inner, a); err != nil {
-			return nil, err
-		}
+		s.people(inner, a)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
@@ -113,26 +111,18 @@ func (s *Service) awaitIssuer(ctx context.Context) {
 }
 
 // people adds the API and the pages.
-func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) error {
+func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) {
 	c := &s.config
-	operations := http.NewServeMux()
-	api.Register(operations, api.Config{
+	operations := api.New(api.Config{
 		Store: c.Store, Now: c.Now, Random: c.Random, Version: c.Version, MaxUpload: c.MaxUpload, Graph: s.graphs.of, CheckGeneration: s.checkGeneration,
 		Rejected: s.metrics.reject, Log: c.Log, Tracing: c.Tracing, Stop: s.stop,
 	})
-	known := strict{operations}
+	known := strict{http.NewServeMux()}
+	operations.Register(known.ServeMux)
 	mux.Handle("/api/", known)
 	mux.Handle("/openapi.json", known)
-	pages, err := web.New(web.Config{
-		Backend: web.NewBackend(web.Sources{Store: c.Store, API: known, Graph: s.graphs.of, Refit: s.refit, Background: s.inBackground}), Auth: a, Now: c.Now, MaxUpload: c.MaxUpload,
-		Version: c.Version, Log: c.Log, Stop: s.stop,
-	})
-	if err != nil {
-		return err
-	}
-	mux.Handle("/", routed(pages))
+	mux.Handle("/", routed(web.New(web.Config{Operations: operations, Auth: a, Refit: s.refit, Background: s.inBackground})))
 	a.Register(mux)
-	return nil
 }
 
 // refit learns a profile from the corrections of one format.
@@ -144,11 +134,7 @@ func (s *Service) refit(ctx context.Context, progress func(step string)) (*refit
 }
 
 // routed notes the routes of a mux.
-func routed(h http.Handler) http.Handler {
-	mux, ok := h.(*http.ServeMux)
-	if !ok {
-		return h
-	}
+func routed(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := mux.Handler(r)
 		foundRoute(r.Context(), pattern)

@@ -78,7 +78,7 @@ func TestAnActivationThatIsPendingIsAbandoned(t *testing.T) {
 	}
 	path := api.Prefix + "/generations/" + jsonOf(t, next.ID) + "/activate"
 	status, text, _ := s.request(t, auth.Operate, http.MethodPost, path, nil, nil)
-	var a api.Activation
+	var a store.Activation
 	if err := json.Unmarshal(text, &a); err != nil || status != http.StatusAccepted || a.State != "pending" {
 		t.Fatalf("%d %s", status, text)
 	}
@@ -87,7 +87,7 @@ func TestAnActivationThatIsPendingIsAbandoned(t *testing.T) {
 		t.Errorf("by a reviewer: %d %s", status, text)
 	}
 	status, text, _ = s.request(t, auth.Operate, http.MethodDelete, own, nil, nil)
-	if err := json.Unmarshal(text, &a); err != nil || status != http.StatusOK || a.State != "rejected" || a.Reason != "abandoned by operateter" || a.Finished == nil {
+	if err := json.Unmarshal(text, &a); err != nil || status != http.StatusOK || a.State != "rejected" || a.Reason != "abandoned by operateter" || a.Finished.IsZero() {
 		t.Errorf("%d %s", status, text)
 	}
 	if status, text, _ := s.request(t, auth.Operate, http.MethodDelete, own, nil, nil); status != http.StatusConflict {

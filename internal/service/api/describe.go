@@ -14,7 +14,7 @@ import (
 
 // describe adds to each operation the problems that it may answer with, and the parts of the document that no handler has in its types.
 func describe(doc *huma.OpenAPI) {
-	schema := doc.Components.Schemas.Schema(reflect.TypeFor[wire.Problem](), true, "Problem")
+	schema := doc.Components.Schemas.Schema(reflect.TypeFor[wire.Problem](), true, "")
 	media := map[string]*huma.MediaType{wire.ProblemType: {Schema: schema}}
 	for name, s := range doc.Components.Schemas.Map() {
 		if strings.HasSuffix(name, "Request") {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
@@ -18,6 +20,7 @@ import (
 
 var useProblems = sync.OnceFunc(func() {
 	huma.DefaultArrayNullable = false
+	huma.ValidateStrictCasing = true
 	// The library has its own errors in variables; nothing else in this program uses it.
 	huma.NewError = func(status int, message string, faults ...error) huma.StatusError {
 		return newProblem(status, message, faults)
@@ -86,6 +89,8 @@ func codeOf(message string) abi.Code {
 	case message == validation.MsgExpectedBoolean, message == validation.MsgExpectedNumber, message == validation.MsgExpectedInteger,
 		message == validation.MsgExpectedString, message == validation.MsgExpectedArray, message == validation.MsgExpectedObject:
 		return abi.CodeWrongType
+	case strings.HasSuffix(message, msgDuplicateKey):
+		return abi.CodeDuplicateKey
 	case strings.HasPrefix(message, "expected number"):
 		return abi.CodeOutOfRange
 	case strings.HasPrefix(message, "expected length"):
@@ -96,14 +101,24 @@ func codeOf(message string) abi.Code {
 	return abi.CodeInvalidValue
 }
 
-// fail turns an error of the store into a problem, and notes it.
-func (s *server) fail(ctx context.Context, err error) error {
-	p := failure(err)
-	s.note(ctx, p)
+// Reject turns an error into the problem that is answered, logs it and counts it.
+func (o *Operations) Reject(ctx context.Context, err error) *wire.Problem {
+	p := problemOf(err)
+	if o.Rejected != nil {
+		o.Rejected(string(p.Code))
+	}
+	level := slog.LevelInfo
+	switch {
+	case p.Status == http.StatusServiceUnavailable:
+		level = slog.LevelWarn // it passes
+	case p.Status >= http.StatusInternalServerError:
+		level = slog.LevelError
+	}
+	o.Log.Log(ctx, level, "a request was rejected", "status", p.Status, "code", string(p.Code), "error", p)
 	return p
 }
 
-func failure(err error) *wire.Problem {
+func problemOf(err error) *wire.Problem {
 	if p, ok := errors.AsType[*wire.Problem](err); ok {
 		return p
 	}
@@ -136,4 +151,21 @@ func invalid(path string, code abi.Code, format string, args ...any) *wire.Probl
 	message := fmt.Sprintf(format, args...)
 	return wire.NewProblem(http.StatusUnprocessableEntity, wire.Invalid, "the request is not valid: "+path+": "+message).
 		Add(wire.Fault{Path: path, Code: string(code), Message: message})
+}
+
+func forbidden(detail string) *wire.Problem {
+	return wire.NewProblem(http.StatusForbidden, wire.Forbidden, detail)
+}
+
+// maxText is the most characters of a name, a label or a text to look for.
+const maxText = 200
+
+// bounded rejects texts of more characters than they may have: paths and texts in turns.
+func bounded(most int, pathsAndTexts ...string) error {
+	for i := 0; i+1 < len(pathsAndTexts); i += 2 {
+		if utf8.RuneCountInString(pathsAndTexts[i+1]) > most {
+			return invalid(pathsAndTexts[i], abi.CodeBadLength, "has more than %d characters", most)
+		}
+	}
+	return nil
 }

@@ -24,6 +24,7 @@ import (
 type service struct {
 	*httptest.Server
 	store    *store.Store
+	can      *api.Operations
 	doc      *huma.OpenAPI
 	tokens   map[auth.Scope]string
 	rejected *tally
@@ -63,7 +64,8 @@ func newService(t *testing.T, change func(*api.Config)) *service {
 		change(&config)
 	}
 	mux := http.NewServeMux()
-	s.doc = api.Register(mux, config)
+	s.can = api.New(config)
+	s.doc = s.can.Register(mux)
 	s.Server = httptest.NewServer(a.Handler(mux))
 	t.Cleanup(s.Close)
 	return s

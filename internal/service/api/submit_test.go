@@ -19,10 +19,10 @@ import (
 
 var storeAll = store.DocketFilter{}
 
-func (s *service) submit(t *testing.T, query string, header http.Header, body string) (int, api.Docket, wire.Problem) {
+func (s *service) submit(t *testing.T, query string, header http.Header, body string) (int, store.Docket, wire.Problem) {
 	t.Helper()
 	status, text, h := s.request(t, auth.Submit, "POST", api.Prefix+"/dockets"+query, header, []byte(body))
-	var d api.Docket
+	var d store.Docket
 	var p wire.Problem
 	to := any(&d)
 	if status >= 400 {
@@ -159,7 +159,7 @@ func TestAccept_SV1_FaultsOfADocketAreNamedWithTheirPlaces(t *testing.T) {
 	}
 	_, text, _ := s.request(t, auth.Submit, "GET", api.Prefix+"/dockets/"+jsonOf(t, d.ID)+"/entries", nil, nil)
 	var list struct {
-		Entries []api.Entry `json:"entries"`
+		Entries []store.Entry `json:"entries"`
 	}
 	if err := json.Unmarshal(text, &list); err != nil || len(list.Entries) != 2 {
 		t.Fatalf("%s %v", text, err)

@@ -77,7 +77,6 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"internal/service/client decode":                      "no: JSON of a known shape, up to a limit; its test has what servers may send",
 	"internal/service/client parse":                       "no: an address from the command line",
 	"internal/service/wire Parse":                         "internal/service/wire FuzzParse",
-	"internal/service/web ParseEntryID":                   "internal/service/web FuzzParseEntryID",
 	"internal/service/work readOpening":                   "no: reads rows of the store, up to its limits",
 	"host/casebook read":                                  "no: takes the name of a database; SQLite reads it",
 	"host/moduledir read":                                 "no: takes the name of a file; the sandbox reads it",
