@@ -29,6 +29,9 @@ func (s *server) people() {
 	register(s, add, func(ctx context.Context, in *struct{ Body AddTokenRequest }) (*answer[AddTokenAnswer], error) {
 		return reply(s.AddToken(ctx, &in.Body))
 	})
+	days := s.api.OpenAPI().Components.Schemas.Map()["AddTokenRequest"].Properties["days"]
+	days.Maximum = new(float64(MaxTokenDays))
+	days.PrecomputeMessages()
 	revoke := operation("revoke-token", http.MethodDelete, "/tokens/{token}", tag, auth.Operate, "Revoke a token, at once")
 	revoke.DefaultStatus = http.StatusNoContent
 	register(s, revoke, func(ctx context.Context, in *tokenPath) (*struct{}, error) { return nil, s.RevokeToken(ctx, in.ID) })
@@ -80,13 +83,16 @@ func (o *Operations) Tokens(ctx context.Context) ([]store.Token, error) {
 	return o.Store.Tokens(ctx)
 }
 
+// MaxTokenDays is how long a token may last that ends by itself.
+const MaxTokenDays = 3660
+
 // AddTokenRequest is a token to make.
 type AddTokenRequest struct {
 	Name         string   `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" patternDescription:"a name without control characters" doc:"Name for people"`
 	Submitter    string   `json:"submitter,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]*$" patternDescription:"a name without control characters" doc:"Whose dockets are submitted with it; without one the name, or your own submitter if you are limited to repositories"`
 	Scopes       []string `json:"scopes" minItems:"1" maxItems:"3" enum:"submit,review,operate" doc:"What it may do"`
 	Repositories []string `json:"repositories,omitempty" maxItems:"100" doc:"Repositories whose dockets it sees and submits; without any: all, or those of whoever makes it"`
-	Days         int      `json:"days,omitempty" minimum:"0" maximum:"3660" doc:"Days until it ends by itself; 0: never"`
+	Days         int      `json:"days,omitempty" minimum:"0" doc:"Days until it ends by itself; 0: never"`
 }
 
 // AddTokenAnswer is a token with its secret, which is not kept.
@@ -111,7 +117,10 @@ func (o *Operations) AddToken(ctx context.Context, in *AddTokenRequest) (out Add
 	if t.Submitter, err = tokenSubmitter(who, in.Name, in.Submitter); err != nil {
 		return out, err
 	}
-	if in.Days > 0 {
+	switch {
+	case in.Days < 0 || in.Days > MaxTokenDays:
+		return out, invalid("body.days", abi.CodeOutOfRange, "is not from 0 to %d", MaxTokenDays)
+	case in.Days > 0:
 		t.Expires = o.Now().AddDate(0, 0, in.Days)
 	}
 	if out.Secret, err = auth.NewToken(o.Random); err != nil {

@@ -89,6 +89,9 @@ func login(ctx context.Context, s cli.Streams, server, program string) error {
 	if done || err != nil {
 		return cli.OrInterrupted(ctx, err)
 	}
+	if err := answers(ctx, server, program); err != nil {
+		return cli.OrInterrupted(ctx, err)
+	}
 	token, err := readToken(ctx, s, server)
 	if err != nil {
 		return cli.OrInterrupted(ctx, cli.InputError(err))
@@ -119,6 +122,19 @@ func login(ctx context.Context, s cli.Streams, server, program string) error {
 		fmt.Fprintf(s.Err, "note: the variable %s is set and comes first\n", open.TokenVariable)
 	}
 	return nil
+}
+
+// answers checks that there is a server before somebody is asked for a token.
+func answers(ctx context.Context, server, program string) error {
+	c, err := client.New(client.Config{Server: server, Program: program})
+	if err != nil {
+		return cli.InputError(err)
+	}
+	_, err = c.Me(ctx)
+	if _, dead := errors.AsType[*client.ConnectionError](err); dead && ctx.Err() == nil {
+		return fmt.Errorf("%w\nstart your own with `shadowcourt serve`, or name the address of another: `shadowcourt login URL`", err)
+	}
+	return ctx.Err()
 }
 
 // readToken reads the token: from a terminal without an echo.

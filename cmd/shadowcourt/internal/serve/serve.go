@@ -103,7 +103,7 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 const secretVariable = "SHADOWCOURT_OIDC_CLIENT_SECRET"
 
 func (o *options) run(ctx context.Context, s cli.Streams) error {
-	config, err := o.config(s)
+	config, err := o.config(ctx, s)
 	if err != nil {
 		return cli.InputError(err)
 	}
@@ -147,7 +147,7 @@ func closeTracing(ctx context.Context, config *service.Config) {
 }
 
 // config is what the flags say, without the store.
-func (o *options) config(s cli.Streams) (*service.Config, error) {
+func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, error) {
 	config := &service.Config{
 		Role: service.Role(o.role), Workers: o.workers, MaxUpload: o.maxUpload, Version: o.version, Now: time.Now, Random: rand.Reader,
 	}
@@ -182,7 +182,7 @@ func (o *options) config(s cli.Streams) (*service.Config, error) {
 	key, err := o.signingKey()
 	faults = append(faults, err)
 	config.Key = key
-	config.Laboratories, err = o.experiments.Laboratories(o.cache)
+	config.Laboratories, err = o.experiments.Laboratories(ctx, o.cache)
 	faults = append(faults, err)
 	config.Open = open.ServiceHosts{Cache: o.cache, Record: key != nil}.Open
 	config.TLS, err = o.tlsConfig(config.Log)

@@ -66,6 +66,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"internal/service/auth ParseScopes":                   "no: a list of words from a form or the command line, each compared with three",
 	"internal/service read":                               "no: takes a digest; the pipelines of the store are read as files are",
 	"internal/service/store ParseTrialID":                 "internal/service/store FuzzIDs",
+	"internal/service/store UnmarshalText":                "internal/service/store FuzzIDs",
 	"internal/service/store parseInboxCursor":             "internal/service/store FuzzIDs",
 	"internal/service/store decodeCase":                   "abi/codec FuzzAgree",
 	"internal/service/store decodeTrial":                  "internal/run/journal FuzzDecodeTrial",
