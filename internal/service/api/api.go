@@ -11,7 +11,9 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -205,16 +207,8 @@ func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
 		s.reject(w, r, fault)
 		return
 	}
-	if path := emptyParameter(ctx.Operation(), r); path != "" {
-		s.reject(w, r, invalid(path, abi.CodeInvalidValue, "is empty; leave it out, or give it a value"))
-		return
-	}
-	if name, known := unknownParameter(ctx.Operation(), r); name != "" {
-		s.reject(w, r, invalid("query."+cut(name, 80), abi.CodeUnknownField, "is no parameter of this operation, which has %s", known))
-		return
-	}
-	if name := repeatedParameter(ctx.Operation(), r); name != "" {
-		s.reject(w, r, invalid("query."+name, abi.CodeInvalidValue, "is given more than once"))
+	if err := checkParameters(ctx.Operation(), r); err != nil {
+		s.reject(w, r, err)
 		return
 	}
 	if stream, _ := ctx.Operation().Metadata[isStream].(bool); stream {
@@ -228,52 +222,32 @@ func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// emptyParameter is the path of a parameter that is given without a value and needs one. The library would read the request as if it was
-// not there.
-func emptyParameter(op *huma.Operation, r *http.Request) string {
+// checkParameters rejects what the library would read as if it was not there: parameters of the query that the operation doesn't have, since
+// a typing error must not select more than was asked for, that have several values and take one, or that need a value and have none.
+func checkParameters(op *huma.Operation, r *http.Request) error {
 	query := r.URL.Query()
-	for _, p := range op.Parameters {
-		s, given := p.Schema, query[p.Name]
-		if p.In == "header" {
-			given = r.Header.Values(p.Name)
-		}
-		if s == nil || s.Type == huma.TypeString && s.Format == "" && s.Pattern == "" && len(s.Enum) == 0 {
-			continue
-		}
-		if p.In != "path" && slices.Contains(given, "") {
-			return p.In + "." + p.Name
-		}
-	}
-	return ""
-}
-
-// unknownParameter is a parameter of the query that the operation doesn't have, with those that it has. A typing error must not select more
-// than was asked for.
-func unknownParameter(op *huma.Operation, r *http.Request) (name, known string) {
 	var names []string
 	for _, p := range op.Parameters {
+		given := r.Header.Values(p.Name)
 		if p.In == "query" {
 			names = append(names, p.Name)
+			given = query[p.Name]
+			if len(given) > 1 && (p.Schema == nil || p.Schema.Type != huma.TypeArray) {
+				return invalid("query."+p.Name, abi.CodeInvalidValue, "is given more than once")
+			}
+		}
+		text := p.Schema == nil || p.Schema.Type == huma.TypeString && p.Schema.Format == "" && p.Schema.Pattern == "" && len(p.Schema.Enum) == 0
+		if p.In != "path" && !text && slices.Contains(given, "") {
+			return invalid(p.In+"."+p.Name, abi.CodeInvalidValue, "is empty; leave it out, or give it a value")
 		}
 	}
 	slices.Sort(names)
-	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if !slices.Contains(names, name) {
-			return name, cmp.Or(strings.Join(names, ", "), "none")
+			return invalid("query."+cut(name, 80), abi.CodeUnknownField, "is no parameter of this operation, which has %s", cmp.Or(strings.Join(names, ", "), "none"))
 		}
 	}
-	return "", ""
-}
-
-// repeatedParameter is a parameter of the query that has several values and takes one.
-func repeatedParameter(op *huma.Operation, r *http.Request) string {
-	given := r.URL.Query()
-	for _, p := range op.Parameters {
-		if p.In == "query" && len(given[p.Name]) > 1 && (p.Schema == nil || p.Schema.Type != huma.TypeArray) {
-			return p.Name
-		}
-	}
-	return ""
+	return nil
 }
 
 // reject answers with a problem.
@@ -290,4 +264,53 @@ func (s *server) openAPI(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(text)
+}
+
+// describe adds to each operation the problems that it may answer with, and the parts of the document that no handler has in its types.
+func describe(doc *huma.OpenAPI) {
+	schema := doc.Components.Schemas.Schema(reflect.TypeFor[wire.Problem](), true, "")
+	media := map[string]*huma.MediaType{wire.ProblemType: {Schema: schema}}
+	for name, s := range doc.Components.Schemas.Map() {
+		if strings.HasSuffix(name, "Request") {
+			optionalMayBeNull(s)
+		}
+	}
+	for _, path := range doc.Paths {
+		for _, op := range []*huma.Operation{path.Get, path.Post, path.Delete} {
+			if op == nil {
+				continue
+			}
+			delete(op.Responses, "default")
+			for _, status := range statuses(op) {
+				op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: media}
+			}
+		}
+	}
+}
+
+// optionalMayBeNull says what the library does: it reads a field that may be left out and is null as if it was left out.
+func optionalMayBeNull(s *huma.Schema) {
+	for name, field := range s.Properties {
+		if field.Ref == "" && !slices.Contains(s.Required, name) {
+			field.Nullable = true
+		}
+	}
+}
+
+// statuses are those of the problems of an operation.
+func statuses(op *huma.Operation) []int {
+	list := []int{
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests,
+		http.StatusInternalServerError, http.StatusServiceUnavailable,
+	}
+	if slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.In == "path" }) {
+		list = append(list, http.StatusNotFound)
+	}
+	if op.RequestBody != nil {
+		list = append(list, http.StatusNotFound, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if op.Method != http.MethodGet || op.OperationID == "explain-trial" {
+		list = append(list, http.StatusConflict)
+	}
+	return list
 }
