@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -89,34 +90,28 @@ func login(ctx context.Context, s cli.Streams, server, program string) error {
 	if done || err != nil {
 		return cli.OrInterrupted(ctx, err)
 	}
-	if err := answers(ctx, server, program); err != nil {
-		return cli.OrInterrupted(ctx, err)
+	// Nobody should type a token for a server that is not there, or is no service.
+	_, err = me(ctx, server, "", program)
+	if rejected, ok := errors.AsType[*client.Error](err); err != nil && (!ok || rejected.Problem.Code == "") {
+		return err
 	}
 	token, err := readToken(ctx, s, server)
 	if err != nil {
 		return cli.OrInterrupted(ctx, cli.InputError(err))
 	}
 	open.WarnOfClearText(s.Err, server, token)
-	c, err := client.New(client.Config{Server: server, Token: token, Program: program})
+	known, err := me(ctx, server, token, program)
 	if err != nil {
-		return cli.InputError(err)
+		return err
 	}
-	me, err := c.Me(ctx)
-	if err != nil {
-		rejected, ok := errors.AsType[*client.Error](err)
-		if ok && rejected.Rejected() {
-			err = cli.InputError(err)
-		}
-		return cli.OrInterrupted(ctx, err)
-	}
-	if me.Via != "token" {
+	if known.Via != "token" {
 		return fmt.Errorf("%s did not look at the token", server)
 	}
 	file, err := open.KeepToken(server, token)
 	if err != nil {
 		return fmt.Errorf("the token was not kept: %w", err)
 	}
-	fmt.Fprintf(s.Out, "%s knows you as %s, with the scopes %s\n", server, sanitize.Line(me.Name), sanitize.Line(strings.Join(me.Scopes, ", ")))
+	fmt.Fprintf(s.Out, "%s knows you as %s, with the scopes %s\n", server, sanitize.Line(known.Name), sanitize.Line(strings.Join(known.Scopes, ", ")))
 	fmt.Fprintf(s.Err, "the token is kept in %s\n", sanitize.Line(file))
 	if os.Getenv(open.TokenVariable) != "" {
 		fmt.Fprintf(s.Err, "note: the variable %s is set and comes first\n", open.TokenVariable)
@@ -124,17 +119,21 @@ func login(ctx context.Context, s cli.Streams, server, program string) error {
 	return nil
 }
 
-// answers checks that there is a server before somebody is asked for a token.
-func answers(ctx context.Context, server, program string) error {
-	c, err := client.New(client.Config{Server: server, Program: program})
+// me asks a server who somebody with a token is.
+func me(ctx context.Context, server, token, program string) (*client.Me, error) {
+	c, err := client.New(client.Config{Server: server, Token: token, Program: program})
 	if err != nil {
-		return cli.InputError(err)
+		return nil, cli.InputError(err)
 	}
-	_, err = c.Me(ctx)
-	if _, dead := errors.AsType[*client.ConnectionError](err); dead && ctx.Err() == nil {
-		return fmt.Errorf("%w\nstart your own with `shadowcourt serve`, or name the address of another: `shadowcourt login URL`", err)
+	known, err := c.Me(ctx)
+	rejected, ok := errors.AsType[*client.Error](err)
+	switch {
+	case ok && rejected.Rejected():
+		err = cli.InputError(err)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		err = fmt.Errorf("%w `shadowcourt serve` starts your own, and `shadowcourt login URL` takes the address of another", err)
 	}
-	return ctx.Err()
+	return known, cli.OrInterrupted(ctx, err)
 }
 
 // readToken reads the token: from a terminal without an echo.
