@@ -90,12 +90,11 @@ func corrected(t *testing.T, n int) *store.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	batches, err := s.Batches(ctx, d.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, info := range batches {
-		b, err := s.BeginBatch(ctx, info.ID, "w")
+	for {
+		b, err := s.BeginBatch(ctx, "w")
+		if errors.Is(err, store.ErrNotFound) {
+			break
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +104,7 @@ func corrected(t *testing.T, n int) *store.Store {
 				ID: e.Case.ID, Final: trial.Final{Status: trial.Affirmed, Classification: e.Case.Light.Classification, Confidence: 0.5},
 			}}})
 		}
-		if err := s.CompleteBatch(ctx, b, "w", o, nil); err != nil {
+		if err := s.CompleteBatch(ctx, b, "w", o); err != nil {
 			t.Fatal(err)
 		}
 	}

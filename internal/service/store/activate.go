@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -39,12 +40,8 @@ type Load struct {
 	Fault  string `json:"fault,omitempty" doc:"Why it can't load the generation"`
 }
 
-const (
-	// WorkerTimeout is how long a worker may be silent before it counts as dead.
-	WorkerTimeout = 10 * time.Second
-	// ActivationTimeout is how long workers have to load a generation.
-	ActivationTimeout = 2 * time.Minute
-)
+// ActivationTimeout is how long workers have to load a generation.
+const ActivationTimeout = 2 * time.Minute
 
 // Activate asks all workers to load a generation. When every live one has, it becomes the current one in one transaction; if one
 // can't, nothing changes, and the activation is rejected: see [Store.Activation] and EventGeneration. With no worker at all it
@@ -224,53 +221,34 @@ func (s *Store) Activation(ctx context.Context, id int64) (a Activation, err err
 // Activations lists the latest ones, the latest first, without their loads; at most limit, 0 for 100.
 func (s *Store) Activations(ctx context.Context, limit int) ([]Activation, error) {
 	var w where
-	list := []Activation{}
-	err := each(ctx, s.db, `SELECT `+activationColumns+` FROM activations ORDER BY id DESC`+w.limit(limit, 100, 1000), nil,
-		func(scan func(...any) error) error {
-			a, err := scanActivation(scan)
-			list = append(list, a)
-			return err
-		})
-	return list, err
+	return rowsOf(ctx, s.db, `SELECT `+activationColumns+` FROM activations ORDER BY id DESC`+w.limit(limit, 100, 1000), nil, scanActivation)
 }
 
 const activationColumns = `id, generation, author, state, reason, created, finished`
 
-func scanActivation(scan func(...any) error) (Activation, error) {
-	var a Activation
-	var state string
-	var created, finished int64
-	err := scan(&a.ID, &a.Generation, &a.Author, &state, &a.Reason, &created, &finished)
-	a.State, a.Created, a.Finished, a.Loads = ActivationState(state), at(created), at(finished), []Load{}
+func scanActivation(scan scanner) (Activation, error) {
+	a := Activation{Loads: []Load{}}
+	err := scan(&a.ID, &a.Generation, &a.Author, &a.State, &a.Reason, moment{&a.Created}, moment{&a.Finished})
 	return a, err
 }
 
-func (s *Store) readActivation(ctx context.Context, q querier, id int64) (a Activation, err error) {
-	found := false
-	err = each(ctx, q, `SELECT `+activationColumns+` FROM activations WHERE id = $1`, []any{id}, func(scan func(...any) error) error {
-		found = true
-		a, err = scanActivation(scan)
-		return err
-	})
-	if err == nil && !found {
-		err = fmt.Errorf("activation %d: %w", id, ErrNotFound)
-	}
+func (s *Store) readActivation(ctx context.Context, q querier, id int64) (Activation, error) {
+	a, err := rowOf(ctx, q, fmt.Sprintf("activation %d", id), `SELECT `+activationColumns+` FROM activations WHERE id = $1`, []any{id}, scanActivation)
 	if err != nil {
 		return a, err
 	}
-	answered := map[string]bool{}
-	if err := each(ctx, q, `SELECT worker, fault FROM loads WHERE activation = $1 ORDER BY worker`, []any{id}, func(scan func(...any) error) error {
+	a.Loads, err = rowsOf(ctx, q, `SELECT worker, fault FROM loads WHERE activation = $1 ORDER BY worker`, []any{id}, func(scan scanner) (Load, error) {
 		l := Load{Loaded: true}
 		err := scan(&l.Worker, &l.Fault)
-		answered[l.Worker] = true
-		a.Loads = append(a.Loads, l)
-		return err
-	}); err != nil || a.State != Pending {
+		return l, err
+	})
+	if err != nil || a.State != Pending {
 		return a, err
 	}
+	answered := a.Loads
 	live, err := s.liveWorkers(ctx, q)
 	for _, w := range live {
-		if !answered[w.ID] {
+		if !slices.ContainsFunc(answered, func(l Load) bool { return l.Worker == w.ID }) {
 			a.Loads = append(a.Loads, Load{Worker: w.ID})
 		}
 	}

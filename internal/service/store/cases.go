@@ -175,50 +175,59 @@ func places(first, n int) string {
 	return b.String()
 }
 
-// readCases gives cases by their digests.
-func readCases(ctx context.Context, q querier, digests []string) (map[string]*abi.Case, error) {
+// caseSet has cases by their digests.
+type caseSet map[string]*abi.Case
+
+// get gives a case that must be there.
+func (s caseSet) get(digest string) (abi.Case, error) {
+	if c := s[digest]; c != nil {
+		return *c, nil
+	}
+	return abi.Case{}, fmt.Errorf("the database is damaged: case %s is missing", digest)
+}
+
+func readCases(ctx context.Context, q querier, digests []string) (caseSet, error) {
 	digests = distinct(digests, func(d string) string { return d })
-	cases := make(map[string]*abi.Case, len(digests))
+	cases := make(caseSet, len(digests))
 	for chunk := range slices.Chunk(digests, insertRows) {
-		args := make([]any, len(chunk))
-		for i, d := range chunk {
-			args[i] = d
-		}
 		in := places(1, len(chunk))
-		if err := each(ctx, q, `SELECT digest, body FROM cases WHERE digest IN (`+in+`)`, args, func(scan func(...any) error) error {
+		if err := each(ctx, q, `SELECT digest, body FROM cases WHERE digest IN (`+in+`)`, anys(chunk), func(scan scanner) error {
 			var digest string
 			var body []byte
-			if err := scan(&digest, &body); err != nil {
-				return err
+			err := scan(&digest, &body)
+			if err == nil {
+				cases[digest], err = decodeCase(digest, body)
 			}
-			c, err := decodeCase(digest, body)
-			cases[digest] = c
 			return err
 		}); err != nil {
 			return nil, err
 		}
 		if err := each(ctx, q, `SELECT cd.case_digest, cd.place, d.body FROM case_documents cd JOIN documents d ON d.digest = cd.document
-			WHERE cd.case_digest IN (`+in+`)`, args, func(scan func(...any) error) error {
-			var digest string
-			var place int
-			var body []byte
-			if err := scan(&digest, &place, &body); err != nil {
-				return err
-			}
-			content, err := unpack(body, "a document of case "+digest)
-			c := cases[digest]
-			if err == nil && (c == nil || place >= len(c.Documents)) {
-				err = fmt.Errorf("the database is damaged: case %s has no document %d", digest, place)
-			}
-			if err == nil {
-				c.Documents[place].Text = string(content)
-			}
-			return err
-		}); err != nil {
+			WHERE cd.case_digest IN (`+in+`)`, anys(chunk), cases.addDocument); err != nil {
 			return nil, err
 		}
 	}
 	return cases, nil
+}
+
+// addDocument reads a document that is kept by itself.
+func (s caseSet) addDocument(scan scanner) error {
+	var digest string
+	var place int
+	var body []byte
+	if err := scan(&digest, &place, &body); err != nil {
+		return err
+	}
+	content, err := unpack(body, "a document of case "+digest)
+	if err != nil {
+		return err
+	}
+	c := s[digest]
+	if c == nil || place >= len(c.Documents) {
+		return fmt.Errorf("the database is damaged: case %s has no document %d", digest, place)
+	}
+	c.Documents[place].Text = string(content)
+	return nil
 }
 
 func decodeCase(digest string, body []byte) (*abi.Case, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -25,8 +26,11 @@ type rows interface {
 	Close()
 }
 
-// each calls do for every row, with its Scan.
-func each(ctx context.Context, q querier, query string, args []any, do func(scan func(...any) error) error) error {
+// scanner reads the columns of a row.
+type scanner = func(to ...any) error
+
+// each calls do for every row.
+func each(ctx context.Context, q querier, query string, args []any, do func(scan scanner) error) error {
 	r, err := q.query(ctx, query, args...)
 	if err != nil {
 		return err
@@ -40,19 +44,39 @@ func each(ctx context.Context, q querier, query string, args []any, do func(scan
 	return r.Err()
 }
 
+// rowsOf reads all rows, each with read. The list is never nil.
+func rowsOf[T any](ctx context.Context, q querier, query string, args []any, read func(scanner) (T, error)) ([]T, error) {
+	out := []T{}
+	err := each(ctx, q, query, args, func(scan scanner) error {
+		row, err := read(scan)
+		out = append(out, row)
+		return err
+	})
+	return out, err
+}
+
+// rowOf reads the first row; ErrNotFound, with what was looked for, where there is none.
+func rowOf[T any](ctx context.Context, q querier, what, query string, args []any, read func(scanner) (T, error)) (T, error) {
+	rows, err := rowsOf(ctx, q, query, args, read)
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("%s: %w", what, ErrNotFound)
+	}
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return rows[0], nil
+}
+
+// value reads rows of one column.
+func value[T any](scan scanner) (v T, err error) {
+	err = scan(&v)
+	return v, err
+}
+
 // one reads the first row; ErrNotFound where there is none.
 func one(ctx context.Context, q querier, query string, args []any, to ...any) error {
-	found := false
-	err := each(ctx, q, query, args, func(scan func(...any) error) error {
-		if found {
-			return nil
-		}
-		found = true
-		return scan(to...)
-	})
-	if err == nil && !found {
-		return ErrNotFound
-	}
+	_, err := rowOf(ctx, q, "row", query, args, func(scan scanner) (struct{}, error) { return struct{}{}, scan(to...) })
 	return err
 }
 
@@ -86,10 +110,10 @@ type database interface {
 	write(ctx context.Context, do func(*tx) error) error
 	// snapshot runs do in a transaction that only reads, and sees one state.
 	snapshot(ctx context.Context, do func(querier) error) error
-	// insertJobs queues batches.
-	insertJobs(ctx context.Context, t *tx, jobs []river.InsertManyParams) ([]int64, error)
-	// completeJob marks the job of a batch as done, within a worker of the queue.
-	completeJob(ctx context.Context, t *tx, job *river.Job[BatchArgs]) error
+	// skipLocked ends a query for a row that is going to be changed: rows that others are changing are left to them.
+	skipLocked() string
+	// insertTickets wakes workers.
+	insertTickets(ctx context.Context, t *tx, n int) error
 	// worker opens a client of the queue that works.
 	worker(config *river.Config) (Worker, error)
 	migrate(ctx context.Context, check bool) (pending []string, err error)
@@ -98,11 +122,10 @@ type database interface {
 	close()
 }
 
-// Worker is a client of the queue that works on jobs.
+// Worker is a client of the queue that works on jobs. It stops when the context of Start ends.
 type Worker interface {
 	Start(ctx context.Context) error
-	Stop(ctx context.Context) error
-	StopAndCancel(ctx context.Context) error
+	Stopped() <-chan struct{}
 }
 
 // liteQuerier is a pool or a transaction of database/sql.

@@ -36,16 +36,10 @@ func (s *Store) AddToken(ctx context.Context, hash string, t Token) (Token, erro
 
 const grantColumns = `id, name, submitter, scopes, author, created, used, expires, revoked, repositories`
 
-func scanToken(scan func(...any) error) (Token, error) {
-	var t Token
-	var scopes, repositories string
-	var created, used, expires, revoked int64
-	err := scan(&t.ID, &t.Name, &t.Submitter, &scopes, &t.Author, &created, &used, &expires, &revoked, &repositories)
-	if err == nil {
-		err = parse(repositories, &t.Repositories)
-	}
+func scanToken(scan scanner) (t Token, err error) {
+	var scopes string
+	err = scan(&t.ID, &t.Name, &t.Submitter, &scopes, &t.Author, moment{&t.Created}, moment{&t.Used}, moment{&t.Expires}, moment{&t.Revoked}, encoded{&t.Repositories})
 	t.Scopes = strings.Fields(scopes)
-	t.Created, t.Used, t.Expires, t.Revoked = at(created), at(used), at(expires), at(revoked)
 	return t, err
 }
 
@@ -83,15 +77,8 @@ func (s *Store) Tokens(ctx context.Context) ([]Token, error) {
 }
 
 func (s *Store) tokens(ctx context.Context, which string, args ...any) ([]Token, error) {
-	list := []Token{}
-	err := each(ctx, s.db, `SELECT `+grantColumns+` FROM tokens `+which, args, func(scan func(...any) error) error {
-		t, err := scanToken(scan)
-		if t.within(ctx) {
-			list = append(list, t)
-		}
-		return err
-	})
-	return list, err
+	list, err := rowsOf(ctx, s.db, `SELECT `+grantColumns+` FROM tokens `+which, args, scanToken)
+	return slices.DeleteFunc(list, func(t Token) bool { return !t.within(ctx) }), err
 }
 
 // RevokeToken ends a token at once. One that is not there, or was revoked, is ErrNotFound.
@@ -137,21 +124,12 @@ func (s *Store) AddSession(ctx context.Context, hash string, n Session) error {
 func (s *Store) Session(ctx context.Context, hash string) (Session, error) {
 	var n Session
 	var scopes string
-	var created, used, expires int64
 	if err := one(ctx, s.db, `SELECT subject, name, scopes, data, created, used, expires FROM sessions WHERE hash = $1 AND expires > $2`,
-		[]any{hash, s.now()}, &n.Subject, &n.Name, &scopes, &n.Data, &created, &used, &expires); err != nil {
+		[]any{hash, s.now()}, &n.Subject, &n.Name, &scopes, &n.Data, moment{&n.Created}, moment{&n.Used}, moment{&n.Expires}); err != nil {
 		return n, fmt.Errorf("session: %w", err)
 	}
-	n.Scopes, n.Created, n.Used, n.Expires = strings.Fields(scopes), at(created), at(used), at(expires)
+	n.Scopes = strings.Fields(scopes)
 	return n, nil
-}
-
-// TouchSession notes that a session was used, and until when it lasts now.
-func (s *Store) TouchSession(ctx context.Context, hash string, expires time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE sessions SET used = $1, expires = $2 WHERE hash = $3`, s.now(), micros(expires), hash)
-		return err
-	})
 }
 
 // RemoveSession ends a session.

@@ -118,8 +118,8 @@ func (s *Store) Writable(ctx context.Context) error {
 	}
 	err := s.write(ctx, func(t *tx) error {
 		// SQLite does not write what stays the same.
-		_, err := t.exec(ctx, `INSERT INTO leases (name, holder, expires) VALUES ('writable', '', 1)
-			ON CONFLICT (name) DO UPDATE SET expires = leases.expires + 1`)
+		_, err := t.exec(ctx, `INSERT INTO counters (name, value) VALUES ('writable', 1)
+			ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
 		return err
 	})
 	if err == nil && s.full.Load() {
@@ -130,42 +130,3 @@ func (s *Store) Writable(ctx context.Context) error {
 
 // now is the time in microseconds since 1970, as the tables have it.
 func (s *Store) now() int64 { return s.config.Now().UnixMicro() }
-
-// at is a time of the tables; 0 is the zero time.
-func at(micros int64) time.Time {
-	if micros == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(micros).UTC()
-}
-
-// micros is the reverse of at.
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
-}
-
-// number is a truth value as both databases keep it.
-func number(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// text is a text as both databases keep it: PostgreSQL takes no NUL and only valid UTF-8. It is for what is searched and listed;
-// the case itself is kept as it is.
-func text(s string, most int) string {
-	if len(s) > most {
-		s = s[:most]
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
-}
-
-// The longest texts that are listed and searched, in bytes.
-const (
-	maxName = 1 << 10
-	maxText = 8 << 10
-)

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -159,8 +157,8 @@ func (u *Upload) flush(ctx context.Context) error {
 		}
 		in := inserter{head: `INSERT INTO entries (docket, ordinal, case_digest, members, truth, label_names, source, line,
 			case_id, subject, suite, labels, member_count, grp, words, repository, created, fault,
-			verdict, generation, status, label, confidence, light_label, light_confidence, beside_status, beside_label, doubt, tried,
-			correction, corrected) VALUES `}
+			verdict, generation, status, label, confidence, light_label, light_confidence, beside_status, beside_label, beside_confidence, doubt, tried,
+			correction, corrected, about) VALUES `}
 		for _, r := range rows {
 			if err := in.add(ctx, t, r...); err != nil {
 				return err
@@ -216,7 +214,7 @@ func (u *Upload) columns(r *row) []any {
 		u.id, int64(r.ordinal), digest, members, truth, names, text(r.entry.Source, maxName), int64(r.entry.Line),
 		text(c.ID, maxName), text(c.Subject, maxName), text(c.Group, maxName), labels, int64(len(r.entry.Members)), grp, words,
 		u.sent.Repository, u.created, r.fault,
-		"", int64(0), "", "", float64(0), "", float64(0), "", "", float64(0), int64(0), int64(0), "",
+		"", int64(0), "", "", float64(0), "", float64(0), "", "", float64(0), float64(0), int64(0), int64(0), "", "",
 	}
 }
 
@@ -335,14 +333,7 @@ func (s *Store) removeUpload(ctx context.Context, id int64) error {
 // RemoveStaleUploads removes uploads of which nothing came for some time: their processes are gone. Their cases go with the
 // next retention.
 func (s *Store) RemoveStaleUploads(ctx context.Context, after time.Duration) error {
-	var ids []int64
-	err := each(ctx, s.db, `SELECT id FROM dockets WHERE state = 'receiving' AND touched < $1`, []any{s.now() - after.Microseconds()},
-		func(scan func(...any) error) error {
-			var id int64
-			err := scan(&id)
-			ids = append(ids, id)
-			return err
-		})
+	ids, err := rowsOf(ctx, s.db, `SELECT id FROM dockets WHERE state = 'receiving' AND touched < $1`, []any{s.now() - after.Microseconds()}, value[int64])
 	for _, id := range ids {
 		err = errors.Join(err, s.removeUpload(ctx, id))
 	}
@@ -385,39 +376,4 @@ func batchesOf(sizes []int32) []span {
 		bytes += int64(size)
 	}
 	return spans
-}
-
-// insertBatch adds one that has no job yet: of a docket, a submitter, with a tag, from entry to entry.
-const insertBatch = `INSERT INTO batches (docket, flow, tag, first, last, state, job, attempt, worker, generation, started, finished)
-	VALUES ($1, $2, $3, $4, $5, 'queued', 0, 0, '', 0, 0, 0) RETURNING id`
-
-// insertBatches queues batches in their fair order: see fairTags.
-func (t *tx) insertBatches(ctx context.Context, docketID int64, submitter string, spans []span) error {
-	if len(spans) == 0 {
-		return nil
-	}
-	first, step, err := fairTags(ctx, t, submitter)
-	if err != nil {
-		return err
-	}
-	batches := make([]int64, len(spans))
-	jobs := make([]river.InsertManyParams, len(spans))
-	for i, span := range spans {
-		tag := first + int64(i)*step
-		if err := one(ctx, t, insertBatch,
-			[]any{docketID, submitter, tag, int64(span.first), int64(span.last)}, &batches[i]); err != nil {
-			return err
-		}
-		jobs[i] = jobOf(batches[i])
-	}
-	ids, err := t.db.insertJobs(ctx, t, jobs)
-	if err != nil {
-		return err
-	}
-	for i, batch := range batches {
-		if _, err := t.exec(ctx, `UPDATE batches SET job = $1 WHERE id = $2`, ids[i], batch); err != nil {
-			return err
-		}
-	}
-	return t.order(ctx, ` AND batches.docket = $1`, docketID)
 }

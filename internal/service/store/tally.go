@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // Pages show counts of many entries. Two tables keep them, by each transaction that changes entries with a result: tallies has how many
@@ -26,23 +28,6 @@ const rankOf = `(ln(weight) / 0.6931471805599453 + latest / 604800000000.0)`
 
 // entryWeight is what an entry adds to the weight of its group.
 const entryWeight = `((doubt + 0.01) * (1 + member_count))`
-
-// countResults and countGroups count all entries: what the tables should have.
-const (
-	countResults = `SELECT docket, generation, status, label, light_label, truth, corrected, open,
-			CASE WHEN truth <> '' AND label <> '' THEN hundredths ELSE 0 END, count(*),
-			sum(CASE WHEN truth <> '' AND label <> '' THEN confidence ELSE 0 END),
-			CAST(sum(micros) AS BIGINT), CAST(sum(fuel) AS BIGINT)
-		FROM (SELECT e.docket, e.generation, e.status, e.label, e.light_label, e.confidence, CAST(floor(100 * e.confidence + 0.5) AS BIGINT) AS hundredths,
-				CASE WHEN e.correction <> 0 THEN e.corrected WHEN e.truth = '' THEN '' ELSE coalesce({classification}, '') END AS truth,
-				CASE WHEN e.correction <> 0 THEN 1 ELSE 0 END AS corrected,
-				CASE WHEN e.correction = 0 AND e.doubt >= 0.2 THEN 1 ELSE 0 END AS open,
-				coalesce(v.micros, 0) AS micros, coalesce(v.fuel, 0) AS fuel
-			FROM entries e LEFT JOIN verdicts v ON v.key = e.verdict WHERE e.status <> '') results
-		GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`
-	countGroups = `SELECT grp, count(*), CAST(sum(1 + member_count) AS BIGINT), count(DISTINCT docket), sum(doubt), sum(` + entryWeight + `),
-		min(created), max(created), 0 FROM entries WHERE ` + needsPerson + ` GROUP BY grp`
-)
 
 // tallyKey is what results have in common that are counted together.
 type tallyKey struct {
@@ -144,13 +129,14 @@ func (t *tx) lockDockets(ctx context.Context, ids ...int64) error {
 func (k *tally) read(ctx context.Context, sign int64, present map[inGroup]bool) error {
 	return each(ctx, k.tx, `SELECT e.docket, e.grp, e.created, e.member_count, e.generation, e.status, e.label, e.light_label, e.confidence, e.doubt,
 		e.correction, e.corrected, e.truth, coalesce(v.micros, 0), coalesce(v.fuel, 0)
-		FROM entries e LEFT JOIN verdicts v ON v.key = e.verdict WHERE `+k.from, k.args, func(scan func(...any) error) error {
+		FROM entries e LEFT JOIN verdicts v ON v.key = e.verdict WHERE `+k.from, k.args, func(scan scanner) error {
 		var key tallyKey
-		var grp, corrected, truth string
+		var grp, corrected string
+		var truth trial.Truth
 		var created, members, correction, micros, fuel int64
 		var confidence, doubt float64
 		if err := scan(&key.docket, &grp, &created, &members, &key.generation, &key.status, &key.label, &key.light, &confidence, &doubt,
-			&correction, &corrected, &truth, &micros, &fuel); err != nil {
+			&correction, &corrected, encoded{&truth}, &micros, &fuel); err != nil {
 			return err
 		}
 		k.created[key.docket] = created
@@ -159,11 +145,7 @@ func (k *tally) read(ctx context.Context, sign int64, present map[inGroup]bool) 
 		if key.status == "" {
 			return nil
 		}
-		var err error
-		if key.truth, _, err = said(truth, ""); err != nil {
-			return err
-		}
-		key.truth = text(key.truth, maxName) // as results have labels
+		key.truth = text(truth.Classification, maxName) // as results have labels
 		if correction != 0 {
 			key.truth, key.corrected = corrected, 1
 		}
@@ -223,7 +205,7 @@ func (k *tally) look(ctx context.Context, present map[inGroup]bool, asked func(i
 		}
 		from.add(`(VALUES `+pairs+`) p`, args...)
 		if err := each(ctx, k.tx, `SELECT p.column1, p.column2 FROM `+from.parts[0]+
-			` WHERE EXISTS (SELECT 1 FROM entries WHERE grp = p.column1 AND docket = p.column2 AND `+needsPerson+`)`, from.args, func(scan func(...any) error) error {
+			` WHERE EXISTS (SELECT 1 FROM entries WHERE grp = p.column1 AND docket = p.column2 AND `+needsPerson+`)`, from.args, func(scan scanner) error {
 			var p inGroup
 			err := scan(&p.grp, &p.docket)
 			present[p] = true

@@ -160,7 +160,7 @@ func (b *books) replay(ctx context.Context, book *casebook.Book, revision int64,
 	run := casebook.Run{Suites: suites}
 	for i := range learned {
 		l := &learned[i]
-		entry := casebook.Entry{CaseID: l.Case.ID, Group: l.Case.Group, Failure: knowledge.Failure(l.Case)}
+		entry := casebook.Entry{CaseID: l.Case.ID, Group: l.Case.Group, Failure: knowledge.Failure(&l.Case)}
 		if l.Status != "" {
 			entry.Verdict = &casebook.Verdict{
 				Origin: casebook.Origin(l.Origin), Status: l.Status, Classification: l.Label, Confidence: l.Confidence,
