@@ -6,38 +6,20 @@ import (
 	"strings"
 )
 
-// countResults and countGroups count all entries: what the tables should have. {truth} is the one that the docket of an entry e states.
-const (
-	countResults = `SELECT docket, generation, status, label, light_label, truth, corrected, open,
-			CASE WHEN truth <> '' AND label <> '' THEN hundredths ELSE 0 END, count(*),
-			sum(CASE WHEN truth <> '' AND label <> '' THEN confidence ELSE 0 END),
-			CAST(sum(micros) AS BIGINT), CAST(sum(fuel) AS BIGINT)
-		FROM (SELECT e.docket, e.generation, e.status, e.label, e.light_label, e.confidence, CAST(floor(100 * e.confidence + 0.5) AS BIGINT) AS hundredths,
-				CASE WHEN e.correction <> 0 THEN e.corrected WHEN e.truth = '' THEN '' ELSE coalesce({truth}, '') END AS truth,
-				CASE WHEN e.correction <> 0 THEN 1 ELSE 0 END AS corrected,
-				CASE WHEN e.correction = 0 AND e.doubt >= 0.2 THEN 1 ELSE 0 END AS open,
-				coalesce(v.micros, 0) AS micros, coalesce(v.fuel, 0) AS fuel
-			FROM entries e LEFT JOIN verdicts v ON v.key = e.verdict WHERE e.status <> '') results
-		GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9`
-	countGroups = `SELECT grp, count(*), CAST(sum(1 + member_count) AS BIGINT), count(DISTINCT docket), sum(doubt), sum(` + entryWeight + `),
-		min(created), max(created), 0 FROM entries WHERE ` + needsPerson + ` GROUP BY grp`
-)
-
 // Recount says where the counts that are kept are not those of the entries.
 func (s *Store) Recount(ctx context.Context) error {
-	truth := `json_extract(e.truth, '$.Classification')`
-	if s.db.name() == "postgres" { // it reads no NUL
-		truth = `CASE WHEN strpos(e.truth, '\u0000') > 0 THEN '' ELSE CAST(e.truth AS json) ->> 'Classification' END`
-	}
+	columns := map[string]string{"tallies": "*", "inbox_dockets": "grp, docket, entries, cases, doubt, weight, created", "inbox": "*"}
+	all := strings.NewReplacer("{sign}", "1", "{condition}", "1 = 1")
 	for _, c := range []struct{ keys, sums, table, count string }{
 		{"docket, generation, status, label, light, truth, corrected, open, confidence", "entries, stated, micros, fuel", "tallies", countResults},
-		{"grp, entries, cases, dockets, first, latest", "doubt, weight", "inbox", countGroups},
+		{"grp, docket, entries, cases, created", "doubt, weight", "inbox_dockets", countWaiting},
+		{"grp, entries, cases, dockets, first, latest", "doubt, weight", "inbox", sumGroups + " GROUP BY grp"},
 	} {
 		if err := s.db.write(ctx, func(t *tx) error {
-			if _, err := t.exec(ctx, `CREATE TEMPORARY TABLE recount AS SELECT * FROM `+c.table+` WHERE 1 = 0`); err != nil {
+			if _, err := t.exec(ctx, `CREATE TEMPORARY TABLE recount AS SELECT `+columns[c.table]+` FROM `+c.table+` WHERE 1 = 0`); err != nil {
 				return err
 			}
-			if _, err := t.exec(ctx, `INSERT INTO recount `+strings.ReplaceAll(c.count, "{truth}", truth)); err != nil {
+			if _, err := t.exec(ctx, `INSERT INTO recount `+all.Replace(c.count)); err != nil {
 				return err
 			}
 			for _, pair := range [][2]string{{c.table, "recount"}, {"recount", c.table}} {
@@ -107,6 +89,7 @@ func (s *Store) Before14(ctx context.Context) error {
 			`CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires BIGINT NOT NULL)`, `ALTER TABLE workers ADD COLUMN role TEXT NOT NULL DEFAULT ''`,
 			`ALTER TABLE batches ADD COLUMN job BIGINT NOT NULL DEFAULT 0`, `CREATE INDEX batches_tag ON batches (tag) WHERE state IN ('queued', 'running')`,
 			`DROP INDEX batches_queued`, `DROP INDEX batches_running`, `DELETE FROM migrations`, `INSERT INTO migrations (version, name) VALUES (14, '14 about')`,
+			`ALTER TABLE entries DROP COLUMN known`, `DROP TABLE inbox_dockets`,
 		} {
 			if _, err := t.exec(ctx, statement); err != nil {
 				return err

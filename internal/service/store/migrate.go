@@ -10,10 +10,10 @@ import (
 )
 
 // dialect is what the tables of the two databases differ in.
-type dialect struct{ id, bytes string }
+type dialect struct{ id, bytes, classification string }
 
 func (d dialect) of(statement string) string {
-	return strings.NewReplacer("{id}", d.id, "{bytes}", d.bytes).Replace(statement)
+	return strings.NewReplacer("{id}", d.id, "{bytes}", d.bytes, "{classification}", d.classification).Replace(statement)
 }
 
 // Migrate brings the tables up to those of this program, and gives the names of the migrations that it ran. Several programs may

@@ -1,5 +1,7 @@
 package store
 
+import "strings"
+
 // A migration is a change of the tables; once released it stays as it is.
 type migration struct {
 	name       string
@@ -9,13 +11,21 @@ type migration struct {
 // firstVersion is that of the first entry of migrations. Those before it, one for each step of the development, are in it.
 const firstVersion = 15
 
-// upgrade14 brings the last tables before the first version up to it: jobs of the queue named batches, and one worker led the others.
+// upgrade14 brings the last tables before the first version up to it: jobs of the queue named batches, one worker led the others, and the
+// label of a truth was in its JSON alone.
 var upgrade14 = []string{
 	`DROP TABLE leases`, `ALTER TABLE workers DROP COLUMN role`, `ALTER TABLE batches DROP COLUMN job`, `DROP INDEX batches_tag`, indexQueued, indexRunning,
+	`ALTER TABLE entries ADD COLUMN known TEXT NOT NULL DEFAULT ''`, `UPDATE entries SET known = coalesce({classification}, '') WHERE truth <> ''`,
+	tableWaiting, indexWaiting,
+	`INSERT INTO inbox_dockets (grp, docket, entries, cases, doubt, weight, created) ` + strings.NewReplacer("{sign}", "1", "{condition}", "1 = 1").Replace(countWaiting),
 }
 
 const (
 	indexQueued  = `CREATE INDEX batches_queued ON batches (tag, id) WHERE state = 'queued'`
+	tableWaiting = `CREATE TABLE inbox_dockets (
+		docket BIGINT NOT NULL, grp TEXT NOT NULL, entries BIGINT NOT NULL, cases BIGINT NOT NULL, doubt DOUBLE PRECISION NOT NULL,
+		weight DOUBLE PRECISION NOT NULL, created BIGINT NOT NULL, PRIMARY KEY (docket, grp))`
+	indexWaiting = `CREATE INDEX inbox_dockets_grp ON inbox_dockets (grp)`
 	indexRunning = `CREATE INDEX batches_running ON batches (tag, worker) WHERE state = 'running'`
 )
 
@@ -40,11 +50,11 @@ var migrations = []migration{
 		`CREATE UNIQUE INDEX dockets_key ON dockets (submitter, idempotency_key)`,
 		`CREATE INDEX dockets_state ON dockets (state, touched)`,
 		`CREATE INDEX dockets_finished ON dockets (finished)`,
-		// The cases of dockets in their order, with what is listed and searched of cases and verdicts. about is what tells most of the
-		// failure, such as the first line of its message; empty until it was tried.
+		// The cases of dockets in their order, with what is listed and searched of cases and verdicts. known is the label of truth, about what
+		// tells most of the failure, such as the first line of its message; empty until it was tried.
 		`CREATE TABLE entries (
 			docket BIGINT NOT NULL, ordinal BIGINT NOT NULL, case_digest TEXT NOT NULL, members TEXT NOT NULL,
-			truth TEXT NOT NULL, label_names TEXT NOT NULL, source TEXT NOT NULL, line BIGINT NOT NULL,
+			truth TEXT NOT NULL, known TEXT NOT NULL, label_names TEXT NOT NULL, source TEXT NOT NULL, line BIGINT NOT NULL,
 			case_id TEXT NOT NULL, subject TEXT NOT NULL, suite TEXT NOT NULL, labels TEXT NOT NULL, member_count BIGINT NOT NULL,
 			grp TEXT NOT NULL, words TEXT NOT NULL, repository TEXT NOT NULL, created BIGINT NOT NULL,
 			verdict TEXT NOT NULL, fault TEXT NOT NULL, generation BIGINT NOT NULL, status TEXT NOT NULL,
@@ -87,6 +97,7 @@ var migrations = []migration{
 			truth TEXT NOT NULL, corrected BIGINT NOT NULL, open BIGINT NOT NULL, confidence BIGINT NOT NULL,
 			entries BIGINT NOT NULL, stated DOUBLE PRECISION NOT NULL, micros BIGINT NOT NULL, fuel BIGINT NOT NULL,
 			PRIMARY KEY (docket, generation, status, label, light, truth, corrected, open, confidence))`,
+		tableWaiting, indexWaiting,
 		`CREATE TABLE inbox (
 			grp TEXT PRIMARY KEY, entries BIGINT NOT NULL, cases BIGINT NOT NULL, dockets BIGINT NOT NULL, doubt DOUBLE PRECISION NOT NULL,
 			weight DOUBLE PRECISION NOT NULL, first BIGINT NOT NULL, latest BIGINT NOT NULL, rank DOUBLE PRECISION NOT NULL)`,

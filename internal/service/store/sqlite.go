@@ -131,7 +131,7 @@ func (d *lite) migrate(ctx context.Context, check bool) ([]string, error) {
 			names, err = checkMigrations(ctx, d, func() ([]string, error) { return pendingQueue(ctx, queue) })
 			return err
 		}
-		words := dialect{id: "INTEGER PRIMARY KEY AUTOINCREMENT", bytes: "BLOB"}
+		words := dialect{id: "INTEGER PRIMARY KEY AUTOINCREMENT", bytes: "BLOB", classification: `json_extract(truth, '$.Classification')`}
 		names, err = migrate(ctx, d, words, func() error {
 			_, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil)
 			return err

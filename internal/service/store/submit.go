@@ -155,7 +155,7 @@ func (u *Upload) flush(ctx context.Context) error {
 		if err := t.insertCases(ctx, cases, now); err != nil {
 			return err
 		}
-		in := inserter{head: `INSERT INTO entries (docket, ordinal, case_digest, members, truth, label_names, source, line,
+		in := inserter{head: `INSERT INTO entries (docket, ordinal, case_digest, members, truth, known, label_names, source, line,
 			case_id, subject, suite, labels, member_count, grp, words, repository, created, fault,
 			verdict, generation, status, label, confidence, light_label, light_confidence, beside_status, beside_label, beside_confidence, doubt, tried,
 			correction, corrected, about) VALUES `}
@@ -193,7 +193,7 @@ func (u *Upload) insertMembers(ctx context.Context, t *tx) error {
 
 // columns are those of an entry that has no trial yet.
 func (u *Upload) columns(r *row) []any {
-	digest, members, truth, names, labels, grp := "", "", "", "", "", ""
+	digest, members, truth, known, names, labels, grp := "", "", "", "", "", "", ""
 	c := &r.entry.Case
 	if r.fault == "" {
 		digest = r.cases[0].digest
@@ -203,7 +203,7 @@ func (u *Upload) columns(r *row) []any {
 		}
 		members, labels, grp = list(more), list(c.Labels), u.group(c, digest)
 		if r.entry.Truth != nil {
-			truth = object(r.entry.Truth)
+			truth, known = object(r.entry.Truth), text(r.entry.Truth.Classification, maxName) // as results have labels
 		}
 		if len(r.entry.LabelNames) > 0 {
 			names = object(r.entry.LabelNames)
@@ -211,7 +211,7 @@ func (u *Upload) columns(r *row) []any {
 	}
 	words := strings.ToLower(text(c.ID+" "+c.Subject+" "+c.Group+" "+u.sent.Name, maxText))
 	return []any{
-		u.id, int64(r.ordinal), digest, members, truth, names, text(r.entry.Source, maxName), int64(r.entry.Line),
+		u.id, int64(r.ordinal), digest, members, truth, known, names, text(r.entry.Source, maxName), int64(r.entry.Line),
 		text(c.ID, maxName), text(c.Subject, maxName), text(c.Group, maxName), labels, int64(len(r.entry.Members)), grp, words,
 		u.sent.Repository, u.created, r.fault,
 		"", int64(0), "", "", float64(0), "", float64(0), "", "", float64(0), float64(0), int64(0), int64(0), "", "",

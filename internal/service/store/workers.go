@@ -115,7 +115,7 @@ func (s *Store) Beat(ctx context.Context, w WorkerInfo, has []int64, free int) (
 			return err
 		}
 		var waiting int
-		if err := one(ctx, t, `SELECT count(*) FROM (SELECT 1 FROM batches WHERE state = 'queued' LIMIT $1) some`, []any{int64(max(free, 0))}, &waiting); err != nil {
+		if err := one(ctx, t, `SELECT count(*) FROM (SELECT 1 FROM batches WHERE state = 'queued' LIMIT $1) waiting`, []any{int64(max(free, 0))}, &waiting); err != nil {
 			return err
 		}
 		if err := t.wake(ctx, waiting); err != nil {
