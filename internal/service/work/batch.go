@@ -170,7 +170,7 @@ func (w *Worker) try(ctx context.Context, b *store.Batch, done *Batch) (*store.O
 	if book != nil {
 		court = court.WithCasebook(knowledge.Casebook(book))
 	}
-	config, err := w.fleet.configuration(ctx, h, court, seen)
+	config, err := h.configuration(ctx, court, seen)
 	if err != nil {
 		return nil, err
 	}
@@ -276,11 +276,10 @@ func (r *recording) end() ([]byte, error) {
 }
 
 // configuration gives what verdicts of a host depend on. It is the same for all batches that see the same of the casebook.
-func (f *fleet) configuration(ctx context.Context, h *fleetHost, court *host.Host, seen bookKey) (*configured, error) {
-	f.mu.Lock()
-	c := h.configs[seen]
-	f.mu.Unlock()
-	if c != nil {
+func (h *fleetHost) configuration(ctx context.Context, court *host.Host, seen bookKey) (*configured, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c := h.configs[seen]; c != nil {
 		return c, nil
 	}
 	parts, err := court.Configuration(ctx)
@@ -294,9 +293,7 @@ func (f *fleet) configuration(ctx context.Context, h *fleetHost, court *host.Hos
 	if err != nil {
 		return nil, err
 	}
-	c = &configured{digest: record.DigestOf(text).Hex(), parts: parts}
-	f.mu.Lock()
+	c := &configured{digest: record.DigestOf(text).Hex(), parts: parts}
 	h.configs[seen] = c
-	f.mu.Unlock()
 	return c, nil
 }

@@ -1,3 +1,9 @@
+// Package work tries the cases of the docket service: it takes batches from the queue of the store, opens hosts on the generation
+// of modules that each batch has, gives them the casebook at the revision of the docket, and hands verdicts and signed records
+// back in the transaction that completes the batch.
+//
+// A worker may be killed at any moment: a batch that it had is tried by another one, and of two workers with one batch only one
+// can complete it.
 package work
 
 import (
@@ -69,8 +75,8 @@ type Batch struct {
 type Worker struct {
 	config Config
 	info   store.WorkerInfo
-	fleet  fleet
-	books  books
+	fleet  *fleet
+	books  *books
 	slots  chan struct{} // of trials
 
 	has      sync.Map     // the ids of the batches that it has
@@ -108,10 +114,7 @@ func New(config Config) *Worker {
 	}
 	return &Worker{
 		config: config, info: store.WorkerInfo{ID: clean(id) + "-" + rand.Text()[:12], Machine: config.Machine, Version: config.Version},
-		fleet: fleet{
-			store: config.Store, open: config.Open, laboratories: config.Laboratories, logger: config.Logger, hosts: map[hostKey]*fleetHost{},
-		},
-		books: books{store: config.Store, open: map[bookKey]*openBook{}, of: map[string]*replayed{}},
+		fleet: newFleet(&config), books: newBooks(config.Store),
 		slots: make(chan struct{}, config.Workers),
 	}
 }
@@ -142,8 +145,10 @@ func (w *Worker) Run(ctx context.Context, ready func()) (err error) {
 		return err
 	}
 	defer releaseWork()
-	defer func() { err = errors.Join(err, w.books.close()) }()
-	defer w.fleet.close()
+	defer func() {
+		_ = w.fleet.end() // what it leaves in temporary folders is removed later
+		err = errors.Join(err, w.books.end())
+	}()
 	if err := w.warm(ctx); err != nil {
 		return err
 	}
