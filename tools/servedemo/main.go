@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/local"
+	"github.com/shadowcourt/shadowcourt/internal/service/client"
 )
 
 func main() {
@@ -54,7 +54,7 @@ func (d *demo) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	own, err := local.Find(server.url)
+	own, err := client.FindOwn(server.url)
 	c := &caller{server: server.url, token: own.Token}
 	if err == nil {
 		err = d.fill(ctx, out, c)

@@ -11,8 +11,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // A typing error in a filter must not select everything.
@@ -23,7 +23,7 @@ func TestAccept_SV6_UnknownParametersAreRejected(t *testing.T) {
 		"/inbox?repo=x": "repository", "/dockets?limit=1&stat%1b=done": "state", "/dockets/1?x": "none", "/corrections?labell=x": "cursor",
 	} {
 		status, text, _ := s.request(t, auth.Operate, http.MethodGet, api.Prefix+path, nil, nil)
-		var p problem.Error
+		var p wire.Problem
 		if err := json.Unmarshal(text, &p); err != nil || status != http.StatusUnprocessableEntity || len(p.Errors) != 1 || p.Errors[0].Code != "unknown_field" ||
 			!strings.HasPrefix(p.Errors[0].Path, "query.") || !strings.Contains(p.Errors[0].Message, known) || strings.Contains(string(text), "\x1b") {
 			t.Errorf("%s: %d %s, %v", path, status, text, err)
@@ -78,7 +78,7 @@ func TestAnActivationThatIsPendingIsAbandoned(t *testing.T) {
 	}
 	path := api.Prefix + "/generations/" + jsonOf(t, next.ID) + "/activate"
 	status, text, _ := s.request(t, auth.Operate, http.MethodPost, path, nil, nil)
-	var a api.Activation
+	var a store.Activation
 	if err := json.Unmarshal(text, &a); err != nil || status != http.StatusAccepted || a.State != "pending" {
 		t.Fatalf("%d %s", status, text)
 	}
@@ -87,7 +87,7 @@ func TestAnActivationThatIsPendingIsAbandoned(t *testing.T) {
 		t.Errorf("by a reviewer: %d %s", status, text)
 	}
 	status, text, _ = s.request(t, auth.Operate, http.MethodDelete, own, nil, nil)
-	if err := json.Unmarshal(text, &a); err != nil || status != http.StatusOK || a.State != "rejected" || a.Reason != "abandoned by operateter" || a.Finished == nil {
+	if err := json.Unmarshal(text, &a); err != nil || status != http.StatusOK || a.State != "rejected" || a.Reason != "abandoned by operateter" || a.Finished.IsZero() {
 		t.Errorf("%d %s", status, text)
 	}
 	if status, text, _ := s.request(t, auth.Operate, http.MethodDelete, own, nil, nil); status != http.StatusConflict {

@@ -1,19 +1,16 @@
-// Package api is the HTTP API of the docket service, described by OpenAPI 3.1: what its handlers take and give is what the document
-// says, since the document is generated from them.
+// Package api is what can be done with the docket service ([Operations]), and its HTTP API, described by OpenAPI 3.1: what its handlers take
+// and give is what the document says, since the document is generated from them.
 //
-// It identifies nobody: auth.Authenticator goes around it. Errors are problems (package problem).
+// It identifies nobody: auth.Authenticator goes around it. Errors are problems (see [wire.Problem]).
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"maps"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -24,11 +21,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
-	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // Prefix begins the paths of all operations.
@@ -65,15 +61,15 @@ const (
 	defaultWait      = 20 * time.Second // clients give up after a minute without an answer
 )
 
-// server has the handlers.
-type server struct {
+// Operations are what the API and the pages can do. Each checks who asks (see package auth), validates, and notes in the audit log what was
+// changed. Errors are problems, or those of package store: see [Operations.Reject]. Safe for concurrent use.
+type Operations struct {
 	Config
 	uploads *slots
-	api     huma.API
 }
 
-// Register adds the operations of the API to a mux, and the document at /openapi.json.
-func Register(mux *http.ServeMux, config Config) *huma.OpenAPI {
+// New makes the operations of a process.
+func New(config Config) *Operations {
 	if config.MaxUpload == 0 {
 		config.MaxUpload = DefaultMaxUpload
 	}
@@ -86,13 +82,23 @@ func Register(mux *http.ServeMux, config Config) *huma.OpenAPI {
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
+	return &Operations{config, newSlots(config.Uploads, config.Now)}
+}
+
+// server has the handlers.
+type server struct {
+	*Operations
+	api huma.API
+}
+
+// Register adds the API to a mux, and the document at /openapi.json.
+func (o *Operations) Register(mux *http.ServeMux) *huma.OpenAPI {
 	useProblems()
-	s := &server{Config: config, uploads: newSlots(config.Uploads, config.Now)}
-	s.api = humago.New(mux, huma.Config{
-		OpenAPI:       document(config.Version),
+	s := &server{o, humago.New(mux, huma.Config{
+		OpenAPI:       document(o.Version),
 		Formats:       map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat},
 		DefaultFormat: "application/json",
-	})
+	})}
 	s.api.UseMiddleware(s.guard)
 	s.dockets()
 	s.streams()
@@ -103,6 +109,35 @@ func Register(mux *http.ServeMux, config Config) *huma.OpenAPI {
 	describe(s.api.OpenAPI())
 	mux.HandleFunc("GET /openapi.json", s.openAPI)
 	return s.api.OpenAPI()
+}
+
+// answer is what most operations answer with.
+type answer[T any] struct{ Body T }
+
+func reply[T any](body T, err error) (*answer[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &answer[T]{body}, nil
+}
+
+// filled is a list that JSON has as one, not as null.
+func filled[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// register adds an operation, whose errors are answered as problems.
+func register[I, O any](s *server, op huma.Operation, do func(context.Context, *I) (*O, error)) {
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := do(ctx, in)
+		if err != nil {
+			return nil, s.Reject(ctx, err)
+		}
+		return out, nil
+	})
 }
 
 // document is the head of the OpenAPI document.
@@ -117,7 +152,7 @@ func document(version string) *huma.OpenAPI {
 		},
 		Servers: []*huma.Server{{URL: "/", Description: "This server"}},
 		Components: &huma.Components{
-			Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName),
+			Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				tokenScheme: {
 					Type: "http", Scheme: "bearer",
@@ -136,38 +171,6 @@ func document(version string) *huma.OpenAPI {
 }
 
 const tokenScheme = "token"
-
-// schemaName names the schema of a type.
-func schemaName(t reflect.Type, hint string) string {
-	name := huma.DefaultSchemaNamer(t, hint)
-	if t == reflect.TypeFor[problem.Error]() {
-		return "Problem"
-	}
-	if of, ok := strings.CutSuffix(name, "OutputBody"); ok {
-		return of + "Answer"
-	}
-	if of, ok := strings.CutSuffix(name, "InputBody"); ok {
-		return of + "Request"
-	}
-	return name
-}
-
-// jsonFormat is JSON without escapes for HTML: results are the same bytes as elsewhere.
-//
-// Characters that are not visible are escaped, as in results: names and texts of cases may have terminal escapes and bidirectional controls.
-var jsonFormat = huma.Format{
-	Marshal: func(w io.Writer, v any) error {
-		var text bytes.Buffer
-		e := json.NewEncoder(&text)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(v); err != nil {
-			return err
-		}
-		_, err := w.Write(sanitize.JSON(text.Bytes()))
-		return err
-	},
-	Unmarshal: unmarshal,
-}
 
 // Keys of metadata of operations.
 const (
@@ -273,31 +276,16 @@ func repeatedParameter(op *huma.Operation, r *http.Request) string {
 	return ""
 }
 
-// reject answers with a problem, and counts it.
-func (s *server) reject(w http.ResponseWriter, r *http.Request, p *problem.Error) {
-	s.note(r.Context(), p)
-	problem.Write(w, p)
-}
-
-func (s *server) note(ctx context.Context, p *problem.Error) {
-	if s.Rejected != nil {
-		s.Rejected(string(p.Code))
-	}
-	level := slog.LevelInfo
-	switch {
-	case p.Status == http.StatusServiceUnavailable:
-		level = slog.LevelWarn // it passes
-	case p.Status >= http.StatusInternalServerError:
-		level = slog.LevelError
-	}
-	s.Log.Log(ctx, level, "a request was rejected", "status", p.Status, "code", string(p.Code), "error", p)
+// reject answers with a problem.
+func (s *server) reject(w http.ResponseWriter, r *http.Request, err error) {
+	wire.WriteProblem(w, s.Reject(r.Context(), err))
 }
 
 // openAPI gives the document.
 func (s *server) openAPI(w http.ResponseWriter, r *http.Request) {
 	text, err := s.api.OpenAPI().MarshalJSON()
 	if err != nil {
-		s.reject(w, r, problem.As(err))
+		s.reject(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -9,13 +9,13 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // describe adds to each operation the problems that it may answer with, and the parts of the document that no handler has in its types.
 func describe(doc *huma.OpenAPI) {
-	schema := doc.Components.Schemas.Schema(reflect.TypeFor[problem.Error](), true, "Problem")
-	media := map[string]*huma.MediaType{problem.ContentType: {Schema: schema}}
+	schema := doc.Components.Schemas.Schema(reflect.TypeFor[wire.Problem](), true, "")
+	media := map[string]*huma.MediaType{wire.ProblemType: {Schema: schema}}
 	for name, s := range doc.Components.Schemas.Map() {
 		if strings.HasSuffix(name, "Request") {
 			optionalMayBeNull(s)

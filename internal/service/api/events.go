@@ -29,7 +29,7 @@ type eventsInput struct {
 // counts those, too, that were tried out of order.
 func (s *server) events(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
 	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
-		return nil, s.fail(ctx, err)
+		return nil, err
 	}
 	// Browsers connect again by themselves; proxies must not hold events back.
 	header := map[string]string{"X-Accel-Buffering": "no"}
@@ -41,7 +41,7 @@ func (s *server) events(ctx context.Context, in *eventsInput) (*huma.StreamRespo
 		}
 		for t, err := range s.inOrder(ctx, follow, s.listed, e.progress) {
 			if err == nil {
-				err = e.send("trial", t.ID.Ordinal, entryOf(&t.Entry))
+				err = e.send("trial", t.ID.Ordinal, t.Entry)
 			}
 			if err != nil {
 				return err
@@ -54,7 +54,7 @@ func (s *server) events(ctx context.Context, in *eventsInput) (*huma.StreamRespo
 		if err := e.progress(&d); err != nil {
 			return err
 		}
-		return e.send("done", d.Cases, docketOf(&d))
+		return e.send("done", d.Cases, d)
 	}), nil
 }
 

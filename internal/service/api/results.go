@@ -46,7 +46,7 @@ type trialsInput struct {
 
 func (s *server) wholeTrials(ctx context.Context, in *trialsInput) (*huma.StreamResponse, error) {
 	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
-		return nil, s.fail(ctx, err)
+		return nil, err
 	}
 	form := wire.Form(in.Form)
 	read := s.Store.Results
@@ -95,7 +95,7 @@ const ReportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 
 func (s *server) report(ctx context.Context, in *DocketPath) (*huma.StreamResponse, error) {
 	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
-		return nil, s.fail(ctx, err)
+		return nil, err
 	}
 	header := map[string]string{"Content-Security-Policy": ReportPolicy}
 	return s.stream("text/html; charset=utf-8", header, func(ctx context.Context, w io.Writer) error {

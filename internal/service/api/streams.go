@@ -23,26 +23,26 @@ func (s *server) streams() {
 		"application/jsonl", "A result a line, in the order of the docket: the bytes that `shadowcourt try --format jsonl` writes")
 	results.Description += " While the docket runs, the results end before the first case that waits; with wait they go on until the docket has ended. " +
 		"Cases that could not be tried have no line; see its entries."
-	huma.Register(s.api, results, s.results)
+	register(s, results, s.results)
 
 	trials := s.streamOperation("read-docket-trials", "/dockets/{docket}/trials", "Read the whole trials of a docket, one a line",
 		"application/jsonl", "A line for each entry in the order of the docket")
 	trials.Description += " The form of the lines may change with the version of the service: use the results and single trials where they will do."
-	huma.Register(s.api, trials, s.wholeTrials)
+	register(s, trials, s.wholeTrials)
 
 	events := s.streamOperation("follow-docket", "/dockets/{docket}/events", "Follow a docket", "text/event-stream",
 		"Server-sent events: progress (a Progress), trial (an Entry) for each entry in the order of the docket, whose id is its place, and done (a Docket), after which the stream ends")
 	events.Description += " A client that was cut off continues with Last-Event-ID."
-	huma.Register(s.api, events, s.events)
+	register(s, events, s.events)
 
 	records := s.streamOperation("read-docket-records", "/dockets/{docket}/records", "Read the signed records of a docket", "application/x-tar",
 		"A tar archive with a record for each batch of cases; `shadowcourt verify` verifies each. Cases that were tried before, in another docket, have the "+
 			"record of then, signed by the key that the service had then")
-	huma.Register(s.api, records, s.records)
+	register(s, records, s.records)
 
 	page := s.streamOperation("read-docket-report", "/dockets/{docket}/report.html", "Read the report of a docket", "text/html",
 		"The page that `shadowcourt try --report FILE.html` writes")
-	huma.Register(s.api, page, s.report)
+	register(s, page, s.report)
 }
 
 func (s *server) streamOperation(id, path, summary, contentType, description string) huma.Operation {
@@ -128,6 +128,9 @@ func (s *server) inOrder(ctx context.Context, in *FollowInput, read func(context
 	}
 }
 
+// waits says whether an entry has neither a result nor a fault.
+func waits(e *store.Entry) bool { return e.Status == "" && e.Fault == "" }
+
 // await waits until a docket may have changed.
 func (s *server) await(ctx context.Context, changes <-chan store.Event, docketID int64) error {
 	timer := time.NewTimer(pollTime)
@@ -155,7 +158,7 @@ var errStopping = errors.New("the server is stopping")
 
 func (s *server) results(ctx context.Context, in *FollowInput) (*huma.StreamResponse, error) {
 	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
-		return nil, s.fail(ctx, err)
+		return nil, err
 	}
 	return s.stream("application/jsonl", nil, func(ctx context.Context, w io.Writer) error {
 		return s.writeResults(ctx, w, in)
@@ -168,7 +171,7 @@ var tarTime = time.Unix(0, 0)
 func (s *server) records(ctx context.Context, in *DocketPath) (*huma.StreamResponse, error) {
 	ids, err := s.Store.Records(ctx, in.ID)
 	if err != nil {
-		return nil, s.fail(ctx, err)
+		return nil, err
 	}
 	header := map[string]string{"Content-Disposition": fmt.Sprintf(`attachment; filename="docket-%d-records.tar"`, in.ID)}
 	return s.stream("application/x-tar", header, func(ctx context.Context, w io.Writer) error {

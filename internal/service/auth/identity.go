@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
 // Scope is what a token or a person may do. Reading needs any of them.
@@ -24,20 +26,28 @@ func AllScopes() []Scope { return []Scope{Submit, Review, Operate} }
 
 // ParseScopes reads a list such as "submit,review". The scopes come back sorted and once each. An empty list is an error.
 func ParseScopes(text string) ([]Scope, error) {
-	var out []Scope
-	for part := range strings.SplitSeq(text, ",") {
-		s := Scope(strings.TrimSpace(part))
-		if !slices.Contains(AllScopes(), s) {
-			return nil, fmt.Errorf("scope %q is unknown: use submit, review, operate, or several with commas", string(s))
+	words := strings.Split(text, ",")
+	for i := range words {
+		words[i] = strings.TrimSpace(words[i])
+		if !slices.Contains(AllScopes(), Scope(words[i])) {
+			return nil, fmt.Errorf("scope %q is unknown: use submit, review, operate, or several with commas", words[i])
 		}
-		out = append(out, s)
 	}
-	return sorted(out), nil
+	return scopesOf(words), nil
 }
 
-// sorted puts scopes into the order of AllScopes, once each.
-func sorted(scopes []Scope) []Scope {
-	return slices.DeleteFunc(AllScopes(), func(s Scope) bool { return !slices.Contains(scopes, s) })
+// scopesOf are the scopes that a row of the store has.
+func scopesOf(words []string) []Scope {
+	return slices.DeleteFunc(AllScopes(), func(s Scope) bool { return !slices.Contains(words, string(s)) })
+}
+
+// Words are scopes as rows of the store and answers have them.
+func Words(scopes []Scope) []string {
+	out := make([]string, len(scopes))
+	for i, s := range scopes {
+		out[i] = string(s)
+	}
+	return out
 }
 
 // How somebody was identified.
@@ -84,7 +94,7 @@ func From(ctx context.Context) *Identity {
 	return who
 }
 
-// With puts an identity into a context.
+// With puts an identity into a context, which limits what is read and changed with it to the repositories that they see.
 func With(ctx context.Context, who *Identity) context.Context {
-	return context.WithValue(ctx, identityKey{}, who)
+	return store.Within(context.WithValue(ctx, identityKey{}, who), who.Repositories)
 }

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // The paths of signing in. The page at LoginPath (GET) is the caller's: a form that posts the fields "token" and "return" to LoginPath, and a
@@ -39,7 +39,7 @@ func (a *Authenticator) Register(mux *http.ServeMux) {
 func (a *Authenticator) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		a.Reject(w, r, problem.New(http.StatusBadRequest, problem.Invalid, "the form can't be read: it must be urlencoded and at most 8 KiB").Because(err))
+		a.Reject(w, r, wire.NewProblem(http.StatusBadRequest, wire.Invalid, "the form can't be read: it must be urlencoded and at most 8 KiB").Because(err))
 		return
 	}
 	token, back := strings.TrimSpace(r.PostForm.Get("token")), ReturnPath(r.PostForm.Get("return"))
@@ -56,9 +56,8 @@ func (a *Authenticator) login(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, LoginPath+"?"+url.Values{"failed": {"1"}, "return": {back}}.Encode(), http.StatusSeeOther)
 		return
 	}
-	err := a.begin(w, r, Session{Submitter: who.Submitter, Name: who.Name, Scopes: who.Scopes, Token: HashOf(token)})
-	if err != nil {
-		a.Reject(w, r, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "no session can be kept now; try again").Because(err))
+	if err := a.begin(w, r, who, token); err != nil {
+		a.Reject(w, r, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "no session can be kept now; try again").Because(err))
 		return
 	}
 	http.Redirect(w, r, back, http.StatusSeeOther) //nolint:gosec // ReturnPath gives paths of this server alone
@@ -68,8 +67,8 @@ func (a *Authenticator) login(w http.ResponseWriter, r *http.Request) {
 func (a *Authenticator) logout(w http.ResponseWriter, r *http.Request) {
 	name := a.cookieName(r)
 	if c, err := r.Cookie(name); err == nil && isSecret(c.Value) {
-		if err := a.config.Store.EndSession(r.Context(), HashOf(c.Value)); err != nil {
-			a.Reject(w, r, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "the session can't be ended now; try again").Because(err))
+		if err := a.config.Store.RemoveSession(r.Context(), HashOf(c.Value).String()); err != nil {
+			a.Reject(w, r, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "the session can't be ended now; try again").Because(err))
 			return
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // ContentPolicy is the Content-Security-Policy of all responses that set none of their own: nothing from elsewhere, no inline scripts or
@@ -20,7 +20,7 @@ func (a *Authenticator) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.headers(w, r)
 		if err := a.origins.Check(r); err != nil {
-			a.Reject(w, r, problem.New(http.StatusForbidden, problem.CrossOrigin, "the request comes from a page of another site").Because(err))
+			a.Reject(w, r, wire.NewProblem(http.StatusForbidden, wire.CrossOrigin, "the request comes from a page of another site").Because(err))
 			return
 		}
 		// Credentials that were valid lately have a limit of their own. All others share that of their address, which is looked at before the
@@ -31,7 +31,7 @@ func (a *Authenticator) Handler(next http.Handler) http.Handler {
 			key = credential
 		}
 		if wait, ok := a.rates.take(key); !ok {
-			a.Reject(w, r, problem.New(http.StatusTooManyRequests, problem.TooManyRequests, "too many requests; wait as Retry-After says").After(wait))
+			a.Reject(w, r, wire.NewProblem(http.StatusTooManyRequests, wire.TooManyRequests, "too many requests; wait as Retry-After says").After(wait))
 			return
 		}
 		who, fault := a.identify(r)
@@ -68,7 +68,7 @@ func (a *Authenticator) headers(w http.ResponseWriter, r *http.Request) {
 }
 
 // Check says whether whoever sends a request may do what a scope allows; without a scope, whether it is known who sends it.
-func Check(who *Identity, scope Scope) *problem.Error {
+func Check(who *Identity, scope Scope) *wire.Problem {
 	switch {
 	case who == nil:
 		return unauthenticated("a token is needed: send it as Authorization: Bearer " + TokenPrefix + "..., or sign in")
@@ -77,7 +77,7 @@ func Check(who *Identity, scope Scope) *problem.Error {
 		if scope != "" {
 			need = "the scope " + string(scope)
 		}
-		return problem.New(http.StatusForbidden, problem.Forbidden, "this needs "+need+", which "+who.Name+" does not have")
+		return wire.NewProblem(http.StatusForbidden, wire.Forbidden, "this needs "+need+", which "+who.Name+" does not have")
 	}
 	return nil
 }
@@ -101,13 +101,13 @@ func (a *Authenticator) Require(scope Scope, next http.Handler) http.Handler {
 func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
 // Reject answers a request with a problem, or with a page about it, logs why, and counts it.
-func (a *Authenticator) Reject(w http.ResponseWriter, r *http.Request, p *problem.Error) {
+func (a *Authenticator) Reject(w http.ResponseWriter, r *http.Request, p *wire.Problem) {
 	if a.config.Rejected != nil {
 		a.config.Rejected(string(p.Code))
 	}
 	a.config.Log.InfoContext(r.Context(), "a request was rejected", "status", p.Status, "code", string(p.Code), "client", clientKey(r), "error", p)
 	if a.page == nil || !wantsPage(r) || strings.HasPrefix(r.URL.Path, "/api/") {
-		problem.Write(w, p)
+		wire.WriteProblem(w, p)
 		return
 	}
 	maps.Copy(w.Header(), p.GetHeaders())

@@ -6,19 +6,9 @@ import (
 	"net/http"
 	"net/url"
 	"time"
-)
 
-// Session is what is kept of a person who signed in.
-type Session struct {
-	Hash      Hash // of the cookie's value
-	Submitter string
-	Name      string
-	Scopes    []Scope
-	Created   time.Time
-	Expires   time.Time
-	// Token is the hash of the token that was used to sign in: its session ends with it. Zero for OIDC.
-	Token Hash
-}
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+)
 
 const sessionCookie = "shadowcourt_session"
 
@@ -38,19 +28,17 @@ func (a *Authenticator) nameOf(cookie string, r *http.Request) string {
 
 // bySession gives who has a session, or nil where it is unknown or over.
 func (a *Authenticator) bySession(ctx context.Context, hash Hash) (*Identity, error) {
-	s, err := a.config.Store.AuthSession(ctx, hash)
-	if errors.Is(err, ErrUnknown) {
+	s, err := a.config.Store.Session(ctx, hash.String())
+	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil //nolint:nilnil // nobody
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !a.config.Now().Before(s.Expires) {
-		return nil, nil //nolint:nilnil // nobody
-	}
-	who := &Identity{Submitter: s.Submitter, Name: s.Name, Scopes: sorted(s.Scopes), Via: ViaSession}
-	if s.Token != (Hash{}) && !a.isLocal(s.Token) {
-		t, err := a.validToken(ctx, s.Token)
+	who := &Identity{Submitter: s.Subject, Name: s.Name, Scopes: scopesOf(s.Scopes), Via: ViaSession}
+	// A session ends with the token that it was begun with.
+	if token := s.Data; token != "" && (a.config.Local == "" || token != HashOf(a.config.Local).String()) {
+		t, err := a.validToken(ctx, token)
 		if t == nil || err != nil {
 			return nil, err
 		}
@@ -59,15 +47,18 @@ func (a *Authenticator) bySession(ctx context.Context, hash Hash) (*Identity, er
 	return who, nil
 }
 
-// begin begins a session, and has the browser keep its ID. Each sign-in gets an ID of its own, so that nobody can prepare one.
-func (a *Authenticator) begin(w http.ResponseWriter, r *http.Request, s Session) error {
+// begin begins a session of somebody who signed in, and has the browser keep its ID. Each sign-in gets an ID of its own, so that nobody can
+// prepare one. token was used to sign in; empty for OIDC.
+func (a *Authenticator) begin(w http.ResponseWriter, r *http.Request, who *Identity, token string) error {
 	secret, err := newSecret(a.config.Random)
 	if err != nil {
 		return err
 	}
-	s.Hash, s.Created = HashOf(secret), a.config.Now()
-	s.Expires = s.Created.Add(a.config.SessionLife)
-	if err := a.config.Store.AddSession(r.Context(), &s); err != nil {
+	s := store.Session{Subject: who.Submitter, Name: who.Name, Scopes: Words(who.Scopes), Expires: a.config.Now().Add(a.config.SessionLife)}
+	if token != "" {
+		s.Data = HashOf(token).String()
+	}
+	if err := a.config.Store.AddSession(r.Context(), HashOf(secret).String(), s); err != nil {
 		return err
 	}
 	a.setCookie(w, r, a.cookieName(r), secret, a.config.SessionLife)

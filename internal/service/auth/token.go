@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 )
 
 // TokenPrefix begins every token, so that scanners of secrets find one that was committed somewhere.
@@ -25,18 +24,6 @@ func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // HashOf is the hash of a secret.
 func HashOf(secret string) Hash { return sha256.Sum256([]byte(secret)) }
-
-// Token is what is kept of a token.
-type Token struct {
-	Name      string // for people
-	Submitter string // whose dockets are submitted with it
-	Scopes    []Scope
-	// Repositories limit what it reads and submits; none are no limit.
-	Repositories []string
-	Created      time.Time
-	// Expires and Revoked are zero for never.
-	Expires, Revoked time.Time
-}
 
 // NewToken makes a token from 256 random bits. It is shown once; keep its hash.
 func NewToken(random io.Reader) (string, error) {

@@ -28,7 +28,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/auth/authstore"
 	"github.com/shadowcourt/shadowcourt/internal/service/refit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/web"
@@ -48,7 +47,9 @@ type service struct {
 type serviceOptions struct {
 	// scopes of whoever asks; nil: all.
 	scopes []auth.Scope
-	// refits: the server can refit.
+	// refit of the server; nil: it can't refit.
+	refit func(context.Context, func(string)) (*refit.Proposal, error)
+	// refits: it learns with the shipped court.
 	refits bool
 	// stop ends streams.
 	stop <-chan struct{}
@@ -60,11 +61,8 @@ type serviceOptions struct {
 	database string
 }
 
-// refit learns with the shipped court.
-func (o serviceOptions) refit(kept *store.Store) func(context.Context, func(string)) (*refit.Proposal, error) {
-	if !o.refits {
-		return nil
-	}
+// learn refits with the shipped court.
+func learn(kept *store.Store) func(context.Context, func(string)) (*refit.Proposal, error) {
 	const file = "profile:jsonl"
 	return func(ctx context.Context, progress func(string)) (*refit.Proposal, error) {
 		return refit.Propose(ctx, refit.Config{Store: kept, File: func(format string) string { return "profile:" + format }, Progress: progress, Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) {
@@ -122,13 +120,16 @@ func newService(t testing.TB, options serviceOptions) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	authenticator, err := auth.New(auth.Config{Store: authstore.New(kept), Now: time.Now, Random: rand.Reader, Local: local, Rate: 1e6, Burst: 1e6})
+	authenticator, err := auth.New(auth.Config{Store: kept, Now: time.Now, Random: rand.Reader, Local: local, Rate: 1e6, Burst: 1e6})
 	if err != nil {
 		t.Fatal(err)
 	}
-	mux := http.NewServeMux()
-	api.Register(mux, api.Config{
-		Store: kept, Now: time.Now, Random: rand.Reader, Version: "test",
+	if options.refits {
+		options.refit = learn(kept)
+	}
+	operations := api.New(api.Config{
+		Store: kept, Now: time.Now, Random: rand.Reader, Version: "test", Stop: options.stop, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Graph: func(context.Context, int64) (*pipeline.Graph, error) { return court(t).Graph(), nil }, //nolint:contextcheck // the court is opened once for all tests
 		CheckGeneration: func(_ context.Context, parts store.Parts, blobs map[string][]byte) error {
 			for name, digest := range parts.Modules {
 				if wasm, ok := blobs[digest]; ok && !bytes.HasPrefix(wasm, []byte("\x00asm")) {
@@ -138,14 +139,13 @@ func newService(t testing.TB, options serviceOptions) *service {
 			return nil
 		},
 	})
+	mux := http.NewServeMux()
+	operations.Register(mux)
 	authenticator.Register(mux)
-	pages, err := web.New(web.Config{
-		Backend: web.NewBackend(web.Sources{Store: kept, API: mux, Refit: options.refit(kept), Graph: func(context.Context, int64) (*pipeline.Graph, error) { return court(t).Graph(), nil }}), //nolint:contextcheck // the court is opened once for all tests
-		Auth:    authenticator, Now: time.Now, Version: "test", Stop: options.stop, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	pages := web.New(web.Config{
+		Operations: operations, Auth: authenticator, Refit: options.refit,
+		Background: func(ctx context.Context, do func(context.Context)) { go do(context.WithoutCancel(ctx)) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if options.opening != nil && r.URL.Path == "/changes" {
 			options.opening(r.Context())

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/shadowcourt/shadowcourt/internal/render/report"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
 //go:embed static
@@ -50,7 +51,7 @@ var assets = sync.OnceValue(func() assetList {
 func (s *site) static(w http.ResponseWriter, r *http.Request) error {
 	a := assets()[r.PathValue("name")]
 	if a == nil {
-		return ErrNotFound
+		return store.ErrNotFound
 	}
 	w.Header().Set("Content-Type", a.kind)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")

@@ -22,7 +22,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/outfile"
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/local"
+	"github.com/shadowcourt/shadowcourt/internal/service/client"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
 )
@@ -287,7 +287,7 @@ func (d *database) name(create bool) (string, error) {
 		return d.url, nil
 	}
 	if d.data == "" {
-		dir, err := local.DataFolder()
+		dir, err := client.DataFolder()
 		if err != nil {
 			return "", fmt.Errorf("there is no folder for data (%w): use --data DIR", err)
 		}
