@@ -28,7 +28,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/refit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/web"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
@@ -48,7 +47,7 @@ type serviceOptions struct {
 	// scopes of whoever asks; nil: all.
 	scopes []auth.Scope
 	// refit of the server; nil: it can't refit.
-	refit func(context.Context, func(string)) (*refit.Proposal, error)
+	refit func(context.Context, func(string)) (*work.Proposal, error)
 	// refits: it learns with the shipped court.
 	refits bool
 	// stop ends streams.
@@ -62,10 +61,10 @@ type serviceOptions struct {
 }
 
 // learn refits with the shipped court.
-func learn(kept *store.Store) func(context.Context, func(string)) (*refit.Proposal, error) {
+func learn(kept *store.Store) func(context.Context, func(string)) (*work.Proposal, error) {
 	const file = "profile:jsonl"
-	return func(ctx context.Context, progress func(string)) (*refit.Proposal, error) {
-		return refit.Propose(ctx, refit.Config{Store: kept, File: func(format string) string { return "profile:" + format }, Progress: progress, Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) {
+	return func(ctx context.Context, progress func(string)) (*work.Proposal, error) {
+		return work.Propose(ctx, work.RefitConfig{Store: kept, File: func(format string) string { return "profile:" + format }, Progress: progress, Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) {
 			config, err := courtConfig()
 			if text := o.Files[file]; text != nil && err == nil {
 				config.Profile, err = profile.Parse(file, text)
