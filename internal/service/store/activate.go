@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -49,9 +50,7 @@ const ActivationTimeout = 2 * time.Minute
 func (s *Store) Activate(ctx context.Context, author string, generation int64) (Activation, error) {
 	var id int64
 	err := s.write(ctx, func(t *tx) error {
-		if err := lockGeneration(ctx, t); err != nil {
-			return err
-		}
+		t.lockGeneration(ctx)
 		if _, err := readGeneration(ctx, t, generation); err != nil {
 			return err
 		}
@@ -78,9 +77,8 @@ func (s *Store) Activate(ctx context.Context, author string, generation int64) (
 }
 
 // lockGeneration makes changes of the current generation take turns.
-func lockGeneration(ctx context.Context, t *tx) error {
-	_, err := t.exec(ctx, `UPDATE counters SET value = value WHERE name = 'generation'`)
-	return err
+func (t *tx) lockGeneration(ctx context.Context) {
+	t.run(ctx, `UPDATE counters SET value = value WHERE name = 'generation'`)
 }
 
 // PendingActivation is the activation that workers are to load; ErrNotFound for none.
@@ -96,10 +94,7 @@ func (s *Store) Loaded(ctx context.Context, activation int64, worker string, fau
 	if fault != nil {
 		why = text(fault.Error(), maxText)
 	}
-	err := s.write(ctx, func(t *tx) error {
-		_, err := t.exec(ctx, `INSERT INTO loads (activation, worker, fault) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, activation, worker, why)
-		return err
-	})
+	err := s.change(ctx, `INSERT INTO loads (activation, worker, fault) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, activation, worker, why)
 	return errors.Join(err, s.settle(ctx, activation))
 }
 
@@ -119,31 +114,26 @@ func (s *Store) SettleActivation(ctx context.Context) error {
 // settle decides a pending activation where it can be decided.
 func (s *Store) settle(ctx context.Context, id int64) error {
 	return s.write(ctx, func(t *tx) error {
-		if err := lockGeneration(ctx, t); err != nil {
-			return err
-		}
+		t.lockGeneration(ctx)
 		a, err := s.readActivation(ctx, t, id)
 		if err != nil || a.State != Pending {
 			return err
 		}
-		var faults, waiting []string
+		var waiting []string
 		failed := map[string][]string{} // workers by what they say
 		for _, l := range a.Loads {
-			switch {
-			case l.Fault != "":
-				if failed[l.Fault] == nil {
-					faults = append(faults, l.Fault)
-				}
+			if l.Fault != "" {
 				failed[l.Fault] = append(failed[l.Fault], l.Worker)
-			case !l.Loaded:
+			} else if !l.Loaded {
 				waiting = append(waiting, l.Worker)
 			}
 		}
 		state, reason := Active, ""
 		switch {
-		case len(faults) > 0:
-			for i, fault := range faults {
-				faults[i] = strings.Join(failed[fault], ", ") + ": " + fault
+		case len(failed) > 0:
+			var faults []string
+			for _, fault := range slices.Sorted(maps.Keys(failed)) {
+				faults = append(faults, strings.Join(failed[fault], ", ")+": "+fault)
 			}
 			state, reason = Rejected, strings.Join(faults, "\n")
 		case len(waiting) > 0 && s.pending.waited(id, time.Since(s.begun)) < ActivationTimeout:
@@ -151,15 +141,10 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 		case len(waiting) > 0:
 			state, reason = Rejected, fmt.Sprintf("not loaded within %s by %s", ActivationTimeout, strings.Join(waiting, ", "))
 		}
-		if err := s.endActivation(ctx, t, id, state, reason); err != nil {
-			return err
-		}
 		if state == Active {
-			if _, err := t.exec(ctx, `UPDATE counters SET value = $1 WHERE name = 'generation'`, a.Generation); err != nil {
-				return err
-			}
+			t.run(ctx, `UPDATE counters SET value = $1 WHERE name = 'generation'`, a.Generation)
 		}
-		return t.notify(ctx, Event{EventGeneration, a.Generation})
+		return s.endActivation(ctx, t, &a, state, reason)
 	})
 }
 
@@ -181,30 +166,26 @@ func (p *pendingSince) waited(id int64, now time.Duration) time.Duration {
 	return now - p.since
 }
 
-func (s *Store) endActivation(ctx context.Context, t *tx, id int64, state ActivationState, reason string) error {
-	_, err := t.exec(ctx, `UPDATE activations SET state = $1, reason = $2, finished = $3 WHERE id = $4`, string(state), text(reason, maxText), s.now(), id)
-	return err
+func (s *Store) endActivation(ctx context.Context, t *tx, a *Activation, state ActivationState, reason string) error {
+	t.run(ctx, `UPDATE activations SET state = $1, reason = $2, finished = $3 WHERE id = $4`, string(state), text(reason, maxText), s.now(), a.ID)
+	return t.notify(ctx, Event{EventGeneration, a.Generation})
 }
 
 // Abandon ends a pending activation: the current generation stays. One that has ended is ErrState.
 func (s *Store) Abandon(ctx context.Context, author string, id int64) (a Activation, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		if err := lockGeneration(ctx, t); err != nil {
-			return err
-		}
+		t.lockGeneration(ctx)
 		if a, err = s.readActivation(ctx, t, id); err != nil {
 			return err
 		}
 		if a.State != Pending {
 			return fmt.Errorf("activation %d is %s: %w", id, a.State, ErrState)
 		}
-		if err := s.endActivation(ctx, t, id, Rejected, "abandoned by "+author); err != nil {
+		if err := s.endActivation(ctx, t, &a, Rejected, "abandoned by "+author); err != nil {
 			return err
 		}
-		if a, err = s.readActivation(ctx, t, id); err != nil {
-			return err
-		}
-		return t.notify(ctx, Event{EventGeneration, a.Generation})
+		a, err = s.readActivation(ctx, t, id)
+		return err
 	})
 	return a, err
 }

@@ -68,10 +68,8 @@ func (s *Store) Log(ctx context.Context, a Action) error {
 		}
 		a.Time, a.Number = at(s.now()), end.number+1
 		a.Digest = a.digest(end.digest)
-		if _, err := t.exec(ctx, `INSERT INTO audit_log (time, author, action, target, details, number, digest) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			micros(a.Time), a.Author, a.Action, a.Target, a.Details, a.Number, a.Digest); err != nil {
-			return err
-		}
+		t.run(ctx, `INSERT INTO audit_log (time, author, action, target, details, number, digest) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			micros(a.Time), a.Author, a.Action, a.Target, a.Details, a.Number, a.Digest)
 		_, err = t.exec(ctx, `UPDATE audit_chain SET number = $1, digest = $2`, a.Number, a.Digest)
 		return err
 	})

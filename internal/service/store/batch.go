@@ -51,16 +51,12 @@ func (s *Store) BeginBatch(ctx context.Context, worker string) (*Batch, error) {
 				return err
 			}
 		}
-		if _, err := t.exec(ctx, `UPDATE batches SET generation = $1 WHERE id = $2`, b.Generation, b.ID); err != nil {
-			return err
-		}
+		t.run(ctx, `UPDATE batches SET generation = $1 WHERE id = $2`, b.Generation, b.ID)
 		if b.Docket.State != Queued {
 			return nil
 		}
 		b.Docket.State = Running
-		if _, err := t.exec(ctx, `UPDATE dockets SET state = 'running' WHERE id = $1 AND state = 'queued'`, docketID); err != nil {
-			return err
-		}
+		t.run(ctx, `UPDATE dockets SET state = 'running' WHERE id = $1 AND state = 'queued'`, docketID)
 		return t.notify(ctx, Event{EventDocket, docketID})
 	})
 	if err != nil {
@@ -182,17 +178,13 @@ func (s *Store) CompleteBatch(ctx context.Context, b *Batch, worker string, o *O
 			return err
 		}
 		if len(o.Record) > 0 {
-			if _, err := t.exec(ctx, `INSERT INTO records (id, size, body, created) VALUES ($1, $2, $3, $4)`,
-				b.ID, int64(len(o.Record)), record, s.now()); err != nil {
-				return err
-			}
+			t.run(ctx, `INSERT INTO records (id, size, body, created) VALUES ($1, $2, $3, $4)`,
+				b.ID, int64(len(o.Record)), record, s.now())
 		}
 		if err := s.insertVerdicts(ctx, t, b, worker, o, rows); err != nil {
 			return err
 		}
-		if err := t.lockDockets(ctx, b.Docket.ID); err != nil {
-			return err
-		}
+		t.lockDockets(ctx, b.Docket.ID)
 		if o.Rest > 0 {
 			if err := t.split(ctx, b, o.Rest); err != nil {
 				return err
@@ -219,10 +211,8 @@ func (t *tx) whoHas(ctx context.Context, b *Batch) error {
 
 func (s *Store) insertVerdicts(ctx context.Context, t *tx, b *Batch, worker string, o *Outcome, rows []packed) error {
 	if o.Configuration != "" {
-		if _, err := t.exec(ctx, `INSERT INTO configurations (digest, parts) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-			o.Configuration, object(o.Parts)); err != nil {
-			return err
-		}
+		t.run(ctx, `INSERT INTO configurations (digest, parts) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+			o.Configuration, object(o.Parts))
 	}
 	record := int64(0)
 	if len(o.Record) > 0 {
@@ -251,13 +241,12 @@ func (s *Store) insertVerdicts(ctx context.Context, t *tx, b *Batch, worker stri
 		if r.Fuel != nil {
 			fuel = int64(*r.Fuel)
 		}
-		if err := in.add(ctx, t, rows[i].key, v.Digest, b.Generation, o.Configuration, string(r.Final.Status), text(r.Final.Classification, maxName),
+		in.add(ctx, t, rows[i].key, v.Digest, b.Generation, o.Configuration, string(r.Final.Status), text(r.Final.Classification, maxName),
 			r.Final.Confidence, text(light.Classification, maxName), light.Confidence, string(beside.Status), text(beside.Classification, maxName), beside.Confidence,
-			Doubt(&r.Final), rows[i].result, rows[i].story, record, worker, v.Took.Microseconds(), fuel, s.now(), text(v.Trial.Message(), maxName)); err != nil {
-			return err
-		}
+			Doubt(&r.Final), rows[i].result, rows[i].story, record, worker, v.Took.Microseconds(), fuel, s.now(), text(v.Trial.Message(), maxName))
 	}
-	return in.flush(ctx, t)
+	in.flush(ctx, t)
+	return t.err
 }
 
 // link gives entries their verdicts or faults, and counts them.
@@ -309,9 +298,7 @@ func (s *Store) count(ctx context.Context, t *tx, b *Batch, tried, faults int64)
 		[]any{tried, faults, b.Docket.ID}, &left, &remember); err != nil || left > 0 {
 		return err
 	}
-	if _, err := t.exec(ctx, `UPDATE dockets SET state = 'done', finished = $1 WHERE id = $2 AND state IN ('queued', 'running')`, s.now(), b.Docket.ID); err != nil {
-		return err
-	}
+	t.run(ctx, `UPDATE dockets SET state = 'done', finished = $1 WHERE id = $2 AND state IN ('queued', 'running')`, s.now(), b.Docket.ID)
 	if remember == 0 {
 		return nil
 	}

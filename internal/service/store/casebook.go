@@ -39,11 +39,10 @@ func (t *tx) logCasebook(ctx context.Context, r casebookRevision) (int64, error)
 	}
 	in := inserter{head: `INSERT INTO casebook_entries (revision, place, case_digest, origin, status, label, confidence, repository) VALUES `}
 	for i, e := range r.entries {
-		if err := in.add(ctx, t, r.Revision, int64(i), e.Case, e.Origin, e.Status, e.Label, e.Confidence, e.Repository); err != nil {
-			return 0, err
-		}
+		in.add(ctx, t, r.Revision, int64(i), e.Case, e.Origin, e.Status, e.Label, e.Confidence, e.Repository)
 	}
-	return r.Revision, in.flush(ctx, t)
+	in.flush(ctx, t)
+	return r.Revision, t.err
 }
 
 // CasebookRevision is the latest revision of the casebook; 0 for an empty one.

@@ -70,31 +70,22 @@ func (t *tx) insertCases(ctx context.Context, list []storedCase, now int64) erro
 	documents = distinct(documents, func(d storedDocument) string { return d.digest })
 	in := inserter{head: `INSERT INTO documents (digest, size, body, touched) VALUES `, tail: touch("documents")}
 	for _, d := range documents {
-		if err := in.add(ctx, t, d.digest, d.size, d.body, now); err != nil {
-			return err
-		}
+		in.add(ctx, t, d.digest, d.size, d.body, now)
 	}
-	if err := in.flush(ctx, t); err != nil {
-		return err
-	}
+	in.flush(ctx, t)
 	in = inserter{head: `INSERT INTO cases (digest, size, body, touched) VALUES `, tail: touch("cases")}
 	for _, c := range list {
-		if err := in.add(ctx, t, c.digest, c.size, c.body, now); err != nil {
-			return err
-		}
+		in.add(ctx, t, c.digest, c.size, c.body, now)
 	}
-	if err := in.flush(ctx, t); err != nil {
-		return err
-	}
+	in.flush(ctx, t)
 	in = inserter{head: `INSERT INTO case_documents (case_digest, place, document) VALUES `, tail: ` ON CONFLICT DO NOTHING`}
 	for _, c := range list {
 		for _, d := range c.documents {
-			if err := in.add(ctx, t, c.digest, int64(d.place), d.digest); err != nil {
-				return err
-			}
+			in.add(ctx, t, c.digest, int64(d.place), d.digest)
 		}
 	}
-	return in.flush(ctx, t)
+	in.flush(ctx, t)
+	return t.err
 }
 
 // touch keeps retention from removing a row that a submission needs again.
@@ -124,7 +115,8 @@ const (
 	insertBytes = 8 << 20
 )
 
-func (i *inserter) add(ctx context.Context, t *tx, values ...any) error {
+// add adds a row. Errors are those of the transaction.
+func (i *inserter) add(ctx context.Context, t *tx, values ...any) {
 	if i.rows > 0 {
 		i.text.WriteString(", ")
 	}
@@ -147,20 +139,18 @@ func (i *inserter) add(ctx context.Context, t *tx, values ...any) error {
 		}
 	}
 	i.text.WriteByte(')')
-	if i.rows++; i.rows < insertRows && i.bytes < insertBytes {
-		return nil
+	if i.rows++; i.rows >= insertRows || i.bytes >= insertBytes {
+		i.flush(ctx, t)
 	}
-	return i.flush(ctx, t)
 }
 
-func (i *inserter) flush(ctx context.Context, t *tx) error {
+func (i *inserter) flush(ctx context.Context, t *tx) {
 	if i.rows == 0 {
-		return nil
+		return
 	}
-	_, err := t.exec(ctx, i.head+i.text.String()+i.tail, i.args...)
+	t.run(ctx, i.head+i.text.String()+i.tail, i.args...)
 	i.text.Reset()
 	i.args, i.rows, i.bytes = i.args[:0], 0, 0
-	return err
 }
 
 // places are n placeholders from $first on, for IN.

@@ -102,16 +102,12 @@ func (s *Store) correct(ctx context.Context, author, label, group string, find f
 		in := inserter{head: `INSERT INTO correction_entries (correction, docket, ordinal) VALUES `}
 		var entries []casebookEntry
 		for i := range list {
-			if err := in.add(ctx, t, c.ID, list[i].id.Docket, int64(list[i].id.Ordinal)); err != nil {
-				return err
-			}
+			in.add(ctx, t, c.ID, list[i].id.Docket, int64(list[i].id.Ordinal))
 			for _, digest := range list[i].digests {
 				entries = append(entries, casebookEntry{Case: digest, Origin: "confirmed", Status: "confirmed", Label: label, Confidence: list[i].confidence, Repository: list[i].repository})
 			}
 		}
-		if err := in.flush(ctx, t); err != nil {
-			return err
-		}
+		in.flush(ctx, t)
 		if err := t.recorrect(ctx, c.ID, func() error {
 			_, err := t.exec(ctx, `UPDATE entries SET correction = $1, corrected = $2 WHERE `+ofCorrection, c.ID, c.Label)
 			return err
@@ -122,9 +118,7 @@ func (s *Store) correct(ctx context.Context, author, label, group string, find f
 		if c.Revision, err = t.logCasebook(ctx, casebookRevision{Author: c.Author, Created: c.Created, entries: entries}); err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, `UPDATE corrections SET revision = $1 WHERE id = $2`, c.Revision, c.ID); err != nil {
-			return err
-		}
+		t.run(ctx, `UPDATE corrections SET revision = $1 WHERE id = $2`, c.Revision, c.ID)
 		return t.notify(ctx, Event{EventCorrection, c.ID})
 	})
 	return c, err
@@ -139,9 +133,7 @@ func (t *tx) inForce(ctx context.Context, c *Correction, list []corrected) (none
 		wanted[list[i].id] = true
 	}
 	// Of equal corrections at the same time, the second sees the first.
-	if err := t.lockDockets(ctx, dockets...); err != nil {
-		return none, err
-	}
+	t.lockDockets(ctx, dockets...)
 	var id int64
 	if err := one(ctx, t, `SELECT correction FROM entries WHERE docket = $1 AND ordinal = $2`, []any{list[0].id.Docket, int64(list[0].id.Ordinal)}, &id); err != nil || id == 0 {
 		return none, err
@@ -195,9 +187,7 @@ func (t *tx) recorrect(ctx context.Context, id int64, change func() error) error
 	if err != nil {
 		return err
 	}
-	if err := t.lockDockets(ctx, dockets...); err != nil {
-		return err
-	}
+	t.lockDockets(ctx, dockets...)
 	return t.retally(ctx, `(e.docket, e.ordinal) IN (SELECT docket, ordinal FROM correction_entries WHERE correction = $1)`, []any{id}, change)
 }
 
@@ -222,12 +212,10 @@ func (s *Store) Undo(ctx context.Context, author string, id int64) (Correction, 
 			return fmt.Errorf("correction %d was undone before: %w", id, ErrState)
 		}
 		if err := t.recorrect(ctx, id, func() error {
-			if _, err := t.exec(ctx, `UPDATE entries SET
+			t.run(ctx, `UPDATE entries SET
 				correction = coalesce((SELECT max(c.id) FROM correction_entries ce JOIN corrections c ON c.id = ce.correction
 					WHERE ce.docket = entries.docket AND ce.ordinal = entries.ordinal AND c.undone = 0), 0)
-				WHERE correction = $1 AND `+ofCorrection, id); err != nil {
-				return err
-			}
+				WHERE correction = $1 AND `+ofCorrection, id)
 			_, err := t.exec(ctx, `UPDATE entries SET corrected = coalesce((SELECT label FROM corrections c WHERE c.id = entries.correction), '')
 				WHERE `+ofCorrection, id)
 			return err

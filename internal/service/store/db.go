@@ -80,13 +80,40 @@ func one(ctx context.Context, q querier, query string, args []any, to ...any) er
 	return err
 }
 
-// tx is a transaction that changes the database.
+// tx is a transaction that changes the database. After the first statement that fails, further ones fail with its error, and nothing is
+// committed.
 type tx struct {
 	querier
 	db     database
 	lite   *sql.Tx // nil on PostgreSQL
 	pg     pgx.Tx  // nil on SQLite
 	events []Event // of this transaction, for subscribers of this process
+	err    error   // of run
+}
+
+// run runs a statement whose error is that of the transaction, and whose effect nobody asks for.
+func (t *tx) run(ctx context.Context, query string, args ...any) { _, _ = t.exec(ctx, query, args...) }
+
+func (t *tx) exec(ctx context.Context, query string, args ...any) (affected int64, err error) {
+	if t.err == nil {
+		affected, t.err = t.querier.exec(ctx, query, args...)
+	}
+	return affected, t.err
+}
+
+func (t *tx) query(ctx context.Context, query string, args ...any) (rows, error) {
+	if t.err != nil {
+		return nil, t.err
+	}
+	return t.querier.query(ctx, query, args...)
+}
+
+// apply runs do, and gives the error of the transaction.
+func (t *tx) apply(do func(*tx) error) error {
+	if err := do(t); err != nil {
+		return err
+	}
+	return t.err
 }
 
 // notify tells all subscribers of an event when the transaction is committed. Those of dockets are told right behind it: PostgreSQL commits

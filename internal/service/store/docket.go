@@ -123,9 +123,7 @@ func (s *Store) Cancel(ctx context.Context, id int64) error {
 			}
 			return err
 		}
-		if _, err := t.exec(ctx, `UPDATE batches SET state = 'cancelled' WHERE docket = $1 AND state IN ('queued', 'running')`, id); err != nil {
-			return err
-		}
+		t.run(ctx, `UPDATE batches SET state = 'cancelled' WHERE docket = $1 AND state IN ('queued', 'running')`, id)
 		return t.notify(ctx, Event{EventDocket, id})
 	})
 }

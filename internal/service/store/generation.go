@@ -45,11 +45,8 @@ type Generation struct {
 // AddBlob keeps a module, a pipeline, a profile or a rubric under its hexadecimal SHA-256.
 func (s *Store) AddBlob(ctx context.Context, content []byte) (digest string, err error) {
 	digest = digestOf(content)
-	err = s.write(ctx, func(t *tx) error {
-		_, err := t.exec(ctx, `INSERT INTO blobs (digest, size, body, created) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-			digest, int64(len(content)), pack(content), s.now())
-		return err
-	})
+	err = s.change(ctx, `INSERT INTO blobs (digest, size, body, created) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+		digest, int64(len(content)), pack(content), s.now())
 	return digest, err
 }
 

@@ -113,9 +113,7 @@ func migrate(ctx context.Context, d database, words dialect, queue func() error)
 	var ran []string
 	err := d.write(ctx, func(t *tx) error {
 		ran = nil
-		if _, err := t.exec(ctx, `CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)`); err != nil {
-			return err
-		}
+		t.run(ctx, `CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)`)
 		version, err := applied(ctx, t, d.name())
 		if err != nil {
 			return err
@@ -128,9 +126,7 @@ func migrate(ctx context.Context, d database, words dialect, queue func() error)
 				}
 			}
 			next := firstVersion + int64(len(migrations)-len(pending)+i)
-			if _, err := t.exec(ctx, `INSERT INTO migrations (version, name) VALUES ($1, $2)`, next, m.name); err != nil {
-				return err
-			}
+			t.run(ctx, `INSERT INTO migrations (version, name) VALUES ($1, $2)`, next, m.name)
 			ran = append(ran, m.name)
 		}
 		return nil

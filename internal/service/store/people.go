@@ -58,10 +58,7 @@ func (s *Store) Token(ctx context.Context, hash string) (Token, error) {
 		return Token{}, err
 	}
 	if t := list[0]; now-micros(t.Used) > tokenUse.Microseconds() {
-		err = s.write(ctx, func(w *tx) error {
-			_, err := w.exec(ctx, `UPDATE tokens SET used = $1 WHERE id = $2`, now, t.ID)
-			return err
-		})
+		err = s.change(ctx, `UPDATE tokens SET used = $1 WHERE id = $2`, now, t.ID)
 	}
 	return list[0], err
 }
@@ -111,9 +108,7 @@ type Session struct {
 func (s *Store) AddSession(ctx context.Context, hash string, n Session) error {
 	return s.write(ctx, func(t *tx) error {
 		now := s.now()
-		if _, err := t.exec(ctx, `DELETE FROM sessions WHERE expires <= $1`, now); err != nil {
-			return err
-		}
+		t.run(ctx, `DELETE FROM sessions WHERE expires <= $1`, now)
 		_, err := t.exec(ctx, `INSERT INTO sessions (hash, subject, name, scopes, data, created, used, expires) VALUES ($1, $2, $3, $4, $5, $6, $6, $7)`,
 			hash, text(n.Subject, maxName), text(n.Name, maxName), strings.Join(n.Scopes, " "), n.Data, now, micros(n.Expires))
 		return err
@@ -134,8 +129,5 @@ func (s *Store) Session(ctx context.Context, hash string) (Session, error) {
 
 // RemoveSession ends a session.
 func (s *Store) RemoveSession(ctx context.Context, hash string) error {
-	return s.write(ctx, func(t *tx) error {
-		_, err := t.exec(ctx, `DELETE FROM sessions WHERE hash = $1`, hash)
-		return err
-	})
+	return s.change(ctx, `DELETE FROM sessions WHERE hash = $1`, hash)
 }

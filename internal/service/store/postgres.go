@@ -69,7 +69,7 @@ func (d *pg) write(ctx context.Context, do func(*tx) error) error {
 		var own *tx
 		err = pgx.BeginFunc(ctx, d.pool, func(t pgx.Tx) error {
 			own = &tx{querier: pgQuerier{t}, db: d, pg: t}
-			return do(own)
+			return own.apply(do)
 		})
 		if err == nil {
 			d.tell(ctx, own.events)

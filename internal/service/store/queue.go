@@ -64,18 +64,15 @@ func (t *tx) insertBatches(ctx context.Context, docketID int64, submitter string
 		return err
 	}
 	for _, span := range spans {
-		if err := t.insertBatch(ctx, docketID, submitter, tag, span); err != nil {
-			return err
-		}
+		t.insertBatch(ctx, docketID, submitter, tag, span)
 		tag += step
 	}
 	return t.wake(ctx, len(spans))
 }
 
-func (t *tx) insertBatch(ctx context.Context, docketID int64, flow string, tag int64, s span) error {
-	_, err := t.exec(ctx, `INSERT INTO batches (docket, flow, tag, first, last, state, attempt, worker, generation, started, finished)
+func (t *tx) insertBatch(ctx context.Context, docketID int64, flow string, tag int64, s span) {
+	t.run(ctx, `INSERT INTO batches (docket, flow, tag, first, last, state, attempt, worker, generation, started, finished)
 		VALUES ($1, $2, $3, $4, $5, 'queued', 0, '', 0, 0, 0)`, docketID, flow, tag, int64(s.first), int64(s.last))
-	return err
 }
 
 // OthersWait says whether batches of other dockets wait.
@@ -98,16 +95,10 @@ func (t *tx) split(ctx context.Context, b *Batch, rest int) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(ctx, `UPDATE batches SET tag = tag + $1 WHERE flow = $2 AND state = 'queued' AND tag >= $3`, step, flow, tag); err != nil {
-		return err
-	}
-	if _, err := t.exec(ctx, `UPDATE batches SET last = $1 WHERE id = $2`, int64(rest-1), b.ID); err != nil {
-		return err
-	}
+	t.run(ctx, `UPDATE batches SET tag = tag + $1 WHERE flow = $2 AND state = 'queued' AND tag >= $3`, step, flow, tag)
+	t.run(ctx, `UPDATE batches SET last = $1 WHERE id = $2`, int64(rest-1), b.ID)
 	b.Entries = slices.DeleteFunc(slices.Clone(b.Entries), func(e BatchEntry) bool { return e.Ordinal >= rest })
-	if err := t.insertBatch(ctx, b.Docket.ID, flow, tag+step, s); err != nil {
-		return err
-	}
+	t.insertBatch(ctx, b.Docket.ID, flow, tag+step, s)
 	return t.wake(ctx, 1)
 }
 

@@ -66,8 +66,5 @@ func (s *Store) NoteRefit(ctx context.Context, holder, step string) error {
 
 // EndRefit keeps what came of a holder's refit.
 func (s *Store) EndRefit(ctx context.Context, holder, outcome, failure string) error {
-	return s.write(ctx, func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE refits SET running = 0, outcome = $1, failure = $2 WHERE holder = $3 AND running = 1`, outcome, text(failure, maxText), holder)
-		return err
-	})
+	return s.change(ctx, `UPDATE refits SET running = 0, outcome = $1, failure = $2 WHERE holder = $3 AND running = 1`, outcome, text(failure, maxText), holder)
 }

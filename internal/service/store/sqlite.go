@@ -85,7 +85,7 @@ func (d *lite) write(ctx context.Context, do func(*tx) error) error {
 		return explainLite(err)
 	}
 	own := &tx{querier: liteQuerier{t}, db: d, lite: t}
-	if err := do(own); err != nil {
+	if err := own.apply(do); err != nil {
 		_ = t.Rollback() // the error before says why
 		return explainLite(err)
 	}

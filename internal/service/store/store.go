@@ -113,6 +113,14 @@ func (s *Store) write(ctx context.Context, do func(*tx) error) error {
 	return err
 }
 
+// change runs one statement.
+func (s *Store) change(ctx context.Context, query string, args ...any) error {
+	return s.write(ctx, func(t *tx) error {
+		t.run(ctx, query, args...)
+		return nil
+	})
+}
+
 // Writable says whether the database takes changes, as far as is known: ErrFull while a change waits for room, and for some time after
 // one failed; then it tries another.
 func (s *Store) Writable(ctx context.Context) error {

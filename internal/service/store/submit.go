@@ -160,13 +160,9 @@ func (u *Upload) flush(ctx context.Context) error {
 			verdict, generation, status, label, confidence, light_label, light_confidence, beside_status, beside_label, beside_confidence, doubt, tried,
 			correction, corrected, about) VALUES `}
 		for _, r := range rows {
-			if err := in.add(ctx, t, r...); err != nil {
-				return err
-			}
+			in.add(ctx, t, r...)
 		}
-		if err := in.flush(ctx, t); err != nil {
-			return err
-		}
+		in.flush(ctx, t)
 		return u.insertMembers(ctx, t)
 	})
 	if err != nil {
@@ -183,12 +179,11 @@ func (u *Upload) insertMembers(ctx context.Context, t *tx) error {
 	for i := range u.waiting {
 		r := &u.waiting[i]
 		for _, m := range r.cases[min(1, len(r.cases)):] {
-			if err := in.add(ctx, t, m.digest, u.id, int64(r.ordinal)); err != nil {
-				return err
-			}
+			in.add(ctx, t, m.digest, u.id, int64(r.ordinal))
 		}
 	}
-	return in.flush(ctx, t)
+	in.flush(ctx, t)
+	return t.err
 }
 
 // columns are those of an entry that has no trial yet.

@@ -1,8 +1,8 @@
 package store
 
 import (
-	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -55,37 +55,23 @@ func (t *tx) retally(ctx context.Context, condition string, args []any, change f
 	if err != nil {
 		return err
 	}
-	if err := t.count(ctx, "-1", condition, args); err != nil {
-		return err
-	}
+	t.count(ctx, "-1", condition, args)
 	if err := change(); err != nil {
 		return err
 	}
-	if err := t.count(ctx, "1", condition, args); err != nil {
-		return err
+	t.count(ctx, "1", condition, args)
+	dockets, groups := map[int64]bool{}, map[string]bool{}
+	for _, p := range places {
+		dockets[p.docket], groups[p.grp] = true, true
 	}
-	var dockets, groups []any
-	slices.SortFunc(places, func(a, b inGroup) int { return cmp.Compare(a.docket, b.docket) })
-	for _, p := range slices.CompactFunc(slices.Clone(places), func(a, b inGroup) bool { return a.docket == b.docket }) {
-		dockets = append(dockets, p.docket)
+	for chunk := range slices.Chunk(anys(slices.Sorted(maps.Keys(dockets))), insertRows) {
+		t.runIn(ctx, `DELETE FROM tallies WHERE entries = 0 AND `, "docket", chunk, ``)
+		t.runIn(ctx, `DELETE FROM inbox_dockets WHERE entries = 0 AND `, "docket", chunk, ``)
 	}
-	slices.SortFunc(places, func(a, b inGroup) int { return strings.Compare(a.grp, b.grp) })
-	for _, p := range slices.CompactFunc(places, func(a, b inGroup) bool { return a.grp == b.grp }) {
-		groups = append(groups, p.grp)
+	for chunk := range slices.Chunk(anys(slices.Sorted(maps.Keys(groups))), insertRows) {
+		t.sumGroups(ctx, chunk)
 	}
-	for chunk := range slices.Chunk(dockets, insertRows) {
-		for _, table := range []string{"tallies", "inbox_dockets"} {
-			if err := t.execIn(ctx, `DELETE FROM `+table+` WHERE entries = 0 AND `, "docket", chunk); err != nil {
-				return err
-			}
-		}
-	}
-	for chunk := range slices.Chunk(groups, insertRows) {
-		if err := t.sumGroups(ctx, chunk); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.err
 }
 
 // inGroup is a group within a docket.
@@ -95,65 +81,45 @@ type inGroup struct {
 }
 
 // count adds the entries to what is counted by docket, or takes them away.
-func (t *tx) count(ctx context.Context, sign, condition string, args []any) error {
+func (t *tx) count(ctx context.Context, sign, condition string, args []any) {
 	fill := strings.NewReplacer("{sign}", sign, "{condition}", condition)
-	if _, err := t.exec(ctx, `INSERT INTO tallies (docket, generation, status, label, light, truth, corrected, open, confidence, entries, stated, micros, fuel) `+
+	t.run(ctx, `INSERT INTO tallies (docket, generation, status, label, light, truth, corrected, open, confidence, entries, stated, micros, fuel) `+
 		fill.Replace(countResults)+` ON CONFLICT (docket, generation, status, label, light, truth, corrected, open, confidence) DO UPDATE SET
 			entries = tallies.entries + excluded.entries, stated = tallies.stated + excluded.stated,
-			micros = tallies.micros + excluded.micros, fuel = tallies.fuel + excluded.fuel`, args...); err != nil {
-		return err
-	}
-	_, err := t.exec(ctx, `INSERT INTO inbox_dockets (grp, docket, entries, cases, doubt, weight, created) `+fill.Replace(countWaiting)+
+			micros = tallies.micros + excluded.micros, fuel = tallies.fuel + excluded.fuel`, args...)
+	t.run(ctx, `INSERT INTO inbox_dockets (grp, docket, entries, cases, doubt, weight, created) `+fill.Replace(countWaiting)+
 		` ON CONFLICT (docket, grp) DO UPDATE SET entries = inbox_dockets.entries + excluded.entries, cases = inbox_dockets.cases + excluded.cases,
 			doubt = inbox_dockets.doubt + excluded.doubt, weight = inbox_dockets.weight + excluded.weight`, args...)
-	return err
 }
 
 // sumGroups sums up sorted groups again. It locks their rows first, so that of two transactions the second sees what the first has counted.
-func (t *tx) sumGroups(ctx context.Context, groups []any) error {
+func (t *tx) sumGroups(ctx context.Context, groups []any) {
 	in := inserter{
 		head: `INSERT INTO inbox (grp, entries, cases, dockets, doubt, weight, first, latest, rank) VALUES `,
 		tail: ` ON CONFLICT (grp) DO UPDATE SET entries = 0`,
 	}
 	for _, grp := range groups {
-		if err := in.add(ctx, t, grp, int64(0), int64(0), int64(0), float64(0), float64(1), int64(0), int64(0), float64(0)); err != nil {
-			return err
-		}
+		in.add(ctx, t, grp, int64(0), int64(0), int64(0), float64(0), float64(1), int64(0), int64(0), float64(0))
 	}
-	if err := in.flush(ctx, t); err != nil {
-		return err
-	}
-	if err := t.execIn(ctx, `INSERT INTO inbox (grp, entries, cases, dockets, doubt, weight, first, latest, rank) `+sumGroups+` WHERE `, "grp", groups, ` GROUP BY grp ON CONFLICT (grp) DO UPDATE SET
-			entries = excluded.entries, cases = excluded.cases, dockets = excluded.dockets, doubt = excluded.doubt, weight = excluded.weight,
-			first = excluded.first, latest = excluded.latest`); err != nil {
-		return err
-	}
-	if err := t.execIn(ctx, `UPDATE inbox SET rank = `+rankOf+` WHERE `, "grp", groups); err != nil {
-		return err
-	}
-	return t.execIn(ctx, `DELETE FROM inbox WHERE entries = 0 AND `, "grp", groups)
+	in.flush(ctx, t)
+	t.runIn(ctx, `INSERT INTO inbox (grp, entries, cases, dockets, doubt, weight, first, latest, rank) `+sumGroups+` WHERE `, "grp", groups,
+		` GROUP BY grp ON CONFLICT (grp) DO UPDATE SET entries = excluded.entries, cases = excluded.cases, dockets = excluded.dockets,
+			doubt = excluded.doubt, weight = excluded.weight, first = excluded.first, latest = excluded.latest`)
+	t.runIn(ctx, `UPDATE inbox SET rank = `+rankOf+` WHERE `, "grp", groups, ``)
+	t.runIn(ctx, `DELETE FROM inbox WHERE entries = 0 AND `, "grp", groups, ``)
 }
 
-// execIn runs a statement on the rows whose column has one of some values.
-func (t *tx) execIn(ctx context.Context, statement, column string, values []any, more ...string) error {
-	_, err := t.exec(ctx, statement+column+` IN (`+places(1, len(values))+`)`+strings.Join(more, ""), values...)
-	return err
+// runIn runs a statement on the rows whose column has one of some values.
+func (t *tx) runIn(ctx context.Context, before, column string, values []any, after string) {
+	t.run(ctx, before+column+` IN (`+places(1, len(values))+`)`+after, values...)
 }
 
 // lockDockets makes transactions that change entries of the same dockets take turns. SQLite's do anyway.
-func (t *tx) lockDockets(ctx context.Context, ids ...int64) error {
+func (t *tx) lockDockets(ctx context.Context, ids ...int64) {
 	if t.pg == nil {
-		return nil
+		return
 	}
-	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
-	for chunk := range slices.Chunk(ids, insertRows) {
-		args := make([]any, len(chunk))
-		for i, id := range chunk {
-			args[i] = id
-		}
-		if _, err := t.exec(ctx, `SELECT id FROM dockets WHERE id IN (`+places(1, len(chunk))+`) ORDER BY id FOR NO KEY UPDATE`, args...); err != nil {
-			return err
-		}
+	for chunk := range slices.Chunk(anys(slices.Compact(slices.Sorted(slices.Values(ids)))), insertRows) {
+		t.runIn(ctx, `SELECT id FROM dockets WHERE `, "id", chunk, ` ORDER BY id FOR NO KEY UPDATE`)
 	}
-	return nil
 }

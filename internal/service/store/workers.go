@@ -30,10 +30,7 @@ func (s *Store) ClaimWork(ctx context.Context) (release func(), err error) {
 		err = fmt.Errorf("%s: %w", d.path, ErrInUse)
 	}
 	if err == nil {
-		err = s.write(ctx, func(t *tx) error { // those that were killed
-			_, err := t.exec(ctx, `DELETE FROM workers`)
-			return err
-		})
+		err = s.change(ctx, `DELETE FROM workers`)
 	}
 	if err != nil {
 		release()
@@ -98,19 +95,15 @@ func (s *Store) Beat(ctx context.Context, w WorkerInfo, has []int64, free int) (
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, `INSERT INTO workers (id, machine, version, started, beats, seen) VALUES ($1, $2, $3, $4, 0, $4)
+		t.run(ctx, `INSERT INTO workers (id, machine, version, started, beats, seen) VALUES ($1, $2, $3, $4, 0, $4)
 			ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, beats = workers.beats + 1`,
-			w.ID, text(w.Machine, maxName), text(w.Version, maxName), now); err != nil {
-			return err
-		}
+			w.ID, text(w.Machine, maxName), text(w.Version, maxName), now)
 		var own where
 		own.add("worker = ?", w.ID)
 		if len(has) > 0 {
 			own.in("id NOT", anys(has))
 		}
-		if _, err := t.exec(ctx, `UPDATE batches SET state = 'queued'`+own.text()+` AND state = 'running'`, own.args...); err != nil {
-			return err
-		}
+		t.run(ctx, `UPDATE batches SET state = 'queued'`+own.text()+` AND state = 'running'`, own.args...)
 		if err := t.orphans(ctx); err != nil {
 			return err
 		}
@@ -145,9 +138,7 @@ func (t *tx) orphans(ctx context.Context) error {
 // RemoveWorker removes a worker that has stopped, or is silent: its batches wait again.
 func (s *Store) RemoveWorker(ctx context.Context, id string) error {
 	return s.write(ctx, func(t *tx) error {
-		if _, err := t.exec(ctx, `DELETE FROM workers WHERE id = $1`, id); err != nil {
-			return err
-		}
+		t.run(ctx, `DELETE FROM workers WHERE id = $1`, id)
 		return t.orphans(ctx)
 	})
 }
