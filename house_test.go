@@ -66,7 +66,6 @@ var law = []struct{ folder, imports string }{
 	{"internal/run/journal", "abi abi/codec host/docket host/trial internal/flock internal/outfile"},
 	{"internal/service/auth", "internal/httplimit internal/service/store internal/service/wire"},
 	{"internal/service/client", "internal/private internal/service/wire"},
-	{"internal/service/linger", ""},
 	{"internal/service/wire", "abi abi/codec host/docket host/trial internal/run/journal internal/sanitize"},
 	{"internal/service/store", "abi abi/codec host/casebook host/docket host/trial internal/flock internal/run/..."},
 	{"internal/...", "abi/... host/... internal/... pipelines"},

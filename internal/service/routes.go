@@ -11,8 +11,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/linger"
-	"github.com/shadowcourt/shadowcourt/internal/service/refit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/web"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
@@ -40,7 +38,7 @@ func (s *Service) routes() (http.Handler, error) {
 	mux.HandleFunc("GET /readyz", s.readyz)
 	mux.Handle("/", a.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if who := auth.From(r.Context()); who != nil {
-			linger.Known(r.Context(), who.Submitter)
+			httplimit.Known(r.Context(), who.Submitter)
 		}
 		inner.ServeHTTP(w, r)
 	})))
@@ -126,8 +124,8 @@ func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) {
 }
 
 // refit learns a profile from the corrections of one format.
-func (s *Service) refit(ctx context.Context, progress func(step string)) (*refit.Proposal, error) {
-	return refit.Propose(ctx, refit.Config{
+func (s *Service) refit(ctx context.Context, progress func(step string)) (*work.Proposal, error) {
+	return work.Propose(ctx, work.RefitConfig{
 		Store: s.config.Store, File: ProfileFile, Progress: progress,
 		Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) { return s.config.Open(ctx, o, nil) },
 	})

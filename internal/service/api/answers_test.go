@@ -77,7 +77,7 @@ func TestAnActivationThatIsPendingIsAbandoned(t *testing.T) {
 	if _, err := s.store.BeginWith(ctx, store.Generation{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.store.RegisterWorker(ctx, store.WorkerInfo{ID: "slow"}); err != nil {
+	if _, err := s.store.Beat(ctx, store.WorkerInfo{ID: "slow"}, nil, 0); err != nil {
 		t.Fatal(err)
 	}
 	next, err := s.store.AddGeneration(ctx, store.Generation{})

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
-	"github.com/shadowcourt/shadowcourt/internal/service/linger"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
@@ -36,7 +36,7 @@ func at(t *testing.T, h http.HandlerFunc) *client.Client {
 func connect(t *testing.T, h http.HandlerFunc, wait func(context.Context, time.Duration) error) *client.Client {
 	t.Helper()
 	server := httptest.NewUnstartedServer(h)
-	server.Listener = linger.Listener(server.Listener) // as the service does
+	server.Listener = httplimit.Listener(server.Listener) // as the service does
 	server.Start()
 	t.Cleanup(server.Close)
 	c, err := client.New(client.Config{Server: server.URL + "/", Token: token, Program: "test/1", Wait: wait})

@@ -85,18 +85,13 @@ type Entry struct {
 const entryColumns = `docket, ordinal, case_id, subject, suite, labels, member_count, repository, source, line, created, grp, fault, status,
 	label, confidence, light_label, light_confidence, beside_status, beside_label, beside_confidence, doubt, generation, tried, correction, corrected, about`
 
-func scanEntry(scan func(...any) error) (Entry, error) {
-	var e Entry
-	var labels, status, beside string
-	var created, tried int64
-	if err := scan(&e.Docket, &e.Ordinal, &e.CaseID, &e.Subject, &e.Suite, &labels, &e.Members, &e.Repository, &e.Source, &e.Line,
-		&created, &e.Group, &e.Fault, &status, &e.Label, &e.Confidence, &e.Light.Classification, &e.Light.Confidence,
-		&beside, &e.Beside.Label, &e.Beside.Confidence, &e.Doubt, &e.Generation, &tried, &e.Correction, &e.Corrected, &e.About); err != nil {
-		return e, err
-	}
-	e.ID, e.Labels = TrialID{e.Docket, e.Ordinal}, []string{}
-	e.Status, e.Beside.Status, e.Created, e.Tried = trial.Status(status), trial.Status(beside), at(created), at(tried)
-	return e, parse(labels, &e.Labels)
+func scanEntry(scan scanner) (Entry, error) {
+	e := Entry{Labels: []string{}}
+	err := scan(&e.Docket, &e.Ordinal, &e.CaseID, &e.Subject, &e.Suite, encoded{&e.Labels}, &e.Members, &e.Repository, &e.Source, &e.Line,
+		moment{&e.Created}, &e.Group, &e.Fault, &e.Status, &e.Label, &e.Confidence, &e.Light.Classification, &e.Light.Confidence,
+		&e.Beside.Status, &e.Beside.Label, &e.Beside.Confidence, &e.Doubt, &e.Generation, moment{&e.Tried}, &e.Correction, &e.Corrected, &e.About)
+	e.ID = TrialID{e.Docket, e.Ordinal}
+	return e, err
 }
 
 // EntryFilter selects entries. Zero fields select all.
@@ -150,12 +145,7 @@ func (f *EntryFilter) where(ctx context.Context, d database) where {
 		w.equal(column, f.Label)
 	}
 	if len(f.Statuses) > 0 {
-		list := make([]string, len(f.Statuses))
-		args := make([]any, len(f.Statuses))
-		for i, s := range f.Statuses {
-			list[i], args[i] = "?", string(s)
-		}
-		w.add("status IN ("+strings.Join(list, ", ")+")", args...)
+		w.in("status", anys(f.Statuses))
 	}
 	w.equal("grp", f.Group)
 	if !f.Since.IsZero() {
@@ -206,14 +196,7 @@ func (s *Store) Entries(ctx context.Context, f EntryFilter) ([]Entry, error) {
 		w.add("docket <= ?", after.Docket)
 		w.add("(docket < ? OR ordinal > ?)", after.Docket, int64(after.Ordinal))
 	}
-	list := []Entry{}
-	err := each(ctx, s.db, `SELECT `+entryColumns+` FROM entries`+w.text()+order+w.limit(f.Limit, 100, 1000), w.args,
-		func(scan func(...any) error) error {
-			e, err := scanEntry(scan)
-			list = append(list, e)
-			return err
-		})
-	return list, err
+	return rowsOf(ctx, s.db, `SELECT `+entryColumns+` FROM entries`+w.text()+order+w.limit(f.Limit, 100, 1000), w.args, scanEntry)
 }
 
 // CountEntries counts those that a filter selects, without its limit. It reads them all: see tally.go for what is kept.

@@ -45,11 +45,8 @@ type Generation struct {
 // AddBlob keeps a module, a pipeline, a profile or a rubric under its hexadecimal SHA-256.
 func (s *Store) AddBlob(ctx context.Context, content []byte) (digest string, err error) {
 	digest = digestOf(content)
-	err = s.write(ctx, func(t *tx) error {
-		_, err := t.exec(ctx, `INSERT INTO blobs (digest, size, body, created) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-			digest, int64(len(content)), pack(content), s.now())
-		return err
-	})
+	err = s.change(ctx, `INSERT INTO blobs (digest, size, body, created) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+		digest, int64(len(content)), pack(content), s.now())
 	return digest, err
 }
 
@@ -120,28 +117,14 @@ func (s *Store) BeginWith(ctx context.Context, g Generation) (current int64, err
 
 const generationColumns = `id, parent, parts, share, note, author, created, id = (SELECT value FROM counters WHERE name = 'generation')`
 
-func scanGeneration(scan func(...any) error) (Generation, error) {
-	var g Generation
-	var parts string
-	var created int64
-	if err := scan(&g.ID, &g.Parent, &parts, &g.Share, &g.Note, &g.Author, &created, &g.Current); err != nil {
-		return g, err
-	}
-	g.Created, g.Modules = at(created), map[string]string{}
-	return g, parse(parts, &g.Parts)
+func scanGeneration(scan scanner) (Generation, error) {
+	g := Generation{Parts: Parts{Modules: map[string]string{}}}
+	err := scan(&g.ID, &g.Parent, encoded{&g.Parts}, &g.Share, &g.Note, &g.Author, moment{&g.Created}, &g.Current)
+	return g, err
 }
 
-func readGeneration(ctx context.Context, q querier, id int64) (g Generation, err error) {
-	found := false
-	err = each(ctx, q, `SELECT `+generationColumns+` FROM generations WHERE id = $1`, []any{id}, func(scan func(...any) error) error {
-		found = true
-		g, err = scanGeneration(scan)
-		return err
-	})
-	if err == nil && !found {
-		err = fmt.Errorf("generation %d: %w", id, ErrNotFound)
-	}
-	return g, err
+func readGeneration(ctx context.Context, q querier, id int64) (Generation, error) {
+	return rowOf(ctx, q, fmt.Sprintf("generation %d", id), `SELECT `+generationColumns+` FROM generations WHERE id = $1`, []any{id}, scanGeneration)
 }
 
 // Generation reads one.
@@ -152,17 +135,8 @@ func (s *Store) Generation(ctx context.Context, id int64) (Generation, error) {
 // Generations lists them, the latest first, from one on with a smaller id than before (0: all); at most limit, 0 for 100.
 func (s *Store) Generations(ctx context.Context, before int64, limit int) ([]Generation, error) {
 	var w where
-	if before > 0 {
-		w.add("id < ?", before)
-	}
-	list := []Generation{}
-	err := each(ctx, s.db, `SELECT `+generationColumns+` FROM generations`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000), w.args,
-		func(scan func(...any) error) error {
-			g, err := scanGeneration(scan)
-			list = append(list, g)
-			return err
-		})
-	return list, err
+	w.before(before)
+	return rowsOf(ctx, s.db, `SELECT `+generationColumns+` FROM generations`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000), w.args, scanGeneration)
 }
 
 // CurrentGeneration is the one in force; 0 for none.

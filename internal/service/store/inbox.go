@@ -111,7 +111,7 @@ func (s *Store) keptGroups(ctx context.Context, q querier, f *InboxFilter, box *
 		w.add(`(rank < ? OR grp > ?)`, from.rank, from.Key)
 	}
 	return each(ctx, q, `SELECT grp, entries, cases, dockets, doubt, weight, first, latest, rank FROM inbox`+w.text()+` ORDER BY rank DESC, grp`+w.limit(f.Limit+1, 0, f.Limit+1), w.args,
-		func(scan func(...any) error) error {
+		func(scan scanner) error {
 			g, err := s.scanGroup(scan, func(g *Group) any { return &g.rank })
 			box.Groups = append(box.Groups, g)
 			return err
@@ -134,7 +134,7 @@ func (s *Store) selectGroups(ctx context.Context, q querier, f *InboxFilter, box
 		w.add("docket > 0")
 	}
 	err := each(ctx, q, `SELECT `+grp+`, count(*), CAST(sum(1 + member_count) AS BIGINT), count(DISTINCT docket), sum(doubt), sum(`+entryWeight+`),
-		min(created), max(created), max(docket) FROM entries`+w.text()+` GROUP BY 1`, w.args, func(scan func(...any) error) error {
+		min(created), max(created), max(docket) FROM entries`+w.text()+` GROUP BY 1`, w.args, func(scan scanner) error {
 		g, err := s.scanGroup(scan, func(g *Group) any { return &g.docket })
 		g.rank = math.Log2(g.weight) + float64(micros(g.Latest))/weekMicros
 		box.Total++
@@ -167,7 +167,7 @@ func (s *Store) sample(ctx context.Context, q querier, f *InboxFilter, g *Group)
 	if g.docket > 0 {
 		w.add("docket = ?", g.docket)
 	}
-	return each(ctx, q, `SELECT `+entryColumns+` FROM entries`+w.text()+` ORDER BY docket DESC, ordinal LIMIT 1`, w.args, func(scan func(...any) error) (err error) {
+	return each(ctx, q, `SELECT `+entryColumns+` FROM entries`+w.text()+` ORDER BY docket DESC, ordinal LIMIT 1`, w.args, func(scan scanner) (err error) {
 		g.Sample, err = scanEntry(scan)
 		return err
 	})

@@ -19,9 +19,9 @@ func knows(t *testing.T, s *store.Store) { //nolint:thelper // a test of the sui
 	entries[0].Truth = &trial.Truth{Classification: "flake"}
 	entries[1].Truth = &trial.Truth{ExpectedVerdict: "affirm"}
 	d := submit(t, s, store.Submission{Submitter: "ci", Name: "nightly", Repository: "example.org/a"}, entries...)
-	tryAll(t, s, d.ID, surely)
+	tryAll(t, s, surely)
 	other := submit(t, s, store.Submission{Submitter: "ci", Name: "other", Repository: "example.org/b"}, entriesOf("a")...)
-	tryAll(t, s, other.ID, surely)
+	tryAll(t, s, surely)
 
 	about, err := s.About(t.Context(), []store.TrialID{{Docket: d.ID, Ordinal: 1}, {Docket: other.ID, Ordinal: 1}, {Docket: 99, Ordinal: 1}})
 	must(t, err)

@@ -1,6 +1,10 @@
 package store_test
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -27,5 +31,26 @@ func TestPagesUseIndexes(t *testing.T) {
 		if !strings.Contains(text, want) || strings.Contains(text, "TEMP B-TREE FOR ORDER") {
 			t.Errorf("%s:\n%s", query, text)
 		}
+	}
+}
+
+// TestAccept_HS3_TheQueueIsUsedByItsAPI: no statement of the service names a table of River.
+func TestAccept_HS3_TheQueueIsUsedByItsAPI(t *testing.T) {
+	t.Parallel()
+	table := regexp.MustCompile(`(?i)\b(?:from|into|update|join|table)\s+river_`)
+	files := 0
+	must(t, filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		files++
+		text, err := os.ReadFile(path)
+		if found := table.Find(text); found != nil || strings.Contains(string(text), "river_"+"job") {
+			t.Errorf("%s reads or writes tables of the queue: %q", path, found)
+		}
+		return err
+	}))
+	if files < 50 {
+		t.Errorf("only %d files were read", files)
 	}
 }

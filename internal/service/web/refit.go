@@ -12,8 +12,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/compare"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/refit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
 const (
@@ -41,7 +41,7 @@ func (r *refitState) Missing() int { return max(r.Needed-r.Known, 0) }
 
 // refitOutcome is what came of a refit. The flips of its comparison are only those here.
 type refitOutcome struct {
-	refit.Proposal
+	work.Proposal
 	Flips    []refitFlip // the first ones
 	AllFlips int
 }
@@ -65,7 +65,7 @@ func (s *site) refitState(ctx context.Context) (*refitState, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &refitState{Refit: kept, Known: known, Needed: refit.Least}
+	out := &refitState{Refit: kept, Known: known, Needed: work.LeastKnown}
 	if kept.Outcome != "" {
 		err = json.Unmarshal([]byte(kept.Outcome), &out.Outcome) //nolint:musttag // the row is of this package alone
 	}
@@ -173,7 +173,7 @@ func (s *site) beat(ctx context.Context, holder string, steps <-chan string) {
 }
 
 // outcomeOf is what the page shows of a proposal.
-func outcomeOf(p *refit.Proposal) (string, error) {
+func outcomeOf(p *work.Proposal) (string, error) {
 	out := refitOutcome{Proposal: *p, AllFlips: len(p.Compared.Flips)}
 	for _, f := range p.Compared.Flips[:min(len(p.Compared.Flips), mostRefitFlips)] {
 		out.Flips = append(out.Flips, refitFlip{f.ID, f.Court.End(), f.Candidate.End(), f.Mark})

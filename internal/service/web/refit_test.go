@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/compare"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/service/refit"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
 // A refit is kept in the store, where all processes find it: one runs at a time, and its page tells how far it is and what came of it.
@@ -20,14 +20,14 @@ func TestARefitIsKeptInTheStore(t *testing.T) {
 	ended := func(label string) *trial.Result {
 		return &trial.Result{ID: "1-1", Final: trial.Final{Status: trial.Affirmed, Classification: label}}
 	}
-	learned := &refit.Proposal{
+	learned := &work.Proposal{
 		Format: "jsonl", File: "profile:jsonl", Profile: []byte("name: refit\n"), Fitted: 20, HeldOut: 20, Learned: true, Model: "m",
 		Compared: &compare.Report{
 			Cases: 20, Truth: &compare.Truth{Cases: 20, CourtRight: 10, CandidateRight: 12, P: 0.25}, Finding: "inconclusive", Why: []string{"why"},
 			Flips: []compare.Flip{{BesideJSON: &render.BesideJSON{ID: "1-1", Court: ended("bug"), Candidate: ended("flake")}, Mark: compare.ToRight}},
 		},
 	}
-	s := newService(t, serviceOptions{refit: func(_ context.Context, progress func(string)) (*refit.Proposal, error) {
+	s := newService(t, serviceOptions{refit: func(_ context.Context, progress func(string)) (*work.Proposal, error) {
 		progress("learning")
 		close(step)
 		<-end

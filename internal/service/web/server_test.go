@@ -28,7 +28,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/refit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/web"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
@@ -48,7 +47,7 @@ type serviceOptions struct {
 	// scopes of whoever asks; nil: all.
 	scopes []auth.Scope
 	// refit of the server; nil: it can't refit.
-	refit func(context.Context, func(string)) (*refit.Proposal, error)
+	refit func(context.Context, func(string)) (*work.Proposal, error)
 	// refits: it learns with the shipped court.
 	refits bool
 	// stop ends streams.
@@ -62,10 +61,10 @@ type serviceOptions struct {
 }
 
 // learn refits with the shipped court.
-func learn(kept *store.Store) func(context.Context, func(string)) (*refit.Proposal, error) {
+func learn(kept *store.Store) func(context.Context, func(string)) (*work.Proposal, error) {
 	const file = "profile:jsonl"
-	return func(ctx context.Context, progress func(string)) (*refit.Proposal, error) {
-		return refit.Propose(ctx, refit.Config{Store: kept, File: func(format string) string { return "profile:" + format }, Progress: progress, Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) {
+	return func(ctx context.Context, progress func(string)) (*work.Proposal, error) {
+		return work.Propose(ctx, work.RefitConfig{Store: kept, File: func(format string) string { return "profile:" + format }, Progress: progress, Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) {
 			config, err := courtConfig()
 			if text := o.Files[file]; text != nil && err == nil {
 				config.Profile, err = profile.Parse(file, text)
@@ -308,12 +307,11 @@ func (s *service) submit(name, repository string, entries []docket.Entry) int64 
 func (s *service) try(id int64, change func(*trial.Trial)) {
 	s.t.Helper()
 	ctx := s.t.Context()
-	batches, err := s.store.Batches(ctx, id)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, info := range batches {
-		b, err := s.store.BeginBatch(ctx, info.ID, "worker")
+	for {
+		b, err := s.store.BeginBatch(ctx, "worker")
+		if errors.Is(err, store.ErrNotFound) {
+			break
+		}
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -325,7 +323,7 @@ func (s *service) try(id int64, change func(*trial.Trial)) {
 			}
 			o.Verdicts = append(o.Verdicts, store.NewVerdict{Digest: e.Digest, Trial: tried, Took: 20 * time.Millisecond})
 		}
-		if err := s.store.CompleteBatch(ctx, b, "worker", o, nil); err != nil {
+		if err := s.store.CompleteBatch(ctx, b, "worker", o); err != nil {
 			s.t.Fatal(err)
 		}
 	}

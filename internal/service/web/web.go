@@ -13,16 +13,16 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/refit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
 // Config of the pages. Operations and Auth must be set.
 type Config struct {
 	*api.Operations
 	Auth *auth.Authenticator
-	// Refit learns a profile from corrections (see package refit), telling progress. Nil: the server can't refit.
-	Refit func(ctx context.Context, progress func(step string)) (*refit.Proposal, error)
+	// Refit learns a profile from corrections (see work.Propose), telling progress. Nil: the server can't refit.
+	Refit func(ctx context.Context, progress func(step string)) (*work.Proposal, error)
 	// Background runs what goes on after its request, with a context that ends with the process. It must be set where Refit is.
 	Background func(ctx context.Context, do func(context.Context))
 }
