@@ -279,7 +279,7 @@ func (s *site) abandon(w http.ResponseWriter, r *http.Request) error {
 func (s *site) propose(w http.ResponseWriter, r *http.Request) error {
 	const most = api.MaxGenerationBytes / 4 * 3 // the API takes them in base64
 	r.Body = httplimit.Streaming(w, r.Body, most)
-	err := r.ParseMultipartForm(most)
+	err := r.ParseMultipartForm(most) //nolint:gosec // Streaming bounds it
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return invalid("the modules have more than 48 MiB")
 	}
