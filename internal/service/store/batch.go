@@ -111,9 +111,8 @@ func (s *Store) Known(ctx context.Context, b *Batch, configuration string) (map[
 
 // Outcome is what came of a batch.
 type Outcome struct {
-	// Configuration is the digest of all that the verdicts depend on beside case and generation, Parts are what it is of, by name.
+	// Configuration is the digest of all that the verdicts depend on beside case and generation.
 	Configuration string
-	Parts         map[string]string
 	Verdicts      []NewVerdict
 	// Faults say why entries could not be tried, by ordinal.
 	Faults map[int]string
@@ -184,7 +183,7 @@ func (s *Store) CompleteBatch(ctx context.Context, b *Batch, worker string, o *O
 		if err := s.insertVerdicts(ctx, t, b, worker, o, rows); err != nil {
 			return err
 		}
-		t.lockDockets(ctx, b.Docket.ID)
+		t.lockDockets(ctx, []any{b.Docket.ID})
 		if o.Rest > 0 {
 			if err := t.split(ctx, b, o.Rest); err != nil {
 				return err
@@ -210,10 +209,6 @@ func (t *tx) whoHas(ctx context.Context, b *Batch) error {
 }
 
 func (s *Store) insertVerdicts(ctx context.Context, t *tx, b *Batch, worker string, o *Outcome, rows []packed) error {
-	if o.Configuration != "" {
-		t.run(ctx, `INSERT INTO configurations (digest, parts) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-			o.Configuration, object(o.Parts))
-	}
 	record := int64(0)
 	if len(o.Record) > 0 {
 		record = b.ID
@@ -256,7 +251,7 @@ func (s *Store) link(ctx context.Context, t *tx, b *Batch, o *Outcome) error {
 	}
 	first, last := int64(b.Entries[0].Ordinal), int64(b.Entries[len(b.Entries)-1].Ordinal)
 	var tried, faults int64
-	if err := t.retally(ctx, `e.docket = $1 AND e.ordinal >= $2 AND e.ordinal <= $3`, []any{b.Docket.ID, first, last}, func() (err error) {
+	if err := t.retally(ctx, []int64{b.Docket.ID}, `e.docket = $1 AND e.ordinal >= $2 AND e.ordinal <= $3`, []any{b.Docket.ID, first, last}, func() (err error) {
 		tried, faults, err = s.linkEntries(ctx, t, b, o, first, last)
 		return err
 	}); err != nil {

@@ -45,12 +45,6 @@ func (t *tx) logCasebook(ctx context.Context, r casebookRevision) (int64, error)
 	return r.Revision, t.err
 }
 
-// CasebookRevision is the latest revision of the casebook; 0 for an empty one.
-func (s *Store) CasebookRevision(ctx context.Context) (revision int64, err error) {
-	err = one(ctx, s.db, `SELECT value FROM counters WHERE name = 'casebook'`, nil, &revision)
-	return revision, err
-}
-
 // Learned is a case that the casebook learned.
 type Learned struct {
 	Case abi.Case

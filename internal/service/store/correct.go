@@ -133,7 +133,7 @@ func (t *tx) inForce(ctx context.Context, c *Correction, list []corrected) (none
 		wanted[list[i].id] = true
 	}
 	// Of equal corrections at the same time, the second sees the first.
-	t.lockDockets(ctx, dockets...)
+	t.lockDockets(ctx, anys(slices.Compact(slices.Sorted(slices.Values(dockets)))))
 	var id int64
 	if err := one(ctx, t, `SELECT correction FROM entries WHERE docket = $1 AND ordinal = $2`, []any{list[0].id.Docket, int64(list[0].id.Ordinal)}, &id); err != nil || id == 0 {
 		return none, err
@@ -187,8 +187,7 @@ func (t *tx) recorrect(ctx context.Context, id int64, change func() error) error
 	if err != nil {
 		return err
 	}
-	t.lockDockets(ctx, dockets...)
-	return t.retally(ctx, `(e.docket, e.ordinal) IN (SELECT docket, ordinal FROM correction_entries WHERE correction = $1)`, []any{id}, change)
+	return t.retally(ctx, dockets, `(e.docket, e.ordinal) IN (SELECT docket, ordinal FROM correction_entries WHERE correction = $1)`, []any{id}, change)
 }
 
 // Undo takes a correction back. The trials have the latest correction again that is in force, or none, and the casebook is as if

@@ -159,9 +159,6 @@ func (s *Store) Tallies(ctx context.Context, repository string, since time.Time)
 		})
 }
 
-// WeekOf is the week of a time, as [Tally] has it.
-func WeekOf(t time.Time) time.Time { return weekStart((t.UnixMicro() + sinceMonday) / weekMicros) }
-
 // sinceMonday is from the Monday before 1970 to its first day, a Thursday.
 const sinceMonday = weekMicros / 7 * 3
 

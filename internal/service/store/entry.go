@@ -80,16 +80,22 @@ type Entry struct {
 	Doubt float64 `json:"-"`
 	// About is what tells most of the failure, such as the first line of its message; empty until it was tried.
 	About string `json:"-"`
+	// What the docket says: its name, the right label (empty where it is not known), and names of labels for people.
+	DocketName string            `json:"-"`
+	Truth      string            `json:"-"`
+	LabelNames map[string]string `json:"-"`
 }
 
 const entryColumns = `docket, ordinal, case_id, subject, suite, labels, member_count, repository, source, line, created, grp, fault, status,
-	label, confidence, light_label, light_confidence, beside_status, beside_label, beside_confidence, doubt, generation, tried, correction, corrected, about`
+	label, confidence, light_label, light_confidence, beside_status, beside_label, beside_confidence, doubt, generation, tried, correction, corrected, about,
+	(SELECT name FROM dockets d WHERE d.id = entries.docket), known, label_names`
 
 func scanEntry(scan scanner) (Entry, error) {
 	e := Entry{Labels: []string{}}
 	err := scan(&e.Docket, &e.Ordinal, &e.CaseID, &e.Subject, &e.Suite, encoded{&e.Labels}, &e.Members, &e.Repository, &e.Source, &e.Line,
 		moment{&e.Created}, &e.Group, &e.Fault, &e.Status, &e.Label, &e.Confidence, &e.Light.Classification, &e.Light.Confidence,
-		&e.Beside.Status, &e.Beside.Label, &e.Beside.Confidence, &e.Doubt, &e.Generation, moment{&e.Tried}, &e.Correction, &e.Corrected, &e.About)
+		&e.Beside.Status, &e.Beside.Label, &e.Beside.Confidence, &e.Doubt, &e.Generation, moment{&e.Tried}, &e.Correction, &e.Corrected, &e.About,
+		&e.DocketName, &e.Truth, encoded{&e.LabelNames})
 	e.ID = TrialID{e.Docket, e.Ordinal}
 	return e, err
 }

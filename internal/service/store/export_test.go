@@ -8,46 +8,27 @@ import (
 
 // Recount says where the counts that are kept are not those of the entries.
 func (s *Store) Recount(ctx context.Context) error {
-	columns := map[string]string{"tallies": "*", "inbox_dockets": "grp, docket, entries, cases, doubt, weight, created", "inbox": "*"}
 	all := strings.NewReplacer("{sign}", "1", "{condition}", "1 = 1")
-	for _, c := range []struct{ keys, sums, table, count string }{
-		{"docket, generation, status, label, light, truth, corrected, open, confidence", "entries, stated, micros, fuel", "tallies", countResults},
-		{"grp, docket, entries, cases, created", "doubt, weight", "inbox_dockets", countWaiting},
-		{"grp, entries, cases, dockets, first, latest", "doubt, weight", "inbox", sumGroups + " GROUP BY grp"},
-	} {
-		if err := s.db.write(ctx, func(t *tx) error {
-			if _, err := t.exec(ctx, `CREATE TEMPORARY TABLE recount AS SELECT `+columns[c.table]+` FROM `+c.table+` WHERE 1 = 0`); err != nil {
+	return s.db.write(ctx, func(t *tx) error {
+		t.run(ctx, `CREATE TEMPORARY TABLE recount AS SELECT * FROM tallies WHERE 1 = 0`)
+		t.run(ctx, `INSERT INTO recount `+all.Replace(countResults))
+		for _, pair := range [][2]string{{"tallies", "recount"}, {"recount", "tallies"}} {
+			var same []string
+			for key := range strings.SplitSeq("docket, generation, status, label, light, truth, corrected, open, confidence, entries, micros, fuel", ", ") {
+				same = append(same, "b."+key+" = a."+key)
+			}
+			dockets, err := rowsOf(ctx, t, `SELECT a.docket FROM `+pair[0]+` a WHERE NOT EXISTS
+				(SELECT 1 FROM `+pair[1]+` b WHERE `+strings.Join(same, " AND ")+` AND abs(b.stated - a.stated) < 1e-6)`, nil, value[int64])
+			if err == nil && len(dockets) > 0 {
+				err = fmt.Errorf("%s has rows of %v that %s has not", pair[0], dockets, pair[1])
+			}
+			if err != nil {
 				return err
 			}
-			if _, err := t.exec(ctx, `INSERT INTO recount `+all.Replace(c.count)); err != nil {
-				return err
-			}
-			for _, pair := range [][2]string{{c.table, "recount"}, {"recount", c.table}} {
-				var same []string
-				for key := range strings.SplitSeq(c.keys, ", ") {
-					same = append(same, "b."+key+" = a."+key)
-				}
-				for sum := range strings.SplitSeq(c.sums, ", ") {
-					same = append(same, "abs(b."+sum+" - a."+sum+") < 1e-6")
-				}
-				if err := each(ctx, t, `SELECT a.`+strings.Split(c.keys, ", ")[0]+` FROM `+pair[0]+` a WHERE NOT EXISTS (SELECT 1 FROM `+pair[1]+` b WHERE `+strings.Join(same, " AND ")+`)`, nil,
-					func(scan scanner) error {
-						var key any
-						if err := scan(&key); err != nil {
-							return err
-						}
-						return fmt.Errorf("%s has rows of %v that %s has not", pair[0], key, pair[1])
-					}); err != nil {
-					return err
-				}
-			}
-			_, err := t.exec(ctx, `DROP TABLE recount`)
-			return err
-		}); err != nil {
-			return err
 		}
-	}
-	return nil
+		t.run(ctx, `DROP TABLE recount`)
+		return nil
+	})
 }
 
 // Plan is how SQLite carries a query out.
@@ -89,7 +70,7 @@ func (s *Store) Before14(ctx context.Context) error {
 			`CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires BIGINT NOT NULL)`, `ALTER TABLE workers ADD COLUMN role TEXT NOT NULL DEFAULT ''`,
 			`ALTER TABLE batches ADD COLUMN job BIGINT NOT NULL DEFAULT 0`, `CREATE INDEX batches_tag ON batches (tag) WHERE state IN ('queued', 'running')`,
 			`DROP INDEX batches_queued`, `DROP INDEX batches_running`, `DELETE FROM migrations`, `INSERT INTO migrations (version, name) VALUES (14, '14 about')`,
-			`ALTER TABLE entries DROP COLUMN known`, `DROP TABLE inbox_dockets`,
+			`CREATE TABLE configurations (digest TEXT PRIMARY KEY, parts TEXT NOT NULL)`, `ALTER TABLE entries DROP COLUMN known`, `CREATE TABLE inbox (grp TEXT PRIMARY KEY)`,
 		} {
 			if _, err := t.exec(ctx, statement); err != nil {
 				return err

@@ -3,52 +3,10 @@ package store
 import (
 	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
-
-// About is what lists of entries show beside an [Entry]: what the docket says of it.
-type About struct {
-	// DocketName is the docket's.
-	DocketName string
-	// Truth is the label that the docket states, empty for none.
-	Truth string
-	// LabelNames are the names of the case's labels for people, by label.
-	LabelNames map[string]string
-}
-
-// maxAbout bounds the entries of one question.
-const maxAbout = 1000
-
-// About reads what dockets say of entries: at most the first 1,000 of the list.
-func (s *Store) About(ctx context.Context, ids []TrialID) (map[TrialID]About, error) {
-	out := make(map[TrialID]About, len(ids))
-	ids = ids[:min(len(ids), maxAbout)]
-	if len(ids) == 0 {
-		return out, nil
-	}
-	var w where
-	pairs := strings.TrimSuffix(strings.Repeat("(CAST(? AS BIGINT), CAST(? AS BIGINT)), ", len(ids)), ", ")
-	args := make([]any, 0, 2*len(ids))
-	for _, id := range ids {
-		args = append(args, id.Docket, int64(id.Ordinal))
-	}
-	w.within(ctx, "d.repository")
-	w.add("(e.docket, e.ordinal) IN (VALUES "+pairs+")", args...)
-	err := each(ctx, s.db, `SELECT e.docket, e.ordinal, e.truth, e.label_names, d.name FROM entries e JOIN dockets d ON d.id = e.docket`+w.text(), w.args,
-		func(scan scanner) error {
-			var id TrialID
-			var a About
-			var truth trial.Truth
-			err := scan(&id.Docket, &id.Ordinal, encoded{&truth}, encoded{&a.LabelNames}, &a.DocketName)
-			a.Truth = truth.Classification
-			out[id] = a
-			return err
-		})
-	return out, err
-}
 
 // Known is a result whose right label is known, from a correction or from its docket.
 type Known struct {

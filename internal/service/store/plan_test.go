@@ -19,7 +19,6 @@ func TestPagesUseIndexes(t *testing.T) {
 		`SELECT grp || '', count(*), count(DISTINCT docket) FROM entries WHERE ` + open + ` AND instr(words, 'x') > 0 AND docket > 0 GROUP BY 1`:                                      "INDEX entries_waiting",
 		`SELECT subject FROM entries WHERE ` + open + ` AND grp = 'x' ORDER BY docket DESC, ordinal LIMIT 50`:                                                                         "INDEX entries_inbox",
 		`SELECT 1 FROM entries WHERE ` + open + ` AND grp = 'x' AND docket = 1`:                                                                                                       "COVERING INDEX entries_inbox",
-		`SELECT * FROM inbox WHERE rank <= 1 AND (rank < 1 OR grp > 'x') ORDER BY rank DESC, grp LIMIT 50`:                                                                            "INDEX inbox_rank",
 		`SELECT subject FROM entries WHERE generation = 1 AND beside_status <> '' AND (beside_status <> status OR beside_label <> label) ORDER BY docket DESC, ordinal LIMIT 100`:     "INDEX entries_flipped",
 		`UPDATE entries SET correction = 1 WHERE (docket, ordinal) IN (SELECT docket, ordinal FROM correction_entries WHERE correction = 1)`:                                          "SEARCH entries USING",
 	} {

@@ -103,9 +103,8 @@ func (r *retention) docket(ctx context.Context, id int64) error {
 	for {
 		var n int64
 		if err := r.store.db.write(ctx, func(t *tx) (err error) {
-			t.lockDockets(ctx, id)
 			const oldest = ` IN (SELECT ordinal FROM entries WHERE docket = $1 AND correction = 0 ORDER BY ordinal LIMIT 500)`
-			return t.retally(ctx, `e.docket = $1 AND e.ordinal`+oldest, []any{id}, func() error {
+			return t.retally(ctx, []int64{id}, `e.docket = $1 AND e.ordinal`+oldest, []any{id}, func() error {
 				n, err = t.exec(ctx, `DELETE FROM entries WHERE docket = $1 AND correction = 0 AND ordinal`+oldest, id)
 				return err
 			})

@@ -1,7 +1,5 @@
 package store
 
-import "strings"
-
 // A migration is a change of the tables; once released it stays as it is.
 type migration struct {
 	name       string
@@ -14,18 +12,12 @@ const firstVersion = 15
 // upgrade14 brings the last tables before the first version up to it: jobs of the queue named batches, one worker led the others, and the
 // label of a truth was in its JSON alone.
 var upgrade14 = []string{
-	`DROP TABLE leases`, `ALTER TABLE workers DROP COLUMN role`, `ALTER TABLE batches DROP COLUMN job`, `DROP INDEX batches_tag`, indexQueued, indexRunning,
+	`DROP TABLE leases`, `DROP TABLE configurations`, `DROP TABLE inbox`, `ALTER TABLE workers DROP COLUMN role`, `ALTER TABLE batches DROP COLUMN job`, `DROP INDEX batches_tag`, indexQueued, indexRunning,
 	`ALTER TABLE entries ADD COLUMN known TEXT NOT NULL DEFAULT ''`, `UPDATE entries SET known = coalesce({classification}, '') WHERE truth <> ''`,
-	tableWaiting, indexWaiting,
-	`INSERT INTO inbox_dockets (grp, docket, entries, cases, doubt, weight, created) ` + strings.NewReplacer("{sign}", "1", "{condition}", "1 = 1").Replace(countWaiting),
 }
 
 const (
 	indexQueued  = `CREATE INDEX batches_queued ON batches (tag, id) WHERE state = 'queued'`
-	tableWaiting = `CREATE TABLE inbox_dockets (
-		docket BIGINT NOT NULL, grp TEXT NOT NULL, entries BIGINT NOT NULL, cases BIGINT NOT NULL, doubt DOUBLE PRECISION NOT NULL,
-		weight DOUBLE PRECISION NOT NULL, created BIGINT NOT NULL, PRIMARY KEY (docket, grp))`
-	indexWaiting = `CREATE INDEX inbox_dockets_grp ON inbox_dockets (grp)`
 	indexRunning = `CREATE INDEX batches_running ON batches (tag, worker) WHERE state = 'running'`
 )
 
@@ -89,7 +81,6 @@ var migrations = []migration{
 			record BIGINT NOT NULL, worker TEXT NOT NULL, micros BIGINT NOT NULL, fuel BIGINT NOT NULL, created BIGINT NOT NULL, about TEXT NOT NULL)`,
 		`CREATE UNIQUE INDEX verdicts_once ON verdicts (case_digest, generation, configuration)`,
 		`CREATE INDEX verdicts_record ON verdicts (record)`,
-		`CREATE TABLE configurations (digest TEXT PRIMARY KEY, parts TEXT NOT NULL)`,
 		`CREATE TABLE records (id BIGINT PRIMARY KEY, size BIGINT NOT NULL, body {bytes} NOT NULL, created BIGINT NOT NULL)`,
 		// See tally.go. confidence is in hundredths, stated the sum of the confidences; both are 0 where truth or label is empty.
 		`CREATE TABLE tallies (
@@ -97,11 +88,6 @@ var migrations = []migration{
 			truth TEXT NOT NULL, corrected BIGINT NOT NULL, open BIGINT NOT NULL, confidence BIGINT NOT NULL,
 			entries BIGINT NOT NULL, stated DOUBLE PRECISION NOT NULL, micros BIGINT NOT NULL, fuel BIGINT NOT NULL,
 			PRIMARY KEY (docket, generation, status, label, light, truth, corrected, open, confidence))`,
-		tableWaiting, indexWaiting,
-		`CREATE TABLE inbox (
-			grp TEXT PRIMARY KEY, entries BIGINT NOT NULL, cases BIGINT NOT NULL, dockets BIGINT NOT NULL, doubt DOUBLE PRECISION NOT NULL,
-			weight DOUBLE PRECISION NOT NULL, first BIGINT NOT NULL, latest BIGINT NOT NULL, rank DOUBLE PRECISION NOT NULL)`,
-		`CREATE INDEX inbox_rank ON inbox (rank DESC, grp)`,
 
 		`CREATE TABLE blobs (digest TEXT PRIMARY KEY, size BIGINT NOT NULL, body {bytes} NOT NULL, created BIGINT NOT NULL)`,
 		`CREATE TABLE generations (

@@ -184,7 +184,7 @@ func begin(t *testing.T, s *store.Store, worker string) *store.Batch {
 }
 
 func outcome(b *store.Batch, verdict func(*store.BatchEntry) store.NewVerdict) *store.Outcome {
-	o := &store.Outcome{Configuration: "c", Parts: map[string]string{"pipeline": "p"}, Record: []byte("record\n")}
+	o := &store.Outcome{Configuration: "c", Record: []byte("record\n")}
 	for i := range b.Entries {
 		o.Verdicts = append(o.Verdicts, verdict(&b.Entries[i]))
 	}

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"strconv"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -99,27 +98,26 @@ type rest struct {
 	digest        string
 	members       []string // digests
 	truth         *trial.Truth
-	names         map[string]string
 	result, story []byte
 }
 
 // readTrials reads a range of a docket; whole ones with their cases and stories.
 func readTrials(ctx context.Context, q querier, docketID int64, first, last int, whole bool) ([]*Tried, error) {
-	story := "v.story"
+	const ofVerdict = ` FROM verdicts v WHERE v.key = entries.verdict)`
+	story := `(SELECT story` + ofVerdict
 	if !whole {
 		story = "NULL"
 	}
 	var rests []rest
 	var digests []string
-	list, err := rowsOf(ctx, q, `SELECT `+prefixed("e", entryColumns)+`, e.case_digest, e.members, e.truth, e.label_names, v.result, `+story+`, coalesce(v.record, 0)
-		FROM entries e LEFT JOIN verdicts v ON v.key = e.verdict
-		WHERE e.docket = $1 AND e.ordinal >= $2 AND e.ordinal <= $3 ORDER BY e.ordinal`,
+	list, err := rowsOf(ctx, q, `SELECT `+entryColumns+`, case_digest, members, truth, (SELECT result`+ofVerdict+`, `+story+`, coalesce((SELECT record`+ofVerdict+`, 0)
+		FROM entries WHERE docket = $1 AND ordinal >= $2 AND ordinal <= $3 ORDER BY ordinal`,
 		[]any{docketID, int64(first), int64(last)}, func(scan scanner) (*Tried, error) {
 			t := &Tried{}
 			var r rest
 			var err error
 			t.Entry, err = scanEntry(func(to ...any) error {
-				return scan(append(to, &r.digest, encoded{&r.members}, encoded{&r.truth}, encoded{&r.names}, &r.result, &r.story, &t.Record)...)
+				return scan(append(to, &r.digest, encoded{&r.members}, encoded{&r.truth}, &r.result, &r.story, &t.Record)...)
 			})
 			rests = append(rests, r)
 			if whole && r.digest != "" {
@@ -184,11 +182,11 @@ func (r *rest) complete(t *Tried, cases caseSet, whole bool) (err error) {
 	if len(members) > 0 {
 		t.Trial.Stand(members)
 	}
-	if len(r.names) > 0 {
+	if len(t.LabelNames) > 0 {
 		if t.Trial.LabelNames == nil {
 			t.Trial.LabelNames = map[string]string{}
 		}
-		maps.Copy(t.Trial.LabelNames, r.names)
+		maps.Copy(t.Trial.LabelNames, t.LabelNames)
 	}
 	return nil
 }
@@ -205,15 +203,6 @@ func (s *Store) Case(ctx context.Context, id TrialID) (*docket.Entry, error) {
 	return &docket.Entry{
 		Case: t.Trial.Case, Members: t.Trial.Members, Truth: t.Trial.Truth, LabelNames: t.Trial.LabelNames, Source: t.Source, Line: t.Line,
 	}, nil
-}
-
-// prefixed puts the name of a table before each column of a list.
-func prefixed(table, columns string) string {
-	names := strings.Split(columns, ",")
-	for i, name := range names {
-		names[i] = table + "." + strings.TrimSpace(name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // decodeTrial reads the columns of a verdict; without a story the result alone.

@@ -23,10 +23,7 @@ type label struct{ ID, Name string }
 // entryView is a case as pages show it.
 type entryView struct {
 	store.Entry
-	Labels     []label
-	DocketName string
-	// Truth is the known label, from the docket or a correction.
-	Truth string
+	Labels []label
 	// Headline is the subject, Name the ID; both not empty. Message is what tells most of the failure, empty where the subject does.
 	Headline, Name, Message string
 	Href                    string
@@ -35,15 +32,15 @@ type entryView struct {
 	Right, Wrong bool
 }
 
-// newEntryView adds what the docket says of an entry. Its own names of labels come before those of the court.
-func newEntryView(e *store.Entry, about *store.About, court map[string]string) entryView {
-	v := entryView{Entry: *e, DocketName: about.DocketName, Truth: about.Truth, Headline: e.Subject, Name: e.CaseID, Href: "/trials/" + e.ID.String()}
+// newEntryView is an entry as pages show it. The docket's own names of labels come before those of the court.
+func newEntryView(e *store.Entry, court map[string]string) entryView {
+	v := entryView{Entry: *e, Headline: e.Subject, Name: e.CaseID, Href: "/trials/" + e.ID.String()}
 	v.Labels = make([]label, len(e.Labels))
 	for i, l := range e.Labels {
-		v.Labels[i] = label{l, cmp.Or(about.LabelNames[l], court[l])}
+		v.Labels[i] = label{l, cmp.Or(e.LabelNames[l], court[l])}
 	}
 	if e.Correction != 0 {
-		v.Truth = e.Corrected
+		v.Truth = e.Corrected // the known label, from the docket or a correction
 	}
 	if e.About != e.Subject && e.About != e.CaseID {
 		v.Message = e.About
@@ -74,27 +71,17 @@ func (s *site) list(ctx context.Context, f store.EntryFilter, cursor string) (li
 	if len(rows) == pageSize {
 		next = rows[pageSize-1].ID.String()
 	}
-	list, err = s.entries(ctx, rows)
-	return list, next, err
+	return s.entries(ctx, rows), next, nil
 }
 
-// entries adds to rows what their dockets say of them.
-func (s *site) entries(ctx context.Context, rows []store.Entry) ([]entryView, error) {
-	ids := make([]store.TrialID, len(rows))
-	for i := range rows {
-		ids[i] = rows[i].ID
-	}
-	about, err := s.Store.About(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
+// entries are what lists show of rows.
+func (s *site) entries(ctx context.Context, rows []store.Entry) []entryView {
 	list := make([]entryView, len(rows))
 	named := s.namer(ctx)
 	for i := range rows {
-		a := about[rows[i].ID]
-		list[i] = newEntryView(&rows[i], &a, named(rows[i].Generation))
+		list[i] = newEntryView(&rows[i], named(rows[i].Generation))
 	}
-	return list, nil
+	return list
 }
 
 // namer gives the names that the court of a generation has for labels. Cases that wait have none yet, and without a graph there are none.

@@ -64,10 +64,7 @@ func (s *site) inbox(w http.ResponseWriter, r *http.Request) error {
 	for i := range box.Groups {
 		samples[i] = box.Groups[i].Sample
 	}
-	rows, err := s.entries(ctx, samples)
-	if err != nil {
-		return err
-	}
+	rows := s.entries(ctx, samples)
 	repositories, err := s.Store.Repositories(ctx)
 	if err != nil {
 		return err

@@ -143,7 +143,7 @@ func (s *service) decide(_ int64) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		o := &store.Outcome{Configuration: "c", Parts: map[string]string{"pipeline": "p"}}
+		o := &store.Outcome{Configuration: "c"}
 		for i := range b.Entries {
 			e := &b.Entries[i]
 			final := trial.Final{Status: trial.Affirmed, Classification: e.Case.Labels[e.Ordinal%3], Confidence: 0.6 + float64(e.Ordinal*7919%4000)/10000}

@@ -193,7 +193,7 @@ func (s *site) flips(ctx context.Context, g *generationView) error {
 	if err != nil {
 		return err
 	}
-	entries, err := s.entries(ctx, rows)
+	entries := s.entries(ctx, rows)
 	for i := range entries {
 		row, candidate := entries[i], &rows[i].Beside
 		f := flipView{Row: row, Status: candidate.Status, Candidate: labelOf(row.Labels, candidate.Label), Confidence: candidate.Confidence}

@@ -315,7 +315,7 @@ func (s *service) try(_ int64, change func(*trial.Trial)) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		o := &store.Outcome{Configuration: strings.Repeat("c0", 32), Parts: map[string]string{"profile": "demo"}}
+		o := &store.Outcome{Configuration: strings.Repeat("c0", 32)}
 		for _, e := range b.Entries {
 			tried := triedOnce(s.t, e.Case.ID, func() (*trial.Trial, error) { return court(s.t).Try(ctx, e.Case) }) //nolint:contextcheck // as above
 			if change != nil {

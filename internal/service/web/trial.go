@@ -41,11 +41,7 @@ func (s *site) caseOf(r *http.Request) (*caseView, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.entries(ctx, []store.Entry{t.Entry})
-	if err != nil {
-		return nil, err
-	}
-	v := &caseView{entryView: rows[0], Revision: d.Revision, State: d.State}
+	v := &caseView{entryView: newEntryView(&t.Entry, s.namer(ctx)(t.Generation)), Revision: d.Revision, State: d.State}
 	if t.Trial == nil {
 		return v, nil
 	}

@@ -188,10 +188,7 @@ func (w *Worker) try(ctx context.Context, b *store.Batch, done *Batch) (*store.O
 }
 
 func (w *Worker) tryEntries(ctx context.Context, b *store.Batch, court *host.Host, config *configured, known map[string]bool, done *Batch) (*store.Outcome, error) {
-	o := &store.Outcome{Configuration: config.digest, Parts: map[string]string{}, Faults: map[int]string{}}
-	for _, part := range config.parts {
-		o.Parts[part.Name] = string(part.Digest)
-	}
+	o := &store.Outcome{Configuration: config.digest, Faults: map[int]string{}}
 	records := &recording{key: w.config.Key, court: court, parts: config.parts}
 	begun := w.config.Now()
 	for i := range b.Entries {
