@@ -1,8 +1,4 @@
-// Package problem states why a request of the service failed, in the form of RFC 9457 (application/problem+json).
-//
-// Codes are stable: programs may rely on them. Details of a message name the place and the code of each fault, with the paths and the
-// codes that the rest of the program uses (package abi).
-package problem
+package wire
 
 import (
 	"encoding/json"
@@ -18,8 +14,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// ContentType is the media type of a problem.
-const ContentType = "application/problem+json"
+// ProblemType is the media type of a problem.
+const ProblemType = "application/problem+json"
 
 // Code names a kind of problem. Codes are stable: programs may rely on them.
 type Code string
@@ -55,8 +51,8 @@ type Fault struct {
 	Message string `json:"message" doc:"What is wrong, for people"`
 }
 
-// Error is the body of an error response, and an error. Its texts have no bodies of documents in them.
-type Error struct {
+// Problem is the body of an error response, and an error. Its texts have no bodies of documents in them.
+type Problem struct { //nolint:errname // RFC 9457 calls it so
 	Title  string `json:"title" doc:"Kind of the problem, for people"`
 	Status int    `json:"status" minimum:"400" maximum:"599" doc:"The HTTP status code"`
 	Code   Code   `json:"code" doc:"Kind of the problem; stable" example:"not_found"`
@@ -73,25 +69,25 @@ type Error struct {
 	cause error
 }
 
-// New is a problem. Detail says what failed, what was expected and what to do: in lower case and without a full stop.
-func New(status int, code Code, detail string) *Error {
-	return &Error{Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
+// NewProblem makes a problem. Detail says what failed, what was expected and what to do: in lower case and without a full stop.
+func NewProblem(status int, code Code, detail string) *Problem {
+	return &Problem{Title: http.StatusText(status), Status: status, Code: code, Detail: detail}
 }
 
 // Because notes the error behind a problem. It is for the log: nobody outside sees it.
-func (p *Error) Because(err error) *Error {
+func (p *Problem) Because(err error) *Problem {
 	p.cause = err
 	return p
 }
 
 // After says when a request may be sent again; rounded up to seconds.
-func (p *Error) After(d time.Duration) *Error {
+func (p *Problem) After(d time.Duration) *Problem {
 	p.after = d
 	return p
 }
 
 // With adds what err says of places in a message: problems of the contract, and faults of a line of a docket.
-func (p *Error) With(err error) *Error {
+func (p *Problem) With(err error) *Problem {
 	var line *docket.LineError
 	var invalid *abi.ValidationError
 	switch {
@@ -109,7 +105,7 @@ func (p *Error) With(err error) *Error {
 	return p
 }
 
-func (p *Error) addAll(place string, problems []abi.Problem, omitted int) {
+func (p *Problem) addAll(place string, problems []abi.Problem, omitted int) {
 	for i := range problems {
 		path := problems[i].Path.String()
 		if place != "" && path != "" {
@@ -121,7 +117,7 @@ func (p *Error) addAll(place string, problems []abi.Problem, omitted int) {
 }
 
 // Add adds a fault.
-func (p *Error) Add(f Fault) *Error {
+func (p *Problem) Add(f Fault) *Problem {
 	if len(p.Errors) >= abi.MaxProblems {
 		p.Omitted++
 		return p
@@ -131,7 +127,7 @@ func (p *Error) Add(f Fault) *Error {
 }
 
 // Error gives the detail and, for the log, what is behind it.
-func (p *Error) Error() string {
+func (p *Problem) Error() string {
 	text := p.Detail
 	if text == "" {
 		text = p.Title
@@ -146,13 +142,13 @@ func (p *Error) Error() string {
 }
 
 // Unwrap gives the error behind the problem.
-func (p *Error) Unwrap() error { return p.cause }
+func (p *Problem) Unwrap() error { return p.cause }
 
 // GetStatus is the HTTP status code.
-func (p *Error) GetStatus() int { return p.Status }
+func (p *Problem) GetStatus() int { return p.Status }
 
 // GetHeaders are headers of the response besides its type.
-func (p *Error) GetHeaders() http.Header {
+func (p *Problem) GetHeaders() http.Header {
 	h := http.Header{}
 	if p.after > 0 {
 		h.Set("Retry-After", strconv.Itoa(int((p.after+time.Second-1)/time.Second)))
@@ -164,25 +160,25 @@ func (p *Error) GetHeaders() http.Header {
 }
 
 // ContentType is that of a problem, whatever was asked for.
-func (p *Error) ContentType(string) string { return ContentType }
+func (p *Problem) ContentType(string) string { return ProblemType }
 
-// Write answers a request with a problem. A connection that is gone is nobody's fault.
-func Write(w http.ResponseWriter, p *Error) {
+// WriteProblem answers a request with a problem. A connection that is gone is nobody's fault.
+func WriteProblem(w http.ResponseWriter, p *Problem) {
 	body, err := json.Marshal(p)
 	if err != nil {
 		body = []byte(`{"title":"Internal Server Error","status":500,"code":"internal"}`)
 	}
 	maps.Copy(w.Header(), p.GetHeaders())
-	w.Header().Set("Content-Type", ContentType)
+	w.Header().Set("Content-Type", ProblemType)
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(p.Status)
 	_, _ = w.Write(append(sanitize.JSON(body), '\n'))
 }
 
-// As finds the problem that an error is; another error is an internal one, whose text only the log has.
-func As(err error) *Error {
-	if p, ok := errors.AsType[*Error](err); ok {
+// AsProblem finds the problem that an error is; another error is an internal one, whose text only the log has.
+func AsProblem(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
-	return New(http.StatusInternalServerError, Internal, "the server failed; its log says why").Because(err)
+	return NewProblem(http.StatusInternalServerError, Internal, "the server failed; its log says why").Because(err)
 }

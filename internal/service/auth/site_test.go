@@ -1,77 +1,55 @@
 package auth_test
 
 import (
-	"context"
 	"crypto/rand"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
-// memory keeps tokens and sessions in maps.
-type memory struct {
-	mu       sync.Mutex
-	tokens   map[auth.Hash]*auth.Token
-	sessions map[auth.Hash]*auth.Session
-	looks    int // for tokens
-}
-
-func newMemory() *memory {
-	return &memory{tokens: map[auth.Hash]*auth.Token{}, sessions: map[auth.Hash]*auth.Session{}}
-}
-
-func (m *memory) AuthToken(_ context.Context, hash auth.Hash) (*auth.Token, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.looks++
-	if t, ok := m.tokens[hash]; ok {
-		found := *t
-		return &found, nil
-	}
-	return nil, auth.ErrUnknown
-}
-
-func (m *memory) AddSession(_ context.Context, s *auth.Session) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	kept := *s
-	m.sessions[s.Hash] = &kept
-	return nil
-}
-
-func (m *memory) AuthSession(_ context.Context, hash auth.Hash) (*auth.Session, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if s, ok := m.sessions[hash]; ok {
-		return s, nil
-	}
-	return nil, auth.ErrUnknown
-}
-
-func (m *memory) EndSession(_ context.Context, hash auth.Hash) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.sessions, hash)
-	return nil
-}
-
 // add makes a token.
-func (m *memory) add(t *testing.T, submitter string, scopes ...auth.Scope) string {
+func (s *site) add(t *testing.T, submitter string, scopes ...auth.Scope) (text string) {
+	t.Helper()
+	text, _ = s.keep(t, store.Token{Submitter: submitter, Scopes: auth.Words(scopes)})
+	return text
+}
+
+func (s *site) keep(t *testing.T, kept store.Token) (text string, id int64) {
 	t.Helper()
 	text, err := auth.NewToken(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.tokens[auth.HashOf(text)] = &auth.Token{Name: submitter + "'s", Submitter: submitter, Scopes: scopes}
-	return text
+	kept.Name = kept.Submitter + "'s"
+	if kept, err = s.store.AddToken(t.Context(), auth.HashOf(text).String(), kept); err != nil {
+		t.Fatal(err)
+	}
+	return text, kept.ID
+}
+
+// sessionOf is the session that a browser has at the site.
+func (s *site) sessionOf(t *testing.T, b *http.Client) (store.Session, error) {
+	t.Helper()
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range b.Jar.Cookies(u) {
+		if strings.HasPrefix(c.Name, "shadowcourt_session") && strings.HasSuffix(c.Name, u.Port()) {
+			return s.store.Session(t.Context(), auth.HashOf(c.Value).String())
+		}
+	}
+	return store.Session{}, store.ErrNotFound
 }
 
 // clock is one that tests move.
@@ -97,7 +75,7 @@ func (c *clock) move(d time.Duration) {
 // site is a server that only tells who asks.
 type site struct {
 	*httptest.Server
-	store *memory
+	store *store.Store
 	clock *clock
 	codes *counts
 }
@@ -119,10 +97,24 @@ func (c *counts) get(code string) int {
 	return c.of[code]
 }
 
+func newStore(t *testing.T, now func() time.Time) *store.Store {
+	t.Helper()
+	db, err := store.Open(t.Context(), store.Config{Database: filepath.Join(t.TempDir(), "test.db"), Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(db.Close)
+	if _, err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
 // newSite starts one: /any needs to know who asks, /submit, /review and /operate need scopes.
 func newSite(t *testing.T, change func(server *httptest.Server, c *auth.Config)) *site {
 	t.Helper()
-	s := &site{store: newMemory(), clock: newClock(), codes: &counts{of: map[string]int{}}}
+	s := &site{clock: newClock(), codes: &counts{of: map[string]int{}}}
+	s.store = newStore(t, s.clock.now)
 	s.Server = httptest.NewUnstartedServer(nil)
 	config := auth.Config{Store: s.store, Now: s.clock.now, Random: rand.Reader, Rejected: s.codes.add}
 	if change != nil {

@@ -1,4 +1,4 @@
-package linger
+package httplimit
 
 import (
 	"bufio"
@@ -44,7 +44,7 @@ func TestAClientThatSendsAllFindsTheAnswer(t *testing.T) {
 	t.Parallel()
 	address := serve(t, Listener)
 	for _, header := range []string{"", "Expect: 100-continue\r\n"} {
-		c, err := send(t, address, header, maxBytes/2)
+		c, err := send(t, address, header, lingerBytes/2)
 		if err != nil {
 			t.Fatalf("%q: %v", header, err)
 		}

@@ -1,6 +1,4 @@
-// Package refit learns a profile from corrected results of the service, and compares it with the court in force on results that it
-// was not learned on.
-package refit
+package work
 
 import (
 	"bytes"
@@ -17,20 +15,19 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/compare"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
-	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
-// Least is how many known labels a refit needs: half of them to learn from, half to compare on.
-const Least = 2 * fit.LeastCases
+// LeastKnown is how many known labels a refit needs: half of them to learn from, half to compare on.
+const LeastKnown = 2 * fit.LeastCases
 
-// most bounds the results that are read, the latest first.
-const most = 4000
+// mostLearned bounds the results that are read, the latest first.
+const mostLearned = 4000
 
-// Config of a refit. Store, Open and File are required.
-type Config struct {
+// RefitConfig of a refit. Store, Open and File are required.
+type RefitConfig struct {
 	Store *store.Store
 	// Open opens a host, as that of a worker does.
-	Open func(context.Context, *work.Opening) (*host.Host, error)
+	Open func(context.Context, *Opening) (*host.Host, error)
 	// Format of the dockets to learn from, as internal/run/input names it; empty for the one with the most known labels.
 	Format string
 	// File gives the name in store.Parts.Files under which Open finds the profile for a format, such as "profile:gotest".
@@ -60,22 +57,22 @@ type TooFewError struct {
 }
 
 func (e *TooFewError) Error() string {
-	return fmt.Sprintf("%d labels of dockets in one format (%s) are known, and a refit needs %d", e.Known, cmp.Or(e.Format, "any"), Least)
+	return fmt.Sprintf("%d labels of dockets in one format (%s) are known, and a refit needs %d", e.Known, cmp.Or(e.Format, "any"), LeastKnown)
 }
 
-// Propose learns a profile. Fewer known labels than [Least] are a *TooFewError.
-func Propose(ctx context.Context, config Config) (*Proposal, error) {
+// Propose learns a profile. Fewer known labels than [LeastKnown] are a *TooFewError.
+func Propose(ctx context.Context, config RefitConfig) (*Proposal, error) {
 	say := config.Progress
 	if say == nil {
 		say = func(string) {}
 	}
 	say("reading corrected results")
-	entries, err := read(ctx, &config)
+	entries, err := readKnown(ctx, &config)
 	if err != nil {
 		return nil, err
 	}
 	file := config.File(config.Format)
-	if len(entries) < Least {
+	if len(entries) < LeastKnown {
 		return nil, &TooFewError{config.Format, len(entries)}
 	}
 	learn, held := split(entries)
@@ -92,13 +89,13 @@ func Propose(ctx context.Context, config Config) (*Proposal, error) {
 		Format: config.Format, File: file, Profile: yaml.Bytes(), Fitted: len(learn), HeldOut: len(held),
 		Learned: result.Report.Learned, Model: result.Report.Model,
 	}
-	p.Compared, err = both(ctx, &config, held, p, say)
+	p.Compared, err = tryBoth(ctx, &config, held, p, say)
 	return p, err
 }
 
-// read gives the cases of one format whose right label is known, each with it. It sets the format where that is open.
-func read(ctx context.Context, config *Config) ([]docket.Entry, error) {
-	known, err := config.Store.KnownLabels(ctx, store.EntryFilter{Limit: most})
+// readKnown gives the cases of one format whose right label is known, each with it. It sets the format where that is open.
+func readKnown(ctx context.Context, config *RefitConfig) ([]docket.Entry, error) {
+	known, err := config.Store.KnownLabels(ctx, store.EntryFilter{Limit: mostLearned})
 	if err != nil {
 		return nil, err
 	}
@@ -163,8 +160,8 @@ func part(entries []docket.Entry, isFirst func(int) bool) (first, second []docke
 	return first, second
 }
 
-// both tries cases before the court in force, and before the same one with another profile.
-func both(ctx context.Context, config *Config, held []docket.Entry, p *Proposal, say func(string)) (*compare.Report, error) {
+// tryBoth tries cases before the court in force, and before the same one with another profile.
+func tryBoth(ctx context.Context, config *RefitConfig, held []docket.Entry, p *Proposal, say func(string)) (*compare.Report, error) {
 	generation, err := config.Store.CurrentGeneration(ctx)
 	if err != nil {
 		return nil, err
@@ -174,7 +171,7 @@ func both(ctx context.Context, config *Config, held []docket.Entry, p *Proposal,
 		return nil, err
 	}
 	g.Parts.Canary, g.Share = nil, 0
-	opening, err := work.OpeningOf(ctx, config.Store, &g, config.Format)
+	opening, err := OpeningOf(ctx, config.Store, &g, config.Format)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -46,11 +47,7 @@ func (w *where) withinThe(ctx context.Context, before, after string) {
 	if repositories == nil {
 		return
 	}
-	args := make([]any, len(repositories))
-	for i, r := range repositories {
-		args[i] = r
-	}
-	w.add(before+strings.TrimSuffix(strings.Repeat("?, ", len(args)), ", ")+after, args...)
+	w.add(before+strings.TrimSuffix(strings.Repeat("?, ", len(repositories)), ", ")+after, anys(repositories)...)
 }
 
 // tallies adds the limit as a condition on the table tallies.
@@ -86,4 +83,57 @@ func (t *tx) checkUndo(ctx context.Context, id int64) error {
 		return fmt.Errorf("correction %d is about trials of other repositories, too: %w", id, ErrState)
 	}
 	return nil
+}
+
+// where builds a condition. Each ? is the next placeholder.
+type where struct {
+	parts []string
+	args  []any
+}
+
+func (w *where) add(condition string, args ...any) {
+	for _, a := range args {
+		w.args = append(w.args, a)
+		condition = strings.Replace(condition, "?", "$"+strconv.Itoa(len(w.args)), 1)
+	}
+	w.parts = append(w.parts, condition)
+}
+
+// equal compares a column unless the value is empty.
+func (w *where) equal(column, value string) {
+	if value != "" {
+		w.add(column+" = ?", value)
+	}
+}
+
+// before selects what has a smaller id, as the page behind one does; 0 selects all.
+func (w *where) before(id int64) {
+	if id > 0 {
+		w.add("id < ?", id)
+	}
+}
+
+// in compares a column with a list that is not empty.
+func (w *where) in(column string, list []any) {
+	w.add(column+" IN ("+strings.TrimSuffix(strings.Repeat("?, ", len(list)), ", ")+")", list...)
+}
+
+// contains looks for a text in a lower-case expression.
+func (w *where) contains(d database, expression, value string) {
+	w.add(d.position()+"("+expression+", ?) > 0", strings.ToLower(text(value, maxName)))
+}
+
+func (w *where) text() string {
+	if len(w.parts) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(w.parts, " AND ")
+}
+
+// limit is the end of a query, with a bound on what was asked for.
+func (w *where) limit(n, byDefault, most int) string {
+	if n <= 0 {
+		n = byDefault
+	}
+	return " LIMIT " + strconv.Itoa(min(n, most))
 }

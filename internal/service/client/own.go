@@ -1,6 +1,4 @@
-// Package local lets a user's programs use the services that the same user runs on the same machine: such a service keeps a token for the
-// time that it runs, in a file that only the user may read, and programs find it by the service's address.
-package local
+package client
 
 import (
 	"bytes"
@@ -32,13 +30,14 @@ func DataFolder() (string, error) {
 	return filepath.Join(home, ".local", "share", "shadowcourt"), err
 }
 
-// maxToken is the most that is read of a token.
-const maxToken = 4 << 10
+// maxTokenFile is the most that is read of a token.
+const maxTokenFile = 4 << 10
 
-// Keep writes the token of a service that listens at an origin, such as http://127.0.0.1:8712. remove removes the file, unless another
+// KeepOwn writes the token of a service of the user, for the time that it runs: to a file that only the user may read, where the user's
+// programs find it by the address of the service. It listens at an origin, such as http://127.0.0.1:8712. remove removes the file, unless another
 // service has written it since. What is left of a service that was killed is replaced.
-func Keep(origin, token string) (remove func(), err error) {
-	name, err := file(origin)
+func KeepOwn(origin, token string) (remove func(), err error) {
+	name, err := ownFile(origin)
 	if err != nil {
 		return nil, err
 	}
@@ -72,8 +71,8 @@ func Keep(origin, token string) (remove func(), err error) {
 	}, nil
 }
 
-// Service is one that the user runs.
-type Service struct {
+// Own is a service that the user runs on this machine.
+type Own struct {
 	// Origin is where to send requests.
 	Origin string
 	// Address to connect to, whatever the origin's name may resolve to; empty for that of the origin.
@@ -81,34 +80,34 @@ type Service struct {
 	Token   string
 }
 
-// Find gives the user's own service at an origin; without a token where there is none. localhost may be several addresses, of which another
+// FindOwn gives the user's own service at an origin; without a token where there is none. localhost may be several addresses, of which another
 // user may have some: the token is for the address that the service listens at. With TLS the service shows a certificate for the name that
 // it was asked by, so the origin stays.
-func Find(origin string) (Service, error) {
+func FindOwn(origin string) (Own, error) {
 	u, err := url.Parse(origin)
 	if err != nil {
-		return Service{}, nil //nolint:nilerr // no service has such an address
+		return Own{}, nil //nolint:nilerr // no service has such an address
 	}
 	if u.Hostname() != "localhost" {
-		token, err := read(origin)
-		return Service{Origin: origin, Token: token}, err
+		token, err := readOwn(origin)
+		return Own{Origin: origin, Token: token}, err
 	}
 	for _, at := range loopback(u.Scheme, u) {
-		token, err := read(at.String())
+		token, err := readOwn(at.String())
 		switch {
 		case token == "" && err == nil:
 		case u.Scheme == "http":
-			return Service{Origin: at.String(), Token: token}, err
+			return Own{Origin: at.String(), Token: token}, err
 		default:
-			return Service{Origin: origin, Address: at.Host, Token: token}, err
+			return Own{Origin: origin, Address: at.Host, Token: token}, err
 		}
 	}
-	return Service{}, nil
+	return Own{}, nil
 }
 
-// Near is the origin of a service of the user's at the same port of this machine, by another address or scheme; empty where there is none,
+// OwnNear is the origin of a service of the user's at the same port of this machine, by another address or scheme; empty where there is none,
 // or the origin is not on this machine. Another user's program may listen at the origin itself: it must not get the token.
-func Near(origin string) string {
+func OwnNear(origin string) string {
 	u, err := url.Parse(origin)
 	if err != nil {
 		return ""
@@ -118,7 +117,7 @@ func Near(origin string) string {
 	}
 	for _, scheme := range []string{"http", "https"} {
 		for _, at := range loopback(scheme, u) {
-			if token, err := read(at.String()); token != "" && err == nil && at.String() != origin {
+			if token, err := readOwn(at.String()); token != "" && err == nil && at.String() != origin {
 				return at.String()
 			}
 		}
@@ -136,8 +135,8 @@ func loopback(scheme string, of *url.URL) []*url.URL {
 	return list
 }
 
-func read(origin string) (string, error) {
-	name, err := file(origin)
+func readOwn(origin string) (string, error) {
+	name, err := ownFile(origin)
 	if err != nil {
 		return "", nil // a user without a folder for data runs no service that keeps a token
 	}
@@ -156,12 +155,12 @@ func read(origin string) (string, error) {
 	if err := private.File(info); err != nil {
 		return "", fmt.Errorf("token %s: %w", name, err)
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxToken))
+	text, err := io.ReadAll(io.LimitReader(f, maxTokenFile))
 	return string(bytes.TrimSpace(text)), err
 }
 
-// file is the file of the service at an origin.
-func file(origin string) (string, error) {
+// ownFile is the file of the service at an origin.
+func ownFile(origin string) (string, error) {
 	dir, err := DataFolder()
 	return filepath.Join(dir, "services", url.QueryEscape(origin)), err
 }
