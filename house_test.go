@@ -49,7 +49,7 @@ var law = []struct{ folder, imports string }{
 	{"host/internal/state", "abi abi/codec"},
 	{"host/internal/traverse", "host/pipeline"},
 	{"host/internal/light", "abi abi/odds host/pipeline host/trial host/internal/runtime/invoker host/internal/state host/internal/traverse"},
-	{"host/internal/court", "abi abi/codec host/pipeline host/trial host/internal/runtime/invoker host/internal/state host/internal/traverse internal/quotes"},
+	{"host/internal/court", "abi abi/codec abi/odds host/pipeline host/trial host/internal/runtime/invoker host/internal/state host/internal/traverse internal/quotes"},
 	{"host/internal/auditing", "abi host/audit host/pipeline host/trial host/internal/runtime/invoker host/internal/state host/internal/traverse internal/quotes"},
 	{"host/internal/sandbox/...", "abi abi/codec host/internal/sandbox/... " + utilities},
 	{"host/internal/runtime/registry", "abi abi/codec host/internal/sandbox"},
