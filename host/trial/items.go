@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -124,4 +125,74 @@ func (t *Trial) Persona(name string) abi.Persona {
 		}
 	}
 	return abi.Persona{Name: name}
+}
+
+// maxGrounds is how many items are listed as the grounds of an answer.
+const maxGrounds = 5
+
+// Grounds are the items of the case that support Light's first answer: at most five, by descending relevance.
+func (t *Trial) Grounds() []abi.Evidence {
+	if t.Result.Light == nil {
+		return nil
+	}
+	return groundsOf(t.Case.Evidence, t.Result.Light.Classification)
+}
+
+// Grounds are the items that the pass gathered and that support its answer: at most five, by descending relevance.
+func (p *LightPass) Grounds() []abi.Evidence {
+	if p.Answer == nil {
+		return nil
+	}
+	return groundsOf(p.Gathered, p.Answer.Classification)
+}
+
+func groundsOf(items []abi.Evidence, label string) []abi.Evidence {
+	var list []abi.Evidence
+	for i := range items {
+		if e := &items[i]; e.Supports != "" && e.Supports == label {
+			list = append(list, *e)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b abi.Evidence) int { return cmp.Compare(b.RelevanceConfidence, a.RelevanceConfidence) })
+	return list[:min(len(list), maxGrounds)]
+}
+
+// Gathered says whether the Light path found evidence.
+func (t *Trial) Gathered() bool {
+	return slices.ContainsFunc(t.Light, func(p LightPass) bool { return len(p.Gathered) > 0 })
+}
+
+// Comparison says how the answers of a trial relate, without naming them: redaction may make different labels equal.
+type Comparison struct {
+	// Known: the right classification is known.
+	Known bool
+	// LightRight: Light's first answer is right; CourtRight: the final one is.
+	LightRight, CourtRight bool
+	// Flipped: the court named another label than Light's first answer.
+	Flipped bool
+	// BesideFlips: the candidate court, where one took part, ended the case with another status or another label.
+	// BesideRight: its label is right.
+	BesideFlips, BesideRight bool
+}
+
+// Compare relates the answers of a trial.
+func (t *Trial) Compare() Comparison {
+	if t.Compared != nil {
+		return *t.Compared
+	}
+	r := &t.Result
+	var c Comparison
+	final := r.Final.Classification
+	c.Flipped = r.Activated && r.Light != nil && final != "" && final != r.Light.Classification
+	if t.Truth != nil && t.Truth.Classification != "" {
+		c.Known = true
+		c.LightRight = r.Light != nil && r.Light.Classification == t.Truth.Classification
+		c.CourtRight = final == t.Truth.Classification
+		c.BesideRight = t.Beside != nil && t.Beside.Result.Final.Classification == t.Truth.Classification
+	}
+	if t.Beside != nil {
+		other := t.Beside.Result.Final
+		c.BesideFlips = other.Status != r.Final.Status || other.Classification != final
+	}
+	return c
 }

@@ -140,3 +140,157 @@ func (s *TruthSummary) line() string {
 func share(n, of int) string {
 	return strconv.Itoa(n) + " of " + strconv.Itoa(of) + " (" + percent(n, of) + ")"
 }
+
+// legend gathers what the labels are called that a docket's answers name.
+type legend struct {
+	labels []string
+	names  map[string]string
+	// answers counts the final classifications.
+	answers map[string]int
+}
+
+func (l *legend) add(t *trial.Trial) {
+	r := &t.Result
+	if final := r.Final.Classification; final != "" {
+		if l.answers == nil {
+			l.answers = make(map[string]int)
+		}
+		l.answers[final]++
+	}
+	used := []string{r.Final.Classification}
+	if r.Light != nil {
+		used = append(used, r.Light.Classification)
+	}
+	if t.Truth != nil {
+		used = append(used, t.Truth.Classification)
+	}
+	for _, label := range used {
+		name := t.LabelNames[label]
+		if label == "" || name == "" || l.names[label] != "" {
+			continue
+		}
+		if l.names == nil {
+			l.names = make(map[string]string)
+		}
+		l.labels = append(l.labels, label)
+		l.names[label] = name
+	}
+}
+
+// maxLegend is how many labels are told of; a project may have two hundred.
+const maxLegend = 12
+
+// line is the legend, sanitized; empty where no label has a name.
+func (l *legend) line() string {
+	labels := slices.Sorted(slices.Values(l.labels))
+	parts := make([]string, len(labels))
+	for i, label := range labels {
+		parts[i] = snip(l.names[label], nameColumns) + " (" + snip(label, labelColumns) + ")"
+	}
+	return joinFew(parts, "; ")
+}
+
+// answerLine counts the answers by label, the most frequent first, sanitized.
+func (l *legend) answerLine() string {
+	labels := slices.SortedFunc(maps.Keys(l.answers), func(a, b string) int {
+		if d := l.answers[b] - l.answers[a]; d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	parts := make([]string, len(labels))
+	for i, label := range labels {
+		parts[i] = strconv.Itoa(l.answers[label]) + " " + snip(trial.LabelName(l.names, label), labelColumns)
+	}
+	return joinFew(parts, ", ")
+}
+
+func joinFew(parts []string, with string) string {
+	if more := len(parts) - maxLegend; more > 0 {
+		parts = append(slices.Clone(parts[:maxLegend]), "and "+strconv.Itoa(more)+" more")
+	}
+	return strings.Join(parts, with)
+}
+
+// statusLine says what the statuses mean that there are.
+func (s *Summary) statusLine() string {
+	parts := []string{"Light is the classifier under review"}
+	for _, status := range trial.Statuses() {
+		if s.ByStatus[status] > 0 {
+			parts = append(parts, string(status)+": "+status.Meaning())
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// ModelSummary counts what language models were asked in a docket, and what that took.
+type ModelSummary struct {
+	// Completions that personas asked for; Unanswered of them have no answer, Cached ones have answers that took no tokens.
+	Completions int `json:"completions"`
+	Unanswered  int `json:"unanswered"`
+	Cached      int `json:"cached"`
+	// Tokens that were counted, and their cost in the currency of the prices.
+	InputTokens  int     `json:"input_tokens"`
+	OutputTokens int     `json:"output_tokens"`
+	Cost         float64 `json:"cost"`
+	// Fallbacks is how often a fallback played for want of a usable answer.
+	Fallbacks int `json:"fallbacks"`
+	// Unbound are the names in the pipeline that no model answers to: nobody was asked in its place.
+	Unbound []string `json:"unbound,omitempty"`
+}
+
+// Unbound notes the names in the pipeline that no model answers to.
+func (s *Summary) Unbound(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	if s.Models == nil {
+		s.Models = &ModelSummary{}
+	}
+	s.Models.Unbound = names
+}
+
+func (s *ModelSummary) add(r *trial.Result) {
+	for i := range r.Completions {
+		c := &r.Completions[i]
+		s.Completions++
+		count(&s.Unanswered, c.Answers == 0)
+		count(&s.Cached, c.Cached())
+		s.InputTokens += c.InputTokens
+		s.OutputTokens += c.OutputTokens
+		s.Cost = trial.RoundMoney(s.Cost + c.Cost)
+	}
+	s.Fallbacks += len(r.Fallbacks)
+}
+
+// lines have what is missing apart, so that no figure hides it.
+func (s *ModelSummary) lines() []SummaryLine {
+	var lines []SummaryLine
+	if s.Completions+s.Fallbacks > 0 || len(s.Unbound) == 0 {
+		lines = append(lines, SummaryLine{"Models", s.line()})
+	}
+	if names := sanitize.Line(strings.Join(s.Unbound, ", ")); len(s.Unbound) == 1 {
+		lines = append(lines, SummaryLine{"Unbound", names + ": no model answers to this name, and nobody was asked in its place"})
+	} else if names != "" {
+		lines = append(lines, SummaryLine{"Unbound", names + ": no models answer to these names, and nobody was asked in their place"})
+	}
+	return lines
+}
+
+func (s *ModelSummary) line() string {
+	text := plural(s.Completions, "completion", "completions")
+	if s.Cached > 0 {
+		text += ", " + strconv.Itoa(s.Cached) + " cached"
+	}
+	if s.Unanswered > 0 {
+		text += ", " + strconv.Itoa(s.Unanswered) + " without an answer"
+	}
+	text += "; " + strconv.Itoa(s.InputTokens) + " tokens in and " + strconv.Itoa(s.OutputTokens) + " out"
+	if s.Cost > 0 {
+		text += ", cost " + trial.Money(s.Cost)
+	}
+	if s.Fallbacks > 0 {
+		text += "; " + plural(s.Fallbacks, "fallback", "fallbacks") + " played"
+	}
+	return text
+}
