@@ -4,10 +4,10 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
@@ -113,10 +113,10 @@ func component(r *abi.NodeRequest, clues *inquiry.Clues) string {
 	first := ""
 	for _, clue := range clues.Upto(inquiry.Deepest) {
 		path := clue.Place.Path
-		if path == "" || place.Foreign(path) {
+		if path == "" || sourcefile.Foreign(path) {
 			continue
 		}
-		if place.KindOf(path) == abi.SourceProduct {
+		if sourcefile.KindOf(path) == abi.SourceProduct {
 			return path
 		}
 		if first == "" {

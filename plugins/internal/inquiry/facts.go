@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 )
 
 // What a place tells, in nats, hand-tuned from what the places mean.
@@ -52,28 +52,28 @@ func newTeller(r *abi.NodeRequest, source *abi.SourceAnswer) *teller {
 }
 
 // frame is what the source knows of a place.
-func (t *teller) frame(p place.Place) *abi.SourceFrame {
+func (t *teller) frame(p sourcefile.Place) *abi.SourceFrame {
 	if t.source == nil {
 		return nil
 	}
 	for i := range t.source.Frames {
-		if f := &t.source.Frames[i]; (f.Line == p.Line || f.Line == 0) && place.Same(f.Path, p.Path) {
+		if f := &t.source.Frames[i]; (f.Line == p.Line || f.Line == 0) && sourcefile.Same(f.Path, p.Path) {
 			return f
 		}
 	}
 	return nil
 }
 
-func (t *teller) kind(p place.Place) abi.SourceKind {
+func (t *teller) kind(p sourcefile.Place) abi.SourceKind {
 	if f := t.frame(p); f != nil {
 		return f.Kind
 	}
-	return place.KindOf(p.Path)
+	return sourcefile.KindOf(p.Path)
 }
 
 // foreign says whether a place is none of the module's own.
-func (t *teller) foreign(p place.Place) bool {
-	return t.frame(p) == nil && place.Foreign(p.Path)
+func (t *teller) foreign(p sourcefile.Place) bool {
+	return t.frame(p) == nil && sourcefile.Foreign(p.Path)
 }
 
 // lift is how far one label is lifted, in nats.
@@ -96,7 +96,7 @@ func (t *teller) lifts(list ...lift) []float64 {
 	return v
 }
 
-func (t *teller) broken(p place.Place) []float64 {
+func (t *teller) broken(p sourcefile.Place) []float64 {
 	return t.lifts(lift{t.roles.of(t.kind(p)), brokenNats})
 }
 
@@ -104,7 +104,7 @@ func (t *teller) broken(p place.Place) []float64 {
 // another frame tells nothing: it called it.
 // A helper in a test's file fails for whoever called it, and tells nothing.
 // function is the line that names the function of the frame.
-func (t *teller) site(p place.Place, n int, crash, function string) []float64 {
+func (t *teller) site(p sourcefile.Place, n int, crash, function string) []float64 {
 	share := 1.0
 	if strings.Contains(crash, "timed out") || strings.Contains(crash, "deadlock") {
 		share = waitShare
@@ -125,7 +125,7 @@ func (t *teller) site(p place.Place, n int, crash, function string) []float64 {
 // report is what a test's own message tells. Messages stand in tests whoever
 // is wrong, so that only a place in the product tells anything by itself; else
 // it is what the message is about, the first of its kind before the others.
-func (t *teller) report(p place.Place, quote string) []float64 {
+func (t *teller) report(p sourcefile.Place, quote string) []float64 {
 	if t.kind(p) == abi.SourceProduct {
 		return t.lifts(lift{t.roles.Product, testSiteNats})
 	}
@@ -148,7 +148,7 @@ func (t *teller) report(p place.Place, quote string) []float64 {
 
 // helper says whether the function of a frame is known to be none that a test
 // framework runs.
-func (t *teller) helper(p place.Place, line string) bool {
+func (t *teller) helper(p sourcefile.Place, line string) bool {
 	name := functionIn(line)
 	if f := t.frame(p); name == "" && f != nil {
 		name = f.Function

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
@@ -42,7 +42,7 @@ func (c *Clues) rankOf(clue *Clue) int {
 	}
 	if clue.Place.Path != "" {
 		at := clue.Place.Path + ":" + text.Int(clue.Place.Line)
-		if slices.ContainsFunc(c.steer.focus, func(f string) bool { return place.Same(f, at) || place.Same(f, clue.Place.Path) }) {
+		if slices.ContainsFunc(c.steer.focus, func(f string) bool { return sourcefile.Same(f, at) || sourcefile.Same(f, clue.Place.Path) }) {
 			return inFocus
 		}
 	}

@@ -1,4 +1,4 @@
-package gorun
+package experiment
 
 import (
 	"bytes"
@@ -13,72 +13,71 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
-	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 )
 
 // dumpTime is how long a test that is over its time may take to say where it was.
 const dumpTime = 5 * time.Second
 
-// Test runs one test, named as `go test -run` names it: TestA or TestA/sub. A subtest runs with its siblings, which often depend
+// test runs one test, named as `go test -run` names it: TestA or TestA/sub. A subtest runs with its siblings, which often depend
 // on each other: alone, one that passes may fail. The tree of the binary has to be in env.Scratch or in
 // env.Overlay, or the test can't write to it.
-func (g *Go) Test(ctx context.Context, b *Binary, name string, env runner.Environment) (*runner.Run, error) {
+func (g *goTests) test(ctx context.Context, b *goBinary, name string, env environment) (*testRun, error) {
 	limit := env.Limits.Time
 	if limit <= 0 {
 		limit = isolate.DefaultTime
 	}
-	args := []string{b.Path, "-test.v=test2json", "-test.count=1", "-test.paniconexit0", "-test.timeout=" + limit.String()}
+	args := []string{b.path, "-test.v=test2json", "-test.count=1", "-test.paniconexit0", "-test.timeout=" + limit.String()}
 	env.Limits.Time = limit + dumpTime
 	if !env.Order {
-		args = append(args, "-test.run="+pattern(name))
+		args = append(args, "-test.run="+runPattern(name))
 	}
 	overlays := []string{g.env["GOCACHE"]}
 	if env.Overlay != "" {
 		overlays = append(overlays, env.Overlay)
 	}
 	result, err := isolate.Run(ctx, isolate.Command{
-		Args: args, Dir: b.Dir, Env: g.environment(env, b.Dir), Scratch: env.Scratch, Overlays: overlays,
-		Show: []string{g.env["GOROOT"], g.env["GOMODCACHE"]}, Hide: g.hide, Home: env.Home, Network: env.Network, Starve: env.Starve, Limits: env.Limits,
+		Args: args, Dir: b.dir, Env: g.environment(env, b.dir), Scratch: env.Scratch, Overlays: overlays,
+		Show: []string{g.env["GOROOT"], g.env["GOMODCACHE"]}, Hide: []string{g.hide}, Home: env.Home, Network: env.Network, Starve: env.Starve, Limits: env.Limits,
 	})
 	if err != nil {
 		return nil, err
 	}
-	run := &runner.Run{Result: result}
+	run := &testRun{Result: result}
 	output := result.Output
 	if result.Ending == isolate.Exited && result.ExitCode != 0 || result.Ending == isolate.Signaled {
-		output = fmt.Appendf(output, "exit status %d\n\x16FAIL\t%s\t0.0s\n", result.ExitCode, b.Package) // as go test adds it
+		output = fmt.Appendf(output, "exit status %d\n\x16FAIL\t%s\t0.0s\n", result.ExitCode, b.pack) // as go test adds it
 	}
 	var log string
-	if run.Kind, log, err = g.read(ctx, b.Package, name, output); err != nil {
+	if run.Kind, log, err = g.read(ctx, b.pack, name, output); err != nil {
 		return nil, err
 	}
-	if top, _, isRow := strings.Cut(name, "/"); isRow && env.Rows && run.Kind == runner.Absent {
-		if run.Kind, log, err = g.read(ctx, b.Package, top, output); err != nil {
+	if top, _, isRow := strings.Cut(name, "/"); isRow && env.Rows && run.Kind == kindAbsent {
+		if run.Kind, log, err = g.read(ctx, b.pack, top, output); err != nil {
 			return nil, err
 		}
-		run.Rows = run.Kind != runner.Absent
+		run.Rows = run.Kind != kindAbsent
 	}
 	if log != "" {
 		run.Documents = []abi.Document{{Name: "log", Text: log}}
 	}
 	switch {
-	case run.Kind == runner.Absent && result.Ending != isolate.Exited:
-		run.Kind = runner.Ended
-	case run.Kind == runner.Absent && result.ExitCode != 0:
-		run.Kind = runner.Silent
+	case run.Kind == kindAbsent && result.Ending != isolate.Exited:
+		run.Kind = kindEnded
+	case run.Kind == kindAbsent && result.ExitCode != 0:
+		run.Kind = kindSilent
 	}
 	return run, nil
 }
 
-// pattern matches the test that a test is part of.
-func pattern(name string) string {
+// runPattern matches the test that a test is part of.
+func runPattern(name string) string {
 	top, _, _ := strings.Cut(name, "/")
 	return "^" + regexp.QuoteMeta(top) + "$"
 }
 
 // environment is what the test sees of the user's variables.
-func (g *Go) environment(of runner.Environment, dir string) []string {
-	env := append(Variables(of), "PWD="+dir, "GOPROXY=off", "GOTOOLCHAIN=local")
+func (g *goTests) environment(of environment, dir string) []string {
+	env := append(userVariables(of, goVariables...), "PWD="+dir, "GOPROXY=off", "GOTOOLCHAIN=local")
 	for _, name := range []string{"GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS"} {
 		env = append(env, name+"="+g.env[name])
 	}
@@ -86,7 +85,7 @@ func (g *Go) environment(of runner.Environment, dir string) []string {
 }
 
 // read tells what came of a test in the output of a test binary.
-func (g *Go) read(ctx context.Context, pack, name string, output []byte) (runner.Kind, string, error) {
+func (g *goTests) read(ctx context.Context, pack, name string, output []byte) (kind, string, error) {
 	cmd := exec.CommandContext(ctx, g.reader, "-p", pack) //nolint:gosec // the package was listed by go
 	cmd.Stdin = bytes.NewReader(output)
 	stream, err := cmd.Output()
@@ -98,8 +97,8 @@ func (g *Go) read(ctx context.Context, pack, name string, output []byte) (runner
 }
 
 // readStream tells what came of a test in a stream of go test -json.
-func readStream(pack, name string, stream []byte) (runner.Kind, string) {
-	kind := runner.Absent
+func readStream(pack, name string, stream []byte) (kind, string) {
+	kind := kindAbsent
 	for line := range bytes.Lines(stream) {
 		var event struct {
 			Action string `json:"Action"`
@@ -110,21 +109,21 @@ func readStream(pack, name string, stream []byte) (runner.Kind, string) {
 		}
 		switch event.Action {
 		case "pass":
-			kind = runner.Passed
+			kind = kindPassed
 		case "fail":
-			kind = runner.Failed
+			kind = kindFailed
 		case "skip":
-			kind = runner.Skipped
+			kind = kindSkipped
 		case "run":
-			if kind == runner.Absent {
-				kind = runner.Ended // until it says how it ended
+			if kind == kindAbsent {
+				kind = kindEnded // until it says how it ended
 			}
 		}
 	}
 	var log strings.Builder
 	for entry, err := range (&gotest.Reader{}).Read(pack, bytes.NewReader(stream)) {
 		if err == nil && tells(&entry.Case, name) {
-			kind = runner.Failed
+			kind = kindFailed
 			log.WriteString(entry.Case.Documents[0].Text)
 		}
 	}
@@ -140,7 +139,5 @@ func tells(c *abi.Case, name string) bool {
 	return len(tests) == 1 && strings.HasPrefix(tests[0].Name, name+"/")
 }
 
-// Variables are those of the user that a test of Go sees.
-func Variables(of runner.Environment) []string {
-	return runner.Variables(of, "GODEBUG", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX")
-}
+// goVariables are those of the user that a test of Go sees beside those that all tests see.
+var goVariables = []string{"GODEBUG", "GOMAXPROCS", "CGO_ENABLED", "CC", "CXX"}

@@ -1,4 +1,4 @@
-package runner_test
+package experiment
 
 import (
 	"os"
@@ -7,17 +7,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 )
 
 func TestShippedDefinitions(t *testing.T) {
 	t.Parallel()
 	var names []string
-	for _, d := range runner.Shipped() {
+	for _, d := range shippedRunners() {
 		names = append(names, d.Name)
 	}
-	if diff := cmp.Diff(runner.Names(), names); diff != "" || names[0] != runner.Go {
+	if diff := cmp.Diff(RunnerNames(), names); diff != "" || names[0] != goRunner {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }
@@ -37,7 +35,7 @@ func TestLoad(t *testing.T) {
 	if err := os.WriteFile(file, []byte(sound), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := runner.Load(file); err != nil || d.Name != "mine" {
+	if d, err := LoadDefinition(file); err != nil || d.Name != "mine" {
 		t.Errorf("%+v, %v", d, err)
 	}
 	for name, want := range map[string]string{
@@ -45,7 +43,7 @@ func TestLoad(t *testing.T) {
 		file + "x":    "no such file",
 		"./mine.yaml": "no such file",
 	} {
-		if _, err := runner.Load(name); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := LoadDefinition(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -102,7 +100,7 @@ func TestParseNamesEveryFault(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := runner.Parse("my.yaml", []byte(c.text))
+			_, err := ParseDefinition("my.yaml", []byte(c.text))
 			if err == nil {
 				t.Fatal("it was taken")
 			}
@@ -119,7 +117,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("name: go\ntests: [{alone: ['{x}']}]")
 	f.Add("&a [*a, *a]")
 	f.Fuzz(func(t *testing.T, text string) {
-		d, err := runner.Parse("my.yaml", []byte(text))
+		d, err := ParseDefinition("my.yaml", []byte(text))
 		if err == nil {
 			if d.Name == "" || len(d.Tests) == 0 || len(d.Programs) == 0 {
 				t.Errorf("taken: %+v", d)

@@ -1,4 +1,4 @@
-package runner_test
+package experiment
 
 import (
 	"errors"
@@ -12,12 +12,11 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
-	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
 
-// source is a git repository with these files.
-func source(t *testing.T, dir string, files map[string]string) runner.Source {
+// sourceOf is a git repository with these files.
+func sourceOf(t *testing.T, dir string, files map[string]string) *origin {
 	t.Helper()
 	top := t.TempDir()
 	for name, text := range files {
@@ -39,7 +38,7 @@ func source(t *testing.T, dir string, files map[string]string) runner.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return runner.Source{Top: repository.Top(), Dir: repository.Dir(), Head: head, Scratch: t.TempDir()}
+	return &origin{Top: repository.Top(), Dir: repository.Dir(), Head: head, Scratch: t.TempDir()}
 }
 
 // fakeTools are programs in PATH that do nothing.
@@ -52,6 +51,16 @@ func fakeTools(t *testing.T, names ...string) {
 		}
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
+// argsOf are the arguments of a run.
+func argsOf(t *testing.T, target *projectTest, order bool) string {
+	t.Helper()
+	args, err := target.args(order, "/scratch/report.xml", "/scratch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(args, " ")
 }
 
 // caseOf is a case as the reader of JUnit reports makes it.
@@ -92,7 +101,7 @@ func TestSelect(t *testing.T) {
 		{"with slashes", "pytest", "py", caseOf("../secret", "test_a", ""), "pytest finds no file of the test", ""},
 		{"zero byte", "pytest", "py", caseOf("tests.test_cart", "test_a\x00-x", ""), "can't be an argument", ""},
 		{"name that was cut", "pytest", "py", caseOf("tests.test_cart", strings.Repeat("x", 512)+"…", ""), "the name of the test is too long", ""},
-		{"no test", "pytest", "py", &abi.Case{Subject: "nightly"}, runner.ErrOther.Error(), ""},
+		{"no test", "pytest", "py", &abi.Case{Subject: "nightly"}, errNoTest.Error(), ""},
 		{
 			"jest", "jest", "js", caseOf("cart", "adds (2) | more$", "/home/ci/shop/src/cart.test.js"),
 			`--watchman=false --coverage=false --reporters=default --reporters=jest-junit --testNamePattern=^(adds \(2\) \| more\$|cart adds \(2\) \| more\$)$ --runTestsByPath ./src/cart.test.js`,
@@ -104,8 +113,8 @@ func TestSelect(t *testing.T) {
 			"--watchman=false --coverage=false --reporters=default --reporters=jest-junit",
 		},
 		{"surefire", "surefire", "mvn", caseOf("com.example.CartTest$Inner", "total(int)[1]", ""), surefire + "-Dtest=com.example.CartTest$Inner#total test", surefire + "-Dtest=com.example.CartTest test"},
-		{"pattern of tests", "surefire", "mvn", caseOf("com.example.CartTest", "a+b*", ""), runner.ErrOther.Error(), ""},
-		{"expression of tests", "surefire", "mvn", caseOf("%regex[.*]", "a", ""), runner.ErrOther.Error(), ""},
+		{"pattern of tests", "surefire", "mvn", caseOf("com.example.CartTest", "a+b*", ""), errNoTest.Error(), ""},
+		{"expression of tests", "surefire", "mvn", caseOf("%regex[.*]", "a", ""), errNoTest.Error(), ""},
 		{"gradle", "gradle", "gradle", caseOf("com.example.CartTest", "total()", ""), "--offline --no-daemon --no-build-cache --console=plain --project-dir=shop test --tests=com.example.CartTest.total", "--offline --no-daemon --no-build-cache --console=plain --project-dir=shop test --tests=com.example.CartTest"},
 		{
 			"nextest", "nextest", "rs", caseOf("shop::api", "cart::total", ""),
@@ -117,27 +126,27 @@ func TestSelect(t *testing.T) {
 			"nextest run --workspace --bin=tool --offline --no-fail-fast --retries=0 --profile=default --tool-config-file=shadowcourt:/scratch/nextest.toml --filter-expr=binary_id(=shop::bin/tool) & test(=total)",
 			"nextest run --workspace --bin=tool --offline --no-fail-fast --retries=0 --profile=default --tool-config-file=shadowcourt:/scratch/nextest.toml --filter-expr=binary_id(=shop::bin/tool)",
 		},
-		{"expression of filters", "nextest", "rs", caseOf("shop", "a) | all(", ""), runner.ErrOther.Error(), ""},
+		{"expression of filters", "nextest", "rs", caseOf("shop", "a) | all(", ""), errNoTest.Error(), ""},
 		{"ctest", "ctest", "cpp", caseOf("(empty)", "cart.total*", ""), `--test-dir build.shadowcourt --output-junit /scratch/report.xml --output-on-failure --tests-regex ^cart\.total\*$`, "--test-dir build.shadowcourt --output-junit /scratch/report.xml --output-on-failure"},
 		{"two projects", "ctest", "two", caseOf("(empty)", "a", ""), "the test may be of the projects two/a and two/b: name the folder of one with --source", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := runner.Load(c.runner)
+			d, err := LoadDefinition(c.runner)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := runner.Open(t.Context(), d, source(t, c.dir, files))
-			if err != nil || r.Problem() != nil {
-				t.Fatal(err, r.Problem())
+			r, err := openProjects(t.Context(), d, sourceOf(t, c.dir, files), false, false)
+			if err != nil || r.problem != nil {
+				t.Fatal(err, r.problem)
 			}
-			target, err := r.Select(c.subject)
+			target, err := r.testOf(c.subject)
 			if err != nil {
 				if c.order != "" || !strings.Contains(err.Error(), c.alone) {
 					t.Error(err)
 				}
 				return
 			}
-			got := []string{strings.Join(target.Args(false), " "), strings.Join(target.Args(true), " ")}
+			got := []string{argsOf(t, target, false), argsOf(t, target, true)}
 			if diff := cmp.Diff([]string{c.alone, c.order}, got); diff != "" {
 				t.Errorf("arguments (-want +got):\n%s", diff)
 			}
@@ -148,18 +157,18 @@ func TestSelect(t *testing.T) {
 // TestNothingIsAnOption: an argument that is a name alone is no option.
 func TestNothingIsAnOption(t *testing.T) {
 	fakeTools(t, "mine")
-	d, err := runner.Parse("my.yaml", []byte(sound))
+	d, err := ParseDefinition("my.yaml", []byte(sound))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := runner.Open(t.Context(), d, source(t, ".", map[string]string{"mine.ini": ""}))
+	r, err := openProjects(t.Context(), d, sourceOf(t, ".", map[string]string{"mine.ini": ""}), false, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Select(caseOf("", "--delete=/", "")); err == nil || !strings.Contains(err.Error(), "an argument that begins with - would be an option") {
+	if _, err := r.testOf(caseOf("", "--delete=/", "")); err == nil || !strings.Contains(err.Error(), "an argument that begins with - would be an option") {
 		t.Error(err)
 	}
-	if target, err := r.Select(caseOf("", "; rm -rf /", "")); err != nil || target.Args(false)[1] != "; rm -rf /" {
+	if target, err := r.testOf(caseOf("", "; rm -rf /", "")); err != nil || argsOf(t, target, false) != "--one ; rm -rf /" {
 		t.Error(target, err)
 	}
 }
@@ -167,7 +176,7 @@ func TestNothingIsAnOption(t *testing.T) {
 // TestWhyARunnerCannotStart says what is missing.
 func TestWhyARunnerCannotStart(t *testing.T) {
 	const definition = "name: mine\nmarkers: [{file: mine.ini}]\nprograms: [bin/mine, mine-is-not-here]\ninstall: get it\nversion: [--version]\ntests: [{alone: [x], order: [x]}]\n"
-	d, err := runner.Parse("my.yaml", []byte(definition))
+	d, err := ParseDefinition("my.yaml", []byte(definition))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,15 +189,15 @@ func TestWhyARunnerCannotStart(t *testing.T) {
 		if program != "" {
 			files["bin/mine"] = program
 		}
-		r, err := runner.Open(t.Context(), d, source(t, "shop", files))
+		r, err := openProjects(t.Context(), d, sourceOf(t, "shop", files), false, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Problem(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := r.problem; (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if r, err := runner.Open(t.Context(), d, source(t, ".", map[string]string{"other.ini": ""})); r != nil || err != nil {
+	if r, err := openProjects(t.Context(), d, sourceOf(t, ".", map[string]string{"other.ini": ""}), false, false); r != nil || err != nil {
 		t.Errorf("another project: %v, %v", r, err)
 	}
 }
@@ -218,11 +227,11 @@ engine) echo "no engine"; exit 1 ;;
 link) ln -s /etc/passwd "$2" ;;
 esac
 `
-	d, err := runner.Parse("my.yaml", []byte(definition))
+	d, err := ParseDefinition("my.yaml", []byte(definition))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := source(t, ".", map[string]string{"mine.sh": script, "source": "tree"})
+	s := sourceOf(t, ".", map[string]string{"mine.sh": script, "source": "tree"})
 	if err := os.Mkdir(filepath.Join(s.Top, "installed"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -244,34 +253,34 @@ esac
 		if err := os.WriteFile(filepath.Join(s.Top, "source"), []byte("checkout"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := runner.Open(t.Context(), d, s)
+		r, err := openProjects(t.Context(), d, s, false, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !viewed {
-			r.WithoutViews()
+			r.viewed = false
 		}
-		for name, want := range map[string]runner.Kind{
-			"pass": runner.Passed, "fail": runner.Failed, "skip": runner.Skipped, "gone": runner.Absent, "none": runner.Absent, "silent": runner.Silent,
-			"broken": "the project does not build: does not load: x", "engine": "mine can't run here: no engine", "link": runner.Absent,
+		for name, want := range map[string]kind{
+			"pass": kindPassed, "fail": kindFailed, "skip": kindSkipped, "gone": kindAbsent, "none": kindAbsent, "silent": kindSilent,
+			"broken": "the project does not build: does not load: x", "engine": "mine can't run here: no engine", "link": kindAbsent,
 		} {
-			target, err := r.Select(caseOf("c", name, ""))
+			target, err := r.testOf(caseOf("c", name, ""))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if name == "fail" { // the first or not, a build changes nothing
-				if err := r.Build(t.Context(), target, written, runner.Environment{Scratch: scratch}); err != nil {
+				if err := r.prepare(t.Context(), target, written, environment{Scratch: scratch}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := r.Build(t.Context(), target, written, runner.Environment{Scratch: scratch}); err != nil {
+			if err := r.prepare(t.Context(), target, written, environment{Scratch: scratch}); err != nil {
 				t.Fatal(err)
 			}
-			run, err := r.Test(t.Context(), target, written, runner.Environment{Scratch: scratch})
+			run, err := r.test(t.Context(), target, written, environment{Scratch: scratch})
 			switch {
 			case err != nil && !strings.HasPrefix(err.Error(), string(want)):
 				t.Errorf("viewed %v: %s: %v, want %s", viewed, name, err, want)
-			case err == nil && (run.Kind != want || (run.Kind == runner.Failed) != strings.Contains(run.Log(), "got 1")):
+			case err == nil && (run.Kind != want || (run.Kind == kindFailed) != strings.Contains(run.Log(), "got 1")):
 				t.Errorf("viewed %v: %s: %s, want %s\n%s%s", viewed, name, run.Kind, want, run.Log(), run.Result.Output)
 			}
 		}
@@ -287,23 +296,23 @@ esac
 // TestRead tells what came of a test by its report alone.
 func TestRead(t *testing.T) {
 	t.Parallel()
-	d, err := runner.Parse("my.yaml", []byte(sound))
+	d, err := ParseDefinition("my.yaml", []byte(sound))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for report, want := range map[string]runner.Kind{
-		"":       runner.Absent,
-		"no XML": runner.Absent,
-		`<testsuite><testcase classname="c" name="b"/></testsuite>`:                                                                                   runner.Absent,
-		`<testsuite><testcase classname="c" name="a"/></testsuite>`:                                                                                   runner.Passed,
-		`<testsuite><testcase classname="c" name="a"/><testcase classname="c" name="a"><failure>x</failure></testcase></testsuite>`:                   runner.Failed,
-		`<testsuite><testcase classname="c" name="a"><skipped/></testcase><testcase classname="c" name="a"/></testsuite>`:                             runner.Passed,
-		`<testsuite><testcase classname="c" name="a"><skipped/></testcase></testsuite>`:                                                               runner.Skipped,
-		`<testsuite><testcase classname="c" name="a"><error/></testcase><testcase`:                                                                    runner.Failed,
-		`<testsuites><testsuite><testcase classname="c" name="a"/></testsuite></testsuites><testsuite><testcase classname="c" name="b"/></testsuite>`: runner.Passed,
-		`<!DOCTYPE x [<!ENTITY a "b">]><testsuite><testcase classname="c" name="a"/></testsuite>`:                                                     runner.Absent,
+	for report, want := range map[string]kind{
+		"":       kindAbsent,
+		"no XML": kindAbsent,
+		`<testsuite><testcase classname="c" name="b"/></testsuite>`:                                                                                   kindAbsent,
+		`<testsuite><testcase classname="c" name="a"/></testsuite>`:                                                                                   kindPassed,
+		`<testsuite><testcase classname="c" name="a"/><testcase classname="c" name="a"><failure>x</failure></testcase></testsuite>`:                   kindFailed,
+		`<testsuite><testcase classname="c" name="a"><skipped/></testcase><testcase classname="c" name="a"/></testsuite>`:                             kindPassed,
+		`<testsuite><testcase classname="c" name="a"><skipped/></testcase></testsuite>`:                                                               kindSkipped,
+		`<testsuite><testcase classname="c" name="a"><error/></testcase><testcase`:                                                                    kindFailed,
+		`<testsuites><testsuite><testcase classname="c" name="a"/></testsuite></testsuites><testsuite><testcase classname="c" name="b"/></testsuite>`: kindPassed,
+		`<!DOCTYPE x [<!ENTITY a "b">]><testsuite><testcase classname="c" name="a"/></testsuite>`:                                                     kindAbsent,
 	} {
-		if got := runner.Read(d, []string{"c a"}, []byte(report)); got != want {
+		if got, _ := (&projectTest{selection: &d.Tests[0], names: []string{"c a"}}).read([]byte(report)); got != want {
 			t.Errorf("%s: %s, want %s", report, got, want)
 		}
 	}

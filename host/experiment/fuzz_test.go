@@ -1,4 +1,4 @@
-package gorun
+package experiment
 
 import (
 	"bytes"
@@ -6,8 +6,6 @@ import (
 	"go/parser"
 	"go/token"
 	"testing"
-
-	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 )
 
 // FuzzReadStream: whatever a test writes, it came out in one of the known ways, and only a failure has a log.
@@ -18,11 +16,11 @@ func FuzzReadStream(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stream string) {
 		kind, log := readStream("p", "TestA", []byte(stream))
 		switch kind {
-		case runner.Passed, runner.Skipped, runner.Absent, runner.Ended:
+		case kindPassed, kindSkipped, kindAbsent, kindEnded:
 			if log != "" {
 				t.Errorf("%s with the log %q", kind, log)
 			}
-		case runner.Failed:
+		case kindFailed:
 		default:
 			t.Errorf("it came out as %q", kind)
 		}
@@ -35,12 +33,12 @@ func FuzzNeeds(f *testing.F) {
 	f.Add("package p\nfunc () TestA() {}\nfunc TestA() {}\n", "package p\nconst (a = iota; b)\n")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		files := map[string][]byte{"a_test.go": []byte(a), "b_test.go": []byte(b)}
-		n, err := Needs(files, "TestA/x")
+		n, err := needsOf(files, "TestA/x")
 		if err != nil {
 			return
 		}
 		some := false
-		for name, text := range n.Files {
+		for name, text := range n.files {
 			if text == nil {
 				continue
 			}
@@ -53,7 +51,7 @@ func FuzzNeeds(f *testing.F) {
 				t.Errorf("%s: %v\n%s", name, err, text)
 			}
 		}
-		if again, err := Needs(files, "TestA"); !some || errors.Is(err, ErrNoSuchTest) || again.Digest != n.Digest || again.Process != n.Process {
+		if again, err := needsOf(files, "TestA"); !some || errors.Is(err, errNoSuchTest) || again.digest != n.digest || again.process != n.process {
 			t.Error("the test is gone")
 		}
 	})

@@ -1,4 +1,4 @@
-package gorun
+package experiment
 
 import (
 	"bytes"
@@ -18,23 +18,23 @@ import (
 	"strings"
 )
 
-// ErrNoSuchTest: no test file of the package declares the test.
-var ErrNoSuchTest = errors.New("no such test")
+// errNoSuchTest: no test file of the package declares the test.
+var errNoSuchTest = errors.New("no such test")
 
-// Needed is what one test needs of the test files of its package.
-type Needed struct {
-	// Files are the test files without everything that the test does not need, by their names. Their lines stand where they
+// needed is what one test needs of the test files of its package.
+type needed struct {
+	// files are the test files without everything that the test does not need, by their names. Their lines stand where they
 	// stood. Files of which nothing is left are nil.
-	Files map[string][]byte
-	// Digest names the code of what the test names, wherever it stands and however it is formatted; Process that of all that is
+	files map[string][]byte
+	// digest names the code of what the test names, wherever it stands and however it is formatted; process that of all that is
 	// needed.
-	Digest, Process string
+	digest, process string
 }
 
-// Needs finds what a test needs of the test files of its package: its function, what that names, and what the whole process needs:
+// needsOf finds what a test needs of the test files of its package: its function, what that names, and what the whole process needs:
 // init functions and TestMain. A name that several files declare, as for several systems, is needed from each of them. Only the
-// part of the test's name before a slash counts. The error is ErrNoSuchTest, or that of a file that is no Go.
-func Needs(files map[string][]byte, test string) (*Needed, error) {
+// part of the test's name before a slash counts. The error is errNoSuchTest, or that of a file that is no Go.
+func needsOf(files map[string][]byte, test string) (*needed, error) {
 	test, _, _ = strings.Cut(test, "/")
 	p := &testPackage{fset: token.NewFileSet(), declared: map[string][]*declaration{}}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -43,17 +43,17 @@ func Needs(files map[string][]byte, test string) (*Needed, error) {
 		}
 	}
 	if !slices.ContainsFunc(p.declared[test], func(d *declaration) bool { _, ok := d.decl.(*ast.FuncDecl); return ok }) {
-		return nil, fmt.Errorf("%w: %s", ErrNoSuchTest, test)
+		return nil, fmt.Errorf("%w: %s", errNoSuchTest, test)
 	}
 	p.need(test)
-	needed := &Needed{Files: map[string][]byte{}, Digest: p.digest()}
+	found := &needed{files: map[string][]byte{}, digest: p.digest()}
 	p.need("TestMain")
 	p.need("init")
-	needed.Process = p.digest()
+	found.process = p.digest()
 	for i := range p.files {
-		needed.Files[p.files[i].name] = p.files[i].needed(p.fset)
+		found.files[p.files[i].name] = p.files[i].needed(p.fset)
 	}
-	return needed, nil
+	return found, nil
 }
 
 // testPackage are the declarations of test files by the names that they declare; methods by the names of their types, too.

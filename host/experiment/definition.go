@@ -1,4 +1,4 @@
-package runner
+package experiment
 
 import (
 	"bytes"
@@ -23,52 +23,54 @@ import (
 //go:embed definitions/*.yaml
 var shipped embed.FS
 
-// MaxFileBytes is the most of a definition's file.
-const MaxFileBytes = 1 << 18
+// maxDefinitionBytes is the most of a definition's file.
+const maxDefinitionBytes = 1 << 18
 
-// Go is the name of the runner that needs no definition.
-const Go = "go"
+// goRunner is the name of the runner that needs no definition.
+const goRunner = "go"
 
 // Definition says how the tests of one kind of project are run. docs/experiments.md describes the fields.
 type Definition struct {
 	Name     string            `yaml:"name"`
-	Markers  []Marker          `yaml:"markers"`
+	Markers  []marker          `yaml:"markers"`
 	Programs []string          `yaml:"programs"`
 	Install  string            `yaml:"install"`
 	Version  []string          `yaml:"version"`
 	Env      map[string]string `yaml:"env"`
 	Allow    []string          `yaml:"allow"`
-	Folders  []Folder          `yaml:"folders"`
+	Folders  []folder          `yaml:"folders"`
 	Keep     []string          `yaml:"keep"`
 	Files    map[string]string `yaml:"files"`
 	Build    [][]string        `yaml:"build"`
-	Tests    []Selection       `yaml:"tests"`
+	Tests    []selection       `yaml:"tests"`
 	Reports  []string          `yaml:"reports"`
-	Outcomes Outcomes          `yaml:"outcomes"`
-	Seconds  Seconds           `yaml:"seconds"`
+	Outcomes messages          `yaml:"outcomes"`
+	Seconds  seconds           `yaml:"seconds"`
+
+	text string // as it was read
 }
 
-// Marker is a file by which a project is recognized.
-type Marker struct {
+// marker is a file by which a project is recognized.
+type marker struct {
 	File     string `yaml:"file"`
 	Contains string `yaml:"contains"`
 }
 
-// Folder is one outside of the source, such as a cache, that a variable names.
-type Folder struct {
+// folder is one outside of the source, such as a cache, that a variable names.
+type folder struct {
 	Variable string `yaml:"variable"`
 	Default  string `yaml:"default"` // may begin with ~/; empty for a folder that only the variable names
 	// Show are the only names in it that tests see, where it also has what they must not read, such as passwords. Empty: all.
 	Show []string `yaml:"show"`
 }
 
-// Selection is one way in which tests are named and run. The first that fits a test counts.
-type Selection struct {
-	Class  Pattern  `yaml:"class"`
-	Name   Pattern  `yaml:"name"`
-	File   *File    `yaml:"file"`
-	Names  []string `yaml:"names"`
-	Report string   `yaml:"report"`
+// selection is one way in which tests are named and run. The first that fits a test counts.
+type selection struct {
+	Class  pattern   `yaml:"class"`
+	Name   pattern   `yaml:"name"`
+	File   *fileRule `yaml:"file"`
+	Names  []string  `yaml:"names"`
+	Report string    `yaml:"report"`
 	// Build is in place of that of the definition.
 	Build [][]string `yaml:"build"`
 	Alone []string   `yaml:"alone"`
@@ -77,34 +79,34 @@ type Selection struct {
 	Rows []string `yaml:"rows"`
 }
 
-// File says how the file of a test is found in the tree.
-type File struct {
+// fileRule says how the file of a test is found in the tree.
+type fileRule struct {
 	From       []string  `yaml:"from"`
-	Frames     []Pattern `yaml:"frames"`
+	Frames     []pattern `yaml:"frames"`
 	Separator  string    `yaml:"separator"`
 	Extensions []string  `yaml:"extensions"`
 	Join       string    `yaml:"join"`
 	Anywhere   bool      `yaml:"anywhere"`
 }
 
-// Outcomes tell what a run without a report of the test means, by lines that it wrote.
-type Outcomes struct {
-	NotBuilt []Pattern `yaml:"not_built"`
-	NoTest   []Pattern `yaml:"no_test"`
-	Unable   []Pattern `yaml:"unable"`
+// messages tell what a run without a report of the test means, by lines that it wrote.
+type messages struct {
+	NotBuilt []pattern `yaml:"not_built"`
+	NoTest   []pattern `yaml:"no_test"`
+	Unable   []pattern `yaml:"unable"`
 }
 
-// Seconds are expected beside those of the test.
-type Seconds struct {
+// seconds are expected beside those of the test.
+type seconds struct {
 	Start float64 `yaml:"start"`
 	Build float64 `yaml:"build"`
 }
 
-// Pattern is a regular expression. ^ and $ match at lines.
-type Pattern struct{ *regexp.Regexp }
+// pattern is a regular expression. ^ and $ match at lines.
+type pattern struct{ *regexp.Regexp }
 
 // UnmarshalYAML compiles the expression.
-func (p *Pattern) UnmarshalYAML(n *yaml.Node) error {
+func (p *pattern) UnmarshalYAML(n *yaml.Node) error {
 	var text string
 	if err := n.Decode(&text); err != nil {
 		return err
@@ -117,9 +119,9 @@ func (p *Pattern) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// Names are the names of the shipped runners, Go first.
-func Names() []string {
-	names := []string{Go}
+// RunnerNames are the names of the shipped runners, Go first.
+func RunnerNames() []string {
+	names := []string{goRunner}
 	entries, err := shipped.ReadDir("definitions")
 	if err != nil {
 		panic(err) // they are embedded
@@ -130,11 +132,11 @@ func Names() []string {
 	return names
 }
 
-// Shipped are all shipped definitions, Go's first.
-func Shipped() []*Definition {
+// shippedRunners are all shipped definitions, Go's first.
+func shippedRunners() []*Definition {
 	var all []*Definition
-	for _, name := range Names() {
-		d, err := Load(name)
+	for _, name := range RunnerNames() {
+		d, err := LoadDefinition(name)
 		if err != nil {
 			panic(err) // a test reads them
 		}
@@ -143,36 +145,36 @@ func Shipped() []*Definition {
 	return all
 }
 
-// Load reads a shipped definition by its name, or a file.
-func Load(name string) (*Definition, error) {
-	if name == Go {
-		return &Definition{Name: Go}, nil
+// LoadDefinition reads a shipped definition by its name, or a file.
+func LoadDefinition(name string) (*Definition, error) {
+	if name == goRunner {
+		return &Definition{Name: goRunner}, nil
 	}
 	if !strings.ContainsAny(name, `./\`) {
 		file := "definitions/" + name + ".yaml"
 		if data, err := shipped.ReadFile(file); err == nil {
-			return Parse(file, data)
+			return ParseDefinition(file, data)
 		}
 	}
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `./\`) {
-		return nil, fmt.Errorf("%q is neither a file nor a shipped runner (%s)", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("%q is neither a file nor a shipped runner (%s)", name, strings.Join(RunnerNames(), ", "))
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
+	data, err := io.ReadAll(io.LimitReader(f, maxDefinitionBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	return Parse(name, data)
+	return ParseDefinition(name, data)
 }
 
-// Parse reads a definition. Its error has all faults, each with the file and the field.
-func Parse(file string, data []byte) (*Definition, error) {
-	if len(data) > MaxFileBytes {
-		return nil, fmt.Errorf("%s: a definition has at most %d bytes", file, MaxFileBytes)
+// ParseDefinition reads a definition. Its error has all faults, each with the file and the field.
+func ParseDefinition(file string, data []byte) (*Definition, error) {
+	if len(data) > maxDefinitionBytes {
+		return nil, fmt.Errorf("%s: a definition has at most %d bytes", file, maxDefinitionBytes)
 	}
 	d := &Definition{}
 	var faults []error
@@ -203,6 +205,7 @@ func Parse(file string, data []byte) (*Definition, error) {
 	if len(check.faults) > 0 {
 		return nil, errors.Join(check.faults...)
 	}
+	d.text = string(data)
 	return d, nil
 }
 
@@ -299,8 +302,8 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func (c *checker) all() {
 	d := c.definition
 	switch {
-	case d.Name == Go:
-		c.add("name", "%q is built in", Go)
+	case d.Name == goRunner:
+		c.add("name", "%q is built in", goRunner)
 	case !runnerName.MatchString(d.Name) && (d.Name != "" || !c.misread("name")):
 		c.add("name", "%q: use small letters, digits, - and _", d.Name)
 	}
@@ -385,7 +388,7 @@ func (c *checker) misread(key string) bool {
 	return c.unread != nil && regexp.MustCompile(`(?m)^\W*`+regexp.QuoteMeta(key)+`["']?\s*:`).Match(c.unread)
 }
 
-func (c *checker) selection(field string, s *Selection) {
+func (c *checker) selection(field string, s *selection) {
 	known := slices.Concat(placeholders, s.groups())
 	c.some(field+".alone", len(s.Alone))
 	c.some(field+".order", len(s.Order))

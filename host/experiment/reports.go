@@ -1,4 +1,4 @@
-package runner
+package experiment
 
 import (
 	"bytes"
@@ -24,10 +24,10 @@ const (
 
 // reports reads what a run has written: the file in the scratch folder, and files of the project in the folder that has them. Tests
 // may have put anything there: only plain files within the folders are read.
-func (r *Runner) reports(t *Target, scratch, written string) ([]byte, error) {
+func (r *defined) reports(t *projectTest, scratch, written string) ([]byte, error) {
 	var all bytes.Buffer
 	for _, pattern := range r.definition.Reports {
-		folder, pattern := written, path.Join(t.Project, pattern)
+		folder, pattern := written, path.Join(t.project, pattern)
 		if strings.HasSuffix(pattern, reportPlaceholder) {
 			folder, pattern = scratch, reportName
 		}
@@ -102,24 +102,24 @@ func glob(fsys fs.FS, pattern string) ([]string, error) {
 }
 
 // read tells what came of the test in reports. A report that ends early tells what stands before its end.
-func (t *Target) read(reports []byte) (Kind, []abi.Document) { return t.readOf(reports, t.is) }
+func (t *projectTest) read(reports []byte) (kind, []abi.Document) { return t.readOf(reports, t.is) }
 
 // readRows tells what came of all rows of the test.
-func (t *Target) readRows(reports []byte) (Kind, []abi.Document) {
+func (t *projectTest) readRows(reports []byte) (kind, []abi.Document) {
 	return t.readOf(reports, func(test junit.Test) bool {
-		return (test.Class == t.Test.Class || !strings.Contains(t.selection.Report, "{class}")) && t.rows.MatchString(test.Name)
+		return (test.Class == t.test.Class || !strings.Contains(t.selection.Report, "{class}")) && t.rows.MatchString(test.Name)
 	})
 }
 
-func (t *Target) readOf(reports []byte, is func(junit.Test) bool) (Kind, []abi.Document) {
-	kind := Absent
+func (t *projectTest) readOf(reports []byte, is func(junit.Test) bool) (kind, []abi.Document) {
+	came := kindAbsent
 	reader := junit.Reader{Ended: func(test junit.Test, end junit.End) {
 		if is(test) {
-			kind = worse(kind, end)
+			came = worse(came, end)
 		}
 	}}
 	var documents []abi.Document
-	for entry, err := range reader.Read(t.Test.Name, bytes.NewReader(reports)) {
+	for entry, err := range reader.Read(t.test.Name, bytes.NewReader(reports)) {
 		if err != nil {
 			break
 		}
@@ -127,25 +127,25 @@ func (t *Target) readOf(reports []byte, is func(junit.Test) bool) (Kind, []abi.D
 			documents = append(documents, entry.Case.Documents...)
 		}
 	}
-	if kind != Failed {
-		return kind, nil
+	if came != kindFailed {
+		return came, nil
 	}
-	return kind, documents
+	return came, documents
 }
 
 // is says whether a test of a report is this one.
-func (t *Target) is(test junit.Test) bool {
+func (t *projectTest) is(test junit.Test) bool {
 	name, err := expandOne(t.selection.Report, map[string][]string{"class": {test.Class}, "name": {test.Name}})
 	return err == nil && slices.Contains(t.names, strings.TrimSpace(name))
 }
 
 // worse is what came of a test that may stand in a report several times.
-func worse(kind Kind, end junit.End) Kind {
+func worse(came kind, end junit.End) kind {
 	switch {
-	case end == junit.Failed || kind == Failed:
-		return Failed
-	case end == junit.Passed || kind == Passed:
-		return Passed
+	case end == junit.Failed || came == kindFailed:
+		return kindFailed
+	case end == junit.Passed || came == kindPassed:
+		return kindPassed
 	}
-	return Skipped
+	return kindSkipped
 }

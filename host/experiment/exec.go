@@ -1,4 +1,4 @@
-package runner
+package experiment
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,9 +19,9 @@ import (
 // buildTime is how long a command of a build may take.
 const buildTime = 5 * time.Minute
 
-// Build runs the definition's commands in the project of a test, in a tree that is written into a folder. What they write lands in
-// the tree. The scratch folder of the environment is one around the tree. The error is a *BuildError if the code is the reason.
-func (r *Runner) Build(ctx context.Context, t *Target, source string, env Environment) error {
+// prepare runs the definition's commands in the project of a test, in a tree that is written into a folder. What they write lands in
+// the tree. The scratch folder of the environment is one around the tree. The error is a *buildError if the code is the reason.
+func (r *defined) prepare(ctx context.Context, t *projectTest, source string, env environment) error {
 	commands := r.definition.Build
 	if t.selection.Build != nil {
 		commands = t.selection.Build
@@ -55,15 +56,15 @@ func (r *Runner) Build(ctx context.Context, t *Target, source string, env Enviro
 			return fmt.Errorf("%s can't build here: %s", r, line)
 		}
 		if matching(r.definition.Outcomes.NoTest, output) != "" {
-			return ErrNoTests
+			return errNoTests
 		}
-		return &BuildError{What: "the project", Output: fromFirst(r.definition.Outcomes.NotBuilt, output)}
+		return &buildError{What: "the project", Output: fromFirst(r.definition.Outcomes.NotBuilt, output)}
 	}
 	return nil
 }
 
 // command makes the command of a program in a project.
-func (r *Runner) command(t *Target, args []string, source string, env Environment) (*isolate.Command, error) {
+func (r *defined) command(t *projectTest, args []string, source string, env environment) (*isolate.Command, error) {
 	variables, overlays := r.environment(env, args[0])
 	c := &isolate.Command{
 		Args: args, Scratch: env.Scratch, Overlays: overlays, Show: r.shown(variables, args[0]), Home: env.Home, Network: env.Network, Starve: env.Starve, Limits: env.Limits,
@@ -83,7 +84,7 @@ func (r *Runner) command(t *Target, args []string, source string, env Environmen
 			return nil, err
 		}
 	}
-	c.Dir = filepath.Join(top, filepath.FromSlash(t.Project))
+	c.Dir = filepath.Join(top, filepath.FromSlash(t.project))
 	for _, name := range slices.Sorted(maps.Keys(r.definition.Env)) {
 		value := strings.NewReplacer("{tree}", top, "{project}", c.Dir, "{scratch}", env.Scratch).Replace(r.definition.Env[name])
 		variables = append(variables, name+"="+value)
@@ -106,7 +107,7 @@ func (r *Runner) command(t *Target, args []string, source string, env Environmen
 }
 
 // link makes links to what is installed, in a tree that is not seen in the place of the checkout.
-func (r *Runner) link(source string) error {
+func (r *defined) link(source string) error {
 	root, err := os.OpenRoot(source)
 	if err != nil {
 		return err
@@ -127,17 +128,17 @@ func (r *Runner) link(source string) error {
 // reportName is the report's file in the scratch folder.
 const reportName = "report.xml"
 
-// Test runs the test once, in a tree that is written and built.
-func (r *Runner) Test(ctx context.Context, t *Target, source string, env Environment) (*Run, error) {
+// test runs the test once, in a tree that is written and built.
+func (r *defined) test(ctx context.Context, t *projectTest, source string, env environment) (*testRun, error) {
 	args, err := t.args(env.Order, filepath.Join(env.Scratch, reportName), env.Scratch)
 	if err != nil {
 		return nil, err
 	}
-	run, reports, err := r.test(ctx, t, args, source, env)
+	run, reports, err := r.report(ctx, t, args, source, env)
 	if err != nil {
 		return nil, err
 	}
-	if run.Kind, run.Documents = t.read(reports); run.Kind != Absent {
+	if run.Kind, run.Documents = t.read(reports); run.Kind != kindAbsent {
 		return run, nil
 	}
 	if !env.Rows || t.rows == nil {
@@ -147,19 +148,19 @@ func (r *Runner) Test(ctx context.Context, t *Target, source string, env Environ
 		if args, err = t.expand(t.selection.Rows, filepath.Join(env.Scratch, reportName), env.Scratch); err != nil {
 			return nil, err
 		}
-		if run, reports, err = r.test(ctx, t, args, source, env); err != nil {
+		if run, reports, err = r.report(ctx, t, args, source, env); err != nil {
 			return nil, err
 		}
 	}
-	if run.Kind, run.Documents = t.readRows(reports); run.Kind != Absent {
+	if run.Kind, run.Documents = t.readRows(reports); run.Kind != kindAbsent {
 		run.Rows = true
 		return run, nil
 	}
 	return r.interpret(run)
 }
 
-// test runs the program with arguments, and gives its reports.
-func (r *Runner) test(ctx context.Context, t *Target, args []string, source string, env Environment) (*Run, []byte, error) {
+// report runs the program with arguments, and gives its reports.
+func (r *defined) report(ctx context.Context, t *projectTest, args []string, source string, env environment) (*testRun, []byte, error) {
 	if err := os.Remove(filepath.Join(env.Scratch, reportName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
@@ -184,13 +185,13 @@ func (r *Runner) test(ctx context.Context, t *Target, args []string, source stri
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: its report: %w", r, err)
 	}
-	return &Run{Result: result}, reports, nil
+	return &testRun{Result: result}, reports, nil
 }
 
 // interpret tells what a run without a report of the test means.
-func (r *Runner) interpret(run *Run) (*Run, error) {
+func (r *defined) interpret(run *testRun) (*testRun, error) {
 	if run.Result.Ending != isolate.Exited {
-		run.Kind = Ended
+		run.Kind = kindEnded
 		return run, nil
 	}
 	output, o := string(run.Result.Output), &r.definition.Outcomes
@@ -198,18 +199,18 @@ func (r *Runner) interpret(run *Run) (*Run, error) {
 		return nil, fmt.Errorf("%s can't run here: %s; %s", r, line, r.definition.Install)
 	}
 	if matching(o.NotBuilt, output) != "" {
-		return nil, &BuildError{What: "the project", Output: fromFirst(o.NotBuilt, output)}
+		return nil, &buildError{What: "the project", Output: fromFirst(o.NotBuilt, output)}
 	}
 	if run.Result.ExitCode != 0 && matching(o.NoTest, output) == "" {
-		run.Kind = Silent
+		run.Kind = kindSilent
 	}
 	return run, nil
 }
 
 // matching is the first line that one of the patterns matches.
-func matching(patterns []Pattern, output string) string {
+func matching(patterns []pattern, output string) string {
 	for line := range strings.Lines(output) {
-		if slices.ContainsFunc(patterns, func(p Pattern) bool { return p.MatchString(line) }) {
+		if slices.ContainsFunc(patterns, func(p pattern) bool { return p.MatchString(line) }) {
 			return strings.TrimSpace(strings.ToValidUTF8(line, "\uFFFD"))
 		}
 	}
@@ -217,13 +218,84 @@ func matching(patterns []Pattern, output string) string {
 }
 
 // fromFirst is the output from the first line on that one of the patterns matches; all of it if there is none.
-func fromFirst(patterns []Pattern, output string) string {
+func fromFirst(patterns []pattern, output string) string {
 	at := 0
 	for line := range strings.Lines(output) {
-		if slices.ContainsFunc(patterns, func(p Pattern) bool { return p.MatchString(line) }) {
+		if slices.ContainsFunc(patterns, func(p pattern) bool { return p.MatchString(line) }) {
 			return output[at:]
 		}
 		at += len(line)
 	}
 	return output
+}
+
+// placeholder stands for a value in an argument: {name}, or {name|regexp} for an expression that matches the value alone.
+var placeholder = regexp.MustCompile(`\{(\w+)(\|regexp)?\}`)
+
+// placeholders are those that every definition has; the groups of its patterns and the variables of its folders come to them.
+var placeholders = []string{"class", "name", "names", "file", "rest", "folder", "module", "report", "scratch", "program"}
+
+// groups are the names of the groups in the patterns of a selection.
+func (s *selection) groups() []string {
+	var names []string
+	for _, p := range []pattern{s.Class, s.Name} {
+		if p.Regexp == nil {
+			continue
+		}
+		for _, name := range p.SubexpNames() {
+			if name != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// maxValueBytes is the longest value of a placeholder.
+const maxValueBytes = 4096
+
+// expand puts values into arguments. Values are data of others, such as names of tests: each stays within its argument, and none
+// makes an option of it.
+func expand(templates []string, values map[string][]string) ([]string, error) {
+	args := make([]string, 0, len(templates))
+	for _, template := range templates {
+		arg, err := expandOne(template, values)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, arg)
+	}
+	return args, nil
+}
+
+func expandOne(template string, values map[string][]string) (string, error) {
+	var fault error
+	arg := placeholder.ReplaceAllStringFunc(template, func(p string) string {
+		m := placeholder.FindStringSubmatch(p)
+		alternatives, known := values[m[1]]
+		if !known || len(alternatives) == 0 {
+			fault = fmt.Errorf("there is no %s", m[1])
+			return ""
+		}
+		for _, value := range alternatives {
+			if strings.ContainsRune(value, 0) || len(value) > maxValueBytes {
+				fault = fmt.Errorf("%s %.80q can't be an argument", m[1], value)
+			}
+		}
+		if m[2] == "" {
+			return alternatives[0]
+		}
+		quoted := make([]string, len(alternatives))
+		for i, value := range alternatives {
+			quoted[i] = regexp.QuoteMeta(value)
+		}
+		if len(quoted) == 1 {
+			return quoted[0]
+		}
+		return "(" + strings.Join(quoted, "|") + ")"
+	})
+	if fault == nil && strings.HasPrefix(arg, "-") && !strings.HasPrefix(template, "-") {
+		fault = errors.New("an argument that begins with - would be an option")
+	}
+	return arg, fault
 }

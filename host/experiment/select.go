@@ -1,4 +1,4 @@
-package runner
+package experiment
 
 import (
 	"errors"
@@ -14,25 +14,22 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
 
-// ErrOther: a case is not about a test that the runner could run.
-var ErrOther = errors.New("no test of this runner")
+// projectTest is the failing test of a case, for one runner.
+type projectTest struct {
+	test    junit.Test
+	project string // folder of the project in every tree
+	// found says that the test's file is in the tree, so that hardly another runner is meant.
+	found bool
 
-// Target is the failing test of a case, for one runner.
-type Target struct {
-	Test    junit.Test
-	Project string // folder of the project in every tree
-	// Found says that the test's file is in the tree, so that hardly another runner is meant.
-	Found bool
-
-	selection *Selection
+	selection *selection
 	command   string
 	names     []string // by which a report may call the test, in the form of selection.Report
 	values    map[string][]string
 	rows      *regexp.Regexp // of the names of all rows of the test, nil where they are not known
 }
 
-// WithRows is the target with the function of a parametrized test and an expression for the names of its rows.
-func (t *Target) WithRows(function string, names *regexp.Regexp) *Target {
+// withRows is the target with the function of a parametrized test and an expression for the names of its rows.
+func (t *projectTest) withRows(function string, names *regexp.Regexp) *projectTest {
 	with := *t
 	with.values = maps.Clone(t.values)
 	with.values["function"], with.values["rows"] = []string{function}, []string{names.String()}
@@ -43,22 +40,30 @@ func (t *Target) WithRows(function string, names *regexp.Regexp) *Target {
 // cutName ends a name that the reader of the report has cut.
 const cutName = "…"
 
-// Select finds the failing test of a case. Its error is ErrOther, or says why the runner can't run the test.
-func (r *Runner) Select(c *abi.Case) (*Target, error) {
+func (r *defined) find(c *abi.Case) (*failure, error) {
+	t, err := r.testOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return &failure{name: t.test.Name, group: t.test.Class, unit: t.unit(), elapsed: t.test.Elapsed, certain: t.found, project: t}, r.problem
+}
+
+// testOf finds the failing test of a case. Its error is errNoTest, or says why the runner can't run the test.
+func (r *defined) testOf(c *abi.Case) (*projectTest, error) {
 	test, ok := junit.Named(c)
 	if !ok {
-		return nil, ErrOther
+		return nil, errNoTest
 	}
 	if strings.HasSuffix(test.Name, cutName) || strings.HasSuffix(test.Class, cutName) {
 		return nil, fmt.Errorf("%s: the name of the test is too long: %.80q", r, test.Name)
 	}
-	reason := ErrOther
+	reason := errNoTest
 	for i := range r.definition.Tests {
 		t, err := r.selectBy(&r.definition.Tests[i], test, c.Documents)
 		if err == nil {
 			return t, nil
 		}
-		if errors.Is(reason, ErrOther) {
+		if errors.Is(reason, errNoTest) {
 			reason = err
 		}
 	}
@@ -66,12 +71,12 @@ func (r *Runner) Select(c *abi.Case) (*Target, error) {
 }
 
 // selectBy finds the test by one way of selection.
-func (r *Runner) selectBy(s *Selection, test junit.Test, documents []abi.Document) (*Target, error) {
+func (r *defined) selectBy(s *selection, test junit.Test, documents []abi.Document) (*projectTest, error) {
 	values, ok := s.match(test)
 	if !ok {
-		return nil, ErrOther
+		return nil, errNoTest
 	}
-	t := &Target{Test: test, selection: s, values: values}
+	t := &projectTest{test: test, selection: s, values: values}
 	if err := r.place(s, t, documents); err != nil {
 		return nil, err
 	}
@@ -86,7 +91,7 @@ func (r *Runner) selectBy(s *Selection, test junit.Test, documents []abi.Documen
 		values[f.Variable] = []string{f.path()}
 	}
 	var err error
-	if t.command, err = r.program(t.Project); err != nil {
+	if t.command, err = r.program(t.project); err != nil {
 		return nil, err
 	}
 	values["program"] = []string{t.command}
@@ -98,17 +103,17 @@ func (r *Runner) selectBy(s *Selection, test junit.Test, documents []abi.Documen
 	return t, nil
 }
 
-// File is the test's file in every tree, as far as it is known.
-func (t *Target) File() string {
-	if !t.Found {
+// path is the test's file in every tree, as far as it is known.
+func (t *projectTest) path() string {
+	if !t.found {
 		return ""
 	}
-	return path.Join(t.Project, t.values["file"][0])
+	return path.Join(t.project, t.values["file"][0])
 }
 
-// Unit names what is built to run the test.
-func (t *Target) Unit() string {
-	unit := []string{t.Project}
+// unit names what is built to run the test.
+func (t *projectTest) unit() string {
+	unit := []string{t.project}
 	values := maps.Clone(t.values)
 	values["scratch"] = []string{""}
 	for _, command := range t.selection.Build {
@@ -119,7 +124,7 @@ func (t *Target) Unit() string {
 }
 
 // args are the arguments of a run, which writes its report and other files to the scratch folder.
-func (t *Target) args(order bool, report, scratch string) ([]string, error) {
+func (t *projectTest) args(order bool, report, scratch string) ([]string, error) {
 	templates := t.selection.Alone
 	if order {
 		templates = t.selection.Order
@@ -127,20 +132,20 @@ func (t *Target) args(order bool, report, scratch string) ([]string, error) {
 	return t.expand(templates, report, scratch)
 }
 
-func (t *Target) expand(templates []string, report, scratch string) ([]string, error) {
+func (t *projectTest) expand(templates []string, report, scratch string) ([]string, error) {
 	values := maps.Clone(t.values)
 	values["report"], values["scratch"] = []string{report}, []string{scratch}
 	return expand(templates, values)
 }
 
 // match gives the values of the placeholders that come from the test's name alone.
-func (s *Selection) match(test junit.Test) (map[string][]string, bool) {
+func (s *selection) match(test junit.Test) (map[string][]string, bool) {
 	values := map[string][]string{"class": {test.Class}, "name": {test.Name}, "rest": {""}}
 	if test.File != "" {
 		values["file"] = []string{test.File}
 	}
 	for _, m := range []struct {
-		pattern Pattern
+		pattern pattern
 		text    string
 	}{{s.Class, test.Class}, {s.Name, test.Name}} {
 		if m.pattern.Regexp == nil {
@@ -160,7 +165,7 @@ func (s *Selection) match(test junit.Test) (map[string][]string, bool) {
 }
 
 // place finds the project of a test, and its file where the selection has one.
-func (r *Runner) place(s *Selection, t *Target, documents []abi.Document) error {
+func (r *defined) place(s *selection, t *projectTest, documents []abi.Document) error {
 	if s.File == nil {
 		inner := slices.DeleteFunc(slices.Clone(r.projects), func(p string) bool { return !below(r.source.Dir, p) })
 		if len(inner) == 0 {
@@ -172,20 +177,20 @@ func (r *Runner) place(s *Selection, t *Target, documents []abi.Document) error 
 		if len(outermost) > 1 {
 			return r.ambiguous(outermost)
 		}
-		t.Project = outermost[0]
+		t.project = outermost[0]
 		return nil
 	}
 	names := s.File.namesOf(t.values, documents)
-	var found []place
+	var found []testPlace
 	for _, project := range r.candidates() {
 		p, ok := r.locate(s.File, names, project)
-		if ok && !slices.ContainsFunc(found, func(other place) bool { return below(other.project, project) }) {
+		if ok && !slices.ContainsFunc(found, func(other testPlace) bool { return below(other.project, project) }) {
 			found = append(found, p)
 		}
 	}
 	switch len(found) {
 	case 0:
-		return fmt.Errorf("%s finds no file of the test %.80q in the source", r, t.Test.Class+" "+t.Test.Name)
+		return fmt.Errorf("%s finds no file of the test %.80q in the source", r, t.test.Class+" "+t.test.Name)
 	case 1:
 	default:
 		var projects []string
@@ -195,24 +200,24 @@ func (r *Runner) place(s *Selection, t *Target, documents []abi.Document) error 
 		return r.ambiguous(projects)
 	}
 	p := found[0]
-	t.Project, t.Found = p.project, true
+	t.project, t.found = p.project, true
 	t.values["file"], t.values["rest"] = []string{p.file}, []string{p.rest}
 	t.values["folder"], t.values["module"] = []string{path.Dir(p.file)}, []string{r.module(p)}
 	return nil
 }
 
-func (r *Runner) ambiguous(projects []string) error {
+func (r *defined) ambiguous(projects []string) error {
 	return fmt.Errorf("%s: the test may be of the projects %s: name the folder of one with --source", r, strings.Join(projects, " and "))
 }
 
-// place is where a test is.
-type place struct {
+// testPlace is where a test is.
+type testPlace struct {
 	project    string // folder
 	file, rest string // the file relative to it, and what of the name lies within the file
 }
 
 // candidates are the folders that may be a project of the test, outermost first.
-func (r *Runner) candidates() []string {
+func (r *defined) candidates() []string {
 	all := slices.Clone(r.projects)
 	if !slices.Contains(all, r.source.Dir) {
 		all = append(all, r.source.Dir)
@@ -222,18 +227,18 @@ func (r *Runner) candidates() []string {
 }
 
 // locate finds the file of a test in one project.
-func (r *Runner) locate(f *File, names []string, project string) (place, bool) {
+func (r *defined) locate(f *fileRule, names []string, project string) (testPlace, bool) {
 	for _, name := range names {
 		if file, rest, ok := r.fileOf(f, name, project); ok {
-			return place{project, file, rest}, true
+			return testPlace{project, file, rest}, true
 		}
 	}
-	return place{}, false
+	return testPlace{}, false
 }
 
 // namesOf are the names from which the file of a test may be told: those that are given, and the outermost of the stack frames in the
 // documents, in which the test stands.
-func (f *File) namesOf(values map[string][]string, documents []abi.Document) []string {
+func (f *fileRule) namesOf(values map[string][]string, documents []abi.Document) []string {
 	var names []string
 	for _, from := range f.From {
 		if name, err := expandOne(from, values); err == nil && name != "" && len(name) <= maxValueBytes {
@@ -254,7 +259,7 @@ func (f *File) namesOf(values map[string][]string, documents []abi.Document) []s
 const maxFrames = 1000
 
 // fileOf finds the longest beginning of a name that is a file. A path may begin with folders of another machine.
-func (r *Runner) fileOf(f *File, text, project string) (file, rest string, ok bool) {
+func (r *defined) fileOf(f *fileRule, text, project string) (file, rest string, ok bool) {
 	if f.Separator == "" {
 		for name := path.Clean(strings.ReplaceAll(text, `\`, "/")); ; {
 			if r.has(path.Join(project, name)) && !strings.HasPrefix(name, "../") && !path.IsAbs(name) {
@@ -282,7 +287,7 @@ func (r *Runner) fileOf(f *File, text, project string) (file, rest string, ok bo
 }
 
 // lookUp finds a file of a project, or the only one anywhere in it whose path ends so.
-func (r *Runner) lookUp(project, name string, anywhere bool) (string, bool) {
+func (r *defined) lookUp(project, name string, anywhere bool) (string, bool) {
 	if r.has(path.Join(project, name)) {
 		return name, true
 	}
@@ -301,13 +306,13 @@ func (r *Runner) lookUp(project, name string, anywhere bool) (string, bool) {
 	return found, found != ""
 }
 
-func (r *Runner) has(file string) bool {
+func (r *defined) has(file string) bool {
 	f, ok := r.source.Head.File(file)
 	return ok && f.Mode != tree.Symlink
 }
 
 // module is the innermost folder with a marker around the file of a test, relative to its project.
-func (r *Runner) module(p place) string {
+func (r *defined) module(p testPlace) string {
 	innermost := p.project
 	for _, project := range r.projects {
 		if below(project, path.Join(p.project, p.file)) && depth(project) > depth(innermost) {

@@ -1,6 +1,7 @@
-package runner
+package experiment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,11 +14,12 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
 
-// Source is where trees come from.
-type Source struct {
+// origin is where trees come from.
+type origin struct {
 	Top  string // folder of the checkout on this machine
 	Dir  string // the folder in it whose tests are run, slash-separated
 	Head *tree.Tree
@@ -25,23 +27,28 @@ type Source struct {
 	Scratch string
 }
 
-// Runner runs the tests of the projects in a source that a definition is for. Safe for concurrent use.
-type Runner struct {
-	definition *Definition
-	source     Source
-	projects   []string // folders with a marker, outermost first
-	installed  []string // what the checkout has beside the tree and tests need, such as node_modules
-	viewed     bool     // runs see their tree in the place of the checkout
-	problem    error    // why nothing can be run
-	said       string   // by the program of its version
+// defined runs the tests of the projects in a source that a definition is for. Results are not cached: what is installed for the tests
+// may change unseen. Safe for concurrent use.
+type defined struct {
+	facts
+	definition    *Definition
+	source        *origin
+	network, home bool     // of builds
+	projects      []string // folders with a marker, outermost first
+	installed     []string // what the checkout has beside the tree and tests need, such as node_modules
+	viewed        bool     // runs see their tree in the place of the checkout
 }
 
 // maxMarkerBytes of a file are searched for what it shall contain.
 const maxMarkerBytes = 1 << 20
 
-// Open looks for projects in a source. Without any it gives nil. The error is that of the context.
-func Open(ctx context.Context, d *Definition, source Source) (*Runner, error) {
-	r := &Runner{definition: d, source: source}
+// openProjects looks for projects in a source. Without any it gives nil. The error is that of the context.
+func openProjects(ctx context.Context, d *Definition, source *origin, network, home bool) (*defined, error) {
+	build := time.Duration(d.Seconds.Build * float64(time.Second))
+	r := &defined{definition: d, source: source, network: network, home: home, facts: facts{
+		name: d.Name, variables: userVariables(environment{}, d.Allow...),
+		pace: plan.Pace{Start: plan.RunStart + time.Duration(d.Seconds.Start*float64(time.Second)), Head: build, Other: build},
+	}}
 	for _, name := range source.Head.Paths() {
 		if marked, err := r.marks(ctx, name); err != nil {
 			return nil, err
@@ -54,8 +61,9 @@ func Open(ctx context.Context, d *Definition, source Source) (*Runner, error) {
 	}
 	slices.SortStableFunc(r.projects, func(a, b string) int { return depth(a) - depth(b) })
 	r.viewed = isolate.CanView() && !within(source.Top, source.Scratch) && !within(source.Scratch, source.Top)
-	r.installed = r.find()
-	r.problem = r.start(ctx)
+	r.installed = r.keeps()
+	said, err := r.start(ctx)
+	r.problem, r.version = err, said+" "+d.text
 	return r, ctx.Err()
 }
 
@@ -66,14 +74,8 @@ func depth(folder string) int {
 	return 1 + strings.Count(folder, "/")
 }
 
-// within says whether a path is a folder or lies in it.
-func within(folder, name string) bool {
-	rel, err := filepath.Rel(folder, name)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // marks says whether a file of the tree marks a project that belongs to the source.
-func (r *Runner) marks(ctx context.Context, name string) (bool, error) {
+func (r *defined) marks(ctx context.Context, name string) (bool, error) {
 	folder := path.Dir(name)
 	if slices.ContainsFunc(strings.Split(folder, "/"), func(f string) bool { return f == "node_modules" || f == "vendor" || f == "testdata" }) {
 		return false, nil
@@ -107,9 +109,9 @@ func below(top, folder string) bool {
 // maxFolders is in how many folders of the checkout installed files are looked for.
 const maxFolders = 20_000
 
-// find lists what the checkout has, the tree has not, and the definition keeps. A link is no folder, so that git may not ignore it: the
+// keeps lists what the checkout has, the tree has not, and the definition keeps. A link is no folder, so that git may not ignore it: the
 // tree under test has it, and other trees have not.
-func (r *Runner) find() []string {
+func (r *defined) keeps() []string {
 	folders, has := map[string]bool{".": true}, map[string]bool{}
 	for _, name := range r.source.Head.Paths() {
 		f, _ := r.source.Head.File(name)
@@ -139,17 +141,17 @@ func (r *Runner) find() []string {
 const versionLimit = 30 * time.Second
 
 // start finds the program, and has it say its version.
-func (r *Runner) start(ctx context.Context) error {
+func (r *defined) start(ctx context.Context) (said string, err error) {
 	command, err := r.program(r.projects[0])
 	if err != nil || len(r.definition.Version) == 0 {
-		return err
+		return "", err
 	}
 	scratch, err := os.MkdirTemp(r.source.Scratch, "version")
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer os.RemoveAll(scratch)
-	env, overlays := r.environment(Environment{}, command)
+	env, overlays := r.environment(environment{}, command)
 	result, err := isolate.Run(ctx, isolate.Command{
 		Args: append([]string{command}, r.definition.Version...), Dir: scratch, Env: env, Overlays: append(overlays, r.source.Top), Scratch: scratch,
 		Show:   r.shown(env, command),
@@ -157,16 +159,15 @@ func (r *Runner) start(ctx context.Context) error {
 	})
 	switch {
 	case err != nil:
-		return err
+		return "", err
 	case result.Ending != isolate.Exited || result.ExitCode != 0:
-		return fmt.Errorf("%s does not start: %s", command, firstLine(string(result.Output)))
+		return "", fmt.Errorf("%s does not start: %s", command, cmp.Or(oneLine(string(result.Output)), "it wrote nothing"))
 	}
-	r.said = string(result.Output)
-	return nil
+	return string(result.Output), nil
 }
 
 // program finds the program for a project: in the project or a folder around it, or in PATH.
-func (r *Runner) program(project string) (string, error) {
+func (r *defined) program(project string) (string, error) {
 	for _, name := range r.definition.Programs {
 		if !strings.Contains(name, "/") {
 			if found, err := exec.LookPath(name); err == nil && filepath.IsAbs(found) {
@@ -191,15 +192,9 @@ func (r *Runner) program(project string) (string, error) {
 	return "", errors.New(text)
 }
 
-// String is the runner's name.
-func (r *Runner) String() string { return r.definition.Name }
-
-// Problem says why nothing can be run.
-func (r *Runner) Problem() error { return r.problem }
-
-// Serves says why the tests of a tree can't be run: what is installed for them, such as a package in development mode, may lead
-// to the checkout and not to the tree, which makes no difference for the tree under test alone.
-func (r *Runner) Serves(t *tree.Tree) error {
+// serves tells of trees other than that under test: what is installed for tests, such as a package in development mode, may lead to the
+// checkout and not to the tree.
+func (r *defined) serves(t *tree.Tree) error {
 	if r.viewed || t == r.source.Head || len(r.definition.Keep) == 0 {
 		return nil
 	}
@@ -207,18 +202,9 @@ func (r *Runner) Serves(t *tree.Tree) error {
 		"temporary files outside of the checkout", r)
 }
 
-// Version names what results depend on beside trees, as far as it is known: not what is installed for the tests.
-func (r *Runner) Version() string { return fmt.Sprintf("%s %+v", r.said, *r.definition) }
-
-// Variables are those of the user that tests see.
-func (r *Runner) Variables() []string { return Variables(Environment{}, r.definition.Allow...) }
-
-// Seconds are expected of each run and build, beside those of the test.
-func (r *Runner) Seconds() Seconds { return r.definition.Seconds }
-
 // environment is what a command sees of the user's variables, and the folders of others that it seems to write to.
-func (r *Runner) environment(env Environment, command string) (variables, overlays []string) {
-	variables = Variables(env, r.definition.Allow...)
+func (r *defined) environment(env environment, command string) (variables, overlays []string) {
+	variables = userVariables(env, r.definition.Allow...)
 	// The folders of temporary files are others in isolation; an installation there has to stay.
 	for _, temp := range []string{"/tmp", "/var/tmp"} {
 		if folder := filepath.Dir(command); within(temp, folder) && folder != temp && !within(r.source.Top, command) {
@@ -253,7 +239,7 @@ func (r *Runner) environment(env Environment, command string) (variables, overla
 }
 
 // within are the parts of the folder that are seen.
-func (f *Folder) within() []string {
+func (f *folder) within() []string {
 	if len(f.Show) == 0 {
 		return []string{"."}
 	}
@@ -261,7 +247,7 @@ func (f *Folder) within() []string {
 }
 
 // path is where the folder is on this machine.
-func (f *Folder) path() string {
+func (f *folder) path() string {
 	if named := os.Getenv(f.Variable); filepath.IsAbs(named) {
 		return filepath.Clean(named)
 	}
@@ -271,13 +257,4 @@ func (f *Folder) path() string {
 		}
 	}
 	return f.Default
-}
-
-func firstLine(text string) string {
-	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
-		if line = strings.TrimSpace(line); line != "" {
-			return line
-		}
-	}
-	return "it wrote nothing"
 }

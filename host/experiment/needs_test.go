@@ -1,4 +1,4 @@
-package gorun_test
+package experiment
 
 import (
 	"errors"
@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
 )
 
 var needy = map[string][]byte{
@@ -51,29 +49,29 @@ func check(t *testing.T, r row, s string) { t.Helper() }
 
 func TestNeeds(t *testing.T) {
 	t.Parallel()
-	n, err := gorun.Needs(needy, "TestA/sub")
+	n, err := needsOf(needy, "TestA/sub")
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := strings.Join(strings.Fields(string(n.Files["a_test.go"])), " ")
+	a := strings.Join(strings.Fields(string(n.files["a_test.go"])), " ")
 	want := `package p import ( "fmt" _ "strings" "testing" _ "github.com/x/go-yaml/v3" . "math" ) // TestA is about one. ` +
 		`func TestA(t *testing.T) { check(t, table[0], fmt.Sprint(One())) }`
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
-	if got := string(n.Files["a_test.go"]); strings.Count(got, "\n") != strings.Count(string(needy["a_test.go"]), "\n") {
+	if got := string(n.files["a_test.go"]); strings.Count(got, "\n") != strings.Count(string(needy["a_test.go"]), "\n") {
 		t.Errorf("lines have moved:\n%s", got)
 	}
-	if diff := cmp.Diff(string(needy["b_test.go"]), string(n.Files["b_test.go"])); diff != "" {
+	if diff := cmp.Diff(string(needy["b_test.go"]), string(n.files["b_test.go"])); diff != "" {
 		t.Error(diff)
 	}
-	if text, there := n.Files["c_test.go"]; !there || text != nil {
+	if text, there := n.files["c_test.go"]; !there || text != nil {
 		t.Errorf("nothing of c_test.go is needed, got %q", text)
 	}
-	if _, err := gorun.Needs(needy, "TestD"); !errors.Is(err, gorun.ErrNoSuchTest) {
+	if _, err := needsOf(needy, "TestD"); !errors.Is(err, errNoSuchTest) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := gorun.Needs(map[string][]byte{"a_test.go": []byte("func")}, "TestD"); err == nil || errors.Is(err, gorun.ErrNoSuchTest) {
+	if _, err := needsOf(map[string][]byte{"a_test.go": []byte("func")}, "TestD"); err == nil || errors.Is(err, errNoSuchTest) {
 		t.Errorf("no Go: got %v", err)
 	}
 }
@@ -86,11 +84,11 @@ func TestDigestOfWhatIsNeeded(t *testing.T) {
 		for i, text := range files {
 			set[string(rune('a'+i))+"_test.go"] = []byte("package p\n" + text)
 		}
-		n, err := gorun.Needs(set, test)
+		n, err := needsOf(set, test)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return n.Digest, n.Process
+		return n.digest, n.process
 	}
 	digest := func(test string, files ...string) string {
 		digest, _ := both(test, files...)
