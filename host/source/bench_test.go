@@ -43,7 +43,7 @@ func BenchmarkBearing(b *testing.B) {
 			b.StopTimer()
 			tree := openTree(b, dir, "HEAD")
 			b.StartTimer()
-			if len(reached(tree.Bearing(text))) != 200 {
+			if len(reached(tree.BearingOf(text))) != 200 {
 				b.Fatal("not all changes bear on the test")
 			}
 		}
@@ -52,7 +52,7 @@ func BenchmarkBearing(b *testing.B) {
 	b.Run("again", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if len(reached(tree.Bearing(text))) != 200 {
+			if len(reached(tree.BearingOf(text))) != 200 {
 				b.Fatal("not all changes bear on the test")
 			}
 		}

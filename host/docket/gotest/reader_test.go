@@ -173,7 +173,7 @@ func TestWhatIsWrongIsSaidInTheTermsOfTheStream(t *testing.T) {
 		"run.json:1: Test: is a list, expected a string (wrong_type)",
 		"run.json:2: Package: is missing: it is not known what failed (missing_field)",
 		"run.json:3: ImportPath: is missing: it is not known what failed (missing_field)",
-		"run.json:4: is not valid JSON at column 32: there is '}' behind a comma (not_json)",
+		"run.json:4: is not valid JSON at column 32: there is \"}\" behind a comma (not_json)",
 	}
 	if diff := cmp.Diff(want, problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)

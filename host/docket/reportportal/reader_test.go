@@ -133,8 +133,8 @@ func TestAccept_IN2_ABrokenExportIsRejectedWithItsPlace(t *testing.T) {
 		name, export, want string
 		kept               int
 	}{
-		{"cut", "{\"content\":[\n" + item(1, "") + ",\n" + item(2, `,"x":`), "export.json:3: is not valid JSON at column 57: found '}' where a value is expected (not_json)", 1},
-		{"no JSON", item(1, "") + "\n<html>", "export.json:2: is not valid JSON at column 1: found '<' where a value is expected (not_json)", 1},
+		{"cut", "{\"content\":[\n" + item(1, "") + ",\n" + item(2, `,"x":`), "export.json:3: is not valid JSON at column 57: found \"}\" where a value is expected (not_json)", 1},
+		{"no JSON", item(1, "") + "\n<html>", "export.json:2: is not valid JSON at column 1: found \"<\" where a value is expected (not_json)", 1},
 		{"ends early", "{\"content\":[\n" + item(1, ""), "export.json:2: column 53: the text ends here, and is not complete (truncated)", 1},
 		{"a flag that is a number", "[" + item(1, "") + ",\n{\"id\":2,\"name\":\"t\",\"type\":\"STEP\",\n\"status\":\"FAILED\",\"hasStats\":1}]", "export.json:3: [1].hasStats: is neither true nor false (wrong_type)", 1},
 		{"an issue of another type", item(1, `,"issue":{"issueType":3}`), "export.json:1: issue.issueType: is no string (wrong_type)", 0},

@@ -1,4 +1,4 @@
-package docket
+package stream
 
 import (
 	"bufio"
@@ -7,20 +7,21 @@ import (
 	"io"
 )
 
-// lineReader hands out the lines of a stream. It holds at most one line, and of a line beyond the limit only its length.
-type lineReader struct {
+// Lines hands out the lines of a stream. It holds at most one line, and of a line beyond the limit only its length.
+type Lines struct {
 	in    *bufio.Reader
 	limit int
 	buf   []byte
 }
 
-func newLineReader(in io.Reader, limit int) *lineReader {
-	return &lineReader{in: bufio.NewReaderSize(in, 64<<10), limit: limit}
+// NewLines makes a reader whose lines have at most limit bytes, without their breaks.
+func NewLines(in io.Reader, limit int) *Lines {
+	return &Lines{in: bufio.NewReaderSize(in, bufferBytes), limit: limit}
 }
 
-// next returns the next line without its line break; it is valid until the next call. length is that of the whole line,
+// Next returns the next line without its line break; it is valid until the next call. length is that of the whole line,
 // above limit when the line was too long, and then line is nil. At the end err is io.EOF.
-func (l *lineReader) next() (line []byte, length int, err error) {
+func (l *Lines) Next() (line []byte, length int, err error) {
 	l.buf = l.buf[:0]
 	for {
 		part, err := l.in.ReadSlice('\n')
@@ -41,7 +42,7 @@ func (l *lineReader) next() (line []byte, length int, err error) {
 	}
 }
 
-func (l *lineReader) finish(length int, last []byte) ([]byte, int, error) {
+func (l *Lines) finish(length int, last []byte) ([]byte, int, error) {
 	if length <= l.limit+len("\r\n") {
 		if line := withoutBreak(l.buf); len(line) <= l.limit {
 			return line, len(line), nil

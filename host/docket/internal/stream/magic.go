@@ -1,5 +1,4 @@
-// Package magic knows files that are no UTF-8 text by how they begin.
-package magic
+package stream
 
 import "bytes"
 

@@ -1,4 +1,4 @@
-package jsonstream_test
+package stream_test
 
 import (
 	"encoding/json"
@@ -7,12 +7,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/jsonstream"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
 func TestStringIsClipped(t *testing.T) {
 	t.Parallel()
-	r := jsonstream.New(strings.NewReader(`"a` + strings.Repeat(`\n`, 10_000) + `z"`))
+	r := stream.NewJSON(strings.NewReader(`"a` + strings.Repeat(`\n`, 10_000) + `z"`))
 	got, err := r.String(4, 4)
 	if want := "a\n\n\n[... 9995 bytes cut here ...]\n\n\nz"; err != nil || got != want {
 		t.Errorf("got %q, %v", got, err)
@@ -22,21 +22,21 @@ func TestStringIsClipped(t *testing.T) {
 func TestFaultsHaveTheirPlace(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ text, want string }{
-		{`{"a":1,}`, "column 8: there is '}' behind a comma"},
-		{`[1 2]`, "column 4: found '2' where a comma or ']' is expected"},
-		{`{"é" 1}`, "column 6: found '1' where a colon is expected"},
-		{`{a:1}`, "column 2: found 'a' where a key is expected"},
-		{`[01]`, `column 2: "01" is no value`},
-		{`[truth]`, `column 2: "truth" is no value`},
-		{`["a\x"]`, "column 5: there is no escape 'x'"},
-		{`["\u12g4"]`, "column 7: found 'g' where a hexadecimal digit is expected"},
-		{"[\"a\tb\"]", "column 4: there is a control character in a string"},
+		{`{"a":1,}`, "is not valid JSON at column 8: there is \"}\" behind a comma"},
+		{`[1 2]`, "is not valid JSON at column 4: found \"2\" where a comma or \"]\" is expected"},
+		{`{"é" 1}`, "is not valid JSON at column 6: found \"1\" where a colon is expected"},
+		{`{a:1}`, "is not valid JSON at column 2: found \"a\" where a key is expected"},
+		{`[01]`, `is not valid JSON at column 2: "01" is no value`},
+		{`[truth]`, `is not valid JSON at column 2: "truth" is no value`},
+		{`["a\x"]`, "is not valid JSON at column 5: there is no escape \"x\""},
+		{`["\u12g4"]`, "is not valid JSON at column 7: found \"g\" where a hexadecimal digit is expected"},
+		{"[\"a\tb\"]", "is not valid JSON at column 4: a string holds a raw control character"},
 		{`[1`, "column 3: the text ends here, and is not complete"},
 		{strings.Repeat("[", 65), "column 65: values nest deeper than 64"},
-		{"<a>", "column 1: found '<' where a value is expected"},
+		{"<a>", "is not valid JSON at column 1: found \"<\" where a value is expected"},
 	}
 	for _, tt := range tests {
-		if err := jsonstream.New(strings.NewReader(tt.text)).Skip(); err == nil || err.Error() != tt.want {
+		if err := stream.NewJSON(strings.NewReader(tt.text)).Skip(); err == nil || err.Error() != tt.want {
 			t.Errorf("%s: got %v, want %s", tt.text, err, tt.want)
 		}
 	}
@@ -50,10 +50,10 @@ func FuzzAgrees(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if strings.Count(text, "[")+strings.Count(text, "{") > jsonstream.MaxNesting || len(text) > 60 || !utf8.ValidString(text) {
+		if strings.Count(text, "[")+strings.Count(text, "{") > stream.MaxNesting || len(text) > 60 || !utf8.ValidString(text) {
 			t.Skip()
 		}
-		r := jsonstream.New(strings.NewReader(text))
+		r := stream.NewJSON(strings.NewReader(text))
 		got, err := value(r)
 		if err == nil {
 			var more bool
@@ -76,7 +76,7 @@ func FuzzAgrees(f *testing.F) {
 	})
 }
 
-func value(r *jsonstream.Reader) (any, error) {
+func value(r *stream.JSON) (any, error) {
 	b, err := r.Next()
 	if err != nil {
 		return nil, err
