@@ -29,7 +29,7 @@ const maxDefinitionBytes = 1 << 18
 // goRunner is the name of the runner that needs no definition.
 const goRunner = "go"
 
-// Definition says how the tests of one kind of project are run. docs/experiments.md describes the fields.
+// Definition says how the tests of one kind of project are run. definitions/README.md describes the fields.
 type Definition struct {
 	Name     string            `yaml:"name"`
 	Markers  []marker          `yaml:"markers"`
