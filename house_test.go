@@ -40,7 +40,7 @@ var law = []struct{ folder, imports string }{
 	{"host/casebook", "abi internal/tempdir"},
 	{"host/audit", "abi host/pipeline host/internal/strictyaml"},
 	{"host/model", "abi host/trial host/internal/strictyaml " + utilities},
-	{"host/experiment/...", "abi abi/codec abi/odds abi/sourcefile host/casebook host/docket/... host/experiment/... host/internal/testcode host/internal/turns " + utilities},
+	{"host/experiment/...", "abi abi/codec abi/odds abi/sourcefile host/casebook host/docket/... host/experiment/... host/internal/strictyaml host/internal/testcode host/internal/turns " + utilities},
 
 	// The engine: state and traversal know no court, the court knows no modules, the sandbox knows no court.
 	{"host/internal/state", "abi abi/codec"},

@@ -22,7 +22,7 @@ func logOf(n int) io.Reader {
 
 func TestAccept_CLI6_ABigLogIsCutHeadAndTailWithAMark(t *testing.T) {
 	const size = 100 << 20
-	cases, problems, held := readers.ReadBig(&gotest.Reader{}, "run.json", logOf(size))
+	cases, problems, held := readers.Big(&gotest.Reader{}, "run.json", logOf(size))
 	if len(cases) != 1 || len(problems) > 0 {
 		t.Fatalf("%d cases, problems %v", len(cases), problems)
 	}
@@ -66,7 +66,7 @@ func (p *passing) Read(b []byte) (int, error) {
 }
 
 func TestPassingTestsLeaveNothing(t *testing.T) {
-	cases, problems, held := readers.ReadBig(&gotest.Reader{}, "run.json", &passing{left: 40 << 20})
+	cases, problems, held := readers.Big(&gotest.Reader{}, "run.json", &passing{left: 40 << 20})
 	if len(cases) > 0 || len(problems) > 0 || held > 4<<20 {
 		t.Errorf("%d cases, problems %v, %d bytes held though all tests pass", len(cases), problems, held)
 	}

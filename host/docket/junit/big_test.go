@@ -28,7 +28,7 @@ func TestAccept_CLI6_ABigTextIsCutHeadAndTailWithAMark(t *testing.T) {
 				readers.Repeat(in.repeated, in.size),
 				strings.NewReader(in.end+"\nAssertionError: got 1, want 2\n</failure></testcase></testsuite>"),
 			)
-			cases, problems, held := readers.ReadBig(&junit.Reader{}, "report.xml", stream)
+			cases, problems, held := readers.Big(&junit.Reader{}, "report.xml", stream)
 			if len(cases) != 1 || len(problems) > 0 {
 				t.Fatalf("%d cases, problems %v", len(cases), problems)
 			}
@@ -54,7 +54,7 @@ func TestPassingTestsLeaveNothing(t *testing.T) {
 	stream := io.MultiReader(
 		strings.NewReader("<testsuite>"), readers.Repeat(passing, 5000*len(passing)), strings.NewReader("</testsuite>"),
 	)
-	cases, problems, held := readers.ReadBig(&junit.Reader{}, "report.xml", stream)
+	cases, problems, held := readers.Big(&junit.Reader{}, "report.xml", stream)
 	if len(cases) > 0 || len(problems) > 0 || held > 4<<20 {
 		t.Errorf("%d cases, problems %v, %d bytes held", len(cases), problems, held)
 	}

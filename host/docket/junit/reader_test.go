@@ -19,7 +19,7 @@ import (
 // read gives the cases of a report, and its problems as they are printed.
 func read(t *testing.T, r *junit.Reader, in io.Reader) (cases []abi.Case, problems []string) {
 	t.Helper()
-	return readers.Read(r, "report.xml", in)
+	return readers.Cases(r, "report.xml", in)
 }
 
 const failing = `<testcase classname="c" name="a"><failure message="m">text</failure></testcase>`

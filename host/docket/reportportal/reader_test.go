@@ -19,7 +19,7 @@ import (
 
 func read(t *testing.T, r *reportportal.Reader, in io.Reader) (cases []abi.Case, problems []string) {
 	t.Helper()
-	return readers.Read(r, "export.json", in)
+	return readers.Cases(r, "export.json", in)
 }
 
 func item(id int, more string) string {
@@ -214,7 +214,7 @@ func TestAccept_CLI6_ABigLogIsCutHeadAndTailWithAMark(t *testing.T) {
 				readers.Repeat(in.repeated, in.size),
 				strings.NewReader(in.end+","+logOf(1, "AssertionError: got 1, want 2")+"]"),
 			)
-			cases, problems, held := readers.ReadBig(&reportportal.Reader{}, "export.json", stream)
+			cases, problems, held := readers.Big(&reportportal.Reader{}, "export.json", stream)
 			if len(cases) != 1 || len(problems) > 0 {
 				t.Fatalf("%d cases, problems %v", len(cases), problems)
 			}

@@ -26,8 +26,8 @@ type Reader interface {
 	Read(name string, in io.Reader) iter.Seq2[docket.Entry, error]
 }
 
-// Read gives the cases of a report, and its problems as they are printed.
-func Read(r Reader, name string, in io.Reader) (cases []abi.Case, problems []string) {
+// Cases gives the cases of a report, and its problems as they are printed.
+func Cases(r Reader, name string, in io.Reader) (cases []abi.Case, problems []string) {
 	for entry, err := range r.Read(name, in) {
 		if err != nil {
 			problems = append(problems, err.Error())
@@ -135,10 +135,10 @@ func (r *repeat) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// ReadBig is Read, and tells how many bytes the process holds more at most while it reads. The test must not be parallel.
-func ReadBig(r Reader, name string, in io.Reader) (cases []abi.Case, problems []string, held int64) {
+// Big is Cases, and tells how many bytes the process holds more at most while it reads. The test must not be parallel.
+func Big(r Reader, name string, in io.Reader) (cases []abi.Case, problems []string, held int64) {
 	w := &watch{in: in, before: heap()}
-	cases, problems = Read(r, name, w)
+	cases, problems = Cases(r, name, w)
 	return cases, problems, w.most
 }
 
