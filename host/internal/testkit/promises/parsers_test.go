@@ -35,7 +35,6 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/docket/junit Read":                              "host/docket/junit FuzzRead",
 	"host/docket/reportportal Read":                       "host/docket/reportportal FuzzRead",
 	"internal/calibrate/fit ReadResults":                  "internal/calibrate/fit FuzzReadResults",
-	"internal/calibrate/fit readResult":                   "internal/calibrate/fit FuzzReadResults",
 	"host/execlight decode":                               "host/execlight FuzzDecode",
 	"host/internal/runtime/registry LoadOne":              "host/internal/sandbox FuzzLoad",
 	"host/internal/runtime/registry loadFaults":           "no: takes the name of a module, for its faults",
