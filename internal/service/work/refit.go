@@ -170,7 +170,7 @@ func tryBoth(ctx context.Context, config *RefitConfig, held []docket.Entry, p *P
 	if err != nil {
 		return nil, err
 	}
-	g.Parts.Canary, g.Share = nil, 0
+	g.Canary, g.Share = nil, 0
 	opening, err := OpeningOf(ctx, config.Store, &g, config.Format)
 	if err != nil {
 		return nil, err
