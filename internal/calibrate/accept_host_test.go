@@ -141,7 +141,7 @@ func TestAccept_FT4_ChanceIsSeldomTakenForGain(t *testing.T) {
 			better++
 		case Worse:
 			worse++
-		case NonInferior, Level, Undecided:
+		case NonInferior, Level, Undecided, NotWorse:
 		}
 	}
 	// 2.5 % of 400 are 10, with a standard deviation of 3.1.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// The defaults of Options.
+// The defaults of BandOptions.
 const (
 	DefaultMaxError   = 0.05
 	DefaultConfidence = 0.95
@@ -93,8 +93,14 @@ type acceptance struct {
 // gridSteps: thresholds are the thousandths, fixed before any case is seen.
 const gridSteps = 1000
 
-// Certify proposes the loosest threshold that a sequence of tests reaches. It is pure, and the order of points has no
-// influence.
+// Certify proposes the loosest threshold above which an answer may stand unreviewed, such that the share of wrong answers among the
+// accepted is bounded with a stated confidence. It is pure, and the order of points has no influence.
+//
+// It tests thresholds one after the other, from strict to loose, each by the exact binomial tail, and stops at the first that
+// fails: fixed-sequence testing, as in Learn then Test (Angelopoulos, Bates, Candès, Jordan and Lei 2021). No correction for
+// the number of thresholds is needed, since their order is fixed before the answers are looked at. There are two sequences, which
+// share the level: one begins with the fewest cases that can pass, one with so many that some may be wrong. The cases must not be those that
+// anything was fitted on, or the answers must be cross-fitted.
 func Certify(points []Point, o BandOptions) Certificate {
 	o = o.orDefault()
 	c := Certificate{MaxError: o.MaxError, Confidence: o.Confidence, Cases: len(points), Tested: []Step{}}

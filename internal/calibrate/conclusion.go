@@ -74,7 +74,7 @@ func sentence(rival *Rival, cases int) string {
 		return fmt.Sprintf("The court is level with %s, and not shown to be as good: %s.", name, figures)
 	case Worse:
 		return fmt.Sprintf("The court does not beat %s, it is worse: %s.", name, figures)
-	case Undecided:
+	case Undecided, NotWorse: // which is what is found of candidates
 	}
 	return fmt.Sprintf("The court is not shown to beat %s, nor to be as good: %s.", name, figures)
 }

@@ -63,8 +63,11 @@ func (t *auditTable) one(a *trial.Audit) string {
 	for i := range a.Results {
 		r := &a.Results[i]
 		g.rows = append(g.rows, []cell{
-			{text: snip(r.CriterionID, labelColumns)}, {text: strconv.Itoa(r.NumericScore), paint: scorePaint(float64(r.NumericScore))},
-			{text: r.SharePercent()}, {text: number(r.RelevanceConfidence)}, {text: snip(strings.Join(r.Flags(), ", "), nameColumns), paint: yellow},
+			{text: snip(r.CriterionID, labelColumns)},
+			{text: strconv.Itoa(r.NumericScore), paint: scorePaint(float64(r.NumericScore))},
+			{text: r.SharePercent()},
+			{text: number(r.RelevanceConfidence)},
+			{text: snip(strings.Join(r.Flags(), ", "), nameColumns), paint: yellow},
 		})
 	}
 	b.WriteString(g.Text(t.options))

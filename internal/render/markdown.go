@@ -75,7 +75,7 @@ var markdownTemplates = sync.OnceValue(func() *template.Template {
 		"brief":  func(b *abi.DefenseBrief) markdown { return markdown(briefWhat(b)) },
 		"bar":    func(v float64) string { return strings.Repeat("█", width(v)/10) },
 		"next":   func(i int) int { return i + 1 },
-		"joined": func(list []string, by string) string { return strings.Join(list, by) },
+		"joined": strings.Join,
 		"lines": func(text string) (list []markdown) {
 			for line := range strings.SplitSeq(whole(text), "\n") {
 				if line := escaped(line); line != "" {

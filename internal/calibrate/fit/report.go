@@ -173,7 +173,7 @@ func (r *Report) doubt() {
 	}
 }
 
-// figures sets the court's model beside Light and the votes of package baseline, under the names that they have there.
+// figures sets the court's model beside Light and the votes of package calibrate, under the names that they have there.
 func (c *corpus) figures(use []int, model func(i int) []float64) []Figures {
 	noProfile := NewModel(unlearned("none"))
 	list := []Figures{
