@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
-	"github.com/shadowcourt/shadowcourt/host/internal/runner"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 )
 
 // Through the whole pipeline: what an opinion makes up is found and named, each
@@ -75,7 +75,7 @@ func TestTheOpinionOfACourtExposesForgedItems(t *testing.T) {
 	c := dispute()
 
 	c.Evidence = append(c.Evidence, abi.Evidence{SourceRef: "log:L3", Content: "a line that nobody ever logged", RelevanceConfidence: 0.9, Supports: "leak"})
-	s, ok := runner.OpinionOf(try(t, h, c), "court")
+	s, ok := court.OpinionOf(try(t, h, c), "court")
 	if !ok || !strings.Contains(s.Opinion.Text, `log:L3, speaks for leak, and does not stand in the document that it names: "a line that nobody ever logged"`) {
 		t.Errorf("%s", s.Opinion.Text)
 	}

@@ -32,7 +32,7 @@ func followAudits(t *testing.T, config host.AuditConfig) *followedAuditor {
 	}
 	config.Modules = os.DirFS(f.dir)
 	f.Auditor = openAuditor(t, config)
-	f.look = host.Looker(f.Auditor, host.Watch{
+	f.look = host.AuditLooker(f.Auditor, host.Watch{
 		Modules:  os.DirFS(f.dir),
 		Swapped:  func(changes []host.Change) { f.swapped = append(f.swapped, changes) },
 		Rejected: func(err error) { f.rejected = append(f.rejected, err.Error()) },

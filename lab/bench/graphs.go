@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
+	"github.com/shadowcourt/shadowcourt/host/internal/court/traverse"
 	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/measure"
 	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/peers"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
