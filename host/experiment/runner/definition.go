@@ -1,23 +1,18 @@
 package runner
 
 import (
-	"bytes"
 	"cmp"
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"gopkg.in/yaml.v3"
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
 //go:embed definitions/*.yaml
@@ -103,18 +98,9 @@ type Seconds struct {
 // Pattern is a regular expression. ^ and $ match at lines.
 type Pattern struct{ *regexp.Regexp }
 
-// UnmarshalYAML compiles the expression.
-func (p *Pattern) UnmarshalYAML(n *yaml.Node) error {
-	var text string
-	if err := n.Decode(&text); err != nil {
-		return err
-	}
-	compiled, err := regexp.Compile("(?m)" + text)
-	if err != nil {
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %v", n.Line, err)}}
-	}
-	p.Regexp = compiled
-	return nil
+// ReadYAML compiles the expression.
+func (p *Pattern) ReadYAML(r *strictyaml.Reader, v *strictyaml.Node, path string) {
+	r.Into(&p.Regexp)(v, path)
 }
 
 // Names are the names of the shipped runners, Go first.
@@ -154,114 +140,29 @@ func Load(name string) (*Definition, error) {
 			return Parse(file, data)
 		}
 	}
-	f, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `./\`) {
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `./\`) {
 		return nil, fmt.Errorf("%q is neither a file nor a shipped runner (%s)", name, strings.Join(Names(), ", "))
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
+	data, err := strictyaml.ReadFile(name, MaxFileBytes, func(path string) (fs.File, error) { return os.Open(path) })
 	if err != nil {
 		return nil, err
 	}
 	return Parse(name, data)
 }
 
-// Parse reads a definition. Its error has all faults, each with the file and the field.
+// Parse reads a definition. Its error has all faults, each with the file, the line and the field.
 func Parse(file string, data []byte) (*Definition, error) {
-	if len(data) > MaxFileBytes {
-		return nil, fmt.Errorf("%s: a definition has at most %d bytes", file, MaxFileBytes)
-	}
+	r := &strictyaml.Reader{File: file}
 	d := &Definition{}
-	var faults []error
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
-	decoder.KnownFields(true)
-	err := decoder.Decode(d)
-	if types := (*yaml.TypeError)(nil); errors.As(err, &types) {
-		for _, fault := range types.Errors {
-			faults = append(faults, errors.New(plainType(strings.TrimPrefix(fault, "line "))))
-		}
-	} else if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s:%s", file, syntaxFault(data, err))
-	}
-	if err == nil && decoder.Decode(&yaml.Node{}) == nil {
-		faults = append(faults, errors.New("a second document: a file is one definition"))
-	}
-	check := checker{definition: d, faults: faults}
-	if types := (*yaml.TypeError)(nil); errors.As(err, &types) {
-		check.unread = data
-	}
-	if len(faults) == 0 || !reflect.DeepEqual(d, &Definition{}) { // of what has a key twice nothing is read
+	if root := r.Document(data, MaxFileBytes); root != nil {
+		r.Struct(root, "", d, nil)
 		d.setDefaults()
-		check.all()
+		(&checker{r, d}).all()
 	}
-	for i, fault := range check.faults {
-		check.faults[i] = fmt.Errorf("%s:%s", file, spaced(fault.Error()))
-	}
-	if len(check.faults) > 0 {
-		return nil, errors.Join(check.faults...)
+	if err := r.Err(); err != nil {
+		return nil, err
 	}
 	return d, nil
-}
-
-// What yaml says of a field that is unknown, and of a value of the wrong type.
-var (
-	unknownField = regexp.MustCompile(`^(\d+): field (\S+) not found in type .*$`)
-	wrongType    = regexp.MustCompile("^(\\d+): cannot unmarshal (!!\\S+)(?: (`.*`))? into (.*)$")
-)
-
-// plainType says a fault of a type without the names of Go.
-func plainType(fault string) string {
-	m := wrongType.FindStringSubmatch(fault)
-	if m == nil {
-		return unknownField.ReplaceAllString(fault, `$1: unknown field "$2"`)
-	}
-	expected := "a mapping of names to values"
-	switch into := m[4]; {
-	case strings.HasPrefix(into, "[]"):
-		expected = "a list"
-	case into == "string":
-		expected = "a text"
-	case into == "bool":
-		expected = "true or false"
-	case strings.HasPrefix(into, "float"):
-		expected = "a number"
-	}
-	found := cmp.Or(m[3], map[string]string{"!!map": "a mapping", "!!seq": "a list"}[m[2]], m[2])
-	return m[1] + ": expected " + expected + ", not " + found
-}
-
-var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
-
-// syntaxFault is what yaml says of a text that is none, with the line that it leaves out where it is the first, or of a character.
-func syntaxFault(data []byte, err error) string {
-	fault := strings.TrimPrefix(err.Error(), "yaml: ")
-	if rest, ok := strings.CutPrefix(fault, "line "); ok {
-		return rest
-	}
-	before := data[:0]
-	if m := unknownAnchor.FindStringSubmatch(fault); m != nil {
-		before = data[:max(bytes.Index(data, []byte("*"+m[1])), 0)]
-	}
-	for at := 0; at < len(data); {
-		r, size := utf8.DecodeRune(data[at:])
-		if control := r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f; control || r == utf8.RuneError && size == 1 {
-			before = data[:at]
-			break
-		}
-		at += size
-	}
-	return fmt.Sprintf("%d: %s", 1+bytes.Count(before, []byte("\n")), fault)
-}
-
-// spaced puts a blank before what does not begin with the number of a line.
-func spaced(fault string) string {
-	if fault != "" && fault[0] >= '0' && fault[0] <= '9' {
-		return fault
-	}
-	return " " + fault
 }
 
 const reportPlaceholder = "{report}"
@@ -281,13 +182,12 @@ func (d *Definition) setDefaults() {
 
 // checker collects what is wrong with a definition.
 type checker struct {
+	*strictyaml.Reader
 	definition *Definition
-	faults     []error
-	unread     []byte // the text, where some of its values are not in the definition
 }
 
 func (c *checker) add(field, format string, args ...any) {
-	c.faults = append(c.faults, fmt.Errorf("%s: %s", field, fmt.Sprintf(format, args...)))
+	c.FailAt(field, strictyaml.CodeOutOfRange, format, args...)
 }
 
 // runnerName is what a runner may be called.
@@ -301,7 +201,7 @@ func (c *checker) all() {
 	switch {
 	case d.Name == Go:
 		c.add("name", "%q is built in", Go)
-	case !runnerName.MatchString(d.Name) && (d.Name != "" || !c.misread("name")):
+	case !runnerName.MatchString(d.Name):
 		c.add("name", "%q: use small letters, digits, - and _", d.Name)
 	}
 	c.some("markers", len(d.Markers))
@@ -343,16 +243,15 @@ func (c *checker) build(field string, commands [][]string, known []string) {
 // surroundings checks variables, folders and files.
 func (c *checker) surroundings() {
 	d := c.definition
-	for _, name := range slices.Concat(slices.Sorted(maps.Keys(d.Env)), d.Allow) {
-		if !variableName.MatchString(name) {
-			c.add("env, allow", "%q is no name of a variable", name)
-		}
+	for name := range d.Env {
+		c.variable(strictyaml.KeyPath("env", name), name)
+	}
+	for i, name := range d.Allow {
+		c.variable(strictyaml.IndexPath("allow", i), name)
 	}
 	for i, f := range d.Folders {
 		field := fmt.Sprintf("folders[%d]", i)
-		if !variableName.MatchString(f.Variable) {
-			c.add(field+".variable", "%q is no name of a variable", f.Variable)
-		}
+		c.variable(field+".variable", f.Variable)
 		if f.Default != "" && !filepath.IsAbs(f.Default) && !strings.HasPrefix(f.Default, "~/") {
 			c.add(field+".default", "%q: use an absolute path, or one that begins with ~/", f.Default)
 		}
@@ -367,22 +266,23 @@ func (c *checker) surroundings() {
 			c.add(fmt.Sprintf("keep[%d]", i), "%q: use a name or a pattern of names, without folders", k)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(d.Files)) {
+	for name := range d.Files {
 		if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
-			c.add("files", "%q: use the name of a file, without folders", name)
+			c.add(strictyaml.KeyPath("files", name), "%q: use the name of a file, without folders", name)
 		}
 	}
 }
 
-func (c *checker) some(field string, n int) {
-	if n == 0 && !c.misread(field[strings.LastIndexByte(field, '.')+1:]) {
-		c.add(field, "is missing")
+func (c *checker) variable(field, name string) {
+	if !variableName.MatchString(name) {
+		c.add(field, "%q is no name of a variable", name)
 	}
 }
 
-// misread says whether a field may stand in the text with a value of the wrong type.
-func (c *checker) misread(key string) bool {
-	return c.unread != nil && regexp.MustCompile(`(?m)^\W*`+regexp.QuoteMeta(key)+`["']?\s*:`).Match(c.unread)
+func (c *checker) some(field string, n int) {
+	if n == 0 {
+		c.FailAt(field, strictyaml.CodeMissing, "is missing")
+	}
 }
 
 func (c *checker) selection(field string, s *Selection) {

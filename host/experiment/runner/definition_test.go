@@ -59,45 +59,69 @@ func TestParseNamesEveryFault(t *testing.T) {
 		want       []string
 	}{
 		{"nothing", "", []string{
-			`my.yaml: name: "": use small letters, digits, - and _`, "my.yaml: markers: is missing", "my.yaml: programs: is missing", "my.yaml: tests: is missing",
+			`my.yaml:1:1: the file is empty [syntax]`,
 		}},
 		{"unknown fields and wrong ones", sound + "shell: rm\nkeep: [../x, .git]\nprograms: [a/../../b]\n", []string{
-			`my.yaml:9: mapping key "programs" already defined at line 3`,
+			`my.yaml:7:1: shell: unknown key; known are allow, build, env, files, folders, install, keep, markers, name, outcomes, programs, reports, seconds, tests, version [unknown_key]`,
+			`my.yaml:8:8: keep[0]: "../x": use a name or a pattern of names, without folders [out_of_range]`,
+			`my.yaml:8:14: keep[1]: ".git": use a name or a pattern of names, without folders [out_of_range]`,
+			`my.yaml:9:1: programs: "programs" was given in line 3 already [duplicate_key]`,
 		}},
 		{"an unknown field", sound + "shell: rm\nkeep: [../x, .git]\nreports: [/etc/passwd, \"{name}\"]\n", []string{
-			`my.yaml:7: unknown field "shell"`, `my.yaml: keep[0]: "../x": use a name or a pattern of names, without folders`,
-			`my.yaml: keep[1]: ".git": use a name or a pattern of names, without folders`,
-			`my.yaml: reports[0]: "/etc/passwd": use {report}, or a pattern of paths within the project`,
-			`my.yaml: reports[1]: "{name}": use {report}, or a pattern of paths within the project`,
+			`my.yaml:7:1: shell: unknown key; known are allow, build, env, files, folders, install, keep, markers, name, outcomes, programs, reports, seconds, tests, version [unknown_key]`,
+			`my.yaml:8:8: keep[0]: "../x": use a name or a pattern of names, without folders [out_of_range]`,
+			`my.yaml:8:14: keep[1]: ".git": use a name or a pattern of names, without folders [out_of_range]`,
+			`my.yaml:9:11: reports[0]: "/etc/passwd": use {report}, or a pattern of paths within the project [out_of_range]`,
+			`my.yaml:9:24: reports[1]: "{name}": use {report}, or a pattern of paths within the project [out_of_range]`,
 		}},
 		{"placeholders", "name: mine\nmarkers: [{file: a/b}]\nprograms: [-x]\ntests: [{name: '(?P<method>x)', alone: ['{method} {shell}'], order: []}]\n", []string{
-			`my.yaml: markers[0].file: "a/b": use the name of a file, without folders`,
-			`my.yaml: programs[0]: "-x": use the name of a program, or its path within the project`,
-			`my.yaml: tests[0].order: is missing`,
-			`my.yaml: tests[0].alone[0]: unknown placeholder {shell} in "{method} {shell}": there are class, name, names, file, rest, folder, module, report, scratch, program, method`,
+			`my.yaml:2:18: markers[0].file: "a/b": use the name of a file, without folders [out_of_range]`,
+			`my.yaml:3:12: programs[0]: "-x": use the name of a program, or its path within the project [out_of_range]`,
+			`my.yaml:4:41: tests[0].alone[0]: unknown placeholder {shell} in "{method} {shell}": there are class, name, names, file, rest, folder, module, report, scratch, program, method [out_of_range]`,
+			`my.yaml:4:69: tests[0].order: is missing [missing]`,
 		}},
-		{"an expression", strings.Replace(sound, "- alone", "- name: '('\n    alone", 1), []string{"my.yaml:5: error parsing regexp: missing closing ): `(?m)(`"}},
-		{"the runner that is built in", strings.Replace(sound, "mine\n", "go\n", 1), []string{`my.yaml: name: "go" is built in`}},
-		{"two definitions", sound + "---\n" + sound, []string{"my.yaml: a second document: a file is one definition"}},
-		{"no YAML", "a: [", []string{"my.yaml:1: did not find expected node content"}},
-		{"no YAML from its first line on", "a: b: c", []string{"my.yaml:1: mapping values are not allowed in this context"}},
-		{"a character", "name: m\nx: \x01", []string{"my.yaml:2: control characters are not allowed"}},
-		{"an anchor", "name: m\nmarkers: *x", []string{"my.yaml:2: unknown anchor 'x' referenced"}},
+		{"an expression", strings.Replace(sound, "- alone", "- name: '('\n    alone", 1), []string{
+			"my.yaml:5:11: tests[0].name: error parsing regexp: missing closing ): `(?m)(` [syntax]",
+		}},
+		{"the runner that is built in", strings.Replace(sound, "mine\n", "go\n", 1), []string{
+			`my.yaml:1:7: name: "go" is built in [out_of_range]`,
+		}},
+		{"two definitions", sound + "---\n" + sound, []string{
+			`my.yaml:7:1: a second document; a file holds one [syntax]`,
+		}},
+		{"no YAML", "a: [", []string{
+			`my.yaml:1:1: not YAML: did not find expected node content [syntax]`,
+		}},
+		{"no YAML from its first line on", "a: b: c", []string{
+			`my.yaml:1:1: not YAML: mapping values are not allowed in this context [syntax]`,
+		}},
+		{"a character", "name: m\nx: \x01", []string{
+			`my.yaml:2:4: control character '\x01' is not allowed [encoding]`,
+		}},
+		{"an anchor", "name: m\nmarkers: *x", []string{
+			`my.yaml:1:1: not YAML: unknown anchor 'x' referenced [syntax]`,
+		}},
 		{"values of wrong types", "install: x\nname: [x]\nmarkers: y\nprograms: {a: b}\nseconds: {start: z}\n", []string{
-			"my.yaml:2: expected a text, not a list", "my.yaml:3: expected a list, not `y`", "my.yaml:4: expected a list, not a mapping",
-			"my.yaml:5: expected a number, not `z`", "my.yaml: tests: is missing",
+			`my.yaml:1:1: tests: is missing [missing]`,
+			`my.yaml:2:7: name: want a text, not a list [wrong_type]`,
+			`my.yaml:3:10: markers: want a list of markers, not the text "y" [wrong_type]`,
+			`my.yaml:4:11: programs: want a list of texts, not a mapping [wrong_type]`,
+			`my.yaml:5:18: seconds.start: want a number, not the text "z" [wrong_type]`,
 		}},
 		{"placeholders of a build, and of another form", strings.Replace(sound, "{name}", "{name|regex} {a} {b}", 1) + "build: [[x, '{file}', '{scratch}{x}']]\n", []string{
-			`my.yaml: build[0][1]: unknown placeholder {file} in "{file}": there are scratch, program`,
-			`my.yaml: build[0][2]: unknown placeholder {x} in "{scratch}{x}": there are scratch, program`,
-			`my.yaml: tests[0].alone[1]: unknown placeholder {a} in "{name|regex} {a} {b}": there are class, name, names, file, rest, folder, module, report, scratch, program`,
-			`my.yaml: tests[0].alone[1]: unknown placeholder {b} in "{name|regex} {a} {b}": there are class, name, names, file, rest, folder, module, report, scratch, program`,
-			`my.yaml: tests[0].alone[1]: unknown form {name|regex} in "{name|regex} {a} {b}": there is {name|regexp}`,
+			`my.yaml:5:22: tests[0].alone[1]: unknown placeholder {a} in "{name|regex} {a} {b}": there are class, name, names, file, rest, folder, module, report, scratch, program [out_of_range]`,
+			`my.yaml:5:22: tests[0].alone[1]: unknown placeholder {b} in "{name|regex} {a} {b}": there are class, name, names, file, rest, folder, module, report, scratch, program [out_of_range]`,
+			`my.yaml:5:22: tests[0].alone[1]: unknown form {name|regex} in "{name|regex} {a} {b}": there is {name|regexp} [out_of_range]`,
+			`my.yaml:7:13: build[0][1]: unknown placeholder {file} in "{file}": there are scratch, program [out_of_range]`,
+			`my.yaml:7:23: build[0][2]: unknown placeholder {x} in "{scratch}{x}": there are scratch, program [out_of_range]`,
 		}},
 		{"folders", sound + "folders: [{variable: A B, default: x}]\nenv: {A=B: '{project} {scratch} {x}'}\nfiles: {a/b: x}\nseconds: {start: -1}\nallow: ['-']\n", []string{
-			`my.yaml: env, allow: "A=B" is no name of a variable`, `my.yaml: env, allow: "-" is no name of a variable`,
-			`my.yaml: folders[0].variable: "A B" is no name of a variable`, `my.yaml: folders[0].default: "x": use an absolute path, or one that begins with ~/`,
-			`my.yaml: files: "a/b": use the name of a file, without folders`, `my.yaml: seconds: use numbers from 0 to 3600`,
+			`my.yaml:7:22: folders[0].variable: "A B" is no name of a variable [out_of_range]`,
+			`my.yaml:7:36: folders[0].default: "x": use an absolute path, or one that begins with ~/ [out_of_range]`,
+			`my.yaml:8:7: env["A=B"]: "A=B" is no name of a variable [out_of_range]`,
+			`my.yaml:9:9: files["a/b"]: "a/b": use the name of a file, without folders [out_of_range]`,
+			`my.yaml:10:10: seconds: use numbers from 0 to 3600 [out_of_range]`,
+			`my.yaml:11:9: allow[0]: "-" is no name of a variable [out_of_range]`,
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,4 +1,4 @@
-package yamlpack_test
+package strictyaml_test
 
 import (
 	"errors"
@@ -8,11 +8,11 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/host/internal/yamlpack"
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
 func profile(text string) (p abi.Profile, err error) {
-	err = yamlpack.Decode("p.yaml", []byte(text), func(message []byte) error {
+	err = strictyaml.Message("p.yaml", []byte(text), func(message []byte) error {
 		p, err = codec.DecodeProfile(message, 0)
 		return err
 	})
@@ -75,13 +75,13 @@ func TestDecodeNamesEveryFaultWithItsPlace(t *testing.T) {
 		"empty":                             {"", "syntax"},
 	} {
 		_, err := profile(test.text)
-		var faults *yamlpack.Error
+		var faults strictyaml.Errors
 		if !errors.As(err, &faults) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		var got []string
-		for _, p := range faults.Problems {
+		for _, p := range faults {
 			got = append(got, strconv.Itoa(p.Line)+":"+strconv.Itoa(p.Column)+" "+p.Path+" "+string(p.Code))
 		}
 		if joined := strings.Join(got, "; "); !strings.Contains(joined, test.want) {
@@ -90,7 +90,7 @@ func TestDecodeNamesEveryFaultWithItsPlace(t *testing.T) {
 	}
 }
 
-func FuzzDecode(f *testing.F) {
+func FuzzMessage(f *testing.F) {
 	f.Add("name: x\nbase_rates: []\nsources: []\nsignals: []\nsignal_cap: 1\n")
 	f.Add("a: &a [*a]\n")
 	f.Fuzz(func(t *testing.T, text string) {
