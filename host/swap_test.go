@@ -253,7 +253,7 @@ func TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents(t *testing.T) {
 				t.Fatalf("%v, want a word of %q", err, test.says)
 			}
 			var rejected *host.RejectedError
-			if test.code != "" && (!errors.As(err, &rejected) || !slices.ContainsFunc(rejected.Faults, func(f host.Fault) bool { return f.Code == string(test.code) && f.Module == "specter" })) {
+			if test.code != "" && (!errors.As(err, &rejected) || !slices.ContainsFunc(rejected.Faults, func(f host.Fault) bool { return f.Code == test.code && f.Module == "specter" })) {
 				t.Errorf("%v, want %s", err, test.code)
 			}
 			if now := h.Modules(t.Context()); !maps.Equal(now, before) {

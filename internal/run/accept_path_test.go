@@ -74,7 +74,7 @@ func TestAccept_HS2_ThePathOfACaseIsShort(t *testing.T) {
 		}
 		return toFirstNode[at+1:]
 	}
-	inTrial := []string{"host/internal/court/traverse.(*Traversal).RunFrom", "host/internal/court.(*Trial).traverse", "host/internal/court.(*Court).Try"}
+	inTrial := []string{"host/internal/court/traverse.Run", "host/internal/court.(*Trial).traverse", "host/internal/court.(*Court).Try"}
 
 	if _, err := h.Try(t.Context(), subject); err != nil {
 		t.Fatal(err)

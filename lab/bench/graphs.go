@@ -74,7 +74,7 @@ func graphName(who, traversal string) string { return who + ", " + traversal }
 func traverseRing(ctx context.Context, graph *pipeline.Graph, steps, n int) error {
 	for range n {
 		r := ring{steps: steps}
-		out, err := traverse.New(graph, &r, &r, traverse.Config{MaxSteps: steps}).Run(ctx)
+		out, err := traverse.Run(ctx, graph, &r, traverse.Config{MaxSteps: steps})
 		if err != nil {
 			return err
 		}

@@ -88,7 +88,7 @@ func (t *auditTrial) run(ctx context.Context, out *audit.Outcome) error {
 	if err := t.begin(); err != nil {
 		return err
 	}
-	outcome, err := traverse.New(t.graph, t, t, traverse.Config{}).Run(ctx)
+	outcome, err := traverse.Run(ctx, t.graph, t, traverse.Config{})
 	if err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func (l *lightPath) Answer(ctx context.Context, req LightRequest) (LightResponse
 		start, l.before = l.path.again, req.Evidence
 	}
 	l.refresh()
-	outcome, err := traverse.New(l.graph, l, l, traverse.Config{MaxSteps: maxLightSteps, Ended: l.overdue, Moved: l.moved}).RunFrom(ctx, start)
+	outcome, err := traverse.Run(ctx, l.graph, l, traverse.Config{Start: start, MaxSteps: maxLightSteps, Ended: l.overdue, Moved: l.moved})
 	l.pass.Path, l.pass.Steps, l.pass.Gathered, l.pass.Calls = outcome.Path(), stepsOf(outcome), l.gathered, l.calls[calls:]
 	if err != nil {
 		return LightResponse{}, stoppedLight(ctx, err)

@@ -23,7 +23,7 @@ func readManifest(name string, info *sandbox.Info) (*abi.Manifest, []Fault) {
 	if err != nil {
 		return nil, fault(FaultManifest, "manifest: "+err.Error())
 	}
-	if detail := checkVersion(m.ABI); detail != "" {
+	if detail := CheckVersion(m.ABI); detail != "" {
 		return nil, fault(FaultABIVersion, detail)
 	}
 	return &m, nil
@@ -66,8 +66,9 @@ func Check(files map[string]sandbox.File, needs []Need) error {
 	return nil
 }
 
-// checkVersion accepts our major version up to our minor version.
-func checkVersion(version string) string {
+// CheckVersion says what is wrong with the version that a manifest states, empty if nothing: our major version is accepted, up to our minor
+// version.
+func CheckVersion(version string) string {
 	major, minor, ok := strings.Cut(version, ".")
 	mj, err1 := strconv.ParseUint(major, 10, 16)
 	mn, err2 := strconv.ParseUint(minor, 10, 16)
@@ -172,4 +173,13 @@ func checkLimits(name string, m *abi.Manifest, limits sandbox.Limits) []Fault {
 	ask("output_bytes", m.Limits.OutputBytes, limits.OutputBytes)
 	ask("wall_clock", m.Limits.WallClock, int64(limits.WallClock))
 	return faults
+}
+
+// OverLimits says what a manifest asks for beyond the limits.
+func OverLimits(m *abi.Manifest, limits sandbox.Limits) []string {
+	var details []string
+	for _, f := range checkLimits("", m, limits) {
+		details = append(details, f.Detail)
+	}
+	return details
 }

@@ -40,7 +40,7 @@ func Samples(m *abi.Manifest) []Sample {
 		}
 	}
 	for _, family := range m.Families {
-		for _, request := range warmNodes(family) {
+		for _, request := range NodeRequests(family) {
 			name := "node " + string(family)
 			if request.Turn != nil {
 				name += ", " + string(request.Turn.Speaker)
@@ -119,9 +119,6 @@ func warmLightNodes(request func() *abi.NodeRequest) []*abi.NodeRequest {
 	return []*abi.NodeRequest{first, again}
 }
 
-// NodeRequests are small requests of a family, in the shape in which a court makes them; they are the caller's.
-func NodeRequests(family abi.Family) []*abi.NodeRequest { return warmNodes(family) }
-
 // EdgeRequest is a small request with these questions.
 func EdgeRequest(questions ...abi.EdgeQuestion) *abi.EdgeRequest {
 	return &abi.EdgeRequest{
@@ -129,8 +126,8 @@ func EdgeRequest(questions ...abi.EdgeQuestion) *abi.EdgeRequest {
 	}
 }
 
-// warmNodes are the requests of a family, in the shape in which a court makes them.
-func warmNodes(family abi.Family) []*abi.NodeRequest {
+// NodeRequests are small requests of a family, in the shape in which a court makes them; they are the caller's.
+func NodeRequests(family abi.Family) []*abi.NodeRequest {
 	request := func() *abi.NodeRequest {
 		return &abi.NodeRequest{
 			Node: "warm", Family: family, Persona: warmPersona,

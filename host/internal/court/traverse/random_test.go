@@ -34,7 +34,7 @@ func TestEveryTraversalEndsAndKeepsToTheGraph(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := randomGraph(t)
 		limit := rapid.IntRange(1, 40).Draw(t, "limit")
-		out, err := traverse.New(g, dice{t}, dice{t}, traverse.Config{MaxSteps: limit}).Run(t.Context())
+		out, err := traverse.Run(t.Context(), g, dice{t}, traverse.Config{MaxSteps: limit})
 		if len(out.Steps) > limit {
 			t.Fatalf("%d steps", len(out.Steps))
 		}

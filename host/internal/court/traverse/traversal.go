@@ -2,7 +2,7 @@
 // a node and how edges are answered is the caller's.
 //
 // At each node the [Visitor] is called once, then all edges that leave the node, those of every node first, are put to
-// the [EdgeEvaluator] in one call. The rules:
+// it in one call. The rules:
 //
 //   - Answers are taken in file order and the first yes wins.
 //   - Edges of any node come before the node's own. They count before a move to a node, never before a move to an
@@ -13,6 +13,7 @@
 package traverse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -22,15 +23,13 @@ import (
 // DefaultMaxSteps is the step limit of a Config that states none.
 const DefaultMaxSteps = 1000
 
-// Visitor does the work of a node. visit counts the visits of this traversal to this node from 1, repetitions and returns
-// over edges alike. again asks for another visit if no edge fires, as a hearing does that has rounds left.
+// Visitor does the work of the nodes of one traversal, and says which edges fire.
 type Visitor interface {
+	// Visit does the work of a node. visit counts the visits of this traversal to this node from 1, repetitions and returns
+	// over edges alike. again asks for another visit if no edge fires, as a hearing does that has rounds left.
 	Visit(ctx context.Context, node *pipeline.Node, visit int) (again bool, err error)
-}
-
-// EdgeEvaluator answers for all edges of a node at once: answers[i] belongs to edges[i]. The edges of any node come first
-// (see [pipeline.Edge.FromAny]), each group in file order; there is at least one.
-type EdgeEvaluator interface {
+	// Ask answers for all edges of a node at once: answers[i] belongs to edges[i]. The edges of any node come first
+	// (see [pipeline.Edge.FromAny]), each group in file order; there is at least one.
 	Ask(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge) (answers []Answer, err error)
 }
 
@@ -40,87 +39,69 @@ type Answer struct {
 	Why   string
 }
 
-// Config bounds a traversal.
+// Config of a traversal. The zero value is useful.
 type Config struct {
-	// MaxSteps is how many visits a traversal may take; 0 means DefaultMaxSteps.
+	// Start is the first node. Default: that of the graph.
+	Start *pipeline.Node
+	// MaxSteps is how many visits it may take; 0 means DefaultMaxSteps.
 	MaxSteps int
-	// Ended gives the error that a traversal ends with before its next step, or nil. Default: the cause of a context that is done.
+	// Ended gives the error that it ends with before its next step, or nil. Default: the cause of a context that is done.
 	Ended func(ctx context.Context) error
 	// Moved is told of each step when its move is decided. Optional.
 	Moved func(*Step)
 }
 
-// Traversal goes through one graph. It keeps nothing between traversals, and may be used by several goroutines at once if its
-// visitor and evaluator may.
-type Traversal struct {
-	graph     *pipeline.Graph
-	visitor   Visitor
-	evaluator EdgeEvaluator
-	maxSteps  int
-	ended     func(ctx context.Context) error
-	moved     func(*Step)
-}
-
-// New makes a Traversal.
-func New(graph *pipeline.Graph, visitor Visitor, evaluator EdgeEvaluator, config Config) *Traversal {
-	w := &Traversal{graph: graph, visitor: visitor, evaluator: evaluator, maxSteps: config.MaxSteps, ended: config.Ended, moved: config.Moved}
-	if w.maxSteps <= 0 {
-		w.maxSteps = DefaultMaxSteps
-	}
-	if w.ended == nil {
-		w.ended = context.Cause
-	}
-	if w.moved == nil {
-		w.moved = func(*Step) {}
-	}
-	return w
-}
-
-// Run goes from the graph's start to an end; see RunFrom.
-func (w *Traversal) Run(ctx context.Context) (*Outcome, error) {
-	return w.RunFrom(ctx, w.graph.Start())
-}
-
-// RunFrom goes from a node of the graph to an end. The Outcome is never nil: with an error it holds the steps so far and no end.
+// Run goes through a graph to an end. The Outcome is never nil: with an error it holds the steps so far and no end.
 // Errors: [*NoEdgeError], [*StepLimitError], [*AnswerCountError], the cause of a context that is done between two
-// steps, or what Config.Ended gives in its place, and whatever visitor and evaluator return, wrapped. A context that is done during a step does not end the traversal
-// before the step's edges were asked.
-func (w *Traversal) RunFrom(ctx context.Context, node *pipeline.Node) (*Outcome, error) {
+// steps, or what Config.Ended gives in its place, and whatever the visitor returns, wrapped. A context that is done during a step does
+// not end the traversal before the step's edges were asked.
+func Run(ctx context.Context, graph *pipeline.Graph, visitor Visitor, config Config) (*Outcome, error) {
+	node := config.Start
+	if node == nil {
+		node = graph.Start()
+	}
+	ended := config.Ended
+	if ended == nil {
+		ended = context.Cause
+	}
+	limit := cmp.Or(config.MaxSteps, DefaultMaxSteps)
 	out := &Outcome{Start: node.Name}
 	visits := make(map[string]int)
 	for {
-		if err := w.ended(ctx); err != nil {
+		if err := ended(ctx); err != nil {
 			return out, err
 		}
-		if len(out.Steps) >= w.maxSteps {
-			return out, &StepLimitError{Limit: w.maxSteps, Node: node.Name}
+		if len(out.Steps) >= limit {
+			return out, &StepLimitError{Limit: limit, Node: node.Name}
 		}
 		visits[node.Name]++
-		again, err := w.visitor.Visit(ctx, node, visits[node.Name])
+		again, err := visitor.Visit(ctx, node, visits[node.Name])
 		if err != nil {
 			return out, fmt.Errorf("visit node %q: %w", node.Name, err)
 		}
-		answers, err := w.ask(ctx, node)
+		answers, err := ask(ctx, graph, visitor, node)
 		if err != nil {
 			return out, err
 		}
 		step := Step{Node: node.Name, Visit: visits[node.Name], Answers: answers}
-		err = w.decide(&step, again)
+		err = decide(graph, &step, again)
 		out.Steps = append(out.Steps, step)
 		if err != nil {
 			return out, err
 		}
-		w.moved(&step)
+		if config.Moved != nil {
+			config.Moved(&step)
+		}
 		if pipeline.IsEnd(step.To) {
 			out.End = step.To
 			return out, nil
 		}
-		node, _ = w.graph.Node(step.To) // a checked graph leads to nodes and ends only
+		node, _ = graph.Node(step.To) // a checked graph leads to nodes and ends only
 	}
 }
 
 // decide says where a step goes. Its error is a *NoEdgeError.
-func (w *Traversal) decide(step *Step, again bool) error {
+func decide(graph *pipeline.Graph, step *Step, again bool) error {
 	if edge := choose(step.Answers); edge != nil {
 		step.EdgeID, step.To = edge.ID, edge.To
 		return nil
@@ -129,7 +110,7 @@ func (w *Traversal) decide(step *Step, again bool) error {
 		step.Again, step.To = true, step.Node
 		return nil
 	}
-	next, ok := w.graph.Next(step.Node)
+	next, ok := graph.Next(step.Node)
 	if !ok {
 		return &NoEdgeError{Node: step.Node}
 	}
@@ -138,8 +119,8 @@ func (w *Traversal) decide(step *Step, again bool) error {
 }
 
 // ask collects the answers of all edges that leave a node, asking only for those that don't answer themselves.
-func (w *Traversal) ask(ctx context.Context, node *pipeline.Node) ([]EdgeAnswer, error) {
-	anyEdges, own := w.graph.AnyEdges(), w.graph.EdgesFrom(node.Name)
+func ask(ctx context.Context, graph *pipeline.Graph, visitor Visitor, node *pipeline.Node) ([]EdgeAnswer, error) {
+	anyEdges, own := graph.AnyEdges(), graph.EdgesFrom(node.Name)
 	all := make([]EdgeAnswer, 0, len(anyEdges)+len(own))
 	open := make([]*pipeline.Edge, 0, cap(all))
 	for _, edges := range [][]*pipeline.Edge{anyEdges, own} {
@@ -153,7 +134,7 @@ func (w *Traversal) ask(ctx context.Context, node *pipeline.Node) ([]EdgeAnswer,
 	if len(open) == 0 {
 		return all, nil
 	}
-	answers, err := w.evaluator.Ask(ctx, node, open)
+	answers, err := visitor.Ask(ctx, node, open)
 	if err != nil {
 		return nil, fmt.Errorf("ask the edges of node %q: %w", node.Name, err)
 	}

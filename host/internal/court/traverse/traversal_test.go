@@ -109,7 +109,7 @@ func TestTheMoveFollowsTheRules(t *testing.T) {
 			t.Parallel()
 			s := &script{again: c.again, yes: c.yes}
 			g := graph(t, small)
-			out, err := traverse.New(g, s, s, traverse.Config{}).Run(t.Context())
+			out, err := traverse.Run(t.Context(), g, s, traverse.Config{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +129,7 @@ func TestTheMoveFollowsTheRules(t *testing.T) {
 func TestAllEdgesAreAskedInOneCall(t *testing.T) {
 	t.Parallel()
 	s := &script{again: map[string]int{"b": 2}, yes: map[string][]string{"c": {"C1"}}}
-	out, err := traverse.New(graph(t, small), s, s, traverse.Config{}).Run(t.Context())
+	out, err := traverse.Run(t.Context(), graph(t, small), s, traverse.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestAllEdgesAreAskedInOneCall(t *testing.T) {
 func TestAlwaysIsNotAsked(t *testing.T) {
 	t.Parallel()
 	s := &script{}
-	out, err := traverse.New(graph(t, `
+	out, err := traverse.Run(t.Context(), graph(t, `
 pipeline: p
 nodes:
   - {name: a, family: triage}
@@ -162,7 +162,7 @@ edges:
   - {id: A2, from: a, to: b, evaluator: always}
   - {id: B1, from: b, to: _done, evaluator: always}
 start: a
-`), s, s, traverse.Config{}).Run(t.Context())
+`), s, traverse.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestAccept_CT8_NoEdgeFires(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &script{again: map[string]int{"hearing": 3}}
-	out, err := traverse.New(g, s, s, traverse.Config{}).Run(t.Context())
+	out, err := traverse.Run(t.Context(), g, s, traverse.Config{})
 	var noEdge *traverse.NoEdgeError
 	if !errors.Is(err, traverse.ErrNoEdge) || !errors.As(err, &noEdge) || noEdge.Node != "verdict" {
 		t.Fatalf("got %v", err)
@@ -212,7 +212,7 @@ func TestTheSeedsPathIsWrittenAsInTheContract(t *testing.T) {
 	s := &script{again: map[string]int{"hearing": 3}, yes: map[string][]string{
 		"defend": {"HD4"}, "hearing": {"HD5@2"}, "verdict": {"HD7"},
 	}}
-	out, err := traverse.New(g, s, s, traverse.Config{}).Run(t.Context())
+	out, err := traverse.Run(t.Context(), g, s, traverse.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestStepLimit(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[int]int{0: traverse.DefaultMaxSteps, 1: 1, 17: 17} {
 		s := &script{yes: map[string][]string{"b": {"B1"}}}
-		out, err := traverse.New(graph(t, small), s, s, traverse.Config{MaxSteps: limit}).Run(t.Context())
+		out, err := traverse.Run(t.Context(), graph(t, small), s, traverse.Config{MaxSteps: limit})
 		var over *traverse.StepLimitError
 		if !errors.Is(err, traverse.ErrStepLimit) || !errors.As(err, &over) || over.Limit != want || over.Node != "b" {
 			t.Errorf("limit %d: %v", limit, err)
@@ -235,7 +235,7 @@ func TestStepLimit(t *testing.T) {
 		}
 	}
 	s := &script{yes: map[string][]string{"c": {"C1"}}}
-	if out, err := traverse.New(graph(t, small), s, s, traverse.Config{MaxSteps: 3}).Run(t.Context()); err != nil || out.End != "_done" {
+	if out, err := traverse.Run(t.Context(), graph(t, small), s, traverse.Config{MaxSteps: 3}); err != nil || out.End != "_done" {
 		t.Errorf("an end in the last step allowed: %v", err)
 	}
 }
@@ -251,7 +251,7 @@ func TestContextIsHonouredBetweenSteps(t *testing.T) {
 				cancel(cause)
 			}
 		}
-		out, err := traverse.New(graph(t, small), s, s, traverse.Config{}).Run(ctx)
+		out, err := traverse.Run(ctx, graph(t, small), s, traverse.Config{})
 		if !errors.Is(err, want) {
 			t.Errorf("at %s: %v", at, err)
 		}
@@ -269,12 +269,12 @@ func TestErrorsOfTheCallerComeBack(t *testing.T) {
 	t.Parallel()
 	trap := errors.New("trap")
 	s := &script{err: trap}
-	if out, err := traverse.New(graph(t, small), s, s, traverse.Config{}).Run(t.Context()); !errors.Is(err, trap) || out == nil {
+	if out, err := traverse.Run(t.Context(), graph(t, small), s, traverse.Config{}); !errors.Is(err, trap) || out == nil {
 		t.Errorf("got %v", err)
 	}
 	s = &script{short: true}
 	var count *traverse.AnswerCountError
-	if _, err := traverse.New(graph(t, small), s, s, traverse.Config{}).Run(t.Context()); !errors.As(err, &count) || count.Answers != 3 || count.Edges != 4 {
+	if _, err := traverse.Run(t.Context(), graph(t, small), s, traverse.Config{}); !errors.As(err, &count) || count.Answers != 3 || count.Edges != 4 {
 		t.Errorf("got %v", err)
 	}
 }
