@@ -67,7 +67,6 @@ type Config struct {
 // forTests is what only tests of this package set.
 type forTests struct {
 	sleep     court.Sleep       // how to wait for a folder that changes
-	reset     sandbox.Reset     // how calls are made pristine
 	callClock func() time.Time  // the clock that limits single calls; nil: time.Now
 	arrange   func(n int) []int // the order in which branches of an audit are merged
 }
@@ -121,7 +120,7 @@ func (c *Config) court() court.Config {
 
 func sandboxOf(cacheDir string, l Limits, store *record.Store, hooks *forTests) court.Sandbox {
 	return court.Sandbox{
-		CacheDir: cacheDir, Store: store, Sleep: hooks.sleep, Reset: hooks.reset, CallClock: hooks.callClock,
+		CacheDir: cacheDir, Store: store, Sleep: hooks.sleep, CallClock: hooks.callClock,
 		CallLimits: sandbox.Limits{
 			MemoryBytes: l.MemoryBytes, WallClock: l.WallClock, OutputBytes: l.OutputBytes, InputBytes: l.InputBytes, Fuel: l.Fuel,
 		},

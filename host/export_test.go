@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
 
 // Looker gives what Follow of a Host does at a tick.
@@ -32,12 +31,6 @@ func WithAuditCallClock(config AuditConfig, now func() time.Time) AuditConfig {
 	return config
 }
 
-// WithReset has calls made pristine in one way, which must work here.
-func WithReset(config Config, reset sandbox.Reset) Config {
-	config.reset = reset
-	return config
-}
-
 // ReadModules reads modules as Open does, without waiting in between.
 func ReadModules(fsys fs.FS, names ...string) (map[string][]byte, error) {
 	files, err := court.ReadModules(context.Background(), fsys, names, func(ctx context.Context, _ time.Duration) error { return ctx.Err() })
@@ -47,4 +40,10 @@ func ReadModules(fsys fs.FS, names ...string) (map[string][]byte, error) {
 		modules[name], err = wasm, errors.Join(err, fault)
 	}
 	return modules, err
+}
+
+// Arranged has the branches of every audit merged in an order of the test's own.
+func Arranged(config AuditConfig, arrange func(n int) []int) AuditConfig {
+	config.arrange = arrange
+	return config
 }

@@ -19,10 +19,8 @@ type Sandbox struct {
 	CallLimits sandbox.Limits
 	// Store keeps every module that is installed. Optional.
 	Store *record.Store
-	// Sleep, Reset and CallClock are for tests: how to wait for a folder that changes, how calls are made pristine, and the clock that
-	// limits a call.
+	// Sleep and CallClock are for tests: how to wait for a folder that changes, and the clock that limits a call.
 	Sleep     Sleep
-	Reset     sandbox.Reset
 	CallClock func() time.Time
 }
 

@@ -190,10 +190,10 @@ func (c *Court) moduleNames() []string {
 
 // checkSides rejects modules with which two sides of a court would be played by the same code.
 func (c *Court) checkSides(codeDigest func(string) string) error {
-	if err := CheckSides(c.graph.Definition(), codeDigest); err != nil || c.candidate == nil {
+	if err := sidesApart(c.graph.Definition(), codeDigest); err != nil || c.candidate == nil {
 		return err
 	}
-	if err := CheckSides(c.candidate.court.graph.Definition(), codeDigest); err != nil {
+	if err := sidesApart(c.candidate.court.graph.Definition(), codeDigest); err != nil {
 		return fmt.Errorf("candidate: %w", err)
 	}
 	return nil
@@ -217,4 +217,69 @@ func (c *Court) WithObserver(observe func(CallRecord)) *Court {
 		observe(r)
 	}
 	return &other
+}
+
+// sidesApart rejects modules with which prosecution, defense and bench would
+// not be different identities with different alignments and different code.
+// The judge sits on the bench's side. codeDigest gives a module's digest
+// without its custom sections.
+func sidesApart(def *pipeline.Definition, codeDigest func(module string) string) error {
+	sides := courtPersonas(def)
+	shared := func(a, b *pipeline.Persona, what string) error {
+		return fmt.Errorf("%s and %s are different sides of the court and must not share their %s", b.ID, a.ID, what)
+	}
+	for i, a := range sides {
+		for _, b := range sides[:i] {
+			switch {
+			case side(a) == side(b):
+				continue
+			case a.Alignment == b.Alignment:
+				return shared(a, b, "alignment")
+			}
+			for _, own := range played(a) {
+				for _, other := range played(b) {
+					switch {
+					case own == other:
+						return shared(a, b, "module")
+					case codeDigest(own) == codeDigest(other):
+						return shared(a, b, "code")
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// played are the modules that may play a persona.
+func played(p *pipeline.Persona) []string {
+	if p.Fallback == "" {
+		return []string{p.Module}
+	}
+	return []string{p.Module, p.Fallback}
+}
+
+func side(p *pipeline.Persona) pipeline.Role {
+	if p.Role == pipeline.RoleJudge {
+		return pipeline.RoleBench
+	}
+	return p.Role
+}
+
+// courtPersonas are those who act at a node, in the order of the definition,
+// but for Light's.
+func courtPersonas(def *pipeline.Definition) []*pipeline.Persona {
+	acts := make(map[string]bool)
+	for i := range def.Nodes {
+		for _, id := range def.Nodes[i].Personas {
+			acts[id] = true
+		}
+	}
+	var list []*pipeline.Persona
+	for i := range def.Personas {
+		if p := &def.Personas[i]; acts[p.ID] && p.Role != pipeline.RoleLight {
+			list = append(list, p)
+		}
+	}
+	return list
 }

@@ -15,14 +15,14 @@ import (
 // Recorder records one trial or one audit, or a branch of an audit, and steers one that is replayed. One goroutine uses it.
 // A nil Recorder records nothing.
 type Recorder struct {
-	contents record.Contents
-	events   []record.Event
-	kept     map[record.Digest][]byte
-	over     []int       // at which looks the time was over
-	looked   int         // how often the trial has looked at the clock
-	merge    int         // how many there were
-	branches []*Recorder // since the last merge
-	script   *script
+	contents   record.Contents
+	events     []record.Event
+	kept       map[record.Digest][]byte
+	over       []int       // at which looks the time was over
+	looked     int         // how often the trial has looked at the clock
+	mergeCount int         // so far
+	branches   []*Recorder // since the last merge
+	script     *script
 }
 
 // NewRecorder makes a Recorder that keeps what contents says.
@@ -58,7 +58,7 @@ func (r *Recorder) merges() func(digest [32]byte) {
 // merged notes a merge, and before it what the branches did that were merged.
 func (r *Recorder) merged(digest [32]byte) {
 	r.join()
-	r.merge++
+	r.mergeCount++
 	r.note(record.Event{Merge: record.DigestOfSum(digest)})
 }
 

@@ -38,7 +38,7 @@ func callsAtOnce() int { return max(16, 4*runtime.GOMAXPROCS(0)) }
 // open opens the sandbox without any modules.
 func (r *Runtime) open(ctx context.Context, config Sandbox, logger *slog.Logger) error {
 	engine, err := sandbox.New(ctx, sandbox.Config{
-		CacheDir: config.CacheDir, Logger: logger, Reset: config.Reset, Now: config.CallClock, Limits: config.CallLimits,
+		CacheDir: config.CacheDir, Logger: logger, Now: config.CallClock, Limits: config.CallLimits,
 	})
 	if err != nil {
 		return &CacheError{config.CacheDir, fmt.Errorf("open the sandbox: %w", err)}

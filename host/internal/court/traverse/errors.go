@@ -35,13 +35,3 @@ func (e *StepLimitError) Error() string {
 
 // Is makes errors.Is(err, ErrStepLimit) true.
 func (e *StepLimitError) Is(target error) bool { return target == ErrStepLimit }
-
-// AnswerCountError: the evaluator did not answer for exactly the edges it was asked about.
-type AnswerCountError struct {
-	Node           string
-	Edges, Answers int
-}
-
-func (e *AnswerCountError) Error() string {
-	return fmt.Sprintf("%d answers for %d edges of node %q", e.Answers, e.Edges, e.Node)
-}

@@ -52,7 +52,7 @@ type Config struct {
 }
 
 // Run goes through a graph to an end. The Outcome is never nil: with an error it holds the steps so far and no end.
-// Errors: [*NoEdgeError], [*StepLimitError], [*AnswerCountError], the cause of a context that is done between two
+// Errors: [*NoEdgeError], [*StepLimitError], the cause of a context that is done between two
 // steps, or what Config.Ended gives in its place, and whatever the visitor returns, wrapped. A context that is done during a step does
 // not end the traversal before the step's edges were asked.
 func Run(ctx context.Context, graph *pipeline.Graph, visitor Visitor, config Config) (*Outcome, error) {
@@ -139,7 +139,7 @@ func ask(ctx context.Context, graph *pipeline.Graph, visitor Visitor, node *pipe
 		return nil, fmt.Errorf("ask the edges of node %q: %w", node.Name, err)
 	}
 	if len(answers) != len(open) {
-		return nil, &AnswerCountError{Node: node.Name, Edges: len(open), Answers: len(answers)}
+		return nil, fmt.Errorf("%d answers for %d edges of node %q", len(answers), len(open), node.Name)
 	}
 	for i := range all {
 		if !all[i].Edge.Unconditional() {

@@ -273,8 +273,7 @@ func TestErrorsOfTheCallerComeBack(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s = &script{short: true}
-	var count *traverse.AnswerCountError
-	if _, err := traverse.Run(t.Context(), graph(t, small), s, traverse.Config{}); !errors.As(err, &count) || count.Answers != 3 || count.Edges != 4 {
+	if _, err := traverse.Run(t.Context(), graph(t, small), s, traverse.Config{}); err == nil || !strings.Contains(err.Error(), "3 answers for 4 edges") {
 		t.Errorf("got %v", err)
 	}
 }
