@@ -69,7 +69,7 @@ func (c *Court) newCandidate(with Candidate) (*candidate, error) {
 		}
 		court, light := recast(config.Pipeline, name, own), recast(config.LightPath, name, own)
 		if !court && !light {
-			return nil, c.noPlayer(name)
+			return nil, c.unknownName(name)
 		}
 		k.files[own], k.names[own], k.light = with.Modules[name], name, k.light || light
 	}
@@ -78,8 +78,8 @@ func (c *Court) newCandidate(with Candidate) (*candidate, error) {
 	return k, err
 }
 
-// noPlayer says who there is in place of a name that nobody has.
-func (c *Court) noPlayer(name string) error {
+// unknownName says who there is in place of a name that nobody has.
+func (c *Court) unknownName(name string) error {
 	var known []string
 	for _, def := range c.definitions() {
 		for i := range def.Personas {

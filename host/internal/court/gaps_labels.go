@@ -12,16 +12,16 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// maxLevel is how many labels a brief asks to be told apart.
-const maxLevel = 4
+// maxOpenLabels is how many labels a brief asks to be told apart.
+const maxOpenLabels = 4
 
 // tellApart is what to do about labels of which the pipeline knows nothing.
 const tellApart = "add evidence that one of them explains and the others do not"
 
-// level are the labels between which the case is open: Light's, and those that
+// openLabels are the labels between which the case is open: Light's, and those that
 // another item, or the defense, speaks for. Where nothing speaks for any label
 // they all are, Light's first.
-func (t *Trial) level() (labels []string, spoken bool) {
+func (t *Trial) openLabels() (labels []string, spoken bool) {
 	speaking := make(map[string]bool)
 	for _, items := range [][]abi.Evidence{t.subject.Evidence, t.gathered} {
 		for i := range items {
@@ -39,7 +39,7 @@ func (t *Trial) level() (labels []string, spoken bool) {
 			labels = append(labels, l)
 		}
 	}
-	return labels[:min(len(labels), maxLevel)], spoken
+	return labels[:min(len(labels), maxOpenLabels)], spoken
 }
 
 // labelGaps: what would show each of the labels between which the case is open.
@@ -48,7 +48,7 @@ func (t *Trial) labelGaps(g *gaps) []string {
 	if t.current().Classification == "" {
 		return nil // Light failed, which is the gap
 	}
-	labels, _ := t.level()
+	labels, _ := t.openLabels()
 	if len(t.subject.Evidence) == 0 && len(t.gathered) == 0 {
 		g.add(abi.FamilyIndict, abi.GapHigh, "evidence", "the case has no evidence besides Light's own word",
 			"add what was observed, or what a witness says about the cause")
@@ -120,7 +120,7 @@ func (t *Trial) gapSummary(cause string, list []abi.CourtEvidenceGap) string {
 	case cause != causeAcquitted:
 		return cause + ": " + list[0].Description + "."
 	}
-	labels, spoken := t.level()
+	labels, spoken := t.openLabels()
 	nearest := " The nearest label came to " + trial.Number(t.result.Final.Confidence) + "."
 	switch {
 	case !spoken:

@@ -50,7 +50,7 @@ func (l *recordedLight) note(ctx context.Context, req *LightRequest, response *L
 	}
 	var text []byte
 	if err == nil {
-		text, err = json.Marshal(spokenOf(response))
+		text, err = json.Marshal(answerJSONOf(response))
 	}
 	if err == nil {
 		e.Answer = r.keep(text, kept)
@@ -65,16 +65,16 @@ func (l *recordedLight) note(ctx context.Context, req *LightRequest, response *L
 	}
 }
 
-// spoken is an answer of Light as records have it.
-type spoken struct {
-	Classification string        `json:"classification"`
-	Confidence     float64       `json:"confidence"`
-	Reasoning      string        `json:"reasoning"`
-	Evidence       []spokenItem  `json:"evidence,omitempty"`
-	Remand         *spokenRemand `json:"remand,omitempty"`
+// answerJSON is an answer of Light as records have it.
+type answerJSON struct {
+	Classification string      `json:"classification"`
+	Confidence     float64     `json:"confidence"`
+	Reasoning      string      `json:"reasoning"`
+	Evidence       []itemJSON  `json:"evidence,omitempty"`
+	Remand         *remandJSON `json:"remand,omitempty"`
 }
 
-type spokenItem struct {
+type itemJSON struct {
 	SourceRef           string      `json:"source_ref"`
 	Content             string      `json:"content"`
 	RelevanceConfidence float64     `json:"relevance_confidence"`
@@ -82,51 +82,51 @@ type spokenItem struct {
 	Element             abi.Element `json:"element,omitempty"`
 }
 
-type spokenRemand struct {
-	Answers    []spokenReply      `json:"answers"`
-	Challenged []spokenChallenged `json:"challenged"`
+type remandJSON struct {
+	Answers    []replyJSON      `json:"answers"`
+	Challenged []challengedJSON `json:"challenged"`
 }
 
-type spokenReply struct {
+type replyJSON struct {
 	QuestionID string           `json:"question_id"`
 	Status     abi.AnswerStatus `json:"status"`
-	Evidence   []spokenItem     `json:"evidence,omitempty"`
+	Evidence   []itemJSON       `json:"evidence,omitempty"`
 }
 
-type spokenChallenged struct {
+type challengedJSON struct {
 	EvidenceIndex int                  `json:"evidence_index"`
 	Status        abi.ChallengedStatus `json:"status"`
 }
 
-func spokenOf(r *LightResponse) *spoken {
-	s := &spoken{
+func answerJSONOf(r *LightResponse) *answerJSON {
+	s := &answerJSON{
 		Classification: r.Answer.Classification, Confidence: r.Answer.Confidence, Reasoning: r.Answer.Reasoning,
-		Evidence: spokenItems(r.Evidence),
+		Evidence: itemsJSON(r.Evidence),
 	}
 	if r.Remand == nil {
 		return s
 	}
-	s.Remand = &spokenRemand{}
+	s.Remand = &remandJSON{}
 	for _, a := range r.Remand.Answers {
-		s.Remand.Answers = append(s.Remand.Answers, spokenReply{a.QuestionID, a.Status, spokenItems(a.Evidence)})
+		s.Remand.Answers = append(s.Remand.Answers, replyJSON{a.QuestionID, a.Status, itemsJSON(a.Evidence)})
 	}
 	for _, c := range r.Remand.Challenged {
-		s.Remand.Challenged = append(s.Remand.Challenged, spokenChallenged(c))
+		s.Remand.Challenged = append(s.Remand.Challenged, challengedJSON(c))
 	}
 	return s
 }
 
-func spokenItems(items []abi.Evidence) []spokenItem {
-	var list []spokenItem
+func itemsJSON(items []abi.Evidence) []itemJSON {
+	var list []itemJSON
 	for _, e := range items {
-		list = append(list, spokenItem(e))
+		list = append(list, itemJSON(e))
 	}
 	return list
 }
 
-// parseSpoken is the way back.
-func parseSpoken(text []byte) (LightResponse, error) {
-	var s spoken
+// parseAnswer is the way back.
+func parseAnswer(text []byte) (LightResponse, error) {
+	var s answerJSON
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&s); err != nil {
@@ -149,7 +149,7 @@ func parseSpoken(text []byte) (LightResponse, error) {
 	return r, nil
 }
 
-func evidenceOf(items []spokenItem) []abi.Evidence {
+func evidenceOf(items []itemJSON) []abi.Evidence {
 	var list []abi.Evidence
 	for _, s := range items {
 		list = append(list, abi.Evidence(s))

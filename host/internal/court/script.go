@@ -136,7 +136,7 @@ func (s *script) light() (LightResponse, error) {
 	if !ok {
 		return LightResponse{}, fmt.Errorf("answer %d of Light %w", s.asked-1, errMissing)
 	}
-	return parseSpoken(text)
+	return parseAnswer(text)
 }
 
 // replayedError is a failure that a record tells of.

@@ -19,7 +19,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"abi/codec decodeMessage":                             "abi/codec FuzzAgree",
 	"abi/prompt Parse":                                    "abi/prompt FuzzParse",
 	"abi/codec readCanonical":                             "abi/codec FuzzAgree",
-	"host/internal/court parseSpoken":                     "host/internal/court FuzzParseSpoken",
+	"host/internal/court parseAnswer":                     "host/internal/court FuzzParseAnswer",
 	"host/audit Load":                                     "no: takes the name of a file; Parse reads it",
 	"host/audit LoadFS":                                   "no: takes the name of a file; Parse reads it",
 	"host/audit Parse":                                    "host/audit FuzzParse",
