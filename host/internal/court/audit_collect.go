@@ -34,7 +34,9 @@ func (t *auditTrial) collect(ctx context.Context, node *pipeline.Node, visit int
 				Case: abi.CaseView{Labels: labels, Documents: t.documents}, Params: Params(node.With),
 			}
 			artifact, err := v.node(t.ttl, node, persona, req, func(a *abi.Artifact, c *abi.Collector) {
+				mark := c.Mark()
 				abi.CheckDiscovery(a.Discovery, labels, abi.ModelSources(req.Completions), t.quotes.Contains, c)
+				c.Nest(mark, abi.Field("discovery"))
 			})
 			if err != nil {
 				return nil, err

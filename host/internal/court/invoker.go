@@ -3,7 +3,6 @@ package court
 import (
 	"context"
 	"errors"
-	"strconv"
 	"sync"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -101,7 +100,7 @@ func invalidArtifact(invalid *abi.ValidationError, err error) error {
 }
 
 // node asks a persona for the artifact of a node. check compares it with the case and adds what it finds, with paths that begin
-// within the artifact. Where the module fails in whatever way, the persona's fallback is asked, if it has one.
+// at the artifact's field. Where the module fails in whatever way, the persona's fallback is asked, if it has one.
 // An error is a *trial.Failure, or wraps the context's.
 func (v *invoker) node(ctx context.Context, node *pipeline.Node, persona *pipeline.Persona, req *abi.NodeRequest, check func(*abi.Artifact, *abi.Collector)) (*abi.Artifact, error) {
 	artifact, err := v.nodeBy(ctx, node, persona, persona.Module, req, check)
@@ -128,7 +127,7 @@ func (v *invoker) nodeBy(ctx context.Context, node *pipeline.Node, persona *pipe
 				abi.CheckCompletion(response.Completion, req.Models, c)
 				return
 			}
-			family, field := kindOf(response.Artifact)
+			family := response.Artifact.Family()
 			if family == abi.FamilyDiscover && req.Family == abi.FamilyCollect {
 				family = abi.FamilyCollect // which gives the same artifact
 			}
@@ -138,44 +137,12 @@ func (v *invoker) nodeBy(ctx context.Context, node *pipeline.Node, persona *pipe
 			}
 			mark := c.Mark()
 			check(response.Artifact, c)
-			nest(c, mark, abi.Field(field), abi.Field("artifact"))
+			c.Nest(mark, abi.Field("artifact"))
 		})
 	if err != nil {
 		return nil, v.failure(err, node, persona.ID, module, abi.CallNode)
 	}
 	return response.Artifact, nil
-}
-
-// kindOf is the family whose artifact it is, and the field that has it.
-func kindOf(a *abi.Artifact) (family abi.Family, field string) {
-	switch {
-	case a.Indictment != nil:
-		return abi.FamilyIndict, "indictment"
-	case a.Discovery != nil:
-		return abi.FamilyDiscover, "discovery"
-	case a.DefenseBrief != nil:
-		return abi.FamilyDefend, "defense_brief"
-	case a.HearingTurn != nil:
-		return abi.FamilyHearing, "hearing_turn"
-	case a.Verdict != nil:
-		return abi.FamilyVerdict, "verdict"
-	case a.Recall != nil:
-		return abi.FamilyRecall, "recall"
-	case a.Triage != nil:
-		return abi.FamilyTriage, "triage"
-	case a.Resolve != nil:
-		return abi.FamilyResolve, "resolve"
-	case a.Investigate != nil:
-		return abi.FamilyInvestigate, "investigate"
-	case a.Correlate != nil:
-		return abi.FamilyCorrelate, "correlate"
-	case a.Review != nil:
-		return abi.FamilyReview, "review"
-	case a.Report != nil:
-		return abi.FamilyReport, "report"
-	default:
-		return "", ""
-	}
 }
 
 // contestBy asks a persona for challenges. Errors are as those of node.
@@ -246,7 +213,7 @@ func (v *invoker) edgesBy(ctx context.Context, node *pipeline.Node, edges []*pip
 func (v *invoker) judge(ctx context.Context, node *pipeline.Node, module string, req *abi.JudgeRequest) ([]abi.CriterionOpinion, error) {
 	response, err := judgeCalls.answer(
 		func() (*abi.JudgeResponse, error) { return v.judgeOnce(ctx, node.Name, module, req) },
-		func(response *abi.JudgeResponse, c *abi.Collector) { checkOpinions(response.Opinions, req, c) })
+		func(response *abi.JudgeResponse, c *abi.Collector) { abi.CheckOpinions(response.Opinions, req, c) })
 	if err != nil {
 		return nil, v.failure(err, node, req.Judge, module, abi.CallJudge)
 	}
@@ -256,24 +223,6 @@ func (v *invoker) judge(ctx context.Context, node *pipeline.Node, module string,
 // judgeOnce makes one call at a node, which the judge does not hear of. A judge is no persona of the pipeline, and so is granted nothing.
 func (v *invoker) judgeOnce(ctx context.Context, node, module string, req *abi.JudgeRequest) (*abi.JudgeResponse, error) {
 	return judgeCalls.once(ctx, v, v.broker(module, node, req.Judge), req)
-}
-
-// checkOpinions checks opinions against their request (SPEC.md §9.2).
-func checkOpinions(list []abi.CriterionOpinion, req *abi.JudgeRequest, c *abi.Collector) {
-	if len(list) != len(req.Criteria) {
-		c.Add(abi.CodeWrongAnswers, strconv.Itoa(len(list))+" opinions on "+strconv.Itoa(len(req.Criteria))+" criteria", abi.Field("opinions"))
-		return
-	}
-	for i := range list {
-		if want := req.Criteria[i].CriterionID; list[i].CriterionID != want {
-			c.Add(abi.CodeWrongAnswers, "is not the criterion at this place, "+strconv.Quote(want),
-				abi.Field("opinions"), abi.Index(i), abi.Field("criterion_id"))
-		}
-		if list[i].Judge != req.Judge {
-			c.Add(abi.CodeWrongAnswers, "is not the judge that was asked, "+strconv.Quote(req.Judge),
-				abi.Field("opinions"), abi.Index(i), abi.Field("judge"))
-		}
-	}
 }
 
 // failure says which module failed, where and why, and logs a rejected artifact.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
@@ -16,7 +15,9 @@ import (
 // never the name.
 func (l *lightPath) Visit(ctx context.Context, node *pipeline.Node, _ int) (again bool, err error) {
 	p := l.persona(node, 0)
-	artifact, err := l.node(ctx, node, p, l.request(node, p), l.check)
+	artifact, err := l.node(ctx, node, p, l.request(node, p), func(a *abi.Artifact, c *abi.Collector) {
+		abi.CheckLight(a, l.req.Feedback, l.req.Case.Labels, l.evidence(), c)
+	})
 	if err != nil {
 		return false, err
 	}
@@ -46,55 +47,6 @@ func (l *lightPath) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeR
 
 // evidence is all that there is, what was there before first.
 func (l *lightPath) evidence() []abi.Evidence { return slices.Concat(l.before, l.gathered) }
-
-// check checks an artifact against the case: what it concludes are
-// labels, what it brings bears no name of the host's, unless it repeats what is
-// there, and a report accounts for a remand where there was one.
-func (l *lightPath) check(a *abi.Artifact, c *abi.Collector) {
-	label := func(field, label string) {
-		if label != "" && !abi.IsLabel(l.req.Case.Labels, label) {
-			c.Add(abi.CodeNotALabel, strconv.Quote(label)+" is no label of the case", abi.Field(field))
-		}
-	}
-	items := func(items []abi.Evidence) {
-		checkItems(items, c, func(item *abi.Evidence) {
-			label("supports", item.Supports)
-			if ref := item.SourceRef; abi.IsReserved(ref) && abi.FindEvidence(l.evidence(), ref, item.Content) == nil {
-				c.Add(abi.CodeIdentity, strconv.Quote(ref)+" is an item that only the host writes", abi.Field("source_ref"))
-			}
-		})
-	}
-	switch {
-	case a.Recall != nil:
-		label("classification", a.Recall.Classification)
-	case a.Triage != nil:
-		label("classification_hypothesis", a.Triage.ClassificationHypothesis)
-	case a.Investigate != nil:
-		label("classification", a.Investigate.Classification)
-		items(a.Investigate.Evidence)
-	case a.Correlate != nil:
-		label("classification", a.Correlate.Classification)
-	case a.Report != nil:
-		label("classification", a.Report.Classification)
-		l.checkRemand(a.Report.Remand, c, items)
-	}
-}
-
-// checkRemand checks the answer to a remand against its feedback.
-func (l *lightPath) checkRemand(answer *abi.RemandAnswer, c *abi.Collector, items func([]abi.Evidence)) {
-	switch feedback := l.req.Feedback; {
-	case feedback == nil && answer == nil:
-	case feedback == nil:
-		c.Add(abi.CodeWrongAnswers, "answers a remand that there was not", abi.Field("remand"))
-	case answer == nil:
-		c.Add(abi.CodeUnanswered, "does not account for the remand", abi.Field("remand"))
-	default:
-		mark := c.Mark()
-		abi.CheckRemandAnswer(answer, feedback, c)
-		nest(c, mark, abi.Field("remand"))
-		checkReplies(answer, c, items)
-	}
-}
 
 // take puts an artifact into the file, and what it says of the case into the evidence.
 func (l *lightPath) take(node *pipeline.Node, a *abi.Artifact) error {

@@ -81,15 +81,6 @@ func without(items, list []abi.Evidence) []abi.Evidence {
 	return slices.DeleteFunc(slices.Clone(items), func(e abi.Evidence) bool { return abi.FindEvidence(list, e.SourceRef, e.Content) != nil })
 }
 
-// checkItems checks items of evidence that Light gathered; paths begin at their field.
-func checkItems(items []abi.Evidence, c *abi.Collector, check func(item *abi.Evidence)) {
-	for i := range items {
-		mark := c.Mark()
-		check(&items[i])
-		nest(c, mark, abi.Index(i), abi.Field("evidence"))
-	}
-}
-
 // checkReplies checks the items of the answers to a remand; paths begin at "remand".
 func checkReplies(answer *abi.RemandAnswer, c *abi.Collector, check func(items []abi.Evidence)) {
 	for i := range answer.Answers {

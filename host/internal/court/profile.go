@@ -64,6 +64,17 @@ func (d *domain) standingSignals(subject *abi.Case, evidence []abi.Evidence) (li
 	return list, read
 }
 
+// withoutTables leaves the tables of experiments out of a profile. Where none was run and none is offered they change no answer, and are
+// most of what a module would decode.
+func withoutTables(p *abi.Profile) *abi.Profile {
+	if p == nil || len(p.Experiments) == 0 {
+		return p
+	}
+	cut := *p
+	cut.Experiments = nil
+	return &cut
+}
+
 // speaks says whether a source is one of the case's items.
 func speaks(source string, evidence []abi.Evidence) bool {
 	return slices.ContainsFunc(evidence, func(e abi.Evidence) bool { return odds.SourceKey(e.SourceRef) == source })

@@ -109,15 +109,17 @@ func (t *Trial) askLight(ctx context.Context, req LightRequest) (LightResponse, 
 // checkGathered checks items that Light gathered against the case, by the rules
 // that the items of a case keep.
 func (t *Trial) checkGathered(items []abi.Evidence, c *abi.Collector) {
-	checkItems(items, c, func(item *abi.Evidence) {
-		message := codec.AppendEvidence(nil, item)
+	for i := range items {
+		mark := c.Mark()
+		message := codec.AppendEvidence(nil, &items[i])
 		if _, err := codec.DecodeEvidence(message, len(message)); err != nil {
 			c.Add(abi.CodeInvalidValue, err.Error())
 		}
-		if s := item.Supports; s != "" && !abi.IsLabel(t.subject.Labels, s) {
+		if s := items[i].Supports; s != "" && !abi.IsLabel(t.subject.Labels, s) {
 			c.Add(abi.CodeNotALabel, strconv.Quote(s)+" is no label of the case", abi.Field("supports"))
 		}
-	})
+		nest(c, mark, abi.Index(i), abi.Field("evidence"))
+	}
 }
 
 // acceptAnswer merges Light's new evidence. An answer without any may not

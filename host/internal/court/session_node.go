@@ -20,7 +20,11 @@ func (v *invoker) nodeWithWishes(ctx context.Context, module string, req *abi.No
 		if err := v.prepare(ctx, b, req, &wish); err != nil {
 			return nil, callError(err)
 		}
-		response, err := nodeCalls.once(ctx, v, b, req)
+		sent := *req
+		if len(req.Offers) == 0 && len(req.Case.Experiments) == 0 {
+			sent.Profile = withoutTables(req.Profile)
+		}
+		response, err := nodeCalls.once(ctx, v, b, &sent)
 		if err != nil || !isOffered(req, response) {
 			return response, err
 		}

@@ -64,20 +64,27 @@ func (t *Trial) ask(node *pipeline.Node, p *pipeline.Persona, req *abi.NodeReque
 	return artifact, t.timed(err)
 }
 
-// check compares the artifact of a node with the case.
+// check compares the artifact of a node with the case; paths begin at its field.
 func (t *Trial) check(a *abi.Artifact, p *pipeline.Persona, req *abi.NodeRequest, c *abi.Collector) {
+	mark, field := c.Mark(), ""
 	switch {
 	case a.Indictment != nil:
+		field = "indictment"
 		abi.CheckIndictment(a.Indictment, t.current(), t.evidence, c)
 	case a.Discovery != nil:
+		field = "discovery"
 		abi.CheckDiscovery(a.Discovery, t.subject.Labels, abi.ModelSources(req.Completions), t.docs.Contains, c)
 	case a.DefenseBrief != nil:
+		field = "defense_brief"
 		abi.CheckBrief(a.DefenseBrief, t.pass.Indictment, t.subject.Labels, p.ID, t.pass.Contested, c)
 	case a.HearingTurn != nil:
+		field = "hearing_turn"
 		abi.CheckTurn(a.HearingTurn, len(t.pass.Indictment.Evidence), t.subject.Labels, p.ID, t.pass.Contested, t.stands, c)
 	case a.Verdict != nil:
+		field = "verdict"
 		abi.CheckVerdict(a.Verdict, t.pass.Indictment, t.subject.Labels, c)
 	}
+	c.Nest(mark, abi.Field(field))
 }
 
 // take puts an artifact into the pass.

@@ -309,7 +309,7 @@ func atJudge(spoil func(*abi.JudgeResponse)) func(*testing.T) error {
 func onLightPath(answer abi.Artifact, feedback *abi.RemandFeedback) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
-		family := familyOf(&answer)
+		family := string(answer.Family())
 		path, err := pipeline.Parse("p.yaml", []byte("pipeline: p\nnodes:\n  - {name: look, family: "+family+", persona: herald}\n"+
 			"edges:\n  - {id: E, from: look, to: _done, evaluator: always}\nstart: look\n"))
 		if err != nil {

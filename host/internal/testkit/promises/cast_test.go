@@ -138,19 +138,3 @@ func (c *cast) judged(req *abi.JudgeRequest) *abi.JudgeResponse {
 }
 
 func (*cast) Digest(module string) string { return "sha256:" + module }
-
-// familyOf is the wire name of the artifact that is there, which is its family's on a Light path.
-func familyOf(a *abi.Artifact) string {
-	switch {
-	case a.Recall != nil:
-		return "recall"
-	case a.Triage != nil:
-		return "triage"
-	case a.Investigate != nil:
-		return "investigate"
-	case a.Correlate != nil:
-		return "correlate"
-	default:
-		return "report"
-	}
-}
