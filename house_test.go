@@ -37,7 +37,7 @@ var law = []struct{ folder, imports string }{
 	// What users of the library plug in knows the contract alone.
 	{"host/trial", "abi internal/sanitize"},
 	{"host/pipeline/...", "abi abi/prompt host/pipeline/... host/internal/strictyaml"},
-	{"host/docket/...", "abi host/docket/... host/trial internal/sanitize"},
+	{"host/docket/...", "abi abi/sourcefile host/docket/... host/trial internal/sanitize"},
 	{"host/record", "abi abi/codec " + utilities},
 	{"host/source", "abi abi/sourcefile host/internal/testcode"},
 	{"host/casebook", "abi internal/tempdir"},

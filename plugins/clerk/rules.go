@@ -28,113 +28,148 @@ type rule struct {
 	params []string // that it knows
 }
 
-// on is a rule about an artifact, which fires nowhere without it.
-func on[T any](missing string, of func(*abi.Artifact) *T, decide func(*facts, *T) (bool, string), params ...string) rule {
-	return rule{func(f *facts) (bool, string) {
-		v := of(f.artifact)
-		if v == nil {
-			return false, missing
-		}
-		return decide(f, v)
-	}, params}
-}
-
 // rules are those of the evaluators. The conditions are those of the seed's graphs; the names are their edges'.
-var rules = map[string]rule{
+var rules = []struct {
+	evaluator string
+	rule      rule
+}{
 	// The court.
-	"HD1": on("there is no indictment", func(a *abi.Artifact) *abi.Indictment { return a.Indictment }, func(f *facts, v *abi.Indictment) (bool, string) {
-		return f.reaches("prosecution confidence", v.Confidence, minConfidence, fastTrackConfidence)
-	}, minConfidence),
-	"HD2": brief(func(v *abi.DefenseBrief) (bool, string) {
+	{"HD1", rule{func(f *facts) (bool, string) {
+		if f.artifact.Indictment == nil {
+			return false, "there is no indictment"
+		}
+		return f.reaches("prosecution confidence", f.artifact.Indictment.Confidence, minConfidence, fastTrackConfidence)
+	}, []string{minConfidence}}},
+	{"HD2", brief(func(v *abi.DefenseBrief) (bool, string) {
 		return yesNo(v.PleaDeal, "the defense concedes", "the defense does not concede")
-	}),
-	"HD3": brief(func(v *abi.DefenseBrief) (bool, string) {
+	})},
+	{"HD3", brief(func(v *abi.DefenseBrief) (bool, string) {
 		return yesNo(v.MotionToDismiss, "the defense moves to dismiss", "the defense makes no motion to dismiss")
-	}),
-	"HD4": brief(func(v *abi.DefenseBrief) (bool, string) {
+	})},
+	{"HD4", brief(func(v *abi.DefenseBrief) (bool, string) {
 		if v.AlternativeHypothesis == nil {
 			return false, "the defense holds no alternative"
 		}
 		return true, "the defense proposes " + v.AlternativeHypothesis.Label + " in place of the charge"
-	}),
-	"HD5":  on("there is no hearing record", func(a *abi.Artifact) *abi.HearingRecord { return a.Hearing }, hearingComplete),
-	"HD6":  decided(abi.Affirm),
-	"HD7":  decided(abi.Amend),
-	"HD8":  on(noVerdict, verdictOf, remand),
-	"HD9":  decided(abi.Acquit),
-	"HD12": decided(abi.Mistrial),
-	"HD10": {decide: func(f *facts) (bool, string) {
+	})},
+	{"HD5", rule{decide: hearingComplete}},
+	{"HD6", decided(abi.Affirm)},
+	{"HD7", decided(abi.Amend)},
+	{"HD8", ofVerdict(remand)},
+	{"HD9", decided(abi.Acquit)},
+	{"HD12", decided(abi.Mistrial)},
+	{"HD10", rule{decide: func(f *facts) (bool, string) {
 		return yesNo(f.limits.TTLExceeded, "the trial's time is over", "the trial's time is not over")
-	}},
-	"HD11": {decide: func(f *facts) (bool, string) {
+	}}},
+	{"HD11", rule{decide: func(f *facts) (bool, string) {
 		handoff, most := "handoff "+text.Int(f.limits.Handoffs), text.Int(f.limits.MaxHandoffs)
 		return yesNo(f.limits.Handoffs > f.limits.MaxHandoffs, handoff+" would be beyond "+most, handoff+" is within "+most)
-	}},
+	}}},
 
 	// The Light path.
-	"H1": recalled(func(f *facts, v *abi.RecallResult) (bool, string) {
+	{"H1", recalled(func(f *facts, v *abi.RecallResult) (bool, string) {
 		return f.reaches("a match at", v.Confidence, minConfidence, recallConfidence)
-	}, minConfidence),
-	"H2": on("there is no answer of recall", recallOf, func(f *facts, v *abi.RecallResult) (bool, string) {
+	}, minConfidence)},
+	{"H2", ofRecall(func(f *facts, v *abi.RecallResult) (bool, string) {
 		if !v.Match {
 			return true, "no earlier case matches"
 		}
 		reaches, why := f.reaches("a match at", v.Confidence, minConfidence, uncertainConfidence)
 		return !reaches, why
-	}, minConfidence),
-	"H3": recalled(func(f *facts, v *abi.RecallResult) (bool, string) {
+	}, minConfidence)},
+	{"H3", recalled(func(f *facts, v *abi.RecallResult) (bool, string) {
 		if most := params.Number(f.params, maxConfidence, recallConfidence); v.Confidence >= most {
 			return false, "a match at " + text.Number(v.Confidence) + " is certain: it reaches " + text.Number(most)
 		}
 		return f.reaches("a match at", v.Confidence, minConfidence, uncertainConfidence)
-	}, minConfidence, maxConfidence),
-	"H4":   triaged(symptom(abi.SymptomInfrastructure)),
-	"H5":   triaged(symptom(abi.SymptomFlake)),
-	"H6":   triaged(needsResolving),
-	"H7":   triaged(oneCandidate),
-	"H18":  triaged(skipsInvestigation),
-	"H9":   investigated("H9"),
-	"H10":  investigated("H10"),
-	"H10a": investigated("H10a"),
-	"H11":  investigated("H11"),
-	"H8": on("there is no answer of resolve", func(a *abi.Artifact) *abi.ResolveResult { return a.Resolve }, func(_ *facts, v *abi.ResolveResult) (bool, string) {
-		return true, "resolve selects " + text.Count(len(v.Selected), "component")
-	}),
-	"H12": reviewed(abi.Approve),
-	"H13": on(noReview, reviewOf, func(f *facts, v *abi.ReviewDecision) (bool, string) {
+	}, minConfidence, maxConfidence)},
+	{"H4", triaged(symptom(abi.SymptomInfrastructure))},
+	{"H5", triaged(symptom(abi.SymptomFlake))},
+	{"H6", triaged(needsResolving)},
+	{"H7", triaged(oneCandidate)},
+	{"H18", triaged(skipsInvestigation)},
+	{"H9", investigated("H9")},
+	{"H10", investigated("H10")},
+	{"H10a", investigated("H10a")},
+	{"H11", investigated("H11")},
+	{"H8", rule{decide: func(f *facts) (bool, string) {
+		if f.artifact.Resolve == nil {
+			return false, "there is no answer of resolve"
+		}
+		return true, "resolve selects " + text.Count(len(f.artifact.Resolve.Selected), "component")
+	}}},
+	{"H12", reviewed(abi.Approve)},
+	{"H13", ofReview(func(f *facts, v *abi.ReviewDecision) (bool, string) {
 		if v.Decision != abi.Reassess {
 			return reviews(v, abi.Reassess)
 		}
 		return f.loopsLeft > 0, "the review wants it reassessed, with " + text.Count(f.loopsLeft, "loop") + " left"
-	}),
-	"H14": reviewed(abi.Overturn),
-	"H15": correlated(isDuplicate),
-	"H15b": correlated(func(f *facts, v *abi.CorrelateResult) (bool, string) {
+	})},
+	{"H14", reviewed(abi.Overturn)},
+	{"H15", correlated(isDuplicate)},
+	{"H15b", correlated(func(f *facts, v *abi.CorrelateResult) (bool, string) {
 		is, why := isDuplicate(f, v)
 		return !is, why
-	}),
-	"H16": {decide: func(f *facts) (bool, string) {
+	})},
+	{"H16", rule{decide: func(f *facts) (bool, string) {
 		return yesNo(f.artifact.Report != nil, "the report is there", "there is no report")
-	}},
+	}}},
 
-	"always": {decide: func(*facts) (bool, string) { return true, "always fires" }},
-	"never":  {decide: func(*facts) (bool, string) { return false, "never fires" }},
+	{"always", rule{decide: func(*facts) (bool, string) { return true, "always fires" }}},
+	{"never", rule{decide: func(*facts) (bool, string) { return false, "never fires" }}},
 }
 
-const (
-	noVerdict = "there is no verdict"
-	noReview  = "there is no review"
-)
-
-func verdictOf(a *abi.Artifact) *abi.Verdict       { return a.Verdict }
-func recallOf(a *abi.Artifact) *abi.RecallResult   { return a.Recall }
-func reviewOf(a *abi.Artifact) *abi.ReviewDecision { return a.Review }
+// ruleOf is the rule of an evaluator.
+func ruleOf(evaluator string) (rule, bool) {
+	for i := range rules {
+		if rules[i].evaluator == evaluator {
+			return rules[i].rule, true
+		}
+	}
+	return rule{}, false
+}
 
 func brief(decide func(*abi.DefenseBrief) (bool, string)) rule {
-	return on("there is no defense brief", func(a *abi.Artifact) *abi.DefenseBrief { return a.DefenseBrief }, func(_ *facts, v *abi.DefenseBrief) (bool, string) { return decide(v) })
+	return rule{decide: func(f *facts) (bool, string) {
+		if f.artifact.DefenseBrief == nil {
+			return false, "there is no defense brief"
+		}
+		return decide(f.artifact.DefenseBrief)
+	}}
 }
 
-func hearingComplete(_ *facts, v *abi.HearingRecord) (bool, string) {
+func ofVerdict(decide func(*facts, *abi.Verdict) (bool, string)) rule {
+	return rule{decide: func(f *facts) (bool, string) {
+		if f.artifact.Verdict == nil {
+			return false, "there is no verdict"
+		}
+		return decide(f, f.artifact.Verdict)
+	}}
+}
+
+func ofRecall(decide func(*facts, *abi.RecallResult) (bool, string), params ...string) rule {
+	return rule{func(f *facts) (bool, string) {
+		if f.artifact.Recall == nil {
+			return false, "there is no answer of recall"
+		}
+		return decide(f, f.artifact.Recall)
+	}, params}
+}
+
+func ofReview(decide func(*facts, *abi.ReviewDecision) (bool, string)) rule {
+	return rule{decide: func(f *facts) (bool, string) {
+		if f.artifact.Review == nil {
+			return false, "there is no review"
+		}
+		return decide(f, f.artifact.Review)
+	}}
+}
+
+func hearingComplete(f *facts) (bool, string) {
+	v := f.artifact.Hearing
+	if v == nil {
+		return false, "there is no hearing record"
+	}
 	rounds := "round " + text.Int(len(v.Rounds)) + " of " + text.Int(v.MaxRounds)
 	if v.Converged {
 		return true, rounds + " brought nothing new"
@@ -143,7 +178,7 @@ func hearingComplete(_ *facts, v *abi.HearingRecord) (bool, string) {
 }
 
 func decided(d abi.Decision) rule {
-	return on(noVerdict, verdictOf, func(_ *facts, v *abi.Verdict) (bool, string) {
+	return ofVerdict(func(_ *facts, v *abi.Verdict) (bool, string) {
 		return v.Decision == d, "the verdict is " + string(v.Decision)
 	})
 }
@@ -158,7 +193,7 @@ func remand(f *facts, v *abi.Verdict) (bool, string) {
 
 // recalled is a rule about an earlier case that matches.
 func recalled(decide func(*facts, *abi.RecallResult) (bool, string), params ...string) rule {
-	return on("there is no answer of recall", recallOf, func(f *facts, v *abi.RecallResult) (bool, string) {
+	return ofRecall(func(f *facts, v *abi.RecallResult) (bool, string) {
 		if !v.Match {
 			return false, "no earlier case matches"
 		}
@@ -167,7 +202,12 @@ func recalled(decide func(*facts, *abi.RecallResult) (bool, string), params ...s
 }
 
 func triaged(decide func(*abi.TriageResult) (bool, string)) rule {
-	return on("there is no answer of triage", func(a *abi.Artifact) *abi.TriageResult { return a.Triage }, func(_ *facts, v *abi.TriageResult) (bool, string) { return decide(v) })
+	return rule{decide: func(f *facts) (bool, string) {
+		if f.artifact.Triage == nil {
+			return false, "there is no answer of triage"
+		}
+		return decide(f.artifact.Triage)
+	}}
 }
 
 func symptom(category abi.SymptomCategory) func(*abi.TriageResult) (bool, string) {
@@ -198,7 +238,11 @@ func needsResolving(v *abi.TriageResult) (bool, string) {
 
 // investigated tells the four ends of an investigation apart.
 func investigated(evaluator string) rule {
-	return on("there is no answer of the investigation", func(a *abi.Artifact) *abi.InvestigateArtifact { return a.Investigate }, func(f *facts, v *abi.InvestigateArtifact) (bool, string) {
+	return rule{func(f *facts) (bool, string) {
+		v := f.artifact.Investigate
+		if v == nil {
+			return false, "there is no answer of the investigation"
+		}
 		converged, why := f.reaches("convergence", v.ConvergenceScore, minConvergence, convergence)
 		loops := why + ", with " + text.Count(f.loopsLeft, "loop") + " left"
 		switch {
@@ -211,11 +255,16 @@ func investigated(evaluator string) rule {
 		default:
 			return f.loopsLeft == 0, loops
 		}
-	}, minConvergence)
+	}, []string{minConvergence}}
 }
 
 func correlated(decide func(*facts, *abi.CorrelateResult) (bool, string)) rule {
-	return on("there is no answer of correlate", func(a *abi.Artifact) *abi.CorrelateResult { return a.Correlate }, decide, minConfidence)
+	return rule{func(f *facts) (bool, string) {
+		if f.artifact.Correlate == nil {
+			return false, "there is no answer of correlate"
+		}
+		return decide(f, f.artifact.Correlate)
+	}, []string{minConfidence}}
 }
 
 func isDuplicate(f *facts, v *abi.CorrelateResult) (bool, string) {
@@ -226,7 +275,7 @@ func isDuplicate(f *facts, v *abi.CorrelateResult) (bool, string) {
 }
 
 func reviewed(d abi.ReviewOutcome) rule {
-	return on(noReview, reviewOf, func(_ *facts, v *abi.ReviewDecision) (bool, string) { return reviews(v, d) })
+	return ofReview(func(_ *facts, v *abi.ReviewDecision) (bool, string) { return reviews(v, d) })
 }
 
 func reviews(v *abi.ReviewDecision, d abi.ReviewOutcome) (bool, string) {

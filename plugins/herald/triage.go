@@ -77,7 +77,7 @@ func candidates(clues *inquiry.Clues) []string {
 		if sourcefile.KindOf(path) == abi.SourceProduct {
 			list = &product
 		}
-		known := slices.ContainsFunc(*list, func(other string) bool { return inquiry.SamePath(other, path) })
+		known := slices.ContainsFunc(*list, func(other string) bool { return sourcefile.Same(other, path) })
 		if !known && len(*list) < maxCandidates {
 			*list = append(*list, path)
 		}

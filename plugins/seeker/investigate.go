@@ -166,6 +166,6 @@ func cited(v *abi.InvestigateArtifact) []abi.Evidence {
 			speaking = append(speaking, e)
 		}
 	}
-	out := append(speaking, silent...)
-	return out[:min(len(out), maxCited)]
+	speaking = append(speaking, silent...)
+	return speaking[:min(len(speaking), maxCited)]
 }

@@ -129,12 +129,6 @@ type NewVerdict struct {
 	Took   time.Duration
 }
 
-// packed is a verdict as its row has it.
-type packed struct {
-	key           string
-	result, story []byte
-}
-
 // KeepTrying calls do until it fails with something else than ErrFull, or the context ends, with pauses that grow to the longest one.
 func (s *Store) KeepTrying(ctx context.Context, pause, longest time.Duration, do func() error) error {
 	err := do()
@@ -156,15 +150,12 @@ func (s *Store) KeepTrying(ctx context.Context, pause, longest time.Duration, do
 
 // CompleteBatch keeps what came of a worker's batch in one transaction: verdicts that are not there yet, the links of the entries to them,
 // the record, the counts of the docket. ErrTaken or ErrEnded says that nothing was kept: another worker has the batch, or it was cancelled.
-func (s *Store) CompleteBatch(ctx context.Context, b *Batch, worker string, o *Outcome) error {
-	rows := make([]packed, len(o.Verdicts))
+func (s *Store) CompleteBatch(ctx context.Context, b *Batch, worker string, o *Outcome) (err error) {
+	rows := make([]verdictRow, len(o.Verdicts))
 	for i := range o.Verdicts {
-		v := &o.Verdicts[i]
-		result, story, err := journal.EncodeTrial(v.Trial)
-		if err != nil {
+		if rows[i], err = s.verdictRow(b, worker, o, &o.Verdicts[i]); err != nil {
 			return err
 		}
-		rows[i] = packed{VerdictKey(v.Digest, b.Generation, o.Configuration), pack(result), pack(story)}
 	}
 	record := pack(o.Record)
 	return s.write(ctx, func(t *tx) error {
@@ -180,9 +171,13 @@ func (s *Store) CompleteBatch(ctx context.Context, b *Batch, worker string, o *O
 			t.run(ctx, `INSERT INTO records (id, size, body, created) VALUES ($1, $2, $3, $4)`,
 				b.ID, int64(len(o.Record)), record, s.now())
 		}
-		if err := s.insertVerdicts(ctx, t, b, worker, o, rows); err != nil {
-			return err
+		// In the order of the keys: two workers with the same cases wait for each other, and not in a circle.
+		in := inserter{head: `INSERT INTO verdicts (key, case_digest, generation, configuration, status, label, confidence, light_label, light_confidence,
+			beside_status, beside_label, beside_confidence, doubt, result, story, record, worker, micros, fuel, created, about) VALUES `, tail: ` ON CONFLICT DO NOTHING`}
+		for _, row := range distinct(rows, func(r verdictRow) string { return r.key }) {
+			in.add(ctx, t, row.columns...)
 		}
+		in.flush(ctx, t)
 		t.lockDockets(ctx, []any{b.Docket.ID})
 		if o.Rest > 0 {
 			if err := t.split(ctx, b, o.Rest); err != nil {
@@ -208,40 +203,39 @@ func (t *tx) whoHas(ctx context.Context, b *Batch) error {
 	return fmt.Errorf("batch %d: %w", b.ID, ErrEnded)
 }
 
-func (s *Store) insertVerdicts(ctx context.Context, t *tx, b *Batch, worker string, o *Outcome, rows []packed) error {
-	record := int64(0)
+// verdictRow is a row of the table verdicts.
+type verdictRow struct {
+	key     string
+	columns []any
+}
+
+func (s *Store) verdictRow(b *Batch, worker string, o *Outcome, v *NewVerdict) (verdictRow, error) {
+	result, story, err := journal.EncodeTrial(v.Trial)
+	if err != nil {
+		return verdictRow{}, err
+	}
+	r := &v.Trial.Result
+	var light trial.Answer
+	if r.Light != nil {
+		light = *r.Light
+	}
+	var beside trial.Final
+	if v.Trial.Beside != nil {
+		beside = v.Trial.Beside.Result.Final
+	}
+	var record, fuel int64
 	if len(o.Record) > 0 {
 		record = b.ID
 	}
-	// In the order of the keys: two workers with the same cases wait for each other, and not in a circle.
-	order := make([]int, len(rows))
-	for i := range order {
-		order[i] = i
+	if r.Fuel != nil {
+		fuel = int64(*r.Fuel)
 	}
-	order = distinct(order, func(i int) string { return rows[i].key })
-	in := inserter{head: `INSERT INTO verdicts (key, case_digest, generation, configuration, status, label, confidence, light_label, light_confidence,
-		beside_status, beside_label, beside_confidence, doubt, result, story, record, worker, micros, fuel, created, about) VALUES `, tail: ` ON CONFLICT DO NOTHING`}
-	for _, i := range order {
-		v := &o.Verdicts[i]
-		r := &v.Trial.Result
-		var light trial.Answer
-		if r.Light != nil {
-			light = *r.Light
-		}
-		var beside trial.Final
-		if v.Trial.Beside != nil {
-			beside = v.Trial.Beside.Result.Final
-		}
-		fuel := int64(0)
-		if r.Fuel != nil {
-			fuel = int64(*r.Fuel)
-		}
-		in.add(ctx, t, rows[i].key, v.Digest, b.Generation, o.Configuration, string(r.Final.Status), text(r.Final.Classification, maxName),
-			r.Final.Confidence, text(light.Classification, maxName), light.Confidence, string(beside.Status), text(beside.Classification, maxName), beside.Confidence,
-			Doubt(&r.Final), rows[i].result, rows[i].story, record, worker, v.Took.Microseconds(), fuel, s.now(), text(v.Trial.Message(), maxName))
-	}
-	in.flush(ctx, t)
-	return t.err
+	key := verdictKey(v.Digest, b.Generation, o.Configuration)
+	return verdictRow{key, []any{
+		key, v.Digest, b.Generation, o.Configuration, string(r.Final.Status), text(r.Final.Classification, maxName),
+		r.Final.Confidence, text(light.Classification, maxName), light.Confidence, string(beside.Status), text(beside.Classification, maxName), beside.Confidence,
+		doubt(&r.Final), pack(result), pack(story), record, worker, v.Took.Microseconds(), fuel, s.now(), text(v.Trial.Message(), maxName),
+	}}, nil
 }
 
 // link gives entries their verdicts or faults, and counts them.

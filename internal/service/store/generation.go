@@ -75,7 +75,7 @@ func (s *Store) AddGeneration(ctx context.Context, g Generation) (Generation, er
 
 func (t *tx) addGeneration(ctx context.Context, g Generation, now int64) (Generation, error) {
 	g.Note, g.Author, g.Created = text(g.Note, maxText), text(g.Author, maxName), at(now)
-	for _, digest := range g.Parts.Digests() {
+	for _, digest := range g.Digests() {
 		var n int64
 		if err := one(ctx, t, `SELECT count(*) FROM blobs WHERE digest = $1`, []any{digest}, &n); err != nil {
 			return g, err

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/riverqueue/river/rivermigrate"
@@ -69,50 +68,17 @@ func pendingAt(version int64) []migration {
 	return migrations[version-firstVersion+1:]
 }
 
-func checkMigrations(ctx context.Context, d database, queue func() ([]string, error)) ([]string, error) {
-	var version int64
-	has, err := hasTables(ctx, d)
-	if err == nil && has {
-		version, err = applied(ctx, d, d.name())
+// migrate brings the tables and those of the queue up to those of this program, or says what it would do. The caller keeps other programs
+// from it: the queue's migrations are several transactions.
+func migrate[T any](ctx context.Context, d database, words dialect, queue *rivermigrate.Migrator[T], check bool) (names []string, err error) {
+	if check {
+		return pending(ctx, d, queue)
 	}
-	if err != nil {
+	if _, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return nil, err
 	}
-	pending, err := queue()
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range pendingAt(version) {
-		pending = append(pending, m.name)
-	}
-	return pending, nil
-}
-
-// pendingQueue names the migrations of the queue that are to be run.
-func pendingQueue[T any](ctx context.Context, queue *rivermigrate.Migrator[T]) ([]string, error) {
-	has, err := queue.ExistingVersions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var pending []string
-	for _, m := range queue.AllVersions() {
-		if !slices.ContainsFunc(has, func(h rivermigrate.Migration) bool { return h.Version == m.Version }) {
-			pending = append(pending, fmt.Sprintf("queue %d", m.Version))
-		}
-	}
-	return pending, nil
-}
-
-// migrationLock is the key of PostgreSQL's advisory lock, "SCmig" in letters.
-const migrationLock = 0x53436d6967
-
-func migrate(ctx context.Context, d database, words dialect, queue func() error) ([]string, error) {
-	if err := queue(); err != nil {
-		return nil, err
-	}
-	var ran []string
-	err := d.write(ctx, func(t *tx) error {
-		ran = nil
+	err = d.write(ctx, func(t *tx) error {
+		names = nil
 		t.run(ctx, `CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)`)
 		version, err := applied(ctx, t, d.name())
 		if err != nil {
@@ -127,9 +93,31 @@ func migrate(ctx context.Context, d database, words dialect, queue func() error)
 			}
 			next := firstVersion + int64(len(migrations)-len(pending)+i)
 			t.run(ctx, `INSERT INTO migrations (version, name) VALUES ($1, $2)`, next, m.name)
-			ran = append(ran, m.name)
+			names = append(names, m.name)
 		}
 		return nil
 	})
-	return ran, err
+	return names, err
+}
+
+func pending[T any](ctx context.Context, d database, queue *rivermigrate.Migrator[T]) (names []string, err error) {
+	var version int64
+	has, err := hasTables(ctx, d)
+	if err == nil && has {
+		version, err = applied(ctx, d, d.name())
+	}
+	if err != nil {
+		return nil, err
+	}
+	valid, err := queue.Validate(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	if !valid.OK {
+		names = append(names, "queue")
+	}
+	for _, m := range pendingAt(version) {
+		names = append(names, m.name)
+	}
+	return names, nil
 }

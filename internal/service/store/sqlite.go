@@ -119,23 +119,14 @@ func (d *lite) worker(config *river.Config) (Worker, error) {
 	return river.NewClient(riversqlite.New(d.writer), config)
 }
 
-func (d *lite) migrate(ctx context.Context, check bool) ([]string, error) {
+func (d *lite) migrate(ctx context.Context, check bool) (names []string, err error) {
+	words := dialect{id: "INTEGER PRIMARY KEY AUTOINCREMENT", bytes: "BLOB", classification: `json_extract(truth, '$.Classification')`}
 	queue, err := rivermigrate.New(riversqlite.New(d.writer), nil)
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	// The queue's migrations are several transactions: nobody sees a part of them.
-	err = d.alone(func() (err error) {
-		if check {
-			names, err = checkMigrations(ctx, d, func() ([]string, error) { return pendingQueue(ctx, queue) })
-			return err
-		}
-		words := dialect{id: "INTEGER PRIMARY KEY AUTOINCREMENT", bytes: "BLOB", classification: `json_extract(truth, '$.Classification')`}
-		names, err = migrate(ctx, d, words, func() error {
-			_, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil)
-			return err
-		})
+	err = d.alone(func() error {
+		names, err = migrate(ctx, d, words, queue, check)
 		return err
 	})
 	return names, err

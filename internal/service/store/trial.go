@@ -217,15 +217,15 @@ func decodeTrial(result, story []byte) (*trial.Trial, error) {
 	return journal.DecodeTrial(result, story)
 }
 
-// Doubt is how much a result needs a person, in [0, 1]: 1 without a label, and else 1 less the confidence.
-func Doubt(final *trial.Final) float64 {
+// doubt is how much a result needs a person, in [0, 1]: 1 without a label, and else 1 less the confidence.
+func doubt(final *trial.Final) float64 {
 	if final.Classification == "" {
 		return 1
 	}
 	return 1 - final.Confidence
 }
 
-// VerdictKey is what a verdict is unique by: the digests of its case and its configuration, and the generation.
-func VerdictKey(caseDigest string, generation int64, configuration string) string {
+// verdictKey is what a verdict is unique by: the digests of its case and its configuration, and the generation.
+func verdictKey(caseDigest string, generation int64, configuration string) string {
 	return digestOf([]byte(caseDigest + "\n" + strconv.FormatInt(generation, 10) + "\n" + configuration))
 }

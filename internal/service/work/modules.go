@@ -79,15 +79,15 @@ type Blobs interface {
 func OpeningOf(ctx context.Context, s Blobs, g *store.Generation, format string) (*Opening, error) {
 	o := &Opening{Format: format, Files: map[string][]byte{}, Share: g.Share}
 	var err error
-	for name, digest := range g.Parts.Files {
+	for name, digest := range g.Files {
 		if o.Files[name], err = s.Blob(ctx, digest); err != nil {
 			return nil, err
 		}
 	}
-	if len(g.Parts.Canary) > 0 {
+	if len(g.Canary) > 0 {
 		o.Canary = map[string][]byte{}
 	}
-	for name, digest := range g.Parts.Canary {
+	for name, digest := range g.Canary {
 		if o.Canary[name], err = s.Blob(ctx, digest); err != nil {
 			return nil, err
 		}
@@ -96,10 +96,10 @@ func OpeningOf(ctx context.Context, s Blobs, g *store.Generation, format string)
 	if err != nil {
 		return nil, err
 	}
-	if maps.Equal(own, g.Parts.Modules) || len(g.Parts.Modules) == 0 {
+	if maps.Equal(own, g.Modules) || len(g.Modules) == 0 {
 		return o, nil
 	}
-	o.Modules, err = modulesOf(ctx, s, g.Parts.Modules, own)
+	o.Modules, err = modulesOf(ctx, s, g.Modules, own)
 	return o, err
 }
 

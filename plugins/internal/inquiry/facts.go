@@ -53,19 +53,19 @@ func newTeller(r *abi.NodeRequest, source *abi.SourceAnswer) *teller {
 }
 
 // frame is what the source knows of a place.
-func (t *teller) frame(p Place) *abi.SourceFrame {
+func (t *teller) frame(p sourcefile.Place) *abi.SourceFrame {
 	if t.source == nil {
 		return nil
 	}
 	for i := range t.source.Frames {
-		if f := &t.source.Frames[i]; (f.Line == p.Line || f.Line == 0) && SamePath(f.Path, p.Path) {
+		if f := &t.source.Frames[i]; (f.Line == p.Line || f.Line == 0) && sourcefile.Same(f.Path, p.Path) {
 			return f
 		}
 	}
 	return nil
 }
 
-func (t *teller) kind(p Place) abi.SourceKind {
+func (t *teller) kind(p sourcefile.Place) abi.SourceKind {
 	if f := t.frame(p); f != nil {
 		return f.Kind
 	}
@@ -73,7 +73,7 @@ func (t *teller) kind(p Place) abi.SourceKind {
 }
 
 // foreign says whether a place is none of the module's own.
-func (t *teller) foreign(p Place) bool {
+func (t *teller) foreign(p sourcefile.Place) bool {
 	return t.frame(p) == nil && sourcefile.Foreign(p.Path)
 }
 
@@ -97,7 +97,7 @@ func (t *teller) lifts(list ...lift) []float64 {
 	return v
 }
 
-func (t *teller) broken(p Place) []float64 {
+func (t *teller) broken(p sourcefile.Place) []float64 {
 	return t.lifts(lift{t.roles.of(t.kind(p)), brokenNats})
 }
 
@@ -105,7 +105,7 @@ func (t *teller) broken(p Place) []float64 {
 // another frame tells nothing: it called it.
 // A helper in a test's file fails for whoever called it, and tells nothing.
 // function is the line that names the function of the frame.
-func (t *teller) site(p Place, n int, crash, function string) []float64 {
+func (t *teller) site(p sourcefile.Place, n int, crash, function string) []float64 {
 	share := 1.0
 	if strings.Contains(crash, "timed out") || strings.Contains(crash, "deadlock") {
 		share = waitShare
@@ -126,7 +126,7 @@ func (t *teller) site(p Place, n int, crash, function string) []float64 {
 // report is what a test's own message tells. Messages stand in tests whoever
 // is wrong, so that only a place in the product tells anything by itself; else
 // it is what the message is about, the first of its kind before the others.
-func (t *teller) report(p Place, quote string) []float64 {
+func (t *teller) report(p sourcefile.Place, quote string) []float64 {
 	if t.kind(p) == abi.SourceProduct {
 		return t.lifts(lift{t.roles.Product, testSiteNats})
 	}
@@ -149,7 +149,7 @@ func (t *teller) report(p Place, quote string) []float64 {
 
 // helper says whether the function of a frame is known to be none that a test
 // framework runs.
-func (t *teller) helper(p Place, line string) bool {
+func (t *teller) helper(p sourcefile.Place, line string) bool {
 	name := functionIn(line)
 	if f := t.frame(p); name == "" && f != nil {
 		name = f.Function

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
@@ -223,7 +224,7 @@ func (c *Clues) rankOf(clue *Clue) int {
 	}
 	if clue.Place.Path != "" {
 		at := clue.Place.Path + ":" + text.Int(clue.Place.Line)
-		if slices.ContainsFunc(c.steer.focus, func(f string) bool { return SamePath(f, at) || SamePath(f, clue.Place.Path) }) {
+		if slices.ContainsFunc(c.steer.focus, func(f string) bool { return sourcefile.Same(f, at) || sourcefile.Same(f, clue.Place.Path) }) {
 			return inFocus
 		}
 	}

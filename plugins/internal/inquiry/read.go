@@ -21,6 +21,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
@@ -137,7 +138,7 @@ func (c *Clues) signals(d *document, finder odds.Signals) {
 		}
 		times[signal]++
 		clue := Clue{Kind: Signal, Depth: depthOf(times[signal], maxPlaces, 1), signals: []int{signal}}
-		clue.Place, _ = findPlace(d.line(i))
+		clue.Place, _ = sourcefile.Find(d.line(i))
 		c.add(d, i, i+1, clue)
 		if d.block[i] > 0 && len(d.line(i)) > maxQuoteBytes {
 			c.List[d.block[i]-1].Quote = text.QuoteAround(d.text, start, end)
