@@ -56,8 +56,11 @@ func (s *server) streamOperation(id, path, summary, contentType, description str
 	return op
 }
 
-// stream answers with what write writes. An error of it cuts the connection, so that nobody takes a part for the whole.
-func (s *server) stream(contentType string, header map[string]string, write func(ctx context.Context, w io.Writer) error) *huma.StreamResponse {
+// stream answers with what write writes of a docket. An error of it cuts the connection, so that nobody takes a part for the whole.
+func (s *server) stream(ctx context.Context, docket int64, contentType string, header map[string]string, write func(ctx context.Context, w io.Writer) error) (*huma.StreamResponse, error) {
+	if _, err := s.Store.Docket(ctx, docket); err != nil {
+		return nil, err
+	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		_, w := humago.Unwrap(ctx)
 		for name, value := range header {
@@ -72,7 +75,7 @@ func (s *server) stream(contentType string, header map[string]string, write func
 			}
 			panic(http.ErrAbortHandler)
 		}
-	}}
+	}}, nil
 }
 
 // FollowInput are the parameters of streams that follow a docket.
@@ -85,51 +88,43 @@ type FollowInput struct {
 // pollTime is how long a stream that follows a docket waits for an event before it looks by itself.
 const pollTime = 10 * time.Second
 
-// inOrder gives the entries of a docket in its order. Without wait it stops at the first one that waits; otherwise it waits for each,
-// until the docket has ended. Those that will never be tried are passed over. idle, if not nil, is called before each wait.
-func (s *server) inOrder(ctx context.Context, in *FollowInput, read func(context.Context, int64, int) iter.Seq2[*store.Tried, error],
-	idle func(d *store.Docket) error,
-) iter.Seq2[*store.Tried, error] {
-	return func(yield func(*store.Tried, error) bool) {
-		changes := s.Store.Subscribe(ctx) // before the first look, so that no change is missed
-		for next := in.From; ; {
-			d, err := s.Store.Docket(ctx, in.ID)
+// follow calls each with the entries of a docket in its order. Without wait it stops at the first one that waits; otherwise it waits for
+// each, until the docket has ended. Those that will never be tried are passed over. idle is called before each wait.
+func (s *server) follow(ctx context.Context, in *FollowInput, read func(context.Context, int64, int) iter.Seq2[*store.Tried, error],
+	idle func(d *store.Docket) error, each func(*store.Tried) error,
+) error {
+	changes := s.Store.Subscribe(ctx) // before the first look, so that no change is missed
+	for next := in.From; ; {
+		d, err := s.Store.Docket(ctx, in.ID)
+		if err != nil {
+			return err
+		}
+		for t, err := range read(ctx, in.ID, next) {
 			if err != nil {
-				yield(nil, err)
-				return
+				return err
 			}
-			for t, err := range read(ctx, in.ID, next) {
-				if err != nil {
-					yield(nil, err)
-					return
-				}
-				if waits(&t.Entry) && !d.State.Ended() {
-					break
-				}
-				next = t.ID.Ordinal + 1
-				if !waits(&t.Entry) && !yield(t, nil) {
-					return
-				}
+			waits := t.Status == "" && t.Fault == ""
+			if waits && !d.State.Ended() {
+				break
 			}
-			if d.State.Ended() || !in.Wait {
-				return
+			if next = t.Ordinal + 1; waits {
+				continue
 			}
-			if idle != nil {
-				if err := idle(&d); err != nil {
-					yield(nil, err)
-					return
-				}
+			if err := each(t); err != nil {
+				return err
 			}
-			if err := s.await(ctx, changes, in.ID); err != nil {
-				yield(nil, err)
-				return
-			}
+		}
+		if d.State.Ended() || !in.Wait {
+			return nil
+		}
+		if err := idle(&d); err != nil {
+			return err
+		}
+		if err := s.await(ctx, changes, in.ID); err != nil {
+			return err
 		}
 	}
 }
-
-// waits says whether an entry has neither a result nor a fault.
-func waits(e *store.Entry) bool { return e.Status == "" && e.Fault == "" }
 
 // await waits until a docket may have changed.
 func (s *server) await(ctx context.Context, changes <-chan store.Event, docketID int64) error {
@@ -156,15 +151,6 @@ func (s *server) await(ctx context.Context, changes <-chan store.Event, docketID
 
 var errStopping = errors.New("the server is stopping")
 
-func (s *server) results(ctx context.Context, in *FollowInput) (*huma.StreamResponse, error) {
-	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
-		return nil, err
-	}
-	return s.stream("application/jsonl", nil, func(ctx context.Context, w io.Writer) error {
-		return s.writeResults(ctx, w, in)
-	}), nil
-}
-
 // tarTime is that of files in an archive of records: the same docket gives the same bytes.
 var tarTime = time.Unix(0, 0)
 
@@ -174,7 +160,7 @@ func (s *server) records(ctx context.Context, in *DocketPath) (*huma.StreamRespo
 		return nil, err
 	}
 	header := map[string]string{"Content-Disposition": fmt.Sprintf(`attachment; filename="docket-%d-records.tar"`, in.ID)}
-	return s.stream("application/x-tar", header, func(ctx context.Context, w io.Writer) error {
+	return s.stream(ctx, in.ID, "application/x-tar", header, func(ctx context.Context, w io.Writer) error {
 		archive := tar.NewWriter(w)
 		for _, id := range ids {
 			body, err := s.Store.Record(ctx, id)
@@ -191,5 +177,5 @@ func (s *server) records(ctx context.Context, in *DocketPath) (*huma.StreamRespo
 			}
 		}
 		return archive.Close()
-	}), nil
+	})
 }

@@ -132,8 +132,8 @@ func words(i int) string {
 	return string(text)
 }
 
-// decide completes all batches of a docket without a court.
-func (s *service) decide(id int64) {
+// decide completes all batches without a court.
+func (s *service) decide(_ int64) {
 	s.t.Helper()
 	for {
 		b, err := s.store.BeginBatch(s.t.Context(), "w")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"mime/multipart"
 	"net/http"
 	"path"
 	"slices"
@@ -276,93 +275,44 @@ func (s *site) abandon(w http.ResponseWriter, r *http.Request) error {
 	return act(w, r, func(ctx context.Context, id int64) error { _, err := s.Abandon(ctx, id); return err }, modulesPath)
 }
 
-// proposal is a form with modules. With candidate they are tried beside the current court, on a share of the cases.
-type proposal struct {
-	modules   map[string][]byte
-	note      string
-	candidate bool
-	share     float64
-}
-
 // propose takes modules by a form. A file's name without .wasm is the module's name.
 func (s *site) propose(w http.ResponseWriter, r *http.Request) error {
-	r.Body = httplimit.Streaming(w, r.Body, api.MaxGenerationBytes/4*3) // the API takes them in base64
-	parts, err := r.MultipartReader()
-	if err != nil {
-		return invalid("the form must be sent as multipart/form-data")
+	const most = api.MaxGenerationBytes / 4 * 3 // the API takes them in base64
+	r.Body = httplimit.Streaming(w, r.Body, most)
+	err := r.ParseMultipartForm(most) //nolint:gosec // Streaming bounds it
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return invalid("the modules have more than 48 MiB")
 	}
-	p := proposal{modules: map[string][]byte{}}
-	for {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	if err != nil {
+		return invalid("the form must be sent as multipart/form-data, and to its end; send it again")
+	}
+	modules := map[string][]byte{}
+	for _, file := range r.MultipartForm.File["module"] {
+		f, err := file.Open()
 		if err != nil {
-			return uploadFault(err)
-		}
-		if err := p.take(part); err != nil {
 			return err
 		}
+		data, err := io.ReadAll(f)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		modules[strings.TrimSuffix(path.Base(file.Filename), ".wasm")] = data
 	}
-	in := &api.AddGenerationRequest{Modules: p.modules, Note: p.note}
-	switch {
-	case len(p.modules) == 0:
+	if len(modules) == 0 {
 		return invalid("no module was chosen: choose one or more .wasm files")
-	case p.candidate:
-		in.Modules, in.Canary, in.Share = nil, p.modules, p.share
+	}
+	in := &api.AddGenerationRequest{Modules: modules, Note: strings.TrimSpace(r.PostForm.Get("note"))}
+	if r.PostForm.Get("candidate") != "" {
+		percent, err := strconv.ParseFloat(r.PostForm.Get("share"), 64)
+		if err != nil || !(percent > 0) || percent > 100 {
+			return invalid("the share of a candidate must be a percentage above 0 and at most 100")
+		}
+		in.Modules, in.Canary, in.Share = nil, modules, percent/100
 	}
 	g, err := s.AddGeneration(r.Context(), in)
 	if err != nil {
 		return err
 	}
 	http.Redirect(w, r, generationPath(g.ID)+"?did=propose", http.StatusSeeOther)
-	return nil
-}
-
-// uploadFault says why a form with files could not be read.
-func uploadFault(err error) error {
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return invalid("the modules have more than 48 MiB")
-	}
-	return errUpload
-}
-
-// take reads a field or a file of the form.
-func (p *proposal) take(part *multipart.Part) error {
-	const mostText = 4 << 10
-	name, file := part.FormName(), part.FileName()
-	switch {
-	case name == "module" && file != "":
-		data, err := io.ReadAll(part)
-		if err != nil {
-			return uploadFault(err)
-		}
-		p.modules[strings.TrimSuffix(path.Base(file), ".wasm")] = data
-	case name == "note" || name == "candidate" || name == "share":
-		data, err := io.ReadAll(io.LimitReader(part, mostText+1))
-		switch {
-		case err != nil:
-			return uploadFault(err)
-		case len(data) > mostText:
-			return invalid("the " + name + " may have at most 4 KiB")
-		}
-		return p.set(name, strings.TrimSpace(string(data)))
-	}
-	return nil
-}
-
-func (p *proposal) set(name, value string) error {
-	switch name {
-	case "note":
-		p.note = value
-	case "candidate":
-		p.candidate = value != ""
-	case "share":
-		percent, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(percent > 0) || percent > 100 {
-			return invalid("the share of a candidate must be a percentage above 0 and at most 100")
-		}
-		p.share = percent / 100
-	}
 	return nil
 }

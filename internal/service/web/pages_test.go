@@ -341,7 +341,7 @@ func TestModulesByForm(t *testing.T) {
 		t.Fatalf("a canary gives %d %s", status, place)
 	}
 	g, err := s.store.Generation(t.Context(), 3)
-	if err != nil || g.Share != 0.25 || len(g.Parts.Canary) != 1 {
+	if err != nil || g.Share != 0.25 || len(g.Canary) != 1 {
 		t.Errorf("the canary is %+v, %v", g, err)
 	}
 	for name, files := range map[string]map[string]string{"no module": {}, "no WebAssembly": {"specter.wasm": "text"}, "no name": {".wasm": "\x00asm"}} {

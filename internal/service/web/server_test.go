@@ -303,8 +303,8 @@ func (s *service) submit(name, repository string, entries []docket.Entry) int64 
 	return d.ID
 }
 
-// try tries a docket by the shipped modules. change may alter a trial.
-func (s *service) try(id int64, change func(*trial.Trial)) {
+// try tries what was submitted by the shipped modules. change may alter a trial.
+func (s *service) try(_ int64, change func(*trial.Trial)) {
 	s.t.Helper()
 	ctx := s.t.Context()
 	for {

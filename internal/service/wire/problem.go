@@ -52,7 +52,7 @@ type Fault struct {
 }
 
 // Problem is the body of an error response, and an error. Its texts have no bodies of documents in them.
-type Problem struct {
+type Problem struct { //nolint:errname // RFC 9457 calls it so
 	Title  string `json:"title" doc:"Kind of the problem, for people"`
 	Status int    `json:"status" minimum:"400" maximum:"599" doc:"The HTTP status code"`
 	Code   Code   `json:"code" doc:"Kind of the problem; stable" example:"not_found"`

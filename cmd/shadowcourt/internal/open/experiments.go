@@ -19,7 +19,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
-	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -54,7 +53,7 @@ func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
 	f.BoolVar(&e.home, "experiment-home", false, "with --experiments: let the tests read your home folder, as their HOME, and all else that you can read")
 	f.BoolVar(&e.strict, "strict", false, "with --source: exit with 2 where the report is of another repository, or experiments can't be run as asked, for want of git, of --since, or of the test in the source")
 	f.StringArrayVar(&e.runners, "runner", nil, "with --experiments: what runs the tests: a definition of your own, FILE.yaml, or a shipped one ("+
-		strings.Join(runner.Names(), " ")+"); may be repeated (default: what the project has)")
+		strings.Join(experiment.RunnerNames(), " ")+"); may be repeated (default: what the project has)")
 }
 
 // Experiments says whether personas may run tests.
@@ -170,7 +169,7 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 }
 
 // laboratoryConfig is what the flags say. cache is the folder for compiled modules, empty for none.
-func (o *Flags) laboratoryConfig(runners []*runner.Definition, cache string) experiment.Config {
+func (o *Flags) laboratoryConfig(runners []*experiment.Definition, cache string) experiment.Config {
 	e := &o.experiments
 	return experiment.Config{
 		Source: o.source, Green: o.since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, CacheDir: ExperimentCache(cache),
@@ -179,11 +178,11 @@ func (o *Flags) laboratoryConfig(runners []*runner.Definition, cache string) exp
 }
 
 // loadRunners reads the definitions of runners; nil where none is named.
-func (e *experiments) loadRunners() ([]*runner.Definition, error) {
-	var runners []*runner.Definition
+func (e *experiments) loadRunners() ([]*experiment.Definition, error) {
+	var runners []*experiment.Definition
 	var faults []error
 	for _, name := range e.runners {
-		d, err := runner.Load(name)
+		d, err := experiment.LoadDefinition(name)
 		if err != nil {
 			faults = append(faults, fmt.Errorf("--runner: %w", err))
 		}
