@@ -13,7 +13,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/render/report"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
@@ -87,7 +86,7 @@ func (s *server) report(ctx context.Context, in *DocketPath) (*huma.StreamRespon
 	header := map[string]string{"Content-Security-Policy": ReportPolicy}
 	return s.stream(ctx, in.ID, "text/html; charset=utf-8", header, func(ctx context.Context, w io.Writer) error {
 		b := batched(w)
-		page := report.NewHTML(b, report.Options{})
+		page := render.NewHTML(b, render.PageOptions{})
 		draw := s.drawer(ctx)
 		err := s.follow(ctx, &FollowInput{DocketPath: *in, From: 1}, s.Store.Trials, nil, func(t *store.Tried) error {
 			if t.Trial == nil || t.Fault != "" {

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/internal/render/report"
+	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
@@ -194,7 +194,7 @@ var assets = sync.OnceValue(func() assetList {
 			panic(err) // it is embedded
 		}
 		if name == "app.css" {
-			data = append([]byte(report.TrialStyle()), data...)
+			data = append([]byte(render.TrialStyle()), data...)
 		}
 		sum := sha256.Sum256(data)
 		extension := path.Ext(name)

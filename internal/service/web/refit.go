@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/compare"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
@@ -49,7 +49,7 @@ type refitOutcome struct {
 // refitFlip is a result that the new profile would end otherwise.
 type refitFlip struct {
 	ID, Court, Candidate string
-	Mark                 compare.Mark
+	Mark                 calibrate.Mark
 }
 
 // refitState reads how far the refit is; nil where there can be none: a refit is about the cases of all repositories.

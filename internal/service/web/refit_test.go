@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/compare"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
@@ -22,9 +22,9 @@ func TestARefitIsKeptInTheStore(t *testing.T) {
 	}
 	learned := &work.Proposal{
 		Format: "jsonl", File: "profile:jsonl", Profile: []byte("name: refit\n"), Fitted: 20, HeldOut: 20, Learned: true, Model: "m",
-		Compared: &compare.Report{
-			Cases: 20, Truth: &compare.Truth{Cases: 20, CourtRight: 10, CandidateRight: 12, P: 0.25}, Finding: "inconclusive", Why: []string{"why"},
-			Flips: []compare.Flip{{BesideJSON: &render.BesideJSON{ID: "1-1", Court: ended("bug"), Candidate: ended("flake")}, Mark: compare.ToRight}},
+		Compared: &calibrate.CandidateReport{
+			Cases: 20, Truth: &calibrate.CandidateTruth{Cases: 20, CourtRight: 10, CandidateRight: 12, P: 0.25}, Finding: "inconclusive", Why: []string{"why"},
+			Flips: []calibrate.Flip{{BesideJSON: &render.BesideJSON{ID: "1-1", Court: ended("bug"), Candidate: ended("flake")}, Mark: calibrate.ToRight}},
 		},
 	}
 	s := newService(t, serviceOptions{refit: func(_ context.Context, progress func(string)) (*work.Proposal, error) {

@@ -10,7 +10,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/render/report"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
@@ -95,7 +94,7 @@ func (s *site) history(ctx context.Context, v *caseView) (history []correctionVi
 // trialView is the page of a trial.
 type trialView struct {
 	*caseView
-	Shown     *report.Parts
+	Shown     *render.Parts
 	Logs      []documentView
 	Diffs     []documentView
 	Back      string
@@ -121,7 +120,7 @@ func (s *site) trial(w http.ResponseWriter, r *http.Request) error {
 	l := newLibrary(c.Case.Documents)
 	l.markTrial(c)
 	if c.Trial != nil {
-		v.Shown, err = report.NewParts(c.Trial, func(source, quote string) string {
+		v.Shown, err = render.NewParts(c.Trial, func(source, quote string) string {
 			if document, line := l.place(source, quote); line > 0 {
 				return "#" + lineID(document, line)
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/compare"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
@@ -47,7 +47,7 @@ type Proposal struct {
 	Learned bool
 	Model   string
 	// Compared is the court with the profile against the one in force, on the held-out results.
-	Compared *compare.Report
+	Compared *calibrate.CandidateReport
 }
 
 // TooFewError says that too few labels are known.
@@ -161,7 +161,7 @@ func part(entries []docket.Entry, isFirst func(int) bool) (first, second []docke
 }
 
 // tryBoth tries cases before the court in force, and before the same one with another profile.
-func tryBoth(ctx context.Context, config *RefitConfig, held []docket.Entry, p *Proposal, say func(string)) (*compare.Report, error) {
+func tryBoth(ctx context.Context, config *RefitConfig, held []docket.Entry, p *Proposal, say func(string)) (*calibrate.CandidateReport, error) {
 	generation, err := config.Store.CurrentGeneration(ctx)
 	if err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func tryBoth(ctx context.Context, config *RefitConfig, held []docket.Entry, p *P
 		return nil, fmt.Errorf("open the court with the new profile: %w", err)
 	}
 	defer func() { _ = candidate.Close(context.WithoutCancel(ctx)) }()
-	sum := compare.New(compare.DefaultAlpha)
+	sum := calibrate.NewCandidateComparison(calibrate.DefaultAlpha)
 	for i := range held {
 		say(fmt.Sprintf("trying %d of %d results before both courts", i+1, len(held)))
 		t, err := inForce.Try(ctx, held[i].Case)
