@@ -19,7 +19,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"abi/codec decodeMessage":                             "abi/codec FuzzAgree",
 	"abi/prompt Parse":                                    "abi/prompt FuzzParse",
 	"abi/codec readCanonical":                             "abi/codec FuzzAgree",
-	"host/internal/runtime parseSpoken":                   "host/internal/runtime FuzzParseSpoken",
+	"host/internal/court parseAnswer":                     "host/internal/court FuzzParseAnswer",
 	"host/audit Load":                                     "no: takes the name of a file; Parse reads it",
 	"host/audit LoadFS":                                   "no: takes the name of a file; Parse reads it",
 	"host/audit Parse":                                    "host/audit FuzzParse",
@@ -35,12 +35,13 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/docket/junit Read":                              "host/docket/junit FuzzRead",
 	"host/docket/reportportal Read":                       "host/docket/reportportal FuzzRead",
 	"internal/calibrate/fit ReadResults":                  "internal/calibrate/fit FuzzReadResults",
+	"internal/calibrate/fit read":                         "no: counts in cases that were read",
 	"host/execlight decode":                               "host/execlight FuzzDecode",
-	"host/internal/runtime/registry LoadOne":              "host/internal/sandbox FuzzLoad",
-	"host/internal/runtime/registry loadFaults":           "no: takes the name of a module, for its faults",
-	"host/internal/runtime/registry readManifest":         "abi/codec FuzzAgree",
-	"host/internal/runtime ReadModule":                    "no: copies bytes up to a limit",
-	"host/internal/runtime readFile":                      "no: takes the name of a file; it bounds the size",
+	"host/internal/court/registry LoadOne":                "host/internal/sandbox FuzzLoad",
+	"host/internal/court/registry loadFaults":             "no: takes the name of a module, for its faults",
+	"host/internal/court/registry readManifest":           "abi/codec FuzzAgree",
+	"host/internal/court ReadModule":                      "no: copies bytes up to a limit",
+	"host/internal/court readFile":                        "no: takes the name of a file; it bounds the size",
 	"host/internal/sandbox Load":                          "host/internal/sandbox FuzzLoad",
 	"host/internal/sandbox decodeProgram":                 "host/internal/sandbox FuzzProgram",
 	"host/internal/sandbox/instrument load":               "host/internal/sandbox/instrument FuzzRewrite",
@@ -120,9 +121,9 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/source read":                                    "host/source FuzzPaths",
 	"host/source readFile":                                "host/source FuzzTree",
 
-	"cmd/shadowcourt/internal/audit readDocument":    "no: takes the name of a file; docket.ReadDocument reads it",
-	"cmd/shadowcourt/internal/calibrate readFitting": "no: takes names of files; the reader of the docket reads them",
-	"cmd/shadowcourt/internal/open ReadBounded":      "no: takes the name of a file; it bounds the size",
+	"cmd/shadowcourt/internal/audit readDocument":  "no: takes the name of a file; docket.ReadDocument reads it",
+	"cmd/shadowcourt/internal/measure readFitting": "no: takes names of files; the reader of the docket reads them",
+	"cmd/shadowcourt/internal/open ReadBounded":    "no: takes the name of a file; it bounds the size",
 
 	// These are not found by their names.
 	"host/experiment needsOf":                "host/experiment FuzzNeeds",
@@ -137,7 +138,6 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/internal/sandbox/complexity Check": "host/internal/sandbox/complexity FuzzCheck",
 	"host/moduledir ReadGeneration":          "host/moduledir FuzzGeneration",
 	"host/moduledir list":                    "host/moduledir FuzzHistory",
-	"host/trial UnmarshalJSON":               "host/trial FuzzResult",
 }
 
 var readerName = regexp.MustCompile(`^(?i:read|parse|decode|load|unmarshal)([A-Z]|$)`)
