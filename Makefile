@@ -39,7 +39,7 @@ lab = $(GO) -C lab build -o $(CURDIR)/out/lab/ ./$(1) && out/lab/$(1)
 TEST := $(GO) test -vet=off -ldflags=-w
 
 # Packages that have goroutines of their own or guard what others share; of those that try many cases, the tests that are about it.
-RACE        = ./host/execlight ./host/model ./internal/quotes ./internal/tempdir $(addprefix ./host/internal/,runtime/registry sandbox/internal/pages traverse)
+RACE        = ./host/execlight ./host/model ./internal/quotes ./internal/disk $(addprefix ./host/internal/,runtime/registry sandbox/internal/pages traverse)
 RACE_SOME  := ./host ./host/casebook ./host/experiment/isolate ./host/record ./host/internal/sandbox
 # The command starts few goroutines of its own, and needs a third of the time that compiling with the race detector takes. .ci/run leaves it out.
 RACE_COMMAND ?= ./cmd/shadowcourt ./cmd/shadowcourt/internal/try
@@ -57,7 +57,7 @@ help: ## list the targets
 .PHONY: demo
 demo: build ## build everything, and have the court find out why tests of a real module fail
 	$(GO) run ./tools/demo -out out/demo
-	TZ=Asia/Tokyo $(BIN) try out/demo/report.json --source out/demo/mux --since v1.8.0 --experiments all --budget 90s --report $(REPORT)
+	TZ=Asia/Tokyo $(BIN) try out/demo/report.json --source out/demo/mux --since v1.8.0 --experiments all,budget=90s --report $(REPORT)
 	@echo "The trials are told in $(REPORT)."
 
 .PHONY: serve-demo

@@ -16,7 +16,7 @@ import (
 const modulePath = "github.com/shadowcourt/shadowcourt"
 
 // Packages that know nothing of courts, cases or artifacts.
-const utilities = "internal/flock internal/httplimit internal/outfile internal/private internal/sanitize internal/tempdir"
+const utilities = "internal/disk internal/httplimit internal/sanitize"
 
 // law says what a folder may import of this repository; "..." is all below, too. The first row that names the folder decides.
 var law = []struct{ folder, imports string }{
@@ -37,7 +37,7 @@ var law = []struct{ folder, imports string }{
 	{"host/docket/...", "abi host/docket/... host/trial internal/sanitize"},
 	{"host/record", "abi abi/codec " + utilities},
 	{"host/source", "abi abi/sourcefile host/internal/testcode"},
-	{"host/casebook", "abi internal/tempdir"},
+	{"host/casebook", "abi internal/disk"},
 	{"host/audit", "abi host/pipeline host/internal/strictyaml"},
 	{"host/model", "abi host/trial host/internal/strictyaml " + utilities},
 	{"host/experiment/...", "abi abi/codec abi/odds abi/sourcefile host/casebook host/docket/... host/experiment/... host/internal/testcode host/internal/turns " + utilities},
@@ -53,25 +53,21 @@ var law = []struct{ folder, imports string }{
 	{"host/...", "abi/... host/... pipelines internal/quotes " + utilities},
 
 	// What only the command uses.
-	{"internal/flock", ""},
+	{"internal/disk", ""},
 	{"internal/httplimit", ""},
-	{"internal/private", ""},
 	{"internal/sanitize", ""},
-	{"internal/outfile", "internal/flock"},
-	{"internal/tempdir", "internal/flock"},
 	{"internal/quotes", "abi"},
 	{"internal/render/...", "abi host/pipeline host/trial internal/render/... internal/sanitize"},
 	{"internal/calibrate/...", "abi abi/codec abi/odds/... host/docket/... host/trial internal/calibrate/... internal/render/... internal/sanitize"},
-	{"internal/run/input", "abi host/docket/..."},
-	{"internal/run/journal", "abi abi/codec host/docket host/trial internal/flock internal/outfile"},
+	{"internal/input", "abi host/docket/..."},
 	{"internal/service/auth", "internal/httplimit internal/service/problem"},
 	{"internal/service/auth/authstore", "internal/service/auth internal/service/store"},
 	{"internal/service/client", "internal/service/problem internal/service/wire"},
 	{"internal/service/linger", ""},
-	{"internal/service/local", "internal/private"},
+	{"internal/service/local", "internal/disk"},
 	{"internal/service/problem", "abi host/docket internal/sanitize"},
-	{"internal/service/wire", "abi abi/codec host/trial internal/run/journal"},
-	{"internal/service/store", "abi abi/codec host/casebook host/docket host/trial internal/flock internal/run/..."},
+	{"internal/service/wire", "abi abi/codec host/trial internal/run"},
+	{"internal/service/store", "abi abi/codec host/casebook host/docket host/trial internal/disk internal/input internal/run"},
 	{"internal/...", "abi/... host/... internal/... pipelines"},
 
 	// Commands share cli and open, and know nothing of each other.

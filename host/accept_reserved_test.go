@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/knowledge"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // Nobody but the host writes items of the casebook: not the case, not Light, not a party.
@@ -69,7 +69,7 @@ func TestAccept_QU1_ACorrectedCasebookCountsBesideAProfile(t *testing.T) {
 	cases := examples(t, "go-failures.jsonl")
 	var entries []casebook.Entry
 	for _, e := range cases {
-		entries = append(entries, knowledge.Entry(&e.Case, e.Truth, &trial.Final{}))
+		entries = append(entries, run.Entry(&e.Case, e.Truth, &trial.Final{}))
 	}
 	book := bookOf(t, entries...)
 	right := func(config host.Config) (n int) {

@@ -18,7 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/turns"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // resultForm names how results are found. It changes whenever the same experiment would have another result.
@@ -168,7 +168,7 @@ func (c *cache) write(key string, r *abi.ExperimentResult) {
 		return
 	}
 	c.prune()
-	f, err := outfile.Stage(filepath.Join(c.folder, key+resultSuffix), codec.AppendExperimentResult(nil, r), 0o600)
+	f, err := disk.Stage(filepath.Join(c.folder, key+resultSuffix), codec.AppendExperimentResult(nil, r), 0o600)
 	if err != nil {
 		return
 	}

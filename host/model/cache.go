@@ -12,8 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
-	"github.com/shadowcourt/shadowcourt/internal/private"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // maxCached is how many answers a folder keeps.
@@ -37,7 +36,7 @@ func openCache(folder string) (cache, error) {
 		return cache{}, nil
 	}
 	if err == nil {
-		err = private.Folder(info)
+		err = disk.PrivateFolder(info)
 	}
 	if err != nil {
 		return cache{}, fmt.Errorf("the cache of answers %s: %w", folder, err)
@@ -88,7 +87,7 @@ func (c cache) write(e entry) {
 		return
 	}
 	line := e.line()
-	f, err := outfile.Stage(c.path(e.Digest), append([]byte(sumOf(line)+"\n"), line...), 0o600)
+	f, err := disk.Stage(c.path(e.Digest), append([]byte(sumOf(line)+"\n"), line...), 0o600)
 	if err == nil && f.Commit() != nil {
 		f.Discard()
 	}

@@ -6,8 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/shadowcourt/shadowcourt/internal/flock"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // ErrInUse: another process writes to the record.
@@ -34,7 +33,7 @@ func createIn(f *os.File, name string, s *sealer, header *Header) (*Writer, erro
 	}
 	w, err := begin(f, s, header)
 	if err == nil {
-		err = outfile.SyncFolder(filepath.Dir(name))
+		err = disk.SyncFolder(filepath.Dir(name))
 	}
 	if err != nil {
 		return nil, errors.Join(err, removeOwn(f, name), f.Close())
@@ -58,8 +57,8 @@ func claim(f *os.File, name string) error {
 
 // lock keeps others from writing to the same record until the file is closed.
 func lock(f *os.File) error {
-	err := flock.TryLock(f)
-	if errors.Is(err, flock.ErrLocked) {
+	err := disk.TryLock(f)
+	if errors.Is(err, disk.ErrLocked) {
 		return ErrInUse
 	}
 	return err

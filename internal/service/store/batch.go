@@ -11,7 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/run/journal"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // ErrEnded: the batch is done, or its docket was cancelled: there is nothing to try.
@@ -178,7 +178,7 @@ func (s *Store) CompleteBatch(ctx context.Context, b *Batch, worker string, o *O
 	rows := make([]packed, len(o.Verdicts))
 	for i := range o.Verdicts {
 		v := &o.Verdicts[i]
-		result, story, err := journal.EncodeTrial(v.Trial)
+		result, story, err := run.EncodeTrial(v.Trial)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/riverqueue/river"
 
-	"github.com/shadowcourt/shadowcourt/internal/flock"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // ErrInUse: another process tries the cases of this SQLite file.
@@ -26,10 +26,10 @@ func (s *Store) ClaimWork(ctx context.Context) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	release = func() { _ = flock.Release(file) }
-	if err := flock.TryLock(file); err != nil {
+	release = func() { _ = disk.Release(file) }
+	if err := disk.TryLock(file); err != nil {
 		release()
-		if errors.Is(err, flock.ErrLocked) {
+		if errors.Is(err, disk.ErrLocked) {
 			err = fmt.Errorf("%s: %w", d.path, ErrInUse)
 		}
 		return nil, err

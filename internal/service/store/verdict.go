@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/run/journal"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // prefixed puts the name of a table before each column of a list.
@@ -25,7 +25,7 @@ func decodeTrial(result, story []byte) (*trial.Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return journal.DecodeTrial(result, story)
+	return run.DecodeTrial(result, story)
 }
 
 // Doubt is how much a result needs a person, in [0, 1]: 1 without a label, and else 1 less the confidence.

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/casebook"
-	"github.com/shadowcourt/shadowcourt/internal/knowledge"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
-	"github.com/shadowcourt/shadowcourt/internal/tempdir"
 )
 
 // idleBooks is how many revisions of the casebook stay open that no batch uses.
@@ -24,7 +24,7 @@ type books struct {
 	store *store.Store
 
 	mu    sync.Mutex
-	dir   *tempdir.Dir
+	dir   *disk.Dir
 	of    map[string]*replayed // by repository
 	files int
 	now   time.Time // of the revision that is replayed
@@ -127,7 +127,7 @@ func (b *books) build(ctx context.Context, key bookKey) (*casebook.Snapshot, err
 func (b *books) begin(ctx context.Context, repository string) (*replayed, error) {
 	err := b.drop(repository)
 	if err == nil && b.dir == nil {
-		b.dir, err = tempdir.New("shadowcourt-service")
+		b.dir, err = disk.TempDir("shadowcourt-service")
 	}
 	if err != nil {
 		return nil, err
@@ -157,19 +157,19 @@ func (b *books) replay(ctx context.Context, book *casebook.Book, revision int64,
 	if err != nil {
 		return err
 	}
-	run := casebook.Run{Suites: suites}
+	learn := casebook.Run{Suites: suites}
 	for i := range learned {
 		l := &learned[i]
-		entry := casebook.Entry{CaseID: l.Case.ID, Group: l.Case.Group, Failure: knowledge.Failure(l.Case)}
+		entry := casebook.Entry{CaseID: l.Case.ID, Group: l.Case.Group, Failure: run.Failure(l.Case)}
 		if l.Status != "" {
 			entry.Verdict = &casebook.Verdict{
 				Origin: casebook.Origin(l.Origin), Status: l.Status, Classification: l.Label, Confidence: l.Confidence,
 			}
 		}
-		run.Entries = append(run.Entries, entry)
+		learn.Entries = append(learn.Entries, entry)
 	}
 	b.now = created
-	_, err = book.Remember(ctx, run)
+	_, err = book.Remember(ctx, learn)
 	return err
 }
 

@@ -24,7 +24,7 @@ func NewCache(s cli.Streams) *cobra.Command {
 ` + mebibytes(module.MaxCacheBytes) + ` of modules those go that were used longest ago, and those that nobody used for a month.
 Results of experiments lie in the folder experiments beside that of the modules: in shadowcourt/experiments
 in your cache folder, or in dir/experiments with --cache dir/modules. They count for a day. Answers of
-language models, which --model-cache keeps, lie in the folder models beside them.`,
+language models, which --models FILE,cache keeps, lie in the folder models beside them.`,
 		Example: "  shadowcourt cache",
 		Args:    cli.NoSuchCommand,
 		RunE: func(*cobra.Command, []string) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // NewMan is the command `man`.
@@ -29,7 +29,7 @@ shadowcourt.1, shadowcourt-try.1 and so on. Read one with "man DIR/shadowcourt.1
 				var page strings.Builder
 				cli.Man(&page, c)
 				name := filepath.Join(args[0], cli.ManName(c)+".1")
-				if err := outfile.Replace(name, []byte(page.String())); err != nil {
+				if err := disk.Replace(name, []byte(page.String())); err != nil {
 					return cli.FileError(err)
 				}
 				fmt.Fprintln(s.Out, name)

@@ -18,8 +18,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/report"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 )
 
 // calibrateOptions are the flags of `calibrate`.
@@ -168,9 +168,9 @@ func (o *calibrateOptions) options(activation, rejection float64) calibrate.Opti
 
 // calibrateOutputs are where the figures and the report go.
 type calibrateOutputs struct {
-	outfile.Set
+	disk.Set
 	figures io.Writer
-	page    *outfile.File // nil without --report
+	page    *disk.File // nil without --report
 }
 
 // create begins the files, before there is anything to write, so that no work is lost.

@@ -14,7 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/baseline"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 

@@ -17,17 +17,17 @@ var flagGroups = []struct {
 	title string
 	flags string
 }{
-	{"Input", "from source since casebook truth-from-report"},
-	{"Classifier", "light light-timeout no-court"},
+	{"Input", "from source since casebook"},
+	{"Classifier", "light"},
 	{"Court", "pipeline profile modules grant watch"},
-	{"Experiments", "experiments budget case-budget experiment-network experiment-home runner strict"},
-	{"Language model", "models cassette model-cache peers"},
-	{"Output", "format output report cases explain redact timings fail-on"},
-	{"Service", "server docket idempotency-key repository revision data database listen role max-upload keep public-url tls-cert tls-key log-format"},
+	{"Experiments", "experiments"},
+	{"Language model", "models peers"},
+	{"Output", "format output report explain redact timings fail-on"},
+	{"Service", "server repository data database listen role max-upload keep public-url tls-cert tls-key log-format"},
 	{"Sign in", "oidc-issuer oidc-client-id oidc-client-secret-file oidc-public-client oidc-allow oidc-operate"},
-	{"Run", "workers no-groups resume remember cache help"},
-	{"Record", "record record-bytes record-digests-only key store"},
-	{"Audit", "audit rubric"},
+	{"Run", "workers resume remember cache help"},
+	{"Record", "record key store"},
+	{"Audit", "audit"},
 }
 
 // OtherFlags is the heading of flags that are in no group.
@@ -42,7 +42,11 @@ type FlagGroup struct {
 // Groups are the flags of a command as its help shows them. A command with few flags has one group.
 func Groups(cmd *cobra.Command) []FlagGroup {
 	all, count := cmd.LocalFlags(), 0
-	all.VisitAll(func(*pflag.Flag) { count++ })
+	all.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			count++
+		}
+	})
 	if count == 0 {
 		return nil
 	}
@@ -66,7 +70,7 @@ func Groups(cmd *cobra.Command) []FlagGroup {
 	}
 	other := pflag.NewFlagSet(OtherFlags, pflag.ContinueOnError)
 	all.VisitAll(func(f *pflag.Flag) {
-		if !grouped[f.Name] {
+		if !grouped[f.Name] && !f.Hidden {
 			other.AddFlag(f)
 		}
 	})

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // NamedFile is a file and what it is on the command line.
@@ -21,12 +21,12 @@ func CheckOverwrites(inputs, outputs []NamedFile) error {
 	outputs = slices.DeleteFunc(outputs, func(f NamedFile) bool { return f.Path == "" })
 	for i, out := range outputs {
 		for _, in := range inputs {
-			if in.Path != "" && !outfile.Device(out.Path) && outfile.Same(out.Path, in.Path) {
+			if in.Path != "" && !disk.Device(out.Path) && disk.Same(out.Path, in.Path) {
 				faults = append(faults, fmt.Errorf("%s %q would write over %s that is read", out.What, out.Path, in.What))
 			}
 		}
 		for _, other := range outputs[:i] {
-			if outfile.Same(other.Path, out.Path) {
+			if disk.Same(other.Path, out.Path) {
 				faults = append(faults, fmt.Errorf("%s and %s are the same file, %q", other.What, out.What, other.Path))
 			}
 		}

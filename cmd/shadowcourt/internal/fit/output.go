@@ -11,7 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -21,7 +21,7 @@ const stdStream = "-"
 // fitOutput is where the profile and the figures go.
 type fitOutput struct {
 	profile, figures io.Writer
-	file             *outfile.File // nil where the profile goes to the standard output
+	file             *disk.File // nil where the profile goes to the standard output
 }
 
 // create begins the file of the profile.
@@ -29,7 +29,7 @@ func (o *fitOptions) create(s cli.Streams) (*fitOutput, error) {
 	if o.output == stdStream {
 		return &fitOutput{profile: s.Out, figures: s.Err}, nil
 	}
-	file, err := outfile.Create(o.output)
+	file, err := disk.Create(o.output)
 	return &fitOutput{profile: file, figures: s.Out, file: file}, err
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // keyVariable has the key where no flag names one.
@@ -72,7 +72,7 @@ var secretLike = regexp.MustCompile(`^[A-Za-z0-9+/_-]{43,}=*$`)
 
 // looksSecret says whether a name may be the text of a key.
 func looksSecret(name string) bool {
-	return strings.ContainsAny(name, "\r\n") || strings.Contains(name, "-----") || secretLike.MatchString(name) && !outfile.Exists(name)
+	return strings.ContainsAny(name, "\r\n") || strings.Contains(name, "-----") || secretLike.MatchString(name) && !disk.Exists(name)
 }
 
 // ReadBounded reads a file, of which it takes no more than so many bytes.

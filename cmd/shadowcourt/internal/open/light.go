@@ -19,8 +19,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/execlight"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/source"
-	"github.com/shadowcourt/shadowcourt/internal/knowledge"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -35,9 +35,12 @@ const (
 func (o *Flags) LightFlags(cmd *cobra.Command, byDefault string) {
 	f := cmd.Flags()
 	o.command = cmd
-	f.StringVar(&o.Light, "light", o.Light, "classifier to use: "+LightDocket+" (the classification that the case brings), "+LightRCA+
-		" (the Light path), or "+lightExec+"COMMAND (a program that gets a JSON request a line, and answers a line); "+byDefault)
-	f.DurationVar(&o.lightTimeout, "light-timeout", execlight.DefaultTimeout, "with --light "+lightExec+"COMMAND: how long one answer may take, the start of the program included")
+	o.lightTimeout = execlight.DefaultTimeout
+	cli.OptionVar(f, &o.Light, "light", "classifier to use: "+LightDocket+" (the classification that the case brings), "+LightRCA+
+		" (the Light path), or "+lightExec+"COMMAND (a program that gets a JSON request a line, and answers a line); "+byDefault,
+		cli.DurationOption(&o.lightTimeout, "timeout", "behind "+lightExec+"COMMAND: how long one answer may take, the start of the program included (default "+
+			execlight.DefaultTimeout.String()+")"))
+	cli.Alias(f, "light-timeout", "light", "timeout")
 	f.StringVar(&o.source, "source", "", "folder with the source of the module under test, for the Light path to look into")
 	f.StringVar(&o.since, "since", "", "with --source: the git revision since which changes count")
 	f.StringVar(&o.casebook, "casebook", "", "file with earlier cases, for the Light path to look into")
@@ -53,11 +56,8 @@ func (o *Flags) CheckLight() error {
 	case !isExec && !slices.Contains([]string{"", LightDocket, LightRCA}, o.Light):
 		faults = append(faults, fmt.Errorf("--light %q: use %s, %s or %sCOMMAND", o.Light, LightDocket, LightRCA, lightExec))
 	}
-	if o.lightTimeout <= 0 {
-		faults = append(faults, fmt.Errorf("--light-timeout %s: use a duration above 0, such as 90s", o.lightTimeout))
-	}
-	if !isExec {
-		faults = append(faults, o.ChangedWithout("--light "+lightExec+"COMMAND", "light-timeout"))
+	if !isExec && o.lightTimeout != execlight.DefaultTimeout {
+		faults = append(faults, errors.New("--light: timeout needs "+lightExec+"COMMAND before it"))
 	}
 	faults = append(faults, o.checkModels())
 	faults = append(faults, o.CheckSource())
@@ -98,7 +98,11 @@ func (o *Flags) Source() string { return o.source }
 // Changed are the names of the flags that were given.
 func (o *Flags) Changed() []string {
 	var names []string
-	o.command.Flags().Visit(func(f *pflag.Flag) { names = append(names, f.Name) })
+	o.command.Flags().Visit(func(f *pflag.Flag) {
+		if !f.Hidden { // an alias changes the flag that it stands for
+			names = append(names, f.Name)
+		}
+	})
 	return names
 }
 
@@ -169,7 +173,7 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 			fmt.Fprintf(o.command.ErrOrStderr(), "warning: %s has %s that this tree lacks, and what changed there counts as changed here; "+
 				"--since %s names where this tree began\n", sanitize.Line(o.since), cli.Count(ahead, "commit", "commits"), began)
 		}
-		if config.Source, err = knowledge.Source(ctx, tree); err != nil {
+		if config.Source, err = run.Source(ctx, tree); err != nil {
 			return fmt.Errorf("--source: %w", err)
 		}
 		o.looked = &lookedAt{of: config.Source}
@@ -196,7 +200,7 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 		return fmt.Errorf("--casebook: %w", err)
 	}
 	h.closers = append(h.closers, snapshot.Close)
-	config.Casebook = knowledge.Casebook(snapshot)
+	config.Casebook = run.Casebook(snapshot)
 	return nil
 }
 

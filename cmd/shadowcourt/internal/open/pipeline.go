@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -50,7 +50,7 @@ func Pipeline(path string) (*pipeline.Definition, error) {
 		}
 		return def, nil
 	}
-	if !strings.ContainsAny(path, `./\`) && !outfile.Exists(path) {
+	if !strings.ContainsAny(path, `./\`) && !disk.Exists(path) {
 		return nil, cli.InputError(fmt.Errorf("%q is neither a file nor a shipped pipeline (%s)", path, strings.Join(shippedPipelines, ", ")))
 	}
 	def, err := pipeline.Load(path)
@@ -70,7 +70,7 @@ func Rubric(name string) (*audit.Rubric, error) {
 		if _, statErr := fs.Stat(pipelines.FS, rubricFolder+"/"+name+".yaml"); statErr == nil {
 			return nil, err
 		}
-		if !outfile.Exists(name) {
+		if !disk.Exists(name) {
 			return nil, fmt.Errorf("--rubric %q is neither a file nor a shipped rubric (%s)", name, ShippedRubric)
 		}
 	}

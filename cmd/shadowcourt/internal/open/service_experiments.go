@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,9 +24,9 @@ func (o *Flags) ServiceFlags(cmd *cobra.Command) {
 	f.StringVar(&o.source, "source", "", "with --experiments: folder with the source, in a git repository that has the revisions of dockets")
 	f.StringVar(&o.since, "since", "", "with --experiments all: the git revision at which the tests passed")
 	f.StringVar(&o.repository, "repository", "", "with --experiments: the repository whose dockets may run tests; others run none")
-	f.Lookup("experiments").Usage = "with --source: what personas may run to settle a case: off, reruns (the tests of the docket's revision), or all " +
-		"(with files of the revision of --since, too)"
-	f.Lookup("budget").Usage = "with --experiments: how long those of one docket may run in one process, at most " + maxServiceBudget.String()
+	usage := &f.Lookup("experiments").Usage
+	*usage = strings.NewReplacer("the tests of the tree as it is", "the tests of the docket's revision",
+		"all experiments together may run", "those of one docket may run in one process, at most "+maxServiceBudget.String()).Replace(*usage)
 }
 
 // Laboratories run what the flags allow; nil for nothing. cache is the folder for compiled modules, or none.
@@ -37,7 +38,7 @@ func (o *Flags) Laboratories(cache string) (*work.Laboratories, error) {
 	case o.repository == "":
 		faults = append(faults, errors.New("--experiments needs --repository, whose dockets may run tests"))
 	case e.budget > maxServiceBudget:
-		faults = append(faults, fmt.Errorf("--budget %s: use at most %s", e.budget, maxServiceBudget))
+		faults = append(faults, fmt.Errorf("--experiments budget=%s: use at most %s", e.budget, maxServiceBudget))
 	}
 	runners, err := o.experiments.loadRunners()
 	if err := errors.Join(append(faults, err)...); err != nil || !o.Experiments() {

@@ -15,7 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
 	"github.com/shadowcourt/shadowcourt/host/module"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -238,7 +238,7 @@ warned of.`,
 			if output == "" {
 				output = args[0]
 			}
-			if err := outfile.Replace(output, annotated); err != nil {
+			if err := disk.Replace(output, annotated); err != nil {
 				return err
 			}
 			fmt.Fprintf(s.Err, "%s: %d bytes\n", sanitize.Line(output), len(annotated))

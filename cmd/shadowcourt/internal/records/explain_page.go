@@ -10,7 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/replay"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/render/report"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -21,7 +21,7 @@ func explainPage(ctx context.Context, s cli.Streams, session *replaySession, tal
 	if ext := strings.ToLower(filepath.Ext(output)); ext != ".html" && ext != ".md" {
 		return cli.InputError(fmt.Errorf("--output %q: use a name that ends in .html or .md", output))
 	}
-	file, err := outfile.Create(output)
+	file, err := disk.Create(output)
 	if err != nil {
 		return cli.InputError(fmt.Errorf("--output: %w", err))
 	}

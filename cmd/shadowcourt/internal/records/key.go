@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -115,7 +115,7 @@ func finishPair(out io.Writer, name string, exists error) error {
 
 // createKey writes a file that must not be there yet.
 func createKey(name string, data []byte, mode fs.FileMode) error {
-	err := outfile.CreateNew(name, data, mode)
+	err := disk.CreateNew(name, data, mode)
 	if errors.Is(err, fs.ErrExist) {
 		err = existsError{name}
 	}

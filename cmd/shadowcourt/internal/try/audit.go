@@ -11,32 +11,36 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 )
 
-// tryAudit are the flags by which the opinion of every verdict is audited.
+// tryAudit is the audit of the opinion of every verdict.
 type tryAudit struct {
-	on      bool
-	rubric  string
+	rubric  string // empty for no audits
 	auditor *host.Auditor
 }
 
-func (o *tryOptions) auditFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.audit.on, "audit", false, "audit the opinion of every verdict, and --record the audit with its trial, see 'shadowcourt audit --help'")
-	cmd.Flags().StringVar(&o.audit.rubric, "rubric", open.ShippedRubric, "with --audit: rubric file, or the name of a shipped one")
+func (o *tryOptions) auditFlag(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.audit.rubric, "audit", "", "audit the opinion of every verdict by the `RUBRIC`, a file or the name of a shipped one, and --record the audit "+
+		"with its trial, see 'shadowcourt audit --help'")
+	f.Lookup("audit").NoOptDefVal = open.ShippedRubric
 }
 
-// checkAudit rejects flags that contradict each other.
+// checkAudit reads the values of a switch, and rejects flags that contradict each other.
 func (o *tryOptions) checkAudit() error {
-	switch {
-	case !o.audit.on:
-		return o.ChangedWithout("--audit", "rubric")
-	case o.NoCourt:
-		return errors.New("--audit with --no-court: without a court there are no opinions")
+	switch o.audit.rubric {
+	case "true":
+		o.audit.rubric = open.ShippedRubric
+	case "false":
+		o.audit.rubric = ""
+	}
+	if o.audit.rubric != "" && o.NoCourt {
+		return errors.New("--audit with --pipeline no-court: without a court there are no opinions")
 	}
 	return nil
 }
 
 // openAudit opens the Auditor, if one is asked for, and gives what closes it.
 func (o *tryOptions) openAudit(ctx context.Context, s cli.Streams) (func(), error) {
-	if !o.audit.on {
+	if o.audit.rubric == "" {
 		return func() {}, nil
 	}
 	var err error

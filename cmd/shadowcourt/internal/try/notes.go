@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/render/report"
 	"github.com/shadowcourt/shadowcourt/internal/run"
@@ -13,7 +13,7 @@ import (
 
 // outputs begins every output that the flags ask for.
 func (o *tryOptions) outputs(s cli.Streams, config *run.Config) (err error) {
-	files := &outfile.Set{}
+	files := &disk.Set{}
 	config.Files = files
 	defer func() {
 		if err != nil {
@@ -43,7 +43,7 @@ func (o *tryOptions) outputs(s cli.Streams, config *run.Config) (err error) {
 	if o.cases != "" {
 		f, err := files.Create(o.cases)
 		if err != nil {
-			return fmt.Errorf("--cases: %w", err)
+			return fmt.Errorf("--report: %w", err)
 		}
 		config.Writers = append(config.Writers, render.NewCases(f))
 	}

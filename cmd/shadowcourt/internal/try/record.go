@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -18,11 +19,14 @@ type recordOptions struct {
 
 func (o *recordOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.file, "record", "", "file for a signed record of every trial, which 'shadowcourt record verify' and 'shadowcourt record replay' read")
+	cli.OptionVar(f, &o.file, "record", "file for a signed record of every trial, which 'shadowcourt record verify' and 'shadowcourt record replay' read",
+		cli.BoolOption(&o.bytes, "bytes", "keep what every call got and gave, too"),
+		cli.BoolOption(&o.digestsOnly, "digests", "keep no text of cases, modules and answers; a replay then needs the docket"),
+		cli.TextOption(&o.store, "store", "DIR", "folder that keeps each module under its digest, for a replay"))
+	for old, option := range map[string]string{"record-bytes": "bytes", "record-digests-only": "digests", "store": "store"} {
+		cli.Alias(f, old, "record", option)
+	}
 	open.KeyFlag(cmd, &o.key, "with --record: the key that signs")
-	f.BoolVar(&o.bytes, "record-bytes", false, "with --record: keep what every call got and gave, too")
-	f.BoolVar(&o.digestsOnly, "record-digests-only", false, "with --record: keep no text of cases, modules and answers; a replay then needs the docket")
-	f.StringVar(&o.store, "store", "", "folder that keeps each module under its digest, for a replay")
 }
 
 // checkRecord rejects flags of the record that contradict each other.
@@ -30,17 +34,13 @@ func (o *tryOptions) checkRecord() error {
 	r := &o.record
 	switch {
 	case r.file == "" && (r.key != "" || r.bytes || r.digestsOnly):
-		return errors.New("--key, --record-bytes and --record-digests-only need --record, the file to write")
+		return errors.New("--key, and the options bytes and digests, need --record FILE, the file to write")
 	case r.file == "":
 		return nil
 	case r.bytes && r.digestsOnly:
-		return errors.New("--record-bytes and --record-digests-only exclude each other")
+		return errors.New("--record: bytes and digests exclude each other")
 	case len(o.redact) > 0 && !r.digestsOnly:
-		return errors.New("a record holds the cases as they are: with --redact use --record-digests-only")
-	case o.resume && r.digestsOnly:
-		return errors.New("--resume takes the results so far from the record: leave out --record-digests-only")
-	case o.resume && o.output == "" && o.format != "jsonl":
-		return errors.New("--resume with --record gives only the results of cases that were not tried before, which make no table: use --format jsonl")
+		return errors.New("a record holds the cases as they are: with --redact use --record FILE,digests")
 	case o.explain != "":
 		return errors.New("--record keeps whole runs: leave out --explain, which tries one case")
 	}

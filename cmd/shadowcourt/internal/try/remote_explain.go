@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 )
 
 // explained finds the trial that --explain asks for, as it is found in dockets on this machine: by the id of a case, or else by its end,

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/run"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
 )
 
 // checkResume validates --resume with the other flags.
@@ -19,12 +19,8 @@ func (o *tryOptions) checkResume() error {
 		return nil
 	case o.explain != "":
 		return errors.New("--resume continues with whole runs: leave out --explain, which tries one case")
-	case o.record.file == "" && o.journalName() == "":
+	case o.journalName() == "":
 		return errors.New("--resume needs the file of an earlier run to continue with: --output FILE, --report FILE or --record FILE")
-	case o.record.file == "":
-		return nil
-	case len(o.reports) > 0 || o.cases != "" || o.output != "" && o.format == "table":
-		return errors.New("a record holds the results of earlier cases, but not their trials: with --resume and --record use --format jsonl or json, and leave out --report and --cases")
 	}
 	return nil
 }
@@ -40,18 +36,18 @@ func (o *tryOptions) checkRemember() error {
 	return nil
 }
 
-// journal is that of the run: beside --output, or beside the first --report. A run keeps none whose record does that already,
-// or whose outputs are devices or pipes, which can't be resumed.
+// journal is that of the run: beside --output, or else beside the first --report or the record. A run keeps none whose outputs are devices or
+// pipes, which can't be resumed.
 func (o *tryOptions) journal() run.Journal {
 	j := run.Journal{
 		Whole:     o.format == "table" || len(o.reports) > 0 || o.cases != "",
 		Documents: o.cases != "",
-		Outputs:   "--format, --report or --cases",
+		Outputs:   "--format or --report",
 	}
-	if o.record.file != "" || o.explain != "" {
+	if o.explain != "" {
 		return j
 	}
-	for _, name := range slices.Concat([]string{o.output}, o.reports) {
+	for _, name := range slices.Concat([]string{o.output}, o.reports, []string{o.record.file}) {
 		if name == "" {
 			continue
 		}

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
@@ -21,10 +19,6 @@ import (
 // watchInterval is how often the folder of --watch is looked at. A change is
 // taken when two looks saw the same, so that it takes one to two intervals.
 const watchInterval = 500 * time.Millisecond
-
-func (o *tryOptions) watchFlag(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.watch, "watch", false, "with --modules: continue with newer modules when the folder has them; each result names its own")
-}
 
 func (o *tryOptions) checkWatch() error {
 	if o.watch && o.Modules == "" {
