@@ -124,7 +124,11 @@ func Open(ctx context.Context, config Config) (*Lab, error) {
 	if err := config.setDefaults(); err != nil {
 		return nil, err
 	}
-	l := &Lab{config: config, trees: map[revisions]*workspace{}, account: newAccount(config), cache: newCache(config)}
+	kept, err := newCache(config)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lab{config: config, trees: map[revisions]*workspace{}, account: newAccount(config), cache: kept}
 	if config.Budget <= 0 {
 		l.problem = "experiments have no budget"
 		return l, nil
