@@ -12,6 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // keyVariable has the key where no flag names one.
@@ -83,4 +84,23 @@ func ReadBounded(name string, most int64) ([]byte, error) {
 	}
 	defer func() { _ = f.Close() }()
 	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// WarnOfKey warns of the file of a secret key that others than its owner may
+// read or write. Keys of variables, public keys, and what is no file of its own
+// such as a pipe, have no mode that says so.
+func WarnOfKey(stderr io.Writer, name string) {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	mode := info.Mode().Perm()
+	if mode&modeOfOthers == 0 {
+		return
+	}
+	if key, err := Key(name); err != nil || !key.Signs() {
+		return
+	}
+	shown := sanitize.Line(name)
+	fmt.Fprintf(stderr, "warning: others may read or write the secret key %s (mode %04o); `chmod 600 %s` keeps it to its owner\n", shown, mode, shown)
 }

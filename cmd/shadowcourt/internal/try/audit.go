@@ -3,12 +3,19 @@ package try
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/internal/run"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // tryAudit is the audit of the opinion of every verdict.
@@ -51,4 +58,69 @@ func (o *tryOptions) openAudit(ctx context.Context, s cli.Streams) (func(), erro
 		return nil, err
 	}
 	return func() { _ = o.audit.auditor.Close(context.WithoutCancel(ctx)) }, nil
+}
+
+// watchInterval is how often the folder of --watch is looked at. A change is
+// taken when two looks saw the same, so that it takes one to two intervals.
+const watchInterval = 500 * time.Millisecond
+
+func (o *tryOptions) checkWatch() error {
+	if o.watch && o.Modules == "" {
+		return errors.New("--watch needs --modules, the folder to look at")
+	}
+	return nil
+}
+
+// follow has the court follow the folder of --watch until stop is called, which
+// waits for the end of a swap that goes on.
+func (o *tryOptions) follow(ctx context.Context, stderr io.Writer, h *host.Host) (stop func()) {
+	if !o.watch {
+		return func() {}
+	}
+	return run.Follow(ctx, watchInterval, h.Follow, host.Watch{
+		Modules: os.DirFS(o.Modules), Swapped: watchMessages{stderr}.swapped,
+		Rejected: func(err error) { watchMessages{stderr}.rejected("the modules before go on", o.Error(err)) },
+	})
+}
+
+// followAudit is follow for the modules of collectors and judges. Those that
+// the folder does not have are the embedded ones, as when the Auditor was opened.
+func (o *tryOptions) followAudit(ctx context.Context, stderr io.Writer) (stop func(), err error) {
+	if !o.watch || o.audit.auditor == nil {
+		return func() {}, nil
+	}
+	modules, err := open.WithEmbedded(os.DirFS(o.Modules))
+	if err != nil {
+		return nil, err
+	}
+	return run.Follow(ctx, watchInterval, o.audit.auditor.Follow, host.Watch{
+		Modules: modules, Swapped: watchMessages{stderr}.swapped,
+		Rejected: func(err error) {
+			watchMessages{stderr}.rejected("audits keep the current modules", open.AuditorError(err, o.Modules))
+		},
+	}), nil
+}
+
+// watchMessages are what a watched run says of swaps. Each is one write, so
+// that it stands whole beside those of the docket.
+type watchMessages struct{ stderr io.Writer }
+
+func (m watchMessages) say(text string) {
+	clearLine := ""
+	if cli.TerminalFile(m.stderr) != nil {
+		clearLine = "\r\x1b[K"
+	}
+	_, _ = io.WriteString(m.stderr, clearLine+text)
+}
+
+func (m watchMessages) swapped(changes []host.Change) {
+	var b strings.Builder
+	for _, c := range changes {
+		fmt.Fprintf(&b, "swapped %s\n", sanitize.Line(cli.ChangeLine(c.Module, c.Before, c.After)))
+	}
+	m.say(b.String())
+}
+
+func (m watchMessages) rejected(instead string, err error) {
+	m.say(sanitize.Block("rejected, "+instead+":\n"+err.Error()) + "\n")
 }
