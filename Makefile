@@ -92,8 +92,7 @@ release: ## make the commit, the tags and the module proxy of a version: VERSION
 	$(GO) run ./tools/release -version "$(VERSION)" -out "$(OUT)"
 
 .PHONY: share
-share: build ## write man pages and shell completions into out/share
-	$(BIN) man out/share/man/man1
+share: build ## write shell completions into out/share
 	@mkdir -p out/share/completions
 	for shell in bash zsh fish powershell; do $(BIN) completion $$shell > out/share/completions/shadowcourt.$$shell || exit 1; done
 

@@ -29,7 +29,7 @@ This page is generated from the commands: ` + "`make golden`" + ` writes it. Eac
 Results go to the standard output, messages and progress to the standard error. Exit codes of every command: 0 done, 1 something
 failed while running, 2 the command line or an input is wrong, 3 done and a condition such as ` + "`--fail-on`" + ` matched.
 
-` + "`shadowcourt man DIR` writes the same as man pages, `shadowcourt completion SHELL`" + ` prints completions for bash, zsh, fish or powershell.
+` + "`shadowcourt completion SHELL`" + ` prints completions for bash, zsh, fish or powershell.
 
 `)
 	root := cli.Root(commands(cli.Streams{}))

@@ -66,5 +66,5 @@ func commands(s cli.Streams) []*cobra.Command {
 		cli.InGroup("This program", about.NewCache(s), about.NewVersion(s)),
 	)
 	// Scripts may use the names that these commands had before they were below others.
-	return append(all, cli.Hidden(append(append(plugin.Definitions(s), records.All(s)...), about.NewMan(s))...)...)
+	return append(all, cli.Hidden(append(plugin.Definitions(s), records.All(s)...)...)...)
 }

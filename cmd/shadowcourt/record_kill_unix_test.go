@@ -95,7 +95,7 @@ func newKilling(t *testing.T, flags ...string) *killing {
 		t.Fatal(err)
 	}
 	k.docket = k.path("docket.jsonl")
-	key, err := record.NewSharedKey(bytes.NewReader(make([]byte, 32)))
+	key, err := record.NewKey(bytes.NewReader(make([]byte, 32)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 // What was recorded before an error is acknowledged.
 func TestAnErrorOfTheRecordTakesNoResultBack(t *testing.T) {
 	t.Parallel()
-	key, err := record.NewSharedKey(bytes.NewReader(make([]byte, 32)))
+	key, err := record.NewKey(bytes.NewReader(make([]byte, 32)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 // check reports all faults of the flags at once.
 func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) {
-	faults := []error{o.checkAudit()}
+	faults := []error{o.checkAudit(), o.checkReports()}
 	oneOf := func(flag, value string, allowed ...string) {
 		if !slices.Contains(allowed, value) {
 			faults = append(faults, fmt.Errorf("--%s %q: use %s", flag, value, cli.OrList(allowed)))
@@ -31,7 +31,6 @@ func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) 
 		faults = append(faults, o.CheckSource())
 	}
 	oneOf("format", o.format, "table", "json", "jsonl")
-	faults = append(faults, o.checkReports())
 	match, err := parseFailOn(o.failOn, o.audit.rubric != "", o.knownLabels())
 	faults = append(faults, err)
 	redactor, err := render.NewRedactor(o.redact)

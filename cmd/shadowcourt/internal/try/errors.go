@@ -99,8 +99,11 @@ func (r *tryRun) sayKept(ctx context.Context) {
 
 // interrupted says how far an interrupted run came, and how to resume it.
 func interrupted(tried int, resumable bool) error {
+	if tried == 0 {
+		return errors.New("interrupted before the first case was tried; nothing was written: the same command begins again")
+	}
 	text := "interrupted; " + cli.Count(tried, "case was", "cases were") + " tried and written"
-	if tried > 0 && resumable {
+	if resumable {
 		text += "; the same command with --resume continues from there"
 	}
 	return errors.New(text)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shadowcourt/shadowcourt"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
@@ -104,7 +103,7 @@ func (o *mcpOptions) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, _ 
 			closeAll()
 		}
 	}()
-	config := mcp.Config{Version: o.version, Spec: shadowcourt.Spec + "\n" + shadowcourt.SpecTables}
+	config := mcp.Config{Version: o.version}
 	if o.casebook != "" {
 		book, err := casebook.Open(ctx, o.casebook, casebook.Options{Now: time.Now})
 		if err != nil {
