@@ -39,9 +39,7 @@ func CheckIndictment(v *Indictment, light *LightAnswer, evidence []Evidence, c *
 func CheckDiscovery(v *Discovery, labels, sources []string, contains func(document, quote string) (known, stands bool), c *Collector) {
 	for i := range v.Findings {
 		f := &v.Findings[i]
-		if f.Supports != "" && !IsLabel(labels, f.Supports) {
-			c.Add(CodeNotALabel, notALabel(f.Supports), Field("findings"), Index(i), Field("supports"))
-		}
+		checkLabel(f.Supports, labels, c, Field("findings"), Index(i), Field("supports"))
 		if f.Source != "" && !slices.Contains(sources, f.Source) {
 			c.Add(CodeIdentity, strconv.Quote(f.Source)+" has not answered this call", Field("findings"), Index(i), Field("source"))
 		}
@@ -123,9 +121,7 @@ func CheckTurn(v *HearingTurn, items int, labels []string, speaker string, conte
 	CheckChallenges("new_challenges", v.NewChallenges, items, nil, speaker, contested, c)
 	for i := range v.NewItems {
 		item := &v.NewItems[i]
-		if item.Supports != "" && !IsLabel(labels, item.Supports) {
-			c.Add(CodeNotALabel, notALabel(item.Supports), Field("new_items"), Index(i), Field("supports"))
-		}
+		checkLabel(item.Supports, labels, c, Field("new_items"), Index(i), Field("supports"))
 		if !stands(item) {
 			c.Add(CodeNotInDocuments, "is no item of the case, and doesn't quote the document that its source_ref names", Field("new_items"), Index(i))
 		}
@@ -211,6 +207,75 @@ func checkAccounts(replies []ChallengedReply, challenged []ChallengedItem, c *Co
 	}
 }
 
+// CheckLight checks an artifact of a Light path: what it concludes are labels, what it brings bears no name of the host's, unless it
+// repeats one of the items that are there, and a report accounts for a remand where there was feedback. Paths begin at the artifact.
+func CheckLight(v *Artifact, feedback *RemandFeedback, labels []string, there []Evidence, c *Collector) {
+	classification, mark := Field("classification"), c.Mark()
+	switch {
+	case v.Recall != nil:
+		checkLabel(v.Recall.Classification, labels, c, classification)
+	case v.Triage != nil:
+		checkLabel(v.Triage.ClassificationHypothesis, labels, c, Field("classification_hypothesis"))
+	case v.Investigate != nil:
+		checkLabel(v.Investigate.Classification, labels, c, classification)
+		checkBrought(v.Investigate.Evidence, labels, there, c)
+	case v.Correlate != nil:
+		checkLabel(v.Correlate.Classification, labels, c, classification)
+	case v.Report != nil:
+		checkLabel(v.Report.Classification, labels, c, classification)
+		checkRemand(v.Report.Remand, feedback, labels, there, c)
+	}
+	c.Nest(mark, Field(string(v.Family()))) // the field is named as the family
+}
+
+// checkBrought checks the evidence that a persona of a Light path brings.
+func checkBrought(items []Evidence, labels []string, there []Evidence, c *Collector) {
+	for i := range items {
+		checkLabel(items[i].Supports, labels, c, Field("evidence"), Index(i), Field("supports"))
+		if ref := items[i].SourceRef; IsReserved(ref) && FindEvidence(there, ref, items[i].Content) == nil {
+			c.Add(CodeIdentity, strconv.Quote(ref)+" is an item that only the host writes", Field("evidence"), Index(i), Field("source_ref"))
+		}
+	}
+}
+
+func checkRemand(answer *RemandAnswer, feedback *RemandFeedback, labels []string, there []Evidence, c *Collector) {
+	switch {
+	case feedback == nil && answer == nil:
+		return
+	case feedback == nil:
+		c.Add(CodeWrongAnswers, "answers a remand that there was not", Field("remand"))
+		return
+	case answer == nil:
+		c.Add(CodeUnanswered, "does not account for the remand", Field("remand"))
+		return
+	}
+	mark := c.Mark()
+	CheckRemandAnswer(answer, feedback, c)
+	for i := range answer.Answers {
+		inner := c.Mark()
+		checkBrought(answer.Answers[i].Evidence, labels, there, c)
+		c.Nest(inner, Index(i))
+		c.Nest(inner, Field("answers"))
+	}
+	c.Nest(mark, Field("remand"))
+}
+
+// CheckOpinions checks opinions against the request: one on each criterion, in order, by the judge that was asked.
+func CheckOpinions(v []CriterionOpinion, req *JudgeRequest, c *Collector) {
+	if len(v) != len(req.Criteria) {
+		c.Add(CodeWrongAnswers, strconv.Itoa(len(v))+" opinions on "+strconv.Itoa(len(req.Criteria))+" criteria", Field("opinions"))
+		return
+	}
+	for i := range v {
+		if want := req.Criteria[i].CriterionID; v[i].CriterionID != want {
+			c.Add(CodeWrongAnswers, "is not the criterion at this place, "+strconv.Quote(want), Field("opinions"), Index(i), Field("criterion_id"))
+		}
+		if v[i].Judge != req.Judge {
+			c.Add(CodeWrongAnswers, "is not the judge that was asked, "+strconv.Quote(req.Judge), Field("opinions"), Index(i), Field("judge"))
+		}
+	}
+}
+
 // CheckEdgeAnswers checks answers against the questions: one each, in order.
 func CheckEdgeAnswers(v []EdgeAnswer, questions []EdgeQuestion, c *Collector) {
 	if len(v) != len(questions) {
@@ -243,6 +308,13 @@ func CheckCompletion(v *Completion, models []ModelOffer, c *Collector) {
 		c.Add(CodeNotOffered, strconv.Quote(v.Model)+" is not among the models", Field("completion"), Field("model"))
 	case v.AnswerTokens > models[i].AnswerTokens:
 		c.Add(CodeNotOffered, "is more than the "+strconv.Itoa(models[i].AnswerTokens)+" of the model", Field("completion"), Field("answer_tokens"))
+	}
+}
+
+// checkLabel checks that a label, where there is one, is one of the case.
+func checkLabel(label string, labels []string, c *Collector, path ...PathElement) {
+	if label != "" && !IsLabel(labels, label) {
+		c.Add(CodeNotALabel, notALabel(label), path...)
 	}
 }
 

@@ -8,11 +8,14 @@ func Installed(path string) bool {
 	rooted := "/" + path
 	for _, part := range []string{
 		"/pkg/mod/", "/node_modules/", "/site-packages/", "/dist-packages/", "/vendor/", "/usr/lib/", "/lib/python", "/.cargo/",
-		"/rustc/", "node:internal",
+		"/rustc/", "node:internal", "/importlib/",
 	} {
 		if strings.Contains(rooted, part) {
 			return true
 		}
+	}
+	if strings.HasPrefix(path, "node:") || strings.HasPrefix(path, "<frozen ") || strings.HasPrefix(path, "internal/") && strings.HasSuffix(path, ".js") {
+		return true // of Node.js and Python
 	}
 	// Go's own packages have no dot in the first element of their paths.
 	_, within, ok := strings.Cut(rooted, "/go/src/")

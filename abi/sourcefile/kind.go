@@ -29,6 +29,12 @@ func KindOf(path string) abi.SourceKind {
 	return abi.SourceProduct
 }
 
+// IsTest says whether a file belongs to the tests: a test, a helper or a fixture.
+func IsTest(path string) bool {
+	kind := KindOf(path)
+	return kind == abi.SourceTest || kind == abi.SourceFixture
+}
+
 // cut parts a file's name at its last dot; the extension is in lower case.
 func cut(base string) (stem, extension string) {
 	dot := strings.LastIndexByte(base, '.')
@@ -79,7 +85,7 @@ func isTestName(stem, extension string) bool {
 	case "js", "ts", "jsx", "tsx", "mjs", "cjs", "mts", "cts":
 		return hasSuffix(stem, ".test", ".spec", ".cy", ".e2e", "-test", "-spec", "_test")
 	case "java", "kt", "scala", "groovy", "cs", "php", "swift":
-		return hasSuffix(stem, "Test", "Tests", "TestCase", "IT", "Spec") || isWord(stem, "Test")
+		return hasSuffix(stem, "Test", "Tests", "TestCase", "IT", "Spec", "Specification") || isWord(stem, "Test")
 	case "bats", "feature":
 		return true
 	}

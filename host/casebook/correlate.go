@@ -3,7 +3,7 @@ package casebook
 import (
 	"cmp"
 	"context"
-	"errors"
+	"database/sql"
 	"slices"
 	"strings"
 	"unicode"
@@ -88,30 +88,18 @@ func thin(list []string, n int) []string {
 
 // rarest leaves the words that tell the most, and that any case has: those in more than half of the cases only if there
 // are no others. It bounds what a search costs.
-func (s *Snapshot) rarest(ctx context.Context, words []string) (_ []string, err error) {
-	args := make([]any, len(words))
-	for i, word := range words {
-		args[i] = word
-	}
-	places := strings.Repeat(", ?", len(args)-1)
-	//nolint:gosec // what is put together are places for arguments
-	rows, err := s.db.QueryContext(ctx, `SELECT term, doc FROM vocabulary WHERE term IN (?`+places+`)`, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
+func (s *Snapshot) rarest(ctx context.Context, words []string) ([]string, error) {
 	type known struct {
 		term  string
 		cases int
 	}
 	var list []known
-	for rows.Next() {
+	err := each(ctx, s.db, func(rows *sql.Rows) error {
 		var k known
-		if err := rows.Scan(&k.term, &k.cases); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&k.term, &k.cases)
 		list = append(list, k)
-	}
+		return err
+	}, `SELECT term, doc FROM vocabulary WHERE term IN (`+marks(len(words))+`)`, anyOf(words)...)
 	slices.SortFunc(list, func(x, y known) int {
 		return cmp.Or(cmp.Compare(x.cases, y.cases), cmp.Compare(x.term, y.term))
 	})
@@ -123,7 +111,18 @@ func (s *Snapshot) rarest(ctx context.Context, words []string) (_ []string, err 
 		kept = append(kept, k.term)
 	}
 	slices.Sort(kept) // sums come in the same order
-	return kept, rows.Err()
+	return kept, err
+}
+
+// marks are those of n arguments in a query.
+func marks(n int) string { return "?" + strings.Repeat(", ?", n-1) }
+
+func anyOf[T any](list []T) []any {
+	args := make([]any, len(list))
+	for i, v := range list {
+		args[i] = v
+	}
+	return args
 }
 
 type scored struct {
@@ -136,19 +135,14 @@ func (s *Snapshot) search(ctx context.Context, words []string, limit int) (hits 
 	for i, word := range words {
 		quoted[i] = `"` + strings.ReplaceAll(word, `"`, `""`) + `"`
 	}
-	rows, err := s.db.QueryContext(ctx, `SELECT `+columns+`, f.score FROM cases c
+	err = each(ctx, s.db, func(rows *sql.Rows) error {
+		var hit scored
+		var err error
+		hit.candidate, err = scanCandidate(rows, &hit.score)
+		hits = append(hits, hit)
+		return err
+	}, `SELECT `+columns+`, f.score FROM cases c
 		JOIN (SELECT words.rowid AS id, -bm25(words) AS score FROM words WHERE words MATCH ?) f ON f.id = c.id
 		ORDER BY f.score DESC, `+keyOrder+` LIMIT ?`, strings.Join(quoted, " OR "), limit)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var hit scored
-		if hit.candidate, err = scanCandidate(rows.Scan, &hit.score); err != nil {
-			return nil, err
-		}
-		hits = append(hits, hit)
-	}
-	return hits, rows.Err()
+	return hits, err
 }

@@ -3,9 +3,8 @@ package casebook
 import (
 	"cmp"
 	"context"
-	"errors"
+	"database/sql"
 	"slices"
-	"strings"
 )
 
 const (
@@ -108,27 +107,24 @@ func (s *Snapshot) candidates(ctx context.Context, looks Fingerprint) ([]candida
 	var all []candidate
 	taken := map[string]bool{}
 	take := func(kind MatchKind, query string, args ...any) error {
-		found, err := s.query(ctx, query, args...)
-		for _, c := range found {
+		return each(ctx, s.db, func(rows *sql.Rows) error {
+			c, err := scanCandidate(rows)
 			// Of several verdicts on one failure of a case a confirmed one counts, or else the latest: the queries give it first.
-			key := c.ID + "\x00" + c.exact
-			if !taken[key] {
+			if key := c.ID + "\x00" + c.exact; !taken[key] {
 				taken[key] = true
 				c.kind = kind
 				all = append(all, c)
 			}
-		}
-		return err
+			return err
+		}, `SELECT `+columns+` FROM cases c `+query+latest+` LIMIT ?`, append(args, maxCandidates)...)
 	}
 	if looks.Exact != "" {
-		if err := take(MatchExact, `SELECT `+columns+` FROM cases c WHERE c.exact = ?
-			ORDER BY `+latest+` LIMIT ?`, looks.Exact, maxCandidates); err != nil {
+		if err := take(MatchExact, `WHERE c.exact = ? ORDER BY `, looks.Exact); err != nil {
 			return nil, err
 		}
 	}
 	if looks.Loose != "" {
-		if err := take(MatchLoose, `SELECT `+columns+` FROM cases c WHERE c.loose = ?
-			ORDER BY `+latest+` LIMIT ?`, looks.Loose, maxCandidates); err != nil {
+		if err := take(MatchLoose, `WHERE c.loose = ? ORDER BY `, looks.Loose); err != nil {
 			return nil, err
 		}
 	}
@@ -136,36 +132,16 @@ func (s *Snapshot) candidates(ctx context.Context, looks Fingerprint) ([]candida
 	if len(keys) == 0 {
 		return all, nil
 	}
-	args := make([]any, 0, len(keys)+1)
-	for _, key := range keys {
-		args = append(args, key)
-	}
-	return all, take(MatchSimilar, `SELECT `+columns+` FROM cases c JOIN (SELECT id, count(*) AS shared FROM found_by
-		WHERE band IN (?`+strings.Repeat(", ?", len(keys)-1)+`) GROUP BY id) f ON f.id = c.id
-		ORDER BY f.shared DESC, `+latest+` LIMIT ?`, append(args, maxCandidates)...)
+	err := take(MatchSimilar, `JOIN (SELECT id, count(*) AS shared FROM found_by
+		WHERE band IN (`+marks(len(keys))+`) GROUP BY id) f ON f.id = c.id ORDER BY f.shared DESC, `, anyOf(keys)...)
+	return all, err
 }
 
-func (s *Snapshot) query(ctx context.Context, query string, args ...any) (found []candidate, err error) {
-	rows, err := s.db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		c, err := scanCandidate(rows.Scan)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, c)
-	}
-	return found, rows.Err()
-}
-
-func scanCandidate(scan func(...any) error, more ...any) (candidate, error) {
+func scanCandidate(rows *sql.Rows, more ...any) (candidate, error) {
 	var c candidate
 	var sketch []byte
 	v := &c.Verdict
-	if err := scan(append([]any{
+	if err := rows.Scan(append([]any{
 		&c.ID, &c.Group, &c.Subject, &v.Origin, &v.Status, &v.Classification, &v.Confidence,
 		&c.exact, &sketch, &c.Seen, &c.LastRun, &c.Absent,
 	}, more...)...); err != nil {

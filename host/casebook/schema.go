@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 const (
@@ -92,24 +95,33 @@ func checkSchema(ctx context.Context, db rowser) (empty bool, err error) {
 	return false, checkTables(ctx, db)
 }
 
-// checkTables rejects a file whose tables are others than ours: it may hold triggers and views that run when it is read.
-func checkTables(ctx context.Context, db rowser) (err error) {
-	rows, err := db.QueryContext(ctx, `SELECT coalesce(sql, '') FROM sqlite_schema
-		WHERE NOT (type = 'index' AND sql IS NULL)
-		AND NOT (type = 'table' AND name IN ('words_data', 'words_idx', 'words_docsize', 'words_config'))`)
+// each goes through the rows of a query.
+func each(ctx context.Context, db rowser, do func(*sql.Rows) error, query string, args ...any) (err error) {
+	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	have := map[string]bool{}
 	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
+		if err := do(rows); err != nil {
 			return err
 		}
-		have[text] = true
 	}
-	if err := rows.Err(); err != nil {
+	return rows.Err()
+}
+
+// checkTables rejects a file whose tables are others than ours: it may hold triggers and views that run when it is read.
+func checkTables(ctx context.Context, db rowser) error {
+	have := map[string]bool{}
+	err := each(ctx, db, func(rows *sql.Rows) error {
+		var text string
+		err := rows.Scan(&text)
+		have[text] = true
+		return err
+	}, `SELECT coalesce(sql, '') FROM sqlite_schema
+		WHERE NOT (type = 'index' AND sql IS NULL)
+		AND NOT (type = 'table' AND name IN ('words_data', 'words_idx', 'words_docsize', 'words_config'))`)
+	if err != nil {
 		return err
 	}
 	for _, want := range schema {
@@ -135,4 +147,45 @@ func createSchema(ctx context.Context, tx *sql.Tx) error {
 		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", schemaVersion))
 	}
 	return err
+}
+
+var (
+	// ErrNewer: the book was written by a later version of this program.
+	ErrNewer = errors.New("the casebook is of a newer version")
+	// ErrNotCasebook: the file is something else, perhaps another program's database.
+	ErrNotCasebook = errors.New("not a casebook")
+	// ErrCorrupt: the file is damaged. Nothing is repaired: take the last copy, or begin a new book.
+	ErrCorrupt = errors.New("the casebook is damaged")
+	// ErrBusy: another program held the book for longer than Options.BusyTimeout.
+	ErrBusy = errors.New("the casebook is in use by another program")
+	// ErrDisk: the disk is full, or failed. What was remembered before is there.
+	ErrDisk = errors.New("the disk of the casebook is full, or failed")
+	// ErrUnfinished: a program was killed while it wrote, and the file can't be written, so that the change can't be rolled back.
+	ErrUnfinished = errors.New("a change of the casebook was not finished; open it once where its file can be written")
+	// ErrEntry: an entry can't be remembered as it is.
+	ErrEntry = errors.New("invalid entry")
+)
+
+// explain wraps an error of the database so that its cause can be told with errors.Is.
+func explain(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if coded, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch coded.Code() & 0xff { // the rest are details of the cause
+		case sqlite3.SQLITE_READONLY:
+			if coded.Code() == sqlite3.SQLITE_READONLY_ROLLBACK {
+				err = fmt.Errorf("%w: %w", ErrUnfinished, err)
+			}
+		case sqlite3.SQLITE_CORRUPT:
+			err = fmt.Errorf("%w: %w", ErrCorrupt, err)
+		case sqlite3.SQLITE_NOTADB:
+			err = fmt.Errorf("%w: %w", ErrNotCasebook, err)
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+			err = fmt.Errorf("%w: %w", ErrBusy, err)
+		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
+			err = fmt.Errorf("%w: %w", ErrDisk, err)
+		}
+	}
+	return fmt.Errorf("casebook %s: %s: %w", path, op, err)
 }

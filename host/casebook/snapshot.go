@@ -81,40 +81,31 @@ func (s *Snapshot) Close() error {
 }
 
 // read goes through all that can be asked about once, in the order of the keys.
-func (s *Snapshot) read(ctx context.Context) (err error) {
+func (s *Snapshot) read(ctx context.Context) error {
 	h := sha256.New()
 	writeString(h, formVersion)
-	err = s.each(ctx, `SELECT case_id, exact, origin, status, classification, loose, grp, subject, body, sketch, confidence,
-		first_run, turn
-		FROM cases ORDER BY case_id, exact, origin, status, classification`, func(rows *sql.Rows) error {
+	err := each(ctx, s.db, func(rows *sql.Rows) error {
 		s.cases++
 		return addCase(h, rows)
-	})
+	}, `SELECT case_id, exact, origin, status, classification, loose, grp, subject, body, sketch, confidence,
+		first_run, turn
+		FROM cases ORDER BY case_id, exact, origin, status, classification`)
 	for _, query := range []string{
 		`SELECT suite, '', run FROM suites ORDER BY run, suite`,
 		`SELECT exact, case_id, run FROM sightings ORDER BY run, exact, case_id`,
 	} {
 		if err == nil {
 			writeString(h, query)
-			err = s.each(ctx, query, func(rows *sql.Rows) error { return addPlace(h, rows) })
+			err = each(ctx, s.db, func(rows *sql.Rows) error {
+				var what, of, run string
+				err := rows.Scan(&what, &of, &run)
+				writeStrings(h, what, of, run)
+				return err
+			}, query)
 		}
 	}
 	s.digest = hex.EncodeToString(h.Sum(nil))
 	return err
-}
-
-func (s *Snapshot) each(ctx context.Context, query string, do func(*sql.Rows) error) (err error) {
-	rows, err := s.db.QueryContext(ctx, query)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if err := do(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 func addCase(h hash.Hash, rows *sql.Rows) error {
@@ -130,24 +121,13 @@ func addCase(h hash.Hash, rows *sql.Rows) error {
 	if origin := Origin(texts[2]); !ok || !(confidence >= 0 && confidence <= 1) || origin != Decided && origin != Confirmed || first < 1 || turn < 1 {
 		return fmt.Errorf("%w: case %q has a value that can't be", ErrCorrupt, texts[0])
 	}
-	for _, text := range texts {
-		writeString(h, text)
-	}
-	writeString(h, string(sketch))
-	writeString(h, strconv.FormatUint(math.Float64bits(confidence), 16))
-	writeString(h, strconv.FormatInt(first, 10))
-	writeString(h, strconv.FormatInt(turn, 10))
+	writeStrings(h, texts[:]...)
+	writeStrings(h, string(sketch), strconv.FormatUint(math.Float64bits(confidence), 16), strconv.FormatInt(first, 10), strconv.FormatInt(turn, 10))
 	return nil
 }
 
-func addPlace(h hash.Hash, rows *sql.Rows) error {
-	var what, of string
-	var run int64
-	if err := rows.Scan(&what, &of, &run); err != nil {
-		return err
+func writeStrings(h hash.Hash, texts ...string) {
+	for _, text := range texts {
+		writeString(h, text)
 	}
-	writeString(h, what)
-	writeString(h, of)
-	writeString(h, strconv.FormatInt(run, 10))
-	return nil
 }

@@ -2,7 +2,9 @@ package docket
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -16,19 +18,15 @@ type caseReader struct {
 	cuts          []trial.DocumentCut
 }
 
-// readCase gives the entry of a line, or all that is wrong with it. At is the column of a syntax error, from 1.
+// readCase gives the entry of a line, or all that is wrong with it.
 func readCase(line []byte, documentBytes int) (Entry, *abi.ValidationError) {
-	r := caseReader{scanner: scanner{data: line}, documentBytes: documentBytes}
+	r := caseReader{scanner: newScanner(line), documentBytes: documentBytes}
 	if !r.read() {
-		column := strconv.Itoa(r.pos + 1)
-		r.c.Add(CodeNotJSON, "is not valid JSON at column "+column+": "+r.syntax+hint(line))
-	} else if r.peek(); r.pos < len(line) {
-		r.c.Add(abi.CodeTrailingBytes, "something follows the case at column "+strconv.Itoa(r.pos+1)+": a docket has one case a line")
+		r.c.Add(CodeNotJSON, r.notJSON()+hint(line))
+	} else if column, more := r.more(); more {
+		r.c.Add(abi.CodeTrailingBytes, "something follows the case at column "+column+": a docket has one case a line")
 	}
-	if err, ok := r.c.Err().(*abi.ValidationError); ok { //nolint:errorlint // Err returns this type, unwrapped
-		return r.entry, err
-	}
-	return r.entry, nil
+	return r.entry, invalidOf(r.c)
 }
 
 // hint helps with the two files that are most often taken for a docket.
@@ -118,16 +116,23 @@ func (r *caseReader) evidence() bool {
 }
 
 func (r *caseReader) element(into *abi.Element) bool {
+	return oneOf(r, into, "element", "", abi.Fire, abi.Water, abi.Earth, abi.Air, abi.Diamond, abi.Lightning)
+}
+
+// oneOf reads a string that is one of a few; what names what they are.
+func oneOf[T ~string](r *caseReader, into *T, what string, words ...T) bool {
 	mark := r.c.Mark()
-	var name string
-	ok := r.str(&name, false)
-	*into = abi.Element(name)
-	switch *into {
-	case "", abi.Fire, abi.Water, abi.Earth, abi.Air, abi.Diamond, abi.Lightning:
-	default:
-		if r.c.Mark() == mark {
-			r.c.Reject(abi.CodeInvalidValue, strconv.Quote(shorten(name))+" is no element (fire, water, earth, air, diamond, lightning)")
+	var word string
+	ok := r.str(&word, false)
+	*into = T(word)
+	if r.c.Mark() == mark && !slices.Contains(words, T(word)) {
+		var known []string
+		for _, w := range words {
+			if w != "" {
+				known = append(known, string(w))
+			}
 		}
+		r.c.Reject(abi.CodeInvalidValue, strconv.Quote(shorten(word))+" is no "+what+" ("+strings.Join(known, ", ")+")")
 	}
 	return ok
 }
@@ -159,13 +164,13 @@ func (r *caseReader) documents() bool {
 
 func (r *caseReader) truth() bool {
 	var t trial.Truth
-	var expected string
 	mark := r.c.Mark()
 	ok := r.object("truth", []field{
 		{"classification", false, func() bool { return r.str(&t.Classification, false) }},
-		{"expected_verdict", false, func() bool { return r.verdict(&expected) }},
+		{"expected_verdict", false, func() bool {
+			return oneOf(r, &t.ExpectedVerdict, "verdict", "", abi.Affirm, abi.Amend, abi.Acquit, abi.Remand, abi.Mistrial)
+		}},
 	})
-	t.ExpectedVerdict = abi.Decision(expected)
 	if ok && t == (trial.Truth{}) && r.c.Mark() == mark {
 		r.c.Add(abi.CodeEmpty, "states neither a classification nor an expected verdict")
 		return true
@@ -174,26 +179,13 @@ func (r *caseReader) truth() bool {
 	return ok
 }
 
-func (r *caseReader) verdict(into *string) bool {
-	mark := r.c.Mark()
-	ok := r.str(into, false)
-	switch abi.Decision(*into) {
-	case "", abi.Affirm, abi.Amend, abi.Acquit, abi.Remand, abi.Mistrial:
-	default:
-		if r.c.Mark() == mark {
-			r.c.Reject(abi.CodeInvalidValue, strconv.Quote(shorten(*into))+" is no verdict (affirm, amend, acquit, remand, mistrial)")
-		}
-	}
-	return ok
-}
-
 // rules checks the rules of a case, as far as what they compare was read.
 func (r *caseReader) rules() {
 	if !r.c.Since(0) {
 		return
 	}
-	r.entry.Case.Rules(&r.c)
-	abi.CheckSubmitted(&r.entry.Case, &r.c)
+	r.entry.Case.Rules(r.c)
+	abi.CheckSubmitted(&r.entry.Case, r.c)
 	t, labels := r.entry.Truth, r.entry.Case.Labels
 	if t == nil || t.Classification == "" || abi.IsLabel(labels, t.Classification) {
 		return

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/magic"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -33,7 +33,7 @@ func ReadDocument(name string, in io.Reader, limit int) (document abi.Document, 
 	}
 	replaced = invalidBytes(text)
 	if replaced*10 > len(text) {
-		return abi.Document{}, nil, 0, lineError(name, 0, abi.CodeInvalidUTF8, "is no UTF-8 text")
+		return abi.Document{}, nil, 0, NewLineError(name, 0, abi.CodeInvalidUTF8, "is no UTF-8 text")
 	}
 	return abi.Document{Name: name, Text: strings.ToValidUTF8(text, "\uFFFD")}, cut, replaced, nil
 }
@@ -66,16 +66,16 @@ func (r *endsReader) read(in io.Reader) error {
 // take keeps what is needed of the next bytes.
 func (r *endsReader) take(chunk []byte) error {
 	if r.total == 0 {
-		if kind := magic.Kind(chunk); kind != "" {
-			return lineError(r.name, 0, CodeNotText, "is "+kind+", a document is UTF-8 text")
+		if kind := stream.Kind(chunk); kind != "" {
+			return NewLineError(r.name, 0, CodeNotText, "is "+kind+", a document is UTF-8 text")
 		}
-		chunk = bytes.TrimPrefix(chunk, []byte(magic.MarkUTF8))
+		chunk = bytes.TrimPrefix(chunk, []byte(stream.MarkUTF8))
 	}
 	if i := bytes.IndexByte(chunk, 0); i >= 0 {
-		return lineError(r.name, 0, CodeNotText, "is no text: byte "+strconv.Itoa(r.total+i)+" is zero")
+		return NewLineError(r.name, 0, CodeNotText, "is no text: byte "+strconv.Itoa(r.total+i)+" is zero")
 	}
 	if r.total += len(chunk); r.total > MaxDocumentFileBytes {
-		return lineError(r.name, 0, abi.CodeTooLarge, "is larger than "+strconv.Itoa(MaxDocumentFileBytes)+" bytes")
+		return NewLineError(r.name, 0, abi.CodeTooLarge, "is larger than "+strconv.Itoa(MaxDocumentFileBytes)+" bytes")
 	}
 	n := min(len(chunk), r.limit-len(r.head))
 	r.head, chunk = append(r.head, chunk[:n]...), chunk[n:]

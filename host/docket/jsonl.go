@@ -2,6 +2,7 @@ package docket
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,7 +10,7 @@ import (
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/magic"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
 // DefaultLineBytes is the longest line of a docket.
@@ -28,13 +29,6 @@ type Reader struct {
 	places *places // of case ids
 }
 
-type place struct {
-	file string
-	line int
-}
-
-func (p place) String() string { return p.file + ":" + strconv.Itoa(p.line) }
-
 // JSONL reads the cases of a stream, one JSON object a line, in order. Blank lines, a byte order mark and CRLF are
 // tolerated. It holds one line at a time.
 //
@@ -42,10 +36,11 @@ func (p place) String() string { return p.file + ":" + strconv.Itoa(p.line) }
 // lines after it follow. Any other error comes from in and is the last.
 func (r *Reader) JSONL(name string, in io.Reader) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		lines := newLineReader(in, orDefault(r.MaxLineBytes, DefaultLineBytes))
+		limit := cmp.Or(r.MaxLineBytes, DefaultLineBytes)
+		lines := stream.NewLines(in, limit)
 		empty := true
 		for number := 1; ; number++ {
-			line, length, err := lines.next()
+			line, length, err := lines.Next()
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -54,32 +49,32 @@ func (r *Reader) JSONL(name string, in io.Reader) iter.Seq2[Entry, error] {
 				return
 			}
 			if number == 1 {
-				if kind := magic.Kind(line); kind != "" {
-					yield(Entry{}, lineError(name, 0, CodeNotText, "is "+kind+", a docket is UTF-8 text"))
+				if kind := stream.Kind(line); kind != "" {
+					yield(Entry{}, NewLineError(name, 0, CodeNotText, "is "+kind+", a docket is UTF-8 text"))
 					return
 				}
-				line = bytes.TrimPrefix(line, []byte(magic.MarkUTF8))
+				line = bytes.TrimPrefix(line, []byte(stream.MarkUTF8))
 			}
-			if length <= lines.limit && len(bytes.TrimSpace(line)) == 0 {
+			if length <= limit && len(bytes.TrimSpace(line)) == 0 {
 				continue
 			}
 			empty = false
-			if !yield(r.entry(name, number, line, length, lines.limit)) {
+			if !yield(r.entry(name, number, line, length, limit)) {
 				return
 			}
 		}
 		if empty {
-			yield(Entry{}, lineError(name, 0, CodeEmptyDocket, "there is no case in this docket"))
+			yield(Entry{}, NewLineError(name, 0, CodeEmptyDocket, "there is no case in this docket"))
 		}
 	}
 }
 
 func (r *Reader) entry(name string, number int, line []byte, length, limit int) (Entry, error) {
 	if length > limit {
-		return Entry{}, lineError(name, number, abi.CodeTooLarge,
+		return Entry{}, NewLineError(name, number, abi.CodeTooLarge,
 			"the line has "+strconv.Itoa(length)+" bytes, at most "+strconv.Itoa(limit)+" are allowed")
 	}
-	entry, invalid := readCase(line, orDefault(r.MaxDocumentBytes, abi.DefaultDocumentBytes))
+	entry, invalid := readCase(line, cmp.Or(r.MaxDocumentBytes, abi.DefaultDocumentBytes))
 	problem := &LineError{File: name, Line: number}
 	if invalid != nil {
 		problem.Problems, problem.Omitted = invalid.Problems, invalid.Omitted
@@ -106,11 +101,4 @@ func (r *Reader) register(id string, at place) (first place, twice bool) {
 		r.places = newPlaces()
 	}
 	return r.places.register(id, at)
-}
-
-func orDefault(v, byDefault int) int {
-	if v <= 0 {
-		return byDefault
-	}
-	return v
 }

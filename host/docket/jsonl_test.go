@@ -303,35 +303,6 @@ func TestReaderCutsLongDocuments(t *testing.T) {
 	}
 }
 
-// watched calls look before every read.
-type watched struct {
-	io.Reader
-	look func()
-}
-
-func (w watched) Read(p []byte) (int, error) {
-	w.look()
-	return w.Reader.Read(p)
-}
-
-func TestLineReaderHoldsNoLongLine(t *testing.T) {
-	t.Parallel()
-	const limit = 1 << 16
-	var l *lineReader
-	most := 0
-	l = newLineReader(watched{endless('x', 16<<20, "\nshort\n"), func() { most = max(most, cap(l.buf)) }}, limit)
-	line, length, err := l.next()
-	if line != nil || length != 16<<20 || err != nil {
-		t.Fatalf("got %d bytes of %d, %v", len(line), length, err)
-	}
-	if most > 4*limit {
-		t.Errorf("%d bytes of a line beyond the limit of %d are held", most, limit)
-	}
-	if line, _, err = l.next(); string(line) != "short" || err != nil {
-		t.Errorf("then: %q, %v", line, err)
-	}
-}
-
 func TestAccept_CLI5_LineErrorsAreInert(t *testing.T) {
 	t.Parallel()
 	const name = "d\x1b[2J\u202e.jsonl"

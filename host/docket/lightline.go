@@ -1,9 +1,7 @@
 package docket
 
 import (
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -20,11 +18,11 @@ type LightLine struct {
 // ParseLightLine reads a line as strictly as that of a docket. The error is an *abi.ValidationError with all problems.
 // Labels, indexes and the ids of questions are not checked here: they are the court's to check.
 func ParseLightLine(line []byte) (LightLine, error) {
-	r := lightReader{caseReader: caseReader{scanner: scanner{data: line}}}
+	r := lightReader{caseReader: caseReader{scanner: newScanner(line)}}
 	if !r.read() {
-		r.c.Add(CodeNotJSON, "is not valid JSON at column "+strconv.Itoa(r.pos+1)+": "+r.syntax)
-	} else if r.peek(); r.pos < len(line) {
-		r.c.Add(abi.CodeTrailingBytes, "something follows the answer at column "+strconv.Itoa(r.pos+1)+": an answer is one object")
+		r.c.Add(CodeNotJSON, r.notJSON())
+	} else if column, more := r.more(); more {
+		r.c.Add(abi.CodeTrailingBytes, "something follows the answer at column "+column+": an answer is one object")
 	}
 	return r.line, r.c.Err()
 }
@@ -84,10 +82,7 @@ func (r *lightReader) reply(into *abi.RemandReply) bool {
 	return r.object("an answer to a question", []field{
 		{"question_id", true, func() bool { return r.str(&into.QuestionID, true) }},
 		{"status", true, func() bool {
-			var status string
-			ok := r.oneOf(&status, string(abi.Found), string(abi.NotFound), string(abi.Withdrawn))
-			into.Status = abi.AnswerStatus(status)
-			return ok
+			return oneOf(&r.caseReader, &into.Status, "status", abi.Found, abi.NotFound, abi.Withdrawn)
 		}},
 		{"evidence", true, func() bool { return r.items(&into.Evidence) }},
 	})
@@ -96,42 +91,18 @@ func (r *lightReader) reply(into *abi.RemandReply) bool {
 func (r *lightReader) challenged(into *abi.ChallengedReply) bool {
 	return r.object("a reply about an item", []field{
 		{"evidence_index", true, func() bool { return r.index(&into.EvidenceIndex) }},
-		{"status", true, func() bool {
-			var status string
-			ok := r.oneOf(&status, string(abi.ItemStands), string(abi.ItemWithdrawn))
-			into.Status = abi.ChallengedStatus(status)
-			return ok
-		}},
+		{"status", true, func() bool { return oneOf(&r.caseReader, &into.Status, "status", abi.ItemStands, abi.ItemWithdrawn) }},
 	})
-}
-
-// oneOf reads a string that is one of a few.
-func (r *lightReader) oneOf(into *string, words ...string) bool {
-	mark := r.c.Mark()
-	ok := r.str(into, false)
-	if r.c.Mark() > mark {
-		return ok
-	}
-	if !slices.Contains(words, *into) {
-		r.c.Reject(abi.CodeInvalidValue, strconv.Quote(shorten(*into))+" is no status ("+strings.Join(words, ", ")+")")
-	}
-	return ok
 }
 
 // index reads a whole number that is not negative.
 func (r *lightReader) index(into *int) bool {
-	if b := r.peek(); b != '-' && (b < '0' || b > '9') {
-		return r.wrongType("a number")
-	}
-	literal, ok := r.number()
-	if !ok {
-		return false
-	}
-	n, err := strconv.ParseUint(literal, 10, 31)
-	if err != nil {
-		r.c.Reject(abi.CodeOutOfRange, shorten(literal)+" is no index: a whole number from 0")
-		return true
-	}
-	*into = int(n)
-	return true
+	return r.number(func(literal string) {
+		n, err := strconv.ParseUint(literal, 10, 31)
+		if err != nil {
+			r.c.Reject(abi.CodeOutOfRange, shorten(literal)+" is no index: a whole number from 0")
+			return
+		}
+		*into = int(n)
+	})
 }

@@ -7,11 +7,12 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/magic"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -32,14 +33,14 @@ func Opinions(name string, in io.Reader) iter.Seq2[OpinionEntry, error] {
 			yield(OpinionEntry{}, fmt.Errorf("reading %s: %w", name, err))
 			return
 		}
-		data = bytes.TrimPrefix(data, []byte(magic.MarkUTF8))
-		switch kind := magic.Kind(data); {
+		data = bytes.TrimPrefix(data, []byte(stream.MarkUTF8))
+		switch kind := stream.Kind(data); {
 		case kind != "":
-			yield(OpinionEntry{}, lineError(name, 0, CodeNotText, "is "+kind+", an opinion is UTF-8 text"))
+			yield(OpinionEntry{}, NewLineError(name, 0, CodeNotText, "is "+kind+", an opinion is UTF-8 text"))
 		case len(data) > DefaultLineBytes:
-			yield(OpinionEntry{}, lineError(name, 0, abi.CodeTooLarge, "is larger than "+strconv.Itoa(DefaultLineBytes)+" bytes"))
+			yield(OpinionEntry{}, NewLineError(name, 0, abi.CodeTooLarge, "is larger than "+strconv.Itoa(DefaultLineBytes)+" bytes"))
 		case len(bytes.TrimSpace(data)) == 0:
-			yield(OpinionEntry{}, lineError(name, 0, CodeNoOpinion, "there is no opinion in this file"))
+			yield(OpinionEntry{}, NewLineError(name, 0, CodeNoOpinion, "there is no opinion in this file"))
 		case isList(bytes.TrimSpace(data)):
 			listOpinions(name, data, yield)
 		case bytes.TrimSpace(data)[0] == '{':
@@ -53,11 +54,11 @@ func Opinions(name string, in io.Reader) iter.Seq2[OpinionEntry, error] {
 func textOpinion(name string, data []byte) (OpinionEntry, error) {
 	switch {
 	case len(data) > MaxOpinionBytes:
-		return OpinionEntry{}, lineError(name, 0, abi.CodeTooLarge, "has "+strconv.Itoa(len(data))+" bytes, at most "+strconv.Itoa(MaxOpinionBytes)+" are allowed")
+		return OpinionEntry{}, NewLineError(name, 0, abi.CodeTooLarge, "has "+strconv.Itoa(len(data))+" bytes, at most "+strconv.Itoa(MaxOpinionBytes)+" are allowed")
 	case !utf8.Valid(data):
-		return OpinionEntry{}, lineError(name, 0, abi.CodeInvalidUTF8, "is no UTF-8 text")
+		return OpinionEntry{}, NewLineError(name, 0, abi.CodeInvalidUTF8, "is no UTF-8 text")
 	case bytes.IndexByte(data, 0) >= 0:
-		return OpinionEntry{}, lineError(name, 0, CodeNotText, "is no text: byte "+strconv.Itoa(bytes.IndexByte(data, 0))+" is zero")
+		return OpinionEntry{}, NewLineError(name, 0, CodeNotText, "is no text: byte "+strconv.Itoa(bytes.IndexByte(data, 0))+" is zero")
 	}
 	e := OpinionEntry{Source: name}
 	e.Opinion.Text = string(data)
@@ -102,7 +103,7 @@ type opinionReader struct{ caseReader }
 
 // readOpinion gives the opinion of a text, and all that is wrong with it; nil if it is no JSON object.
 func readOpinion(text []byte) (*OpinionEntry, *abi.ValidationError) {
-	r := opinionReader{caseReader{scanner: scanner{data: text}, documentBytes: abi.DefaultDocumentBytes}}
+	r := opinionReader{caseReader{scanner: newScanner(text), documentBytes: abi.DefaultDocumentBytes}}
 	e := &OpinionEntry{}
 	ok := r.object("an opinion", []field{
 		{"text", true, func() bool { return r.str(&e.Opinion.Text, true) }},
@@ -113,19 +114,19 @@ func readOpinion(text []byte) (*OpinionEntry, *abi.ValidationError) {
 		{"documents", false, r.documents},
 	})
 	if !ok {
-		r.c.Add(CodeNotJSON, "is not valid JSON at column "+strconv.Itoa(r.pos+1)+": "+r.syntax)
-		return nil, invalidOf(&r.c)
+		r.c.Add(CodeNotJSON, r.notJSON())
+		return nil, invalidOf(r.c)
 	}
-	if r.peek(); r.pos < len(text) {
-		r.c.Add(abi.CodeTrailingBytes, "something follows the opinion at column "+strconv.Itoa(r.pos+1)+": a line has one")
-		return nil, invalidOf(&r.c)
+	if column, more := r.more(); more {
+		r.c.Add(abi.CodeTrailingBytes, "something follows the opinion at column "+column+": a line has one")
+		return nil, invalidOf(r.c)
 	}
 	e.Evidence, e.Documents, e.Cut = r.entry.Case.Evidence, r.entry.Case.Documents, r.cuts
 	if r.c.Since(0) {
 		named := abi.Case{Documents: e.Documents}
-		named.Rules(&r.c) // names must differ, as in a case
+		named.Rules(r.c) // names must differ, as in a case
 	}
-	return e, invalidOf(&r.c)
+	return e, invalidOf(r.c)
 }
 
 func invalidOf(c *abi.Collector) *abi.ValidationError {
@@ -138,7 +139,7 @@ func invalidOf(c *abi.Collector) *abi.ValidationError {
 const maxMetadata = 64
 
 func (r *opinionReader) metadata(into *map[string]string) bool {
-	if r.peek() != '{' {
+	if r.in.Peek() != '{' {
 		return r.wrongType("an object")
 	}
 	*into = make(map[string]string)
@@ -159,4 +160,66 @@ func (r *opinionReader) metadata(into *map[string]string) bool {
 		r.c.Add(abi.CodeBadCount, "has "+strconv.Itoa(len(*into))+" entries, at most "+strconv.Itoa(maxMetadata)+" are allowed")
 	}
 	return ok
+}
+
+// isList says whether a file is a JSON list of objects, and no text that begins with a bracket.
+func isList(text []byte) bool {
+	rest, ok := bytes.CutPrefix(text, []byte("["))
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	return ok && len(rest) > 0 && (rest[0] == '{' || len(rest) == 1 && rest[0] == ']')
+}
+
+// listOpinions reads the opinions of a list. Each has the line in which it begins.
+func listOpinions(name string, data []byte, yield func(OpinionEntry, error) bool) {
+	s := newScanner(data)
+	type span struct{ start, end int }
+	var spans []span
+	ok := s.list(func(int) bool {
+		s.in.Peek()
+		start := s.in.Offset()
+		ok := s.skip()
+		spans = append(spans, span{start, s.in.Offset()})
+		return ok
+	})
+	if _, more := s.more(); ok && more {
+		ok = s.fine(s.in.Fail("something follows the list"))
+	}
+	if !ok {
+		yield(OpinionEntry{}, NewLineError(name, s.syntax.Line, CodeNotJSON, s.notJSON()))
+		return
+	}
+	if len(spans) == 0 {
+		yield(OpinionEntry{}, NewLineError(name, 0, CodeNoOpinion, "there is no opinion in this list"))
+		return
+	}
+	line, at := 1, 0
+	for i, one := range spans {
+		line += bytes.Count(data[at:one.start], []byte("\n"))
+		at = one.start
+		e, err := opinionAt(name, line, data[one.start:one.end])
+		if err != nil {
+			for n := range err.Problems {
+				p := &err.Problems[n]
+				p.Path = slices.Concat(abi.Path{abi.Index(i)}, p.Path)
+			}
+			if !yield(e, err) {
+				return
+			}
+			continue
+		}
+		e.Item = i + 1
+		if !yield(e, nil) {
+			return
+		}
+	}
+}
+
+// opinionAt reads one object, or says what is wrong with it.
+func opinionAt(name string, line int, text []byte) (OpinionEntry, *LineError) {
+	e, invalid := readOpinion(text)
+	if invalid != nil {
+		return OpinionEntry{}, &LineError{File: name, Line: line, Problems: invalid.Problems, Omitted: invalid.Omitted}
+	}
+	e.Source, e.Line = name, line
+	return *e, nil
 }

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // The codes of problems that only a docket can have. The others are package abi's.
 const (
 	// CodeNotJSON: the line is not valid JSON at all from some column on.
-	CodeNotJSON abi.Code = "not_json"
+	CodeNotJSON = stream.CodeNotJSON
 	// CodeNotText: the file is no UTF-8 text, but UTF-16 or compressed.
 	CodeNotText abi.Code = "not_text"
 	// CodeEmptyDocket: the file has no case.
@@ -73,6 +74,7 @@ func (e *LineError) writePlace(b *strings.Builder) {
 	b.WriteString(": ")
 }
 
-func lineError(file string, line int, code abi.Code, detail string) *LineError {
+// NewLineError is a LineError with one problem.
+func NewLineError(file string, line int, code abi.Code, detail string) *LineError {
 	return &LineError{File: file, Line: line, Problems: []abi.Problem{{Code: code, Detail: detail}}}
 }

@@ -1,22 +1,62 @@
 package docket
 
 import (
+	"errors"
+	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
-// scanner walks one JSON text under its own, strict grammar (RFC 8259). The standard library's decoder can't be used: it
-// replaces invalid UTF-8 and lone surrogates, takes the last of two equal keys and matches keys in any case.
+// maxShown is how much of a value a message shows.
+const maxShown = 60
+
+// scanner walks one JSON text strictly (RFC 8259). The standard library's decoder can't be used: it replaces invalid UTF-8 and lone
+// surrogates, takes the last of two equal keys and matches keys in any case.
 //
 // Methods return false once the text is no JSON; what is wrong with it is then in syntax. Whatever is JSON but not what
 // was asked for goes to the collector, and the scan goes on behind the value.
 type scanner struct {
-	data   []byte
-	pos    int
-	depth  int
-	syntax string // what is wrong at pos
-	c      abi.Collector
+	in     *stream.JSON
+	syntax *stream.Fault
+	c      *abi.Collector
+}
+
+func newScanner(text []byte) scanner {
+	s := scanner{in: stream.NewText(text), c: &abi.Collector{}}
+	s.in.MaxDepth = abi.MaxDepth
+	s.in.Bad = func(detail string) { s.c.Reject(abi.CodeInvalidUTF8, detail) }
+	return s
+}
+
+// fine notes the error of a text that is no JSON.
+func (s *scanner) fine(err error) bool {
+	if s.syntax == nil {
+		errors.As(err, &s.syntax)
+	}
+	return err == nil
+}
+
+// done is the error with which a walk ends behind a value that is no JSON.
+func (s *scanner) done(ok bool) error {
+	if ok {
+		return nil
+	}
+	return s.syntax
+}
+
+// notJSON is the problem of a text that is no JSON.
+func (s *scanner) notJSON() string {
+	s.syntax.Code = CodeNotJSON
+	return s.syntax.Error()
+}
+
+// more says that something follows the text, and at which column.
+func (s *scanner) more() (column string, more bool) {
+	more, _ = s.in.More()
+	return strconv.Itoa(s.in.Column()), more
 }
 
 // field is one field of an object: how to read its value.
@@ -26,64 +66,14 @@ type field struct {
 	read     func() bool
 }
 
-func (s *scanner) fail(what string) bool {
-	s.syntax = what
-	return false
-}
-
-func (s *scanner) space() {
-	for s.pos < len(s.data) {
-		switch s.data[s.pos] {
-		case ' ', '\t', '\n', '\r':
-			s.pos++
-		default:
-			return
-		}
-	}
-}
-
-// peek gives the next byte behind white space, 0 at the end.
-func (s *scanner) peek() byte {
-	s.space()
-	if s.pos == len(s.data) {
-		return 0
-	}
-	return s.data[s.pos]
-}
-
-// want takes the byte if it comes next.
-func (s *scanner) want(b byte) bool {
-	if s.peek() != b || s.pos == len(s.data) {
-		return false
-	}
-	s.pos++
-	return true
-}
-
-func (s *scanner) unexpected(expected string) bool {
-	s.space()
-	if s.pos == len(s.data) {
-		return s.fail("the line ends where " + expected + " is expected")
-	}
-	return s.fail("found " + strconv.QuoteToASCII(firstRune(s.data[s.pos:])) + " where " + expected + " is expected")
-}
-
-func (s *scanner) enter() bool {
-	if s.depth++; s.depth > abi.MaxDepth {
-		return s.fail("lists and objects nest deeper than " + strconv.Itoa(abi.MaxDepth))
-	}
-	s.pos++
-	return true
-}
-
 // object reads an object's fields. what names the object in messages, such as "a case".
 func (s *scanner) object(what string, fields []field) bool {
-	if s.peek() != '{' {
+	if s.in.Peek() != '{' {
 		return s.wrongType("an object")
 	}
 	var seen uint64
 	ok := s.members(func(key string) bool {
-		i := fieldIndex(fields, key)
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == key })
 		if i < 0 {
 			s.c.Add(abi.CodeUnknownField, "is no field of "+what, step(key))
 			return s.skipUnder(key)
@@ -113,68 +103,34 @@ func (s *scanner) object(what string, fields []field) bool {
 
 // members walks an object, calling value behind each key.
 func (s *scanner) members(value func(key string) bool) bool {
-	if !s.enter() {
-		return false
-	}
-	if s.want('}') {
-		s.depth--
-		return true
-	}
-	for {
-		if s.peek() != '"' {
-			return s.unexpected("a key in quotes")
-		}
-		key, ok := s.text()
-		if !ok {
-			return false
-		}
-		if !s.want(':') {
-			return s.unexpected("a colon")
-		}
-		if !value(key) {
-			return false
-		}
-		if s.want('}') {
-			s.depth--
-			return true
-		}
-		if !s.want(',') {
-			return s.unexpected("a comma or the object's end")
-		}
-	}
+	return s.fine(s.in.Object(func(key string) error { return s.done(value(key)) }))
 }
 
 // list walks an array, calling element at each; problems found there get the index.
 func (s *scanner) list(element func(i int) bool) bool {
-	if s.peek() != '[' {
+	if s.in.Peek() != '[' {
 		return s.wrongType("a list")
 	}
-	if !s.enter() {
-		return false
-	}
-	if s.want(']') {
-		s.depth--
-		return true
-	}
-	for i := 0; ; i++ {
+	i := -1
+	return s.fine(s.in.Array(func() error {
+		i++
 		mark := s.c.Mark()
-		if !element(i) {
-			return false
+		ok := element(i)
+		if ok {
+			s.c.Nest(mark, abi.Index(i))
 		}
-		s.c.Nest(mark, abi.Index(i))
-		if s.want(']') {
-			s.depth--
-			return true
-		}
-		if !s.want(',') {
-			return s.unexpected("a comma or the list's end")
-		}
-	}
+		return s.done(ok)
+	}))
+}
+
+func (s *scanner) text() (string, bool) {
+	text, err := s.in.String(0, 0)
+	return text, s.fine(err)
 }
 
 // str reads a string; nonempty rejects "".
 func (s *scanner) str(into *string, nonempty bool) bool {
-	if s.peek() != '"' {
+	if s.in.Peek() != '"' {
 		return s.wrongType("a string")
 	}
 	text, ok := s.text()
@@ -185,44 +141,39 @@ func (s *scanner) str(into *string, nonempty bool) bool {
 	return ok
 }
 
-// unit reads a number in [0, 1].
-func (s *scanner) unit(into *float64) bool {
-	if b := s.peek(); b != '-' && (b < '0' || b > '9') {
+// number reads a number and hands it on as it is written.
+func (s *scanner) number(take func(literal string)) bool {
+	if b := s.in.Peek(); b != '-' && (b < '0' || b > '9') {
 		return s.wrongType("a number")
 	}
-	literal, ok := s.number()
-	if !ok {
-		return false
+	literal, err := s.in.Word()
+	if err == nil {
+		take(literal)
 	}
-	v, err := strconv.ParseFloat(literal, 64)
-	if err != nil || v < 0 || v > 1 {
-		s.c.Reject(abi.CodeOutOfRange, shorten(literal)+" is outside [0, 1]")
-		return true
-	}
-	*into = v + 0 // -0 becomes 0
-	return true
+	return s.fine(err)
+}
+
+// unit reads a number in [0, 1].
+func (s *scanner) unit(into *float64) bool {
+	return s.number(func(literal string) {
+		v, err := strconv.ParseFloat(literal, 64)
+		if err != nil || v < 0 || v > 1 {
+			s.c.Reject(abi.CodeOutOfRange, shorten(literal)+" is outside [0, 1]")
+			return
+		}
+		*into = v + 0 // -0 becomes 0
+	})
 }
 
 // skip passes over any value. Its strings are still checked.
 func (s *scanner) skip() bool {
-	switch b := s.peek(); {
-	case b == '{':
+	switch s.in.Peek() {
+	case '{':
 		return s.members(s.skipUnder)
-	case b == '[':
+	case '[':
 		return s.list(func(int) bool { return s.skip() })
-	case b == '"':
-		_, ok := s.text()
-		return ok
-	case b == '-' || b >= '0' && b <= '9':
-		_, ok := s.number()
-		return ok
 	default:
-		for _, word := range [...]string{"true", "false", "null"} {
-			if s.word(word) {
-				return true
-			}
-		}
-		return s.unexpected("a value")
+		return s.fine(s.in.Skip())
 	}
 }
 
@@ -233,54 +184,20 @@ func (s *scanner) skipUnder(key string) bool {
 	return ok
 }
 
-func (s *scanner) word(word string) bool {
-	if len(s.data)-s.pos < len(word) || string(s.data[s.pos:s.pos+len(word)]) != word {
-		return false
-	}
-	s.pos += len(word)
-	return true
-}
-
 // wrongType notes that the next value is none of the expected type, and passes over it.
 func (s *scanner) wrongType(expected string) bool {
-	b := s.peek()
-	is := ""
-	switch b {
-	case '{':
-		is = "an object"
-	case '[':
-		is = "a list"
-	case '"':
-		is = "a string"
-	case 't', 'f':
-		is = "a boolean"
-	case 'n':
-		mark := s.pos
-		if s.word("null") {
-			s.c.Reject(abi.CodeNil, "is null, expected "+expected+": leave out what is not there")
-			return true
-		}
-		s.pos = mark
-	default:
-		is = "a number"
-	}
-	mark := s.c.Mark()
+	is, mark := stream.KindOf(s.in.Peek()), s.c.Mark()
 	if !s.skip() {
 		return false
 	}
-	if s.c.Mark() == mark {
+	switch {
+	case s.c.Mark() > mark:
+	case is == "null":
+		s.c.Reject(abi.CodeNil, "is null, expected "+expected+": leave out what is not there")
+	default:
 		s.c.Reject(abi.CodeWrongType, "is "+is+", expected "+expected)
 	}
 	return true
-}
-
-func fieldIndex(fields []field, name string) int {
-	for i := range fields {
-		if fields[i].name == name {
-			return i
-		}
-	}
-	return -1
 }
 
 // step is the path element of a key that somebody else chose.
@@ -295,4 +212,16 @@ func step(key string) abi.PathElement {
 		return abi.Key(shorten(key))
 	}
 	return abi.Field(key)
+}
+
+// shorten keeps a value's beginning for a message.
+func shorten(s string) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	end := maxShown
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "..."
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
-	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 )
 
 // TestTreesOutOfThePlaceOfTheCheckout: where a run can't see its tree there, as with temporary files in the checkout, what is installed
@@ -40,11 +39,11 @@ tests: [{alone: ["{name}", "{report}"], order: [all, "{report}"]}]
 	subject := &abi.Case{Subject: "total fails in s", Group: "s", Documents: []abi.Document{{Name: "failure", Text: "got bad\n"}}}
 	// The tests did not change: the product of the head with green tests is the tree under test.
 	for keep, offers := range map[string]int{"": 7, "keep: [modules]\n": 5} {
-		d, err := runner.Parse("check.yaml", []byte(definition+keep))
+		d, err := experiment.ParseDefinition("check.yaml", []byte(definition+keep))
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := open(t, experiment.Config{Source: dir, Green: "green", Mode: experiment.All, Budget: time.Hour, Runners: []*runner.Definition{d}})
+		l := open(t, experiment.Config{Source: dir, Green: "green", Mode: experiment.All, Budget: time.Hour, Runners: []*experiment.Definition{d}})
 		if got, err := l.Offers(t.Context(), subject); len(got) != offers || err != nil {
 			t.Errorf("%q: %v, %v, %s", keep, got, err, l.Why(subject))
 		}

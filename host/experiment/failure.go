@@ -2,11 +2,14 @@ package experiment
 
 import (
 	"maps"
+	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
@@ -31,26 +34,31 @@ type looks struct {
 	timeout  bool
 }
 
-// sourceFile is a file with its folders, which differ from machine to machine: in Go's form, which many share, and in Python's.
-var sourceFile = regexp.MustCompile(`[^\s"'()\[\]]*/([^/\s"'()\[\]]+\.\w{1,5}(?::\d|", line \d))`)
-
 // backtrace is that of a panic in Rust, or the note where there is none: which of them depends on a variable.
 var backtrace = regexp.MustCompile(`(?m)^stack backtrace:\n(?:[ \t]+.*\n)*|^note: (?:run with|Some details are omitted, run with) .RUST_BACKTRACE=.*$`)
 
 // explanation are the lines with which pytest tells where a value came from: they may show the whole environment.
 var explanation = regexp.MustCompile(`(?m)^E\s+\+\s+(?:where|and) .*$`)
 
-// placeText is a place in a file, in Go's form, which many share, and in Python's. Files of Go itself are none: they differ by its version.
-var (
-	placeText = regexp.MustCompile(`([^/\s"'()\[\]]+\.\w{1,5})(?::|", line )(\d+)`)
-	goroot    = regexp.MustCompile(`/src/(?:testing|runtime)/`)
-)
+// goroot are folders of Go itself, whose lines differ by its version.
+var goroot = regexp.MustCompile(`/src/(?:testing|runtime)/`)
+
+// withoutFolders leaves of the places in a text the names of their files: folders differ from machine to machine.
+func withoutFolders(text string) string {
+	var b strings.Builder
+	last := 0
+	for p := range sourcefile.Places(text) {
+		b.WriteString(text[last:p.Start])
+		last = p.Start + strings.LastIndexByte(p.Path, '/') + 1
+	}
+	return b.String() + text[last:]
+}
 
 // looksOf takes the looks of a failure from its documents. group is the package, class or suite of the test.
 func looksOf(group string, documents []abi.Document) looks {
 	fingerprint := func(texts ...string) string {
 		for i := range texts {
-			texts[i] = sourceFile.ReplaceAllString(texts[i], "$1")
+			texts[i] = withoutFolders(texts[i])
 		}
 		return casebook.Take(casebook.Failure{Texts: texts}).Exact
 	}
@@ -61,8 +69,11 @@ func looksOf(group string, documents []abi.Document) looks {
 	l := looks{whole: fingerprint(texts(documents)...), symptoms: map[string]bool{}, places: map[string]bool{}}
 	for _, symptom := range gotest.Symptoms(group, documents) {
 		for line := range strings.Lines(symptom) {
-			if m := placeText.FindStringSubmatch(line); m != nil && !goroot.MatchString(line) {
-				l.places[m[1]+":"+m[2]] = true
+			for p := range sourcefile.Places(line) { // the first
+				if !goroot.MatchString(line) {
+					l.places[path.Base(p.Path)+":"+strconv.Itoa(p.Line)] = true
+				}
+				break
 			}
 		}
 		l.timeout = l.timeout || strings.Contains(symptom, "panic: test timed out after ")

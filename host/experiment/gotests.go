@@ -2,29 +2,19 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
-	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
-	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
-	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
-
-// goTests is the toolchain of Go: one binary for each package and tree, without the go command in its runs.
-type goTests struct {
-	command *gorun.Go
-	modules []module
-	tested  map[string]bool // folders of the tree under test that have test files
-	problem error           // why nothing can be run
-}
 
 // goTarget is a test of Go.
 type goTarget struct {
@@ -37,19 +27,6 @@ type goTarget struct {
 type module struct{ folder, path string }
 
 const maxGoMod = 1 << 20
-
-// openGo gives the toolchain of Go for a tree with modules, else nil.
-func openGo(ctx context.Context, source runner.Source, flags []string) (*goTests, error) {
-	modules, err := modulesOf(ctx, source.Head)
-	if err != nil || len(modules) == 0 {
-		return nil, err
-	}
-	g := &goTests{modules: modules, tested: testedFolders(source.Head)}
-	if g.command, g.problem = gorun.Find(ctx, source.Scratch, flags...); g.problem == nil {
-		g.command.Hide(source.Top)
-	}
-	return g, ctx.Err()
-}
 
 func modulesOf(ctx context.Context, head *tree.Tree) ([]module, error) {
 	var found []module
@@ -84,27 +61,8 @@ func testedFolders(t *tree.Tree) map[string]bool {
 	return tested
 }
 
-// String is the toolchain's name.
-func (*goTests) String() string { return "go" }
-
-func (*goTests) cached() bool { return true }
-
+// serves: a binary knows nothing of the checkout.
 func (*goTests) serves(*tree.Tree) error { return nil }
-
-func (g *goTests) unusable() error { return g.problem }
-
-func (g *goTests) sees(path string) bool { return g.command != nil && g.command.Sees(path) }
-
-func (g *goTests) version() string {
-	if g.problem != nil {
-		return ""
-	}
-	return g.command.Version()
-}
-
-func (*goTests) variables() []string { return gorun.Variables(runner.Environment{}) }
-
-func (*goTests) pace() plan.Pace { return plan.GoPace() }
 
 // find finds the only test of Go that a case names, and its package in the tree.
 func (g *goTests) find(c *abi.Case) (*failure, error) {
@@ -126,7 +84,7 @@ func (g *goTests) find(c *abi.Case) (*failure, error) {
 	}
 	test := tests[0]
 	f := &failure{name: test.Name, group: test.Package, elapsed: test.Elapsed, certain: true}
-	t := &f.target.goTest
+	t := &f.goTest
 	t.flags = flagsOf(c.Documents)
 	var at string
 	for _, m := range g.modules { // the innermost module that has the package
@@ -153,24 +111,59 @@ func flagsOf(documents []abi.Document) []string {
 	return nil
 }
 
-func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only replaced, out string) (program, error) {
-	t := f.target.goTest
-	if !w.tested()[path.Join(t.module, t.folder)] {
-		return nil, runner.ErrNoTests
+func (*goTests) compare(ctx context.Context, head, green *tree.Tree, f *failure) (*comparison, error) {
+	test, _, _ := strings.Cut(f.name, "/")
+	pack := path.Join(f.goTest.module, f.goTest.folder)
+	now, missing, err := needs(ctx, head, pack, test)
+	if err != nil || now == nil || missing {
+		return &comparison{}, err
 	}
-	if err := w.write(ctx); err != nil {
-		return nil, err
+	before, missing, err := needs(ctx, green, pack, test)
+	if err != nil || before == nil && !missing {
+		return &comparison{}, err
 	}
-	overlay, err := only.write(out, w.source())
+	c := &comparison{needed: map[abi.TreeRevision]replaced{abi.Head: replace(pack, now.files)}, change: abi.TestNew}
+	if missing {
+		return c, nil
+	}
+	c.needed[abi.Green] = replace(pack, before.files)
+	own := func(name string) bool { return strings.HasPrefix(name, pack+"/") || pack == "." }
+	data := func(name string) bool { return sourcefile.IsTest(name) && !strings.HasSuffix(name, "_test.go") }
+	c.change = abi.TestChanged
+	if now.digest == before.digest {
+		c.same = now.process == before.process && !head.Differ(green, data)
+		if c.same || !head.Differ(green, func(name string) bool { return own(name) && data(name) }) {
+			c.change = abi.TestUnchanged
+		}
+	}
+	return c, nil
+}
+
+// The bounds of the test files that are read to find what a test needs.
+const (
+	maxTestFile  = 2 << 20
+	maxTestFiles = 500
+)
+
+// needs finds what a test needs of its package's test files in a tree; nil where that can't be told. missing: there is no such test.
+// Errors are those of reading the tree.
+func needs(ctx context.Context, t *tree.Tree, pack, test string) (n *needed, missing bool, err error) {
+	files := map[string][]byte{}
+	for _, name := range t.Paths() {
+		if path.Dir(name) != pack || !strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := t.Read(ctx, name, maxTestFile+1)
+		if err != nil {
+			return nil, false, err
+		}
+		if files[path.Base(name)] = text; len(text) > maxTestFile || len(files) > maxTestFiles {
+			return nil, false, nil
+		}
+	}
+	n, err = needsOf(files, test)
 	if err != nil {
-		return nil, err
+		return nil, errors.Is(err, errNoSuchTest), nil
 	}
-	folder := filepath.Join(w.source(), filepath.FromSlash(t.module))
-	binary, err := g.command.Build(ctx, folder, "./"+t.folder, out, slices.Concat(overlay, t.flags)...)
-	if err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context, f *failure, env runner.Environment) (*runner.Run, error) {
-		return g.command.Test(ctx, binary, f.name, env)
-	}, nil
+	return n, false, nil
 }

@@ -22,7 +22,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
-	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
@@ -62,8 +61,8 @@ type Config struct {
 	// Home leaves the tests what the user can read. Otherwise they see nothing of the user's but what their runner needs, where the
 	// system allows that: see [isolate.HidesFiles].
 	Home bool
-	// Runners run the tests. Default: [runner.Shipped].
-	Runners []*runner.Definition
+	// Runners run the tests. Default: [shippedRunners].
+	Runners []*Definition
 	// Flags are passed to every build of Go, such as -race and -tags.
 	Flags []string
 	// Progress, if it is not nil, is told when something begins or ends. Its calls don't overlap.
@@ -83,7 +82,7 @@ func (c *Config) setDefaults() error {
 		c.Parallel = 1
 	}
 	if c.Runners == nil {
-		c.Runners = runner.Shipped()
+		c.Runners = shippedRunners()
 	}
 	if c.Now == nil {
 		c.Now = time.Now //nolint:forbidigo // the default of an injected clock
@@ -207,11 +206,11 @@ func underTest(ctx context.Context, repository *tree.Repository, commit string) 
 
 // findToolchains finds the runners that the source has tests for. Its error says why none can run them.
 func (l *Lab) findToolchains(ctx context.Context, repository *tree.Repository, head *tree.Tree) error {
-	source := runner.Source{Top: repository.Top(), Dir: repository.Dir(), Head: head, Scratch: l.dir.Path}
+	source := &origin{Top: repository.Top(), Dir: repository.Dir(), Head: head, Scratch: l.dir.Path}
 	var names, problems []string
 	usable := 0
 	for _, d := range l.config.Runners {
-		t, err := openToolchain(ctx, d, source, l.config)
+		t, err := openToolchain(ctx, d, source, &l.config)
 		if err != nil {
 			return err
 		}
@@ -220,7 +219,7 @@ func (l *Lab) findToolchains(ctx context.Context, repository *tree.Repository, h
 			continue
 		}
 		l.toolchains = append(l.toolchains, t)
-		if err := t.unusable(); err != nil {
+		if err := t.about().problem; err != nil {
 			problems = append(problems, err.Error())
 		} else {
 			usable++
@@ -236,15 +235,17 @@ func (l *Lab) findToolchains(ctx context.Context, repository *tree.Repository, h
 }
 
 // openToolchain gives nil where a source has nothing for a runner.
-func openToolchain(ctx context.Context, d *runner.Definition, source runner.Source, config Config) (toolchain, error) {
-	if d.Name == runner.Go {
-		if g, err := openGo(ctx, source, config.Flags); g != nil || err != nil {
+func openToolchain(ctx context.Context, d *Definition, source *origin, config *Config) (toolchain, error) {
+	if d.Name == goRunner {
+		if g, err := openGo(ctx, source, config.Flags); g != nil {
 			return g, err
+		} else if err != nil {
+			return nil, err
 		}
 		return nil, nil //nolint:nilnil // the source has no module
 	}
-	if r, err := runner.Open(ctx, d, source); r != nil || err != nil {
-		return &defined{r, config.Network, config.Home}, err
+	if r, err := openProjects(ctx, d, source, config.Network, config.Home); r != nil || err != nil {
+		return r, err
 	}
 	return nil, nil //nolint:nilnil // the source has no such project
 }
@@ -288,7 +289,7 @@ func (l *Lab) Digest() string {
 	fmt.Fprintf(h, "%s\x00%s\x00%t %t\x00%s\x00%s\x00", resultForm, l.config.Mode, l.config.Network, l.config.Home, l.problem, l.noGreen)
 	fmt.Fprintf(h, "%s %d\x00", runtime.GOOS, runtime.NumCPU())
 	for _, t := range l.toolchains {
-		fmt.Fprintf(h, "%s %s\x00", t, t.version())
+		fmt.Fprintf(h, "%s %s\x00", t.about().name, t.about().version)
 	}
 	for _, r := range []revisions{{abi.Head, abi.Head}, {abi.Green, abi.Green}} {
 		if w := l.trees[r]; w != nil {

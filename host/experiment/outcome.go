@@ -12,7 +12,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
-	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 )
 
 // maxDetailBytes is the most of a detail.
@@ -39,20 +38,20 @@ type tally struct {
 }
 
 // add takes a run.
-func (t *tally) add(f *failure, run *runner.Run) {
+func (t *tally) add(f *failure, run *testRun) {
 	t.runs++
 	if run.Rows {
 		t.result.Test = abi.TestChanged
 	}
 	limit := run.Result.Ending != isolate.Exited && run.Result.Ending != isolate.Signaled
 	switch {
-	case run.Kind == runner.Passed:
+	case run.Kind == kindPassed:
 		t.result.Passed++
 	case run.Rows: // it is another row that fails
 		t.missed, t.reason = true, "green has the test with other rows, of which some do not pass: "+run.Log()
-	case run.Kind == runner.Skipped:
+	case run.Kind == kindSkipped:
 		t.reason = "the test was skipped"
-	case run.Kind == runner.Failed && !limit, run.Kind == runner.Failed && run.Result.Ending == isolate.OverTime:
+	case run.Kind == kindFailed && !limit, run.Kind == kindFailed && run.Result.Ending == isolate.OverTime:
 		t.failed(f, run.Documents)
 	case limit && run.Result.Ending == isolate.OverTime && t.looks.timeout:
 		t.result.Same++
@@ -62,19 +61,19 @@ func (t *tally) add(f *failure, run *runner.Run) {
 		t.alike = false
 		t.others = &looks{}
 		t.other(fmt.Sprintf("the run was ended by its limit of %s\n%s", run.Result.Ending, run.Log()))
-	case run.Kind == runner.Absent:
+	case run.Kind == kindAbsent:
 		t.absent++
-	case run.Kind == runner.Silent && t.result.Experiment.Order == abi.OriginalOrder:
+	case run.Kind == kindSilent && t.result.Experiment.Order == abi.OriginalOrder:
 		t.reason = "the tests beside this one ended before it: " + output(run)
 	default: // such as a panic before the first test
 		t.failed(f, []abi.Document{{Name: "log", Text: output(run)}})
 	}
 }
 
-func output(run *runner.Run) string { return strings.ReplaceAll(string(run.Result.Output), "\x16", "") }
+func output(run *testRun) string { return strings.ReplaceAll(string(run.Result.Output), "\x16", "") }
 
 func (t *tally) failed(f *failure, documents []abi.Document) {
-	log := (&runner.Run{Documents: documents}).Log()
+	log := (&testRun{Documents: documents}).Log()
 	l := looksOf(f.group, documents)
 	t.failures = append(t.failures, l)
 	switch {
@@ -149,13 +148,13 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 	t.compare()
 	r.Outcome = t.outcome()
 	unchanged := r.Experiment.Product == abi.Head && r.Experiment.Tests == abi.Head // where the test of the case was built and found
-	switch failed, isBuild := errors.AsType[*runner.BuildError](err); {
+	switch failed, isBuild := errors.AsType[*buildError](err); {
 	case isBuild && unchanged:
 		return notRun(r.Experiment, "the tree under test does not build (submodules and files that git ignores are not in it):\n"+failed.Output), true
 	case isBuild:
 		r.Outcome, r.Detail = abi.OutcomeNotBuilt, firstLines(failed.Output)
 		return *r, true
-	case errors.Is(err, runner.ErrNoTests):
+	case errors.Is(err, errNoTests):
 		r.Outcome = abi.OutcomeNoTest
 		return *r, true
 	case err != nil && r.Outcome == abi.OutcomeNotRun:

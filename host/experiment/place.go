@@ -17,9 +17,7 @@ import (
 	"sync"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/experiment/gorun"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
 
 // place is where an experiment is made.
@@ -89,7 +87,7 @@ type comparisons struct {
 }
 
 func (l *Lab) comparison(ctx context.Context, f *failure) (*comparison, error) {
-	key := strings.Join([]string{f.toolchain.String(), f.unit, f.name}, " ")
+	key := strings.Join([]string{f.toolchain.about().name, f.unit, f.name}, " ")
 	l.comparisons.mu.Lock()
 	defer l.comparisons.mu.Unlock()
 	if c := l.comparisons.made[key]; c != nil {
@@ -104,63 +102,6 @@ func (l *Lab) comparison(ctx context.Context, f *failure) (*comparison, error) {
 	}
 	l.comparisons.made[key] = c
 	return c, nil
-}
-
-func (*goTests) compare(ctx context.Context, head, green *tree.Tree, f *failure) (*comparison, error) {
-	test, _, _ := strings.Cut(f.name, "/")
-	pack := path.Join(f.target.goTest.module, f.target.goTest.folder)
-	now, missing, err := needs(ctx, head, pack, test)
-	if err != nil || now == nil || missing {
-		return &comparison{}, err
-	}
-	before, missing, err := needs(ctx, green, pack, test)
-	if err != nil || before == nil && !missing {
-		return &comparison{}, err
-	}
-	c := &comparison{needed: map[abi.TreeRevision]replaced{abi.Head: replace(pack, now.Files)}, change: abi.TestNew}
-	if missing {
-		return c, nil
-	}
-	c.needed[abi.Green] = replace(pack, before.Files)
-	own := func(name string) bool { return strings.HasPrefix(name, pack+"/") || pack == "." }
-	data := func(name string) bool { return tree.IsTest(name) && !strings.HasSuffix(name, "_test.go") }
-	c.change = abi.TestChanged
-	if now.Digest == before.Digest {
-		c.same = now.Process == before.Process && !head.Differ(green, data)
-		if c.same || !head.Differ(green, func(name string) bool { return own(name) && data(name) }) {
-			c.change = abi.TestUnchanged
-		}
-	}
-	return c, nil
-}
-
-// The bounds of the test files that are read to find what a test needs.
-const (
-	maxTestFile  = 2 << 20
-	maxTestFiles = 500
-)
-
-// needs finds what a test needs of its package's test files in a tree; nil where that can't be told. missing: there is no such test.
-// Errors are those of reading the tree.
-func needs(ctx context.Context, t *tree.Tree, pack, test string) (n *gorun.Needed, missing bool, err error) {
-	files := map[string][]byte{}
-	for _, name := range t.Paths() {
-		if path.Dir(name) != pack || !strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		text, err := t.Read(ctx, name, maxTestFile+1)
-		if err != nil {
-			return nil, false, err
-		}
-		if files[path.Base(name)] = text; len(text) > maxTestFile || len(files) > maxTestFiles {
-			return nil, false, nil
-		}
-	}
-	n, err = gorun.Needs(files, test)
-	if err != nil {
-		return nil, errors.Is(err, gorun.ErrNoSuchTest), nil
-	}
-	return n, false, nil
 }
 
 // replaced are files that builds see with another content, by their paths in the tree; those without any they do not see.
@@ -211,4 +152,46 @@ func (r replaced) write(folder, treeFolder string) (flags []string, err error) {
 	}
 	list := filepath.Join(folder, "overlay.json")
 	return []string{"-overlay=" + list}, os.WriteFile(list, data, 0o600)
+}
+
+var errReruns = errors.New("only reruns of this tree are allowed")
+
+// Offers are the experiments that can be run for the case, the cheapest first: the same for the same case. None where nothing can be
+// run, for which [Lab.Why] has the reason. The error is that of the context.
+func (l *Lab) Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentOffer, error) {
+	if err := ctx.Err(); err != nil || l.problem != "" {
+		return nil, err
+	}
+	f, err := l.failureOf(subject)
+	if err != nil {
+		return nil, nil //nolint:nilerr // Why tells it
+	}
+	offers := plan.Offers(f.elapsed, f.toolchain.about().pace, func(e abi.Experiment) plan.Build { return l.builds(ctx, f, e) })
+	return offers, ctx.Err()
+}
+
+// Able says whether any experiment can be run.
+func (l *Lab) Able() bool { return l.problem == "" }
+
+// Why says in a line why there are no offers for a case, or not all of the mode; empty if there are. Of a nil case it says what
+// holds for all.
+func (l *Lab) Why(subject *abi.Case) string {
+	if l.problem != "" {
+		return l.problem
+	}
+	if subject != nil {
+		f, err := l.failureOf(subject)
+		if err != nil {
+			return oneLine(err.Error())
+		}
+		if l.config.Mode == Reruns {
+			return errReruns.Error()
+		}
+		if w := l.trees[revisions{abi.Green, abi.Green}]; w != nil {
+			if err := f.toolchain.serves(w.tree); err != nil {
+				return err.Error()
+			}
+		}
+	}
+	return l.noGreen
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
-	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 )
 
 // rowsRunner is a runner of test_*.py files, of which it knows rows as lines "row NAME pass". Like pytest, it runs one row by its name, or
@@ -45,7 +44,7 @@ func TestAccept_FZ4_AnEditedRowIsAChangedTest(t *testing.T) {
 	python := func(rows ...string) string {
 		return "import pytest\n\n@pytest.mark.parametrize(\"a\", [\n" + strings.Join(rows, "\n") + "\n])\ndef test_sum(a):\n    assert a\n"
 	}
-	d, err := runner.Parse("rows.yaml", []byte(rowsDefinition))
+	d, err := experiment.ParseDefinition("rows.yaml", []byte(rowsDefinition))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +69,7 @@ func TestAccept_FZ4_AnEditedRowIsAChangedTest(t *testing.T) {
 			git(t, dir, "add", ".")
 			git(t, dir, "commit", "-qm", "green")
 			write(t, dir, map[string]string{"test_rows.py": python("# test_sum[1] pass", "# test_sum[3] fail")})
-			lab := open(t, experiment.Config{Source: dir, Green: "HEAD", Mode: experiment.All, Runners: []*runner.Definition{d}, Budget: time.Minute})
+			lab := open(t, experiment.Config{Source: dir, Green: "HEAD", Mode: experiment.All, Runners: []*experiment.Definition{d}, Budget: time.Minute})
 			c := abi.Case{Subject: "test_sum[3] fails in test_rows", Group: "test_rows", Documents: []abi.Document{{Name: "failure", Text: "E       assert test_sum[3]\n"}}}
 			for _, e := range []abi.Experiment{
 				{Product: abi.Green, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2},

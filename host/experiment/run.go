@@ -11,7 +11,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
-	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 )
 
 // Run runs one of the experiments that are offered for the case, or takes its result from an earlier case with the same failure or
@@ -35,12 +34,12 @@ func (l *Lab) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi
 	}
 	key, learned := l.key(in, f, e), false
 	return l.shared.do(ctx, key, func() (abi.ExperimentResult, bool, error) {
-		if f.toolchain.cached() {
+		if f.toolchain.about().cached {
 			if r, ok := l.cache.read(key, e); ok {
 				return r, true, nil
 			}
 		}
-		expected := plan.Seconds(f.elapsed, f.toolchain.pace(), e, l.builds(ctx, f, e))
+		expected := plan.Seconds(f.elapsed, f.toolchain.about().pace, e, l.builds(ctx, f, e))
 		left := l.account.begin(time.Duration(expected * float64(time.Second)))
 		defer left(0)
 		r, constant, final, err := l.perform(ctx, in, f, e, left)
@@ -48,7 +47,7 @@ func (l *Lab) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi
 			l.constants.Store(f.fingerprint, constant)
 			learned = true // again in another process, which needs it for what comes after
 		}
-		if final && err == nil && f.toolchain.cached() && !learned {
+		if final && err == nil && f.toolchain.about().cached && !learned {
 			l.cache.write(key, &r)
 		}
 		return r, final, err
@@ -80,14 +79,14 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experiment, left func(float64)) (r abi.ExperimentResult, constant *looks, final bool, err error) {
 	t := tally{result: abi.ExperimentResult{Experiment: e, Test: in.test}, looks: f.looks, online: l.config.Network, homeless: l.hidesHome(), hidden: f.hidden, constant: l.constantOf(f, e)}
 	if in.absent {
-		r, final = t.end(runner.ErrNoTests)
+		r, final = t.end(errNoTests)
 		return r, nil, final, nil
 	}
 	run, err := l.program(ctx, in, f, e)
 	for err == nil && t.runs < e.Runs && !t.decided() {
-		var r *runner.Run
+		var r *testRun
 		err = l.step(ctx, f, e, func() (err error) {
-			r, err = l.run(ctx, in.workspace, run, f, runner.Environment{
+			r, err = l.run(ctx, in.workspace, run, f, environment{
 				Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
 				Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Green, Limits: isolate.Limits{Time: runLimit(f, e)},
 			})
@@ -127,7 +126,7 @@ func (l *Lab) program(ctx context.Context, in *place, f *failure, e abi.Experime
 			run, err = l.build(ctx, in.workspace, f, only)
 			return err
 		})
-		if _, failed := errors.AsType[*runner.BuildError](err); !failed {
+		if _, failed := errors.AsType[*buildError](err); !failed {
 			break
 		}
 	}
@@ -152,7 +151,7 @@ const (
 )
 
 func runLimit(f *failure, e abi.Experiment) time.Duration {
-	limit, least := elapsedFactor*min(f.elapsed, plan.MostRun), leastLimit+elapsedFactor*f.toolchain.pace().Start
+	limit, least := elapsedFactor*min(f.elapsed, plan.MostRun), leastLimit+elapsedFactor*f.toolchain.about().pace.Start
 	if e.Order == abi.OriginalOrder || strings.Contains(f.name, "/") {
 		least = othersLimit
 	}

@@ -15,20 +15,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
-	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
 
 // toolchain runs the tests of one kind of project: Go's, or those of a runner that is defined.
 type toolchain interface {
-	// String names the toolchain, version all of it that results depend on.
-	fmt.Stringer
-	version() string
-	// variables of the user that tests see. They are no part of the version: a run that is resumed may come from another terminal.
-	variables() []string
-	// unusable says why nothing can be run, and cached whether results are kept for later.
-	unusable() error
-	cached() bool
+	about() *facts
 	// serves says why a tree can't be run.
 	serves(t *tree.Tree) error
 	// sees says whether tests see a path outside of their tree where files are hidden.
@@ -36,28 +28,45 @@ type toolchain interface {
 	// find gives the failing test of a case. Its error says why there is none that can be run, errNoTest that the case is not about
 	// one of this toolchain.
 	find(c *abi.Case) (*failure, error)
-	// pace is what a run takes beside its tests, and what a build takes in the tree under test and in another one.
-	pace() plan.Pace
 	// compare compares the test in the tree under test and in the green one; the comparison is empty where it can't. Its error is that
 	// of reading the trees.
 	compare(ctx context.Context, head, green *tree.Tree, f *failure) (*comparison, error)
 	// build builds what a tree needs to run the test, with some of its files replaced, into the tree or into the folder out. Errors of
-	// the code are *runner.BuildError and runner.ErrNoTests.
+	// the code are *buildError and errNoTests.
 	build(ctx context.Context, w *workspace, f *failure, only replaced, out string) (program, error)
 }
 
+// facts are what holds for all tests of a toolchain.
+type facts struct {
+	name string
+	// version is of all that results depend on. variables of the user that tests see are no part of it: a run that is resumed may come
+	// from another terminal.
+	version   string
+	variables []string
+	problem   error // why nothing can be run
+	cached    bool  // results are kept for later
+	// pace is what a run takes beside its tests, and what a build takes in the tree under test and in another one.
+	pace plan.Pace
+}
+
+func (f *facts) about() *facts { return f }
+
+// String is the name.
+func (f *facts) String() string { return f.name }
+
 // program runs the test of a failure once.
-type program func(ctx context.Context, f *failure, env runner.Environment) (*runner.Run, error)
+type program func(ctx context.Context, f *failure, env environment) (*testRun, error)
 
 var errNoTest = errors.New("no failing test is named")
 
 // failure is the failing test of a case, and how it failed.
 type failure struct {
 	toolchain toolchain
-	target    target
-	name      string // of the test
-	group     string // of the test: a package, a class or a suite
-	certain   bool   // no other toolchain is meant
+	goTest    goTarget     // of Go's toolchain
+	project   *projectTest // of another one
+	name      string       // of the test
+	group     string       // of the test: a package, a class or a suite
+	certain   bool         // no other toolchain is meant
 	elapsed   time.Duration
 	// unit names what is built in a tree to run the test.
 	unit string
@@ -66,12 +75,6 @@ type failure struct {
 	looks       looks
 	// hidden is a path that the failure names and that experiments hide; empty for none.
 	hidden string
-}
-
-// target is what only the toolchain knows of a test.
-type target struct {
-	goTest  goTarget
-	project *runner.Target
 }
 
 // failureOf finds the failing test of a case. Its error says why there is none that can be run.
@@ -97,7 +100,7 @@ func (l *Lab) failureOf(c *abi.Case) (*failure, error) {
 	case len(found) == 0:
 		return nil, l.noRunner(c)
 	case len(found) > 1:
-		return nil, fmt.Errorf("both %s and %s could run the test: choose one with --experiments runner=NAME", found[0].toolchain, found[1].toolchain)
+		return nil, fmt.Errorf("both %s and %s could run the test: choose one with --runner", found[0].toolchain.about(), found[1].toolchain.about())
 	}
 	f := found[0]
 	f.fingerprint = casebook.Take(casebook.Failure{Subject: c.Subject, Test: f.group + "." + f.name, Texts: texts(c.Documents)}).Exact
@@ -116,7 +119,7 @@ func (l *Lab) noRunner(c *abi.Case) error {
 	}
 	var names []string
 	for _, t := range l.toolchains {
-		names = append(names, t.String())
+		names = append(names, t.about().name)
 	}
 	return fmt.Errorf("no test of %s, and the source has tests of no other runner; is the report of another language or project?", strings.Join(names, " or "))
 }

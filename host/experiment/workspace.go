@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
 
@@ -57,13 +56,13 @@ func (w *workspace) lock(ctx context.Context) error {
 
 func (w *workspace) unlock() { <-w.turn }
 
-// build gives what runs the test of a failure, in the tree with some of its files replaced. Errors of the code are kept: *runner.BuildError and runner.ErrNoTests.
+// build gives what runs the test of a failure, in the tree with some of its files replaced. Errors of the code are kept: *buildError and errNoTests.
 func (l *Lab) build(ctx context.Context, w *workspace, f *failure, only replaced) (program, error) {
 	if err := w.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer w.unlock()
-	key := strings.Join([]string{f.toolchain.String(), f.unit, only.digest()}, " ")
+	key := strings.Join([]string{f.toolchain.about().name, f.unit, only.digest()}, " ")
 	if b, ok := w.built[key]; ok {
 		return b.program, b.err
 	}
@@ -76,7 +75,7 @@ func (l *Lab) build(ctx context.Context, w *workspace, f *failure, only replaced
 	}
 	var b built
 	b.program, b.err = f.toolchain.build(ctx, w, f, only, out)
-	if _, failed := errors.AsType[*runner.BuildError](b.err); b.err == nil || failed || errors.Is(b.err, runner.ErrNoTests) {
+	if _, failed := errors.AsType[*buildError](b.err); b.err == nil || failed || errors.Is(b.err, errNoTests) {
 		w.built[key] = b
 	}
 	if errors.Is(context.Cause(ctx), errSlowBuild) {
@@ -109,7 +108,7 @@ func (w *workspace) write(ctx context.Context) error {
 
 // run runs a test in isolation. With overlays the tree stays as it is; without them the test may change it, and it is written again
 // before the next run.
-func (l *Lab) run(ctx context.Context, w *workspace, run program, f *failure, env runner.Environment) (*runner.Run, error) {
+func (l *Lab) run(ctx context.Context, w *workspace, run program, f *failure, env environment) (*testRun, error) {
 	if l.overlays {
 		env.Scratch, env.Overlay = filepath.Join(l.dir.Path, "run"+strconv.FormatInt(l.scratches.Add(1), 10)), w.folder
 		if err := os.Mkdir(env.Scratch, 0o700); err != nil {

@@ -35,23 +35,18 @@ type Borne struct {
 // Compares says whether the tree was opened with a revision to compare with.
 func (t *Tree) Compares() bool { return t.compares }
 
-// Bearing finds the tests that a text tells of, by the frames that it names or else by the names of tests, and says of
+// Bearing finds the tests that a text tells of, by its frames or else by the names of tests, and says of
 // each change how near it is to them. In Go that follows the imports within the modules of the tree, through at most
 // 2,000 packages; elsewhere, where files stand, what they are called and what the tests' own lines import. The same text
 // has the same answer.
-func (t *Tree) Bearing(text string) Bearing {
+func (t *Tree) Bearing(text string, frames []Frame) Bearing {
 	if len(text) > maxLogBytes {
 		text = text[len(text)-maxLogBytes:]
 	}
-	return t.BearingOn(text, t.Frames(text))
-}
-
-// BearingOn is Bearing for a text whose frames are known.
-func (t *Tree) BearingOn(text string, frames []Frame) Bearing {
-	if len(t.changes) == 0 {
-		return Bearing{Located: len(t.failing(text, frames).files) > 0}
-	}
 	tests := t.failing(text, frames)
+	if len(t.changes) == 0 {
+		return Bearing{Located: len(tests.files) > 0}
+	}
 	g := t.goModules()
 	b := Bearing{Located: len(tests.files) > 0, Changes: make([]Borne, len(t.changes)), Tests: t.tests(text, tests)}
 	var packages []string
@@ -60,7 +55,7 @@ func (t *Tree) BearingOn(text string, frames []Frame) Bearing {
 			packages = append(packages, dir)
 		}
 	}
-	s := &scope{tree: t, modules: g, tests: tests, language: len(packages) > 0, used: map[string]*usedLines{}}
+	s := &scope{tree: t, modules: g, tests: tests, language: len(packages) > 0}
 	s.distance, s.whole = g.distances(packages)
 	s.plain = t.plainTests(tests)
 	s.uses = s.usesOf()
@@ -103,7 +98,7 @@ type scope struct {
 	whole    bool
 	plain    []plainTest
 	uses     uses // nil where it is not known what the tests use
-	used     map[string]*usedLines
+	used     memo[*usedLines]
 }
 
 // reach says how near a change is.

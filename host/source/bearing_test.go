@@ -104,7 +104,7 @@ func TestBearingOfChangesOnATest(t *testing.T) {
 			if text == "" {
 				text = failedTotal
 			}
-			b := openTree(t, dir, "HEAD~1").Bearing(text)
+			b := openTree(t, dir, "HEAD~1").BearingOf(text)
 			if diff := cmp.Diff(tt.want, reached(b)); diff != "" || b.Located == tt.lost {
 				t.Errorf("located %t, %s", b.Located, diff)
 			}
@@ -122,9 +122,9 @@ func TestATreeCanBeAskedByMany(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 16 {
 		text := texts[i%len(texts)]
-		want := reached(alone.Bearing(text))
+		want := reached(alone.BearingOf(text))
 		group.Go(func() {
-			if diff := cmp.Diff(want, reached(tree.Bearing(text))); diff != "" {
+			if diff := cmp.Diff(want, reached(tree.BearingOf(text))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -153,7 +153,7 @@ func TestRemovedFilesBear(t *testing.T) {
 	}
 	commit(map[string]string{"cart/new.go": "package cart\n"})
 	want := []string{"cart/cart.go package Total", "cart/new.go package"}
-	if diff := cmp.Diff(want, reached(openTree(t, dir, "HEAD~1").Bearing(failedTotal))); diff != "" {
+	if diff := cmp.Diff(want, reached(openTree(t, dir, "HEAD~1").BearingOf(failedTotal))); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -3,14 +3,12 @@ package source
 import (
 	"path"
 	"slices"
-	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/testcode"
 )
 
-// codeToken is a piece of code in a line, counted from 1. Pieces that can't be attributed to a line have line 0.
-type codeToken struct {
-	line int
-	text string
-}
+// codeToken has line 0 where a piece of code can't be attributed to a line.
+type codeToken = testcode.Token
 
 // markCode says of each hunk whether it changes code: more than comments, formatting and the order of imports. What can't be
 // told from code, such as data and files with syntax errors, is code.
@@ -40,30 +38,18 @@ func tokensOf(name string, text []byte) (tokens []codeToken, ok bool) {
 	if path.Ext(name) == ".go" {
 		return goTokens(name, text)
 	}
-	if l := languageOf(name); l != nil {
-		return l.tokens(string(text))
-	}
-	return nil, false
+	return testcode.Tokens(name, string(text))
 }
 
 func sameText(a, b []codeToken) bool {
-	return slices.EqualFunc(a, b, func(x, y codeToken) bool { return x.text == y.text })
+	return slices.EqualFunc(a, b, func(x, y codeToken) bool { return x.Text == y.Text })
 }
 
 // inLines are the tokens of n lines; the tokens come in the order of their lines.
 func inLines(tokens []codeToken, first, n int) []codeToken {
 	at := func(line int) int {
-		i, _ := slices.BinarySearchFunc(tokens, line, func(t codeToken, line int) int { return t.line - line })
+		i, _ := slices.BinarySearchFunc(tokens, line, func(t codeToken, line int) int { return t.Line - line })
 		return i
 	}
 	return tokens[at(first):at(first+n)]
-}
-
-// appendLines adds a token that may have several lines, each as a token of its own.
-func appendLines(tokens []codeToken, line int, text string) []codeToken {
-	for part := range strings.SplitSeq(text, "\n") {
-		tokens = append(tokens, codeToken{line, strings.TrimSuffix(part, "\r")})
-		line++
-	}
-	return tokens
 }

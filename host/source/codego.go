@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/testcode"
 )
 
 var (
@@ -33,7 +35,7 @@ func goTokens(name string, text []byte) ([]codeToken, bool) {
 	slices.Sort(g.imports)
 	tokens := make([]codeToken, 0, len(g.tokens)+len(g.imports))
 	for _, spec := range g.imports {
-		tokens = append(tokens, codeToken{0, spec})
+		tokens = append(tokens, codeToken{Text: spec})
 	}
 	return append(tokens, g.tokens...), valid && g.depth == 0
 }
@@ -71,22 +73,22 @@ func (g *goCode) add(line int, tok token.Token, literal string) {
 	}
 	g.comments = nil
 	text := tok.String()
-	if n := len(g.tokens); closes && n > 0 && (g.tokens[n-1].text == ";" || g.tokens[n-1].text == ",") {
+	if n := len(g.tokens); closes && n > 0 && (g.tokens[n-1].Text == ";" || g.tokens[n-1].Text == ",") {
 		g.tokens = g.tokens[:n-1]
 	}
 	if tok != token.SEMICOLON && literal != "" { // a semicolon is one, written or not
 		text = literal
 	}
-	g.tokens = appendLines(g.tokens, line, text)
+	g.tokens = testcode.AppendLines(g.tokens, line, text)
 }
 
 func (g *goCode) comment(line int, text string) {
 	g.output = g.tests && (g.output || goOutput.MatchString(text))
 	if g.output || goDirective.MatchString(text) {
-		g.tokens = appendLines(g.tokens, line, text)
+		g.tokens = testcode.AppendLines(g.tokens, line, text)
 		return
 	}
-	g.comments = appendLines(g.comments, line, text)
+	g.comments = testcode.AppendLines(g.comments, line, text)
 }
 
 func (g *goCode) importToken(tok token.Token, literal string) {

@@ -86,29 +86,25 @@ func subjectOf(text string) (name, class string) {
 
 var definition = regexp.MustCompile(`(?m)^(?:func|[ \t]*(?:async )?def)[ \t]+((?:Test|Fuzz|Example|Benchmark|test_)[\pL\d_]*)[ \t]*\(`)
 
-// testIndex lists the files that define a test, by its name. It reads at most 64 MiB of test files, once.
-func (t *Tree) testIndex() map[string][]string {
-	t.indexOnce.Do(func() {
-		t.index = map[string][]string{}
-		room := maxIndexBytes
-		for _, name := range t.files {
-			ext := path.Ext(name)
-			if ext != ".go" && ext != ".py" || sourcefile.KindOf(name) != abi.SourceTest {
-				continue
-			}
-			data, err := t.read(name)
-			if room -= len(data); err != nil || room < 0 {
-				continue
-			}
-			for _, m := range definition.FindAllSubmatch(data, -1) {
-				test := string(m[1])
-				if list := t.index[test]; len(list) == 0 || list[len(list)-1] != name {
-					t.index[test] = append(list, name)
-				}
+// indexTests lists the files that define a test, by its name. It reads at most 64 MiB of test files.
+func (t *Tree) indexTests() map[string][]string {
+	index, room := map[string][]string{}, maxIndexBytes
+	for _, name := range t.files {
+		if ext := path.Ext(name); ext != ".go" && ext != ".py" || sourcefile.KindOf(name) != abi.SourceTest {
+			continue
+		}
+		data, err := t.read(name)
+		if room -= len(data); err != nil || room < 0 {
+			continue
+		}
+		for _, m := range definition.FindAllSubmatch(data, -1) {
+			test := string(m[1])
+			if list := index[test]; len(list) == 0 || list[len(list)-1] != name {
+				index[test] = append(list, name)
 			}
 		}
-	})
-	return t.index
+	}
+	return index
 }
 
 // definitions are the files that define the tests. A name that several files have is that of the one whose folder the
@@ -166,7 +162,7 @@ func (t *Tree) wordsOf(text string, tests failing) map[string]bool {
 // functionsOf are the functions of a file: as they stand there where the language is known, else from each line that defines one to
 // the next.
 func (t *Tree) functionsOf(file string, lines []string) []function {
-	if g := t.parsed(file); g.name != "" || len(g.functions) > 0 {
+	if g := t.parse(file); g.name != "" || len(g.functions) > 0 {
 		return g.functions
 	}
 	var list []function

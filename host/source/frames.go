@@ -36,13 +36,12 @@ type Frame struct {
 	Stale bool
 }
 
-// A place as logs write it: path:line, path:line N, path(line), File "path", line N, in function.
 var (
-	placed = regexp.MustCompile(`File "([^"\n]{1,500})", line (\d{1,9})(?:, in ([^\s]{1,200}))?` +
-		`|((?:\b[A-Za-z]:[\\/])?[^\s:;,"'` + "`" + `()\[\]<>|*?=]{0,500}\.[A-Za-z][A-Za-z0-9]{0,9})(?::(?:line )?|\()(\d{1,9})`)
 	// at pkg.Class.method( of the JVM, at method ( of JavaScript.
 	called = regexp.MustCompile(`\bat (?:async |new )?([\pL\d_$.<>#/]{1,200}) ?\((?:[a-z-]+:)?$`)
-	colour = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]`)
+	// , in name of Python.
+	inFunction = regexp.MustCompile(`^, in ([^\s]{1,200})`)
+	colour     = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]`)
 )
 
 // Frames gives the places of the module under test that a log points to, in the order in which they come first, at most
@@ -56,20 +55,16 @@ func (t *Tree) Frames(text string) []Frame {
 	found := map[string]int{}
 	files := map[string]*goFile{}
 	var frames []Frame
-	for _, m := range placed.FindAllStringSubmatchIndex(text, maxPlaces) {
-		name, digits, function := group(text, m, 1), group(text, m, 2), group(text, m, 3)
-		if name == "" {
-			name, digits = group(text, m, 4), group(text, m, 5)
-			if before := called.FindStringSubmatch(text[max(0, m[0]-300):m[8]]); before != nil {
-				function = before[1]
-			}
+	places := 0
+	for p := range sourcefile.Places(text) {
+		if places++; places > maxPlaces {
+			break
 		}
-		line, err := strconv.Atoi(digits)
-		file := t.resolve(name, text)
-		if err != nil || line == 0 || line > maxLine || file == "" {
+		file := t.resolve(p.Path, text)
+		if file == "" || p.Line > maxLine {
 			continue
 		}
-		key := file + ":" + digits
+		key := file + ":" + strconv.Itoa(p.Line)
 		if i, ok := found[key]; ok {
 			frames[i].Count++
 			continue
@@ -78,16 +73,15 @@ func (t *Tree) Frames(text string) []Frame {
 			continue
 		}
 		found[key] = len(frames)
-		frames = append(frames, t.frame(files, file, line, tidy(function)))
+		function := ""
+		if m := called.FindStringSubmatch(text[max(0, p.Start-300):p.Start]); m != nil {
+			function = m[1]
+		} else if m := inFunction.FindStringSubmatch(text[p.End:min(len(text), p.End+210)]); m != nil {
+			function = m[1]
+		}
+		frames = append(frames, t.frame(files, file, p.Line, tidy(function)))
 	}
 	return frames
-}
-
-func group(text string, m []int, i int) string {
-	if m[2*i] < 0 {
-		return ""
-	}
-	return text[m[2*i]:m[2*i+1]]
 }
 
 func (t *Tree) frame(files map[string]*goFile, file string, line int, function string) Frame {

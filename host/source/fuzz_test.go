@@ -35,6 +35,6 @@ func FuzzTree(f *testing.F) {
 				t.Errorf("%+v", frame)
 			}
 		}
-		tree.Bearing(log)
+		tree.BearingOf(log)
 	})
 }

@@ -25,6 +25,10 @@ type function struct {
 
 // parse never fails: a file that can't be read has no lines.
 func (t *Tree) parse(file string) *goFile {
+	return t.parsed.of(file, func() *goFile { return t.goFile(file) })
+}
+
+func (t *Tree) goFile(file string) *goFile {
 	data, err := t.read(file)
 	if err != nil {
 		return &goFile{}

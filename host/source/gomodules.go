@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
@@ -21,9 +20,7 @@ type goModules struct {
 	tree    *Tree
 	modules []goModule // the deepest folders first
 	files   map[string][]string
-
-	mu      sync.Mutex
-	imports map[string]*goImports // by folder
+	imports memo[*goImports] // by folder
 }
 
 type goModule struct{ dir, path string }
@@ -35,7 +32,7 @@ type goImports struct {
 }
 
 func newGoModules(t *Tree) *goModules {
-	g := &goModules{tree: t, files: map[string][]string{}, imports: map[string]*goImports{}}
+	g := &goModules{tree: t, files: map[string][]string{}}
 	for _, name := range t.files {
 		if path.Ext(name) == ".go" && !sourcefile.Installed(name) {
 			dir := path.Dir(name)
@@ -103,13 +100,11 @@ func (g *goModules) folderOf(importPath string) (dir string, ok bool) {
 
 // importsOf reads what the Go files of a folder import, once.
 func (g *goModules) importsOf(dir string) *goImports {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if known, ok := g.imports[dir]; ok {
-		return known
-	}
+	return g.imports.of(dir, func() *goImports { return g.newImports(dir) })
+}
+
+func (g *goModules) newImports(dir string) *goImports {
 	found := &goImports{}
-	g.imports[dir] = found
 	for _, name := range g.files[dir] {
 		data, err := g.tree.read(name)
 		if err != nil {

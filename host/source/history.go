@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
@@ -27,10 +26,9 @@ type Commit struct {
 
 // history is the commits between the revision and HEAD. Its methods may be called concurrently.
 type history struct {
-	mu      sync.Mutex
 	repo    *repository
 	commits []*object.Commit // the latest first
-	files   map[string][]fileCommit
+	files   memo[[]fileCommit]
 	began   string // the commit at which HEAD left the history of the revision, if it did
 	ahead   int    // commits of the revision since then
 }
@@ -43,7 +41,7 @@ type fileCommit struct {
 
 // newHistory lists the commits that HEAD has and since has not. Where the clone ends, so does the list.
 func newHistory(repo *repository, since *object.Commit) *history {
-	h := &history{repo: repo, files: map[string][]fileCommit{}}
+	h := &history{repo: repo}
 	head, err := repo.named("HEAD")
 	if err != nil {
 		return h // a repository without commits on its branch
@@ -123,14 +121,7 @@ func (h *history) of(file string, hunk *Hunk) *Commit {
 	if h == nil {
 		return nil
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	list, ok := h.files[file]
-	if !ok {
-		list = h.commitsOf(file)
-		h.files[file] = list
-	}
-	for _, c := range list {
+	for _, c := range h.files.of(file, func() []fileCommit { return h.commitsOf(file) }) {
 		has := func(lines map[string]bool) func(string) bool { return func(line string) bool { return lines[line] } }
 		if slices.ContainsFunc(hunk.Added, has(c.added)) || slices.ContainsFunc(hunk.Removed, has(c.removed)) {
 			message := c.commit.Message[:min(len(c.commit.Message), maxMessageBytes)]

@@ -33,20 +33,35 @@ type Intent struct {
 	Names []string
 }
 
-// shown cuts a hunk to the lines around those that matter most.
+// shown cuts a hunk to the lines around those that matter most, by their indexes, without blank lines, comments and imports.
 func (t *Tree) shown(c *Change, h *Hunk, removed, added int) Shown {
 	old, now := solid(h.Removed), solid(h.Added)
 	n := min(len(old), max(maxShownLines/2, maxShownLines-len(now)))
-	var b strings.Builder
-	write := func(sign string, lines []string, around, n int) {
-		first := max(0, min(around-n/2, len(lines)-n))
-		for _, line := range lines[first:min(first+n, len(lines))] {
-			b.WriteString(sign + line + "\n")
-		}
+	return t.cut(c, h, around(old, placeOf(h.Removed, removed), n), around(now, placeOf(h.Added, added), maxShownLines-n))
+}
+
+// plain is a hunk with all of its lines, of those that were added those around one.
+func (t *Tree) plain(c *Change, h *Hunk, added int) Shown {
+	n := min(len(h.Removed), max(maxShownLines/2, maxShownLines-len(h.Added)))
+	return t.cut(c, h, h.Removed[:n], around(h.Added, added, maxShownLines-n))
+}
+
+// around are n lines around one of them.
+func around(lines []string, at, n int) []string {
+	n = min(n, len(lines))
+	first := max(0, min(at-n/2, len(lines)-n))
+	return lines[first : first+n]
+}
+
+func (t *Tree) cut(c *Change, h *Hunk, removed, added []string) Shown {
+	var lines []string
+	for _, line := range removed {
+		lines = append(lines, "-"+line)
 	}
-	write("-", old, placeOf(h.Removed, removed), n)
-	write("+", now, placeOf(h.Added, added), maxShownLines-n)
-	return Shown{Line: h.NewFirst, Text: strings.TrimSuffix(b.String(), "\n"), Commit: t.history.of(c.Path, h)}
+	for _, line := range added {
+		lines = append(lines, "+"+line)
+	}
+	return Shown{Line: h.NewFirst, Text: strings.Join(lines, "\n"), Commit: t.history.of(c.Path, h)}
 }
 
 var importing = regexp.MustCompile("^import\\b|^\"[^\"]*\"$")
@@ -61,21 +76,6 @@ func solid(lines []string) []string {
 
 // placeOf is where line i stands among the lines that are not blank.
 func placeOf(lines []string, i int) int { return len(solid(lines[:max(0, min(i, len(lines)))])) }
-
-// plain is a hunk with all of its lines, of those that were added those around one.
-func (t *Tree) plain(c *Change, h *Hunk, around int) Shown {
-	var b strings.Builder
-	n := min(len(h.Removed), max(maxShownLines/2, maxShownLines-len(h.Added)))
-	for _, line := range h.Removed[:n] {
-		b.WriteString("-" + line + "\n")
-	}
-	n = min(maxShownLines-n, len(h.Added))
-	first := max(0, min(around-n/2, len(h.Added)-n))
-	for _, line := range h.Added[first : first+n] {
-		b.WriteString("+" + line + "\n")
-	}
-	return Shown{Line: h.NewFirst, Text: strings.TrimSuffix(b.String(), "\n"), Commit: t.history.of(c.Path, h)}
-}
 
 // nearest is the hunk of a change that is shown: of what the text names the first, else of code.
 func (t *Tree) nearest(c *Borne) *Shown {

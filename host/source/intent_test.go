@@ -41,7 +41,7 @@ func TestAccept_EX4_Intent(t *testing.T) {
 				commit(map[string]string{"cart/more_test.go": "package cart\n\nvar more = \"about nine\"\n"})
 			}
 			commit(tt.change)
-			b := openTree(t, dir, "HEAD~1").Bearing(log)
+			b := openTree(t, dir, "HEAD~1").BearingOf(log)
 			var got []string
 			for _, in := range b.Intents {
 				got = append(got, string(in.Kind)+" "+in.Path)
@@ -77,7 +77,7 @@ func TestAccept_EX3_NewTests(t *testing.T) {
 			commit, dir := shop(t)
 			commit(map[string]string{"cart/table_test.go": table})
 			commit(tt.change)
-			if diff := cmp.Diff([]source.Test{tt.want}, openTree(t, dir, "HEAD~1").Bearing(tt.log).Tests); diff != "" {
+			if diff := cmp.Diff([]source.Test{tt.want}, openTree(t, dir, "HEAD~1").BearingOf(tt.log).Tests); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -97,7 +97,7 @@ func TestAccept_EX3_ChangesThatATestDoesNotUse(t *testing.T) {
 		if old == "return Item{}" {
 			commit(map[string]string{"cart/use.go": strings.Replace(product, old, "println(); "+old, 1)})
 		}
-		b := openTree(t, dir, "HEAD~1").Bearing("TestUse fails in example.com/shop/cart\n")
+		b := openTree(t, dir, "HEAD~1").BearingOf("TestUse fails in example.com/shop/cart\n")
 		if len(b.Changes) != 1 || b.Changes[0].Reach != want {
 			t.Errorf("%s: %+v, want %s", old, b.Changes, want)
 		}
@@ -138,7 +138,7 @@ func TestAccept_EX4_IntentWithoutCommits(t *testing.T) {
 			head := map[string]string{"cart/round.go": now}
 			maps.Copy(head, tt.change)
 			commit(head)
-			b := openTree(t, dir, "HEAD~1").Bearing(tt.log)
+			b := openTree(t, dir, "HEAD~1").BearingOf(tt.log)
 			var got []string
 			for _, in := range b.Intents {
 				got = append(got, string(in.Kind)+" "+in.Path)

@@ -169,7 +169,7 @@ func TestAccept_FZ4_NeighboursAndRows(t *testing.T) {
 			}
 			write(t, dir, map[string]string{tt.file: changed})
 			tree := openTree(t, dir, "HEAD")
-			b := tree.Bearing(tt.log)
+			b := tree.BearingOf(tt.log)
 			if len(b.Tests) == 0 || b.Tests[0].Changed != tt.changed || b.Tests[0].New != tt.fresh {
 				t.Errorf("tests %+v, want changed %v, new %v", b.Tests, tt.changed, tt.fresh)
 			}

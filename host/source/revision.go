@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,41 +23,40 @@ const (
 // commit finds what a revision names: HEAD, @, a branch, a tag, a commit's hash or the beginning of one, and from there
 // ~N (the Nth first parent) and ^N (the Nth parent).
 func (r *repository) commit(revision string) (*object.Commit, error) {
-	end := strings.IndexAny(revision, "~^")
-	if end < 0 {
-		end = len(revision)
+	parts := revisionText.FindStringSubmatch(revision)
+	if parts == nil {
+		return nil, fmt.Errorf("%w %q", ErrRevision, revision)
 	}
-	c, err := r.named(revision[:end])
+	c, err := r.named(parts[1])
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
-		return nil, fmt.Errorf("%w %q%s", ErrRevision, revision, r.hint(revision[:end], revision[end:]))
+		return nil, fmt.Errorf("%w %q%s", ErrRevision, revision, r.hint(parts[1], parts[2]))
+	}
+	for _, step := range revisionStep.FindAllStringSubmatch(parts[2], -1) {
+		n := 1
+		if step[2] != "" && err == nil {
+			n, err = strconv.Atoi(step[2])
+		}
+		if err == nil {
+			c, err = move(c, step[1], n)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w %q: %w", ErrRevision, revision, err)
 	}
-	for rest := revision[end:]; rest != ""; {
-		sign := rest[0]
-		digits := len(rest[1:]) - len(strings.TrimLeft(rest[1:], "0123456789"))
-		n := 1
-		if digits > 0 {
-			if n, err = strconv.Atoi(rest[1 : 1+digits]); err != nil {
-				return nil, fmt.Errorf("%w %q: %w", ErrRevision, revision, err)
-			}
-		}
-		if rest = rest[1+digits:]; sign != '~' && sign != '^' {
-			return nil, fmt.Errorf("%w %q", ErrRevision, revision)
-		}
-		if c, err = move(c, sign, n); err != nil {
-			return nil, fmt.Errorf("%w %q: %w", ErrRevision, revision, err)
-		}
-	}
 	return c, nil
 }
 
-func move(c *object.Commit, sign byte, n int) (*object.Commit, error) {
+// revisionText is a name and the steps from there.
+var (
+	revisionText = regexp.MustCompile(`^([^~^]*)((?:[~^]\d*)*)$`)
+	revisionStep = regexp.MustCompile(`([~^])(\d*)`)
+)
+
+func move(c *object.Commit, sign string, n int) (*object.Commit, error) {
 	if n > maxSteps {
 		return nil, fmt.Errorf("more than %d steps", maxSteps)
 	}
-	if sign == '^' {
+	if sign == "^" {
 		if n == 0 {
 			return c, nil
 		}

@@ -22,23 +22,22 @@ type sections struct{ now, old []section }
 
 // sectionsOf compares the sections of a changed test file, once; nil for files that did not change and those that can't be parted.
 func (t *Tree) sectionsOf(file string) *sections {
-	t.sectionsMu.Lock()
-	defer t.sectionsMu.Unlock()
-	if known, ok := t.sectionsBy[file]; ok {
-		return known
+	old, changed := t.oldTests[file]
+	if !changed {
+		return nil
 	}
-	var p *sections
-	if old, ok := t.oldTests[file]; ok {
-		if now, err := t.read(file); err == nil {
-			p = &sections{now: sectionsIn(file, now), old: sectionsIn(file, old)}
-			p.compare(file, splitLines(string(now)), splitLines(string(old)))
-			if len(p.now) == 0 {
-				p = nil
-			}
+	return t.sections.of(file, func() *sections {
+		now, err := t.read(file)
+		if err != nil {
+			return nil
 		}
-	}
-	t.sectionsBy[file] = p
-	return p
+		p := &sections{now: sectionsIn(file, now), old: sectionsIn(file, old)}
+		if len(p.now) == 0 {
+			return nil
+		}
+		p.compare(file, splitLines(string(now)), splitLines(string(old)))
+		return p
+	})
 }
 
 func sectionsIn(file string, text []byte) []section {
@@ -153,12 +152,7 @@ func (s *scope) within(c *Change, h *Hunk) *Hunk {
 
 // usedLines gives nil where it is not known what the tests use of a file.
 func (s *scope) usedLines(file string) *usedLines {
-	if known, ok := s.used[file]; ok {
-		return known
-	}
-	used := s.usedOf(file)
-	s.used[file] = used
-	return used
+	return s.used.of(file, func() *usedLines { return s.usedOf(file) })
 }
 
 func (s *scope) usedOf(file string) *usedLines {

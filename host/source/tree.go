@@ -51,17 +51,36 @@ type Tree struct {
 	oldTests map[string][]byte // changed test files as they are in the revision
 	history  *history          // nil without a revision
 
-	goModules   func() *goModules // made when it is first asked for
-	indexOnce   sync.Once
-	index       map[string][]string // files by the tests that they define
-	parsedMu    sync.Mutex
-	parsedFiles map[string]*goFile
-	declaredMu  sync.Mutex
-	declared    map[string][]declaration
-	touchedMu   sync.Mutex
-	touchedBy   map[string][]string // functions by the path of their change
-	sectionsMu  sync.Mutex
-	sectionsBy  map[string]*sections
+	goModules func() *goModules          // made when it is first asked for
+	testIndex func() map[string][]string // files by the tests that they define
+	parsed    memo[*goFile]
+	declared  memo[[]declaration]
+	touchedBy memo[[]string]  // functions by the path of their change
+	sections  memo[*sections] // of changed test files
+}
+
+// memo keeps what was made of files, by their paths. Who asks for what is being made waits for it.
+type memo[V any] struct {
+	mu    sync.Mutex
+	known map[string]V
+}
+
+// maxKept bounds the files of which a memo keeps something.
+const maxKept = 4096
+
+func (m *memo[V]) of(file string, made func() V) V {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v, ok := m.known[file]
+	if !ok {
+		if v = made(); m.known == nil {
+			m.known = map[string]V{}
+		}
+		if len(m.known) < maxKept {
+			m.known[file] = v
+		}
+	}
+	return v
 }
 
 // Open lists the files of a folder and, with a revision, what changed since then: a branch, a tag, a commit or the
@@ -75,9 +94,9 @@ func Open(ctx context.Context, dir, since string) (_ *Tree, err error) {
 	}
 	t := &Tree{
 		root: root, known: map[string]bool{}, byBase: map[string][]string{}, touched: map[string][]Hunk{}, oldTests: map[string][]byte{}, compares: since != "",
-		parsedFiles: map[string]*goFile{}, declared: map[string][]declaration{}, touchedBy: map[string][]string{}, sectionsBy: map[string]*sections{},
 	}
 	t.goModules = sync.OnceValue(func() *goModules { return newGoModules(t) })
+	t.testIndex = sync.OnceValue(t.indexTests)
 	defer func() {
 		if err != nil {
 			err = errors.Join(fmt.Errorf("source %s: %w", dir, err), root.Close())

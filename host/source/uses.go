@@ -25,19 +25,13 @@ type declaration struct {
 
 // declarationsOf reads a Go file, once; none of one that is not valid.
 func (t *Tree) declarationsOf(file string) []declaration {
-	t.declaredMu.Lock()
-	defer t.declaredMu.Unlock()
-	if known, ok := t.declared[file]; ok {
-		return known
-	}
-	var list []declaration
-	if data, err := t.read(file); err == nil {
-		list = declarations(file, data)
-	}
-	if len(t.declared) < maxParsed {
-		t.declared[file] = list
-	}
-	return list
+	return t.declared.of(file, func() []declaration {
+		data, err := t.read(file)
+		if err != nil {
+			return nil
+		}
+		return declarations(file, data)
+	})
 }
 
 func declarations(file string, data []byte) []declaration {

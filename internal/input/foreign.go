@@ -41,7 +41,9 @@ func foreignBytes(head []byte) *foreign {
 			return &foreign{kind.name, kind.hint}
 		}
 	}
-	if bytes.IndexByte(head, 0) >= 0 { // which no text has, but for UTF-16 without a mark
+	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte(markUTF8)))
+	readable := len(text) > 1 && bytes.IndexByte([]byte("{[<"), text[0]) >= 0 && text[1] != 0 // one bad line is its reader's to reject
+	if bytes.IndexByte(head, 0) >= 0 && !readable {                                           // UTF-16 without a mark has zeros, too
 		return &foreign{"binary data", noTestsHint}
 	}
 	return nil

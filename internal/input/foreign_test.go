@@ -18,6 +18,7 @@ func TestAccept_FX8_FormatsThatCannotBeRead(t *testing.T) {
 		"\xfd7zXZ\x00":        "x.f is compressed (xz)",
 		"PK\x03\x04":          "x.f is a zip archive",
 		"%PDF-1.4":            "x.f is a PDF document",
+		"{\x00\"\x00":         "x.f is binary data",
 		"\x7fELF\x02\x01\x00": "x.f is binary data; try reads failing tests: the output of go test -json, JUnit XML",
 		"hello\nworld 1\n":    "x.f is plain text; try reads failing tests: the output of go test -json, JUnit XML",
 		"=== RUN   TestA\n--- PASS: TestA (0.0s)":     "x.f is what `go test` prints for people; tests are read from its events: `go test -json ./... > x.f`",
@@ -56,7 +57,7 @@ func TestAccept_FX8_FormatsThatCannotBeRead(t *testing.T) {
 			t.Errorf("%q:\n got %s\nwant %s", text, got, want)
 		}
 	}
-	for _, text := range []string{`{"id":"a","subject":"s"}`, `{"Action":"start"}`, "<testsuites/>", "<unknown>", `[{"id":1,"uuid":"u"}]`} {
+	for _, text := range []string{`{"id":"a","subject":"s"}`, `{"Action":"start"}`, "<testsuites/>", "<unknown>", `[{"id":1,"uuid":"u"}]`, "{\"id\":\"a\",\"subject\":\"\x00\"}\n"} {
 		if _, other := sniff(bufio.NewReaderSize(strings.NewReader(text), sniffBytes)); other != nil {
 			t.Errorf("%q is taken for %s", text, other.name)
 		}

@@ -45,7 +45,7 @@ func (s *tree) Source(_ context.Context, query abi.SourceQuery) (abi.SourceAnswe
 	frames := s.Frames(query.Text)
 	answer := abi.SourceAnswer{Known: true}
 	if s.Compares() {
-		s.compare(&answer, s.BearingOn(query.Text, frames))
+		s.compare(&answer, s.Bearing(query.Text, frames))
 	}
 	for i := range frames[:min(len(frames), query.Limit)] {
 		f := &frames[i]

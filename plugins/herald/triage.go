@@ -6,9 +6,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
@@ -70,14 +70,14 @@ func candidates(clues *inquiry.Clues) []string {
 	product, tests := []string{}, []string{}
 	for _, clue := range clues.Upto(inquiry.Deepest) {
 		path := clue.Place.Path
-		if path == "" || place.Foreign(path) {
+		if path == "" || sourcefile.Foreign(path) {
 			continue
 		}
 		list := &tests
-		if place.KindOf(path) == abi.SourceProduct {
+		if sourcefile.KindOf(path) == abi.SourceProduct {
 			list = &product
 		}
-		known := slices.ContainsFunc(*list, func(other string) bool { return place.Same(other, path) })
+		known := slices.ContainsFunc(*list, func(other string) bool { return sourcefile.Same(other, path) })
 		if !known && len(*list) < maxCandidates {
 			*list = append(*list, path)
 		}

@@ -4,10 +4,10 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
@@ -113,10 +113,10 @@ func component(r *abi.NodeRequest, clues *inquiry.Clues) string {
 	first := ""
 	for _, clue := range clues.Upto(inquiry.Deepest) {
 		path := clue.Place.Path
-		if path == "" || place.Foreign(path) {
+		if path == "" || sourcefile.Foreign(path) {
 			continue
 		}
-		if place.KindOf(path) == abi.SourceProduct {
+		if sourcefile.KindOf(path) == abi.SourceProduct {
 			return path
 		}
 		if first == "" {
@@ -147,37 +147,25 @@ func summary(r *abi.NodeRequest, v *abi.InvestigateArtifact, estimate *inquiry.E
 	} else {
 		b.WriteString(v.Classification + " at " + text.Share(estimate.Of(v.Classification)) + ".")
 	}
-	if told := experiments.Summary(r.Case.Experiments, weigh.Weigh(&weigh.Matter{Labels: r.Case.Labels, Profile: r.Profile, Experiments: r.Case.Experiments})); told != "" {
+	if told := proceeding.Experimented(r.Case.Experiments, weigh.Weigh(&weigh.Matter{Labels: r.Case.Labels, Profile: r.Profile, Experiments: r.Case.Experiments})); told != "" {
 		b.WriteString(" " + told)
 	}
 	for _, e := range cited(v) {
-		line, _, _ := strings.Cut(strings.TrimSpace(e.Content), "\n")
-		b.WriteString(" " + text.InLine(e.SourceRef) + ": " + cut(line) + ".")
+		b.WriteString(" " + text.InLine(e.SourceRef) + ": " + text.FirstLine(e.Content) + ".")
 	}
 	return b.String()
 }
 
 func cited(v *abi.InvestigateArtifact) []abi.Evidence {
-	var out []abi.Evidence
-	for _, label := range []string{v.Classification, ""} {
-		for i := range v.Evidence {
-			if e := &v.Evidence[i]; len(out) < maxCited && e.Supports == label {
-				out = append(out, *e)
-			}
-		}
-		if label == "" {
-			break
+	var speaking, silent []abi.Evidence
+	for _, e := range v.Evidence {
+		switch e.Supports {
+		case "":
+			silent = append(silent, e)
+		case v.Classification:
+			speaking = append(speaking, e)
 		}
 	}
-	return out
-}
-
-// maxLineBytes of a quote in a summary.
-const maxLineBytes = 160
-
-func cut(line string) string {
-	if len(line) <= maxLineBytes {
-		return line
-	}
-	return strings.ToValidUTF8(line[:maxLineBytes], "") + "..."
+	speaking = append(speaking, silent...)
+	return speaking[:min(len(speaking), maxCited)]
 }

@@ -1,5 +1,4 @@
-// Command seeker is the module that investigates: it gathers evidence, quoted
-// from the documents and the source, and classifies by it.
+// Command seeker investigates on the Light path: it gathers evidence, quoted from the documents and the source, and classifies by it.
 package main
 
 import (
@@ -7,13 +6,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/capability"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 )
 
 func init() {
 	node.Handle(seeker{capability.Source}.play)
-	node.HandleOffers(experiments.OnRemand)
+	node.HandleOffers(proceeding.OnRemand)
 }
 
 func main() {}

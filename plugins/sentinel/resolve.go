@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
@@ -101,10 +101,10 @@ func fromLog(r *abi.NodeRequest) []spot {
 	var out []spot
 	for _, clue := range inquiry.Read(r, nil).Upto(inquiry.Deepest) {
 		p := clue.Place
-		if p.Path == "" || place.Foreign(p.Path) {
+		if p.Path == "" || sourcefile.Foreign(p.Path) {
 			continue
 		}
-		kind := place.KindOf(p.Path)
+		kind := sourcefile.KindOf(p.Path)
 		out = append(out, spot{path: p.Path, line: p.Line, worth: worthOf(kind), reason: clue.Where() + " names it as " + string(kind) + " code"})
 	}
 	return out

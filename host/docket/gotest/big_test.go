@@ -2,12 +2,12 @@ package gotest_test
 
 import (
 	"io"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testkit/readers"
 )
 
 // logOf generates the stream of a test that writes lines without end, and fails after n bytes of stream.
@@ -15,33 +15,19 @@ func logOf(n int) io.Reader {
 	line := output("p", "TestBig", strings.Repeat("all is well ", 80)+"\n")
 	return io.MultiReader(
 		strings.NewReader(output("p", "TestBig", "the first line\n")),
-		io.LimitReader(&repeat{text: line}, int64(n/len(line)*len(line))),
+		readers.Repeat(line, n),
 		strings.NewReader(output("p", "TestBig", "    big_test.go:7: got 1, want 2\n")+ends("fail", "p", "TestBig")+ends("fail", "p", "")),
 	)
 }
 
-type repeat struct {
-	text string
-	at   int
-}
-
-func (r *repeat) Read(b []byte) (int, error) {
-	n := copy(b, r.text[r.at:])
-	r.at = (r.at + n) % len(r.text)
-	return n, nil
-}
-
 func TestAccept_CLI6_ABigLogIsCutHeadAndTailWithAMark(t *testing.T) {
 	const size = 100 << 20
-	var most uint64
-	watched := &watch{in: logOf(size), every: 10 << 20, look: func() { most = max(most, heap()) }}
-	before := heap()
-	cases, problems := read(t, &gotest.Reader{}, watched)
+	cases, problems, held := readers.Big(&gotest.Reader{}, "run.json", logOf(size))
 	if len(cases) != 1 || len(problems) > 0 {
 		t.Fatalf("%d cases, problems %v", len(cases), problems)
 	}
-	if most > before+4<<20 {
-		t.Errorf("reading holds %d bytes, and the log is no more than 512 KiB", most-before)
+	if held > 4<<20 {
+		t.Errorf("reading holds %d bytes, and the log is no more than 512 KiB", held)
 	}
 	text := cases[0].Documents[0].Text
 	if len(text) > gotest.DefaultHeadBytes+gotest.DefaultTailBytes+64 || len(text) < gotest.DefaultHeadBytes {
@@ -56,22 +42,6 @@ func TestAccept_CLI6_ABigLogIsCutHeadAndTailWithAMark(t *testing.T) {
 	if light := cases[0].Light; light.Classification != gotest.ProductBug {
 		t.Errorf("Light says %s: it did not see the tail", light.Classification)
 	}
-}
-
-// watch looks at the world each time so many bytes were read.
-type watch struct {
-	in          io.Reader
-	every, left int
-	look        func()
-}
-
-func (w *watch) Read(b []byte) (int, error) {
-	n, err := w.in.Read(b)
-	if w.left -= n; w.left <= 0 {
-		w.left = w.every
-		w.look()
-	}
-	return n, err
 }
 
 // passing generates the stream of one package with many tests that pass.
@@ -96,22 +66,10 @@ func (p *passing) Read(b []byte) (int, error) {
 }
 
 func TestPassingTestsLeaveNothing(t *testing.T) {
-	var most uint64
-	in := &watch{in: &passing{left: 40 << 20}, every: 8 << 20, look: func() { most = max(most, heap()) }}
-	before := heap()
-	if cases, problems := read(t, &gotest.Reader{}, in); len(cases) > 0 || len(problems) > 0 {
-		t.Errorf("%d cases, problems %v", len(cases), problems)
+	cases, problems, held := readers.Big(&gotest.Reader{}, "run.json", &passing{left: 40 << 20})
+	if len(cases) > 0 || len(problems) > 0 || held > 4<<20 {
+		t.Errorf("%d cases, problems %v, %d bytes held though all tests pass", len(cases), problems, held)
 	}
-	if most > before+4<<20 {
-		t.Errorf("reading holds %d bytes though all tests pass", most-before)
-	}
-}
-
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
 
 // builds generates the stream of packages that don't build, each with much to say, none of which a package names.

@@ -48,7 +48,7 @@ func (f failure) subject() string {
 }
 
 // give makes a case of a failure, which goes on when the runs of its test are known.
-func (s *stream) give(f failure) {
+func (s *reading) give(f failure) {
 	if s.stopped {
 		return
 	}

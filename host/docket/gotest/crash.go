@@ -139,7 +139,7 @@ func (p *pack) blamed(c crash, running []string) []string {
 
 // failCrashed makes cases of the tests that crashes belong to. It says whether there was one, and whether one is left for
 // the package.
-func (s *stream) failCrashed(p *pack) (some, left bool) {
+func (s *reading) failCrashed(p *pack) (some, left bool) {
 	crashes, running := p.crashes(), p.running()
 	blamed := map[string]string{}
 	for _, c := range crashes {
@@ -161,7 +161,7 @@ func (s *stream) failCrashed(p *pack) (some, left bool) {
 }
 
 // failExited makes a case of the tests that ran when the test binary ended without a word of its own, as with os.Exit.
-func (s *stream) failExited(p *pack) {
+func (s *reading) failExited(p *pack) {
 	running := p.running()
 	switch len(running) {
 	case 0:

@@ -1,15 +1,14 @@
 package gotest
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/jsonstream"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
 // DefaultLineBytes is the longest line of a stream. The go command writes a line for each line of output, and cuts those
@@ -43,78 +42,26 @@ func damagedEvent(line []byte, problems []abi.Problem) bool {
 
 // problemsOf is all that is wrong with a line that is no event.
 func problemsOf(line []byte) []abi.Problem {
-	in := jsonstream.New(bytes.NewReader(line))
+	in := stream.NewText(line)
 	var problems []abi.Problem
 	err := in.Object(func(key string) error {
 		b, err := in.Next()
-		if err == nil && b != '"' && b != 'n' && slices.Contains(fields(), key) {
-			problems = append(problems, abi.Problem{Path: abi.Path{abi.Field(key)}, Code: abi.CodeWrongType, Detail: "is " + kindOf(b) + ", expected a string"})
+		if err == nil && b != '"' && b != 'n' && slices.Contains(fields, key) {
+			problems = append(problems, abi.Problem{Path: abi.Path{abi.Field(key)}, Code: abi.CodeWrongType, Detail: "is " + stream.KindOf(b) + ", expected a string"})
 		}
 		return errors.Join(err, in.Skip())
 	})
-	if err == nil {
-		var more bool
-		if more, err = in.More(); more {
-			return []abi.Problem{{Code: abi.CodeTrailingBytes, Detail: "something follows the event"}}
-		}
+	if more, _ := in.More(); err == nil && more {
+		return []abi.Problem{{Code: abi.CodeTrailingBytes, Detail: "something follows the event"}}
 	}
-	if _, problem, ok := jsonstream.Problem(err, codeNotJSON); ok {
-		return []abi.Problem{problem}
+	if fault, ok := errors.AsType[*stream.Fault](err); ok {
+		return []abi.Problem{{Code: fault.Code, Detail: fault.Error()}}
 	}
 	if len(problems) == 0 {
-		problems = []abi.Problem{{Code: codeNotJSON, Detail: "is no event of go test -json"}}
+		problems = []abi.Problem{{Code: docket.CodeNotJSON, Detail: "is no event of go test -json"}}
 	}
 	return problems
 }
 
 // fields are those of an event that are read.
-func fields() []string {
-	return []string{"Action", "Package", "ImportPath", "Test", "Output", "FailedBuild"}
-}
-
-// kindOf names the kind of a value by its first byte.
-func kindOf(b byte) string {
-	switch b {
-	case '{':
-		return "an object"
-	case '[':
-		return "a list"
-	case 't', 'f':
-		return "a boolean"
-	default:
-		return "a number"
-	}
-}
-
-// lines reads a stream line by line. It holds one line, and of a line beyond the limit nothing but its length.
-type lines struct {
-	in    *bufio.Reader
-	limit int
-	buf   []byte
-}
-
-// next gives the next line without its line break, valid until the next call. A line beyond the limit is nil, and length
-// is above the limit. At the end err is io.EOF.
-func (l *lines) next() (line []byte, length int, err error) {
-	l.buf = l.buf[:0]
-	for {
-		part, err := l.in.ReadSlice('\n')
-		length += len(part)
-		if length <= l.limit+len("\r\n") {
-			l.buf = append(l.buf, part...)
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case err == nil, errors.Is(err, io.EOF) && length > 0:
-			line := bytes.TrimSuffix(bytes.TrimSuffix(l.buf, []byte("\n")), []byte("\r"))
-			if length > l.limit+len("\r\n") || len(line) > l.limit {
-				l.buf = nil
-				return nil, length, nil
-			}
-			return line, len(line), nil
-		default:
-			return nil, length, err
-		}
-	}
-}
+var fields = []string{"Action", "Package", "ImportPath", "Test", "Output", "FailedBuild"}

@@ -33,16 +33,7 @@ func Light(c abi.Case) abi.LightAnswer {
 			log = d.Text
 		}
 	}
-	lines := strings.Split(log, "\n")
-	for _, r := range lightRules() {
-		if r.applies(c, lines) {
-			return abi.LightAnswer{Classification: r.label, Confidence: r.confidence, Reasoning: r.reason}
-		}
-	}
-	return abi.LightAnswer{
-		Classification: SystemIssue, Confidence: 0.40,
-		Reasoning: "The log names no assertion, no crash and no error that is known.",
-	}
+	return testlog.Answer(lightRules(), c.Group, strings.Split(log, "\n"))
 }
 
 // The patterns of Light.
@@ -63,30 +54,26 @@ var (
 	lightCompare = regexp.MustCompile(`(?i)\b(got|want|expect(ed|ing)?|actual|should|mismatch|not equal)\b|!=|==`)
 )
 
-type lightRule struct {
-	applies    func(c abi.Case, lines []string) bool
-	label      string
-	confidence float64
-	reason     string
-}
-
-func lightRules() []lightRule {
-	return []lightRule{
-		{aLine(lightSystem), SystemIssue, 0.78, "An error of the environment stands in the log."},
-		{aLine(lightRace), NoDefect, 0.80, "The race detector or the runtime found concurrent access."},
-		{aLine(lightTimeout), NoDefect, 0.62, "Something took too long or never came."},
-		{aLine(lightTest), AutomationBug, 0.86, "A test file does not compile."},
-		{aLine(lightProduct), ProductBug, 0.88, "A file of the product does not compile."},
-		{crashIn(true), AutomationBug, 0.58, "It crashed, and the first frame of the module is in a test file."},
-		{crashIn(false), ProductBug, 0.72, "It crashed, and the first frame of the module is in the product."},
-		{aLine(lightMessage, lightCompare), ProductBug, 0.60, "The result is not the one that the test compares it with."},
-		{aLine(lightMessage), ProductBug, 0.52, "The test reports a failure."},
+func lightRules() []testlog.LightRule {
+	rule := func(applies func(string, []string) bool, label string, confidence float64, reason string) testlog.LightRule {
+		return testlog.LightRule{Applies: applies, Label: label, Confidence: confidence, Reason: reason}
+	}
+	return []testlog.LightRule{
+		rule(aLine(lightSystem), SystemIssue, 0.78, "An error of the environment stands in the log."),
+		rule(aLine(lightRace), NoDefect, 0.80, "The race detector or the runtime found concurrent access."),
+		rule(aLine(lightTimeout), NoDefect, 0.62, "Something took too long or never came."),
+		rule(aLine(lightTest), AutomationBug, 0.86, "A test file does not compile."),
+		rule(aLine(lightProduct), ProductBug, 0.88, "A file of the product does not compile."),
+		rule(crashIn(true), AutomationBug, 0.58, "It crashed, and the first frame of the module is in a test file."),
+		rule(crashIn(false), ProductBug, 0.72, "It crashed, and the first frame of the module is in the product."),
+		rule(aLine(lightMessage, lightCompare), ProductBug, 0.60, "The result is not the one that the test compares it with."),
+		rule(aLine(lightMessage), ProductBug, 0.52, "The test reports a failure."),
 	}
 }
 
 // aLine applies when all the patterns match one line.
-func aLine(all ...*regexp.Regexp) func(abi.Case, []string) bool {
-	return func(_ abi.Case, lines []string) bool {
+func aLine(all ...*regexp.Regexp) func(string, []string) bool {
+	return func(_ string, lines []string) bool {
 		return slices.ContainsFunc(lines, func(line string) bool {
 			return !slices.ContainsFunc(all, func(p *regexp.Regexp) bool { return !p.MatchString(line) })
 		})
@@ -94,15 +81,15 @@ func aLine(all ...*regexp.Regexp) func(abi.Case, []string) bool {
 }
 
 // crashIn applies when the log tells of a crash whose first frame in the module of the case is in a test file, or not.
-func crashIn(test bool) func(abi.Case, []string) bool {
-	return func(c abi.Case, lines []string) bool {
+func crashIn(test bool) func(string, []string) bool {
+	return func(group string, lines []string) bool {
 		crash := slices.IndexFunc(lines, lightCrash.MatchString)
 		if crash < 0 {
 			return false
 		}
 		for i := crash; i+1 < len(lines); i++ {
 			file := lightFrame.FindStringSubmatch(lines[i+1])
-			if file != nil && testlog.InGoModule(lines[i], c.Group) {
+			if file != nil && testlog.InGoModule(lines[i], group) {
 				return strings.HasSuffix(file[1], "_test.go") == test
 			}
 		}

@@ -3,7 +3,7 @@ package gotest
 import (
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
 // maxUnreadLines is of how many lines that are no events the numbers are kept.
@@ -24,7 +24,7 @@ func (u *Unread) add(line int) {
 }
 
 // plain takes a line that is no event: the build output of Go before 1.24, or what something printed past the go command.
-func (s *stream) plain(line string) {
+func (s *reading) plain(line string) {
 	if path, ok := buildHeader(line); ok {
 		s.section = s.build(path)
 	}
@@ -63,7 +63,7 @@ func isSummary(line string) bool {
 // around is the log that a line which is no event stands in: that of a package that is built, of the only test that runs,
 // of the only package that runs, or of no package. Any program may have printed the line, so that with two to choose from
 // there is no telling.
-func (s *stream) around() *testlog.Clip {
+func (s *reading) around() *stream.Clip {
 	if s.section != nil {
 		return s.section
 	}

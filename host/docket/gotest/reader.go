@@ -1,8 +1,8 @@
 package gotest
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,15 +12,14 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
-const codeNotJSON = docket.CodeNotJSON
-
 // The most of one log that is kept. What lies between head and tail is cut, and a line says how many bytes were.
 const (
-	DefaultHeadBytes = testlog.DefaultHeadBytes
-	DefaultTailBytes = testlog.DefaultTailBytes
+	DefaultHeadBytes = stream.DefaultHeadBytes
+	DefaultTailBytes = stream.DefaultTailBytes
 )
 
 // Reader reads streams of `go test -json`. The zero value is ready. One Reader for several files gives every case an id
@@ -57,10 +56,11 @@ type Reader struct {
 // HeldBytes of cases that wait. Of the first 262,144 tests the runs are counted.
 func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
-		s := r.newStream(name, yield)
-		from := &lines{in: bufio.NewReaderSize(in, 64<<10), limit: orDefault(r.MaxLineBytes, DefaultLineBytes)}
+		s := r.newReading(name, yield)
+		limit := cmp.Or(r.MaxLineBytes, DefaultLineBytes)
+		from := stream.NewLines(in, limit)
 		for !s.stopped {
-			line, length, err := from.next()
+			line, length, err := from.Next()
 			if err != nil {
 				s.end()
 				if !errors.Is(err, io.EOF) && !s.stopped {
@@ -70,7 +70,7 @@ func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] 
 			}
 			s.line++
 			if line == nil {
-				s.problem(s.line, abi.CodeTooLarge, "has "+strconv.Itoa(length)+" bytes, the limit is "+strconv.Itoa(from.limit))
+				s.problem(s.line, abi.CodeTooLarge, "has "+strconv.Itoa(length)+" bytes, the limit is "+strconv.Itoa(limit))
 				continue
 			}
 			s.take(line)
@@ -78,9 +78,9 @@ func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] 
 	}
 }
 
-func (s *stream) take(line []byte) {
+func (s *reading) take(line []byte) {
 	if s.line == 1 {
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		line = bytes.TrimPrefix(line, []byte(stream.MarkUTF8))
 	}
 	if len(line) == 0 || line[0] != '{' {
 		s.plain(strings.ToValidUTF8(string(line), "\uFFFD"))
@@ -97,11 +97,4 @@ func (s *stream) take(line []byte) {
 	}
 	s.events++
 	s.handle(e)
-}
-
-func orDefault(n, otherwise int) int {
-	if n > 0 {
-		return n
-	}
-	return otherwise
 }

@@ -173,7 +173,7 @@ func TestWhatIsWrongIsSaidInTheTermsOfTheStream(t *testing.T) {
 		"run.json:1: Test: is a list, expected a string (wrong_type)",
 		"run.json:2: Package: is missing: it is not known what failed (missing_field)",
 		"run.json:3: ImportPath: is missing: it is not known what failed (missing_field)",
-		"run.json:4: is not valid JSON at column 32: there is '}' behind a comma (not_json)",
+		"run.json:4: is not valid JSON at column 32: there is \"}\" behind a comma (not_json)",
 	}
 	if diff := cmp.Diff(want, problems); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
@@ -184,15 +184,6 @@ func TestWhatIsWrongIsSaidInTheTermsOfTheStream(t *testing.T) {
 	}
 	if r.Tests != 2 {
 		t.Errorf("%d tests, want 2", r.Tests)
-	}
-}
-
-func TestReadKeepsLogsApart(t *testing.T) {
-	t.Parallel()
-	stream := output("p", "TestA", "from p\n") + output("q", "TestA", "from q\n") + ends("fail", "q", "TestA") + ends("fail", "p", "TestA")
-	cases, _ := read(t, &gotest.Reader{}, strings.NewReader(stream))
-	if got := []string{cases[0].Documents[0].Text, cases[1].Documents[0].Text}; got[0] != "from q\n" || got[1] != "from p\n" {
-		t.Errorf("the logs are %q", got)
 	}
 }
 

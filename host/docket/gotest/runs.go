@@ -1,6 +1,8 @@
 package gotest
 
 import (
+	"cmp"
+
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
@@ -44,14 +46,14 @@ func (h *history) ended(test testKey, passed bool) {
 }
 
 // hold keeps a case for later.
-func (s *stream) hold(c heldCase) {
+func (s *reading) hold(c heldCase) {
 	s.history.held = append(s.history.held, c)
 	s.history.bytes += c.size()
-	s.release(orDefault(s.reader.HeldBytes, DefaultHeldBytes))
+	s.release(cmp.Or(s.reader.HeldBytes, DefaultHeldBytes))
 }
 
 // releasePackage gives the cases of a package on.
-func (s *stream) releasePackage(path string) {
+func (s *reading) releasePackage(path string) {
 	h := &s.history
 	var others []heldCase
 	for _, c := range h.held {
@@ -65,7 +67,7 @@ func (s *stream) releasePackage(path string) {
 }
 
 // release gives the oldest cases on until no more than most bytes wait.
-func (s *stream) release(most int) {
+func (s *reading) release(most int) {
 	h := &s.history
 	for len(h.held) > 0 && (h.bytes > most || most == 0) && !s.stopped {
 		c := h.held[0]
@@ -76,7 +78,7 @@ func (s *stream) release(most int) {
 }
 
 // handOn gives on a case that waited, with what is known of the runs of its test.
-func (s *stream) handOn(c heldCase) {
+func (s *reading) handOn(c heldCase) {
 	h := &s.history
 	h.bytes -= c.size()
 	if s.stopped {

@@ -7,11 +7,12 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
-// stream is the state of one reading.
-type stream struct {
+// reading is the state of one reading.
+type reading struct {
 	reader  *Reader
 	name    string
 	yield   func(docket.Entry, error) bool
@@ -20,11 +21,11 @@ type stream struct {
 	events  int
 
 	packages map[string]*pack
-	builds   map[string]*testlog.Clip // the build output of import paths
-	failed   []string                 // import paths that failed to build
-	named    map[string]bool          // those of them that a package has named
-	section  *testlog.Clip            // the build output that lines that are no events belong to
-	loose    testlog.Clip             // those that belong to no package
+	builds   map[string]*stream.Clip // the build output of import paths
+	failed   []string                // import paths that failed to build
+	named    map[string]bool         // those of them that a package has named
+	section  *stream.Clip            // the build output that lines that are no events belong to
+	loose    stream.Clip             // those that belong to no package
 	unread   Unread
 	history  history
 }
@@ -32,7 +33,7 @@ type stream struct {
 // pack is a package whose tests run.
 type pack struct {
 	path    string
-	log     testlog.Clip
+	log     stream.Clip
 	tests   map[string]*test
 	failed  bool // a case was made of one of its tests
 	crashed bool // and that test crashed
@@ -43,7 +44,7 @@ type pack struct {
 
 // test is a test that runs.
 type test struct {
-	log         testlog.Clip
+	log         stream.Clip
 	childFailed bool
 	began       bool // an event told so
 	paused      bool
@@ -51,24 +52,24 @@ type test struct {
 	left        bool // what is printed under its name is the package's
 }
 
-func (r *Reader) newStream(name string, yield func(docket.Entry, error) bool) *stream {
-	s := &stream{
-		reader: r, name: name, yield: yield, packages: map[string]*pack{}, builds: map[string]*testlog.Clip{}, named: map[string]bool{},
+func (r *Reader) newReading(name string, yield func(docket.Entry, error) bool) *reading {
+	s := &reading{
+		reader: r, name: name, yield: yield, packages: map[string]*pack{}, builds: map[string]*stream.Clip{}, named: map[string]bool{},
 		history: history{runs: map[testKey]*testlog.Runs{}},
 	}
 	s.loose = s.newBuildClip()
 	return s
 }
 
-func (s *stream) newClip() testlog.Clip {
-	return testlog.NewClip(s.reader.HeadBytes, s.reader.TailBytes)
+func (s *reading) newClip() stream.Clip {
+	return stream.NewClip(s.reader.HeadBytes, s.reader.TailBytes)
 }
 
-func (s *stream) problem(line int, code abi.Code, detail string) {
+func (s *reading) problem(line int, code abi.Code, detail string) {
 	s.problems(line, abi.Problem{Code: code, Detail: detail})
 }
 
-func (s *stream) problems(line int, list ...abi.Problem) {
+func (s *reading) problems(line int, list ...abi.Problem) {
 	if s.stopped {
 		return
 	}
@@ -76,7 +77,7 @@ func (s *stream) problems(line int, list ...abi.Problem) {
 	s.stopped = !s.yield(docket.Entry{}, err)
 }
 
-func (s *stream) handle(e event) {
+func (s *reading) handle(e event) {
 	s.section = nil
 	switch e.Action {
 	case "build-output":
@@ -120,11 +121,11 @@ func (s *stream) handle(e event) {
 }
 
 // lacks reports an event of something that failed, and that nobody can name.
-func (s *stream) lacks(field string) {
+func (s *reading) lacks(field string) {
 	s.problems(s.line, abi.Problem{Path: abi.Path{abi.Field(field)}, Code: abi.CodeMissingField, Detail: "is missing: it is not known what failed"})
 }
 
-func (s *stream) pack(path string) *pack {
+func (s *reading) pack(path string) *pack {
 	p := s.packages[path]
 	if p == nil {
 		p = &pack{path: path, log: s.newClip(), tests: map[string]*test{}}
@@ -133,7 +134,7 @@ func (s *stream) pack(path string) *pack {
 	return p
 }
 
-func (s *stream) test(p *pack, name string) *test {
+func (s *reading) test(p *pack, name string) *test {
 	t := p.tests[name]
 	if t == nil {
 		t = &test{log: s.newClip()}
@@ -150,7 +151,7 @@ const (
 	maxBuildBytes = 32 << 10 // of the head, and of the tail
 )
 
-func (s *stream) newBuildClip() testlog.Clip {
+func (s *reading) newBuildClip() stream.Clip {
 	c := s.newClip()
 	c.MaxHead, c.MaxTail = min(c.MaxHead, maxBuildBytes), min(c.MaxTail, maxBuildBytes)
 	return c
@@ -158,7 +159,7 @@ func (s *stream) newBuildClip() testlog.Clip {
 
 // build is where the build output of an import path goes; what is beyond the
 // most that is kept goes nowhere.
-func (s *stream) build(importPath string) *testlog.Clip {
+func (s *reading) build(importPath string) *stream.Clip {
 	c := s.builds[importPath]
 	if c == nil {
 		fresh := s.newBuildClip()
@@ -170,7 +171,7 @@ func (s *stream) build(importPath string) *testlog.Clip {
 	return c
 }
 
-func (s *stream) output(e event) {
+func (s *reading) output(e event) {
 	p := s.pack(e.Package)
 	if e.Test == "" {
 		p.done = p.done || e.Output == "PASS\n" || e.Output == "FAIL\n"
@@ -190,7 +191,7 @@ func (s *stream) output(e event) {
 
 // run notes that a test begins, or that it waits for others. No event tells that a benchmark has ended: it has when another
 // begins.
-func (s *stream) run(p *pack, name, action string) {
+func (s *reading) run(p *pack, name, action string) {
 	if action == "run" {
 		maps.DeleteFunc(p.tests, func(open string, _ *test) bool {
 			return strings.HasPrefix(open, "Benchmark") && !strings.HasPrefix(name, open+"/")
@@ -204,7 +205,7 @@ func notBuilt(log string) bool {
 	return strings.Contains(log, "[build failed]") || strings.Contains(log, "[setup failed]")
 }
 
-func (s *stream) failTest(p *pack, name string) {
+func (s *reading) failTest(p *pack, name string) {
 	t := s.test(p, name)
 	delete(p.tests, name)
 	s.history.ended(testKey{p.path, name}, false)
@@ -260,7 +261,7 @@ func (p *pack) silentBelow(name string) *failure {
 }
 
 // giveSilent gives the silent subtests of a test that has ended, and is none itself.
-func (s *stream) giveSilent(p *pack, name string) {
+func (s *reading) giveSilent(p *pack, name string) {
 	if strings.Contains(name, "/") {
 		return
 	}
@@ -271,7 +272,7 @@ func (s *stream) giveSilent(p *pack, name string) {
 }
 
 // failPackage makes cases of the tests that a crash left open, or one of the package if no test of it explains its end.
-func (s *stream) failPackage(p *pack, failedBuild string) {
+func (s *reading) failPackage(p *pack, failedBuild string) {
 	crashed, left := s.failCrashed(p)
 	if !crashed && !p.crashed && !p.done {
 		s.failExited(p)
@@ -294,7 +295,7 @@ func saysNothing(log string) bool {
 	return log == "" || strings.HasPrefix(log, "FAIL\t") && strings.Count(log, "\n") <= 1
 }
 
-func (s *stream) closePackage(path string) {
+func (s *reading) closePackage(path string) {
 	if p := s.packages[path]; p != nil {
 		s.giveSilent(p, "")
 	}
@@ -306,7 +307,7 @@ func (s *stream) closePackage(path string) {
 
 // buildLog is the build output that explains why a package failed: that of the import path that the event names, or of
 // one that names the package, as in "example.com/a [example.com/a.test]".
-func (s *stream) buildLog(path, failedBuild string) string {
+func (s *reading) buildLog(path, failedBuild string) string {
 	s.named[failedBuild] = true
 	if c := s.builds[failedBuild]; c != nil {
 		return c.Text()
@@ -329,7 +330,7 @@ func (s *stream) buildLog(path, failedBuild string) string {
 }
 
 // end makes cases of what the stream left open: a crash of the go command or a cut stream has no last event.
-func (s *stream) end() {
+func (s *reading) end() {
 	for _, path := range slices.Sorted(maps.Keys(s.packages)) {
 		p := s.packages[path]
 		open := len(p.tests)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
@@ -32,13 +33,13 @@ type test struct {
 // output is a text that will be a document.
 type output struct {
 	name string
-	text testlog.Clip
+	text stream.Clip
 }
 
 // outcome is a run that failed.
 type outcome struct {
 	kind, class, message string
-	text                 testlog.Clip
+	text                 stream.Clip
 }
 
 // write takes the text of the outcome, but for the blanks between the elements in it.
@@ -50,7 +51,7 @@ func (o *outcome) write(text string) {
 
 // clip is the text of the outcome, behind what only its attributes say. Of a run that was not the first, the kind stands
 // before all.
-func (o *outcome) clip() testlog.Clip {
+func (o *outcome) clip() stream.Clip {
 	text := o.text.Text()
 	said := strings.TrimSpace(o.message)
 	first, _, _ := strings.Cut(said, "\n")
@@ -69,7 +70,7 @@ func (o *outcome) clip() testlog.Clip {
 	if said == "" {
 		return o.text
 	}
-	whole := testlog.NewClip(o.text.MaxHead, o.text.MaxTail)
+	whole := stream.NewClip(o.text.MaxHead, o.text.MaxTail)
 	whole.Write(said)
 	whole.Write(strings.TrimLeft(text, "\r\n"))
 	return whole

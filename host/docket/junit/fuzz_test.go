@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testkit/readers"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 )
 
@@ -39,7 +39,7 @@ func FuzzRead(f *testing.F) {
 				t.Errorf("case id %q was given before", entry.Case.ID)
 			}
 			seen[entry.Case.ID] = true
-			checkCase(t, entry.Case)
+			readers.Check(t, &entry.Case)
 		}
 		if !rejected && utf8.ValidString(report) && strings.Contains(report, "<") && wellFormed(report) != nil {
 			if syntax := wellFormed(report).Error(); !strings.Contains(syntax, "illegal character code") {
@@ -58,32 +58,6 @@ func wellFormed(report string) error {
 			return nil
 		default:
 			return err
-		}
-	}
-}
-
-func checkCase(t *testing.T, c abi.Case) {
-	t.Helper()
-	if c.ID == "" || c.Subject == "" || !utf8.ValidString(c.ID+c.Subject+c.Group) {
-		t.Errorf("case %q has no sound id, subject and group", c.ID)
-	}
-	if c.Light == nil || c.Light.Confidence <= 0 || c.Light.Confidence >= 1 || c.Evidence == nil {
-		t.Errorf("case %q has no sound answer of Light or no list of evidence", c.ID)
-	}
-	texts := map[string]string{}
-	for _, d := range c.Documents {
-		if d.Name == "" || !utf8.ValidString(d.Name+d.Text) {
-			t.Errorf("document %q of case %q is no valid UTF-8", d.Name, c.ID)
-		}
-		if _, twice := texts[d.Name]; twice {
-			t.Errorf("case %q has two documents %q", c.ID, d.Name)
-		}
-		texts[d.Name] = d.Text
-	}
-	for _, e := range c.Evidence {
-		name, _, _ := strings.Cut(e.SourceRef, ":")
-		if e.Content == "" || !utf8.ValidString(e.Content) || !strings.Contains(texts[name], e.Content) {
-			t.Errorf("case %q: %s quotes %q, which is not there", c.ID, e.SourceRef, e.Content)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
 // parser is the state of one reading.
@@ -32,7 +32,7 @@ func (p *parser) token() (xml.Token, error) {
 	switch t := t.(type) {
 	case xml.StartElement:
 		if len(p.path) == MaxNesting {
-			return nil, &placeError{abi.CodeTooDeep, "elements nest deeper than " + strconv.Itoa(MaxNesting)}
+			return nil, &stream.Fault{Code: abi.CodeTooDeep, Detail: "elements nest deeper than " + strconv.Itoa(MaxNesting)}
 		}
 		p.path = append(p.path, t.Name.Local)
 	case xml.EndElement:
@@ -56,7 +56,7 @@ func (p *parser) reports() error {
 		t, err := p.token()
 		if errors.Is(err, io.EOF) {
 			if !found {
-				return &placeError{docket.CodeEmptyDocket, "has no report of JUnit"}
+				return &stream.Fault{Code: docket.CodeEmptyDocket, Detail: "has no report of JUnit"}
 			}
 			return nil
 		}
@@ -72,7 +72,7 @@ func (p *parser) reports() error {
 			p.from.latin1 = false
 		case xml.CharData:
 			if strings.TrimSpace(string(t)) != "" {
-				return &placeError{CodeNotXML, "is no XML: text stands where a report should"}
+				return &stream.Fault{Code: CodeNotXML, Detail: "is no XML: text stands where a report should"}
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func (p *parser) root(t xml.StartElement) error {
 	case "testsuites", "testsuite":
 		return p.suite(t)
 	default:
-		return &placeError{CodeNotJUnit, "is no report of JUnit: it begins with <" + bounded(t.Name.Local) +
+		return &stream.Fault{Code: CodeNotJUnit, Detail: "is no report of JUnit: it begins with <" + bounded(t.Name.Local) +
 			"> and not with <testsuites> or <testsuite>"}
 	}
 }
@@ -259,8 +259,8 @@ func (p *parser) properties(c *test) error {
 	return err
 }
 
-func (p *parser) newClip() testlog.Clip {
-	return testlog.NewClip(p.reader.HeadBytes, p.reader.TailBytes)
+func (p *parser) newClip() stream.Clip {
+	return stream.NewClip(p.reader.HeadBytes, p.reader.TailBytes)
 }
 
 func attribute(t xml.StartElement, name string) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
@@ -70,7 +71,7 @@ func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] 
 		}
 		from, err := newSource(in, limit)
 		if err != nil {
-			yield(docket.Entry{}, lineError(name, 0, err))
+			yield(docket.Entry{}, docket.NewLineError(name, 0, docket.CodeNotText, err.Error()))
 			return
 		}
 		p := &parser{reader: r, name: name, from: from, xml: xml.NewDecoder(from), yield: yield}
@@ -96,7 +97,7 @@ func (p *parser) charset(label string, _ io.Reader) (io.Reader, error) {
 	case "iso-8859-1", "latin1", "latin-1", "iso8859-1":
 		p.from.latin1 = true
 	default:
-		return nil, &placeError{docket.CodeNotText, "is in the encoding " + strconv.Quote(label) + ": use UTF-8 or ISO-8859-1"}
+		return nil, &stream.Fault{Code: docket.CodeNotText, Detail: "is in the encoding " + strconv.Quote(label) + ": use UTF-8 or ISO-8859-1"}
 	}
 	return p.from, nil
 }
@@ -104,25 +105,15 @@ func (p *parser) charset(label string, _ io.Reader) (io.Reader, error) {
 // placed says where an error is.
 func (p *parser) placed(err error) error {
 	var syntax *xml.SyntaxError
-	where := "column " + strconv.Itoa(p.from.column) + ": "
-	placed := &placeError{}
+	fault := &stream.Fault{Code: CodeNotXML, Detail: "is no XML: " + err.Error()}
 	switch {
 	case errors.Is(err, io.EOF), errors.As(err, &syntax) && syntax.Msg == "unexpected EOF":
-		placed.code, placed.detail = abi.CodeTruncated, where+"the report ends here, and "+p.open()+" is open"
+		fault.Code, fault.Detail = abi.CodeTruncated, "the report ends here, and "+p.open()+" is open"
 	case errors.As(err, &syntax):
-		placed.code, placed.detail = CodeNotXML, where+"is no XML: "+syntax.Msg
-	case errors.As(err, &placed):
-		placed = &placeError{placed.code, where + placed.detail}
+		fault.Detail = "is no XML: " + syntax.Msg
 	default:
-		placed.code, placed.detail = CodeNotXML, where+"is no XML: "+err.Error()
+		errors.As(err, &fault)
 	}
-	return lineError(p.name, p.from.line, placed)
-}
-
-func lineError(name string, line int, err error) error {
-	problem := abi.Problem{Code: CodeNotXML, Detail: err.Error()}
-	if placed := (*placeError)(nil); errors.As(err, &placed) {
-		problem.Code = placed.code
-	}
-	return &docket.LineError{File: name, Line: line, Problems: []abi.Problem{problem}}
+	fault.Column = p.from.column
+	return docket.NewLineError(p.name, p.from.line, fault.Code, fault.Error())
 }

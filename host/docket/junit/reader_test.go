@@ -12,20 +12,14 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testkit/readers"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 )
 
 // read gives the cases of a report, and its problems as they are printed.
 func read(t *testing.T, r *junit.Reader, in io.Reader) (cases []abi.Case, problems []string) {
 	t.Helper()
-	for entry, err := range r.Read("report.xml", in) {
-		if err != nil {
-			problems = append(problems, err.Error())
-			continue
-		}
-		cases = append(cases, entry.Case)
-	}
-	return cases, problems
+	return readers.Cases(r, "report.xml", in)
 }
 
 const failing = `<testcase classname="c" name="a"><failure message="m">text</failure></testcase>`

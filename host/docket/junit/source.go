@@ -13,7 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/magic"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
 // source hands an XML text to the decoder byte by byte, and knows the place. The decoder holds each text and each tag
@@ -57,22 +57,14 @@ const (
 	maxReferenceRunes = 32
 )
 
-// placeError is a fault of the text where source stands.
-type placeError struct {
-	code   abi.Code
-	detail string
-}
-
-func (e *placeError) Error() string { return e.detail }
-
 func newSource(in io.Reader, limit int) (*source, error) {
 	s := &source{in: bufio.NewReaderSize(in, 64<<10), limit: limit, line: 1}
 	head, _ := s.in.Peek(4) // the first read tells when it fails
-	if kind := magic.Kind(head); kind != "" {
-		return s, &placeError{docket.CodeNotText, "is " + kind + ", a report is text in UTF-8 or ISO 8859-1"}
+	if kind := stream.Kind(head); kind != "" {
+		return s, &stream.Fault{Code: docket.CodeNotText, Detail: "is " + kind + ", a report is text in UTF-8 or ISO 8859-1"}
 	}
-	if bytes.HasPrefix(head, []byte(magic.MarkUTF8)) {
-		_, _ = s.in.Discard(len(magic.MarkUTF8))
+	if bytes.HasPrefix(head, []byte(stream.MarkUTF8)) {
+		_, _ = s.in.Discard(len(stream.MarkUTF8))
 	}
 	return s, nil
 }
@@ -222,7 +214,7 @@ func (s *source) follow(c rune) error {
 		return nil
 	}
 	if s.inside != inText && s.length > s.limit {
-		return &placeError{abi.CodeTooLarge, "a tag has more than " + strconv.Itoa(s.limit) + " bytes"}
+		return &stream.Fault{Code: abi.CodeTooLarge, Detail: "a tag has more than " + strconv.Itoa(s.limit) + " bytes"}
 	}
 	return nil
 }
@@ -260,7 +252,7 @@ func (s *source) followMark(c rune) error {
 		s.enter(inCDATA)
 	case bytes.HasPrefix(comment, s.mark), bytes.HasPrefix(cdata, s.mark):
 	case s.mark[0] == '!':
-		return &placeError{codeDoctype, "has a DOCTYPE or another declaration, which a report may not have"}
+		return &stream.Fault{Code: codeDoctype, Detail: "has a DOCTYPE or another declaration, which a report may not have"}
 	case c == '?':
 		s.enter(inInstruction)
 	default:

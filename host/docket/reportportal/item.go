@@ -5,6 +5,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -28,7 +29,7 @@ func (i *item) isCase() bool {
 
 // log is what an item wrote: all of it, and the errors again.
 type log struct {
-	all, errors testlog.Clip
+	all, errors stream.Clip
 }
 
 func (p *parser) newLog() *log { return &log{all: p.newClip(), errors: p.newClip()} }

@@ -8,8 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/jsonstream"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
 // The most of a name or another short field, and of the nesting of steps.
@@ -22,7 +21,7 @@ const (
 type parser struct {
 	reader *Reader
 	name   string
-	json   *jsonstream.Reader
+	json   *stream.JSON
 
 	found  int // items and logs, those that are wrong included
 	path   abi.Path
@@ -34,7 +33,7 @@ type parser struct {
 }
 
 func newParser(r *Reader, name string, in io.Reader, report func(error) bool) *parser {
-	return &parser{reader: r, name: name, json: jsonstream.New(in), report: report, byID: map[string]*item{}, early: map[string]*log{}}
+	return &parser{reader: r, name: name, json: stream.NewJSON(in), report: report, byID: map[string]*item{}, early: map[string]*log{}}
 }
 
 // under reads what stands a step further down.
@@ -363,4 +362,4 @@ func (p *parser) kept() (head, tail int) {
 	return head, tail
 }
 
-func (p *parser) newClip() testlog.Clip { return testlog.NewClip(p.kept()) }
+func (p *parser) newClip() stream.Clip { return stream.NewClip(p.kept()) }

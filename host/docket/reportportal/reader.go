@@ -9,8 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/jsonstream"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/magic"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
@@ -72,24 +71,9 @@ type fieldError struct {
 // errStopped ends the reading when nobody wants more.
 var errStopped = errors.New("stopped")
 
-// errEmpty and errNotText concern the file as a whole.
-var (
-	errEmpty   = errors.New("has no test item of ReportPortal")
-	errNotText = errors.New("an export is UTF-8 text")
-)
-
 func (p *parser) placed(err error) error {
-	lineError := func(line int, problem abi.Problem) error {
-		return &docket.LineError{File: p.name, Line: line, Problems: []abi.Problem{problem}}
-	}
-	switch {
-	case errors.Is(err, errEmpty):
-		return lineError(0, abi.Problem{Code: docket.CodeEmptyDocket, Detail: err.Error()})
-	case errors.Is(err, errNotText):
-		return lineError(0, abi.Problem{Code: docket.CodeNotText, Detail: err.Error()})
-	}
-	if line, problem, ok := jsonstream.Problem(err, docket.CodeNotJSON); ok {
-		return lineError(line, problem)
+	if fault, ok := errors.AsType[*stream.Fault](err); ok {
+		return docket.NewLineError(p.name, fault.Line, fault.Code, fault.Error())
 	}
 	return fmt.Errorf("reading %s, line %d: %w", p.name, p.json.Line(), err)
 }
@@ -97,11 +81,11 @@ func (p *parser) placed(err error) error {
 // texts reads the stream to its end.
 func (p *parser) texts() error {
 	head := p.json.Head(4)
-	if kind := magic.Kind(head); kind != "" {
-		return fmt.Errorf("is %s, %w", kind, errNotText)
+	if kind := stream.Kind(head); kind != "" {
+		return &stream.Fault{Code: docket.CodeNotText, Detail: "is " + kind + ", an export is UTF-8 text"}
 	}
-	if strings.HasPrefix(string(head), magic.MarkUTF8) {
-		p.json.Drop(len(magic.MarkUTF8))
+	if strings.HasPrefix(string(head), stream.MarkUTF8) {
+		p.json.Drop(len(stream.MarkUTF8))
 	}
 	for {
 		more, err := p.json.More()
@@ -116,7 +100,7 @@ func (p *parser) texts() error {
 		}
 	}
 	if p.found == 0 {
-		return errEmpty
+		return &stream.Fault{Code: docket.CodeEmptyDocket, Detail: "has no test item of ReportPortal"}
 	}
 	return nil
 }

@@ -32,10 +32,10 @@ type privacy struct {
 // privacyOf hides the folders that are not the system's, the user's home and what only some may read in /etc, and shows what the
 // command names and the folders of its PATH.
 func privacyOf(c *Command) privacy {
-	if c.Home {
-		return privacy{}
-	}
 	homes := homeFolders()
+	if c.Home {
+		return privacy{Shown: homes} // one below /tmp, where the scratch folder is seen
+	}
 	p := privacy{Hidden: slices.Concat(otherFolders(), protected(), homes, c.Hide), Shown: slices.Clone(systemFiles)}
 	for _, v := range c.Env {
 		if list, ok := strings.CutPrefix(v, "PATH="); ok {

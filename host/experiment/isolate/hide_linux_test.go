@@ -9,18 +9,17 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 )
 
-// secretHome is a home of the user with a secret, a toolchain and a link to another one, outside of the folders for temporary files.
-func secretHome(t *testing.T) string {
+// secretHome is a home of the user with a secret, a toolchain and a link to another one.
+func secretHome(t *testing.T, in string) string {
 	t.Helper()
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	home, err := os.MkdirTemp(here, "home-") //nolint:usetesting // not below /tmp, which the program does not see anyway
+	home, err := os.MkdirTemp(in, "home-") //nolint:usetesting // not below /tmp, which the program does not see anyway
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
+	if home, err = filepath.Abs(home); err != nil {
+		t.Fatal(err)
+	}
 	for name, text := range map[string]string{".ssh/id_test": "planted-secret", "tools/bin/tool": "#!/bin/sh\necho tool\n", ".cargo/credentials.toml": "planted-secret", ".cargo/bin/x": "x"} {
 		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -42,7 +41,7 @@ func secretHome(t *testing.T) string {
 func TestAccept_FZ8_TestsSeeNothingOfTheHome(t *testing.T) {
 	for _, level := range levels(t) {
 		t.Run(string(level), func(t *testing.T) {
-			home := secretHome(t)
+			home := secretHome(t, ".")
 			script := `cat ` + home + `/.ssh/id_test ` + home + `/link/../.ssh/id_test /proc/self/root` + home + `/.ssh/id_test; ls ` + home + `/.ssh ` + home + `/.cargo
 				for p in /proc/[0-9]*; do cat $p/environ $p/root` + home + `/.ssh/id_test $p/cwd/.ssh/id_test $p/fd/*/.ssh/id_test; done
 				ls /var/lib/dpkg /run/user; tool; cat ` + home + `/.cargo/bin/x; echo ` + home + `/link/bin/*; echo written > here; cat here; true`
@@ -61,9 +60,6 @@ func TestAccept_FZ8_TestsSeeNothingOfTheHome(t *testing.T) {
 			if strings.Contains(out, "alternatives") {
 				t.Errorf("it saw other folders:\n%s", out)
 			}
-			if strings.HasPrefix(home, "/tmp/") && level == isolate.Namespaces {
-				return // folders for temporary files are others in any case
-			}
 			out = string(shell(t, level, "cat "+home+"/.ssh/id_test", func(c *isolate.Command) { c.Home = true }).Output)
 			if out != "planted-secret" {
 				t.Errorf("with the home it read %q", out)
@@ -75,8 +71,8 @@ func TestAccept_FZ8_TestsSeeNothingOfTheHome(t *testing.T) {
 // HOME names the home that a program sees: the user's where it may read that, else an empty folder, whatever the variables say.
 func TestAccept_FZ8_HomeNamesTheHomeThatIsSeen(t *testing.T) {
 	for _, level := range levels(t) {
-		t.Run(string(level), func(t *testing.T) {
-			home := secretHome(t)
+		for _, in := range []string{".", os.TempDir()} {
+			home := secretHome(t, in)
 			run := func(seen bool, env ...string) string {
 				return string(shell(t, level, `ls -A "$HOME"; echo "$HOME"`, func(c *isolate.Command) {
 					c.Home, c.Env = seen, append([]string{"PATH=" + os.Getenv("PATH")}, env...)
@@ -88,13 +84,10 @@ func TestAccept_FZ8_HomeNamesTheHomeThatIsSeen(t *testing.T) {
 			if out := run(true); !strings.HasSuffix(out, "/home\n") || strings.Count(out, "\n") != 1 {
 				t.Errorf("without a variable, as in clean runs, the home is %q", out)
 			}
-			if strings.HasPrefix(home, "/tmp/") && level == isolate.Namespaces {
-				return // folders for temporary files are others in any case
-			}
 			if out := run(true, "HOME="+home); !strings.Contains(out, ".ssh\n") || !strings.HasSuffix(out, "\n"+home+"\n") {
 				t.Errorf("the home that is seen is %q", out)
 			}
-		})
+		}
 	}
 }
 

@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 )
 
@@ -106,22 +105,16 @@ func (t *Tree) Differ(other *Tree, selected func(path string) bool) bool {
 func Mix(product, tests *Tree) *Tree {
 	mixed := &Tree{repository: product.repository, files: map[string]File{}}
 	for path, f := range product.files {
-		if !IsTest(path) {
+		if !sourcefile.IsTest(path) {
 			mixed.files[path] = f
 		}
 	}
 	for path, f := range tests.files {
-		if IsTest(path) {
+		if sourcefile.IsTest(path) {
 			mixed.files[path] = f
 		}
 	}
 	return mixed
-}
-
-// IsTest says whether a file belongs to the tests: a test, a helper or a fixture.
-func IsTest(path string) bool {
-	kind := sourcefile.KindOf(path)
-	return kind == abi.SourceTest || kind == abi.SourceFixture
 }
 
 // At reads the tree of a revision. Files whose content is the same in the working tree are taken from there, as they were checked

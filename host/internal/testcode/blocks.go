@@ -84,8 +84,7 @@ func scriptBlocks(f *File, s *scan) {
 		word, modifiers, at := s.code[m[2]:m[3]], s.code[m[4]:m[5]], m[1]-1
 		if strings.HasSuffix(modifiers, ".each") || strings.HasSuffix(modifiers, ".for") { // its rows, and then the call
 			if s.code[at] == '`' {
-				n, _ := f.language.piece(s.text, at)
-				at = s.space(at + n)
+				at = s.space(at + f.language.piece(s.text, at).length)
 			} else {
 				at = s.space(s.closing(at))
 			}

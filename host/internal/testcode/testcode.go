@@ -5,7 +5,6 @@
 package testcode
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,33 +35,10 @@ type File struct {
 	language *language
 }
 
-// language is how a language writes strings and comments, and how its blocks are found.
-type language struct {
-	line, long []string // what begins a comment, and what encloses strings of several lines
-	open       string   // what begins a comment that */ ends
-	quotes     string   // of strings
-	regexps    bool     // there are literals such as /a/
-	blocks     func(f *File, s *scan)
-	find       func(f *File, class, name string) (int, *regexp.Regexp)
-}
-
-var (
-	python = &language{line: []string{"#"}, long: []string{`"""`, `'''`}, quotes: `"'`, blocks: pythonBlocks, find: findFunction}
-	script = &language{line: []string{"//"}, open: "/*", long: []string{"`"}, quotes: `"'`, regexps: true, blocks: scriptBlocks, find: findTitle}
-	jvm    = &language{line: []string{"//"}, open: "/*", long: []string{`"""`}, quotes: `"'`, blocks: braceBlocks, find: findFunction}
-)
-
 // Parse reads a file. It gives nil for a language that it does not know.
 func Parse(name string, text []byte) *File {
-	var l *language
-	switch strings.ToLower(path.Ext(name)) {
-	case ".py":
-		l = python
-	case ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts":
-		l = script
-	case ".java", ".kt", ".groovy", ".scala", ".cs":
-		l = jvm
-	default:
+	l := languageOf(name)
+	if l == nil || l.blocks == nil {
 		return nil
 	}
 	valid := strings.ToValidUTF8(string(text), "\uFFFD")

@@ -3,7 +3,7 @@ package inquiry
 import (
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 )
 
 // How many blocks of a kind are looked at, by depth.
@@ -51,7 +51,7 @@ func (c *Clues) blocks(d *document, t *teller) {
 			i = end - 1
 			continue
 		}
-		p, ok := place.Find(line)
+		p, ok := sourcefile.Find(line)
 		if !ok {
 			if line == "" && sites > 0 {
 				crash = -1 // the first stack is over
@@ -59,17 +59,17 @@ func (c *Clues) blocks(d *document, t *teller) {
 			continue
 		}
 		switch {
-		case p.Form == place.Diagnostic && counts[Broken] < c.most(maxBroken):
+		case p.Form == sourcefile.Diagnostic && counts[Broken] < c.most(maxBroken):
 			counts[Broken]++
 			c.add(d, i, i+1, Clue{Kind: Broken, Depth: depthOf(counts[Broken], maxBroken, 1), Place: p, fact: t.broken(p)})
-		case p.Form == place.Frame && crash >= 0 && sites < c.most(maxSites) && !t.foreign(p):
+		case p.Form == sourcefile.Frame && crash >= 0 && sites < c.most(maxSites) && !t.foreign(p):
 			sites++
 			first := i
 			if i > crash+1 && d.block[i-1] == 0 && strings.TrimSpace(d.line(i-1)) != "" && strings.HasPrefix(strings.TrimLeft(line, " "), "\t") {
 				first = i - 1 // the function stands before its file
 			}
 			c.add(d, first, i+1, Clue{Kind: Site, Depth: depthOf(sites, maxSites, 1), Place: p, fact: t.site(p, sites, d.line(crash), functionLine(line, d.line(first)))})
-		case p.Form == place.Report && counts[Report] < c.most(maxReports) && !t.foreign(p):
+		case p.Form == sourcefile.Report && counts[Report] < c.most(maxReports) && !t.foreign(p):
 			counts[Report]++
 			end := reportEnd(d, i)
 			c.add(d, i, end, Clue{Kind: Report, Depth: depthOf(counts[Report], maxReports, 2), Place: p, fact: t.report(p, d.quote(i, end))})
@@ -101,7 +101,7 @@ func crashEnd(d *document, first int) int {
 		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "goroutine ") || strings.HasPrefix(strings.TrimSpace(line), "at ") {
 			break
 		}
-		if _, ok := place.Find(line); ok {
+		if _, ok := sourcefile.Find(line); ok {
 			break
 		}
 		end++

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
@@ -78,7 +78,7 @@ type Clue struct {
 	// Depth from which it is looked at.
 	Depth int
 	// Place that it names, if it names one.
-	Place place.Place
+	Place sourcefile.Place
 	// signals of the profile, by index, each once.
 	signals []int
 	// fact is what the place tells of the labels, in nats; nil for none.

@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 )
 
 // What a place tells, in nats, hand-tuned from what the places mean.
@@ -52,28 +53,28 @@ func newTeller(r *abi.NodeRequest, source *abi.SourceAnswer) *teller {
 }
 
 // frame is what the source knows of a place.
-func (t *teller) frame(p place.Place) *abi.SourceFrame {
+func (t *teller) frame(p sourcefile.Place) *abi.SourceFrame {
 	if t.source == nil {
 		return nil
 	}
 	for i := range t.source.Frames {
-		if f := &t.source.Frames[i]; (f.Line == p.Line || f.Line == 0) && place.Same(f.Path, p.Path) {
+		if f := &t.source.Frames[i]; (f.Line == p.Line || f.Line == 0) && sourcefile.Same(f.Path, p.Path) {
 			return f
 		}
 	}
 	return nil
 }
 
-func (t *teller) kind(p place.Place) abi.SourceKind {
+func (t *teller) kind(p sourcefile.Place) abi.SourceKind {
 	if f := t.frame(p); f != nil {
 		return f.Kind
 	}
-	return place.KindOf(p.Path)
+	return sourcefile.KindOf(p.Path)
 }
 
 // foreign says whether a place is none of the module's own.
-func (t *teller) foreign(p place.Place) bool {
-	return t.frame(p) == nil && place.Foreign(p.Path)
+func (t *teller) foreign(p sourcefile.Place) bool {
+	return t.frame(p) == nil && sourcefile.Foreign(p.Path)
 }
 
 // lift is how far one label is lifted, in nats.
@@ -96,7 +97,7 @@ func (t *teller) lifts(list ...lift) []float64 {
 	return v
 }
 
-func (t *teller) broken(p place.Place) []float64 {
+func (t *teller) broken(p sourcefile.Place) []float64 {
 	return t.lifts(lift{t.roles.of(t.kind(p)), brokenNats})
 }
 
@@ -104,7 +105,7 @@ func (t *teller) broken(p place.Place) []float64 {
 // another frame tells nothing: it called it.
 // A helper in a test's file fails for whoever called it, and tells nothing.
 // function is the line that names the function of the frame.
-func (t *teller) site(p place.Place, n int, crash, function string) []float64 {
+func (t *teller) site(p sourcefile.Place, n int, crash, function string) []float64 {
 	share := 1.0
 	if strings.Contains(crash, "timed out") || strings.Contains(crash, "deadlock") {
 		share = waitShare
@@ -125,7 +126,7 @@ func (t *teller) site(p place.Place, n int, crash, function string) []float64 {
 // report is what a test's own message tells. Messages stand in tests whoever
 // is wrong, so that only a place in the product tells anything by itself; else
 // it is what the message is about, the first of its kind before the others.
-func (t *teller) report(p place.Place, quote string) []float64 {
+func (t *teller) report(p sourcefile.Place, quote string) []float64 {
 	if t.kind(p) == abi.SourceProduct {
 		return t.lifts(lift{t.roles.Product, testSiteNats})
 	}
@@ -148,7 +149,7 @@ func (t *teller) report(p place.Place, quote string) []float64 {
 
 // helper says whether the function of a frame is known to be none that a test
 // framework runs.
-func (t *teller) helper(p place.Place, line string) bool {
+func (t *teller) helper(p sourcefile.Place, line string) bool {
 	name := functionIn(line)
 	if f := t.frame(p); name == "" && f != nil {
 		name = f.Function
@@ -181,4 +182,50 @@ func functionIn(line string) string {
 	name := line[strings.LastIndexByte(line[:end], '/')+1 : end]
 	_, name, _ = strings.Cut(name, ".")
 	return name
+}
+
+// Roles say which labels of a case mean what. A role that no label has is empty.
+type Roles struct {
+	Product, Automation, Infrastructure, Flake string
+}
+
+// RolesOf reads the roles from a node's parameters `product`, `automation`,
+// `infrastructure` and `flake`; what is no label of the case is left empty.
+func RolesOf(r *abi.NodeRequest) Roles {
+	role := func(name string) string {
+		label := params.Text(r.Params, name, "")
+		if !slices.Contains(r.Case.Labels, label) {
+			return ""
+		}
+		return label
+	}
+	return Roles{role("product"), role("automation"), role("infrastructure"), role("flake")}
+}
+
+// Category is the symptom that a label stands for.
+func (r Roles) Category(label string) abi.SymptomCategory {
+	switch label {
+	case "":
+	case r.Product:
+		return abi.SymptomProduct
+	case r.Automation:
+		return abi.SymptomAutomation
+	case r.Infrastructure:
+		return abi.SymptomInfrastructure
+	case r.Flake:
+		return abi.SymptomFlake
+	}
+	return abi.SymptomUnknown
+}
+
+// of is the label that a kind of file speaks for.
+func (r Roles) of(kind abi.SourceKind) string {
+	switch kind {
+	case abi.SourceProduct:
+		return r.Product
+	case abi.SourceTest, abi.SourceFixture:
+		return r.Automation
+	default:
+		return ""
+	}
 }

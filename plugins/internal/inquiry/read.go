@@ -1,3 +1,17 @@
+// Package inquiry is what the personas of the Light path share: it reads the
+// documents of a case into clues, quoted word for word, and estimates the
+// labels from them.
+//
+// A clue is a block of lines that names a place in a source file in the form
+// in which compilers, runtimes and test frameworks print one, or a line in
+// which a signal of the profile stands. What a place tells is whether the test
+// or the product broke; which labels of the case these are is a parameter of
+// the pipeline (see [Roles]). Everything else that is known of a domain comes
+// from the profile.
+//
+// Everything is a function of the request: two personas that read the same
+// case see the same clues. What a document says about itself, or to its
+// reader, is never followed; it is only matched.
 package inquiry
 
 import (
@@ -7,7 +21,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/place"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
@@ -124,7 +138,7 @@ func (c *Clues) signals(d *document, finder odds.Signals) {
 		}
 		times[signal]++
 		clue := Clue{Kind: Signal, Depth: depthOf(times[signal], maxPlaces, 1), signals: []int{signal}}
-		clue.Place, _ = place.Find(d.line(i))
+		clue.Place, _ = sourcefile.Find(d.line(i))
 		c.add(d, i, i+1, clue)
 		if d.block[i] > 0 && len(d.line(i)) > maxQuoteBytes {
 			c.List[d.block[i]-1].Quote = text.QuoteAround(d.text, start, end)

@@ -19,7 +19,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
-	"github.com/shadowcourt/shadowcourt/host/experiment/runner"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -53,7 +52,7 @@ func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
 		cli.DurationOption(&e.perCase, "case-budget", "how long those of one case may run (default "+experiment.DefaultPerCase.String()+")"),
 		cli.BoolOption(&e.network, "network", "leave the network on for the tests"),
 		cli.BoolOption(&e.home, "home", "let the tests read your home folder, as their HOME, and all else that you can read"),
-		cli.ListOption(&e.runners, "runner", "FILE.yaml", "what runs the tests, or a shipped one ("+strings.Join(runner.Names(), " ")+"); may be repeated (default: what the project has)"),
+		cli.ListOption(&e.runners, "runner", "FILE.yaml", "what runs the tests, or a shipped one ("+strings.Join(experiment.RunnerNames(), " ")+"); may be repeated (default: what the project has)"),
 		cli.BoolOption(&e.strict, "strict", "exit with 2 where the report is of another repository, or experiments can't be run as asked, for want of git, of --since, or of the test in the source"))
 	for old, option := range map[string]string{
 		"budget": "budget", "case-budget": "case-budget", "experiment-network": "network", "experiment-home": "home", "runner": "runner", "strict": "strict",
@@ -169,7 +168,7 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 }
 
 // laboratoryConfig is what the flags say. cache is the folder for compiled modules, empty for none.
-func (o *Flags) laboratoryConfig(runners []*runner.Definition, cache string) experiment.Config {
+func (o *Flags) laboratoryConfig(runners []*experiment.Definition, cache string) experiment.Config {
 	e := &o.experiments
 	return experiment.Config{
 		Source: o.source, Green: o.since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, CacheDir: ExperimentCache(cache),
@@ -178,11 +177,11 @@ func (o *Flags) laboratoryConfig(runners []*runner.Definition, cache string) exp
 }
 
 // loadRunners reads the definitions of runners; nil where none is named.
-func (e *experiments) loadRunners() ([]*runner.Definition, error) {
-	var runners []*runner.Definition
+func (e *experiments) loadRunners() ([]*experiment.Definition, error) {
+	var runners []*experiment.Definition
 	var faults []error
 	for _, name := range e.runners {
-		d, err := runner.Load(name)
+		d, err := experiment.LoadDefinition(name)
 		if err != nil {
 			faults = append(faults, fmt.Errorf("--experiments runner=%s: %w", name, err))
 		}

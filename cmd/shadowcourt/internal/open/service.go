@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -114,7 +115,7 @@ func (o *Flags) ServiceFlags(cmd *cobra.Command) {
 }
 
 // Laboratories run what the flags allow; nil for nothing. cache is the folder for compiled modules, or none.
-func (o *Flags) Laboratories(cache string) (*work.Laboratories, error) {
+func (o *Flags) Laboratories(ctx context.Context, cache string) (*work.Laboratories, error) {
 	faults := []error{o.CheckExperiments()}
 	switch e := &o.experiments; {
 	case !o.Experiments():
@@ -126,6 +127,9 @@ func (o *Flags) Laboratories(cache string) (*work.Laboratories, error) {
 	}
 	runners, err := o.experiments.loadRunners()
 	if err := errors.Join(append(faults, err)...); err != nil || !o.Experiments() {
+		return nil, err
+	}
+	if err := o.checkGreen(ctx); err != nil {
 		return nil, err
 	}
 	if cache == "none" {
@@ -161,4 +165,19 @@ func Listen(ctx context.Context, text string) (net.Listener, error) {
 		return nil, fmt.Errorf("--listen %q: %w", text, err)
 	}
 	return l, nil
+}
+
+// checkGreen says whether the source has the revision of --since: otherwise every docket would go without its experiments.
+func (o *Flags) checkGreen(ctx context.Context) error {
+	if o.since == "" {
+		return nil
+	}
+	repository, err := tree.Open(ctx, o.source)
+	if err == nil {
+		_, err = repository.At(ctx, o.since)
+	}
+	if err != nil {
+		return fmt.Errorf("--source %s, --since: %w", o.source, err)
+	}
+	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/render/report"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
@@ -43,7 +42,7 @@ func (o *tryOptions) outputs(s cli.Streams, config *run.Config) (err error) {
 		if err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
-		config.Writers = append(config.Writers, cli.ReportWriter(name, f, report.Options{}))
+		config.Writers = append(config.Writers, cli.ReportWriter(name, f, render.PageOptions{}))
 		config.Draw = true
 	}
 	if o.cases != "" {

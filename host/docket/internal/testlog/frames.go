@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 )
 
 // maxFrames is how many frames of the user's code are cut from a crash.
@@ -23,13 +24,9 @@ var (
 
 	javaLibrary = regexp.MustCompile(`^(java|javax|jdk|sun|com\.sun|junit|kotlin|scala|groovy|` +
 		`org\.(junit|testng|opentest4j|assertj|hamcrest|mockito|codehaus\.groovy|apache\.maven|gradle|springframework))\.`)
-	fileOfLibrary = regexp.MustCompile(`(^|/)(node_modules|site-packages|dist-packages|lib/python[\d.]+)/|^(node:|internal/|<frozen )|` +
-		`^.*/importlib/`)
-	fileOfTest = regexp.MustCompile(`_test\.go$|` +
-		`(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$|(^|/)tests?/[^/]*\.py$|` +
-		`\.(test|spec)\.[cm]?[jt]sx?$|(^|/)__tests__/|` +
-		`(^|[/$])(Test\w*|\w+(Test|Tests|TestCase|IT|Spec|Specification))\.(java|kt|kts|scala|groovy)$`)
 )
+
+func isTest(file string) bool { return sourcefile.KindOf(file) == abi.SourceTest }
 
 // language is that of a stack.
 type language int
@@ -52,10 +49,10 @@ func userFrames(lines []string, group string) []frame {
 	var frames, python []frame
 	for i, line := range lines {
 		file, kind := frameFile(lines, i, group)
-		if file == "" || fileOfLibrary.MatchString(file) {
+		if file == "" || sourcefile.Installed(file) {
 			continue
 		}
-		f := frame{first: i, end: i + 1, test: fileOfTest.MatchString(file)}
+		f := frame{first: i, end: i + 1, test: isTest(file)}
 		switch kind {
 		case inGo:
 			f.first = i - 1
@@ -146,7 +143,7 @@ func (c *Cutter) cutGoFrames(crash int, group string) {
 			continue
 		}
 		supports := ProductBug
-		if fileOfTest.MatchString(file[1]) {
+		if isTest(file[1]) {
 			supports = AutomationBug
 		}
 		if c.Add(i, i+2, Rule{Supports: supports, Confidence: confidence, Element: abi.Water}) {

@@ -1,6 +1,10 @@
 package testlog
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
+)
 
 // InGoModule says whether a frame's function, as "example.com/a/b.(*T).Method(0x1)", belongs to the module of the package.
 // A module's path is not in the output: packages count as one module when they share the first three elements of their
@@ -46,6 +50,6 @@ func OwnGoFrame(function, file, pack string) bool {
 		return true
 	}
 	domain, _, _ := strings.Cut(functionPackage(function), "/")
-	local := !strings.Contains(file, "/pkg/mod/") && !strings.Contains(file, "/vendor/") && !strings.Contains(file, "@v")
+	local := !sourcefile.Installed(file) && !strings.Contains(file, "@v")
 	return strings.Contains(domain, ".") && strings.Contains(pack, "/") && local
 }

@@ -78,14 +78,21 @@ func ofSetup(lines []string, group string) string {
 //	any other crash                                            pb001  0.52
 //	nothing of these                                           si001  0.40
 func Classify(group string, reported, printed []abi.Document) abi.LightAnswer {
-	for _, documents := range [...][]abi.Document{reported, printed} {
-		var lines []string
+	var texts [2][]string
+	for i, documents := range [...][]abi.Document{reported, printed} {
 		for _, d := range documents {
-			lines = append(lines, strings.Split(d.Text, "\n")...)
+			texts[i] = append(texts[i], strings.Split(d.Text, "\n")...)
 		}
-		for _, r := range lightRules() {
-			if r.applies(group, lines) {
-				return abi.LightAnswer{Classification: r.label, Confidence: r.confidence, Reasoning: r.reason}
+	}
+	return Answer(lightRules(), group, texts[:]...)
+}
+
+// Answer is that of the first rule that applies to the lines of the first text to which any does.
+func Answer(rules []LightRule, group string, texts ...[]string) abi.LightAnswer {
+	for _, lines := range texts {
+		for _, r := range rules {
+			if r.Applies(group, lines) {
+				return abi.LightAnswer{Classification: r.Label, Confidence: r.Confidence, Reasoning: r.Reason}
 			}
 		}
 	}
@@ -109,15 +116,16 @@ var (
 		"imed out", "imeout", "ime-out", "eadline exceeded", "ETIMEDOUT", "asleep")
 )
 
-type lightRule struct {
-	applies    func(group string, lines []string) bool
-	label      string
-	confidence float64
-	reason     string
+// LightRule gives a label to a log of a test of a group.
+type LightRule struct {
+	Applies    func(group string, lines []string) bool
+	Label      string
+	Confidence float64
+	Reason     string
 }
 
-func lightRules() []lightRule {
-	return []lightRule{
+func lightRules() []LightRule {
+	return []LightRule{
 		{aLine(flakyText.MatchString), Flaky().Classification, Flaky().Confidence, Flaky().Reasoning},
 		{func(_ string, lines []string) bool { return environment(lines) }, SystemIssue, 0.78, "An error of the environment stands in the log."},
 		{aLine(anyRaceText.MatchString), NoDefect, 0.80, "The race detector or the runtime found concurrent access."},

@@ -59,7 +59,7 @@ func whoRaces(lines []string, group string) (label string, confidence float64) {
 			continue
 		}
 		file := firstOwnFile(lines[i+1:], group)
-		own := file != "" && !fileOfTest.MatchString(file)
+		own := file != "" && !isTest(file)
 		switch {
 		case own && access:
 			product++

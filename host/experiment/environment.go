@@ -1,0 +1,170 @@
+package experiment
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+)
+
+// kind is what came of a test.
+type kind string
+
+// What may come of a test.
+const (
+	kindPassed  kind = "passed"
+	kindFailed  kind = "failed"
+	kindSkipped kind = "skipped"
+	kindAbsent  kind = "absent" // the tree has no such test
+	kindSilent  kind = "silent" // the run failed and says nothing of the test
+	kindEnded   kind = "ended"  // by a limit of the isolation, which Result names
+)
+
+// testRun is one run of a test.
+type testRun struct {
+	Kind kind
+	// Documents are what the test wrote, as the reader of its reports gives them to cases; empty unless it failed.
+	Documents []abi.Document
+	Result    *isolate.Result
+	// Rows: the tree has the test's function without the row of the case, and this is what came of all its rows.
+	Rows bool
+}
+
+// Log is all that a failed test wrote.
+func (r *testRun) Log() string {
+	var b strings.Builder
+	for i := range r.Documents {
+		b.WriteString(r.Documents[i].Text)
+	}
+	return b.String()
+}
+
+// environment says what surrounds a test.
+type environment struct {
+	Scratch string // folder that the test may write to
+	// Overlay is a folder that the test seems to write to, such as that of its tree; see [isolate.Command].
+	Overlay string
+	Clean   bool // no variables of the user's but PATH, in UTC and the C locale
+	Starve  bool
+	Network bool
+	// Home leaves the test what the user can read; see [isolate.Command].
+	Home bool
+	// Rows has all rows of the test's function run where the tree has it without the row of the case: it was edited.
+	Rows   bool
+	Order  bool // run the test with those around it, in their order, instead of alone
+	Limits isolate.Limits
+}
+
+// errNoTests: the tree has nothing that could be built for the test.
+var errNoTests = errors.New("no test files")
+
+// buildError says that tests do not build in a tree, which is an outcome of an experiment.
+type buildError struct {
+	What   string // a package, or a project
+	Output string // of the build
+}
+
+// Error names what does not build, and the first line that is no heading.
+func (e *buildError) Error() string {
+	for line := range strings.Lines(e.Output) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return e.What + " does not build: " + line
+		}
+	}
+	return e.What + " does not build"
+}
+
+// userVariables are what a test sees of the user's environment: an allow-list, so that no secret reaches a test by accident. A clean
+// environment has PATH alone, in UTC and the C locale. HOME is among them where the test sees the user's home.
+func userVariables(of environment, more ...string) []string {
+	env := []string{"PATH=" + os.Getenv("PATH")}
+	if of.Clean {
+		return append(env, "LC_ALL=C", "TZ=UTC")
+	}
+	if home, err := os.UserHomeDir(); of.Home && err == nil {
+		env = append(env, "HOME="+home)
+	}
+	allowed := append([]string{"LANG", "LANGUAGE", "TZ", "USER", "LOGNAME", "SHELL", "TERM"}, more...)
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); slices.Contains(allowed, name) || strings.HasPrefix(name, "LC_") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// shown are the files that a command needs beside those of the system: its installation, what the definition's folders and allowed
+// variables name, and what is installed for the checkout.
+func (r *defined) shown(variables []string, command string) []string {
+	list := installation(command)
+	for _, f := range r.definition.Folders {
+		if folder := f.path(); folder != "" {
+			for _, name := range f.within() {
+				list = append(list, filepath.Join(folder, name))
+			}
+		}
+	}
+	for _, v := range variables {
+		if name, value, _ := strings.Cut(v, "="); slices.Contains(r.definition.Allow, name) {
+			list = append(list, filepath.SplitList(value)...)
+		}
+	}
+	for _, name := range r.installed {
+		at := filepath.Join(r.source.Top, filepath.FromSlash(name))
+		if linked, err := filepath.EvalSymlinks(at); err == nil && !within(r.source.Top, linked) {
+			list = append(list, linked)
+		}
+		list = append(list, installation(filepath.Join(at, "bin", "python"))...)
+	}
+	return list
+}
+
+// sees says whether tests see a path that is not in their tree.
+func (r *defined) sees(path string) bool {
+	variables, overlays := r.environment(environment{}, "")
+	folders := slices.Clone(overlays)
+	for _, project := range r.projects {
+		if command, err := r.program(project); err == nil {
+			folders = append(folders, r.shown(variables, command)...)
+		}
+	}
+	return slices.ContainsFunc(folders, func(folder string) bool { return filepath.IsAbs(folder) && within(folder, path) })
+}
+
+// installed are the folders and files that an installation has beside its programs, as languages and package managers lay them out.
+var installed = []string{"lib", "lib64", "libexec", "include", "share", "pyvenv.cfg"}
+
+// installation is what belongs to a program: its folder, what is installed beside that, and the same of what it is a link to, and of an
+// interpreter that lies beside it.
+func installation(program string) []string {
+	var list []string
+	programs := []string{program}
+	for i := 0; i < len(programs) && i < maxLinks; i++ {
+		folder := filepath.Dir(programs[i])
+		if !filepath.IsAbs(folder) || slices.Contains(list, folder) {
+			continue
+		}
+		list = append(list, folder, programs[i])
+		prefix := filepath.Dir(folder)
+		if home, err := os.UserHomeDir(); err != nil || !within(prefix, home) && prefix != filepath.Join(home, ".local") {
+			for _, name := range installed {
+				list = append(list, filepath.Join(prefix, name))
+			}
+		} else if prefix != home {
+			list = append(list, filepath.Join(prefix, "lib"))
+		}
+		for _, name := range []string{programs[i], filepath.Join(folder, "python"), filepath.Join(folder, "python3"), filepath.Join(folder, "node")} {
+			if linked, err := filepath.EvalSymlinks(name); err == nil && linked != name {
+				programs = append(programs, linked)
+			}
+		}
+	}
+	return list
+}
+
+// maxLinks bounds the programs that belong to one.
+const maxLinks = 20

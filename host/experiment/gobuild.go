@@ -1,0 +1,193 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
+)
+
+// maxBuildOutput is how much of each output of a go command is kept, in bytes.
+const maxBuildOutput = 64 << 10
+
+// goTests is the toolchain of Go: one binary for each package and tree, and runs of it that never use the go command again.
+type goTests struct {
+	facts
+	modules []module
+	tested  map[string]bool // folders of the tree under test that have test files
+
+	command string
+	reader  string            // test2json, which the go command takes long to find
+	env     map[string]string // what the toolchain says of itself
+	flags   []string          // of every build, such as -race and -tags
+	hide    string            // the checkout: tests have their trees
+}
+
+// openGo gives the toolchain of Go for a tree with modules, else nil.
+func openGo(ctx context.Context, source *origin, flags []string) (*goTests, error) {
+	modules, err := modulesOf(ctx, source.Head)
+	if err != nil || len(modules) == 0 {
+		return nil, err
+	}
+	g := &goTests{
+		facts:   facts{name: goRunner, pace: plan.GoPace(), cached: true, variables: userVariables(environment{}, goVariables...)},
+		modules: modules, tested: testedFolders(source.Head), flags: flags, hide: source.Top,
+	}
+	g.problem = g.start(ctx, source.Scratch)
+	return g, ctx.Err()
+}
+
+// start finds the go command in PATH, and what it says of itself. Its temporary files are in the folder temp.
+func (g *goTests) start(ctx context.Context, temp string) (err error) {
+	if g.command, err = exec.LookPath("go"); err != nil {
+		return errors.New("go is not installed; experiments need it to build tests")
+	}
+	results := []string{"GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED", "GOEXPERIMENT", "GOFLAGS"} // test results depend on these
+	args := append([]string{"env", "-json", "GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH"}, results...)
+	out, err := exec.CommandContext(ctx, g.command, args...).Output() //nolint:gosec // the go command of PATH
+	if err == nil {
+		err = json.Unmarshal(out, &g.env)
+	}
+	if err != nil {
+		return fmt.Errorf("go env: %w", err)
+	}
+	for _, name := range results {
+		g.version += name + "=" + g.env[name] + " "
+	}
+	g.version += strings.Join(g.flags, " ")
+	reader, err := g.run(ctx, temp, temp, "tool", "-n", "test2json")
+	if err != nil {
+		return fmt.Errorf("go tool test2json: %w", err)
+	}
+	g.reader = strings.TrimSpace(reader)
+	return nil
+}
+
+// sees: tests see the toolchain, the modules and the cache.
+func (g *goTests) sees(path string) bool {
+	return slices.ContainsFunc([]string{"GOROOT", "GOMODCACHE", "GOCACHE"}, func(name string) bool { return within(g.env[name], path) })
+}
+
+func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only replaced, out string) (program, error) {
+	t := f.goTest
+	if !w.tested()[path.Join(t.module, t.folder)] {
+		return nil, errNoTests
+	}
+	if err := w.write(ctx); err != nil {
+		return nil, err
+	}
+	overlay, err := only.write(out, w.source())
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Join(w.source(), filepath.FromSlash(t.module))
+	binary, err := g.compile(ctx, folder, "./"+t.folder, out, slices.Concat(overlay, t.flags)...)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, f *failure, env environment) (*testRun, error) {
+		return g.test(ctx, binary, f.name, env)
+	}, nil
+}
+
+// goBinary is the tests of one package, built.
+type goBinary struct {
+	path string // of the executable
+	dir  string // the package's folder in its tree
+	pack string // import path
+}
+
+// compile builds the tests of a package, an import path or a path relative to the folder ("./x"), which lies in a module. The binary is
+// written into the folder out. The error is a *buildError if the tests do not build, and errNoTests if there are none.
+func (g *goTests) compile(ctx context.Context, folder, pack, out string, flags ...string) (*goBinary, error) {
+	if strings.HasPrefix(pack, "-") {
+		return nil, fmt.Errorf("%q is no package", pack)
+	}
+	listed, err := g.run(ctx, folder, out, "list", "-find", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}} {{len .XTestGoFiles}}", pack)
+	if err != nil {
+		return nil, asBuildError(pack, err)
+	}
+	fields := strings.Split(strings.TrimSpace(listed), "\t")
+	if len(fields) != 3 {
+		return nil, fmt.Errorf("go list %s: %q", pack, listed)
+	}
+	b := &goBinary{pack: fields[0], dir: fields[1], path: filepath.Join(out, strings.NewReplacer("/", "_", "\\", "_").Replace(fields[0])+".test")}
+	if fields[2] == "0 0" {
+		return nil, fmt.Errorf("%s: %w", pack, errNoTests)
+	}
+	flags = slices.Concat(g.flags, flags)
+	if !strings.Contains(g.env["GOFLAGS"]+" "+strings.Join(flags, " "), "-ldflags") {
+		flags = append(flags, "-ldflags=-w") // what only a debugger reads takes a quarter of the linker's time
+	}
+	args := append([]string{"test", "-c", "-vet=off", "-buildvcs=false", "-o", b.path}, flags...)
+	if _, err := g.run(ctx, folder, out, append(args, pack)...); err != nil {
+		return nil, asBuildError(pack, err)
+	}
+	return b, nil
+}
+
+// machineText is what the go command prints when the machine keeps it from building: modules or a toolchain that can't be
+// downloaded, a C compiler that is missing, a full disk, a killed compiler.
+var machineText = regexp.MustCompile(`dial tcp|no such host|i/o timeout|TLS handshake|lookup disabled by GO|\(running go 1|toolchain not available|` +
+	`-race requires cgo|executable file not found|no space left on device|cannot allocate memory|signal: killed`)
+
+// asBuildError makes a *runner.BuildError of a command that failed, unless the machine is the reason.
+func asBuildError(pack string, err error) error {
+	failed, ok := errors.AsType[*commandError](err)
+	if !ok {
+		return err
+	}
+	for line := range strings.Lines(failed.output) {
+		if machineText.MatchString(line) {
+			return fmt.Errorf("go can't build %s here: %s", pack, strings.TrimSpace(line))
+		}
+	}
+	return &buildError{What: pack, Output: failed.output}
+}
+
+// commandError is a go command that ended with an error of the code, not of the machine.
+type commandError struct{ output string }
+
+func (e *commandError) Error() string { return e.output }
+
+// interruptPause is how long the go command may take to end when it is interrupted.
+const interruptPause = 5 * time.Second
+
+// run runs the go command and gives its standard output. Its temporary files are in the folder temp.
+func (g *goTests) run(ctx context.Context, folder, temp string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, g.command, args...) //nolint:gosec // packages can't be flags
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "PWD="+folder, "GOTMPDIR="+temp, "TMPDIR="+temp)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it ends its compilers, too
+	cmd.WaitDelay = interruptPause
+	var out, errs bounded
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.As(err, &exit):
+		return "", &commandError{output: strings.ToValidUTF8(string(errs), "\uFFFD")}
+	}
+	return string(out), err
+}
+
+// bounded keeps the beginning of what is written to it.
+type bounded []byte
+
+// Write never fails, so that the program goes on.
+func (b *bounded) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), maxBuildOutput-len(*b))]...)
+	return len(p), nil
+}

@@ -1,0 +1,151 @@
+package experiment
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
+)
+
+// The bounds of what a run reports.
+const (
+	maxReports     = 1000
+	maxReportBytes = 32 << 20
+)
+
+// reports reads what a run has written: the file in the scratch folder, and files of the project in the folder that has them. Tests
+// may have put anything there: only plain files within the folders are read.
+func (r *defined) reports(t *projectTest, scratch, written string) ([]byte, error) {
+	var all bytes.Buffer
+	for _, pattern := range r.definition.Reports {
+		folder, pattern := written, path.Join(t.project, pattern)
+		if strings.HasSuffix(pattern, reportPlaceholder) {
+			folder, pattern = scratch, reportName
+		}
+		if err := readAll(&all, folder, pattern); err != nil {
+			return nil, err
+		}
+	}
+	return all.Bytes(), nil
+}
+
+func readAll(all *bytes.Buffer, folder, pattern string) error {
+	root, err := os.OpenRoot(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	names, err := glob(root.FS(), pattern)
+	if err != nil {
+		return err
+	}
+	if len(names) > maxReports {
+		return fmt.Errorf("there are more than %d", maxReports)
+	}
+	for _, name := range names {
+		info, err := root.Lstat(name)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		f, err := root.Open(filepath.FromSlash(name))
+		if err != nil {
+			continue
+		}
+		_, err = io.Copy(all, io.LimitReader(f, int64(maxReportBytes-all.Len()+1)))
+		if err = errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		if all.Len() > maxReportBytes {
+			return fmt.Errorf("it has more than %d bytes", maxReportBytes)
+		}
+	}
+	return nil
+}
+
+// glob is fs.Glob, in which ** as the first folder stands for any number of folders.
+func glob(fsys fs.FS, pattern string) ([]string, error) {
+	before, after, deep := strings.Cut(pattern, "**/")
+	if !deep {
+		return fs.Glob(fsys, pattern)
+	}
+	var found []string
+	start := path.Clean("./" + before)
+	err := fs.WalkDir(fsys, start, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what can't be read has no report
+		}
+		for tail := name; !entry.IsDir(); {
+			if ok, err := path.Match(after, tail); ok || err != nil {
+				found = append(found, name)
+				return err
+			}
+			var more bool
+			if _, tail, more = strings.Cut(tail, "/"); !more {
+				break
+			}
+		}
+		return nil
+	})
+	return found, err
+}
+
+// read tells what came of the test in reports. A report that ends early tells what stands before its end.
+func (t *projectTest) read(reports []byte) (kind, []abi.Document) { return t.readOf(reports, t.is) }
+
+// readRows tells what came of all rows of the test.
+func (t *projectTest) readRows(reports []byte) (kind, []abi.Document) {
+	return t.readOf(reports, func(test junit.Test) bool {
+		return (test.Class == t.test.Class || !strings.Contains(t.selection.Report, "{class}")) && t.rows.MatchString(test.Name)
+	})
+}
+
+func (t *projectTest) readOf(reports []byte, is func(junit.Test) bool) (kind, []abi.Document) {
+	came := kindAbsent
+	reader := junit.Reader{Ended: func(test junit.Test, end junit.End) {
+		if is(test) {
+			came = worse(came, end)
+		}
+	}}
+	var documents []abi.Document
+	for entry, err := range reader.Read(t.test.Name, bytes.NewReader(reports)) {
+		if err != nil {
+			break
+		}
+		if test, ok := junit.Named(&entry.Case); ok && is(test) {
+			documents = append(documents, entry.Case.Documents...)
+		}
+	}
+	if came != kindFailed {
+		return came, nil
+	}
+	return came, documents
+}
+
+// is says whether a test of a report is this one.
+func (t *projectTest) is(test junit.Test) bool {
+	name, err := expandOne(t.selection.Report, map[string][]string{"class": {test.Class}, "name": {test.Name}})
+	return err == nil && slices.Contains(t.names, strings.TrimSpace(name))
+}
+
+// worse is what came of a test that may stand in a report several times.
+func worse(came kind, end junit.End) kind {
+	switch {
+	case end == junit.Failed || came == kindFailed:
+		return kindFailed
+	case end == junit.Passed || came == kindPassed:
+		return kindPassed
+	}
+	return kindSkipped
+}

@@ -1,0 +1,319 @@
+package experiment
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+)
+
+// sourceOf is a git repository with these files.
+func sourceOf(t *testing.T, dir string, files map[string]string) *origin {
+	t.Helper()
+	top := t.TempDir()
+	for name, text := range files {
+		file := filepath.Join(top, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "git", "init", "-q", ".")
+	cmd.Dir = top
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	repository, err := tree.Open(t.Context(), filepath.Join(top, filepath.FromSlash(dir)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := repository.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &origin{Top: repository.Top(), Dir: repository.Dir(), Head: head, Scratch: t.TempDir()}
+}
+
+// fakeTools are programs in PATH that do nothing.
+func fakeTools(t *testing.T, names ...string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho 1.2.3\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
+// argsOf are the arguments of a run.
+func argsOf(t *testing.T, target *projectTest, order bool) string {
+	t.Helper()
+	args, err := target.args(order, "/scratch/report.xml", "/scratch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(args, " ")
+}
+
+// caseOf is a case as the reader of JUnit reports makes it.
+func caseOf(class, name, file string) *abi.Case {
+	c := &abi.Case{Group: class, Subject: name + " fails in " + class}
+	if class == "" {
+		c.Subject = name + " fails"
+	}
+	if file != "" {
+		c.Documents = []abi.Document{{Name: "testcase", Text: "file=" + file + "\n"}}
+	}
+	return c
+}
+
+// TestSelect: the arguments that run a test. Names are data of others: they are no options, no patterns and no paths out of the project.
+func TestSelect(t *testing.T) {
+	fakeTools(t, "pytest", "ctest", "mvn", "gradle", "cargo-nextest")
+	files := map[string]string{
+		"py/pytest.ini": "", "py/tests/test_cart.py": "", "py/-x.py": "", "py/@args.py": "",
+		"js/package.json": `{"devDependencies": {"jest": "1"}}`, "js/node_modules/.bin/jest": "#!/bin/sh\n", "js/src/cart.test.js": "", "js/packages/a/package.json": `{"jest": {}}`,
+		"mvn/pom.xml": "", "mvn/shop/pom.xml": "", "mvn/shop/src/test/java/com/example/CartTest.java": "",
+		"gradle/settings.gradle": "", "gradle/shop/build.gradle.kts": "", "gradle/shop/src/test/kotlin/com/example/CartTest.kt": "",
+		"rs/Cargo.toml": "", "cpp/CMakeLists.txt": "project(shop CXX)", "cpp/src/CMakeLists.txt": "add_library(x)",
+		"secret.py": "", "two/a/CMakeLists.txt": "project(a)", "two/b/CMakeLists.txt": "project(b)",
+	}
+	surefire := "--batch-mode --offline --projects=shop --also-make -Dsurefire.failIfNoSpecifiedTests=false -DfailIfNoTests=false "
+	for _, c := range []struct {
+		name, runner, dir string
+		subject           *abi.Case
+		alone, order      string // arguments, or the error
+	}{
+		{"pytest", "pytest", "py", caseOf("tests.test_cart", "test_a", ""), "--junitxml=/scratch/report.xml ./tests/test_cart.py::test_a", "--junitxml=/scratch/report.xml ./tests"},
+		{"class", "pytest", ".", caseOf("tests.test_cart.TestA.TestB", "test_a[x y-::]", ""), "--junitxml=/scratch/report.xml ./tests/test_cart.py::TestA::TestB::test_a[x y-::]", "--junitxml=/scratch/report.xml ./tests"},
+		{"import error", "pytest", "py", caseOf("pytest", "tests.test_cart", ""), "--junitxml=/scratch/report.xml ./tests/test_cart.py", "--junitxml=/scratch/report.xml ./tests"},
+		{"file like an option", "pytest", "py", caseOf("-x", "test_a", ""), "pytest finds no file of the test", ""},
+		{"file like a file of arguments", "pytest", "py", caseOf("@args", "test_a", ""), "--junitxml=/scratch/report.xml ./@args.py::test_a", "--junitxml=/scratch/report.xml ./."},
+		{"out of the project", "pytest", "py", caseOf("...secret", "test_a", ""), "pytest finds no file of the test", ""},
+		{"with slashes", "pytest", "py", caseOf("../secret", "test_a", ""), "pytest finds no file of the test", ""},
+		{"zero byte", "pytest", "py", caseOf("tests.test_cart", "test_a\x00-x", ""), "can't be an argument", ""},
+		{"name that was cut", "pytest", "py", caseOf("tests.test_cart", strings.Repeat("x", 512)+"…", ""), "the name of the test is too long", ""},
+		{"no test", "pytest", "py", &abi.Case{Subject: "nightly"}, errNoTest.Error(), ""},
+		{
+			"jest", "jest", "js", caseOf("cart", "adds (2) | more$", "/home/ci/shop/src/cart.test.js"),
+			`--watchman=false --coverage=false --reporters=default --reporters=jest-junit --testNamePattern=^(adds \(2\) \| more\$|cart adds \(2\) \| more\$)$ --runTestsByPath ./src/cart.test.js`,
+			"--watchman=false --coverage=false --reporters=default --reporters=jest-junit --runTestsByPath ./src/cart.test.js",
+		},
+		{
+			"without a file", "jest", "js", caseOf("", "--globalSetup=x", "../../etc/passwd"),
+			`--watchman=false --coverage=false --reporters=default --reporters=jest-junit --testNamePattern=^--globalSetup=x$`,
+			"--watchman=false --coverage=false --reporters=default --reporters=jest-junit",
+		},
+		{"surefire", "surefire", "mvn", caseOf("com.example.CartTest$Inner", "total(int)[1]", ""), surefire + "-Dtest=com.example.CartTest$Inner#total test", surefire + "-Dtest=com.example.CartTest test"},
+		{"pattern of tests", "surefire", "mvn", caseOf("com.example.CartTest", "a+b*", ""), errNoTest.Error(), ""},
+		{"expression of tests", "surefire", "mvn", caseOf("%regex[.*]", "a", ""), errNoTest.Error(), ""},
+		{"gradle", "gradle", "gradle", caseOf("com.example.CartTest", "total()", ""), "--offline --no-daemon --no-build-cache --console=plain --project-dir=shop test --tests=com.example.CartTest.total", "--offline --no-daemon --no-build-cache --console=plain --project-dir=shop test --tests=com.example.CartTest"},
+		{
+			"nextest", "nextest", "rs", caseOf("shop::api", "cart::total", ""),
+			"nextest run --workspace --test=api --offline --no-fail-fast --retries=0 --profile=default --tool-config-file=shadowcourt:/scratch/nextest.toml --filter-expr=binary_id(=shop::api) & test(=cart::total)",
+			"nextest run --workspace --test=api --offline --no-fail-fast --retries=0 --profile=default --tool-config-file=shadowcourt:/scratch/nextest.toml --filter-expr=binary_id(=shop::api)",
+		},
+		{
+			"a program's unit tests", "nextest", "rs", caseOf("shop::bin/tool", "total", ""),
+			"nextest run --workspace --bin=tool --offline --no-fail-fast --retries=0 --profile=default --tool-config-file=shadowcourt:/scratch/nextest.toml --filter-expr=binary_id(=shop::bin/tool) & test(=total)",
+			"nextest run --workspace --bin=tool --offline --no-fail-fast --retries=0 --profile=default --tool-config-file=shadowcourt:/scratch/nextest.toml --filter-expr=binary_id(=shop::bin/tool)",
+		},
+		{"expression of filters", "nextest", "rs", caseOf("shop", "a) | all(", ""), errNoTest.Error(), ""},
+		{"ctest", "ctest", "cpp", caseOf("(empty)", "cart.total*", ""), `--test-dir build.shadowcourt --output-junit /scratch/report.xml --output-on-failure --tests-regex ^cart\.total\*$`, "--test-dir build.shadowcourt --output-junit /scratch/report.xml --output-on-failure"},
+		{"two projects", "ctest", "two", caseOf("(empty)", "a", ""), "the test may be of the projects two/a and two/b: name the folder of one with --source", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, err := LoadDefinition(c.runner)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := openProjects(t.Context(), d, sourceOf(t, c.dir, files), false, false)
+			if err != nil || r.problem != nil {
+				t.Fatal(err, r.problem)
+			}
+			target, err := r.testOf(c.subject)
+			if err != nil {
+				if c.order != "" || !strings.Contains(err.Error(), c.alone) {
+					t.Error(err)
+				}
+				return
+			}
+			got := []string{argsOf(t, target, false), argsOf(t, target, true)}
+			if diff := cmp.Diff([]string{c.alone, c.order}, got); diff != "" {
+				t.Errorf("arguments (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestNothingIsAnOption: an argument that is a name alone is no option.
+func TestNothingIsAnOption(t *testing.T) {
+	fakeTools(t, "mine")
+	d, err := ParseDefinition("my.yaml", []byte(sound))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := openProjects(t.Context(), d, sourceOf(t, ".", map[string]string{"mine.ini": ""}), false, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.testOf(caseOf("", "--delete=/", "")); err == nil || !strings.Contains(err.Error(), "an argument that begins with - would be an option") {
+		t.Error(err)
+	}
+	if target, err := r.testOf(caseOf("", "; rm -rf /", "")); err != nil || argsOf(t, target, false) != "--one ; rm -rf /" {
+		t.Error(target, err)
+	}
+}
+
+// TestWhyARunnerCannotStart says what is missing.
+func TestWhyARunnerCannotStart(t *testing.T) {
+	const definition = "name: mine\nmarkers: [{file: mine.ini}]\nprograms: [bin/mine, mine-is-not-here]\ninstall: get it\nversion: [--version]\ntests: [{alone: [x], order: [x]}]\n"
+	d, err := ParseDefinition("my.yaml", []byte(definition))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, program := range map[string]string{
+		"mine is not installed: there is no bin/mine, no mine-is-not-here; get it": "",
+		"does not start: no such library":                                          "#!/bin/sh\necho no such library\nexit 1\n",
+		"":                                                                         "#!/bin/sh\necho 1.0\n",
+	} {
+		files := map[string]string{"shop/mine.ini": ""}
+		if program != "" {
+			files["bin/mine"] = program
+		}
+		r, err := openProjects(t.Context(), d, sourceOf(t, "shop", files), false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.problem; (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if r, err := openProjects(t.Context(), d, sourceOf(t, ".", map[string]string{"other.ini": ""}), false, false); r != nil || err != nil {
+		t.Errorf("another project: %v, %v", r, err)
+	}
+}
+
+// TestRuns of a runner that a shell script is, seen in the place of the checkout and not.
+func TestRuns(t *testing.T) {
+	const definition = `name: mine
+markers: [{file: mine.sh}]
+programs: [./mine.sh]
+build: [["{program}", build]]
+keep: [installed]
+tests: [{alone: ["{name}", "{report}"], order: [all, "{report}"]}]
+outcomes: {not_built: ['^does not load'], no_test: ['^no such test'], unable: ['^no engine']}
+`
+	const script = `#!/bin/sh
+report() { echo "<testsuite name='s'><testcase classname='c' name='$1'>$2</testcase></testsuite>" >"$3"; }
+case $1 in
+build) echo built >product ;;
+pass) [ "$(cat product)" = built ] && [ "$(cat installed/library)" = there ] && [ "$(cat source)" = tree ] && report pass "" "$2" ;;
+fail) report fail "<failure>E   got 1</failure>" "$2"; exit 1 ;;
+skip) report skip "<skipped/>" "$2" ;;
+broken) echo "does not load: x"; exit 2 ;;
+gone) echo "no such test"; exit 4 ;;
+none) exit 0 ;;
+silent) echo "Segmentation fault"; exit 139 ;;
+engine) echo "no engine"; exit 1 ;;
+link) ln -s /etc/passwd "$2" ;;
+esac
+`
+	d, err := ParseDefinition("my.yaml", []byte(definition))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sourceOf(t, ".", map[string]string{"mine.sh": script, "source": "tree"})
+	if err := os.Mkdir(filepath.Join(s.Top, "installed"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.Top, "installed", "library"), []byte("there"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, viewed := range []bool{true, false} {
+		if viewed && !isolate.CanView() {
+			continue
+		}
+		scratch := t.TempDir()
+		written := filepath.Join(scratch, "tree")
+		if err := os.Mkdir(written, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Head.Write(t.Context(), written); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(s.Top, "source"), []byte("checkout"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := openProjects(t.Context(), d, s, false, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !viewed {
+			r.viewed = false
+		}
+		for name, want := range map[string]kind{
+			"pass": kindPassed, "fail": kindFailed, "skip": kindSkipped, "gone": kindAbsent, "none": kindAbsent, "silent": kindSilent,
+			"broken": "the project does not build: does not load: x", "engine": "mine can't run here: no engine", "link": kindAbsent,
+		} {
+			target, err := r.testOf(caseOf("c", name, ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "fail" { // the first or not, a build changes nothing
+				if err := r.prepare(t.Context(), target, written, environment{Scratch: scratch}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := r.prepare(t.Context(), target, written, environment{Scratch: scratch}); err != nil {
+				t.Fatal(err)
+			}
+			run, err := r.test(t.Context(), target, written, environment{Scratch: scratch})
+			switch {
+			case err != nil && !strings.HasPrefix(err.Error(), string(want)):
+				t.Errorf("viewed %v: %s: %v, want %s", viewed, name, err, want)
+			case err == nil && (run.Kind != want || (run.Kind == kindFailed) != strings.Contains(run.Log(), "got 1")):
+				t.Errorf("viewed %v: %s: %s, want %s\n%s%s", viewed, name, run.Kind, want, run.Log(), run.Result.Output)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(s.Top, "source"), []byte("tree"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := os.ReadDir(s.Top); err != nil || len(left) != 4 { // .git, mine.sh, source, installed
+		t.Errorf("the checkout has %v, %v", left, err)
+	}
+}
+
+// TestRead tells what came of a test by its report alone.
+func TestRead(t *testing.T) {
+	t.Parallel()
+	d, err := ParseDefinition("my.yaml", []byte(sound))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for report, want := range map[string]kind{
+		"":       kindAbsent,
+		"no XML": kindAbsent,
+		`<testsuite><testcase classname="c" name="b"/></testsuite>`:                                                                                   kindAbsent,
+		`<testsuite><testcase classname="c" name="a"/></testsuite>`:                                                                                   kindPassed,
+		`<testsuite><testcase classname="c" name="a"/><testcase classname="c" name="a"><failure>x</failure></testcase></testsuite>`:                   kindFailed,
+		`<testsuite><testcase classname="c" name="a"><skipped/></testcase><testcase classname="c" name="a"/></testsuite>`:                             kindPassed,
+		`<testsuite><testcase classname="c" name="a"><skipped/></testcase></testsuite>`:                                                               kindSkipped,
+		`<testsuite><testcase classname="c" name="a"><error/></testcase><testcase`:                                                                    kindFailed,
+		`<testsuites><testsuite><testcase classname="c" name="a"/></testsuite></testsuites><testsuite><testcase classname="c" name="b"/></testsuite>`: kindPassed,
+		`<!DOCTYPE x [<!ENTITY a "b">]><testsuite><testcase classname="c" name="a"/></testsuite>`:                                                     kindAbsent,
+	} {
+		if got, _ := (&projectTest{selection: &d.Tests[0], names: []string{"c a"}}).read([]byte(report)); got != want {
+			t.Errorf("%s: %s, want %s", report, got, want)
+		}
+	}
+}
