@@ -39,8 +39,7 @@ lab = $(GO) -C lab build -o $(CURDIR)/out/lab/ ./$(1) && out/lab/$(1)
 TEST := $(GO) test -vet=off -ldflags=-w
 
 # Packages that have goroutines of their own or guard what others share; of those that try many cases, the tests that are about it.
-RACE        = ./host/execlight ./host/model ./internal/quotes ./internal/tempdir $(addprefix ./host/internal/,court/registry sandbox/internal/pages court/traverse)
-RACE_SOME  := ./host ./host/casebook ./host/experiment/isolate ./host/record ./host/internal/sandbox
+RACE        = ./host/execlight ./host/model ./internal/quotes ./internal/disk $(addprefix ./host/internal/,court/registry sandbox/internal/pages court/traverse)
 # The command starts few goroutines of its own, and needs a third of the time that compiling with the race detector takes. .ci/run leaves it out.
 RACE_COMMAND ?= ./cmd/shadowcourt ./cmd/shadowcourt/internal/try
 RACE_TESTS := Hammer|PL1_|PL11_ACandidateDecides|PL5|Cancelled|Signal|Progress|Interrupt|RE1_Workers|TwoStarts|CloseWaits|EngineClose|PruningDisturbs|ASpinningGuest|EnginesShare|CallersContext
@@ -57,7 +56,7 @@ help: ## list the targets
 .PHONY: demo
 demo: build ## build everything, and have the court find out why tests of a real module fail
 	$(GO) run ./tools/demo -out out/demo
-	TZ=Asia/Tokyo $(BIN) try out/demo/report.json --source out/demo/mux --since v1.8.0 --experiments all --budget 90s --report $(REPORT)
+	TZ=Asia/Tokyo $(BIN) try out/demo/report.json --source out/demo/mux --since v1.8.0 --experiments all,budget=90s --report $(REPORT)
 	@echo "The trials are told in $(REPORT)."
 
 .PHONY: serve-demo
@@ -92,8 +91,7 @@ release: ## make the commit, the tags and the module proxy of a version: VERSION
 	$(GO) run ./tools/release -version "$(VERSION)" -out "$(OUT)"
 
 .PHONY: share
-share: build ## write man pages and shell completions into out/share
-	$(BIN) man out/share/man/man1
+share: build ## write shell completions into out/share
 	@mkdir -p out/share/completions
 	for shell in bash zsh fish powershell; do $(BIN) completion $$shell > out/share/completions/shadowcourt.$$shell || exit 1; done
 

@@ -18,7 +18,7 @@ import (
 const modulePath = "github.com/shadowcourt/shadowcourt"
 
 // Packages that know nothing of courts, cases or artifacts.
-const utilities = "internal/flock internal/httplimit internal/outfile internal/private internal/sanitize internal/tempdir"
+const utilities = "internal/disk internal/httplimit internal/sanitize"
 
 // law says what a folder may import of this repository; "..." is all below, too. The first row that names the folder decides.
 var law = []struct{ folder, imports string }{
@@ -40,7 +40,7 @@ var law = []struct{ folder, imports string }{
 	{"host/docket/...", "abi abi/sourcefile host/docket/... host/trial internal/sanitize"},
 	{"host/record", "abi abi/codec " + utilities},
 	{"host/source", "abi abi/sourcefile host/internal/testcode"},
-	{"host/casebook", "abi internal/tempdir"},
+	{"host/casebook", "abi internal/disk"},
 	{"host/audit", "abi host/pipeline host/internal/strictyaml"},
 	{"host/model", "abi host/trial host/internal/strictyaml " + utilities},
 	{"host/experiment/...", "abi abi/codec abi/odds abi/sourcefile host/casebook host/docket/... host/experiment/... host/internal/strictyaml host/internal/testcode host/internal/turns " + utilities},
@@ -54,21 +54,17 @@ var law = []struct{ folder, imports string }{
 	{"host/...", "abi/... host/... pipelines internal/quotes " + utilities},
 
 	// What only the command uses.
-	{"internal/flock", ""},
+	{"internal/disk", ""},
 	{"internal/httplimit", ""},
-	{"internal/private", ""},
 	{"internal/sanitize", ""},
-	{"internal/outfile", "internal/flock"},
-	{"internal/tempdir", "internal/flock"},
 	{"internal/quotes", "abi"},
 	{"internal/render/...", "abi host/pipeline host/trial internal/render/... internal/sanitize"},
 	{"internal/calibrate/...", "abi abi/codec abi/odds/... host/docket/... host/trial internal/calibrate/... internal/render/... internal/sanitize"},
-	{"internal/run/input", "abi host/docket/..."},
-	{"internal/run/journal", "abi abi/codec host/docket host/trial internal/flock internal/outfile"},
+	{"internal/input", "abi host/docket/..."},
 	{"internal/service/auth", "internal/httplimit internal/service/store internal/service/wire"},
-	{"internal/service/client", "internal/private internal/service/wire"},
-	{"internal/service/wire", "abi abi/codec host/docket host/trial internal/run/journal internal/sanitize"},
-	{"internal/service/store", "abi abi/codec host/casebook host/docket host/trial internal/flock internal/run/..."},
+	{"internal/service/client", "internal/disk internal/service/wire"},
+	{"internal/service/wire", "abi abi/codec host/docket host/trial internal/run internal/sanitize"},
+	{"internal/service/store", "abi abi/codec host/casebook host/docket host/trial internal/disk internal/input internal/run"},
 	{"internal/...", "abi/... host/... internal/... pipelines"},
 
 	// Commands share cli and open, and know nothing of each other.

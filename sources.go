@@ -1,21 +1,11 @@
 // Package shadowcourt holds the sources of the guest SDKs, which
-// `shadowcourt plugin new` copies into the folders that it makes, and the
-// contract, which `shadowcourt mcp` shows to agents.
+// `shadowcourt plugin new` copies into the folders that it makes.
 //
 // Programs that try cases import package host; modules in Go import the
 // packages of abi/guest.
 package shadowcourt
 
 import "embed"
-
-// Spec is the contract between host and modules, in Markdown, and SpecTables
-// the tables of its types, enumerations and limits.
-var (
-	//go:embed abi/SPEC.md
-	Spec string
-	//go:embed abi/TYPES.md
-	SpecTables string
-)
 
 // SDKs holds the guest SDKs of all languages by their paths in the repository:
 // that for Go in abi, the others in sdk. There are tests among the files.

@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/knowledge"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // disk is a case that Light isn't sure of.
@@ -142,7 +142,7 @@ func TestAccept_QU1_ACorrectedCasebookCountsBesideAProfile(t *testing.T) {
 	cases := examples(t, "go-failures.jsonl")
 	var entries []casebook.Entry
 	for _, e := range cases {
-		entries = append(entries, knowledge.Entry(&e.Case, e.Truth, &trial.Final{}))
+		entries = append(entries, run.Entry(&e.Case, e.Truth, &trial.Final{}))
 	}
 	book := bookOf(t, entries...)
 	right := func(config host.Config) (n int) {
@@ -183,7 +183,7 @@ func bookOf(t *testing.T, entries ...casebook.Entry) host.Casebook {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = snapshot.Close() })
-	return knowledge.Casebook(snapshot)
+	return run.Casebook(snapshot)
 }
 
 // The edges that depend on earlier cases are taken with a casebook on disk, by
@@ -198,7 +198,7 @@ func TestAccept_CT9_TheCasebookLeadsTheWay(t *testing.T) {
 	}{{"H1", casebook.Confirmed}, {"H3", casebook.Decided}} {
 		var entries []casebook.Entry
 		for _, entry := range cases {
-			entries = append(entries, casebook.Entry{CaseID: entry.Case.ID, Failure: knowledge.Failure(&entry.Case), Verdict: &casebook.Verdict{
+			entries = append(entries, casebook.Entry{CaseID: entry.Case.ID, Failure: run.Failure(&entry.Case), Verdict: &casebook.Verdict{
 				Origin: launch.origin, Status: "affirmed", Classification: entry.Truth.Classification, Confidence: 0.95,
 			}})
 		}

@@ -82,7 +82,7 @@ func TestAccept_SV6_TryServerReadsTheSource(t *testing.T) {
 	u.run(t, "", append([]string{"try", report, "--server", server}, source...)...).wants(t, 0, "--since green --source "+folder)
 	// What can't be sent.
 	u.run(t, "", append([]string{"try", report, "--server", server, "--experiments", "all", "--budget", "1m"}, source...)...).wants(t, 2,
-		"leave out --budget, --experiments", "shadowcourt serve --experiments all --source DIR --since REVISION --repository NAME", "leave out --server")
+		"leave out --experiments", "shadowcourt serve --experiments all --source DIR --since REVISION --repository NAME", "leave out --server")
 	u.run(t, "", "try", "go-failures.jsonl", "--server", server, "--source", folder).wants(t, 2, "go-failures.jsonl", "leave out --source")
 	u.run(t, "", "try", report, "--server", server, "--since", "green").wants(t, 2, "--since needs --source")
 	u.run(t, "", append([]string{"try", report, "--server", server, "--remember"}, source...)...).wants(t, 2, "--remember with --server and --source")

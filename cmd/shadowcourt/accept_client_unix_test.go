@@ -35,7 +35,7 @@ func TestAccept_SV6_AnInterruptSaysHowToSeeTheDocketLater(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	got := said{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
-	got.wants(t, 1, "interrupted; 0 cases were tried and written; the service continues; `shadowcourt try --server "+server+" --docket 1` shows the results")
+	got.wants(t, 1, "interrupted; 0 cases were tried and written; the service continues; `shadowcourt try --server "+server+",docket=1` shows the results")
 	later := u.run(t, "", "try", "--server", service, "--docket", "1", "--format", "jsonl")
 	want := u.run(t, "", "try", "inputs/surefire.xml", "--format", "jsonl")
 	if later.out != want.out || later.code != 0 || later.out == "" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ This page is generated from the commands: ` + "`make golden`" + ` writes it. Eac
 Results go to the standard output, messages and progress to the standard error. Exit codes of every command: 0 done, 1 something
 failed while running, 2 the command line or an input is wrong, 3 done and a condition such as ` + "`--fail-on`" + ` matched.
 
-` + "`shadowcourt man DIR` writes the same as man pages, `shadowcourt completion SHELL`" + ` prints completions for bash, zsh, fish or powershell.
+` + "`shadowcourt completion SHELL`" + ` prints completions for bash, zsh, fish or powershell.
 
 `)
 	root := cli.Root(commands(cli.Streams{}))
@@ -80,7 +81,7 @@ func TestEveryFlagHasItsHeading(t *testing.T) {
 			})
 		}
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if seen[f.Name] != 1 {
+			if seen[f.Name] != 1 && !f.Hidden {
 				t.Errorf("%s: --%s stands %d times in the help", cmd.CommandPath(), f.Name, seen[f.Name])
 			}
 		})
@@ -89,4 +90,28 @@ func TestEveryFlagHasItsHeading(t *testing.T) {
 		}
 	}
 	check(cli.Root(commands(cli.Streams{})))
+}
+
+// TestAccept_HS6_TryHasFewFlags counts those that the help of try shows, and asks for what scripts rely on.
+func TestAccept_HS6_TryHasFewFlags(t *testing.T) {
+	t.Parallel()
+	const most = 25
+	cmd, _, err := cli.Root(commands(cli.Streams{})).Find([]string{"try"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown []string
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			shown = append(shown, f.Name)
+		}
+	})
+	if len(shown) > most {
+		t.Errorf("try shows %d flags, and may show %d: %s", len(shown), most, strings.Join(shown, " "))
+	}
+	for name := range strings.FieldsSeq("from pipeline profile modules light format output report redact workers resume remember timings fail-on explain record key audit watch") {
+		if !slices.Contains(shown, name) {
+			t.Errorf("scripts rely on --%s", name)
+		}
+	}
 }

@@ -127,13 +127,13 @@ func TestSpool(t *testing.T) {
 			}
 			table := run("shadowcourt", "try", "report.json", "--source", ".", "--experiments", "reruns")
 			if line := strings.Join(strings.Fields(table), " "); !strings.Contains(line, tt.conclusion) ||
-				!strings.Contains(line, "next: run this tree, 5 times, with --experiment-home, in about") {
+				!strings.Contains(line, "next: run this tree, 5 times, with --experiments home, in about") {
 				t.Errorf("it says:\n%s", table)
 			}
-			if !strings.Contains(said, "shadowcourt experiment report.json example.com/shop.TestSpool --source . --experiment-home\n") {
+			if !strings.Contains(said, "shadowcourt experiment report.json example.com/shop.TestSpool --source . --experiments home\n") {
 				t.Errorf("it says:\n%s", said)
 			}
-			shown := try("--source", ".", "--experiments", "reruns", "--experiment-home")
+			shown := try("--source", ".", "--experiments", "reruns,home")
 			if first := shown.Experiments[0]; first.Same != 5 || shown.Proposal != nil && shown.Proposal.Allow != "" {
 				t.Errorf("with the home %+v, and proposed is %+v", first, shown.Proposal)
 			}

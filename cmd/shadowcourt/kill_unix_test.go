@@ -302,7 +302,7 @@ func (a *crashing) folder(t *testing.T) string {
 
 func (a *crashing) fill(t *testing.T, dir string) {
 	t.Helper()
-	key, err := record.NewSharedKey(bytes.NewReader(make([]byte, 32)))
+	key, err := record.NewKey(bytes.NewReader(make([]byte, 32)))
 	if err != nil {
 		t.Fatal(err)
 	}

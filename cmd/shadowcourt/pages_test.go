@@ -37,7 +37,7 @@ func TestAccept_WR1_PagesShowRealOutput(t *testing.T) {
 		{"docs/dockets.md", ".", []string{"shadowcourt try examples/dockets/tour.jsonl", badDocket}},
 		{"docs/records.md", ".", []string{
 			"shadowcourt record key new court.key",
-			"shadowcourt try examples/dockets/tour.jsonl --record trials.record --key court.key --store store",
+			"shadowcourt try examples/dockets/tour.jsonl --record trials.record,store=store --key court.key",
 			"shadowcourt record verify trials.record --key court.key.pub",
 			"shadowcourt record replay trials.record --key court.key.pub --store store",
 			"shadowcourt record explain trials.record tour-amend --key court.key.pub",
@@ -53,7 +53,7 @@ func TestAccept_WR1_PagesShowRealOutput(t *testing.T) {
 			commitShop,
 			"shadowcourt try run.json --source . --since HEAD~1 --explain example.com/shop/cart.TestTotal",
 			"shadowcourt try run.json --casebook book --remember",
-			"shadowcourt try run.json --casebook book --explain example.com/shop/cart.TestTotal --cases cases.jsonl",
+			"shadowcourt try run.json --casebook book --explain example.com/shop/cart.TestTotal --report cases.jsonl",
 			`sed 's/}$/,"truth":{"classification":"ab001"}}/' cases.jsonl > edited && mv edited cases.jsonl`,
 			"shadowcourt try cases.jsonl --light rca --profile go-test --casebook book --remember",
 			"shadowcourt try run.json --casebook book",

@@ -58,7 +58,7 @@ func TestAccept_FZ8_NoSecretOfTheHomeIsTold(t *testing.T) {
 			shell(t, p.dir, "shadowcourt key new ../key && echo done")
 			out := run("try", "report.out", "--experiments", "all", "--format=json", "--report", "page.html", "--record", "record", "--key", "../key")
 			out += run("experiment", "report.out", tt.id)
-			if strings.Contains(out, secret) || !strings.Contains(out, "--experiment-home shows it") || strings.Contains(out, `"classification":"si001"`) {
+			if strings.Contains(out, secret) || !strings.Contains(out, "--experiments home shows it") || strings.Contains(out, `"classification":"si001"`) {
 				t.Errorf("the result has the secret, or nothing of what is hidden:\n%s", out)
 			}
 			err := filepath.WalkDir(filepath.Dir(p.dir), func(name string, e fs.DirEntry, err error) error {
@@ -74,7 +74,7 @@ func TestAccept_FZ8_NoSecretOfTheHomeIsTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if out := run("try", "report.out", "--experiments", "all", "--format=json", "--experiment-home"); !strings.Contains(out, secret) {
+			if out := run("try", "report.out", "--experiments", "all,home", "--format=json"); !strings.Contains(out, secret) {
 				t.Errorf("with the home the tests don't read the key, so that this test shows nothing:\n%s", out)
 			}
 		})

@@ -125,7 +125,7 @@ func TestInterruptBeforeTheFirstLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, stderr := r.end()
-	if want := "shadowcourt: interrupted; 0 cases were tried and written\n"; code != cli.ExitFailed || stderr != want {
+	if want := "shadowcourt: interrupted before the first case was tried; nothing was written: the same command begins again\n"; code != cli.ExitFailed || stderr != want {
 		t.Errorf("exit code %d, stderr %q, want 1 and %q", code, stderr, want)
 	}
 	onlyFiles(t, r.Dir, "") // what stood there would have stayed

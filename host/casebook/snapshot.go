@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/internal/tempdir"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // maxReaders bounds the connections of a snapshot; more callers wait for one.
@@ -23,14 +23,14 @@ const maxReaders = 8
 type Snapshot struct {
 	db     *sql.DB
 	path   string // of the book, for errors
-	folder *tempdir.Dir
+	folder *disk.Dir
 	digest string
 	cases  int
 }
 
 // snapshotOf copies the book into a temporary file of its own, which needs no locks.
 func snapshotOf(ctx context.Context, book *sql.DB, path string) (_ *Snapshot, err error) {
-	folder, err := tempdir.New("shadowcourt-casebook")
+	folder, err := disk.TempDir("shadowcourt-casebook")
 	if err != nil {
 		return nil, fmt.Errorf("casebook %s: %w", path, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
-	"github.com/shadowcourt/shadowcourt/internal/tempdir"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // Options of a check. The zero value is useful.
@@ -43,7 +43,7 @@ func Run(ctx context.Context, wasm []byte, o Options) (*abitest.Report, error) {
 		o.Progress = func(string, int, int) {}
 	}
 	if o.CacheDir == "" {
-		dir, err := tempdir.New("shadowcourt-check")
+		dir, err := disk.TempDir("shadowcourt-check")
 		if err != nil {
 			return nil, err
 		}

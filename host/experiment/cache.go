@@ -1,16 +1,10 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/turns"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // resultForm names how results are found. It changes whenever the same experiment would have another result.
@@ -84,71 +78,29 @@ func (s *shared) do(ctx context.Context, key string, do func() (r abi.Experiment
 const (
 	maxResults     = 4096
 	maxResultBytes = 8 << 10
-	resultSuffix   = ".result"
 	maxResultAge   = 24 * time.Hour
 )
 
-// CacheUse is what a folder of results holds.
-type CacheUse struct {
-	Results int
-	Bytes   int64
-}
-
-// MeasureCache gives what a folder of results holds; nothing where there is none.
-func MeasureCache(folder string) (CacheUse, error) {
-	return overCache(folder, func(string) error { return nil })
-}
-
-// ClearCache removes all results, and says what they took.
-func ClearCache(folder string) (CacheUse, error) { return overCache(folder, os.Remove) }
-
-func overCache(folder string, do func(name string) error) (CacheUse, error) {
-	var use CacheUse
-	entries, err := os.ReadDir(folder)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return use, err
-	}
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil || !info.Mode().IsRegular() || filepath.Ext(entry.Name()) != resultSuffix {
-			continue
-		}
-		if err := do(filepath.Join(folder, entry.Name())); err != nil {
-			return use, err
-		}
-		use.Results++
-		use.Bytes += info.Size()
-	}
-	return use, nil
-}
-
-// cache is a folder of results. What can't be read or written there is made again.
+// cache keeps results for later runs. What can't be read or written there is made again.
 type cache struct {
-	folder string
-	now    func() time.Time
-	mu     sync.Mutex
+	disk.Cache
+
+	now func() time.Time
 }
 
 // newCache gives the cache of a Lab. Where tests see the user's home, results depend on what is there, and none is kept.
-func newCache(c Config) *cache {
+func newCache(c Config) (*cache, error) {
 	if c.Home {
 		c.CacheDir = ""
 	}
-	return &cache{folder: c.CacheDir, now: c.Now}
+	kept, err := disk.OpenCache(c.CacheDir, disk.CacheLimits{Files: maxResults, Bytes: maxResultBytes, Age: maxResultAge})
+	return &cache{kept, c.Now}, err
 }
 
-// read gives the result of a key. Files that are cut, old or about another experiment are not there.
+// read gives the result of a key, unless it is about another experiment.
 func (c *cache) read(key string, e abi.Experiment) (abi.ExperimentResult, bool) {
-	if c.folder == "" {
-		return abi.ExperimentResult{}, false
-	}
-	name := filepath.Join(c.folder, key+resultSuffix)
-	info, err := os.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxResultBytes || c.now().Sub(info.ModTime()) > maxResultAge {
-		return abi.ExperimentResult{}, false
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
+	data, ok := c.Get(key, c.now())
+	if !ok {
 		return abi.ExperimentResult{}, false
 	}
 	r, err := codec.DecodeExperimentResult(data, maxResultBytes)
@@ -159,40 +111,7 @@ func (c *cache) read(key string, e abi.Experiment) (abi.ExperimentResult, bool) 
 }
 
 func (c *cache) write(key string, r *abi.ExperimentResult) {
-	if c.folder == "" || r.Outcome == abi.OutcomeNotRun {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if os.MkdirAll(c.folder, 0o700) != nil {
-		return
-	}
-	c.prune()
-	f, err := outfile.Stage(filepath.Join(c.folder, key+resultSuffix), codec.AppendExperimentResult(nil, r), 0o600)
-	if err != nil {
-		return
-	}
-	if f.Commit() != nil {
-		f.Discard()
-	}
-}
-
-// prune removes the oldest quarter of the results when there are too many.
-func (c *cache) prune() {
-	names, err := filepath.Glob(filepath.Join(c.folder, "*"+resultSuffix))
-	if err != nil || len(names) < maxResults {
-		return
-	}
-	ages := map[string]time.Time{}
-	for _, name := range names {
-		if info, err := os.Lstat(name); err == nil {
-			ages[name] = info.ModTime()
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(ages[a].Compare(ages[b]), cmp.Compare(a, b)) })
-	for _, name := range names[:len(names)/4] {
-		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return
-		}
+	if r.Outcome != abi.OutcomeNotRun {
+		c.Put(key, codec.AppendExperimentResult(nil, r))
 	}
 }

@@ -35,18 +35,20 @@ func (l *Lab) WithoutOverlays() { l.overlays = false }
 
 // ReadCached reads a file of the folder of results.
 func ReadCached(folder, name string, e abi.Experiment, now time.Time) bool {
-	_, ok := newCache(Config{CacheDir: folder, Now: func() time.Time { return now }}).read(name, e)
-	return ok
+	c, err := newCache(Config{CacheDir: folder, Now: func() time.Time { return now }})
+	_, ok := c.read(name, e)
+	return err == nil && ok
 }
 
 // WriteCached writes one.
 func WriteCached(folder, name string, r *abi.ExperimentResult) {
-	newCache(Config{CacheDir: folder, Now: time.Now}).write(name, r)
+	if c, err := newCache(Config{CacheDir: folder, Now: time.Now}); err == nil {
+		c.write(name, r)
+	}
 }
 
 // Bounds of the folder of results.
 const (
-	MaxResults   = maxResults
 	MaxResultAge = maxResultAge
 )
 

@@ -23,7 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
-	"github.com/shadowcourt/shadowcourt/internal/tempdir"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // Mode says which experiments are offered.
@@ -99,7 +99,7 @@ type Lab struct {
 	problem string // why nothing can be run, or empty
 	noGreen string // why nothing of the green revision can be run, or empty
 
-	dir        *tempdir.Dir
+	dir        *disk.Dir
 	top        string // of the checkout
 	overlays   bool   // tests see a tree of their own without a copy
 	scratches  atomic.Int64
@@ -123,7 +123,11 @@ func Open(ctx context.Context, config Config) (*Lab, error) {
 	if err := config.setDefaults(); err != nil {
 		return nil, err
 	}
-	l := &Lab{config: config, trees: map[revisions]*workspace{}, account: newAccount(config), cache: newCache(config)}
+	kept, err := newCache(config)
+	if err != nil {
+		return nil, err
+	}
+	l := &Lab{config: config, trees: map[revisions]*workspace{}, account: newAccount(config), cache: kept}
 	if config.Budget <= 0 {
 		l.problem = "experiments have no budget"
 		return l, nil
@@ -139,7 +143,7 @@ func Open(ctx context.Context, config Config) (*Lab, error) {
 
 // prepare finds the tools and reads the trees. Its error says why nothing can be run.
 func (l *Lab) prepare(ctx context.Context) error {
-	dir, err := tempdir.New("shadowcourt-lab")
+	dir, err := disk.TempDir("shadowcourt-lab")
 	if err != nil {
 		return fmt.Errorf("no temporary folder: %w", err)
 	}

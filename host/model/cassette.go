@@ -13,8 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/shadowcourt/shadowcourt/internal/flock"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // MaxCassetteBytes is the size limit of a cassette, 256 MiB.
@@ -42,7 +41,7 @@ func PlayCassette(name string) (*Cassette, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	if err := flock.TryLockShared(f); err != nil {
+	if err := disk.TryLockShared(f); err != nil {
 		return nil, fmt.Errorf("%s: %w, and may be recording answers still", name, err)
 	}
 	c := &Cassette{name: name}
@@ -72,7 +71,7 @@ func lockedFile(name string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := flock.TryLock(f); err != nil {
+		if err := disk.TryLock(f); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s: %w", name, err), f.Close())
 		}
 		opened, errOpened := f.Stat()
@@ -204,7 +203,7 @@ func (c *Cassette) close() error {
 	defer c.mu.Unlock()
 	err := c.err
 	if err == nil {
-		err = outfile.Replace(c.name, cassetteBytes(c.entries))
+		err = disk.Replace(c.name, cassetteBytes(c.entries))
 	}
 	return errors.Join(err, c.file.Close())
 }

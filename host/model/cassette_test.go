@@ -15,6 +15,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/model"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // The same answers make the same bytes, in whatever order they came, and a cassette can be continued.
@@ -138,7 +139,7 @@ func TestCache(t *testing.T) {
 	if len(first.Answers) != 2 || fmt.Sprint(first.Answers) != fmt.Sprint(again.Answers) || len(p.asked()) != asked || again.Cost != 0 || again.InputTokens != 0 || first.Cost == 0 {
 		t.Errorf("%+v, then %+v", first, again)
 	}
-	use, err := model.MeasureCache(dir)
+	use, err := disk.MeasureCache(dir)
 	if err != nil || use.Answers != asked || use.Bytes == 0 {
 		t.Errorf("%+v, %v", use, err)
 	}
@@ -165,10 +166,10 @@ func TestCache(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "other.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if use, err := model.ClearCache(dir); err != nil || use.Answers != asked {
+	if use, err := disk.ClearCache(dir); err != nil || use.Answers != asked {
 		t.Errorf("%+v, %v", use, err)
 	}
-	if use, err := model.MeasureCache(filepath.Join(dir, "none")); err != nil || use.Answers != 0 {
+	if use, err := disk.MeasureCache(filepath.Join(dir, "none")); err != nil || use.Answers != 0 {
 		t.Errorf("%+v, %v", use, err)
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
@@ -199,16 +200,8 @@ func TestTogether(t *testing.T) {
 	if _, err := model.PlayCassette(filepath.Join(dir, "tape")); err != nil {
 		t.Error(err)
 	}
-	if use, err := model.MeasureCache(filepath.Join(dir, "cache")); err != nil || use.Answers != 5 {
+	if use, err := disk.MeasureCache(filepath.Join(dir, "cache")); err != nil || use.Answers != 5 {
 		t.Errorf("%+v, %v", use, err)
-	}
-}
-
-func TestPrunedCache(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if left := model.Pruned(t, dir, 40); left != 30 {
-		t.Errorf("%d are left of 40", left)
 	}
 }
 

@@ -1,13 +1,5 @@
 package model
 
-import (
-	"os"
-	"path/filepath"
-	"strconv"
-	"testing"
-	"time"
-)
-
 // NewKey makes a key of its value.
 func NewKey(value string) Key { return newKey(value) }
 
@@ -18,30 +10,6 @@ func Accept(schema, text string) (string, error) {
 		return "", err
 	}
 	return s.accept(text)
-}
-
-// Pruned says how many of so many answers are left where no more are kept.
-func Pruned(t *testing.T, dir string, most int) int {
-	t.Helper()
-	for i := range most {
-		name := filepath.Join(dir, strconv.Itoa(i)+cacheSuffix)
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		at := time.Unix(int64(i), 0)
-		if err := os.Chtimes(name, at, at); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cache{dir}.prune(most)
-	use, err := MeasureCache(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "0"+cacheSuffix)); err == nil {
-		t.Error("the oldest is left")
-	}
-	return use.Answers
 }
 
 // DecodeReply reads what a provider answered.
@@ -61,12 +29,6 @@ func DecodeReply(api API, body []byte, object bool) error {
 
 // FaultText finds what a provider says of an error.
 func FaultText(body []byte) string { return (&endpoint{}).faultText(body) }
-
-// DecodeCached reads a file of the cache.
-func DecodeCached(data []byte) bool {
-	_, ok := decodeCached(data)
-	return ok
-}
 
 // ParseCassette reads a cassette, and gives its bytes again.
 func ParseCassette(data []byte) ([]byte, error) {

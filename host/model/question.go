@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +87,7 @@ func (q *question) admit(ctx context.Context, r *request) admission {
 	if q.rejection != "" {
 		return q.known(ctx, a.digest, r, reply{}, notAsked(q.rejection))
 	}
-	if got, ok := s.cache.read(a.digest); ok { // for no tokens, also where a cassette that has it is played
+	if got, ok := q.cached(a.digest); ok { // for no tokens, also where a cassette that has it is played
 		return q.known(ctx, a.digest, r, reply{text: got.text}, nil)
 	}
 	input := q.inputTokens(r.messages)
@@ -106,6 +107,20 @@ func (q *question) known(ctx context.Context, digest string, r *request, got rep
 	return a
 }
 
+// cached gives an answer of the cache. Entries about another question are not there.
+func (q *question) cached(digest string) (reply, bool) {
+	line, ok := q.set.cache.Get(digest, q.set.clock.Now())
+	if !ok {
+		return reply{}, false
+	}
+	e, err := parseEntry(bytes.TrimSuffix(line, []byte("\n")))
+	if err != nil || e.Digest != digest {
+		return reply{}, false
+	}
+	got, f := e.get()
+	return got, f == nil
+}
+
 // stopped says whether a context ended for a reason that is none of the model's: not by a limit of time.
 func stopped(ctx context.Context) bool {
 	_, limit := errors.AsType[*failure](context.Cause(ctx))
@@ -121,11 +136,11 @@ func (q *question) entry(digest string, r *request, got reply, f *failure) entry
 // inputTokens are the most that a question has: three bytes are counted as a token, which is more than texts have.
 func (q *question) inputTokens(messages []abi.ChatMessage) int {
 	const aMessage = 8 // tokens around each one
-	bytes := bytesOf(messages)
+	size := bytesOf(messages)
 	if q.schema != nil {
-		bytes += len(q.schema.raw) + len(schemaPrompt)
+		size += len(q.schema.raw) + len(schemaPrompt)
 	}
-	return bytes/3 + aMessage*(len(messages)+1)
+	return size/3 + aMessage*(len(messages)+1)
 }
 
 // sample gets one answer, and a second one, told what is wrong with the first, where that does not conform.
@@ -184,7 +199,8 @@ func (q *question) exchange(ctx context.Context, one *sample, r *request, a admi
 		got = p.settle(got)
 		hopeless := f != nil && f.hopeless
 		if f == nil {
-			q.set.cache.write(q.entry(a.digest, r, got, nil))
+			e := q.entry(a.digest, r, got, nil)
+			q.set.cache.Put(a.digest, e.line())
 		}
 		kept := q.known(ctx, a.digest, r, got, f)
 		if got, f = kept.got, kept.f; f != nil {

@@ -15,7 +15,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
+
+// maxCached is how many answers a folder keeps.
+const maxCached = 1 << 16
 
 // Config says what a [Set] is made of. Only the definition is needed.
 type Config struct {
@@ -41,7 +45,7 @@ type Set struct {
 	definition *Definition
 	endpoints  map[string]*endpoint // none where a cassette plays
 	cassette   *Cassette
-	cache      cache
+	cache      disk.Cache
 	clock      Clock
 	ledger     ledger
 }
@@ -69,13 +73,12 @@ func Open(c Config) (*Set, error) {
 		return s, nil
 	}
 	var err error
-	if s.cache, err = openCache(c.CacheDir); err != nil {
+	if s.cache, err = disk.OpenCache(c.CacheDir, disk.CacheLimits{Files: maxCached, Bytes: maxEntryBytes}); err != nil {
 		return nil, err
 	}
 	for name, p := range c.Definition.Providers {
 		s.endpoints[name] = newEndpoint(name, p, &c)
 	}
-	s.cache.prune(maxCached)
 	return s, nil
 }
 

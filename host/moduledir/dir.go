@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // Errors that callers may tell apart.
@@ -98,8 +98,8 @@ func (d *Dir) put(modules map[string][]byte, history bool) ([]Change, error) {
 // step is a file that waits to be put in place.
 type step struct {
 	Change
-	file    *outfile.File // nil once it is in place
-	history bool          // what was there goes into the order
+	file    *disk.File // nil once it is in place
+	history bool       // what was there goes into the order
 }
 
 // take puts files in place, once their history says what was there.
@@ -132,7 +132,7 @@ func (d *Dir) take(steps []step) error {
 			return err
 		}
 	}
-	return errors.Join(outfile.SyncFolder(d.path), end())
+	return errors.Join(disk.SyncFolder(d.path), end())
 }
 
 // discard removes files that were not put in place.

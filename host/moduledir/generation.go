@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // ErrMixed: a folder has some of the modules that a change put in place, and not the others. The change is under way, or
@@ -101,7 +101,7 @@ func sides(change map[string]Swap, digest func(name string) string) (before, aft
 // begin notes a change before its first file is put in place, and end that all are. What an earlier change left as a mix
 // stays noted until it is none.
 func (d *Dir) begin(change map[string]Swap) (end func() error, err error) {
-	if err := outfile.MakeFolder(filepath.Join(d.path, historyDir), 0o755); err != nil {
+	if err := disk.MakeFolder(filepath.Join(d.path, historyDir), 0o755); err != nil {
 		return nil, err
 	}
 	g, err := ReadGeneration(os.DirFS(d.path))
@@ -128,7 +128,7 @@ func (d *Dir) setGeneration(g Generation) error {
 	if err != nil {
 		return err
 	}
-	return outfile.Place(filepath.Join(d.path, historyDir, generationFile), append(text, '\n'), 0o644)
+	return disk.Place(filepath.Join(d.path, historyDir, generationFile), append(text, '\n'), 0o644)
 }
 
 // digest is that of the module in place, empty where there is none that can be read.

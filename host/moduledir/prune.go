@@ -6,7 +6,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // DefaultKeep is how many modules the history of a name keeps where nobody says
@@ -91,7 +91,7 @@ func (d *Dir) forget(name string, order, removed []string) error {
 			return err
 		}
 	}
-	return outfile.SyncFolder(d.history(name))
+	return disk.SyncFolder(d.history(name))
 }
 
 // noteLeaving puts a module that leaves its place at the end of those that did.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // keep puts a module that leaves its place into the history, if it is not there.
@@ -17,10 +17,10 @@ func (d *Dir) keep(name string, module []byte) error {
 	if _, err := d.kept(name, digest); err == nil {
 		return d.noteLeaving(name, digest)
 	}
-	if err := outfile.MakeFolder(d.history(name), 0o755); err != nil {
+	if err := disk.MakeFolder(d.history(name), 0o755); err != nil {
 		return err
 	}
-	if err := outfile.Place(d.keptFile(name, digest), module, 0o644); err != nil {
+	if err := disk.Place(d.keptFile(name, digest), module, 0o644); err != nil {
 		return err
 	}
 	return d.noteLeaving(name, digest)
@@ -53,7 +53,7 @@ func (d *Dir) setList(name, file string, digests []string) error {
 	for _, digest := range digests {
 		text.WriteString(digest + "\n")
 	}
-	return outfile.Place(filepath.Join(d.history(name), file), []byte(text.String()), 0o644)
+	return disk.Place(filepath.Join(d.history(name), file), []byte(text.String()), 0o644)
 }
 
 // stage writes a module beside its place, with the permissions of what is there.
@@ -62,6 +62,6 @@ func (d *Dir) stage(change Change, module []byte) (step, error) {
 	if info, err := os.Stat(d.file(change.Name)); err == nil {
 		mode = info.Mode().Perm()
 	}
-	file, err := outfile.Stage(d.file(change.Name), module, mode)
+	file, err := disk.Stage(d.file(change.Name), module, mode)
 	return step{Change: change, file: file}, err
 }

@@ -2,12 +2,12 @@ package record
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
-	"github.com/shadowcourt/shadowcourt/internal/flock"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // ErrInUse: another process writes to the record.
@@ -34,7 +34,7 @@ func createIn(f *os.File, name string, s *sealer, header *Header) (*Writer, erro
 	}
 	w, err := begin(f, s, header)
 	if err == nil {
-		err = outfile.SyncFolder(filepath.Dir(name))
+		err = disk.SyncFolder(filepath.Dir(name))
 	}
 	if err != nil {
 		return nil, errors.Join(err, removeOwn(f, name), f.Close())
@@ -58,8 +58,8 @@ func claim(f *os.File, name string) error {
 
 // lock keeps others from writing to the same record until the file is closed.
 func lock(f *os.File) error {
-	err := flock.TryLock(f)
-	if errors.Is(err, flock.ErrLocked) {
+	err := disk.TryLock(f)
+	if errors.Is(err, disk.ErrLocked) {
 		return ErrInUse
 	}
 	return err
@@ -98,4 +98,40 @@ func formatted(header *Header) (*Header, error) {
 	h := *header
 	h.Format = Format
 	return &h, checkHeader(&h)
+}
+
+// Begin begins a record in memory, or wherever out leads. There Sync does nothing, and Finish and Close don't close out: it is the
+// caller's to make what was written durable before anybody sees a result.
+func Begin(out io.Writer, key *Key, header *Header) (*Writer, error) {
+	s, err := newSealer(key)
+	if err != nil {
+		return nil, err
+	}
+	return begin(unsynced{out}, s, header)
+}
+
+// unsynced is a writer as a file.
+type unsynced struct{ io.Writer }
+
+func (unsynced) Sync() error { return nil }
+
+func (unsynced) Close() error { return nil }
+
+// ErrNotRegular: a pipe, a device or a folder stands where a file is needed.
+var ErrNotRegular = errors.New("not a regular file")
+
+// openRegular opens a file, and never waits for who has the other end of a pipe.
+func openRegular(name string, flag int, mode fs.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(name, flag|openNow, mode)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: ErrNotRegular}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }

@@ -1,8 +1,13 @@
 package record
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
 )
 
 // chain is what the entries so far lead to. Its zero value is the beginning.
@@ -112,6 +117,95 @@ func checkParts(parts []Part) error {
 		if i > 0 && parts[i-1].Name >= parts[i].Name {
 			return fmt.Errorf("%q is not in order", parts[i].Name)
 		}
+	}
+	return nil
+}
+
+func checkHeader(h *Header) error {
+	if h.Format != Format {
+		return fmt.Errorf("a record of the format %q: this program reads format %s", h.Format, Format)
+	}
+	if !slices.Contains([]Contents{ContentsReplay, ContentsBytes, ContentsDigests}, h.Contents) {
+		return fmt.Errorf("a record with the contents %q", h.Contents)
+	}
+	for _, p := range h.Configuration {
+		if text, there := h.text(p.Name); there && DigestOf(text) != p.Digest {
+			return fmt.Errorf("what it holds as %q has another digest than its configuration says", p.Name)
+		}
+	}
+	return nil
+}
+
+// text gives the part of a configuration that the header itself holds.
+func (h *Header) text(name string) (text []byte, there bool) {
+	var audit AuditHeader
+	if h.Audit != nil {
+		audit = *h.Audit
+	}
+	switch name {
+	case "pipeline":
+		return []byte(h.Pipeline), true
+	case "light pipeline":
+		return []byte(h.LightPath), true
+	case "profile":
+		return h.Profile, true
+	case "limits of the court":
+		return h.Court, true
+	case "audit pipeline":
+		return []byte(audit.Pipeline), true
+	case "rubric":
+		return []byte(audit.Rubric), true
+	}
+	return nil, false
+}
+
+// auditResult is what is checked of an audit's result. Its other fields are the business of those who wrote it.
+type auditResult struct {
+	GlobalScore *float64 `json:"global_score"`
+	Results     []struct {
+		CriterionID            string  `json:"criterion_id"`
+		Weight                 float64 `json:"weight"`
+		NumericScore           int     `json:"numeric_score"`
+		SecurityViolationFound bool    `json:"security_violation_found"`
+	} `json:"results"`
+}
+
+// rounding is how far a score of one decimal may be from the mean that it was rounded from.
+const rounding = 0.05 + 1e-9
+
+// checkReport rejects two results of one criterion, and a global score that is not the weighted mean of the results (SPEC.md,
+// audit_report). Nil is no report.
+func checkReport(data json.RawMessage) error {
+	if data == nil {
+		return nil
+	}
+	var a auditResult
+	if err := json.Unmarshal(data, &a); err != nil {
+		return fmt.Errorf("its result: %w", err)
+	}
+	if a.GlobalScore == nil {
+		return nil // an audit that failed has no score
+	}
+	seen := map[string]bool{}
+	var sum, weights float64
+	for _, r := range a.Results {
+		if seen[r.CriterionID] {
+			return fmt.Errorf("its result has two results of the criterion %q", r.CriterionID)
+		}
+		seen[r.CriterionID] = true
+		counted := r.NumericScore
+		if r.SecurityViolationFound {
+			counted = min(counted, abi.SecurityCap)
+		}
+		sum += r.Weight * float64(counted)
+		weights += r.Weight
+	}
+	mean := 0.0
+	if weights > 0 {
+		mean = sum / weights
+	}
+	if !(math.Abs(*a.GlobalScore-mean) <= rounding) { // NaN is rejected, too
+		return fmt.Errorf("its result has the global score %v, and the weighted mean of its results is %.2f", *a.GlobalScore, mean)
 	}
 	return nil
 }

@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
-	"crypto/hmac"
-	"crypto/sha256"
 	"crypto/x509"
-	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -18,11 +15,7 @@ import (
 const (
 	pemPrivate = "PRIVATE KEY" // PKCS#8
 	pemPublic  = "PUBLIC KEY"  // PKIX
-	pemShared  = "SHADOWCOURT SHARED KEY"
 )
-
-// sharedBytes is the length of a shared key.
-const sharedBytes = 32
 
 // Key signs records, or only verifies them. It may be used concurrently. It
 // never shows its secret but by PEM: printed, it is its id.
@@ -30,7 +23,6 @@ type Key struct {
 	id      string
 	public  ed25519.PublicKey
 	private ed25519.PrivateKey // nil for a key that only verifies
-	shared  []byte
 }
 
 // NewKey makes an Ed25519 key from random bytes.
@@ -42,18 +34,7 @@ func NewKey(random io.Reader) (*Key, error) {
 	return privateKey(ed25519.NewKeyFromSeed(seed))
 }
 
-// NewSharedKey makes a key for HMAC-SHA256 from random bytes: who can verify
-// with it can sign with it too.
-func NewSharedKey(random io.Reader) (*Key, error) {
-	secret := make([]byte, sharedBytes)
-	if _, err := io.ReadFull(random, secret); err != nil {
-		return nil, err
-	}
-	return sharedKey(secret)
-}
-
-// ParseKey reads a key in PEM: a private key in PKCS#8, a public one in PKIX,
-// or a shared one. Its errors show nothing of the text.
+// ParseKey reads a key in PEM: a private key in PKCS#8, or a public one in PKIX. Its errors show nothing of the text.
 func ParseKey(text []byte) (*Key, error) {
 	block, rest := pem.Decode(text)
 	switch {
@@ -86,8 +67,6 @@ func ParseKey(text []byte) (*Key, error) {
 			return nil, errors.New("the public key is not one for Ed25519")
 		}
 		return publicKey(public)
-	case pemShared:
-		return sharedKey(block.Bytes)
 	}
 	return nil, fmt.Errorf("a PEM block of the type %q is no key for records", block.Type)
 }
@@ -112,16 +91,6 @@ func publicKey(public ed25519.PublicKey) (*Key, error) {
 	return &Key{id: "ed25519:" + DigestOf(der).Hex(), public: public}, nil
 }
 
-// sharedKey makes the id by the key itself, so that it tells nothing of it.
-func sharedKey(secret []byte) (*Key, error) {
-	if len(secret) != sharedBytes {
-		return nil, fmt.Errorf("a shared key has %d bytes, not %d", sharedBytes, len(secret))
-	}
-	k := &Key{shared: secret}
-	k.id = "hmac-sha256:" + hex.EncodeToString(k.mac([]byte("shadowcourt key id")))
-	return k, nil
-}
-
 // ID names the key in signatures. It is no secret.
 func (k *Key) ID() string { return k.id }
 
@@ -132,31 +101,22 @@ func (k *Key) String() string { return k.id }
 func (k *Key) GoString() string { return "record.Key(" + k.id + ")" }
 
 // Signs says whether the key can sign; a public one only verifies.
-func (k *Key) Signs() bool { return k.private != nil || k.shared != nil }
-
-// Shared says whether the key is one for HMAC.
-func (k *Key) Shared() bool { return k.shared != nil }
+func (k *Key) Signs() bool { return k.private != nil }
 
 // PEM gives the secret key as text, for its file.
 func (k *Key) PEM() ([]byte, error) {
-	switch {
-	case k.shared != nil:
-		return pem.EncodeToMemory(&pem.Block{Type: pemShared, Bytes: k.shared}), nil
-	case k.private != nil:
-		der, err := x509.MarshalPKCS8PrivateKey(k.private)
-		if err != nil {
-			return nil, err
-		}
-		return pem.EncodeToMemory(&pem.Block{Type: pemPrivate, Bytes: der}), nil
+	if k.private == nil {
+		return nil, errors.New("a public key has no secret")
 	}
-	return nil, errors.New("a public key has no secret")
+	der, err := x509.MarshalPKCS8PrivateKey(k.private)
+	if err != nil {
+		return nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: pemPrivate, Bytes: der}), nil
 }
 
-// PublicPEM gives the public key as text. A shared key has none.
+// PublicPEM gives the public key as text.
 func (k *Key) PublicPEM() ([]byte, error) {
-	if k.public == nil {
-		return nil, errors.New("a shared key has no public one")
-	}
 	der, err := x509.MarshalPKIXPublicKey(k.public)
 	if err != nil {
 		return nil, err
@@ -164,17 +124,8 @@ func (k *Key) PublicPEM() ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: pemPublic, Bytes: der}), nil
 }
 
-func (k *Key) mac(data []byte) []byte {
-	h := hmac.New(sha256.New, k.shared)
-	h.Write(data)
-	return h.Sum(nil)
-}
-
 // verifies says whether a signature over data is of the key.
 func (k *Key) verifies(data, signature []byte) bool {
-	if k.shared != nil {
-		return hmac.Equal(signature, k.mac(data))
-	}
 	return ed25519.Verify(k.public, data, signature)
 }
 
@@ -185,13 +136,10 @@ type signer struct{ *Key }
 
 // Sign signs the bytes that an envelope stands for.
 func (s signer) Sign(_ context.Context, data []byte) ([]byte, error) {
-	switch {
-	case s.shared != nil:
-		return s.mac(data), nil
-	case s.private != nil:
-		return ed25519.Sign(s.private, data), nil
+	if s.private == nil {
+		return nil, errors.New("a public key can't sign")
 	}
-	return nil, errors.New("a public key can't sign")
+	return ed25519.Sign(s.private, data), nil
 }
 
 // KeyID gives the id.

@@ -53,7 +53,7 @@ func TestAccept_SE1_NothingCanBePutIntoBase64(t *testing.T) {
 	for _, other := range []string{
 		strings.Replace(line, `"payload"`, `"Payload"`, 1), strings.Replace(line, `:"`, `: "`, 1),
 		strings.Replace(line, "vnd.in-toto", `vnd.in\u002dtoto`, 1), strings.Replace(line, `}]}`, `}],"x":1}`, 1),
-		strings.Replace(line, `"keyid":"h`, `"keyid":"\u0068`, 1), strings.Replace(line, "\n", "\r\n", 1), " " + line,
+		strings.Replace(line, `"keyid":"e`, `"keyid":"\u0065`, 1), strings.Replace(line, "\n", "\r\n", 1), " " + line,
 		strings.Replace(line, "\n", " \n", 1), strings.Replace(line, `[{`, `[{"keyid":"a","sig":""},{`, 1),
 	} {
 		if other == line {
@@ -116,20 +116,18 @@ func (libraryKey) Public() crypto.PublicKey { return nil }
 // Lines are envelopes for others, too: the library of DSSE verifies them.
 func TestLinesAreEnvelopesOfDSSE(t *testing.T) {
 	t.Parallel()
-	for _, shared := range []bool{false, true} {
-		key := newKey(t, shared)
-		verifier, err := dsse.NewEnvelopeVerifier(libraryKey{key})
-		if err != nil {
+	key := newKey(t, true)
+	verifier, err := dsse.NewEnvelopeVerifier(libraryKey{key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(write(t, key, 2)) {
+		var envelope dsse.Envelope
+		if err := json.Unmarshal(line, &envelope); err != nil {
 			t.Fatal(err)
 		}
-		for line := range bytes.Lines(write(t, key, 2)) {
-			var envelope dsse.Envelope
-			if err := json.Unmarshal(line, &envelope); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := verifier.Verify(t.Context(), &envelope); err != nil {
-				t.Error(err)
-			}
+		if _, err := verifier.Verify(t.Context(), &envelope); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -10,17 +10,18 @@ import (
 	"strings"
 )
 
+// ErrFewer: the record has fewer trials than are to be there.
+var ErrFewer = errors.New("trials of the earlier run are not in the record")
+
 // ErrNotBegun: a file without one whole entry holds something else than the
 // beginning of the header that would be written. Nothing of it was changed.
 var ErrNotBegun = errors.New("it holds no whole entry, and what it holds is not the beginning of this record; it was left as it is")
 
-// Resume continues with a record: it verifies all of it, hands each trial to
-// each, and cuts off an entry that was not written whole. A header with
-// another configuration is a *ConfigurationError. Without a file, or with one
-// in which not even the header is whole, the record begins again; with one that
-// holds anything else, that is ErrNotBegun or a *FaultError, and the file stays
-// as it is.
-func Resume(name string, key *Key, header *Header, each func(*Trial) error) (*Writer, error) {
+// Resume continues with a record behind its first trials: it verifies all of it, and cuts off the trials behind those, of which nobody can
+// have seen a result, and an entry that was not written whole. A negative number keeps all trials. A header with another configuration is a *ConfigurationError. Without a file,
+// or with one in which not even the header is whole, the record begins again; with one that holds anything else, or fewer trials, that is
+// ErrNotBegun, ErrFewer or a *FaultError, and the file stays as it is.
+func Resume(name string, key *Key, header *Header, trials int) (*Writer, error) {
 	s, err := newSealer(key)
 	if err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func Resume(name string, key *Key, header *Header, each func(*Trial) error) (*Wr
 		var f *os.File
 		f, err = openLocked(name)
 		if err == nil {
-			w, err := resume(f, s, key, header, each)
+			w, err := resume(f, s, key, header, trials)
 			if err != nil {
 				return nil, errors.Join(err, f.Close())
 			}
@@ -41,6 +42,9 @@ func Resume(name string, key *Key, header *Header, each func(*Trial) error) (*Wr
 			break
 		}
 		var w *Writer
+		if trials > 0 {
+			return nil, ErrFewer
+		}
 		if w, err = Create(name, key, header); !errors.Is(err, fs.ErrExist) {
 			return w, err
 		}
@@ -73,16 +77,20 @@ func lockNamed(f *os.File, name string) error {
 	return nil
 }
 
-func resume(f *os.File, s *sealer, key *Key, header *Header, each func(*Trial) error) (*Writer, error) {
-	r, err := NewReader(f, key)
+func resume(f *os.File, s *sealer, key *Key, header *Header, trials int) (*Writer, error) {
+	r, err := readAll(f, key, header, -1)
 	if err != nil {
 		return nil, err
 	}
-	if err := readAll(r, header, each); err != nil {
-		return nil, err
-	}
-	if r.Entries() == 0 {
+	switch {
+	case r.Trials() < trials:
+		return nil, ErrFewer
+	case r.Entries() == 0:
 		return restart(f, s, header)
+	case trials >= 0 && r.Trials() > trials:
+		if r, err = readAll(f, key, header, trials); err != nil {
+			return nil, err
+		}
 	}
 	if err := f.Truncate(r.Offset()); err != nil {
 		return nil, err
@@ -116,25 +124,23 @@ func restart(f *os.File, s *sealer, header *Header) (*Writer, error) {
 	return begin(f, s, header)
 }
 
-// readAll takes what an earlier run wrote.
-func readAll(r *Reader, header *Header, each func(*Trial) error) error {
-	for {
-		entry, err := r.Next()
+// readAll reads what an earlier run wrote, up to so many trials, or all where that is negative.
+func readAll(f *os.File, key *Key, header *Header, trials int) (*Reader, error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	r, err := NewReader(f, key)
+	for err == nil && (r.Header() == nil || r.Trials() != trials) {
+		var entry *Entry
+		entry, err = r.Next()
 		switch {
 		case errors.Is(err, io.EOF), errors.Is(err, ErrTorn):
-			return nil
-		case err != nil:
-			return err
-		case entry.Header != nil:
-			if err := sameConfiguration(entry.Header, header); err != nil {
-				return err
-			}
-		case entry.Trial != nil:
-			if err := each(entry.Trial); err != nil {
-				return err
-			}
+			return r, nil
+		case err == nil && entry.Header != nil:
+			err = sameConfiguration(entry.Header, header)
 		}
 	}
+	return r, err
 }
 
 // ConfigurationError says that a record is of another configuration.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // Store is a folder of modules by their digests: sha256-HEX.wasm. Several
@@ -27,10 +27,10 @@ func (s *Store) Put(wasm []byte) (Digest, error) {
 	if _, err := s.Get(d); err == nil {
 		return d, nil
 	}
-	if err := outfile.MakeFolder(s.dir, 0o755); err != nil {
+	if err := disk.MakeFolder(s.dir, 0o755); err != nil {
 		return d, err
 	}
-	return d, outfile.Place(s.path(d), wasm, 0o644)
+	return d, disk.Place(s.path(d), wasm, 0o644)
 }
 
 // Get gives a module: fs.ErrNotExist when it is not there, another error when

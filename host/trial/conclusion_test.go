@@ -204,7 +204,7 @@ func TestAccept_FZ3_TheNextStepShowsTheHome(t *testing.T) {
 	p := &Proposal{Factors: Factors{abi.Head, abi.Head, abi.OriginalEnvironment, abi.Alone, 5}, Seconds: 9, Allow: "home"}
 	for name, run := range map[string]Experiment{"passes": ran(abi.Head, abi.Head, 5, 0, 0), "fails in other ways": ran(abi.Head, abi.Head, 0, 0, 5), "does not count": uncounted(0, 5)} {
 		c := (&Trial{Result: Result{Experiments: []Experiment{run}, Proposal: p}}).Conclusion()
-		if c.Next != "run this tree, 5 times, with --experiment-home, in about 9 seconds" {
+		if c.Next != "run this tree, 5 times, with --experiments home, in about 9 seconds" {
 			t.Errorf("%s: next: %q", name, c.Next)
 		}
 	}

@@ -83,8 +83,8 @@ type Proposal struct {
 	Seconds float64 `json:"seconds"`
 	// WhyNot says why it was not run.
 	WhyNot string `json:"why_not"`
-	// Allow is what the tests have to be given to tell more than they did: home or network, by the flag --experiment-home or
-	// --experiment-network. Empty for nothing.
+	// Allow is what the tests have to be given to tell more than they did: home or network, by --experiments home or
+	// --experiments network. Empty for nothing.
 	Allow string `json:"allow,omitempty"`
 	// Command runs it; empty where the command line is not known, or would come to no other end. It is no part of the JSON form, which
 	// depends on the case alone.
@@ -123,7 +123,7 @@ func (p *Proposal) Lacked() string {
 }
 
 // Flag is the command's flag that gives the tests what Allow names.
-func (p *Proposal) Flag() string { return "--experiment-" + p.Allow }
+func (p *Proposal) Flag() string { return "--experiments " + p.Allow }
 
 // NewProposal states an experiment, and why it was not run.
 func NewProposal(offer *abi.ExperimentOffer, whyNot string) *Proposal {

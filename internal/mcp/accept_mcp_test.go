@@ -75,7 +75,7 @@ func listen(t *testing.T, book *casebook.Book) (*mcp.Server, string) {
 		}
 		return open(""), nil
 	}
-	server := mcp.New(mcp.Config{Reports: h, Cases: cases, Memory: memory, Spec: "the contract", Personas: []string{"challenger", "abyss", "bulwark", "specter"}, Answer: time.Minute})
+	server := mcp.New(mcp.Config{Reports: h, Cases: cases, Memory: memory, Personas: []string{"challenger", "abyss", "bulwark", "specter"}, Answer: time.Minute})
 	t.Cleanup(func() {
 		server.Close()
 		if err := h.Close(context.Background()); err != nil {
@@ -251,15 +251,6 @@ func TestAccept_LL3_AnAgentTriesACaseAndPlaysThePersonas(t *testing.T) {
 	if snapshot.Len() != 1 {
 		t.Errorf("the casebook has %d cases", snapshot.Len())
 	}
-	for uri, want := range map[string]string{
-		"shadowcourt://trials/shop.TestTotal": `"shop.TestTotal"`, "shadowcourt://transcripts/shop.TestTotal": "TestTotal fails",
-		"shadowcourt://schemas": `"verdict"`, "shadowcourt://schemas/verdict": `"$schema"`, "shadowcourt://spec": "the contract",
-	} {
-		read, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
-		if err != nil || !strings.Contains(read.Contents[0].Text, want) || read.Contents[0].MIMEType == "application/json" && !json.Valid([]byte(read.Contents[0].Text)) {
-			t.Errorf("%s: %v, %v", uri, read, err)
-		}
-	}
 }
 
 // failed is a report of a test that fails, as go test -json writes it.
@@ -335,9 +326,6 @@ func TestAccept_LL3_HostileAgents(t *testing.T) {
 	again, message := use(t, session, "next_call", map[string]any{"play": first.Play})
 	if message != "" || again.Call != first.Call {
 		t.Error("the call that waits was lost:", message, again)
-	}
-	if _, err := session.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "shadowcourt://trials/../../etc/passwd"}); err == nil {
-		t.Error("a resource that is no trial")
 	}
 }
 

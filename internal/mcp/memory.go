@@ -6,7 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
-	"github.com/shadowcourt/shadowcourt/internal/knowledge"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // Memory is a casebook that agents correct while a server tries cases. Each trial sees one snapshot from its begin to its end, the
@@ -40,7 +40,7 @@ func (m *Memory) refresh(ctx context.Context) error {
 	}
 	m.mu.Lock()
 	before := m.latest
-	m.latest = &snapshot{Casebook: knowledge.Casebook(of), of: of, uses: 1}
+	m.latest = &snapshot{Casebook: run.Casebook(of), of: of, uses: 1}
 	m.mu.Unlock()
 	m.release(before)
 	return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/knowledge"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // A trial sees the same casebook from its begin to its end, whatever is corrected meanwhile.
@@ -24,7 +24,7 @@ func TestATrialKeepsItsSnapshot(t *testing.T) {
 	defer m.Close()
 	subject := &abi.Case{ID: "shop.TestTotal", Subject: "TestTotal fails", Labels: []string{"pb001"}, Documents: []abi.Document{{Name: "log", Text: "got 1, want 2 in the ledger of nine\n"}}}
 	first := m.hold()
-	if err := m.remember(t.Context(), knowledge.Entry(subject, &trial.Truth{Classification: "pb001"}, &trial.Final{Status: trial.Affirmed})); err != nil {
+	if err := m.remember(t.Context(), run.Entry(subject, &trial.Truth{Classification: "pb001"}, &trial.Final{Status: trial.Affirmed})); err != nil {
 		t.Fatal(err)
 	}
 	second := m.hold()

@@ -29,8 +29,8 @@ type Config struct {
 	Personas []string
 	// Memory keeps corrections, and is the casebook of the trials: each sees all that were made before it began. Optional.
 	Memory *Memory
-	// Version of the program, and the text of the contract that it knows.
-	Version, Spec string
+	// Version of the program.
+	Version string
 	// Answer is how long a trial waits for the answer of an agent. Default: 30 minutes.
 	Answer time.Duration
 	// Times are the limits of requests over HTTP.
@@ -85,7 +85,6 @@ func New(c Config) *Server {
 		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{},
 	})
 	s.addTools()
-	s.addResources()
 	return s
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/knowledge"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // maxCases is how many cases one report may have: an agent reads the answer in one piece.
@@ -185,7 +185,7 @@ func (s *Server) correct(ctx context.Context, r *sdk.CallToolRequest, in correct
 	if !slices.Contains(t.Case.Labels, in.Label) {
 		return nil, textOutput{}, fmt.Errorf("%q is no label of the case; it has %s", in.Label, strings.Join(t.Case.Labels, ", "))
 	}
-	entry := knowledge.Entry(&t.Case, &trial.Truth{Classification: in.Label}, &t.Result.Final)
+	entry := run.Entry(&t.Case, &trial.Truth{Classification: in.Label}, &t.Result.Final)
 	if err := s.config.Memory.remember(ctx, entry); err != nil {
 		return nil, textOutput{}, err
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/knowledge"
 )
 
 // end completes the record and the outputs, remembers the verdicts and ends the journal, in this order.
@@ -22,13 +21,10 @@ func (r *Run) end(ctx context.Context) error {
 			return err
 		}
 	}
-	switch {
-	case r.journal == nil:
-		return nil
-	case nothing || !complete || r.config.Resume: // a resumed run may continue with a longer docket
-		return r.journaled(r.journal.Keep())
+	if nothing || !complete || r.config.Resume { // a resumed run may continue with a longer docket
+		return r.journal.keep()
 	}
-	return r.journaled(r.journal.Remove())
+	return r.journal.remove()
 }
 
 // place puts the files in their places, or leaves those as they were.
@@ -50,22 +46,20 @@ func (r *Run) remember(tried *host.Tried) {
 	if tried.Err == nil {
 		final = tried.Trial.Result.Final
 	}
-	r.remembered = append(r.remembered, knowledge.Entry(&tried.Entry.Case, tried.Entry.Truth, &final))
+	r.remembered = append(r.remembered, Entry(&tried.Entry.Case, tried.Entry.Truth, &final))
 	for i := range tried.Entry.Members {
-		r.remembered = append(r.remembered, knowledge.Entry(&tried.Entry.Members[i], tried.Entry.Truth, &final))
+		r.remembered = append(r.remembered, Entry(&tried.Entry.Members[i], tried.Entry.Truth, &final))
 	}
 }
 
 // keepVerdicts adds the run to the casebook, all of it or nothing. One that was interrupted is added when it is resumed and done.
 func (r *Run) keepVerdicts(ctx context.Context) error {
-	if r.config.Casebook == nil || r.journal != nil && r.journal.Remembered() {
+	if r.config.Casebook == nil || r.journal != nil && r.journal.remembered {
 		return nil
 	}
 	// A process that is killed behind Remember leaves a journal, and a casebook that is not the one of its header any more.
-	if r.journal != nil {
-		if err := r.journaled(r.journal.End()); err != nil {
-			return err
-		}
+	if err := r.journal.end(); err != nil {
+		return err
 	}
 	done := casebook.Run{Entries: r.remembered}
 	if r.config.Passed != nil {

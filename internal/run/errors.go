@@ -3,12 +3,18 @@ package run
 import (
 	"errors"
 	"fmt"
-
-	"github.com/shadowcourt/shadowcourt/internal/run/journal"
+	"strings"
 )
 
 // ErrNotInterrupted is the cause of a *JournalError: there is an output, and no journal of a run that was interrupted.
 var ErrNotInterrupted = errors.New("there is no journal of a run that was interrupted")
+
+var (
+	// errInUse: another process writes the journal.
+	errInUse = errors.New("another run writes it")
+	// errNotRegular: a pipe, a device or a folder has the name of the journal.
+	errNotRegular = errors.New("not a regular file")
+)
 
 // RecordError says why a record could not be opened or written.
 type RecordError struct {
@@ -54,8 +60,8 @@ type ResumeError struct {
 }
 
 func (e *ResumeError) Error() string {
-	var fault *journal.FaultError
-	var other *journal.DocketError
+	var fault *FaultError
+	var other *DocketError
 	switch {
 	case errors.As(e.Err, &fault):
 		return fmt.Sprintf("%s: %v; nothing was changed: to continue with what is before it, keep a copy and cut the file: head -n %d", e.File, e.Err, fault.Line-1)
@@ -66,3 +72,47 @@ func (e *ResumeError) Error() string {
 }
 
 func (e *ResumeError) Unwrap() error { return e.Err }
+
+// ConfigurationError: the journal is of a run of another configuration.
+type ConfigurationError struct {
+	Other []string // the names of the parts that differ
+}
+
+func (e *ConfigurationError) Error() string {
+	return "it is of another configuration: another " + strings.Join(e.Other, ", another ")
+}
+
+// FaultError: a line of the file can't be read.
+type FaultError struct {
+	Line int // from 1
+	Err  error
+}
+
+func (e *FaultError) Error() string {
+	if e.Line == 1 {
+		return "it is no journal of a run: " + e.Err.Error()
+	}
+	return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+}
+
+func (e *FaultError) Unwrap() error { return e.Err }
+
+// DocketError: the docket does not begin with the cases of the earlier run.
+type DocketError struct {
+	Case    int    // from 1
+	ID, Was string // of the case now, and of the one before as the results show it; Was is empty where it had no result
+	Ends    bool   // the docket has no more cases than Case
+}
+
+func (e *DocketError) Error() string {
+	switch {
+	case e.Ends && e.Case == 1:
+		return "it ends after 1 case"
+	case e.Ends:
+		return fmt.Sprintf("it ends after %d cases", e.Case)
+	}
+	if e.Was == "" || e.Was == e.ID {
+		return fmt.Sprintf("case %d, %q, was changed since", e.Case, e.ID)
+	}
+	return fmt.Sprintf("case %d is %q, and was %q", e.Case, e.ID, e.Was)
+}

@@ -1,9 +1,7 @@
 package run
 
 import (
-	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
@@ -14,10 +12,6 @@ import (
 type Record struct {
 	File string // empty: none
 	Key  *record.Key
-	// DigestsOnly says that the record has digests in place of texts; such a one can't be resumed.
-	DigestsOnly bool
-	// SkipEarlier keeps the results of the run that is resumed from the writers: the reader of those may have them already.
-	SkipEarlier bool
 }
 
 // The most time and trials between two syncs of a record, whose results wait that long: a sync costs about as much as a trial.
@@ -26,20 +20,18 @@ const (
 	syncTrials   = 256
 )
 
-// recording is the record of a run. The methods of a nil one only hand trials on.
+// recording is the record of a run. A nil one gives trials to show at once.
 type recording struct {
-	writer  *record.Writer
-	resumed bool
-	before  []recorded // by an earlier run
-	passed  int        // of them
+	writer  *record.Writer // nil when it is closed
 	waiting []*host.Tried
-	done    int // trials, when the record is closed
 	synced  time.Time
 	now     func() time.Time
+	show    func([]*host.Tried) error // what anybody sees is in the record
 }
 
-// openRecord begins the record, or continues with it; nil where there is none.
-func (c *Config) openRecord(ctx context.Context, parts []record.Part) (*recording, error) {
+// openRecord begins the record, or continues with it behind so many trials. Without a record it is nil.
+func (r *Run) openRecord(parts []record.Part, trials int) (*recording, error) {
+	c := &r.config
 	if c.Record.File == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -50,48 +42,36 @@ func (c *Config) openRecord(ctx context.Context, parts []record.Part) (*recordin
 	if err != nil {
 		return nil, err
 	}
-	r := &recording{resumed: c.Resume, now: c.Now}
+	own := &recording{now: c.Now, show: r.show}
 	if c.Resume {
-		r.writer, err = record.Resume(c.Record.File, c.Record.Key, header, func(t *record.Trial) error {
-			r.before = append(r.before, recorded{t.ID, t.Case, slices.Clone(t.Line())})
-			return ctx.Err()
-		})
+		own.writer, err = record.Resume(c.Record.File, c.Record.Key, header, trials)
 	} else {
-		r.writer, err = record.Create(c.Record.File, c.Record.Key, header)
+		own.writer, err = record.Create(c.Record.File, c.Record.Key, header)
 	}
 	if err != nil {
 		return nil, &RecordError{File: c.Record.File, Err: err}
 	}
-	return r, nil
+	return own, nil
 }
 
-// append records a trial. Its result is given to write when the record is on the disk: what anybody has seen is in the record.
-func (r *recording) append(tried *host.Tried, write func(*host.Tried) error) error {
-	if r == nil {
-		return write(tried)
-	}
+// append records a trial, which is shown when its record is on the disk.
+func (r *recording) append(tried *host.Tried) error {
 	if err := r.writer.Append(tried.Record); err != nil {
-		// What was recorded before is, whatever comes of this one.
-		return errors.Join(appendError(tried.Record.ID, err), r.acknowledge(write))
+		e := &RecordError{Err: err}
+		if errors.Is(err, record.ErrTooLong) {
+			e.Case = tried.Record.ID
+		}
+		return errors.Join(e, r.acknowledge()) // what was recorded before is, whatever comes of this one
 	}
 	r.waiting = append(r.waiting, &host.Tried{Entry: tried.Entry, Trial: tried.Trial}) // the record of it may be large
 	if len(r.waiting) < syncTrials && r.now().Sub(r.synced) < syncInterval {
 		return nil
 	}
-	return r.acknowledge(write)
+	return r.acknowledge()
 }
 
-// appendError says why a trial is not in the record.
-func appendError(id string, err error) error {
-	e := &RecordError{Err: err}
-	if errors.Is(err, record.ErrTooLong) {
-		e.Case = id
-	}
-	return e
-}
-
-// acknowledge makes the record durable, and then gives the results.
-func (r *recording) acknowledge(write func(*host.Tried) error) error {
+// acknowledge makes the record durable, and then shows the trials.
+func (r *recording) acknowledge() error {
 	if r == nil || len(r.waiting) == 0 {
 		return nil
 	}
@@ -99,22 +79,10 @@ func (r *recording) acknowledge(write func(*host.Tried) error) error {
 		return &RecordError{Err: err}
 	}
 	r.synced = r.now()
-	for _, tried := range r.waiting {
-		if err := write(tried); err != nil {
-			return err
-		}
-	}
+	err := r.show(r.waiting)
 	clear(r.waiting)
 	r.waiting = r.waiting[:0]
-	return nil
-}
-
-// trials counts those in the record.
-func (r *recording) trials() int {
-	if r.writer == nil {
-		return r.done
-	}
-	return r.writer.Trials()
+	return err
 }
 
 // end closes the record of a run that came to its end; that of another one stays open, to be resumed.
@@ -122,12 +90,11 @@ func (r *recording) end(complete bool) error {
 	if r == nil {
 		return nil
 	}
-	w := r.writer
-	r.done, r.writer = w.Trials(), nil
-	finish := w.Close
+	finish := r.writer.Close
 	if complete {
-		finish = w.Finish
+		finish = r.writer.Finish
 	}
+	r.writer = nil
 	if err := finish(); err != nil {
 		return &RecordError{Err: err}
 	}

@@ -16,7 +16,7 @@ import (
 // What was recorded before an error is acknowledged.
 func TestAnErrorOfTheRecordTakesNoResultBack(t *testing.T) {
 	t.Parallel()
-	key, err := record.NewSharedKey(bytes.NewReader(make([]byte, 32)))
+	key, err := record.NewKey(bytes.NewReader(make([]byte, 32)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,19 +24,21 @@ func TestAnErrorOfTheRecordTakesNoResultBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &recording{writer: writer, synced: time.Now().Add(time.Hour), now: time.Now} // nothing is due
-	defer r.leave()
 	var given []string
-	write := func(t *host.Tried) error {
-		given = append(given, t.Trial.Result.ID)
+	show := func(list []*host.Tried) error {
+		for _, t := range list {
+			given = append(given, t.Trial.Result.ID)
+		}
 		return nil
 	}
+	r := &recording{writer: writer, synced: time.Now().Add(time.Hour), now: time.Now, show: show} // nothing is due
+	defer r.leave()
 	try := func(id string) error {
 		none := record.DigestOf(nil)
 		return r.append(&host.Tried{
 			Trial:  &trial.Trial{Result: trial.Result{ID: id}},
 			Record: &record.Trial{ID: id, Case: none, ResultDigest: none, Modules: []record.Part{{Name: "a", Digest: none}}},
-		}, write)
+		})
 	}
 	if err := errors.Join(try("one"), try("two")); err != nil || len(given) > 0 {
 		t.Fatalf("%v, %q were given", err, given)

@@ -16,10 +16,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
-	"github.com/shadowcourt/shadowcourt/internal/run/journal"
 )
 
 // Config is what a run tries cases with, and where their trials go. Only Host, Files and Now must be set.
@@ -29,7 +28,7 @@ type Config struct {
 	Workers int           // trials at once; 0: one for each processor
 
 	Writers  []render.Writer  // get every trial, redacted
-	Files    *outfile.Set     // of the writers: put in place when the run is complete
+	Files    *disk.Set        // of the writers: put in place when the run is complete
 	Draw     bool             // give each trial a drawing of its path
 	Redactor *render.Redactor // nil changes nothing
 	Timings  bool             // keep times in the results, which then differ from run to run
@@ -74,12 +73,11 @@ type Summary struct {
 type Run struct {
 	config     Config
 	out        *render.Output
-	journal    *journal.Journal // nil where the run keeps none
+	journal    *journal // nil where the run keeps none
 	replaces   bool
 	record     *recording // nil where the run keeps none
 	remembered []casebook.Entry
 	sum        Summary
-	failedCase bool // a record can't be resumed behind a case that failed
 }
 
 // Open begins a run, or continues with an earlier one: it opens the record and the journal. The caller calls [Run.All], and
@@ -90,10 +88,14 @@ func Open(ctx context.Context, config Config) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.record, err = config.openRecord(ctx, parts); err != nil {
+	trials := 0
+	if r.journal, trials, r.replaces, err = config.openJournal(parts); err != nil {
 		return nil, err
 	}
-	if r.journal, r.replaces, err = config.openJournal(parts); err != nil {
+	if r.record, err = r.openRecord(parts, trials); err == nil && r.record != nil && r.journal != nil && !r.journal.begun {
+		err = journalError(r.journal.name, false, r.journal.begin()) // so that a record without a trial can be resumed, too
+	}
+	if err != nil {
 		r.Close()
 		return nil, err
 	}
@@ -103,9 +105,7 @@ func Open(ctx context.Context, config Config) (*Run, error) {
 // Close closes the record and the journal. Those of a run that did not come to its end stay, to be resumed.
 func (r *Run) Close() {
 	r.record.leave()
-	if r.journal != nil {
-		_ = r.journal.Keep()
-	}
+	_ = r.journal.keep()
 }
 
 // All tries every entry and completes the outputs. When the context ends it completes them with the trials so far. With an
@@ -130,7 +130,7 @@ func (r *Run) try(ctx context.Context, entries iter.Seq2[docket.Entry, error]) e
 	if err := r.passEarlier(ctx, next); err != nil {
 		return err
 	}
-	if r.journal != nil && r.journal.Remembered() {
+	if r.journal != nil && r.journal.remembered {
 		return r.onlyRemembered(ctx, next)
 	}
 	h := r.config.Host
@@ -149,7 +149,7 @@ func (r *Run) try(ctx context.Context, entries iter.Seq2[docket.Entry, error]) e
 			return err
 		}
 	}
-	return r.record.acknowledge(r.write)
+	return r.record.acknowledge()
 }
 
 // pulled gives what is left behind next.
@@ -170,10 +170,17 @@ func (r *Run) one(ctx context.Context, tried *host.Tried) error {
 		if r.journal == nil || tried.Entry.Case.ID == "" || ctx.Err() != nil {
 			return nil //nolint:nilerr // an interrupted run says so
 		}
-		return r.journaled(r.journal.Append(&tried.Entry, nil, errors.New(r.config.Redactor.Text(tried.Err.Error()))))
+		if err := r.record.acknowledge(); err != nil {
+			return err
+		}
+		return r.journal.append(&tried.Entry, nil, errors.New(r.config.Redactor.Text(tried.Err.Error())))
 	}
 	r.note(tried.Trial)
-	if err := r.record.append(tried, r.write); err != nil {
+	show := func() error { return r.show([]*host.Tried{tried}) }
+	if r.record != nil {
+		show = func() error { return r.record.append(tried) }
+	}
+	if err := show(); err != nil {
 		return err
 	}
 	r.remember(tried)
@@ -194,27 +201,37 @@ func (r *Run) note(t *trial.Trial) {
 	}
 }
 
-// write gives a trial to the outputs, once it is in the journal.
-func (r *Run) write(tried *host.Tried) error {
-	t := tried.Trial
-	if !r.config.Timings {
-		t.Result.Timings = nil
-	}
-	if r.config.Draw {
-		t.Drawing = render.Draw(r.config.Host.Graph(), t)
-	}
-	shown := r.config.Redactor.Trial(t)
-	if r.journal != nil {
-		if err := r.journaled(r.journal.Append(&tried.Entry, shown, nil)); err != nil {
+// show gives trials to the outputs, once they are in the journal, and with a record on the disk.
+func (r *Run) show(list []*host.Tried) error {
+	shown := make([]*trial.Trial, len(list))
+	for i, tried := range list {
+		t := tried.Trial
+		if !r.config.Timings {
+			t.Result.Timings = nil
+		}
+		if r.config.Draw {
+			t.Drawing = render.Draw(r.config.Host.Graph(), t)
+		}
+		shown[i] = r.config.Redactor.Trial(t)
+		if err := r.journal.append(&tried.Entry, shown[i], nil); err != nil {
 			return err
 		}
 	}
-	return r.out.Write(shown)
+	if r.record != nil {
+		if err := r.journal.sync(); err != nil {
+			return err
+		}
+	}
+	for _, t := range shown {
+		if err := r.out.Write(t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fault counts an entry that could not be tried.
 func (r *Run) fault(tried *host.Tried) {
-	r.failedCase = r.failedCase || tried.Entry.Case.ID != ""
 	if NamesItsPlace(tried.Err) || tried.Entry.Source != "" {
 		r.sum.Faults++
 	} else {
@@ -230,4 +247,22 @@ func NamesItsPlace(err error) bool {
 	_, line := errors.AsType[*docket.LineError](err)
 	_, foreign := errors.AsType[*input.ForeignError](err)
 	return line || foreign
+}
+
+// Follow has a host or an auditor follow a folder of modules, which it looks at after each interval. The stop function waits for
+// the end of a swap that goes on. A change is taken when two looks saw the same, so that it takes one to two intervals.
+func Follow(ctx context.Context, interval time.Duration, follow func(context.Context, host.Watch), w host.Watch) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ticker := time.NewTicker(interval)
+	w.Ticks = ticker.C
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		follow(ctx, w)
+	}()
+	return func() {
+		ticker.Stop()
+		cancel()
+		<-ended
+	}
 }

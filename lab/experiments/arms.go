@@ -22,7 +22,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/source"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/knowledge"
+	runs "github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -154,7 +154,7 @@ func (t *trier) tryCase(ctx context.Context, c *cases.Case) (_ *tried, err error
 	}
 	defer func() { err = errors.Join(err, tree.Close()) }()
 	config := host.Config{LightPath: t.path, Profile: t.profile}
-	if config.Source, err = knowledge.Source(ctx, tree); err != nil {
+	if config.Source, err = runs.Source(ctx, tree); err != nil {
 		return nil, err
 	}
 	one := &tried{Case: c, Truth: entry.Truth.Classification, Answers: map[arm]answer{}, Why: l.Why}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/lab/experiments/cases"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 )
 
@@ -36,7 +36,7 @@ func writeLabelled(work, folder string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	var set outfile.Set
+	var set disk.Set
 	if err := writeFiles(&set, folder, done, made); err != nil {
 		set.Discard()
 		return err
@@ -44,7 +44,7 @@ func writeLabelled(work, folder string) error {
 	return set.Commit()
 }
 
-func writeFiles(set *outfile.Set, folder string, done []tried, made map[string]*cases.Case) error {
+func writeFiles(set *disk.Set, folder string, done []tried, made map[string]*cases.Case) error {
 	entries, err := set.Create(filepath.Join(folder, labelledCases))
 	if err != nil {
 		return err

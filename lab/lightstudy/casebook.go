@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/knowledge"
+	runs "github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // casebooks launches twice: what came of the first launch is remembered, as it
@@ -75,7 +75,7 @@ func (s *lightStudy) remembering(ctx context.Context, config host.Config, seen l
 	run := casebook.Run{Entries: make([]casebook.Entry, 0, len(seen))}
 	for i := range seen {
 		t := &seen[i]
-		run.Entries = append(run.Entries, knowledge.Entry(&t.entry.Case, correct(&t.entry), &t.result.Final))
+		run.Entries = append(run.Entries, runs.Entry(&t.entry.Case, correct(&t.entry), &t.result.Final))
 	}
 	if _, err := book.Remember(ctx, run); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (s *lightStudy) remembering(ctx context.Context, config host.Config, seen l
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, snapshot.Close()) }()
-	config.Casebook = knowledge.Casebook(snapshot)
+	config.Casebook = runs.Casebook(snapshot)
 	return s.launch(ctx, config, entries, 0)
 }
 

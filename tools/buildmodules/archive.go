@@ -15,7 +15,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/module"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // writeArchive writes the named files of a folder as the archive that package bundle embeds, and says whether it changed.
@@ -46,7 +46,7 @@ func writeArchive(name, folder string, files []string) (size int, changed bool, 
 		return 0, false, err
 	}
 	archive = append(archive, rest...)
-	return len(archive), true, outfile.Replace(name, archive)
+	return len(archive), true, disk.Replace(name, archive)
 }
 
 func compressed(data []byte) ([]byte, error) {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/mod/semver"
 	"golang.org/x/mod/sumdb/dirhash"
 
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // proxy is a file-system module proxy, see https://go.dev/ref/mod#goproxy-protocol.
@@ -44,7 +44,7 @@ func (p *proxy) add(m module.Version, folder string, zip func(io.Writer) error) 
 	if err != nil {
 		return err
 	}
-	f, err := outfile.Create(base + ".zip")
+	f, err := disk.Create(base + ".zip")
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (p *proxy) add(m module.Version, folder string, zip func(io.Writer) error) 
 		f.Discard()
 		return err
 	}
-	return errors.Join(f.Commit(), outfile.Replace(base+".mod", goMod), outfile.Replace(base+".info", info),
+	return errors.Join(f.Commit(), disk.Replace(base+".mod", goMod), disk.Replace(base+".info", info),
 		p.list(filepath.Join(filepath.Dir(base), "list"), m.Version))
 }
 
@@ -77,7 +77,7 @@ func (p *proxy) list(name, version string) error {
 		versions = append(versions, version)
 	}
 	semver.Sort(versions)
-	return outfile.Replace(name, []byte(strings.Join(versions, "\n")+"\n"))
+	return disk.Replace(name, []byte(strings.Join(versions, "\n")+"\n"))
 }
 
 // sums are the lines of go.sum for a version that was added.

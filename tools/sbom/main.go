@@ -16,7 +16,7 @@ import (
 
 	"github.com/CycloneDX/cyclonedx-go"
 
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 func main() {
@@ -34,7 +34,7 @@ func run(args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", args[0], err)
 	}
-	f, err := outfile.Create(args[1])
+	f, err := disk.Create(args[1])
 	if err != nil {
 		return err
 	}

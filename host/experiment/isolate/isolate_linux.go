@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/shadowcourt/shadowcourt/internal/tempdir"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // executable is this program, even if its file was replaced meanwhile.
@@ -26,7 +26,7 @@ func executable() (string, error) { return "/proc/self/exe", nil }
 
 // strongest finds out once what this system allows: whether a supervisor can confine itself in namespaces.
 var strongest = sync.OnceValue(func() Level {
-	dir, err := tempdir.New("shadowcourt-isolate")
+	dir, err := disk.TempDir("shadowcourt-isolate")
 	if err != nil {
 		return Reaper
 	}

@@ -29,8 +29,8 @@ func Has(e abi.Experiment) bool { return slices.Contains(catalogue, e) }
 
 // What the details of results say of what tests don't have, in their first line: which flag gives it to them.
 const (
-	ShowsHome     = "--experiment-home shows it"
-	LeavesNetwork = "--experiment-network leaves it"
+	ShowsHome     = "--experiments home shows it"
+	LeavesNetwork = "--experiments network leaves it"
 )
 
 // What tests may be given that they don't have otherwise.

@@ -17,7 +17,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
-	"github.com/shadowcourt/shadowcourt/internal/private"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // compileCache is a directory of compiled modules, one entry for each, under
@@ -46,7 +46,7 @@ func openCompileCache(dir string) (*compileCache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: compile cache: %w", err)
 	}
-	if err := private.Folder(info); err != nil {
+	if err := disk.PrivateFolder(info); err != nil {
 		return nil, fmt.Errorf("sandbox: compile cache %s: %w", dir, err)
 	}
 	version := filepath.Join(dir, cacheVersion())

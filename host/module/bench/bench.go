@@ -12,7 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/module"
-	"github.com/shadowcourt/shadowcourt/internal/tempdir"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // Options of a measurement. The zero value is useful.
@@ -104,7 +104,7 @@ func Run(ctx context.Context, wasm []byte, o Options) (*Report, error) {
 		o.Now = time.Now //nolint:forbidigo // the default of an injected clock
 	}
 	if o.CacheDir == "" {
-		dir, err := tempdir.New("shadowcourt-bench")
+		dir, err := disk.TempDir("shadowcourt-bench")
 		if err != nil {
 			return nil, err
 		}

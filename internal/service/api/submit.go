@@ -24,8 +24,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
-	"github.com/shadowcourt/shadowcourt/internal/run/group"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
@@ -208,7 +207,7 @@ func (o *Operations) receive(ctx context.Context, who *auth.Identity, in *Submis
 	}()
 	entries := inputs.Entries("")
 	if in.Groups && format != input.JSONL {
-		entries = group.Shipped().Entries(entries)
+		entries = input.Grouped(entries)
 	}
 	if err := add(ctx, upload, b, entries); err != nil {
 		return d, false, err

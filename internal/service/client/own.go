@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"github.com/shadowcourt/shadowcourt/internal/private"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // DataFolder is the user's own folder for data of this program.
@@ -49,7 +49,7 @@ func KeepOwn(origin, token string) (remove func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := private.Folder(info); err != nil {
+	if err := disk.PrivateFolder(info); err != nil {
 		return nil, fmt.Errorf("folder %s: %w", dir, err)
 	}
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -152,7 +152,7 @@ func readOwn(origin string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := private.File(info); err != nil {
+	if err := disk.PrivateFile(info); err != nil {
 		return "", fmt.Errorf("token %s: %w", name, err)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxTokenFile))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/run/journal"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // ErrEnded: the batch is done, or its docket was cancelled: there is nothing to try.
@@ -210,7 +210,7 @@ type verdictRow struct {
 }
 
 func (s *Store) verdictRow(b *Batch, worker string, o *Outcome, v *NewVerdict) (verdictRow, error) {
-	result, story, err := journal.EncodeTrial(v.Trial)
+	result, story, err := run.EncodeTrial(v.Trial)
 	if err != nil {
 		return verdictRow{}, err
 	}

@@ -15,7 +15,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"github.com/shadowcourt/shadowcourt/internal/flock"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // sqliteReaders is how many reads go on at once, beside one write.
@@ -139,7 +139,7 @@ func (d *lite) alone(do func() error) error {
 		return err
 	}
 	defer func() { _ = file.Close() }()
-	if err := flock.Lock(file); err != nil {
+	if err := disk.Lock(file); err != nil {
 		return err
 	}
 	return do()

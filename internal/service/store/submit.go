@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/internal/run/group"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 )
 
 // Submission is what a docket is submitted with.
@@ -53,7 +53,6 @@ type Upload struct {
 	faults   int
 	finished bool
 	sizes    []int32 // of the entries that can be tried, in their order: for batches; -1 for a fault
-	rules    group.Rules
 
 	// What waits to be inserted: rows of entries, cases with those of members, and rows that say which entries the latter are of.
 	rows, members [][]any
@@ -66,7 +65,7 @@ func (s *Store) Submit(ctx context.Context, sent Submission) (*Upload, error) {
 	for _, field := range []*string{&sent.Submitter, &sent.Name, &sent.Repository, &sent.Revision, &sent.Format, &sent.Key, &sent.Traceparent} {
 		*field = text(*field, maxName)
 	}
-	u := &Upload{store: s, sent: sent, created: s.now(), rules: group.Shipped()}
+	u := &Upload{store: s, sent: sent, created: s.now()}
 	err := s.write(ctx, func(t *tx) error {
 		if sent.Generation != 0 {
 			if _, err := readGeneration(ctx, t, sent.Generation); err != nil {
@@ -198,7 +197,7 @@ func (u *Upload) flush(ctx context.Context) error {
 // group is equal for failures of one kind, those that the rules put together or that have the same fingerprint, with the same labels: what is
 // right of one is an answer to all.
 func (u *Upload) group(c *abi.Case, digest string) string {
-	kind := u.rules.Key(c)
+	kind := input.GroupKey(c)
 	if kind == "" {
 		f := casebook.Failure{Subject: c.Subject}
 		for i := range c.Documents {

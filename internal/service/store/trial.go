@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/run/journal"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // Tried is an entry with its trial.
@@ -214,7 +214,7 @@ func decodeTrial(result, story []byte) (*trial.Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	return journal.DecodeTrial(result, story)
+	return run.DecodeTrial(result, story)
 }
 
 // doubt is how much a result needs a person, in [0, 1]: 1 without a label, and else 1 less the confidence.

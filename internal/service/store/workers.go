@@ -8,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/internal/flock"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // ErrInUse: another process tries the cases of this SQLite file.
@@ -25,8 +25,8 @@ func (s *Store) ClaimWork(ctx context.Context) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	release = func() { _ = flock.Release(file) }
-	if err = flock.TryLock(file); errors.Is(err, flock.ErrLocked) {
+	release = func() { _ = disk.Release(file) }
+	if err = disk.TryLock(file); errors.Is(err, disk.ErrLocked) {
 		err = fmt.Errorf("%s: %w", d.path, ErrInUse)
 	}
 	if err == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/run/journal"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // Line is an entry of a docket with its trial, or with the reason why it has none.
@@ -46,7 +46,7 @@ const (
 
 // Put puts a trial into a line.
 func (l *Line) Put(t *trial.Trial, form Form) error {
-	result, story, err := journal.EncodeTrial(t)
+	result, story, err := run.EncodeTrial(t)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (l *Line) Trial() (*trial.Trial, error) {
 	if l.Result == nil {
 		return nil, nil //nolint:nilnil // the line has none
 	}
-	t, err := journal.DecodeTrial(l.Result, l.Story)
+	t, err := run.DecodeTrial(l.Result, l.Story)
 	if err != nil {
 		return nil, err
 	}

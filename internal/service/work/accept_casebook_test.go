@@ -7,8 +7,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/knowledge"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
@@ -42,7 +42,7 @@ func casebooks(t *testing.T, s *store.Store) (answers [3][]string) {
 		if i == len(list)-1 {
 			break // this one is undone below
 		}
-		_, err = book.Remember(t.Context(), casebook.Run{Entries: []casebook.Entry{knowledge.Entry(&list[i].Case,
+		_, err = book.Remember(t.Context(), casebook.Run{Entries: []casebook.Entry{run.Entry(&list[i].Case,
 			&trial.Truth{Classification: other}, &trial.Final{Confidence: e.Confidence})}})
 		must(t, err)
 	}
@@ -57,7 +57,7 @@ func casebooks(t *testing.T, s *store.Store) (answers [3][]string) {
 	must(t, err)
 	defer func() { must(t, snapshot.Close()) }()
 	got := results(t, s, after.ID)
-	equalLines(t, got, localWith(t, o, list, knowledge.Casebook(snapshot)))
+	equalLines(t, got, localWith(t, o, list, run.Casebook(snapshot)))
 	if slices.Equal(got, plain) {
 		t.Error("the corrections change nothing")
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/knowledge"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
@@ -168,7 +168,7 @@ func (w *Worker) try(ctx context.Context, b *store.Batch, done *Batch) (*store.O
 	defer returnBook()
 	court := h.host
 	if book != nil {
-		court = court.WithCasebook(knowledge.Casebook(book))
+		court = court.WithCasebook(run.Casebook(book))
 	}
 	config, err := h.configuration(ctx, court, seen)
 	if err != nil {

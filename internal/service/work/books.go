@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/casebook"
-	"github.com/shadowcourt/shadowcourt/internal/knowledge"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
-	"github.com/shadowcourt/shadowcourt/internal/tempdir"
 )
 
 // books builds casebooks from the log of the store, one for each repository and revision that a docket sees. It is safe for concurrent use.
@@ -22,7 +22,7 @@ type books struct {
 	store                              *store.Store
 
 	building sync.Mutex
-	dir      *tempdir.Dir
+	dir      *disk.Dir
 	of       map[string]*replayed // by repository
 	files    int
 	now      time.Time // of the revision that is replayed
@@ -93,7 +93,7 @@ func (b *books) replayTo(ctx context.Context, key bookKey) (*casebook.Snapshot, 
 func (b *books) begin(ctx context.Context, repository string) (*replayed, error) {
 	err := b.forget(repository)
 	if err == nil && b.dir == nil {
-		b.dir, err = tempdir.New("shadowcourt-service")
+		b.dir, err = disk.TempDir("shadowcourt-service")
 	}
 	if err != nil {
 		return nil, err
@@ -123,19 +123,19 @@ func (b *books) replay(ctx context.Context, book *casebook.Book, revision int64,
 	if err != nil {
 		return err
 	}
-	run := casebook.Run{Suites: suites}
+	learn := casebook.Run{Suites: suites}
 	for i := range learned {
 		l := &learned[i]
-		entry := casebook.Entry{CaseID: l.Case.ID, Group: l.Case.Group, Failure: knowledge.Failure(&l.Case)}
+		entry := casebook.Entry{CaseID: l.Case.ID, Group: l.Case.Group, Failure: run.Failure(&l.Case)}
 		if l.Status != "" {
 			entry.Verdict = &casebook.Verdict{
 				Origin: casebook.Origin(l.Origin), Status: l.Status, Classification: l.Label, Confidence: l.Confidence,
 			}
 		}
-		run.Entries = append(run.Entries, entry)
+		learn.Entries = append(learn.Entries, entry)
 	}
 	b.now = created
-	_, err = book.Remember(ctx, run)
+	_, err = book.Remember(ctx, learn)
 	return err
 }
 

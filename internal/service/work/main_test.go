@@ -22,8 +22,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/run/group"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -97,7 +96,7 @@ func entries(t testing.TB, name, format string) []docket.Entry {
 	must(t, err)
 	read := dockets.Entries("")
 	if format != input.JSONL {
-		read = group.Shipped().Entries(read)
+		read = input.Grouped(read)
 	}
 	var list []docket.Entry
 	for entry, err := range read {

@@ -8,9 +8,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host/experiment"
-	"github.com/shadowcourt/shadowcourt/host/model"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -24,7 +23,7 @@ func NewCache(s cli.Streams) *cobra.Command {
 ` + mebibytes(module.MaxCacheBytes) + ` of modules those go that were used longest ago, and those that nobody used for a month.
 Results of experiments lie in the folder experiments beside that of the modules: in shadowcourt/experiments
 in your cache folder, or in dir/experiments with --cache dir/modules. They count for a day. Answers of
-language models, which --model-cache keeps, lie in the folder models beside them.`,
+language models, which --models FILE,cache keeps, lie in the folder models beside them.`,
 		Example: "  shadowcourt cache",
 		Args:    cli.NoSuchCommand,
 		RunE: func(*cobra.Command, []string) error {
@@ -36,17 +35,17 @@ language models, which --model-cache keeps, lie in the folder models beside them
 				return err
 			}
 			results := open.ExperimentCache(dir)
-			ran, err := experiment.MeasureCache(results)
+			ran, err := disk.MeasureCache(results)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(s.Out, "%s: %s, %s of at most %s\n", sanitize.Line(dir), cli.Count(use.Entries, "module", "modules"), mebibytes(use.Bytes), mebibytes(module.MaxCacheBytes))
 			answers := open.ModelCache(dir)
-			given, err := model.MeasureCache(answers)
+			given, err := disk.MeasureCache(answers)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(s.Out, "%s: %s of experiments, %s\n", sanitize.Line(results), cli.Count(ran.Results, "result", "results"), mebibytes(ran.Bytes))
+			fmt.Fprintf(s.Out, "%s: %s of experiments, %s\n", sanitize.Line(results), cli.Count(ran.Answers, "result", "results"), mebibytes(ran.Bytes))
 			fmt.Fprintf(s.Out, "%s: %s of language models, %s\n", sanitize.Line(answers), cli.Count(given.Answers, "answer", "answers"), mebibytes(given.Bytes))
 			return nil
 		},
@@ -66,17 +65,17 @@ language models, which --model-cache keeps, lie in the folder models beside them
 				return err
 			}
 			results := open.ExperimentCache(dir)
-			ran, err := experiment.ClearCache(results)
+			ran, err := disk.ClearCache(results)
 			if err != nil {
 				return err
 			}
 			fmt.Fprintf(s.Err, "%s: removed %s, %s\n", sanitize.Line(dir), cli.Count(use.Entries, "module", "modules"), mebibytes(use.Bytes))
 			answers := open.ModelCache(dir)
-			given, err := model.ClearCache(answers)
+			given, err := disk.ClearCache(answers)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(s.Err, "%s: removed %s of experiments, %s\n", sanitize.Line(results), cli.Count(ran.Results, "result", "results"), mebibytes(ran.Bytes))
+			fmt.Fprintf(s.Err, "%s: removed %s of experiments, %s\n", sanitize.Line(results), cli.Count(ran.Answers, "result", "results"), mebibytes(ran.Bytes))
 			fmt.Fprintf(s.Err, "%s: removed %s of language models, %s\n", sanitize.Line(answers), cli.Count(given.Answers, "answer", "answers"), mebibytes(given.Bytes))
 			return nil
 		},

@@ -13,7 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 )
 
@@ -126,7 +126,7 @@ func (o *auditOptions) run(ctx context.Context, s cli.Streams, args []string) er
 	if err := o.gate.check(a.Rubric()); err != nil {
 		return cli.InputError(err)
 	}
-	var files outfile.Set
+	var files disk.Set
 	out, err := o.writers(s, redactor, &files)
 	if err != nil {
 		files.Discard()
@@ -144,7 +144,7 @@ func (o *auditOptions) run(ctx context.Context, s cli.Streams, args []string) er
 }
 
 // writers opens every output that the flags ask for.
-func (o *auditOptions) writers(s cli.Streams, redactor *render.Redactor, files *outfile.Set) (render.AuditWriter, error) {
+func (o *auditOptions) writers(s cli.Streams, redactor *render.Redactor, files *disk.Set) (render.AuditWriter, error) {
 	main := s.Out
 	if o.output != "" {
 		f, err := files.Create(o.output)

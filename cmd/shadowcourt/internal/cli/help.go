@@ -17,17 +17,17 @@ var flagGroups = []struct {
 	title string
 	flags string
 }{
-	{"Input", "from source since casebook truth-from-report"},
-	{"Classifier", "light light-timeout no-court"},
+	{"Input", "from source since casebook"},
+	{"Classifier", "light"},
 	{"Court", "pipeline profile modules grant watch"},
-	{"Experiments", "experiments budget case-budget experiment-network experiment-home runner strict"},
-	{"Language model", "models cassette model-cache peers"},
-	{"Output", "format output report cases explain redact timings fail-on"},
-	{"Service", "server docket idempotency-key repository revision data database listen role max-upload keep public-url tls-cert tls-key log-format"},
+	{"Experiments", "experiments"},
+	{"Language model", "models peers"},
+	{"Output", "format output report explain redact timings fail-on"},
+	{"Service", "server repository data database listen role max-upload keep public-url tls-cert tls-key log-format"},
 	{"Sign in", "oidc-issuer oidc-client-id oidc-client-secret-file oidc-public-client oidc-allow oidc-operate"},
-	{"Run", "workers no-groups resume remember cache help"},
-	{"Record", "record record-bytes record-digests-only key store"},
-	{"Audit", "audit rubric"},
+	{"Run", "workers resume remember cache help"},
+	{"Record", "record key store"},
+	{"Audit", "audit"},
 }
 
 // OtherFlags is the heading of flags that are in no group.
@@ -42,7 +42,11 @@ type FlagGroup struct {
 // Groups are the flags of a command as its help shows them. A command with few flags has one group.
 func Groups(cmd *cobra.Command) []FlagGroup {
 	all, count := cmd.LocalFlags(), 0
-	all.VisitAll(func(*pflag.Flag) { count++ })
+	all.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			count++
+		}
+	})
 	if count == 0 {
 		return nil
 	}
@@ -66,7 +70,7 @@ func Groups(cmd *cobra.Command) []FlagGroup {
 	}
 	other := pflag.NewFlagSet(OtherFlags, pflag.ContinueOnError)
 	all.VisitAll(func(f *pflag.Flag) {
-		if !grouped[f.Name] {
+		if !grouped[f.Name] && !f.Hidden {
 			other.AddFlag(f)
 		}
 	})
@@ -128,3 +132,66 @@ func Usage(w io.Writer, cmd *cobra.Command) {
 		fmt.Fprintf(w, "\nUse `%s COMMAND --help` for more about a command.\n", cmd.CommandPath())
 	}
 }
+
+// InGroup puts commands below a heading of the program's help.
+func InGroup(title string, commands ...*cobra.Command) []*cobra.Command {
+	for _, cmd := range commands {
+		cmd.GroupID = title
+	}
+	return commands
+}
+
+// Hidden leaves commands out of the program's help.
+func Hidden(commands ...*cobra.Command) []*cobra.Command {
+	for _, cmd := range commands {
+		cmd.Hidden = true
+	}
+	return commands
+}
+
+// Parent is a command that only has others below it. Their examples name the parent, too.
+func Parent(name, short string, commands ...*cobra.Command) *cobra.Command {
+	parent := &cobra.Command{
+		Use: name, Short: short, Args: NoSuchCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	for _, cmd := range commands {
+		renameExamples(cmd, "shadowcourt "+cmd.Name(), "shadowcourt "+name+" "+cmd.Name())
+	}
+	parent.Example = firstLine(commands[len(commands)-1])
+	parent.AddCommand(commands...)
+	return parent
+}
+
+func renameExamples(cmd *cobra.Command, from, to string) {
+	cmd.Example = strings.ReplaceAll(cmd.Example, from, to)
+	for _, sub := range cmd.Commands() {
+		renameExamples(sub, from, to)
+	}
+}
+
+func firstLine(cmd *cobra.Command) string {
+	line, _, _ := strings.Cut(strings.Trim(cmd.Example, "\n"), "\n")
+	return line
+}
+
+// Commands are all commands of the program that its help shows, each before its own.
+func Commands(cmd *cobra.Command) (all []*cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			all = append(append(all, sub), Commands(sub)...)
+		}
+	}
+	return all
+}
+
+// Description is what a command does.
+func Description(cmd *cobra.Command) string {
+	if cmd.Long == "" {
+		return cmd.Short + "."
+	}
+	return strings.TrimSpace(cmd.Long)
+}
+
+// ManName is the name of a command as one word, by which pages link to it.
+func ManName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }

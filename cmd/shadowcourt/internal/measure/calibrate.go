@@ -16,9 +16,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
 )
 
 // calibrateOptions are the flags of `calibrate`.
@@ -145,9 +145,9 @@ func (o *calibrateOptions) check(dockets []string) error {
 
 // calibrateOutputs are where the figures and the report go.
 type calibrateOutputs struct {
-	outfile.Set
+	disk.Set
 	figures io.Writer
-	page    *outfile.File // nil without --report
+	page    *disk.File // nil without --report
 }
 
 // create begins the files, before there is anything to write, so that no work is lost.

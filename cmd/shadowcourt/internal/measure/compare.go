@@ -14,9 +14,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
 )
 
 // compareOptions are the flags of `compare`.
@@ -104,7 +104,7 @@ func (o *compareOptions) run(ctx context.Context, s cli.Streams, args []string) 
 		return o.Error(err)
 	}
 	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
-	var files outfile.Set
+	var files disk.Set
 	out := s.Out
 	if o.output != "" {
 		if out, err = files.Create(o.output); err != nil {

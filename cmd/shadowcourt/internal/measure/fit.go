@@ -17,8 +17,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 )
 
 // fitOptions are the flags of `fit`.
@@ -110,7 +110,7 @@ func (o *fitOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 		return err
 	}
 	defer help.Close()
-	var file outfile.Set
+	var file disk.Set
 	out, figures := s.Out, s.Err
 	if o.output != stdStream {
 		figures = s.Out

@@ -45,15 +45,20 @@ type experiments struct {
 // ExperimentFlags are those of the commands that can run tests again. The mode is that without the flag.
 func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
 	f, e := cmd.Flags(), &o.experiments
-	f.StringVar(&e.mode, "experiments", mode, "with --source: what personas may run to settle a case: off, reruns (the tests of the tree as it is), "+
-		"or all (with files of the revision of --since, too)")
-	f.DurationVar(&e.budget, "budget", DefaultBudget, "with --experiments: how long all experiments together may run")
-	f.DurationVar(&e.perCase, "case-budget", experiment.DefaultPerCase, "with --experiments: how long those of one case may run")
-	f.BoolVar(&e.network, "experiment-network", false, "with --experiments: leave the network on for the tests")
-	f.BoolVar(&e.home, "experiment-home", false, "with --experiments: let the tests read your home folder, as their HOME, and all else that you can read")
-	f.BoolVar(&e.strict, "strict", false, "with --source: exit with 2 where the report is of another repository, or experiments can't be run as asked, for want of git, of --since, or of the test in the source")
-	f.StringArrayVar(&e.runners, "runner", nil, "with --experiments: what runs the tests: a definition of your own, FILE.yaml, or a shipped one ("+
-		strings.Join(experiment.RunnerNames(), " ")+"); may be repeated (default: what the project has)")
+	e.mode, e.budget, e.perCase = mode, DefaultBudget, experiment.DefaultPerCase
+	cli.OptionVar(f, &e.mode, "experiments", "with --source: what personas may run to settle a case: off, reruns (the tests of the tree as it is), "+
+		"or all (with files of the revision of --since, too)",
+		cli.DurationOption(&e.budget, "budget", "how long all experiments together may run (default "+DefaultBudget.String()+")"),
+		cli.DurationOption(&e.perCase, "case-budget", "how long those of one case may run (default "+experiment.DefaultPerCase.String()+")"),
+		cli.BoolOption(&e.network, "network", "leave the network on for the tests"),
+		cli.BoolOption(&e.home, "home", "let the tests read your home folder, as their HOME, and all else that you can read"),
+		cli.ListOption(&e.runners, "runner", "FILE.yaml", "what runs the tests, or a shipped one ("+strings.Join(experiment.RunnerNames(), " ")+"); may be repeated (default: what the project has)"),
+		cli.BoolOption(&e.strict, "strict", "exit with 2 where the report is of another repository, or experiments can't be run as asked, for want of git, of --since, or of the test in the source"))
+	for old, option := range map[string]string{
+		"budget": "budget", "case-budget": "case-budget", "experiment-network": "network", "experiment-home": "home", "runner": "runner", "strict": "strict",
+	} {
+		cli.Alias(f, old, "experiments", option)
+	}
 }
 
 // Experiments says whether personas may run tests.
@@ -80,14 +85,6 @@ func (o *Flags) CheckExperiments() error {
 	if !slices.Contains(modes, e.mode) {
 		faults = append(faults, fmt.Errorf("--experiments %q: use %s", e.mode, cli.OrList(modes)))
 	}
-	for _, d := range []struct {
-		flag  string
-		value time.Duration
-	}{{"budget", e.budget}, {"case-budget", e.perCase}} {
-		if d.value <= 0 {
-			faults = append(faults, fmt.Errorf("--%s %s: use a duration above 0, such as 10m", d.flag, d.value))
-		}
-	}
 	if e.tryAll && !o.Experiments() {
 		faults = append(faults, errors.New("--experiments off: this command runs experiments; use reruns or all"))
 	}
@@ -97,14 +94,16 @@ func (o *Flags) CheckExperiments() error {
 	case o.Experiments() && o.source == "":
 		faults = append(faults, errors.New("--experiments needs --source, the folder whose tests may run"))
 	}
-	if !o.Experiments() && !e.tryAll {
-		faults = append(faults, o.ChangedWithout("--experiments reruns or all", "budget", "case-budget", "experiment-network", "experiment-home", "runner"))
-		if o.source == "" {
-			faults = append(faults, o.ChangedWithout("--source", "strict"))
+	if given := cli.Given(o.command.Flags().Lookup("experiments")); !o.Experiments() && !e.tryAll && len(given) > 0 {
+		switch strict := slices.Equal(given, []string{"strict"}); {
+		case !strict:
+			faults = append(faults, fmt.Errorf("--experiments %s: say what may run: reruns or all", strings.Join(given, ",")))
+		case o.source == "":
+			faults = append(faults, errors.New("--experiments strict needs --source"))
 		}
 	}
 	if o.Experiments() && o.NoCourt {
-		faults = append(faults, errors.New("--experiments with --no-court: it is the court that asks for experiments"))
+		faults = append(faults, errors.New("--experiments with --pipeline no-court: it is the court that asks for experiments"))
 	}
 	return errors.Join(faults...)
 }
@@ -148,7 +147,7 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 	case why != "" && o.noRevision != nil: // git does not know it, either
 		return ofFlag(o.noRevision)
 	case why != "" && e.strict:
-		return cli.InputError(fmt.Errorf("--strict: experiments can't be run as asked: %s", why))
+		return cli.InputError(fmt.Errorf("strict: experiments can't be run as asked: %s", why))
 	case !lab.Able():
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: no experiments: %s\n", sanitize.Line(why))
 	case o.since == "" && why != "":
@@ -184,7 +183,7 @@ func (e *experiments) loadRunners() ([]*experiment.Definition, error) {
 	for _, name := range e.runners {
 		d, err := experiment.LoadDefinition(name)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("--runner: %w", err))
+			faults = append(faults, fmt.Errorf("--experiments runner=%s: %w", name, err))
 		}
 		runners = append(runners, d)
 	}
@@ -212,10 +211,10 @@ func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *tria
 		words = append(words, what)
 	}
 	o.command.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains([]string{"experiments", "budget", "case-budget"}, f.Name) || own.Lookup(f.Name) == nil || p.Allow != "" && "--"+f.Name == p.Flag() {
-			return
-		}
 		switch list, repeated := f.Value.(pflag.SliceValue); {
+		case f.Hidden || own.Lookup(f.Name) == nil:
+		case f.Name == "experiments":
+			words = append(words, runOptions(f, p)...)
 		case repeated:
 			for _, value := range list.GetSlice() {
 				words = append(words, "--"+f.Name, quoted(value))
@@ -239,6 +238,18 @@ func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *tria
 		words = append(words, "--", what)
 	}
 	return strings.Join(words, " ")
+}
+
+// runOptions are the options of experiments, but for budgets and for what the proposal gives the tests.
+func runOptions(f *pflag.Flag, p *trial.Proposal) []string {
+	options := slices.DeleteFunc(slices.Clone(cli.Given(f)), func(word string) bool {
+		name, value, _ := strings.Cut(word, "=")
+		return strings.HasSuffix(name, "budget") || name == p.Allow || value == "false"
+	})
+	if len(options) == 0 {
+		return nil
+	}
+	return []string{"--" + f.Name, quoted(strings.Join(options, ","))}
 }
 
 // plain is a word that no shell changes.

@@ -24,9 +24,9 @@ func TestExperimentCommand(t *testing.T) {
 		{"a rerun needs no revision", "a.T", []string{"--source", "."}, trial.Proposal{Factors: rerun}, "shadowcourt experiment DOCKET a.T --source ."},
 		{
 			"words that a shell would read", "a.T/it's $(x)",
-			[]string{"--source=my code", "--experiment-network", "--runner", "a.yaml", "--runner", "b c.yaml", "--experiments=off"},
+			[]string{"--source=my code", "--experiments", "off,network", "--runner", "a.yaml", "--experiments=runner=b c.yaml"},
 			trial.Proposal{Factors: rerun},
-			`shadowcourt experiment DOCKET 'a.T/it'\''s $(x)' --experiment-network=true --runner a.yaml --runner 'b c.yaml' --source 'my code'`,
+			`shadowcourt experiment DOCKET 'a.T/it'\''s $(x)' --experiments 'network,runner=a.yaml,runner=b c.yaml' --source 'my code'`,
 		},
 		{
 			"what a terminal does not show", "a.T/one\n  two's\\\x1b\xff ä",
@@ -41,13 +41,13 @@ func TestExperimentCommand(t *testing.T) {
 			"the same with the home", "a.T",
 			[]string{"--source", ".", "--experiments=reruns", "--experiment-home=false"},
 			trial.Proposal{Factors: rerun, Allow: "home"},
-			"shadowcourt experiment DOCKET a.T --source . --experiment-home",
+			"shadowcourt experiment DOCKET a.T --source . --experiments home",
 		},
 		{
 			"the same with the network", "a.T",
 			[]string{"--source", ".", "--since=v1", "--experiments=all", "--experiment-home"},
 			trial.Proposal{Factors: rerun, Allow: "network"},
-			"shadowcourt experiment DOCKET a.T --experiment-home=true --since v1 --source . --experiment-network",
+			"shadowcourt experiment DOCKET a.T --experiments home=true --since v1 --source . --experiments network",
 		},
 		{"with a budget of its own", "a.T", []string{"--source", ".", "--since", "v1", "--experiments=all", "--budget", "1s"}, trial.Proposal{Factors: green, WhyNot: "the budget of 1s is used up"}, "shadowcourt experiment DOCKET a.T --since v1 --source ."},
 		{"a revision that was missing", "a.T", []string{"--source", ".", "--experiments=all"}, trial.Proposal{Factors: green, WhyNot: "no green revision is named"}, "shadowcourt experiment DOCKET a.T --source . --since REVISION"},

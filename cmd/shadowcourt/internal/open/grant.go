@@ -18,6 +18,17 @@ func (o *Flags) GrantFlag(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&o.grants, "grant", nil, "PERSONA=CAPABILITY: grant what the pipeline does not ("+cli.Join(pipeline.Capabilities())+"); may be repeated")
 }
 
+// PipelineFlag is --pipeline with what changes the court that the file describes.
+func (o *Flags) PipelineFlag(cmd *cobra.Command) {
+	f := cmd.Flags()
+	o.Pipeline = ShippedPipeline
+	cli.OptionVar(f, &o.Pipeline, "pipeline", "pipeline file, or the name of the shipped one",
+		cli.BoolOption(&o.NoCourt, "no-court", "hold no court: Light's answers stand"),
+		cli.ListOption(&o.grants, "grant", "PERSONA=CAPABILITY", "grant what the pipeline does not ("+cli.Join(pipeline.Capabilities())+"); may be repeated"))
+	cli.Alias(f, "no-court", "pipeline", "no-court")
+	cli.Alias(f, "grant", "pipeline", "grant")
+}
+
 // Grant adds the grants of the command line to those of the pipelines, in
 // whose configuration they then are.
 func (o *Flags) Grant(config *host.Config) error {

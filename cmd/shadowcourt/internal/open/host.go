@@ -18,7 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -159,12 +159,18 @@ func (o *Flags) config(loadProfile func() (*abi.Profile, error)) (*host.Config, 
 
 // CacheFlag adds --cache. Its help does not name a folder of the user who built the manual.
 func CacheFlag(f *pflag.FlagSet, dir *string, usage string) {
-	f.StringVar(dir, "cache", defaultCache(), usage+" (default: shadowcourt/modules in the user's cache folder)")
+	f.StringVar(dir, "cache", defaultCache(), usage+" (default: the variable "+CacheVariable+", or else shadowcourt/modules in the user's cache folder)")
 	f.Lookup("cache").DefValue = ""
 }
 
-// defaultCache is the user's own folder for compiled modules.
+// CacheVariable has the folder for compiled modules, or none.
+const CacheVariable = "SHADOWCOURT_CACHE"
+
+// defaultCache is that of the variable, or the user's own folder for compiled modules.
 func defaultCache() string {
+	if dir := os.Getenv(CacheVariable); dir != "" {
+		return dir
+	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return "none"

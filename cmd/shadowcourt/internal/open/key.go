@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // keyVariable has the key where no flag names one.
@@ -72,7 +73,7 @@ var secretLike = regexp.MustCompile(`^[A-Za-z0-9+/_-]{43,}=*$`)
 
 // looksSecret says whether a name may be the text of a key.
 func looksSecret(name string) bool {
-	return strings.ContainsAny(name, "\r\n") || strings.Contains(name, "-----") || secretLike.MatchString(name) && !outfile.Exists(name)
+	return strings.ContainsAny(name, "\r\n") || strings.Contains(name, "-----") || secretLike.MatchString(name) && !disk.Exists(name)
 }
 
 // ReadBounded reads a file, of which it takes no more than so many bytes.
@@ -83,4 +84,23 @@ func ReadBounded(name string, most int64) ([]byte, error) {
 	}
 	defer func() { _ = f.Close() }()
 	return io.ReadAll(io.LimitReader(f, most))
+}
+
+// WarnOfKey warns of the file of a secret key that others than its owner may
+// read or write. Keys of variables, public keys, and what is no file of its own
+// such as a pipe, have no mode that says so.
+func WarnOfKey(stderr io.Writer, name string) {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	mode := info.Mode().Perm()
+	if mode&modeOfOthers == 0 {
+		return
+	}
+	if key, err := Key(name); err != nil || !key.Signs() {
+		return
+	}
+	shown := sanitize.Line(name)
+	fmt.Fprintf(stderr, "warning: others may read or write the secret key %s (mode %04o); `chmod 600 %s` keeps it to its owner\n", shown, mode, shown)
 }

@@ -12,15 +12,17 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/execlight"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/source"
-	"github.com/shadowcourt/shadowcourt/internal/knowledge"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -35,9 +37,12 @@ const (
 func (o *Flags) LightFlags(cmd *cobra.Command, byDefault string) {
 	f := cmd.Flags()
 	o.command = cmd
-	f.StringVar(&o.Light, "light", o.Light, "classifier to use: "+LightDocket+" (the classification that the case brings), "+LightRCA+
-		" (the Light path), or "+lightExec+"COMMAND (a program that gets a JSON request a line, and answers a line); "+byDefault)
-	f.DurationVar(&o.lightTimeout, "light-timeout", execlight.DefaultTimeout, "with --light "+lightExec+"COMMAND: how long one answer may take, the start of the program included")
+	o.lightTimeout = execlight.DefaultTimeout
+	cli.OptionVar(f, &o.Light, "light", "classifier to use: "+LightDocket+" (the classification that the case brings), "+LightRCA+
+		" (the Light path), or "+lightExec+"COMMAND (a program that gets a JSON request a line, and answers a line); "+byDefault,
+		cli.DurationOption(&o.lightTimeout, "timeout", "behind "+lightExec+"COMMAND: how long one answer may take, the start of the program included (default "+
+			execlight.DefaultTimeout.String()+")"))
+	cli.Alias(f, "light-timeout", "light", "timeout")
 	f.StringVar(&o.source, "source", "", "folder with the source of the module under test, for the Light path to look into")
 	f.StringVar(&o.since, "since", "", "with --source: the git revision since which changes count")
 	f.StringVar(&o.casebook, "casebook", "", "file with earlier cases, for the Light path to look into")
@@ -53,11 +58,8 @@ func (o *Flags) CheckLight() error {
 	case !isExec && !slices.Contains([]string{"", LightDocket, LightRCA}, o.Light):
 		faults = append(faults, fmt.Errorf("--light %q: use %s, %s or %sCOMMAND", o.Light, LightDocket, LightRCA, lightExec))
 	}
-	if o.lightTimeout <= 0 {
-		faults = append(faults, fmt.Errorf("--light-timeout %s: use a duration above 0, such as 90s", o.lightTimeout))
-	}
-	if !isExec {
-		faults = append(faults, o.ChangedWithout("--light "+lightExec+"COMMAND", "light-timeout"))
+	if !isExec && o.lightTimeout != execlight.DefaultTimeout {
+		faults = append(faults, errors.New("--light: timeout needs "+lightExec+"COMMAND before it"))
 	}
 	faults = append(faults, o.checkModels())
 	faults = append(faults, o.CheckSource())
@@ -98,7 +100,11 @@ func (o *Flags) Source() string { return o.source }
 // Changed are the names of the flags that were given.
 func (o *Flags) Changed() []string {
 	var names []string
-	o.command.Flags().Visit(func(f *pflag.Flag) { names = append(names, f.Name) })
+	o.command.Flags().Visit(func(f *pflag.Flag) {
+		if !f.Hidden { // an alias changes the flag that it stands for
+			names = append(names, f.Name)
+		}
+	})
 	return names
 }
 
@@ -169,7 +175,7 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 			fmt.Fprintf(o.command.ErrOrStderr(), "warning: %s has %s that this tree lacks, and what changed there counts as changed here; "+
 				"--since %s names where this tree began\n", sanitize.Line(o.since), cli.Count(ahead, "commit", "commits"), began)
 		}
-		if config.Source, err = knowledge.Source(ctx, tree); err != nil {
+		if config.Source, err = run.Source(ctx, tree); err != nil {
 			return fmt.Errorf("--source: %w", err)
 		}
 		o.looked = &lookedAt{of: config.Source}
@@ -196,7 +202,7 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 		return fmt.Errorf("--casebook: %w", err)
 	}
 	h.closers = append(h.closers, snapshot.Close)
-	config.Casebook = knowledge.Casebook(snapshot)
+	config.Casebook = run.Casebook(snapshot)
 	return nil
 }
 
@@ -264,4 +270,46 @@ func (o *Flags) openBook(ctx context.Context, h *Connected) (*casebook.Snapshot,
 	h.Book = book
 	h.closers = append(h.closers, book.Close)
 	return book.Snapshot(ctx)
+}
+
+// LightRunner has Light answer cases outside of the court.
+type LightRunner struct {
+	Flags    *Flags
+	Streams  cli.Streams
+	Config   *host.Config
+	Progress *cli.Progress
+	Workers  int
+	// doing is said on the terminal before the number of cases.
+	Doing string
+
+	last *host.Host
+}
+
+// Close closes the last host.
+func (r *LightRunner) Close(ctx context.Context) {
+	if r.last != nil {
+		_ = r.last.Close(context.WithoutCancel(ctx))
+	}
+}
+
+// HasLight says whether there is a Light that answers in place of the cases' own.
+func HasLight(config *host.Config) bool { return config.LightPath != nil || config.Light != nil }
+
+// Run asks Light about all entries; a Light path gets the profile.
+func (r *LightRunner) Run(ctx context.Context, profile *abi.Profile, entries []docket.Entry) ([]docket.Entry, error) {
+	config := run.LightConfig(*r.Config)
+	config.Profile = profile
+	h, err := r.Flags.Host(ctx, r.Streams, &config)
+	if err != nil {
+		return nil, r.Flags.Error(err)
+	}
+	r.Close(ctx) // only now: the hosts of a process share the modules that they compiled
+	r.last = h
+	n := 0
+	lit, err := run.Light(ctx, h, entries, r.Workers, func() {
+		n++
+		r.Progress.Say(fmt.Sprintf("%s: %d of %d", r.Doing, n, len(entries)))
+	})
+	r.Progress.Clear()
+	return lit, err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/model"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -30,15 +30,19 @@ type models struct {
 
 // ModelFlags adds the flags of language models.
 func (o *Flags) ModelFlags(cmd *cobra.Command) {
-	o.CassetteFlags(cmd)
-	cmd.Flags().BoolVar(&o.models.cache, "model-cache", false, "with --models: keep answers in a cache, and take those that are there")
+	o.modelFlags(cmd, cli.BoolOption(&o.models.cache, "cache", "keep answers, and take those that are there"))
+	cli.Alias(cmd.Flags(), "model-cache", "models", "cache")
 }
 
 // CassetteFlags are those of ModelFlags but for the cache: answers from there take no tokens, and can't be compared by them.
-func (o *Flags) CassetteFlags(cmd *cobra.Command) {
-	f, m := cmd.Flags(), &o.models
-	f.StringVar(&m.file, "models", "", "file that says which language models answer to the names in the pipeline, and what they may cost")
-	f.StringVar(&m.cassette, "cassette", "", "with --models: play the models' answers from this file and ask nobody, or where there is none, record them in it")
+func (o *Flags) CassetteFlags(cmd *cobra.Command) { o.modelFlags(cmd) }
+
+func (o *Flags) modelFlags(cmd *cobra.Command, options ...cli.Option) {
+	m := &o.models
+	cassette := cli.TextOption(&m.cassette, "cassette", "FILE", "play the models' answers from this file and ask nobody, or where there is none, record them in it")
+	cli.OptionVar(cmd.Flags(), &m.file, "models", "file that says which language models answer to the names in the pipeline, and what they may cost",
+		append([]cli.Option{cassette}, options...)...)
+	cli.Alias(cmd.Flags(), "cassette", "models", "cassette")
 }
 
 // ModelSet are the models that were opened; nil without --models.
@@ -57,10 +61,10 @@ func (o *Flags) NeedsModels(flag string) error {
 
 // checkModels rejects flags of models without models.
 func (o *Flags) checkModels() error {
-	if o.models.file != "" {
+	if o.models.file != "" || o.models.cassette == "" && !o.models.cache {
 		return nil
 	}
-	return o.ChangedWithout("--models", "cassette", "model-cache")
+	return errors.New("--models: name the file of models before its options")
 }
 
 // Workers is how many trials are tried at once where the user does not say: trials that wait for a model take no processor.
@@ -97,16 +101,16 @@ func (o *Flags) openModels(h *Connected, config *host.Config) error {
 	c := model.Config{Definition: definition}
 	if m.cassette != "" {
 		open := model.RecordCassette
-		if outfile.Exists(m.cassette) {
+		if disk.Exists(m.cassette) {
 			open = model.PlayCassette
 		}
 		if c.Cassette, err = open(m.cassette); err != nil {
-			return cli.InputError(fmt.Errorf("--cassette: %w", err))
+			return cli.InputError(fmt.Errorf("--models cassette=%s: %w", m.cassette, err))
 		}
 	}
 	if m.cache {
 		if config.CacheDir == "" {
-			return cli.InputError(errors.New("--model-cache needs a cache folder: see --cache"))
+			return cli.InputError(errors.New("--models cache needs a folder: see the variable " + CacheVariable))
 		}
 		c.CacheDir = ModelCache(config.CacheDir)
 	}

@@ -4,14 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"strings"
+	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
@@ -89,4 +96,88 @@ func definition(o *work.Opening, name, shipped string) (*pipeline.Definition, er
 		return nil, fmt.Errorf("file %s of the generation: %w", name, err)
 	}
 	return def, nil
+}
+
+// maxServiceBudget leaves time for the trials of a batch, which may take 50 minutes.
+const maxServiceBudget = 30 * time.Minute
+
+// ServiceFlags are those of the service that let dockets of one repository run its tests.
+func (o *Flags) ServiceFlags(cmd *cobra.Command) {
+	o.command = cmd
+	o.ExperimentFlags(cmd, experimentsOff)
+	f := cmd.Flags()
+	f.StringVar(&o.source, "source", "", "with --experiments: folder with the source, in a git repository that has the revisions of dockets")
+	f.StringVar(&o.since, "since", "", "with --experiments all: the git revision at which the tests passed")
+	f.StringVar(&o.repository, "repository", "", "with --experiments: the repository whose dockets may run tests; others run none")
+	usage := &f.Lookup("experiments").Usage
+	*usage = strings.NewReplacer("the tests of the tree as it is", "the tests of the docket's revision",
+		"all experiments together may run", "those of one docket may run in one process, at most "+maxServiceBudget.String()).Replace(*usage)
+}
+
+// Laboratories run what the flags allow; nil for nothing. cache is the folder for compiled modules, or none.
+func (o *Flags) Laboratories(ctx context.Context, cache string) (*work.Laboratories, error) {
+	faults := []error{o.CheckExperiments()}
+	switch e := &o.experiments; {
+	case !o.Experiments():
+		faults = append(faults, o.ChangedWithout("--experiments reruns or all", "source", "since", "repository"))
+	case o.repository == "":
+		faults = append(faults, errors.New("--experiments needs --repository, whose dockets may run tests"))
+	case e.budget > maxServiceBudget:
+		faults = append(faults, fmt.Errorf("--experiments budget=%s: use at most %s", e.budget, maxServiceBudget))
+	}
+	runners, err := o.experiments.loadRunners()
+	if err := errors.Join(append(faults, err)...); err != nil || !o.Experiments() {
+		return nil, err
+	}
+	if err := o.checkGreen(ctx); err != nil {
+		return nil, err
+	}
+	if cache == "none" {
+		cache = ""
+	}
+	return &work.Laboratories{Repository: o.repository, Open: func(ctx context.Context, revision string) (work.Laboratory, error) {
+		config := o.laboratoryConfig(runners, cache)
+		config.Commit = revision
+		return experiment.Open(ctx, config)
+	}}, nil
+}
+
+// ListenAddress completes what --listen takes: a port alone is one of this machine.
+func ListenAddress(text string) string {
+	if text != "" && strings.Trim(text, "0123456789") == "" {
+		return net.JoinHostPort("127.0.0.1", text)
+	}
+	return text
+}
+
+// Listen listens at an address in the form of [ListenAddress]. An error says what to write.
+func Listen(ctx context.Context, text string) (net.Listener, error) {
+	address := ListenAddress(text)
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("--listen %q: use a host and a port, such as 127.0.0.1:8712, or a port alone: %w", text, err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("port %s is in use at %s: another service may run there; stop it, or use --listen %s for any free port", port, address, net.JoinHostPort(host, "0"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--listen %q: %w", text, err)
+	}
+	return l, nil
+}
+
+// checkGreen says whether the source has the revision of --since: otherwise every docket would go without its experiments.
+func (o *Flags) checkGreen(ctx context.Context) error {
+	if o.since == "" {
+		return nil
+	}
+	repository, err := tree.Open(ctx, o.source)
+	if err == nil {
+		_, err = repository.At(ctx, o.since)
+	}
+	if err != nil {
+		return fmt.Errorf("--source %s, --since: %w", o.source, err)
+	}
+	return nil
 }

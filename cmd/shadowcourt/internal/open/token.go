@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
@@ -96,10 +96,10 @@ func KeepToken(server, token string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("there is no folder to keep the token in (%w): use the variable %s", err, TokenVariable)
 	}
-	if err := outfile.MakeFolder(filepath.Dir(name), 0o700); err != nil {
+	if err := disk.MakeFolder(filepath.Dir(name), 0o700); err != nil {
 		return "", err
 	}
-	return name, outfile.Place(name, []byte(token+"\n"), 0o600)
+	return name, disk.Place(name, []byte(token+"\n"), 0o600)
 }
 
 // RemoveToken removes the token that is kept for a server, and says whether there was one.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -157,10 +157,10 @@ func saveFailures(dir string, c *checked) ([]string, error) {
 			if err != nil {
 				return saved, err
 			}
-			if err := outfile.Replace(name+".msgpack", f.Request); err != nil {
+			if err := disk.Replace(name+".msgpack", f.Request); err != nil {
 				return saved, err
 			}
-			if err := outfile.Replace(name+".json", append(text, '\n')); err != nil {
+			if err := disk.Replace(name+".json", append(text, '\n')); err != nil {
 				return saved, err
 			}
 			saved = append(saved, name+".msgpack")

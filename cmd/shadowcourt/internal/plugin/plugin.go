@@ -4,6 +4,8 @@ package plugin
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -13,10 +15,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
 	"github.com/shadowcourt/shadowcourt/host/module"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/host/moduledir"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // New is the command `plugin`.
@@ -238,7 +244,7 @@ warned of.`,
 			if output == "" {
 				output = args[0]
 			}
-			if err := outfile.Replace(output, annotated); err != nil {
+			if err := disk.Replace(output, annotated); err != nil {
 				return err
 			}
 			fmt.Fprintf(s.Err, "%s: %d bytes\n", sanitize.Line(output), len(annotated))
@@ -251,4 +257,97 @@ warned of.`,
 	cmd.Flags().StringVar(&manifest, "manifest", "manifest.yaml", "the manifest, as YAML")
 	cmd.Flags().StringVar(&output, "output", "", "where to write (default: FILE itself)")
 	return cmd
+}
+
+// grantsOf says of each capability that a module asks for which pipelines
+// would grant it: the shipped ones, or the one that is named.
+func grantsOf(info *module.Info, file string) (map[abi.Capability][]string, error) {
+	if info.Manifest == nil {
+		return map[abi.Capability][]string{}, nil
+	}
+	files := []string{pipelines.DefectCourt, pipelines.RCAInvestigation}
+	var defs []*pipeline.Definition
+	if file != "" {
+		def, err := open.Pipeline(file)
+		if err != nil {
+			return nil, err
+		}
+		defs, files = append(defs, def), nil
+	}
+	for _, name := range files {
+		def, err := pipeline.LoadFS(pipelines.FS, name)
+		if err != nil {
+			return nil, err
+		}
+		defs = append(defs, def)
+	}
+	return module.Granted(info.Manifest.Name, info.Manifest.Capabilities, defs...), nil
+}
+
+// grantLine tells the grants to people.
+func grantLine(asked []abi.Capability, granted map[abi.Capability][]string) string {
+	var parts []string
+	for _, capability := range asked {
+		if by := granted[capability]; len(by) > 0 {
+			parts = append(parts, string(capability)+" (by "+strings.Join(by, ", ")+")")
+		} else {
+			parts = append(parts, string(capability)+" by nobody: `grants: ["+string(capability)+"]` of its persona would")
+		}
+	}
+	return sanitize.Line(strings.Join(parts, "; "))
+}
+
+func printDescribed(s cli.Streams, list []module.Description) {
+	fmt.Fprintln(s.Out, "\nasked, with nothing granted")
+	for _, d := range list {
+		fmt.Fprintf(s.Out, "  %-26s %-9s %s\n", d.Asked, d.Outcome, sanitize.Line(d.Detail))
+	}
+}
+
+func newPluginExport(s cli.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "export DIR",
+		Short: "Write the embedded modules into a folder",
+		Long: `Write the embedded modules into a folder, as NAME.wasm. With modules of your own beside
+them, or in the place of some, it is a folder for --modules. A run that watches the folder takes
+all of them at once.`,
+		Example: "  shadowcourt plugin export modules",
+		Args:    cli.ExactArgs(1, "one folder"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			modules, err := bundle.FS()
+			if err != nil {
+				return err
+			}
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return cli.InputError(err)
+			}
+			d, err := moduledir.Open(args[0])
+			if err != nil {
+				return cli.InputError(err)
+			}
+			unlock, err := d.Lock()
+			if err != nil {
+				return err
+			}
+			defer unlock()
+			files := map[string][]byte{}
+			err = open.EachModule(modules, func(name string, wasm []byte) error {
+				files[name] = wasm
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			changes, err := d.Put(files)
+			if err != nil {
+				return err
+			}
+			for _, c := range changes {
+				if _, err := fmt.Fprintln(s.Out, filepath.Join(args[0], c.Name+".wasm")); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -36,30 +36,22 @@ func newKey(s cli.Streams) *cobra.Command {
 }
 
 func newKeyNew(s cli.Streams) *cobra.Command {
-	var shared bool
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "new FILE",
 		Short: "Make a key",
 		Long: `Make a key: an Ed25519 key in PKCS#8, which signs, in FILE, and in FILE.pub the public
-key, which only verifies and is for everybody. With --hmac it is a shared key for
-HMAC-SHA256: who verifies with it can sign with it, too. A file that is there is never
-written over; a FILE without its FILE.pub, as after a crash, gets that.`,
-		Example: "  shadowcourt key new my.key\n  shadowcourt key new --hmac shared.key",
+key, which only verifies and is for everybody. A file that is there is never written
+over; a FILE without its FILE.pub, as after a crash, gets that.`,
+		Example: "  shadowcourt key new my.key",
 		Args:    cli.ExactArgs(1, "one file"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return makeKey(s.Out, args[0], shared)
+			return makeKey(s.Out, args[0])
 		},
 	}
-	cmd.Flags().BoolVar(&shared, "hmac", false, "a shared key for HMAC-SHA256, in place of a pair")
-	return cmd
 }
 
-func makeKey(out io.Writer, name string, shared bool) error {
-	create := record.NewKey
-	if shared {
-		create = record.NewSharedKey
-	}
-	key, err := create(rand.Reader)
+func makeKey(out io.Writer, name string) error {
+	key, err := record.NewKey(rand.Reader)
 	if err != nil {
 		return err
 	}
@@ -68,13 +60,9 @@ func makeKey(out io.Writer, name string, shared bool) error {
 		return err
 	}
 	if err := createKey(name, secret, 0o600); err != nil {
-		if !shared && errors.Is(err, fs.ErrExist) {
+		if errors.Is(err, fs.ErrExist) {
 			return finishPair(out, name, err)
 		}
-		return err
-	}
-	if shared {
-		_, err = fmt.Fprintf(out, "%s\nsecret  %s\n", key, sanitize.Line(name))
 		return err
 	}
 	public, err := key.PublicPEM()
@@ -96,7 +84,7 @@ func finishPair(out io.Writer, name string, exists error) error {
 		return exists
 	}
 	key, err := record.ParseKey(text)
-	if err != nil || key.Shared() || !key.Signs() {
+	if err != nil || !key.Signs() {
 		return exists
 	}
 	public, err := key.PublicPEM()
@@ -115,7 +103,7 @@ func finishPair(out io.Writer, name string, exists error) error {
 
 // createKey writes a file that must not be there yet.
 func createKey(name string, data []byte, mode fs.FileMode) error {
-	err := outfile.CreateNew(name, data, mode)
+	err := disk.CreateNew(name, data, mode)
 	if errors.Is(err, fs.ErrExist) {
 		err = existsError{name}
 	}

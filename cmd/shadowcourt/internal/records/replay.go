@@ -17,7 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/replay"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -31,7 +31,7 @@ type replayOptions struct {
 func (o *replayOptions) flags(cmd *cobra.Command) {
 	open.KeyFlag(cmd, &o.key, "the key of the record, public or secret")
 	f := cmd.Flags()
-	f.StringVar(&o.store, "store", "", "folder with the modules of the record, as 'try --store' keeps them, beside the embedded ones")
+	f.StringVar(&o.store, "store", "", "folder with the modules of the record, as 'try --record FILE,store=DIR' keeps them, beside the embedded ones")
 	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	f.StringArrayVar(&o.dockets, "docket", nil, "docket with the cases, where the record does not hold them; where it does, to compare them with it; may be repeated")
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
@@ -77,7 +77,7 @@ func (d *database) name(create bool) (string, error) {
 	}
 	file := filepath.Join(d.data, "shadowcourt.db")
 	if create {
-		if err := outfile.MakeFolder(d.data, 0o700); err != nil {
+		if err := disk.MakeFolder(d.data, 0o700); err != nil {
 			return "", fmt.Errorf("--data: %w", err)
 		}
 	} else if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {

@@ -3,40 +3,51 @@ package try
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/internal/run"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// tryAudit are the flags by which the opinion of every verdict is audited.
+// tryAudit is the audit of the opinion of every verdict.
 type tryAudit struct {
-	on      bool
-	rubric  string
+	rubric  string // empty for no audits
 	auditor *host.Auditor
 }
 
-func (o *tryOptions) auditFlags(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.audit.on, "audit", false, "audit the opinion of every verdict, and --record the audit with its trial, see 'shadowcourt audit --help'")
-	cmd.Flags().StringVar(&o.audit.rubric, "rubric", open.ShippedRubric, "with --audit: rubric file, or the name of a shipped one")
+func (o *tryOptions) auditFlag(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.audit.rubric, "audit", "", "audit the opinion of every verdict by the `RUBRIC`, a file or the name of a shipped one, and --record the audit "+
+		"with its trial, see 'shadowcourt audit --help'")
+	f.Lookup("audit").NoOptDefVal = open.ShippedRubric
 }
 
-// checkAudit rejects flags that contradict each other.
+// checkAudit reads the values of a switch, and rejects flags that contradict each other.
 func (o *tryOptions) checkAudit() error {
-	switch {
-	case !o.audit.on:
-		return o.ChangedWithout("--audit", "rubric")
-	case o.NoCourt:
-		return errors.New("--audit with --no-court: without a court there are no opinions")
+	switch o.audit.rubric {
+	case "true":
+		o.audit.rubric = open.ShippedRubric
+	case "false":
+		o.audit.rubric = ""
+	}
+	if o.audit.rubric != "" && o.NoCourt {
+		return errors.New("--audit with --pipeline no-court: without a court there are no opinions")
 	}
 	return nil
 }
 
 // openAudit opens the Auditor, if one is asked for, and gives what closes it.
 func (o *tryOptions) openAudit(ctx context.Context, s cli.Streams) (func(), error) {
-	if !o.audit.on {
+	if o.audit.rubric == "" {
 		return func() {}, nil
 	}
 	var err error
@@ -47,4 +58,69 @@ func (o *tryOptions) openAudit(ctx context.Context, s cli.Streams) (func(), erro
 		return nil, err
 	}
 	return func() { _ = o.audit.auditor.Close(context.WithoutCancel(ctx)) }, nil
+}
+
+// watchInterval is how often the folder of --watch is looked at. A change is
+// taken when two looks saw the same, so that it takes one to two intervals.
+const watchInterval = 500 * time.Millisecond
+
+func (o *tryOptions) checkWatch() error {
+	if o.watch && o.Modules == "" {
+		return errors.New("--watch needs --modules, the folder to look at")
+	}
+	return nil
+}
+
+// follow has the court follow the folder of --watch until stop is called, which
+// waits for the end of a swap that goes on.
+func (o *tryOptions) follow(ctx context.Context, stderr io.Writer, h *host.Host) (stop func()) {
+	if !o.watch {
+		return func() {}
+	}
+	return run.Follow(ctx, watchInterval, h.Follow, host.Watch{
+		Modules: os.DirFS(o.Modules), Swapped: watchMessages{stderr}.swapped,
+		Rejected: func(err error) { watchMessages{stderr}.rejected("the modules before go on", o.Error(err)) },
+	})
+}
+
+// followAudit is follow for the modules of collectors and judges. Those that
+// the folder does not have are the embedded ones, as when the Auditor was opened.
+func (o *tryOptions) followAudit(ctx context.Context, stderr io.Writer) (stop func(), err error) {
+	if !o.watch || o.audit.auditor == nil {
+		return func() {}, nil
+	}
+	modules, err := open.WithEmbedded(os.DirFS(o.Modules))
+	if err != nil {
+		return nil, err
+	}
+	return run.Follow(ctx, watchInterval, o.audit.auditor.Follow, host.Watch{
+		Modules: modules, Swapped: watchMessages{stderr}.swapped,
+		Rejected: func(err error) {
+			watchMessages{stderr}.rejected("audits keep the current modules", open.AuditorError(err, o.Modules))
+		},
+	}), nil
+}
+
+// watchMessages are what a watched run says of swaps. Each is one write, so
+// that it stands whole beside those of the docket.
+type watchMessages struct{ stderr io.Writer }
+
+func (m watchMessages) say(text string) {
+	clearLine := ""
+	if cli.TerminalFile(m.stderr) != nil {
+		clearLine = "\r\x1b[K"
+	}
+	_, _ = io.WriteString(m.stderr, clearLine+text)
+}
+
+func (m watchMessages) swapped(changes []host.Change) {
+	var b strings.Builder
+	for _, c := range changes {
+		fmt.Fprintf(&b, "swapped %s\n", sanitize.Line(cli.ChangeLine(c.Module, c.Before, c.After)))
+	}
+	m.say(b.String())
+}
+
+func (m watchMessages) rejected(instead string, err error) {
+	m.say(sanitize.Block("rejected, "+instead+":\n"+err.Error()) + "\n")
 }

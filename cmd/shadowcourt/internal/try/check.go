@@ -1,6 +1,7 @@
 package try
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,13 +11,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
 )
 
 // check reports all faults of the flags at once.
 func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) {
-	var faults []error
+	faults := []error{o.checkAudit(), o.checkReports()}
 	oneOf := func(flag, value string, allowed ...string) {
 		if !slices.Contains(allowed, value) {
 			faults = append(faults, fmt.Errorf("--%s %q: use %s", flag, value, cli.OrList(allowed)))
@@ -30,12 +31,7 @@ func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) 
 		faults = append(faults, o.CheckSource())
 	}
 	oneOf("format", o.format, "table", "json", "jsonl")
-	for _, name := range o.reports {
-		if ext := strings.ToLower(filepath.Ext(name)); ext != ".html" && ext != ".md" {
-			faults = append(faults, fmt.Errorf("--report %q: use a name that ends in .html or .md", name))
-		}
-	}
-	match, err := parseFailOn(o.failOn, o.audit.on, o.knownLabels())
+	match, err := parseFailOn(o.failOn, o.audit.rubric != "", o.knownLabels())
 	faults = append(faults, err)
 	redactor, err := render.NewRedactor(o.redact)
 	if err != nil {
@@ -46,13 +42,34 @@ func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) 
 
 // checkLocal validates the flags of trials on this machine.
 func (o *tryOptions) checkLocal() error {
-	faults := []error{o.CheckLight(), o.CheckExperiments(), o.checkRemember(), o.checkResume(), o.checkWatch(), o.checkRecord(), o.checkAudit()}
+	faults := []error{o.CheckLight(), o.CheckExperiments(), o.checkRemember(), o.checkResume(), o.checkWatch(), o.checkRecord()}
 	if o.workers < 0 {
 		faults = append(faults, fmt.Errorf("--workers %d: use 0 or more", o.workers))
 	}
 	if o.cases != "" && len(o.redact) > 0 {
-		faults = append(faults, errors.New("--cases writes the cases as they are: leave out --redact"))
+		faults = append(faults, errors.New("--report FILE.jsonl writes the cases as they are: leave out --redact"))
 	}
+	return errors.Join(faults...)
+}
+
+// checkReports takes the docket of the cases out of the reports.
+func (o *tryOptions) checkReports() error {
+	var faults []error
+	o.reports = slices.DeleteFunc(o.reports, func(name string) bool {
+		switch strings.ToLower(filepath.Ext(name)) {
+		case ".html", ".md":
+			return false
+		case ".jsonl":
+			if o.cases == "" {
+				o.cases = name
+				return true
+			}
+			faults = append(faults, fmt.Errorf("--report %q: one docket of the cases is enough", name))
+		default:
+			faults = append(faults, fmt.Errorf("--report %q: use a name that ends in .html, .md or .jsonl", name))
+		}
+		return false
+	})
 	return errors.Join(faults...)
 }
 
@@ -72,7 +89,7 @@ func (o *tryOptions) knownLabels() map[string]string {
 
 // checkFiles rejects an output that is also an input, and two outputs to one file.
 func (o *tryOptions) checkFiles(dockets []string) error {
-	inputs := append(o.InputFiles(dockets), cli.File("--key", o.record.key), open.RubricFile(o.audit.rubric))
+	inputs := append(o.InputFiles(dockets), cli.File("--key", o.record.key), open.RubricFile(cmp.Or(o.audit.rubric, open.ShippedRubric)))
 	if o.record.key != "" {
 		inputs = append(inputs, cli.File("the public key beside --key", o.record.key+".pub"))
 	}
@@ -80,6 +97,6 @@ func (o *tryOptions) checkFiles(dockets []string) error {
 	for _, name := range o.reports {
 		outputs = append(outputs, cli.File("--report", name))
 	}
-	outputs = append(outputs, cli.File("--cases", o.cases), cli.File("--record", o.record.file), cli.File("the journal of this run", o.journalName()))
+	outputs = append(outputs, cli.File("--report", o.cases), cli.File("--record", o.record.file), cli.File("the journal of this run", o.journalName()))
 	return cli.CheckOverwrites(inputs, outputs)
 }

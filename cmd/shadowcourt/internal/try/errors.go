@@ -53,7 +53,7 @@ func recordError(e *run.RecordError) error {
 	var fault *record.FaultError
 	switch {
 	case e.Case != "":
-		return fmt.Errorf("--record: the trial of %q: %w; leave out --record-bytes, or use --record-digests-only", e.Case, e.Err)
+		return fmt.Errorf("--record: the trial of %q: %w; use --record FILE, or --record FILE,digests", e.Case, e.Err)
 	case e.File == "":
 		return fmt.Errorf("--record: %w", e.Err)
 	case errors.Is(e.Err, fs.ErrExist):
@@ -85,7 +85,7 @@ func (r *tryRun) kept(err error) error {
 	if results == 0 {
 		return err
 	}
-	return fmt.Errorf("%w\n%s has %s; %s continues from there", err, file, cli.Count(results, "result", "results"), r.options.sameCommand())
+	return fmt.Errorf("%w\n%s has %s; the same command with --resume continues from there", err, file, cli.Count(results, "result", "results"))
 }
 
 // sayKept says that a journal stays although its run is complete.
@@ -98,37 +98,13 @@ func (r *tryRun) sayKept(ctx context.Context) {
 }
 
 // interrupted says how far an interrupted run came, and how to resume it.
-func (o *tryOptions) interrupted(tried int, resumable bool) error {
+func interrupted(tried int, resumable bool) error {
+	if tried == 0 {
+		return errors.New("interrupted before the first case was tried; nothing was written: the same command begins again")
+	}
 	text := "interrupted; " + cli.Count(tried, "case was", "cases were") + " tried and written"
-	if tried > 0 && resumable {
-		text += "; " + o.sameCommand() + " continues from there"
+	if resumable {
+		text += "; the same command with --resume continues from there"
 	}
 	return errors.New(text)
-}
-
-// sameCommand tells how to resume a run.
-func (o *tryOptions) sameCommand() string {
-	text := "the same command with --resume"
-	if o.record.file == "" {
-		return text
-	}
-	if o.format == "table" || o.output == "" && o.format != "jsonl" {
-		text += " and --format jsonl"
-	}
-	if without := o.notResumed(); len(without) > 0 {
-		text += ", and without " + strings.Join(without, " and ") + ","
-	}
-	return text
-}
-
-// notResumed are the flags of this run that --resume does not go with where the results are those of a record.
-func (o *tryOptions) notResumed() []string {
-	var flags []string
-	if len(o.reports) > 0 {
-		flags = append(flags, "--report")
-	}
-	if o.cases != "" {
-		flags = append(flags, "--cases")
-	}
-	return flags
 }

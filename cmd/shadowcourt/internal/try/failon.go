@@ -1,8 +1,11 @@
 package try
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,7 +13,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // failOn says for which results the command ends with its own exit code.
@@ -65,4 +70,41 @@ func (f *failOn) matches(r *trial.Result) bool {
 	return slices.Contains(f.statuses, r.Final.Status) ||
 		r.Final.Classification != "" && slices.Contains(f.labels, r.Final.Classification) ||
 		r.Audit != nil && slices.ContainsFunc(f.audits, func(word string) bool { return open.AuditFails(r.Audit, word) })
+}
+
+// watch notes which of the labels of --fail-on the cases have that pass by.
+func (f *failOn) watch(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docket.Entry, error] {
+	f.begin()
+	if len(f.labels) == 0 {
+		return entries
+	}
+	return func(yield func(docket.Entry, error) bool) {
+		for entry, err := range entries {
+			if err == nil {
+				f.see(entry.Case.Labels)
+			}
+			if !yield(entry, err) {
+				return
+			}
+		}
+	}
+}
+
+// begin begins with no case seen.
+func (f *failOn) begin() { f.unknown = slices.Clone(f.labels) }
+
+// see notes the labels of a case.
+func (f *failOn) see(labels []string) {
+	f.cases = true
+	f.unknown = slices.DeleteFunc(f.unknown, func(label string) bool { return slices.Contains(labels, label) })
+}
+
+// warn tells of labels that no case has: whoever mistypes one has a gate that never closes.
+func (f *failOn) warn(ctx context.Context, w io.Writer) {
+	if !f.cases || ctx.Err() != nil {
+		return // not all cases were read
+	}
+	for _, label := range f.unknown {
+		fmt.Fprintf(w, "warning: --fail-on label:%s: no case has this label\n", sanitize.Line(label))
+	}
 }

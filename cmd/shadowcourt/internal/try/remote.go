@@ -11,10 +11,10 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
@@ -28,7 +28,7 @@ type remoteRun struct {
 	progress *cli.Progress
 	match    *failOn
 	out      *render.Output
-	files    *outfile.Set
+	files    *disk.Set
 	form     wire.Form
 
 	dockets   []*client.Docket
@@ -262,7 +262,7 @@ func (r *remoteRun) goesOn() string {
 	for i, d := range r.dockets {
 		ids[i] = strconv.FormatInt(d.ID, 10)
 	}
-	return fmt.Sprintf("the service continues; `%s --docket %s` shows the results", command, strings.Join(ids, ","))
+	return fmt.Sprintf("the service continues; `%s,docket=%s` shows the results", command, strings.Join(ids, ",docket="))
 }
 
 // end says what concerns all cases, and gives the exit code.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,29 +18,29 @@ import (
 // remoteOptions are the flags of `try` about a service that tries the dockets.
 type remoteOptions struct {
 	server               string
+	ids                  []string // of dockets, as they were given
 	dockets              []int64
 	key                  string
 	repository, revision string
 	name                 string // of the docket, where it is one
 }
 
-func (o *tryOptions) remoteFlags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&o.remote.server, "server", "", "submit the dockets to the service at this `URL`, such as https://court.example, and show its results; shadowcourt login keeps its token")
-	f.Int64SliceVar(&o.remote.dockets, "docket", nil, "with --server: show the results of the docket with this `ID`, submitted earlier; may be repeated")
-	f.StringVar(&o.remote.key, "idempotency-key", "", "with --server: the same key and dockets are submitted once (default: made of the report and the service's modules)")
-	f.StringVar(&o.remote.repository, "repository", "", "with --server: the repository of the code under test, for the service's inbox")
-	f.StringVar(&o.remote.revision, "revision", "", "with --server: the revision of the code under test")
+func (o *tryOptions) remoteFlag(cmd *cobra.Command) {
+	f, r := cmd.Flags(), &o.remote
+	cli.OptionVar(f, &r.server, "server", "submit the dockets to the service at this `URL`, such as https://court.example, and show its results; shadowcourt login keeps its token",
+		cli.ListOption(&r.ids, "docket", "ID", "show the results of a docket submitted earlier; may be repeated"),
+		cli.TextOption(&r.key, "key", "TEXT", "the same key and dockets are submitted once (default: made of the report and the service's modules)"),
+		cli.TextOption(&r.repository, "repository", "NAME", "the repository of the code under test, for the service's inbox"),
+		cli.TextOption(&r.revision, "revision", "REVISION", "the revision of the code under test"))
+	for old, option := range map[string]string{"docket": "docket", "idempotency-key": "key", "repository": "repository", "revision": "revision"} {
+		cli.Alias(f, old, "server", option)
+	}
 }
 
-// Flags beside --server.
+// Flags beside --server: about how a docket is submitted, and about what becomes of results. All others are for trials on this machine.
 var (
-	// submitting are flags about how a docket is submitted.
-	submitting = []string{"from", "no-groups", "truth-from-report", "remember", "idempotency-key", "repository", "revision", "source", "since"}
-	// experimenting are flags of experiments, which the service runs where its operator allows them.
-	experimenting = []string{"experiments", "budget", "case-budget", "experiment-network", "runner"}
-	// showing are flags about what becomes of results. All others are for trials on this machine.
-	showing = []string{"server", "docket", "format", "output", "report", "cases", "fail-on", "explain", "help"}
+	submitting = []string{"from", "remember", "source", "since"}
+	showing    = []string{"server", "format", "output", "report", "cases", "fail-on", "explain", "help"}
 )
 
 // maxField is the most characters of what describes a docket.
@@ -48,18 +49,22 @@ const maxField = 200
 // checkRemote rejects flags that need --server; with it, all that contradict it, at once.
 func (o *tryOptions) checkRemote(args []string) error {
 	flags := o.Changed()
-	if !slices.Contains(flags, "server") {
-		return o.ChangedWithout("--server URL", "docket", "idempotency-key", "repository", "revision")
+	switch {
+	case !slices.Contains(flags, "server"):
+		return nil
+	case o.remote.server == "":
+		return errors.New("--server: name the URL before its options")
 	}
 	var faults []error
 	if _, err := client.Origin(o.remote.server); err != nil {
 		faults = append(faults, fmt.Errorf("--server: %w", err))
 	}
-	var local, submits, runs []string
+	var local, submits []string
+	runs := false
 	for _, name := range flags {
 		switch {
-		case slices.Contains(experimenting, name):
-			runs = append(runs, "--"+name)
+		case name == "experiments":
+			runs = true
 		case slices.Contains(submitting, name):
 			submits = append(submits, "--"+name)
 		case !slices.Contains(showing, name):
@@ -69,10 +74,17 @@ func (o *tryOptions) checkRemote(args []string) error {
 	if len(local) > 0 {
 		faults = append(faults, fmt.Errorf("--server: the service decides how cases are tried, and keeps their text; leave out %s", strings.Join(local, ", ")))
 	}
-	if len(runs) > 0 {
-		faults = append(faults, fmt.Errorf("--server: a service runs experiments by its own flags; leave out %s, and do one of two things: "+
-			"start the service with `shadowcourt serve --experiments all --source DIR --since REVISION --repository NAME` and submit with --repository NAME "+
-			"and --revision COMMIT, or leave out --server to run them on this machine", strings.Join(runs, ", ")))
+	if runs {
+		faults = append(faults, errors.New("--server: a service runs experiments by its own flags; leave out --experiments, and do one of two things: "+
+			"start the service with `shadowcourt serve --experiments all --source DIR --since REVISION --repository NAME` and submit with "+
+			"--server URL,repository=NAME,revision=COMMIT, or leave out --server to run them on this machine"))
+	}
+	for _, text := range o.remote.ids {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || id < 1 || slices.Contains(o.remote.dockets, id) {
+			faults = append(faults, fmt.Errorf("--server docket=%s: use the ID of a docket, each once", text))
+		}
+		o.remote.dockets = append(o.remote.dockets, id)
 	}
 	if o.Remember && slices.Contains(flags, "source") {
 		faults = append(faults, errors.New("--remember with --server and --source: the service does not learn which suites passed; leave out one of them"))
@@ -81,20 +93,18 @@ func (o *tryOptions) checkRemote(args []string) error {
 		if len(args) > 0 {
 			submits = append(submits, "the names of files")
 		}
+		for _, option := range []struct{ name, value string }{{"key", o.remote.key}, {"repository", o.remote.repository}, {"revision", o.remote.revision}} {
+			if option.value != "" {
+				submits = append(submits, option.name+"="+option.value)
+			}
+		}
 		if len(submits) > 0 {
-			faults = append(faults, fmt.Errorf("--docket shows dockets that were submitted; leave out %s", strings.Join(submits, ", ")))
+			faults = append(faults, fmt.Errorf("--server docket=ID shows dockets that were submitted; leave out %s", strings.Join(submits, ", ")))
 		}
 	}
-	for i, id := range o.remote.dockets {
-		if id < 1 || slices.Contains(o.remote.dockets[:i], id) {
-			faults = append(faults, fmt.Errorf("--docket %d: use the ID of a docket, each once", id))
-		}
-	}
-	for _, field := range []struct{ flag, value string }{{"idempotency-key", o.remote.key}, {"repository", o.remote.repository}, {"revision", o.remote.revision}} {
+	for _, field := range []struct{ option, value string }{{"key", o.remote.key}, {"repository", o.remote.repository}, {"revision", o.remote.revision}} {
 		if len([]rune(field.value)) > maxField || strings.ContainsFunc(field.value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			faults = append(faults, fmt.Errorf("--%s: use at most %d characters, and no control characters", field.flag, maxField))
-		} else if field.value == "" && slices.Contains(flags, field.flag) {
-			faults = append(faults, fmt.Errorf("--%s is empty: leave it out, or give it a value", field.flag))
+			faults = append(faults, fmt.Errorf("--server %s: use at most %d characters, and no control characters", field.option, maxField))
 		}
 	}
 	if stdin := slices.DeleteFunc(slices.Clone(args), func(name string) bool { return name != "-" }); len(stdin) > 1 {

@@ -16,7 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
@@ -233,7 +233,7 @@ func (r *remoteRun) submitOne(ctx context.Context, s *client.Submission, report 
 			}
 		}
 		if known {
-			fmt.Fprintf(r.stderr, "note: docket %d was submitted before with this report; --idempotency-key with another key submits it again\n", d.ID)
+			fmt.Fprintf(r.stderr, "note: docket %d was submitted before with this report; --server URL,key=TEXT with another key submits it again\n", d.ID)
 		}
 		return d, nil
 	}

@@ -17,10 +17,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
-	"github.com/shadowcourt/shadowcourt/internal/run/group"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -62,10 +61,6 @@ func (r *tryRun) try(ctx context.Context, s cli.Streams, h *host.Host, inputs *i
 	if name := config.Journal.Name(); r.run.Replaces() {
 		fmt.Fprintf(s.Err, "warning: %s has trials of an earlier run, and this run tries them again; --resume continues with them\n", sanitize.Line(name))
 	}
-	if n := r.run.Recorded(); n > 0 && config.Record.SkipEarlier {
-		fmt.Fprintf(s.Err, "%s has %s of an earlier run, which are not written again here; the last of them may never have been written: --output FILE writes all\n",
-			sanitize.Line(config.Record.File), cli.Count(n, "result", "results"))
-	}
 	r.sum, err = r.run.All(ctx, r.match.watch(o.grouped(inputs)))
 	return r.kept(runError(err))
 }
@@ -76,7 +71,7 @@ func (o *tryOptions) grouped(inputs *input.Dockets) iter.Seq2[docket.Entry, erro
 	if o.noGroups || inputs.Some(input.JSONL) {
 		return entries
 	}
-	return group.Shipped().Entries(entries)
+	return input.Grouped(entries)
 }
 
 // runConfig is what the flags say of the run. It begins the files of the outputs.
@@ -92,7 +87,7 @@ func (o *tryOptions) runConfig(s cli.Streams, inputs *input.Dockets) (*run.Confi
 		if err != nil {
 			return nil, err
 		}
-		config.Record = run.Record{File: o.record.file, Key: key, DigestsOnly: o.record.digestsOnly, SkipEarlier: o.output == ""}
+		config.Record = run.Record{File: o.record.file, Key: key}
 	}
 	return config, o.outputs(s, config)
 }
@@ -180,7 +175,7 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	}
 	if ctx.Err() != nil {
 		file, _ := r.run.Kept()
-		return r.options.interrupted(r.sum.Tried, file != "")
+		return interrupted(r.sum.Tried, file != "")
 	}
 	if err := untried(&r.sum, r.other); err != nil {
 		return err
@@ -189,9 +184,9 @@ func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
 	case r.options.explain != "" && !r.found:
 		return r.options.notFound(inputs.PassedOver)
 	case elsewhere != "" && r.options.Strict():
-		return cli.InputError(errors.New("--strict: " + elsewhere))
+		return cli.InputError(errors.New("strict: " + elsewhere))
 	case notRun && r.options.Strict():
-		return cli.InputError(errors.New("--strict: experiments were asked for, and could not be run for every case"))
+		return cli.InputError(errors.New("strict: experiments were asked for, and could not be run for every case"))
 	case r.options.explain != "":
 		return matched(r.matched)
 	}

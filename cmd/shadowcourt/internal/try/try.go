@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/profile"
-	"github.com/shadowcourt/shadowcourt/internal/run/input"
+	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -37,6 +37,9 @@ type tryOptions struct {
 	program         string // with its version, as a service's log names it
 }
 
+const profileUsage = "profile file, the name of a shipped one, or none (default: go-test for gotest input; for JUnit reports and with --experiments " +
+	"its tables of experiments alone; else none)"
+
 // New is the command `try` of the program's version.
 func New(s cli.Streams, version string) *cobra.Command {
 	o := &tryOptions{program: "shadowcourt/" + version}
@@ -48,6 +51,7 @@ output in docket order, as a table for people or as JSON for programs; progress 
 faults go to the standard error. A line that is wrong is named with file and line, and
 so is a file of a format that try does not read; the other lines and files are tried.
 The table is as wide as the terminal; elsewhere the variable COLUMNS gives its width.
+Options of a flag follow its value behind commas, as in --experiments all,budget=2m.
 With --server https://court.example a docket service tries them, and the output is the
 same; ` + "`shadowcourt login`" + ` keeps a token for it.
 
@@ -62,33 +66,38 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.from, "from", "auto", "input format: "+cli.OrList(input.Formats()))
+	o.from, o.format = input.Auto, "table"
+	cli.OptionVar(f, &o.from, "from", "input format: "+cli.OrList(input.Formats()),
+		cli.BoolOption(&o.noGroups, "no-groups", "of reports of tests: try each failure by itself, not once for all that failed in the same way"),
+		cli.BoolOption(&o.truthFromReport, "truth", "of reportportal: use the defect types that people set as the ground truth, and compare with it"))
+	cli.Alias(f, "no-groups", "from", "no-groups")
+	cli.Alias(f, "truth-from-report", "from", "truth")
 	o.LightFlags(cmd, "default: "+open.LightRCA+" for reports of tests, else "+open.LightDocket)
 	f.BoolVar(&o.Remember, "remember", false, "with --casebook: add the verdicts to it, after the docket")
-	f.StringVar(&o.Pipeline, "pipeline", open.ShippedPipeline, "pipeline file, or the name of the shipped one")
-	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input; for JUnit reports and with --experiments its tables of experiments alone; else none)")
+	o.PipelineFlag(cmd)
+	f.StringVar(&o.Profile, "profile", "", profileUsage)
 	f.StringVar(&o.Modules, "modules", "", "folder with all NAME.wasm files that the pipeline names (default: the embedded modules)")
-	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
+	open.CacheFlag(f, &o.Cache, "")
 	f.StringVar(&o.format, "format", "table", "table, json or jsonl")
 	f.StringVar(&o.output, "output", "", "file for the results (default: standard output)")
 	f.BoolVar(&o.resume, "resume", false, "with --output FILE, --report FILE or --record FILE: go on where a run that did not end stopped")
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report, FILE.html or FILE.md; may be repeated")
-	f.StringVar(&o.cases, "cases", "", "also write the cases as a docket in JSON lines, ready for adding the truth")
-	f.BoolVar(&o.truthFromReport, "truth-from-report", false, "with reportportal input: use the defect types that people set as the ground truth, and compare with it")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, FILE.html or FILE.md, or the cases as a docket, FILE.jsonl, ready for adding the truth; may be repeated")
+	f.StringVar(&o.cases, "cases", "", "")
 	f.StringVar(&o.explain, "explain", "", "try only the case of this id, or whose id ends with this name, and tell its trial as a story")
 	f.StringArrayVar(&o.redact, "redact", nil, "regular expression whose matches are blacked out in every output; may be repeated")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "exit with 3 on a status (acquitted, mistrial, ...), a label (pb001; label:ID where the pipeline does not name it), or with --audit audit:security or audit:degraded")
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor; with --models as many as may ask at the same time)")
-	f.BoolVar(&o.noGroups, "no-groups", false, "with reports of tests: try each failure by itself, not once for all that failed in the same way")
 	f.BoolVar(&o.timings, "timings", false, "add times to the results, which then differ from run to run")
-	f.BoolVar(&o.NoCourt, "no-court", false, "hold no court: Light's answers stand")
-	o.GrantFlag(cmd)
 	o.ExperimentFlags(cmd, "off")
 	o.ModelFlags(cmd)
-	o.watchFlag(cmd)
-	o.auditFlags(cmd)
+	f.BoolVar(&o.watch, "watch", false, "with --modules: continue with newer modules when the folder has them; each result names its own")
+	o.auditFlag(cmd)
 	o.record.flags(cmd)
-	o.remoteFlags(cmd)
+	o.remoteFlag(cmd)
+	cmd.InitDefaultHelpFlag()
+	for _, name := range []string{"cache", "cases", "help"} {
+		f.Lookup(name).Hidden = true
+	}
 	return cmd
 }
 
@@ -104,7 +113,7 @@ The court chooses what tells most per second, however sure Light is. CASE is an 
 the end of one. Tests run in scratch copies of the source, which is not changed.
 
 Exit codes are those of try.`,
-		Example: `  shadowcourt experiment examples/dockets/godotenv.gotest.json github.com/joho/godotenv.TestRoundtrip --source . --budget 1m`,
+		Example: `  shadowcourt experiment examples/dockets/godotenv.gotest.json github.com/joho/godotenv.TestRoundtrip --source . --experiments budget=1m`,
 		Args:    cli.ExactArgs(2, "a docket and the id of a case"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.explain = args[1]
@@ -113,8 +122,8 @@ Exit codes are those of try.`,
 	}
 	f := cmd.Flags()
 	o.LightFlags(cmd, "default: "+open.LightRCA+" for reports of tests, else "+open.LightDocket)
-	f.StringVar(&o.Pipeline, "pipeline", open.ShippedPipeline, "pipeline file, or the name of the shipped one")
-	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input; for JUnit reports and with --experiments its tables of experiments alone; else none)")
+	o.PipelineFlag(cmd)
+	f.StringVar(&o.Profile, "profile", "", profileUsage)
 	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
 	o.ExperimentFlags(cmd, "all")
 	o.ModelFlags(cmd)

@@ -1,0 +1,108 @@
+package plugin
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/abi/schema"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+)
+
+// Definitions are the commands about files of definitions: graph, lint and schema.
+func Definitions(s cli.Streams) []*cobra.Command {
+	return []*cobra.Command{newGraph(s), newLint(s), newSchema(s)}
+}
+
+// newGraph is the command `graph`.
+func newGraph(s cli.Streams) *cobra.Command {
+	var format string
+	var path []string
+	cmd := &cobra.Command{
+		Use:   "graph PIPELINE",
+		Short: "Draw a pipeline",
+		Long: `Draw a pipeline file, or the embedded ` + open.ShippedPipeline + ` or ` + open.ShippedLight + `, as Mermaid, DOT or SVG.
+With --path, the path of a result is drawn on it.`,
+		Example: "  shadowcourt graph defect-court --format mermaid\n" +
+			"  shadowcourt graph defect-court --format svg --path indict,discover,defend,HD4:hearing,HD5:verdict,HD7:_done",
+		Args: cli.ExactArgs(1, "one pipeline"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			def, err := open.Pipeline(args[0])
+			if err != nil {
+				return err
+			}
+			return drawGraph(s.Out, def, format, path)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "mermaid", "mermaid, dot or svg")
+	cmd.Flags().StringSliceVar(&path, "path", nil, "the path of a result, to draw")
+	return cmd
+}
+
+func drawGraph(w io.Writer, def *pipeline.Definition, format string, path []string) error {
+	graph, err := pipeline.NewGraph(def)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	moves, err := graph.ParsePath(path)
+	if err != nil {
+		return cli.InputError(fmt.Errorf("--path: %w", err))
+	}
+	overlay := pipeline.Picture{Path: moves}
+	var picture string
+	switch format {
+	case "mermaid":
+		picture = pipeline.Mermaid(graph, overlay)
+	case "dot":
+		picture = pipeline.DOT(graph, overlay)
+	case "svg":
+		picture = pipeline.SVG(graph, overlay)
+	default:
+		return cli.InputError(fmt.Errorf("--format %q: use mermaid, dot or svg", format))
+	}
+	_, err = io.WriteString(w, picture)
+	return err
+}
+
+// rubricSchema is the name of the schema that is not of the contract.
+const rubricSchema = "rubric"
+
+// newSchema is the command `schema`.
+func newSchema(s cli.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema [ARTIFACT]",
+		Short: "Print the JSON Schema of an artifact or of a rubric, or list the names",
+		Long: `Print the JSON Schema (draft 2020-12) of an artifact of the contract, or of the file of a
+rubric; without a name, list the names. The schemas are necessary, not sufficient: rules
+across fields and across artifacts stand in abi/SPEC.md, those of rubrics in docs/measuring.md.`,
+		Example: "  shadowcourt schema verdict",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return cli.InputError(fmt.Errorf("schema takes one artifact or none; see `%s --help`", cmd.CommandPath()))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				names := slices.Sorted(slices.Values(append(schema.Names(), rubricSchema)))
+				_, err := fmt.Fprintln(s.Out, strings.Join(names, "\n"))
+				return err
+			}
+			text, ok := schema.Get(args[0])
+			if args[0] == rubricSchema {
+				text, ok = audit.Schema(), true
+			}
+			if !ok {
+				return cli.InputError(fmt.Errorf("there is no artifact %q; `shadowcourt schema` lists them", args[0]))
+			}
+			_, err := s.Out.Write(text)
+			return err
+		},
+	}
+}

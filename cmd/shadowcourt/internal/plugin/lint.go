@@ -1,0 +1,162 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+)
+
+// newLint is the command `lint`.
+func newLint(s cli.Streams) *cobra.Command {
+	var modules, cache string
+	cmd := &cobra.Command{
+		Use:   "lint FILE...",
+		Short: "Check files of pipelines and rubrics",
+		Long: `Check pipelines and rubrics, which are told apart by their key at the top, and that the
+modules that they name are there and serve what is asked of them: nodes, evaluators, calls,
+criteria, and the parameters of nodes and edges, which the modules are asked about. Faults, and what is legal but looks wrong, are listed with file, line and column.
+A judge that --modules does not have is the embedded one, as in an audit. Exit code 2 when
+a file has a fault, 0 with warnings only.`,
+		Example: "  shadowcourt lint defect-court court-opinions\n" +
+			"  shadowcourt lint pipelines/defect-court.yaml --modules bin/modules",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.InputError(fmt.Errorf("lint takes one or more pipelines or rubrics; see `%s --help`", cmd.CommandPath()))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			from, err := open.Modules(modules)
+			if modules == "" && errors.Is(err, bundle.ErrNotBuilt) {
+				fmt.Fprintln(s.Err, "no modules are built into this program, so that those that the files name are not looked at; give --modules")
+			} else if err != nil {
+				return err
+			}
+			if cache == "none" {
+				cache = ""
+			}
+			l := &linter{out: s.Out, modules: from, embedded: modules == "", cache: cache}
+			faulty := false
+			for _, path := range args {
+				ok, err := l.lint(cmd.Context(), path)
+				if err != nil {
+					return err
+				}
+				faulty = faulty || !ok
+			}
+			if faulty {
+				return &cli.ExitError{Code: cli.ExitInput}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&modules, "modules", "", "folder with the modules that the files name (default: the embedded modules)")
+	open.CacheFlag(cmd.Flags(), &cache, "folder for compiled modules, or none")
+	return cmd
+}
+
+// linter checks files against modules, if there are any.
+type linter struct {
+	out      io.Writer
+	modules  fs.FS // nil: none are built in
+	embedded bool  // modules are those that are built in
+	cache    string
+}
+
+// lint checks one file, and says whether it has no fault. The error is none of
+// the file's. The file is read once, since it may be a pipe.
+func (l *linter) lint(ctx context.Context, path string) (ok bool, err error) {
+	switch {
+	case path == open.ShippedRubric:
+		r, err := open.Rubric(path)
+		return l.rubric(ctx, path, r, err)
+	case open.IsShipped(path):
+		def, err := open.Pipeline(path)
+		return l.pipeline(ctx, path, def, err)
+	}
+	data, err := open.ReadBounded(path, max(pipeline.MaxFileBytes, audit.MaxFileBytes)+1)
+	switch {
+	case err != nil:
+		def, err := open.Pipeline(path) // says it in its own words
+		return l.pipeline(ctx, path, def, err)
+	case audit.IsRubric(data):
+		r, err := audit.Parse(path, data)
+		return l.rubric(ctx, path, r, err)
+	}
+	def, err := pipeline.LoadBytes(path, data)
+	return l.pipeline(ctx, path, def, err)
+}
+
+func (l *linter) pipeline(ctx context.Context, path string, def *pipeline.Definition, err error) (ok bool, _ error) {
+	if err != nil {
+		return l.reject(err), nil
+	}
+	if l.modules != nil {
+		if err = module.CheckPipeline(ctx, def, l.modules); err == nil {
+			err = module.CheckParams(ctx, def, l.modules, l.cache)
+		}
+	}
+	return l.report(path, err, pipeline.Lint(def), fmt.Sprintf("%d nodes, %d edges, %d zones, %s",
+		len(def.Nodes), len(def.Edges), len(def.Zones), cli.Count(len(def.Modules()), "module", "modules")))
+}
+
+func (l *linter) rubric(ctx context.Context, path string, r *audit.Rubric, err error) (ok bool, _ error) {
+	if err != nil {
+		return l.reject(err), nil
+	}
+	if l.modules != nil {
+		err = module.CheckRubric(ctx, r, l.judges())
+	}
+	return l.report(path, err, audit.Lint(r), fmt.Sprintf("%s, %s, %s",
+		cli.Count(len(r.Criteria), "criterion", "criteria"), cli.Count(len(r.Judges), "judge", "judges"), cli.Count(len(r.Modules()), "module", "modules")))
+}
+
+// judges are the modules that an audit would take.
+func (l *linter) judges() fs.FS {
+	if l.embedded {
+		return l.modules
+	}
+	modules, err := open.WithEmbedded(l.modules)
+	if err != nil {
+		return l.modules
+	}
+	return modules
+}
+
+func (l *linter) reject(err error) (ok bool) {
+	fmt.Fprintln(l.out, sanitize.Block(err.Error()))
+	return false
+}
+
+// report prints the faults of a file's modules, the warnings, or what the file has.
+func (l *linter) report(path string, err error, warnings pipeline.Errors, has string) (ok bool, _ error) {
+	var faults pipeline.Errors
+	if !errors.As(err, &faults) && err != nil {
+		return false, err
+	}
+	for _, fault := range faults {
+		if l.embedded && fault.Code == "missing_module" {
+			fault.Message += " among the embedded ones; give --modules"
+		}
+		fmt.Fprintln(l.out, sanitize.Block(fault.Error()))
+	}
+	for _, warning := range warnings {
+		fmt.Fprintln(l.out, "warning:", sanitize.Block(warning.Error()))
+	}
+	if len(faults)+len(warnings) == 0 {
+		fmt.Fprintf(l.out, "%s: ok, %s\n", sanitize.Line(path), has)
+	}
+	return len(faults) == 0, nil
+}

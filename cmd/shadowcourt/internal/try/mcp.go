@@ -1,0 +1,143 @@
+package try
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/internal/mcp"
+)
+
+// mcpOptions are the flags of `mcp`.
+type mcpOptions struct {
+	open.Flags
+	listen, casebook string
+	version          string
+}
+
+// NewMCP is the command `mcp` of the program's version.
+func NewMCP(s cli.Streams, version string) *cobra.Command {
+	o := &mcpOptions{version: version}
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve agents over the Model Context Protocol",
+		Long: `Serve agents over the Model Context Protocol: on standard input and output, or with --listen
+over streamable HTTP. An agent tries cases, reads trials, corrects verdicts in the casebook,
+and plays personas of the court in place of a language model. docs/models.md lists the tools.
+
+Exit codes: 0 the client is gone; 1 something failed while running; 2 the command line is
+wrong.`,
+		Example: `  shadowcourt mcp < /dev/null
+  shadowcourt mcp --casebook cases.db < /dev/null
+  shadowcourt mcp --pipeline llm-court --profile go-test < /dev/null`,
+		Args: cli.ExactArgs(0, "no arguments"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), s) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Pipeline, "pipeline", open.ShippedModels, "pipeline file, or the name of a shipped one; agents play the personas that name models")
+	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for reports of tests; else none)")
+	f.StringVar(&o.Modules, "modules", "", "folder with all NAME.wasm files that the pipeline names (default: the embedded modules)")
+	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
+	f.StringVar(&o.casebook, "casebook", "", "file with earlier cases, to look into and to keep corrections in")
+	f.StringVar(&o.listen, "listen", "", "serve streamable HTTP at this address, such as 127.0.0.1:8711, in place of standard input and output")
+	return cmd
+}
+
+func (o *mcpOptions) run(ctx context.Context, s cli.Streams) error {
+	server, closeAll, err := o.open(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	if o.listen == "" {
+		fmt.Fprintln(s.Err, "serving agents on standard input and output")
+		return server.Serve(ctx, io.NopCloser(s.In), nopCloser{s.Out})
+	}
+	listener, err := listen(ctx, o.listen)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Err, "serving agents at http://%s\n", listener.Addr())
+	return server.Listen(ctx, listener)
+}
+
+// listen listens on loopback only: whoever connects may try cases and correct verdicts.
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	hostname, _, err := net.SplitHostPort(open.ListenAddress(address))
+	if err != nil {
+		return nil, cli.InputError(fmt.Errorf("--listen %q: give a host and a port, such as 127.0.0.1:8711", address))
+	}
+	if ip := net.ParseIP(hostname); hostname != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, cli.InputError(fmt.Errorf("--listen %q: use an address of loopback, such as 127.0.0.1:8711: clients are not asked who they are", address))
+	}
+	listener, err := open.Listen(ctx, address)
+	return listener, cli.InputError(err)
+}
+
+// nopCloser is an output that others close.
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// open opens the host for reports, and the server on it. It has the modules of both kinds of input, so that all their faults are known
+// at the start.
+func (o *mcpOptions) open(ctx context.Context, s cli.Streams) (_ *mcp.Server, _ func(), err error) {
+	var closers []func()
+	closeAll := func() {
+		for _, c := range slices.Backward(closers) {
+			c()
+		}
+	}
+	defer func() {
+		if err != nil {
+			closeAll()
+		}
+	}()
+	config := mcp.Config{Version: o.version}
+	if o.casebook != "" {
+		book, err := casebook.Open(ctx, o.casebook, casebook.Options{Now: time.Now})
+		if err != nil {
+			return nil, nil, cli.FileError(fmt.Errorf("--casebook: %w", err))
+		}
+		closers = append(closers, func() { _ = book.Close() })
+		if config.Memory, err = mcp.NewMemory(ctx, book); err != nil {
+			return nil, nil, cli.FileError(fmt.Errorf("--casebook: %w", err))
+		}
+		closers = append(closers, config.Memory.Close)
+	}
+	if config.Reports, err = o.host(ctx, s, true); err != nil {
+		return nil, nil, err
+	}
+	closers = append(closers, func() { _ = config.Reports.Close(context.WithoutCancel(ctx)) })
+	config.Cases = func(ctx context.Context) (*host.Host, error) { return o.host(ctx, s, false) }
+	if config.Personas = open.ModelNames(config.Reports.Pipeline()); len(config.Personas) == 0 {
+		return nil, nil, cli.InputError(errors.New("--pipeline: no persona of it asks a model, so that an agent can play none"))
+	}
+	server := mcp.New(config)
+	closers = append(closers, server.Close)
+	return server, closeAll, nil
+}
+
+// host opens the host for a kind of input.
+func (o *mcpOptions) host(ctx context.Context, s cli.Streams, reports bool) (*host.Host, error) {
+	c, err := o.ConfigOf(reports)
+	if err != nil {
+		return nil, err
+	}
+	c.Models = mcp.Seat{}
+	h, err := o.Host(ctx, s, c)
+	if err != nil {
+		return nil, o.Error(err)
+	}
+	return h, nil
+}

@@ -1,0 +1,40 @@
+package try
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+)
+
+func TestListenSaysWhatAnAddressIs(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"127.0.0.1", "0.0.0.0:0", "example.com:8711"} {
+		listener, err := listen(t.Context(), address)
+		if err == nil {
+			_ = listener.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), "such as 127.0.0.1:8711") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+func TestRunSaysWhatItCannotOpen(t *testing.T) {
+	t.Parallel()
+	text := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(text, []byte("no casebook, but a text that is long enough to have a header"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	none := &mcpOptions{casebook: filepath.Join(t.TempDir(), "new.db")}
+	none.Pipeline = filepath.Join(t.TempDir(), "none.yaml")
+	for want, o := range map[string]*mcpOptions{"--casebook": {casebook: text}, "none.yaml": none} {
+		err := o.run(t.Context(), cli.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not name %s", err, want)
+		}
+	}
+}

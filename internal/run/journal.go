@@ -1,0 +1,334 @@
+package run
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+)
+
+// JournalSuffix names the journal of a run, beside one of its outputs.
+const JournalSuffix = ".resume"
+
+// journalInterval is the most time between two syncs of a journal that grows.
+const journalInterval = time.Second
+
+// Journal says where the trials of a run are kept until it ends, so that a run that was killed, or whose disk was full, can be resumed: it
+// gives the same bytes as one that was never interrupted.
+//
+// A journal is JSON lines: a header with the configuration of the run, then a line for each case of the docket in its
+// order, with the result and what the other outputs of the run need of the trial. Each line carries a digest over the cases
+// up to it, so that a changed docket is noticed. A line is one write, and is written before the trial is shown anywhere: a
+// killed process loses no trial that somebody saw. Without a record the file is synced at most once a second, so that a loss of
+// power costs the trials of that time, which are then tried again.
+type Journal struct {
+	// Output is the file beside which the journal is; empty for a run that keeps none.
+	Output string
+	// Whole keeps of each trial all that a report shows, but for Documents; else only its result and whether that is right.
+	Whole bool
+	// Documents keeps those of the cases, too.
+	Documents bool
+	// Outputs names the outputs for the message that those of this run need more than an earlier journal has.
+	Outputs string
+}
+
+// Name is the file of the journal, or empty.
+func (j *Journal) Name() string {
+	if j.Output == "" {
+		return ""
+	}
+	return j.Output + JournalSuffix
+}
+
+// keeps says what a journal has of each trial. A run whose outputs need more than that can't continue with it.
+func (j *Journal) keeps() string {
+	switch {
+	case j.Documents:
+		return "trials and documents"
+	case j.Whole:
+		return "trials"
+	}
+	return "results"
+}
+
+// journal is an open one. The methods of a nil one do nothing. Not safe for concurrent use.
+type journal struct {
+	config Journal
+	parts  []record.Part // all that the trials depend on besides their cases
+	now    func() time.Time
+	file   *os.File
+	name   string
+	from   *reader // what an earlier run left; nil where this run begins
+	begun  bool    // there is nothing in the file but lines of this run and of the one that it resumes
+	docket string  // digest over the cases so far
+	trials int     // of those that passed gave and append took
+	synced time.Time
+	err    error // why nothing more is written
+	closed bool
+	// remembered: the earlier run had ended and the casebook has changed since: its verdicts are in the casebook, and must not be added
+	// again. Such a run has no further cases.
+	remembered bool
+}
+
+// createJournal opens a journal for a run that begins. What an earlier run left in the file stays until begin; left says
+// that there is something.
+func createJournal(config Journal, parts []record.Part, now func() time.Time) (j *journal, left bool, err error) {
+	name := config.Name()
+	f, err := open(name, os.O_RDWR|os.O_CREATE)
+	if err != nil {
+		return nil, false, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, false, errors.Join(err, f.Close())
+	}
+	return &journal{config: config, parts: parts, now: now, file: f, name: name, synced: now()}, info.Size() > 0, nil
+}
+
+// resumeJournal opens the journal of an earlier run of the same configuration, reads all of it, and counts its trials. They come from
+// passed; what append is given goes behind them. There are none in a journal that is empty, or holds only the beginning of its header. An
+// error leaves the file as it is: fs.ErrNotExist, errInUse, a *ConfigurationError or a *FaultError.
+func resumeJournal(config Journal, parts []record.Part, now func() time.Time) (_ *journal, trials int, err error) {
+	name := config.Name()
+	f, err := open(name, os.O_RDWR)
+	if err != nil {
+		return nil, 0, err
+	}
+	j := &journal{config: config, parts: parts, now: now, file: f, name: name, synced: now()}
+	trials, err = countTrials(f, parts)
+	if err == nil {
+		j.from, err = newReader(f, parts)
+	}
+	if other, ok := errors.AsType[*ConfigurationError](err); ok && slices.Equal(other.Other, []string{casebookPart}) && hasEnded(f) {
+		j.remembered, err = true, nil
+		j.from, _ = newReader(f, parts)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	j.begun = j.from != nil
+	return j, trials, nil
+}
+
+func open(name string, flag int) (*os.File, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	for {
+		f, err := os.OpenFile(name, flag, 0o666) //nolint:gosec // as the results beside it
+		if err != nil {
+			return nil, err
+		}
+		err = disk.TryLock(f)
+		if errors.Is(err, disk.ErrLocked) {
+			err = errInUse
+		}
+		if err == nil && isNamed(f, name) {
+			if flag&os.O_CREATE != 0 {
+				err = disk.SyncFolder(filepath.Dir(name)) // else a loss of power may take away what is synced in it
+			}
+			if err == nil {
+				return f, nil
+			}
+		}
+		if err := errors.Join(err, f.Close()); err != nil {
+			return nil, err
+		} // else another run just removed it
+	}
+}
+
+func isNamed(f *os.File, name string) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(name)
+	return err == nil && os.SameFile(open, there)
+}
+
+// passed gives what came of an entry of the docket in the earlier run: its trial, or the text of the error for which there is
+// none. Both are empty behind the last case of that run, from which on append goes on. An entry that is not the one that the
+// earlier run had here is a *DocketError.
+func (j *journal) passed(entry *docket.Entry) (trial *trial.Trial, failed string, err error) {
+	if !j.left() {
+		return nil, "", nil
+	}
+	l := j.from.ahead
+	next := follow(j.docket, entry)
+	if next != l.Docket {
+		e := &DocketError{Case: j.from.cases, ID: entry.Case.ID}
+		if l.Result != nil {
+			e.Was = l.Result.ID
+		}
+		return nil, "", e
+	}
+	j.docket = next
+	if err := j.from.advance(); err != nil {
+		return nil, "", err
+	}
+	if l.Result == nil {
+		return nil, l.Failed, nil
+	}
+	j.trials++
+	return l.trial(), "", nil
+}
+
+// left says whether the earlier run has cases that passed did not give yet.
+func (j *journal) left() bool { return j != nil && j.from != nil && j.from.ahead != nil }
+
+// append keeps the trial of the next entry of the docket; without a trial, failed says why there is none. Nothing is written
+// after an error.
+func (j *journal) append(entry *docket.Entry, trial *trial.Trial, failed error) error {
+	if j == nil || j.err != nil {
+		return j.fault()
+	}
+	j.err = j.write(entry, trial, failed)
+	if j.err == nil && trial != nil {
+		j.trials++
+	}
+	return j.fault()
+}
+
+// fault is why nothing more is written.
+func (j *journal) fault() error {
+	if j == nil {
+		return nil
+	}
+	return journalError(j.name, false, j.err)
+}
+
+func (j *journal) write(entry *docket.Entry, trial *trial.Trial, failed error) error {
+	if err := j.begin(); err != nil {
+		return err
+	}
+	l := &line{}
+	if trial != nil {
+		if j.config.Whole && !j.config.Documents {
+			trial = withoutDocuments(trial)
+		}
+		l = newLine(trial, j.config.Whole)
+	} else {
+		l.Failed = failed.Error()
+	}
+	l.Docket = follow(j.docket, entry)
+	text, err := encode(l)
+	if err != nil {
+		return err
+	}
+	if _, err := j.file.Write(text); err != nil {
+		return err
+	}
+	j.docket = l.Docket
+	if j.now().Sub(j.synced) >= journalInterval {
+		return j.flush()
+	}
+	return nil
+}
+
+func (j *journal) flush() error {
+	j.synced = j.now()
+	return j.file.Sync()
+}
+
+// sync has what was appended reach the disk.
+func (j *journal) sync() error {
+	if j != nil && j.err == nil {
+		j.err = j.flush()
+	}
+	return j.fault()
+}
+
+func withoutDocuments(t *trial.Trial) *trial.Trial {
+	if t == nil {
+		return nil
+	}
+	without := *t
+	without.Case.Documents = nil
+	without.Beside = withoutDocuments(t.Beside)
+	return &without
+}
+
+// begin puts the file where the first line of this run goes: behind what it resumes, without a line that was cut, or behind
+// a new header.
+func (j *journal) begin() error {
+	at := int64(0)
+	switch {
+	case j.begun && j.from == nil:
+		return nil
+	case j.begun:
+		at, j.from = j.from.offset, nil
+	}
+	if err := j.file.Truncate(at); err != nil {
+		return err
+	}
+	if _, err := j.file.Seek(at, io.SeekStart); err != nil {
+		return err
+	}
+	if j.begun {
+		return nil
+	}
+	j.begun = true
+	text, err := encode(header{journalFormat, j.parts})
+	if err == nil {
+		_, err = j.file.Write(text)
+	}
+	return err
+}
+
+// casebookPart is the part of a configuration that a run changes itself when it remembers its verdicts.
+const casebookPart = "casebook"
+
+// end notes that all cases of the docket are tried and all outputs complete. Call it before verdicts are added to a casebook.
+func (j *journal) end() error {
+	if j == nil || j.err != nil {
+		return j.fault()
+	}
+	if j.err = j.begin(); j.err == nil {
+		_, j.err = j.file.WriteString(endLine)
+	}
+	return j.sync()
+}
+
+// hasEnded says whether the last line of a journal is that of end.
+func hasEnded(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || info.Size() < int64(len(endLine)) {
+		return false
+	}
+	last := make([]byte, len(endLine))
+	_, err = f.ReadAt(last, info.Size()-int64(len(last)))
+	return err == nil && string(last) == endLine
+}
+
+// keep closes the journal of a run that did not end, or that may continue with a longer docket. What an earlier run left stays
+// where nothing was appended. After keep or remove it does nothing.
+func (j *journal) keep() error {
+	if j == nil || j.closed {
+		return nil
+	}
+	info, err := j.file.Stat()
+	if err == nil && info.Size() == 0 {
+		return j.remove()
+	}
+	j.closed = true
+	return journalError(j.name, false, errors.Join(err, j.file.Sync(), j.file.Close()))
+}
+
+// remove removes the journal of a run whose outputs are complete.
+func (j *journal) remove() error {
+	if j == nil {
+		return nil
+	}
+	j.closed = true
+	if !disk.KeepsOpen {
+		return journalError(j.name, false, errors.Join(j.file.Close(), os.Remove(j.name))) // these systems remove no open file
+	}
+	return journalError(j.name, false, errors.Join(os.Remove(j.name), j.file.Close())) // while it is locked
+}
