@@ -5,8 +5,10 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +28,7 @@ var law = []struct{ folder, imports string }{
 	{"abi/prompt", "abi"},
 	{"abi/sourcefile", "abi"},
 	{"abi/guest/...", "abi abi/codec abi/guest/..."},
+	{"abi/abitest", "abi/... internal/quotes"},
 	{"abi/...", "abi/..."},
 	{"examples/...", "abi/..."},
 	{"pipelines", ""},
@@ -154,5 +157,42 @@ func TestAccept_HS1_FoldersSayWhoImportsWhom(t *testing.T) {
 	}
 	if seen < 500 {
 		t.Errorf("%d files were looked at", seen)
+	}
+}
+
+// once says which files alone may do what the repository does in one place.
+var once = []struct {
+	what    string
+	pattern *regexp.Regexp
+	files   string
+}{
+	// Rules that are embedded are read as they are, and a file is told for a rubric before it is read.
+	{"read YAML", regexp.MustCompile(`yaml\.(NewDecoder|Unmarshal)\(`), "host/internal/strictyaml/reader.go host/audit/lint.go internal/run/group/group.go"},
+}
+
+func TestAccept_HS3_OneOfEach(t *testing.T) {
+	t.Parallel()
+	err := filepath.WalkDir(".", func(file string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (slices.Contains([]string{"out", "bin", "lab"}, file) || file != "." && e.Name()[0] == '.'):
+			return filepath.SkipDir
+		case e.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		for _, one := range once {
+			if one.pattern.Match(text) && !slices.Contains(strings.Fields(one.files), filepath.ToSlash(file)) {
+				t.Errorf("%s: %s in one of %s", file, one.what, one.files)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -18,6 +18,37 @@ type Artifact struct {
 	Report      *LightReport         `abi:"report"`
 }
 
+// Family is the family of the nodes that give such an artifact, the Light path's named as their fields; empty for a hearing record.
+func (v *Artifact) Family() Family {
+	switch {
+	case v.Indictment != nil:
+		return FamilyIndict
+	case v.Discovery != nil:
+		return FamilyDiscover
+	case v.DefenseBrief != nil:
+		return FamilyDefend
+	case v.HearingTurn != nil:
+		return FamilyHearing
+	case v.Verdict != nil:
+		return FamilyVerdict
+	case v.Recall != nil:
+		return FamilyRecall
+	case v.Triage != nil:
+		return FamilyTriage
+	case v.Resolve != nil:
+		return FamilyResolve
+	case v.Investigate != nil:
+		return FamilyInvestigate
+	case v.Correlate != nil:
+		return FamilyCorrelate
+	case v.Review != nil:
+		return FamilyReview
+	case v.Report != nil:
+		return FamilyReport
+	}
+	return ""
+}
+
 // Failure is how a module says that it cannot answer. It ends the trial as a
 // mistrial that carries Code and Message.
 type Failure struct {

@@ -211,6 +211,83 @@ func checkAccounts(replies []ChallengedReply, challenged []ChallengedItem, c *Co
 	}
 }
 
+// CheckLight checks an artifact of a Light path: what it concludes are labels, what it brings bears no name of the host's, unless it
+// repeats one of the items that are there, and a report accounts for a remand where there was feedback. Paths begin at the artifact.
+func CheckLight(v *Artifact, feedback *RemandFeedback, labels []string, there []Evidence, c *Collector) {
+	label := func(name, field string) {
+		if name != "" && !IsLabel(labels, name) {
+			c.Add(CodeNotALabel, notALabel(name), Field(field))
+		}
+	}
+	const classification = "classification"
+	mark := c.Mark()
+	switch {
+	case v.Recall != nil:
+		label(v.Recall.Classification, classification)
+	case v.Triage != nil:
+		label(v.Triage.ClassificationHypothesis, "classification_hypothesis")
+	case v.Investigate != nil:
+		label(v.Investigate.Classification, classification)
+		checkBrought(v.Investigate.Evidence, labels, there, c)
+	case v.Correlate != nil:
+		label(v.Correlate.Classification, classification)
+	case v.Report != nil:
+		label(v.Report.Classification, classification)
+		checkRemand(v.Report.Remand, feedback, labels, there, c)
+	}
+	c.Nest(mark, Field(string(v.Family()))) // the field is named as the family
+}
+
+// checkBrought checks the evidence that a persona of a Light path brings.
+func checkBrought(items []Evidence, labels []string, there []Evidence, c *Collector) {
+	for i := range items {
+		if s := items[i].Supports; s != "" && !IsLabel(labels, s) {
+			c.Add(CodeNotALabel, notALabel(s), Field("evidence"), Index(i), Field("supports"))
+		}
+		if ref := items[i].SourceRef; IsReserved(ref) && FindEvidence(there, ref, items[i].Content) == nil {
+			c.Add(CodeIdentity, strconv.Quote(ref)+" is an item that only the host writes", Field("evidence"), Index(i), Field("source_ref"))
+		}
+	}
+}
+
+func checkRemand(answer *RemandAnswer, feedback *RemandFeedback, labels []string, there []Evidence, c *Collector) {
+	switch {
+	case feedback == nil && answer == nil:
+		return
+	case feedback == nil:
+		c.Add(CodeWrongAnswers, "answers a remand that there was not", Field("remand"))
+		return
+	case answer == nil:
+		c.Add(CodeUnanswered, "does not account for the remand", Field("remand"))
+		return
+	}
+	mark := c.Mark()
+	CheckRemandAnswer(answer, feedback, c)
+	for i := range answer.Answers {
+		inner := c.Mark()
+		checkBrought(answer.Answers[i].Evidence, labels, there, c)
+		c.Nest(inner, Index(i))
+		c.Nest(inner, Field("answers"))
+	}
+	c.Nest(mark, Field("remand"))
+}
+
+// CheckOpinions checks opinions against the request: one on each criterion, in order, by the judge that was asked.
+func CheckOpinions(v []CriterionOpinion, req *JudgeRequest, c *Collector) {
+	if len(v) != len(req.Criteria) {
+		c.Add(CodeWrongAnswers, strconv.Itoa(len(v))+" opinions on "+strconv.Itoa(len(req.Criteria))+" criteria", Field("opinions"))
+		return
+	}
+	for i := range v {
+		if want := req.Criteria[i].CriterionID; v[i].CriterionID != want {
+			c.Add(CodeWrongAnswers, "is not the criterion at this place, "+strconv.Quote(want), Field("opinions"), Index(i), Field("criterion_id"))
+		}
+		if v[i].Judge != req.Judge {
+			c.Add(CodeWrongAnswers, "is not the judge that was asked, "+strconv.Quote(req.Judge), Field("opinions"), Index(i), Field("judge"))
+		}
+	}
+}
+
 // CheckEdgeAnswers checks answers against the questions: one each, in order.
 func CheckEdgeAnswers(v []EdgeAnswer, questions []EdgeQuestion, c *Collector) {
 	if len(v) != len(questions) {

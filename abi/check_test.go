@@ -39,62 +39,6 @@ func expect(t *testing.T, want string, check func(*abi.Collector)) {
 
 var labels = []string{"product", "flake"}
 
-func item(content string) abi.IndictmentItem {
-	return abi.IndictmentItem{SourceRef: "log", Content: content, Weight: 0.5, Supports: "product", Element: abi.Fire}
-}
-
-func indictment(contents ...string) *abi.Indictment {
-	v := &abi.Indictment{ChargedDefectType: "product"}
-	for _, content := range contents {
-		v.Evidence = append(v.Evidence, item(content))
-	}
-	return v
-}
-
-func TestCheckIndictment(t *testing.T) {
-	t.Parallel()
-	light := &abi.LightAnswer{Classification: "product"}
-	var evidence []abi.Evidence
-	for _, content := range []string{"a", "b", "b"} {
-		i := item(content)
-		evidence = append(evidence, abi.Evidence{SourceRef: i.SourceRef, Content: i.Content, Supports: i.Supports, Element: i.Element, RelevanceConfidence: 1})
-	}
-	check := func(v *abi.Indictment) func(*abi.Collector) {
-		return func(c *abi.Collector) { abi.CheckIndictment(v, light, evidence, c) }
-	}
-	expect(t, "", check(indictment("b", "a", "b")))
-	expect(t, "", check(indictment()))
-	expect(t, "not_in_case evidence[1]", check(indictment("a", "a")))
-	for name, change := range map[string]func(*abi.IndictmentItem){
-		"source":  func(i *abi.IndictmentItem) { i.SourceRef = "lo"; i.Content = "ga" },
-		"label":   func(i *abi.IndictmentItem) { i.Supports = "flake" },
-		"element": func(i *abi.IndictmentItem) { i.Element = abi.Water },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			v := indictment("a")
-			change(&v.Evidence[0])
-			expect(t, "not_in_case evidence[0]", check(v))
-		})
-	}
-	other := indictment("x")
-	other.ChargedDefectType = "flake"
-	expect(t, "charge charged_defect_type\nnot_in_case evidence[0]", check(other))
-}
-
-func TestCheckDiscovery(t *testing.T) {
-	t.Parallel()
-	contains := func(document, quote string) (known, stands bool) { return document == "log", quote == "here" }
-	v := &abi.Discovery{Findings: []abi.Finding{
-		{Document: "log", Quote: "here", Supports: "product"},
-		{Document: "log", Quote: "here"},
-		{Document: "log", Quote: "not here", Supports: "guilt"},
-		{Document: "diff", Quote: "here"},
-	}}
-	expect(t, "not_a_label findings[2].supports\nnot_in_documents findings[2].quote\nnot_in_documents findings[3].document",
-		func(c *abi.Collector) { abi.CheckDiscovery(v, labels, nil, contains, c) })
-}
-
 func TestAFindingNamesOnlyAModelThatHasAnswered(t *testing.T) {
 	t.Parallel()
 	contains := func(string, string) (known, stands bool) { return true, true }
@@ -111,93 +55,6 @@ func TestAFindingNamesOnlyAModelThatHasAnswered(t *testing.T) {
 	}}
 	expect(t, "identity findings[2].source\nidentity findings[3].source",
 		func(c *abi.Collector) { abi.CheckDiscovery(v, labels, sources, contains, c) })
-}
-
-func TestCheckCompletion(t *testing.T) {
-	t.Parallel()
-	models := []abi.ModelOffer{{Model: "small", ContextTokens: 100, AnswerTokens: 10}, {Model: "large", ContextTokens: 1000, AnswerTokens: 100}}
-	for _, tc := range []struct {
-		model  string
-		tokens int
-		want   string
-	}{
-		{"small", 10, ""},
-		{"large", 11, ""},
-		{"small", 11, "not_offered completion.answer_tokens"},
-		{"other", 1, "not_offered completion.model"},
-	} {
-		expect(t, tc.want, func(c *abi.Collector) {
-			abi.CheckCompletion(&abi.Completion{Model: tc.model, AnswerTokens: tc.tokens}, models, c)
-		})
-	}
-}
-
-func TestCheckChallenges(t *testing.T) {
-	t.Parallel()
-	contested := []abi.Challenge{{EvidenceIndex: 1, Challenge: "doubt", Severity: abi.Minor, By: "Bulwark"}}
-	v := []abi.Challenge{
-		{EvidenceIndex: 0},
-		{EvidenceIndex: 1, By: "Abyss"},
-		contested[0],
-		{EvidenceIndex: 1, Challenge: "another doubt", Severity: abi.Minor, By: "Bulwark"},
-		{EvidenceIndex: 2},
-	}
-	expect(t, "identity challenges[3].by\nevidence_index challenges[4].evidence_index",
-		func(c *abi.Collector) { abi.CheckChallenges("challenges", v, 2, nil, "Abyss", contested, c) })
-	expect(t, "evidence_index x[0].evidence_index\nidentity x[3].by\nevidence_index x[4].evidence_index",
-		func(c *abi.Collector) { abi.CheckChallenges("x", v, 2, []int{1}, "Abyss", contested, c) })
-	expect(t, "evidence_index x[0].evidence_index",
-		func(c *abi.Collector) { abi.CheckChallenges("x", v[:1], 2, []int{}, "Abyss", nil, c) })
-}
-
-func TestCheckBrief(t *testing.T) {
-	t.Parallel()
-	brief := func(alternative *abi.AlternativeHypothesis) func(*abi.Collector) {
-		return func(c *abi.Collector) {
-			abi.CheckBrief(&abi.DefenseBrief{AlternativeHypothesis: alternative}, indictment("a"), labels, "Abyss", nil, c)
-		}
-	}
-	expect(t, "", brief(nil))
-	expect(t, "", brief(&abi.AlternativeHypothesis{Label: "flake", Support: []int{0}}))
-	expect(t, "not_a_label alternative_hypothesis.label\nevidence_index alternative_hypothesis.support[1]",
-		brief(&abi.AlternativeHypothesis{Label: "guilt", Support: []int{0, 1}}))
-	expect(t, "charge alternative_hypothesis.label", brief(&abi.AlternativeHypothesis{Label: "product"}))
-}
-
-func TestCheckTurn(t *testing.T) {
-	t.Parallel()
-	v := &abi.HearingTurn{
-		NewChallenges: []abi.Challenge{{EvidenceIndex: 3}},
-		NewItems:      []abi.IndictmentItem{item("a"), {SourceRef: "log", Content: "b", Supports: "guilt"}},
-	}
-	stands := func(i *abi.IndictmentItem) bool { return i.Content == "a" }
-	expect(t, "evidence_index new_challenges[0].evidence_index\nnot_a_label new_items[1].supports\nnot_in_documents new_items[1]",
-		func(c *abi.Collector) { abi.CheckTurn(v, 1, labels, "Abyss", nil, stands, c) })
-}
-
-func TestCheckVerdict(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		decision abi.Decision
-		final    string
-		want     string
-	}{
-		{abi.Affirm, "product", ""},
-		{abi.Affirm, "flake", "classification final_classification"},
-		{abi.Amend, "flake", ""},
-		{abi.Amend, "product", "classification final_classification"},
-		{abi.Amend, "guilt", "not_a_label final_classification"},
-		{abi.Acquit, "", ""},
-	} {
-		v := &abi.Verdict{Decision: tc.decision, FinalClassification: tc.final}
-		expect(t, tc.want, func(c *abi.Collector) { abi.CheckVerdict(v, indictment("a"), labels, c) })
-	}
-	v := &abi.Verdict{Decision: abi.Remand, RemandFeedback: &abi.RemandFeedback{
-		Challenged:            []abi.ChallengedItem{{EvidenceIndex: 0}, {EvidenceIndex: 1}},
-		AlternativeHypothesis: &abi.AlternativeHypothesis{Label: "product"},
-	}}
-	expect(t, "evidence_index remand_feedback.challenged[1].evidence_index\ncharge remand_feedback.alternative_hypothesis.label",
-		func(c *abi.Collector) { abi.CheckVerdict(v, indictment("a"), labels, c) })
 }
 
 func TestCheckRemandAnswer(t *testing.T) {
@@ -223,15 +80,6 @@ func TestCheckRemandAnswer(t *testing.T) {
 	expect(t, "unanswered challenged", answer("q1 q2", 2))
 	expect(t, "unanswered challenged", answer("q1 q2", 0, 2, 0))
 	expect(t, "wrong_answers challenged[1].evidence_index", answer("q1 q2", 0, 1, 2))
-}
-
-func TestCheckEdgeAnswers(t *testing.T) {
-	t.Parallel()
-	questions := []abi.EdgeQuestion{{ID: "HD1"}, {ID: "HD2"}}
-	expect(t, "", func(c *abi.Collector) { abi.CheckEdgeAnswers([]abi.EdgeAnswer{{ID: "HD1"}, {ID: "HD2"}}, questions, c) })
-	expect(t, "wrong_answers answers", func(c *abi.Collector) { abi.CheckEdgeAnswers([]abi.EdgeAnswer{{ID: "HD1"}}, questions, c) })
-	expect(t, "wrong_answers answers[0].id\nwrong_answers answers[1].id",
-		func(c *abi.Collector) { abi.CheckEdgeAnswers([]abi.EdgeAnswer{{ID: "HD2"}, {ID: "HD1"}}, questions, c) })
 }
 
 func TestCollector(t *testing.T) {

@@ -2,8 +2,10 @@ package abitest
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -34,32 +36,31 @@ func read(call abi.Call, response []byte) (answer, *finding) {
 	}
 	var a answer
 	var err error
-	var again []byte
 	switch call {
 	case abi.CallNode:
-		var r abi.NodeResponse
-		r, err = codec.DecodeNodeResponse(response, len(response))
-		a.node, a.failure, again = &r, r.Failure, codec.AppendNodeResponse(nil, &r)
+		a.node, a.canonical, err = asResponse(response, codec.DecodeNodeResponse, codec.AppendNodeResponse)
+		a.failure = a.node.Failure
 	case abi.CallContest:
-		var r abi.ContestResponse
-		r, err = codec.DecodeContestResponse(response, len(response))
-		a.contest, a.failure, again = &r, r.Failure, codec.AppendContestResponse(nil, &r)
+		a.contest, a.canonical, err = asResponse(response, codec.DecodeContestResponse, codec.AppendContestResponse)
+		a.failure = a.contest.Failure
 	case abi.CallEdges:
-		var r abi.EdgeResponse
-		r, err = codec.DecodeEdgeResponse(response, len(response))
-		a.edges, a.failure, again = &r, r.Failure, codec.AppendEdgeResponse(nil, &r)
+		a.edges, a.canonical, err = asResponse(response, codec.DecodeEdgeResponse, codec.AppendEdgeResponse)
+		a.failure = a.edges.Failure
 	case abi.CallJudge:
-		var r abi.JudgeResponse
-		r, err = codec.DecodeJudgeResponse(response, len(response))
-		a.judge, a.failure, again = &r, r.Failure, codec.AppendJudgeResponse(nil, &r)
+		a.judge, a.canonical, err = asResponse(response, codec.DecodeJudgeResponse, codec.AppendJudgeResponse)
+		a.failure = a.judge.Failure
 	}
 	if err != nil {
 		f := rejected(err)
 		f.detail += hint(call, response)
 		return answer{}, f
 	}
-	a.canonical = bytes.Equal(again, response)
 	return a, nil
+}
+
+func asResponse[T any](response []byte, decode func([]byte, int) (T, error), encode func([]byte, *T) []byte) (v *T, canonical bool, err error) {
+	read, err := decode(response, len(response))
+	return &read, bytes.Equal(encode(nil, &read), response), err
 }
 
 // acrossFields are the codes of §9.1.
@@ -72,8 +73,8 @@ var acrossFields = []abi.Code{ //nolint:gochecknoglobals // a constant
 // rejected says which check the problems of a message are about: those of
 // fields come before those across fields.
 func rejected(err error) *finding {
-	var v *abi.ValidationError
-	if !errors.As(err, &v) {
+	v, ok := errors.AsType[*abi.ValidationError](err)
+	if !ok {
 		return &finding{CheckEncoding, err.Error()}
 	}
 	check := CheckConsistent
@@ -122,11 +123,10 @@ func (r *Request) judge(o *Outcome) (answer, *finding) {
 		abi.CheckEdgeAnswers(a.edges.Answers, r.Edges.Questions, &c)
 	case a.judge != nil:
 		check = CheckJudge
-		r.checkOpinions(a.judge.Opinions, &c)
+		abi.CheckOpinions(a.judge.Opinions, r.Judge, &c)
+		r.checkCited(a.judge.Opinions, &c)
 	}
-	if err := c.Err(); err != nil {
-		var v *abi.ValidationError
-		errors.As(err, &v)
+	if v, ok := errors.AsType[*abi.ValidationError](c.Err()); ok {
 		if v.Problems[0].Code == abi.CodeIdentity {
 			check = CheckIdentity
 		}
@@ -148,9 +148,8 @@ func (r *Request) checkContest(list []abi.Challenge, c *abi.Collector) {
 func (r *Request) checkNode(a *abi.Artifact, c *abi.Collector) CheckID {
 	req := r.Node
 	self, labels := req.Persona.Name, req.Case.Labels
-	family := req.Family
-	if kindOf(a) != family && (family != abi.FamilyCollect || a.Discovery == nil) {
-		c.Add(abi.CodeWrongArtifact, "is a "+string(kindOf(a))+", which a node of the family "+string(family)+" does not give", abi.Field("artifact"))
+	if family := a.Family(); family != req.Family && (req.Family != abi.FamilyCollect || a.Discovery == nil) {
+		c.Add(abi.CodeWrongArtifact, "is a "+cmp.Or(string(family), "hearing record")+", which a node of the family "+string(req.Family)+" does not give", abi.Field("artifact"))
 		return CheckArtifact
 	}
 	switch {
@@ -158,7 +157,7 @@ func (r *Request) checkNode(a *abi.Artifact, c *abi.Collector) CheckID {
 		abi.CheckIndictment(a.Indictment, req.Case.Light, req.Case.Evidence, c)
 		return CheckIndict
 	case a.Discovery != nil:
-		abi.CheckDiscovery(a.Discovery, labels, abi.ModelSources(req.Completions), r.docs.contains, c)
+		abi.CheckDiscovery(a.Discovery, labels, abi.ModelSources(req.Completions), r.docs.Contains, c)
 		return CheckDiscover
 	case a.DefenseBrief != nil:
 		abi.CheckBrief(a.DefenseBrief, req.Indictment, labels, self, req.Contested, c)
@@ -170,37 +169,64 @@ func (r *Request) checkNode(a *abi.Artifact, c *abi.Collector) CheckID {
 		abi.CheckVerdict(a.Verdict, req.Indictment, labels, c)
 		return CheckVerdict
 	}
-	checkLight(a, req, c)
+	var feedback *abi.RemandFeedback
+	if req.File != nil {
+		feedback = req.File.Feedback
+	}
+	abi.CheckLight(a, feedback, labels, req.Case.Evidence, c)
 	return CheckLight
 }
 
 // stands says whether a new item is one of the case, or quotes the document that it names.
 func (r *Request) stands(item *abi.IndictmentItem) bool {
-	return item.IsOfCase(r.Node.Case.Evidence) || r.docs.cites(item.SourceRef, item.Content)
+	return item.IsOfCase(r.Node.Case.Evidence) || r.docs.Cites(item.SourceRef, item.Content)
 }
 
-// kindOf is the family that gives an artifact.
-func kindOf(a *abi.Artifact) abi.Family {
-	for _, kind := range [...]struct {
-		there  bool
-		family abi.Family
-	}{
-		{a.Indictment != nil, abi.FamilyIndict},
-		{a.Discovery != nil, abi.FamilyDiscover},
-		{a.DefenseBrief != nil, abi.FamilyDefend},
-		{a.HearingTurn != nil, abi.FamilyHearing},
-		{a.Verdict != nil, abi.FamilyVerdict},
-		{a.Recall != nil, abi.FamilyRecall},
-		{a.Triage != nil, abi.FamilyTriage},
-		{a.Resolve != nil, abi.FamilyResolve},
-		{a.Investigate != nil, abi.FamilyInvestigate},
-		{a.Correlate != nil, abi.FamilyCorrelate},
-		{a.Review != nil, abi.FamilyReview},
-		{a.Report != nil, abi.FamilyReport},
-	} {
-		if kind.there {
-			return kind.family
+// citedOpinion is the source_ref by which a judge cites the text under audit (§4.16).
+const citedOpinion = "opinion"
+
+// checkCited checks that opinions cite what is there.
+func (r *Request) checkCited(list []abi.CriterionOpinion, c *abi.Collector) {
+	for i := range list {
+		for j, ref := range list[i].CitedEvidence {
+			if ref != citedOpinion && !slices.ContainsFunc(r.Judge.Evidence, func(e abi.Evidence) bool { return e.SourceRef == ref }) {
+				c.Add(abi.CodeWrongAnswers, "there is no evidence "+strconv.Quote(ref), abi.Field("opinions"), abi.Index(i), abi.Field("cited_evidence"), abi.Index(j))
+			}
 		}
 	}
-	return "hearing record"
+}
+
+// hint says what a response may be that is rejected, and empty if it is nothing
+// that authors are known to send.
+func hint(call abi.Call, response []byte) string {
+	switch text := bytes.TrimLeft(response, " \t\r\n"); {
+	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
+		return "; it begins with `" + string(text[:1]) + "`: is it JSON? §3 asks for MessagePack"
+	case len(text) == 0:
+		return ""
+	}
+	if n := swapped(call, response); n > 0 {
+		return "; its last " + strconv.Itoa(n) + " bytes are a message: are pointer and length of the result swapped? §2.4 asks for pointer << 32 | length"
+	}
+	return ""
+}
+
+// mostSwapped is the longest message that swapped looks for.
+const mostSwapped = 4096
+
+// swapped gives the length of the message at the end of a response, and 0 if
+// there is none. Who swaps pointer p and length n returns the p bytes from n on,
+// the last n of which are the message.
+func swapped(call abi.Call, response []byte) int {
+	t, _ := codec.Lookup(typeName(call, "response"))
+	for n := 2; n <= min(mostSwapped, len(response)-1); n++ {
+		end := response[len(response)-n:]
+		if end[0]&0xf0 != 0x80 || end[0] == 0x80 {
+			continue
+		}
+		if _, err := t.Canonical(end, 0); err == nil {
+			return n
+		}
+	}
+	return 0
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/quotes"
 )
 
 // kind is what random cases are made of.
@@ -24,7 +25,8 @@ type source struct {
 	kind   kind
 	number int
 	words  []string
-	docs   *documents
+	texts  []abi.Document
+	docs   *quotes.Documents
 	quoted map[string]string // the document of each line that quote gave
 }
 
@@ -65,7 +67,7 @@ func (s *source) requests(roles *Roles) []*Request {
 		}
 		add(name, &Request{Node: node})
 		if family == abi.FamilyCollect { // who collects reads the opinion too
-			list[len(list)-1].docs = newDocuments(node.Case.Documents)
+			list[len(list)-1].docs = quotes.Of(node.Case.Documents)
 		}
 	}
 	if roles.Contest {
@@ -116,8 +118,8 @@ func (s *source) caseView() *abi.CaseView {
 	if s.kind == plain {
 		v.Labels = []string{"product_bug", "automation_bug", "system_issue"}
 	}
-	s.docs = newDocuments(s.documents())
-	v.Documents = s.docs.list
+	s.texts = s.documents()
+	s.docs, v.Documents = quotes.Of(s.texts), s.texts
 	v.Light = &abi.LightAnswer{Classification: pick(s, v.Labels...), Confidence: s.figure(), Reasoning: s.line()}
 	n := s.count(10)
 	// Never both: a module that looks for each item in each document does work that grows with both, and no docket combines

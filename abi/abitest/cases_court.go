@@ -82,7 +82,7 @@ func (s *source) exhibits(evidence []abi.Evidence, items []abi.IndictmentItem) [
 		if document, ok := s.quoted[items[i].Content]; ok && s.kind == largest {
 			e.Quote, e.Document = abi.QuoteStands, document
 		} else if s.kind != largest {
-			e.Quote, e.Document = s.docs.quote(items[i].SourceRef, items[i].Content)
+			e.Quote, e.Document = s.docs.Quote(items[i].SourceRef, items[i].Content)
 		}
 		e.RelevanceConfidence = abi.FindEvidence(evidence, items[i].SourceRef, items[i].Content).RelevanceConfidence
 	}

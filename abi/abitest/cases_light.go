@@ -1,6 +1,10 @@
 package abitest
 
-import "github.com/shadowcourt/shadowcourt/abi"
+import (
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
 
 // light makes a request of the Light path; one in three comes back from the
 // court, and then its first items are those of the indictment.
@@ -64,4 +68,76 @@ func (s *source) investigation(view *abi.CaseView) *abi.InvestigateArtifact {
 		a.Evidence = append(a.Evidence, s.evidence(view.Labels))
 	}
 	return a
+}
+
+// experimentsOf are those that the cases have.
+var experimentsOf = []abi.Experiment{ //nolint:gochecknoglobals // a constant
+	{Product: abi.Head, Tests: abi.Head, Environment: abi.CleanEnvironment, Order: abi.Alone, Runs: 1},
+	{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5},
+	{Product: abi.Green, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2},
+	{Product: abi.Green, Tests: abi.Head, Environment: abi.StarvedEnvironment, Order: abi.OriginalOrder, Runs: 3},
+}
+
+// offer puts experiments into a request: some that were run, others on offer, and tables of what they tell. Half of the requests have
+// none, as where nothing is granted.
+func (s *source) offer(r *abi.NodeRequest) {
+	if s.chance(2) {
+		return
+	}
+	for _, e := range experimentsOf {
+		switch {
+		case s.kind != plain && s.chance(4):
+			r.Case.Experiments = append(r.Case.Experiments, s.result(e))
+		case s.kind == plain || s.chance(2):
+			r.Offers = append(r.Offers, abi.ExperimentOffer{Experiment: e, Seconds: 100 * s.figure()})
+		}
+		if r.Profile != nil && s.chance(2) {
+			t := abi.ExperimentTable{Experiment: e, Outcomes: []abi.OutcomeLikelihood{}}
+			for _, o := range outcomes() {
+				t.Outcomes = append(t.Outcomes, abi.OutcomeLikelihood{Outcome: o, Given: s.rates(r.Case.Labels)})
+			}
+			r.Profile.Experiments = append(r.Profile.Experiments, t)
+		}
+	}
+}
+
+func outcomes() []abi.ExperimentOutcome {
+	return []abi.ExperimentOutcome{abi.OutcomePassed, abi.OutcomeSame, abi.OutcomeMixed, abi.OutcomeOther, abi.OutcomeNotBuilt, abi.OutcomeNoTest}
+}
+
+func (s *source) result(e abi.Experiment) abi.ExperimentResult {
+	return resultOf(e, pick(s, append(outcomes(), abi.OutcomeNotRun)...))
+}
+
+// resultOf is a result with counts that fit the outcome.
+func resultOf(e abi.Experiment, o abi.ExperimentOutcome) abi.ExperimentResult {
+	r := abi.ExperimentResult{Experiment: e, Outcome: o}
+	switch o {
+	case abi.OutcomePassed:
+		r.Passed = e.Runs
+	case abi.OutcomeSame:
+		r.Same = e.Runs
+	case abi.OutcomeOther:
+		r.Other, r.Detail = e.Runs, "another failure"
+	case abi.OutcomeMixed:
+		r.Passed, r.Same = 1, 1
+	case abi.OutcomeNotBuilt, abi.OutcomeNotRun:
+		r.Detail = "it could not be"
+	case abi.OutcomeNoTest:
+	}
+	return r
+}
+
+// ran is the request that a host makes after an experiment: with its result, and without its offer.
+func (r *Request) ran(e *abi.Experiment) *Request {
+	n, c := *r.Node, *r
+	list := outcomes()
+	o := list[len(n.Offers)%len(list)]
+	if e.Runs == 1 && o == abi.OutcomeMixed {
+		o = abi.OutcomePassed
+	}
+	n.Case.Experiments = append(slices.Clone(n.Case.Experiments), resultOf(*e, o))
+	n.Offers = slices.DeleteFunc(slices.Clone(n.Offers), func(o abi.ExperimentOffer) bool { return o.Experiment == *e })
+	c.Node, c.Name = &n, r.Name+", after "+e.String()
+	return &c
 }

@@ -33,7 +33,7 @@ func TestCasesAreRequestsThatAHostMakes(t *testing.T) {
 				if !bytes.Equal(message, again[j].Bytes()) {
 					t.Errorf("%s is another one the second time", r.Name)
 				}
-				typ, _ := codec.Lookup(requestTypes()[r.Call()])
+				typ, _ := codec.Lookup(typeName(r.Call(), "request"))
 				canonical, err := typ.Canonical(message, 0)
 				if err != nil || !bytes.Equal(canonical, message) {
 					t.Errorf("%s: %v", r.Name, err)

@@ -2,6 +2,7 @@ package abitest
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -78,16 +79,19 @@ func (s *source) documents() []abi.Document {
 	return list
 }
 
+// minQuote is how many characters a line needs to count as a quote (§4.5).
+const minQuote = 8
+
 // quote is a line that stands in a document, as §4.5 counts lines; empty
 // where there is none.
 func (s *source) quote() (name, line string) {
-	if len(s.docs.list) == 0 {
+	if len(s.texts) == 0 {
 		return "", ""
 	}
-	d := pick(s, s.docs.list...)
+	d := pick(s, s.texts...)
 	lines := strings.SplitN(d.Text, "\n", 100)
 	line = strings.TrimSuffix(pick(s, lines[:max(1, len(lines)-1)]...), "\r")
-	if len([]rune(fold(line))) < minQuote {
+	if utf8.RuneCountInString(strings.Join(strings.Fields(line), " ")) < minQuote {
 		return "", ""
 	}
 	s.quoted[line] = d.Name

@@ -130,7 +130,7 @@ func classes(s *model.StructType) []abi.Code {
 
 func TestAccept_FR10_VectorsCoverEveryTypeTimesEveryClass(t *testing.T) {
 	t.Parallel()
-	m, err := model.Load("")
+	m, err := model.Load("..")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package abitest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -38,15 +39,9 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.Cases <= 0 {
-		o.Cases = DefaultCases
-	}
-	if o.Fuel == 0 {
-		o.Fuel = abi.DefaultFuel
-	}
-	if o.OutputBytes == 0 {
-		o.OutputBytes = abi.DefaultOutputBytes
-	}
+	o.Cases = cmp.Or(max(o.Cases, 0), DefaultCases)
+	o.Fuel = cmp.Or(o.Fuel, abi.DefaultFuel)
+	o.OutputBytes = cmp.Or(o.OutputBytes, abi.DefaultOutputBytes)
 	if o.Progress == nil {
 		o.Progress = func(string, int, int) {}
 	}
@@ -212,42 +207,43 @@ func endingCheck(o *Outcome) CheckID {
 		return CheckTime
 	case o.Allocating:
 		return CheckAllocator
-	}
-	switch o.Ending {
-	case Exited, Denied:
+	case o.Ending == Exited || o.Ending == Denied:
 		return CheckStays
-	case OutOfMemory:
+	case o.Ending == OutOfMemory:
 		return CheckBudget
-	case OutOfBounds:
+	case o.Ending == OutOfBounds:
 		return CheckBounds
-	case OutputTooLarge:
+	case o.Ending == OutputTooLarge:
 		return CheckOutput
-	case BadPointer, BadQuestion, QuestionDenied:
+	case o.Ending == BadPointer || o.Ending == BadQuestion || o.Ending == QuestionDenied:
 		return CheckQuestions
-	default:
-		return CheckReturns
 	}
+	return CheckReturns
 }
 
-// plain puts small complete cases to every role, and gives the first answers.
-func (k *kit) plain() ([]told, error) {
-	var first []told
-	for i := range plainCases {
-		k.options.Progress("plain cases", i, plainCases)
-		for _, r := range newSource(k.options.Seed, i, plain).requests(k.roles) {
-			o, err := k.ask(r)
-			if err != nil {
-				return nil, err
-			}
-			if k.spent() {
-				return nil, nil
-			}
-			if i == 0 {
-				first = append(first, told{r, o.Response})
+// each makes cases of a kind, and has something done with the request for each role until a call is over its limits.
+func (k *kit) each(what string, cases int, of kind, do func(number int, r *Request) error) error {
+	for i := range cases {
+		k.options.Progress(what, i, cases)
+		for _, r := range newSource(k.options.Seed, i, of).requests(k.roles) {
+			if err := do(i, r); err != nil || k.spent() {
+				return err
 			}
 		}
 	}
-	return first, nil
+	return nil
+}
+
+// plain puts small complete cases to every role, and gives the first answers.
+func (k *kit) plain() (first []told, err error) {
+	err = k.each("plain cases", plainCases, plain, func(i int, r *Request) error {
+		o, err := k.ask(r)
+		if i == 0 {
+			first = append(first, told{r, o.Response})
+		}
+		return err
+	})
+	return first, err
 }
 
 // told is a request and what the module answered.
@@ -282,16 +278,10 @@ func (k *kit) random() error {
 
 // large puts the largest cases to every role.
 func (k *kit) large() error {
-	cases := min(largestCases, k.options.Cases)
-	for i := range cases {
-		k.options.Progress("largest cases", i, cases)
-		for _, r := range newSource(k.options.Seed, i, largest).requests(k.roles) {
-			if _, err := k.ask(r); err != nil || k.spent() {
-				return err
-			}
-		}
-	}
-	return nil
+	return k.each("largest cases", min(largestCases, k.options.Cases), largest, func(_ int, r *Request) error {
+		_, err := k.ask(r)
+		return err
+	})
 }
 
 // after asks the first questions again, when all was done to the module.

@@ -5,27 +5,22 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
 )
 
 // absent puts plain cases to every role from which one optional field was
 // taken, or one list emptied: each field and each list by itself.
 func (k *kit) absent() error {
 	sent := map[string]bool{}
-	for i := range plainCases {
-		k.options.Progress("fields left out", i, plainCases)
-		for _, r := range newSource(k.options.Seed, i, plain).requests(k.roles) {
-			list, err := k.afterAnswer(r)
-			if err != nil {
-				return err
-			}
-			for _, r := range list {
-				if err := k.absentFrom(r, sent); err != nil || k.spent() {
-					return err
-				}
+	return k.each("fields left out", plainCases, plain, func(_ int, r *Request) error {
+		list, err := k.afterAnswer(r)
+		for _, r := range list {
+			if err == nil && !k.spent() {
+				err = k.absentFrom(r, sent)
 			}
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 // absentFrom sends the variants of a request that were not sent to its role yet.
@@ -56,7 +51,7 @@ type variant struct {
 // empty, and with one label, as far as it is a request then.
 func variants(r *Request) []variant {
 	whole := r.Bytes()
-	t, _ := codec.Lookup(requestTypes()[r.Call()])
+	t, _ := codec.Lookup(typeName(r.Call(), "request"))
 	var list []variant
 	for _, v := range leftOut(whole) {
 		canonical, err := t.Canonical(v.message, 0)
@@ -112,4 +107,39 @@ func inItems(r *abi.NodeRequest) bool {
 		indexes = append(indexes, challenged[i].EvidenceIndex)
 	}
 	return !slices.ContainsFunc(indexes, func(i int) bool { return i >= items })
+}
+
+// leftOut gives a message without each entry of each of its maps, and with each of its lists
+// empty; of the elements of a list the first alone is looked into.
+func leftOut(message []byte) []variant {
+	root, err := msgtree.Parse(message)
+	if err != nil {
+		return nil
+	}
+	var list []variant
+	var visit func(n *msgtree.Node, path string)
+	visit = func(n *msgtree.Node, path string) {
+		if len(n.Items) > 0 {
+			visit(&n.Items[0], path+"[0]")
+		}
+		if path != "" && n.Kind == msgtree.Map {
+			path += "."
+		}
+		entries := n.Entries
+		for i := range entries {
+			value := &entries[i].Value
+			at := path + entries[i].Key.Text
+			n.Entries = slices.Concat(entries[:i], entries[i+1:])
+			list = append(list, variant{"without " + at, root.Bytes()})
+			n.Entries = entries
+			if items := value.Items; len(items) > 0 {
+				value.Items = nil
+				list = append(list, variant{"with an empty " + at, root.Bytes()})
+				value.Items = items
+			}
+			visit(value, at)
+		}
+	}
+	visit(&root, "")
+	return list
 }

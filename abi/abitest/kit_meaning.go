@@ -20,22 +20,15 @@ const (
 // meaning asks some requests again with something changed that must not, or
 // must, make a difference.
 func (k *kit) meaning() error {
-	cases := min(meaningCases, k.options.Cases)
-	for i := range cases {
-		k.options.Progress("changed requests", i, cases)
-		for _, r := range newSource(k.options.Seed, i, anything).requests(k.roles) {
-			list, err := k.afterAnswer(r)
-			if err != nil {
-				return err
-			}
-			for _, r := range list {
-				if err := k.means(i, r); err != nil {
-					return err
-				}
+	return k.each("changed requests", min(meaningCases, k.options.Cases), anything, func(number int, r *Request) error {
+		list, err := k.afterAnswer(r)
+		for _, r := range list {
+			if err == nil {
+				err = k.means(number, r)
 			}
 		}
-	}
-	return nil
+		return err
+	})
 }
 
 // means asks one request again with something changed.

@@ -13,18 +13,17 @@ type heard struct{ compared, differing int }
 // after a repair or of some samples only, and each reason for which there is none.
 func (k *kit) completions() error {
 	roles := map[abi.Family]heard{}
-	for i := range plainCases {
-		k.options.Progress("completions", i, plainCases)
-		for _, r := range newSource(k.options.Seed, i, plain).requests(k.roles) {
-			if r.Node == nil || r.Node.Family == abi.FamilyCollect {
-				continue
-			}
-			h := roles[r.Node.Family]
-			if err := k.everyOutcome(i, r.offered(i), &h); err != nil || k.spent() {
-				return err
-			}
-			roles[r.Node.Family] = h
+	err := k.each("completions", plainCases, plain, func(i int, r *Request) error {
+		if r.Node == nil || r.Node.Family == abi.FamilyCollect {
+			return nil
 		}
+		h := roles[r.Node.Family]
+		err := k.everyOutcome(i, r.offered(i), &h)
+		roles[r.Node.Family] = h
+		return err
+	})
+	if err != nil || k.spent() {
+		return err
 	}
 	for _, family := range k.roles.Families {
 		if h := roles[family]; h.compared > 0 && h.differing == 0 {

@@ -4,6 +4,10 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
 )
 
 // repeat sends a request again: to the same module, and now and then to one in
@@ -80,4 +84,85 @@ func (k *kit) kept() error {
 		}
 	}
 	return nil
+}
+
+// measure keeps what the most expensive call took.
+func (k *kit) measure(input string, request []byte, o *Outcome) {
+	m := &k.report.Most
+	if o.Fuel > m.Fuel {
+		m.Fuel, m.FuelInput = o.Fuel, input
+	}
+	if len(o.Response) > m.ResponseBytes {
+		m.ResponseBytes, m.ResponseInput = len(o.Response), input
+	}
+	m.RequestBytes = max(m.RequestBytes, len(request))
+	if !o.answered() {
+		return
+	}
+	if o.Fuel > k.options.Fuel/4*3 {
+		k.report.Note("§5.2", "calls come near the limit: more than three quarters of the fuel")
+	}
+	if len(o.Response) > k.options.OutputBytes/2 {
+		k.report.Note("§5.1", "calls come near the limit: more than half of what a response may hold")
+	}
+}
+
+// tally is how a role was answered for.
+type tally struct {
+	answered, declined int
+	failure            string // the first one
+	mistrials          int    // verdicts that decide nothing
+	remanded           int    // verdicts that remand when no remand is left
+}
+
+// countVerdict notes verdicts that end a trial without a decision.
+func (k *kit) countVerdict(r *Request, v *abi.Verdict, t *tally) {
+	switch {
+	case v.Decision == abi.Mistrial:
+		t.mistrials++
+	case v.Decision == abi.Remand && r.Node.RemandsLeft == 0:
+		if t.remanded++; t.remanded == 1 {
+			k.report.Note("§4.8", "it remands where `remands_left` is 0 (%s): such a trial is a mistrial", r.Name)
+		}
+	}
+}
+
+// count keeps how often a role was answered for, and how often declined.
+func (k *kit) count(r *Request, a *answer) {
+	role := string(r.Call())
+	if r.Node != nil {
+		role = string(r.Node.Family)
+	}
+	t := k.tallies[role]
+	switch {
+	case a.node != nil && (a.node.Experiment != nil || a.node.Completion != nil): // the answer follows
+	case a.failure != nil && r.lost(): // the persona's fallback plays
+	case a.failure == nil:
+		t.answered++
+	default:
+		if t.declined++; t.declined == 1 {
+			t.failure = a.failure.Code + ": " + a.failure.Message + ", to " + r.Name
+		}
+	}
+	if a.node != nil && a.node.Artifact != nil && a.node.Artifact.Verdict != nil {
+		k.countVerdict(r, a.node.Artifact.Verdict, &t)
+	}
+	k.tallies[role] = t
+	if !a.canonical {
+		k.report.Note("§3.8", "responses are not canonical; a host accepts them, and writes them again")
+	}
+}
+
+// noteRoles tells of roles that the module does not always answer for.
+func (k *kit) noteRoles() {
+	for _, role := range slices.Sorted(maps.Keys(k.tallies)) {
+		if t := k.tallies[role]; t.declined > 0 {
+			k.report.Note("§2.18", "%s: %d of %d answers are failures, each of which ends a trial as a mistrial; the first: %s",
+				role, t.declined, t.declined+t.answered, t.failure)
+		}
+		if t := k.tallies[role]; t.mistrials > 0 {
+			k.report.Note("§4.8", "%s: %d of %d answers are `mistrial`, which leaves the case undecided; who is not convinced acquits",
+				role, t.mistrials, t.declined+t.answered)
+		}
+	}
 }

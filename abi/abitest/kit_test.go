@@ -10,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/quotes"
 )
 
 // fake is a module that says that it cannot answer, but for what a test
@@ -165,7 +166,7 @@ func TestRolesAreReadAndWritten(t *testing.T) {
 // The judge of the answers is as strict as §9.2, and no stricter.
 func TestOpinionsAreHeldAgainstTheRequest(t *testing.T) {
 	t.Parallel()
-	request := &Request{Name: "judge", docs: newDocuments(nil), Judge: &abi.JudgeRequest{
+	request := &Request{Name: "judge", docs: quotes.Of(nil), Judge: &abi.JudgeRequest{
 		Judge: "j", Criteria: []abi.Criterion{{CriterionID: "a"}, {CriterionID: "b"}}, Evidence: []abi.Evidence{{SourceRef: "here"}},
 	}}
 	good := []abi.CriterionOpinion{{Judge: "j", CriterionID: "a", NumericScore: 3, CitedEvidence: []string{"here"}}, {Judge: "j", CriterionID: "b", NumericScore: 1}}

@@ -11,22 +11,19 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 )
 
-// requestTypes are the types of the requests.
-func requestTypes() map[abi.Call]string {
-	return map[abi.Call]string{
-		abi.CallNode: "node_request", abi.CallContest: "contest_request",
-		abi.CallEdges: "edge_request", abi.CallJudge: "judge_request",
+// typeName is the wire name of the requests or responses of a call.
+func typeName(call abi.Call, part string) string {
+	if call == abi.CallEdges {
+		return "edge_" + part
 	}
+	return string(call) + "_" + part
 }
-
-// calls are those that the roles need, in the contract's order.
-func (k *kit) calls() []abi.Call { return k.roles.Manifest().Calls }
 
 // vectors sends the test vectors of the requests: the valid ones as the host
 // would write them, and the broken ones as they are.
 func (k *kit) vectors() error {
-	for _, call := range k.calls() {
-		name := requestTypes()[call]
+	for _, call := range k.roles.Manifest().Calls {
+		name := typeName(call, "request")
 		set, err := RequestSet(name)
 		if err != nil {
 			return err
@@ -176,7 +173,7 @@ func (k *kit) hangs() bool {
 
 // handsOn says whether all that is wrong with a request are values.
 func (k *kit) handsOn(call abi.Call, request []byte) bool {
-	t, _ := codec.Lookup(requestTypes()[call])
+	t, _ := codec.Lookup(typeName(call, "request"))
 	_, err := t.Canonical(request, 0)
 	var v *abi.ValidationError
 	if !errors.As(err, &v) {
@@ -192,34 +189,29 @@ func (k *kit) malformed() error {
 	for i, r := range requests {
 		whole := r.Bytes()
 		rnd := rand.New(rand.NewPCG(k.options.Seed, uint64(i))) //nolint:gosec // the same every time
-		inputs := map[string][]byte{
-			"no bytes instead of ":     {},
-			"a byte more than ":        append(slices.Clone(whole), 0xc0),
-			"nil instead of ":          {0xc0},
-			"a list instead of ":       {0x90},
-			"an unknown field before ": withField(whole),
-		}
-		names := []string{"no bytes instead of ", "a byte more than ", "nil instead of ", "a list instead of ", "an unknown field before "}
-		add := func(name string, request []byte) {
-			names = append(names, name)
-			inputs[name] = request
+		inputs := []variant{
+			{"no bytes instead of ", nil},
+			{"a byte more than ", append(slices.Clone(whole), 0xc0)},
+			{"nil instead of ", []byte{0xc0}},
+			{"a list instead of ", []byte{0x90}},
+			{"an unknown field before ", withField(whole)},
 		}
 		for range cuts {
 			at := rnd.IntN(len(whole))
-			add(fmt.Sprintf("the first %d bytes of ", at), whole[:at])
+			inputs = append(inputs, variant{fmt.Sprintf("the first %d bytes of ", at), whole[:at]})
 		}
 		for range flips {
 			at, bit := rnd.IntN(len(whole)), rnd.IntN(8)
 			flipped := slices.Clone(whole)
 			flipped[at] ^= 1 << bit
-			add(fmt.Sprintf("bit %d of byte %d changed in ", bit, at), flipped)
+			inputs = append(inputs, variant{fmt.Sprintf("bit %d of byte %d changed in ", bit, at), flipped})
 		}
-		for j, name := range names {
+		for j, input := range inputs {
 			if k.hangs() {
 				return nil
 			}
-			k.options.Progress("malformed requests", i*len(names)+j, len(requests)*len(names))
-			if err := k.sendBroken(r.Call(), name+r.Name, inputs[name]); err != nil || k.spent() {
+			k.options.Progress("malformed requests", i*len(inputs)+j, len(requests)*len(inputs))
+			if err := k.sendBroken(r.Call(), input.what+r.Name, input.message); err != nil || k.spent() {
 				return err
 			}
 		}

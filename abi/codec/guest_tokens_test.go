@@ -37,10 +37,11 @@ func TestIntegers(t *testing.T) {
 
 func TestZeroHasNoSign(t *testing.T) {
 	t.Parallel()
-	e := &guestEncoder{}
-	e.float(math.Copysign(0, -1))
-	if got := hex.EncodeToString(e.b); got != "cb0000000000000000" {
-		t.Errorf("-0 is written as %s", got)
+	guest, minus := guestEncoder{}, math.Copysign(0, -1)
+	guest.float(minus)
+	host := appendMessage(nil, &minus, func(e *encoder, v *float64) { e.float(*v) })
+	if want := "\xcb\x00\x00\x00\x00\x00\x00\x00\x00"; string(guest.b) != want || string(host) != want {
+		t.Errorf("-0 is %x to the host, %x to a guest", host, guest.b)
 	}
 }
 

@@ -77,7 +77,7 @@ func messageNamed(t testing.TB, name string) codec.Message {
 	return codec.Message{}
 }
 
-var readModel = sync.OnceValues(func() (*model.Model, error) { return model.Load("") })
+var readModel = sync.OnceValues(func() (*model.Model, error) { return model.Load("..") })
 
 func loadModel(t testing.TB) *model.Model {
 	t.Helper()

@@ -1,12 +1,11 @@
 package audit
 
 import (
-	"errors"
-	"io"
 	"io/fs"
+	"math"
 	"os"
-	"slices"
 
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -18,37 +17,18 @@ const CodeParameters pipeline.Code = "parameters"
 
 // Load reads and parses the rubric at path. Its error is a pipeline.Errors.
 func Load(path string) (*Rubric, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	defer func() { _ = f.Close() }()
-	return read(path, f)
+	return load(path, func(path string) (fs.File, error) { return os.Open(path) })
 }
 
 // LoadFS is Load within a file system.
-func LoadFS(fsys fs.FS, path string) (*Rubric, error) {
-	f, err := fsys.Open(path)
-	if err != nil {
-		return nil, unreadable(path, err)
-	}
-	defer func() { _ = f.Close() }()
-	return read(path, f)
-}
+func LoadFS(fsys fs.FS, path string) (*Rubric, error) { return load(path, fsys.Open) }
 
-func read(path string, r io.Reader) (*Rubric, error) {
-	data, err := io.ReadAll(io.LimitReader(r, MaxFileBytes+1))
+func load(path string, open func(path string) (fs.File, error)) (*Rubric, error) {
+	data, err := strictyaml.ReadFile(path, MaxFileBytes, open)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, err
 	}
 	return Parse(path, data)
-}
-
-func unreadable(path string, err error) error {
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pathErr.Err
-	}
-	return pipeline.Errors{{File: path, Code: pipeline.CodeUnreadable, Message: "can't be read: " + err.Error()}}
 }
 
 // Parse turns a rubric file into a checked Rubric with all defaults filled in.
@@ -56,24 +36,38 @@ func unreadable(path string, err error) error {
 // every fault of the file, by line and column, at most pipeline.MaxErrors.
 // YAML aliases are rejected.
 func Parse(file string, data []byte) (*Rubric, error) {
-	d := &decoder{}
+	reader := &strictyaml.Reader{File: file}
 	r := &Rubric{file: file}
-	if root := d.Document(data, MaxFileBytes); root != nil {
-		d.rubric(root, r)
+	if root := reader.Document(data, MaxFileBytes); root != nil {
+		reader.Struct(root, "", r, nil)
+		r.places = reader.Places
+		r.Complete()
+		v := validator{Reader: reader, rubric: r}
+		v.run()
 	}
-	var shapes pipeline.Errors
-	for _, f := range d.Faults {
-		shapes = append(shapes, &pipeline.Error{File: file, Line: f.Line, Column: f.Column, Path: f.Path, Code: pipeline.Code(f.Code), Message: f.Message})
-	}
-	if d.Places == nil { // no document
-		return nil, shapes
-	}
-	r.places = d.Places
-	r.Complete()
-	v := validator{rubric: r}
-	v.run(shapes)
-	if all := slices.Concat(shapes, v.errs); len(all) > 0 {
-		return nil, all.Sorted()
+	if err := reader.Err(); err != nil {
+		return nil, err
 	}
 	return r, nil
+}
+
+// ReadYAML reads the weight behind the name of a category.
+func (w *CategoryWeight) ReadYAML(r *strictyaml.Reader, v *strictyaml.Node, path string) {
+	r.Into(&w.Weight)(v, path)
+}
+
+// ReadYAML reads the module's name behind that of the rubric.
+func (a *Alias) ReadYAML(r *strictyaml.Reader, v *strictyaml.Node, path string) {
+	r.Into(&a.As)(v, path)
+}
+
+// ReadYAML rejects a weight of 0, which [Rubric.Complete] would take for one that is absent.
+func (c *Criterion) ReadYAML(r *strictyaml.Reader, v *strictyaml.Node, path string) {
+	r.Struct(v, path, c, map[string]strictyaml.Setter{"weight": func(v *strictyaml.Node, path string) {
+		c.Weight = math.NaN()
+		if r.Into(&c.Weight)(v, path); c.Weight == 0 {
+			c.Weight = math.NaN()
+			r.Fail(v, path, strictyaml.CodeOutOfRange, "is outside (0, %d]", MaxWeight)
+		}
+	}})
 }

@@ -10,16 +10,16 @@ import (
 // Rubric says by which criteria opinions are audited, and who judges them.
 type Rubric struct {
 	// Name of the rubric (YAML: rubric).
-	Name string
+	Name string `yaml:"rubric" write:"always"`
 	// Description is for people. Optional.
-	Description string
+	Description string `yaml:"description"`
 	// Weights of categories beside the default ones, in file order. Optional.
-	Weights []CategoryWeight
+	Weights []CategoryWeight `yaml:"weights" table:"duplicate_key"`
 	// Judges in file order; at least one, at most MaxJudges.
-	Judges []Judge
+	Judges []Judge `yaml:"judges" table:"duplicate_key"`
 	// Criteria in file order, which is the order of reports; at
 	// least one, at most MaxCriteria.
-	Criteria []Criterion
+	Criteria []Criterion `yaml:"criteria" write:"always"`
 
 	file   string
 	places strictyaml.Places
@@ -36,12 +36,12 @@ type Judge struct {
 	// ID is the key under judges, by which criteria name it.
 	ID string
 	// Module is the module's file name without ".wasm". Default: the ID.
-	Module string
+	Module string `yaml:"module" write:"always"`
 	// Knows says by which name the module knows a criterion that the rubric
 	// calls otherwise. Optional.
-	Knows []Alias
+	Knows []Alias `yaml:"knows" table:"duplicate_key"`
 	// With are parameters for the module, in file order.
-	With []pipeline.Param
+	With []pipeline.Param `yaml:"with" table:"duplicate_key"`
 }
 
 // Alias is the name of a criterion for one module.
@@ -53,17 +53,17 @@ type Alias struct {
 // Criterion is what an opinion is scored by.
 type Criterion struct {
 	// ID is unique in the rubric, and known to the judges.
-	ID string
+	ID string `yaml:"id" write:"always"`
 	// Category decides on the weight.
-	Category string
+	Category string `yaml:"category" write:"always"`
 	// Weight among all criteria, times that of the category; above 0, at most MaxWeight. Default 1.
-	Weight float64
+	Weight float64 `yaml:"weight" write:"always"`
 	// Description tells people and judges what is asked. Optional.
-	Description string
+	Description string `yaml:"description"`
 	// Judges are IDs; at least one.
-	Judges []string
+	Judges []string `yaml:"judges" write:"always"`
 	// Lead is one of Judges whose score weighs most. Optional.
-	Lead string
+	Lead string `yaml:"lead"`
 }
 
 // MaxWeight is the largest weight of a category or criterion.
@@ -149,7 +149,7 @@ func (r *Rubric) File() string { return r.file }
 // Position returns the place of a data path such as `judges["warden"].module`,
 // or of the nearest thing around it.
 func (r *Rubric) Position(path string) pipeline.Position {
-	return pipeline.Position(r.places.At(path))
+	return r.places.At(path)
 }
 
 // Complete fills in the defaults. [Parse] does it already; a Rubric made in Go

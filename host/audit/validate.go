@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"fmt"
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
@@ -19,33 +18,23 @@ const (
 // Validate checks a completed rubric. The error, if any, is a pipeline.Errors
 // with every fault, in the order of the file.
 func (r *Rubric) Validate() error {
-	v := validator{rubric: r}
-	v.run(nil)
-	if len(v.errs) == 0 {
-		return nil
-	}
-	return v.errs.Sorted()
+	v := validator{Reader: &strictyaml.Reader{File: r.file, Places: r.places}, rubric: r}
+	v.run()
+	return v.Err()
 }
 
 // validator finds faults of meaning. What hangs on a value that was rejected
 // already is not reported again.
 type validator struct {
+	*strictyaml.Reader
 	rubric *Rubric
-	broken map[string]bool
 	known  map[string]bool         // judges by ID
 	scored map[string][]*Criterion // by judge
-	errs   pipeline.Errors
 }
 
-func (v *validator) run(shapes pipeline.Errors) {
-	v.broken = make(map[string]bool, len(shapes))
-	for _, e := range shapes {
-		if e.Code != pipeline.CodeUnknownKey {
-			v.broken[e.Path] = true
-		}
-	}
+func (v *validator) run() {
 	r := v.rubric
-	v.required("rubric", r.Name)
+	v.Required("rubric", r.Name)
 	v.some("judges", len(r.Judges))
 	v.some("criteria", len(r.Criteria))
 	v.weights()
@@ -71,10 +60,10 @@ func (v *validator) run(shapes pipeline.Errors) {
 func (v *validator) tooMany() bool {
 	judges, criteria := len(v.rubric.Judges), len(v.rubric.Criteria)
 	if judges > MaxJudges {
-		v.fail(strictyaml.KeyPath("judges", v.rubric.Judges[MaxJudges].ID), pipeline.CodeTooLarge, "there are %d judges; a rubric has at most %d", judges, MaxJudges)
+		v.FailAt(strictyaml.KeyPath("judges", v.rubric.Judges[MaxJudges].ID), pipeline.CodeTooLarge, "there are %d judges; a rubric has at most %d", judges, MaxJudges)
 	}
 	if criteria > MaxCriteria {
-		v.fail("criteria["+strconv.Itoa(MaxCriteria)+"]", pipeline.CodeTooLarge, "there are %d criteria; a rubric has at most %d", criteria, MaxCriteria)
+		v.FailAt("criteria["+strconv.Itoa(MaxCriteria)+"]", pipeline.CodeTooLarge, "there are %d criteria; a rubric has at most %d", criteria, MaxCriteria)
 	}
 	return judges > MaxJudges || criteria > MaxCriteria
 }
@@ -86,7 +75,7 @@ func (v *validator) weights() {
 		path := strictyaml.KeyPath("weights", w.Category)
 		v.weight(path, w.Weight)
 		if before, twice := first[category(w.Category)]; twice {
-			v.fail(path, pipeline.CodeDuplicateKey, "%s is the category %s, which has a weight already: the case of letters makes no difference",
+			v.FailAt(path, pipeline.CodeDuplicateKey, "%s is the category %s, which has a weight already: the case of letters makes no difference",
 				quoted(w.Category), quoted(before))
 			continue
 		}
@@ -98,12 +87,12 @@ func (v *validator) weights() {
 func (v *validator) criterion(i int, before map[string]bool) {
 	c := &v.rubric.Criteria[i]
 	path := "criteria[" + strconv.Itoa(i) + "]"
-	v.required(path+".id", c.ID)
+	v.Required(path+".id", c.ID)
 	if before[c.ID] && c.ID != "" {
-		v.fail(path+".id", pipeline.CodeDuplicateID, "a second criterion of this id")
+		v.FailAt(path+".id", pipeline.CodeDuplicateID, "a second criterion of this id")
 	}
 	before[c.ID] = true
-	v.required(path+".category", c.Category)
+	v.Required(path+".category", c.Category)
 	v.weight(path+".weight", c.Weight)
 	v.some(path+".judges", len(c.Judges))
 	named := make(map[string]bool, len(c.Judges))
@@ -111,16 +100,16 @@ func (v *validator) criterion(i int, before map[string]bool) {
 		at := path + ".judges[" + strconv.Itoa(j) + "]"
 		switch {
 		case id == "":
-			v.fail(at, pipeline.CodeMissing, "is missing or empty")
+			v.FailAt(at, pipeline.CodeMissing, "is missing or empty")
 		case !v.known[id]:
-			v.fail(at, CodeUnknownJudge, "no judge is called %s", quoted(id))
+			v.FailAt(at, CodeUnknownJudge, "no judge is called %s", quoted(id))
 		case named[id]:
-			v.fail(at, pipeline.CodeDuplicateID, "%s is named twice", quoted(id))
+			v.FailAt(at, pipeline.CodeDuplicateID, "%s is named twice", quoted(id))
 		}
 		named[id] = true
 	}
 	if c.Lead != "" && !named[c.Lead] {
-		v.fail(path+".lead", CodeLead, "%s does not score this criterion", quoted(c.Lead))
+		v.FailAt(path+".lead", CodeLead, "%s does not score this criterion", quoted(c.Lead))
 	}
 }
 
@@ -129,15 +118,15 @@ func (v *validator) judge(i int, before map[string]bool) {
 	j := &v.rubric.Judges[i]
 	path := strictyaml.KeyPath("judges", j.ID)
 	if j.ID == "" {
-		v.fail(path, pipeline.CodeMissing, "a judge has no name")
+		v.FailAt(path, pipeline.CodeMissing, "a judge has no name")
 	}
 	if before[j.ID] {
-		v.fail(path, pipeline.CodeDuplicateID, "a second judge of this name")
+		v.FailAt(path, pipeline.CodeDuplicateID, "a second judge of this name")
 	}
 	before[j.ID] = true
 	scored := v.scored[j.ID]
-	if len(scored) == 0 && !v.broken["criteria"] {
-		v.fail(path, CodeUnusedJudge, "no criterion names this judge")
+	if len(scored) == 0 && !v.Broken("criteria") {
+		v.FailAt(path, CodeUnusedJudge, "no criterion names this judge")
 	}
 	criteria := make(map[string]bool, len(scored))
 	for _, c := range scored {
@@ -145,45 +134,23 @@ func (v *validator) judge(i int, before map[string]bool) {
 	}
 	for _, k := range j.Knows {
 		at := strictyaml.KeyPath(path+".knows", k.Criterion)
-		v.required(at, k.As)
+		v.Required(at, k.As)
 		if !criteria[k.Criterion] {
-			v.fail(at, CodeUnknownCriterion, "the judge scores no criterion of this id")
+			v.FailAt(at, CodeUnknownCriterion, "the judge scores no criterion of this id")
 		}
-	}
-}
-
-func (v *validator) required(path, value string) {
-	if value == "" {
-		v.fail(path, pipeline.CodeMissing, "is missing or empty")
 	}
 }
 
 func (v *validator) some(path string, n int) {
 	if n == 0 {
-		v.fail(path, pipeline.CodeMissing, "is missing or empty")
+		v.FailAt(path, pipeline.CodeMissing, "is missing or empty")
 	}
 }
 
 func (v *validator) weight(path string, w float64) {
 	if !(w > 0 && w <= MaxWeight) { // NaN too
-		v.fail(path, pipeline.CodeOutOfRange, "%v is outside (0, %d]", w, MaxWeight)
+		v.FailAt(path, pipeline.CodeOutOfRange, "%v is outside (0, %d]", w, MaxWeight)
 	}
-}
-
-// fail reports a fault unless the value at the path, or what holds it, was rejected before.
-func (v *validator) fail(path string, code pipeline.Code, format string, args ...any) {
-	for p := path; ; p = strictyaml.ParentPath(p) {
-		if v.broken[p] {
-			return
-		}
-		if p == "" {
-			break
-		}
-	}
-	at := v.rubric.Position(path)
-	v.errs = append(v.errs, &pipeline.Error{
-		File: v.rubric.file, Line: at.Line, Column: at.Column, Path: path, Code: code, Message: fmt.Sprintf(format, args...),
-	})
 }
 
 // quoted shows a value of the file, short enough for a message.

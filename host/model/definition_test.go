@@ -53,17 +53,20 @@ func TestParseNamesEveryFault(t *testing.T) {
 		fmt.Fprintf(&many, "  p%d: {api: openai, url: 'https://x'}\n", i)
 	}
 	for _, c := range []struct{ name, text, want string }{
-		{"empty", "", "m.yaml:1: the file is empty"},
-		{"no YAML", "a: [", "m.yaml:1: not YAML: did not find expected node content"},
-		{"no UTF-8", "a: \xff", "m.yaml:1: not UTF-8 (byte 0xff)"},
-		{"two documents", sound + "---\n", "m.yaml:12: a second document; a file holds one"},
-		{"a text", "hello", "m.yaml:1: want a mapping, not a text"},
-		{"nothing in it", "providers: {}\nmodels: {}\n", "m.yaml:1: providers: is empty\nm.yaml:2: models: is empty"},
-		{"an anchor", "providers: &a {}\nmodels: *a\n", "m.yaml:2: aliases are not allowed; write the value out"},
-		{"too deep", "a: " + strings.Repeat("[", 40) + strings.Repeat("]", 40), "m.yaml:1: nested deeper than 32 levels"},
-		{"too large", strings.Repeat("#", model.MaxFileBytes+1), "m.yaml: is larger than 262144 bytes"},
-		{"unknown keys", "providers: {}\nmodel: {}\nmodel: 1\n", "m.yaml:1: providers: is empty\nm.yaml:1: models: is missing\n" +
-			"m.yaml:2: model: unknown key; known are budgets, models, providers\nm.yaml:3: model: \"model\" was given in line 2 already"},
+		{"empty", "", "m.yaml:1:1: the file is empty [syntax]"},
+		{"no YAML", "a: [", "m.yaml:1:1: not YAML: did not find expected node content [syntax]"},
+		{"no UTF-8", "a: \xff", "m.yaml:1:4: not UTF-8 (byte 0xff) [encoding]"},
+		{"two documents", sound + "---\n", "m.yaml:12:1: a second document; a file holds one [syntax]"},
+		{"a text", "hello", "m.yaml:1:1: want a mapping, not a text [wrong_type]"},
+		{"nothing in it", "providers: {}\nmodels: {}\n", "m.yaml:1:12: providers: is empty [out_of_range]\n" +
+			"m.yaml:2:9: models: is empty [out_of_range]"},
+		{"an anchor", "providers: &a {}\nmodels: *a\n", "m.yaml:2:9: aliases are not allowed; write the value out [alias]"},
+		{"too deep", "a: " + strings.Repeat("[", 40) + strings.Repeat("]", 40), "m.yaml:1:36: nested deeper than 32 levels [too_deep]"},
+		{"too large", strings.Repeat("#", model.MaxFileBytes+1), "m.yaml: is larger than 262144 bytes [too_large]"},
+		{"unknown keys", "providers: {}\nmodel: {}\nmodel: 1\n", "m.yaml:1:1: models: is missing [missing]\n" +
+			"m.yaml:1:12: providers: is empty [out_of_range]\n" +
+			"m.yaml:2:1: model: unknown key; known are budgets, models, providers [unknown_key]\n" +
+			"m.yaml:3:1: model: \"model\" was given in line 2 already [duplicate_key]"},
 		{"providers", `providers:
   a: {api: grpc, url: ftp://x, timeout: 2h, retries: 11, rate: 0, concurrency: many}
   b: {url: "https://x:y@z", api_key: abc}
@@ -72,22 +75,24 @@ func TestParseNamesEveryFault(t *testing.T) {
   e e: {}
   1: {}
 models: {}
-`, `m.yaml:2: providers["a"].api: use openai or anthropic
-m.yaml:2: providers["a"].timeout: use a duration above 0 and up to 1h, such as 90s
-m.yaml:2: providers["a"].retries: use a number from 0 to 10
-m.yaml:2: providers["a"].rate: use a number from 1 to 60000
-m.yaml:2: providers["a"].concurrency: want an integer, not a text
-m.yaml:2: providers["a"].url: use an address such as https://api.example.com/v1
-m.yaml:3: providers["b"].api_key: unknown key; a provider's key never stands in this file: key_env names the variable that holds it, key_file the file
-m.yaml:3: providers["b"].api: is missing
-m.yaml:3: providers["b"].url: use an address without a user, a query and a fragment; keys belong into key_env or key_file
-m.yaml:4: providers["c"].url: use https: a key would travel in the clear
-m.yaml:5: providers["d"].key_env: use the name of a variable in capital letters, such as PROVIDER_KEY; the key itself never stands in this file
-m.yaml:5: providers["d"].key_file: use an absolute path, or one that begins with ~/, ./ or ../; the key itself never stands in this file
-m.yaml:5: providers["d"].key_file: key_env is there, too: one of them is enough
-m.yaml:6: providers["e e"]: use a name of letters, digits and . _ - : /, at most 64 of them
-m.yaml:7: providers: want a text as key, not a number
-m.yaml:8: models: is empty`},
+`, `m.yaml:2:12: providers["a"].api: use openai or anthropic [out_of_range]
+m.yaml:2:23: providers["a"].url: use an address such as https://api.example.com/v1 [out_of_range]
+m.yaml:2:41: providers["a"].timeout: use a duration above 0 and up to 1h, such as 90s [out_of_range]
+m.yaml:2:54: providers["a"].retries: use a number from 0 to 10 [out_of_range]
+m.yaml:2:64: providers["a"].rate: use a number from 1 to 60000 [out_of_range]
+m.yaml:2:80: providers["a"].concurrency: want an integer, not a text [wrong_type]
+m.yaml:3:3: providers["b"].api: is missing [missing]
+m.yaml:3:12: providers["b"].url: use an address without a user, a query and a fragment; keys belong into key_env or key_file [out_of_range]
+m.yaml:3:29: providers["b"].api_key: unknown key; a provider's key never stands in this file: key_env names the variable that holds it, key_file the file [unknown_key]
+m.yaml:4:25: providers["c"].url: use https: a key would travel in the clear [out_of_range]
+m.yaml:5:53: providers["d"].key_env: use the name of a variable in capital letters, such as PROVIDER_KEY; the key itself never stands in this file [out_of_range]
+m.yaml:5:66: providers["d"].key_file: use an absolute path, or one that begins with ~/, ./ or ../; the key itself never stands in this file [out_of_range]
+m.yaml:5:66: providers["d"].key_file: key_env is there, too: one of them is enough [out_of_range]
+m.yaml:6:3: providers["e e"]: use a name of letters, digits and . _ - : /, at most 64 of them [out_of_range]
+m.yaml:6:3: providers["e e"].api: is missing [missing]
+m.yaml:6:3: providers["e e"].url: is missing [missing]
+m.yaml:7:3: providers["1"]: want a text as key, not a number [wrong_type]
+m.yaml:8:9: models: is empty [out_of_range]`},
 		{"addresses", `providers:
   a: {api: openai, url: "https://x.example/v1/chat/completions/"}
   b: {api: openai, url: "http://127.0.0.1:99999"}
@@ -96,42 +101,49 @@ m.yaml:8: models: is empty`},
   e: {api: openai, url: "https://x.example:0/v1"}
   f: {api: openai, url: "https://x.example:99999999999999999999/v1"}
 models: {}
-`, `m.yaml:2: providers["a"].url: leave out /chat/completions at its end: the host adds it
-m.yaml:3: providers["b"].url: use a port from 1 to 65535
-m.yaml:4: providers["c"].url: leave out /v1 at its end: the host adds it
-m.yaml:5: providers["d"].url: leave out /v1/messages at its end: the host adds it
-m.yaml:6: providers["e"].url: use a port from 1 to 65535
-m.yaml:7: providers["f"].url: use a port from 1 to 65535
-m.yaml:8: models: is empty`},
-		{"a bomb", "providers: &a {}\nmodels: [*a, *a, *a, *a]\nx: [*a, *a]\n", "m.yaml:2: aliases are not allowed; write the value out\nm.yaml:3: aliases are not allowed; write the value out"},
-		{"brackets", "a: " + strings.Repeat("[", 20_000), "m.yaml:1: nested deeper than 32 levels"},
-		{"an open list", "a: [KEY, KEY\nb: c: KEY\n", "m.yaml:1: not YAML: did not find expected ',' or ']'"},
+`, `m.yaml:2:25: providers["a"].url: leave out /chat/completions at its end: the host adds it [out_of_range]
+m.yaml:3:25: providers["b"].url: use a port from 1 to 65535 [out_of_range]
+m.yaml:4:28: providers["c"].url: leave out /v1 at its end: the host adds it [out_of_range]
+m.yaml:5:28: providers["d"].url: leave out /v1/messages at its end: the host adds it [out_of_range]
+m.yaml:6:25: providers["e"].url: use a port from 1 to 65535 [out_of_range]
+m.yaml:7:25: providers["f"].url: use a port from 1 to 65535 [out_of_range]
+m.yaml:8:9: models: is empty [out_of_range]`},
+		{"a bomb", "providers: &a {}\nmodels: [*a, *a, *a, *a]\nx: [*a, *a]\n", "m.yaml:2:10: aliases are not allowed; write the value out [alias]\n" +
+			"m.yaml:2:14: aliases are not allowed; write the value out [alias]\n" +
+			"m.yaml:2:18: aliases are not allowed; write the value out [alias]\n" +
+			"m.yaml:2:22: aliases are not allowed; write the value out [alias]\n" +
+			"m.yaml:3:5: aliases are not allowed; write the value out [alias]\n" +
+			"m.yaml:3:9: aliases are not allowed; write the value out [alias]"},
+		{"brackets", "a: " + strings.Repeat("[", 20_000), "m.yaml:1:1: nested deeper than 32 levels [syntax]"},
+		{"an open list", "a: [KEY, KEY\nb: c: KEY\n", "m.yaml:1:1: not YAML: did not find expected ',' or ']' [syntax]"},
 		{"models", `providers: {a: {api: openai, url: "https://x"}}
 models:
   one: {provider: b, model: "", context_tokens: 100, answer_tokens: 100, price: {input: -1}, schemas: maybe}
   two: {provider: [a], model: x, context_tokens: 99999999999, answer_tokens: 1.5, answer_limit: n, parameters: {messages: [], x: .nan, y: 2026-01-01}}
   three: a
-`, `m.yaml:3: models["one"].model: is empty
-m.yaml:3: models["one"].price.input: use a number from 0 to 1e+06
-m.yaml:3: models["one"].price.output: is missing
-m.yaml:3: models["one"].schemas: use provider, json_object or prompt
-m.yaml:3: models["one"].answer_tokens: an answer of 100 tokens leaves no room for a question in context_tokens: 100
-m.yaml:3: models["one"].provider: there is no provider "b"; there are a
-m.yaml:4: models["two"].provider: want a text, not a list
-m.yaml:4: models["two"].context_tokens: use a number from 1 to 1073741824
-m.yaml:4: models["two"].answer_tokens: want an integer, not a number
-m.yaml:4: models["two"].answer_limit: use max_tokens or max_completion_tokens
-m.yaml:4: models["two"].parameters["messages"]: the host sets it itself
-m.yaml:4: models["two"].parameters["x"]: is no JSON value
-m.yaml:5: models["three"]: want a mapping, not a text`},
+`, `m.yaml:3:19: models["one"].provider: there is no provider "b"; there are a [out_of_range]
+m.yaml:3:29: models["one"].model: is empty [out_of_range]
+m.yaml:3:69: models["one"].answer_tokens: an answer of 100 tokens leaves no room for a question in context_tokens: 100 [out_of_range]
+m.yaml:3:81: models["one"].price.output: is missing [missing]
+m.yaml:3:89: models["one"].price.input: use a number from 0 to 1e+06 [out_of_range]
+m.yaml:3:103: models["one"].schemas: use provider, json_object or prompt [out_of_range]
+m.yaml:4:19: models["two"].provider: want a text, not a list [wrong_type]
+m.yaml:4:50: models["two"].context_tokens: use a number from 1 to 1073741824 [out_of_range]
+m.yaml:4:78: models["two"].answer_tokens: want an integer, not a number [wrong_type]
+m.yaml:4:97: models["two"].answer_limit: use max_tokens or max_completion_tokens [out_of_range]
+m.yaml:4:113: models["two"].parameters["messages"]: the host sets it itself [unknown_key]
+m.yaml:4:130: models["two"].parameters["x"]: is no JSON value [wrong_type]
+m.yaml:5:10: models["three"]: want a mapping, not a text [wrong_type]`},
 		{
 			"a mode of another api", "providers: {a: {api: anthropic, url: 'https://x'}}\nmodels: {m: {provider: a, model: x, context_tokens: 2, answer_tokens: 1, schemas: json_object}}\n",
-			"m.yaml:2: models[\"m\"].schemas: the provider a has the api anthropic, which has no json_object: use provider or prompt",
+			"m.yaml:2:83: models[\"m\"].schemas: the provider a has the api anthropic, which has no json_object: use provider or prompt [out_of_range]",
 		},
 		{
 			"budgets", "providers: {a: {api: openai, url: 'https://x'}}\nmodels: {m: {provider: a, model: x, context_tokens: 2, answer_tokens: 1}}\nbudgets: {call: {tokens: -1, seconds: .inf, money: x}, case: {}}\n",
-			"m.yaml:3: budgets.call.tokens: use a number from 0 to 1125899906842624\nm.yaml:3: budgets.call.seconds: use a number from 0 to 1e+09\n" +
-				"m.yaml:3: budgets.call.money: want a number, not a text\nm.yaml:3: budgets.case: unknown key; known are call, docket, trial",
+			"m.yaml:3:26: budgets.call.tokens: use a number from 0 to 1125899906842624 [out_of_range]\n" +
+				"m.yaml:3:39: budgets.call.seconds: want a finite number, not a number [out_of_range]\n" +
+				"m.yaml:3:52: budgets.call.money: want a number, not a text [wrong_type]\n" +
+				"m.yaml:3:56: budgets.case: unknown key; known are call, docket, trial [unknown_key]",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -145,7 +157,7 @@ m.yaml:5: models["three"]: want a mapping, not a text`},
 			}
 		})
 	}
-	want := "m.yaml:1: models: is empty\nm.yaml:3: providers: has 300 entries; there may be 256"
+	want := "m.yaml:1:9: models: is empty [out_of_range]\nm.yaml:3:3: providers: has 300 entries; there may be 256 [out_of_range]"
 	if _, err := model.Parse("m.yaml", []byte(many.String())); err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}

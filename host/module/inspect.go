@@ -12,7 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
-	"github.com/shadowcourt/shadowcourt/host/internal/yamlpack"
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
 // Info describes a module; nothing of it has to run for that.
@@ -91,7 +91,7 @@ func Head(wasm []byte) ([]byte, error) { return sandbox.HeadOf(wasm) }
 // file is the name for messages.
 func Annotate(wasm []byte, file string, manifest []byte) ([]byte, error) {
 	var m abi.Manifest
-	err := yamlpack.Decode(file, manifest, func(message []byte) (err error) {
+	err := strictyaml.Message(file, manifest, func(message []byte) (err error) {
 		m, err = codec.DecodeManifest(message, len(message))
 		return err
 	}, "families", "edges", "criteria", "capabilities")
@@ -110,14 +110,10 @@ func Annotate(wasm []byte, file string, manifest []byte) ([]byte, error) {
 
 // quoted says of numbers where strings are asked for how YAML makes them strings.
 func quoted(err error) error {
-	var faults *yamlpack.Error
-	if !errors.As(err, &faults) {
-		return err
-	}
-	for i := range faults.Problems {
-		p := &faults.Problems[i]
+	faults, _ := errors.AsType[strictyaml.Errors](err)
+	for _, p := range faults {
 		if p.Code == abi.CodeWrongType && (p.Path == "version" || p.Path == "abi") {
-			p.Detail += "; quote it, as in " + p.Path + `: "1.0"`
+			p.Message += "; quote it, as in " + p.Path + `: "1.0"`
 		}
 	}
 	return err

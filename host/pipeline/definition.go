@@ -10,56 +10,53 @@ import (
 // Definition is a pipeline as its file states it, with the defaults filled in.
 type Definition struct {
 	// Pipeline is the pipeline's name.
-	Pipeline string
+	Pipeline string `yaml:"pipeline" write:"always"`
 	// Description is for people. Optional.
-	Description string
+	Description string `yaml:"description"`
 	// Clerk is the module that evaluates the edges which name none themselves. Default: "clerk".
-	Clerk string
+	Clerk string `yaml:"clerk"`
 	// Court holds the limits of a trial. Default: [DefaultCourt].
-	Court Court
+	Court Court `yaml:"court" write:"always"`
 	// Personas are the identities that act at the nodes: those of the file in file order, then the built-in ones that
 	// the nodes use besides, in the order of [BuiltinPersonas].
-	Personas []Persona
+	Personas []Persona `yaml:"personas" table:"duplicate_id"`
 	// Zones group nodes, in file order. Optional.
-	Zones []Zone
+	Zones []Zone `yaml:"zones" table:"duplicate_id"`
 	// Nodes are in file order, which is the order of falling through.
-	Nodes []Node
+	Nodes []Node `yaml:"nodes"`
 	// Edges are in file order, which is the order in which their answers are taken.
-	Edges []Edge
+	Edges []Edge `yaml:"edges"`
 	// Start is the name of the first node.
-	Start string
+	Start string `yaml:"start" write:"always"`
 	// Done is the end that a traversal reaches when all is well. Default: "_done".
-	Done string
+	Done string `yaml:"done"`
 	// Labels say what labels mean, in file order. A case may have others. Optional.
-	Labels []Label
+	Labels []Label `yaml:"labels" table:"duplicate_id"`
 	// Kinds say what evidence the elements stand for, in file order. Optional.
-	Kinds []Kind
+	Kinds []Kind `yaml:"elements" table:"duplicate_id"`
 
 	file        string
 	places      strictyaml.Places
 	promptFiles map[string]string // by the IDs of personas
 }
 
-// Position is a place in a file. Lines and columns count from 1, columns in characters; 0 is unknown.
-type Position struct{ Line, Column int }
-
 // Court holds the limits of a trial. Durations are strings such as "10m" in YAML.
 type Court struct {
 	// Enabled: with false the Light answer stands as it is. Default true.
-	Enabled bool
+	Enabled bool `yaml:"enabled" write:"always"`
 	// TTL is the wall clock of a whole trial, above 0. Default 10 minutes.
-	TTL time.Duration
+	TTL time.Duration `yaml:"ttl" write:"always"`
 	// MaxHandoffs is how often the case may pass from one persona to another, 1 to 1,000,000. Default 24.
-	MaxHandoffs int
+	MaxHandoffs int `yaml:"max_handoffs" write:"always"`
 	// MaxRemands is how often the case may go back to Light, 0 to 1,000. Default 2.
-	MaxRemands int
+	MaxRemands int `yaml:"max_remands" write:"always"`
 	// ActivationThreshold is the Light confidence from which no trial is needed, in [0, 1]. Default 0.85.
-	ActivationThreshold float64
+	ActivationThreshold float64 `yaml:"activation_threshold" write:"always"`
 	// RejectionThreshold is the Light confidence below which the answer is rejected without a trial, in [0, 1] and not
 	// above ActivationThreshold. Default 0.50.
-	RejectionThreshold float64
+	RejectionThreshold float64 `yaml:"rejection_threshold" write:"always"`
 	// MaxRounds is how many rounds a hearing has at most, 1 to 1,000. Default 3.
-	MaxRounds int
+	MaxRounds int `yaml:"max_rounds" write:"always"`
 }
 
 // DefaultCourt returns the limits of a pipeline without a court section.
@@ -75,40 +72,40 @@ type Persona struct {
 	// ID is the key under personas, by which nodes name it.
 	ID string
 	// Name is for people. Default: the ID.
-	Name string
+	Name string `yaml:"name"`
 	// Colour is a colour word such as "Scarlet". Optional.
-	Colour string
+	Colour string `yaml:"colour"`
 	// Element is the persona's own. Optional.
-	Element Element
+	Element Element `yaml:"element"`
 	// Role says for which side the persona acts.
-	Role Role
+	Role Role `yaml:"role"`
 	// Alignment is a free word; the sides of a court must have different ones.
-	Alignment string
+	Alignment string `yaml:"alignment"`
 	// Contests is the element of the evidence that the persona contests. Optional.
-	Contests Element
+	Contests Element `yaml:"contests"`
 	// Module is the module's file name without ".wasm". Default: the ID.
-	Module string
+	Module string `yaml:"module"`
 	// Grants are the capabilities that the module may use. Default none.
-	Grants []Capability
+	Grants []Capability `yaml:"grants"`
 	// Models are names of language models that the module may ask; with the capability complete there is at least one. Which models
 	// answer to the names is the host's configuration.
-	Models []string
+	Models []string `yaml:"models"`
 	// Prompt is what the module builds its prompts from (YAML: `prompt_file`, a path within the folder of the pipeline's file, or the
 	// text itself under `prompt`). At most [MaxPromptBytes]. Optional.
-	Prompt string
+	Prompt string `yaml:"prompt"`
 	// Fallback is a module that plays a node in place of Module, with the same request, where that fails or has no answer. Optional.
-	Fallback string
+	Fallback string `yaml:"fallback"`
 }
 
 // Zone is a named group of nodes.
 type Zone struct {
 	Name string
 	// Nodes are names of nodes; at least one.
-	Nodes []string
+	Nodes []string `yaml:"nodes"`
 	// Element is optional.
-	Element Element
+	Element Element `yaml:"element"`
 	// Stickiness, 0 to 1,000,000, says how much the zone holds on to a case. It is kept and drawn, and decides nothing.
-	Stickiness int
+	Stickiness int `yaml:"stickiness" write:"always"`
 }
 
 // Label is what people are told of a label (YAML: under `labels`, by its ID).
@@ -116,32 +113,32 @@ type Label struct {
 	// ID is the label as cases have it.
 	ID string
 	// Name is for people. Optional.
-	Name string
+	Name string `yaml:"name"`
 	// Proof says what would show that the label is the right one. Optional.
-	Proof Proof
+	Proof Proof `yaml:",inline"`
 }
 
 // Kind is what people are told of the evidence of an element (YAML: under `elements`).
 type Kind struct {
 	Element Element
-	Proof   Proof
+	Proof   Proof `yaml:",inline"`
 }
 
 // Proof is evidence that a case may lack.
 type Proof struct {
 	// Evidence names it, as "a rerun on the same commit".
-	Evidence string
+	Evidence string `yaml:"evidence"`
 	// Action says how to get it, as an imperative.
-	Action string
+	Action string `yaml:"action"`
 }
 
 // Node is a station of the traversal.
 type Node struct {
-	Name string
+	Name string `yaml:"name"`
 	// Element is optional.
-	Element Element
+	Element Element `yaml:"element"`
 	// Family selects what happens at the node.
-	Family Family
+	Family Family `yaml:"family"`
 	// Personas are IDs of personas. A hearing has three, in the order prosecution, defense, bench. Default: those of the
 	// family.
 	Personas []string
@@ -149,35 +146,35 @@ type Node struct {
 	// of `persona: [a, b]`).
 	Parallel bool
 	// Masks are what the personas see and may do here. Default: those of the family; never nil in a loaded Definition.
-	Masks []Mask
+	Masks []Mask `yaml:"masks"`
 	// Rounds, 1 to 1,000, bounds a hearing; 0 means Court.MaxRounds.
-	Rounds int
+	Rounds int `yaml:"rounds"`
 	// With are parameters for the personas of the node, in file order.
-	With []Param
+	With []Param `yaml:"with" table:"duplicate_key"`
 }
 
 // Edge is a conditional move from a node to a node or an end.
 type Edge struct {
 	// ID is unique among the edges.
-	ID string
+	ID string `yaml:"id" write:"always"`
 	// Name is for people. Optional.
-	Name string
+	Name string `yaml:"name"`
 	// From is a node, or [Any].
-	From string
+	From string `yaml:"from" write:"always"`
 	// To is a node or an end.
-	To string
+	To string `yaml:"to" write:"always"`
 	// Shortcut marks an edge that skips nodes.
-	Shortcut bool
+	Shortcut bool `yaml:"shortcut"`
 	// Loop marks an edge that goes back.
-	Loop bool
+	Loop bool `yaml:"loop"`
 	// Condition is the label for people; Evaluator decides. Optional.
-	Condition string
+	Condition string `yaml:"condition"`
 	// Evaluator is the name of the function that answers for the edge. Default: the ID. [Always] needs no module.
-	Evaluator string
+	Evaluator string `yaml:"evaluator"`
 	// Module answers in place of the clerk. Default: Definition.Clerk.
-	Module string
+	Module string `yaml:"module"`
 	// With are the evaluator's parameters in file order.
-	With []Param
+	With []Param `yaml:"with" table:"duplicate_key"`
 }
 
 // FromAny reports whether the edge leaves every node.
@@ -196,7 +193,7 @@ const (
 	ParamFlag   ParamKind = "flag"
 )
 
-// Param is a parameter of an evaluator. Only the field that Kind names is set.
+// Param is a parameter of an evaluator or a persona. Only the field that Kind names is set.
 type Param struct {
 	Name   string
 	Kind   ParamKind
@@ -219,7 +216,7 @@ func (d *Definition) File() string { return d.file }
 
 // Position returns the place of a data path such as "edges[3].to", or of the nearest thing around it.
 func (d *Definition) Position(path string) Position {
-	return Position(d.places.At(path))
+	return d.places.At(path)
 }
 
 // Persona returns the persona with the given ID.

@@ -1,19 +1,23 @@
 package pipeline
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
-	"strings"
-
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
 // MaxErrors is how many faults are reported of one file; the last entry then says how many there are besides.
-const MaxErrors = 100
+const MaxErrors = strictyaml.MaxErrors
 
-// Code names a kind of fault or warning. Codes are stable: programs may compare them.
-type Code string
+type (
+	// Code names a kind of fault or warning. Codes are stable: programs may compare them.
+	Code = abi.Code
+	// Error is one fault, or one warning of [Lint].
+	Error = strictyaml.Error
+	// Errors are all faults of a file, sorted by line and column. It is the type of the errors of [Parse].
+	Errors = strictyaml.Errors
+	// Position is a place in a file. Lines and columns count from 1, columns in characters; 0 is unknown.
+	Position = strictyaml.Position
+)
 
 // The faults.
 const (
@@ -53,79 +57,3 @@ const (
 	CodeNoEnd          Code = "no_end"          // no path can reach an end
 	CodeMore           Code = "more"            // there are more faults than MaxErrors
 )
-
-// Error is one fault, or one warning of [Lint].
-type Error struct {
-	File    string // as given to Parse
-	Line    int    // from 1; 0 if unknown
-	Column  int    // in characters, from 1; 0 if unknown
-	Path    string // the data path, such as edges[3].to; empty for the whole file
-	Code    Code
-	Message string // for people, without the path
-}
-
-// Error gives file:line:column, path, message and code in one line.
-func (e *Error) Error() string {
-	var b strings.Builder
-	if e.File != "" {
-		b.WriteString(e.File)
-		b.WriteByte(':')
-	}
-	if e.Line > 0 {
-		fmt.Fprintf(&b, "%d:%d:", e.Line, e.Column)
-	}
-	if b.Len() > 0 {
-		b.WriteByte(' ')
-	}
-	if e.Path != "" {
-		b.WriteString(e.Path)
-		b.WriteString(": ")
-	}
-	fmt.Fprintf(&b, "%s [%s]", e.Message, e.Code)
-	return b.String()
-}
-
-// Errors are all faults of a file, sorted by line and column. It is the type of the errors of [Parse].
-type Errors []*Error
-
-// Error gives one fault a line.
-func (e Errors) Error() string {
-	lines := make([]string, len(e))
-	for i, one := range e {
-		lines[i] = one.Error()
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Unwrap lets errors.As find the single faults.
-func (e Errors) Unwrap() []error {
-	all := make([]error, len(e))
-	for i, one := range e {
-		all[i] = one
-	}
-	return all
-}
-
-// Sorted gives the faults by line and column, at most [MaxErrors]; the last entry then says how many there are besides.
-func (e Errors) Sorted() Errors {
-	slices.SortStableFunc(e, func(a, b *Error) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-	if len(e) <= MaxErrors {
-		return e
-	}
-	last := e[MaxErrors-1]
-	return append(slices.Clip(e[:MaxErrors]), &Error{
-		File: last.File, Line: last.Line, Column: last.Column, Code: CodeMore,
-		Message: fmt.Sprintf("%d more faults are not shown", len(e)-MaxErrors),
-	})
-}
-
-// errorsOf are those of the reader of a file as errors.
-func errorsOf(file string, faults []strictyaml.Fault) Errors {
-	all := make(Errors, len(faults))
-	for i, f := range faults {
-		all[i] = &Error{File: file, Line: f.Line, Column: f.Column, Path: f.Path, Code: Code(f.Code), Message: f.Message}
-	}
-	return all
-}

@@ -74,25 +74,25 @@ func (v *validator) readPrompts(open opener) {
 		}
 		at := strictyaml.KeyPath("personas", p.ID) + ".prompt_file"
 		if open == nil {
-			v.fail(at, CodeUnreadable, "%q can't be read: where the pipeline lies is not known", strictyaml.Clip(file))
+			v.FailAt(at, CodeUnreadable, "%q can't be read: where the pipeline lies is not known", strictyaml.Clip(file))
 			continue
 		}
 		if why := notBeside(file); why != "" {
-			v.fail(at, CodeOutside, "%q %s: write a path within the folder of the pipeline's file, such as prompts/reader.md", strictyaml.Clip(file), why)
+			v.FailAt(at, CodeOutside, "%q %s: write a path within the folder of the pipeline's file, such as prompts/reader.md", strictyaml.Clip(file), why)
 			continue
 		}
 		text, err := readPrompt(open, file)
 		switch {
 		case errors.Is(err, errOutside):
-			v.fail(at, CodeOutside, "%q can't be read: %v", strictyaml.Clip(file), err)
+			v.FailAt(at, CodeOutside, "%q can't be read: %v", strictyaml.Clip(file), err)
 		case err != nil:
-			v.fail(at, CodeUnreadable, "%q can't be read: %v", strictyaml.Clip(file), err)
+			v.FailAt(at, CodeUnreadable, "%q can't be read: %v", strictyaml.Clip(file), err)
 		case len(text) > MaxPromptBytes:
-			v.fail(at, CodeTooLarge, "%q is larger than %d bytes", strictyaml.Clip(file), MaxPromptBytes)
+			v.FailAt(at, CodeTooLarge, "%q is larger than %d bytes", strictyaml.Clip(file), MaxPromptBytes)
 		case !utf8.Valid(text):
-			v.fail(at, CodeEncoding, "%q is not UTF-8", strictyaml.Clip(file))
+			v.FailAt(at, CodeEncoding, "%q is not UTF-8", strictyaml.Clip(file))
 		case len(text) == 0:
-			v.fail(at, CodeMissing, "%q is empty", strictyaml.Clip(file))
+			v.FailAt(at, CodeMissing, "%q is empty", strictyaml.Clip(file))
 		default:
 			v.checkPrompt(p, at, strictyaml.Clip(file)+":", string(text))
 			p.Prompt = string(text)
@@ -113,7 +113,7 @@ func (v *validator) checkPrompt(p *Persona, at, where, text string) {
 	}
 	_, faults := prompt.Parse(text)
 	for _, f := range faults {
-		v.fail(at, CodeBadPrompt, "%s%d: %s", where, f.Line, f.What)
+		v.FailAt(at, CodeBadPrompt, "%s%d: %s", where, f.Line, f.What)
 	}
 }
 

@@ -12,13 +12,13 @@ const MaxEdgesOfNode = 1000
 // isNode checks the name of a node.
 func (v *validator) isNode(path, name string) {
 	if name == "" {
-		v.fail(path, CodeMissing, "is missing or empty")
+		v.FailAt(path, CodeMissing, "is missing or empty")
 		return
 	}
 	if _, ok := v.nodes[name]; ok || v.namesAreVague() {
 		return
 	}
-	v.fail(path, CodeUnknownNode, "no node is called %q", strictyaml.Clip(name))
+	v.FailAt(path, CodeUnknownNode, "no node is called %q", strictyaml.Clip(name))
 }
 
 // namesAreVague reports whether some node's name is not known because of a fault of shape.
@@ -26,12 +26,11 @@ func (v *validator) namesAreVague() bool {
 	if !v.vague {
 		return false
 	}
-	if v.broken[""] || v.broken["nodes"] {
+	if v.Broken("nodes") || v.AnyBroken() {
 		return true
 	}
 	for i := range v.def.Nodes {
-		path := strictyaml.IndexPath("nodes", i)
-		if v.broken[path] || v.broken[path+".name"] {
+		if v.Broken(strictyaml.IndexPath("nodes", i) + ".name") {
 			return true
 		}
 	}
@@ -52,14 +51,14 @@ func (v *validator) edges() {
 	for i := range v.def.Edges {
 		e := &v.def.Edges[i]
 		path := strictyaml.IndexPath("edges", i)
-		v.required(path+".id", e.ID)
+		v.Required(path+".id", e.ID)
 		if first, ok := seen[e.ID]; ok && e.ID != "" {
-			v.fail(path+".id", CodeDuplicateID, "edges[%d] has the id %q too", first, strictyaml.Clip(e.ID))
+			v.FailAt(path+".id", CodeDuplicateID, "edges[%d] has the id %q too", first, strictyaml.Clip(e.ID))
 		} else {
 			seen[e.ID] = i
 		}
 		if n := leaving[e.From] + anywhere; n > MaxEdgesOfNode {
-			v.fail(path+".from", CodeTooLarge, "%d edges leave the node %s, those of %s included; at most %d can", n, strictyaml.Clip(e.From), Any, MaxEdgesOfNode)
+			v.FailAt(path+".from", CodeTooLarge, "%d edges leave the node %s, those of %s included; at most %d can", n, strictyaml.Clip(e.From), Any, MaxEdgesOfNode)
 			leaving[e.From] = -anywhere // told once
 		}
 		if e.From != Any {
@@ -68,9 +67,9 @@ func (v *validator) edges() {
 		switch {
 		case IsEnd(e.To):
 		case e.To == Any:
-			v.fail(path+".to", CodeUnknownNode, "%s is a source only", Any)
+			v.FailAt(path+".to", CodeUnknownNode, "%s is a source only", Any)
 		case strings.HasPrefix(e.To, "_"):
-			v.fail(path+".to", CodeUnknownEnd, "unknown end %q; known are %s", strictyaml.Clip(e.To), join(Ends()))
+			v.FailAt(path+".to", CodeUnknownEnd, "unknown end %q; known are %s", strictyaml.Clip(e.To), join(Ends()))
 		default:
 			v.isNode(path+".to", e.To)
 		}
@@ -80,7 +79,7 @@ func (v *validator) edges() {
 
 func (v *validator) edgeEnd(path, name, message string) {
 	if IsEnd(name) {
-		v.fail(path, CodeUnknownNode, message, name)
+		v.FailAt(path, CodeUnknownNode, message, name)
 		return
 	}
 	v.isNode(path, name)
@@ -91,27 +90,27 @@ func (v *validator) params(path string, with []Param) {
 	for _, p := range with {
 		at := strictyaml.KeyPath(path+".with", p.Name)
 		if p.Name == "" {
-			v.fail(at, CodeMissing, "a parameter has no name")
+			v.FailAt(at, CodeMissing, "a parameter has no name")
 		}
 		if names[p.Name] {
-			v.fail(at, CodeDuplicateID, "a second parameter of this name")
+			v.FailAt(at, CodeDuplicateID, "a second parameter of this name")
 		}
 		names[p.Name] = true
 		switch p.Kind {
 		case ParamNumber:
 			if p.Number-p.Number != 0 { // NaN or infinite
-				v.fail(at, CodeOutOfRange, "%v is no finite number", p.Number)
+				v.FailAt(at, CodeOutOfRange, "%v is no finite number", p.Number)
 			}
 		case ParamText, ParamFlag:
 		default:
-			v.fail(at, CodeWrongType, "unknown kind of parameter %q", strictyaml.Clip(string(p.Kind)))
+			v.FailAt(at, CodeWrongType, "unknown kind of parameter %q", strictyaml.Clip(string(p.Kind)))
 		}
 	}
 }
 
 func (v *validator) start() {
 	if v.def.Start == "" {
-		v.fail("start", CodeMissing, "is missing: where does the traversal begin?")
+		v.FailAt("start", CodeMissing, "is missing: where does the traversal begin?")
 		return
 	}
 	v.isNode("start", v.def.Start)
@@ -126,12 +125,12 @@ func (v *validator) reach() {
 	r := reachable(v.def, v.nodes, start)
 	for i := range v.def.Nodes {
 		if first, ok := v.nodes[v.def.Nodes[i].Name]; ok && first == i && !r.nodes[i] {
-			v.fail(strictyaml.IndexPath("nodes", i), CodeUnreachable, "no path from %q reaches the node %q",
+			v.FailAt(strictyaml.IndexPath("nodes", i), CodeUnreachable, "no path from %q reaches the node %q",
 				strictyaml.Clip(v.def.Start), strictyaml.Clip(v.def.Nodes[i].Name))
 		}
 	}
 	if !r.end {
-		v.fail("edges", CodeNoEnd, "no path from %q reaches an end", strictyaml.Clip(v.def.Start))
+		v.FailAt("edges", CodeNoEnd, "no path from %q reaches an end", strictyaml.Clip(v.def.Start))
 	}
 }
 

@@ -55,10 +55,10 @@ func (v *validator) seats(i int) []seated {
 	}
 	path := personasPath(v.def, i)
 	if rule.Seats != nil && len(n.Personas) != len(rule.Seats) {
-		v.fail(path, CodePersonaCount, "%d personas; the family %s has %d", len(n.Personas), n.Family, len(rule.Seats))
+		v.FailAt(path, CodePersonaCount, "%d personas; the family %s has %d", len(n.Personas), n.Family, len(rule.Seats))
 	}
 	if rule.Seats != nil && n.Parallel {
-		v.fail(path, CodePersonaCount, "the family %s speaks in turns, not in parallel", n.Family)
+		v.FailAt(path, CodePersonaCount, "the family %s speaks in turns, not in parallel", n.Family)
 	}
 	var taken []seated
 	for j, id := range n.Personas {
@@ -77,7 +77,7 @@ func (v *validator) seats(i int) []seated {
 		want := sideOf(rule.Seats[j])
 		// A missing or unknown role is a fault of its own.
 		if got := sideOf(p.Role); slices.Contains(Roles(), p.Role) && got != want {
-			v.fail(at, CodeWrongRole, "%q has the role %s, but sits for the %s", strictyaml.Clip(id), p.Role, want)
+			v.FailAt(at, CodeWrongRole, "%q has the role %s, but sits for the %s", strictyaml.Clip(id), p.Role, want)
 		}
 		taken = append(taken, seated{path: at, side: want, persona: p})
 	}
@@ -86,10 +86,10 @@ func (v *validator) seats(i int) []seated {
 
 func (v *validator) unknownPersona(path, id string) {
 	if id == "" {
-		v.fail(path, CodeMissing, "is missing or empty")
+		v.FailAt(path, CodeMissing, "is missing or empty")
 		return
 	}
-	v.fail(path, CodeUnknownPersona, "no persona is called %q", strictyaml.Clip(id))
+	v.FailAt(path, CodeUnknownPersona, "no persona is called %q", strictyaml.Clip(id))
 }
 
 // keepApart compares every persona with the first holder of its identity, alignment and module on another side.
@@ -100,7 +100,7 @@ func (v *validator) keepApart(court []seated) {
 	for _, s := range court {
 		id := s.persona.ID
 		if first, ok := claim(personas, id, s); !ok {
-			v.fail(s.path, CodeSamePersona, "%q already sits for the %s; the %s needs an identity of its own",
+			v.FailAt(s.path, CodeSamePersona, "%q already sits for the %s; the %s needs an identity of its own",
 				strictyaml.Clip(id), first.side, s.side)
 			continue
 		}
@@ -124,12 +124,12 @@ func (v *validator) keepApart(court []seated) {
 
 // once leaves out a fault whose path and code were reported before: a persona may sit at several nodes.
 func (v *validator) once(path string, code Code, format string, args ...any) {
-	for _, e := range v.errs {
+	for _, e := range v.Faults {
 		if e.Path == path && e.Code == code {
 			return
 		}
 	}
-	v.fail(path, code, format, args...)
+	v.FailAt(path, code, format, args...)
 }
 
 // claim takes a thing for a side, or says who of another side has it.

@@ -4,25 +4,20 @@ package profile
 import (
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/host/internal/yamlpack"
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
 // Load reads a profile from a YAML file of at most 4 MiB. Its fields are those of abi.Profile by their wire names. The
 // error has all faults, each with file, line, column and path.
 func Load(path string) (*abi.Profile, error) {
-	f, err := os.Open(path)
+	data, err := strictyaml.ReadFile(path, strictyaml.MaxMessageBytes, func(path string) (fs.File, error) { return os.Open(path) })
 	if err != nil {
-		return nil, fmt.Errorf("read the profile: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, yamlpack.MaxFileBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("read the profile %s: %w", path, err)
+		return nil, err
 	}
 	return Parse(path, data)
 }
@@ -30,7 +25,7 @@ func Load(path string) (*abi.Profile, error) {
 // Parse is [Load] for bytes; file is the name for messages.
 func Parse(file string, data []byte) (*abi.Profile, error) {
 	var p abi.Profile
-	err := yamlpack.Decode(file, data, func(message []byte) (err error) {
+	err := strictyaml.Message(file, data, func(message []byte) (err error) {
 		p, err = codec.DecodeProfile(message, len(message))
 		return err
 	})

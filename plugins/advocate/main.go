@@ -8,7 +8,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/chat"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/defense"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/exchange"
 )
 
 func init() {
@@ -25,16 +24,16 @@ var advocate = chat.Player{Base: defense.Play, Question: question, Apply: apply}
 
 func question(r *abi.NodeRequest, base *abi.Artifact) *chat.Question {
 	if base.HearingTurn != nil {
-		return &chat.Question{Usual: exchange.Usual, Schema: exchange.Turn(r.Case.Labels)}
+		return &chat.Question{Usual: chat.Usual, Schema: chat.Turn(r.Case.Labels)}
 	}
 	return &chat.Question{
 		Usual: "Labels: {labels}. The charge is {charge}.\n{subject}\nItems:\n{items}\nLines that discovery quoted:\n{findings}\nChallenges:\n{challenges}\n{experiments}",
 		Schema: &chat.Schema{Kind: chat.Object, Fields: []chat.Field{
 			{Name: "argument", Schema: &chat.Schema{Kind: chat.String}, Meaning: "why the charge is wrong, citing items and findings by number"},
-			exchange.Challenges(),
+			chat.Challenges(),
 			{Name: "fight", Schema: &chat.Schema{Kind: chat.Boolean}, Meaning: "false if you would concede the charge"},
 			{Name: "label", Schema: &chat.Schema{Kind: chat.String, Enum: r.Case.Labels}, Meaning: "the most probable label"},
-			exchange.Numbers("items", "items that speak for it"), exchange.Numbers("findings", "quoted lines that speak for it"),
+			chat.Numbers("items", "items that speak for it"), chat.Numbers("findings", "quoted lines that speak for it"),
 		}},
 	}
 }
@@ -45,17 +44,17 @@ func apply(r *abi.NodeRequest, base *abi.Artifact, answers []chat.Value, _ *chat
 	answer, charge := answers[0], r.Indictment.ChargedDefectType
 	defended := func(item *abi.IndictmentItem) bool { return item.Supports == "" || item.Supports == charge }
 	if base.HearingTurn != nil {
-		exchange.Speak(r, base.HearingTurn, answer, defended, func(label string) bool { return label != charge })
+		chat.Speak(r, base.HearingTurn, answer, defended, func(label string) bool { return label != charge })
 		return
 	}
 	b := base.DefenseBrief
-	b.Challenges = append(b.Challenges, exchange.Challenged(r, answer, defended, b.Challenges)...)
+	b.Challenges = append(b.Challenges, chat.Challenged(r, answer, defended, b.Challenges)...)
 	label := answer.Of("label").Text()
 	said := chat.Said(r, answer.Of("argument").Text())
 	switch {
 	case b.AlternativeHypothesis != nil:
 		b.AlternativeHypothesis.Reasoning += "\n" + said
-	case label != charge && exchange.Stands(r, label, answer.Of("items").List(), answer.Of("findings").List()):
+	case label != charge && chat.Stands(r, label, answer.Of("items").List(), answer.Of("findings").List()):
 		b.PleaDeal, b.MotionToDismiss = false, false
 		b.AlternativeHypothesis = &abi.AlternativeHypothesis{Label: label, Reasoning: said, Support: support(r, label, answer.Of("items").List())}
 	case answer.Of("fight").True():

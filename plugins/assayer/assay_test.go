@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/reading"
 )
 
 func ask(t *testing.T, r *abi.JudgeRequest) map[string]abi.CriterionOpinion {
@@ -68,16 +69,6 @@ func TestAConfidenceIsHeldAgainstTheEvidence(t *testing.T) {
 	}
 }
 
-func TestAForgedItemThatIsExposedIsNoFaultOfTheOpinion(t *testing.T) {
-	t.Parallel()
-	r := request()
-	r.Opinion.Text = "The item log:L9 is struck. It stands in no document."
-	o := ask(t, r)["evidence_support"]
-	if o.NumericScore != 5 || !strings.Contains(o.Argument, "log:L9") || slices.Contains(o.CitedEvidence, "log:L9") {
-		t.Errorf("%+v", o)
-	}
-}
-
 func TestWhatIsMadeUpSinksTheScore(t *testing.T) {
 	t.Parallel()
 	r := request()
@@ -98,21 +89,6 @@ func TestWhatIsMadeUpSinksTheScore(t *testing.T) {
 		}
 		if strings.Contains(text, "says \"the mayor") && !strings.Contains(o.Argument, "\"the mayor ordered the outage\"") {
 			t.Errorf("it is not named: %s", o.Argument)
-		}
-	}
-}
-
-func TestWhatIsSaidBesideAQuotationCounts(t *testing.T) {
-	t.Parallel()
-	r := request()
-	const quoting = "The log says \"quota exceeded for volume data-7\""
-	for text, want := range map[string]int{
-		quoting + ", so that the charge stands.":                                              5,
-		quoting + ", and the store was sold to a competitor whose customers lost every coin.": 4,
-	} {
-		r.Opinion.Text = text
-		if o := ask(t, r)["evidence_support"]; o.NumericScore != want || (want == 4) != strings.Contains(o.Argument, "beside its quotation") {
-			t.Errorf("%q: %+v", text, o)
 		}
 	}
 }
@@ -153,34 +129,11 @@ func TestTooSureIsWorseThanTooModest(t *testing.T) {
 	}
 }
 
-func TestMetadataThatContradictTheTextCost(t *testing.T) {
-	t.Parallel()
-	r := request()
-	for i := range r.Evidence {
-		r.Evidence[i].Supports = ""
-	}
-	r.Opinion.Text = "The log says \"quota exceeded for volume data-7\". We conclude that with a confidence of 0.9."
-	for _, tc := range []struct {
-		key, value, words string
-		most              int
-	}{
-		{"confidence", "0.6", "contradict", 2},
-		{"confidence", "plenty", "\"plenty\"", 4},
-		{"final_classification", "squirrel", "\"squirrel\"", 3},
-		{"confidence", "0.9", "", 5},
-	} {
-		r.Opinion.Metadata = map[string]string{tc.key: tc.value}
-		if o := ask(t, r)["calibration"]; !strings.Contains(o.Argument, tc.words) || o.NumericScore != tc.most {
-			t.Errorf("%s %s: %+v", tc.key, tc.value, o)
-		}
-	}
-}
-
 func TestWhatTheAssayerCantJudge(t *testing.T) {
 	t.Parallel()
 	r := request()
 	r.Criteria = []abi.Criterion{{CriterionID: "beauty"}}
-	if _, failure := score(r); failure == nil || failure.Code != unknownCriterion {
+	if _, failure := score(r); failure == nil || failure.Code != reading.UnknownCriterion {
 		t.Errorf("%+v", failure)
 	}
 	r = request()

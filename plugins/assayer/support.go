@@ -11,14 +11,13 @@ import (
 
 // tally is what became of the claims.
 type tally struct {
-	stands, leans, partly int
-	quotations            int      // that were looked up and are more than names
-	madeUp                []string // of these, that stand nowhere
-	differs               []string // claims with a figure that the evidence has otherwise
-	forged                []string // items relied on that stand in no document
-	unfound, dangling     []string
-	beside                []string // claims that say much beside a quotation
-	first                 string   // claim that rests on nothing
+	stands, partly    int
+	quotations        int      // that are more than names
+	madeUp            []string // of these, that stand nowhere
+	differs           []string // claims with a figure that the evidence has otherwise
+	forged            []string // items relied on that stand in no document
+	unfound, dangling []string
+	loose             []string // claims that rest on nothing
 }
 
 func (a *assay) tally() tally {
@@ -38,20 +37,13 @@ func (a *assay) tally() tally {
 			t.forged = append(t.forged, c.Item.SourceRef)
 		case c.Weight == 1:
 			t.stands++
-		case c.Weight > 0 && len(c.MadeUp) == 0 && c.Unfound == "" && !c.Beside && c.Item.Standing == reading.Unclaimed:
-			t.leans++
 		case c.Weight > 0:
 			t.partly++
-		default:
-			if t.first == "" && len(c.MadeUp) == 0 {
-				t.first = c.Claim.Text
-			}
+		case len(c.MadeUp) == 0:
+			t.loose = append(t.loose, c.Claim.Text)
 		}
 		if c.Unfound != "" {
 			t.unfound = append(t.unfound, c.Unfound)
-		}
-		if c.Beside {
-			t.beside = append(t.beside, c.Claim.Text)
 		}
 		if c.Dangling != "" {
 			t.dangling = append(t.dangling, c.Dangling)
@@ -60,44 +52,36 @@ func (a *assay) tally() tally {
 	return t
 }
 
-// share of the claims that the evidence bears out, from 0 to 1. That an item
-// is forged is a claim, too, and the documents bear it out.
+// share of the claims that the evidence bears out, from 0 to 1.
 func (a *assay) share() float64 {
-	all := len(a.claims) + len(a.exposed)
-	if all == 0 {
-		return 0
-	}
-	sum := float64(len(a.exposed))
+	sum := 0.0
 	for i := range a.claims {
 		sum += a.claims[i].Weight
 	}
-	return sum / float64(all)
+	return sum / float64(max(1, len(a.claims)))
 }
 
-// support scores the share of the claims that are traced to items that stand.
-// What is made up or contradicted is worse than what rests on nothing: it bounds
-// the score, whatever else is true. The more claims, the surer.
+// support scores the share of the claims that are traced to items that stand. What is made up or contradicted is worse than what rests on
+// nothing: it bounds the score, whatever else is true. The more claims, the surer.
 func (a *assay) support() abi.CriterionOpinion {
-	all := len(a.claims) + len(a.exposed)
+	all := len(a.claims)
 	o := abi.CriterionOpinion{CitedEvidence: a.cited(), RelevanceConfidence: sure(all)}
 	switch {
 	case all == 0 && a.file.AcquitsForWant(&a.request.Opinion):
 		o.NumericScore, o.RelevanceConfidence = 3, 0.3
 		o.Argument = "There is no evidence, and the opinion acquits and claims nothing that would need any."
-		return o
 	case all == 0:
 		o.NumericScore, o.Argument = 1, "The opinion makes no claim that could be traced."
-		return o
+	default:
+		t := a.tally()
+		o.NumericScore = min(reading.Grade(a.share(), 0.25, 0.5, 0.7, 0.9), t.bound(all))
+		o.Argument = t.tell(all)
 	}
-	t := a.tally()
-	o.NumericScore = min(grade(a.share(), 0.25, 0.5, 0.7, 0.9), t.bound(all))
-	o.Argument = a.tell(&t)
 	return o
 }
 
-// bound is the highest score for what was found: 2 for a made-up quotation, 1 if
-// half of them are; 3 for a contradicted figure, a forged item or a line that is not
-// there, 2 if they are a third of the claims.
+// bound is the highest score for what was found: 2 for a made-up quotation, 1 if half of them are; 3 for a contradicted figure, a forged
+// item or a line that is not there, 2 if they are a third of the claims.
 func (t *tally) bound(claims int) int {
 	wrong := len(t.differs) + len(t.forged) + len(t.dangling)
 	switch {
@@ -115,24 +99,17 @@ func (t *tally) bound(claims int) int {
 // maxNamed of a kind are named.
 const maxNamed = 3
 
-func (a *assay) tell(t *tally) string {
-	all := len(a.claims)
-	var parts []string
-	if all > 0 {
-		parts = append(parts, text.Of(t.stands, all, "claim", "rests", "rest")+" on an item that stands")
-	}
-	if t.leans > 0 {
-		parts = append(parts, text.Int(t.leans)+text.Agree(t.leans, " rests", " rest")+" on one that claims no document")
-	}
-	if t.partly > 0 {
-		parts = append(parts, text.Int(t.partly)+text.Agree(t.partly, " is", " are")+" borne out in part")
-	}
+func (t *tally) tell(claims int) string {
+	parts := []string{text.Of(t.stands, claims, "claim", "rests", "rest") + " on an item that stands"}
 	add := func(list []string, one, more string, quoted bool) {
 		if len(list) == 0 {
 			return
 		}
-		shown := make([]string, 0, maxNamed)
-		for _, s := range list[:min(len(list), maxNamed)] {
+		var shown []string
+		for i, s := range list[:min(len(list), maxNamed)] {
+			if slices.Contains(list[:i], s) {
+				continue
+			}
 			if quoted {
 				s = "\"" + reading.Snippet(s) + "\""
 			}
@@ -141,37 +118,18 @@ func (a *assay) tell(t *tally) string {
 		if len(list) > maxNamed {
 			shown = append(shown, text.Int(len(list)-maxNamed)+" more")
 		}
-		parts = append(parts, text.Int(len(list))+text.Agree(len(list), one, more)+": "+strings.Join(shown, ", "))
+		parts = append(parts, text.Int(len(list))+" "+text.Agree(len(list), one, more)+": "+strings.Join(shown, ", "))
 	}
-	nowhere := " nowhere in the evidence"
-	if len(a.file.Items) == 0 {
-		nowhere = " nowhere, there being no evidence that bears on the opinion"
+	if t.partly > 0 {
+		parts = append(parts, text.Int(t.partly)+text.Agree(t.partly, " is", " are")+" borne out in part")
 	}
-	add(t.madeUp, " quotation stands"+nowhere, " quotations stand"+nowhere, true)
-	add(t.differs, " claim has a figure that its item has otherwise", " claims have figures that their items have otherwise", false)
-	add(unique(t.forged), " item that it relies on stands in no document", " items that it relies on stand in no document", false)
-	add(unique(t.dangling), " line that it names is not in the evidence", " lines that it names are not in the evidence", false)
-	add(unique(t.unfound), " figure is in none of the lines looked at", " figures are in none of the lines looked at", false)
-	add(t.beside, " claim says much beside its quotation that is in none of the lines looked at", " claims say much beside their quotations that is in none of the lines looked at", true)
-	if t.first != "" {
-		parts = append(parts, "of those that rest on nothing the first is \""+reading.Snippet(t.first)+"\"")
-	}
-	refs := []string{}
-	for _, item := range a.exposed {
-		refs = append(refs, item.SourceRef)
-	}
-	add(unique(refs), " item of the case that stands in no document is exposed as such", " items of the case that stand in no document are exposed as such", false)
+	add(t.madeUp, "quotation stands nowhere in the evidence", "quotations stand nowhere in the evidence", true)
+	add(t.differs, "claim has a figure that its item has otherwise", "claims have figures that their items have otherwise", false)
+	add(t.forged, "item that it relies on stands in no document", "items that it relies on stand in no document", false)
+	add(t.dangling, "line that it names is not in the evidence", "lines that it names are not in the evidence", false)
+	add(t.unfound, "figure is in none of the lines looked at", "figures are in none of the lines looked at", false)
+	add(t.loose, "rests on nothing", "rest on nothing", true)
 	return strings.Join(parts, "; ") + "."
-}
-
-func unique(list []string) []string {
-	var out []string
-	for _, s := range list {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
 }
 
 // maxCited bounds what an opinion cites.

@@ -6,7 +6,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/chat"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/exchange"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/judgment"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
@@ -53,11 +52,11 @@ func question(r *abi.NodeRequest, base *abi.Artifact) *chat.Question {
 		return nil
 	}
 	return &chat.Question{
-		Usual: exchange.Usual,
+		Usual: chat.Usual,
 		Schema: &chat.Schema{Kind: chat.Object, Fields: []chat.Field{
 			{Name: "label", Schema: &chat.Schema{Kind: chat.String, Enum: labels}, Meaning: "the label that the evidence supports most"},
 			{Name: "acquit", Schema: &chat.Schema{Kind: chat.Boolean}, Meaning: "true if the evidence supports no label enough"},
-			exchange.Numbers("items", "items that the decision rests on"), exchange.Numbers("findings", "quoted lines that the decision rests on"),
+			chat.Numbers("items", "items that the decision rests on"), chat.Numbers("findings", "quoted lines that the decision rests on"),
 			{Name: "reasoning", Schema: &chat.Schema{Kind: chat.String}, Meaning: "why, citing items and findings by number"},
 		}},
 	}
@@ -86,7 +85,7 @@ func apply(r *abi.NodeRequest, base *abi.Artifact, answers []chat.Value, _ *chat
 	case chosen.acquit:
 		v.Reasoning = proceeding.Join("The evidence leaves the decision open, and the model finds no label supported enough.", said, "By the evidence alone: "+v.Reasoning)
 		return
-	case !exchange.Stands(r, chosen.label, best.Of("items").List(), best.Of("findings").List()):
+	case !chat.Stands(r, chosen.label, best.Of("items").List(), best.Of("findings").List()):
 		v.Reasoning = proceeding.Join(v.Reasoning, "The model's decision for "+chosen.label+" cites no quoted evidence for it, and does not count.")
 		return
 	}

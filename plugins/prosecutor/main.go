@@ -7,7 +7,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/chat"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/exchange"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/prosecution"
 )
@@ -26,7 +25,7 @@ var prosecutor = chat.Player{Base: prosecution.Play, Question: question, Apply: 
 
 func question(r *abi.NodeRequest, base *abi.Artifact) *chat.Question {
 	if base.HearingTurn != nil {
-		return &chat.Question{Usual: exchange.Usual, Schema: exchange.Turn(r.Case.Labels)}
+		return &chat.Question{Usual: chat.Usual, Schema: chat.Turn(r.Case.Labels)}
 	}
 	return &chat.Question{
 		Usual: "Labels: {labels}. The charge is {charge}.\n{subject}\n{light}\nItems:\n{items}\n{experiments}",
@@ -46,6 +45,6 @@ func apply(r *abi.NodeRequest, base *abi.Artifact, answers []chat.Value, _ *chat
 		return
 	}
 	charge := r.Indictment.ChargedDefectType
-	exchange.Speak(r, base.HearingTurn, answers[0], func(item *abi.IndictmentItem) bool { return item.Supports != "" && item.Supports != charge },
+	chat.Speak(r, base.HearingTurn, answers[0], func(item *abi.IndictmentItem) bool { return item.Supports != "" && item.Supports != charge },
 		func(label string) bool { return label == charge })
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/bench"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/chat"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/exchange"
 )
 
 func init() {
@@ -25,7 +24,7 @@ var reader = chat.Player{Base: bench.Play, Question: question, Apply: apply} //n
 
 func question(r *abi.NodeRequest, base *abi.Artifact) *chat.Question {
 	if base.HearingTurn != nil {
-		return &chat.Question{Usual: exchange.Usual, Schema: exchange.Turn(nil)}
+		return &chat.Question{Usual: chat.Usual, Schema: chat.Turn(nil)}
 	}
 	if base.Discovery == nil || chat.CountLines(r.Case.Documents) == 0 {
 		return nil
@@ -42,5 +41,5 @@ func apply(r *abi.NodeRequest, base *abi.Artifact, answers []chat.Value, sheet *
 		return
 	}
 	// The bench challenges whatever a line speaks against, and brings nothing for a side.
-	exchange.Speak(r, base.HearingTurn, answers[0], func(*abi.IndictmentItem) bool { return true }, func(string) bool { return false })
+	chat.Speak(r, base.HearingTurn, answers[0], func(*abi.IndictmentItem) bool { return true }, func(string) bool { return false })
 }

@@ -1,12 +1,9 @@
-// Command rhetor is a judge of an audit: it reads how an
-// opinion argues, from its words alone.
+// Command rhetor is a judge of an audit: it reads how an opinion argues.
 package main
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/judge"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/reading"
 )
 
@@ -15,21 +12,5 @@ func init() { judge.Handle(score) }
 func main() {}
 
 func score(r *abi.JudgeRequest) ([]abi.CriterionOpinion, *abi.Failure) {
-	if failure := params.Check("the rhetor", r.Params); failure != nil {
-		return nil, failure
-	}
-	hand := newReading(r)
-	opinions := make([]abi.CriterionOpinion, len(r.Criteria))
-	for i := range r.Criteria {
-		o, ok := hand.judge(r.Criteria[i].CriterionID)
-		if !ok {
-			return nil, guest.Fail(unknownCriterion, "the rhetor can't judge "+r.Criteria[i].CriterionID)
-		}
-		o.Judge, o.CriterionID = r.Judge, r.Criteria[i].CriterionID
-		reading.Reconsider(&o, r.Evidence)
-		opinions[i] = o
-	}
-	return opinions, nil
+	return reading.Judge("the rhetor", r, func(r *abi.JudgeRequest) func(string) (abi.CriterionOpinion, bool) { return newRhetoric(r).judge })
 }
-
-const unknownCriterion = "unknown_criterion"

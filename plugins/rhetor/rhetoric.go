@@ -11,36 +11,26 @@ import (
 
 // rhetoric is an opinion in its words.
 type rhetoric struct {
-	request    *abi.JudgeRequest
-	statements []reading.Statement
-	file       *reading.File
-	language   string
-	claims     []reading.Support
-	madeUp     []string // quotations that stand nowhere
-	sourced    []bool   // by statement: it says where it comes from, and there is such a place
+	request      *abi.JudgeRequest
+	statements   []reading.Statement
+	file         *reading.File
+	sourced, all int // statements that say where they come from, and all, each once
 }
 
-func newReading(r *abi.JudgeRequest) *rhetoric {
+func newRhetoric(r *abi.JudgeRequest) *rhetoric {
 	h := &rhetoric{request: r, statements: reading.Statements(r.Opinion.Text), file: reading.Open(r.Evidence)}
-	h.claims = h.file.Supports(h.statements, h.file.Labels(&r.Opinion))
-	h.language = reading.Language(h.statements)
 	looked := reading.LookedUp(h.statements)
-	h.sourced = make([]bool, len(h.statements))
 	for i := range h.statements {
-		h.sourced[i] = h.source(&h.statements[i], looked)
+		s := &h.statements[i]
+		if slices.ContainsFunc(h.statements[:i], func(before reading.Statement) bool { return s.Repeats(&before) }) {
+			continue
+		}
+		h.all++
+		if h.source(s, looked) {
+			h.sourced++
+		}
 	}
 	return h
-}
-
-// unread says whether the language of the opinion is none of which the words are known.
-func (h *rhetoric) unread() bool { return h.language == reading.Unread }
-
-// words of the language; of a text that is too short to tell its language those of English.
-func (h *rhetoric) words(by byLanguage) []string {
-	if list, ok := by[h.language]; ok {
-		return list
-	}
-	return by[reading.English]
 }
 
 func (h *rhetoric) judge(criterion string) (abi.CriterionOpinion, bool) {
@@ -59,8 +49,8 @@ func (h *rhetoric) judge(criterion string) (abi.CriterionOpinion, bool) {
 }
 
 // count is how many statements have one of the words.
-func (h *rhetoric) count(by byLanguage) int {
-	n, words := 0, h.words(by)
+func (h *rhetoric) count(words []string) int {
+	n := 0
 	for i := range h.statements {
 		if reading.Says(&h.statements[i], words...) {
 			n++
@@ -69,115 +59,47 @@ func (h *rhetoric) count(by byLanguage) int {
 	return n
 }
 
-// source says whether a statement says where it comes from: it quotes what is
-// there, or names an item, a line or a document.
+// source says whether a statement says where it comes from: it quotes what is there and nothing that is not, or names an item, a line or a
+// document. A line that is not there is no source, and the document is none beside it. Where there is no evidence nothing shows that a
+// quotation is made up.
 func (h *rhetoric) source(s *reading.Statement, looked map[string]bool) bool {
-	made := false
 	quotes := false
 	for i := range s.Quotations {
 		q := &s.Quotations[i]
 		switch {
-		case len(h.file.Items) == 0 || !looked[q.Key()] || len(h.file.Quoted(q)) > 0:
+		case len(h.file.Items) == 0 || !looked[q.Key] || len(h.file.Quoted(q)) > 0:
 			quotes = true
 		case !q.Name:
-			made = true
-			h.madeUp = append(h.madeUp, q.Text)
+			return false
 		}
-	}
-	if made || quotes {
-		return !made
 	}
 	lines := s.References(h.file.Documents)
-	for i := range h.file.Items {
-		if h.file.Items[i].Named(s, lines) {
-			return true
-		}
-	}
-	// A line that is not there is no source, and the document is none beside it.
-	return len(lines) == 0 && slices.ContainsFunc(h.file.Documents, s.NamesDocument)
+	return quotes || len(h.file.Named(s, lines)) > 0 || len(lines) == 0 && slices.ContainsFunc(h.file.Documents, s.NamesDocument)
 }
 
-// countSourced is how many statements say where they come from, each once.
-func (h *rhetoric) countSourced() (sourced, all int) {
-	for i := range h.statements {
-		if h.repeated(i) {
-			continue
-		}
-		all++
-		if h.sourced[i] {
-			sourced++
-		}
-	}
-	return sourced, all
-}
-
-// repeated says whether a statement before says the same.
-func (h *rhetoric) repeated(i int) bool {
-	for k := range i {
-		if h.statements[i].Repeats(&h.statements[k]) {
-			return true
-		}
-	}
-	return false
-}
-
-// sources scores the share of statements that say where they come from. One whose
-// quotation stands nowhere doesn't, and bounds the score, as does a figure that its
-// source has otherwise; where there is no evidence nothing shows that a source is one.
+// sources scores the share of statements that say where they come from.
 func (h *rhetoric) sources() abi.CriterionOpinion {
-	if len(h.claims) == 0 && h.file.AcquitsForWant(&h.request.Opinion) {
+	if h.sourced == 0 && h.file.AcquitsForWant(&h.request.Opinion) {
 		return opinion(3, 0.3, "There is no evidence, and the opinion acquits and claims nothing that would need a source.")
 	}
-	n, all := h.countSourced()
-	score := grade(float64(n)/float64(max(1, all)), 0.05, 0.2, 0.35, 0.5)
-	argument := text.Of(n, all, "statement", "says where it comes from", "say where they come from") + "."
-	const madeUp, unseen, contradicted = 1, 2, 2
-	if differs := h.differs(); len(differs) > 0 {
-		score = min(score, contradicted)
-		argument += " " + text.Count(len(differs), "claim") + text.Agree(len(differs), " has a figure", " have figures") + " that the evidence has otherwise: " + differs[0] +
-			text.Agree(len(differs), ".", " and others.")
-	}
-	switch made := len(h.madeUp); {
-	case made > 0:
-		score = min(score, madeUp)
-		argument += " " + text.Count(made, "quotation") + text.Agree(made, " stands", " stand") + " nowhere in the evidence: \"" + reading.Snippet(h.madeUp[0]) + "\"" +
-			text.Agree(made, ".", " and others.")
-	case n > 0 && len(h.file.Items) == 0:
-		score = min(score, unseen)
-		argument += " There is no evidence that shows it."
-	}
-	return opinion(score, 0.4, argument)
-}
-
-// differs are figures that the evidence has otherwise, one of each such claim.
-func (h *rhetoric) differs() []string {
-	var list []string
-	for i := range h.claims {
-		if figure := h.claims[i].Differs; figure != "" {
-			list = append(list, figure)
-		}
-	}
-	return list
+	score := reading.Grade(float64(h.sourced)/float64(max(1, h.all)), 0.05, 0.2, 0.35, 0.5)
+	return opinion(score, 0.4, text.Of(h.sourced, h.all, "statement", "says where it comes from", "say where they come from")+".")
 }
 
 // openness scores which parts of an argument are there.
 func (h *rhetoric) openness() abi.CriterionOpinion {
-	if h.unread() {
-		return unread()
-	}
-	sourced, _ := h.countSourced()
-	parts := []struct {
+	_, states := reading.Stated(&h.request.Opinion, h.statements)
+	score, lacks := 0, ""
+	for _, part := range []struct {
 		name  string
 		there bool
 	}{
 		{"a conclusion", h.count(concluding) > 0},
 		{"reasons", h.count(reasoning) > 0},
-		{"sources", sourced > 0},
+		{"sources", h.sourced > 0},
 		{"what speaks against it", h.count(opposing) > 0},
-		{"how sure it is", h.count(hedging) > 0 || h.count(certain) > 0 || h.states()},
-	}
-	score, lacks := 0, ""
-	for _, part := range parts {
+		{"how sure it is", states || h.count(hedging) > 0 || h.count(certain) > 0},
+	} {
 		switch {
 		case part.there:
 			score++
@@ -193,20 +115,13 @@ func (h *rhetoric) openness() abi.CriterionOpinion {
 	return opinion(max(1, score), 0.6, "It lacks "+lacks+".")
 }
 
-func (h *rhetoric) states() bool { return reading.Stated(&h.request.Opinion, h.statements).Stated }
-
 // sides scores whether two sides are heard, about as much, and answered.
 func (h *rhetoric) sides() abi.CriterionOpinion {
-	if h.unread() {
-		return unread()
-	}
 	one, other, answers := h.count(accusing), h.count(defending), h.count(answering)
-	heard := text.Count(one, "statement") + text.Agree(one, " speaks", " speak") + " of the one side, " + text.Int(other) + " of the other, " +
-		text.Int(answers) + text.Agree(answers, " answers", " answer")
 	switch {
-	case one == 0 && other == 0 && answers == 0:
+	case one+other+answers == 0:
 		return opinion(2, 0.3, "No statement speaks of a side or answers one.")
-	case one == 0 && other == 0:
+	case one+other == 0:
 		return opinion(3, 0.3, "It weighs for and against, and does not name whose arguments they are.")
 	}
 	score := 1
@@ -219,63 +134,29 @@ func (h *rhetoric) sides() abi.CriterionOpinion {
 	if answers > 0 {
 		score++
 	}
-	return opinion(score, 0.65, heard+".")
+	return opinion(score, 0.65, text.Count(one, "statement")+text.Agree(one, " speaks", " speak")+" of the one side, "+text.Int(other)+" of the other, "+
+		text.Int(answers)+text.Agree(answers, " answers", " answer")+".")
 }
 
-// tone scores whether the words are as sure as the figure, and whether they
-// assert where they should show: each statement that sounds certain and says not where
-// it comes from is a point less, up to two.
+// tone scores whether the words are as sure as the figure.
 func (h *rhetoric) tone() abi.CriterionOpinion {
-	stated := reading.Stated(&h.request.Opinion, h.statements)
-	switch {
-	case !stated.Stated:
+	stated, ok := reading.Stated(&h.request.Opinion, h.statements)
+	if !ok {
 		return opinion(2, 0.4, "It states no confidence to compare its wording with.")
-	case h.unread():
-		return unread()
 	}
-	sure, unsure, asserts := h.count(certain), h.count(hedging), 0
-	words := h.words(certain)
-	for i := range h.statements {
-		if !h.sourced[i] && reading.Says(&h.statements[i], words...) {
-			asserts++
-		}
-	}
+	sure, unsure := h.count(certain), h.count(hedging)
 	tone := float64(sure+1) / float64(sure+unsure+2)
-	score := grade(1-math.Abs(tone-stated.Value), 0.2, 0.4, 0.55, 0.7)
-	argument := "It states " + text.Share(stated.Value) + "; " + text.Count(sure, "statement") + text.Agree(sure, " sounds", " sound") + " certain, " +
+	score := reading.Grade(1-math.Abs(tone-stated), 0.2, 0.4, 0.55, 0.7)
+	argument := "It states " + text.Share(stated) + "; " + text.Count(sure, "statement") + text.Agree(sure, " sounds", " sound") + " certain, " +
 		text.Int(unsure) + " guarded"
-	const emphatic, most, contradicted = 0.9, 2, 2
-	if stated.Otherwise != nil {
-		score = min(score, contradicted)
-		argument += "; its text states " + text.Share(*stated.Otherwise)
-	}
-	if sourced, _ := h.countSourced(); stated.Value >= emphatic && sourced == 0 {
+	const emphatic, most = 0.9, 2
+	if stated >= emphatic && h.sourced == 0 {
 		score = min(score, most)
 		argument += ", and none says where it comes from"
-	}
-	if asserts > 0 {
-		score = max(1, score-min(asserts, 2))
-		argument += "; " + text.Int(asserts) + text.Agree(asserts, " asserts", " assert") + " without a source"
 	}
 	return opinion(score, 0.3, argument+".")
 }
 
-// unread is what is said of an opinion in a language whose words are not known.
-func unread() abi.CriterionOpinion {
-	return opinion(3, 0.1, "The language of the opinion isn't read: nothing can be said of its words.")
-}
-
 func opinion(score int, confidence float64, argument string) abi.CriterionOpinion {
 	return abi.CriterionOpinion{NumericScore: score, RelevanceConfidence: confidence, Argument: argument, CitedEvidence: []string{}}
-}
-
-// grade gives 1 to 5: one more for each bound that x reaches.
-func grade(x float64, bounds ...float64) int {
-	score := 1
-	for _, b := range bounds {
-		if x >= b {
-			score++
-		}
-	}
-	return score
 }

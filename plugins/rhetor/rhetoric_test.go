@@ -68,7 +68,6 @@ func TestAMadeUpQuotationIsNoSource(t *testing.T) {
 		"The log says \"belt 4 stopped\" and \"the roof fell in\".":            1,
 		"The belt stopped. The parcels were late. The shift leader was tired.": 1,
 		"The log says \"belt 4 stopped\", and 1250 parcels were waiting.":      5,
-		"The log says \"belt 4 stopped\", and 900 parcels were waiting.":       2,
 	} {
 		opinions, failure := score(&abi.JudgeRequest{
 			Judge: "j", Opinion: abi.JudicialOpinion{Text: text}, Criteria: []abi.Criterion{{CriterionID: "evidence_support"}}, Evidence: evidence,
@@ -89,44 +88,5 @@ func TestAnAcquittalForWantOfEvidenceNeedsNoSource(t *testing.T) {
 		if failure != nil || opinions[0].NumericScore != want {
 			t.Errorf("%s: %+v %+v", decision, opinions, failure)
 		}
-	}
-}
-
-func TestMetadataThatContradictTheTextBoundTheTone(t *testing.T) {
-	t.Parallel()
-	for stated, want := range map[string]int{"0.9": 2, "0.5": 5} {
-		opinions, failure := score(&abi.JudgeRequest{
-			Judge: "j", Criteria: []abi.Criterion{{CriterionID: "calibration"}},
-			Opinion: abi.JudicialOpinion{Text: "We conclude that, with a confidence of 0.5.", Metadata: map[string]string{"confidence": stated}},
-		})
-		if failure != nil || opinions[0].NumericScore != want {
-			t.Errorf("%s: %+v %+v", stated, opinions, failure)
-		}
-	}
-}
-
-func TestAssertionsAreNoReasonToBeSure(t *testing.T) {
-	t.Parallel()
-	loud := scoresOf(t, "Obviously the belt was rotten. Everybody knows that. It was definitely the foreman. Our confidence is 0.98.")["calibration"]
-	if loud > 2 {
-		t.Errorf("%d", loud)
-	}
-}
-
-func TestSidesInPlainWords(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{
-		"For the charge: the belt was old. Against it: the parcels were heavy. The defense's weak point is the clock.",
-		"Dafür spricht, dass das Band alt war. Dagegen spricht jedoch, dass die Pakete schwer waren und die Waage nicht ging.",
-		"L'accusation dit que la bande est vieille. La défense répond que les colis sont lourds, mais la balance ne marche pas.",
-		"La acusación dice que la cinta es vieja. La defensa responde que los paquetes son pesados, pero la balanza no funciona.",
-	} {
-		if got := scoresOf(t, text)["even_handedness"]; got < 4 {
-			t.Errorf("%q: %d", text, got)
-		}
-	}
-	unread := scoresOf(t, "ベルトが止まったので、荷物が待っていた。しかし、秤は壊れていた。")
-	if unread["transparency"] != 3 || unread["even_handedness"] != 3 {
-		t.Errorf("%v", unread)
 	}
 }

@@ -31,14 +31,7 @@ var kinds = []struct {
 }
 
 // read quotes the statements of the opinion that say how it argues.
-func read(documents []abi.Document, criteria []string) *abi.Discovery {
-	out := &abi.Discovery{Findings: []abi.Finding{}, Missing: []string{}}
-	i := slices.IndexFunc(documents, func(d abi.Document) bool { return d.Name == reading.OpinionName })
-	if i < 0 {
-		out.Missing = append(out.Missing, "there is no opinion to read")
-		return out
-	}
-	statements := reading.Statements(documents[i].Text)
+func read(statements []reading.Statement, _ []abi.Document, criteria []string, out *abi.Discovery) {
 	for _, kind := range kinds {
 		if !slices.Contains(criteria, kind.criterion) {
 			continue
@@ -58,5 +51,4 @@ func read(documents []abi.Document, criteria []string) *abi.Discovery {
 			out.Missing = append(out.Missing, "no statement "+kind.observation)
 		}
 	}
-	return out
 }

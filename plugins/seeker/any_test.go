@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
 )
 
@@ -20,7 +20,7 @@ func TestEveryAnswerKeepsTheContract(t *testing.T) {
 			answer := source.SourceAnswer()
 			play := seeker{func(abi.SourceQuery) (abi.SourceAnswer, *abi.Failure) { return answer, nil }}.play
 			anytrial.CheckNode(t, play, r)
-			if anytrial.CheckChoice(t, experiments.OnRemand, r) {
+			if anytrial.CheckChoice(t, proceeding.OnRemand, r) {
 				asked++
 			}
 		}

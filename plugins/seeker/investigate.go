@@ -5,9 +5,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
@@ -147,7 +147,7 @@ func summary(r *abi.NodeRequest, v *abi.InvestigateArtifact, estimate *inquiry.E
 	} else {
 		b.WriteString(v.Classification + " at " + text.Share(estimate.Of(v.Classification)) + ".")
 	}
-	if told := experiments.Summary(r.Case.Experiments, weigh.Weigh(&weigh.Matter{Labels: r.Case.Labels, Profile: r.Profile, Experiments: r.Case.Experiments})); told != "" {
+	if told := proceeding.Experimented(r.Case.Experiments, weigh.Weigh(&weigh.Matter{Labels: r.Case.Labels, Profile: r.Profile, Experiments: r.Case.Experiments})); told != "" {
 		b.WriteString(" " + told)
 	}
 	for _, e := range cited(v) {

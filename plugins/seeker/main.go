@@ -7,13 +7,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/capability"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 )
 
 func init() {
 	node.Handle(seeker{capability.Source}.play)
-	node.HandleOffers(experiments.OnRemand)
+	node.HandleOffers(proceeding.OnRemand)
 }
 
 func main() {}

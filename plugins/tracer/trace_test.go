@@ -10,13 +10,21 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/reading"
 )
 
+func traced(t *testing.T, documents ...abi.Document) *abi.Discovery {
+	t.Helper()
+	a, failure := collect(&abi.NodeRequest{Family: abi.FamilyCollect, Case: abi.CaseView{Documents: documents}})
+	if failure != nil {
+		t.Fatal(failure)
+	}
+	return a.Discovery
+}
+
 func TestEachClaimGetsItsLine(t *testing.T) {
 	t.Parallel()
 	log := "12:00 write failed\n  12:01 quota exceeded for volume data-7 \n12:02 service restarted by the operator\n"
-	d := trace([]abi.Document{
-		{Name: "opinion", Text: "The log says \"quota exceeded\". The operator restarted the service at noon. Martians were seen near the building."},
-		{Name: "log", Text: log},
-	}, nil)
+	d := traced(t,
+		abi.Document{Name: "opinion", Text: "The log says \"quota exceeded\". The operator restarted the service at noon. Martians were seen near the building."},
+		abi.Document{Name: "log", Text: log})
 	if len(d.Findings) != 2 || len(d.Missing) != 1 || !strings.Contains(d.Missing[0], "Martians") {
 		t.Fatalf("%+v", d)
 	}
@@ -25,7 +33,7 @@ func TestEachClaimGetsItsLine(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if d := trace([]abi.Document{{Name: "log", Text: log}}, nil); len(d.Missing) != 1 {
+	if d := traced(t, abi.Document{Name: "log", Text: log}); len(d.Missing) != 1 {
 		t.Errorf("without an opinion: %+v", d)
 	}
 }
@@ -33,8 +41,9 @@ func TestEachClaimGetsItsLine(t *testing.T) {
 const depot = "06:00 start\n  06:10 belt 4 stopped: 1250 parcels waiting\nscanner north restarted\nwith 64 lanes\n\n06:40 belt 4 running again, delay 0.75 s\n"
 
 // quotesOf are the quotes of a discovery in the depot's log, and what it misses.
-func quotesOf(opinion string) (quotes, missing []string) {
-	d := trace([]abi.Document{{Name: "opinion", Text: opinion}, {Name: "depot.log", Text: depot}}, nil)
+func quotesOf(t *testing.T, opinion string) (quotes, missing []string) {
+	t.Helper()
+	d := traced(t, abi.Document{Name: "opinion", Text: opinion}, abi.Document{Name: "depot.log", Text: depot})
 	for _, f := range d.Findings {
 		quotes = append(quotes, f.Quote)
 		if !strings.Contains(depot, f.Quote) {
@@ -46,7 +55,7 @@ func quotesOf(opinion string) (quotes, missing []string) {
 
 func TestEachQuotationIsFoundByItself(t *testing.T) {
 	t.Parallel()
-	quotes, missing := quotesOf(`It says "BELT 4 stopped" and then "scanner north restarted with 64", then "running again", and "the roof fell in".`)
+	quotes, missing := quotesOf(t, `It says "BELT 4 stopped" and then "scanner north restarted with 64", then "running again", and "the roof fell in".`)
 	for _, want := range []string{"06:10 belt 4 stopped: 1250 parcels waiting", "scanner north restarted\nwith 64 lanes", "06:40 belt 4 running again, delay 0.75 s"} {
 		if !slices.Contains(quotes, want) {
 			t.Errorf("%q is not in %q", want, quotes)
@@ -64,30 +73,13 @@ func TestLinesThatAreNamedAreFound(t *testing.T) {
 		"Line 6 of depot.log is of use to the other party.":         "06:40 belt 4 running again, delay 0.75 s",
 		"The lanes came back in the morning (L4).":                  "with 64 lanes",
 		"See depot.log, lines 3 and 6, for the whole of the truth.": "scanner north restarted",
-		"The delay was 3 s only.":                                   "06:40 belt 4 running again, delay 0.75 s",
 	} {
-		if quotes, _ := quotesOf(opinion); !slices.Contains(quotes, want) {
+		if quotes, _ := quotesOf(t, opinion); !slices.Contains(quotes, want) {
 			t.Errorf("%q: %q", opinion, quotes)
 		}
 	}
-	if quotes, missing := quotesOf("Martians came, as depot.log:L77 and depot.log:L5 tell."); len(quotes) > 0 || len(missing) != 3 {
+	if quotes, missing := quotesOf(t, "Martians came, as depot.log:L77 and depot.log:L5 tell."); len(quotes) > 0 || len(missing) != 3 {
 		t.Errorf("%q, missing %q", quotes, missing)
-	}
-}
-
-// A sentence over several lines gets the line of each of its clauses.
-func TestEachClauseGetsItsLine(t *testing.T) {
-	t.Parallel()
-	for opinion, want := range map[string][]string{
-		"1250 parcels were waiting at belt 4, the scanner came back with 64 lanes, and the delay was 0.75 s.": {"06:10 belt 4 stopped: 1250 parcels waiting", "with 64 lanes", "06:40 belt 4 running again, delay 0.75 s"},
-		`It says "belt 4 stopped", and the delay was 3 s.`:                                                    {"06:10 belt 4 stopped: 1250 parcels waiting", "06:40 belt 4 running again, delay 0.75 s"},
-	} {
-		quotes, _ := quotesOf(opinion)
-		for _, line := range want {
-			if !slices.Contains(quotes, line) {
-				t.Errorf("%q is not in %q", line, quotes)
-			}
-		}
 	}
 }
 
@@ -99,7 +91,7 @@ func TestFindingsAreBounded(t *testing.T) {
 		log.WriteString(line + "\n")
 		opinion.WriteString("The log says \"" + line + "\" as depot:L" + strconv.Itoa(i) + " tells. ")
 	}
-	d := trace([]abi.Document{{Name: "opinion", Text: opinion.String()}, {Name: "depot", Text: log.String()}}, nil)
+	d := traced(t, abi.Document{Name: "opinion", Text: opinion.String()}, abi.Document{Name: "depot", Text: log.String()})
 	if len(d.Findings) != maxFindings || len(d.Missing) > maxMissing {
 		t.Fatalf("%d findings, %d missing", len(d.Findings), len(d.Missing))
 	}
@@ -113,7 +105,7 @@ func TestFindingsAreBounded(t *testing.T) {
 func TestALongLineIsQuotedWhereTheQuotationStands(t *testing.T) {
 	t.Parallel()
 	log := strings.Repeat("x ", 400) + "the needle is here" + strings.Repeat(" y", 400)
-	d := trace([]abi.Document{{Name: "opinion", Text: `It says "The needle is here".`}, {Name: "log", Text: log}}, nil)
+	d := traced(t, abi.Document{Name: "opinion", Text: `It says "The needle is here".`}, abi.Document{Name: "log", Text: log})
 	if len(d.Findings) != 1 || !strings.Contains(d.Findings[0].Quote, "the needle is here") || len(d.Findings[0].Quote) > maxQuoteBytes {
 		t.Errorf("%+v", d)
 	}

@@ -31,19 +31,17 @@ func inspect(opinion *abi.JudicialOpinion, evidence []abi.Evidence) abi.Criterio
 	var absent []string
 	for i := range evidence {
 		e := &evidence[i]
-		if name, _, _ := strings.Cut(e.SourceRef, ":"); name == "opinion" || name == "dissent" {
-			continue // it was read before, or is another judge's
+		switch name, ref, _ := strings.Cut(e.SourceRef, ":"); {
+		case name == reading.OpinionName || name == reading.DissentName: // it was read before, or is another judge's
+		case name != reading.ForensicsName:
+			in.item(e)
+		case strings.HasPrefix(e.Content, "absent") && !slices.Contains(absent, ref):
+			absent = append(absent, ref)
 		}
-		if ref, found := strings.CutPrefix(e.SourceRef, "forensics:"); found {
-			if strings.HasPrefix(e.Content, "absent") && !slices.Contains(absent, ref) {
-				absent = append(absent, ref)
-			}
-			continue
-		}
-		in.item(e)
 	}
-	if len(absent) > 0 {
-		in.forged(absent, reading.Statements(opinion.Text))
+	if n := len(absent); n > 0 {
+		in.worst = max(in.worst, tampered)
+		in.told = append(in.told, text.Count(n, "item")+" of the case"+text.Agree(n, " claims a document that does not have it", " claim documents that do not have them"))
 	}
 	return in.conclude()
 }
@@ -116,27 +114,6 @@ func (in *inspection) item(e *abi.Evidence) {
 		in.culprit = true
 	}
 	in.tell(where, &found)
-}
-
-// forged tells of items that claim a document which does not have them. They
-// are the case's. An opinion that says so has done its part: nothing is left to suspect.
-func (in *inspection) forged(absent []string, statements []reading.Statement) {
-	exposed := 0
-	for _, item := range in.file.Exposed(statements) {
-		if i := slices.Index(absent, item.SourceRef); i >= 0 {
-			absent = slices.Delete(absent, i, i+1)
-			exposed++
-		}
-	}
-	if n := len(absent); n > 0 {
-		in.worst = max(in.worst, tampered)
-		in.told = append(in.told, text.Count(n, "item")+" of the case"+text.Agree(n, " claims a document that does not have it", " claim documents that do not have them")+
-			", and the opinion doesn't say so")
-	}
-	if exposed > 0 {
-		in.told = append(in.told, text.Count(exposed, "item")+" of the case"+text.Agree(exposed, " claims a document that does not have it", " claim documents that do not have them")+
-			", as the opinion says itself")
-	}
 }
 
 // Scores: of a breach that nobody reports, and of one that the opinion reports.

@@ -12,12 +12,17 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 )
 
-func request() []byte {
-	return codec.AppendNodeRequest(nil, &abi.NodeRequest{
+// request is one of a judge, with what it is offered.
+func request(change ...func(*abi.NodeRequest)) []byte {
+	r := &abi.NodeRequest{
 		Node: "verdict", Family: abi.FamilyVerdict,
 		Persona: abi.Persona{Name: "specter", Element: abi.Lightning, Role: "judge", Alignment: "arbiter"},
 		Case:    abi.CaseView{Labels: []string{"a", "b"}},
-	})
+	}
+	for _, c := range change {
+		c(r)
+	}
+	return codec.AppendNodeRequest(nil, r)
 }
 
 func acquit(*abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
@@ -59,38 +64,48 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-func TestAChooserIsAskedOnlyWhereThereAreOffers(t *testing.T) {
+func TestChoosersAndAskersAreAskedOnlyWhereThereAreOffers(t *testing.T) {
 	t.Parallel()
 	offered := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}
-	first := func(r *abi.NodeRequest) *abi.Experiment { return &r.Offers[0].Experiment }
-	none := func(*abi.NodeRequest) *abi.Experiment { return nil }
-	offers := codec.AppendNodeRequest(nil, &abi.NodeRequest{
-		Node: "verdict", Family: abi.FamilyVerdict,
-		Persona: abi.Persona{Name: "specter", Element: abi.Lightning, Role: "judge", Alignment: "arbiter"},
-		Case:    abi.CaseView{Labels: []string{"a", "b"}},
-		Offers:  []abi.ExperimentOffer{{Experiment: offered, Seconds: 2}},
-	})
+	chooses := func(r *abi.NodeRequest) *abi.Experiment { return &r.Offers[0].Experiment }
+	declines := func(*abi.NodeRequest) *abi.Experiment { return nil }
+	asks := func(r *abi.NodeRequest) *abi.Completion {
+		if len(r.Completions) > 0 {
+			return nil
+		}
+		return node.NewCompletion(&r.Models[0], 10, "", "why?")
+	}
+	offers := func(r *abi.NodeRequest) { r.Offers = []abi.ExperimentOffer{{Experiment: offered, Seconds: 2}} }
+	models := func(r *abi.NodeRequest) {
+		r.Models = []abi.ModelOffer{{Model: "reader", ContextTokens: 100, AnswerTokens: 10}}
+	}
+	answered := func(r *abi.NodeRequest) {
+		r.Completions = []abi.CompletionResult{{Model: "reader", Outcome: abi.CompletionAnswered, Answers: []string{"so"}}}
+	}
 	for _, tc := range []struct {
-		name       string
-		chooser    node.Chooser
-		request    []byte
-		experiment bool
+		name    string
+		chooser node.Chooser
+		asker   node.Asker
+		request []byte
+		want    string
 	}{
-		{"offers", first, offers, true},
-		{"offers of which it wants none", none, offers, false},
-		{"no offers", first, request(), false},
-		{"no chooser", nil, offers, false},
+		{"offers", chooses, asks, request(offers, models), "experiment"},
+		{"offers of which it wants none", declines, nil, request(offers), "artifact"},
+		{"no offers", chooses, nil, request(), "artifact"},
+		{"no chooser", nil, asks, request(offers, models), "completion"},
+		{"models", nil, asks, request(models), "completion"},
+		{"models that have answered", nil, asks, request(models, answered), "artifact"},
+		{"no models", nil, asks, request(), "artifact"},
+		{"no asker", nil, nil, request(models), "artifact"},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			response, err := codec.DecodeNodeResponse(node.AnswerOffers(tc.chooser, nil, acquit, tc.request), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if asks := response.Experiment != nil && *response.Experiment == offered; asks != tc.experiment || asks == (response.Artifact != nil) {
-				t.Errorf("experiment %v, artifact %v", response.Experiment, response.Artifact)
-			}
-		})
+		response, err := codec.DecodeNodeResponse(node.AnswerOffers(tc.chooser, tc.asker, acquit, tc.request), 0)
+		if err != nil {
+			t.Fatalf("%s: %v", tc.name, err)
+		}
+		got := map[string]bool{"experiment": response.Experiment != nil, "completion": response.Completion != nil, "artifact": response.Artifact != nil}
+		if !got[tc.want] { // the decoder knows that there is no other
+			t.Errorf("%s: %+v, want the %s", tc.name, response, tc.want)
+		}
 	}
 }
 
@@ -103,49 +118,6 @@ func ExampleHandle() {
 	})
 	fmt.Println("registered")
 	// Output: registered
-}
-
-func TestAnAskerIsAskedOnlyWhereThereAreModels(t *testing.T) {
-	t.Parallel()
-	question := &abi.Completion{
-		Model: "reader", Messages: []abi.ChatMessage{{Role: abi.ChatUser, Content: "why?"}}, AnswerTokens: 10, Samples: 1,
-	}
-	once := func(r *abi.NodeRequest) *abi.Completion {
-		if len(r.Completions) > 0 {
-			return nil
-		}
-		return question
-	}
-	asking := func(completions ...abi.CompletionResult) []byte {
-		return codec.AppendNodeRequest(nil, &abi.NodeRequest{
-			Node: "verdict", Family: abi.FamilyVerdict,
-			Persona: abi.Persona{Name: "specter", Element: abi.Lightning, Role: "judge", Alignment: "arbiter"},
-			Case:    abi.CaseView{Labels: []string{"a", "b"}},
-			Models:  []abi.ModelOffer{{Model: "reader", ContextTokens: 100, AnswerTokens: 10}}, Completions: completions,
-		})
-	}
-	for _, tc := range []struct {
-		name       string
-		asker      node.Asker
-		request    []byte
-		completion bool
-	}{
-		{"models", once, asking(), true},
-		{"models that have answered", once, asking(abi.CompletionResult{Model: "reader", Outcome: abi.CompletionAnswered, Answers: []string{"so"}}), false},
-		{"no models", once, request(), false},
-		{"no asker", nil, asking(), false},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			response, err := codec.DecodeNodeResponse(node.AnswerOffers(nil, tc.asker, acquit, tc.request), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := response.Completion != nil; got != tc.completion || got == (response.Artifact != nil) {
-				t.Errorf("completion %v, artifact %v", response.Completion, response.Artifact)
-			}
-		})
-	}
 }
 
 func TestNewCompletion(t *testing.T) {

@@ -1,9 +1,10 @@
-// Command gen writes package abi/codec from the types of package abi. Run it with `go generate ./abi`.
+// Command gen writes what is generated from the types of package abi: the codec of Go, the JSON Schemas, the test vectors, the
+// messages of the SDKs in other languages, TYPES.md and the examples of SPEC.md. Run it with `go generate ./abi`.
 package main
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -11,51 +12,51 @@ import (
 )
 
 func main() {
-	os.Exit(run(".", os.Stderr))
+	if err := run("."); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
 }
 
-// run writes the generated files below dir, the folder of package abi.
-func run(dir string, stderr io.Writer) int {
+// run writes the generated files of dir, the folder of package abi, and removes those that are no longer generated.
+func run(dir string) error {
+	files, err := generate(dir)
+	if err != nil {
+		return err
+	}
+	stale, err := stale(dir, files)
+	if err != nil {
+		return err
+	}
+	for _, name := range stale {
+		err = errors.Join(err, os.Remove(filepath.Join(dir, name)))
+	}
+	for name, content := range files {
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), content, 0o644))
+	}
+	return err
+}
+
+// contents are files by their path below the folder of package abi.
+type contents map[string][]byte
+
+func generate(dir string) (contents, error) {
 	m, err := model.Load(dir)
-	if err == nil {
-		err = write(dir, m)
-	}
 	if err != nil {
-		fmt.Fprintln(stderr, "gen:", err)
-		return 1
+		return nil, err
 	}
-	return 0
+	spec, err := os.ReadFile(filepath.Join(dir, "SPEC.md"))
+	if err != nil {
+		return nil, err
+	}
+	files := contents{}
+	return files, errors.Join(files.codec(m), files.schemas(m), files.vectors(m), files.sdks(m), files.spec(m, string(spec)))
 }
 
-// write puts the files in place and removes those that are no longer generated.
-func write(dir string, m *model.Model) error {
-	files, err := render(m)
-	if err != nil {
-		return err
-	}
-	old, err := generated(dir)
-	if err != nil {
-		return err
-	}
-	for _, name := range old {
-		if files[name] == nil {
-			if err := os.Remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
-				return err
-			}
-		}
-	}
-	for name, b := range files {
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), b, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// generated lists the generated files that are there, below dir.
-func generated(dir string) ([]string, error) {
-	var out []string
-	for _, pattern := range []string{"codec/*_gen.go", "codec/*_gen_test.go"} {
+// stale lists the files below dir that were generated once and are no longer.
+func stale(dir string, files contents) ([]string, error) {
+	var list []string
+	for _, pattern := range []string{"codec/*_gen.go", "codec/*_gen_test.go", "schema/json/*", "testdata/vectors/*"} {
 		names, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			return nil, err
@@ -65,8 +66,10 @@ func generated(dir string) ([]string, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, filepath.ToSlash(rel))
+			if files[filepath.ToSlash(rel)] == nil {
+				list = append(list, rel)
+			}
 		}
 	}
-	return out, nil
+	return list, nil
 }

@@ -2,22 +2,12 @@ package model
 
 import (
 	"go/ast"
-	"go/constant"
-	"go/token"
 	"go/types"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 )
-
-func tagged(t *ast.StructType) bool {
-	for _, f := range t.Fields.List {
-		if _, ok := abiTag(f); ok {
-			return true
-		}
-	}
-	return false
-}
 
 func abiTag(f *ast.Field) (string, bool) {
 	if f.Tag == nil {
@@ -30,29 +20,21 @@ func abiTag(f *ast.Field) (string, bool) {
 	return reflect.StructTag(s).Lookup("abi")
 }
 
-func constantString(c *types.Const) string { return constant.StringVal(c.Val()) }
-
 // fill reads the fields of a struct.
 func (r *reader) fill(s *StructType) {
-	obj := r.pkg.Scope().Lookup(s.GoName)
-	st := obj.Type().Underlying().(*types.Struct) //nolint:forcetypeassert // only structs are looked up
-	index := 0
+	spec := r.nodes[s.GoName]
 	seen := map[string]bool{}
-	for _, node := range r.nodes[s.GoName].Fields.List {
+	for _, node := range spec.Type.(*ast.StructType).Fields.List { //nolint:forcetypeassert // only structs are filled
 		tag, ok := abiTag(node)
 		switch {
 		case len(node.Names) != 1:
 			r.fault(node.Pos(), "%s: embedded fields and several names in one line are not for messages", s.GoName)
-			index += max(1, len(node.Names))
 			continue
 		case !ok:
 			r.fault(node.Pos(), "%s.%s has no abi tag", s.GoName, node.Names[0].Name)
-			index++
 			continue
 		}
-		v := st.Field(index)
-		index++
-		f := r.field(s, v, tag, node.Pos())
+		f := r.field(s, node, tag)
 		if f == nil {
 			continue
 		}
@@ -60,115 +42,76 @@ func (r *reader) fill(s *StructType) {
 			r.fault(node.Pos(), "%s: two fields are called %q", s.GoName, f.WireName)
 		}
 		seen[f.WireName] = true
-		f.Doc = comment(node.Doc)
 		s.Fields = append(s.Fields, f)
 	}
 	if len(s.Fields) > 64 {
-		r.fault(obj.Pos(), "%s has more than 64 fields: a decoder notes those seen in 64 bits", s.GoName)
+		r.fault(spec.Pos(), "%s has more than 64 fields: a decoder notes those seen in 64 bits", s.GoName)
 	}
-	s.HasRules = r.hasRules(obj)
 }
 
-// hasRules finds the method Rules(*Collector) and rejects one of another shape.
-func (r *reader) hasRules(obj types.Object) bool {
-	m, _, _ := types.LookupFieldOrMethod(types.NewPointer(obj.Type()), true, r.pkg, "Rules")
-	fn, ok := m.(*types.Func)
-	if !ok {
-		return false
-	}
-	sig := fn.Signature()
-	if sig.Params().Len() == 1 && sig.Results().Len() == 0 {
-		if p, ok := sig.Params().At(0).Type().(*types.Pointer); ok {
-			if n, ok := p.Elem().(*types.Named); ok && n.Obj().Pkg() == r.pkg && n.Obj().Name() == "Collector" {
-				return true
-			}
-		}
-	}
-	r.fault(fn.Pos(), "%s.Rules must be Rules(*Collector)", obj.Name())
-	return false
-}
-
-func (r *reader) field(s *StructType, v *types.Var, tag string, pos token.Pos) *Field {
+func (r *reader) field(s *StructType, node *ast.Field, tag string) *Field {
 	name, options, _ := strings.Cut(tag, ",")
-	f := &Field{GoName: v.Name(), WireName: name}
-	if !validName(name) {
-		r.fault(pos, "%s.%s: %q is no snake_case name", s.GoName, v.Name(), name)
+	f := &Field{GoName: node.Names[0].Name, WireName: name, Doc: comment(node.Doc)}
+	fault := func(format string, args ...any) {
+		r.fault(node.Pos(), "%s.%s"+format, append([]any{s.GoName, f.GoName}, args...)...)
 	}
-	if !v.Exported() {
-		r.fault(pos, "%s.%s is not exported", s.GoName, v.Name())
+	if !wireName.MatchString(name) {
+		fault(": %q is no snake_case name", name)
 	}
-	t := v.Type()
-	if p, ok := t.(*types.Pointer); ok {
+	if !node.Names[0].IsExported() {
+		fault(" is not exported")
+	}
+	t := node.Type
+	if p, ok := t.(*ast.StarExpr); ok {
 		f.Pointer, f.Optional = true, true
-		t = p.Elem()
+		t = p.X
 	}
 	f.Type = r.typeOf(t)
 	if f.Type == nil {
-		r.fault(pos, "%s.%s: a message cannot hold a %s", s.GoName, v.Name(), v.Type())
+		fault(": a message cannot hold a %s", types.ExprString(node.Type))
 		return nil
 	}
 	if f.Pointer && (f.Type.Kind == List || f.Type.Kind == Map) {
-		r.fault(pos, "%s.%s: no pointers to lists and maps", s.GoName, v.Name())
+		fault(": no pointers to lists and maps")
 	}
-	for option := range strings.SplitSeq(options, ",") {
-		if option == "" && options == "" {
-			break
-		}
-		if why := f.option(option); why != "" {
-			r.fault(pos, "%s.%s: option %q: %s", s.GoName, v.Name(), option, why)
+	if strings.Contains(tag, ",") {
+		for option := range strings.SplitSeq(options, ",") {
+			if why := f.option(option); why != "" {
+				fault(": option %q: %s", option, why)
+			}
 		}
 	}
 	if why := f.consistent(); why != "" {
-		r.fault(pos, "%s.%s: %s", s.GoName, v.Name(), why)
+		fault(": %s", why)
 	}
 	return f
 }
 
-func validName(name string) bool {
-	if name == "" || name[0] < 'a' || name[0] > 'z' {
-		return false
-	}
-	for i := range len(name) {
-		c := name[i]
-		if c != '_' && (c < 'a' || c > 'z') && (c < '0' || c > '9') {
-			return false
-		}
-	}
-	return true
-}
+var wireName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// basic are the types of Go that a message may hold.
+var basic = map[string]Kind{"string": String, "bool": Bool, "int": Int, "int64": Int, "float64": Float}
 
 // typeOf gives the model of a type, nil for one that no message may hold.
-func (r *reader) typeOf(t types.Type) *Type {
-	switch t := t.(type) {
-	case *types.Basic:
-		kind, ok := map[types.BasicKind]Kind{types.String: String, types.Bool: Bool, types.Int: Int, types.Int64: Int, types.Float64: Float}[t.Kind()]
-		if !ok {
-			return nil
+func (r *reader) typeOf(expr ast.Expr) *Type {
+	switch t := expr.(type) {
+	case *ast.Ident:
+		if kind, ok := basic[t.Name]; ok {
+			return &Type{Kind: kind, GoName: t.Name}
 		}
-		return &Type{Kind: kind, GoName: t.Name()}
-	case *types.Named:
-		if t.Obj().Pkg() != r.pkg {
-			return nil
+		if s := r.structs[t.Name]; s != nil {
+			return &Type{Kind: Struct, GoName: t.Name, Struct: s}
 		}
-		name := t.Obj().Name()
-		if s := r.structs[name]; s != nil {
-			return &Type{Kind: Struct, GoName: name, Struct: s}
-		}
-		if e := r.enums[name]; e != nil {
+		if e := r.enums[t.Name]; e != nil {
 			r.used[e] = true
-			return &Type{Kind: Enum, GoName: name, Enum: e}
+			return &Type{Kind: Enum, GoName: t.Name, Enum: e}
 		}
-		return nil
-	case *types.Slice:
-		if elem := r.typeOf(t.Elem()); elem != nil {
+	case *ast.ArrayType:
+		if elem := r.typeOf(t.Elt); elem != nil && t.Len == nil {
 			return &Type{Kind: List, GoName: "[]" + elem.GoName, Elem: elem}
 		}
-	case *types.Map:
-		key, ok := t.Key().(*types.Basic)
-		if !ok || key.Kind() != types.String {
-			return nil
-		}
-		if elem := r.typeOf(t.Elem()); elem != nil {
+	case *ast.MapType:
+		if elem := r.typeOf(t.Value); elem != nil && types.ExprString(t.Key) == "string" {
 			return &Type{Kind: Map, GoName: "map[string]" + elem.GoName, Elem: elem}
 		}
 	}

@@ -4,85 +4,99 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"path/filepath"
 	"slices"
-	"sort"
+	"strconv"
 	"strings"
-
-	"golang.org/x/tools/go/packages"
 )
 
-// PackagePath is the package that is read.
-const PackagePath = "github.com/shadowcourt/shadowcourt/abi"
-
-// Load reads package abi from source. dir is any directory inside the module;
-// empty is the current one. All faults are reported together.
+// Load reads package abi from the source in its folder. All faults are reported together.
 func Load(dir string) (*Model, error) {
-	pkgs, err := packages.Load(&packages.Config{
-		Dir:  dir,
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes,
-	}, PackagePath)
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
-		return nil, fmt.Errorf("model: load %s: %w", PackagePath, err)
+		return nil, err
 	}
-	if len(pkgs) != 1 {
-		return nil, fmt.Errorf("model: load %s: %d packages", PackagePath, len(pkgs))
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range names { // in order
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil, fmt.Errorf("model: %w", err)
+		}
+		files = append(files, file)
 	}
-	p := pkgs[0]
-	var faults []error
-	for _, e := range p.Errors {
-		faults = append(faults, e)
+	if len(files) == 0 {
+		return nil, fmt.Errorf("model: %s holds no package", dir)
 	}
-	if len(faults) > 0 {
-		return nil, fmt.Errorf("model: load %s: %w", PackagePath, errors.Join(faults...))
-	}
-	return FromSyntax(p.Fset, p.Syntax, p.Types)
+	return FromSyntax(fset, files)
 }
 
-// FromSyntax reads a package that is already parsed (with comments) and type-checked.
-func FromSyntax(fset *token.FileSet, files []*ast.File, pkg *types.Package) (*Model, error) {
-	r := &reader{fset: fset, pkg: pkg, structs: map[string]*StructType{}, enums: map[string]*EnumType{}, nodes: map[string]*ast.StructType{}, used: map[*EnumType]bool{}}
-	files = append([]*ast.File(nil), files...)
-	sort.Slice(files, func(i, j int) bool { return r.file(files[i].Pos()) < r.file(files[j].Pos()) })
-	var decls []*ast.GenDecl
-	for _, f := range files {
-		for _, d := range f.Decls {
-			if g, ok := d.(*ast.GenDecl); ok {
-				decls = append(decls, g)
+// FromSyntax reads a package from its files, which have comments, in their order.
+func FromSyntax(fset *token.FileSet, files []*ast.File) (*Model, error) {
+	r := &reader{fset: fset, structs: map[string]*StructType{}, enums: map[string]*EnumType{}, nodes: map[string]*ast.TypeSpec{}, used: map[*EnumType]bool{}}
+	for _, spec := range specs[*ast.TypeSpec](files) {
+		r.declare(spec)
+	}
+	for _, spec := range specs[*ast.ValueSpec](files) {
+		r.constants(spec)
+	}
+	for _, s := range r.Structs {
+		r.fill(s)
+	}
+	for _, file := range files {
+		for _, d := range file.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv != nil && fn.Name.Name == "Rules" {
+				r.rules(fn)
 			}
 		}
 	}
-	m := &Model{}
-	for _, g := range decls {
-		r.declare(m, g)
-	}
-	for _, g := range decls {
-		r.constants(g)
-	}
-	for _, s := range m.Structs {
-		r.fill(s)
-	}
-	m.Enums = slices.DeleteFunc(m.Enums, func(e *EnumType) bool { return !r.used[e] })
-	for _, e := range m.Enums {
+	r.Enums = slices.DeleteFunc(r.Enums, func(e *EnumType) bool { return !r.used[e] })
+	for _, e := range r.Enums {
 		if len(e.Values) == 0 {
-			r.fault(pkg.Scope().Lookup(e.GoName).Pos(), "enumeration %s has no values", e.GoName)
+			r.fault(r.nodes[e.GoName].Pos(), "enumeration %s has no values", e.GoName)
 		}
 	}
-	r.recursion(m)
-	if len(r.faults) > 0 {
-		return nil, errors.Join(r.faults...)
+	state := map[*StructType]int{}
+	for _, s := range r.Structs {
+		r.recursion(s, state)
 	}
-	return m, nil
+	return &r.Model, errors.Join(r.faults...)
+}
+
+// specs gives the specifications of a kind in all declarations. One that stands alone has the comment of its declaration.
+func specs[T ast.Spec](files []*ast.File) (list []T) {
+	for _, file := range files {
+		for _, d := range file.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, spec := range g.Specs {
+				if t, ok := spec.(*ast.TypeSpec); ok && len(g.Specs) == 1 && t.Doc == nil {
+					t.Doc = g.Doc
+				}
+				if s, ok := spec.(T); ok {
+					list = append(list, s)
+				}
+			}
+		}
+	}
+	return list
 }
 
 type reader struct {
+	Model
+
 	fset    *token.FileSet
-	pkg     *types.Package
 	structs map[string]*StructType
 	enums   map[string]*EnumType
-	nodes   map[string]*ast.StructType
+	nodes   map[string]*ast.TypeSpec
 	used    map[*EnumType]bool // by some message
 	faults  []error
 }
@@ -92,97 +106,84 @@ func (r *reader) fault(pos token.Pos, format string, args ...any) {
 	r.faults = append(r.faults, fmt.Errorf("%s:%d: "+format, append([]any{filepath.Base(p.Filename), p.Line}, args...)...))
 }
 
-func (r *reader) file(pos token.Pos) string { return filepath.Base(r.fset.Position(pos).Filename) }
-
-// declare notes the structs with abi tags and the exported named strings that
-// some message uses as enumerations.
-func (r *reader) declare(m *Model, g *ast.GenDecl) {
-	if g.Tok != token.TYPE {
-		return
-	}
-	for _, spec := range g.Specs {
-		ts := spec.(*ast.TypeSpec) //nolint:forcetypeassert // what a type declaration holds
-		doc := comment(ts.Doc)
-		if doc == "" && len(g.Specs) == 1 {
-			doc = comment(g.Doc)
+// declare notes the structs with abi tags, and the named strings that some message may use as enumerations.
+func (r *reader) declare(spec *ast.TypeSpec) {
+	name, doc := spec.Name.Name, comment(spec.Doc)
+	r.nodes[name] = spec
+	switch t := spec.Type.(type) {
+	case *ast.StructType:
+		if !slices.ContainsFunc(t.Fields.List, func(f *ast.Field) bool { _, ok := abiTag(f); return ok }) {
+			return
 		}
-		switch t := ts.Type.(type) {
-		case *ast.StructType:
-			if !tagged(t) {
-				continue
-			}
-			if ts.TypeParams != nil {
-				r.fault(ts.Pos(), "%s has type parameters", ts.Name.Name)
-				continue
-			}
-			s := &StructType{GoName: ts.Name.Name, WireName: WireName(ts.Name.Name), Doc: doc, File: r.file(ts.Pos())}
-			m.Structs = append(m.Structs, s)
-			r.structs[s.GoName] = s
-			r.nodes[s.GoName] = t
-		case *ast.Ident:
-			if t.Name == "string" && !ts.Assign.IsValid() {
-				e := &EnumType{GoName: ts.Name.Name, Doc: doc}
-				m.Enums = append(m.Enums, e)
-				r.enums[e.GoName] = e
-			}
+		if spec.TypeParams != nil {
+			r.fault(spec.Pos(), "%s has type parameters", name)
+			return
+		}
+		file := filepath.Base(r.fset.Position(spec.Pos()).Filename)
+		r.structs[name] = &StructType{GoName: name, WireName: WireName(name), Doc: doc, File: file}
+		r.Structs = append(r.Structs, r.structs[name])
+	case *ast.Ident:
+		if t.Name == "string" && !spec.Assign.IsValid() {
+			r.enums[name] = &EnumType{GoName: name, Doc: doc}
+			r.Enums = append(r.Enums, r.enums[name])
 		}
 	}
 }
 
-func (r *reader) constants(g *ast.GenDecl) {
-	if g.Tok != token.CONST {
-		return
-	}
-	for _, spec := range g.Specs {
-		vs := spec.(*ast.ValueSpec) //nolint:forcetypeassert // what a const declaration holds
-		for _, name := range vs.Names {
-			c, ok := r.pkg.Scope().Lookup(name.Name).(*types.Const)
-			if !ok {
-				continue
-			}
-			named, ok := c.Type().(*types.Named)
-			if !ok {
-				continue
-			}
-			if e := r.enums[named.Obj().Name()]; e != nil {
-				e.Values = append(e.Values, EnumValue{GoName: name.Name, Value: constantString(c), Doc: comment(vs.Doc)})
-			}
+// constants notes the values of enumerations, which are declared as such and have a literal each.
+func (r *reader) constants(spec *ast.ValueSpec) {
+	for i, value := range spec.Values {
+		if call, ok := value.(*ast.CallExpr); ok && r.enums[types.ExprString(call.Fun)] != nil {
+			r.fault(spec.Pos(), "%s must be declared with its type and a literal", spec.Names[i].Name)
 		}
+		e := r.enums[types.ExprString(spec.Type)]
+		if e == nil {
+			continue
+		}
+		lit, ok := value.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING {
+			r.fault(spec.Pos(), "%s must be a literal", spec.Names[i].Name)
+			continue
+		}
+		text, _ := strconv.Unquote(lit.Value) // the parser has read it
+		e.Values = append(e.Values, EnumValue{GoName: spec.Names[i].Name, Value: text, Doc: comment(spec.Doc)})
 	}
 }
 
-// recursion rejects types that contain themselves: messages are finite trees
-// of known depth.
-func (r *reader) recursion(m *Model) {
-	state := map[*StructType]int{}
-	var visit func(*StructType)
-	var through func(*Type)
-	through = func(t *Type) {
-		switch {
-		case t == nil:
-		case t.Elem != nil:
-			through(t.Elem)
-		case t.Struct != nil:
-			visit(t.Struct)
+// rules notes a method Rules(*Collector) and rejects one of another shape.
+func (r *reader) rules(fn *ast.FuncDecl) {
+	name := strings.TrimPrefix(types.ExprString(fn.Recv.List[0].Type), "*")
+	s := r.structs[name]
+	if s == nil {
+		return
+	}
+	if p := fn.Type.Params.List; len(p) != 1 || len(p[0].Names) > 1 || types.ExprString(p[0].Type) != "*Collector" || fn.Type.Results.NumFields() > 0 {
+		r.fault(fn.Pos(), "%s.Rules must be Rules(*Collector)", name)
+	}
+	s.HasRules = true
+}
+
+// recursion rejects types that contain themselves: messages are finite trees of known depth.
+func (r *reader) recursion(s *StructType, state map[*StructType]int) {
+	const open, closed = 1, 2
+	switch state[s] {
+	case open:
+		r.fault(r.nodes[s.GoName].Pos(), "%s contains itself", s.GoName)
+		return
+	case closed:
+		return
+	}
+	state[s] = open
+	for _, f := range s.Fields {
+		t := f.Type
+		for t.Elem != nil {
+			t = t.Elem
+		}
+		if t.Struct != nil {
+			r.recursion(t.Struct, state)
 		}
 	}
-	visit = func(s *StructType) {
-		switch state[s] {
-		case 1:
-			r.fault(r.pkg.Scope().Lookup(s.GoName).Pos(), "%s contains itself", s.GoName)
-			return
-		case 2:
-			return
-		}
-		state[s] = 1
-		for _, f := range s.Fields {
-			through(f.Type)
-		}
-		state[s] = 2
-	}
-	for _, s := range m.Structs {
-		visit(s)
-	}
+	state[s] = closed
 }
 
 func comment(g *ast.CommentGroup) string { return strings.TrimSpace(g.Text()) }

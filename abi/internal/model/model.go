@@ -6,6 +6,8 @@
 // errors, so that no generated part can silently skip a field or a rule.
 package model
 
+import "slices"
+
 // Kind says what a value is on the wire.
 type Kind uint8
 
@@ -62,6 +64,32 @@ type StructType struct {
 	HasRules bool
 	// Fields stand in declared order, which is the canonical order.
 	Fields []*Field
+}
+
+// Always counts the fields that are always written.
+func (s *StructType) Always() int {
+	n := 0
+	for _, f := range s.Fields {
+		if !f.Optional {
+			n++
+		}
+	}
+	return n
+}
+
+// RequiredBits has a bit for each field that must be there, the first one lowest.
+func (s *StructType) RequiredBits() (bits uint64) {
+	for i, f := range s.Fields {
+		if f.Required() {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
+
+// HasDefaults says whether some absent field has a value.
+func (s *StructType) HasDefaults() bool {
+	return slices.ContainsFunc(s.Fields, func(f *Field) bool { return f.HasDefault })
 }
 
 // Field is one key of a struct.

@@ -1,42 +1,118 @@
 package strictyaml
 
 import (
-	"cmp"
+	"bytes"
+	"errors"
 	"fmt"
-	"maps"
-	"math"
+	"io"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// Setter takes the value at a path.
-type Setter func(v *Node, path string)
+// maxDepth is far more than the levels of any format here.
+const maxDepth = 32
+
+// Node of a document.
+type Node = yaml.Node
 
 // Reader turns nodes into values. It goes on behind what is wrong, and collects all faults. The zero value is ready.
 type Reader struct {
+	// File is the name in messages.
+	File string
 	// Secret leaves the values of the file out of messages.
 	Secret bool
 	// Hint says what to do about an unknown key. Where it is nil or empty, the message lists the keys that are known.
 	Hint   func(path, key string) string
-	Faults []Fault
+	Faults Errors
 	Places Places
+
+	broken map[string]bool // paths of values that were rejected
 }
 
-// Document is [Parse] with the fault among those of the reader, and with one for each alias, merge key and value that is nested too deep;
-// what reads the values passes over aliases.
+// Document gives the root of the file's only document, or nil with the fault for which there is none. Each alias, merge key and
+// value that is nested too deep is a fault; what reads the values passes over aliases.
 func (r *Reader) Document(data []byte, maxBytes int) *Node {
-	root, fault := Parse(data, maxBytes)
+	root, fault := parse(data, maxBytes)
 	if fault != nil {
+		fault.File = r.File
 		if r.Secret && fault.Code == CodeSyntax && strings.HasPrefix(fault.Message, "not YAML") {
 			fault.Message = unquoted(fault.Message)
 		}
-		r.Faults = append(r.Faults, *fault)
+		r.Faults = append(r.Faults, fault)
 		return nil
 	}
 	r.rejectAliases(root, 0)
 	return root
+}
+
+func parse(data []byte, maxBytes int) (*Node, *Error) {
+	if len(data) > maxBytes {
+		return nil, &Error{Code: CodeTooLarge, Message: fmt.Sprintf("is larger than %d bytes", maxBytes)}
+	}
+	if at, message := badCharacter(data); message != "" {
+		return nil, &Error{Line: at.Line, Column: at.Column, Code: CodeEncoding, Message: message}
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second Node
+	err := decoder.Decode(&doc)
+	if err == nil && doc.Kind == yaml.DocumentNode && len(doc.Content) == 1 {
+		again := decoder.Decode(&second)
+		switch {
+		case errors.Is(again, io.EOF):
+			return doc.Content[0], nil
+		case again == nil:
+			return nil, &Error{Line: second.Line, Column: second.Column, Code: CodeSyntax, Message: "a second document; a file holds one"}
+		}
+		err = again
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return nil, &Error{Line: 1, Column: 1, Code: CodeSyntax, Message: "the file is empty"}
+	}
+	return nil, syntaxFault(err)
+}
+
+// badCharacter finds the first byte that is not UTF-8, or a character that YAML does not allow.
+func badCharacter(data []byte) (at Position, message string) {
+	at = Position{1, 1}
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			return at, "not UTF-8 (byte 0x" + strconv.FormatUint(uint64(data[i]), 16) + ")"
+		case r < ' ' && r != '\t' && r != '\n' && r != '\r', r >= 0x7f && r < 0xa0 && r != 0x85, r == 0xfffe, r == 0xffff:
+			return at, "control character " + strconv.QuoteRuneToASCII(r) + " is not allowed"
+		case r == '\n':
+			at = Position{at.Line + 1, 1}
+		default:
+			at.Column++
+		}
+		i += size
+	}
+	return at, ""
+}
+
+var yamlLine = regexp.MustCompile(`^line (\d+): `)
+
+// syntaxFault takes the line out of a message of the YAML library, whose errors have no types and know no column.
+func syntaxFault(err error) *Error {
+	f := &Error{Line: 1, Column: 1, Code: CodeSyntax}
+	message := strings.TrimPrefix(strings.TrimSpace(err.Error()), "yaml: ")
+	if m := yamlLine.FindStringSubmatch(message); m != nil {
+		f.Line, _ = strconv.Atoi(m[1])
+		message = message[len(m[0]):]
+	}
+	f.Message = "not YAML: " + message
+	if strings.HasPrefix(message, "exceeded max depth") {
+		f.Message = fmt.Sprintf("nested deeper than %d levels", maxDepth)
+	}
+	return f
 }
 
 // unquoted is a message of the library if it is one of those that quote nothing of the file.
@@ -68,8 +144,58 @@ func (r *Reader) rejectAliases(v *Node, depth int) {
 }
 
 // Fail notes a fault at a node.
-func (r *Reader) Fail(v *Node, path, code, format string, args ...any) {
-	r.Faults = append(r.Faults, Fault{Position{v.Line, v.Column}, path, code, fmt.Sprintf(format, args...)})
+func (r *Reader) Fail(v *Node, path string, code abi.Code, format string, args ...any) {
+	if code != CodeUnknownKey {
+		if r.broken == nil {
+			r.broken = make(map[string]bool)
+		}
+		r.broken[path] = true
+	}
+	r.Faults = append(r.Faults, &Error{r.File, v.Line, v.Column, path, code, fmt.Sprintf(format, args...)})
+}
+
+// FailAt notes a fault of what values mean at the place of a path, unless the value there, or what holds it, was rejected before.
+func (r *Reader) FailAt(path string, code abi.Code, format string, args ...any) {
+	if r.Broken(path) {
+		return
+	}
+	at := r.Places.At(path)
+	r.Faults = append(r.Faults, &Error{r.File, at.Line, at.Column, path, code, fmt.Sprintf(format, args...)})
+}
+
+// Broken says whether the value at a path, or what holds it below the whole file, was rejected by [Reader.Fail].
+func (r *Reader) Broken(path string) bool {
+	for ; path != ""; path = ParentPath(path) {
+		if r.broken[path] {
+			return true
+		}
+	}
+	return false
+}
+
+// AnyBroken says whether [Reader.Fail] rejected the whole file, or a value whose path begins with one of the prefixes.
+func (r *Reader) AnyBroken(prefixes ...string) bool {
+	for path := range r.broken {
+		if path == "" || slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(path, p) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Required checks that a text is there.
+func (r *Reader) Required(path, value string) {
+	if value == "" {
+		r.FailAt(path, CodeMissing, "is missing or empty")
+	}
+}
+
+// Err gives the faults by their places, at most [MaxErrors]; nil where there are none.
+func (r *Reader) Err() error {
+	if len(r.Faults) == 0 {
+		return nil
+	}
+	return r.Faults.Sorted()
 }
 
 // Mark notes where the value of a path stands.
@@ -80,150 +206,9 @@ func (r *Reader) Mark(v *Node, path string) {
 	r.Places[path] = Position{v.Line, v.Column}
 }
 
-func (r *Reader) isKind(v *Node, path string, kind yaml.Kind, want string) bool {
-	if v.Kind != kind && v.Kind != yaml.AliasNode {
-		r.Wrong(v, path, want)
-	}
-	return v.Kind == kind
-}
-
 // Wrong notes that a value is not what was wanted.
 func (r *Reader) Wrong(v *Node, path, want string) {
 	r.Fail(v, path, CodeWrongType, "want %s, not %s", want, r.describe(v))
-}
-
-// pairs goes through a mapping in the order of the file and leaves out repeated keys.
-func (r *Reader) pairs(v *Node, path string, join func(path, key string) string, duplicate string, each func(key, value *Node)) {
-	if !r.isKind(v, path, yaml.MappingNode, "a mapping") {
-		return
-	}
-	seen := make(map[string]int, len(v.Content)/2)
-	for i := 0; i+1 < len(v.Content); i += 2 {
-		key, value := v.Content[i], v.Content[i+1]
-		switch line, twice := seen[key.Value]; {
-		case key.Kind == yaml.AliasNode || key.ShortTag() == "!!merge":
-		case key.Kind != yaml.ScalarNode || key.ShortTag() != "!!str":
-			r.Wrong(key, path, "a text as key")
-		case twice:
-			r.Fail(key, join(path, key.Value), duplicate, "%q was given in line %d already", Clip(key.Value), line)
-		default:
-			seen[key.Value] = key.Line
-			each(key, value)
-		}
-	}
-}
-
-// Object reads a mapping with fixed keys, and gives the values of those that are there.
-func (r *Reader) Object(v *Node, path string, fields map[string]Setter) (given map[string]*Node) {
-	if _, ok := r.Places[path]; !ok { // a named object stands where its name stands
-		r.Mark(v, path)
-	}
-	given = make(map[string]*Node, len(fields))
-	r.pairs(v, path, FieldPath, CodeDuplicateKey, func(key, value *Node) {
-		sub := FieldPath(path, key.Value)
-		set, ok := fields[key.Value]
-		if !ok {
-			what := ""
-			if r.Hint != nil {
-				what = r.Hint(path, key.Value)
-			}
-			r.Fail(key, sub, CodeUnknownKey, "unknown key; %s", cmp.Or(what, "known are "+strings.Join(slices.Sorted(maps.Keys(fields)), ", ")))
-			return
-		}
-		r.Mark(value, sub)
-		given[key.Value] = value
-		set(value, sub)
-	})
-	return given
-}
-
-// Table reads a mapping whose keys are names of the author's choice. duplicate is the code of a name that is there twice.
-func (r *Reader) Table(v *Node, path, duplicate string, each func(name string, key, value *Node, path string)) {
-	r.pairs(v, path, KeyPath, duplicate, func(key, value *Node) {
-		sub := KeyPath(path, key.Value)
-		r.Mark(key, sub)
-		each(key.Value, key, value, sub)
-	})
-}
-
-// List reads a sequence; allocate is told its length first.
-func (r *Reader) List(v *Node, path, want string, allocate func(n int), each func(i int, v *Node, path string)) {
-	if !r.isKind(v, path, yaml.SequenceNode, want) {
-		return
-	}
-	allocate(len(v.Content))
-	for i, item := range v.Content {
-		sub := IndexPath(path, i)
-		r.Mark(item, sub)
-		each(i, item, sub)
-	}
-}
-
-// Scalar says whether a value is a scalar with one of the tags, and notes a fault if not.
-func (r *Reader) Scalar(v *Node, path, want string, tags ...string) bool {
-	if !r.isKind(v, path, yaml.ScalarNode, want) {
-		return false
-	}
-	if !slices.Contains(tags, v.ShortTag()) {
-		r.Wrong(v, path, want)
-		return false
-	}
-	return true
-}
-
-// Text sets a string; T is string or a vocabulary on it.
-func Text[T ~string](r *Reader, target *T) Setter {
-	return func(v *Node, path string) {
-		if r.Scalar(v, path, "a text", "!!str") {
-			*target = T(v.Value)
-		}
-	}
-}
-
-// Texts sets a list of strings; an empty list gives an empty list, never nil.
-func Texts[T ~string](r *Reader, target *[]T) Setter {
-	return func(v *Node, path string) {
-		r.List(v, path, "a list of texts",
-			func(n int) { *target = make([]T, n) },
-			func(i int, v *Node, path string) { Text(r, &(*target)[i])(v, path) })
-	}
-}
-
-// Flag sets a bool.
-func (r *Reader) Flag(target *bool) Setter {
-	return func(v *Node, path string) {
-		if r.Scalar(v, path, "true or false", "!!bool") && v.Decode(target) != nil {
-			r.Wrong(v, path, "true or false")
-		}
-	}
-}
-
-// Integer sets an int.
-func (r *Reader) Integer(target *int) Setter {
-	return func(v *Node, path string) {
-		var n int
-		switch {
-		case !r.Scalar(v, path, "an integer", "!!int"):
-		case v.Decode(&n) != nil:
-			r.Fail(v, path, CodeOutOfRange, "%s is no integer that fits", r.describe(v))
-		default:
-			*target = n
-		}
-	}
-}
-
-// Number sets a finite float64.
-func (r *Reader) Number(target *float64) Setter {
-	return func(v *Node, path string) {
-		var f float64
-		switch {
-		case !r.Scalar(v, path, "a number", "!!int", "!!float"):
-		case v.Decode(&f) != nil || math.IsNaN(f) || math.IsInf(f, 0):
-			r.Fail(v, path, CodeOutOfRange, "%s is no finite number", r.describe(v))
-		default:
-			*target = f + 0 // makes -0 a 0
-		}
-	}
 }
 
 // describe says what a value is, for a message.

@@ -5,8 +5,8 @@ package bench
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
@@ -17,7 +17,7 @@ func Play(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	}
 	switch r.Family {
 	case abi.FamilyDiscover:
-		if failure := params.Check("the bench", r.Params, experiments.Params()...); failure != nil {
+		if failure := params.Check("the bench", r.Params, proceeding.ExperimentParams()...); failure != nil {
 			return nil, failure
 		}
 		return &abi.Artifact{Discovery: discover(r)}, nil
@@ -45,7 +45,29 @@ func Choose(r *abi.NodeRequest) *abi.Experiment {
 		Labels: r.Case.Labels, Subject: r.Case.Subject, Profile: r.Profile,
 		Findings: discover(r).Findings, Signals: weigh.Standing(r.Profile, texts), Experiments: r.Case.Experiments,
 	})
-	return experiments.First(r, scale, experiments.Neutral())
+	return proceeding.First(r, scale)
 }
 
 const incomplete = "incomplete_request"
+
+// Contest contests the items that fall to the bench's element: what is flawed, and what names a label but neither quotes nor gives a
+// reason, unless a profile knows its source.
+func Contest(r *abi.ContestRequest) ([]abi.Challenge, *abi.Failure) {
+	return proceeding.ContestVague(r), nil
+}
+
+// maxFindings bounds a discovery; the strongest stay.
+const maxFindings = 64
+
+// discover reads the documents for what speaks for the labels: by the
+// profile's signals where it has some, otherwise by the labels' own names. That
+// a profile has none may only say that too few cases were there to learn any.
+func discover(r *abi.NodeRequest) *abi.Discovery {
+	if len(r.Case.Documents) == 0 {
+		return &abi.Discovery{Findings: []abi.Finding{}, Missing: []string{"the case has no documents to read"}}
+	}
+	if r.Profile != nil && len(r.Profile.Signals) > 0 {
+		return readSignals(r.Case.Documents, r.Case.Labels, r.Profile)
+	}
+	return readNames(r.Case.Documents, r.Case.Labels)
+}

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/grounds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -14,7 +13,7 @@ import (
 func note(r *abi.NodeRequest) *abi.HearingTurn {
 	before := proceeding.Challenges(r)
 	void := func(t *weigh.Testimony) bool { return t.Quote == abi.QuoteAbsent || text.Blank(t.Content) }
-	fresh := grounds.Unraised(grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, r.Profile, void), before)
+	fresh := proceeding.Object(r, before, void)
 	return &abi.HearingTurn{
 		Argument:      proceeding.Join(exhibits(r), challenged(append(before, fresh...)), round(r, fresh)),
 		NewChallenges: fresh,

@@ -1,5 +1,5 @@
 // Package chat is what modules need to ask language models: prompts from files, documents as numbered lines within a fence, schemas
-// of answers and a strict reader for them. It follows no text of a case.
+// of answers and a strict reader for them, and what of an answer counts in a hearing. It follows no text of a case.
 package chat
 
 import (

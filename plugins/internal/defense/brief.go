@@ -2,8 +2,6 @@ package defense
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/grounds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
@@ -49,8 +47,7 @@ func allChallenges(r *abi.NodeRequest) []abi.Challenge {
 
 // ownChallenges are those of the defense that were not raised before.
 func ownChallenges(r *abi.NodeRequest, before []abi.Challenge) []abi.Challenge {
-	own := grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, r.Profile, defends(r.Indictment.ChargedDefectType))
-	return grounds.Unraised(own, before)
+	return proceeding.Object(r, before, defends(r.Indictment.ChargedDefectType))
 }
 
 func alternative(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, rival string) *abi.AlternativeHypothesis {
@@ -79,7 +76,7 @@ func alternative(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challe
 	return &abi.AlternativeHypothesis{
 		Label: rival,
 		Reasoning: proceeding.Join(rival+" at "+text.Share(scale.Of(rival))+" against "+charge+" at "+text.Share(scale.Of(charge))+".",
-			items, findings, experiments.Summary(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, challenges)),
+			items, findings, proceeding.Experimented(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, challenges)),
 		Support: support,
 	}
 }

@@ -5,7 +5,6 @@ package defense
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -27,7 +26,7 @@ func Choose(r *abi.NodeRequest) *abi.Experiment {
 	if check(r) != nil {
 		return nil
 	}
-	return experiments.Next(r, weigh.Weigh(proceeding.Matter(r, allChallenges(r))), experiments.Against(r.Indictment.ChargedDefectType))
+	return proceeding.Next(r, weigh.Weigh(proceeding.Matter(r, allChallenges(r))), proceeding.Against(r.Indictment.ChargedDefectType))
 }
 
 // check says why a request cannot be answered, or nothing.
@@ -37,7 +36,7 @@ func check(r *abi.NodeRequest) *abi.Failure {
 	}
 	switch r.Family {
 	case abi.FamilyDefend:
-		return params.Check("the defense", r.Params, append(experiments.Params(), "rival_ratio")...)
+		return params.Check("the defense", r.Params, append(proceeding.ExperimentParams(), "rival_ratio")...)
 	case abi.FamilyHearing:
 		if r.Turn == nil {
 			return guest.Fail(incomplete, "a turn of the hearing needs whose turn it is")
@@ -49,3 +48,9 @@ func check(r *abi.NodeRequest) *abi.Failure {
 }
 
 const incomplete = "incomplete_request"
+
+// Contest contests the items that fall to the defense's element, whatever label they speak for: an item that is flawed serves neither
+// side.
+func Contest(r *abi.ContestRequest) ([]abi.Challenge, *abi.Failure) {
+	return proceeding.Contest(r, proceeding.Everything), nil
+}

@@ -2,7 +2,6 @@ package defense
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -44,6 +43,6 @@ func rebuttal(r *abi.NodeRequest, scale *weigh.Scale, fresh []abi.Challenge, bro
 	if len(brought) > 0 {
 		added = "Discovery adds " + text.Count(len(brought), "line") + " for other labels."
 	}
-	return proceeding.Join(against, added, experiments.Summary(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, fresh),
+	return proceeding.Join(against, added, proceeding.Experimented(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, fresh),
 		"The defense puts the charge at "+text.Share(scale.Of(charge))+".")
 }

@@ -4,7 +4,6 @@ package judgment
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -16,7 +15,7 @@ func Play(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 		return nil, failure
 	}
 	verdict := judge(r)
-	verdict.Reasoning = proceeding.Join(experiments.Base(r.Case.Experiments), verdict.Reasoning)
+	verdict.Reasoning = proceeding.Join(proceeding.BaseFails(r.Case.Experiments), verdict.Reasoning)
 	return &abi.Artifact{Verdict: verdict}, nil
 }
 
@@ -25,7 +24,7 @@ func Choose(r *abi.NodeRequest) *abi.Experiment {
 	if check(r) != nil || broken(r) != "" {
 		return nil
 	}
-	return experiments.Next(r, weigh.Weigh(proceeding.Matter(r, proceeding.Challenges(r))), experiments.Neutral())
+	return proceeding.Next(r, weigh.Weigh(proceeding.Matter(r, proceeding.Challenges(r))), proceeding.Neutral())
 }
 
 // check says why a request cannot be answered, or nothing.
@@ -36,5 +35,5 @@ func check(r *abi.NodeRequest) *abi.Failure {
 	if r.Indictment == nil || len(r.Case.Labels) == 0 {
 		return guest.Fail("incomplete_request", "a verdict needs the indictment and the labels of the case")
 	}
-	return params.Check("the verdict", r.Params, append(experiments.Params(), "min_confidence", "min_lead", "close_lead", params.EnvironmentLabels)...)
+	return params.Check("the verdict", r.Params, append(proceeding.ExperimentParams(), "min_confidence", "min_lead", "close_lead", params.EnvironmentLabels)...)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -24,7 +23,7 @@ func explain(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge)
 			out = proceeding.Join(out, "For "+label+": "+proceeding.List(items)+".")
 		}
 	}
-	return proceeding.Join(out, experiments.Summary(r.Case.Experiments, scale), findings(r), proceeding.Quarrel(r.Indictment.Evidence, challenges),
+	return proceeding.Join(out, proceeding.Experimented(r.Case.Experiments, scale), findings(r), proceeding.Quarrel(r.Indictment.Evidence, challenges),
 		unshown(len(proceeding.Challenges(r))-len(challenges)))
 }
 

@@ -1,12 +1,14 @@
-// Package proceeding reads what a request tells of the trial so far.
+// Package proceeding is what personas of the court share beside weighing: what a request tells of the trial so far, for what an item can
+// be challenged, which experiment is worth asking for, and how items are cited. Who may raise a ground, against which items, and what a
+// persona wants of an experiment is what sets them apart. All functions are pure.
 package proceeding
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/grounds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
@@ -51,7 +53,7 @@ func Findings(r *abi.NodeRequest) []abi.Finding {
 
 // Matter is what lies before the court under the given challenges: the
 // indictment's items first, then the case's others, then those of the hearing. r must hold an
-// indictment. Of the challenges only those count that show a ground, and as far as it goes: see [grounds.Shown].
+// indictment. Of the challenges only those count that show a ground, and as far as it goes: see [Shown].
 func Matter(r *abi.NodeRequest, challenges []abi.Challenge) *weigh.Matter {
 	testimony := weigh.FromIndictment(r.Indictment.Evidence, r.Exhibits, Shown(r, challenges))
 	testimony = append(testimony, weigh.Unindicted(r.Case.Evidence, r.Indictment.Evidence)...)
@@ -65,14 +67,6 @@ func Matter(r *abi.NodeRequest, challenges []abi.Challenge) *weigh.Matter {
 		Experiments: r.Case.Experiments,
 		Profile:     r.Profile,
 	}
-}
-
-// Shown are the challenges that show a ground, as severe as it is. r must hold an indictment.
-func Shown(r *abi.NodeRequest, challenges []abi.Challenge) []abi.Challenge {
-	if len(challenges) == 0 {
-		return nil
-	}
-	return grounds.Shown(challenges, grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, r.Profile)
 }
 
 // maxNewItems bounds what one turn brings to the table.
@@ -99,16 +93,7 @@ func strongest(findings []abi.Finding) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case findings[a].Strength > findings[b].Strength:
-			return -1
-		case findings[a].Strength < findings[b].Strength:
-			return 1
-		default:
-			return 0
-		}
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(findings[b].Strength, findings[a].Strength) })
 	return order
 }
 

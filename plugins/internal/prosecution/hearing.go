@@ -2,8 +2,6 @@ package prosecution
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/grounds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -26,8 +24,7 @@ func argue(r *abi.NodeRequest) *abi.HearingTurn {
 
 // ownChallenges are those of the prosecution that were not raised before.
 func ownChallenges(r *abi.NodeRequest, before []abi.Challenge) []abi.Challenge {
-	own := grounds.Of(grounds.Items(r.Indictment, r.Exhibits), r.Case.Labels, r.Profile, speaksAgainst(r.Indictment.ChargedDefectType))
-	return grounds.Unraised(own, before)
+	return proceeding.Object(r, before, speaksAgainst(r.Indictment.ChargedDefectType))
 }
 
 func argument(r *abi.NodeRequest, scale *weigh.Scale, fresh []abi.Challenge, brought []abi.IndictmentItem) string {
@@ -55,7 +52,7 @@ func argument(r *abi.NodeRequest, scale *weigh.Scale, fresh []abi.Challenge, bro
 	if len(brought) > 0 {
 		added = "Discovery adds " + text.Count(len(brought), "line") + " for it."
 	}
-	return proceeding.Join(forCharge, gone, added, experiments.Summary(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, fresh),
+	return proceeding.Join(forCharge, gone, added, proceeding.Experimented(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, fresh),
 		"The prosecution puts the charge at "+text.Share(scale.Of(charge))+".")
 }
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -29,7 +28,7 @@ func indict(r *abi.NodeRequest) *abi.Indictment {
 	}
 	return &abi.Indictment{
 		ChargedDefectType:    charge,
-		ProsecutionNarrative: proceeding.Join(narrate(charge, r.Case.Light.Confidence, items, scale.Of(charge)), experiments.Summary(r.Case.Experiments, scale), leftOut(len(r.Case.Evidence)-len(items))),
+		ProsecutionNarrative: proceeding.Join(narrate(charge, r.Case.Light.Confidence, items, scale.Of(charge)), proceeding.Experimented(r.Case.Experiments, scale), leftOut(len(r.Case.Evidence)-len(items))),
 		Evidence:             items,
 		Confidence:           scale.Of(charge),
 	}

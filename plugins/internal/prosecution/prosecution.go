@@ -5,7 +5,6 @@ package prosecution
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/experiments"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -21,7 +20,7 @@ func Play(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 		if r.Case.Light == nil {
 			return nil, guest.Fail(incomplete, "an indictment needs Light's classification")
 		}
-		if failure := params.Check("the prosecution", r.Params, experiments.Params()...); failure != nil {
+		if failure := params.Check("the prosecution", r.Params, proceeding.ExperimentParams()...); failure != nil {
 			return nil, failure
 		}
 		return &abi.Artifact{Indictment: indict(r)}, nil
@@ -42,7 +41,12 @@ func Choose(r *abi.NodeRequest) *abi.Experiment {
 	}
 	before := proceeding.Challenges(r)
 	scale := weigh.Weigh(proceeding.Matter(r, append(before, ownChallenges(r, before)...)))
-	return experiments.Next(r, scale, experiments.For(r.Indictment.ChargedDefectType))
+	return proceeding.Next(r, scale, proceeding.For(r.Indictment.ChargedDefectType))
 }
 
 const incomplete = "incomplete_request"
+
+// Contest contests the items that fall to the prosecution's element, as far as they speak against its charge.
+func Contest(r *abi.ContestRequest) ([]abi.Challenge, *abi.Failure) {
+	return proceeding.Contest(r, speaksAgainst(r.ChargedDefectType)), nil
+}

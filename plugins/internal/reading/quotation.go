@@ -1,8 +1,8 @@
 package reading
 
 import (
+	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -10,60 +10,35 @@ import (
 type Quotation struct {
 	// Text as it stands between the marks.
 	Text string
-	// Parts to look up: folded, without the signs at either end, those between ellipses.
-	Parts []string
-	// Name: it has too few words to be more than a name or a term. One that
-	// stands somewhere tells what is spoken of; one that doesn't says nothing.
+	// Key is the text folded, without the signs at either end: it is looked up, and tells quotations apart.
+	Key string
+	// Name: it has too few words to be more than a name or a term. One that stands somewhere tells what is spoken of; one that doesn't says
+	// nothing.
 	Name bool
 }
 
-// Key is by what a quotation is recognised.
-func (q *Quotation) Key() string { return strings.Join(q.Parts, " ... ") }
-
 const (
-	// minQuote is the shortest quotation, in bytes, that tells one item from another.
-	minQuote = 8
-	// minQuotedWords make a quotation; fewer are a name or a term. Of a script
-	// that doesn't part words it takes minQuotedSigns.
-	minQuotedWords, minQuotedSigns = 3, 6
+	// minQuote is the shortest quotation, in bytes, that tells one item from another; minQuotedWords make one that is no name or term.
+	minQuote, minQuotedWords = 8, 3
 	// MaxQuotations of an opinion are looked up, the first ones.
 	MaxQuotations = 64
 )
 
-func newQuotation(text string) (q Quotation, ok bool) {
-	q.Text = text
-	words, signs := 0, 0
-	for part := range strings.SplitSeq(strings.ReplaceAll(Fold(text), "[...]", "..."), "...") {
-		part = strings.Trim(part, " ,.;:!?'。，")
-		if len(part) == 0 {
-			continue
-		}
-		words += len(strings.Fields(part))
-		for _, c := range part {
-			if unparted(c) {
-				signs++
-			}
-		}
-		q.Parts = append(q.Parts, part)
-	}
-	q.Name = words < minQuotedWords && signs < minQuotedSigns
-	return q, len(q.Key()) >= minQuote || !q.Name
+func newQuotation(text string) Quotation {
+	key := strings.Trim(strings.ReplaceAll(Fold(text), "…", "..."), " ,.;:!?'")
+	return Quotation{Text: strings.TrimSpace(text), Key: key, Name: len(strings.Fields(key)) < minQuotedWords}
 }
 
-// unparted says whether a character is of a script that doesn't part words.
-func unparted(c rune) bool {
-	return c >= 0x3040 && unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana)
-}
-
-// StandsIn says whether all parts of the quotation stand in a folded text, and in which
-// of its bytes: from the first part to the last.
+// StandsIn says whether all parts of the quotation between ellipses stand in a folded text, and in which of its bytes: from the first part
+// to the last.
 func (q *Quotation) StandsIn(folded string) (from, to int, ok bool) {
-	for i, part := range q.Parts {
+	for part := range strings.SplitSeq(q.Key, "...") {
+		part = strings.Trim(part, " ,.;:!?'[]")
 		at := strings.Index(folded[to:], part)
 		if at < 0 {
 			return 0, 0, false
 		}
-		if i == 0 {
+		if to == 0 {
 			from = at
 		}
 		to += at + len(part)
@@ -71,80 +46,25 @@ func (q *Quotation) StandsIn(folded string) (from, to int, ok bool) {
 	return from, to, to > 0
 }
 
-// marks of quotation: what opens one, and what closes it.
-const opening = "\"`“„«»「『‹"
-
-func closes(open, c rune) bool {
-	switch open {
-	case '"', '`':
-		return c == open
-	case '“':
-		return c == '”'
-	case '„':
-		return c == '“' || c == '”'
-	case '«':
-		return c == '»'
-	case '»':
-		return c == '«'
-	case '「':
-		return c == '」'
-	case '『':
-		return c == '』'
-	case '‹':
-		return c == '›'
-	default:
-		return false
-	}
-}
-
 // opens says whether a quotation begins at s[at:], and behind which byte it ends.
-// A mark behind a letter or a digit opens none: 5" is a size.
 func opens(s string, at int, c rune) (end int, ok bool) {
-	if c < 0x80 && c != '"' && c != '`' || !strings.ContainsRune(opening, c) {
-		return 0, false
-	}
-	if before, _ := utf8.DecodeLastRuneInString(s[:at]); c == '"' && (unicode.IsDigit(before) || unicode.IsLetter(before) && !unparted(before)) {
+	var closing string
+	switch c {
+	case '"', '`':
+		closing = string(c)
+	case '“':
+		closing = "”"
+	default:
 		return 0, false
 	}
 	from := at + utf8.RuneLen(c)
-	for i, other := range s[from:] {
-		if closes(c, other) {
-			return from + i + utf8.RuneLen(other), true
-		}
-	}
-	return 0, false
+	i := strings.Index(s[from:], closing)
+	return from + i + len(closing), i >= 0
 }
 
-// parted parts a sentence into its quotations and what is left, in which a
-// sign stands for each of them.
-func parted(s string) (outside string, quotes []string) {
-	if !strings.ContainsAny(s, opening) {
-		return s, nil
-	}
-	var b strings.Builder
-	until := 0
-	for i, c := range s {
-		if i < until {
-			continue
-		}
-		end, ok := opens(s, i, c)
-		if !ok {
-			b.WriteRune(c)
-			continue
-		}
-		until = end
-		_, last := utf8.DecodeLastRuneInString(s[:end])
-		if quote := strings.TrimSpace(s[i+utf8.RuneLen(c) : end-last]); quote != "" {
-			quotes = append(quotes, quote)
-		}
-		b.WriteString(`""`)
-	}
-	return b.String(), quotes
-}
-
-// Unquoted is a text with a sign in place of each quotation for which leave says so.
+// Unquoted is a text with a sign in place of each quotation that leave does not want left.
 func Unquoted(s string, leave func(q *Quotation) bool) string {
-	if !strings.ContainsAny(s, opening) {
+	if !strings.ContainsAny(s, "\"`“") {
 		return s
 	}
 	var b strings.Builder
@@ -154,12 +74,12 @@ func Unquoted(s string, leave func(q *Quotation) bool) string {
 			continue
 		}
 		end, ok := opens(s, i, c)
-		if !ok || strings.ContainsRune(s[i:end], '\n') && strings.Contains(s[i:end], "\n\n") {
+		if !ok || strings.Contains(s[i:end], "\n\n") {
 			b.WriteRune(c)
 			continue
 		}
 		_, last := utf8.DecodeLastRuneInString(s[:end])
-		if q, _ := newQuotation(s[i+utf8.RuneLen(c) : end-last]); len(q.Parts) == 0 || leave(&q) {
+		if q := newQuotation(s[i+utf8.RuneLen(c) : end-last]); leave(&q) {
 			b.WriteString(s[i:end])
 		} else {
 			b.WriteString(`""`)
@@ -169,16 +89,89 @@ func Unquoted(s string, leave func(q *Quotation) bool) string {
 	return b.String()
 }
 
-// LookedUp are the quotations of statements that are looked up, each once, by
-// their key.
+// LookedUp are the quotations of statements that are looked up, each once, by their key.
 func LookedUp(statements []Statement) map[string]bool {
 	keys := make(map[string]bool)
 	for i := range statements {
-		for j := range statements[i].Quotations {
-			if key := statements[i].Quotations[j].Key(); !keys[key] && len(keys) < MaxQuotations {
-				keys[key] = true
+		for _, q := range statements[i].Quotations {
+			if len(keys) < MaxQuotations {
+				keys[q.Key] = true
 			}
 		}
 	}
 	return keys
+}
+
+// Fold gives a text in which words are looked up: small letters, one space for each run of white space, one shape of quotation marks.
+func Fold(s string) string {
+	folded, _ := fold(s, len(s))
+	return string(folded)
+}
+
+// fold gives the first bytes of the folded text, and where the last of them stands in the text.
+func fold(s string, most int) (out []byte, at int) {
+	out = make([]byte, 0, most)
+	space := false
+	for i := 0; i < len(s) && len(out) < most; i++ {
+		c := s[i]
+		switch {
+		case c == ' ' || c >= '\t' && c <= '\r':
+			space = true
+			continue
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		case c == '"' || c == '`':
+			c = '\''
+		}
+		if space && len(out) > 0 {
+			if out = append(out, ' '); len(out) == most {
+				return out, i - 1
+			}
+		}
+		out, at, space = append(out, c), i, false
+	}
+	return out, at
+}
+
+// Document is a text folded, which knows where its parts stand.
+type Document struct {
+	Folded string
+	text   string
+	lines  []line
+}
+
+// line is where a line begins, folded and in the text.
+type line struct{ folded, text int }
+
+// FoldDocument folds a document.
+func FoldDocument(s string) *Document {
+	d := &Document{text: s}
+	var b strings.Builder
+	b.Grow(len(s))
+	at := 0
+	for text := range strings.Lines(s) {
+		if folded := Fold(text); folded != "" {
+			if b.Len() > 0 {
+				b.WriteByte(' ')
+			}
+			d.lines = append(d.lines, line{b.Len(), at})
+			b.WriteString(folded)
+		}
+		at += len(text)
+	}
+	d.Folded = b.String()
+	return d
+}
+
+// Span says which part of the text became [from, to) of Folded.
+func (d *Document) Span(from, to int) (start, end int) { return d.unfold(from), d.unfold(to-1) + 1 }
+
+// unfold is where the byte stands that became Folded[at].
+func (d *Document) unfold(at int) int {
+	i, found := slices.BinarySearchFunc(d.lines, at, func(l line, at int) int { return l.folded - at })
+	if !found {
+		i = max(0, i-1)
+	}
+	_, place := fold(d.text[d.lines[i].text:], at-d.lines[i].folded+1)
+	return d.lines[i].text + place
 }

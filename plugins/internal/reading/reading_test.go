@@ -37,12 +37,12 @@ func TestReconsider(t *testing.T) {
 		{SourceRef: "dissent:rubrics:other", Content: "1 of 5: of another", RelevanceConfidence: 1, Supports: "d"},
 	}
 	o := abi.CriterionOpinion{CriterionID: "c", NumericScore: 2, RelevanceConfidence: 0.5}
-	Reconsider(&o, heard)
+	reconsider(&o, heard)
 	if o.NumericScore != 3 || o.RelevanceConfidence <= 0.5 {
 		t.Errorf("%+v", o)
 	}
 	surer := abi.CriterionOpinion{CriterionID: "c", NumericScore: 2, RelevanceConfidence: 0.95}
-	if Reconsider(&surer, heard); surer.NumericScore != 2 || surer.RelevanceConfidence != 0.95 {
+	if reconsider(&surer, heard); surer.NumericScore != 2 || surer.RelevanceConfidence != 0.95 {
 		t.Errorf("%+v", surer)
 	}
 }

@@ -12,44 +12,28 @@ type Reference struct {
 	Line     int // from 1
 }
 
-// MaxLines that an opinion names are followed, the first ones.
-const MaxLines = 64
+// MaxLines that an opinion names are followed, the first ones; maxReferences of a statement.
+const MaxLines, maxReferences = 64, 8
 
-// maxReferences of a statement are followed, maxSpan lines of a range.
-const maxReferences, maxSpan = 8, 4
-
-// lineWords stand before the number of a line.
-var lineWords = set("line lines zeile zeilen ligne lignes línea líneas linea lineas riga")
-
-// References are the lines that a statement names, by the names of the documents
-// that there are: as log.txt:L3, log.txt:3 or log.txt#3, as "line 3 of log.txt", and where
-// there is but one document as "line 3" and L3.
+// References are the lines that a statement names, by the names of the documents that there are: as log.txt:L3, log.txt:3 or log.txt#3, as
+// "line 3 of log.txt", and where there is but one document as "line 3" and L3.
 func (s *Statement) References(documents []string) []Reference {
 	if !strings.ContainsAny(s.Outside, "0123456789") {
 		return nil
 	}
 	var list []Reference
-	add := func(document string, from, to int) {
-		for line := from; line <= min(to, from+maxSpan-1); line++ {
-			if r := (Reference{document, line}); line > 0 && len(list) < maxReferences && !slices.Contains(list, r) {
-				list = append(list, r)
-			}
+	add := func(document, number string) {
+		line, _ := strconv.Atoi(digits(number))
+		if r := (Reference{document, line}); line > 0 && len(list) < maxReferences && !slices.Contains(list, r) {
+			list = append(list, r)
 		}
 	}
 	named := ""
 	for _, name := range documents {
-		for from := 0; ; {
-			at := strings.Index(s.Outside[from:], name)
-			if at < 0 {
-				break
+		for _, rest := range strings.Split(s.Outside, name)[1:] {
+			if strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "#") {
+				add(name, strings.TrimLeft(rest[1:], "Ll"))
 			}
-			end := from + at + len(name)
-			if rest := s.Outside[end:]; strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "#") {
-				if first, last := lineRange(strings.TrimLeft(rest[1:], "Ll")); first > 0 && (rest[0] != ':' || !timeOfDay(rest[1:])) {
-					add(name, first, last)
-				}
-			}
-			from = end
 		}
 		if named == "" && s.NamesDocument(name) {
 			named = name
@@ -58,71 +42,39 @@ func (s *Statement) References(documents []string) []Reference {
 	if named == "" && len(documents) == 1 {
 		named = documents[0]
 	}
-	if named != "" {
-		s.looseLines(func(from, to int) { add(named, from, to) })
+	if named == "" {
+		return list
+	}
+	words := strings.FieldsFunc(s.Outside, func(c rune) bool { return strings.ContainsRune("()[],.;:'\" \t", c) })
+	for i, word := range words {
+		if rest := strings.TrimPrefix(word, "L"); rest != word && digits(rest) == rest {
+			add(named, rest)
+		} else if word = strings.ToLower(word); i+1 < len(words) && (word == "line" || word == "lines") {
+			add(named, words[i+1])
+		}
 	}
 	return list
 }
 
-// looseLines finds the lines that are named without their document.
-func (s *Statement) looseLines(found func(from, to int)) {
-	words := strings.Fields(s.Outside)
-	for i, word := range words {
-		word = strings.Trim(word, "()[],.;:'\"")
-		if rest := strings.TrimPrefix(word, "L"); rest != word && digits(rest) == rest && rest != "" {
-			found(lineRange(rest))
-			continue
-		}
-		if !lineWords[strings.ToLower(word)] {
-			continue
-		}
-		for k := i + 1; k < min(len(words), i+6); k++ {
-			number := strings.Trim(words[k], "()[],.;:'\"")
-			if first, last := lineRange(number); first > 0 {
-				found(first, last)
-			} else if number != "and" && number != "und" && number != "et" && number != "y" && number != "to" {
-				break
-			}
-		}
+// digits are those at the beginning of a text.
+func digits(s string) string {
+	i := 0
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		i++
 	}
-}
-
-// lineRange reads "3" and "3-5", "L3-L5".
-func lineRange(s string) (from, to int) {
-	first := digits(s)
-	from, err := strconv.Atoi(first)
-	if err != nil {
-		return 0, 0
-	}
-	to = from
-	if rest := strings.TrimPrefix(strings.TrimPrefix(s[len(first):], "-"), "–"); rest != s[len(first):] {
-		if last, err := strconv.Atoi(digits(strings.TrimLeft(rest, "Ll"))); err == nil {
-			to = last
-		}
-	}
-	return from, to
-}
-
-// timeOfDay says whether a text begins with 12:34.
-func timeOfDay(s string) bool {
-	d := digits(s)
-	return len(d) > 0 && strings.HasPrefix(s[len(d):], ":") && digits(s[len(d)+1:]) != ""
+	return s[:i]
 }
 
 // minStem is the shortest name of a document that is taken for it without its ending.
 const minStem = 3
 
-// NamesDocument says whether a statement names a document, with or without
-// the ending and the folder of its name, in any case of letters.
+// NamesDocument says whether a statement names a document, with or without the ending and the folder of its name, in any case of letters.
 func (s *Statement) NamesDocument(name string) bool {
-	if Names(s.Outside, name) {
-		return true
-	}
 	stem := name[strings.LastIndexAny(name, "/\\")+1:]
 	if i := strings.LastIndexByte(stem, '.'); i > 0 {
 		stem = stem[:i]
 	}
-	return len(stem) >= minStem && Names(strings.ToLower(s.Outside), strings.ToLower(stem))
+	return Names(s.Outside, name) || len(stem) >= minStem && Names(strings.ToLower(s.Outside), strings.ToLower(stem))
 }
 
 // placeOf parts a source_ref that is a line of a document: log.txt:L3.
@@ -133,4 +85,24 @@ func placeOf(ref string) (r Reference, ok bool) {
 	}
 	line, err := strconv.Atoi(ref[i+2:])
 	return Reference{ref[:i], line}, err == nil
+}
+
+// Names says whether a text has a name as a word of its own.
+func Names(text, name string) bool {
+	for from := 0; name != ""; {
+		i := strings.Index(text[from:], name)
+		if i < 0 {
+			return false
+		}
+		start, end := from+i, from+i+len(name)
+		if (start == 0 || !wordByte(text[start-1])) && (end == len(text) || !wordByte(text[end])) {
+			return true
+		}
+		from = start + 1
+	}
+	return false
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }

@@ -1,13 +1,11 @@
-// Package reading reads an opinion: the statements that it makes, what they
-// refer to, and what of the evidence bears on them. It knows no domain: words are
-// words, and what an item is called is what its source calls it.
+// Package reading reads an opinion: the statements that it makes, what they refer to, and what of the evidence bears on them. It knows no
+// domain: words are words, and what an item is called is what its source calls it. Of languages it knows English.
 //
-// Statements that address the reader (see package steering) are no statements
-// about the case, and are left out: they can change nothing.
+// Statements that address the reader (see package steering) are no statements about the case, and are left out: they can change nothing.
 package reading
 
 import (
-	"strconv"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,37 +30,36 @@ type Statement struct {
 	tokens  []string // all words, in lower case
 	figured []figure
 	read    bool // figured was read
-
-	weighed  bool // sure was read
-	sure     Confidence
-	sureText string
 }
 
 func newStatement(text string) Statement {
-	s := Statement{Text: text, Words: Words(text), tokens: tokens(text)}
-	var quotes []string
-	s.Outside, quotes = parted(text)
-	for _, quote := range quotes {
-		if q, ok := newQuotation(quote); ok {
-			s.Quotations = append(s.Quotations, q)
+	s := Statement{Text: text, Words: words(text), tokens: tokens(text)}
+	s.Outside = Unquoted(text, func(q *Quotation) bool {
+		if q.Key != "" && (len(q.Key) >= minQuote || !q.Name) {
+			s.Quotations = append(s.Quotations, *q)
 		}
-	}
+		return false
+	})
 	return s
 }
 
-// Statements gives the sentences of a text in order. A full stop before white
-// space ends one, as does the end of a paragraph, of a heading, of an item of a
-// list. Headings and lists' marks are left out, and what addresses the reader.
+// Statements gives the sentences of a text in order. A full stop before white space ends one, as does the end of a paragraph, of a
+// heading, of an item of a list. Headings and lists' marks are left out, and what addresses the reader.
 func Statements(text string) []Statement {
-	text = head(text, maxTextBytes)
 	var list []Statement
 	paragraph := ""
 	end := func() {
-		list, paragraph = appendSentences(list, paragraph), ""
+		for paragraph != "" {
+			var sentence string
+			sentence, paragraph = cut(paragraph)
+			if sentence != "" && !strings.HasSuffix(sentence, ":") && !addresses(sentence) {
+				list = append(list, newStatement(sentence))
+			}
+		}
 	}
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(head(text, maxTextBytes)) {
 		line = strings.TrimSpace(line)
-		bare := strings.TrimLeft(line, marks)
+		bare := strings.TrimLeft(line, "#>*-•· \t")
 		if bare == "" || bare != line {
 			end()
 		}
@@ -78,28 +75,12 @@ func Statements(text string) []Statement {
 	return list
 }
 
-// marks of headings, lists and quotations at the beginning of a line.
-const marks = "#>*-•· \t"
-
-func appendSentences(list []Statement, paragraph string) []Statement {
-	for paragraph != "" {
-		var sentence string
-		sentence, paragraph = cut(paragraph)
-		if sentence != "" && !strings.HasSuffix(sentence, ":") && !addresses(sentence) {
-			list = append(list, newStatement(sentence))
-		}
-	}
-	return list
-}
-
-// addresses says whether a sentence addresses the reader. What it only quotes
-// it reports: such a sentence is about what was said.
+// addresses says whether a sentence addresses the reader. What it only quotes it reports: such a sentence is about what was said.
 func addresses(sentence string) bool {
 	return steering.Steers(Unquoted(sentence, func(*Quotation) bool { return false }))
 }
 
-// cut takes the first sentence of a line. A full stop inside of a quotation
-// ends none.
+// cut takes the first sentence of a line. A full stop inside of a quotation ends none.
 func cut(line string) (sentence, rest string) {
 	until := 0
 	for i, c := range line {
@@ -109,22 +90,15 @@ func cut(line string) (sentence, rest string) {
 		end := i + utf8.RuneLen(c)
 		if closed, ok := opens(line, i, c); ok {
 			until = closed
-		} else if strings.ContainsRune("。！？", c) || strings.ContainsRune(".!?", c) && startsWithSpace(line[end:]) {
+		} else if strings.ContainsRune("。！？", c) || strings.ContainsRune(".!?", c) && end < len(line) && (line[end] == ' ' || line[end] == '\t') {
 			return strings.TrimSpace(line[:end]), strings.TrimSpace(line[end:])
 		}
 	}
 	return strings.TrimSpace(line), ""
 }
 
-func startsWithSpace(s string) bool {
-	c, _ := utf8.DecodeRuneInString(s)
-	return s != "" && unicode.IsSpace(c)
-}
-
-// Words gives the words of a text that say something, in lower case, each
-// once, in order: of three letters and digits or more, and none of those that
-// stand in every text.
-func Words(text string) []string {
+// words gives the words of a text that say something, in lower case, each once, in order.
+func words(text string) []string {
 	var list []string
 	seen := make(map[string]bool)
 	EachWord(text, func(word string) {
@@ -136,7 +110,8 @@ func Words(text string) []string {
 	return list
 }
 
-// EachWord calls found for each word that says something, in lower case.
+// EachWord calls found for each word that says something, in lower case: of three letters and digits or more, and none of those that
+// stand in every text.
 func EachWord(text string, found func(word string)) {
 	for word := range strings.FieldsFuncSeq(text, func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
 		if utf8.RuneCountInString(word) < 3 {
@@ -163,25 +138,53 @@ func set(words string) map[string]bool {
 	return m
 }
 
-// Claims are the statements that say something that could be traced: those of
-// four words that say something, with a quotation, or with a figure of something.
+// minClaim is how many words make a statement that could be traced, minWords how many it must share with what bears on it.
+const minClaim, minWords = 4, 3
+
+// Claims are the statements that say something that could be traced: those of four words that say something, or with a quotation.
 func Claims(statements []Statement) []Statement {
-	var list []Statement
-	for i := range statements {
-		if statements[i].claims() {
-			list = append(list, statements[i])
+	return slices.DeleteFunc(slices.Clone(statements), func(s Statement) bool { return !s.claims() })
+}
+
+func (s *Statement) claims() bool { return len(s.Words) >= minClaim || len(s.Quotations) > 0 }
+
+// Says says whether one of the words stands in a statement, in any case; a word that ends with a star stands for all that begin so, and
+// one of several words for these behind each other.
+func Says(s *Statement, words ...string) bool {
+	for i := range s.tokens {
+		for _, word := range words {
+			if s.tokens[i][0] == word[0] && saysAt(s.tokens[i:], word) {
+				return true
+			}
 		}
 	}
-	return list
+	return false
 }
 
-func (s *Statement) claims() bool {
-	return len(s.Words) >= minClaim || len(s.Quotations) > 0 || s.measures()
+func saysAt(tokens []string, word string) bool {
+	for {
+		first, rest, more := strings.Cut(word, " ")
+		n := len(first) - 1
+		if len(tokens) == 0 || tokens[0] != first && (first[n] != '*' || !strings.HasPrefix(tokens[0], first[:n])) {
+			return false
+		}
+		if !more {
+			return true
+		}
+		tokens, word = tokens[1:], rest
+	}
 }
 
-// minClaim is how many words make a statement that could be traced, minWords
-// how many it must share with what bears on it.
-const minClaim, minWords = 4, 3
+// tokens are all words of a text, in lower case, without the s of a possessor.
+func tokens(text string) []string {
+	list := strings.FieldsFunc(strings.ReplaceAll(strings.ToLower(text), "’", "'"), func(c rune) bool {
+		return (c < 'a' || c > 'z') && c != '\'' && (c < 0x80 || !unicode.IsLetter(c))
+	})
+	for i, token := range list {
+		list[i] = strings.Trim(strings.TrimSuffix(token, "'s"), "'")
+	}
+	return slices.DeleteFunc(list, func(token string) bool { return token == "" })
+}
 
 // head gives the first bytes of a text, cut between characters.
 func head(s string, most int) string {
@@ -207,5 +210,3 @@ func Snippet(s string) string {
 	}
 	return strings.TrimRight(cut, " ,;:") + "…"
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

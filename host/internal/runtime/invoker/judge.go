@@ -2,7 +2,6 @@ package invoker
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -24,29 +23,11 @@ func (v Invoker) Judge(ctx context.Context, modules JudgeModules, node *pipeline
 	}
 	if err == nil {
 		var c abi.Collector
-		checkOpinions(response.Opinions, req, &c)
+		abi.CheckOpinions(response.Opinions, req, &c)
 		err = rejected(&c)
 	}
 	if err != nil {
 		return nil, v.failure(err, node, req.Judge, module, abi.CallJudge)
 	}
 	return response.Opinions, nil
-}
-
-// checkOpinions checks opinions against their request (SPEC.md §9.2).
-func checkOpinions(list []abi.CriterionOpinion, req *abi.JudgeRequest, c *abi.Collector) {
-	if len(list) != len(req.Criteria) {
-		c.Add(abi.CodeWrongAnswers, strconv.Itoa(len(list))+" opinions on "+strconv.Itoa(len(req.Criteria))+" criteria", abi.Field("opinions"))
-		return
-	}
-	for i := range list {
-		if want := req.Criteria[i].CriterionID; list[i].CriterionID != want {
-			c.Add(abi.CodeWrongAnswers, "is not the criterion at this place, "+strconv.Quote(want),
-				abi.Field("opinions"), abi.Index(i), abi.Field("criterion_id"))
-		}
-		if list[i].Judge != req.Judge {
-			c.Add(abi.CodeWrongAnswers, "is not the judge that was asked, "+strconv.Quote(req.Judge),
-				abi.Field("opinions"), abi.Index(i), abi.Field("judge"))
-		}
-	}
 }

@@ -48,15 +48,7 @@ func TestAccept_PL6_AJudgeFromTheSpecificationAloneDecidesTrials(t *testing.T) {
 func decideTour(t *testing.T, graph *pipeline.Definition, files fs.FS) {
 	t.Helper()
 	calls := &calls{of: map[string]int{}}
-	h, err := host.Open(t.Context(), host.Config{Pipeline: graph, Modules: files, Observe: calls.note})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := h.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}()
+	h := opened(t, host.Config{Pipeline: graph, Modules: files, Observe: calls.note})
 	in, err := os.Open(root(t, "examples", "dockets", "tour.jsonl"))
 	if err != nil {
 		t.Fatal(err)

@@ -90,13 +90,9 @@ func contested(t *testing.T, m *sandbox.Module, contents ...string) []abi.Challe
 			Exhibit: abi.Exhibit{EvidenceIndex: i + 2, Quote: abi.QuoteUnclaimed},
 		})
 	}
-	out, err := m.Call(t.Context(), abi.CallContest, codec.AppendContestRequest(nil, &request))
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := codec.DecodeContestResponse(out.Bytes, 0)
-	if err != nil || response.Failure != nil {
-		t.Fatalf("response %+v, error %v", response, err)
+	response := answer(t, m, abi.CallContest, codec.AppendContestRequest(nil, &request), codec.DecodeContestResponse)
+	if response.Failure != nil {
+		t.Fatalf("response %+v", response)
 	}
 	return response.Challenges
 }

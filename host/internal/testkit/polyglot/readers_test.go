@@ -105,15 +105,7 @@ func (tc *reading) try(t *testing.T, court *pipeline.Definition, files fstest.Ma
 	}
 	defer func() { _ = set.Close() }()
 	calls := &calls{of: map[string]int{}}
-	h, err := host.Open(t.Context(), host.Config{Pipeline: court, Modules: files, Models: set, CacheDir: cache, Observe: calls.note})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := h.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}()
+	h := opened(t, host.Config{Pipeline: court, Modules: files, Models: set, CacheDir: cache, Observe: calls.note})
 	outcome, err := h.Try(t.Context(), contestedCase())
 	if err != nil {
 		t.Fatal(err)

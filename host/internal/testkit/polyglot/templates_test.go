@@ -5,6 +5,7 @@ package polyglot
 import (
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -80,14 +81,7 @@ func judged(t *testing.T, m *sandbox.Module, text, criterion string, evidence ..
 		Judge: "the judge", Opinion: abi.JudicialOpinion{Text: text, CaseID: "c", CourtName: "c"},
 		Criteria: []abi.Criterion{{CriterionID: criterion}, {CriterionID: "another"}}, Evidence: evidence,
 	}
-	out, err := m.Call(t.Context(), abi.CallJudge, codec.AppendJudgeRequest(nil, &request))
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := codec.DecodeJudgeResponse(out.Bytes, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := answer(t, m, abi.CallJudge, codec.AppendJudgeRequest(nil, &request), codec.DecodeJudgeResponse)
 	if response.Failure != nil {
 		t.Fatalf("failure %+v", response.Failure)
 	}
@@ -108,13 +102,9 @@ func askPersona(t *testing.T, m *sandbox.Module) {
 		t.Errorf("discovery %+v", discovery)
 	}
 	request.Family = abi.FamilyVerdict
-	out, err := m.Call(t.Context(), abi.CallNode, codec.AppendNodeRequest(nil, &request))
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := codec.DecodeNodeResponse(out.Bytes, 0)
-	if err != nil || response.Failure == nil || response.Failure.Code != "wrong_family" {
-		t.Errorf("response %+v, error %v", response, err)
+	response := answer(t, m, abi.CallNode, codec.AppendNodeRequest(nil, &request), codec.DecodeNodeResponse)
+	if response.Failure == nil || response.Failure.Code != "wrong_family" {
+		t.Errorf("response %+v", response)
 	}
 	rejects(t, m, abi.CallNode)
 }
@@ -122,14 +112,7 @@ func askPersona(t *testing.T, m *sandbox.Module) {
 // discovered has a module read the documents and holds the answer to the contract.
 func discovered(t *testing.T, m *sandbox.Module, request *abi.NodeRequest) *abi.Discovery {
 	t.Helper()
-	out, err := m.Call(t.Context(), abi.CallNode, codec.AppendNodeRequest(nil, request))
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := codec.DecodeNodeResponse(out.Bytes, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := answer(t, m, abi.CallNode, codec.AppendNodeRequest(nil, request), codec.DecodeNodeResponse)
 	if response.Failure != nil || response.Artifact == nil || response.Artifact.Discovery == nil {
 		t.Fatalf("response %+v", response)
 	}
@@ -153,13 +136,9 @@ func evaluated(t *testing.T, m *sandbox.Module, rule string, indictment abi.Indi
 		Node: "indict", Family: abi.FamilyIndict, Questions: []abi.EdgeQuestion{{ID: "E", Evaluator: rule}},
 		Artifact: &abi.Artifact{Indictment: &indictment},
 	}
-	out, err := m.Call(t.Context(), abi.CallEdges, codec.AppendEdgeRequest(nil, &request))
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := codec.DecodeEdgeResponse(out.Bytes, 0)
-	if err != nil || response.Failure != nil || len(response.Answers) != 1 {
-		t.Fatalf("response %+v, error %v", response, err)
+	response := answer(t, m, abi.CallEdges, codec.AppendEdgeRequest(nil, &request), codec.DecodeEdgeResponse)
+	if response.Failure != nil || len(response.Answers) != 1 {
+		t.Fatalf("response %+v", response)
 	}
 	return response.Answers[0]
 }
@@ -167,26 +146,14 @@ func evaluated(t *testing.T, m *sandbox.Module, rule string, indictment abi.Indi
 // rejects sends a request that breaks the contract: the answer is a failure that names the problem.
 func rejects(t *testing.T, m *sandbox.Module, call abi.Call) {
 	t.Helper()
-	out, err := m.Call(t.Context(), call, []byte{0x81, 0xa3, 'f', 'o', 'g', 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var failure *abi.Failure
-	switch call {
-	case abi.CallJudge:
-		r, e := codec.DecodeJudgeResponse(out.Bytes, 0)
-		failure, err = r.Failure, e
-	case abi.CallNode:
-		r, e := codec.DecodeNodeResponse(out.Bytes, 0)
-		failure, err = r.Failure, e
-	case abi.CallEdges:
-		r, e := codec.DecodeEdgeResponse(out.Bytes, 0)
-		failure, err = r.Failure, e
-	case abi.CallContest:
-		r, e := codec.DecodeContestResponse(out.Bytes, 0)
-		failure, err = r.Failure, e
-	}
-	if err != nil || failure == nil || failure.Code != "bad_request" || len(failure.Message) < len("fog") || failure.Message[:3] != "fog" {
-		t.Errorf("failure %+v, error %v", failure, err)
+	broken := []byte{0x81, 0xa3, 'f', 'o', 'g', 1}
+	failure := map[abi.Call]func() *abi.Failure{
+		abi.CallJudge:   func() *abi.Failure { return answer(t, m, call, broken, codec.DecodeJudgeResponse).Failure },
+		abi.CallNode:    func() *abi.Failure { return answer(t, m, call, broken, codec.DecodeNodeResponse).Failure },
+		abi.CallEdges:   func() *abi.Failure { return answer(t, m, call, broken, codec.DecodeEdgeResponse).Failure },
+		abi.CallContest: func() *abi.Failure { return answer(t, m, call, broken, codec.DecodeContestResponse).Failure },
+	}[call]()
+	if failure == nil || failure.Code != "bad_request" || !strings.HasPrefix(failure.Message, "fog") {
+		t.Errorf("failure %+v", failure)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
 
@@ -138,6 +139,35 @@ func load(t *testing.T, wasm []byte, granted ...abi.Capability) *sandbox.Module 
 		t.Errorf("manifest %+v, exports for %v", manifest, m.Info().Calls)
 	}
 	return m
+}
+
+// answer makes a call that succeeds, and decodes its response.
+func answer[R any](t *testing.T, m *sandbox.Module, call abi.Call, request []byte, decode func([]byte, int) (R, error)) R {
+	t.Helper()
+	out, err := m.Call(t.Context(), call, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := decode(out.Bytes, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response
+}
+
+// opened is a host until the test ends.
+func opened(t *testing.T, config host.Config) *host.Host {
+	t.Helper()
+	h, err := host.Open(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
 }
 
 // succeeds says whether a program runs and ends well.

@@ -44,15 +44,7 @@ func TestAccept_PL6_ModulesOfEveryLanguageTakePartInATrial(t *testing.T) {
 func try(t *testing.T, graph *pipeline.Definition, files fs.FS, bench string) {
 	t.Helper()
 	calls := &calls{of: map[string]int{}}
-	h, err := host.Open(t.Context(), host.Config{Pipeline: graph, Modules: files, Observe: calls.note})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := h.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}()
+	h := opened(t, host.Config{Pipeline: graph, Modules: files, Observe: calls.note})
 	outcome, err := h.Try(t.Context(), contestedCase())
 	if err != nil {
 		t.Fatal(err)

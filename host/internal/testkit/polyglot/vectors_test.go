@@ -28,8 +28,7 @@ func TestSDKsKeepTheVectors(t *testing.T) {
 			l.need(t)
 			m := load(t, l.build(t, root(t, "sdk", l.name, "tests", l.vectors)), abi.CapLog, abi.CapRecall)
 			askHost(t, m)
-			askForExperiments(t, m)
-			askAModel(t, m)
+			askForMore(t, m)
 			sets, err := abitest.Sets()
 			if err != nil {
 				t.Fatal(err)
@@ -74,68 +73,44 @@ func askHost(t *testing.T, m *sandbox.Module) {
 	}
 }
 
-// askForExperiments has the module choose one of the offers, and answer where there is none for it.
-func askForExperiments(t *testing.T, m *sandbox.Module) {
+// askForMore has the module choose one of the offers, put a question to the first model, tell what became of it, and fail where there is
+// nothing for it.
+func askForMore(t *testing.T, m *sandbox.Module) {
 	t.Helper()
-	at := func(tests abi.TreeRevision) abi.ExperimentOffer {
+	run := func(tests abi.TreeRevision) abi.ExperimentOffer {
 		return abi.ExperimentOffer{Seconds: 2.5, Experiment: abi.Experiment{
 			Product: abi.Head, Tests: tests, Environment: abi.StarvedEnvironment, Order: abi.OriginalOrder, Runs: 3,
 		}}
 	}
-	refused := abi.NodeResponse{Failure: &abi.Failure{Code: "no_offer", Message: "nothing to run"}}
-	wanted := abi.NodeResponse{Experiment: &abi.Experiment{
-		Product: abi.Head, Tests: abi.Green, Environment: abi.StarvedEnvironment, Order: abi.OriginalOrder, Runs: 3,
-	}}
-	for _, tc := range []struct {
-		offers []abi.ExperimentOffer
-		want   abi.NodeResponse
-	}{
-		{nil, refused},
-		{[]abi.ExperimentOffer{at(abi.Head)}, refused},
-		{[]abi.ExperimentOffer{at(abi.Head), at(abi.Green)}, wanted},
-	} {
-		request := abi.NodeRequest{
-			Node: "verdict", Family: abi.FamilyVerdict, Persona: abi.Persona{Name: "specter", Colour: "Grey", Element: abi.Fire, Role: "judge", Alignment: "neutral"},
-			Case: abi.CaseView{Labels: []string{"a", "b"}}, Offers: tc.offers,
-		}
-		out, err := m.Call(t.Context(), abi.CallNode, codec.AppendNodeRequest(nil, &request))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if want := codec.AppendNodeResponse(nil, &tc.want); !bytes.Equal(out.Bytes, want) {
-			t.Errorf("%d offers: the answer is\n  %x, want\n  %x", len(tc.offers), out.Bytes, want)
-		}
-	}
-}
-
-// askAModel has the module put a question to the first model, and tell what became of it.
-func askAModel(t *testing.T, m *sandbox.Module) {
-	t.Helper()
+	wrong, right := run(abi.Head), run(abi.Green)
 	offer := func(tokens int) []abi.ModelOffer {
 		return []abi.ModelOffer{{Model: "one", ContextTokens: 1000, AnswerTokens: tokens}, {Model: "two", ContextTokens: 1, AnswerTokens: 1}}
 	}
 	asks := func(tokens int, messages ...abi.ChatMessage) abi.NodeResponse {
 		return abi.NodeResponse{Completion: &abi.Completion{Model: "one", Messages: messages, AnswerTokens: tokens, Samples: 1}}
 	}
+	fails := func(code, message string) abi.NodeResponse {
+		return abi.NodeResponse{Failure: &abi.Failure{Code: code, Message: message}}
+	}
+	chosen := abi.NodeResponse{Experiment: &right.Experiment}
 	system, user := abi.ChatMessage{Role: abi.ChatSystem, Content: "You judge."}, abi.ChatMessage{Role: abi.ChatUser, Content: "why?"}
-	green := []abi.ExperimentOffer{{Seconds: 1, Experiment: abi.Experiment{
-		Product: abi.Green, Tests: abi.Green, Environment: abi.CleanEnvironment, Order: abi.Alone, Runs: 1,
-	}}}
 	for name, tc := range map[string]struct {
 		change func(*abi.NodeRequest)
 		want   abi.NodeResponse
 	}{
-		"no models":         {func(*abi.NodeRequest) {}, abi.NodeResponse{Failure: &abi.Failure{Code: "no_offer", Message: "nothing to run"}}},
+		"nothing":           {func(*abi.NodeRequest) {}, fails("no_offer", "nothing to run")},
+		"another offer":     {func(r *abi.NodeRequest) { r.Offers = []abi.ExperimentOffer{wrong} }, fails("no_offer", "nothing to run")},
+		"offers":            {func(r *abi.NodeRequest) { r.Offers = []abi.ExperimentOffer{wrong, right} }, chosen},
 		"models":            {func(r *abi.NodeRequest) { r.Models, r.Prompt = offer(500), system.Content }, asks(100, system, user)},
 		"a terse model":     {func(r *abi.NodeRequest) { r.Models = offer(7) }, asks(7, user)},
-		"experiments first": {func(r *abi.NodeRequest) { r.Models, r.Offers = offer(7), green }, abi.NodeResponse{Experiment: &green[0].Experiment}},
+		"experiments first": {func(r *abi.NodeRequest) { r.Models, r.Offers = offer(7), []abi.ExperimentOffer{right} }, chosen},
 		"an answer": {func(r *abi.NodeRequest) {
 			r.Models = offer(7)
 			r.Completions = []abi.CompletionResult{{Model: "one", Outcome: abi.CompletionPartial, Answers: []string{"größe", "x"}, Detail: "2 of 3"}}
-		}, abi.NodeResponse{Failure: &abi.Failure{Code: "said", Message: "größe"}}},
+		}, fails("said", "größe")},
 		"no answer": {func(r *abi.NodeRequest) {
 			r.Completions = []abi.CompletionResult{{Model: "one", Outcome: abi.CompletionNotAsked, Answers: []string{}, Detail: "no budget"}}
-		}, abi.NodeResponse{Failure: &abi.Failure{Code: "model_not_asked", Message: "no budget"}}},
+		}, fails("model_not_asked", "no budget")},
 	} {
 		request := abi.NodeRequest{
 			Node: "verdict", Family: abi.FamilyVerdict, Persona: abi.Persona{Name: "specter", Colour: "Grey", Element: abi.Fire, Role: "judge", Alignment: "neutral"},

@@ -302,7 +302,7 @@ func atJudge(spoil func(*abi.JudgeResponse)) func(*testing.T) error {
 func onLightPath(answer abi.Artifact, feedback *abi.RemandFeedback) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
-		family := familyOf(&answer)
+		family := string(answer.Family())
 		path, err := light.New(graph(t, "pipeline: p\nnodes:\n  - {name: look, family: "+family+"}\nedges:\n  - {id: E, from: look, to: _done, evaluator: always}\nstart: look\n"), light.Config{})
 		if err != nil {
 			t.Fatal(err)

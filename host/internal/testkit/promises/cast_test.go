@@ -109,19 +109,3 @@ func (*cast) Digest(module string) string { return "sha256:" + module }
 func (*cast) Replaced(trial.Fallback)     {}
 func (*cast) Recorder() invoker.Recorder  { return nil }
 func (*cast) Told() []abi.Element         { return nil }
-
-// familyOf is the wire name of the artifact that is there, which is its family's on a Light path.
-func familyOf(a *abi.Artifact) string {
-	switch {
-	case a.Recall != nil:
-		return "recall"
-	case a.Triage != nil:
-		return "triage"
-	case a.Investigate != nil:
-		return "investigate"
-	case a.Correlate != nil:
-		return "correlate"
-	default:
-		return "report"
-	}
-}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/internal/model"
+)
+
+// sdks adds the messages of the guest SDKs, in Rust, C and TypeScript: what a module reads and writes, and nothing of the host's own
+// state. The codecs that these descriptions drive are written by hand, one small one in each language, below sdk/.
+func (files contents) sdks(m *model.Model) error {
+	p, err := gather(m)
+	if err != nil {
+		return err
+	}
+	for name, template := range map[string]string{
+		"c/shadowcourt_types.h":               "types.h.tmpl",
+		"c/shadowcourt_types.c":               "types.c.tmpl",
+		"typescript/assembly/messages.ts":     "messages.ts.tmpl",
+		"typescript/tests/assembly/byName.ts": "byName.ts.tmpl",
+		"rust/src/messages.rs":                "messages.rs.tmpl",
+		"rust/tests/guest/src/by_name.rs":     "by_name.rs.tmpl",
+		"c/tests/by_name.h":                   "by_name.h.tmpl",
+	} {
+		if files["../sdk/"+name], err = execute(template, p); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// sdkPage is what a template of an SDK sees.
+type sdkPage struct {
+	Version string
+	// Structs stand after those that they hold.
+	Structs []*model.StructType
+	Enums   []*model.EnumType
+	// Listed are the structs of which some message holds a list.
+	Listed map[*model.StructType]bool
+
+	met  map[*model.StructType]bool
+	used map[*model.EnumType]bool
+}
+
+// gather finds what can be reached from the messages that cross the boundary of a module.
+func gather(m *model.Model) (*sdkPage, error) {
+	p := &sdkPage{
+		Version: abi.Version, Listed: map[*model.StructType]bool{}, met: map[*model.StructType]bool{}, used: map[*model.EnumType]bool{},
+	}
+	for _, name := range []string{
+		"node_request", "node_response", "contest_request", "contest_response", "edge_request", "edge_response",
+		"judge_request", "judge_response", "manifest",
+		"recall_query", "correlate_query", "prior_cases", "source_query", "source_answer", "log_line",
+	} {
+		s := m.Struct(name)
+		if s == nil {
+			return nil, fmt.Errorf("there is no %s", name)
+		}
+		if err := p.visit(s); err != nil {
+			return nil, err
+		}
+	}
+	for _, e := range m.Enums {
+		if p.used[e] {
+			p.Enums = append(p.Enums, e)
+		}
+	}
+	return p, nil
+}
+
+func (p *sdkPage) visit(s *model.StructType) error {
+	if p.met[s] {
+		return nil
+	}
+	p.met[s] = true
+	for _, f := range s.Fields {
+		t := f.Type
+		if t.Kind == model.Map && t.Elem.Kind != model.String {
+			return fmt.Errorf("%s.%s: the SDKs know maps of strings alone", s.WireName, f.WireName)
+		}
+		if t.Kind == model.List {
+			t = t.Elem
+			if t.Kind == model.List || t.Kind == model.Map {
+				return fmt.Errorf("%s.%s: the SDKs know no lists of lists or maps", s.WireName, f.WireName)
+			}
+			if t.Kind == model.Struct {
+				p.Listed[t.Struct] = true
+			}
+		}
+		if t.Kind == model.Enum {
+			p.used[t.Enum] = true
+		}
+		if t.Kind == model.Struct {
+			if err := p.visit(t.Struct); err != nil {
+				return err
+			}
+		}
+	}
+	p.Structs = append(p.Structs, s)
+	return nil
+}

@@ -1,0 +1,186 @@
+package proceeding
+
+import (
+	"math"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
+)
+
+// Aim is what a persona wants of an experiment. Its gain, in nats, is what the outcomes are expected to do, each as probable as the
+// profile's tables P(outcome | label) and the probabilities of the labels make it.
+type Aim struct {
+	side   side
+	charge string
+}
+
+type side uint8
+
+const (
+	neutral side = iota
+	against
+	inFavour
+)
+
+// Neutral wants the entropy of the labels to fall.
+func Neutral() Aim { return Aim{} }
+
+// Against wants the log-odds of the charge to fall in the cases in which it is wrong. An expected fall of its probability would not tell
+// the sides apart: it is matched by a rise that is as large, for every experiment.
+func Against(charge string) Aim { return Aim{against, charge} }
+
+// For wants the log-odds of the charge to rise in the cases in which it is right.
+func For(charge string) Aim { return Aim{inFavour, charge} }
+
+// reached says whether nothing is left to be gained: a label has the probability bound, or the defense has brought the charge
+// down to what is left beside such a label. A side whose charge is no label of the case gains nothing, either.
+func (a Aim) reached(scale *weigh.Scale, bound float64) bool {
+	if slices.Max(scale.Posterior) >= bound {
+		return true
+	}
+	return a.side != neutral && !slices.Contains(scale.Labels, a.charge) || a.side == against && scale.Of(a.charge) <= 1-bound
+}
+
+// gain is what the outcomes of an experiment are expected to be worth, in nats.
+func (a Aim) gain(labels []string, forecast *odds.Forecast, table *abi.ExperimentTable) float64 {
+	if a.side == neutral {
+		return forecast.Information(table)
+	}
+	charge := slices.Index(labels, a.charge)
+	before := logOdds(forecast.Now[charge])
+	return forecast.Gain(table, func(label int, after []float64) float64 {
+		switch {
+		case a.side == against && label != charge:
+			return before - logOdds(after[charge])
+		case a.side == inFavour && label == charge:
+			return logOdds(after[charge]) - before
+		default:
+			return 0
+		}
+	})
+}
+
+// logOdds of a probability of the court, which is never certain: they are finite.
+func logOdds(p float64) float64 {
+	const least = 1e-12
+	p = min(max(p, least), 1-least)
+	return math.Log(p / (1 - p))
+}
+
+// The parameters of a node by which its personas ask for experiments.
+const (
+	settled        = "settled"         // probability of a label from which nothing more is asked
+	minGain        = "min_gain"        // least gain in nats that is worth an experiment, however cheap
+	maxExperiments = "max_experiments" // results of the trial that are enough
+)
+
+// ExperimentParams are the names of the parameters.
+func ExperimentParams() []string { return []string{settled, minGain, maxExperiments} }
+
+// The defaults of the parameters.
+const (
+	// The judge and the investigation ask on where the sides have enough.
+	defaultSettled     = 0.97
+	defaultSettledSide = 0.9
+	// An even guess between two labels has 0.69 nats; 0.02 are what remains to learn of a label at 0.997. Sides count log-odds, which
+	// an outcome moves further than it moves the entropy, however unlikely it is.
+	defaultMinGain     = 0.02
+	defaultMinGainSide = 0.08
+	// Unlimited: the host's budget ends it.
+	unlimited = 1 << 20
+)
+
+// Next is the offer of a request that serves the aim best per expected second, of equal ones the first; nil where none is worth it: the
+// request's parameters say when. The scale is what is known so far. A side asks only where the parameters let it: what it asks for
+// changes next to no answer of lab/experiments-study.md and takes seconds.
+func Next(r *abi.NodeRequest, scale *weigh.Scale, aim Aim) *abi.Experiment {
+	if aim.side != neutral {
+		return next(r, scale, aim, 0, defaultSettledSide, defaultMinGainSide)
+	}
+	return next(r, scale, aim, unlimited, defaultSettled, defaultMinGain)
+}
+
+// First is Next for who asks only while the trial has no result yet, unless the request's parameters say otherwise.
+func First(r *abi.NodeRequest, scale *weigh.Scale) *abi.Experiment {
+	return next(r, scale, Neutral(), 1, defaultSettled, defaultMinGain)
+}
+
+// OnRemand is Next for who investigates a case that came back from the court. What is known so far is what lay before the court:
+// the evidence and Light's answer.
+func OnRemand(r *abi.NodeRequest) *abi.Experiment {
+	if r.Family != abi.FamilyInvestigate || r.File == nil || r.File.Feedback == nil || len(r.Case.Labels) == 0 {
+		return nil
+	}
+	scale := weigh.Weigh(&weigh.Matter{
+		Labels: r.Case.Labels, Subject: r.Case.Subject, Light: r.Case.Light, Profile: r.Profile,
+		Testimony: weigh.FromEvidence(r.Case.Evidence), Experiments: r.Case.Experiments,
+	})
+	return Next(r, scale, Neutral())
+}
+
+func next(r *abi.NodeRequest, scale *weigh.Scale, aim Aim, enough, bound, least float64) *abi.Experiment {
+	if len(r.Offers) == 0 || float64(len(r.Case.Experiments)) >= params.Number(r.Params, maxExperiments, enough) ||
+		aim.reached(scale, params.Number(r.Params, settled, bound)) {
+		return nil
+	}
+	forecast := scale.Forecast()
+	offers := slices.DeleteFunc(slices.Clone(r.Offers), func(o abi.ExperimentOffer) bool {
+		return slices.ContainsFunc(r.Case.Experiments, func(run abi.ExperimentResult) bool { return run.Experiment == o.Experiment })
+	})
+	best, _ := odds.Choose(r.Profile, offers, params.Number(r.Params, minGain, least), func(table *abi.ExperimentTable) float64 {
+		return aim.gain(scale.Labels, forecast, table)
+	})
+	if best == nil {
+		return nil
+	}
+	return &best.Experiment
+}
+
+// maxResults bounds how many results one sentence lists: more than any host offers.
+const maxResults = 16
+
+// Experimented says what experiments have shown and what each tells by itself, in a sentence; nothing where none was run.
+func Experimented(results []abi.ExperimentResult, scale *weigh.Scale) string {
+	out := ""
+	for i := range results {
+		if i == maxResults {
+			out += "; and " + text.Int(len(results)-i) + " more"
+			break
+		}
+		if out != "" {
+			out += "; "
+		}
+		out += results[i].Experiment.Words() + ": " + results[i].Words() + " (" + told(scale, i) + ")"
+	}
+	if out == "" {
+		return ""
+	}
+	return "Experiments: " + out + "."
+}
+
+func told(scale *weigh.Scale, i int) string {
+	speaksFor, against, nats := scale.Shown(i)
+	switch {
+	case nats == 0:
+		return "tells nothing"
+	case speaksFor == "":
+		return text.Share(nats) + " nats against " + against
+	}
+	return text.Share(nats) + " nats for " + speaksFor + " against " + against
+}
+
+// BaseFails says that the base fails, too, and what that means; nothing where it does not.
+func BaseFails(results []abi.ExperimentResult) string {
+	switch base := odds.BaseFails(results); {
+	case base == nil:
+		return ""
+	case base.Outcome == abi.OutcomeSame:
+		return "The base fails too, in the same way, so this change did not cause it: the fault is older, or the environment is broken."
+	default:
+		return "The base fails too, but in another way, so comparing with it does not show what this change did."
+	}
+}
