@@ -39,9 +39,7 @@ func CheckIndictment(v *Indictment, light *LightAnswer, evidence []Evidence, c *
 func CheckDiscovery(v *Discovery, labels, sources []string, contains func(document, quote string) (known, stands bool), c *Collector) {
 	for i := range v.Findings {
 		f := &v.Findings[i]
-		if f.Supports != "" && !IsLabel(labels, f.Supports) {
-			c.Add(CodeNotALabel, notALabel(f.Supports), Field("findings"), Index(i), Field("supports"))
-		}
+		checkLabel(f.Supports, labels, c, Field("findings"), Index(i), Field("supports"))
 		if f.Source != "" && !slices.Contains(sources, f.Source) {
 			c.Add(CodeIdentity, strconv.Quote(f.Source)+" has not answered this call", Field("findings"), Index(i), Field("source"))
 		}
@@ -123,9 +121,7 @@ func CheckTurn(v *HearingTurn, items int, labels []string, speaker string, conte
 	CheckChallenges("new_challenges", v.NewChallenges, items, nil, speaker, contested, c)
 	for i := range v.NewItems {
 		item := &v.NewItems[i]
-		if item.Supports != "" && !IsLabel(labels, item.Supports) {
-			c.Add(CodeNotALabel, notALabel(item.Supports), Field("new_items"), Index(i), Field("supports"))
-		}
+		checkLabel(item.Supports, labels, c, Field("new_items"), Index(i), Field("supports"))
 		if !stands(item) {
 			c.Add(CodeNotInDocuments, "is no item of the case, and doesn't quote the document that its source_ref names", Field("new_items"), Index(i))
 		}
@@ -214,25 +210,19 @@ func checkAccounts(replies []ChallengedReply, challenged []ChallengedItem, c *Co
 // CheckLight checks an artifact of a Light path: what it concludes are labels, what it brings bears no name of the host's, unless it
 // repeats one of the items that are there, and a report accounts for a remand where there was feedback. Paths begin at the artifact.
 func CheckLight(v *Artifact, feedback *RemandFeedback, labels []string, there []Evidence, c *Collector) {
-	label := func(name, field string) {
-		if name != "" && !IsLabel(labels, name) {
-			c.Add(CodeNotALabel, notALabel(name), Field(field))
-		}
-	}
-	const classification = "classification"
-	mark := c.Mark()
+	classification, mark := Field("classification"), c.Mark()
 	switch {
 	case v.Recall != nil:
-		label(v.Recall.Classification, classification)
+		checkLabel(v.Recall.Classification, labels, c, classification)
 	case v.Triage != nil:
-		label(v.Triage.ClassificationHypothesis, "classification_hypothesis")
+		checkLabel(v.Triage.ClassificationHypothesis, labels, c, Field("classification_hypothesis"))
 	case v.Investigate != nil:
-		label(v.Investigate.Classification, classification)
+		checkLabel(v.Investigate.Classification, labels, c, classification)
 		checkBrought(v.Investigate.Evidence, labels, there, c)
 	case v.Correlate != nil:
-		label(v.Correlate.Classification, classification)
+		checkLabel(v.Correlate.Classification, labels, c, classification)
 	case v.Report != nil:
-		label(v.Report.Classification, classification)
+		checkLabel(v.Report.Classification, labels, c, classification)
 		checkRemand(v.Report.Remand, feedback, labels, there, c)
 	}
 	c.Nest(mark, Field(string(v.Family()))) // the field is named as the family
@@ -241,9 +231,7 @@ func CheckLight(v *Artifact, feedback *RemandFeedback, labels []string, there []
 // checkBrought checks the evidence that a persona of a Light path brings.
 func checkBrought(items []Evidence, labels []string, there []Evidence, c *Collector) {
 	for i := range items {
-		if s := items[i].Supports; s != "" && !IsLabel(labels, s) {
-			c.Add(CodeNotALabel, notALabel(s), Field("evidence"), Index(i), Field("supports"))
-		}
+		checkLabel(items[i].Supports, labels, c, Field("evidence"), Index(i), Field("supports"))
 		if ref := items[i].SourceRef; IsReserved(ref) && FindEvidence(there, ref, items[i].Content) == nil {
 			c.Add(CodeIdentity, strconv.Quote(ref)+" is an item that only the host writes", Field("evidence"), Index(i), Field("source_ref"))
 		}
@@ -320,6 +308,13 @@ func CheckCompletion(v *Completion, models []ModelOffer, c *Collector) {
 		c.Add(CodeNotOffered, strconv.Quote(v.Model)+" is not among the models", Field("completion"), Field("model"))
 	case v.AnswerTokens > models[i].AnswerTokens:
 		c.Add(CodeNotOffered, "is more than the "+strconv.Itoa(models[i].AnswerTokens)+" of the model", Field("completion"), Field("answer_tokens"))
+	}
+}
+
+// checkLabel checks that a label, where there is one, is one of the case.
+func checkLabel(label string, labels []string, c *Collector, path ...PathElement) {
+	if label != "" && !IsLabel(labels, label) {
+		c.Add(CodeNotALabel, notALabel(label), path...)
 	}
 }
 

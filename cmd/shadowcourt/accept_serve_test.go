@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/local"
+	"github.com/shadowcourt/shadowcourt/internal/service/client"
 )
 
 // TestAccept_SV1_ServeGivesTheResultsOfTry submits dockets of each format to the real service over HTTP. The results are the bytes that
@@ -99,7 +99,7 @@ func ask(t *testing.T, method, url, body string) reply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := local.Find("http://" + r.URL.Host)
+	own, err := client.FindOwn("http://" + r.URL.Host)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,12 +16,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/about"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/agents"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/audit"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/compare"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/definitions"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/fit"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/login"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/plugin"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/records"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/serve"
@@ -60,8 +58,8 @@ func mainCode() int {
 // commands are all commands of the program.
 func commands(s cli.Streams) []*cobra.Command {
 	all := slices.Concat(
-		cli.InGroup("Try cases", try.New(s, about.Version()), try.NewExperiment(s), compare.New(s)),
-		cli.InGroup("Measure", audit.New(s), calibrate.New(s), fit.New(s)),
+		cli.InGroup("Try cases", try.New(s, about.Version()), try.NewExperiment(s), measure.NewCompare(s)),
+		cli.InGroup("Measure", audit.New(s), measure.NewCalibrate(s), measure.NewFit(s)),
 		cli.InGroup("Write courts and modules", cli.Parent("pipeline", "Draw and check pipelines, and print the schemas of artifacts", definitions.All(s)...), plugin.New(s)),
 		cli.InGroup("Keep records", cli.Parent("record", "Make keys, and verify, replay and describe records of trials", records.All(s)...)),
 		cli.InGroup("Share", serve.New(s, about.Version()), login.New(s, about.Version()), agents.New(s, about.Version())),

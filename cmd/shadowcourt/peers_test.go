@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/baseline"
 )
 
 // calibrate sets the court beside the models alone, through a real HTTP server: one answer of each model, as many answers as the court's
@@ -95,21 +94,21 @@ func TestAccept_LL7_CalibrateAsksModelsWithoutACourtAtEqualTokens(t *testing.T) 
 	// both. Where the court asked nobody, each votes once.
 	n, k := got.Band.Cases, p.Completions
 	none := n - k
-	want := map[baseline.ID]calibrate.PeerCost{
+	want := map[calibrate.MethodID]calibrate.PeerCost{
 		"model:reader": {Tokens: 300 * n, Samples: n},
 		"vote:reader":  {Tokens: (12*k + none) * 300, Samples: 10*k + none, Unanswered: 2 * k},
 		"model:second": {Tokens: 200 * n, Samples: n},
 		"vote:second":  {Tokens: (15*k + none) * 200, Samples: 15*k + none},
 		"vote:models":  {Tokens: (6*k + none) * 500, Samples: (6*k + none) * 2},
 	}
-	seen := map[baseline.ID]calibrate.PeerCost{}
+	seen := map[calibrate.MethodID]calibrate.PeerCost{}
 	for _, took := range p.ByPeer {
 		seen[took.ID] = took.PeerCost
 	}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("the peers took (-want +got):\n%s", diff)
 	}
-	of := map[baseline.ID]int{}
+	of := map[calibrate.MethodID]int{}
 	for _, rival := range got.Band.Rivals {
 		of[rival.ID] = rival.Accuracy.Of
 	}

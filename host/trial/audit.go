@@ -92,15 +92,7 @@ type AuditError struct {
 func (a Audit) MarshalJSON() ([]byte, error) {
 	type plain Audit
 	p := plain(a)
-	if p.Results == nil {
-		p.Results = []AuditResult{}
-	}
-	if p.CutDocuments == nil {
-		p.CutDocuments = []DocumentCut{}
-	}
-	if p.Errors == nil {
-		p.Errors = []AuditError{}
-	}
+	p.Results, p.CutDocuments, p.Errors = append([]AuditResult{}, a.Results...), append([]DocumentCut{}, a.CutDocuments...), append([]AuditError{}, a.Errors...)
 	if p.Modules == nil {
 		p.Modules = map[string]string{}
 	}

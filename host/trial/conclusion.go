@@ -58,8 +58,11 @@ func (t *Trial) Conclusion() Conclusion {
 	} else if slices.ContainsFunc(runs, func(e Experiment) bool { return e.Passed+e.Same+e.Other > 0 }) {
 		c.Finding = FoundPassing
 	}
-	if c.Finding == FoundBase {
+	switch label := t.Result.Final.Classification; {
+	case c.Finding == FoundBase:
 		c.Text = strings.TrimSuffix(c.Text, ".") + t.onRedBase() + "."
+	case c.Finding == FoundOlder && label != "":
+		c.Text = strings.TrimSuffix(c.Text, ".") + "; the label " + t.LabelName(label) + " is about a fault that was there before this change."
 	}
 	if p != nil && (p.Allow != "" || c.Finding == NotRun || c.Finding == FoundNothing || c.Finding == FoundBoth) {
 		c.Next = p.Action()
@@ -71,8 +74,8 @@ func (t *Trial) Conclusion() Conclusion {
 func (t *Trial) unread() string {
 	text := "No experiment was run"
 	for i := range t.Result.Experiments {
-		if why, _, _ := strings.Cut(t.Result.Experiments[i].Detail, "\n"); why != "" {
-			text = "No experiment counts (" + strings.TrimSuffix(why, ":") + ")"
+		if why := t.Result.Experiments[i].Why(); why != "" {
+			text = "No experiment counts (" + why + ")"
 			break
 		}
 	}
@@ -196,6 +199,13 @@ func acrossTrees(runs []Experiment, other Conclusion) Conclusion {
 	base := look(runs, trees(abi.Green, abi.Green))
 	oldProduct := look(runs, trees(abi.Green, abi.Head)) // with the test as it is now
 	oldTest := look(runs, trees(abi.Head, abi.Green))    // with the product as it is now
+	mixture := "run the changed test on the old product"
+	switch {
+	case oldProduct.notBuilt:
+		mixture = "check what the changed test expects of the new product"
+	case slices.ContainsFunc(runs, func(e Experiment) bool { return trees(abi.Green, abi.Head)(&e) }): // which could not be run
+		mixture = ""
+	}
 	which := "the changed test"
 	if testOf(runs) == abi.TestUnchanged {
 		which = "the test"
@@ -239,13 +249,16 @@ func acrossTrees(runs []Experiment, other Conclusion) Conclusion {
 			FoundBoth, "Only the changed test fails: the new product passes the old test, and the changed test does not build with the old product.", "check what the changed test expects of the new product",
 		}
 	case oldTest.passes():
-		return Conclusion{FoundBoth, "Only the changed test fails: the new product passes the old test.", "run the changed test on the old product"}
+		return Conclusion{FoundBoth, "Only the changed test fails: the new product passes the old test.", mixture}
 	case base.passes() && testOf(runs) == abi.TestUnchanged:
 		return product("the last green tree passes, and the test did not change")
 	case base.passes():
-		return Conclusion{FoundBoth, "This change is the cause: the last green tree passes. No run shows whether the product or the test is wrong.", "run the changed test on the old product"}
+		return Conclusion{FoundBoth, "This change is the cause: the last green tree passes. No run shows whether the product or the test is wrong.", mixture}
 	case base.noTest && oldProduct.notBuilt:
 		return Conclusion{FoundNothing, "The test is new and needs the new product, so there is nothing older to compare with.", "check what the test expects of the new product"}
+	}
+	if slices.ContainsFunc(runs, func(e Experiment) bool { return e.Product == abi.Green || e.Tests == abi.Green }) && other.Next != "" {
+		other.Next = "compare with another revision at which it passed: --since REVISION" // this one could not be run
 	}
 	return other
 }

@@ -84,7 +84,7 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 			"The failure did not come back: 5 reruns of the same tree passed. Chance caused it, or the machine where it failed.",
 		},
 		"gone in runs that don't count": {
-			[]Experiment{uncounted(5, 0)}, FoundPassing, "No experiment counts (it names a hidden file): product bug at 0.70 rests on reading alone.",
+			[]Experiment{uncounted(5, 0)}, FoundPassing, "No experiment counts (it names a hidden file: output): product bug at 0.70 rests on reading alone.",
 		},
 		"other failures": {
 			[]Experiment{ran(head, head, 0, 0, 5)}, FoundNothing, "The failure did not come back: the test fails each time on this tree (5 reruns), but in other ways.",
@@ -150,7 +150,7 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 		"new test of old code": {
 			[]Experiment{fails, ended(green, green, abi.OutcomeNoTest).with(abi.TestNew), ran(green, head, 0, 1, 0)},
 			FoundOlder,
-			"The product change is not the cause: the old product fails this test, too.",
+			"The product change is not the cause: the old product fails this test, too; the label product bug is about a fault that was there before this change.",
 		},
 		"new test of new code": {
 			[]Experiment{fails, ended(green, green, abi.OutcomeNoTest), ended(green, head, abi.OutcomeNotBuilt)},

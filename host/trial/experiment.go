@@ -1,6 +1,10 @@
 package trial
 
-import "github.com/shadowcourt/shadowcourt/abi"
+import (
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
 
 // Experiment is one that was run in a trial, and what it showed.
 type Experiment struct {
@@ -57,4 +61,14 @@ func (e *Experiment) Result() abi.ExperimentResult {
 	return abi.ExperimentResult{
 		Experiment: e.experiment(), Outcome: e.Outcome, Passed: e.Passed, Same: e.Same, Other: e.Other, Detail: e.Detail, Test: e.Test,
 	}
+}
+
+// Why is the first line of the detail, with the next one where it only announces that.
+func (e *Experiment) Why() string {
+	why, rest, _ := strings.Cut(strings.TrimSpace(e.Detail), "\n")
+	if why = strings.TrimSpace(why); strings.HasSuffix(why, ":") {
+		next, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
+		why = strings.TrimSuffix(strings.TrimSpace(why+" "+strings.TrimSpace(next)), ":")
+	}
+	return why
 }

@@ -5,15 +5,15 @@ import "github.com/shadowcourt/shadowcourt/abi"
 // Failure says what failed during a trial, and where. Fields that do not apply are empty (null in JSON). It is an error
 // on its way to the result.
 type Failure struct { //nolint:errname // a result holds it as data
-	Code Cause
+	Code Cause `json:"code"`
 	// Message names persona, module, node and what happened.
-	Message string
-	Node    string
-	Persona string
+	Message string `json:"message"`
+	Node    string `json:"node"`
+	Persona string `json:"persona"`
 	// Module is the digest of the module that failed.
-	Module string
+	Module string `json:"module"`
 	// Problems of the rejected artifact, in path order.
-	Problems []Problem
+	Problems []Problem `json:"problems"`
 
 	// ModuleName, Detail (the message without who and where) and HostSide (the module is not to blame) are for the host
 	// and not part of the result.

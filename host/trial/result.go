@@ -105,10 +105,10 @@ type Answer struct {
 
 // Ruling is a verdict as the result states it. FinalClassification is empty (written as null) but for affirm and amend.
 type Ruling struct {
-	Decision            abi.Decision
-	FinalClassification string
-	Confidence          float64
-	Reasoning           string
+	Decision            abi.Decision `json:"decision"`
+	FinalClassification string       `json:"final_classification"`
+	Confidence          float64      `json:"confidence"`
+	Reasoning           string       `json:"reasoning"`
 }
 
 // Remanded is Light's last answer to a remand, if it has another label than its first one; else nil.
@@ -126,10 +126,10 @@ func (r *Result) Remanded() *Answer {
 // Final is the outcome. Classification is empty (null) for rejected, acquitted and mistrial; Cause is empty (null) but for
 // mistrial.
 type Final struct {
-	Status         Status
-	Classification string
-	Confidence     float64
-	Cause          Cause
+	Status         Status  `json:"status"`
+	Classification string  `json:"classification"`
+	Confidence     float64 `json:"confidence"`
+	Cause          Cause   `json:"cause"`
 }
 
 // GapBrief says what evidence would settle the case.

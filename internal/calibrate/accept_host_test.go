@@ -1,4 +1,4 @@
-package calibrate_test
+package calibrate
 
 import (
 	"bytes"
@@ -16,8 +16,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/baseline"
 )
 
 // court is the shipped one, opened once.
@@ -56,13 +54,13 @@ func witnessed(n int, right float64, r *rand.Rand) []docket.Entry {
 }
 
 // observe tries a docket by the real host.
-func observe(t *testing.T, entries []docket.Entry, workers int) []calibrate.Observation {
+func observe(t *testing.T, entries []docket.Entry, workers int) []Observation {
 	t.Helper()
 	h, err := court()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []calibrate.Observation
+	var list []Observation
 	for tried := range h.TryAll(t.Context(), func(yield func(docket.Entry, error) bool) {
 		for _, e := range entries {
 			if !yield(e, nil) {
@@ -73,33 +71,33 @@ func observe(t *testing.T, entries []docket.Entry, workers int) []calibrate.Obse
 		if tried.Err != nil {
 			t.Fatal(tried.Err)
 		}
-		list = append(list, calibrate.Observe(tried.Trial))
+		list = append(list, Observe(tried.Trial))
 	}
 	return list
 }
 
-func fittingOf(entries []docket.Entry) []*baseline.Case {
-	list := make([]*baseline.Case, len(entries))
+func fittingOf(entries []docket.Entry) []*BaselineCase {
+	list := make([]*BaselineCase, len(entries))
 	for i := range entries {
-		c := baseline.NewCase(&entries[i].Case, entries[i].Truth.Classification)
+		c := NewBaselineCase(&entries[i].Case, entries[i].Truth.Classification)
 		list[i] = &c
 	}
 	return list
 }
 
-func options() calibrate.Options {
-	return calibrate.Options{Seed: 1, Activation: .85, Rejection: .5, Resamples: 2000, Simulations: 200}
+func options() Options {
+	return Options{Seed: 1, Activation: .85, Rejection: .5, Resamples: 2000, Simulations: 200}
 }
 
 func TestAccept_FT4_WithNothingToFindTheReportClaimsNoGain(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	tested, fitting := witnessed(240, 1.0/3, r), fittingOf(witnessed(240, 1.0/3, r))
-	report := calibrate.Measure(observe(t, tested, 2), fitting, options())
+	report := Measure(observe(t, tested, 2), fitting, options())
 	if report.Band.Cases != 240 {
 		t.Fatalf("%d cases in the band", report.Band.Cases)
 	}
-	if report.Conclusion.Light == calibrate.Better || report.Conclusion.Best == calibrate.Better {
+	if report.Conclusion.Light == Better || report.Conclusion.Best == Better {
 		t.Errorf("a gain is claimed where there is nothing to find: %+v", report.Conclusion)
 	}
 	for _, sentence := range report.Conclusion.Text {
@@ -107,13 +105,13 @@ func TestAccept_FT4_WithNothingToFindTheReportClaimsNoGain(t *testing.T) {
 			t.Errorf("the report says: %s", sentence)
 		}
 	}
-	if report.Fitting.Best != baseline.Light {
+	if report.Fitting.Best != LightAlone {
 		t.Errorf("with a witness at chance the best baseline is %s, not Light", report.Fitting.Best)
 	}
 	// The same docket with a witness that knows: now there is a gain, and it is claimed.
 	r = rand.New(rand.NewPCG(3, 4))
-	knowing := calibrate.Measure(observe(t, witnessed(240, 0.95, r), 2), nil, options())
-	if knowing.Conclusion.Light != calibrate.Better || !strings.HasPrefix(knowing.Conclusion.Text[0], "The court beats Light alone: ") {
+	knowing := Measure(observe(t, witnessed(240, 0.95, r), 2), nil, options())
+	if knowing.Conclusion.Light != Better || !strings.HasPrefix(knowing.Conclusion.Text[0], "The court beats Light alone: ") {
 		t.Errorf("with a witness that knows no gain is claimed: %+v", knowing.Conclusion)
 	}
 }
@@ -128,7 +126,7 @@ func TestAccept_FT4_ChanceIsSeldomTakenForGain(t *testing.T) {
 	const courts = 400
 	better, worse := 0, 0
 	for range courts {
-		var list []calibrate.Observation
+		var list []Observation
 		for range 100 {
 			light, court := "a", "a"
 			if r.Float64() < 0.3 { // one of the two is right, at even odds
@@ -138,12 +136,12 @@ func TestAccept_FT4_ChanceIsSeldomTakenForGain(t *testing.T) {
 			}
 			list = append(list, tried(light, .6, court, .8, "a"))
 		}
-		switch calibrate.Measure(list, nil, o).Conclusion.Light {
-		case calibrate.Better:
+		switch Measure(list, nil, o).Conclusion.Light {
+		case Better:
 			better++
-		case calibrate.Worse:
+		case Worse:
 			worse++
-		case calibrate.NonInferior, calibrate.Level, calibrate.Undecided:
+		case NonInferior, Level, Undecided:
 		}
 	}
 	// 2.5 % of 400 are 10, with a standard deviation of 3.1.
@@ -158,8 +156,8 @@ func TestAccept_FT4_ChanceIsSeldomTakenForGain(t *testing.T) {
 func TestReportIsTheSameAtAnyNumberOfWorkers(t *testing.T) {
 	t.Parallel()
 	entries := witnessed(60, 0.8, rand.New(rand.NewPCG(1, 2)))
-	encode := func(workers int, o calibrate.Options) []byte {
-		data, err := json.Marshal(calibrate.Measure(observe(t, entries, workers), fittingOf(witnessed(60, 0.8, rand.New(rand.NewPCG(8, 9)))), o))
+	encode := func(workers int, o Options) []byte {
+		data, err := json.Marshal(Measure(observe(t, entries, workers), fittingOf(witnessed(60, 0.8, rand.New(rand.NewPCG(8, 9)))), o))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +217,7 @@ func TestAccept_ME3_RemandsOfTheRealCourt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close(context.Background())
-	var list []calibrate.Observation
+	var list []Observation
 	for i, truth := range []string{"quota", "leak"} {
 		outcome, err := h.Try(t.Context(), abi.Case{
 			ID: fmt.Sprint("disk-", i), Subject: "a disk that fills up", Labels: []string{"leak", "quota"},
@@ -231,9 +229,9 @@ func TestAccept_ME3_RemandsOfTheRealCourt(t *testing.T) {
 			t.Fatal(err)
 		}
 		outcome.Truth = &trial.Truth{Classification: truth}
-		list = append(list, calibrate.Observe(outcome))
+		list = append(list, Observe(outcome))
 	}
-	m := calibrate.MetricsOf(list)
+	m := MetricsOf(list)
 	if m.Remands.Cases != 2 {
 		t.Fatalf("%d of 2 cases were remanded: %+v", m.Remands.Cases, list)
 	}

@@ -2,9 +2,6 @@ package calibrate
 
 import (
 	"math/rand/v2"
-
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/baseline"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/internal/stats"
 )
 
 // Comparison sets the court beside the baselines over the same cases, those with a known right label.
@@ -22,9 +19,9 @@ type Comparison struct {
 
 // Rival is a baseline with the court's difference to it.
 type Rival struct {
-	ID       baseline.ID `json:"id"`
-	Name     string      `json:"name"`
-	Accuracy Share       `json:"accuracy"`
+	ID       MethodID `json:"id"`
+	Name     string   `json:"name"`
+	Accuracy Share    `json:"accuracy"`
 	// Chosen: it is the best of them on the fitting half.
 	Chosen     bool       `json:"chosen"`
 	Difference Difference `json:"difference"`
@@ -56,6 +53,8 @@ const (
 	NonInferior Finding = "noninferior"
 	// Level: none of these; the court is not behind, and the interval's lower end is not below -Slack. It is not shown to be as good.
 	Level Finding = "level"
+	// NotWorse: a candidate court shows no difference. That is no proof that there is none.
+	NotWorse Finding = "not_worse"
 	// Undecided: these cases don't decide.
 	Undecided Finding = "undecided"
 )
@@ -88,8 +87,9 @@ func find(estimate float64, in Interval, cases, differing int) Finding {
 
 // rival is a baseline that was fitted and may answer.
 type rival struct {
-	method baseline.Method
-	rule   baseline.Rule
+	id     MethodID
+	name   string
+	rule   Rule
 	chosen bool
 }
 
@@ -101,7 +101,7 @@ func compare(list []*Observation, rivals []rival, resamples int, r *rand.Rand) C
 		groups[i] = o.Case.Group
 		court[i] = asNumber(o.right())
 	}
-	clusters := stats.Clusters(groups)
+	clusters := clustersOf(groups)
 	c := Comparison{Cases: len(list), Clusters: countOf(clusters), Court: clustered(court, clusters), Rivals: []Rival{}}
 	c.Coverage, c.Covered = coverage(list, clusters)
 	scores, gaps := make([][]float64, len(rivals)), make([][]float64, len(rivals))
@@ -112,10 +112,10 @@ func compare(list []*Observation, rivals []rival, resamples int, r *rand.Rand) C
 			gaps[k][i] = court[i] - scores[k][i]
 		}
 	}
-	intervals := stats.BootstrapMeans(gaps, clusters, resamples, r)
+	intervals := bootstrapMeans(gaps, clusters, resamples, r)
 	for k := range rivals {
 		c.Rivals = append(c.Rivals, Rival{
-			ID: rivals[k].method.ID, Name: rivals[k].method.Name, Chosen: rivals[k].chosen,
+			ID: rivals[k].id, Name: rivals[k].name, Chosen: rivals[k].chosen,
 			Accuracy: clustered(scores[k], clusters), Difference: difference(gaps[k], clusters, intervals[k]),
 		})
 	}
@@ -146,7 +146,7 @@ func difference(gaps []float64, clusters []int, in Interval) Difference {
 	if len(gaps) > 0 {
 		d.Estimate = sum(gaps) / float64(len(gaps))
 	}
-	d.SignTest = stats.SignTest(plus, minus)
+	d.SignTest = signTest(plus, minus)
 	d.Finding = find(d.Estimate, in, len(gaps), plus+minus)
 	return d
 }
@@ -163,11 +163,11 @@ func coverage(list []*Observation, clusters []int) (covered, right Share) {
 			groups = append(groups, o.Case.Group)
 		}
 	}
-	return clustered(named, clusters), clustered(rightOf, stats.Clusters(groups))
+	return clustered(named, clusters), clustered(rightOf, clustersOf(groups))
 }
 
 func clustered(values []float64, clusters []int) Share {
-	return shareWorth(int(sum(values)), len(values), stats.EffectiveCases(values, clusters))
+	return shareWorth(int(sum(values)), len(values), effectiveCases(values, clusters))
 }
 
 func countOf(clusters []int) int {

@@ -3,8 +3,6 @@ package calibrate
 import (
 	"fmt"
 	"math"
-
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/baseline"
 )
 
 // Conclusion says in words what the differences in the band show.
@@ -13,9 +11,9 @@ type Conclusion struct {
 	Light Finding `json:"light"`
 	// Best is the finding against the best baseline, and Beside names it. ByHindsight: for want of a fitting half it is the
 	// one that did best on the tested cases themselves, which flatters it.
-	Best        Finding     `json:"best"`
-	Beside      baseline.ID `json:"beside"`
-	ByHindsight bool        `json:"by_hindsight"`
+	Best        Finding  `json:"best"`
+	Beside      MethodID `json:"beside"`
+	ByHindsight bool     `json:"by_hindsight"`
 	// Text are the sentences, one for each point.
 	Text []string `json:"text"`
 }
@@ -61,7 +59,7 @@ func sentence(rival *Rival, cases int) string {
 	figures := fmt.Sprintf("%+.1f points over %d cases in the band, 95 %% interval %+.1f to %+.1f",
 		points(d.Estimate), cases, points(d.Interval.Low), points(d.Interval.High))
 	name := rival.Name
-	if rival.ID != baseline.Light {
+	if rival.ID != LightAlone {
 		name = "the " + name
 	}
 	switch d.Finding {

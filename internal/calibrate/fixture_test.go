@@ -1,15 +1,13 @@
-package calibrate_test
+package calibrate
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/baseline"
 )
 
 // tried is a case that went before the court: Light's answer with its confidence, the court's with its own ("" leaves it
 // open), and the right label.
-func tried(light string, stated float64, court string, final float64, truth string) calibrate.Observation {
+func tried(light string, stated float64, court string, final float64, truth string) Observation {
 	status := trial.Affirmed
 	decision := abi.Affirm
 	switch court {
@@ -19,23 +17,23 @@ func tried(light string, stated float64, court string, final float64, truth stri
 	default:
 		status, decision = trial.Amended, abi.Amend
 	}
-	return calibrate.Observation{
-		Case: baseline.Case{
+	return Observation{
+		Case: BaselineCase{
 			Labels: []string{"a", "b", "c"}, Truth: truth,
-			Light: baseline.Statement{Source: baseline.LightSource, Label: light, Confidence: stated},
+			Light: Statement{Source: LightSource, Label: light, Confidence: stated},
 		},
 		Activated: true, Status: status, Decision: decision, Final: trial.Answer{Classification: court, Confidence: final},
 	}
 }
 
 // with changes an observation.
-func with(o calibrate.Observation, change func(*calibrate.Observation)) calibrate.Observation {
+func with(o Observation, change func(*Observation)) Observation {
 	change(&o)
 	return o
 }
 
 // untried is a case that Light was sure of, or hopeless at.
-func untried(light string, stated float64, truth string) calibrate.Observation {
+func untried(light string, stated float64, truth string) Observation {
 	o := tried(light, stated, "", 0, truth)
 	o.Activated, o.Decision, o.Status = false, "", trial.Rejected
 	if stated >= 0.85 {

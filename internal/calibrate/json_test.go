@@ -1,4 +1,4 @@
-package calibrate_test
+package calibrate
 
 import (
 	"encoding/json"
@@ -11,9 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/bands"
 )
 
 // TestTheDocumentationHasEveryField: the block of docs/measuring.md that lists the JSON lists each field of a full report,
@@ -21,20 +18,20 @@ import (
 func TestTheDocumentationHasEveryField(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	var list []calibrate.Observation
+	var list []Observation
 	fuel := uint64(1)
 	for _, o := range duel(300, 60, 3) {
 		o.Case.Light.Confidence, o.Final.Confidence, o.Fuel, o.Expected = .5+.3*r.Float64(), .5+.5*r.Float64(), &fuel, "affirm"
-		o.OnTrial, o.Remands = []calibrate.OnTrial{{Label: "b", Challenged: true}}, 1
+		o.OnTrial, o.Remands = []OnTrial{{Label: "b", Challenged: true}}, 1
 		list = append(list, o)
 	}
 	o := options()
-	o.Bands, o.Timings = &bands.Options{MaxError: .5}, true
-	o.Peers = []calibrate.Peer{{ID: "m", Name: "the model alone"}}
-	certified := calibrate.Measure(list, fittingOf(witnessed(60, .5, r)), o)
-	o.Bands, o.Peers = &bands.Options{}, nil
+	o.Bands, o.Timings = &BandOptions{MaxError: .5}, true
+	o.Peers = []Peer{{ID: "m", Name: "the model alone"}}
+	certified := Measure(list, fittingOf(witnessed(60, .5, r)), o)
+	o.Bands, o.Peers = &BandOptions{}, nil
 	got := map[string]bool{}
-	for _, report := range []*calibrate.Report{certified, calibrate.Measure(duel(30, 0, 0), nil, o)} {
+	for _, report := range []*Report{certified, Measure(duel(30, 0, 0), nil, o)} {
 		data, err := json.Marshal(report)
 		if err != nil {
 			t.Fatal(err)

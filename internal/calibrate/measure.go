@@ -1,10 +1,8 @@
 package calibrate
 
-import (
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/bands"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/baseline"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/internal/stats"
-)
+import "slices"
+
+import ()
 
 // The defaults of Options.
 const (
@@ -21,7 +19,7 @@ type Options struct {
 	// Activation and Rejection are the court's thresholds: what lies between is the band.
 	Activation, Rejection float64
 	// Bands asks for certified thresholds; nil for none.
-	Bands *bands.Options
+	Bands *BandOptions
 	// Peers answered the cases beside the court. Optional.
 	Peers []Peer
 	// Timings puts times into the report, which then differs from run to run.
@@ -49,9 +47,9 @@ type Report struct {
 	Light        Reliability `json:"light_confidence"`
 	LightOverall Reliability `json:"light_confidence_overall"`
 	// CourtRanking and so on say how well the same confidences rank the answers.
-	CourtRanking        bands.RiskCoverage `json:"court_ranking"`
-	LightRanking        bands.RiskCoverage `json:"light_ranking"`
-	LightRankingOverall bands.RiskCoverage `json:"light_ranking_overall"`
+	CourtRanking        RiskCoverage `json:"court_ranking"`
+	LightRanking        RiskCoverage `json:"light_ranking"`
+	LightRankingOverall RiskCoverage `json:"light_ranking_overall"`
 
 	Thresholds []ThresholdPoint `json:"thresholds"`
 	Cost       Cost             `json:"cost"`
@@ -100,30 +98,32 @@ type Fitting struct {
 	Band    bool          `json:"band"`
 	Folds   int           `json:"folds"`
 	Scores  []FittedScore `json:"scores"`
-	Best    baseline.ID   `json:"best"`
+	Best    MethodID      `json:"best"`
 }
 
 // FittedScore is a method's cross-validated accuracy.
 type FittedScore struct {
-	ID       baseline.ID `json:"id"`
-	Name     string      `json:"name"`
-	Accuracy Share       `json:"accuracy"`
+	ID       MethodID `json:"id"`
+	Name     string   `json:"name"`
+	Accuracy Share    `json:"accuracy"`
 }
 
 // Bands are the certified thresholds.
 type Bands struct {
 	// Light: from which stated confidence on Light's answer may stand without a trial.
-	Light bands.Certificate `json:"light"`
+	Light Certificate `json:"light"`
 	// Court: from which final confidence on the court's answer may stand without a person.
-	Court bands.Certificate `json:"court"`
+	Court Certificate `json:"court"`
 }
 
 // Measure measures the tested cases. fitting are the cases of another half, whose truth may be learnt from; with none,
 // the fitted baselines are left out and no best one is chosen.
-func Measure(tested []Observation, fitting []*baseline.Case, o Options) *Report {
+func Measure(tested []Observation, fitting []*BaselineCase, o Options) *Report {
 	o = o.orDefault()
 	rivals, choice := choose(fitting, &o)
-	rivals = append(rivals, rivalsOf(o.Peers)...)
+	for i := range o.Peers {
+		rivals = append(rivals, o.Peers[i].rival())
+	}
 	var band, all []*Observation
 	for i := range tested {
 		if !tested[i].Known() {
@@ -138,20 +138,20 @@ func Measure(tested []Observation, fitting []*baseline.Case, o Options) *Report 
 		Format:   ReportFormat,
 		Settings: Settings{o.Seed, o.Resamples, o.Simulations, o.Activation, o.Rejection, Margin, Slack},
 		Cases:    countCases(tested),
-		Band:     compare(band, rivals, o.Resamples, stats.Rand(o.Seed, "band")),
-		Overall:  compare(all, rivals, o.Resamples, stats.Rand(o.Seed, "overall")),
+		Band:     compare(band, rivals, o.Resamples, randOf(o.Seed, "band")),
+		Overall:  compare(all, rivals, o.Resamples, randOf(o.Seed, "overall")),
 		Metrics:  MetricsOf(tested), Fitting: choice,
-		Court:        ReliabilityOf(courtStated(band), o.Simulations, stats.Rand(o.Seed, "court")),
-		Light:        ReliabilityOf(lightStated(band), o.Simulations, stats.Rand(o.Seed, "light")),
-		LightOverall: ReliabilityOf(lightStated(all), o.Simulations, stats.Rand(o.Seed, "light overall")),
-		CourtRanking: bands.RiskCoverageOf(courtPoints(band)), LightRanking: bands.RiskCoverageOf(lightPoints(band)),
-		LightRankingOverall: bands.RiskCoverageOf(lightPoints(all)),
+		Court:        ReliabilityOf(courtStated(band), o.Simulations, randOf(o.Seed, "court")),
+		Light:        ReliabilityOf(lightStated(band), o.Simulations, randOf(o.Seed, "light")),
+		LightOverall: ReliabilityOf(lightStated(all), o.Simulations, randOf(o.Seed, "light overall")),
+		CourtRanking: RiskCoverageOf(courtPoints(band)), LightRanking: RiskCoverageOf(lightPoints(band)),
+		LightRankingOverall: RiskCoverageOf(lightPoints(all)),
 		Thresholds:          thresholds(all, &o),
 		Cost:                costOf(tested, o.Timings),
 		Peers:               peersOf(tested, o.Peers),
 	}
 	if o.Bands != nil {
-		r.Bands = &Bands{Light: bands.Certify(lightPoints(all), *o.Bands), Court: bands.Certify(courtPoints(band), *o.Bands)}
+		r.Bands = &Bands{Light: Certify(lightPoints(all), *o.Bands), Court: Certify(courtPoints(band), *o.Bands)}
 	}
 	r.Conclusion = conclude(r)
 	return r
@@ -167,33 +167,36 @@ func (o Options) orDefault() Options {
 	return o
 }
 
-// choose fits the baselines on the fitting half, and picks the best of them there.
-func choose(fitting []*baseline.Case, o *Options) ([]rival, *Fitting) {
+// choose fits the baselines on the fitting half, and picks the best of them there; ties go to the simpler one.
+func choose(fitting []*BaselineCase, o *Options) ([]rival, *Fitting) {
+	methods := Methods()
 	var rivals []rival
 	if len(fitting) == 0 {
-		for _, m := range baseline.Methods() {
-			if !m.Fitted {
-				rivals = append(rivals, rival{method: m, rule: m.Fit(nil)})
+		for i := range methods {
+			if m := &methods[i]; m.Fit == nil {
+				rivals = append(rivals, rival{id: m.ID, name: m.Name, rule: m.Rule(nil)})
 			}
 		}
 		return rivals, nil
 	}
-	inBand := func(c *baseline.Case) bool {
+	inBand := func(c *BaselineCase) bool {
 		return c.Light.Confidence >= o.Rejection && c.Light.Confidence < o.Activation
 	}
-	f := &Fitting{Cases: len(fitting), Band: true, Folds: baseline.Folds}
-	scores, counted, best := baseline.Choose(fitting, inBand, stats.Rand(o.Seed, "folds"))
+	f := &Fitting{Cases: len(fitting), Band: true, Folds: folds}
+	right, counted := crossValidate(fitting, inBand, randOf(o.Seed, "folds"))
 	if counted < LeastCases {
 		f.Band = false
-		scores, counted, best = baseline.Choose(fitting, func(*baseline.Case) bool { return true }, stats.Rand(o.Seed, "folds"))
+		right, counted = crossValidate(fitting, func(*BaselineCase) bool { return true }, randOf(o.Seed, "folds"))
 	}
 	f.Counted = counted
-	for i, s := range scores {
-		f.Scores = append(f.Scores, FittedScore{s.Method.ID, s.Method.Name, shareOf(s.Right, counted)})
-		rivals = append(rivals, rival{s.Method, s.Method.Fit(fitting), i == best})
-		if i == best {
-			f.Best = s.Method.ID
-		}
+	best := slices.Index(right, slices.Max(right))
+	for i := range methods {
+		m := &methods[i]
+		f.Scores = append(f.Scores, FittedScore{m.ID, m.Name, shareOf(right[i], counted)})
+		rivals = append(rivals, rival{m.ID, m.Name, m.Rule(fitting), counted > 0 && i == best})
+	}
+	if counted > 0 {
+		f.Best = methods[best].ID
 	}
 	return rivals, f
 }

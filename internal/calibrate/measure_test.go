@@ -1,9 +1,7 @@
-package calibrate_test
+package calibrate
 
 import (
 	"testing"
-
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 )
 
 // TestComparisonByHand: seven cases with a known truth in the band and three outside. The court, where it leaves a case
@@ -21,7 +19,7 @@ import (
 //	10    b      a      -      a          no           no
 func TestAccept_ME5_ComparisonByHand(t *testing.T) {
 	t.Parallel()
-	r := calibrate.Measure(flipTable(), nil, calibrate.Options{Activation: .85, Rejection: .5, Resamples: 200, Simulations: 10})
+	r := Measure(flipTable(), nil, Options{Activation: .85, Rejection: .5, Resamples: 200, Simulations: 10})
 	wantShare(t, "court in the band", r.Band.Court, 4, 9)
 	wantShare(t, "Light in the band", r.Band.Rivals[0].Accuracy, 3, 9)
 	wantShare(t, "coverage", r.Band.Coverage, 7, 9)
@@ -36,7 +34,7 @@ func TestAccept_ME5_ComparisonByHand(t *testing.T) {
 	if d.SignTest < 1-1e-12 { // of three differing cases two: P = 2 * (1+3)/8, at most 1
 		t.Errorf("sign test %v, want 1", d.SignTest)
 	}
-	if d.Finding != calibrate.Undecided {
+	if d.Finding != Undecided {
 		t.Errorf("nine cases are found to be %q", d.Finding)
 	}
 	if r.Court.Cases != 7 || r.Light.Cases != 9 || r.LightOverall.Cases != 12 {
@@ -49,13 +47,13 @@ func TestAccept_ME5_ComparisonByHand(t *testing.T) {
 
 func TestAccept_ME5_ThresholdsByHand(t *testing.T) {
 	t.Parallel()
-	list := []calibrate.Observation{
+	list := []Observation{
 		tried("a", .50, "b", .9, "b"), // right before the court, wrong by Light
 		tried("a", .60, "b", .9, "a"), // the reverse
 		tried("a", .80, "b", .9, "b"),
 		untried("a", .90, "a"), untried("a", .30, "b"),
 	}
-	r := calibrate.Measure(list, nil, calibrate.Options{Activation: .85, Rejection: .5, Resamples: 10, Simulations: 10})
+	r := Measure(list, nil, Options{Activation: .85, Rejection: .5, Resamples: 10, Simulations: 10})
 	if n := len(r.Thresholds); n != 8 || r.Thresholds[0].Threshold != .5 || r.Thresholds[n-1].Threshold != .85 {
 		t.Fatalf("thresholds %+v", r.Thresholds)
 	}

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/bands"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/internal/stats"
 )
 
 // ThresholdPoint is what another activation threshold would have given: Light's answers at or above it are accepted, those
@@ -146,19 +144,19 @@ func lightStated(list []*Observation) []Stated {
 	return out
 }
 
-func lightPoints(list []*Observation) []bands.Point {
-	out := make([]bands.Point, 0, len(list))
+func lightPoints(list []*Observation) []Point {
+	out := make([]Point, 0, len(list))
 	for _, o := range list {
-		out = append(out, bands.Point{Confidence: o.Case.Light.Confidence, Right: o.lightRight(), Group: o.Case.Group})
+		out = append(out, Point{Confidence: o.Case.Light.Confidence, Right: o.lightRight(), Group: o.Case.Group})
 	}
 	return out
 }
 
-func courtPoints(list []*Observation) []bands.Point {
-	var out []bands.Point
+func courtPoints(list []*Observation) []Point {
+	var out []Point
 	for _, o := range list {
 		if o.classified() {
-			out = append(out, bands.Point{Confidence: o.Final.Confidence, Right: o.right(), Group: o.Case.Group})
+			out = append(out, Point{Confidence: o.Final.Confidence, Right: o.right(), Group: o.Case.Group})
 		}
 	}
 	return out
@@ -167,6 +165,6 @@ func courtPoints(list []*Observation) []bands.Point {
 func timesOf(micros []float64) *Times {
 	slices.Sort(micros)
 	return &Times{
-		Mean: sum(micros) / float64(len(micros)), Median: stats.Quantile(micros, 0.5), P95: stats.Quantile(micros, 0.95),
+		Mean: sum(micros) / float64(len(micros)), Median: quantile(micros, 0.5), P95: quantile(micros, 0.95),
 	}
 }

@@ -1,10 +1,5 @@
 package calibrate
 
-import "github.com/shadowcourt/shadowcourt/internal/calibrate/internal/stats"
-
-// Interval is two-sided, 95 %.
-type Interval = stats.Interval
-
 // Share is a count of a number of cases. Share and Interval (Wilson's) are nil when there is none to count.
 type Share struct {
 	Count    int       `json:"count"`
@@ -21,7 +16,7 @@ func shareWorth(count, of int, worth float64) Share {
 	s := Share{Count: count, Of: of}
 	if of > 0 {
 		share := float64(count) / float64(of)
-		interval := stats.Wilson(share*worth, worth)
+		interval := wilson(share*worth, worth)
 		s.Share, s.Interval = &share, &interval
 	}
 	return s

@@ -3,13 +3,12 @@ package calibrate
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/baseline"
 )
 
 // Observation is one case with what the court made of it.
 type Observation struct {
 	// Case is what the baselines see. Its Truth is empty when the right label is not known.
-	Case baseline.Case
+	Case BaselineCase
 	// Expected is the decision that the court should reach, or empty.
 	Expected abi.Decision
 	// Activated: the case went before the court, and lies in the band.
@@ -48,9 +47,9 @@ func Observe(t *trial.Trial) Observation {
 	if t.Truth != nil {
 		truth, o.Expected = t.Truth.Classification, t.Truth.ExpectedVerdict
 	}
-	o.Case = baseline.NewCase(&t.Case, truth)
+	o.Case = NewBaselineCase(&t.Case, truth)
 	if r.Light != nil { // of a Light that was asked, the case knows nothing
-		o.Case.Light = baseline.Statement{Source: baseline.LightSource, Label: r.Light.Classification, Confidence: r.Light.Confidence}
+		o.Case.Light = Statement{Source: LightSource, Label: r.Light.Classification, Confidence: r.Light.Confidence}
 	}
 	if r.Timings != nil {
 		o.Calls, o.Micros = r.Timings.Calls, r.Timings.TotalMicros

@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/internal/stats"
 )
 
 // LeastPerBin and MostBins lay out the bins of the calibration error.
@@ -151,7 +149,7 @@ func perfect(p []float64, bounds []int, simulations int, r *rand.Rand) *Perfect 
 		draws[i] = eceOf(p, right, bounds)
 	}
 	slices.Sort(draws)
-	return &Perfect{Mean: sum(draws) / float64(simulations), Most: stats.Quantile(draws, 0.95)}
+	return &Perfect{Mean: sum(draws) / float64(simulations), Most: quantile(draws, 0.95)}
 }
 
 func sum(list []float64) float64 {

@@ -1,19 +1,16 @@
-package calibrate_test
+package calibrate
 
 import (
 	"math"
 	"slices"
 	"testing"
-
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/internal/stats"
 )
 
 // stated are n answers of a confidence, the first right of them right.
-func stated(n, right int, confidence float64) []calibrate.Stated {
-	list := make([]calibrate.Stated, n)
+func stated(n, right int, confidence float64) []Stated {
+	list := make([]Stated, n)
 	for i := range list {
-		list[i] = calibrate.Stated{Confidence: confidence, Right: i < right}
+		list[i] = Stated{Confidence: confidence, Right: i < right}
 	}
 	return list
 }
@@ -31,7 +28,7 @@ func TestAccept_ME5_ReliabilityByHand(t *testing.T) {
 	// ECE = 20/50*0.15 + 30/50*0.1 = 0.12.
 	// Brier = (15*0.16 + 5*0.36 + 24*0.01 + 6*0.81)/50 = (2.4+1.8+0.24+4.86)/50 = 0.186; of the rate 39/50: 0.78*0.22.
 	list := slices.Concat(stated(20, 15, .6), stated(30, 24, .9))
-	r := calibrate.ReliabilityOf(list, 4000, stats.Rand(1, "x"))
+	r := ReliabilityOf(list, 4000, randOf(1, "x"))
 	wantNear(t, "ECE", r.ECE, 0.12)
 	wantNear(t, "Brier", r.Brier, 0.186)
 	wantNear(t, "Brier of the rate", r.BrierOfRate, 0.78*0.22)
@@ -44,7 +41,7 @@ func TestAccept_ME5_ReliabilityByHand(t *testing.T) {
 		t.Errorf("perfect %+v, want a mean of %v", r.Perfect, want)
 	}
 	slices.Reverse(list)
-	if again := calibrate.ReliabilityOf(list, 10, stats.Rand(1, "x")); *again.ECE != *r.ECE || *again.Brier != *r.Brier {
+	if again := ReliabilityOf(list, 10, randOf(1, "x")); *again.ECE != *r.ECE || *again.Brier != *r.Brier {
 		t.Error("the order of the cases has an influence")
 	}
 }
@@ -61,8 +58,8 @@ func meanGap(n int, p float64) float64 {
 
 func TestBinsAreOfEqualMassAndNotTooSmall(t *testing.T) {
 	t.Parallel()
-	spread := func(n int) []calibrate.Stated {
-		list := make([]calibrate.Stated, n)
+	spread := func(n int) []Stated {
+		list := make([]Stated, n)
 		for i := range list {
 			list[i].Confidence = float64(i) / float64(n)
 		}
@@ -70,7 +67,7 @@ func TestBinsAreOfEqualMassAndNotTooSmall(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name string
-		list []calibrate.Stated
+		list []Stated
 		want []int
 	}{
 		{"too few", spread(19), nil},
@@ -82,7 +79,7 @@ func TestBinsAreOfEqualMassAndNotTooSmall(t *testing.T) {
 		{"all alike", stated(100, 50, .7), []int{100}},
 		{"the last is not too small", slices.Concat(spread(25), stated(30, 9, 1), stated(5, 1, 2)), []int{20, 40}},
 	} {
-		r := calibrate.ReliabilityOf(test.list, 1, stats.Rand(1, "x"))
+		r := ReliabilityOf(test.list, 1, randOf(1, "x"))
 		var got []int
 		for _, b := range r.Bins {
 			got = append(got, b.Right.Of)
@@ -100,16 +97,16 @@ func TestBinsAreOfEqualMassAndNotTooSmall(t *testing.T) {
 // 95 % point, and their mean is the mean that is stated.
 func TestPerfectIsWhatCalibratedOnesShow(t *testing.T) {
 	t.Parallel()
-	r := stats.Rand(4, "calibrated")
+	r := randOf(4, "calibrated")
 	above, total, mean := 0, 0.0, 0.0
 	const forecasters = 300
 	for range forecasters {
-		list := make([]calibrate.Stated, 150)
+		list := make([]Stated, 150)
 		for i := range list {
 			p := 0.5 + 0.5*r.Float64()
-			list[i] = calibrate.Stated{Confidence: p, Right: r.Float64() < p}
+			list[i] = Stated{Confidence: p, Right: r.Float64() < p}
 		}
-		got := calibrate.ReliabilityOf(list, 200, stats.Rand(1, "x"))
+		got := ReliabilityOf(list, 200, randOf(1, "x"))
 		if *got.ECE > got.Perfect.Most {
 			above++
 		}

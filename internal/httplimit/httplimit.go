@@ -62,6 +62,7 @@ func (t Times) Server(h http.Handler) *http.Server {
 	protocols.SetHTTP1(true) // a connection has one request at a time, so that its limits are those of the request
 	return &http.Server{
 		Handler: t.Handler(h), ReadHeaderTimeout: t.Header, ReadTimeout: t.Request, IdleTimeout: t.Idle, MaxHeaderBytes: HeaderBytes, Protocols: protocols,
+		ConnContext: connContext,
 	}
 }
 

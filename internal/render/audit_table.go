@@ -2,10 +2,10 @@ package render
 
 import (
 	"io"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -59,18 +59,15 @@ func (t *auditTable) one(a *trial.Audit) string {
 		name += ", " + snip(court, nameColumns)
 	}
 	b.WriteString(t.options.paint(bold, name) + "\n\n" + t.options.paint(scorePaint(a.GlobalScore), a.Score()) + " of 5\n\n")
-	w := table.NewWriter()
-	w.SetStyle(tableStyle())
-	w.AppendHeader(table.Row{"CRITERION", "SCORE", "SHARE", "CONFIDENCE", "FLAGS"})
+	g := NewGrid(Column{Name: "CRITERION"}, Column{Name: "SCORE"}, Column{Name: "SHARE"}, Column{Name: "CONFIDENCE"}, Column{Name: "FLAGS"})
 	for i := range a.Results {
 		r := &a.Results[i]
-		w.AppendRow(table.Row{
-			snip(r.CriterionID, labelColumns), t.options.paint(scorePaint(float64(r.NumericScore)), strconv.Itoa(r.NumericScore)),
-			r.SharePercent(), number(r.RelevanceConfidence), t.options.paint(yellow, snip(strings.Join(r.Flags(), ", "), nameColumns)),
+		g.rows = append(g.rows, []cell{
+			{text: snip(r.CriterionID, labelColumns)}, {text: strconv.Itoa(r.NumericScore), paint: scorePaint(float64(r.NumericScore))},
+			{text: r.SharePercent()}, {text: number(r.RelevanceConfidence)}, {text: snip(strings.Join(r.Flags(), ", "), nameColumns), paint: yellow},
 		})
 	}
-	w.SuppressTrailingSpaces()
-	b.WriteString(strings.Replace(w.Render(), "──\n", "\n", 1) + "\n")
+	b.WriteString(g.Text(t.options))
 	for i := range a.Results {
 		r := &a.Results[i]
 		b.WriteString("\n" + t.options.paint(bold, snip(r.CriterionID, labelColumns)) + "\n")
@@ -105,7 +102,7 @@ func (t *auditTable) several() string {
 		count(&cut, len(a.CutDocuments) > 0)
 	}
 	mean := strconv.FormatFloat(sum/float64(len(t.audits)), 'f', 2, 64)
-	text := t.grid().render(t.options) + "\n\n" + plural(len(t.audits), "opinion", "opinions") + ", mean score " + mean + ", " +
+	text := t.grid() + "\n" + plural(len(t.audits), "opinion", "opinions") + ", mean score " + mean + ", " +
 		plural(violations, "security violation", "security violations")
 	if cut > 0 {
 		text += ", " + plural(cut, "was", "were") + " checked against documents that were cut"
@@ -122,4 +119,120 @@ func scorePaint(score float64) paint {
 	default:
 		return red
 	}
+}
+
+// leastFlags is how narrow the column of the flags may get.
+const leastFlags = 24
+
+// grid lays audits out by how much room there is: with a column for each criterion and the flags in words, with marks in
+// place of the words, or else with the weakest criterion of each alone.
+func (t *auditTable) grid() string {
+	criteria := trial.Criteria(t.audits)
+	words := t.begin()
+	t.scores(words, criteria, nil)
+	t.flags(words)
+	if _, fits := words.fit(t.options.Width); fits {
+		return words.Text(t.options)
+	}
+	marks, used := t.begin(), map[string]bool{}
+	t.scores(marks, criteria, used)
+	if _, fits := marks.fit(t.options.Width); fits {
+		var legend []string
+		for _, m := range auditMarks() {
+			if used[m.mark] {
+				legend = append(legend, m.mark+" "+m.means)
+			}
+		}
+		text := marks.Text(t.options)
+		if len(legend) > 0 {
+			text += strings.Join(legend, ", ") + "\n"
+		}
+		return text
+	}
+	weakest := t.begin()
+	t.add(weakest, Column{Name: "WEAKEST"}, func(a *trial.Audit) cell {
+		if len(a.Results) == 0 {
+			return cell{}
+		}
+		r := slices.MinFunc(a.Results, func(x, y trial.AuditResult) int { return x.NumericScore - y.NumericScore })
+		return cell{text: snip(r.CriterionID, labelColumns), tail: " " + strconv.Itoa(r.NumericScore)}
+	})
+	t.flags(weakest)
+	return weakest.Text(t.options)
+}
+
+func (t *auditTable) add(g *Grid, c Column, of func(a *trial.Audit) cell) {
+	g.addColumn(c, func(i int) cell { return of(t.audits[i]) })
+}
+
+// begin makes a grid of the names and scores. Courts have a column where one is named.
+func (t *auditTable) begin() *Grid {
+	g := NewGrid()
+	g.rows = make([][]cell, len(t.audits))
+	names := distinctNames(t.audits)
+	g.addColumn(Column{Name: "OPINION"}, func(i int) cell { return cell{text: snipStart(names[i], idColumns/2), end: true} })
+	t.add(g, Column{Name: "COURT"}, func(a *trial.Audit) cell { return cell{text: snip(a.Court(), labelColumns)} })
+	t.add(g, Column{Name: "SCORE"}, func(a *trial.Audit) cell { return cell{text: a.Score(), paint: scorePaint(a.GlobalScore)} })
+	return g
+}
+
+// scores adds a column for each criterion. With used, what is special about a score is marked, and the marks are noted there.
+func (t *auditTable) scores(g *Grid, criteria []string, used map[string]bool) {
+	for _, id := range criteria {
+		t.add(g, Column{Name: snip(id, labelColumns)}, func(a *trial.Audit) cell {
+			r := a.Result(id)
+			if r == nil {
+				return cell{text: "–"}
+			}
+			c := cell{text: strconv.Itoa(r.NumericScore), paint: scorePaint(float64(r.NumericScore)), tail: " "}
+			for _, m := range auditMarks() {
+				if used != nil && m.of(r) {
+					c.tail, used[m.mark] = c.tail+m.mark, true
+				}
+			}
+			c.tail = strings.TrimRight(c.tail, " ")
+			return c
+		})
+	}
+}
+
+type auditMark struct {
+	mark, means string
+	of          func(r *trial.AuditResult) bool
+}
+
+func auditMarks() []auditMark {
+	return []auditMark{
+		{"!", "security violation", func(r *trial.AuditResult) bool { return r.SecurityViolationFound }},
+		{"?", "a judge does not count", func(r *trial.AuditResult) bool { return r.Degraded }},
+		{"~", "dissent", func(r *trial.AuditResult) bool { return r.Dissent != nil }},
+	}
+}
+
+// flags adds the flags in words.
+func (t *auditTable) flags(g *Grid) {
+	t.add(g, Column{Name: "FLAGS", least: leastFlags}, func(a *trial.Audit) cell {
+		return cell{text: snip(strings.Join(a.Flags(), "; "), nameColumns), paint: yellow}
+	})
+}
+
+// distinctNames gives audits distinct names where possible: audits of the same name get their place appended, or shown in place of
+// the name where the name is that of the file.
+func distinctNames(audits []*trial.Audit) []string {
+	count := make(map[string]int)
+	for _, a := range audits {
+		count[a.Name()]++
+	}
+	list := make([]string, len(audits))
+	for i, a := range audits {
+		list[i] = a.Name()
+		switch place := a.Apart(); {
+		case count[list[i]] == 1 || place == "":
+		case a.Line == 0 && list[i] == filepath.Base(a.Source):
+			list[i] = place
+		default:
+			list[i] += " (" + place + ")"
+		}
+	}
+	return list
 }

@@ -57,27 +57,17 @@ func (s *Summary) Lines() []SummaryLine {
 	return lines
 }
 
-// summaryText lays the lines out with their names in a column.
-func (o TerminalOptions) summaryText(s *Summary) string {
-	var b strings.Builder
-	for _, line := range s.Lines() {
-		if line.Name == allFailed {
-			continue // a table begins with it
-		}
-		o.named(&b, line.Name, line.Text)
-	}
-	return b.String()
-}
-
-// named writes a text behind a name.
-func (o TerminalOptions) named(b *strings.Builder, name, text string) {
+// Named lays a sanitized text out behind a name.
+func (o TerminalOptions) Named(name, text string) string {
 	const columns = 11 // of the name
+	var b strings.Builder
 	for i, part := range wrap(text, max(o.columns()-columns, 30)) {
 		if i > 0 {
 			name = ""
 		}
 		b.WriteString(o.paint(bold, name) + strings.Repeat(" ", max(columns-len(name), 0)) + part + "\n")
 	}
+	return b.String()
 }
 
 func (s *Summary) caseLine() string {

@@ -6,46 +6,33 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
-
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // NewTable writes a table for people, a row for each case, and a summary below it, all at Close.
 func NewTable(w io.Writer, options TerminalOptions) Writer {
-	return &tableWriter{w: w, options: options, summary: NewSummary()}
+	return &tableWriter{w: w, options: options, summary: NewSummary(), grid: NewGrid(
+		Column{Name: "CASE", least: 20, first: readableID},
+		Column{Name: "STATUS", least: 9},
+		Column{Name: "LIGHT", least: 20, Goes: 1},
+		Column{Name: "FINAL", least: 20},
+		Column{Name: "TRUTH", least: 9, Goes: 2},
+		Column{Name: "CAUSE", least: 17, Goes: 4},
+		Column{Name: "AUDIT", least: 5},
+		// Without a terminal the other columns stay whole, for programs that search them.
+		Column{Name: "ABOUT", least: 24, first: 24, Goes: 3, piped: 60},
+	)}
 }
 
 type tableWriter struct {
 	w       io.Writer
 	options TerminalOptions
 	summary *Summary
-	rows    []tableRow
+	grid    *Grid
 	// concluded are the cases with experiments, open those without an answer.
 	concluded, open caseList
-}
-
-// tableRow holds the cells before they are fitted, sanitized.
-type tableRow struct {
-	id, about, status, light, final, truth, cause, audit cell
-}
-
-// cell is a text that may be shortened, and what must stand behind it.
-type cell struct {
-	text, tail string
-	paint      paint
-	// end keeps the end of a text that is shortened, and not its beginning.
-	end bool
-}
-
-func (c cell) width() int { return text.StringWidthWithoutEscSequences(c.text + c.tail) }
-
-func (c cell) fitted(width int) string {
-	if c.end {
-		return snipStart(c.text, width-text.StringWidthWithoutEscSequences(c.tail)) + c.tail
-	}
-	return text.Snip(c.text, width-text.StringWidthWithoutEscSequences(c.tail), "…") + c.tail
 }
 
 const (
@@ -63,37 +50,35 @@ func (t *tableWriter) Write(trial *trial.Trial) error {
 	t.summary.Add(trial)
 	r := &trial.Result
 	none := cell{text: "–"}
-	row := tableRow{
-		id: cell{text: snipStart(r.ID, idColumns), end: true}, about: cell{text: snip(trial.About(), aboutColumns)},
-		status: cell{text: snip(string(r.Final.Status), labelColumns), paint: statusPaint(r.Final.Status)},
-		light:  none, final: none, cause: cell{text: snip(string(r.Final.Cause), labelColumns), paint: red},
-	}
+	id, about := cell{text: snipStart(r.ID, idColumns), end: true}, cell{text: snip(trial.About(), aboutColumns)}
+	status, cause := cell{text: snip(string(r.Final.Status), labelColumns), paint: statusPaint(r.Final.Status)}, cell{text: snip(string(r.Final.Cause), labelColumns), paint: red}
+	light, final, truth, audit := none, none, cell{}, cell{}
 	if n := len(r.Members); n > 0 {
-		row.id.tail = " ×" + strconv.Itoa(n+1)
+		id.tail = " ×" + strconv.Itoa(n+1)
 	}
 	if l := r.Light; l != nil {
-		row.light = labelCell(trial, l.Classification, " "+number(l.Confidence))
-		row.light.paint = faint
+		light = labelCell(trial, l.Classification, " "+number(l.Confidence))
+		light.paint = faint
 	}
 	if l := r.Remanded(); l != nil {
-		row.light = cell{text: snip(trial.LabelName(r.Light.Classification), remandColumns) + "→" + snip(trial.LabelName(l.Classification), remandColumns), paint: faint}
+		light = cell{text: snip(trial.LabelName(r.Light.Classification), remandColumns) + "→" + snip(trial.LabelName(l.Classification), remandColumns), paint: faint}
 	}
 	if r.Final.Classification != "" {
-		row.final = labelCell(trial, r.Final.Classification, " "+number(r.Final.Confidence))
+		final = labelCell(trial, r.Final.Classification, " "+number(r.Final.Confidence))
 	}
 	if r.Error != nil && r.Error.Persona != "" && r.Final.Cause != "" {
-		row.cause.text += " (" + snip(r.Error.Persona, labelColumns) + ")"
+		cause.text += " (" + snip(r.Error.Persona, labelColumns) + ")"
 	}
 	if c := trial.Compare(); c.Known {
-		row.truth = truthCell(labelCell(trial, trial.Truth.Classification, ""), r, c)
+		truth = truthCell(labelCell(trial, trial.Truth.Classification, ""), r, c)
 	}
 	if a := r.Audit; a != nil {
-		row.audit = cell{text: a.Score(), paint: scorePaint(a.GlobalScore)}
+		audit = cell{text: a.Score(), paint: scorePaint(a.GlobalScore)}
 		if a.SecurityViolationFound {
-			row.audit.tail = " !"
+			audit.tail = " !"
 		}
 	}
-	t.rows = append(t.rows, row)
+	t.grid.rows = append(t.grid.rows, []cell{id, status, light, final, truth, cause, audit, about})
 	t.conclude(trial)
 	t.leave(trial)
 	return nil
@@ -118,164 +103,154 @@ func truthCell(label cell, r *trial.Result, c trial.Comparison) cell {
 }
 
 func (t *tableWriter) Close() error {
+	var b strings.Builder
 	if all := t.summary.allFailed(); all != "" {
-		var b strings.Builder
-		t.options.named(&b, allFailed, all)
-		if _, err := io.WriteString(t.w, b.String()+"\n"); err != nil {
-			return err
+		b.WriteString(t.options.Named(allFailed, all) + "\n")
+	}
+	if len(t.grid.rows) > 0 {
+		b.WriteString(t.grid.Text(t.options) + "\n")
+	}
+	b.WriteString(t.concluded.text(t.options, "Conclusions", "and those of ") + t.open.text(t.options, "Without an answer", "and "))
+	for _, line := range t.summary.Lines() {
+		if line.Name != allFailed { // which stands first
+			b.WriteString(t.options.Named(line.Name, line.Text))
 		}
 	}
-	if len(t.rows) > 0 {
-		if _, err := io.WriteString(t.w, t.render()+"\n\n"); err != nil {
-			return err
-		}
-	}
-	_, err := io.WriteString(t.w, t.concluded.text(t.options, "Conclusions", "and those of ")+t.open.text(t.options, "Without an answer", "and ")+
-		t.options.summaryText(t.summary))
+	_, err := io.WriteString(t.w, b.String())
 	return err
 }
 
-// column is one column of the table. It goes away when no row has anything for it.
-type column struct {
-	name string
-	cell func(*tableRow) cell
-	// least is how far it shrinks when the terminal is narrow.
-	least int
-	// goes says which columns go away when all have shrunk and it is still too wide: 1 first; 0 stays.
-	goes int
-}
-
-func columns() []column {
-	return []column{
-		{idColumn, func(r *tableRow) cell { return r.id }, 20, 0},
-		{"STATUS", func(r *tableRow) cell { return r.status }, 9, 0},
-		{"LIGHT", func(r *tableRow) cell { return r.light }, 20, 1},
-		{"FINAL", func(r *tableRow) cell { return r.final }, 20, 0},
-		{"TRUTH", func(r *tableRow) cell { return r.truth }, 9, 2},
-		{"CAUSE", func(r *tableRow) cell { return r.cause }, 17, 4},
-		{"AUDIT", func(r *tableRow) cell { return r.audit }, 5, 0},
-		{aboutColumn, func(r *tableRow) cell { return r.about }, 24, 3},
-	}
-}
-
-func (t *tableWriter) render() string {
-	shown, widths := t.fit()
-	w := table.NewWriter()
-	w.SetStyle(tableStyle())
-	header := table.Row{}
-	for _, c := range shown {
-		header = append(header, t.options.paint(bold, c.name))
-	}
-	w.AppendHeader(header)
-	for i := range t.rows {
-		cells := table.Row{}
-		for j, c := range shown {
-			v := c.cell(&t.rows[i])
-			cells = append(cells, t.options.paint(v.paint, v.fitted(widths[j])))
-		}
-		w.AppendRow(cells)
-	}
-	w.SuppressTrailingSpaces()
-	return strings.Replace(w.Render(), "──\n", "\n", 1) // the rule covers the last column's padding too
-}
-
-// wanted is how wide the widest cell of a column is.
-func (t *tableWriter) wanted(c column) int {
-	width := 0
-	for i := range t.rows {
-		width = max(width, c.cell(&t.rows[i]).width())
-	}
-	return width
-}
-
 const (
-	// columnGap is the room between two columns.
-	columnGap   = 2
-	aboutColumn = "ABOUT"
-	idColumn    = "CASE"
+	// maxConcluded and maxOpen are of how many cases a table tells what experiments found, and why there is no answer. Cases of
+	// which there is the same to say count once.
+	maxConcluded = 20
+	maxOpen      = 8
+	// maxAlike is how many of those of which there is the same to say are named.
+	maxAlike = 4
+	// openColumns is the most of a sentence that a table has room for.
+	openColumns = 300
 )
 
-// fit chooses the columns that have something to show and makes them fit the terminal: those that may go do, as long as the others
-// can't be shortened enough; then what is left is shortened, the last first.
-func (t *tableWriter) fit() (shown []column, widths []int) {
-	for _, c := range columns() {
-		if width := t.wanted(c); width > 0 {
-			shown, widths = append(shown, c), append(widths, max(width, len(c.name)))
+// alikeCases are cases of which there is the same to say.
+type alikeCases struct {
+	ids       []string // the first ones
+	cases     int
+	status    trial.Status // stands behind the first id; may be empty
+	key, said string
+}
+
+// caseList is a part of a table below its rows: cases with what there is to say of them.
+type caseList struct {
+	list   []alikeCases
+	untold int // cases beyond the limit
+}
+
+// add notes a case. Of those with one status and key, what is said of the first is said of all.
+func (l *caseList) add(id string, status trial.Status, limit int, key, said string) {
+	i := slices.IndexFunc(l.list, func(c alikeCases) bool { return c.status == status && c.key == key })
+	if i < 0 {
+		if len(l.list) == limit {
+			l.untold++
+			return
+		}
+		i, l.list = len(l.list), append(l.list, alikeCases{status: status, key: key, said: said})
+	}
+	c := &l.list[i]
+	if c.cases++; len(c.ids) < maxAlike {
+		c.ids = append(c.ids, id)
+	}
+}
+
+// text tells the cases under a heading; more stands before how many are left out.
+func (l *caseList) text(o TerminalOptions, heading, more string) string {
+	if len(l.list) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(o.paint(bold, heading) + "\n")
+	for i := range l.list {
+		c := &l.list[i]
+		tail, width := "", o.columns()
+		if c.status != "" {
+			status := snip(string(c.status), labelColumns)
+			tail, width = "  "+o.paint(statusPaint(c.status), status), width-len(status)-2
+		}
+		b.WriteString(snipStart(c.ids[0], max(width, 20)) + tail + "\n")
+		c.tellOthers(o, &b)
+		b.WriteString(c.said)
+	}
+	if l.untold > 0 {
+		b.WriteString(more + plural(l.untold, "more case", "more cases") + "\n")
+	}
+	return b.String() + "\n"
+}
+
+// tellOthers names the cases beside the first.
+func (c *alikeCases) tellOthers(o TerminalOptions, b *strings.Builder) {
+	names := make([]string, 0, maxAlike)
+	for _, id := range c.ids[1:] {
+		names = append(names, snipStart(id, idColumns))
+	}
+	text := strings.Join(names, ", ")
+	if more := c.cases - len(c.ids); more > 0 {
+		text += " and " + plural(more, "more case", "more cases")
+	}
+	if text != "" {
+		b.WriteString(o.Named("  as well", text))
+	}
+}
+
+// leave notes a case without an answer: why there is none, and what to do next.
+func (t *tableWriter) leave(of *trial.Trial) {
+	o := of.Result.Open()
+	if o == nil {
+		return
+	}
+	var b strings.Builder
+	b.WriteString(t.options.Named("  why", snip(of.Named(o.Why), openColumns)))
+	for j, next := range o.Next {
+		b.WriteString(t.options.Named([...]string{"  next", "  or"}[min(j, 1)], snip(next, openColumns)))
+	}
+	t.open.add(of.Result.ID, of.Result.Final.Status, maxOpen, b.String(), b.String())
+}
+
+// conclude notes what the experiments of a case found: how it failed, whom to ask, and what was run. Cases may have failed otherwise.
+func (t *tableWriter) conclude(of *trial.Trial) {
+	if len(of.Result.Experiments) > 0 {
+		t.concluded.add(of.Result.ID, "", maxConcluded, t.conclusion(of, ""), t.conclusion(of, snip(of.About(), openColumns)))
+	}
+}
+
+func (t *tableWriter) conclusion(of *trial.Trial, about string) string {
+	var b strings.Builder
+	say := func(indent int, p paint, text string) {
+		for _, line := range wrap(text, max(t.options.columns(), 20)-indent) {
+			b.WriteString(strings.Repeat(" ", indent) + t.options.paint(p, line) + "\n")
 		}
 	}
-	if t.options.Width <= 0 {
-		shortenAbout(shown, widths)
-		return shown, widths
+	c := of.Conclusion()
+	say(2, bold, sanitize.Line(c.Text))
+	say(2, plain, about)
+	if suspect := SuspectText(of); suspect != "" {
+		say(2, plain, "suspect: "+suspect)
 	}
-	for over(shown, leastWidths(shown, widths), t.options.Width) > 0 {
-		i := nextToGo(shown)
-		if i < 0 {
-			break
-		}
-		shown, widths = slices.Delete(shown, i, i+1), slices.Delete(widths, i, i+1)
+	if c.Next != "" {
+		say(2, plain, "next: "+c.Next)
 	}
-	least := leastWidths(shown, widths)
-	shorten := func(j, least int) {
-		if excess := over(shown, widths, t.options.Width); excess > 0 {
-			widths[j] -= min(excess, max(widths[j]-least, 0))
-		}
-	}
-	if last := len(shown) - 1; shown[last].name == aboutColumn {
-		shorten(last, least[last])
-	}
-	shorten(0, readableID) // rather than names of labels
-	for j := range slices.Backward(shown) {
-		shorten(j, least[j])
-	}
-	return shown, widths
-}
-
-// pipedColumns is how wide a table that is no terminal's gets before ABOUT is shortened, which keeps enough of a failure's message to
-// be read. The other columns stay whole there, for programs that search them.
-const (
-	pipedColumns = 120
-	leastAbout   = 60
-)
-
-func shortenAbout(shown []column, widths []int) {
-	last := len(shown) - 1
-	if last >= 0 && shown[last].name == aboutColumn {
-		excess := over(shown, widths, pipedColumns)
-		widths[last] = max(min(widths[last], leastAbout), widths[last]-max(excess, 0))
-	}
-}
-
-// over is by how many columns a table of these widths is too wide.
-func over(shown []column, widths []int, room int) int {
-	total := columnGap * (len(shown) - 1)
-	for _, w := range widths {
-		total += w
-	}
-	return total - room
-}
-
-func leastWidths(shown []column, widths []int) []int {
-	least := make([]int, len(shown))
-	for i := range shown {
-		least[i] = min(widths[i], shown[i].least)
-	}
-	return least
-}
-
-func nextToGo(shown []column) int {
-	next := -1
-	for i, c := range shown {
-		if c.goes > 0 && (next < 0 || c.goes < shown[next].goes) {
-			next = i
+	for i := range of.Result.Experiments {
+		e := &of.Result.Experiments[i]
+		b.WriteString("    " + e.What() + ": " + e.Showed() + "\n")
+		if why := e.Why(); e.Outcome == abi.OutcomeNotRun && why != "" {
+			say(6, plain, why)
 		}
 	}
-	return next
+	return b.String()
 }
 
-func tableStyle() table.Style {
-	style := table.StyleLight
-	style.Options = table.Options{SeparateHeader: true}
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	style.Format.Header = text.FormatDefault
-	return style
+// SuspectText names the suspected commit and its author, sanitized; empty where there is none.
+func SuspectText(t *trial.Trial) string {
+	if s := t.Suspect(); s != nil {
+		return sanitize.Line(s.String())
+	}
+	return ""
 }

@@ -24,7 +24,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/service/local"
+	"github.com/shadowcourt/shadowcourt/internal/service/client"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/pgtest"
 )
 
@@ -109,7 +109,7 @@ func (c *court) serve(args ...string) string {
 // owned is a process that the tests run, at an address.
 func owned(t *testing.T, address string) *process {
 	t.Helper()
-	own, err := local.Find(address)
+	own, err := client.FindOwn(address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func (g *graphs) of(ctx context.Context, generation int64) (*pipeline.Graph, err
 	if err != nil {
 		return nil, err
 	}
-	digest := row.Parts.Files[PipelineFile]
+	digest := row.Files[PipelineFile]
 	g.mu.Lock()
 	graph := g.kept[digest]
 	g.mu.Unlock()

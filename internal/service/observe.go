@@ -13,15 +13,15 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 type routeKey struct{}
 
 // foundRoute notes which route a request takes, for its span: a path is what the client makes of it.
 func foundRoute(ctx context.Context, pattern string) {
-	if route, ok := ctx.Value(routeKey{}).(*string); ok && *route == "" { // a page may ask the API
+	if route, ok := ctx.Value(routeKey{}).(*string); ok {
 		*route = pattern
 	}
 }
@@ -73,7 +73,7 @@ func (s *Service) observed(next http.Handler) http.Handler {
 			if fault != nil && !aborted {
 				s.config.Log.ErrorContext(r.Context(), "a handler failed", "path", r.URL.Path, "panic", fmt.Sprintf("%T", fault), "stack", string(debug.Stack()))
 				if out.status == 0 {
-					problem.Write(out, problem.New(http.StatusInternalServerError, problem.Internal, "the server failed; its log says why"))
+					wire.WriteProblem(out, wire.NewProblem(http.StatusInternalServerError, wire.Internal, "the server failed; its log says why"))
 				}
 			}
 			took := time.Since(begun)

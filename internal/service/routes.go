@@ -11,12 +11,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/auth/authstore"
-	"github.com/shadowcourt/shadowcourt/internal/service/linger"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
-	"github.com/shadowcourt/shadowcourt/internal/service/refit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/web"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
@@ -24,7 +21,7 @@ import (
 func (s *Service) routes() (http.Handler, error) {
 	c := &s.config
 	a, err := auth.New(auth.Config{
-		Store: authstore.New(c.Store), Now: c.Now, Random: c.Random, Local: c.Local, PublicURL: c.PublicURL, OIDC: c.OIDC, Rate: c.Rate,
+		Store: c.Store, Now: c.Now, Random: c.Random, Local: c.Local, PublicURL: c.PublicURL, OIDC: c.OIDC, Rate: c.Rate,
 		Burst: int(4 * c.Rate), Rejected: s.metrics.reject, Log: c.Log,
 	})
 	if err != nil {
@@ -34,19 +31,16 @@ func (s *Service) routes() (http.Handler, error) {
 	inner := http.NewServeMux()
 	inner.Handle("GET /metrics", a.Require("", httplimit.Limit(s.unlimited(s.metrics.handler()))))
 	if c.Role != RoleWorker {
-		if err := s.people(inner, a); err != nil {
-			return nil, err
-		}
+		s.people(inner, a)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
 	mux.HandleFunc("GET /readyz", s.readyz)
-	limited := authstore.Limit(inner)
 	mux.Handle("/", a.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if who := auth.From(r.Context()); who != nil {
-			linger.Known(r.Context(), who.Submitter)
+			httplimit.Known(r.Context(), who.Submitter)
 		}
-		limited.ServeHTTP(w, r)
+		inner.ServeHTTP(w, r)
 	})))
 	return s.observed(mux), nil
 }
@@ -55,7 +49,7 @@ func (s *Service) routes() (http.Handler, error) {
 func (s *Service) unlimited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if auth.From(r.Context()).Limited() {
-			s.auth.Reject(w, r, problem.New(http.StatusForbidden, problem.Forbidden, "metrics are about all repositories; this needs a token without a limit to some"))
+			s.auth.Reject(w, r, wire.NewProblem(http.StatusForbidden, wire.Forbidden, "metrics are about all repositories; this needs a token without a limit to some"))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -65,16 +59,16 @@ func (s *Service) unlimited(next http.Handler) http.Handler {
 // readyz says whether the process is ready: it has begun, and the database answers and can be written.
 func (s *Service) readyz(w http.ResponseWriter, r *http.Request) {
 	if !s.ready.Load() {
-		problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "the process begins or ends"))
+		wire.WriteProblem(w, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "the process begins or ends"))
 		return
 	}
 	if err := s.config.Store.Ping(r.Context()); err != nil {
 		s.config.Log.WarnContext(r.Context(), "the database does not answer", "error", err)
-		problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "the database does not answer"))
+		wire.WriteProblem(w, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "the database does not answer"))
 		return
 	}
 	if err := s.config.Store.Writable(r.Context()); err != nil { // the store logs why
-		problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, store.ErrFull.Error()))
+		wire.WriteProblem(w, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, store.ErrFull.Error()))
 		return
 	}
 	_, _ = w.Write([]byte("ready\n"))
@@ -115,42 +109,30 @@ func (s *Service) awaitIssuer(ctx context.Context) {
 }
 
 // people adds the API and the pages.
-func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) error {
+func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) {
 	c := &s.config
-	operations := http.NewServeMux()
-	api.Register(operations, api.Config{
+	operations := api.New(api.Config{
 		Store: c.Store, Now: c.Now, Random: c.Random, Version: c.Version, MaxUpload: c.MaxUpload, Graph: s.graphs.of, CheckGeneration: s.checkGeneration,
 		Rejected: s.metrics.reject, Log: c.Log, Tracing: c.Tracing, Stop: s.stop,
 	})
-	known := strict{operations}
+	known := strict{http.NewServeMux()}
+	operations.Register(known.ServeMux)
 	mux.Handle("/api/", known)
 	mux.Handle("/openapi.json", known)
-	pages, err := web.New(web.Config{
-		Backend: web.NewBackend(web.Sources{Store: c.Store, API: known, Graph: s.graphs.of, Refit: s.refit, Background: s.inBackground}), Auth: a, Now: c.Now, MaxUpload: c.MaxUpload,
-		Version: c.Version, Log: c.Log, Stop: s.stop,
-	})
-	if err != nil {
-		return err
-	}
-	mux.Handle("/", routed(pages))
+	mux.Handle("/", routed(web.New(web.Config{Operations: operations, Auth: a, Refit: s.refit, Background: s.inBackground})))
 	a.Register(mux)
-	return nil
 }
 
 // refit learns a profile from the corrections of one format.
-func (s *Service) refit(ctx context.Context, progress func(step string)) (*refit.Proposal, error) {
-	return refit.Propose(ctx, refit.Config{
+func (s *Service) refit(ctx context.Context, progress func(step string)) (*work.Proposal, error) {
+	return work.Propose(ctx, work.RefitConfig{
 		Store: s.config.Store, File: ProfileFile, Progress: progress,
 		Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) { return s.config.Open(ctx, o, nil) },
 	})
 }
 
 // routed notes the routes of a mux.
-func routed(h http.Handler) http.Handler {
-	mux, ok := h.(*http.ServeMux)
-	if !ok {
-		return h
-	}
+func routed(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, pattern := mux.Handler(r)
 		foundRoute(r.Context(), pattern)
@@ -176,12 +158,12 @@ func (m strict) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if len(allowed) == 0 {
-		problem.Write(w, problem.New(http.StatusNotFound, problem.NotFound, "there is no such path; /openapi.json describes all"))
+		wire.WriteProblem(w, wire.NewProblem(http.StatusNotFound, wire.NotFound, "there is no such path; /openapi.json describes all"))
 		return
 	}
 	if slices.Contains(allowed, http.MethodGet) {
 		allowed = append(allowed, http.MethodHead)
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	problem.Write(w, problem.New(http.StatusMethodNotAllowed, problem.MethodNotAllowed, "this path takes "+strings.Join(allowed, ", ")))
+	wire.WriteProblem(w, wire.NewProblem(http.StatusMethodNotAllowed, wire.MethodNotAllowed, "this path takes "+strings.Join(allowed, ", ")))
 }

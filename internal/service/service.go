@@ -1,3 +1,5 @@
+// Package service is one process of the docket service: the HTTP API and the pages (role api), a worker that tries cases (role worker), or
+// both. Any number of processes share a PostgreSQL database; one has a SQLite file to itself.
 package service
 
 import (
@@ -18,7 +20,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/linger"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
@@ -158,8 +159,8 @@ func (s *Service) Run(ctx context.Context, started func(), listeners ...net.List
 	defer cancel(nil)
 	server := s.config.Times.Server(s.handler)
 	server.ErrorLog = slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn)
-	server.ConnContext, server.TLSConfig = linger.Context, s.config.TLS
-	pool := linger.NewPool(s.config.Connections)
+	server.TLSConfig = s.config.TLS
+	pool := httplimit.NewPool(s.config.Connections)
 	var all sync.WaitGroup
 	for _, l := range listeners {
 		all.Go(func() {

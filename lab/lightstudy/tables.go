@@ -9,7 +9,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/baseline"
 )
 
 // tables are those of the page.
@@ -70,9 +69,9 @@ func difference(list []answered) calibrate.Difference {
 	seen := make([]calibrate.Observation, len(list))
 	for i, a := range list {
 		seen[i] = calibrate.Observation{
-			Case: baseline.Case{
+			Case: calibrate.BaselineCase{
 				ID: strconv.Itoa(i), Group: a.group, Labels: []string{a.truth, a.answer, a.other}, Truth: a.truth,
-				Light: baseline.Statement{Source: baseline.LightSource, Label: a.other, Confidence: 0.6},
+				Light: calibrate.Statement{Source: calibrate.LightSource, Label: a.other, Confidence: 0.6},
 			},
 			Activated: true, Status: trial.Affirmed, Final: trial.Answer{Classification: a.answer, Confidence: 0.6},
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/bands"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 )
 
 // scored are a model's answers to cases: whether each is right, how sure it is, and the log loss.
@@ -62,12 +62,12 @@ func (s *scored) measures() string {
 	return fmt.Sprintf("%.3f | %.3f | %.3f", loss, *s.reliability(1).ECE, *s.ranking().AURC)
 }
 
-func (s *scored) ranking() bands.RiskCoverage {
-	var points []bands.Point
+func (s *scored) ranking() calibrate.RiskCoverage {
+	var points []calibrate.Point
 	for i := range s.right {
-		points = append(points, bands.Point{Confidence: s.stated[i], Right: s.right[i]})
+		points = append(points, calibrate.Point{Confidence: s.stated[i], Right: s.right[i]})
 	}
-	return bands.RiskCoverageOf(points)
+	return calibrate.RiskCoverageOf(points)
 }
 
 // minus is the difference of accuracies in points, with a 95 % interval by the variance of the sums of groups.

@@ -1,5 +1,4 @@
-// Command abyss is the module of the defense: it answers the indictment,
-// rebuts in the hearing, and contests the items that fall to its element.
+// Command abyss is the defense: it answers the indictment, rebuts in the hearing, and contests the items that fall to its element.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command advocate is a module of the defense with a language model: it does what abyss does, and the model argues, challenges and
-// proposes another label. Where no model is offered it does what abyss does.
+// Command advocate is the defense with a language model: it does what abyss does, and the model argues, challenges and proposes another
+// label. Where no model is offered it does what abyss does.
 package main
 
 import (

@@ -14,11 +14,13 @@ type assay struct {
 	request    *abi.JudgeRequest
 	statements []reading.Statement
 	file       *reading.File
+	exposed    []*reading.Item
 	claims     []reading.Support
 }
 
 func newAssay(r *abi.JudgeRequest) *assay {
 	a := &assay{request: r, statements: reading.Statements(r.Opinion.Text), file: reading.Open(r.Evidence)}
+	a.exposed = a.file.Exposed(a.statements)
 	a.claims = a.file.Supports(&r.Opinion, a.statements)
 	return a
 }
@@ -115,7 +117,7 @@ func (a *assay) headroom(stated float64) (score int, argument string) {
 		most = min(most, suspect)
 	}
 	argument = "of its claims " + text.Share(share) + " are borne out, which bears out no more than " + text.Share(most) + "."
-	if len(a.claims) == 0 {
+	if len(a.claims)+len(a.exposed) == 0 {
 		argument = "it makes no claims that could be traced, which bears out no more than " + text.Share(most) + "."
 	}
 	if beyond := stated - most; beyond > 0.02+slack {

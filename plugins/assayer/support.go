@@ -52,19 +52,19 @@ func (a *assay) tally() tally {
 	return t
 }
 
-// share of the claims that the evidence bears out, from 0 to 1.
+// share of the claims that the evidence bears out, from 0 to 1. That an item is forged is a claim, too, and the documents bear it out.
 func (a *assay) share() float64 {
-	sum := 0.0
+	sum := float64(len(a.exposed))
 	for i := range a.claims {
 		sum += a.claims[i].Weight
 	}
-	return sum / float64(max(1, len(a.claims)))
+	return sum / float64(max(1, len(a.claims)+len(a.exposed)))
 }
 
 // support scores the share of the claims that are traced to items that stand. What is made up or contradicted is worse than what rests on
 // nothing: it bounds the score, whatever else is true. The more claims, the surer.
 func (a *assay) support() abi.CriterionOpinion {
-	all := len(a.claims)
+	all := len(a.claims) + len(a.exposed)
 	o := abi.CriterionOpinion{CitedEvidence: a.cited(), RelevanceConfidence: sure(all)}
 	switch {
 	case all == 0 && a.file.AcquitsForWant(&a.request.Opinion):
@@ -75,7 +75,7 @@ func (a *assay) support() abi.CriterionOpinion {
 	default:
 		t := a.tally()
 		o.NumericScore = min(reading.Grade(a.share(), 0.25, 0.5, 0.7, 0.9), t.bound(all))
-		o.Argument = t.tell(all)
+		o.Argument = a.tell(&t)
 	}
 	return o
 }
@@ -99,8 +99,8 @@ func (t *tally) bound(claims int) int {
 // maxNamed of a kind are named.
 const maxNamed = 3
 
-func (t *tally) tell(claims int) string {
-	parts := []string{text.Of(t.stands, claims, "claim", "rests", "rest") + " on an item that stands"}
+func (a *assay) tell(t *tally) string {
+	parts := []string{text.Of(t.stands, len(a.claims), "claim", "rests", "rest") + " on an item that stands"}
 	add := func(list []string, one, more string, quoted bool) {
 		if len(list) == 0 {
 			return
@@ -129,6 +129,11 @@ func (t *tally) tell(claims int) string {
 	add(t.dangling, "line that it names is not in the evidence", "lines that it names are not in the evidence", false)
 	add(t.unfound, "figure is in none of the lines looked at", "figures are in none of the lines looked at", false)
 	add(t.loose, "rests on nothing", "rest on nothing", true)
+	refs := []string{}
+	for _, item := range a.exposed {
+		refs = append(refs, item.SourceRef)
+	}
+	add(refs, "item of the case that stands in no document is exposed as such", "items of the case that stand in no document are exposed as such", false)
 	return strings.Join(parts, "; ") + "."
 }
 

@@ -1,6 +1,5 @@
-// Command bulwark is the module of the bench: it reads the documents at
-// discovery, keeps the notes of the hearing, and contests the items that fall
-// to its element.
+// Command bulwark is the bench: it reads the documents at discovery, keeps the notes of the hearing, and contests the items that fall to its
+// element.
 package main
 
 import (

@@ -1,5 +1,4 @@
-// Command challenger is the module of the prosecution: it indicts, argues in
-// the hearing, and contests what speaks against its charge.
+// Command challenger is the prosecution: it indicts, argues in the hearing, and contests what speaks against its charge.
 package main
 
 import (

@@ -22,12 +22,12 @@ func answer(r *abi.EdgeRequest) ([]abi.EdgeAnswer, *abi.Failure) {
 			return nil, guest.Fail(guest.UnknownEvaluator, "edge "+strconv.Quote(q.ID)+" asks for evaluator "+strconv.Quote(q.Evaluator)+", which the clerk doesn't have")
 		}
 		if len(q.Params) > 0 {
-			if failure := params.Check("edge "+strconv.Quote(q.ID), q.Params, known(q.Evaluator)...); failure != nil {
+			if failure := params.Check("edge "+strconv.Quote(q.ID), q.Params, rule.params...); failure != nil {
 				return nil, failure
 			}
 		}
 		f = view(r, q, none)
-		fires, why := rule(&f)
+		fires, why := rule.decide(&f)
 		answers = append(answers, abi.EdgeAnswer{ID: q.ID, Fires: fires, Why: why})
 	}
 	return answers, nil

@@ -6,17 +6,17 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-func recalled(match bool, confidence float64) *abi.Artifact {
+func recalledArtifact(match bool, confidence float64) *abi.Artifact {
 	return &abi.Artifact{Recall: &abi.RecallResult{Match: match, Confidence: confidence}}
 }
 
-func triaged(v abi.TriageResult) *abi.Artifact { return &abi.Artifact{Triage: &v} }
+func triagedArtifact(v abi.TriageResult) *abi.Artifact { return &abi.Artifact{Triage: &v} }
 
-func investigated(convergence float64, items int) *abi.Artifact {
+func investigatedArtifact(convergence float64, items int) *abi.Artifact {
 	return &abi.Artifact{Investigate: &abi.InvestigateArtifact{ConvergenceScore: convergence, Evidence: make([]abi.Evidence, items)}}
 }
 
-func correlated(duplicate bool, confidence float64) *abi.Artifact {
+func correlatedArtifact(duplicate bool, confidence float64) *abi.Artifact {
 	return &abi.Artifact{Correlate: &abi.CorrelateResult{IsDuplicate: duplicate, Confidence: confidence}}
 }
 
@@ -41,27 +41,27 @@ func TestLightEdges(t *testing.T) {
 		loops    int
 		fires    string
 	}{
-		{"a hit at the bound", recall, recalled(true, 0.80), 2, "H1"},
-		{"just below the hit", recall, recalled(true, 0.7999), 2, "H3"},
-		{"uncertain at the bound", recall, recalled(true, 0.40), 2, "H3"},
-		{"just below the uncertain", recall, recalled(true, 0.3999), 2, "H2"},
-		{"no match, whatever its confidence", recall, recalled(false, 0.95), 2, "H2"},
-		{"infrastructure", triage, triaged(abi.TriageResult{SymptomCategory: abi.SymptomInfrastructure, SkipInvestigation: true}), 2, "H4"},
-		{"flake", triage, triaged(abi.TriageResult{SymptomCategory: abi.SymptomFlake, Candidates: []string{"a"}}), 2, "H5"},
-		{"asked for", triage, triaged(abi.TriageResult{SymptomCategory: product, SkipInvestigation: true, Candidates: []string{"a"}}), 2, "H18"},
-		{"one candidate", triage, triaged(abi.TriageResult{SymptomCategory: product, Candidates: []string{"a"}}), 2, "H7"},
-		{"two candidates", triage, triaged(abi.TriageResult{SymptomCategory: product, Candidates: []string{"a", "b"}}), 2, "H6"},
-		{"no candidate", triage, triaged(abi.TriageResult{SymptomCategory: abi.SymptomUnknown}), 2, "H6"},
+		{"a hit at the bound", recall, recalledArtifact(true, 0.80), 2, "H1"},
+		{"just below the hit", recall, recalledArtifact(true, 0.7999), 2, "H3"},
+		{"uncertain at the bound", recall, recalledArtifact(true, 0.40), 2, "H3"},
+		{"just below the uncertain", recall, recalledArtifact(true, 0.3999), 2, "H2"},
+		{"no match, whatever its confidence", recall, recalledArtifact(false, 0.95), 2, "H2"},
+		{"infrastructure", triage, triagedArtifact(abi.TriageResult{SymptomCategory: abi.SymptomInfrastructure, SkipInvestigation: true}), 2, "H4"},
+		{"flake", triage, triagedArtifact(abi.TriageResult{SymptomCategory: abi.SymptomFlake, Candidates: []string{"a"}}), 2, "H5"},
+		{"asked for", triage, triagedArtifact(abi.TriageResult{SymptomCategory: product, SkipInvestigation: true, Candidates: []string{"a"}}), 2, "H18"},
+		{"one candidate", triage, triagedArtifact(abi.TriageResult{SymptomCategory: product, Candidates: []string{"a"}}), 2, "H7"},
+		{"two candidates", triage, triagedArtifact(abi.TriageResult{SymptomCategory: product, Candidates: []string{"a", "b"}}), 2, "H6"},
+		{"no candidate", triage, triagedArtifact(abi.TriageResult{SymptomCategory: abi.SymptomUnknown}), 2, "H6"},
 		{"resolved", []string{"H8"}, &abi.Artifact{Resolve: &abi.ResolveResult{}}, 2, "H8"},
-		{"converged at the bound", investigate, investigated(0.70, 3), 0, "H9"},
-		{"converged without evidence", investigate, investigated(0.9, 0), 2, "H9"},
-		{"no evidence", investigate, investigated(0.6999, 0), 2, "H10a"},
-		{"no evidence and no loops", investigate, investigated(0.2, 0), 0, "H10a"},
-		{"loops left", investigate, investigated(0.6999, 1), 1, "H10"},
-		{"no loops left", investigate, investigated(0.6999, 1), 0, "H11"},
-		{"a duplicate at the bound", correlate, correlated(true, 0.80), 0, "H15"},
-		{"a doubtful duplicate", correlate, correlated(true, 0.7999), 0, "H15b"},
-		{"no duplicate", correlate, correlated(false, 0.9), 0, "H15b"},
+		{"converged at the bound", investigate, investigatedArtifact(0.70, 3), 0, "H9"},
+		{"converged without evidence", investigate, investigatedArtifact(0.9, 0), 2, "H9"},
+		{"no evidence", investigate, investigatedArtifact(0.6999, 0), 2, "H10a"},
+		{"no evidence and no loops", investigate, investigatedArtifact(0.2, 0), 0, "H10a"},
+		{"loops left", investigate, investigatedArtifact(0.6999, 1), 1, "H10"},
+		{"no loops left", investigate, investigatedArtifact(0.6999, 1), 0, "H11"},
+		{"a duplicate at the bound", correlate, correlatedArtifact(true, 0.80), 0, "H15"},
+		{"a doubtful duplicate", correlate, correlatedArtifact(true, 0.7999), 0, "H15b"},
+		{"no duplicate", correlate, correlatedArtifact(false, 0.9), 0, "H15b"},
 		{"approve", reviewing, review(abi.Approve), 2, "H12"},
 		{"reassess", reviewing, review(abi.Reassess), 1, "H13"},
 		{"reassess without loops", reviewing, review(abi.Reassess), 0, ""},
@@ -108,14 +108,14 @@ func first(t *testing.T, edges []string, a *abi.Artifact, loops int) string {
 func TestOtherwiseIsTheRest(t *testing.T) {
 	t.Parallel()
 	for _, a := range []*abi.Artifact{
-		triaged(abi.TriageResult{SymptomCategory: abi.SymptomInfrastructure}), triaged(abi.TriageResult{SymptomCategory: abi.SymptomFlake}),
-		triaged(abi.TriageResult{SkipInvestigation: true}), triaged(abi.TriageResult{Candidates: []string{"a"}}),
+		triagedArtifact(abi.TriageResult{SymptomCategory: abi.SymptomInfrastructure}), triagedArtifact(abi.TriageResult{SymptomCategory: abi.SymptomFlake}),
+		triagedArtifact(abi.TriageResult{SkipInvestigation: true}), triagedArtifact(abi.TriageResult{Candidates: []string{"a"}}),
 	} {
 		if first(t, []string{"H6"}, a, 0) != "" {
 			t.Errorf("H6 fires beside another edge of %+v", a.Triage)
 		}
 	}
-	if first(t, []string{"H15b"}, correlated(true, 0.9), 0) != "" {
+	if first(t, []string{"H15b"}, correlatedArtifact(true, 0.9), 0) != "" {
 		t.Error("H15b fires beside H15")
 	}
 }
@@ -127,11 +127,11 @@ func TestThresholdsComeFromTheGraph(t *testing.T) {
 		edge, param string
 		artifact    *abi.Artifact
 	}{
-		{"H1", "min_confidence", recalled(true, 0.6)},
-		{"H2", "min_confidence", recalled(true, 0.45)},
-		{"H3", "min_confidence", recalled(true, 0.6)},
-		{"H9", "min_convergence", investigated(0.6, 1)},
-		{"H15", "min_confidence", correlated(true, 0.6)},
+		{"H1", "min_confidence", recalledArtifact(true, 0.6)},
+		{"H2", "min_confidence", recalledArtifact(true, 0.45)},
+		{"H3", "min_confidence", recalledArtifact(true, 0.6)},
+		{"H9", "min_convergence", investigatedArtifact(0.6, 1)},
+		{"H15", "min_confidence", correlatedArtifact(true, 0.6)},
 	} {
 		answers, failure := answer(&abi.EdgeRequest{Artifact: tc.artifact, Questions: []abi.EdgeQuestion{
 			{ID: "e", Evaluator: tc.edge, Params: []abi.Param{{Name: tc.param, Number: &half}}},

@@ -1,4 +1,4 @@
-// Command clerk is the module that says which edges of the graphs fire.
+// Command clerk evaluates edges: it says which edges of the graphs fire.
 package main
 
 import "github.com/shadowcourt/shadowcourt/abi/guest/edges"

@@ -15,7 +15,7 @@ func hearing(rounds, most int, converged bool) *abi.Artifact {
 	return &abi.Artifact{Hearing: &abi.HearingRecord{Rounds: make([]abi.HearingRound, rounds), MaxRounds: most, Converged: converged}}
 }
 
-func brief(b abi.DefenseBrief) *abi.Artifact { return &abi.Artifact{DefenseBrief: &b} }
+func briefArtifact(b abi.DefenseBrief) *abi.Artifact { return &abi.Artifact{DefenseBrief: &b} }
 
 func verdict(d abi.Decision) *abi.Artifact { return &abi.Artifact{Verdict: &abi.Verdict{Decision: d}} }
 
@@ -36,12 +36,12 @@ func TestRules(t *testing.T) {
 		{name: "HD1 just below", evaluator: "HD1", artifact: indictment(0.9499), why: "prosecution confidence 0.9499 is below 0.95"},
 		{name: "HD1 with a lower bound", evaluator: "HD1", artifact: indictment(0.5), params: []abi.Param{{Name: "min_confidence", Number: &half}}, fires: true},
 		{name: "HD1 without its artifact", evaluator: "HD1", why: "there is no indictment"},
-		{name: "HD2 concedes", evaluator: "HD2", artifact: brief(abi.DefenseBrief{PleaDeal: true}), fires: true},
-		{name: "HD2 fights", evaluator: "HD2", artifact: brief(abi.DefenseBrief{})},
-		{name: "HD3 moves", evaluator: "HD3", artifact: brief(abi.DefenseBrief{MotionToDismiss: true}), fires: true},
-		{name: "HD3 does not", evaluator: "HD3", artifact: brief(abi.DefenseBrief{PleaDeal: true})},
-		{name: "HD4 holds", evaluator: "HD4", artifact: brief(abi.DefenseBrief{AlternativeHypothesis: &abi.AlternativeHypothesis{Label: "b"}}), fires: true, why: "the defense proposes b in place of the charge"},
-		{name: "HD4 does not", evaluator: "HD4", artifact: brief(abi.DefenseBrief{})},
+		{name: "HD2 concedes", evaluator: "HD2", artifact: briefArtifact(abi.DefenseBrief{PleaDeal: true}), fires: true},
+		{name: "HD2 fights", evaluator: "HD2", artifact: briefArtifact(abi.DefenseBrief{})},
+		{name: "HD3 moves", evaluator: "HD3", artifact: briefArtifact(abi.DefenseBrief{MotionToDismiss: true}), fires: true},
+		{name: "HD3 does not", evaluator: "HD3", artifact: briefArtifact(abi.DefenseBrief{PleaDeal: true})},
+		{name: "HD4 holds", evaluator: "HD4", artifact: briefArtifact(abi.DefenseBrief{AlternativeHypothesis: &abi.AlternativeHypothesis{Label: "b"}}), fires: true, why: "the defense proposes b in place of the charge"},
+		{name: "HD4 does not", evaluator: "HD4", artifact: briefArtifact(abi.DefenseBrief{})},
 		{name: "HD5 last round", evaluator: "HD5", artifact: hearing(3, 3, false), fires: true, why: "round 3 of 3 was the last"},
 		{name: "HD5 converged", evaluator: "HD5", artifact: hearing(2, 3, true), fires: true, why: "round 2 of 3 brought nothing new"},
 		{name: "HD5 goes on", evaluator: "HD5", artifact: hearing(2, 3, false)},

@@ -1,5 +1,5 @@
-// Command magistrate is a judge's module with a language model: it decides as specter does, and asks the model where the evidence
-// decides nothing and leaves labels open. Where no model is offered it does what specter does.
+// Command magistrate is the judge with a language model: it decides as specter does, and asks the model where the evidence decides nothing
+// and leaves labels open. Where no model is offered it does what specter does.
 package main
 
 import (

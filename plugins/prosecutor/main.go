@@ -1,5 +1,5 @@
-// Command prosecutor is a module of the prosecution with a language model: it does what challenger does, and the model argues. Where
-// no model is offered it does what challenger does.
+// Command prosecutor is the prosecution with a language model: it does what challenger does, and the model argues. Where no model is offered
+// it does what challenger does.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command reader is a module of the bench with a language model: it reads the documents as bulwark does, and adds what the model
-// finds in them. Where no model is offered it does what bulwark does.
+// Command reader is the bench with a language model: it reads the documents as bulwark does, and adds what the model finds in them. Where
+// no model is offered it does what bulwark does.
 package main
 
 import (

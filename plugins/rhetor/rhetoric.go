@@ -14,7 +14,8 @@ type rhetoric struct {
 	request      *abi.JudgeRequest
 	statements   []reading.Statement
 	file         *reading.File
-	sourced, all int // statements that say where they come from, and all, each once
+	sourced, all int      // statements that say where they come from, and all, each once
+	madeUp       []string // quotations that stand nowhere
 }
 
 func newRhetoric(r *abi.JudgeRequest) *rhetoric {
@@ -63,27 +64,35 @@ func (h *rhetoric) count(words []string) int {
 // document. A line that is not there is no source, and the document is none beside it. Where there is no evidence nothing shows that a
 // quotation is made up.
 func (h *rhetoric) source(s *reading.Statement, looked map[string]bool) bool {
-	quotes := false
+	quotes, made := false, false
 	for i := range s.Quotations {
 		q := &s.Quotations[i]
 		switch {
 		case len(h.file.Items) == 0 || !looked[q.Key] || len(h.file.Quoted(q)) > 0:
 			quotes = true
 		case !q.Name:
-			return false
+			made, h.madeUp = true, append(h.madeUp, q.Text)
 		}
+	}
+	if made {
+		return false
 	}
 	lines := s.References(h.file.Documents)
 	return quotes || len(h.file.Named(s, lines)) > 0 || len(lines) == 0 && slices.ContainsFunc(h.file.Documents, s.NamesDocument)
 }
 
-// sources scores the share of statements that say where they come from.
+// sources scores the share of statements that say where they come from. A quotation that stands nowhere bounds the score.
 func (h *rhetoric) sources() abi.CriterionOpinion {
 	if h.sourced == 0 && h.file.AcquitsForWant(&h.request.Opinion) {
 		return opinion(3, 0.3, "There is no evidence, and the opinion acquits and claims nothing that would need a source.")
 	}
 	score := reading.Grade(float64(h.sourced)/float64(max(1, h.all)), 0.05, 0.2, 0.35, 0.5)
-	return opinion(score, 0.4, text.Of(h.sourced, h.all, "statement", "says where it comes from", "say where they come from")+".")
+	argument := text.Of(h.sourced, h.all, "statement", "says where it comes from", "say where they come from") + "."
+	if made := len(h.madeUp); made > 0 {
+		score = 1
+		argument += " " + text.Count(made, "quotation") + text.Agree(made, " stands", " stand") + " nowhere in the evidence, the first \"" + reading.Snippet(h.madeUp[0]) + "\"."
+	}
+	return opinion(score, 0.4, argument)
 }
 
 // openness scores which parts of an argument are there.

@@ -151,33 +151,21 @@ func summary(r *abi.NodeRequest, v *abi.InvestigateArtifact, estimate *inquiry.E
 		b.WriteString(" " + told)
 	}
 	for _, e := range cited(v) {
-		line, _, _ := strings.Cut(strings.TrimSpace(e.Content), "\n")
-		b.WriteString(" " + text.InLine(e.SourceRef) + ": " + cut(line) + ".")
+		b.WriteString(" " + text.InLine(e.SourceRef) + ": " + text.FirstLine(e.Content) + ".")
 	}
 	return b.String()
 }
 
 func cited(v *abi.InvestigateArtifact) []abi.Evidence {
-	var out []abi.Evidence
-	for _, label := range []string{v.Classification, ""} {
-		for i := range v.Evidence {
-			if e := &v.Evidence[i]; len(out) < maxCited && e.Supports == label {
-				out = append(out, *e)
-			}
-		}
-		if label == "" {
-			break
+	var speaking, silent []abi.Evidence
+	for _, e := range v.Evidence {
+		switch e.Supports {
+		case "":
+			silent = append(silent, e)
+		case v.Classification:
+			speaking = append(speaking, e)
 		}
 	}
-	return out
-}
-
-// maxLineBytes of a quote in a summary.
-const maxLineBytes = 160
-
-func cut(line string) string {
-	if len(line) <= maxLineBytes {
-		return line
-	}
-	return strings.ToValidUTF8(line[:maxLineBytes], "") + "..."
+	speaking = append(speaking, silent...)
+	return speaking[:min(len(speaking), maxCited)]
 }

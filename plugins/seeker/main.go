@@ -1,5 +1,4 @@
-// Command seeker is the module that investigates: it gathers evidence, quoted
-// from the documents and the source, and classifies by it.
+// Command seeker investigates on the Light path: it gathers evidence, quoted from the documents and the source, and classifies by it.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command sentinel is the module that selects where an investigation looks.
+// Command sentinel selects where the investigation of the Light path looks.
 package main
 
 import (

@@ -1,5 +1,4 @@
-// Command specter is the module of the arbiter: it gives the verdict. It
-// contests nothing.
+// Command specter is the judge: it gives the verdict, and contests nothing.
 package main
 
 import (

@@ -39,10 +39,15 @@ func inspect(opinion *abi.JudicialOpinion, evidence []abi.Evidence) abi.Criterio
 			absent = append(absent, ref)
 		}
 	}
-	if n := len(absent); n > 0 {
+	exposed := in.file.Exposed(reading.Statements(opinion.Text))
+	forged := slices.DeleteFunc(absent, func(ref string) bool {
+		return slices.ContainsFunc(exposed, func(item *reading.Item) bool { return item.SourceRef == ref })
+	})
+	if len(forged) > 0 {
 		in.worst = max(in.worst, tampered)
-		in.told = append(in.told, text.Count(n, "item")+" of the case"+text.Agree(n, " claims a document that does not have it", " claim documents that do not have them"))
 	}
+	in.forged(len(forged), ", and the opinion doesn't say so")
+	in.forged(len(exposed), ", as the opinion says itself")
 	return in.conclude()
 }
 
@@ -114,6 +119,14 @@ func (in *inspection) item(e *abi.Evidence) {
 		in.culprit = true
 	}
 	in.tell(where, &found)
+}
+
+// forged tells of items that claim a document which does not have them. They are the case's. An opinion that says so has done its part:
+// nothing is left to suspect.
+func (in *inspection) forged(n int, said string) {
+	if n > 0 {
+		in.told = append(in.told, text.Count(n, "item")+" of the case"+text.Agree(n, " claims a document that does not have it", " claim documents that do not have them")+said)
+	}
 }
 
 // Scores: of a breach that nobody reports, and of one that the opinion reports.

@@ -60,3 +60,14 @@ func TestWhoReportsABreachIsNotItsCulprit(t *testing.T) {
 		}
 	}
 }
+
+func TestAForgedItemThatIsExposedIsTheCases(t *testing.T) {
+	t.Parallel()
+	evidence := []abi.Evidence{{SourceRef: "log:L1", Content: "a line that nobody logged"}, {SourceRef: "forensics:log:L1", Content: "absent in log"}}
+	for text, want := range map[string]int{"The item log:L1 is forged.": 5, "The item log:L1 shows the culprit.": 3} {
+		o := inspect(&abi.JudicialOpinion{Text: text}, evidence)
+		if o.NumericScore != want || o.SecurityViolationFound || !strings.Contains(o.Argument, "1 item of the case claims") {
+			t.Errorf("%q: %+v", text, o)
+		}
+	}
+}

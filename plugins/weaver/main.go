@@ -1,6 +1,4 @@
-// Command weaver is the module that draws the threads of the Light path
-// together: it correlates the failure with earlier cases, reviews the
-// conclusion, and reports it.
+// Command weaver concludes the Light path: it correlates the failure with earlier cases, reviews the conclusion, and reports it.
 package main
 
 import (

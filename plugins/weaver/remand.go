@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -16,17 +17,14 @@ const maxAnswerItems = 6
 func answerRemand(r *abi.NodeRequest) *abi.RemandAnswer {
 	v := &abi.RemandAnswer{Answers: []abi.RemandReply{}, Challenged: []abi.ChallengedReply{}}
 	withdrawn := make(map[int]bool)
-	seen := make(map[int]bool)
 	for i := range r.File.Feedback.Challenged {
 		index := r.File.Feedback.Challenged[i].EvidenceIndex
-		if seen[index] {
+		if _, seen := withdrawn[index]; seen {
 			continue
 		}
-		seen[index] = true
 		status := abi.ItemStands
-		if !stands(r, index) {
+		if withdrawn[index] = !stands(r, index); withdrawn[index] {
 			status = abi.ItemWithdrawn
-			withdrawn[index] = true
 		}
 		v.Challenged = append(v.Challenged, abi.ChallengedReply{EvidenceIndex: index, Status: status})
 	}
@@ -51,19 +49,10 @@ func reply(r *abi.NodeRequest, id string, topic *inquiry.Topic, withdrawn map[in
 	switch {
 	case len(v.Evidence) > 0:
 		v.Status = abi.Found
-	case len(topic.Items) > 0 && all(topic.Items, withdrawn):
+	case len(topic.Items) > 0 && !slices.ContainsFunc(topic.Items, func(i int) bool { return !withdrawn[i] }):
 		v.Status = abi.Withdrawn
 	}
 	return v
-}
-
-func all(items []int, withdrawn map[int]bool) bool {
-	for _, i := range items {
-		if !withdrawn[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // stands says whether a challenged item can be held: it is there, it is what
@@ -80,20 +69,11 @@ func stands(r *abi.NodeRequest, index int) bool {
 	substance := strings.Join(text.Substance(e.Content), "\n")
 	for i := range r.Case.Evidence {
 		other := &r.Case.Evidence[i]
-		if i != index && !challenged(r, i) && other.Supports == e.Supports && strings.Join(text.Substance(other.Content), "\n") == substance {
+		if i != index && !inquiry.Challenged(r, i) && other.Supports == e.Supports && strings.Join(text.Substance(other.Content), "\n") == substance {
 			return false
 		}
 	}
 	return true
-}
-
-func challenged(r *abi.NodeRequest, index int) bool {
-	for i := range r.File.Feedback.Challenged {
-		if r.File.Feedback.Challenged[i].EvidenceIndex == index {
-			return true
-		}
-	}
-	return false
 }
 
 // misquotes says whether an item names a document in which none of its lines stands.

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"cmp"
+	"slices"
+	"strings"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
 // minUninvestigated is the probability from which a conclusion may stand that
@@ -59,4 +64,43 @@ func concluded(r *abi.NodeRequest) string {
 		return f.Recall.Classification
 	}
 	return ""
+}
+
+// maxGrounds is how many lines a report quotes.
+const maxGrounds = 3
+
+// grounds quotes the lines that speak most for a label, where an investigation
+// did not and they were not told before: those that the clues point to, and the
+// case's own items.
+func grounds(r *abi.NodeRequest, clues *inquiry.Clues, label, told string) string {
+	f := r.File
+	if f == nil || f.Investigate != nil && slices.ContainsFunc(f.Investigate.Evidence, func(e abi.Evidence) bool { return e.Supports == label }) {
+		return ""
+	}
+	var b strings.Builder
+	for _, e := range foremost(append(clues.Items(inquiry.DepthOf(f)), r.Case.Evidence...), label) {
+		line := strings.TrimSuffix(text.FirstLine(e.Content), ".")
+		if strings.Contains(told, line) {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString(" For it:")
+		}
+		b.WriteString(" " + text.InLine(e.SourceRef) + ": " + line + ".")
+	}
+	return b.String()
+}
+
+// foremost are the items for a label that are surest of it; of those that differ in figures alone one is enough.
+func foremost(items []abi.Evidence, label string) []abi.Evidence {
+	var list []abi.Evidence
+	said := map[string]bool{}
+	for _, e := range items {
+		substance := strings.Join(text.Substance(e.Content), "\n")
+		if e.Supports == label && !said[substance] {
+			said[substance], list = true, append(list, e)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b abi.Evidence) int { return cmp.Compare(b.RelevanceConfidence, a.RelevanceConfidence) })
+	return list[:min(len(list), maxGrounds)]
 }

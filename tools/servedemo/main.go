@@ -5,6 +5,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -18,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/local"
+	"github.com/shadowcourt/shadowcourt/internal/service/client"
 )
 
 func main() {
@@ -40,6 +41,9 @@ func main() {
 // demo is what the flags say.
 type demo struct{ program, examples, out, listen string }
 
+// stopTime is how long the service may take to stop.
+const stopTime = 40 * time.Second
+
 // run serves until the context ends.
 func (d *demo) run(ctx context.Context, out io.Writer) error {
 	if err := os.MkdirAll(d.out, 0o755); err != nil {
@@ -50,80 +54,65 @@ func (d *demo) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(data) }()
-	server, err := d.start(ctx, data)
+	running, end := context.WithCancel(ctx)
+	defer end()
+	server, done, err := d.start(running, data, d.listen)
+	if err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "in use") {
+		host, _, _ := strings.Cut(d.listen, ":")
+		server, done, err = d.start(running, data, host+":0")
+	}
 	if err != nil {
 		return err
 	}
-	own, err := local.Find(server.url)
-	c := &caller{server: server.url, token: own.Token}
+	own, err := client.FindOwn(server)
+	c := &caller{server: server, token: own.Token}
 	if err == nil {
 		err = d.fill(ctx, out, c)
 	}
 	if err == nil {
 		err = d.tell(ctx, out, c)
 	}
-	if err != nil && ctx.Err() == nil {
-		return errors.Join(err, server.end())
+	if err != nil {
+		end()
 	}
-	return server.wait(ctx)
-}
-
-// server is the service, a process of its own.
-type server struct {
-	url  string
-	cmd  *exec.Cmd
-	done chan error
-}
-
-// stopTime is how long the service may take to stop.
-const stopTime = 40 * time.Second
-
-// start starts the service, at a free port where the address is taken.
-func (d *demo) start(ctx context.Context, data string) (*server, error) {
-	first, err := d.startAt(ctx, data, d.listen)
-	if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "in use") {
-		return first, err
-	}
-	host, _, _ := strings.Cut(d.listen, ":")
-	return d.startAt(ctx, data, host+":0")
-}
-
-// startAt waits until the service says where it is.
-func (d *demo) startAt(ctx context.Context, data, listen string) (*server, error) {
-	s := &server{cmd: exec.CommandContext(ctx, d.program, "serve", "--data", data, "--listen", listen), done: make(chan error, 1)}
-	// A second signal, after that of the terminal, ends the service at once: its data is not needed any more.
-	s.cmd.Cancel = func() error { return s.cmd.Process.Signal(os.Interrupt) }
-	s.cmd.WaitDelay = stopTime
-	said := &announced{url: make(chan string, 1)}
-	s.cmd.Stderr = said
-	if err := s.cmd.Start(); err != nil {
-		return nil, err
-	}
-	go func() { s.done <- s.cmd.Wait() }()
-	select {
-	case s.url = <-said.url:
-		return s, nil
-	case err := <-s.done:
-		return nil, fmt.Errorf("the service did not start: %w\n%s", err, said.text())
-	}
-}
-
-// wait waits until the service ends. That it was interrupted is no fault.
-func (s *server) wait(ctx context.Context) error {
-	err := <-s.done
-	if ctx.Err() != nil {
-		return nil //nolint:nilerr // it was to end
-	}
-	return fmt.Errorf("the service ended: %w", err)
-}
-
-// end stops the service, whatever it does.
-func (s *server) end() error {
-	if err := s.cmd.Process.Kill(); err != nil {
+	ended := <-done
+	switch {
+	case ctx.Err() != nil:
+		return nil // it was to end
+	case err != nil:
 		return err
 	}
-	if err := <-s.done; err == nil {
-		return errors.New("the service ended before it was killed")
+	return fmt.Errorf("the service ended: %w", ended)
+}
+
+// start starts the service, and waits until it says where it is. done tells how it ended; the end of the context stops it.
+func (d *demo) start(ctx context.Context, data, listen string) (server string, done <-chan error, err error) {
+	cmd := exec.CommandContext(ctx, d.program, "serve", "--data", data, "--listen", listen)
+	// A second signal, after that of the terminal, ends the service at once: its data is not needed any more.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = stopTime
+	stderr, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
 	}
-	return nil
+	if err != nil {
+		return "", nil, err
+	}
+	ended := make(chan error, 1)
+	lines := bufio.NewReader(stderr)
+	var said strings.Builder
+	for {
+		line, err := lines.ReadString('\n')
+		if server, ok := strings.CutPrefix(line, "serving at "); ok {
+			go func() {
+				_, _ = io.Copy(os.Stderr, lines)
+				ended <- cmd.Wait()
+			}()
+			return strings.TrimSpace(server), ended, nil
+		}
+		said.WriteString(line)
+		if err != nil {
+			return "", nil, errors.Join(fmt.Errorf("the service did not start: %w", cmd.Wait()), errors.New(said.String()))
+		}
+	}
 }

@@ -40,8 +40,9 @@ func rsTypeOf(t *model.Type) string {
 		return "Vec<" + rsTypeOf(t.Elem) + ">"
 	case model.Enum, model.Struct:
 		return t.GoName
+	default:
+		return map[model.Kind]string{model.String: "String", model.Bool: "bool", model.Int: "i64", model.Float: "f64", model.Map: "BTreeMap<String, String>"}[t.Kind]
 	}
-	return map[model.Kind]string{model.String: "String", model.Bool: "bool", model.Int: "i64", model.Float: "f64", model.Map: "BTreeMap<String, String>"}[t.Kind]
 }
 
 // rsPresent writes the condition under which an optional field is written.

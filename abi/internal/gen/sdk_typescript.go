@@ -56,10 +56,11 @@ func tsTypeOf(t *model.Type) string {
 		return tsTypeOf(t.Elem) + "[]"
 	case model.Struct:
 		return t.GoName
+	default:
+		return map[model.Kind]string{
+			model.String: "string", model.Enum: "string", model.Bool: "bool", model.Int: "i64", model.Float: "f64", model.Map: "Map<string, string>",
+		}[t.Kind]
 	}
-	return map[model.Kind]string{
-		model.String: "string", model.Enum: "string", model.Bool: "bool", model.Int: "i64", model.Float: "f64", model.Map: "Map<string, string>",
-	}[t.Kind]
 }
 
 func tsPresent(f *model.Field) string {
@@ -101,7 +102,12 @@ func tsReadValue(t *model.Type, optional bool) string {
 		return "r.pairs(" + tsCount(t) + ")"
 	case model.Struct:
 		return "r.message<" + t.GoName + ">()"
+	default:
+		return tsReadList(t)
 	}
+}
+
+func tsReadList(t *model.Type) string {
 	switch t.Elem.Kind {
 	case model.Struct:
 		return fmt.Sprintf("r.messages<%s>(%s)", t.Elem.GoName, tsCount(t))
@@ -155,9 +161,10 @@ func tsPut(t *model.Type, value string) string {
 		return value + ".write(w)"
 	case model.List:
 		return fmt.Sprintf("w.list(%s.length); for (let i = 0; i < %s.length; i++) %s", value, value, tsPut(t.Elem, value+"[i]"))
+	default:
+		method := map[model.Kind]string{
+			model.String: "text", model.Enum: "text", model.Bool: "boolean", model.Int: "integer", model.Float: "float", model.Map: "pairs",
+		}[t.Kind]
+		return "w." + method + "(" + value + ")"
 	}
-	method := map[model.Kind]string{
-		model.String: "text", model.Enum: "text", model.Bool: "boolean", model.Int: "integer", model.Float: "float", model.Map: "pairs",
-	}[t.Kind]
-	return "w." + method + "(" + value + ")"
 }

@@ -2,8 +2,10 @@ package court
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
@@ -70,7 +72,7 @@ func (t *runner) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []
 			req.Items = append(req.Items, abi.ContestItem{EvidenceIndex: i, Item: indictment.Evidence[i], Exhibit: t.pass.Exhibits[i]})
 		}
 	}
-	if len(indexes) == 0 {
+	if len(indexes) == 0 || t.measured(req.Items) {
 		return nil
 	}
 	if t.expired() {
@@ -89,4 +91,12 @@ func (t *runner) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []
 		return fmt.Errorf("merge the contest of node %q: %w", node.Name, err)
 	}
 	return nil
+}
+
+// measured says whether the profile has measured the source of each item, and none of them quotes what stands nowhere: what such an item
+// is worth is known, whatever is said of it, so that a contest could change nothing.
+func (t *runner) measured(items []abi.ContestItem) bool {
+	return !slices.ContainsFunc(items, func(i abi.ContestItem) bool {
+		return i.Exhibit.Quote == abi.QuoteAbsent || odds.Source(t.profile, odds.SourceKey(i.Item.SourceRef)) == nil
+	})
 }

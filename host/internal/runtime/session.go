@@ -97,7 +97,9 @@ func (s *Session) Digest(module string) string {
 func (s *Session) Contest(ctx context.Context, module string, req *abi.ContestRequest) (*abi.ContestResponse, error) {
 	buffer := requests.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 	defer requests.Put(buffer)
-	*buffer = codec.AppendContestRequest((*buffer)[:0], req)
+	sent := *req
+	sent.Profile = withoutTables(req.Profile)
+	*buffer = codec.AppendContestRequest((*buffer)[:0], &sent)
 	output, err := s.call(ctx, s.broker(module, "", req.Persona.Name), abi.CallContest, *buffer)
 	if err != nil {
 		return nil, err

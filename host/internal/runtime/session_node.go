@@ -81,12 +81,27 @@ func offered(offers []abi.ExperimentOffer, e *abi.Experiment) bool {
 func (s *Session) node(ctx context.Context, b *broker, req *abi.NodeRequest) (*abi.NodeResponse, error) {
 	buffer := requests.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 	defer requests.Put(buffer)
-	*buffer = codec.AppendNodeRequest((*buffer)[:0], req)
+	sent := *req
+	if len(req.Offers) == 0 && len(req.Case.Experiments) == 0 {
+		sent.Profile = withoutTables(req.Profile)
+	}
+	*buffer = codec.AppendNodeRequest((*buffer)[:0], &sent)
 	output, err := s.call(ctx, b, abi.CallNode, *buffer)
 	if err != nil {
 		return nil, err
 	}
 	return accept(codec.DecodeNodeResponse(output, len(output)))
+}
+
+// withoutTables leaves the tables of experiments out of a profile. Where none was run and none is offered they change no answer, and are
+// most of what a module would decode.
+func withoutTables(p *abi.Profile) *abi.Profile {
+	if p == nil || len(p.Experiments) == 0 {
+		return p
+	}
+	cut := *p
+	cut.Experiments = nil
+	return &cut
 }
 
 // offers are the experiments that the persona of a call may ask for: none that was run in this trial, and none after one that

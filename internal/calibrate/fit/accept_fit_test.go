@@ -15,9 +15,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/bands"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/internal/simulate"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/testkit/simulate"
 )
 
 // written fits, and reads the profile back from the YAML as `try` does.
@@ -223,7 +223,7 @@ func TestAccept_FT1_AnOverconfidentOneIsNotBelievedAtItsWord(t *testing.T) {
 func TestAccept_QU6_CrossFittedAnswersCertify(t *testing.T) {
 	t.Parallel()
 	s := shape(t, "independent witnesses")
-	result, err := fit.Fit(t.Context(), s.Docket(31, 300), fit.Config{Seed: 1, Workers: 2, Bands: &bands.Options{MaxError: 0.1}})
+	result, err := fit.Fit(t.Context(), s.Docket(31, 300), fit.Config{Seed: 1, Workers: 2, Bands: &calibrate.BandOptions{MaxError: 0.1}})
 	if err != nil {
 		t.Fatal(err)
 	}

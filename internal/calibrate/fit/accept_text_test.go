@@ -10,15 +10,15 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/baseline"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
 )
 
 // peer is a logistic regression over the sources and TF-IDF, fitted on the same cases.
-func peer(entries []docket.Entry) baseline.Rule {
-	methods := baseline.Methods()
-	at := slices.IndexFunc(methods, func(m baseline.Method) bool { return m.ID == baseline.Logistic })
-	return methods[at].Fit(reduced(entries))
+func peer(entries []docket.Entry) calibrate.Rule {
+	methods := calibrate.Methods()
+	at := slices.IndexFunc(methods, func(m calibrate.Method) bool { return m.ID == calibrate.Logistic })
+	return methods[at].Rule(reduced(entries))
 }
 
 // bothWays are two halves, each fitted once and tried once.
@@ -92,8 +92,8 @@ type match struct {
 	gaps               map[string][]float64 // by group
 }
 
-func (m *match) add(name string, e *docket.Entry, answer string, rule baseline.Rule) {
-	c := baseline.NewCase(&e.Case, "")
+func (m *match) add(name string, e *docket.Entry, answer string, rule calibrate.Rule) {
+	c := calibrate.NewBaselineCase(&e.Case, "")
 	mine, its := one(answer == e.Truth.Classification), one(rule(&c) == e.Truth.Classification)
 	m.court, m.rule, m.tried = m.court+mine, m.rule+its, m.tried+1
 	if m.gaps == nil {

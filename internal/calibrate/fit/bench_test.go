@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/baseline"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/internal/simulate"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/testkit/simulate"
 )
 
 // BenchmarkShapes reports, for every simulated world and several sizes, the
@@ -48,9 +48,9 @@ func measureShape(b *testing.B, s *simulate.Shape, n int) {
 		}
 		m := fit.NewModel(result.Profile)
 		cases := reduced(all)
-		rules := make(map[string]baseline.Rule)
-		for _, method := range baseline.Methods() {
-			rules[string(method.ID)] = method.Fit(cases[:n])
+		rules := make(map[string]calibrate.Rule)
+		for _, method := range calibrate.Methods() {
+			rules[string(method.ID)] = method.Rule(cases[:n])
 		}
 		for i := n; i < len(all); i++ {
 			c, truth := &all[i].Case, all[i].Truth.Classification
@@ -68,10 +68,10 @@ func measureShape(b *testing.B, s *simulate.Shape, n int) {
 	b.ReportMetric(loss/(benchDockets*benchTests), "nats")
 }
 
-func reduced(all []docket.Entry) []*baseline.Case {
-	out := make([]*baseline.Case, len(all))
+func reduced(all []docket.Entry) []*calibrate.BaselineCase {
+	out := make([]*calibrate.BaselineCase, len(all))
 	for i := range all {
-		c := baseline.NewCase(&all[i].Case, all[i].Truth.Classification)
+		c := calibrate.NewBaselineCase(&all[i].Case, all[i].Truth.Classification)
 		out[i] = &c
 	}
 	return out

@@ -1,11 +1,14 @@
 package fit
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 )
 
 // crossed is what was learned without each part of the cases, with every setting that was tried.
@@ -16,7 +19,7 @@ type crossed struct {
 	models    [][]*linear // by setting, then part
 	// rest and text are, by setting and sample, what the model that was fitted without the sample's part makes of it.
 	rest, text [][][]float64
-	losses     []judged // by setting
+	losses     [][]float64 // by setting, then sample
 	// alone is the setting without texts.
 	alone int
 }
@@ -50,10 +53,10 @@ func (c *corpus) cross(ctx context.Context, use []int, workers int, seed uint64)
 	for worse, penalties := 0, textPenalties(); len(penalties) > 0 && worse < 2 && ctx.Err() == nil; penalties = penalties[1:] {
 		before := math.Inf(1)
 		for i := range x.losses {
-			before = min(before, x.losses[i].loss(use))
+			before = min(before, mean(x.losses[i], use))
 		}
 		c.tryOut(x, setting{x.settings[x.alone].sources, x.settings[x.alone].stated, penalties[0]}, workers)
-		if x.losses[len(x.losses)-1].loss(use) > before {
+		if mean(x.losses[len(x.losses)-1], use) > before {
 			worse++
 		}
 	}
@@ -83,12 +86,32 @@ func (x *crossed) without(part int) []int {
 	return slices.DeleteFunc(slices.Clone(x.use), func(i int) bool { return x.part[i] == part })
 }
 
-// sum gives a times one vector and b times another.
-func sum(u []float64, a float64, v []float64, b float64) []float64 {
-	z := make([]float64, len(u))
-	addTo(z, u, a)
-	addTo(z, v, b)
-	return z
+// atMost counts a confidence as the highest that its source stated in all but a few cases.
+func (c *corpus) atMost(u *utterance) float64 {
+	if r := c.ranges[u.source]; r != nil {
+		return odds.Logit(r.Most)
+	}
+	return u.logit
+}
+
+// trustConfidences gives the setting of what sources say: the best of those in which the confidences count that sources state, unless it costs
+// too many answers if all sources begin to overstate, and more than the best of the others costs now.
+func (c *corpus) trustConfidences(x *crossed) int {
+	n := len(sourcePenalties())
+	plain, stated := c.simplest(x.losses, places(n), x.use, simpler), c.simplest(x.losses, places(2 * n)[n:], x.use, simpler)
+	overstated, lost := 0.0, 0.0
+	for _, i := range x.use {
+		s := &c.samples[i]
+		now := right(x.rest[stated][i], s.truth)
+		lost += (now - right(x.rest[plain][i], s.truth)) / float64(len(x.use))
+		if now == 1 {
+			overstated += (1 - right(x.models[stated][x.part[i]].rest(s, c.atMost), s.truth)) / float64(len(x.use))
+		}
+	}
+	if overstated > mostTurned && lost < overstated {
+		return plain
+	}
+	return stated
 }
 
 // plan is how the model is learned and written: all that cross-validation chooses.
@@ -107,8 +130,7 @@ const simpler = 0.25
 
 // plan chooses by some cases.
 func (c *corpus) plan(x *crossed, use []int, config *Config) plan {
-	losses := make([]judged, len(x.settings))
-	plans := make([]plan, len(x.settings))
+	losses, plans := make([][]float64, len(x.settings)), make([]plan, len(x.settings))
 	for at := range losses {
 		plans[at], losses[at] = c.recalibrated(x, use, at)
 	}
@@ -127,47 +149,101 @@ const (
 
 // recalibrated is the plan of a setting whose texts are not bounded, and its losses. It multiplies what sources say and what texts tell so that
 // the log-odds of some cases that the models haven't seen predict these best, by the same regression.
-func (c *corpus) recalibrated(x *crossed, use []int, at int) (plan, judged) {
-	by := plan{setting: at, sources: at, most: mostNats}
+func (c *corpus) recalibrated(x *crossed, use []int, at int) (plan, []float64) {
+	by, losses := plan{setting: at, sources: at, most: mostNats}, make([]float64, len(c.samples))
 	by.rest, by.text = c.scales(use, func(i int) (rest, text, given []float64) { return x.rest[at][i], x.text[at][i], nil })
-	j := judged{make([]float64, len(c.samples))}
 	for _, i := range use {
-		j.losses[i] = lossOf(softmax(sum(x.rest[at][i], by.rest, x.text[at][i], by.text)), c.samples[i].truth)
+		losses[i] = lossOf(softmax(sum(x.rest[at][i], by.rest, x.text[at][i], by.text)), c.samples[i].truth)
 	}
 	if x.settings[at].text == 0 {
 		by.text, by.most = 0, 0
 	}
-	return by, j
+	return by, losses
 }
 
 // scales finds what two parts of log-odds are to be multiplied by beside what is given.
 func (c *corpus) scales(use []int, of func(i int) (u, v, given []float64)) (first, second float64) {
-	r := &regression{}
-	r.parameters(2, scalePenalty)
+	r := &calibrate.Regression{}
+	r.Parameters(2, scalePenalty)
 	for _, i := range use {
 		s := &c.samples[i]
 		u, v, given := of(i)
-		w := row{labels: s.labels, truth: s.truth, offset: sum(u, 1, v, 1)}
-		addTo(w.offset, given, 1)
-		for j := range w.labels {
-			w.shared = append(w.shared, term{0, int32(j), u[j]})
+		w := calibrate.Row{Labels: s.labels, Truth: s.truth, Offset: sum(u, 1, v, 1)}
+		addTo(w.Offset, given, 1)
+		for j := range w.Labels {
+			w.Own = append(w.Own, calibrate.Term{Parameter: 0, Label: int32(j), Value: u[j]})
 			if v != nil {
-				w.shared = append(w.shared, term{1, int32(j), v[j]})
+				w.Own = append(w.Own, calibrate.Term{Parameter: 1, Label: int32(j), Value: v[j]})
 			}
 		}
-		r.rows = append(r.rows, w)
+		r.Rows = append(r.Rows, w)
 	}
-	beyond := r.solve()
+	beyond := r.Solve()
 	return max(1+beyond[0], leastScale), max(1+beyond[1], leastScale)
 }
 
-// combined is the model of a plan from the models of its settings.
-func combined(by plan, of func(setting int) *linear) *linear {
-	m := of(by.sources).scaled(by.rest, 0)
-	if by.most > 0 {
-		m.text = of(by.setting).scaled(0, by.text).text
+// textCaps are what the signals of a case may tell at most, in nats, from nothing to all.
+func textCaps() []float64 {
+	return []float64{0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 1, 1.5, 2, 3, 5, mostNats}
+}
+
+// mostTurned is how large a share of the answers a made-up text may turn at most, if to prevent it makes no larger share of them wrong.
+const mostTurned = 0.05
+
+// capped is a plan, judged on cases that its models haven't seen.
+type capped struct {
+	plan
+	// losses by sample; hits and turned are 1 or 0: whether the answer is right, and whether it is right and some text turns it.
+	losses, hits, turned []float64
+}
+
+// capTexts chooses how far texts are trusted, by some cases: anybody may write into a document.
+//
+// The largest cap is taken with which no text could turn more than mostTurned of the answers. A text turns an answer whose lead by
+// everything else is less than the cap. Where texts decide, so small a cap makes answers wrong, whether somebody makes up texts or not. If
+// these are more than as many, by a standard error, the least cap is taken that predicts as well as the best.
+func (c *corpus) capTexts(x *crossed, use []int, by plan, trust bool) *capped {
+	var list []*capped
+	var losses [][]float64
+	safe := 0
+	for i, most := range textCaps() {
+		better := c.capped(x, use, plan{setting: by.setting, sources: by.setting, text: by.text, most: most})
+		if alone := c.capped(x, use, plan{setting: by.setting, sources: x.alone, text: by.text, most: most}); mean(alone.losses, use) < mean(better.losses, use) {
+			better = alone
+		}
+		list, losses = append(list, better), append(losses, better.losses)
+		if mean(better.turned, use) <= mostTurned {
+			safe = i
+		}
 	}
-	return m
+	useful := c.simplest(losses, places(len(list)), use, simpler)
+	lost, deviation := c.difference(list[useful].hits, list[safe].hits, use)
+	if trust || useful < safe || lost-deviation > mostTurned {
+		return list[useful]
+	}
+	return list[safe]
+}
+
+// capped weighs what sources say beside texts within a cap, and judges that.
+func (c *corpus) capped(x *crossed, use []int, by plan) *capped {
+	n := len(c.samples)
+	j := &capped{by, make([]float64, n), make([]float64, n), make([]float64, n)}
+	within := make([][]float64, n)
+	for _, i := range use {
+		within[i] = sum(x.text[by.setting][i], by.text, nil, 0)
+		odds.Limit(within[i], by.most)
+	}
+	j.rest, _ = c.scales(use, func(i int) (u, v, given []float64) { return x.rest[by.sources][i], nil, within[i] })
+	for _, i := range use {
+		truth, rest := c.samples[i].truth, x.rest[by.sources][i]
+		z := sum(rest, j.rest, within[i], 1)
+		j.hits[i] = right(z, truth)
+		if j.rest*margin(rest, truth) < by.most {
+			j.turned[i] = j.hits[i]
+		}
+		j.losses[i] = lossOf(softmax(z), truth)
+	}
+	return j
 }
 
 // nobody is no part.
@@ -175,25 +251,19 @@ const nobody = -1
 
 // written is the profile of a plan, from the models that were learned without a part, or with all cases where that is nobody's.
 func (c *corpus) written(x *crossed, by plan, part int, name string, workers int) *abi.Profile {
-	train := x.use
-	of := func(setting int) *linear { return x.models[setting][part] }
+	train, settings := x.use, []int{by.sources, by.setting}
+	models := make([]*linear, 2)
 	if part != nobody {
 		train = x.without(part)
+		models[0], models[1] = x.models[by.sources][part], x.models[by.setting][part]
 	} else {
-		learned := make([]*linear, 2)
-		each(2, workers, func(i int) {
-			if setting := []int{by.sources, by.setting}[i]; i == 0 || setting != by.sources {
-				learned[i] = c.learn(train, x.settings[setting])
-			}
-		})
-		of = func(setting int) *linear {
-			if setting == by.sources {
-				return learned[0]
-			}
-			return learned[1]
-		}
+		each(len(slices.Compact(settings)), workers, func(i int) { models[i] = c.learn(train, x.settings[settings[i]]) })
+		models[1] = cmp.Or(models[1], models[0])
 	}
-	return c.profile(combined(by, of), name, train, by.most)
+	if by.most == 0 {
+		by.text = 0
+	}
+	return c.profile(combined(models[0], by.rest, models[1], by.text), name, train, by.most)
 }
 
 // outcome is what cross-validation shows.

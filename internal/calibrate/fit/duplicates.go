@@ -50,19 +50,12 @@ func (c *corpus) joinDuplicates(workers int) error {
 	if distinct := len(c.samples) - c.repeated; distinct < LeastCases {
 		return fmt.Errorf("%w: %d have a truth, but %d of them nearly repeat others, which leaves %d; %d are needed", ErrTooFew, len(c.samples), c.repeated, distinct, LeastCases)
 	}
-	number := make(map[int]int)
+	joined := make(map[int]int)
 	for i := range c.samples {
 		s := &c.samples[i]
-		root := groups.root(s.group)
-		if _, ok := number[root]; !ok {
-			number[root] = len(number)
-		}
-		s.group = number[root]
+		s.group = number(joined, groups.root(s.group))
 	}
-	c.groups = len(number)
-	if c.groups == 1 {
-		c.apart()
-	}
+	c.regroup(len(joined))
 	return nil
 }
 
@@ -158,7 +151,7 @@ func (c *corpus) joinItems(alike partition) (whole []uint64) {
 		contents[i] = contentsOf(&c.samples[i].entry.Case)
 		whole[i] = hash(fmt.Sprint(contents[i]))
 		cases[whole[i]] = append(cases[whole[i]], i)
-		truth := c.first([]int{i})
+		truth := c.trueLabel(i)
 		total[truth]++
 		for _, content := range contents[i] {
 			times[part{truth, content}]++
@@ -172,7 +165,7 @@ func (c *corpus) joinItems(alike partition) (whole []uint64) {
 	for _, list := range cases {
 		expected := 0.0
 		for _, i := range list {
-			truth := c.first([]int{i})
+			truth := c.trueLabel(i)
 			n := total[truth]
 			for _, content := range contents[i] {
 				n *= times[part{truth, content}] / total[truth]

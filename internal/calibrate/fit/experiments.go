@@ -1,18 +1,13 @@
 package fit
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
-	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // leastResults is with how many cases of one kind of experiment its table is learned.
@@ -63,7 +58,7 @@ func (c *corpus) experimentTables(config *Config) ([]abi.ExperimentTable, *Exper
 	results := make([][]abi.ExperimentResult, len(c.samples))
 	var use []int
 	for i := range c.samples {
-		results[i] = config.Results[c.samples[i].entry.Case.ID]
+		results[i] = config.Results.Experiments[c.samples[i].entry.Case.ID]
 		if len(results[i]) > 0 {
 			use = append(use, i)
 		}
@@ -86,12 +81,12 @@ func (c *corpus) experimentTables(config *Config) ([]abi.ExperimentTable, *Exper
 		return tables, worth
 	}
 	part := c.folds(use, parts(len(use), c.groups), config.Seed)
-	judgements := make([]judged, len(smoothings))
+	judgements := make([][]float64, len(smoothings))
 	for s, smoothing := range smoothings {
 		judgements[s] = c.judgeTables(config, results, use, part, smoothing)
 	}
 	chosen := c.simplest(judgements, places(len(judgements)), use, noise)
-	worth.DefaultLogLoss, worth.LogLoss = judgements[0].loss(use), judgements[chosen].loss(use)
+	worth.DefaultLogLoss, worth.LogLoss = mean(judgements[0], use), mean(judgements[chosen], use)
 	if chosen == 0 {
 		for i := range worth.Tables {
 			if w := &worth.Tables[i]; w.Learned {
@@ -105,9 +100,9 @@ func (c *corpus) experimentTables(config *Config) ([]abi.ExperimentTable, *Exper
 }
 
 // judgeTables gives the losses of cases by tables that were learned on the other parts.
-func (c *corpus) judgeTables(config *Config, results [][]abi.ExperimentResult, use, part []int, smoothing float64) judged {
+func (c *corpus) judgeTables(config *Config, results [][]abi.ExperimentResult, use, part []int, smoothing float64) []float64 {
 	learned := map[int]*abi.Profile{}
-	j := judged{losses: make([]float64, len(c.samples))}
+	losses := make([]float64, len(c.samples))
 	for _, i := range use {
 		p := learned[part[i]]
 		if p == nil {
@@ -118,9 +113,9 @@ func (c *corpus) judgeTables(config *Config, results [][]abi.ExperimentResult, u
 		s := &c.samples[i]
 		nats := make([]float64, len(s.labels))
 		odds.AddExperiments(nats, s.entry.Case.Labels, p, results[i])
-		j.losses[i] = lossOf(odds.Probabilities(nats, odds.Doubt), s.truth)
+		losses[i] = lossOf(odds.Probabilities(nats, odds.Doubt), s.truth)
 	}
-	return j
+	return losses
 }
 
 // countings is how often outcomes are counted: which cause made a label come true is known no better than the tables before.
@@ -143,7 +138,7 @@ func (c *corpus) learnTables(config *Config, results [][]abi.ExperimentResult, u
 func (c *corpus) countOutcomes(of []abi.ExperimentTable, p *abi.Profile, results [][]abi.ExperimentResult, use []int, smoothing float64) []abi.ExperimentTable {
 	causes := make(map[int][]odds.CauseProbability, len(use))
 	for _, i := range use {
-		causes[i] = odds.Causes(c.trueLabel(i), p, results[i])
+		causes[i] = odds.Causes(c.labels[c.trueLabel(i)], p, results[i])
 	}
 	tables := slices.Clone(of)
 	for t := range tables {
@@ -159,7 +154,7 @@ func (c *corpus) countOutcomes(of []abi.ExperimentTable, p *abi.Profile, results
 			for _, cause := range causes[i] {
 				name := cause.Name
 				if !names(&tables[t], name) { // the table does not tell it from others of its label
-					name = c.trueLabel(i)
+					name = c.labels[c.trueLabel(i)]
 				}
 				counts[outcome][name] += cause.Probability
 				cases[name] += cause.Probability
@@ -172,8 +167,6 @@ func (c *corpus) countOutcomes(of []abi.ExperimentTable, p *abi.Profile, results
 	}
 	return tables
 }
-
-func (c *corpus) trueLabel(i int) string { return c.labels[c.first([]int{i})] }
 
 // names says whether a table lists a label or a cause.
 func names(t *abi.ExperimentTable, name string) bool {
@@ -203,55 +196,4 @@ func outcomeOf(results []abi.ExperimentResult, e *abi.Experiment) abi.Experiment
 		}
 	}
 	return ""
-}
-
-// maxResultLine bounds a line of results.
-const maxResultLine = 64 << 20
-
-// ReadResults reads what experiments showed from the results of `try --format jsonl`: by the ids of the cases. Its error names
-// the line.
-func ReadResults(in io.Reader) (map[string][]abi.ExperimentResult, error) {
-	of := map[string][]abi.ExperimentResult{}
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, maxResultLine)
-	n := 0
-	for lines.Scan() {
-		n++
-		if len(lines.Bytes()) == 0 {
-			continue
-		}
-		id, results, err := readResult(lines.Bytes())
-		if err == nil && of[id] != nil {
-			err = fmt.Errorf("a second result of %q", id)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
-		}
-		of[id] = results
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("line %d: %w", n+1, err)
-	}
-	return of, nil
-}
-
-// readResult reads a line. Results that no host gives are rejected.
-func readResult(line []byte) (string, []abi.ExperimentResult, error) {
-	var r struct {
-		ID          string             `json:"id"`
-		Experiments []trial.Experiment `json:"experiments"`
-	}
-	if err := json.Unmarshal(line, &r); err != nil {
-		return "", nil, err
-	}
-	results := []abi.ExperimentResult{}
-	for i := range r.Experiments {
-		one := r.Experiments[i].Result()
-		message := codec.AppendExperimentResult(nil, &one)
-		if _, err := codec.DecodeExperimentResult(message, len(message)); err != nil {
-			return "", nil, fmt.Errorf("experiments[%d]: %w", i, err)
-		}
-		results = append(results, one)
-	}
-	return r.ID, results, nil
 }

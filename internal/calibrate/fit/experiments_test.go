@@ -90,7 +90,7 @@ func draw(seed uint64, n int, world []abi.ExperimentTable) ([]docket.Entry, map[
 func fitTables(t *testing.T, n int, world []abi.ExperimentTable) *fit.Result {
 	t.Helper()
 	entries, results := draw(1, n, world)
-	r, err := fit.Fit(t.Context(), entries, fit.Config{Seed: 1, Experiments: &abi.Profile{Experiments: assumed()}, Results: results})
+	r, err := fit.Fit(t.Context(), entries, fit.Config{Seed: 1, Experiments: &abi.Profile{Experiments: assumed()}, Results: &fit.Results{Experiments: results}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestTablesOfExperimentsKeepTheDefault(t *testing.T) {
 	}
 	for seed := range uint64(5) {
 		entries, results := draw(10+seed, 300, assumed())
-		r, err := fit.Fit(t.Context(), entries, fit.Config{Seed: seed, Experiments: &abi.Profile{Experiments: assumed()}, Results: results})
+		r, err := fit.Fit(t.Context(), entries, fit.Config{Seed: seed, Experiments: &abi.Profile{Experiments: assumed()}, Results: &fit.Results{Experiments: results}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestTablesOfExperimentsKeepTheDefault(t *testing.T) {
 	for _, e := range entries[150:] {
 		delete(results, e.Case.ID)
 	}
-	r, err := fit.Fit(t.Context(), entries, fit.Config{Experiments: &abi.Profile{Experiments: assumed()}, Results: results})
+	r, err := fit.Fit(t.Context(), entries, fit.Config{Experiments: &abi.Profile{Experiments: assumed()}, Results: &fit.Results{Experiments: results}})
 	if err != nil || r.Report.Experiments.Smoothing != 0 || r.Report.Experiments.Tables[0].Why != "not better than the default by more than noise" {
 		t.Errorf("%v: %+v", err, r.Report.Experiments)
 	}
@@ -215,7 +215,7 @@ func TestTablesOfCausesAreRecovered(t *testing.T) {
 	p := &abi.Profile{Experiments: byDefault, Causes: []abi.Cause{
 		{Name: "changed", Label: "test", Unchanged: 0.5}, {Name: "stale", Label: "test", Unchanged: 0.5},
 	}}
-	r, err := fit.Fit(t.Context(), entries, fit.Config{Seed: 1, Experiments: p, Results: results})
+	r, err := fit.Fit(t.Context(), entries, fit.Config{Seed: 1, Experiments: p, Results: &fit.Results{Experiments: results}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,8 +244,11 @@ func TestReadResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	of, err := fit.ReadResults(strings.NewReader(string(line) + "\n\n{\"id\":\"b\"}\n"))
-	if err != nil || len(of) != 2 || len(of["a"]) != 1 || of["a"][0].Experiment != onHead || of["a"][0].Outcome != abi.OutcomeMixed || of["a"][0].Passed != 1 {
-		t.Errorf("%+v, %v", of, err)
+	if err != nil || len(of.Experiments) != 2 || len(of.Experiments["a"]) != 1 {
+		t.Fatalf("%+v, %v", of, err)
+	}
+	if a := of.Experiments["a"][0]; a.Experiment != onHead || a.Outcome != abi.OutcomeMixed || a.Passed != 1 {
+		t.Errorf("%+v", a)
 	}
 	for name, text := range map[string]string{
 		"no JSON":             "{}\nx\n",
@@ -267,7 +270,7 @@ func FuzzReadResults(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, list := range of {
+		for _, list := range of.Experiments {
 			for _, r := range list {
 				if r.Experiment.Runs < 1 || r.Outcome == "" {
 					t.Errorf("%+v", r)

@@ -21,7 +21,7 @@ const (
 // often each thing is said, and how far sources may go; the signals together go as far as most.
 func (c *corpus) profile(m *linear, name string, train []int, most float64) *abi.Profile {
 	u := c.usage(train)
-	base := slices.Clone(m.base)
+	base := slices.Clone(m.nats(m.base, 0))
 	p := &abi.Profile{Name: name, Sources: []abi.SourceReliability{}, Signals: c.signals(m, base, u)}
 	for s := range c.sources {
 		if u.speaks[s] == 0 {
@@ -35,7 +35,7 @@ func (c *corpus) profile(m *linear, name string, train []int, most float64) *abi
 		}
 	}
 	slices.SortFunc(p.Sources, func(a, b abi.SourceReliability) int { return cmp.Compare(a.Source, b.Source) })
-	p.BaseRates = c.rates(base)
+	p.BaseRates = c.weights(softmax(base))
 	c.setCaps(p, train, most)
 	return p
 }
@@ -54,34 +54,28 @@ type usage struct {
 }
 
 func (c *corpus) usage(train []int) *usage {
+	n := len(c.sources)
 	u := &usage{
-		cases: float64(len(train)), speaks: make([]float64, len(c.sources)),
-		once: make([]bool, len(c.sources)), said: make([]float64, len(c.statements)), by: make([]float64, len(c.elements)), logit: make([]float64, len(c.sources)),
-		stands: make([]float64, len(c.phrases)),
+		float64(len(train)), softmax(c.frequencies(train)), make([]float64, n), make([]bool, n), make([]float64, len(c.statements)),
+		make([]float64, len(c.elements)), make([]float64, n), make([]bool, n), make([]float64, len(c.phrases)),
 	}
-	u.base = softmax(c.frequencies(train))
-	u.varies = make([]bool, len(c.sources))
-	stated := make(map[int]float64)
-	named, several := make([]float64, len(c.sources)), make([]bool, len(c.sources))
+	first, named, several := make([]*utterance, n), make([]float64, n), make([]bool, n)
 	for _, i := range train {
 		s := &c.samples[i]
 		spoke := make(map[int]bool)
 		for k := range s.uttered {
 			x := &s.uttered[k]
 			u.said[x.statement]++
-			if spoke[x.source] {
-				several[x.source] = true
-			} else {
+			several[x.source] = several[x.source] || spoke[x.source]
+			if !spoke[x.source] {
 				spoke[x.source] = true
 				u.speaks[x.source]++
 			}
 			if x.says != noLabel {
 				named[x.source]++
 				u.logit[x.source] += x.logit
-				if before, ok := stated[x.source]; ok && before != x.logit {
-					u.varies[x.source] = true
-				}
-				stated[x.source] = x.logit
+				first[x.source] = cmp.Or(first[x.source], x)
+				u.varies[x.source] = u.varies[x.source] || first[x.source].logit != x.logit
 			}
 		}
 		for _, e := range s.elements {
@@ -91,7 +85,7 @@ func (c *corpus) usage(train []int) *usage {
 			u.stands[f]++
 		}
 	}
-	for s := range c.sources {
+	for s := range n {
 		u.logit[s] /= max(named[s], 1)
 		u.once[s] = !several[s] && u.speaks[s] == u.cases
 	}
@@ -102,7 +96,7 @@ func (c *corpus) usage(train []int) *usage {
 // the base rates where it speaks in every case: only differences count.
 func (c *corpus) reliability(m *linear, s int, base []float64, u *usage) *abi.SourceReliability {
 	r := &abi.SourceReliability{Source: c.sources[s], Statements: []abi.SourceStatement{}, Share: 1}
-	offset, slope := m.offset[s], bounded(m.slope[s])
+	offset, slope := m.x[m.offset+s], bounded(m.x[m.slope+s])
 	if slope < leastNats || !u.varies[s] {
 		offset, slope = offset+slope*u.logit[s], 0
 	}
@@ -145,10 +139,12 @@ func (c *corpus) reliability(m *linear, s int, base []float64, u *usage) *abi.So
 func (c *corpus) byElement(m *linear, of statement, u *usage) []abi.ElementLikelihood {
 	var out []abi.ElementLikelihood
 	for i, x := range c.elements {
-		if c.statements[x.statement] != of || m.kind[i] == nil || spread(m.kind[i]) < leastNats || u.by[i] == 0 {
+		if c.statements[x.statement] != of || !m.tabled || u.by[i] == 0 {
 			continue
 		}
-		out = append(out, abi.ElementLikelihood{Element: x.element, Given: c.given(m.kind[i], u.by[i]/u.said[x.statement], u.base)})
+		if nats := m.nats(m.element, i); spread(nats) >= leastNats {
+			out = append(out, abi.ElementLikelihood{Element: x.element, Given: c.given(nats, u.by[i]/u.said[x.statement], u.base)})
+		}
 	}
 	return out
 }
@@ -157,26 +153,16 @@ func (c *corpus) byElement(m *linear, of statement, u *usage) []abi.ElementLikel
 // label last: its nats by label, and in how many cases it was said. With all,
 // labels that it never named are there too.
 func (c *corpus) saidBy(m *linear, s int, u *usage, all bool) (says []int, nats [][]float64, said []float64) {
-	add := func(label int, v []float64, n float64) {
-		w := make([]float64, len(c.labels))
-		copy(w, v)
-		says, nats, said = append(says, label), append(nats, w), append(said, n)
-	}
-	find := func(label int) {
-		i := slices.Index(c.statements, statement{s, label})
-		switch {
-		case i >= 0 && u.said[i] > 0:
-			if all || m.table[i] != nil {
-				add(label, m.table[i], u.said[i])
-			}
-		case all && label != noLabel:
-			add(label, nil, 0)
+	for _, label := range append(places(len(c.labels)), noLabel) {
+		own, n := make([]float64, len(c.labels)), 0.0
+		if i := slices.Index(c.statements, statement{s, label}); i >= 0 && u.said[i] > 0 {
+			copy(own, m.stating(i))
+			n = u.said[i]
+		}
+		if n > 0 && m.tabled || all && (n > 0 || label != noLabel) {
+			says, nats, said = append(says, label), append(nats, own), append(said, n)
 		}
 	}
-	for label := range c.labels {
-		find(label)
-	}
-	find(noLabel)
 	return says, nats, said
 }
 
@@ -188,16 +174,15 @@ func (c *corpus) given(nats []float64, marginal float64, base []float64) []abi.L
 		sum += base[l] * math.Exp(x-largest)
 	}
 	scale := min(marginal/sum, 1)
-	out := make([]abi.LabelWeight, len(nats))
+	p := make([]float64, len(nats))
 	for l, x := range nats {
-		out[l] = abi.LabelWeight{Label: c.labels[l], Weight: round(max(scale*math.Exp(x-largest), leastProb))}
+		p[l] = scale * math.Exp(x-largest)
 	}
-	return out
+	return c.weights(p)
 }
 
-// rates turns nats into probabilities that sum to 1.
-func (c *corpus) rates(nats []float64) []abi.LabelWeight {
-	p := softmax(slices.Clone(nats))
+// weights are probabilities with their labels.
+func (c *corpus) weights(p []float64) []abi.LabelWeight {
 	out := make([]abi.LabelWeight, len(p))
 	for l := range p {
 		out[l] = abi.LabelWeight{Label: c.labels[l], Weight: round(max(p[l], leastProb))}
@@ -213,10 +198,10 @@ func (c *corpus) signals(m *linear, base []float64, u *usage) []abi.Signal {
 		worth  float64
 		nats   []float64
 	}
-	list := make([]weighed, 0, len(m.text))
-	for f, v := range m.text {
+	list := make([]weighed, 0, len(m.phrases))
+	for f, at := range m.phrases {
 		share := u.stands[f] / u.cases
-		nats := centred(v)
+		nats := centred(m.nats(m.text, at))
 		list = append(list, weighed{f, spread(nats) * math.Sqrt(share*(1-share)), nats})
 	}
 	slices.SortFunc(list, func(a, b weighed) int {
@@ -240,13 +225,10 @@ func (c *corpus) signals(m *linear, base []float64, u *usage) []abi.Signal {
 }
 
 func centred(v []float64) []float64 {
-	mean := 0.0
-	for _, x := range v {
-		mean += x / float64(len(v))
-	}
+	level := mean(v, places(len(v)))
 	out := make([]float64, len(v))
 	for i, x := range v {
-		out[i] = x - mean
+		out[i] = x - level
 	}
 	return out
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/bands"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 )
 
 // LeastCases is how many labelled cases a fit needs at least.
@@ -41,15 +41,15 @@ type Config struct {
 	// Workers is how many folds are fitted at once; the result doesn't depend on it. Default: 1.
 	Workers int
 	// Experiments is a profile that says what outcomes of experiments tell by default. Its tables and causes are put into the profile, the
-	// tables learned from Results, which are those of cases by their ids, where there are enough. Optional.
+	// tables learned from Results where there are enough. Optional; it needs Results.
 	Experiments *abi.Profile
-	Results     map[string][]abi.ExperimentResult
+	Results     *Results
 	// NoText leaves out what documents say: no text moves the court then, whoever writes it. Near duplicates are found by texts all the same.
 	NoText bool
 	// TrustText trusts texts as far as that helps, however many answers a made-up one could turn.
 	TrustText bool
 	// Bands asks for a certified threshold of the court's model; nil for none.
-	Bands *bands.Options
+	Bands *calibrate.BandOptions
 	// Progress is told what is being done. Optional.
 	Progress func(step string)
 	// always learns, whether that is better than no profile or not.
@@ -128,17 +128,9 @@ func (c *Config) defaults() {
 
 // withTruth gives the cases that name a right label which they have.
 func withTruth(entries []docket.Entry) []docket.Entry {
-	var out []docket.Entry
-	for i := range entries {
-		t := entries[i].Truth
-		if t == nil || t.Classification == "" {
-			continue
-		}
-		if slices.Contains(entries[i].Case.Labels, t.Classification) {
-			out = append(out, entries[i])
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(entries), func(e docket.Entry) bool {
+		return e.Truth == nil || e.Truth.Classification == "" || !slices.Contains(e.Case.Labels, e.Truth.Classification)
+	})
 }
 
 // enough says why the cases can't be fitted on.
@@ -149,25 +141,19 @@ func (c *corpus) enough(entries int) error {
 	if len(c.samples) < LeastCases {
 		return fmt.Errorf("%w: %d have a truth, %d are needed", ErrTooFew, len(c.samples), LeastCases)
 	}
-	if len(c.labels) > MostLabels && c.choices() > mostChoices {
+	choices := 0
+	for i := range c.samples {
+		choices += len(c.samples[i].labels)
+	}
+	if len(c.labels) > MostLabels && choices > mostChoices {
 		return fmt.Errorf("%w: %d, at most %d; put the rare ones together", ErrTooManyLabels, len(c.labels), MostLabels)
 	}
-	first := c.first([]int{0})
 	for i := range c.samples {
-		if c.first([]int{i}) != first {
+		if c.trueLabel(i) != c.trueLabel(0) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: %s, in all %d", ErrOneLabel, c.labels[first], len(c.samples))
-}
-
-// choices is how many labels the cases have, each case its own.
-func (c *corpus) choices() int {
-	n := 0
-	for i := range c.samples {
-		n += len(c.samples[i].labels)
-	}
-	return n
+	return fmt.Errorf("%w: %s, in all %d", ErrOneLabel, c.labels[c.trueLabel(0)], len(c.samples))
 }
 
 func were(n int) string {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/internal/simulate"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/testkit/simulate"
 )
 
 func TestFitIsTheSameAtAnyParallelism(t *testing.T) {

@@ -30,15 +30,15 @@ func TestWhenAProfileIsLearned(t *testing.T) {
 			for i := range cases {
 				c.samples[i].group = i
 			}
-			by := func(l loss) judged {
-				j := judged{losses: make([]float64, cases)}
-				for i := range j.losses {
-					j.losses[i] = l.mean + l.noise*float64(1-2*(i/5%2))
+			by := func(l loss) []float64 {
+				losses := make([]float64, cases)
+				for i := range losses {
+					losses[i] = l.mean + l.noise*float64(1-2*(i/5%2))
 				}
-				return j
+				return losses
 			}
 			r := &rivals{rates: by(tc.rates), scaled: by(tc.scaled), both: by(tc.both)}
-			if got := r.beaten(c, by(tc.learned).losses, places(cases)); got != tc.want {
+			if got := r.beaten(c, by(tc.learned), places(cases)); got != tc.want {
 				t.Errorf("learned: %v", got)
 			}
 		})

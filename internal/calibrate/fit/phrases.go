@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/shadowcourt/shadowcourt/abi/odds/phrase"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
 // Bounds of what is a phrase.
@@ -188,7 +188,7 @@ func inWord(b byte) bool { return 'a' <= b && b <= 'z' || '0' <= b && b <= '9' |
 func lower(text string) string {
 	b := []byte(text)
 	for i := range b {
-		b[i] = phrase.Fold(b[i])
+		b[i] = odds.Fold(b[i])
 	}
 	return string(b)
 }

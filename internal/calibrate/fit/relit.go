@@ -166,60 +166,38 @@ const (
 // It is drawn to nothing, which is what the word of a Light is worth that says
 // what the other figures say.
 func (c *corpus) light(nats [][]float64, part []int, skip int) *abi.SourceReliability {
-	r, k := &regression{}, len(c.labels)
-	offset, slope := r.parameters(1, lightOwn), r.parameters(1, lightOwn)
-	table, tabled := int32(0), c.tabled()
-	if tabled {
-		table = r.parameters(len(c.statements)*k, lightTable)
+	m := &linear{layout: c.layout()}
+	r := c.regression(&m.layout, setting{sources: 1, stated: true})
+	for p := range r.Penalty { // the base rates are Light's too, and stay as they are
+		r.Parent[p], r.Penalty[p] = -1, silenced
+	}
+	r.Penalty[m.offset], r.Penalty[m.slope] = lightOwn, lightOwn
+	for p := m.table; p < m.element; p++ {
+		r.Penalty[p] = lightTable
 	}
 	var use []int
 	for i := range c.samples {
-		s := &c.samples[i]
-		u := s.light()
-		if part[i] == skip || u == nil {
+		alone := c.samples[i]
+		alone.uttered = slices.DeleteFunc(slices.Clone(alone.uttered), func(u utterance) bool { return u.source != 0 })
+		alone.elements = nil
+		if part[i] == skip || len(alone.uttered) == 0 {
 			continue
 		}
-		use = append(use, i)
-		w := row{labels: s.labels, truth: s.truth, offset: nats[i]}
-		if tabled {
-			w.class = []int32{table + int32(u.statement*k)}
-		}
-		j := int32(slices.Index(s.labels, u.says))
-		w.shared = []term{{offset, j, 1}, {slope, j, u.logit}}
-		r.rows = append(r.rows, w)
+		w := m.terms(&alone, asStated)
+		w.Offset = nats[i]
+		use, r.Rows = append(use, i), append(r.Rows, w)
 	}
 	if len(use) == 0 {
 		return &abi.SourceReliability{Source: lightSource, Statements: []abi.SourceStatement{}, Share: 1}
 	}
-	x, m := r.solve(), &linear{offset: make([]float64, 1), slope: make([]float64, 1), table: make([][]float64, len(c.statements))}
-	m.offset[0], m.slope[0] = x[offset], max(x[slope], 0)
-	for i := range c.statements {
-		if tabled {
-			m.table[i] = x[int(table)+i*k : int(table)+(i+1)*k]
-		}
-	}
+	m.x = r.Solve()
 	u := c.usage(use)
-	u.once[0] = false // the base rates are Light's too, and stay as they are
-	return c.cappedLight(c.reliability(m, 0, make([]float64, k), u), use)
-}
-
-// light is what Light says of a case; nil for none.
-func (s *sample) light() *utterance {
-	for i := range s.uttered {
-		if s.uttered[i].source == 0 {
-			return &s.uttered[i]
-		}
-	}
-	return nil
-}
-
-// cappedLight bounds Light's word as [corpus.setCaps] does.
-func (c *corpus) cappedLight(light *abi.SourceReliability, use []int) *abi.SourceReliability {
+	u.once[0] = false
+	light := c.reliability(m, 0, make([]float64, m.labels), u)
 	light.Cap = mostNats
 	most := 0.0
 	for _, i := range use {
-		k := &c.samples[i].entry.Case
-		most = max(most, spread(heardLight(light, k)))
+		most = max(most, spread(heardLight(light, &c.samples[i].entry.Case)))
 	}
 	light.Cap = capOf(most, len(use))
 	return light

@@ -10,7 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/internal/simulate"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/testkit/simulate"
 )
 
 // echo is a Light that says what the profile that it is told makes of the

@@ -7,8 +7,7 @@ import (
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/bands"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/baseline"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 )
 
 // Figures are how well something predicts the cases.
@@ -18,7 +17,7 @@ type Figures struct {
 	Accuracy float64 `json:"accuracy"`
 	// LogLoss is the mean of -ln P(right label), in nats.
 	LogLoss float64 `json:"log_loss"`
-	// AURC is the area under the curve of risk over coverage, see [bands.RiskCoverage]. Nil where it was not measured.
+	// AURC is the area under the curve of risk over coverage, see [calibrate.RiskCoverage]. Nil where it was not measured.
 	AURC *float64 `json:"aurc,omitempty"`
 }
 
@@ -65,8 +64,8 @@ type Report struct {
 	Figures []Figures     `json:"figures"`
 	Sources []SourceWorth `json:"sources"`
 	// Bands is the threshold from which on answers of the court's model may be accepted. Nil unless asked for.
-	Bands   *bands.Certificate `json:"bands,omitempty"`
-	Signals int                `json:"signals"`
+	Bands   *calibrate.Certificate `json:"bands,omitempty"`
+	Signals int                    `json:"signals"`
 	// SignalNats is as SourceWorth.Nats, of all signals together.
 	SignalNats float64 `json:"signal_nats"`
 	// TextTurns is the share of the cases whose answer is right and could be turned by a text that somebody makes up: its lead by
@@ -153,8 +152,8 @@ const fewGroups = 4
 
 // lightAlone is the name of Light's figures.
 func lightAlone() string {
-	for _, m := range baseline.Methods() {
-		if m.ID == baseline.Light {
+	for _, m := range calibrate.Methods() {
+		if m.ID == calibrate.LightAlone {
 			return m.Name
 		}
 	}
@@ -181,14 +180,9 @@ func (c *corpus) figures(use []int, model func(i int) []float64) []Figures {
 		c.measure("the court's model", c.answersOf(use, model)),
 		c.measure("the court's model without a profile", c.answersOf(use, func(i int) []float64 { return noProfile.Posterior(&c.samples[i].entry.Case) })),
 	}
-	weights := baseline.Weights()
-	for _, m := range baseline.Methods() {
-		if m.ID == baseline.Light || m.ID == baseline.PlainVote || m.ID == baseline.LogOddsVote {
-			weight, alone := weights[m.ID], m.ID == baseline.Light
-			if alone {
-				weight = weights[baseline.LogOddsVote]
-			}
-			list = append(list, c.measure(m.Name, c.votes(use, m.Fit(nil), weight, alone)))
+	for _, m := range calibrate.Methods() {
+		if m.ID == calibrate.LightAlone || m.ID == calibrate.PlainVote || m.ID == calibrate.LogOddsVote {
+			list = append(list, c.measure(m.Name, c.votes(use, m)))
 		}
 	}
 	return list
@@ -209,15 +203,15 @@ func (c *corpus) answersOf(use []int, predict func(i int) []float64) []answer {
 	return list
 }
 
-// votes are the answers by a rule. What the labels have are their log-odds; alone says that only Light speaks.
-func (c *corpus) votes(use []int, rule baseline.Rule, weight baseline.Weight, alone bool) []answer {
-	list := make([]answer, len(use))
+// votes are the answers of a method. What the labels have are their log-odds; of Light alone, by its statement.
+func (c *corpus) votes(use []int, m calibrate.Method) []answer {
+	rule, list := m.Rule(nil), make([]answer, len(use))
 	for k, i := range use {
 		s := &c.samples[i]
-		x := baseline.NewVoters(&s.entry.Case, "")
-		label := slices.Index(x.Labels, rule(&x))
-		if alone {
-			x.Statements = nil
+		x := calibrate.NewVoters(&s.entry.Case, "")
+		label, weight := slices.Index(x.Labels, rule(&x)), m.Weight
+		if m.ID == calibrate.LightAlone {
+			x.Statements, weight = nil, calibrate.LogOddsWeight
 		}
 		list[k] = answer{i, label, softmax(x.Tally(weight))}
 	}
@@ -234,15 +228,15 @@ func (c *corpus) measure(name string, answers []answer) Figures {
 		f.LogLoss -= math.Log(max(a.p[truth], 1e-3)) / n
 	}
 	f.Accuracy /= n
-	f.AURC = bands.RiskCoverageOf(c.points(answers)).AURC
+	f.AURC = calibrate.RiskCoverageOf(c.points(answers)).AURC
 	return f
 }
 
 // points are answers as bands sees them, with their probabilities.
-func (c *corpus) points(answers []answer) []bands.Point {
-	list := make([]bands.Point, len(answers))
+func (c *corpus) points(answers []answer) []calibrate.Point {
+	list := make([]calibrate.Point, len(answers))
 	for k, a := range answers {
-		list[k] = bands.Point{Right: a.label == c.samples[a.sample].truth, Group: strconv.Itoa(c.samples[a.sample].group)}
+		list[k] = calibrate.Point{Right: a.label == c.samples[a.sample].truth, Group: strconv.Itoa(c.samples[a.sample].group)}
 		if a.label >= 0 {
 			list[k].Confidence = a.p[a.label]
 		}
@@ -251,11 +245,11 @@ func (c *corpus) points(answers []answer) []bands.Point {
 }
 
 // certify gives the threshold for the answers to all cases, each by a profile that was fitted without its part.
-func (c *corpus) certify(use []int, crossfitted func(i int) []float64, o *bands.Options) *bands.Certificate {
+func (c *corpus) certify(use []int, crossfitted func(i int) []float64, o *calibrate.BandOptions) *calibrate.Certificate {
 	if o == nil {
 		return nil
 	}
-	certificate := bands.Certify(c.points(c.answersOf(use, crossfitted)), *o)
+	certificate := calibrate.Certify(c.points(c.answersOf(use, crossfitted)), *o)
 	return &certificate
 }
 

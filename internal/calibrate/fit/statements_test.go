@@ -32,10 +32,11 @@ func TestAnOverconfidentModelIsNotBelieved(t *testing.T) {
 		entries = append(entries, docket.Entry{Case: abi.Case{ID: id, Labels: labels}, Truth: &trial.Truth{Classification: truth}})
 		fmt.Fprintf(&results, `{"id":%q,"statements":[{"source":"model:loud","label":%q,"confidence":0.99},{"source":"model:good","label":%q,"confidence":0.7}]}`+"\n", id, say(0.6), say(0.9))
 	}
-	if err := fit.AddStatements(entries, strings.NewReader(results.String())); err != nil {
+	stated, err := fit.ReadResults(strings.NewReader(results.String()))
+	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := fit.Fit(t.Context(), entries, fit.Config{Seed: 1})
+	r, err := fit.Fit(t.Context(), stated.AddTo(entries), fit.Config{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestStatementsOfNobodyAreRejected(t *testing.T) {
 		`{"source":"witness","label":"a","confidence":0.5}`, `{"source":"model:","label":"a","confidence":0.5}`, `{"source":"model:x","confidence":0.5}`,
 		`{"source":"model:x","label":"a","confidence":2}`,
 	} {
-		err := fit.AddStatements(nil, strings.NewReader("\n"+`{"id":"1","statements":[`+statement+"]}\n"))
+		_, err := fit.ReadResults(strings.NewReader("\n" + `{"id":"1","statements":[` + statement + "]}\n"))
 		if err == nil || !strings.HasPrefix(err.Error(), "line 2: statements[0]: ") {
 			t.Errorf("%s: %v", statement, err)
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/internal/simulate"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/testkit/simulate"
 )
 
 // A profile caps its signals at the cap that was chosen. If no case of the fit had signals that told as much, it caps them at what they told.

@@ -18,7 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/internal/simulate"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/testkit/simulate"
 )
 
 func every(c *corpus) []int {

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/baseline"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/internal/simulate"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/testkit/simulate"
 )
 
 // A row that fit and calibrate both have is right in the same cases: with twenty labels, statements below one half and sources that
@@ -36,10 +36,10 @@ func TestVotesAreThoseOfCalibrate(t *testing.T) {
 		t.Fatal(err)
 	}
 	compared := 0
-	for _, m := range baseline.Methods() {
-		rule, right := m.Fit(nil), 0
+	for _, m := range calibrate.Methods() {
+		rule, right := m.Rule(nil), 0
 		for i := range entries {
-			c := baseline.NewCase(&entries[i].Case, entries[i].Truth.Classification)
+			c := calibrate.NewBaselineCase(&entries[i].Case, entries[i].Truth.Classification)
 			if rule(&c) == c.Truth {
 				right++
 			}

@@ -1,20 +1,19 @@
-// Package api is the HTTP API of the docket service, described by OpenAPI 3.1: what its handlers take and give is what the document
-// says, since the document is generated from them.
+// Package api is what can be done with the docket service ([Operations]), and its HTTP API, described by OpenAPI 3.1: what its handlers take
+// and give is what the document says, since the document is generated from them.
 //
-// It identifies nobody: auth.Authenticator goes around it. Errors are problems (package problem).
+// It identifies nobody: auth.Authenticator goes around it. Errors are problems (see [wire.Problem]).
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"io"
 	"log/slog"
 	"maps"
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,11 +23,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
-	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // Prefix begins the paths of all operations.
@@ -65,15 +63,15 @@ const (
 	defaultWait      = 20 * time.Second // clients give up after a minute without an answer
 )
 
-// server has the handlers.
-type server struct {
+// Operations are what the API and the pages can do. Each checks who asks (see package auth), validates, and notes in the audit log what was
+// changed. Errors are problems, or those of package store: see [Operations.Reject]. Safe for concurrent use.
+type Operations struct {
 	Config
 	uploads *slots
-	api     huma.API
 }
 
-// Register adds the operations of the API to a mux, and the document at /openapi.json.
-func Register(mux *http.ServeMux, config Config) *huma.OpenAPI {
+// New makes the operations of a process.
+func New(config Config) *Operations {
 	if config.MaxUpload == 0 {
 		config.MaxUpload = DefaultMaxUpload
 	}
@@ -86,13 +84,23 @@ func Register(mux *http.ServeMux, config Config) *huma.OpenAPI {
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
+	return &Operations{config, newSlots(config.Uploads, config.Now)}
+}
+
+// server has the handlers.
+type server struct {
+	*Operations
+	api huma.API
+}
+
+// Register adds the API to a mux, and the document at /openapi.json.
+func (o *Operations) Register(mux *http.ServeMux) *huma.OpenAPI {
 	useProblems()
-	s := &server{Config: config, uploads: newSlots(config.Uploads, config.Now)}
-	s.api = humago.New(mux, huma.Config{
-		OpenAPI:       document(config.Version),
+	s := &server{o, humago.New(mux, huma.Config{
+		OpenAPI:       document(o.Version),
 		Formats:       map[string]huma.Format{"application/json": jsonFormat, "json": jsonFormat},
 		DefaultFormat: "application/json",
-	})
+	})}
 	s.api.UseMiddleware(s.guard)
 	s.dockets()
 	s.streams()
@@ -103,6 +111,35 @@ func Register(mux *http.ServeMux, config Config) *huma.OpenAPI {
 	describe(s.api.OpenAPI())
 	mux.HandleFunc("GET /openapi.json", s.openAPI)
 	return s.api.OpenAPI()
+}
+
+// answer is what most operations answer with.
+type answer[T any] struct{ Body T }
+
+func reply[T any](body T, err error) (*answer[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &answer[T]{body}, nil
+}
+
+// filled is a list that JSON has as one, not as null.
+func filled[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// register adds an operation, whose errors are answered as problems.
+func register[I, O any](s *server, op huma.Operation, do func(context.Context, *I) (*O, error)) {
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := do(ctx, in)
+		if err != nil {
+			return nil, s.Reject(ctx, err)
+		}
+		return out, nil
+	})
 }
 
 // document is the head of the OpenAPI document.
@@ -117,7 +154,7 @@ func document(version string) *huma.OpenAPI {
 		},
 		Servers: []*huma.Server{{URL: "/", Description: "This server"}},
 		Components: &huma.Components{
-			Schemas: huma.NewMapRegistry("#/components/schemas/", schemaName),
+			Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				tokenScheme: {
 					Type: "http", Scheme: "bearer",
@@ -136,38 +173,6 @@ func document(version string) *huma.OpenAPI {
 }
 
 const tokenScheme = "token"
-
-// schemaName names the schema of a type.
-func schemaName(t reflect.Type, hint string) string {
-	name := huma.DefaultSchemaNamer(t, hint)
-	if t == reflect.TypeFor[problem.Error]() {
-		return "Problem"
-	}
-	if of, ok := strings.CutSuffix(name, "OutputBody"); ok {
-		return of + "Answer"
-	}
-	if of, ok := strings.CutSuffix(name, "InputBody"); ok {
-		return of + "Request"
-	}
-	return name
-}
-
-// jsonFormat is JSON without escapes for HTML: results are the same bytes as elsewhere.
-//
-// Characters that are not visible are escaped, as in results: names and texts of cases may have terminal escapes and bidirectional controls.
-var jsonFormat = huma.Format{
-	Marshal: func(w io.Writer, v any) error {
-		var text bytes.Buffer
-		e := json.NewEncoder(&text)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(v); err != nil {
-			return err
-		}
-		_, err := w.Write(sanitize.JSON(text.Bytes()))
-		return err
-	},
-	Unmarshal: unmarshal,
-}
 
 // Keys of metadata of operations.
 const (
@@ -202,16 +207,8 @@ func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
 		s.reject(w, r, fault)
 		return
 	}
-	if path := emptyParameter(ctx.Operation(), r); path != "" {
-		s.reject(w, r, invalid(path, abi.CodeInvalidValue, "is empty; leave it out, or give it a value"))
-		return
-	}
-	if name, known := unknownParameter(ctx.Operation(), r); name != "" {
-		s.reject(w, r, invalid("query."+cut(name, 80), abi.CodeUnknownField, "is no parameter of this operation, which has %s", known))
-		return
-	}
-	if name := repeatedParameter(ctx.Operation(), r); name != "" {
-		s.reject(w, r, invalid("query."+name, abi.CodeInvalidValue, "is given more than once"))
+	if err := checkParameters(ctx.Operation(), r); err != nil {
+		s.reject(w, r, err)
 		return
 	}
 	if stream, _ := ctx.Operation().Metadata[isStream].(bool); stream {
@@ -225,81 +222,95 @@ func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// emptyParameter is the path of a parameter that is given without a value and needs one. The library would read the request as if it was
-// not there.
-func emptyParameter(op *huma.Operation, r *http.Request) string {
+// checkParameters rejects what the library would read as if it was not there: parameters of the query that the operation doesn't have, since
+// a typing error must not select more than was asked for, that have several values and take one, or that need a value and have none.
+func checkParameters(op *huma.Operation, r *http.Request) error {
 	query := r.URL.Query()
-	for _, p := range op.Parameters {
-		s, given := p.Schema, query[p.Name]
-		if p.In == "header" {
-			given = r.Header.Values(p.Name)
-		}
-		if s == nil || s.Type == huma.TypeString && s.Format == "" && s.Pattern == "" && len(s.Enum) == 0 {
-			continue
-		}
-		if p.In != "path" && slices.Contains(given, "") {
-			return p.In + "." + p.Name
-		}
-	}
-	return ""
-}
-
-// unknownParameter is a parameter of the query that the operation doesn't have, with those that it has. A typing error must not select more
-// than was asked for.
-func unknownParameter(op *huma.Operation, r *http.Request) (name, known string) {
 	var names []string
 	for _, p := range op.Parameters {
+		given := r.Header.Values(p.Name)
 		if p.In == "query" {
 			names = append(names, p.Name)
+			given = query[p.Name]
+			if len(given) > 1 && (p.Schema == nil || p.Schema.Type != huma.TypeArray) {
+				return invalid("query."+p.Name, abi.CodeInvalidValue, "is given more than once")
+			}
+		}
+		text := p.Schema == nil || p.Schema.Type == huma.TypeString && p.Schema.Format == "" && p.Schema.Pattern == "" && len(p.Schema.Enum) == 0
+		if p.In != "path" && !text && slices.Contains(given, "") {
+			return invalid(p.In+"."+p.Name, abi.CodeInvalidValue, "is empty; leave it out, or give it a value")
 		}
 	}
 	slices.Sort(names)
-	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if !slices.Contains(names, name) {
-			return name, cmp.Or(strings.Join(names, ", "), "none")
+			return invalid("query."+cut(name, 80), abi.CodeUnknownField, "is no parameter of this operation, which has %s", cmp.Or(strings.Join(names, ", "), "none"))
 		}
 	}
-	return "", ""
+	return nil
 }
 
-// repeatedParameter is a parameter of the query that has several values and takes one.
-func repeatedParameter(op *huma.Operation, r *http.Request) string {
-	given := r.URL.Query()
-	for _, p := range op.Parameters {
-		if p.In == "query" && len(given[p.Name]) > 1 && (p.Schema == nil || p.Schema.Type != huma.TypeArray) {
-			return p.Name
-		}
-	}
-	return ""
-}
-
-// reject answers with a problem, and counts it.
-func (s *server) reject(w http.ResponseWriter, r *http.Request, p *problem.Error) {
-	s.note(r.Context(), p)
-	problem.Write(w, p)
-}
-
-func (s *server) note(ctx context.Context, p *problem.Error) {
-	if s.Rejected != nil {
-		s.Rejected(string(p.Code))
-	}
-	level := slog.LevelInfo
-	switch {
-	case p.Status == http.StatusServiceUnavailable:
-		level = slog.LevelWarn // it passes
-	case p.Status >= http.StatusInternalServerError:
-		level = slog.LevelError
-	}
-	s.Log.Log(ctx, level, "a request was rejected", "status", p.Status, "code", string(p.Code), "error", p)
+// reject answers with a problem.
+func (s *server) reject(w http.ResponseWriter, r *http.Request, err error) {
+	wire.WriteProblem(w, s.Reject(r.Context(), err))
 }
 
 // openAPI gives the document.
 func (s *server) openAPI(w http.ResponseWriter, r *http.Request) {
 	text, err := s.api.OpenAPI().MarshalJSON()
 	if err != nil {
-		s.reject(w, r, problem.As(err))
+		s.reject(w, r, err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(text)
+}
+
+// describe adds to each operation the problems that it may answer with, and the parts of the document that no handler has in its types.
+func describe(doc *huma.OpenAPI) {
+	schema := doc.Components.Schemas.Schema(reflect.TypeFor[wire.Problem](), true, "")
+	media := map[string]*huma.MediaType{wire.ProblemType: {Schema: schema}}
+	for name, s := range doc.Components.Schemas.Map() {
+		if strings.HasSuffix(name, "Request") {
+			optionalMayBeNull(s)
+		}
+	}
+	for _, path := range doc.Paths {
+		for _, op := range []*huma.Operation{path.Get, path.Post, path.Delete} {
+			if op == nil {
+				continue
+			}
+			delete(op.Responses, "default")
+			for _, status := range statuses(op) {
+				op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: media}
+			}
+		}
+	}
+}
+
+// optionalMayBeNull says what the library does: it reads a field that may be left out and is null as if it was left out.
+func optionalMayBeNull(s *huma.Schema) {
+	for name, field := range s.Properties {
+		if field.Ref == "" && !slices.Contains(s.Required, name) {
+			field.Nullable = true
+		}
+	}
+}
+
+// statuses are those of the problems of an operation.
+func statuses(op *huma.Operation) []int {
+	list := []int{
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusTooManyRequests,
+		http.StatusInternalServerError, http.StatusServiceUnavailable,
+	}
+	if slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.In == "path" }) {
+		list = append(list, http.StatusNotFound)
+	}
+	if op.RequestBody != nil {
+		list = append(list, http.StatusNotFound, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if op.Method != http.MethodGet || op.OperationID == "explain-trial" {
+		list = append(list, http.StatusConflict)
+	}
+	return list
 }

@@ -9,7 +9,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // body is that of a docket which is received: decompressed, bounded and hashed while it is read.
@@ -39,7 +39,7 @@ func openBody(raw io.Reader, encoding string, most int64) (*body, error) {
 		}
 		b.in = unzipping{z}
 	default:
-		return nil, problem.New(http.StatusUnsupportedMediaType, problem.UnsupportedMedia, fmt.Sprintf("Content-Encoding %.40q is not read here: use gzip, or none", encoding))
+		return nil, wire.NewProblem(http.StatusUnsupportedMediaType, wire.UnsupportedMedia, fmt.Sprintf("Content-Encoding %.40q is not read here: use gzip, or none", encoding))
 	}
 	return b, nil
 }

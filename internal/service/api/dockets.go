@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
@@ -14,14 +12,17 @@ import (
 // dockets registers the operations on dockets.
 func (s *server) dockets() {
 	s.submitOperation()
-	huma.Register(s.api, operation("list-dockets", http.MethodGet, "/dockets", "dockets", "", "List dockets, the latest first"), s.listDockets)
-	huma.Register(s.api, operation("get-docket", http.MethodGet, "/dockets/{docket}", "dockets", "", "Read a docket"), s.getDocket)
+	register(s, operation("list-dockets", http.MethodGet, "/dockets", "dockets", "", "List dockets, the latest first"), s.listDockets)
+	register(s, operation("get-docket", http.MethodGet, "/dockets/{docket}", "dockets", "", "Read a docket"),
+		func(ctx context.Context, in *DocketPath) (*answer[store.Docket], error) {
+			return reply(s.Store.Docket(ctx, in.ID))
+		})
 	cancel := operation("cancel-docket", http.MethodDelete, "/dockets/{docket}", "dockets", auth.Submit, "Cancel a docket")
 	cancel.Description += " Cases that are not tried yet are not tried; results stay. A docket that ended is a conflict. " +
 		"Only its submitter and operators may cancel a docket."
 	cancel.DefaultStatus = http.StatusNoContent
-	huma.Register(s.api, cancel, s.cancelDocket)
-	huma.Register(s.api, operation("list-docket-entries", http.MethodGet, "/dockets/{docket}/entries", "dockets", "",
+	register(s, cancel, func(ctx context.Context, in *DocketPath) (*struct{}, error) { return nil, s.Cancel(ctx, in.ID) })
+	register(s, operation("list-docket-entries", http.MethodGet, "/dockets/{docket}/entries", "dockets", "",
 		"List the cases of a docket with their results, in their order"), s.listEntries)
 }
 
@@ -37,21 +38,17 @@ func (p *Page) before() int64 {
 	return n
 }
 
-// next is the cursor of the page behind a full one.
-func (p *Page) next(count int, last int64) string {
-	if count < p.Limit {
+// nextOf is the cursor of the page behind a full one.
+func nextOf[T any](p *Page, list []T, id func(*T) int64) string {
+	if len(list) == 0 || len(list) < p.Limit {
 		return ""
 	}
-	return strconv.FormatInt(last, 10)
+	return strconv.FormatInt(id(&list[len(list)-1]), 10)
 }
 
 // DocketPath names a docket.
 type DocketPath struct {
 	ID int64 `path:"docket" minimum:"1" doc:"ID of a docket"`
-}
-
-type docketOutput struct {
-	Body Docket
 }
 
 type docketsInput struct {
@@ -62,49 +59,36 @@ type docketsInput struct {
 	Text       string `query:"text" maxLength:"200" doc:"Only dockets with this text in name, repository or revision"`
 }
 
-type docketsOutput struct {
-	Body struct {
-		Dockets []Docket `json:"dockets"`
-		Next    string   `json:"next,omitempty" doc:"Cursor of the next page; absent on the last"`
-	}
+// DocketsAnswer is a page of dockets.
+type DocketsAnswer struct {
+	Dockets []store.Docket `json:"dockets"`
+	Next    string         `json:"next,omitempty" doc:"Cursor of the next page; absent on the last"`
 }
 
-func (s *server) listDockets(ctx context.Context, in *docketsInput) (*docketsOutput, error) {
+func (s *server) listDockets(ctx context.Context, in *docketsInput) (*answer[DocketsAnswer], error) {
 	list, err := s.Store.Dockets(ctx, store.DocketFilter{
 		Submitter: in.Submitter, Repository: in.Repository, State: store.State(in.State), Text: in.Text, Before: in.before(), Limit: in.Limit,
 	})
-	if err != nil {
-		return nil, s.fail(ctx, err)
-	}
-	out := &docketsOutput{}
-	out.Body.Dockets = make([]Docket, len(list))
-	for i := range list {
-		out.Body.Dockets[i] = docketOf(&list[i])
-		out.Body.Next = in.next(len(list), list[i].ID)
-	}
-	return out, nil
+	return reply(DocketsAnswer{filled(list), nextOf(&in.Page, list, func(d *store.Docket) int64 { return d.ID })}, err)
 }
 
-func (s *server) getDocket(ctx context.Context, in *DocketPath) (*docketOutput, error) {
-	d, err := s.Store.Docket(ctx, in.ID)
+// Cancel ends a docket of whoever asks; operators may end any.
+func (o *Operations) Cancel(ctx context.Context, id int64) error {
+	who, err := may(ctx, auth.Submit)
 	if err != nil {
-		return nil, s.fail(ctx, err)
+		return err
 	}
-	return &docketOutput{docketOf(&d)}, nil
-}
-
-func (s *server) cancelDocket(ctx context.Context, in *DocketPath) (*struct{}, error) {
-	d, err := s.Store.Docket(ctx, in.ID)
+	d, err := o.Store.Docket(ctx, id)
 	if err != nil {
-		return nil, s.fail(ctx, err)
+		return err
 	}
-	if who := auth.From(ctx); d.Submitter != who.Submitter && !who.Can(auth.Operate) {
-		return nil, s.fail(ctx, forbidden("only the submitter of a docket and operators may cancel it"))
+	if d.Submitter != who.Submitter && !who.Can(auth.Operate) {
+		return forbidden("only the submitter of a docket and operators may cancel it")
 	}
-	if err := s.Store.Cancel(ctx, in.ID); err != nil {
-		return nil, s.fail(ctx, err)
+	if err := o.Store.Cancel(ctx, id); err != nil {
+		return err
 	}
-	return nil, s.log(ctx, "docket.cancel", "docket "+strconv.FormatInt(in.ID, 10), "")
+	return o.log(ctx, "docket.cancel", "docket", id, "")
 }
 
 type entriesInput struct {
@@ -113,24 +97,15 @@ type entriesInput struct {
 	Limit int `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"Most entries to give"`
 }
 
-type entriesOutput struct {
-	Body struct {
-		Entries []Entry `json:"entries"`
-	}
+// EntriesAnswer are entries of a docket.
+type EntriesAnswer struct {
+	Entries []store.Entry `json:"entries"`
 }
 
-func (s *server) listEntries(ctx context.Context, in *entriesInput) (*entriesOutput, error) {
+func (s *server) listEntries(ctx context.Context, in *entriesInput) (*answer[EntriesAnswer], error) {
 	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
-		return nil, s.fail(ctx, err)
+		return nil, err
 	}
 	list, err := s.Store.Entries(ctx, store.EntryFilter{Docket: in.ID, After: store.TrialID{Docket: in.ID, Ordinal: in.From - 1}, Limit: in.Limit})
-	if err != nil {
-		return nil, s.fail(ctx, err)
-	}
-	out := &entriesOutput{}
-	out.Body.Entries = make([]Entry, len(list))
-	for i := range list {
-		out.Body.Entries[i] = entryOf(&list[i])
-	}
-	return out, nil
+	return reply(EntriesAnswer{filled(list)}, err)
 }

@@ -4,20 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 var useProblems = sync.OnceFunc(func() {
 	huma.DefaultArrayNullable = false
+	huma.ValidateStrictCasing = true
 	// The library has its own errors in variables; nothing else in this program uses it.
 	huma.NewError = func(status int, message string, faults ...error) huma.StatusError {
 		return newProblem(status, message, faults)
@@ -25,46 +28,46 @@ var useProblems = sync.OnceFunc(func() {
 })
 
 // codes are those of errors that the library finds.
-var codes = map[int]problem.Code{
-	http.StatusBadRequest:            problem.Invalid,
-	http.StatusNotFound:              problem.NotFound,
-	http.StatusMethodNotAllowed:      problem.MethodNotAllowed,
-	http.StatusNotAcceptable:         problem.NotAcceptable,
-	http.StatusRequestTimeout:        problem.TimedOut,
-	http.StatusRequestEntityTooLarge: problem.TooLarge,
-	http.StatusUnsupportedMediaType:  problem.UnsupportedMedia,
-	http.StatusUnprocessableEntity:   problem.Invalid,
+var codes = map[int]wire.Code{
+	http.StatusBadRequest:            wire.Invalid,
+	http.StatusNotFound:              wire.NotFound,
+	http.StatusMethodNotAllowed:      wire.MethodNotAllowed,
+	http.StatusNotAcceptable:         wire.NotAcceptable,
+	http.StatusRequestTimeout:        wire.TimedOut,
+	http.StatusRequestEntityTooLarge: wire.TooLarge,
+	http.StatusUnsupportedMediaType:  wire.UnsupportedMedia,
+	http.StatusUnprocessableEntity:   wire.Invalid,
 }
 
 // newProblem turns an error of the library into a problem. Values that were sent are not repeated.
-func newProblem(status int, message string, faults []error) *problem.Error {
+func newProblem(status int, message string, faults []error) *wire.Problem {
 	for _, err := range faults {
-		if p, ok := errors.AsType[*problem.Error](err); ok {
+		if p, ok := errors.AsType[*wire.Problem](err); ok {
 			return p
 		}
 	}
 	code, ok := codes[status]
 	if !ok {
-		code = problem.Internal
+		code = wire.Internal
 		if status < http.StatusInternalServerError {
-			code = problem.Invalid
+			code = wire.Invalid
 		}
 	}
-	p := problem.New(status, code, message)
-	if code == problem.Internal {
-		return problem.As(errors.Join(faults...))
+	p := wire.NewProblem(status, code, message)
+	if code == wire.Internal {
+		return wire.AsProblem(errors.Join(faults...))
 	}
 	for _, err := range faults {
 		var detail huma.ErrorDetailer
 		if !errors.As(err, &detail) {
-			_ = p.Add(problem.Fault{Message: err.Error()})
+			_ = p.Add(wire.Fault{Message: err.Error()})
 			continue
 		}
 		d := detail.ErrorDetail()
 		if strings.HasPrefix(d.Message, "invalid date/time") {
 			d.Message = "is no date and time in the form of RFC 3339, such as 2026-11-23T17:00:00Z"
 		}
-		_ = p.Add(problem.Fault{Path: d.Location, Code: string(codeOf(d.Message)), Message: d.Message})
+		_ = p.Add(wire.Fault{Path: d.Location, Code: string(codeOf(d.Message)), Message: d.Message})
 	}
 	if message == "validation failed" {
 		p.Detail = "the request is not valid"
@@ -86,6 +89,8 @@ func codeOf(message string) abi.Code {
 	case message == validation.MsgExpectedBoolean, message == validation.MsgExpectedNumber, message == validation.MsgExpectedInteger,
 		message == validation.MsgExpectedString, message == validation.MsgExpectedArray, message == validation.MsgExpectedObject:
 		return abi.CodeWrongType
+	case strings.HasSuffix(message, msgDuplicateKey):
+		return abi.CodeDuplicateKey
 	case strings.HasPrefix(message, "expected number"):
 		return abi.CodeOutOfRange
 	case strings.HasPrefix(message, "expected length"):
@@ -96,44 +101,71 @@ func codeOf(message string) abi.Code {
 	return abi.CodeInvalidValue
 }
 
-// fail turns an error of the store into a problem, and notes it.
-func (s *server) fail(ctx context.Context, err error) error {
-	p := failure(err)
-	s.note(ctx, p)
+// Reject turns an error into the problem that is answered, logs it and counts it.
+func (o *Operations) Reject(ctx context.Context, err error) *wire.Problem {
+	p := problemOf(err)
+	if o.Rejected != nil {
+		o.Rejected(string(p.Code))
+	}
+	level := slog.LevelInfo
+	switch {
+	case p.Status == http.StatusServiceUnavailable:
+		level = slog.LevelWarn // it passes
+	case p.Status >= http.StatusInternalServerError:
+		level = slog.LevelError
+	}
+	o.Log.Log(ctx, level, "a request was rejected", "status", p.Status, "code", string(p.Code), "error", p)
 	return p
 }
 
-func failure(err error) *problem.Error {
-	if p, ok := errors.AsType[*problem.Error](err); ok {
+func problemOf(err error) *wire.Problem {
+	if p, ok := errors.AsType[*wire.Problem](err); ok {
 		return p
 	}
 	if errors.Is(err, store.ErrFull) {
-		return problem.New(http.StatusServiceUnavailable, problem.Unavailable, store.ErrFull.Error()).Because(err)
+		return wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, store.ErrFull.Error()).Because(err)
 	}
 	for _, known := range [...]struct {
 		err    error
 		status int
-		code   problem.Code
+		code   wire.Code
 	}{
-		{store.ErrNotFound, http.StatusNotFound, problem.NotFound},
-		{store.ErrKeyReused, http.StatusUnprocessableEntity, problem.KeyReused},
-		{store.ErrTooLarge, http.StatusRequestEntityTooLarge, problem.TooLarge},
-		{store.ErrState, http.StatusConflict, problem.Conflict},
-		{store.ErrLabel, http.StatusUnprocessableEntity, problem.Invalid},
+		{store.ErrNotFound, http.StatusNotFound, wire.NotFound},
+		{store.ErrKeyReused, http.StatusUnprocessableEntity, wire.KeyReused},
+		{store.ErrTooLarge, http.StatusRequestEntityTooLarge, wire.TooLarge},
+		{store.ErrState, http.StatusConflict, wire.Conflict},
+		{store.ErrLabel, http.StatusUnprocessableEntity, wire.Invalid},
 	} {
 		if errors.Is(err, known.err) {
-			return problem.New(known.status, known.code, err.Error())
+			return wire.NewProblem(known.status, known.code, err.Error())
 		}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return problem.New(http.StatusServiceUnavailable, problem.TimedOut, "the request was ended before it was done").Because(err)
+		return wire.NewProblem(http.StatusServiceUnavailable, wire.TimedOut, "the request was ended before it was done").Because(err)
 	}
-	return problem.As(err)
+	return wire.AsProblem(err)
 }
 
 // invalid is a fault of one parameter or field.
-func invalid(path string, code abi.Code, format string, args ...any) *problem.Error {
+func invalid(path string, code abi.Code, format string, args ...any) *wire.Problem {
 	message := fmt.Sprintf(format, args...)
-	return problem.New(http.StatusUnprocessableEntity, problem.Invalid, "the request is not valid: "+path+": "+message).
-		Add(problem.Fault{Path: path, Code: string(code), Message: message})
+	return wire.NewProblem(http.StatusUnprocessableEntity, wire.Invalid, "the request is not valid: "+path+": "+message).
+		Add(wire.Fault{Path: path, Code: string(code), Message: message})
+}
+
+func forbidden(detail string) *wire.Problem {
+	return wire.NewProblem(http.StatusForbidden, wire.Forbidden, detail)
+}
+
+// maxText is the most characters of a name, a label or a text to look for.
+const maxText = 200
+
+// bounded rejects texts of more characters than they may have: paths and texts in turns.
+func bounded(most int, pathsAndTexts ...string) error {
+	for i := 0; i+1 < len(pathsAndTexts); i += 2 {
+		if utf8.RuneCountInString(pathsAndTexts[i+1]) > most {
+			return invalid(pathsAndTexts[i], abi.CodeBadLength, "has more than %d characters", most)
+		}
+	}
+	return nil
 }

@@ -28,24 +28,16 @@ type eventsInput struct {
 // events follows a docket. Trials come in the order of the docket, so that the place of the last one says where to continue; progress
 // counts those, too, that were tried out of order.
 func (s *server) events(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
-	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
-		return nil, s.fail(ctx, err)
-	}
 	// Browsers connect again by themselves; proxies must not hold events back.
 	header := map[string]string{"X-Accel-Buffering": "no"}
-	return s.stream("text/event-stream", header, func(ctx context.Context, w io.Writer) error {
+	return s.stream(ctx, in.ID, "text/event-stream", header, func(ctx context.Context, w io.Writer) error {
 		follow := &FollowInput{DocketPath: in.DocketPath, From: in.Last + 1, Wait: true}
 		e := &eventWriter{w: w}
 		if err := e.retry(); err != nil {
 			return err
 		}
-		for t, err := range s.inOrder(ctx, follow, s.listed, e.progress) {
-			if err == nil {
-				err = e.send("trial", t.ID.Ordinal, entryOf(&t.Entry))
-			}
-			if err != nil {
-				return err
-			}
+		if err := s.follow(ctx, follow, s.listed, e.progress, func(t *store.Tried) error { return e.send("trial", t.Ordinal, t.Entry) }); err != nil {
+			return err
 		}
 		d, err := s.Store.Docket(ctx, in.ID)
 		if err != nil {
@@ -54,8 +46,8 @@ func (s *server) events(ctx context.Context, in *eventsInput) (*huma.StreamRespo
 		if err := e.progress(&d); err != nil {
 			return err
 		}
-		return e.send("done", d.Cases, docketOf(&d))
-	}), nil
+		return e.send("done", d.Cases, d)
+	})
 }
 
 // listed reads the entries of a docket without their trials.

@@ -7,11 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
@@ -20,142 +17,147 @@ import (
 
 func (s *server) people() {
 	const tag = "operations"
-	huma.Register(s.api, operation("who-am-i", http.MethodGet, "/me", tag, "", "Read who you are and what you may do"), s.me)
-	huma.Register(s.api, operation("list-tokens", http.MethodGet, "/tokens", tag, auth.Operate, "List tokens, the latest first"), s.listTokens)
+	register(s, operation("who-am-i", http.MethodGet, "/me", tag, "", "Read who you are and what you may do"), me)
+	register(s, operation("list-tokens", http.MethodGet, "/tokens", tag, auth.Operate, "List tokens, the latest first"),
+		func(ctx context.Context, _ *struct{}) (*answer[TokensAnswer], error) {
+			list, err := s.Tokens(ctx)
+			return reply(TokensAnswer{filled(list)}, err)
+		})
 	add := operation("add-token", http.MethodPost, "/tokens", tag, auth.Operate, "Make a token")
 	add.Description += " The token is shown once; a hash of it is kept. Whoever is limited to repositories can make tokens for these alone."
 	add.DefaultStatus = http.StatusCreated
-	huma.Register(s.api, add, s.addToken)
+	register(s, add, func(ctx context.Context, in *struct{ Body AddTokenRequest }) (*answer[AddTokenAnswer], error) {
+		return reply(s.AddToken(ctx, &in.Body))
+	})
+	days := s.api.OpenAPI().Components.Schemas.Map()["AddTokenRequest"].Properties["days"]
+	days.Maximum = new(float64(MaxTokenDays))
+	days.PrecomputeMessages()
 	revoke := operation("revoke-token", http.MethodDelete, "/tokens/{token}", tag, auth.Operate, "Revoke a token, at once")
 	revoke.DefaultStatus = http.StatusNoContent
-	huma.Register(s.api, revoke, s.revokeToken)
-	huma.Register(s.api, operation("read-audit-log", http.MethodGet, "/audit-log", tag, auth.Everywhere, "Read who did what, the latest first"), s.auditLog)
+	register(s, revoke, func(ctx context.Context, in *tokenPath) (*struct{}, error) { return nil, s.RevokeToken(ctx, in.ID) })
+	register(s, operation("read-audit-log", http.MethodGet, "/audit-log", tag, auth.Everywhere, "Read who did what, the latest first"),
+		func(ctx context.Context, in *Page) (*answer[AuditLogAnswer], error) {
+			list, err := s.Store.AuditLog(ctx, in.before(), in.Limit)
+			return reply(AuditLogAnswer{filled(list), nextOf(in, list, func(a *store.Action) int64 { return a.ID })}, err)
+		})
 }
 
-// log notes who did what.
-func (s *server) log(ctx context.Context, action, target, details string) error {
-	err := s.Store.Log(ctx, store.Action{Author: auth.From(ctx).Name, Action: action, Target: target, Details: details})
-	if err != nil {
-		return s.fail(ctx, err)
-	}
-	return nil
-}
-
-type meOutput struct {
-	Body struct {
-		Submitter    string   `json:"submitter" doc:"Whose dockets you submit"`
-		Name         string   `json:"name" doc:"What others see of you"`
-		Scopes       []string `json:"scopes" doc:"What you may do"`
-		Repositories []string `json:"repositories,omitempty" doc:"Repositories whose dockets you see and submit; absent: all"`
-		Via          string   `json:"via" enum:"local,token,session" doc:"How you were identified"`
-	}
-}
-
-func (*server) me(ctx context.Context, _ *struct{}) (*meOutput, error) {
+// may gives who asks, if the scope lets them.
+func may(ctx context.Context, scope auth.Scope) (*auth.Identity, error) {
 	who := auth.From(ctx)
-	out := &meOutput{}
-	out.Body.Submitter, out.Body.Name, out.Body.Via, out.Body.Scopes = who.Submitter, who.Name, who.Via, words(who.Scopes)
-	out.Body.Repositories = who.Repositories
-	return out, nil
-}
-
-func words(scopes []auth.Scope) []string {
-	out := make([]string, len(scopes))
-	for i, s := range scopes {
-		out[i] = string(s)
+	if fault := auth.Check(who, scope); fault != nil {
+		return nil, fault
 	}
-	return out
+	return who, nil
 }
 
-// Token is what is kept of a token.
-type Token struct {
-	ID           int64      `json:"id" minimum:"1" doc:"ID of the token, to revoke it"`
-	Name         string     `json:"name" doc:"Name for people"`
-	Submitter    string     `json:"submitter" doc:"Whose dockets are submitted with it"`
-	Scopes       []string   `json:"scopes" doc:"What it may do"`
-	Repositories []string   `json:"repositories,omitempty" doc:"Repositories whose dockets it sees and submits; absent: all"`
-	Author       string     `json:"author,omitempty" doc:"Who made it"`
-	Created      time.Time  `json:"created" doc:"When it was made"`
-	Used         *time.Time `json:"used,omitempty" doc:"When it was used last, to about a minute"`
-	Expires      *time.Time `json:"expires,omitempty" doc:"When it ends by itself"`
-	Revoked      *time.Time `json:"revoked,omitempty" doc:"When it was revoked"`
+// log notes who did what to which row.
+func (o *Operations) log(ctx context.Context, action, target string, id int64, details string) error {
+	return o.Store.Log(ctx, store.Action{Author: auth.From(ctx).Name, Action: action, Target: target + " " + strconv.FormatInt(id, 10), Details: details})
 }
 
-func tokenOf(t *store.Token) Token {
-	return Token{
-		ID: t.ID, Name: t.Name, Submitter: t.Submitter, Scopes: t.Scopes, Repositories: t.Repositories, Author: t.Author, Created: t.Created, Used: timeOf(t.Used), Expires: timeOf(t.Expires),
-		Revoked: timeOf(t.Revoked),
-	}
+// MeAnswer is who asks.
+type MeAnswer struct {
+	Submitter    string   `json:"submitter" doc:"Whose dockets you submit"`
+	Name         string   `json:"name" doc:"What others see of you"`
+	Scopes       []string `json:"scopes" doc:"What you may do"`
+	Repositories []string `json:"repositories,omitempty" doc:"Repositories whose dockets you see and submit; absent: all"`
+	Via          string   `json:"via" enum:"local,token,session" doc:"How you were identified"`
 }
 
-type tokensOutput struct {
-	Body struct {
-		Tokens []Token `json:"tokens"`
-	}
-}
-
-func (s *server) listTokens(ctx context.Context, _ *struct{}) (*tokensOutput, error) {
-	list, err := s.Store.Tokens(ctx)
-	if err != nil {
-		return nil, s.fail(ctx, err)
-	}
-	out := &tokensOutput{}
-	out.Body.Tokens = make([]Token, len(list))
-	for i := range list {
-		out.Body.Tokens[i] = tokenOf(&list[i])
-	}
-	return out, nil
-}
-
-type addTokenInput struct {
-	Body struct {
-		Name         string   `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" patternDescription:"a name without control characters" doc:"Name for people"`
-		Submitter    string   `json:"submitter,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]*$" patternDescription:"a name without control characters" doc:"Whose dockets are submitted with it; without one the name, or your own submitter if you are limited to repositories"`
-		Scopes       []string `json:"scopes" minItems:"1" maxItems:"3" enum:"submit,review,operate" doc:"What it may do"`
-		Repositories []string `json:"repositories,omitempty" maxItems:"100" doc:"Repositories whose dockets it sees and submits; without any: all, or those of whoever makes it"`
-		Days         int      `json:"days,omitempty" minimum:"0" maximum:"3660" doc:"Days until it ends by itself; 0: never"`
-	}
-}
-
-type addTokenOutput struct {
-	Body struct {
-		Token
-		Secret string `json:"secret" doc:"The token; it is not shown again"`
-	}
-}
-
-func (s *server) addToken(ctx context.Context, in *addTokenInput) (*addTokenOutput, error) {
+func me(ctx context.Context, _ *struct{}) (*answer[MeAnswer], error) {
 	who := auth.From(ctx)
-	repositories, err := tokenRepositories(who, in.Body.Repositories)
-	if err != nil {
-		return nil, s.fail(ctx, err)
+	return reply(MeAnswer{who.Submitter, who.Name, auth.Words(who.Scopes), who.Repositories, who.Via}, nil)
+}
+
+// TokensAnswer are all tokens.
+type TokensAnswer struct {
+	Tokens []store.Token `json:"tokens"`
+}
+
+// Tokens lists tokens.
+func (o *Operations) Tokens(ctx context.Context) ([]store.Token, error) {
+	if _, err := may(ctx, auth.Operate); err != nil {
+		return nil, err
 	}
-	submitter, err := tokenSubmitter(who, in.Body.Name, in.Body.Submitter)
+	return o.Store.Tokens(ctx)
+}
+
+// MaxTokenDays is how long a token may last that ends by itself.
+const MaxTokenDays = 3660
+
+// AddTokenRequest is a token to make.
+type AddTokenRequest struct {
+	Name         string   `json:"name" minLength:"1" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]+$" patternDescription:"a name without control characters" doc:"Name for people"`
+	Submitter    string   `json:"submitter,omitempty" maxLength:"100" pattern:"^[^\\x00-\\x1f\\x7f]*$" patternDescription:"a name without control characters" doc:"Whose dockets are submitted with it; without one the name, or your own submitter if you are limited to repositories"`
+	Scopes       []string `json:"scopes" minItems:"1" maxItems:"3" enum:"submit,review,operate" doc:"What it may do"`
+	Repositories []string `json:"repositories,omitempty" maxItems:"100" doc:"Repositories whose dockets it sees and submits; without any: all, or those of whoever makes it"`
+	Days         int      `json:"days,omitempty" minimum:"0" doc:"Days until it ends by itself; 0: never"`
+}
+
+// AddTokenAnswer is a token with its secret, which is not kept.
+type AddTokenAnswer struct {
+	store.Token
+	Secret string `json:"secret" doc:"The token; it is not shown again"`
+}
+
+// AddToken makes a token, within what its maker may do.
+func (o *Operations) AddToken(ctx context.Context, in *AddTokenRequest) (out AddTokenAnswer, err error) {
+	who, err := may(ctx, auth.Operate)
 	if err != nil {
-		return nil, s.fail(ctx, err)
+		return out, err
 	}
-	secret, err := auth.NewToken(s.Random)
-	if err != nil {
-		return nil, s.fail(ctx, err)
+	t := store.Token{Name: in.Name, Author: who.Name}
+	if t.Scopes, err = tokenScopes(in); err != nil {
+		return out, err
+	}
+	if t.Repositories, err = tokenRepositories(who, in.Repositories); err != nil {
+		return out, err
+	}
+	if t.Submitter, err = tokenSubmitter(who, in.Name, in.Submitter); err != nil {
+		return out, err
+	}
+	switch {
+	case in.Days < 0 || in.Days > MaxTokenDays:
+		return out, invalid("body.days", abi.CodeOutOfRange, "is not from 0 to %d", MaxTokenDays)
+	case in.Days > 0:
+		t.Expires = o.Now().AddDate(0, 0, in.Days)
+	}
+	if out.Secret, err = auth.NewToken(o.Random); err != nil {
+		return out, err
+	}
+	if out.Token, err = o.Store.AddToken(ctx, auth.HashOf(out.Secret).String(), t); err != nil {
+		return out, err
+	}
+	return out, o.log(ctx, "token.add", "token", out.ID, out.Name)
+}
+
+// tokenScopes are those of a new token, once each, where its name is one, too.
+func tokenScopes(in *AddTokenRequest) ([]string, error) {
+	for path, name := range map[string]string{"body.name": in.Name, "body.submitter": in.Submitter} {
+		if utf8.RuneCountInString(name) > maxTokenName || strings.ContainsFunc(name, isControl) || path == "body.name" && name == "" {
+			return nil, invalid(path, abi.CodeInvalidValue, "is no name of a token: use 1 to %d characters, and no control characters", maxTokenName)
+		}
 	}
 	var scopes []string
-	for _, scope := range in.Body.Scopes {
+	for i, scope := range in.Scopes {
+		if !slices.Contains(auth.AllScopes(), auth.Scope(scope)) {
+			return nil, invalid(fmt.Sprintf("body.scopes[%d]", i), abi.CodeInvalidValue, "is no scope: use submit, review or operate")
+		}
 		if !slices.Contains(scopes, scope) {
 			scopes = append(scopes, scope)
 		}
 	}
-	t := store.Token{Name: in.Body.Name, Submitter: submitter, Scopes: scopes, Repositories: repositories, Author: who.Name}
-	if in.Body.Days > 0 {
-		t.Expires = s.Now().AddDate(0, 0, in.Body.Days)
+	if len(scopes) == 0 {
+		return nil, invalid("body.scopes", abi.CodeEmpty, "a token needs at least one scope")
 	}
-	added, err := s.Store.AddToken(ctx, auth.HashOf(secret).String(), t)
-	if err != nil {
-		return nil, s.fail(ctx, err)
-	}
-	out := &addTokenOutput{}
-	out.Body.Token, out.Body.Secret = tokenOf(&added), secret
-	return out, s.log(ctx, "token.add", "token "+strconv.FormatInt(added.ID, 10), added.Name)
+	return scopes, nil
 }
+
+func isControl(c rune) bool { return c < ' ' || c == '\x7f' }
+
+// maxTokenName is the most characters of a token's name.
+const maxTokenName = 100
 
 // tokenSubmitter is the submitter of a new token. Whoever is limited to repositories makes tokens of their own submitter: idempotency keys and
 // places for uploads belong to submitters, whatever their repositories are.
@@ -177,9 +179,6 @@ func tokenSubmitter(who *auth.Identity, name, asked string) (string, error) {
 	}
 }
 
-// maxRepository is the most characters of a repository's name, as dockets have it.
-const maxRepository = 200
-
 // tokenRepositories are those of a new token: what was asked for, within what its maker sees.
 func tokenRepositories(who *auth.Identity, asked []string) ([]string, error) {
 	if len(asked) == 0 {
@@ -188,8 +187,8 @@ func tokenRepositories(who *auth.Identity, asked []string) ([]string, error) {
 	for i, r := range asked {
 		path := fmt.Sprintf("body.repositories[%d]", i)
 		switch {
-		case r == "" || utf8.RuneCountInString(r) > maxRepository || strings.ContainsFunc(r, unicode.IsControl):
-			return nil, invalid(path, abi.CodeInvalidValue, "is no name of a repository: use 1 to %d characters, and no control characters", maxRepository)
+		case r == "" || utf8.RuneCountInString(r) > maxText || strings.ContainsFunc(r, unicode.IsControl):
+			return nil, invalid(path, abi.CodeInvalidValue, "is no name of a repository: use 1 to %d characters, and no control characters", maxText)
 		case who.Limited() && !slices.Contains(who.Repositories, r):
 			return nil, forbidden(path + ": you are limited to other repositories")
 		}
@@ -201,42 +200,19 @@ type tokenPath struct {
 	ID int64 `path:"token" minimum:"1" doc:"ID of a token"`
 }
 
-func (s *server) revokeToken(ctx context.Context, in *tokenPath) (*struct{}, error) {
-	if err := s.Store.RevokeToken(ctx, in.ID); err != nil {
-		return nil, s.fail(ctx, err)
+// RevokeToken ends a token, at once.
+func (o *Operations) RevokeToken(ctx context.Context, id int64) error {
+	if _, err := may(ctx, auth.Operate); err != nil {
+		return err
 	}
-	return nil, s.log(ctx, "token.revoke", "token "+strconv.FormatInt(in.ID, 10), "")
+	if err := o.Store.RevokeToken(ctx, id); err != nil {
+		return err
+	}
+	return o.log(ctx, "token.revoke", "token", id, "")
 }
 
-// Action is a line of the audit log.
-type Action struct {
-	ID      int64     `json:"id" minimum:"1" doc:"ID of the line"`
-	Time    time.Time `json:"time" doc:"When"`
-	Author  string    `json:"author" doc:"Who"`
-	Action  string    `json:"action" doc:"Did what" example:"generation.activate"`
-	Target  string    `json:"target" doc:"To what" example:"generation 7"`
-	Details string    `json:"details,omitempty" doc:"And more of it"`
-	Number  int64     `json:"number" minimum:"1" doc:"Number of the line, without gaps"`
-	Digest  string    `json:"digest" doc:"SHA-256 of the line and of all before it; serve audit verify verifies them"`
-}
-
-type auditLogOutput struct {
-	Body struct {
-		Actions []Action `json:"actions"`
-		Next    string   `json:"next,omitempty" doc:"Cursor of the next page; absent on the last"`
-	}
-}
-
-func (s *server) auditLog(ctx context.Context, in *Page) (*auditLogOutput, error) {
-	list, err := s.Store.AuditLog(ctx, in.before(), in.Limit)
-	if err != nil {
-		return nil, s.fail(ctx, err)
-	}
-	out := &auditLogOutput{}
-	out.Body.Actions = make([]Action, len(list))
-	for i, a := range list {
-		out.Body.Actions[i] = Action{ID: a.ID, Time: a.Time, Author: a.Author, Action: a.Action, Target: a.Target, Details: a.Details, Number: a.Number, Digest: a.Digest}
-		out.Body.Next = in.next(len(list), a.ID)
-	}
-	return out, nil
+// AuditLogAnswer is a page of the audit log.
+type AuditLogAnswer struct {
+	Actions []store.Action `json:"actions"`
+	Next    string         `json:"next,omitempty" doc:"Cursor of the next page; absent on the last"`
 }

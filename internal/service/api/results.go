@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/render/report"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
@@ -20,23 +20,20 @@ import (
 // batched collects small writes; flush before a wait.
 func batched(w io.Writer) *bufio.Writer { return bufio.NewWriterSize(w, 64<<10) }
 
-// writeResults writes results as `shadowcourt try` does.
-func (s *server) writeResults(ctx context.Context, w io.Writer, in *FollowInput) error {
-	b := batched(w)
-	lines := render.NewJSONL(b)
-	for t, err := range s.inOrder(ctx, in, s.Store.Results, func(*store.Docket) error { return b.Flush() }) {
-		if err != nil {
-			return err
-		}
-		if t.Trial == nil {
-			continue
-		}
-		t.Trial.Result.Timings = nil
-		if err := lines.Write(t.Trial); err != nil {
-			return err
-		}
-	}
-	return b.Flush()
+// results are those that `shadowcourt try` writes.
+func (s *server) results(ctx context.Context, in *FollowInput) (*huma.StreamResponse, error) {
+	return s.stream(ctx, in.ID, "application/jsonl", nil, func(ctx context.Context, w io.Writer) error {
+		b := batched(w)
+		lines := render.NewJSONL(b)
+		err := s.follow(ctx, in, s.Store.Results, func(*store.Docket) error { return b.Flush() }, func(t *store.Tried) error {
+			if t.Trial == nil {
+				return nil
+			}
+			t.Trial.Result.Timings = nil
+			return lines.Write(t.Trial)
+		})
+		return errors.Join(err, b.Flush())
+	})
 }
 
 type trialsInput struct {
@@ -45,15 +42,12 @@ type trialsInput struct {
 }
 
 func (s *server) wholeTrials(ctx context.Context, in *trialsInput) (*huma.StreamResponse, error) {
-	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
-		return nil, s.fail(ctx, err)
-	}
 	form := wire.Form(in.Form)
 	read := s.Store.Results
 	if form != wire.Results {
 		read = s.Store.Trials
 	}
-	return s.stream("application/jsonl", nil, func(ctx context.Context, w io.Writer) error {
+	return s.stream(ctx, in.ID, "application/jsonl", nil, func(ctx context.Context, w io.Writer) error {
 		b := batched(w)
 		lines := json.NewEncoder(b)
 		lines.SetEscapeHTML(false)
@@ -61,20 +55,15 @@ func (s *server) wholeTrials(ctx context.Context, in *trialsInput) (*huma.Stream
 			_ = b.WriteByte('\n') // keeps the connection open; an error comes with the flush
 			return b.Flush()
 		}
-		for t, err := range s.inOrder(ctx, &in.FollowInput, read, open) {
-			if err != nil {
-				return err
-			}
+		err := s.follow(ctx, &in.FollowInput, read, open, func(t *store.Tried) error {
 			line, err := lineOf(t, form)
 			if err != nil {
 				return err
 			}
-			if err := lines.Encode(line); err != nil { //nolint:musttag // the truth bears the names of Go, as in journals
-				return err
-			}
-		}
-		return b.Flush()
-	}), nil
+			return lines.Encode(line) //nolint:musttag // the truth bears the names of Go, as in journals
+		})
+		return errors.Join(err, b.Flush())
+	})
 }
 
 func lineOf(t *store.Tried, form wire.Form) (*wire.Line, error) {
@@ -94,34 +83,25 @@ func lineOf(t *store.Tried, form wire.Form) (*wire.Line, error) {
 const ReportPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox"
 
 func (s *server) report(ctx context.Context, in *DocketPath) (*huma.StreamResponse, error) {
-	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
-		return nil, s.fail(ctx, err)
-	}
 	header := map[string]string{"Content-Security-Policy": ReportPolicy}
-	return s.stream("text/html; charset=utf-8", header, func(ctx context.Context, w io.Writer) error {
+	return s.stream(ctx, in.ID, "text/html; charset=utf-8", header, func(ctx context.Context, w io.Writer) error {
 		b := batched(w)
-		page := report.NewHTML(b, report.Options{})
+		page := render.NewHTML(b, render.PageOptions{})
 		draw := s.drawer(ctx)
-		follow := FollowInput{DocketPath: *in, From: 1}
-		for t, err := range s.inOrder(ctx, &follow, s.Store.Trials, nil) {
-			if err != nil {
-				return err
-			}
+		err := s.follow(ctx, &FollowInput{DocketPath: *in, From: 1}, s.Store.Trials, nil, func(t *store.Tried) error {
 			if t.Trial == nil || t.Fault != "" {
-				continue
+				return nil
 			}
 			t.Trial.Result.Timings = nil
 			t.Trial.Answered()
 			draw(t.Generation, t.Trial)
-			if err := page.Write(t.Trial); err != nil {
-				return err
-			}
+			return page.Write(t.Trial)
+		})
+		if err == nil {
+			err = page.Close()
 		}
-		if err := page.Close(); err != nil {
-			return err
-		}
-		return b.Flush()
-	}), nil
+		return errors.Join(err, b.Flush())
+	})
 }
 
 // drawer gives trials a drawing of their path, where the graph of their generation is known.

@@ -17,7 +17,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/auth/authstore"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
@@ -25,6 +24,7 @@ import (
 type service struct {
 	*httptest.Server
 	store    *store.Store
+	can      *api.Operations
 	doc      *huma.OpenAPI
 	tokens   map[auth.Scope]string
 	rejected *tally
@@ -55,7 +55,7 @@ func newService(t *testing.T, change func(*api.Config)) *service {
 	for _, scope := range auth.AllScopes() {
 		s.tokens[scope] = s.token(t, string(scope)+"ter", scope)
 	}
-	a, err := auth.New(auth.Config{Store: authstore.New(db), Now: time.Now, Random: rand.Reader, Rate: 1e6, Burst: 1e6})
+	a, err := auth.New(auth.Config{Store: db, Now: time.Now, Random: rand.Reader, Rate: 1e6, Burst: 1e6})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,8 @@ func newService(t *testing.T, change func(*api.Config)) *service {
 		change(&config)
 	}
 	mux := http.NewServeMux()
-	s.doc = api.Register(mux, config)
+	s.can = api.New(config)
+	s.doc = s.can.Register(mux)
 	s.Server = httptest.NewServer(a.Handler(mux))
 	t.Cleanup(s.Close)
 	return s

@@ -23,26 +23,26 @@ func (s *server) streams() {
 		"application/jsonl", "A result a line, in the order of the docket: the bytes that `shadowcourt try --format jsonl` writes")
 	results.Description += " While the docket runs, the results end before the first case that waits; with wait they go on until the docket has ended. " +
 		"Cases that could not be tried have no line; see its entries."
-	huma.Register(s.api, results, s.results)
+	register(s, results, s.results)
 
 	trials := s.streamOperation("read-docket-trials", "/dockets/{docket}/trials", "Read the whole trials of a docket, one a line",
 		"application/jsonl", "A line for each entry in the order of the docket")
 	trials.Description += " The form of the lines may change with the version of the service: use the results and single trials where they will do."
-	huma.Register(s.api, trials, s.wholeTrials)
+	register(s, trials, s.wholeTrials)
 
 	events := s.streamOperation("follow-docket", "/dockets/{docket}/events", "Follow a docket", "text/event-stream",
 		"Server-sent events: progress (a Progress), trial (an Entry) for each entry in the order of the docket, whose id is its place, and done (a Docket), after which the stream ends")
 	events.Description += " A client that was cut off continues with Last-Event-ID."
-	huma.Register(s.api, events, s.events)
+	register(s, events, s.events)
 
 	records := s.streamOperation("read-docket-records", "/dockets/{docket}/records", "Read the signed records of a docket", "application/x-tar",
 		"A tar archive with a record for each batch of cases; `shadowcourt verify` verifies each. Cases that were tried before, in another docket, have the "+
 			"record of then, signed by the key that the service had then")
-	huma.Register(s.api, records, s.records)
+	register(s, records, s.records)
 
 	page := s.streamOperation("read-docket-report", "/dockets/{docket}/report.html", "Read the report of a docket", "text/html",
 		"The page that `shadowcourt try --report FILE.html` writes")
-	huma.Register(s.api, page, s.report)
+	register(s, page, s.report)
 }
 
 func (s *server) streamOperation(id, path, summary, contentType, description string) huma.Operation {
@@ -56,8 +56,11 @@ func (s *server) streamOperation(id, path, summary, contentType, description str
 	return op
 }
 
-// stream answers with what write writes. An error of it cuts the connection, so that nobody takes a part for the whole.
-func (s *server) stream(contentType string, header map[string]string, write func(ctx context.Context, w io.Writer) error) *huma.StreamResponse {
+// stream answers with what write writes of a docket. An error of it cuts the connection, so that nobody takes a part for the whole.
+func (s *server) stream(ctx context.Context, docket int64, contentType string, header map[string]string, write func(ctx context.Context, w io.Writer) error) (*huma.StreamResponse, error) {
+	if _, err := s.Store.Docket(ctx, docket); err != nil {
+		return nil, err
+	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		_, w := humago.Unwrap(ctx)
 		for name, value := range header {
@@ -72,7 +75,7 @@ func (s *server) stream(contentType string, header map[string]string, write func
 			}
 			panic(http.ErrAbortHandler)
 		}
-	}}
+	}}, nil
 }
 
 // FollowInput are the parameters of streams that follow a docket.
@@ -85,45 +88,40 @@ type FollowInput struct {
 // pollTime is how long a stream that follows a docket waits for an event before it looks by itself.
 const pollTime = 10 * time.Second
 
-// inOrder gives the entries of a docket in its order. Without wait it stops at the first one that waits; otherwise it waits for each,
-// until the docket has ended. Those that will never be tried are passed over. idle, if not nil, is called before each wait.
-func (s *server) inOrder(ctx context.Context, in *FollowInput, read func(context.Context, int64, int) iter.Seq2[*store.Tried, error],
-	idle func(d *store.Docket) error,
-) iter.Seq2[*store.Tried, error] {
-	return func(yield func(*store.Tried, error) bool) {
-		changes := s.Store.Subscribe(ctx) // before the first look, so that no change is missed
-		for next := in.From; ; {
-			d, err := s.Store.Docket(ctx, in.ID)
+// follow calls each with the entries of a docket in its order. Without wait it stops at the first one that waits; otherwise it waits for
+// each, until the docket has ended. Those that will never be tried are passed over. idle is called before each wait.
+func (s *server) follow(ctx context.Context, in *FollowInput, read func(context.Context, int64, int) iter.Seq2[*store.Tried, error],
+	idle func(d *store.Docket) error, each func(*store.Tried) error,
+) error {
+	changes := s.Store.Subscribe(ctx) // before the first look, so that no change is missed
+	for next := in.From; ; {
+		d, err := s.Store.Docket(ctx, in.ID)
+		if err != nil {
+			return err
+		}
+		for t, err := range read(ctx, in.ID, next) {
 			if err != nil {
-				yield(nil, err)
-				return
+				return err
 			}
-			for t, err := range read(ctx, in.ID, next) {
-				if err != nil {
-					yield(nil, err)
-					return
-				}
-				if waits(&t.Entry) && !d.State.Ended() {
-					break
-				}
-				next = t.ID.Ordinal + 1
-				if !waits(&t.Entry) && !yield(t, nil) {
-					return
-				}
+			waits := t.Status == "" && t.Fault == ""
+			if waits && !d.State.Ended() {
+				break
 			}
-			if d.State.Ended() || !in.Wait {
-				return
+			if next = t.Ordinal + 1; waits {
+				continue
 			}
-			if idle != nil {
-				if err := idle(&d); err != nil {
-					yield(nil, err)
-					return
-				}
+			if err := each(t); err != nil {
+				return err
 			}
-			if err := s.await(ctx, changes, in.ID); err != nil {
-				yield(nil, err)
-				return
-			}
+		}
+		if d.State.Ended() || !in.Wait {
+			return nil
+		}
+		if err := idle(&d); err != nil {
+			return err
+		}
+		if err := s.await(ctx, changes, in.ID); err != nil {
+			return err
 		}
 	}
 }
@@ -153,25 +151,16 @@ func (s *server) await(ctx context.Context, changes <-chan store.Event, docketID
 
 var errStopping = errors.New("the server is stopping")
 
-func (s *server) results(ctx context.Context, in *FollowInput) (*huma.StreamResponse, error) {
-	if _, err := s.Store.Docket(ctx, in.ID); err != nil {
-		return nil, s.fail(ctx, err)
-	}
-	return s.stream("application/jsonl", nil, func(ctx context.Context, w io.Writer) error {
-		return s.writeResults(ctx, w, in)
-	}), nil
-}
-
 // tarTime is that of files in an archive of records: the same docket gives the same bytes.
 var tarTime = time.Unix(0, 0)
 
 func (s *server) records(ctx context.Context, in *DocketPath) (*huma.StreamResponse, error) {
 	ids, err := s.Store.Records(ctx, in.ID)
 	if err != nil {
-		return nil, s.fail(ctx, err)
+		return nil, err
 	}
 	header := map[string]string{"Content-Disposition": fmt.Sprintf(`attachment; filename="docket-%d-records.tar"`, in.ID)}
-	return s.stream("application/x-tar", header, func(ctx context.Context, w io.Writer) error {
+	return s.stream(ctx, in.ID, "application/x-tar", header, func(ctx context.Context, w io.Writer) error {
 		archive := tar.NewWriter(w)
 		for _, id := range ids {
 			body, err := s.Store.Record(ctx, id)
@@ -188,5 +177,5 @@ func (s *server) records(ctx context.Context, in *DocketPath) (*huma.StreamRespo
 			}
 		}
 		return archive.Close()
-	}), nil
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"maps"
 	"net/http"
@@ -20,14 +21,15 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"go.opentelemetry.io/otel/attribute"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/run/group"
 	"github.com/shadowcourt/shadowcourt/internal/run/input"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 func (s *server) submitOperation() {
@@ -41,7 +43,7 @@ func (s *server) submitOperation() {
 	op.Responses = map[string]*huma.Response{
 		"200": {Description: "There is a docket with this key, body and parameters already"},
 	}
-	huma.Register(s.api, op, s.submit)
+	register(s, op, s.submit)
 	described := s.api.OpenAPI().Paths[op.Path].Post
 	described.Responses["200"].Content, described.Responses["200"].Headers = described.Responses["202"].Content, described.Responses["202"].Headers
 	for _, p := range described.Parameters {
@@ -60,7 +62,8 @@ func (s *server) submitOperation() {
 	}
 }
 
-type submitInput struct {
+// Submission is how a docket is submitted.
+type Submission struct {
 	Name       string `query:"name" maxLength:"200" doc:"Name of the docket, such as that of its file; faults name it"`
 	Repository string `query:"repository" maxLength:"200" doc:"Repository of the code under test"`
 	Revision   string `query:"revision" maxLength:"200" doc:"Revision of the code under test"`
@@ -72,7 +75,10 @@ type submitInput struct {
 	Remember   bool   `query:"remember" doc:"Add the verdicts to the casebook when all cases are tried; needs the scope review, too"`
 	Key        string `header:"Idempotency-Key" maxLength:"200" doc:"The same for a request that is sent again"`
 	Encoding   string `header:"Content-Encoding" doc:"identity or gzip"`
+}
 
+type submitInput struct {
+	Submission
 	raw huma.Context
 }
 
@@ -85,95 +91,110 @@ func (i *submitInput) Resolve(ctx huma.Context) []error {
 type submitOutput struct {
 	Status   int    `json:"-"`
 	Location string `header:"Location" doc:"Path of the docket"`
-	Body     Docket
+	Body     store.Docket
 }
 
 // abortTime is how long the removal of a broken upload may take; after it retention removes it.
 const abortTime = 10 * time.Second
 
 func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, error) {
-	who := auth.From(ctx)
-	if in.Remember && !who.Can(auth.Review) {
-		return nil, s.fail(ctx, forbidden("to remember verdicts needs the scope review"))
-	}
-	if who.Limited() && !slices.Contains(who.Repositories, in.Repository) {
-		return nil, s.fail(ctx, forbidden("the token is limited: submit with the repository "+strings.Join(who.Repositories, " or ")))
-	}
 	r, w := humago.Unwrap(in.raw)
 	if r.ContentLength > s.MaxUpload {
-		return nil, s.fail(ctx, tooLarge(s.MaxUpload))
+		return nil, tooLarge(s.MaxUpload)
 	}
-	own, err := s.slot(ctx, who.Submitter, func() { httplimit.Stop(w) })
+	d, created, err := s.Submit(ctx, &in.Submission, httplimit.Streaming(w, r.Body, s.MaxUpload), func() { httplimit.Stop(w) })
+	out := &submitOutput{Status: http.StatusAccepted, Location: Prefix + "/dockets/" + strconv.FormatInt(d.ID, 10), Body: d}
+	if !created {
+		out.Status = http.StatusOK
+	}
+	return out, err
+}
+
+// Submit makes a docket of a report, unless there is one with its key already. It reads the body when there is a place for the upload; when
+// that is lost, it calls stop, which ends a read that waits for the client.
+func (o *Operations) Submit(ctx context.Context, in *Submission, report io.ReadCloser, stop func()) (d store.Docket, created bool, err error) {
+	who, err := may(ctx, auth.Submit)
+	switch {
+	case err != nil:
+		return d, false, err
+	case in.Remember && !who.Can(auth.Review):
+		return d, false, forbidden("to remember verdicts needs the scope review")
+	case who.Limited() && !slices.Contains(who.Repositories, in.Repository):
+		return d, false, forbidden("the token is limited: submit with the repository " + strings.Join(who.Repositories, " or "))
+	case !slices.Contains(input.Formats(), in.Format):
+		return d, false, invalid("query.format", abi.CodeInvalidValue, "use %s", strings.Join(input.Formats(), ", "))
+	}
+	if err := bounded(maxText, "query.name", in.Name, "query.repository", in.Repository, "query.revision", in.Revision, "header.Idempotency-Key", in.Key); err != nil {
+		return d, false, err
+	}
+	own, err := o.slot(ctx, who.Submitter, stop)
 	if err != nil {
-		return nil, s.fail(ctx, err)
+		return d, false, err
 	}
-	defer s.uploads.give(own)
-	b, err := openBody(&reading{httplimit.Streaming(w, r.Body, s.MaxUpload), own}, in.Encoding, s.MaxUpload)
+	defer o.uploads.give(own)
+	b, err := openBody(&reading{report, own}, in.Encoding, o.MaxUpload)
 	if err != nil {
-		return nil, s.fail(ctx, err)
+		return d, false, err
 	}
-	ctx, span := s.Tracing.Begin(ctx, telemetry.Producer, "docket")
+	ctx, span := o.Tracing.Begin(ctx, telemetry.Producer, "docket")
 	defer span.End()
-	d, created, err := s.receive(ctx, who, in, b)
-	if err != nil {
+	if d, created, err = o.receive(ctx, who, in, b); err != nil {
 		span.Fail("rejected")
-		return nil, s.fail(ctx, b.failure(err))
+		return d, false, b.failure(err)
 	}
 	if span.On() {
 		span.Set(attribute.Int64("shadowcourt.docket", d.ID), attribute.String("shadowcourt.format", d.Format), attribute.Int("shadowcourt.cases", d.Cases))
 	}
-	out := &submitOutput{Status: http.StatusAccepted, Location: Prefix + "/dockets/" + strconv.FormatInt(d.ID, 10), Body: docketOf(&d)}
 	if !created {
-		out.Status = http.StatusOK
-		return out, nil
+		return d, false, nil
 	}
-	s.Log.InfoContext(ctx, "a docket was submitted", "docket", d.ID, "submitter", d.Submitter, "format", d.Format, "cases", d.Cases, "faults", d.Faults)
-	return out, s.log(ctx, "docket.submit", "docket "+strconv.FormatInt(d.ID, 10), strconv.Itoa(d.Cases)+" cases")
+	o.Log.InfoContext(ctx, "a docket was submitted", "docket", d.ID, "submitter", d.Submitter, "format", d.Format, "cases", d.Cases, "faults", d.Faults)
+	return d, true, o.log(ctx, "docket.submit", "docket", d.ID, strconv.Itoa(d.Cases)+" cases")
 }
 
 // slot waits until the docket may be received. The context does not end when the client leaves, because net/http looks for that only when
 // the body is read: the wait has a bound of its own.
-func (s *server) slot(ctx context.Context, submitter string, stop func()) (*slot, error) {
-	waiting, end := context.WithTimeout(ctx, s.UploadWait)
+func (o *Operations) slot(ctx context.Context, submitter string, stop func()) (*slot, error) {
+	waiting, end := context.WithTimeout(ctx, o.UploadWait)
 	defer end()
-	own, err := s.uploads.take(waiting, submitter, stop)
+	own, err := o.uploads.take(waiting, submitter, stop)
 	if err == nil {
 		return own, nil
 	}
-	which := fmt.Sprintf("%d dockets are received at once", s.Uploads)
+	which := fmt.Sprintf("%d dockets are received at once", o.Uploads)
 	if errors.Is(err, errOwn) {
-		which = fmt.Sprintf("%d of the %d dockets that are received at once are yours, the most of one submitter", s.uploads.each(), s.Uploads)
+		which = fmt.Sprintf("%d of the %d dockets that are received at once are yours, the most of one submitter", o.uploads.each(), o.Uploads)
 	}
-	return nil, problem.New(http.StatusServiceUnavailable, problem.Unavailable,
-		fmt.Sprintf("%s, and no place became free within %s; send it again", which, s.UploadWait)).After(retryUpload)
+	return nil, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable,
+		fmt.Sprintf("%s, and no place became free within %s; send it again", which, o.UploadWait)).After(retryUpload)
 }
 
 // retryUpload is when a submission that found no slot may be sent again.
 const retryUpload = 2 * time.Second
 
 // receive reads the body to its end, and makes a docket of it.
-func (s *server) receive(ctx context.Context, who *auth.Identity, in *submitInput, b *body) (d store.Docket, created bool, err error) {
+func (o *Operations) receive(ctx context.Context, who *auth.Identity, in *Submission, b *body) (d store.Docket, created bool, err error) {
 	name, format := in.Name, in.Format
 	if name == "" {
 		name = "docket"
 	}
 	if in.Report != "" {
 		if format != input.Auto && format != input.JSONL {
-			return d, false, problem.New(http.StatusUnprocessableEntity, problem.Invalid, "with report the body has cases as JSON lines: leave out format")
+			return d, false, wire.NewProblem(http.StatusUnprocessableEntity, wire.Invalid, "with report the body has cases as JSON lines: leave out format")
 		}
 		format = input.JSONL
 	}
 	inputs, err := input.One(name, b, format)
 	if err != nil {
-		return d, false, problem.New(http.StatusUnprocessableEntity, problem.BadDocket, err.Error())
+		return d, false, wire.NewProblem(http.StatusUnprocessableEntity, wire.BadDocket, err.Error())
 	}
 	inputs.Truth = in.Truth
 	if format = inputs.Format(); in.Report != "" {
 		format = in.Report
 	}
-	upload, err := s.Store.Submit(ctx, store.Submission{
+	upload, err := o.Store.Submit(ctx, store.Submission{
 		Submitter: who.Submitter, Name: in.Name, Repository: in.Repository, Revision: in.Revision, Format: format, Answered: in.Report != "",
-		Key: in.Key, Generation: in.Generation, Remember: in.Remember, Traceparent: s.Tracing.Traceparent(ctx),
+		Key: in.Key, Generation: in.Generation, Remember: in.Remember, Traceparent: o.Tracing.Traceparent(ctx),
 	})
 	if err != nil {
 		return d, false, err
@@ -182,7 +203,7 @@ func (s *server) receive(ctx context.Context, who *auth.Identity, in *submitInpu
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 		defer cancel()
 		if e := upload.Abort(ctx); e != nil {
-			s.Log.WarnContext(ctx, "a broken upload was not removed", "error", e)
+			o.Log.WarnContext(ctx, "a broken upload was not removed", "error", e)
 		}
 	}()
 	entries := inputs.Entries("")
@@ -230,7 +251,7 @@ func add(ctx context.Context, upload *store.Upload, b *body, entries iter.Seq2[d
 	if other {
 		detail += "; is it another format?"
 	}
-	p := problem.New(http.StatusUnprocessableEntity, problem.BadDocket, detail)
+	p := wire.NewProblem(http.StatusUnprocessableEntity, wire.BadDocket, detail)
 	p.Entries = bad
 	for _, err := range faults {
 		_ = p.With(err)
@@ -246,7 +267,7 @@ const (
 )
 
 // finish reads what the reader of the format left, and gives the digest of the request: of its body, and of what it says beside.
-func (b *body) finish(in *submitInput) (string, error) {
+func (b *body) finish(in *Submission) (string, error) {
 	if err := b.drain(); err != nil {
 		return "", err
 	}
@@ -268,22 +289,18 @@ func (b *body) failure(err error) error {
 	case errors.As(b.err, &large), errors.Is(b.err, errTooLarge):
 		return tooLarge(b.max)
 	case errors.Is(b.err, errCompressed):
-		return problem.New(http.StatusBadRequest, problem.Invalid, b.err.Error())
+		return wire.NewProblem(http.StatusBadRequest, wire.Invalid, b.err.Error())
 	}
 	if errors.Is(b.err, errLost) {
-		return problem.New(http.StatusServiceUnavailable, problem.Unavailable,
+		return wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable,
 			"the place of this upload was given to a submitter that had none, since you had several, or it was slow; send it again").After(retryUpload)
 	}
 	if errors.Is(b.err, os.ErrDeadlineExceeded) {
-		return problem.New(http.StatusRequestTimeout, problem.TimedOut, "the body came too slowly, or stood still; send it again").Because(b.err)
+		return wire.NewProblem(http.StatusRequestTimeout, wire.TimedOut, "the body came too slowly, or stood still; send it again").Because(b.err)
 	}
-	return problem.New(http.StatusBadRequest, problem.Invalid, "the body could not be read to its end; send it again").Because(b.err)
+	return wire.NewProblem(http.StatusBadRequest, wire.Invalid, "the body could not be read to its end; send it again").Because(b.err)
 }
 
 func tooLarge(most int64) error {
-	return problem.New(http.StatusRequestEntityTooLarge, problem.TooLarge, fmt.Sprintf("the docket has more than %d bytes; split it, or raise --max-upload of the server", most))
-}
-
-func forbidden(detail string) *problem.Error {
-	return problem.New(http.StatusForbidden, problem.Forbidden, detail)
+	return wire.NewProblem(http.StatusRequestEntityTooLarge, wire.TooLarge, fmt.Sprintf("the docket has more than %d bytes; split it, or raise --max-upload of the server", most))
 }

@@ -13,17 +13,17 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 var storeAll = store.DocketFilter{}
 
-func (s *service) submit(t *testing.T, query string, header http.Header, body string) (int, api.Docket, problem.Error) {
+func (s *service) submit(t *testing.T, query string, header http.Header, body string) (int, store.Docket, wire.Problem) {
 	t.Helper()
 	status, text, h := s.request(t, auth.Submit, "POST", api.Prefix+"/dockets"+query, header, []byte(body))
-	var d api.Docket
-	var p problem.Error
+	var d store.Docket
+	var p wire.Problem
 	to := any(&d)
 	if status >= 400 {
 		to = &p
@@ -68,7 +68,7 @@ func TestAccept_SV3_SubmittingIsIdempotentByKey(t *testing.T) {
 		t.Errorf("compressed: %d docket %d after %d", status, again.ID, first.ID)
 	}
 	for name, other := range map[string]struct{ query, body string }{"body": {"?name=x", caseWith("a")}, "name": {"?name=y", body}, "revision": {"?name=x&revision=abc", body}} {
-		if status, _, p := s.submit(t, other.query, key, other.body); status != 422 || p.Code != problem.KeyReused {
+		if status, _, p := s.submit(t, other.query, key, other.body); status != 422 || p.Code != wire.KeyReused {
 			t.Errorf("another %s: %d %+v", name, status, p)
 		}
 	}
@@ -106,7 +106,7 @@ func TestAccept_SV5_ADocketWithoutCasesIsGivenUp(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	status, _, p := s.submit(t, "?format=jsonl", nil, strings.Repeat("{}\n", 2000)+caseWith("a"))
-	if status != 422 || p.Code != problem.BadDocket || len(p.Errors) != 100 {
+	if status != 422 || p.Code != wire.BadDocket || len(p.Errors) != 100 {
 		t.Errorf("%d %+v", status, p)
 	}
 	if list, err := s.store.Dockets(t.Context(), storeAll); err != nil || len(list) != 0 {
@@ -159,7 +159,7 @@ func TestAccept_SV1_FaultsOfADocketAreNamedWithTheirPlaces(t *testing.T) {
 	}
 	_, text, _ := s.request(t, auth.Submit, "GET", api.Prefix+"/dockets/"+jsonOf(t, d.ID)+"/entries", nil, nil)
 	var list struct {
-		Entries []api.Entry `json:"entries"`
+		Entries []store.Entry `json:"entries"`
 	}
 	if err := json.Unmarshal(text, &list); err != nil || len(list.Entries) != 2 {
 		t.Fatalf("%s %v", text, err)
@@ -169,7 +169,7 @@ func TestAccept_SV1_FaultsOfADocketAreNamedWithTheirPlaces(t *testing.T) {
 	}
 	// A docket with nothing to try is rejected, with the paths and codes that modules and commands use.
 	status, _, p := s.submit(t, "", nil, wrong)
-	if status != 422 || p.Code != problem.BadDocket || len(p.Errors) != 1 || p.Errors[0].Path != "line 1: light.confidence" || p.Errors[0].Code != "out_of_range" {
+	if status != 422 || p.Code != wire.BadDocket || len(p.Errors) != 1 || p.Errors[0].Path != "line 1: light.confidence" || p.Errors[0].Code != "out_of_range" {
 		t.Errorf("%d %+v", status, p)
 	}
 	forged := strings.Replace(caseWith("c"), `"evidence":[`, `"evidence":[{"source_ref":"casebook:7","content":"as before","relevance_confidence":0.95},`, 1)
@@ -179,7 +179,7 @@ func TestAccept_SV1_FaultsOfADocketAreNamedWithTheirPlaces(t *testing.T) {
 		t.Errorf("an item of the casebook: %d %+v", status, p)
 	}
 	for _, other := range []string{"%PDF-1.4", "<html></html>", `{"numFailedTests":1,"testResults":[]}`} {
-		if status, _, p := s.submit(t, "?name=x", nil, other); status != 422 || p.Code != problem.BadDocket || !strings.Contains(p.Detail, "x is") {
+		if status, _, p := s.submit(t, "?name=x", nil, other); status != 422 || p.Code != wire.BadDocket || !strings.Contains(p.Detail, "x is") {
 			t.Errorf("%q: %d %+v", other, status, p)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // upload is a docket that is sent bit by bit over a connection of its own.
@@ -88,8 +88,8 @@ func TestAccept_SV5_ASubmissionWithoutASlotIsToldWhenToComeAgain(t *testing.T) {
 	s := newService(t, func(c *api.Config) { c.Uploads, c.UploadWait = 1, time.Nanosecond })
 	s.begin(t, auth.Submit)
 	status, text, header := s.request(t, auth.Operate, "POST", api.Prefix+"/dockets", nil, []byte(caseWith("b")))
-	var p problem.Error
-	if err := json.Unmarshal(text, &p); err != nil || status != http.StatusServiceUnavailable || p.Code != problem.Unavailable || header.Get("Retry-After") != "2" {
+	var p wire.Problem
+	if err := json.Unmarshal(text, &p); err != nil || status != http.StatusServiceUnavailable || p.Code != wire.Unavailable || header.Get("Retry-After") != "2" {
 		t.Errorf("%d %s, again after %q, %v", status, text, header.Get("Retry-After"), err)
 	}
 }

@@ -3,11 +3,10 @@
 // of sizes, times and rates.
 //
 // An [Authenticator] is middleware for net/http: [Authenticator.Handler] goes around everything that a server serves, [Authenticator.Require]
-// around what needs a scope. Clock, randomness and store are injected. Everything is safe for concurrent use.
+// around what needs a scope. Everything is safe for concurrent use.
 package auth
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,27 +15,13 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
-
-// ErrUnknown is what a Store returns for a hash that it does not have.
-var ErrUnknown = errors.New("unknown")
-
-// Store keeps hashes of tokens and sessions.
-type Store interface {
-	// AuthToken gives the token with a hash, or ErrUnknown, and notes that it was used. It may give those that were revoked or have expired.
-	AuthToken(ctx context.Context, hash Hash) (*Token, error)
-	// AddSession keeps a session; it may delete those that expired.
-	AddSession(ctx context.Context, s *Session) error
-	// AuthSession gives the session with a hash, expired ones too, or ErrUnknown.
-	AuthSession(ctx context.Context, hash Hash) (*Session, error)
-	// EndSession deletes a session; one that is not there is no error.
-	EndSession(ctx context.Context, hash Hash) error
-}
 
 // Config of an Authenticator. Store, Now and Random must be set.
 type Config struct {
-	Store  Store
+	Store  *store.Store // hashes of tokens and sessions
 	Now    func() time.Time
 	Random io.Reader // crypto/rand.Reader outside of tests
 	// Local is the token of whoever runs the server, with every scope, as long as the server runs; empty: there is none.
@@ -63,7 +48,7 @@ type Authenticator struct {
 	origins *http.CrossOriginProtection
 	oidc    *provider // nil without OIDC
 	codes   codes
-	page    func(http.ResponseWriter, *http.Request, *problem.Error)
+	page    func(http.ResponseWriter, *http.Request, *wire.Problem)
 }
 
 // New makes an Authenticator. With OIDC the configuration is read from the issuer, at the latest when the first person signs in.
@@ -105,7 +90,7 @@ func New(config Config) (*Authenticator, error) {
 }
 
 // ShowRejections has people who ask for a page told by one why they are rejected. It is called before the first request.
-func (a *Authenticator) ShowRejections(page func(http.ResponseWriter, *http.Request, *problem.Error)) {
+func (a *Authenticator) ShowRejections(page func(http.ResponseWriter, *http.Request, *wire.Problem)) {
 	a.page = page
 }
 

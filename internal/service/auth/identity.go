@@ -2,9 +2,16 @@ package auth
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
 // Scope is what a token or a person may do. Reading needs any of them.
@@ -24,20 +31,28 @@ func AllScopes() []Scope { return []Scope{Submit, Review, Operate} }
 
 // ParseScopes reads a list such as "submit,review". The scopes come back sorted and once each. An empty list is an error.
 func ParseScopes(text string) ([]Scope, error) {
-	var out []Scope
-	for part := range strings.SplitSeq(text, ",") {
-		s := Scope(strings.TrimSpace(part))
-		if !slices.Contains(AllScopes(), s) {
-			return nil, fmt.Errorf("scope %q is unknown: use submit, review, operate, or several with commas", string(s))
+	words := strings.Split(text, ",")
+	for i := range words {
+		words[i] = strings.TrimSpace(words[i])
+		if !slices.Contains(AllScopes(), Scope(words[i])) {
+			return nil, fmt.Errorf("scope %q is unknown: use submit, review, operate, or several with commas", words[i])
 		}
-		out = append(out, s)
 	}
-	return sorted(out), nil
+	return scopesOf(words), nil
 }
 
-// sorted puts scopes into the order of AllScopes, once each.
-func sorted(scopes []Scope) []Scope {
-	return slices.DeleteFunc(AllScopes(), func(s Scope) bool { return !slices.Contains(scopes, s) })
+// scopesOf are the scopes that a row of the store has.
+func scopesOf(words []string) []Scope {
+	return slices.DeleteFunc(AllScopes(), func(s Scope) bool { return !slices.Contains(words, string(s)) })
+}
+
+// Words are scopes as rows of the store and answers have them.
+func Words(scopes []Scope) []string {
+	out := make([]string, len(scopes))
+	for i, s := range scopes {
+		out[i] = string(s)
+	}
+	return out
 }
 
 // How somebody was identified.
@@ -84,7 +99,57 @@ func From(ctx context.Context) *Identity {
 	return who
 }
 
-// With puts an identity into a context.
+// With puts an identity into a context, which limits what is read and changed with it to the repositories that they see.
 func With(ctx context.Context, who *Identity) context.Context {
-	return context.WithValue(ctx, identityKey{}, who)
+	return store.Within(context.WithValue(ctx, identityKey{}, who), who.Repositories)
+}
+
+// TokenPrefix begins every token, so that scanners of secrets find one that was committed somewhere.
+const TokenPrefix = "sct_"
+
+// secretBytes of randomness are in a token and in the ID of a session.
+const secretBytes = 32
+
+// Hash is the SHA-256 of a token or of the ID of a session: all of it that is kept.
+type Hash [sha256.Size]byte
+
+// String is the hash in hexadecimal digits.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// HashOf is the hash of a secret.
+func HashOf(secret string) Hash { return sha256.Sum256([]byte(secret)) }
+
+// NewToken makes a token from 256 random bits. It is shown once; keep its hash.
+func NewToken(random io.Reader) (string, error) {
+	secret, err := newSecret(random)
+	return TokenPrefix + secret, err
+}
+
+func newSecret(random io.Reader) (string, error) {
+	b := make([]byte, secretBytes)
+	if _, err := io.ReadFull(random, b); err != nil {
+		return "", fmt.Errorf("read random bytes: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(b), nil
+}
+
+// ErrNoToken says that a text is not one of our tokens, whatever the store has.
+var ErrNoToken = errors.New("not a token: one begins with " + TokenPrefix + " and 43 letters, digits, - or _ follow")
+
+// CheckToken says whether a text has the form of a token.
+func CheckToken(text string) error {
+	secret, ok := strings.CutPrefix(text, TokenPrefix)
+	if !ok || !isSecret(secret) {
+		return ErrNoToken
+	}
+	return nil
+}
+
+// isSecret checks the form of a secret before it costs a look into the store.
+func isSecret(text string) bool {
+	if len(text) != base64.RawURLEncoding.EncodedLen(secretBytes) {
+		return false
+	}
+	_, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	return err == nil
 }

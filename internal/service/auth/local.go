@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // The paths by which whoever runs the server signs in a browser.
@@ -96,12 +96,12 @@ func (a *Authenticator) giveAddress(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if who.Via != ViaLocal {
-		a.Reject(w, r, problem.New(http.StatusForbidden, problem.Forbidden, "only the local token of the server gives such an address; sign in with yours"))
+		a.Reject(w, r, wire.NewProblem(http.StatusForbidden, wire.Forbidden, "only the local token of the server gives such an address; sign in with yours"))
 		return
 	}
 	address, err := a.SignInAddress()
 	if err != nil {
-		a.Reject(w, r, problem.As(err))
+		a.Reject(w, r, wire.AsProblem(err))
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -114,9 +114,8 @@ func (a *Authenticator) giveAddress(w http.ResponseWriter, r *http.Request) {
 func (a *Authenticator) once(w http.ResponseWriter, r *http.Request) {
 	secret := r.URL.Query().Get("code")
 	if r.Method == http.MethodGet && isSecret(secret) && a.codes.use(secret, a.config.Now()) {
-		who := localIdentity()
-		if err := a.begin(w, r, Session{Submitter: who.Submitter, Name: who.Name, Scopes: who.Scopes, Token: HashOf(a.config.Local)}); err != nil {
-			a.Reject(w, r, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "no session can be kept now; get another address").Because(err))
+		if err := a.begin(w, r, localIdentity(), a.config.Local); err != nil {
+			a.Reject(w, r, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "no session can be kept now; get another address").Because(err))
 			return
 		}
 		http.Redirect(w, r, "/", http.StatusSeeOther)

@@ -78,7 +78,7 @@ func TestAccept_FZ2_AnAddressSignsInOnce(t *testing.T) {
 	}
 	open(nil, list[0], failed, false) // the oldest end first
 	open(nil, list[19], "/", true)
-	restarted, _ := newLocal(t, func(c *auth.Config) { c.Store = s.store })
+	restarted, _ := newLocal(t, func(c *auth.Config) { c.Store = s.store; c.Now = s.clock.now })
 	u, err := url.Parse(s.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestAccept_FZ2_AnAddressSignsInOnce(t *testing.T) {
 func TestAccept_FZ2_OnlyTheLocalTokenGivesAddresses(t *testing.T) {
 	t.Parallel()
 	s, token := newLocal(t, nil)
-	operator := s.store.add(t, "op", auth.Operate)
+	operator := s.add(t, "op", auth.Operate)
 	b := browser(t)
 	ask(t, b, "GET", s.address(t, token), nil, "")
 	for name, tc := range map[string]struct {
@@ -121,7 +121,7 @@ func TestAccept_FZ2_OnlyTheLocalTokenGivesAddresses(t *testing.T) {
 		}
 	}
 	without := newSite(t, nil)
-	if status, body, _ := ask(t, nil, "POST", without.URL+auth.AddressPath, with("Authorization", "Bearer "+without.store.add(t, "op", auth.Operate)), ""); status == 201 {
+	if status, body, _ := ask(t, nil, "POST", without.URL+auth.AddressPath, with("Authorization", "Bearer "+without.add(t, "op", auth.Operate)), ""); status == 201 {
 		t.Errorf("a server without a local token: %s", body)
 	}
 }

@@ -1,12 +1,17 @@
 package auth
 
 import (
+	"container/list"
 	"maps"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"time"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"golang.org/x/time/rate"
+
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // ContentPolicy is the Content-Security-Policy of all responses that set none of their own: nothing from elsewhere, no inline scripts or
@@ -20,7 +25,7 @@ func (a *Authenticator) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.headers(w, r)
 		if err := a.origins.Check(r); err != nil {
-			a.Reject(w, r, problem.New(http.StatusForbidden, problem.CrossOrigin, "the request comes from a page of another site").Because(err))
+			a.Reject(w, r, wire.NewProblem(http.StatusForbidden, wire.CrossOrigin, "the request comes from a page of another site").Because(err))
 			return
 		}
 		// Credentials that were valid lately have a limit of their own. All others share that of their address, which is looked at before the
@@ -31,7 +36,7 @@ func (a *Authenticator) Handler(next http.Handler) http.Handler {
 			key = credential
 		}
 		if wait, ok := a.rates.take(key); !ok {
-			a.Reject(w, r, problem.New(http.StatusTooManyRequests, problem.TooManyRequests, "too many requests; wait as Retry-After says").After(wait))
+			a.Reject(w, r, wire.NewProblem(http.StatusTooManyRequests, wire.TooManyRequests, "too many requests; wait as Retry-After says").After(wait))
 			return
 		}
 		who, fault := a.identify(r)
@@ -68,7 +73,7 @@ func (a *Authenticator) headers(w http.ResponseWriter, r *http.Request) {
 }
 
 // Check says whether whoever sends a request may do what a scope allows; without a scope, whether it is known who sends it.
-func Check(who *Identity, scope Scope) *problem.Error {
+func Check(who *Identity, scope Scope) *wire.Problem {
 	switch {
 	case who == nil:
 		return unauthenticated("a token is needed: send it as Authorization: Bearer " + TokenPrefix + "..., or sign in")
@@ -77,7 +82,7 @@ func Check(who *Identity, scope Scope) *problem.Error {
 		if scope != "" {
 			need = "the scope " + string(scope)
 		}
-		return problem.New(http.StatusForbidden, problem.Forbidden, "this needs "+need+", which "+who.Name+" does not have")
+		return wire.NewProblem(http.StatusForbidden, wire.Forbidden, "this needs "+need+", which "+who.Name+" does not have")
 	}
 	return nil
 }
@@ -101,15 +106,82 @@ func (a *Authenticator) Require(scope Scope, next http.Handler) http.Handler {
 func wantsPage(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
 
 // Reject answers a request with a problem, or with a page about it, logs why, and counts it.
-func (a *Authenticator) Reject(w http.ResponseWriter, r *http.Request, p *problem.Error) {
+func (a *Authenticator) Reject(w http.ResponseWriter, r *http.Request, p *wire.Problem) {
 	if a.config.Rejected != nil {
 		a.config.Rejected(string(p.Code))
 	}
 	a.config.Log.InfoContext(r.Context(), "a request was rejected", "status", p.Status, "code", string(p.Code), "client", clientKey(r), "error", p)
 	if a.page == nil || !wantsPage(r) || strings.HasPrefix(r.URL.Path, "/api/") {
-		problem.Write(w, p)
+		wire.WriteProblem(w, p)
 		return
 	}
 	maps.Copy(w.Header(), p.GetHeaders())
 	a.page(w, r, p)
+}
+
+// maxClients is how many clients have a limiter of their own; the one that was not heard of for longest is forgotten first.
+const maxClients = 10_000
+
+// rates limits clients, each by itself. Safe for concurrent use.
+type rates struct {
+	limit rate.Limit
+	burst int
+	now   func() time.Time
+
+	mu      sync.Mutex
+	clients map[string]*list.Element
+	order   list.List // of *client, the last heard of in front
+}
+
+type client struct {
+	key     string
+	limiter *rate.Limiter
+}
+
+func newRates(perSecond float64, burst int, now func() time.Time) *rates {
+	return &rates{limit: rate.Limit(perSecond), burst: burst, now: now, clients: map[string]*list.Element{}}
+}
+
+// take says whether a client may send a request now, and if not, after what time.
+func (r *rates) take(key string) (wait time.Duration, ok bool) {
+	now := r.now()
+	reservation := r.of(key).ReserveN(now, 1)
+	wait = reservation.DelayFrom(now)
+	if wait > 0 {
+		reservation.CancelAt(now)
+	}
+	return wait, wait == 0
+}
+
+func (r *rates) of(key string) *rate.Limiter {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e, ok := r.clients[key]; ok {
+		r.order.MoveToFront(e)
+		return e.Value.(*client).limiter //nolint:forcetypeassert // the list has nothing else
+	}
+	if len(r.clients) >= maxClients {
+		oldest := r.order.Back()
+		delete(r.clients, r.order.Remove(oldest).(*client).key) //nolint:forcetypeassert // as above
+	}
+	c := &client{key, rate.NewLimiter(r.limit, r.burst)}
+	r.clients[key] = r.order.PushFront(c)
+	return c.limiter
+}
+
+// knows says whether a client has a limiter of its own.
+func (r *rates) knows(key string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, ok := r.clients[key]
+	return ok
+}
+
+func (r *rates) forget(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e, ok := r.clients[key]; ok {
+		r.order.Remove(e)
+		delete(r.clients, key)
+	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // OIDC is the configuration of OpenID Connect. People are matched by rules: an address (ann@example.com), all addresses of a domain
@@ -153,8 +153,8 @@ type flow struct {
 
 func (a *Authenticator) flowCookie(r *http.Request) string { return a.nameOf(flowCookie, r) }
 
-func unavailableIssuer(err error) *problem.Error {
-	return problem.New(http.StatusServiceUnavailable, problem.Unavailable, "the OIDC issuer does not answer as it should; try again, or sign in with a token").Because(err)
+func unavailableIssuer(err error) *wire.Problem {
+	return wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "the OIDC issuer does not answer as it should; try again, or sign in with a token").Because(err)
 }
 
 // startOIDC sends a person to the issuer.
@@ -167,7 +167,7 @@ func (a *Authenticator) startOIDC(w http.ResponseWriter, r *http.Request) {
 	var f flow
 	for _, into := range []*string{&f.State, &f.Nonce, &f.Verifier} {
 		if *into, err = newSecret(a.config.Random); err != nil {
-			a.Reject(w, r, problem.As(err))
+			a.Reject(w, r, wire.AsProblem(err))
 			return
 		}
 	}
@@ -177,7 +177,7 @@ func (a *Authenticator) startOIDC(w http.ResponseWriter, r *http.Request) {
 	}
 	text, err := json.Marshal(f)
 	if err != nil {
-		a.Reject(w, r, problem.As(err))
+		a.Reject(w, r, wire.AsProblem(err))
 		return
 	}
 	a.setCookie(w, r, a.flowCookie(r), base64.RawURLEncoding.EncodeToString(text), flowLife)
@@ -207,11 +207,11 @@ func (a *Authenticator) endOIDC(w http.ResponseWriter, r *http.Request) {
 	f, ok := a.flowOf(r)
 	a.setCookie(w, r, a.flowCookie(r), "", 0) // it is used once
 	if !ok {
-		a.Reject(w, r, problem.New(http.StatusBadRequest, problem.Invalid, "this sign-in was not begun by this browser, or took too long; sign in again"))
+		a.Reject(w, r, wire.NewProblem(http.StatusBadRequest, wire.Invalid, "this sign-in was not begun by this browser, or took too long; sign in again"))
 		return
 	}
 	if code := r.URL.Query().Get("error"); code != "" {
-		a.Reject(w, r, problem.New(http.StatusForbidden, problem.Forbidden, "the OIDC issuer let nobody sign in; its answer is in the server's log").
+		a.Reject(w, r, wire.NewProblem(http.StatusForbidden, wire.Forbidden, "the OIDC issuer let nobody sign in; its answer is in the server's log").
 			Because(fmt.Errorf("issuer: %.100q", code)))
 		return
 	}
@@ -220,22 +220,22 @@ func (a *Authenticator) endOIDC(w http.ResponseWriter, r *http.Request) {
 		a.Reject(w, r, fault)
 		return
 	}
-	if err := a.begin(w, r, *person); err != nil {
-		a.Reject(w, r, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "no session can be kept now; try again").Because(err))
+	if err := a.begin(w, r, person, ""); err != nil {
+		a.Reject(w, r, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "no session can be kept now; try again").Because(err))
 		return
 	}
 	http.Redirect(w, r, ReturnPath(f.Return), http.StatusSeeOther)
 }
 
 // person exchanges the code for an ID token, verifies it, and says what the person may do.
-func (a *Authenticator) person(ctx context.Context, f *flow, code string) (*Session, *problem.Error) {
+func (a *Authenticator) person(ctx context.Context, f *flow, code string) (*Identity, *wire.Problem) {
 	config, verifier, err := a.oidc.ready(ctx)
 	if err != nil {
 		return nil, unavailableIssuer(err)
 	}
 	answer, err := config.Exchange(oidc.ClientContext(ctx, a.oidc.client), code, oauth2.VerifierOption(f.Verifier))
 	if err != nil {
-		return nil, problem.New(http.StatusForbidden, problem.Forbidden, "the OIDC issuer did not accept the code; sign in again").Because(errors.New("the code was not exchanged"))
+		return nil, wire.NewProblem(http.StatusForbidden, wire.Forbidden, "the OIDC issuer did not accept the code; sign in again").Because(errors.New("the code was not exchanged"))
 	}
 	raw, ok := answer.Extra("id_token").(string)
 	if !ok {
@@ -246,15 +246,87 @@ func (a *Authenticator) person(ctx context.Context, f *flow, code string) (*Sess
 		err = errors.New("the ID token has another nonce")
 	}
 	if err != nil {
-		return nil, problem.New(http.StatusForbidden, problem.Forbidden, "the ID token is not valid; sign in again").Because(err)
+		return nil, wire.NewProblem(http.StatusForbidden, wire.Forbidden, "the ID token is not valid; sign in again").Because(err)
 	}
 	claims, err := a.oidc.claims(token)
 	if err != nil {
-		return nil, problem.New(http.StatusForbidden, problem.Forbidden, "the ID token can't be read").Because(err)
+		return nil, wire.NewProblem(http.StatusForbidden, wire.Forbidden, "the ID token can't be read").Because(err)
 	}
 	scopes := a.oidc.config.scopes(claims)
 	if len(scopes) == 0 {
-		return nil, problem.New(http.StatusForbidden, problem.Forbidden, "you are signed in at the issuer, and no rule of this server lets you in; ask who runs it")
+		return nil, wire.NewProblem(http.StatusForbidden, wire.Forbidden, "you are signed in at the issuer, and no rule of this server lets you in; ask who runs it")
 	}
-	return &Session{Submitter: OIDCPrefix + token.Subject, Name: claims.name(token.Subject), Scopes: scopes}, nil
+	return &Identity{Submitter: OIDCPrefix + token.Subject, Name: claims.name(token.Subject), Scopes: scopes}, nil
+}
+
+// groupRule begins a rule that matches a group.
+const groupRule = "group:"
+
+// claims are what rules look at.
+type claims struct {
+	Email    string
+	Verified bool
+	Groups   []string
+}
+
+// claims reads the claims of a verified ID token. Some issuers write email_verified as a string.
+func (p *provider) claims(token *oidc.IDToken) (*claims, error) {
+	var all map[string]json.RawMessage
+	if err := token.Claims(&all); err != nil {
+		return nil, err
+	}
+	c := &claims{}
+	if raw, ok := all["email"]; ok {
+		if err := json.Unmarshal(raw, &c.Email); err != nil {
+			return nil, fmt.Errorf("claim email: %w", err)
+		}
+	}
+	verified := string(all["email_verified"])
+	c.Verified = verified == "true" || verified == `"true"`
+	name := p.config.GroupsClaim
+	if name == "" {
+		name = "groups"
+	}
+	if raw, ok := all[name]; ok {
+		if err := json.Unmarshal(raw, &c.Groups); err != nil {
+			return nil, fmt.Errorf("claim %s is no list of names: %w", name, err)
+		}
+	}
+	return c, nil
+}
+
+// name is what others see of a person.
+func (c *claims) name(subject string) string {
+	if c.Email != "" && c.Verified {
+		return strings.ToLower(c.Email)
+	}
+	return subject
+}
+
+// scopes are what the rules let a person do; none: the person may not sign in.
+func (o *OIDC) scopes(c *claims) []Scope {
+	switch {
+	case slices.ContainsFunc(o.Operate, c.matches):
+		return AllScopes()
+	case slices.ContainsFunc(o.Allow, c.matches):
+		return []Scope{Submit, Review}
+	}
+	return nil
+}
+
+func (c *claims) matches(rule string) bool {
+	if rule == "*" {
+		return true
+	}
+	if group, ok := strings.CutPrefix(rule, groupRule); ok {
+		return slices.Contains(c.Groups, group)
+	}
+	at := strings.LastIndexByte(c.Email, '@')
+	if !c.Verified || at <= 0 {
+		return false
+	}
+	if strings.HasPrefix(rule, "@") {
+		return strings.EqualFold(c.Email[at:], rule)
+	}
+	return strings.EqualFold(c.Email, rule)
 }

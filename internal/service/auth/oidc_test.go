@@ -18,6 +18,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
 // issuer is a small OpenID provider: discovery, keys, the authorization endpoint (at which the person of the field is signed in at once)
@@ -170,10 +171,8 @@ func TestAccept_SV5_OIDCSignsPeopleIn(t *testing.T) {
 	if status, _, _ := ask(t, b, "GET", s.URL+"/operate", nil, ""); status != 403 {
 		t.Errorf("somebody who is no operator: %d", status)
 	}
-	for _, session := range s.store.sessions {
-		if session.Name != "ann@example.com" {
-			t.Errorf("named %q", session.Name)
-		}
+	if session, err := s.sessionOf(t, b); err != nil || session.Name != "ann@example.com" {
+		t.Errorf("named %q, %v", session.Name, err)
 	}
 	i.claims["groups"] = []string{"x", "operators"}
 	b = browser(t)
@@ -219,9 +218,10 @@ func TestAccept_SV5_OIDCRejectsWhatIsNotOurs(t *testing.T) {
 				tc.issuer(i)
 			}
 			s := oidcSite(t, i, nil)
-			status, body, _ := signIn(t, s, browser(t), tc.edit)
-			if status != tc.want || (status != 303) != (len(s.store.sessions) == 0) {
-				t.Errorf("%d %s, %d sessions", status, body, len(s.store.sessions))
+			b := browser(t)
+			status, body, _ := signIn(t, s, b, tc.edit)
+			if _, err := s.sessionOf(t, b); status != tc.want || (status == 303) != (err == nil) {
+				t.Errorf("%d %s, session: %v", status, body, err)
 			}
 		})
 	}
@@ -242,10 +242,11 @@ func TestAccept_SV5_OIDCIsBoundToTheBrowserAndTheTime(t *testing.T) {
 	_, _, h := ask(t, browser(t), "GET", s.URL+auth.OIDCPath, nil, "")
 	_, _, h = ask(t, nil, "GET", h.Get("Location"), nil, "")
 	callback := h.Get("Location")
-	if status, _, _ := ask(t, victim, "GET", callback, nil, ""); status != 400 || len(s.store.sessions) != 0 {
+	status, _, _ := ask(t, victim, "GET", callback, nil, "")
+	if _, err := s.sessionOf(t, victim); status != 400 || err == nil {
 		t.Errorf("another browser: %d", status)
 	}
-	status, _, _ := signIn(t, s, victim, func(*url.URL) { s.clock.move(11 * time.Minute) })
+	status, _, _ = signIn(t, s, victim, func(*url.URL) { s.clock.move(11 * time.Minute) })
 	if status != 400 {
 		t.Errorf("too late: %d", status)
 	}
@@ -268,7 +269,7 @@ func TestAccept_SV5_AnIssuerThatIsDownIsNoDeadEnd(t *testing.T) {
 	if status, body, _ := ask(t, nil, "GET", s.URL+auth.OIDCPath, nil, ""); status != 503 || !strings.Contains(body, "token") {
 		t.Errorf("%d %s", status, body)
 	}
-	if status, _, _ := ask(t, nil, "GET", s.URL+"/any", with("Authorization", "Bearer "+s.store.add(t, "ci", auth.Submit)), ""); status != 200 {
+	if status, _, _ := ask(t, nil, "GET", s.URL+"/any", with("Authorization", "Bearer "+s.add(t, "ci", auth.Submit)), ""); status != 200 {
 		t.Errorf("with a token: %d", status)
 	}
 }
@@ -286,7 +287,7 @@ func TestOIDCNeedsRulesAndHTTPS(t *testing.T) {
 		"no public URL": func(_ *auth.OIDC, c *auth.Config) { c.PublicURL = nil },
 	} {
 		o := whole
-		c := auth.Config{Store: newMemory(), Now: time.Now, Random: rand.Reader, OIDC: &o, PublicURL: &url.URL{Scheme: "https", Host: "court.example"}}
+		c := auth.Config{Store: &store.Store{}, Now: time.Now, Random: rand.Reader, OIDC: &o, PublicURL: &url.URL{Scheme: "https", Host: "court.example"}}
 		change(&o, &c)
 		if _, err := auth.New(c); err == nil {
 			t.Errorf("%s: accepted", name)

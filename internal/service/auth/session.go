@@ -5,20 +5,12 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
-)
 
-// Session is what is kept of a person who signed in.
-type Session struct {
-	Hash      Hash // of the cookie's value
-	Submitter string
-	Name      string
-	Scopes    []Scope
-	Created   time.Time
-	Expires   time.Time
-	// Token is the hash of the token that was used to sign in: its session ends with it. Zero for OIDC.
-	Token Hash
-}
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+)
 
 const sessionCookie = "shadowcourt_session"
 
@@ -38,19 +30,17 @@ func (a *Authenticator) nameOf(cookie string, r *http.Request) string {
 
 // bySession gives who has a session, or nil where it is unknown or over.
 func (a *Authenticator) bySession(ctx context.Context, hash Hash) (*Identity, error) {
-	s, err := a.config.Store.AuthSession(ctx, hash)
-	if errors.Is(err, ErrUnknown) {
+	s, err := a.config.Store.Session(ctx, hash.String())
+	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil //nolint:nilnil // nobody
 	}
 	if err != nil {
 		return nil, err
 	}
-	if !a.config.Now().Before(s.Expires) {
-		return nil, nil //nolint:nilnil // nobody
-	}
-	who := &Identity{Submitter: s.Submitter, Name: s.Name, Scopes: sorted(s.Scopes), Via: ViaSession}
-	if s.Token != (Hash{}) && !a.isLocal(s.Token) {
-		t, err := a.validToken(ctx, s.Token)
+	who := &Identity{Submitter: s.Subject, Name: s.Name, Scopes: scopesOf(s.Scopes), Via: ViaSession}
+	// A session ends with the token that it was begun with.
+	if token := s.Data; token != "" && (a.config.Local == "" || token != HashOf(a.config.Local).String()) {
+		t, err := a.validToken(ctx, token)
 		if t == nil || err != nil {
 			return nil, err
 		}
@@ -59,15 +49,18 @@ func (a *Authenticator) bySession(ctx context.Context, hash Hash) (*Identity, er
 	return who, nil
 }
 
-// begin begins a session, and has the browser keep its ID. Each sign-in gets an ID of its own, so that nobody can prepare one.
-func (a *Authenticator) begin(w http.ResponseWriter, r *http.Request, s Session) error {
+// begin begins a session of somebody who signed in, and has the browser keep its ID. Each sign-in gets an ID of its own, so that nobody can
+// prepare one. token was used to sign in; empty for OIDC.
+func (a *Authenticator) begin(w http.ResponseWriter, r *http.Request, who *Identity, token string) error {
 	secret, err := newSecret(a.config.Random)
 	if err != nil {
 		return err
 	}
-	s.Hash, s.Created = HashOf(secret), a.config.Now()
-	s.Expires = s.Created.Add(a.config.SessionLife)
-	if err := a.config.Store.AddSession(r.Context(), &s); err != nil {
+	s := store.Session{Subject: who.Submitter, Name: who.Name, Scopes: Words(who.Scopes), Expires: a.config.Now().Add(a.config.SessionLife)}
+	if token != "" {
+		s.Data = HashOf(token).String()
+	}
+	if err := a.config.Store.AddSession(r.Context(), HashOf(secret).String(), s); err != nil {
 		return err
 	}
 	a.setCookie(w, r, a.cookieName(r), secret, a.config.SessionLife)
@@ -84,4 +77,84 @@ func (a *Authenticator) setCookie(w http.ResponseWriter, r *http.Request, name, 
 		c.MaxAge = -1
 	}
 	http.SetCookie(w, c)
+}
+
+// The paths of signing in. The page at LoginPath (GET) is the caller's: a form that posts the fields "token" and "return" to LoginPath, and a
+// link to OIDCPath with the parameter "return" where HasOIDC.
+const (
+	LoginPath    = "/login"
+	LogoutPath   = "/logout"
+	OIDCPath     = "/login/oidc"
+	CallbackPath = "/login/callback"
+)
+
+// maxForm bounds the body of a form to sign in.
+const maxForm = 8 << 10
+
+// Register adds what signing in and out needs to a mux: POST LoginPath and LogoutPath, with OIDC the two steps
+// of it, and with a local token what its owner needs for a browser.
+func (a *Authenticator) Register(mux *http.ServeMux) {
+	mux.HandleFunc("POST "+LoginPath, a.login)
+	mux.HandleFunc("POST "+LogoutPath, a.logout)
+	if a.HasLocal() {
+		mux.HandleFunc("POST "+AddressPath, a.giveAddress)
+		mux.HandleFunc("GET "+OncePath, a.once)
+	}
+	if a.oidc != nil {
+		mux.HandleFunc("GET "+OIDCPath, a.startOIDC)
+		mux.HandleFunc("GET "+CallbackPath, a.endOIDC)
+	}
+}
+
+// login begins a session for somebody who has a token. A wrong one leads back to the page, with failed=1.
+func (a *Authenticator) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		a.Reject(w, r, wire.NewProblem(http.StatusBadRequest, wire.Invalid, "the form can't be read: it must be urlencoded and at most 8 KiB").Because(err))
+		return
+	}
+	token, back := strings.TrimSpace(r.PostForm.Get("token")), ReturnPath(r.PostForm.Get("return"))
+	who, fault := a.byToken(r.Context(), token)
+	switch {
+	case fault != nil && fault.Status != http.StatusUnauthorized:
+		a.Reject(w, r, fault)
+		return
+	case fault != nil:
+		if a.config.Rejected != nil {
+			a.config.Rejected(string(fault.Code))
+		}
+		a.config.Log.InfoContext(r.Context(), "a token to sign in was rejected", "client", clientKey(r))
+		http.Redirect(w, r, LoginPath+"?"+url.Values{"failed": {"1"}, "return": {back}}.Encode(), http.StatusSeeOther)
+		return
+	}
+	if err := a.begin(w, r, who, token); err != nil {
+		a.Reject(w, r, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "no session can be kept now; try again").Because(err))
+		return
+	}
+	http.Redirect(w, r, back, http.StatusSeeOther) //nolint:gosec // ReturnPath gives paths of this server alone
+}
+
+// logout ends the session.
+func (a *Authenticator) logout(w http.ResponseWriter, r *http.Request) {
+	name := a.cookieName(r)
+	if c, err := r.Cookie(name); err == nil && isSecret(c.Value) {
+		if err := a.config.Store.RemoveSession(r.Context(), HashOf(c.Value).String()); err != nil {
+			a.Reject(w, r, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "the session can't be ended now; try again").Because(err))
+			return
+		}
+	}
+	a.setCookie(w, r, name, "", 0)
+	http.Redirect(w, r, LoginPath, http.StatusSeeOther)
+}
+
+// ReturnPath is the path to go to after signing in: one of this server, or "/" for anything else.
+func ReturnPath(path string) string {
+	u, err := url.Parse(path)
+	switch {
+	case err != nil, u.Scheme != "" || u.Host != "" || u.User != nil, !strings.HasPrefix(path, "/"):
+		return "/"
+	case strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\r\n\t") || strings.HasPrefix(u.Path, "//"):
+		return "/" // browsers take these for addresses of other hosts
+	}
+	return path
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // What stands before a service may reset the connection right behind its answer, as this server does. Linux lets the answer be read then;
@@ -19,7 +19,7 @@ func TestAnAnswerBeforeAResetIsRead(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.ReadFull(r.Body, make([]byte, 1000))
-		problem.Write(w, problem.New(http.StatusUnprocessableEntity, problem.BadDocket, "no case can be tried"))
+		wire.WriteProblem(w, wire.NewProblem(http.StatusUnprocessableEntity, wire.BadDocket, "no case can be tried"))
 	}))
 	t.Cleanup(server.Close)
 	var again []error

@@ -23,7 +23,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // Config of a Client. Server must be set.
@@ -170,13 +170,13 @@ var wantsTLS = regexp.MustCompile(`(?i)HTTP request (was sent )?to (an )?HTTPS (
 
 // rejection is why a request was rejected.
 func (c *Client) rejection(r *http.Response) *Error {
-	e := &Error{Server: c.Server(), Problem: problem.Error{Status: r.StatusCode}}
+	e := &Error{Server: c.Server(), Problem: wire.Problem{Status: r.StatusCode}}
 	if location, err := r.Location(); err == nil {
 		e.Location = location.Scheme + "://" + location.Host + location.Path
 	}
 	text, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer))
-	if kind, _, notOne := mime.ParseMediaType(r.Header.Get("Content-Type")); notOne == nil && kind == problem.ContentType {
-		p := problem.Error{}
+	if kind, _, notOne := mime.ParseMediaType(r.Header.Get("Content-Type")); notOne == nil && kind == wire.ProblemType {
+		p := wire.Problem{}
 		if err == nil && json.Unmarshal(text, &p) == nil && p.Code != "" {
 			e.Problem = p
 			e.Problem.Status = r.StatusCode

@@ -15,9 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
-	"github.com/shadowcourt/shadowcourt/internal/service/linger"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
@@ -37,7 +36,7 @@ func at(t *testing.T, h http.HandlerFunc) *client.Client {
 func connect(t *testing.T, h http.HandlerFunc, wait func(context.Context, time.Duration) error) *client.Client {
 	t.Helper()
 	server := httptest.NewUnstartedServer(h)
-	server.Listener = linger.Listener(server.Listener) // as the service does
+	server.Listener = httplimit.Listener(server.Listener) // as the service does
 	server.Start()
 	t.Cleanup(server.Close)
 	c, err := client.New(client.Config{Server: server.URL + "/", Token: token, Program: "test/1", Wait: wait})
@@ -110,13 +109,13 @@ func TestAccept_SV6_AHostileServerGetsOneClearMessage(t *testing.T) {
 			answer(w, "\x1f\x8b\x08")
 		}, me, "its answer has another form"},
 		"nobody": {func(w http.ResponseWriter, _ *http.Request) {
-			problem.Write(w, problem.New(http.StatusUnauthorized, problem.Unauthenticated, "the token is not valid here"))
+			wire.WriteProblem(w, wire.NewProblem(http.StatusUnauthorized, wire.Unauthenticated, "the token is not valid here"))
 		}, me, "the token is not valid here (unauthenticated); `shadowcourt login http://"},
 		"not allowed": {func(w http.ResponseWriter, _ *http.Request) {
-			problem.Write(w, problem.New(http.StatusForbidden, problem.Forbidden, "this needs the scope submit"))
+			wire.WriteProblem(w, wire.NewProblem(http.StatusForbidden, wire.Forbidden, "this needs the scope submit"))
 		}, me, "this needs the scope submit (forbidden)"},
 		"too many requests, for hours": {func(w http.ResponseWriter, _ *http.Request) {
-			problem.Write(w, problem.New(http.StatusTooManyRequests, problem.TooManyRequests, "too many requests").After(2*time.Hour))
+			wire.WriteProblem(w, wire.NewProblem(http.StatusTooManyRequests, wire.TooManyRequests, "too many requests").After(2*time.Hour))
 		}, me, "too many requests (too_many_requests); try again in 2h0m0s"},
 		"a proxy without a service": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }, trials, "status 502, and not from a Shadowcourt service"},
 		"a page of trials":          {func(w http.ResponseWriter, _ *http.Request) { answer(w, `{}`) }, trials, "is not a Shadowcourt service: it gives no trials"},
@@ -210,7 +209,7 @@ func TestAccept_SV6_ASubmissionThatWasCutOffIsSentAgain(t *testing.T) {
 			_, _ = io.Copy(io.Discard, z)
 			panic(http.ErrAbortHandler)
 		case 3:
-			problem.Write(w, problem.New(http.StatusServiceUnavailable, problem.Unavailable, "too many dockets are received at once").After(time.Second))
+			wire.WriteProblem(w, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "too many dockets are received at once").After(time.Second))
 			return
 		}
 		if text, err := io.ReadAll(z); err != nil || string(text) != report {
@@ -229,19 +228,19 @@ func TestARejectedDocketIsRejectedOnce(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		reads int
-		fault *problem.Error
+		fault *wire.Problem
 		want  string
 	}{
-		{0, problem.New(http.StatusForbidden, problem.Forbidden, "this needs the scope submit"), "this needs the scope submit (forbidden)"},
-		{1000, problem.New(http.StatusRequestEntityTooLarge, problem.TooLarge, "the docket has more than 1000 bytes"), "the docket has more than 1000 bytes (too_large)"},
-		{1000, problem.New(http.StatusUnprocessableEntity, problem.BadDocket, "no case can be tried").
-			Add(problem.Fault{Path: "line 3: labels[1]", Code: "duplicate_label", Message: "occurs twice"}), "no case can be tried (bad_docket)\nline 3: labels[1]: occurs twice (duplicate_label)"},
+		{0, wire.NewProblem(http.StatusForbidden, wire.Forbidden, "this needs the scope submit"), "this needs the scope submit (forbidden)"},
+		{1000, wire.NewProblem(http.StatusRequestEntityTooLarge, wire.TooLarge, "the docket has more than 1000 bytes"), "the docket has more than 1000 bytes (too_large)"},
+		{1000, wire.NewProblem(http.StatusUnprocessableEntity, wire.BadDocket, "no case can be tried").
+			Add(wire.Fault{Path: "line 3: labels[1]", Code: "duplicate_label", Message: "occurs twice"}), "no case can be tried (bad_docket)\nline 3: labels[1]: occurs twice (duplicate_label)"},
 	} {
 		requests := 0
 		c := at(t, func(w http.ResponseWriter, r *http.Request) {
 			requests++
 			_, _ = io.ReadFull(r.Body, make([]byte, tc.reads))
-			problem.Write(w, tc.fault)
+			wire.WriteProblem(w, tc.fault)
 		})
 		opened := &endless{}
 		_, _, err := c.Submit(t.Context(), &client.Submission{Key: "k"}, func() (io.ReadCloser, error) { return io.NopCloser(opened), nil })

@@ -13,14 +13,14 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // Error is an answer of a server that rejects a request.
 type Error struct {
 	Server string
 	// Problem says why. Its Code is empty where something else than a service answered.
-	Problem problem.Error
+	Problem wire.Problem
 	// Docket is what people call the docket that was rejected; empty for other requests.
 	Docket string
 	// After is when the server says that the request may be sent again; 0 where it does not.

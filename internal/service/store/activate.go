@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,30 +23,26 @@ const (
 
 // Activation is a request to put a generation in force, be it a new or an old one.
 type Activation struct {
-	ID, Generation int64
-	Author         string
-	State          ActivationState
-	// Reason says why it was rejected.
-	Reason            string
-	Created, Finished time.Time
-	// Loads are the answers of workers so far; a pending one lists those that it waits for with a nil Fault.
-	Loads []Load
+	ID         int64           `json:"id" minimum:"1" doc:"ID of the activation"`
+	Generation int64           `json:"generation" minimum:"1" doc:"Generation to put in force"`
+	Author     string          `json:"author" doc:"Who asked for it"`
+	State      ActivationState `json:"state" enum:"pending,active,rejected" doc:"pending while workers load it"`
+	Reason     string          `json:"reason,omitempty" doc:"Why it was rejected"`
+	Created    time.Time       `json:"created" doc:"When it was asked for"`
+	Finished   time.Time       `json:"finished,omitzero" doc:"When it was decided"`
+	// Loads are the answers so far; a pending activation also lists the workers that it waits for.
+	Loads []Load `json:"workers" doc:"Answers of workers"`
 }
 
 // Load is what came of loading a generation in one worker.
 type Load struct {
-	Worker string
-	// Loaded is false while the worker has not answered. Fault is empty where it could load the generation.
-	Loaded bool
-	Fault  string
+	Worker string `json:"worker" doc:"ID of the worker"`
+	Loaded bool   `json:"loaded" doc:"Whether it answered"`
+	Fault  string `json:"fault,omitempty" doc:"Why it can't load the generation"`
 }
 
-const (
-	// WorkerTimeout is how long a worker may be silent before it counts as dead.
-	WorkerTimeout = 10 * time.Second
-	// ActivationTimeout is how long workers have to load a generation.
-	ActivationTimeout = 2 * time.Minute
-)
+// ActivationTimeout is how long workers have to load a generation.
+const ActivationTimeout = 2 * time.Minute
 
 // Activate asks all workers to load a generation. When every live one has, it becomes the current one in one transaction; if one
 // can't, nothing changes, and the activation is rejected: see [Store.Activation] and EventGeneration. With no worker at all it
@@ -52,9 +50,7 @@ const (
 func (s *Store) Activate(ctx context.Context, author string, generation int64) (Activation, error) {
 	var id int64
 	err := s.write(ctx, func(t *tx) error {
-		if err := lockGeneration(ctx, t); err != nil {
-			return err
-		}
+		t.lockGeneration(ctx)
 		if _, err := readGeneration(ctx, t, generation); err != nil {
 			return err
 		}
@@ -81,9 +77,8 @@ func (s *Store) Activate(ctx context.Context, author string, generation int64) (
 }
 
 // lockGeneration makes changes of the current generation take turns.
-func lockGeneration(ctx context.Context, t *tx) error {
-	_, err := t.exec(ctx, `UPDATE counters SET value = value WHERE name = 'generation'`)
-	return err
+func (t *tx) lockGeneration(ctx context.Context) {
+	t.run(ctx, `UPDATE counters SET value = value WHERE name = 'generation'`)
 }
 
 // PendingActivation is the activation that workers are to load; ErrNotFound for none.
@@ -99,10 +94,7 @@ func (s *Store) Loaded(ctx context.Context, activation int64, worker string, fau
 	if fault != nil {
 		why = text(fault.Error(), maxText)
 	}
-	err := s.write(ctx, func(t *tx) error {
-		_, err := t.exec(ctx, `INSERT INTO loads (activation, worker, fault) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, activation, worker, why)
-		return err
-	})
+	err := s.change(ctx, `INSERT INTO loads (activation, worker, fault) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, activation, worker, why)
 	return errors.Join(err, s.settle(ctx, activation))
 }
 
@@ -122,31 +114,26 @@ func (s *Store) SettleActivation(ctx context.Context) error {
 // settle decides a pending activation where it can be decided.
 func (s *Store) settle(ctx context.Context, id int64) error {
 	return s.write(ctx, func(t *tx) error {
-		if err := lockGeneration(ctx, t); err != nil {
-			return err
-		}
+		t.lockGeneration(ctx)
 		a, err := s.readActivation(ctx, t, id)
 		if err != nil || a.State != Pending {
 			return err
 		}
-		var faults, waiting []string
+		var waiting []string
 		failed := map[string][]string{} // workers by what they say
 		for _, l := range a.Loads {
-			switch {
-			case l.Fault != "":
-				if failed[l.Fault] == nil {
-					faults = append(faults, l.Fault)
-				}
+			if l.Fault != "" {
 				failed[l.Fault] = append(failed[l.Fault], l.Worker)
-			case !l.Loaded:
+			} else if !l.Loaded {
 				waiting = append(waiting, l.Worker)
 			}
 		}
 		state, reason := Active, ""
 		switch {
-		case len(faults) > 0:
-			for i, fault := range faults {
-				faults[i] = strings.Join(failed[fault], ", ") + ": " + fault
+		case len(failed) > 0:
+			var faults []string
+			for _, fault := range slices.Sorted(maps.Keys(failed)) {
+				faults = append(faults, strings.Join(failed[fault], ", ")+": "+fault)
 			}
 			state, reason = Rejected, strings.Join(faults, "\n")
 		case len(waiting) > 0 && s.pending.waited(id, time.Since(s.begun)) < ActivationTimeout:
@@ -154,15 +141,10 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 		case len(waiting) > 0:
 			state, reason = Rejected, fmt.Sprintf("not loaded within %s by %s", ActivationTimeout, strings.Join(waiting, ", "))
 		}
-		if err := s.endActivation(ctx, t, id, state, reason); err != nil {
-			return err
-		}
 		if state == Active {
-			if _, err := t.exec(ctx, `UPDATE counters SET value = $1 WHERE name = 'generation'`, a.Generation); err != nil {
-				return err
-			}
+			t.run(ctx, `UPDATE counters SET value = $1 WHERE name = 'generation'`, a.Generation)
 		}
-		return t.notify(ctx, Event{EventGeneration, a.Generation})
+		return s.endActivation(ctx, t, &a, state, reason)
 	})
 }
 
@@ -184,30 +166,26 @@ func (p *pendingSince) waited(id int64, now time.Duration) time.Duration {
 	return now - p.since
 }
 
-func (s *Store) endActivation(ctx context.Context, t *tx, id int64, state ActivationState, reason string) error {
-	_, err := t.exec(ctx, `UPDATE activations SET state = $1, reason = $2, finished = $3 WHERE id = $4`, string(state), text(reason, maxText), s.now(), id)
-	return err
+func (s *Store) endActivation(ctx context.Context, t *tx, a *Activation, state ActivationState, reason string) error {
+	t.run(ctx, `UPDATE activations SET state = $1, reason = $2, finished = $3 WHERE id = $4`, string(state), text(reason, maxText), s.now(), a.ID)
+	return t.notify(ctx, Event{EventGeneration, a.Generation})
 }
 
 // Abandon ends a pending activation: the current generation stays. One that has ended is ErrState.
 func (s *Store) Abandon(ctx context.Context, author string, id int64) (a Activation, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		if err := lockGeneration(ctx, t); err != nil {
-			return err
-		}
+		t.lockGeneration(ctx)
 		if a, err = s.readActivation(ctx, t, id); err != nil {
 			return err
 		}
 		if a.State != Pending {
 			return fmt.Errorf("activation %d is %s: %w", id, a.State, ErrState)
 		}
-		if err := s.endActivation(ctx, t, id, Rejected, "abandoned by "+author); err != nil {
+		if err := s.endActivation(ctx, t, &a, Rejected, "abandoned by "+author); err != nil {
 			return err
 		}
-		if a, err = s.readActivation(ctx, t, id); err != nil {
-			return err
-		}
-		return t.notify(ctx, Event{EventGeneration, a.Generation})
+		a, err = s.readActivation(ctx, t, id)
+		return err
 	})
 	return a, err
 }
@@ -224,53 +202,34 @@ func (s *Store) Activation(ctx context.Context, id int64) (a Activation, err err
 // Activations lists the latest ones, the latest first, without their loads; at most limit, 0 for 100.
 func (s *Store) Activations(ctx context.Context, limit int) ([]Activation, error) {
 	var w where
-	list := []Activation{}
-	err := each(ctx, s.db, `SELECT `+activationColumns+` FROM activations ORDER BY id DESC`+w.limit(limit, 100, 1000), nil,
-		func(scan func(...any) error) error {
-			a, err := scanActivation(scan)
-			list = append(list, a)
-			return err
-		})
-	return list, err
+	return rowsOf(ctx, s.db, `SELECT `+activationColumns+` FROM activations ORDER BY id DESC`+w.limit(limit, 100, 1000), nil, scanActivation)
 }
 
 const activationColumns = `id, generation, author, state, reason, created, finished`
 
-func scanActivation(scan func(...any) error) (Activation, error) {
-	var a Activation
-	var state string
-	var created, finished int64
-	err := scan(&a.ID, &a.Generation, &a.Author, &state, &a.Reason, &created, &finished)
-	a.State, a.Created, a.Finished = ActivationState(state), at(created), at(finished)
+func scanActivation(scan scanner) (Activation, error) {
+	a := Activation{Loads: []Load{}}
+	err := scan(&a.ID, &a.Generation, &a.Author, &a.State, &a.Reason, moment{&a.Created}, moment{&a.Finished})
 	return a, err
 }
 
-func (s *Store) readActivation(ctx context.Context, q querier, id int64) (a Activation, err error) {
-	found := false
-	err = each(ctx, q, `SELECT `+activationColumns+` FROM activations WHERE id = $1`, []any{id}, func(scan func(...any) error) error {
-		found = true
-		a, err = scanActivation(scan)
-		return err
-	})
-	if err == nil && !found {
-		err = fmt.Errorf("activation %d: %w", id, ErrNotFound)
-	}
+func (s *Store) readActivation(ctx context.Context, q querier, id int64) (Activation, error) {
+	a, err := rowOf(ctx, q, fmt.Sprintf("activation %d", id), `SELECT `+activationColumns+` FROM activations WHERE id = $1`, []any{id}, scanActivation)
 	if err != nil {
 		return a, err
 	}
-	answered := map[string]bool{}
-	if err := each(ctx, q, `SELECT worker, fault FROM loads WHERE activation = $1 ORDER BY worker`, []any{id}, func(scan func(...any) error) error {
+	a.Loads, err = rowsOf(ctx, q, `SELECT worker, fault FROM loads WHERE activation = $1 ORDER BY worker`, []any{id}, func(scan scanner) (Load, error) {
 		l := Load{Loaded: true}
 		err := scan(&l.Worker, &l.Fault)
-		answered[l.Worker] = true
-		a.Loads = append(a.Loads, l)
-		return err
-	}); err != nil || a.State != Pending {
+		return l, err
+	})
+	if err != nil || a.State != Pending {
 		return a, err
 	}
+	answered := a.Loads
 	live, err := s.liveWorkers(ctx, q)
 	for _, w := range live {
-		if !answered[w.ID] {
+		if !slices.ContainsFunc(answered, func(l Load) bool { return l.Worker == w.ID }) {
 			a.Loads = append(a.Loads, Load{Worker: w.ID})
 		}
 	}

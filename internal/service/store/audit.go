@@ -12,15 +12,14 @@ import (
 
 // Action is a line of the audit log: who did what to what.
 type Action struct {
-	ID      int64
-	Time    time.Time
-	Author  string
-	Action  string // such as "generation.activate"
-	Target  string // such as "generation 7"
-	Details string
-	// Number counts the lines from 1, without gaps. Digest is that of the line and of all before it: see [Action.digest].
-	Number int64
-	Digest string
+	ID      int64     `json:"id" minimum:"1" doc:"ID of the line"`
+	Time    time.Time `json:"time" doc:"When"`
+	Author  string    `json:"author" doc:"Who"`
+	Action  string    `json:"action" doc:"Did what" example:"generation.activate"`
+	Target  string    `json:"target" doc:"To what" example:"generation 7"`
+	Details string    `json:"details,omitempty" doc:"And more of it"`
+	Number  int64     `json:"number" minimum:"1" doc:"Number of the line, without gaps"`
+	Digest  string    `json:"digest" doc:"SHA-256 of the line and of all before it; serve audit verify verifies them"`
 }
 
 // chainVersion begins what digests of lines are of.
@@ -69,10 +68,8 @@ func (s *Store) Log(ctx context.Context, a Action) error {
 		}
 		a.Time, a.Number = at(s.now()), end.number+1
 		a.Digest = a.digest(end.digest)
-		if _, err := t.exec(ctx, `INSERT INTO audit_log (time, author, action, target, details, number, digest) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-			micros(a.Time), a.Author, a.Action, a.Target, a.Details, a.Number, a.Digest); err != nil {
-			return err
-		}
+		t.run(ctx, `INSERT INTO audit_log (time, author, action, target, details, number, digest) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+			micros(a.Time), a.Author, a.Action, a.Target, a.Details, a.Number, a.Digest)
 		_, err = t.exec(ctx, `UPDATE audit_chain SET number = $1, digest = $2`, a.Number, a.Digest)
 		return err
 	})
@@ -81,23 +78,15 @@ func (s *Store) Log(ctx context.Context, a Action) error {
 // AuditLog lists lines, the latest first, from one on with a smaller id than before (0: all); at most limit, 0 for 100.
 func (s *Store) AuditLog(ctx context.Context, before int64, limit int) ([]Action, error) {
 	var w where
-	if before > 0 {
-		w.add("id < ?", before)
-	}
+	w.before(before)
 	return readActions(ctx, s.db, w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000), w.args...)
 }
 
 func readActions(ctx context.Context, q querier, which string, args ...any) ([]Action, error) {
-	list := []Action{}
-	err := each(ctx, q, `SELECT id, time, author, action, target, details, number, digest FROM audit_log`+which, args, func(scan func(...any) error) error {
-		var a Action
-		var time int64
-		err := scan(&a.ID, &time, &a.Author, &a.Action, &a.Target, &a.Details, &a.Number, &a.Digest)
-		a.Time = at(time)
-		list = append(list, a)
-		return err
+	return rowsOf(ctx, q, `SELECT id, time, author, action, target, details, number, digest FROM audit_log`+which, args, func(scan scanner) (a Action, err error) {
+		err = scan(&a.ID, moment{&a.Time}, &a.Author, &a.Action, &a.Target, &a.Details, &a.Number, &a.Digest)
+		return a, err
 	})
-	return list, err
 }
 
 // AuditChain is what was verified of the audit log.
@@ -219,30 +208,4 @@ func (s *Store) CutAuditLog(ctx context.Context, before time.Time) (lines int64,
 		return err
 	})
 	return lines, err
-}
-
-// chainLog chains the lines of before there were digests, as they are found.
-func chainLog(ctx context.Context, t *tx) error {
-	for last, digest := int64(0), ""; ; {
-		list, err := readActions(ctx, t, ` WHERE number = 0 ORDER BY id LIMIT 1000`)
-		if err != nil {
-			return err
-		}
-		for i := range list {
-			a := &list[i]
-			last++
-			a.Number = last
-			digest = a.digest(digest)
-			if _, err := t.exec(ctx, `UPDATE audit_log SET number = $1, digest = $2 WHERE id = $3`, last, digest, a.ID); err != nil {
-				return err
-			}
-		}
-		if len(list) < auditPage {
-			if _, err := t.exec(ctx, `CREATE INDEX audit_log_number ON audit_log (number)`); err != nil {
-				return err
-			}
-			_, err := t.exec(ctx, `INSERT INTO audit_chain (number, digest, cut_number, cut_digest) VALUES ($1, $2, 0, '')`, last, digest)
-			return err
-		}
-	}
 }

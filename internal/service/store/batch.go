@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/rivertype"
-
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/run/journal"
@@ -35,20 +32,15 @@ type BatchEntry struct {
 	Case    abi.Case
 }
 
-// BeginBatch gives a batch to a worker, with the generation that is current now. The error is ErrEnded where there is nothing to
-// do any more.
-func (s *Store) BeginBatch(ctx context.Context, id int64, worker string) (*Batch, error) {
-	b := &Batch{ID: id}
+// BeginBatch gives a worker the next batch that waits, with the generation that is current now. ErrNotFound: none waits.
+func (s *Store) BeginBatch(ctx context.Context, worker string) (*Batch, error) {
+	b := &Batch{}
 	var first, last int
-	err := s.write(ctx, func(t *tx) error {
+	err := s.write(ctx, func(t *tx) (err error) {
 		var docketID int64
-		err := one(ctx, t, `UPDATE batches SET state = 'running', attempt = attempt + 1, worker = $1, started = $2
-			WHERE id = $3 AND state IN ('queued', 'running') RETURNING docket, first, last, attempt`,
-			[]any{worker, s.now(), id}, &docketID, &first, &last, &b.Attempt)
-		if isNotFound(err) {
-			return fmt.Errorf("batch %d: %w", id, ErrEnded)
-		}
-		if err != nil {
+		if err := one(ctx, t, `UPDATE batches SET state = 'running', attempt = attempt + 1, worker = $1, started = $2
+			WHERE id = (SELECT id FROM batches WHERE state = 'queued' ORDER BY tag, id LIMIT 1`+t.db.skipLocked()+`)
+			RETURNING id, docket, first, last, attempt`, []any{worker, s.now()}, &b.ID, &docketID, &first, &last, &b.Attempt); err != nil {
 			return err
 		}
 		if b.Docket, err = readDocket(ctx, t, docketID); err != nil {
@@ -59,16 +51,12 @@ func (s *Store) BeginBatch(ctx context.Context, id int64, worker string) (*Batch
 				return err
 			}
 		}
-		if _, err := t.exec(ctx, `UPDATE batches SET generation = $1 WHERE id = $2`, b.Generation, id); err != nil {
-			return err
-		}
+		t.run(ctx, `UPDATE batches SET generation = $1 WHERE id = $2`, b.Generation, b.ID)
 		if b.Docket.State != Queued {
 			return nil
 		}
 		b.Docket.State = Running
-		if _, err := t.exec(ctx, `UPDATE dockets SET state = 'running' WHERE id = $1 AND state = 'queued'`, docketID); err != nil {
-			return err
-		}
+		t.run(ctx, `UPDATE dockets SET state = 'running' WHERE id = $1 AND state = 'queued'`, docketID)
 		return t.notify(ctx, Event{EventDocket, docketID})
 	})
 	if err != nil {
@@ -78,58 +66,53 @@ func (s *Store) BeginBatch(ctx context.Context, id int64, worker string) (*Batch
 }
 
 // read reads the entries that have no verdict and no fault.
-func (b *Batch) read(ctx context.Context, q querier, first, last int) error {
-	b.Entries = nil
-	var digests []string
-	if err := each(ctx, q, `SELECT ordinal, case_digest FROM entries
+func (b *Batch) read(ctx context.Context, q querier, first, last int) (err error) {
+	b.Entries, err = rowsOf(ctx, q, `SELECT ordinal, case_digest FROM entries
 		WHERE docket = $1 AND ordinal >= $2 AND ordinal <= $3 AND verdict = '' AND fault = '' ORDER BY ordinal`,
-		[]any{b.Docket.ID, int64(first), int64(last)}, func(scan func(...any) error) error {
-			var e BatchEntry
-			err := scan(&e.Ordinal, &e.Digest)
-			b.Entries, digests = append(b.Entries, e), append(digests, e.Digest)
-			return err
-		}); err != nil {
-		return err
-	}
-	cases, err := readCases(ctx, q, digests)
+		[]any{b.Docket.ID, int64(first), int64(last)}, func(scan scanner) (e BatchEntry, err error) {
+			err = scan(&e.Ordinal, &e.Digest)
+			return e, err
+		})
 	if err != nil {
 		return err
 	}
+	cases, err := readCases(ctx, q, digestsOf(b.Entries))
 	for i := range b.Entries {
-		c := cases[b.Entries[i].Digest]
-		if c == nil {
-			return fmt.Errorf("the database is damaged: case %s is missing", b.Entries[i].Digest)
+		if err == nil {
+			b.Entries[i].Case, err = cases.get(b.Entries[i].Digest)
 		}
-		b.Entries[i].Case = *c
 	}
-	return nil
+	return err
+}
+
+func digestsOf(entries []BatchEntry) []string {
+	digests := make([]string, len(entries))
+	for i := range entries {
+		digests[i] = entries[i].Digest
+	}
+	return digests
 }
 
 // Known says which cases of a batch have a verdict of this generation and configuration already.
 func (s *Store) Known(ctx context.Context, b *Batch, configuration string) (map[string]bool, error) {
 	known := map[string]bool{}
-	args := []any{b.Generation, configuration}
-	for i := range b.Entries {
-		args = append(args, b.Entries[i].Digest)
-	}
 	if len(b.Entries) == 0 {
 		return known, nil
 	}
-	err := each(ctx, s.db, `SELECT case_digest FROM verdicts WHERE generation = $1 AND configuration = $2 AND case_digest IN (`+places(3, len(b.Entries))+`)`, args,
-		func(scan func(...any) error) error {
-			var digest string
-			err := scan(&digest)
-			known[digest] = true
-			return err
-		})
+	var w where
+	w.add("generation = ? AND configuration = ?", b.Generation, configuration)
+	w.in("case_digest", anys(digestsOf(b.Entries)))
+	list, err := rowsOf(ctx, s.db, `SELECT case_digest FROM verdicts`+w.text(), w.args, value[string])
+	for _, digest := range list {
+		known[digest] = true
+	}
 	return known, err
 }
 
 // Outcome is what came of a batch.
 type Outcome struct {
-	// Configuration is the digest of all that the verdicts depend on beside case and generation, Parts are what it is of, by name.
+	// Configuration is the digest of all that the verdicts depend on beside case and generation.
 	Configuration string
-	Parts         map[string]string
 	Verdicts      []NewVerdict
 	// Faults say why entries could not be tried, by ordinal.
 	Faults map[int]string
@@ -144,12 +127,6 @@ type NewVerdict struct {
 	Digest string // of the case
 	Trial  *trial.Trial
 	Took   time.Duration
-}
-
-// packed is a verdict as its row has it.
-type packed struct {
-	key           string
-	result, story []byte
 }
 
 // KeepTrying calls do until it fails with something else than ErrFull, or the context ends, with pauses that grow to the longest one.
@@ -171,41 +148,37 @@ func (s *Store) KeepTrying(ctx context.Context, pause, longest time.Duration, do
 	return err
 }
 
-// CompleteBatch keeps what came of a batch, and completes its job, in one transaction: verdicts that are not there yet, the
-// links of the entries to them, the record, the counts of the docket. job is nil where there is none. ErrTaken or ErrEnded says
-// that nothing was kept: another worker has the batch, or it was cancelled.
-func (s *Store) CompleteBatch(ctx context.Context, b *Batch, worker string, o *Outcome, job *river.Job[BatchArgs]) error {
-	rows := make([]packed, len(o.Verdicts))
+// CompleteBatch keeps what came of a worker's batch in one transaction: verdicts that are not there yet, the links of the entries to them,
+// the record, the counts of the docket. ErrTaken or ErrEnded says that nothing was kept: another worker has the batch, or it was cancelled.
+func (s *Store) CompleteBatch(ctx context.Context, b *Batch, worker string, o *Outcome) (err error) {
+	rows := make([]verdictRow, len(o.Verdicts))
 	for i := range o.Verdicts {
-		v := &o.Verdicts[i]
-		result, story, err := journal.EncodeTrial(v.Trial)
-		if err != nil {
+		if rows[i], err = s.verdictRow(b, worker, o, &o.Verdicts[i]); err != nil {
 			return err
 		}
-		rows[i] = packed{VerdictKey(v.Digest, b.Generation, o.Configuration), pack(result), pack(story)}
 	}
 	record := pack(o.Record)
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.exec(ctx, `UPDATE batches SET state = 'done', finished = $1 WHERE id = $2 AND state = 'running' AND attempt = $3`,
 			s.now(), b.ID, int64(b.Attempt))
 		if err == nil && n == 0 {
-			err = t.whoHas(ctx, b.ID)
+			err = t.whoHas(ctx, b)
 		}
 		if err != nil {
 			return err
 		}
 		if len(o.Record) > 0 {
-			if _, err := t.exec(ctx, `INSERT INTO records (id, size, body, created) VALUES ($1, $2, $3, $4)`,
-				b.ID, int64(len(o.Record)), record, s.now()); err != nil {
-				return err
-			}
+			t.run(ctx, `INSERT INTO records (id, size, body, created) VALUES ($1, $2, $3, $4)`,
+				b.ID, int64(len(o.Record)), record, s.now())
 		}
-		if err := s.insertVerdicts(ctx, t, b, worker, o, rows); err != nil {
-			return err
+		// In the order of the keys: two workers with the same cases wait for each other, and not in a circle.
+		in := inserter{head: `INSERT INTO verdicts (key, case_digest, generation, configuration, status, label, confidence, light_label, light_confidence,
+			beside_status, beside_label, beside_confidence, doubt, result, story, record, worker, micros, fuel, created, about) VALUES `, tail: ` ON CONFLICT DO NOTHING`}
+		for _, row := range distinct(rows, func(r verdictRow) string { return r.key }) {
+			in.add(ctx, t, row.columns...)
 		}
-		if err := t.lockDockets(ctx, b.Docket.ID); err != nil {
-			return err
-		}
+		in.flush(ctx, t)
+		t.lockDockets(ctx, []any{b.Docket.ID})
 		if o.Rest > 0 {
 			if err := t.split(ctx, b, o.Rest); err != nil {
 				return err
@@ -214,69 +187,55 @@ func (s *Store) CompleteBatch(ctx context.Context, b *Batch, worker string, o *O
 		if err := s.link(ctx, t, b, o); err != nil {
 			return err
 		}
-		if job != nil {
-			err := t.db.completeJob(ctx, t, job)
-			if err != nil && !errors.Is(err, rivertype.ErrNotFound) { // the batch is the truth: a job of an ended one does nothing
-				return err
-			}
-		}
 		return t.notify(ctx, Event{EventDocket, b.Docket.ID})
 	})
 }
 
 // whoHas says why a batch can't be completed.
-func (t *tx) whoHas(ctx context.Context, id int64) error {
+func (t *tx) whoHas(ctx context.Context, b *Batch) error {
 	var state string
-	if err := one(ctx, t, `SELECT state FROM batches WHERE id = $1`, []any{id}, &state); err != nil {
+	if err := one(ctx, t, `SELECT state FROM batches WHERE id = $1`, []any{b.ID}, &state); err != nil {
 		return err
 	}
 	if state == "queued" || state == "running" {
-		return fmt.Errorf("batch %d: %w", id, ErrTaken)
+		return fmt.Errorf("batch %d: %w", b.ID, ErrTaken)
 	}
-	return fmt.Errorf("batch %d: %w", id, ErrEnded)
+	return fmt.Errorf("batch %d: %w", b.ID, ErrEnded)
 }
 
-func (s *Store) insertVerdicts(ctx context.Context, t *tx, b *Batch, worker string, o *Outcome, rows []packed) error {
-	if o.Configuration != "" {
-		if _, err := t.exec(ctx, `INSERT INTO configurations (digest, parts) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-			o.Configuration, object(o.Parts)); err != nil {
-			return err
-		}
+// verdictRow is a row of the table verdicts.
+type verdictRow struct {
+	key     string
+	columns []any
+}
+
+func (s *Store) verdictRow(b *Batch, worker string, o *Outcome, v *NewVerdict) (verdictRow, error) {
+	result, story, err := journal.EncodeTrial(v.Trial)
+	if err != nil {
+		return verdictRow{}, err
 	}
-	record := int64(0)
+	r := &v.Trial.Result
+	var light trial.Answer
+	if r.Light != nil {
+		light = *r.Light
+	}
+	var beside trial.Final
+	if v.Trial.Beside != nil {
+		beside = v.Trial.Beside.Result.Final
+	}
+	var record, fuel int64
 	if len(o.Record) > 0 {
 		record = b.ID
 	}
-	// In the order of the keys: two workers with the same cases wait for each other, and not in a circle.
-	order := make([]int, len(rows))
-	for i := range order {
-		order[i] = i
+	if r.Fuel != nil {
+		fuel = int64(*r.Fuel)
 	}
-	order = distinct(order, func(i int) string { return rows[i].key })
-	in := inserter{head: `INSERT INTO verdicts (key, case_digest, generation, configuration, status, label, confidence, light_label, light_confidence,
-		beside_status, beside_label, beside_confidence, doubt, result, story, record, worker, micros, fuel, created, about) VALUES `, tail: ` ON CONFLICT DO NOTHING`}
-	for _, i := range order {
-		v := &o.Verdicts[i]
-		r := &v.Trial.Result
-		var light trial.Answer
-		if r.Light != nil {
-			light = *r.Light
-		}
-		var beside trial.Final
-		if v.Trial.Beside != nil {
-			beside = v.Trial.Beside.Result.Final
-		}
-		fuel := int64(0)
-		if r.Fuel != nil {
-			fuel = int64(*r.Fuel)
-		}
-		if err := in.add(ctx, t, rows[i].key, v.Digest, b.Generation, o.Configuration, string(r.Final.Status), text(r.Final.Classification, maxName),
-			r.Final.Confidence, text(light.Classification, maxName), light.Confidence, string(beside.Status), text(beside.Classification, maxName), beside.Confidence,
-			Doubt(&r.Final), rows[i].result, rows[i].story, record, worker, v.Took.Microseconds(), fuel, s.now(), text(v.Trial.Message(), maxName)); err != nil {
-			return err
-		}
-	}
-	return in.flush(ctx, t)
+	key := verdictKey(v.Digest, b.Generation, o.Configuration)
+	return verdictRow{key, []any{
+		key, v.Digest, b.Generation, o.Configuration, string(r.Final.Status), text(r.Final.Classification, maxName),
+		r.Final.Confidence, text(light.Classification, maxName), light.Confidence, string(beside.Status), text(beside.Classification, maxName), beside.Confidence,
+		doubt(&r.Final), pack(result), pack(story), record, worker, v.Took.Microseconds(), fuel, s.now(), text(v.Trial.Message(), maxName),
+	}}, nil
 }
 
 // link gives entries their verdicts or faults, and counts them.
@@ -286,7 +245,7 @@ func (s *Store) link(ctx context.Context, t *tx, b *Batch, o *Outcome) error {
 	}
 	first, last := int64(b.Entries[0].Ordinal), int64(b.Entries[len(b.Entries)-1].Ordinal)
 	var tried, faults int64
-	if err := t.retally(ctx, `e.docket = $1 AND e.ordinal >= $2 AND e.ordinal <= $3`, []any{b.Docket.ID, first, last}, func() (err error) {
+	if err := t.retally(ctx, []int64{b.Docket.ID}, `e.docket = $1 AND e.ordinal >= $2 AND e.ordinal <= $3`, []any{b.Docket.ID, first, last}, func() (err error) {
 		tried, faults, err = s.linkEntries(ctx, t, b, o, first, last)
 		return err
 	}); err != nil {
@@ -328,9 +287,7 @@ func (s *Store) count(ctx context.Context, t *tx, b *Batch, tried, faults int64)
 		[]any{tried, faults, b.Docket.ID}, &left, &remember); err != nil || left > 0 {
 		return err
 	}
-	if _, err := t.exec(ctx, `UPDATE dockets SET state = 'done', finished = $1 WHERE id = $2 AND state IN ('queued', 'running')`, s.now(), b.Docket.ID); err != nil {
-		return err
-	}
+	t.run(ctx, `UPDATE dockets SET state = 'done', finished = $1 WHERE id = $2 AND state IN ('queued', 'running')`, s.now(), b.Docket.ID)
 	if remember == 0 {
 		return nil
 	}
@@ -340,24 +297,16 @@ func (s *Store) count(ctx context.Context, t *tx, b *Batch, tried, faults int64)
 // rememberDocket adds the verdicts of a docket to the casebook: known right answers, else what was decided; of a mistrial that it
 // was seen.
 func (s *Store) rememberDocket(ctx context.Context, t *tx, id int64) error {
-	r := casebookRevision{Author: "", Created: at(s.now())}
-	var suites string
-	if err := one(ctx, t, `SELECT suites, submitter, repository FROM dockets WHERE id = $1`, []any{id}, &suites, &r.Author, &r.Repository); err != nil {
-		return err
-	}
-	if err := parse(suites, &r.Suites); err != nil {
+	r := casebookRevision{Created: at(s.now())}
+	if err := one(ctx, t, `SELECT suites, submitter, repository FROM dockets WHERE id = $1`, []any{id}, encoded{&r.Suites}, &r.Author, &r.Repository); err != nil {
 		return err
 	}
 	if err := each(ctx, t, `SELECT case_digest, members, truth, status, label, confidence FROM entries WHERE docket = $1 AND case_digest <> '' ORDER BY ordinal`,
-		[]any{id}, func(scan func(...any) error) error {
+		[]any{id}, func(scan scanner) error {
 			e := casebookEntry{Origin: "decided", Repository: r.Repository}
-			var members, known string
-			if err := scan(&e.Case, &members, &known, &e.Status, &e.Label, &e.Confidence); err != nil {
-				return err
-			}
 			var truth trial.Truth
 			var digests []string
-			if err := errors.Join(parse(known, &truth), parse(members, &digests)); err != nil {
+			if err := scan(&e.Case, encoded{&digests}, encoded{&truth}, &e.Status, &e.Label, &e.Confidence); err != nil {
 				return err
 			}
 			switch {
@@ -384,20 +333,13 @@ func (s *Store) Records(ctx context.Context, docketID int64) ([]int64, error) {
 	if _, err := s.Docket(ctx, docketID); err != nil {
 		return nil, err
 	}
-	ids := []int64{}
 	var w where
 	w.add("e.docket = ?", docketID)
 	w.add("v.record <> 0")
 	// A docket may share a verdict with one of another repository, whose record has more trials.
 	w.withinThe(ctx, `NOT EXISTS (SELECT 1 FROM verdicts o WHERE o.record = v.record AND NOT EXISTS
 		(SELECT 1 FROM entries x WHERE x.case_digest = o.case_digest AND x.verdict = o.key AND x.repository IN (`, `)))`)
-	err := each(ctx, s.db, `SELECT DISTINCT v.record FROM entries e JOIN verdicts v ON v.key = e.verdict`+w.text()+` ORDER BY v.record`, w.args, func(scan func(...any) error) error {
-		var id int64
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	})
-	return ids, err
+	return rowsOf(ctx, s.db, `SELECT DISTINCT v.record FROM entries e JOIN verdicts v ON v.key = e.verdict`+w.text()+` ORDER BY v.record`, w.args, value[int64])
 }
 
 // Record reads a signed record.

@@ -39,22 +39,15 @@ func (t *tx) logCasebook(ctx context.Context, r casebookRevision) (int64, error)
 	}
 	in := inserter{head: `INSERT INTO casebook_entries (revision, place, case_digest, origin, status, label, confidence, repository) VALUES `}
 	for i, e := range r.entries {
-		if err := in.add(ctx, t, r.Revision, int64(i), e.Case, e.Origin, e.Status, e.Label, e.Confidence, e.Repository); err != nil {
-			return 0, err
-		}
+		in.add(ctx, t, r.Revision, int64(i), e.Case, e.Origin, e.Status, e.Label, e.Confidence, e.Repository)
 	}
-	return r.Revision, in.flush(ctx, t)
-}
-
-// CasebookRevision is the latest revision of the casebook; 0 for an empty one.
-func (s *Store) CasebookRevision(ctx context.Context) (revision int64, err error) {
-	err = one(ctx, s.db, `SELECT value FROM counters WHERE name = 'casebook'`, nil, &revision)
-	return revision, err
+	in.flush(ctx, t)
+	return r.Revision, t.err
 }
 
 // Learned is a case that the casebook learned.
 type Learned struct {
-	Case *abi.Case
+	Case abi.Case
 	// Origin, Status, Label and Confidence are those of a casebook.Verdict. Without a Status only the failure was seen.
 	Origin, Status, Label string
 	Confidence            float64
@@ -65,20 +58,15 @@ type Learned struct {
 func (s *Store) CasebookLog(ctx context.Context, revision int64, repository string) ([]int64, error) {
 	var latest int64
 	var list []int64
-	err := s.db.snapshot(ctx, func(q querier) error {
+	err := s.db.snapshot(ctx, func(q querier) (err error) {
 		if err := one(ctx, q, `SELECT value FROM counters WHERE name = 'casebook'`, nil, &latest); err != nil {
 			return err
 		}
-		return each(ctx, q, `SELECT revision FROM casebook_log l WHERE revision <= $1 AND undoes = 0
+		list, err = rowsOf(ctx, q, `SELECT revision FROM casebook_log l WHERE revision <= $1 AND undoes = 0
 			AND NOT EXISTS (SELECT 1 FROM casebook_log u WHERE u.undoes = l.revision AND u.revision <= $1)
 			AND (suites <> '' AND repository = $2 OR EXISTS (SELECT 1 FROM casebook_entries e WHERE e.revision = l.revision AND e.repository = $2))
-			ORDER BY revision`, []any{revision, repository},
-			func(scan func(...any) error) error {
-				var r int64
-				err := scan(&r)
-				list = append(list, r)
-				return err
-			})
+			ORDER BY revision`, []any{revision, repository}, value[int64])
+		return err
 	})
 	if err == nil && revision > latest {
 		err = fmt.Errorf("revision %d of the casebook: %w", revision, ErrNotFound)
@@ -89,39 +77,30 @@ func (s *Store) CasebookLog(ctx context.Context, revision int64, repository stri
 // CasebookRun gives what one revision learned of a repository: the suites in which nothing failed, the cases, and when.
 func (s *Store) CasebookRun(ctx context.Context, revision int64, repository string) (suites []string, learned []Learned, created time.Time, err error) {
 	err = s.db.snapshot(ctx, func(q querier) error {
-		var column, of string
-		var micros int64
-		if err := one(ctx, q, `SELECT suites, created, repository FROM casebook_log WHERE revision = $1`, []any{revision}, &column, &micros, &of); err != nil {
+		var of string
+		if err := one(ctx, q, `SELECT suites, created, repository FROM casebook_log WHERE revision = $1`, []any{revision}, encoded{&suites}, moment{&created}, &of); err != nil {
 			return err
 		}
-		created = at(micros)
 		if of != repository {
-			column = ""
-		}
-		if err := parse(column, &suites); err != nil {
-			return err
+			suites = nil
 		}
 		var digests []string
-		if err := each(ctx, q, `SELECT case_digest, origin, status, label, confidence FROM casebook_entries WHERE revision = $1 AND repository = $2 ORDER BY place`,
-			[]any{revision, repository}, func(scan func(...any) error) error {
-				var l Learned
+		if learned, err = rowsOf(ctx, q, `SELECT case_digest, origin, status, label, confidence FROM casebook_entries WHERE revision = $1 AND repository = $2 ORDER BY place`,
+			[]any{revision, repository}, func(scan scanner) (l Learned, err error) {
 				var digest string
-				err := scan(&digest, &l.Origin, &l.Status, &l.Label, &l.Confidence)
-				digests, learned = append(digests, digest), append(learned, l)
-				return err
+				err = scan(&digest, &l.Origin, &l.Status, &l.Label, &l.Confidence)
+				digests = append(digests, digest)
+				return l, err
 			}); err != nil {
 			return err
 		}
 		cases, err := readCases(ctx, q, digests)
-		if err != nil {
-			return err
-		}
 		for i, digest := range digests {
-			if learned[i].Case = cases[digest]; learned[i].Case == nil {
-				return fmt.Errorf("the database is damaged: case %s is missing", digest)
+			if err == nil {
+				learned[i].Case, err = cases.get(digest)
 			}
 		}
-		return nil
+		return err
 	})
 	return suites, learned, created, err
 }

@@ -70,31 +70,22 @@ func (t *tx) insertCases(ctx context.Context, list []storedCase, now int64) erro
 	documents = distinct(documents, func(d storedDocument) string { return d.digest })
 	in := inserter{head: `INSERT INTO documents (digest, size, body, touched) VALUES `, tail: touch("documents")}
 	for _, d := range documents {
-		if err := in.add(ctx, t, d.digest, d.size, d.body, now); err != nil {
-			return err
-		}
+		in.add(ctx, t, d.digest, d.size, d.body, now)
 	}
-	if err := in.flush(ctx, t); err != nil {
-		return err
-	}
+	in.flush(ctx, t)
 	in = inserter{head: `INSERT INTO cases (digest, size, body, touched) VALUES `, tail: touch("cases")}
 	for _, c := range list {
-		if err := in.add(ctx, t, c.digest, c.size, c.body, now); err != nil {
-			return err
-		}
+		in.add(ctx, t, c.digest, c.size, c.body, now)
 	}
-	if err := in.flush(ctx, t); err != nil {
-		return err
-	}
+	in.flush(ctx, t)
 	in = inserter{head: `INSERT INTO case_documents (case_digest, place, document) VALUES `, tail: ` ON CONFLICT DO NOTHING`}
 	for _, c := range list {
 		for _, d := range c.documents {
-			if err := in.add(ctx, t, c.digest, int64(d.place), d.digest); err != nil {
-				return err
-			}
+			in.add(ctx, t, c.digest, int64(d.place), d.digest)
 		}
 	}
-	return in.flush(ctx, t)
+	in.flush(ctx, t)
+	return t.err
 }
 
 // touch keeps retention from removing a row that a submission needs again.
@@ -124,7 +115,8 @@ const (
 	insertBytes = 8 << 20
 )
 
-func (i *inserter) add(ctx context.Context, t *tx, values ...any) error {
+// add adds a row. Errors are those of the transaction.
+func (i *inserter) add(ctx context.Context, t *tx, values ...any) {
 	if i.rows > 0 {
 		i.text.WriteString(", ")
 	}
@@ -147,20 +139,18 @@ func (i *inserter) add(ctx context.Context, t *tx, values ...any) error {
 		}
 	}
 	i.text.WriteByte(')')
-	if i.rows++; i.rows < insertRows && i.bytes < insertBytes {
-		return nil
+	if i.rows++; i.rows >= insertRows || i.bytes >= insertBytes {
+		i.flush(ctx, t)
 	}
-	return i.flush(ctx, t)
 }
 
-func (i *inserter) flush(ctx context.Context, t *tx) error {
+func (i *inserter) flush(ctx context.Context, t *tx) {
 	if i.rows == 0 {
-		return nil
+		return
 	}
-	_, err := t.exec(ctx, i.head+i.text.String()+i.tail, i.args...)
+	t.run(ctx, i.head+i.text.String()+i.tail, i.args...)
 	i.text.Reset()
 	i.args, i.rows, i.bytes = i.args[:0], 0, 0
-	return err
 }
 
 // places are n placeholders from $first on, for IN.
@@ -175,50 +165,59 @@ func places(first, n int) string {
 	return b.String()
 }
 
-// readCases gives cases by their digests.
-func readCases(ctx context.Context, q querier, digests []string) (map[string]*abi.Case, error) {
+// caseSet has cases by their digests.
+type caseSet map[string]*abi.Case
+
+// get gives a case that must be there.
+func (s caseSet) get(digest string) (abi.Case, error) {
+	if c := s[digest]; c != nil {
+		return *c, nil
+	}
+	return abi.Case{}, fmt.Errorf("the database is damaged: case %s is missing", digest)
+}
+
+func readCases(ctx context.Context, q querier, digests []string) (caseSet, error) {
 	digests = distinct(digests, func(d string) string { return d })
-	cases := make(map[string]*abi.Case, len(digests))
+	cases := make(caseSet, len(digests))
 	for chunk := range slices.Chunk(digests, insertRows) {
-		args := make([]any, len(chunk))
-		for i, d := range chunk {
-			args[i] = d
-		}
 		in := places(1, len(chunk))
-		if err := each(ctx, q, `SELECT digest, body FROM cases WHERE digest IN (`+in+`)`, args, func(scan func(...any) error) error {
+		if err := each(ctx, q, `SELECT digest, body FROM cases WHERE digest IN (`+in+`)`, anys(chunk), func(scan scanner) error {
 			var digest string
 			var body []byte
-			if err := scan(&digest, &body); err != nil {
-				return err
+			err := scan(&digest, &body)
+			if err == nil {
+				cases[digest], err = decodeCase(digest, body)
 			}
-			c, err := decodeCase(digest, body)
-			cases[digest] = c
 			return err
 		}); err != nil {
 			return nil, err
 		}
 		if err := each(ctx, q, `SELECT cd.case_digest, cd.place, d.body FROM case_documents cd JOIN documents d ON d.digest = cd.document
-			WHERE cd.case_digest IN (`+in+`)`, args, func(scan func(...any) error) error {
-			var digest string
-			var place int
-			var body []byte
-			if err := scan(&digest, &place, &body); err != nil {
-				return err
-			}
-			content, err := unpack(body, "a document of case "+digest)
-			c := cases[digest]
-			if err == nil && (c == nil || place >= len(c.Documents)) {
-				err = fmt.Errorf("the database is damaged: case %s has no document %d", digest, place)
-			}
-			if err == nil {
-				c.Documents[place].Text = string(content)
-			}
-			return err
-		}); err != nil {
+			WHERE cd.case_digest IN (`+in+`)`, anys(chunk), cases.addDocument); err != nil {
 			return nil, err
 		}
 	}
 	return cases, nil
+}
+
+// addDocument reads a document that is kept by itself.
+func (s caseSet) addDocument(scan scanner) error {
+	var digest string
+	var place int
+	var body []byte
+	if err := scan(&digest, &place, &body); err != nil {
+		return err
+	}
+	content, err := unpack(body, "a document of case "+digest)
+	if err != nil {
+		return err
+	}
+	c := s[digest]
+	if c == nil || place >= len(c.Documents) {
+		return fmt.Errorf("the database is damaged: case %s has no document %d", digest, place)
+	}
+	c.Documents[place].Text = string(content)
+	return nil
 }
 
 func decodeCase(digest string, body []byte) (*abi.Case, error) {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,19 +10,15 @@ import (
 
 // Correction is what somebody said is right of some trials.
 type Correction struct {
-	ID      int64
-	Label   string
-	Author  string
-	Created time.Time
-	// Undone is zero while the correction is in force.
-	Undone   time.Time
-	UndoneBy string
-	// Group is set where a group was corrected.
-	Group string
-	// Entries is how many trials it is about.
-	Entries int
-	// Revision of the casebook that has it.
-	Revision int64
+	ID       int64     `json:"id" minimum:"1" doc:"ID of the correction"`
+	Label    string    `json:"label" doc:"The label that is right"`
+	Author   string    `json:"author" doc:"Who said so"`
+	Created  time.Time `json:"created" doc:"When"`
+	Undone   time.Time `json:"undone,omitzero" doc:"When it was undone; absent while it is in force"`
+	UndoneBy string    `json:"undone_by,omitempty" doc:"Who undid it"`
+	Group    string    `json:"group,omitempty" doc:"Group that was corrected"`
+	Entries  int       `json:"trials" minimum:"0" doc:"How many trials it is about"`
+	Revision int64     `json:"revision" minimum:"0" doc:"Revision of the casebook that has it"`
 }
 
 // maxCorrected bounds one correction.
@@ -73,22 +68,13 @@ type corrected struct {
 }
 
 func readCorrected(ctx context.Context, q querier, w where) ([]corrected, error) {
-	var list []corrected
-	err := each(ctx, q, `SELECT docket, ordinal, status, labels, confidence, case_digest, members, repository FROM entries`+w.text()+
-		` ORDER BY docket, ordinal`+w.limit(maxCorrected+1, 0, maxCorrected+1), w.args, func(scan func(...any) error) error {
-		var c corrected
-		var labels, digest, members string
-		if err := scan(&c.id.Docket, &c.id.Ordinal, &c.status, &labels, &c.confidence, &digest, &members, &c.repository); err != nil {
-			return err
-		}
-		if err := errors.Join(parse(labels, &c.labels), parse(members, &c.digests)); err != nil {
-			return err
-		}
+	return rowsOf(ctx, q, `SELECT docket, ordinal, status, labels, confidence, case_digest, members, repository FROM entries`+w.text()+
+		` ORDER BY docket, ordinal`+w.limit(maxCorrected+1, 0, maxCorrected+1), w.args, func(scan scanner) (c corrected, err error) {
+		var digest string
+		err = scan(&c.id.Docket, &c.id.Ordinal, &c.status, encoded{&c.labels}, &c.confidence, &digest, encoded{&c.digests}, &c.repository)
 		c.digests = append([]string{digest}, c.digests...)
-		list = append(list, c)
-		return nil
+		return c, err
 	})
-	return list, err
 }
 
 func (s *Store) correct(ctx context.Context, author, label, group string, find func(context.Context, querier) ([]corrected, error)) (Correction, error) {
@@ -116,16 +102,12 @@ func (s *Store) correct(ctx context.Context, author, label, group string, find f
 		in := inserter{head: `INSERT INTO correction_entries (correction, docket, ordinal) VALUES `}
 		var entries []casebookEntry
 		for i := range list {
-			if err := in.add(ctx, t, c.ID, list[i].id.Docket, int64(list[i].id.Ordinal)); err != nil {
-				return err
-			}
+			in.add(ctx, t, c.ID, list[i].id.Docket, int64(list[i].id.Ordinal))
 			for _, digest := range list[i].digests {
 				entries = append(entries, casebookEntry{Case: digest, Origin: "confirmed", Status: "confirmed", Label: label, Confidence: list[i].confidence, Repository: list[i].repository})
 			}
 		}
-		if err := in.flush(ctx, t); err != nil {
-			return err
-		}
+		in.flush(ctx, t)
 		if err := t.recorrect(ctx, c.ID, func() error {
 			_, err := t.exec(ctx, `UPDATE entries SET correction = $1, corrected = $2 WHERE `+ofCorrection, c.ID, c.Label)
 			return err
@@ -136,9 +118,7 @@ func (s *Store) correct(ctx context.Context, author, label, group string, find f
 		if c.Revision, err = t.logCasebook(ctx, casebookRevision{Author: c.Author, Created: c.Created, entries: entries}); err != nil {
 			return err
 		}
-		if _, err := t.exec(ctx, `UPDATE corrections SET revision = $1 WHERE id = $2`, c.Revision, c.ID); err != nil {
-			return err
-		}
+		t.run(ctx, `UPDATE corrections SET revision = $1 WHERE id = $2`, c.Revision, c.ID)
 		return t.notify(ctx, Event{EventCorrection, c.ID})
 	})
 	return c, err
@@ -153,9 +133,7 @@ func (t *tx) inForce(ctx context.Context, c *Correction, list []corrected) (none
 		wanted[list[i].id] = true
 	}
 	// Of equal corrections at the same time, the second sees the first.
-	if err := t.lockDockets(ctx, dockets...); err != nil {
-		return none, err
-	}
+	t.lockDockets(ctx, anys(slices.Compact(slices.Sorted(slices.Values(dockets)))))
 	var id int64
 	if err := one(ctx, t, `SELECT correction FROM entries WHERE docket = $1 AND ordinal = $2`, []any{list[0].id.Docket, int64(list[0].id.Ordinal)}, &id); err != nil || id == 0 {
 		return none, err
@@ -164,7 +142,7 @@ func (t *tx) inForce(ctx context.Context, c *Correction, list []corrected) (none
 	if err != nil || there.Label != c.Label || there.Author != c.Author || there.Group != c.Group || there.Entries != len(list) {
 		return none, err
 	}
-	err = each(ctx, t, `SELECT docket, ordinal FROM entries WHERE correction = $1 AND `+ofCorrection, []any{id}, func(scan func(...any) error) error {
+	err = each(ctx, t, `SELECT docket, ordinal FROM entries WHERE correction = $1 AND `+ofCorrection, []any{id}, func(scan scanner) error {
 		var e TrialID
 		err := scan(&e.Docket, &e.Ordinal)
 		delete(wanted, e)
@@ -205,19 +183,11 @@ const ofCorrection = `(docket, ordinal) IN (SELECT docket, ordinal FROM correcti
 
 // recorrect changes which correction the entries of one have.
 func (t *tx) recorrect(ctx context.Context, id int64, change func() error) error {
-	var dockets []int64
-	if err := each(ctx, t, `SELECT DISTINCT docket FROM correction_entries WHERE correction = $1`, []any{id}, func(scan func(...any) error) error {
-		var docket int64
-		err := scan(&docket)
-		dockets = append(dockets, docket)
-		return err
-	}); err != nil {
+	dockets, err := rowsOf(ctx, t, `SELECT DISTINCT docket FROM correction_entries WHERE correction = $1`, []any{id}, value[int64])
+	if err != nil {
 		return err
 	}
-	if err := t.lockDockets(ctx, dockets...); err != nil {
-		return err
-	}
-	return t.retally(ctx, `(e.docket, e.ordinal) IN (SELECT docket, ordinal FROM correction_entries WHERE correction = $1)`, []any{id}, change)
+	return t.retally(ctx, dockets, `(e.docket, e.ordinal) IN (SELECT docket, ordinal FROM correction_entries WHERE correction = $1)`, []any{id}, change)
 }
 
 // Undo takes a correction back. The trials have the latest correction again that is in force, or none, and the casebook is as if
@@ -241,12 +211,10 @@ func (s *Store) Undo(ctx context.Context, author string, id int64) (Correction, 
 			return fmt.Errorf("correction %d was undone before: %w", id, ErrState)
 		}
 		if err := t.recorrect(ctx, id, func() error {
-			if _, err := t.exec(ctx, `UPDATE entries SET
+			t.run(ctx, `UPDATE entries SET
 				correction = coalesce((SELECT max(c.id) FROM correction_entries ce JOIN corrections c ON c.id = ce.correction
 					WHERE ce.docket = entries.docket AND ce.ordinal = entries.ordinal AND c.undone = 0), 0)
-				WHERE correction = $1 AND `+ofCorrection, id); err != nil {
-				return err
-			}
+				WHERE correction = $1 AND `+ofCorrection, id)
 			_, err := t.exec(ctx, `UPDATE entries SET corrected = coalesce((SELECT label FROM corrections c WHERE c.id = entries.correction), '')
 				WHERE `+ofCorrection, id)
 			return err
@@ -263,25 +231,13 @@ func (s *Store) Undo(ctx context.Context, author string, id int64) (Correction, 
 
 const correctionColumns = `id, label, author, created, undone, undone_by, grp, entries, revision`
 
-func scanCorrection(scan func(...any) error) (Correction, error) {
-	var c Correction
-	var created, undone int64
-	err := scan(&c.ID, &c.Label, &c.Author, &created, &undone, &c.UndoneBy, &c.Group, &c.Entries, &c.Revision)
-	c.Created, c.Undone = at(created), at(undone)
+func scanCorrection(scan scanner) (c Correction, err error) {
+	err = scan(&c.ID, &c.Label, &c.Author, moment{&c.Created}, moment{&c.Undone}, &c.UndoneBy, &c.Group, &c.Entries, &c.Revision)
 	return c, err
 }
 
-func readCorrection(ctx context.Context, q querier, id int64) (c Correction, err error) {
-	found := false
-	err = each(ctx, q, `SELECT `+correctionColumns+` FROM corrections WHERE id = $1`, []any{id}, func(scan func(...any) error) error {
-		found = true
-		c, err = scanCorrection(scan)
-		return err
-	})
-	if err == nil && !found {
-		err = fmt.Errorf("correction %d: %w", id, ErrNotFound)
-	}
-	return c, err
+func readCorrection(ctx context.Context, q querier, id int64) (Correction, error) {
+	return rowOf(ctx, q, fmt.Sprintf("correction %d", id), `SELECT `+correctionColumns+` FROM corrections WHERE id = $1`, []any{id}, scanCorrection)
 }
 
 // Correction reads one correction.
@@ -301,9 +257,7 @@ func (s *Store) Correction(ctx context.Context, id int64) (Correction, error) {
 // Corrections lists corrections, the latest first, from one on with a smaller id than before (0: all); at most limit, 0 for 100.
 func (s *Store) Corrections(ctx context.Context, before int64, limit int) ([]Correction, error) {
 	var w where
-	if before > 0 {
-		w.add("id < ?", before)
-	}
+	w.before(before)
 	return s.corrections(ctx, &w, limit)
 }
 
@@ -315,14 +269,8 @@ func (s *Store) CorrectionsOf(ctx context.Context, id TrialID) ([]Correction, er
 }
 
 func (s *Store) corrections(ctx context.Context, w *where, limit int) ([]Correction, error) {
-	list := []Correction{}
 	w.withinThe(ctx, `EXISTS (SELECT 1 FROM correction_entries ce JOIN dockets d ON d.id = ce.docket WHERE ce.correction = corrections.id AND d.repository IN (`, `))`)
-	err := each(ctx, s.db, `SELECT `+correctionColumns+` FROM corrections`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000), w.args,
-		func(scan func(...any) error) error {
-			c, err := scanCorrection(scan)
-			list = append(list, c)
-			return err
-		})
+	list, err := rowsOf(ctx, s.db, `SELECT `+correctionColumns+` FROM corrections`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000), w.args, scanCorrection)
 	if err == nil && limitOf(ctx) != nil {
 		err = s.countWithin(ctx, list)
 	}

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,14 +37,14 @@ func (s *Store) CountsOf(ctx context.Context, dockets ...int64) (map[int64]*Coun
 	if len(dockets) == 0 {
 		return out, nil
 	}
-	args := make([]any, len(dockets))
-	for i, id := range dockets {
-		args[i], out[id] = id, &Counts{ByStatus: map[trial.Status]int{}, OpenBy: map[trial.Status]int{}}
+	args := anys(dockets)
+	for _, id := range dockets {
+		out[id] = &Counts{ByStatus: map[trial.Status]int{}, OpenBy: map[trial.Status]int{}}
 	}
 	err := each(ctx, s.db, `SELECT docket, status, label, open, CASE WHEN truth <> '' THEN 1 ELSE 0 END AS known,
 			CASE WHEN truth <> '' AND label = truth THEN 1 ELSE 0 END AS hit, CASE WHEN truth <> '' AND light = truth THEN 1 ELSE 0 END AS light_hit,
 			CAST(sum(entries) AS BIGINT) FROM tallies WHERE docket IN (`+places(1, len(args))+`) GROUP BY 1, 2, 3, 4, 5, 6, 7`, args,
-		func(scan func(...any) error) error {
+		func(scan scanner) error {
 			var docket, open, known, right, light, n int64
 			var status, label string
 			if err := scan(&docket, &status, &label, &open, &known, &right, &light, &n); err != nil {
@@ -84,16 +83,14 @@ func (c LabelCount) compare(o LabelCount) int {
 
 // OpenLabels counts what is in the inbox by the label of the result, the most frequent first; no label is "".
 func (s *Store) OpenLabels(ctx context.Context) ([]LabelCount, error) {
-	list := []LabelCount{}
 	var w where
 	w.add("open = 1")
 	w.tallies(ctx)
-	err := each(ctx, s.db, `SELECT label, CAST(sum(entries) AS BIGINT) FROM tallies`+w.text()+` GROUP BY label LIMIT 1000`, w.args, func(scan func(...any) error) error {
-		var c LabelCount
-		err := scan(&c.Label, &c.Count)
-		list = append(list, c)
-		return err
-	})
+	list, err := rowsOf(ctx, s.db, `SELECT label, CAST(sum(entries) AS BIGINT) FROM tallies`+w.text()+` GROUP BY label LIMIT 1000`, w.args,
+		func(scan scanner) (c LabelCount, err error) {
+			err = scan(&c.Label, &c.Count)
+			return c, err
+		})
 	slices.SortFunc(list, LabelCount.compare)
 	return list, err
 }
@@ -103,7 +100,7 @@ func (s *Store) TriedBy(ctx context.Context) (map[int64]int, error) {
 	out := map[int64]int{}
 	var w where
 	w.tallies(ctx)
-	err := each(ctx, s.db, `SELECT generation, CAST(sum(entries) AS BIGINT) FROM tallies`+w.text()+` GROUP BY generation`, w.args, func(scan func(...any) error) error {
+	err := each(ctx, s.db, `SELECT generation, CAST(sum(entries) AS BIGINT) FROM tallies`+w.text()+` GROUP BY generation`, w.args, func(scan scanner) error {
 		var id int64
 		var n int
 		err := scan(&id, &n)
@@ -146,28 +143,21 @@ func (s *Store) Tallies(ctx context.Context, repository string, since time.Time)
 	if !since.IsZero() {
 		w.add("d.created >= ?", micros(since))
 	}
-	list := []Tally{}
 	week := fmt.Sprintf("(d.created + %d) / %d", int64(sinceMonday), int64(weekMicros))
-	err := each(ctx, s.db, `SELECT d.repository, `+week+` AS week, t.label, t.light, t.truth, t.corrected, t.confidence,
+	return rowsOf(ctx, s.db, `SELECT d.repository, `+week+` AS week, t.label, t.light, t.truth, t.corrected, t.confidence,
 			CAST(sum(t.entries) AS BIGINT), sum(t.stated), CAST(sum(t.micros) AS BIGINT)
 			FROM tallies t JOIN dockets d ON d.id = t.docket`+w.text()+` GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 2 DESC, 1, 3, 4, 5, 6, 7`, w.args,
-		func(scan func(...any) error) error {
-			var t Tally
-			var week, corrected, confidence, micros int64
+		func(scan scanner) (t Tally, err error) {
+			var week, confidence, micros int64
 			var stated float64
-			err := scan(&t.Repository, &week, &t.Label, &t.Light, &t.Truth, &corrected, &confidence, &t.Results, &stated, &micros)
-			t.Week, t.Corrected, t.Took = weekStart(week), corrected != 0, time.Duration(micros)*time.Microsecond
+			err = scan(&t.Repository, &week, &t.Label, &t.Light, &t.Truth, flag{&t.Corrected}, &confidence, &t.Results, &stated, &micros)
+			t.Week, t.Took = weekStart(week), time.Duration(micros)*time.Microsecond
 			if t.Label != "" && t.Truth != "" && t.Results > 0 {
 				t.Stated = min(max(stated/float64(t.Results), 0), 1)
 			}
-			list = append(list, t)
-			return err
+			return t, err
 		})
-	return list, err
 }
-
-// WeekOf is the week of a time, as [Tally] has it.
-func WeekOf(t time.Time) time.Time { return weekStart((t.UnixMicro() + sinceMonday) / weekMicros) }
 
 // sinceMonday is from the Monday before 1970 to its first day, a Thursday.
 const sinceMonday = weekMicros / 7 * 3
@@ -176,25 +166,17 @@ func weekStart(number int64) time.Time { return at(number*weekMicros - sinceMond
 
 // LabelsOf gives the labels of a docket with their names, by its first case.
 func (s *Store) LabelsOf(ctx context.Context, docket int64) (labels []string, names map[string]string, err error) {
-	var list, named string
-	err = one(ctx, s.db, `SELECT labels, label_names FROM entries WHERE docket = $1 AND labels <> '' ORDER BY ordinal LIMIT 1`, []any{docket}, &list, &named)
+	err = one(ctx, s.db, `SELECT labels, label_names FROM entries WHERE docket = $1 AND labels <> '' ORDER BY ordinal LIMIT 1`, []any{docket}, encoded{&labels}, encoded{&names})
 	if isNotFound(err) {
 		return nil, nil, nil
 	}
-	return labels, names, errors.Join(err, parse(list, &labels), parse(named, &names))
+	return labels, names, err
 }
 
 // WithTruth are the latest dockets, at most ten, of which right labels are known.
 func (s *Store) WithTruth(ctx context.Context) ([]int64, error) {
-	var ids []int64
 	var w where
 	w.add("truth <> ''")
 	w.tallies(ctx)
-	err := each(ctx, s.db, `SELECT DISTINCT docket FROM tallies`+w.text()+` ORDER BY docket DESC LIMIT 10`, w.args, func(scan func(...any) error) error {
-		var id int64
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	})
-	return ids, err
+	return rowsOf(ctx, s.db, `SELECT DISTINCT docket FROM tallies`+w.text()+` ORDER BY docket DESC LIMIT 10`, w.args, value[int64])
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -25,8 +26,11 @@ type rows interface {
 	Close()
 }
 
-// each calls do for every row, with its Scan.
-func each(ctx context.Context, q querier, query string, args []any, do func(scan func(...any) error) error) error {
+// scanner reads the columns of a row.
+type scanner = func(to ...any) error
+
+// each calls do for every row.
+func each(ctx context.Context, q querier, query string, args []any, do func(scan scanner) error) error {
 	r, err := q.query(ctx, query, args...)
 	if err != nil {
 		return err
@@ -40,29 +44,76 @@ func each(ctx context.Context, q querier, query string, args []any, do func(scan
 	return r.Err()
 }
 
+// rowsOf reads all rows, each with read. The list is never nil.
+func rowsOf[T any](ctx context.Context, q querier, query string, args []any, read func(scanner) (T, error)) ([]T, error) {
+	out := []T{}
+	err := each(ctx, q, query, args, func(scan scanner) error {
+		row, err := read(scan)
+		out = append(out, row)
+		return err
+	})
+	return out, err
+}
+
+// rowOf reads the first row; ErrNotFound, with what was looked for, where there is none.
+func rowOf[T any](ctx context.Context, q querier, what, query string, args []any, read func(scanner) (T, error)) (T, error) {
+	rows, err := rowsOf(ctx, q, query, args, read)
+	if err == nil && len(rows) == 0 {
+		err = fmt.Errorf("%s: %w", what, ErrNotFound)
+	}
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return rows[0], nil
+}
+
+// value reads rows of one column.
+func value[T any](scan scanner) (v T, err error) {
+	err = scan(&v)
+	return v, err
+}
+
 // one reads the first row; ErrNotFound where there is none.
 func one(ctx context.Context, q querier, query string, args []any, to ...any) error {
-	found := false
-	err := each(ctx, q, query, args, func(scan func(...any) error) error {
-		if found {
-			return nil
-		}
-		found = true
-		return scan(to...)
-	})
-	if err == nil && !found {
-		return ErrNotFound
-	}
+	_, err := rowOf(ctx, q, "row", query, args, func(scan scanner) (struct{}, error) { return struct{}{}, scan(to...) })
 	return err
 }
 
-// tx is a transaction that changes the database.
+// tx is a transaction that changes the database. After the first statement that fails, further ones fail with its error, and nothing is
+// committed.
 type tx struct {
 	querier
 	db     database
 	lite   *sql.Tx // nil on PostgreSQL
 	pg     pgx.Tx  // nil on SQLite
 	events []Event // of this transaction, for subscribers of this process
+	err    error   // of run
+}
+
+// run runs a statement whose error is that of the transaction, and whose effect nobody asks for.
+func (t *tx) run(ctx context.Context, query string, args ...any) { _, _ = t.exec(ctx, query, args...) }
+
+func (t *tx) exec(ctx context.Context, query string, args ...any) (affected int64, err error) {
+	if t.err == nil {
+		affected, t.err = t.querier.exec(ctx, query, args...)
+	}
+	return affected, t.err
+}
+
+func (t *tx) query(ctx context.Context, query string, args ...any) (rows, error) {
+	if t.err != nil {
+		return nil, t.err
+	}
+	return t.querier.query(ctx, query, args...)
+}
+
+// apply runs do, and gives the error of the transaction.
+func (t *tx) apply(do func(*tx) error) error {
+	if err := do(t); err != nil {
+		return err
+	}
+	return t.err
 }
 
 // notify tells all subscribers of an event when the transaction is committed. Those of dockets are told right behind it: PostgreSQL commits
@@ -86,10 +137,10 @@ type database interface {
 	write(ctx context.Context, do func(*tx) error) error
 	// snapshot runs do in a transaction that only reads, and sees one state.
 	snapshot(ctx context.Context, do func(querier) error) error
-	// insertJobs queues batches.
-	insertJobs(ctx context.Context, t *tx, jobs []river.InsertManyParams) ([]int64, error)
-	// completeJob marks the job of a batch as done, within a worker of the queue.
-	completeJob(ctx context.Context, t *tx, job *river.Job[BatchArgs]) error
+	// skipLocked ends a query for a row that is going to be changed: rows that others are changing are left to them.
+	skipLocked() string
+	// insertTickets wakes workers.
+	insertTickets(ctx context.Context, t *tx, n int) error
 	// worker opens a client of the queue that works.
 	worker(config *river.Config) (Worker, error)
 	migrate(ctx context.Context, check bool) (pending []string, err error)
@@ -98,11 +149,10 @@ type database interface {
 	close()
 }
 
-// Worker is a client of the queue that works on jobs.
+// Worker is a client of the queue that works on jobs. It stops when the context of Start ends.
 type Worker interface {
 	Start(ctx context.Context) error
-	Stop(ctx context.Context) error
-	StopAndCancel(ctx context.Context) error
+	Stopped() <-chan struct{}
 }
 
 // liteQuerier is a pool or a transaction of database/sql.

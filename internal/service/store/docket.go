@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -24,44 +22,40 @@ const (
 // Ended says whether a docket in this state has all the trials that it will have.
 func (s State) Ended() bool { return s == Done || s == Failed || s == Cancelled }
 
-// Docket is a docket that was submitted.
+// Docket is a docket that was submitted. Its JSON, and that of the other rows with tags, is what the API shows.
 type Docket struct {
-	ID        int64
-	Submitter string
-	// Name, Repository and Revision are the submitter's; each may be empty.
-	Name, Repository, Revision string
-	// Format is that of the report, as internal/run/input names it.
-	Format string
+	ID         int64  `json:"id" minimum:"1" doc:"ID of the docket"`
+	Submitter  string `json:"submitter" doc:"Who submitted it"`
+	Name       string `json:"name,omitempty" doc:"Name that the submitter gave, such as a file"`
+	Repository string `json:"repository,omitempty" doc:"Repository of the code under test"`
+	Revision   string `json:"revision,omitempty" doc:"Revision of the code under test"`
+	Format     string `json:"format" enum:"jsonl,gotest,junit,reportportal" doc:"Format of the report"`
+	State      State  `json:"state" enum:"queued,running,done,failed,cancelled" doc:"How far the docket is"`
+	// Generation is 0 for a docket that is not pinned: each batch is tried by the one that is current when it begins.
+	Generation int64     `json:"generation,omitempty" minimum:"1" doc:"Generation of modules that the docket is pinned to"`
+	Casebook   int64     `json:"casebook" minimum:"0" doc:"Revision of the casebook that its trials see"`
+	Cases      int       `json:"cases" minimum:"0" doc:"Entries, those included that could not be read"`
+	Tried      int       `json:"tried" minimum:"0" doc:"Entries with a result"`
+	Faults     int       `json:"faults" minimum:"0" doc:"Entries that could not be read or tried"`
+	Created    time.Time `json:"created" doc:"When it was submitted"`
+	Finished   time.Time `json:"finished,omitzero" doc:"When it ended"`
+
 	// Answered: Light's answers came with the cases.
-	Answered bool
+	Answered bool `json:"-"`
 	// Key is the idempotency key, empty for none; BodyDigest the hexadecimal SHA-256 of the body that was sent.
-	Key, BodyDigest string
-	// Generation is the one that the docket is pinned to; 0: the current one at the moment when each batch begins.
-	Generation int64
-	// Casebook is the revision of the casebook that its trials see.
-	Casebook int64
+	Key, BodyDigest string `json:"-"`
 	// Remember adds the verdicts to the casebook when all cases are tried.
-	Remember bool
-	State    State
-	// Cases are the entries, those included that could not be read; Tried have a trial, Faults have an error instead.
-	Cases, Tried, Faults int
+	Remember bool `json:"-"`
 	// Traceparent is the span of the submission in the form of that header, empty for none.
-	Traceparent string
-	// Finished is zero until the docket has ended.
-	Created, Finished time.Time
+	Traceparent string `json:"-"`
 }
 
 const docketColumns = `id, submitter, name, repository, revision, format, coalesce(idempotency_key, ''), body_digest, generation, casebook,
 	remember, state, cases, tried, faults, created, finished, traceparent, answered`
 
-func scanDocket(scan func(...any) error) (Docket, error) {
-	var d Docket
-	var remember, answered, created, finished int64
-	var state string
-	err := scan(&d.ID, &d.Submitter, &d.Name, &d.Repository, &d.Revision, &d.Format, &d.Key, &d.BodyDigest, &d.Generation, &d.Casebook,
-		&remember, &state, &d.Cases, &d.Tried, &d.Faults, &created, &finished, &d.Traceparent, &answered)
-	d.Answered = answered != 0
-	d.Remember, d.State, d.Created, d.Finished = remember != 0, State(state), at(created), at(finished)
+func scanDocket(scan scanner) (d Docket, err error) {
+	err = scan(&d.ID, &d.Submitter, &d.Name, &d.Repository, &d.Revision, &d.Format, &d.Key, &d.BodyDigest, &d.Generation, &d.Casebook,
+		flag{&d.Remember}, &d.State, &d.Cases, &d.Tried, &d.Faults, moment{&d.Created}, moment{&d.Finished}, &d.Traceparent, flag{&d.Answered})
 	return d, err
 }
 
@@ -70,16 +64,11 @@ func (s *Store) Docket(ctx context.Context, id int64) (Docket, error) {
 	return readDocket(ctx, s.db, id)
 }
 
-func readDocket(ctx context.Context, q querier, id int64) (d Docket, err error) {
-	found := false
-	err = each(ctx, q, `SELECT `+docketColumns+` FROM dockets WHERE id = $1 AND state <> 'receiving'`, []any{id},
-		func(scan func(...any) error) error {
-			found = true
-			d, err = scanDocket(scan)
-			return err
-		})
-	if err == nil && (!found || !sees(ctx, d.Repository)) {
-		d, err = Docket{}, fmt.Errorf("docket %d: %w", id, ErrNotFound)
+func readDocket(ctx context.Context, q querier, id int64) (Docket, error) {
+	what := fmt.Sprintf("docket %d", id)
+	d, err := rowOf(ctx, q, what, `SELECT `+docketColumns+` FROM dockets WHERE id = $1 AND state <> 'receiving'`, []any{id}, scanDocket)
+	if err == nil && !sees(ctx, d.Repository) {
+		return Docket{}, fmt.Errorf("%s: %w", what, ErrNotFound)
 	}
 	return d, err
 }
@@ -107,33 +96,16 @@ func (s *Store) Dockets(ctx context.Context, f DocketFilter) ([]Docket, error) {
 	if f.Text != "" {
 		w.contains(s.db, "lower(name || ' ' || repository || ' ' || revision)", f.Text)
 	}
-	if f.Before > 0 {
-		w.add("id < ?", f.Before)
-	}
-	var list []Docket
-	err := each(ctx, s.db, `SELECT `+docketColumns+` FROM dockets`+w.text()+` ORDER BY id DESC`+w.limit(f.Limit, 50, 500), w.args,
-		func(scan func(...any) error) error {
-			d, err := scanDocket(scan)
-			list = append(list, d)
-			return err
-		})
-	return list, err
+	w.before(f.Before)
+	return rowsOf(ctx, s.db, `SELECT `+docketColumns+` FROM dockets`+w.text()+` ORDER BY id DESC`+w.limit(f.Limit, 50, 500), w.args, scanDocket)
 }
 
 // Repositories are the names that dockets have given, sorted: at most 1,000.
 func (s *Store) Repositories(ctx context.Context) ([]string, error) {
-	var names []string
 	var w where
 	w.add(`state <> 'receiving' AND repository <> ''`)
 	w.within(ctx, "repository")
-	err := each(ctx, s.db, `SELECT DISTINCT repository FROM dockets`+w.text()+` ORDER BY repository LIMIT 1000`, w.args,
-		func(scan func(...any) error) error {
-			var name string
-			err := scan(&name)
-			names = append(names, name)
-			return err
-		})
-	return names, err
+	return rowsOf(ctx, s.db, `SELECT DISTINCT repository FROM dockets`+w.text()+` ORDER BY repository LIMIT 1000`, w.args, value[string])
 }
 
 // Cancel ends a docket: batches that have not begun are not tried, those that have are dropped. It keeps its trials. A docket
@@ -151,50 +123,7 @@ func (s *Store) Cancel(ctx context.Context, id int64) error {
 			}
 			return err
 		}
-		if _, err := t.exec(ctx, `UPDATE batches SET state = 'cancelled' WHERE docket = $1 AND state IN ('queued', 'running')`, id); err != nil {
-			return err
-		}
+		t.run(ctx, `UPDATE batches SET state = 'cancelled' WHERE docket = $1 AND state IN ('queued', 'running')`, id)
 		return t.notify(ctx, Event{EventDocket, id})
 	})
-}
-
-// where builds a condition. Each ? is the next placeholder.
-type where struct {
-	parts []string
-	args  []any
-}
-
-func (w *where) add(condition string, args ...any) {
-	for _, a := range args {
-		w.args = append(w.args, a)
-		condition = strings.Replace(condition, "?", "$"+strconv.Itoa(len(w.args)), 1)
-	}
-	w.parts = append(w.parts, condition)
-}
-
-// equal compares a column unless the value is empty.
-func (w *where) equal(column, value string) {
-	if value != "" {
-		w.add(column+" = ?", value)
-	}
-}
-
-// contains looks for a text in a lower-case expression.
-func (w *where) contains(d database, expression, value string) {
-	w.add(d.position()+"("+expression+", ?) > 0", strings.ToLower(text(value, maxName)))
-}
-
-func (w *where) text() string {
-	if len(w.parts) == 0 {
-		return ""
-	}
-	return " WHERE " + strings.Join(w.parts, " AND ")
-}
-
-// limit is the end of a query, with a bound on what was asked for.
-func (w *where) limit(n, byDefault, most int) string {
-	if n <= 0 {
-		n = byDefault
-	}
-	return " LIMIT " + strconv.Itoa(min(n, most))
 }

@@ -21,6 +21,15 @@ func (id TrialID) String() string {
 	return strconv.FormatInt(id.Docket, 10) + "-" + strconv.Itoa(id.Ordinal)
 }
 
+// MarshalText gives the ID as String does.
+func (id TrialID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+
+// UnmarshalText reads what MarshalText gives.
+func (id *TrialID) UnmarshalText(b []byte) (err error) {
+	*id, err = ParseTrialID(string(b))
+	return err
+}
+
 // ParseTrialID reads an ID; ErrNotFound where the text is none.
 func ParseTrialID(s string) (TrialID, error) {
 	d, o, ok := strings.Cut(s, "-")
@@ -35,57 +44,60 @@ func ParseTrialID(s string) (TrialID, error) {
 
 // Entry is what is listed of an entry of a docket. Texts are cut at a kibibyte; those of the trial are not.
 type Entry struct {
-	ID                     TrialID
-	CaseID, Subject, Suite string
-	Labels                 []string // of the case, in its order
-	// Members is how many further cases the trial stands for.
-	Members    int
-	Repository string
-	Source     string
-	Line       int
-	// Created is when the docket was submitted.
-	Created time.Time
-	// Group is equal for failures of one kind with the same labels, in all dockets.
-	Group string
-	// Fault says why there is no trial; Status is empty while the entry waits for one.
-	Fault      string
-	Status     trial.Status
-	Label      string
-	Confidence float64
+	ID TrialID `json:"id" pattern:"^[0-9]+-[0-9]+$" example:"17-203" doc:"ID of the trial: docket and place in it"`
+	// Docket and Ordinal are those of the ID.
+	Docket     int64    `json:"docket" minimum:"1" doc:"ID of the docket"`
+	Ordinal    int      `json:"ordinal" minimum:"1" doc:"Place in the docket"`
+	CaseID     string   `json:"case" doc:"ID of the case; empty for an entry that could not be read"`
+	Subject    string   `json:"subject" doc:"What the case is about"`
+	Labels     []string `json:"labels" doc:"Classifications that the case may have"`
+	Members    int      `json:"members,omitempty" minimum:"0" doc:"Further cases that the trial decides, since they failed in the same way"`
+	Repository string   `json:"repository,omitempty" doc:"Repository of the docket"`
+	Group      string   `json:"group,omitempty" doc:"Equal for failures of one kind with the same labels, in all dockets"`
+	Fault      string   `json:"fault,omitempty" doc:"Why it was not tried"`
+	// Status is empty while the entry waits, and where it has a fault.
+	Status     trial.Status `json:"status,omitempty" doc:"How the trial ended; absent while the entry waits" example:"acquitted"`
+	Label      string       `json:"label,omitempty" doc:"Classification of the result"`
+	Confidence float64      `json:"confidence" minimum:"0" maximum:"1" doc:"Confidence of the result"`
+	Generation int64        `json:"generation,omitempty" minimum:"1" doc:"Generation of modules that tried it"`
+	Correction int64        `json:"correction,omitempty" minimum:"1" doc:"ID of the correction that is in force"`
+	Corrected  string       `json:"corrected_label,omitempty" doc:"Label of the correction"`
+	Created    time.Time    `json:"created" doc:"When the docket was submitted"`
+
+	Suite  string    `json:"-"`
+	Source string    `json:"-"`
+	Line   int       `json:"-"`
+	Tried  time.Time `json:"-"`
 	// Light is Light's first answer; its classification is empty where it had none.
-	Light trial.Answer
+	Light trial.Answer `json:"-"`
 	// Beside is how the canary's court ended: its status is empty where it did not try the case.
 	Beside struct {
 		Status     trial.Status
 		Label      string
 		Confidence float64
-	}
+	} `json:"-"`
 	// Doubt, in [0, 1], is how much the result needs a person: 1 without a label, and else 1 less the confidence.
-	Doubt float64
-	// Generation of the verdict, and when it was tried.
-	Generation int64
-	Tried      time.Time
+	Doubt float64 `json:"-"`
 	// About is what tells most of the failure, such as the first line of its message; empty until it was tried.
-	About string
-	// Correction is the one in force, 0 for none; Corrected is its label.
-	Correction int64
-	Corrected  string
+	About string `json:"-"`
+	// What the docket says: its name, the right label (empty where it is not known), and names of labels for people.
+	DocketName string            `json:"-"`
+	Truth      string            `json:"-"`
+	LabelNames map[string]string `json:"-"`
 }
 
 const entryColumns = `docket, ordinal, case_id, subject, suite, labels, member_count, repository, source, line, created, grp, fault, status,
-	label, confidence, light_label, light_confidence, beside_status, beside_label, beside_confidence, doubt, generation, tried, correction, corrected, about`
+	label, confidence, light_label, light_confidence, beside_status, beside_label, beside_confidence, doubt, generation, tried, correction, corrected, about,
+	(SELECT name FROM dockets d WHERE d.id = entries.docket), known, label_names`
 
-func scanEntry(scan func(...any) error) (Entry, error) {
-	var e Entry
-	var labels, status, beside string
-	var created, tried int64
-	if err := scan(&e.ID.Docket, &e.ID.Ordinal, &e.CaseID, &e.Subject, &e.Suite, &labels, &e.Members, &e.Repository, &e.Source, &e.Line,
-		&created, &e.Group, &e.Fault, &status, &e.Label, &e.Confidence, &e.Light.Classification, &e.Light.Confidence,
-		&beside, &e.Beside.Label, &e.Beside.Confidence, &e.Doubt, &e.Generation, &tried, &e.Correction, &e.Corrected, &e.About); err != nil {
-		return e, err
-	}
-	e.Status, e.Beside.Status, e.Created, e.Tried = trial.Status(status), trial.Status(beside), at(created), at(tried)
-	return e, parse(labels, &e.Labels)
+func scanEntry(scan scanner) (Entry, error) {
+	e := Entry{Labels: []string{}}
+	err := scan(&e.Docket, &e.Ordinal, &e.CaseID, &e.Subject, &e.Suite, encoded{&e.Labels}, &e.Members, &e.Repository, &e.Source, &e.Line,
+		moment{&e.Created}, &e.Group, &e.Fault, &e.Status, &e.Label, &e.Confidence, &e.Light.Classification, &e.Light.Confidence,
+		&e.Beside.Status, &e.Beside.Label, &e.Beside.Confidence, &e.Doubt, &e.Generation, moment{&e.Tried}, &e.Correction, &e.Corrected, &e.About,
+		&e.DocketName, &e.Truth, encoded{&e.LabelNames})
+	e.ID = TrialID{e.Docket, e.Ordinal}
+	return e, err
 }
 
 // EntryFilter selects entries. Zero fields select all.
@@ -139,12 +151,7 @@ func (f *EntryFilter) where(ctx context.Context, d database) where {
 		w.equal(column, f.Label)
 	}
 	if len(f.Statuses) > 0 {
-		list := make([]string, len(f.Statuses))
-		args := make([]any, len(f.Statuses))
-		for i, s := range f.Statuses {
-			list[i], args[i] = "?", string(s)
-		}
-		w.add("status IN ("+strings.Join(list, ", ")+")", args...)
+		w.in("status", anys(f.Statuses))
 	}
 	w.equal("grp", f.Group)
 	if !f.Since.IsZero() {
@@ -195,14 +202,7 @@ func (s *Store) Entries(ctx context.Context, f EntryFilter) ([]Entry, error) {
 		w.add("docket <= ?", after.Docket)
 		w.add("(docket < ? OR ordinal > ?)", after.Docket, int64(after.Ordinal))
 	}
-	list := []Entry{}
-	err := each(ctx, s.db, `SELECT `+entryColumns+` FROM entries`+w.text()+order+w.limit(f.Limit, 100, 1000), w.args,
-		func(scan func(...any) error) error {
-			e, err := scanEntry(scan)
-			list = append(list, e)
-			return err
-		})
-	return list, err
+	return rowsOf(ctx, s.db, `SELECT `+entryColumns+` FROM entries`+w.text()+order+w.limit(f.Limit, 100, 1000), w.args, scanEntry)
 }
 
 // CountEntries counts those that a filter selects, without its limit. It reads them all: see tally.go for what is kept.

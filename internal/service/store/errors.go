@@ -28,11 +28,16 @@ var (
 // MigrationError says that the tables of the database are not those of this program.
 type MigrationError struct {
 	Database string
-	// Pending are the migrations to run; empty where the database is of a newer program.
+	// Pending are the migrations to run; empty where the database is of a newer program, or TooOld.
 	Pending []string
+	// TooOld: it is of a version before the first release.
+	TooOld bool
 }
 
 func (e *MigrationError) Error() string {
+	if e.TooOld {
+		return fmt.Sprintf("the %s database is of a version before the first release: begin with a new one", e.Database)
+	}
 	if len(e.Pending) == 0 {
 		return fmt.Sprintf("the %s database belongs to a newer version of shadowcourt: update this program", e.Database)
 	}

@@ -8,70 +8,69 @@ import (
 
 // Recount says where the counts that are kept are not those of the entries.
 func (s *Store) Recount(ctx context.Context) error {
-	words := dialect{classification: classificationLite}
-	if s.db.name() == "postgres" {
-		words.classification = classificationPostgres
-	}
-	for _, c := range []struct{ keys, sums, table, count string }{
-		{"docket, generation, status, label, light, truth, corrected, open, confidence", "entries, stated, micros, fuel", "tallies", countResults},
-		{"grp, entries, cases, dockets, first, latest", "doubt, weight", "inbox", countGroups},
-	} {
-		if err := s.db.write(ctx, func(t *tx) error {
-			if _, err := t.exec(ctx, `CREATE TEMPORARY TABLE recount AS SELECT * FROM `+c.table+` WHERE 1 = 0`); err != nil {
+	all := strings.NewReplacer("{sign}", "1", "{condition}", "1 = 1")
+	return s.db.write(ctx, func(t *tx) error {
+		t.run(ctx, `CREATE TEMPORARY TABLE recount AS SELECT * FROM tallies WHERE 1 = 0`)
+		t.run(ctx, `INSERT INTO recount `+all.Replace(countResults))
+		for _, pair := range [][2]string{{"tallies", "recount"}, {"recount", "tallies"}} {
+			var same []string
+			for key := range strings.SplitSeq("docket, generation, status, label, light, truth, corrected, open, confidence, entries, micros, fuel", ", ") {
+				same = append(same, "b."+key+" = a."+key)
+			}
+			dockets, err := rowsOf(ctx, t, `SELECT a.docket FROM `+pair[0]+` a WHERE NOT EXISTS
+				(SELECT 1 FROM `+pair[1]+` b WHERE `+strings.Join(same, " AND ")+` AND abs(b.stated - a.stated) < 1e-6)`, nil, value[int64])
+			if err == nil && len(dockets) > 0 {
+				err = fmt.Errorf("%s has rows of %v that %s has not", pair[0], dockets, pair[1])
+			}
+			if err != nil {
 				return err
 			}
-			if _, err := t.exec(ctx, `INSERT INTO recount `+words.of(c.count)); err != nil {
-				return err
-			}
-			for _, pair := range [][2]string{{c.table, "recount"}, {"recount", c.table}} {
-				var same []string
-				for key := range strings.SplitSeq(c.keys, ", ") {
-					same = append(same, "b."+key+" = a."+key)
-				}
-				for sum := range strings.SplitSeq(c.sums, ", ") {
-					same = append(same, "abs(b."+sum+" - a."+sum+") < 1e-6")
-				}
-				if err := each(ctx, t, `SELECT a.`+strings.Split(c.keys, ", ")[0]+` FROM `+pair[0]+` a WHERE NOT EXISTS (SELECT 1 FROM `+pair[1]+` b WHERE `+strings.Join(same, " AND ")+`)`, nil,
-					func(scan func(...any) error) error {
-						var key any
-						if err := scan(&key); err != nil {
-							return err
-						}
-						return fmt.Errorf("%s has rows of %v that %s has not", pair[0], key, pair[1])
-					}); err != nil {
-					return err
-				}
-			}
-			_, err := t.exec(ctx, `DROP TABLE recount`)
-			return err
-		}); err != nil {
-			return err
 		}
-	}
-	return nil
+		t.run(ctx, `DROP TABLE recount`)
+		return nil
+	})
 }
 
 // Plan is how SQLite carries a query out.
 func (s *Store) Plan(ctx context.Context, query string, args ...any) (plan []string, err error) {
-	err = each(ctx, s.db, "EXPLAIN QUERY PLAN "+query, args, func(scan func(...any) error) error {
+	return rowsOf(ctx, s.db, "EXPLAIN QUERY PLAN "+query, args, func(scan scanner) (detail string, err error) {
 		var id, parent, unused int64
-		var detail string
-		err := scan(&id, &parent, &unused, &detail)
-		plan = append(plan, detail)
-		return err
+		err = scan(&id, &parent, &unused, &detail)
+		return detail, err
 	})
-	return plan, err
 }
 
-// WithoutCounts takes the tables back to those before the counts.
-func (s *Store) WithoutCounts(ctx context.Context) error {
+// BatchInfo is a batch as it stands in the queue.
+type BatchInfo struct {
+	ID, Tag     int64
+	First, Last int // ordinals
+	State       string
+	Worker      string
+}
+
+// Batches lists those of a docket, in its order.
+func (s *Store) Batches(ctx context.Context, docketID int64) ([]BatchInfo, error) {
+	return rowsOf(ctx, s.db, `SELECT id, tag, first, last, state, worker FROM batches WHERE docket = $1 ORDER BY first`, []any{docketID},
+		func(scan scanner) (b BatchInfo, err error) {
+			err = scan(&b.ID, &b.Tag, &b.First, &b.Last, &b.State, &b.Worker)
+			return b, err
+		})
+}
+
+// DocumentsKept counts the texts that are kept by themselves, and their bytes before compression.
+func (s *Store) DocumentsKept(ctx context.Context) (n, bytes int64, err error) {
+	err = one(ctx, s.db, `SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM documents`, nil, &n, &bytes)
+	return n, bytes, err
+}
+
+// Before14 takes the tables back to version 14.
+func (s *Store) Before14(ctx context.Context) error {
 	return s.db.write(ctx, func(t *tx) error {
 		for _, statement := range []string{
-			`DROP TABLE tallies`, `DROP TABLE inbox`, `DROP TABLE refits`, `DROP INDEX entries_inbox`, `DROP INDEX entries_flipped`, `DROP INDEX entries_waiting`,
-			`ALTER TABLE verdicts DROP COLUMN about`, `ALTER TABLE entries DROP COLUMN about`, `DROP INDEX audit_log_number`, `DROP TABLE audit_chain`, `ALTER TABLE audit_log DROP COLUMN number`, `ALTER TABLE audit_log DROP COLUMN digest`,
-			`ALTER TABLE dockets DROP COLUMN answered`, `ALTER TABLE tokens DROP COLUMN repositories`,
-			`ALTER TABLE casebook_log DROP COLUMN repository`, `ALTER TABLE casebook_entries DROP COLUMN repository`,
-			`CREATE INDEX entries_open ON entries (created) WHERE correction = 0 AND status <> ''`, `DELETE FROM migrations WHERE version >= 8`,
+			`CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires BIGINT NOT NULL)`, `ALTER TABLE workers ADD COLUMN role TEXT NOT NULL DEFAULT ''`,
+			`ALTER TABLE batches ADD COLUMN job BIGINT NOT NULL DEFAULT 0`, `CREATE INDEX batches_tag ON batches (tag) WHERE state IN ('queued', 'running')`,
+			`DROP INDEX batches_queued`, `DROP INDEX batches_running`, `DELETE FROM migrations`, `INSERT INTO migrations (version, name) VALUES (14, '14 about')`,
+			`CREATE TABLE configurations (digest TEXT PRIMARY KEY, parts TEXT NOT NULL)`, `ALTER TABLE entries DROP COLUMN known`, `CREATE TABLE inbox (grp TEXT PRIMARY KEY)`,
 		} {
 			if _, err := t.exec(ctx, statement); err != nil {
 				return err

@@ -10,14 +10,13 @@ import (
 
 // Parts are what a generation consists of: digests of blobs (see [Store.AddBlob]).
 type Parts struct {
-	// Modules are wasm files by name, without ".wasm".
-	Modules map[string]string `json:"modules"`
+	// Modules are wasm files, without ".wasm".
+	Modules map[string]string `json:"modules" doc:"SHA-256 of each module by its name"`
 	// Canary are the modules that a candidate court has in place of these, by the persona (or the name of the module that
 	// evaluates edges); empty for no candidate.
-	Canary map[string]string `json:"canary,omitempty"`
-	// Files are pipelines, profiles and rubrics by what they are for, such as "pipeline", "light_path", "profile:go-test". What
-	// is not there is the one that this program has embedded.
-	Files map[string]string `json:"files,omitempty"`
+	Canary map[string]string `json:"canary,omitempty" doc:"SHA-256 of each module of the candidate court by what it is in place of"`
+	// Files are named such as "pipeline", "light_path", "profile:go-test". What is not there is the one that this program has embedded.
+	Files map[string]string `json:"files,omitempty" doc:"SHA-256 of pipelines, profiles and rubrics by what they are for"`
 }
 
 // Digests lists all digests, sorted, each once.
@@ -30,26 +29,24 @@ func (p *Parts) Digests() []string {
 	return slices.Compact(list)
 }
 
-// Generation is a set of modules, pipelines and profiles that are in force together. It never changes.
+// Generation is a set of modules, pipelines and profiles that are in force together. But for Current it never changes.
 type Generation struct {
-	ID     int64
-	Parent int64 // the one that it was made from; 0 for none
-	Parts  Parts
-	// Share of the trials, in (0, 1], that the candidate court of Parts.Canary tries, too; 0 without one.
-	Share   float64
-	Note    string
-	Author  string
-	Created time.Time
+	ID      int64 `json:"id" minimum:"1" doc:"ID of the generation"`
+	Parent  int64 `json:"parent,omitempty" minimum:"1" doc:"Generation that it was made from"`
+	Current bool  `json:"current" doc:"Whether it is in force"`
+	Parts
+	// Share is in (0, 1]; 0 without a canary.
+	Share   float64   `json:"share,omitempty" minimum:"0" maximum:"1" doc:"Share of the trials that the candidate court tries, too"`
+	Note    string    `json:"note,omitempty" doc:"What its author says of it"`
+	Author  string    `json:"author" doc:"Who added it"`
+	Created time.Time `json:"created" doc:"When"`
 }
 
 // AddBlob keeps a module, a pipeline, a profile or a rubric under its hexadecimal SHA-256.
 func (s *Store) AddBlob(ctx context.Context, content []byte) (digest string, err error) {
 	digest = digestOf(content)
-	err = s.write(ctx, func(t *tx) error {
-		_, err := t.exec(ctx, `INSERT INTO blobs (digest, size, body, created) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-			digest, int64(len(content)), pack(content), s.now())
-		return err
-	})
+	err = s.change(ctx, `INSERT INTO blobs (digest, size, body, created) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+		digest, int64(len(content)), pack(content), s.now())
 	return digest, err
 }
 
@@ -78,7 +75,7 @@ func (s *Store) AddGeneration(ctx context.Context, g Generation) (Generation, er
 
 func (t *tx) addGeneration(ctx context.Context, g Generation, now int64) (Generation, error) {
 	g.Note, g.Author, g.Created = text(g.Note, maxText), text(g.Author, maxName), at(now)
-	for _, digest := range g.Parts.Digests() {
+	for _, digest := range g.Digests() {
 		var n int64
 		if err := one(ctx, t, `SELECT count(*) FROM blobs WHERE digest = $1`, []any{digest}, &n); err != nil {
 			return g, err
@@ -118,30 +115,16 @@ func (s *Store) BeginWith(ctx context.Context, g Generation) (current int64, err
 	return current, err
 }
 
-const generationColumns = `id, parent, parts, share, note, author, created`
+const generationColumns = `id, parent, parts, share, note, author, created, id = (SELECT value FROM counters WHERE name = 'generation')`
 
-func scanGeneration(scan func(...any) error) (Generation, error) {
-	var g Generation
-	var parts string
-	var created int64
-	if err := scan(&g.ID, &g.Parent, &parts, &g.Share, &g.Note, &g.Author, &created); err != nil {
-		return g, err
-	}
-	g.Created = at(created)
-	return g, parse(parts, &g.Parts)
+func scanGeneration(scan scanner) (Generation, error) {
+	g := Generation{Parts: Parts{Modules: map[string]string{}}}
+	err := scan(&g.ID, &g.Parent, encoded{&g.Parts}, &g.Share, &g.Note, &g.Author, moment{&g.Created}, &g.Current)
+	return g, err
 }
 
-func readGeneration(ctx context.Context, q querier, id int64) (g Generation, err error) {
-	found := false
-	err = each(ctx, q, `SELECT `+generationColumns+` FROM generations WHERE id = $1`, []any{id}, func(scan func(...any) error) error {
-		found = true
-		g, err = scanGeneration(scan)
-		return err
-	})
-	if err == nil && !found {
-		err = fmt.Errorf("generation %d: %w", id, ErrNotFound)
-	}
-	return g, err
+func readGeneration(ctx context.Context, q querier, id int64) (Generation, error) {
+	return rowOf(ctx, q, fmt.Sprintf("generation %d", id), `SELECT `+generationColumns+` FROM generations WHERE id = $1`, []any{id}, scanGeneration)
 }
 
 // Generation reads one.
@@ -152,17 +135,8 @@ func (s *Store) Generation(ctx context.Context, id int64) (Generation, error) {
 // Generations lists them, the latest first, from one on with a smaller id than before (0: all); at most limit, 0 for 100.
 func (s *Store) Generations(ctx context.Context, before int64, limit int) ([]Generation, error) {
 	var w where
-	if before > 0 {
-		w.add("id < ?", before)
-	}
-	list := []Generation{}
-	err := each(ctx, s.db, `SELECT `+generationColumns+` FROM generations`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000), w.args,
-		func(scan func(...any) error) error {
-			g, err := scanGeneration(scan)
-			list = append(list, g)
-			return err
-		})
-	return list, err
+	w.before(before)
+	return rowsOf(ctx, s.db, `SELECT `+generationColumns+` FROM generations`+w.text()+` ORDER BY id DESC`+w.limit(limit, 100, 1000), w.args, scanGeneration)
 }
 
 // CurrentGeneration is the one in force; 0 for none.

@@ -38,11 +38,6 @@ func (f *InboxFilter) Entries(group string) EntryFilter {
 	}
 }
 
-// all says that the filter selects the whole inbox.
-func (f *InboxFilter) all() bool {
-	return f.Repository == "" && f.Label == "" && len(f.Statuses) == 0 && f.Since.IsZero() && f.Until.IsZero() && f.Text == "" && !f.Sure && !f.Corrected
-}
-
 // Inbox is a page of the groups that a filter selects, the most valuable first.
 type Inbox struct {
 	Groups []Group
@@ -54,26 +49,23 @@ type Inbox struct {
 
 // Group is failures of one kind in the inbox.
 type Group struct {
-	Key string
-	// Entries are the trials that the filter selects, Cases the failures that they stand for, Dockets where they are.
-	Entries, Cases, Dockets int
-	// Doubt is the mean of the entries, in [0, 1].
-	Doubt float64
-	// First and Latest are when the first and the latest of their dockets were submitted.
-	First, Latest time.Time
-	// Value orders the inbox: the sum of the doubts, each for all cases that the entry stands for, which halves with each week
-	// since the latest was submitted.
-	Value float64
-	// Sample is the latest entry.
-	Sample Entry
+	Key     string    `json:"key" doc:"What the group is corrected by"`
+	Entries int       `json:"trials" minimum:"1" doc:"Trials in the group"`
+	Cases   int       `json:"cases" minimum:"1" doc:"Failures that they decide"`
+	Dockets int       `json:"dockets" minimum:"1" doc:"Dockets that they are in"`
+	Doubt   float64   `json:"doubt" minimum:"0" maximum:"1" doc:"How much the results need a person, on average"`
+	First   time.Time `json:"first" doc:"When the first of the dockets was submitted"`
+	Latest  time.Time `json:"latest" doc:"When the latest was"`
+	Value   float64   `json:"value" doc:"What the groups are ordered by: the sum of the doubts, which halves with each week"`
+	Sample  Entry     `json:"sample" doc:"The latest of the trials"`
 
-	rank, weight float64 // see rankOf
-	docket       int64   // the latest; 0 where that is not known
+	rank, weight float64
+	docket       int64 // the latest
 }
 
 const weekMicros = 7 * 24 * 3600 * 1_000_000
 
-// Inbox gives a page of the groups that a filter selects. The whole inbox is kept in a table; for other filters its entries are read.
+// Inbox gives a page of the groups that a filter selects. It reads all of its entries, by an index that has what is counted.
 func (s *Store) Inbox(ctx context.Context, f InboxFilter) (*Inbox, error) {
 	const most = 500
 	if f.Limit <= 0 {
@@ -82,11 +74,7 @@ func (s *Store) Inbox(ctx context.Context, f InboxFilter) (*Inbox, error) {
 	f.Limit = min(f.Limit, most)
 	box := &Inbox{Groups: []Group{}}
 	err := s.db.snapshot(ctx, func(q querier) error {
-		read := s.selectGroups
-		if f.all() && limitOf(ctx) == nil {
-			read = s.keptGroups
-		}
-		if err := read(ctx, q, &f, box); err != nil {
+		if err := s.groups(ctx, q, &f, box); err != nil {
 			return err
 		}
 		if len(box.Groups) > f.Limit {
@@ -103,26 +91,10 @@ func (s *Store) Inbox(ctx context.Context, f InboxFilter) (*Inbox, error) {
 	return box, err
 }
 
-// keptGroups reads the groups of a page, and one more, from the table.
-func (s *Store) keptGroups(ctx context.Context, q querier, f *InboxFilter, box *Inbox) error {
-	if err := one(ctx, q, `SELECT count(*), CAST(coalesce(sum(entries), 0) AS BIGINT) FROM inbox`, nil, &box.Total, &box.Entries); err != nil {
-		return err
-	}
-	var w where
-	if from, ok := parseInboxCursor(f.After); ok {
-		w.add(`rank <= ?`, from.rank)
-		w.add(`(rank < ? OR grp > ?)`, from.rank, from.Key)
-	}
-	return each(ctx, q, `SELECT grp, entries, cases, dockets, doubt, weight, first, latest, rank FROM inbox`+w.text()+` ORDER BY rank DESC, grp`+w.limit(f.Limit+1, 0, f.Limit+1), w.args,
-		func(scan func(...any) error) error {
-			g, err := s.scanGroup(scan, func(g *Group) any { return &g.rank })
-			box.Groups = append(box.Groups, g)
-			return err
-		})
-}
-
-// selectGroups is keptGroups for the entries that a filter selects: it reads them all.
-func (s *Store) selectGroups(ctx context.Context, q querier, f *InboxFilter, box *Inbox) error {
+// groups reads the groups of a page, and one more. The weight of a group is the sum of the doubts, each for all cases that the entry stands
+// for. The order is that of its binary logarithm and the latest submission in weeks, so that a group falls behind one of half its weight
+// that is a week younger, and the order of two groups stays as it is while time passes.
+func (s *Store) groups(ctx context.Context, q querier, f *InboxFilter, box *Inbox) error {
 	filter := f.Entries("")
 	w := filter.where(ctx, s.db)
 	from, behind := parseInboxCursor(f.After)
@@ -136,9 +108,13 @@ func (s *Store) selectGroups(ctx context.Context, q querier, f *InboxFilter, box
 		grp = "grp || ''"
 		w.add("docket > 0")
 	}
-	err := each(ctx, q, `SELECT `+grp+`, count(*), CAST(sum(1 + member_count) AS BIGINT), count(DISTINCT docket), sum(doubt), sum(`+entryWeight+`),
-		min(created), max(created), max(docket) FROM entries`+w.text()+` GROUP BY 1`, w.args, func(scan func(...any) error) error {
-		g, err := s.scanGroup(scan, func(g *Group) any { return &g.docket })
+	err := each(ctx, q, `SELECT `+grp+`, count(*), CAST(sum(1 + member_count) AS BIGINT), count(DISTINCT docket), sum(doubt), sum((doubt + 0.01) * (1 + member_count)),
+		min(created), max(created), max(docket) FROM entries`+w.text()+` GROUP BY 1`, w.args, func(scan scanner) error {
+		var g Group
+		var doubt float64
+		err := scan(&g.Key, &g.Entries, &g.Cases, &g.Dockets, &doubt, &g.weight, moment{&g.First}, moment{&g.Latest}, &g.docket)
+		g.Doubt = min(max(doubt/float64(max(g.Entries, 1)), 0), 1)
+		g.Value = g.weight * math.Exp2(float64(micros(g.Latest)-s.now())/weekMicros)
 		g.rank = math.Log2(g.weight) + float64(micros(g.Latest))/weekMicros
 		box.Total++
 		box.Entries += g.Entries
@@ -153,24 +129,12 @@ func (s *Store) selectGroups(ctx context.Context, q querier, f *InboxFilter, box
 	return err
 }
 
-// scanGroup reads what is counted of a group, and a last column.
-func (s *Store) scanGroup(scan func(...any) error, last func(*Group) any) (g Group, err error) {
-	var doubt float64
-	var first, latest int64
-	err = scan(&g.Key, &g.Entries, &g.Cases, &g.Dockets, &doubt, &g.weight, &first, &latest, last(&g))
-	g.First, g.Latest, g.Doubt = at(first), at(latest), min(max(doubt/float64(max(g.Entries, 1)), 0), 1)
-	g.Value = g.weight * math.Exp2(float64(latest-s.now())/weekMicros)
-	return g, err
-}
-
 // sample reads the latest entry of a group.
 func (s *Store) sample(ctx context.Context, q querier, f *InboxFilter, g *Group) error {
 	entries := f.Entries(g.Key)
 	w := entries.where(ctx, s.db)
-	if g.docket > 0 {
-		w.add("docket = ?", g.docket)
-	}
-	return each(ctx, q, `SELECT `+entryColumns+` FROM entries`+w.text()+` ORDER BY docket DESC, ordinal LIMIT 1`, w.args, func(scan func(...any) error) (err error) {
+	w.add("docket = ?", g.docket)
+	return each(ctx, q, `SELECT `+entryColumns+` FROM entries`+w.text()+` ORDER BY docket DESC, ordinal LIMIT 1`, w.args, func(scan scanner) (err error) {
 		g.Sample, err = scanEntry(scan)
 		return err
 	})
@@ -199,13 +163,6 @@ func parseInboxCursor(cursor string) (at Group, ok bool) {
 }
 
 // InGroup counts the entries of a group that need a person.
-func (s *Store) InGroup(ctx context.Context, grp string) (n int, err error) {
-	if limitOf(ctx) != nil {
-		return s.CountEntries(ctx, (&InboxFilter{}).Entries(grp))
-	}
-	err = one(ctx, s.db, `SELECT entries FROM inbox WHERE grp = $1`, []any{grp}, &n)
-	if isNotFound(err) {
-		return 0, nil
-	}
-	return n, err
+func (s *Store) InGroup(ctx context.Context, grp string) (int, error) {
+	return s.CountEntries(ctx, (&InboxFilter{}).Entries(grp))
 }

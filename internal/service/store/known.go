@@ -1,71 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
-
-// About is what lists of entries show beside an [Entry]: what the docket says of it.
-type About struct {
-	// DocketName is the docket's.
-	DocketName string
-	// Truth is the label that the docket states, empty for none.
-	Truth string
-	// LabelNames are the names of the case's labels for people, by label.
-	LabelNames map[string]string
-}
-
-// maxAbout bounds the entries of one question.
-const maxAbout = 1000
-
-// About reads what dockets say of entries: at most the first 1,000 of the list.
-func (s *Store) About(ctx context.Context, ids []TrialID) (map[TrialID]About, error) {
-	out := make(map[TrialID]About, len(ids))
-	ids = ids[:min(len(ids), maxAbout)]
-	if len(ids) == 0 {
-		return out, nil
-	}
-	var w where
-	pairs := strings.TrimSuffix(strings.Repeat("(CAST(? AS BIGINT), CAST(? AS BIGINT)), ", len(ids)), ", ")
-	args := make([]any, 0, 2*len(ids))
-	for _, id := range ids {
-		args = append(args, id.Docket, int64(id.Ordinal))
-	}
-	w.within(ctx, "d.repository")
-	w.add("(e.docket, e.ordinal) IN (VALUES "+pairs+")", args...)
-	err := each(ctx, s.db, `SELECT e.docket, e.ordinal, e.truth, e.label_names, d.name FROM entries e JOIN dockets d ON d.id = e.docket`+w.text(), w.args,
-		func(scan func(...any) error) error {
-			var id TrialID
-			var a About
-			var truth, names string
-			if err := scan(&id.Docket, &id.Ordinal, &truth, &names, &a.DocketName); err != nil {
-				return err
-			}
-			var err error
-			a.Truth, a.LabelNames, err = said(truth, names)
-			out[id] = a
-			return err
-		})
-	return out, err
-}
-
-// said reads the columns truth and label_names.
-func said(truth, names string) (label string, list map[string]string, err error) {
-	if truth != "" {
-		var t trial.Truth
-		if err := parse(truth, &t); err != nil {
-			return "", nil, err
-		}
-		label = t.Classification
-	}
-	if names != "" {
-		err = parse(names, &list)
-	}
-	return label, list, err
-}
 
 // Known is a result whose right label is known, from a correction or from its docket.
 type Known struct {
@@ -95,30 +36,26 @@ func (s *Store) KnownLabels(ctx context.Context, f EntryFilter) ([]Known, error)
 	names := map[string]map[string]string{} // few dockets name labels differently
 	err := each(ctx, s.db, `SELECT docket, ordinal, repository, created, labels, corrected, truth, label_names, label, confidence, light_label FROM entries`+
 		w.text()+` ORDER BY created DESC, docket DESC, ordinal`+w.limit(f.Limit, most, most), w.args,
-		func(scan func(...any) error) error {
+		func(scan scanner) error {
 			var k Known
-			var created int64
-			var labels, corrected, truth, named string
-			if err := scan(&k.ID.Docket, &k.ID.Ordinal, &k.Repository, &created, &labels, &corrected, &truth, &named, &k.Label, &k.Confidence, &k.Light); err != nil {
-				return err
-			}
-			right, byLabel, err := said(truth, named)
-			if err != nil {
+			var corrected, named string
+			var truth trial.Truth
+			if err := scan(&k.ID.Docket, &k.ID.Ordinal, &k.Repository, moment{&k.Created}, encoded{&k.Labels}, &corrected, encoded{&truth}, &named,
+				&k.Label, &k.Confidence, &k.Light); err != nil {
 				return err
 			}
 			if names[named] == nil {
+				byLabel := map[string]string{}
+				if err := parse(named, &byLabel); err != nil {
+					return err
+				}
 				names[named] = byLabel
 			}
-			k.Created, k.Right, k.LabelNames = at(created), right, names[named]
-			if corrected != "" {
-				k.Right, k.Corrected = corrected, true
+			k.LabelNames, k.Corrected = names[named], corrected != ""
+			if k.Right = cmp.Or(corrected, truth.Classification); k.Right != "" {
+				list = append(list, k)
 			}
-			if k.Right == "" {
-				return nil
-			}
-			err = parse(labels, &k.Labels)
-			list = append(list, k)
-			return err
+			return nil
 		})
 	return list, err
 }

@@ -19,25 +19,19 @@ func knows(t *testing.T, s *store.Store) { //nolint:thelper // a test of the sui
 	entries[0].Truth = &trial.Truth{Classification: "flake"}
 	entries[1].Truth = &trial.Truth{ExpectedVerdict: "affirm"}
 	d := submit(t, s, store.Submission{Submitter: "ci", Name: "nightly", Repository: "example.org/a"}, entries...)
-	tryAll(t, s, d.ID, surely)
+	tryAll(t, s, surely)
 	other := submit(t, s, store.Submission{Submitter: "ci", Name: "other", Repository: "example.org/b"}, entriesOf("a")...)
-	tryAll(t, s, other.ID, surely)
+	tryAll(t, s, surely)
 
-	about, err := s.About(t.Context(), []store.TrialID{{Docket: d.ID, Ordinal: 1}, {Docket: other.ID, Ordinal: 1}, {Docket: 99, Ordinal: 1}})
-	must(t, err)
-	want := map[store.TrialID]store.About{
-		{Docket: d.ID, Ordinal: 1}:     {DocketName: "nightly", Truth: "flake", LabelNames: entries[0].LabelNames},
-		{Docket: other.ID, Ordinal: 1}: {DocketName: "other"},
+	if e, err := s.Entry(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1}); err != nil || e.DocketName != "nightly" || e.Truth != "flake" || !cmp.Equal(e.LabelNames, entries[0].LabelNames) {
+		t.Errorf("%+v, %v", e, err)
 	}
-	if diff := cmp.Diff(want, about); diff != "" {
-		t.Error(diff)
-	}
-	if about, err = s.About(t.Context(), nil); err != nil || len(about) != 0 {
-		t.Errorf("of nothing there is %v, %v", about, err)
+	if e, err := s.Entry(t.Context(), store.TrialID{Docket: other.ID, Ordinal: 1}); err != nil || e.DocketName != "other" || e.Truth != "" || e.LabelNames != nil {
+		t.Errorf("%+v, %v", e, err)
 	}
 
 	// A correction goes before what the docket says.
-	_, err = s.Correct(t.Context(), "ada", "bug", []store.TrialID{{Docket: d.ID, Ordinal: 1}, {Docket: d.ID, Ordinal: 3}})
+	_, err := s.Correct(t.Context(), "ada", "bug", []store.TrialID{{Docket: d.ID, Ordinal: 1}, {Docket: d.ID, Ordinal: 3}})
 	must(t, err)
 	known, err := s.KnownLabels(t.Context(), store.EntryFilter{})
 	must(t, err)
@@ -69,10 +63,5 @@ func knows(t *testing.T, s *store.Store) { //nolint:thelper // a test of the sui
 	}
 	if n, err := s.CountKnown(t.Context()); err != nil || n != 2 {
 		t.Errorf("%d are known, %v", n, err)
-	}
-	for day, monday := range map[int]int{5: 5, 6: 5, 11: 5, 12: 12} {
-		if got := store.WeekOf(time.Date(2026, 1, day, 23, 0, 0, 0, time.UTC)); got.Day() != monday || got.Weekday() != time.Monday {
-			t.Errorf("the week of January %d begins on %s", day, got)
-		}
 	}
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/riverqueue/river/rivermigrate"
@@ -35,9 +34,15 @@ func (s *Store) CheckSchema(ctx context.Context) error {
 	return err
 }
 
-// applied are the migrations that a database has, 0 where it has none.
-func applied(ctx context.Context, q querier) (version int64, err error) {
+// applied is the version of the tables; 0 where there are none. Tables that this program can't bring up to its own are a *MigrationError.
+func applied(ctx context.Context, q querier, name string) (version int64, err error) {
 	err = one(ctx, q, `SELECT coalesce(max(version), 0) FROM migrations`, nil, &version)
+	if err == nil && version > firstVersion-1+int64(len(migrations)) {
+		err = &MigrationError{Database: name}
+	}
+	if err == nil && version > 0 && version < firstVersion-1 {
+		err = &MigrationError{Database: name, TooOld: true}
+	}
 	return version, err
 }
 
@@ -52,80 +57,67 @@ func hasTables(ctx context.Context, d database) (bool, error) {
 	return n > 0, err
 }
 
-func checkMigrations(ctx context.Context, name string, d database, queue func() ([]string, error)) ([]string, error) {
-	var version int64
-	has, err := hasTables(ctx, d)
-	if err == nil && has {
-		version, err = applied(ctx, d)
+// pendingAt are the migrations of tables of a version.
+func pendingAt(version int64) []migration {
+	switch {
+	case version == firstVersion-1:
+		return append([]migration{{migrations[0].name, upgrade14}}, migrations[1:]...)
+	case version < firstVersion:
+		return migrations
 	}
-	if err != nil {
-		return nil, err
-	}
-	if version > int64(len(migrations)) {
-		return nil, &MigrationError{Database: name}
-	}
-	pending, err := queue()
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range migrations[version:] {
-		pending = append(pending, m.name)
-	}
-	return pending, nil
+	return migrations[version-firstVersion+1:]
 }
 
-// pendingQueue names the migrations of the queue that are to be run.
-func pendingQueue[T any](ctx context.Context, queue *rivermigrate.Migrator[T]) ([]string, error) {
-	has, err := queue.ExistingVersions(ctx)
-	if err != nil {
+// migrate brings the tables and those of the queue up to those of this program, or says what it would do. The caller keeps other programs
+// from it: the queue's migrations are several transactions.
+func migrate[T any](ctx context.Context, d database, words dialect, queue *rivermigrate.Migrator[T], check bool) (names []string, err error) {
+	if check {
+		return pending(ctx, d, queue)
+	}
+	if _, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return nil, err
 	}
-	var pending []string
-	for _, m := range queue.AllVersions() {
-		if !slices.ContainsFunc(has, func(h rivermigrate.Migration) bool { return h.Version == m.Version }) {
-			pending = append(pending, fmt.Sprintf("queue %d", m.Version))
-		}
-	}
-	return pending, nil
-}
-
-// migrationLock is the key of PostgreSQL's advisory lock, "SCmig" in letters.
-const migrationLock = 0x53436d6967
-
-func migrate(ctx context.Context, d database, words dialect, queue func() error) ([]string, error) {
-	if err := queue(); err != nil {
-		return nil, err
-	}
-	var ran []string
-	err := d.write(ctx, func(t *tx) error {
-		ran = nil
-		if _, err := t.exec(ctx, `CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)`); err != nil {
-			return err
-		}
-		version, err := applied(ctx, t)
+	err = d.write(ctx, func(t *tx) error {
+		names = nil
+		t.run(ctx, `CREATE TABLE IF NOT EXISTS migrations (version BIGINT PRIMARY KEY, name TEXT NOT NULL)`)
+		version, err := applied(ctx, t, d.name())
 		if err != nil {
 			return err
 		}
-		if version > int64(len(migrations)) {
-			return &MigrationError{Database: d.name()}
-		}
-		for i, m := range migrations[version:] {
+		pending := pendingAt(version)
+		for i, m := range pending {
 			for _, statement := range m.statements {
 				if _, err := t.exec(ctx, words.of(statement)); err != nil {
 					return fmt.Errorf("%s: %w", m.name, err)
 				}
 			}
-			if m.do != nil {
-				if err := m.do(ctx, t); err != nil {
-					return fmt.Errorf("%s: %w", m.name, err)
-				}
-			}
-			if _, err := t.exec(ctx, `INSERT INTO migrations (version, name) VALUES ($1, $2)`, version+int64(i)+1, m.name); err != nil {
-				return err
-			}
-			ran = append(ran, m.name)
+			next := firstVersion + int64(len(migrations)-len(pending)+i)
+			t.run(ctx, `INSERT INTO migrations (version, name) VALUES ($1, $2)`, next, m.name)
+			names = append(names, m.name)
 		}
 		return nil
 	})
-	return ran, err
+	return names, err
+}
+
+func pending[T any](ctx context.Context, d database, queue *rivermigrate.Migrator[T]) (names []string, err error) {
+	var version int64
+	has, err := hasTables(ctx, d)
+	if err == nil && has {
+		version, err = applied(ctx, d, d.name())
+	}
+	if err != nil {
+		return nil, err
+	}
+	valid, err := queue.Validate(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	if !valid.OK {
+		names = append(names, "queue")
+	}
+	for _, m := range pendingAt(version) {
+		names = append(names, m.name)
+	}
+	return names, nil
 }

@@ -11,16 +11,16 @@ import (
 
 // Token lets a program or a person use the API. The token itself is not kept, only a hash.
 type Token struct {
-	ID int64
-	// Name is for people, Submitter whom dockets and corrections are from.
-	Name, Submitter string
-	Scopes          []string
-	// Repositories limit what the token reads and submits; none are no limit.
-	Repositories []string
-	Author       string // who made it
-	Created      time.Time
-	// Used, Expires and Revoked are zero for never.
-	Used, Expires, Revoked time.Time
+	ID           int64     `json:"id" minimum:"1" doc:"ID of the token, to revoke it"`
+	Name         string    `json:"name" doc:"Name for people"`
+	Submitter    string    `json:"submitter" doc:"Whose dockets are submitted with it"`
+	Scopes       []string  `json:"scopes" doc:"What it may do"`
+	Repositories []string  `json:"repositories,omitempty" doc:"Repositories whose dockets it sees and submits; absent: all"`
+	Author       string    `json:"author,omitempty" doc:"Who made it"`
+	Created      time.Time `json:"created" doc:"When it was made"`
+	Used         time.Time `json:"used,omitzero" doc:"When it was used last, to about a minute"`
+	Expires      time.Time `json:"expires,omitzero" doc:"When it ends by itself"`
+	Revoked      time.Time `json:"revoked,omitzero" doc:"When it was revoked"`
 }
 
 // AddToken keeps a token under its hash. Its ID and Created are set.
@@ -36,16 +36,10 @@ func (s *Store) AddToken(ctx context.Context, hash string, t Token) (Token, erro
 
 const grantColumns = `id, name, submitter, scopes, author, created, used, expires, revoked, repositories`
 
-func scanToken(scan func(...any) error) (Token, error) {
-	var t Token
-	var scopes, repositories string
-	var created, used, expires, revoked int64
-	err := scan(&t.ID, &t.Name, &t.Submitter, &scopes, &t.Author, &created, &used, &expires, &revoked, &repositories)
-	if err == nil {
-		err = parse(repositories, &t.Repositories)
-	}
+func scanToken(scan scanner) (t Token, err error) {
+	var scopes string
+	err = scan(&t.ID, &t.Name, &t.Submitter, &scopes, &t.Author, moment{&t.Created}, moment{&t.Used}, moment{&t.Expires}, moment{&t.Revoked}, encoded{&t.Repositories})
 	t.Scopes = strings.Fields(scopes)
-	t.Created, t.Used, t.Expires, t.Revoked = at(created), at(used), at(expires), at(revoked)
 	return t, err
 }
 
@@ -64,10 +58,7 @@ func (s *Store) Token(ctx context.Context, hash string) (Token, error) {
 		return Token{}, err
 	}
 	if t := list[0]; now-micros(t.Used) > tokenUse.Microseconds() {
-		err = s.write(ctx, func(w *tx) error {
-			_, err := w.exec(ctx, `UPDATE tokens SET used = $1 WHERE id = $2`, now, t.ID)
-			return err
-		})
+		err = s.change(ctx, `UPDATE tokens SET used = $1 WHERE id = $2`, now, t.ID)
 	}
 	return list[0], err
 }
@@ -83,15 +74,8 @@ func (s *Store) Tokens(ctx context.Context) ([]Token, error) {
 }
 
 func (s *Store) tokens(ctx context.Context, which string, args ...any) ([]Token, error) {
-	list := []Token{}
-	err := each(ctx, s.db, `SELECT `+grantColumns+` FROM tokens `+which, args, func(scan func(...any) error) error {
-		t, err := scanToken(scan)
-		if t.within(ctx) {
-			list = append(list, t)
-		}
-		return err
-	})
-	return list, err
+	list, err := rowsOf(ctx, s.db, `SELECT `+grantColumns+` FROM tokens `+which, args, scanToken)
+	return slices.DeleteFunc(list, func(t Token) bool { return !t.within(ctx) }), err
 }
 
 // RevokeToken ends a token at once. One that is not there, or was revoked, is ErrNotFound.
@@ -124,9 +108,7 @@ type Session struct {
 func (s *Store) AddSession(ctx context.Context, hash string, n Session) error {
 	return s.write(ctx, func(t *tx) error {
 		now := s.now()
-		if _, err := t.exec(ctx, `DELETE FROM sessions WHERE expires <= $1`, now); err != nil {
-			return err
-		}
+		t.run(ctx, `DELETE FROM sessions WHERE expires <= $1`, now)
 		_, err := t.exec(ctx, `INSERT INTO sessions (hash, subject, name, scopes, data, created, used, expires) VALUES ($1, $2, $3, $4, $5, $6, $6, $7)`,
 			hash, text(n.Subject, maxName), text(n.Name, maxName), strings.Join(n.Scopes, " "), n.Data, now, micros(n.Expires))
 		return err
@@ -137,27 +119,15 @@ func (s *Store) AddSession(ctx context.Context, hash string, n Session) error {
 func (s *Store) Session(ctx context.Context, hash string) (Session, error) {
 	var n Session
 	var scopes string
-	var created, used, expires int64
 	if err := one(ctx, s.db, `SELECT subject, name, scopes, data, created, used, expires FROM sessions WHERE hash = $1 AND expires > $2`,
-		[]any{hash, s.now()}, &n.Subject, &n.Name, &scopes, &n.Data, &created, &used, &expires); err != nil {
+		[]any{hash, s.now()}, &n.Subject, &n.Name, &scopes, &n.Data, moment{&n.Created}, moment{&n.Used}, moment{&n.Expires}); err != nil {
 		return n, fmt.Errorf("session: %w", err)
 	}
-	n.Scopes, n.Created, n.Used, n.Expires = strings.Fields(scopes), at(created), at(used), at(expires)
+	n.Scopes = strings.Fields(scopes)
 	return n, nil
-}
-
-// TouchSession notes that a session was used, and until when it lasts now.
-func (s *Store) TouchSession(ctx context.Context, hash string, expires time.Time) error {
-	return s.write(ctx, func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE sessions SET used = $1, expires = $2 WHERE hash = $3`, s.now(), micros(expires), hash)
-		return err
-	})
 }
 
 // RemoveSession ends a session.
 func (s *Store) RemoveSession(ctx context.Context, hash string) error {
-	return s.write(ctx, func(t *tx) error {
-		_, err := t.exec(ctx, `DELETE FROM sessions WHERE hash = $1`, hash)
-		return err
-	})
+	return s.change(ctx, `DELETE FROM sessions WHERE hash = $1`, hash)
 }

@@ -1,6 +1,10 @@
 package store_test
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -15,7 +19,6 @@ func TestPagesUseIndexes(t *testing.T) {
 		`SELECT grp || '', count(*), count(DISTINCT docket) FROM entries WHERE ` + open + ` AND instr(words, 'x') > 0 AND docket > 0 GROUP BY 1`:                                      "INDEX entries_waiting",
 		`SELECT subject FROM entries WHERE ` + open + ` AND grp = 'x' ORDER BY docket DESC, ordinal LIMIT 50`:                                                                         "INDEX entries_inbox",
 		`SELECT 1 FROM entries WHERE ` + open + ` AND grp = 'x' AND docket = 1`:                                                                                                       "COVERING INDEX entries_inbox",
-		`SELECT * FROM inbox WHERE rank <= 1 AND (rank < 1 OR grp > 'x') ORDER BY rank DESC, grp LIMIT 50`:                                                                            "INDEX inbox_rank",
 		`SELECT subject FROM entries WHERE generation = 1 AND beside_status <> '' AND (beside_status <> status OR beside_label <> label) ORDER BY docket DESC, ordinal LIMIT 100`:     "INDEX entries_flipped",
 		`UPDATE entries SET correction = 1 WHERE (docket, ordinal) IN (SELECT docket, ordinal FROM correction_entries WHERE correction = 1)`:                                          "SEARCH entries USING",
 	} {
@@ -27,5 +30,26 @@ func TestPagesUseIndexes(t *testing.T) {
 		if !strings.Contains(text, want) || strings.Contains(text, "TEMP B-TREE FOR ORDER") {
 			t.Errorf("%s:\n%s", query, text)
 		}
+	}
+}
+
+// TestAccept_HS3_TheQueueIsUsedByItsAPI: no statement of the service names a table of River.
+func TestAccept_HS3_TheQueueIsUsedByItsAPI(t *testing.T) {
+	t.Parallel()
+	table := regexp.MustCompile(`(?i)\b(?:from|into|update|join|table)\s+river_`)
+	files := 0
+	must(t, filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		files++
+		text, err := os.ReadFile(path)
+		if found := table.Find(text); found != nil || strings.Contains(string(text), "river_"+"job") {
+			t.Errorf("%s reads or writes tables of the queue: %q", path, found)
+		}
+		return err
+	}))
+	if files < 50 {
+		t.Errorf("only %d files were read", files)
 	}
 }

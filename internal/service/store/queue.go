@@ -7,51 +7,32 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// BatchArgs is the job of a batch.
-type BatchArgs struct {
-	Batch int64 `json:"batch"`
-}
+// Ticket is a job of the queue: whoever gets one tries batches until none waits. Which batch is next, who has it and what comes of it is in
+// the table batches alone. So a ticket that is lost, or worked on twice, does no harm; Beat replaces it.
+type Ticket struct{}
 
 // Kind names the jobs in the queue.
-func (BatchArgs) Kind() string { return "shadowcourt_batch" }
+func (Ticket) Kind() string { return "shadowcourt_batch" }
 
-// MaxAttempts is how often a batch is begun. What it could not try by then gets a fault, so that every docket ends. The queue's
-// own limit is far above: it would drop the job, and nobody would hear of it.
+// maxTickets is how many tickets are added at once: there need not be more than a fleet tries batches at a time.
+const maxTickets = 64
+
+func tickets(n int) []river.InsertManyParams {
+	return slices.Repeat([]river.InsertManyParams{{Args: Ticket{}}}, min(n, maxTickets))
+}
+
+// wake adds tickets for so many batches.
+func (t *tx) wake(ctx context.Context, batches int) error {
+	if batches == 0 {
+		return nil
+	}
+	return t.db.insertTickets(ctx, t, batches)
+}
+
+// MaxAttempts is how often a batch is begun. What it could not try by then gets a fault, so that every docket ends.
 const MaxAttempts = 25
 
-// jobOf is the job of a batch.
-func jobOf(batch int64) river.InsertManyParams {
-	return river.InsertManyParams{Args: BatchArgs{Batch: batch}, InsertOpts: &river.InsertOpts{MaxAttempts: 1000}} // see MaxAttempts
-}
-
-// insertJobs queues jobs in a transaction of the database that a client is for, and gives their IDs.
-func insertJobs[T any](ctx context.Context, queue *river.Client[T], t T, jobs []river.InsertManyParams) ([]int64, error) {
-	results, err := queue.InsertManyTx(ctx, t, jobs)
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]int64, len(results))
-	for i, r := range results {
-		ids[i] = r.Job.ID
-	}
-	return ids, nil
-}
-
-// order gives jobs that wait their moments: 2000-01-01 and as many milliseconds as the tag of the batch says. The queue takes jobs in
-// the order of these. It is no option of the insertion: a job that is inserted with a moment waits for the queue's scheduler, which
-// looks every five seconds. which is a condition on batches.
-func (t *tx) order(ctx context.Context, which string, args ...any) error {
-	moment := `to_timestamp(946684800 + batches.tag / 1000.0)`
-	if t.pg == nil {
-		moment = `strftime('%Y-%m-%d %H:%M:%f', 946684800 + batches.tag / 1000.0, 'unixepoch')`
-	}
-	_, err := t.exec(ctx, `UPDATE river_job SET state = 'available', scheduled_at = `+moment+` FROM batches
-		WHERE batches.job = river_job.id AND batches.state IN ('queued', 'running') AND river_job.queue = 'default' AND river_job.priority = 1
-			AND river_job.state IN ('available', 'retryable', 'scheduled') AND river_job.scheduled_at > '2015-01-01'`+which, args...)
-	return err
-}
-
-// fairTags gives the tag of the first batch of a docket, and the step to each further one.
+// fairTags gives the tag of the first batch of a docket, and the step to each further one. Batches are begun in the order of their tags.
 //
 // It is start-time fair queueing by submitter. Virtual time is the smallest tag of a batch that is not done. The batches of a
 // docket begin one step behind it, and are one step apart; the step is the number of dockets that the submitter has in the
@@ -60,20 +41,44 @@ func (t *tx) order(ctx context.Context, which string, args ...any) error {
 // are served as one of three thousand, and not a thousand times as often as the docket of somebody else.
 func fairTags(ctx context.Context, t *tx, submitter string) (first, step int64, err error) {
 	var now int64
-	if err := one(ctx, t, `SELECT coalesce(min(tag), 0) FROM batches WHERE state IN ('queued', 'running')`, nil, &now); err != nil {
+	if err := one(ctx, t, `SELECT coalesce(min(tag), 0) FROM
+		(SELECT min(tag) AS tag FROM batches WHERE state = 'queued' UNION ALL SELECT min(tag) FROM batches WHERE state = 'running') open`, nil, &now); err != nil {
 		return 0, 0, err
 	}
-	if err := one(ctx, t, `SELECT count(*) FROM dockets WHERE submitter = $1 AND state IN ('queued', 'running')`, []any{submitter}, &step); err != nil {
-		return 0, 0, err
-	}
-	step = max(step, 1)
-	return now + step, step, nil
+	step, err = fairStep(ctx, t, submitter)
+	return now + step, step, err
 }
 
-// OthersWait says whether batches of other dockets are in the queue.
+func fairStep(ctx context.Context, t *tx, submitter string) (step int64, err error) {
+	err = one(ctx, t, `SELECT count(*) FROM dockets WHERE submitter = $1 AND state IN ('queued', 'running')`, []any{submitter}, &step)
+	return max(step, 1), err
+}
+
+// insertBatches queues batches in their fair order: see fairTags.
+func (t *tx) insertBatches(ctx context.Context, docketID int64, submitter string, spans []span) error {
+	if len(spans) == 0 {
+		return nil
+	}
+	tag, step, err := fairTags(ctx, t, submitter)
+	if err != nil {
+		return err
+	}
+	for _, span := range spans {
+		t.insertBatch(ctx, docketID, submitter, tag, span)
+		tag += step
+	}
+	return t.wake(ctx, len(spans))
+}
+
+func (t *tx) insertBatch(ctx context.Context, docketID int64, flow string, tag int64, s span) {
+	t.run(ctx, `INSERT INTO batches (docket, flow, tag, first, last, state, attempt, worker, generation, started, finished)
+		VALUES ($1, $2, $3, $4, $5, 'queued', 0, '', 0, 0, 0)`, docketID, flow, tag, int64(s.first), int64(s.last))
+}
+
+// OthersWait says whether batches of other dockets wait.
 func (s *Store) OthersWait(ctx context.Context, docketID int64) (bool, error) {
 	var n int64
-	err := one(ctx, s.db, `SELECT count(*) FROM (SELECT 1 FROM batches WHERE state IN ('queued', 'running') AND state <> 'running' AND docket <> $1 LIMIT 1) others`, []any{docketID}, &n)
+	err := one(ctx, s.db, `SELECT count(*) FROM (SELECT 1 FROM batches WHERE state = 'queued' AND docket <> $1 LIMIT 1) others`, []any{docketID}, &n)
 	return n > 0, err
 }
 
@@ -81,30 +86,40 @@ func (s *Store) OthersWait(ctx context.Context, docketID int64) (bool, error) {
 // submitter that wait: a batch takes about a second (see batchesOf), and one that took longer has had more than its turn.
 func (t *tx) split(ctx context.Context, b *Batch, rest int) error {
 	var flow string
-	var tag, last, step, id int64
-	if err := one(ctx, t, `SELECT flow, tag, last FROM batches WHERE id = $1`, []any{b.ID}, &flow, &tag, &last); err != nil {
+	var tag int64
+	s := span{first: rest}
+	if err := one(ctx, t, `SELECT flow, tag, last FROM batches WHERE id = $1`, []any{b.ID}, &flow, &tag, &s.last); err != nil {
 		return err
 	}
-	if err := one(ctx, t, `SELECT count(*) FROM dockets WHERE submitter = $1 AND state IN ('queued', 'running')`, []any{flow}, &step); err != nil {
-		return err
-	}
-	step = max(step, 1)
-	if _, err := t.exec(ctx, `UPDATE batches SET tag = tag + $1 WHERE flow = $2 AND state = 'queued' AND tag >= $3`, step, flow, tag); err != nil {
-		return err
-	}
-	if _, err := t.exec(ctx, `UPDATE batches SET last = $1 WHERE id = $2`, int64(rest-1), b.ID); err != nil {
-		return err
-	}
-	b.Entries = slices.DeleteFunc(slices.Clone(b.Entries), func(e BatchEntry) bool { return e.Ordinal >= rest })
-	if err := one(ctx, t, insertBatch, []any{b.Docket.ID, flow, tag + step, int64(rest), last}, &id); err != nil {
-		return err
-	}
-	ids, err := t.db.insertJobs(ctx, t, []river.InsertManyParams{jobOf(id)})
+	step, err := fairStep(ctx, t, flow)
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(ctx, `UPDATE batches SET job = $1 WHERE id = $2`, ids[0], id); err != nil {
-		return err
-	}
-	return t.order(ctx, ` AND batches.flow = $1`, flow)
+	t.run(ctx, `UPDATE batches SET tag = tag + $1 WHERE flow = $2 AND state = 'queued' AND tag >= $3`, step, flow, tag)
+	t.run(ctx, `UPDATE batches SET last = $1 WHERE id = $2`, int64(rest-1), b.ID)
+	b.Entries = slices.DeleteFunc(slices.Clone(b.Entries), func(e BatchEntry) bool { return e.Ordinal >= rest })
+	t.insertBatch(ctx, b.Docket.ID, flow, tag+step, s)
+	return t.wake(ctx, 1)
+}
+
+// QueueDepth is what waits to be tried.
+type QueueDepth struct {
+	Queued, Running int // batches
+	Cases           int // of dockets that have not ended
+}
+
+// Depth measures the queue.
+func (s *Store) Depth(ctx context.Context) (d QueueDepth, err error) {
+	err = one(ctx, s.db, `SELECT (SELECT count(*) FROM batches WHERE state = 'queued'), (SELECT count(*) FROM batches WHERE state = 'running'),
+		(SELECT CAST(coalesce(sum(cases - tried - faults), 0) AS BIGINT) FROM dockets WHERE state IN ('queued', 'running'))`, nil, &d.Queued, &d.Running, &d.Cases)
+	return d, err
+}
+
+// Worker opens a client of the queue that works.
+func (s *Store) Worker(config *river.Config) (Worker, error) { return s.db.worker(config) }
+
+// CountVerdicts counts all verdicts.
+func (s *Store) CountVerdicts(ctx context.Context) (n int, err error) {
+	err = one(ctx, s.db, `SELECT count(*) FROM verdicts`, nil, &n)
+	return n, err
 }

@@ -21,8 +21,8 @@ const RefitTimeout = 2 * time.Minute
 // Refit reads how far the refit is.
 func (s *Store) Refit(ctx context.Context) (Refit, error) {
 	var r Refit
-	var running, seen int64
-	err := one(ctx, s.db, `SELECT running, step, failure, outcome, seen FROM refits`, nil, &running, &r.Step, &r.Failure, &r.Outcome, &seen)
+	var seen int64
+	err := one(ctx, s.db, `SELECT running, step, failure, outcome, seen FROM refits`, nil, flag{&r.Running}, &r.Step, &r.Failure, &r.Outcome, &seen)
 	if isNotFound(err) {
 		return r, nil
 	}
@@ -30,7 +30,7 @@ func (s *Store) Refit(ctx context.Context) (Refit, error) {
 		return r, err
 	}
 	now, err := s.clock(ctx, s.db)
-	if r.Running = running != 0; r.Running && now-seen > RefitTimeout.Microseconds() {
+	if r.Running && now-seen > RefitTimeout.Microseconds() {
 		r.Running, r.Failure = false, "its process is gone; refit again"
 	}
 	return r, err
@@ -66,8 +66,5 @@ func (s *Store) NoteRefit(ctx context.Context, holder, step string) error {
 
 // EndRefit keeps what came of a holder's refit.
 func (s *Store) EndRefit(ctx context.Context, holder, outcome, failure string) error {
-	return s.write(ctx, func(t *tx) error {
-		_, err := t.exec(ctx, `UPDATE refits SET running = 0, outcome = $1, failure = $2 WHERE holder = $3 AND running = 1`, outcome, text(failure, maxText), holder)
-		return err
-	})
+	return s.change(ctx, `UPDATE refits SET running = 0, outcome = $1, failure = $2 WHERE holder = $3 AND running = 1`, outcome, text(failure, maxText), holder)
 }

@@ -85,7 +85,9 @@ func (r *retention) dockets(ctx context.Context, cut int64, more func() (bool, e
 		err := one(ctx, r.store.db, `SELECT id FROM dockets WHERE state IN ('done', 'failed', 'cancelled') AND finished < $1
 			AND EXISTS (SELECT 1 FROM entries e WHERE e.docket = dockets.id AND e.correction = 0) ORDER BY finished, id LIMIT 1`, []any{cut}, &id)
 		if isNotFound(err) {
-			return r.emptied(ctx, cut)
+			_, err = r.some(ctx, &r.removed.Dockets, `DELETE FROM dockets WHERE state IN ('done', 'failed', 'cancelled') AND finished < $1
+				AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.docket = dockets.id)`, cut) // those that never had a case
+			return err
 		}
 		if err != nil {
 			return err
@@ -101,11 +103,8 @@ func (r *retention) docket(ctx context.Context, id int64) error {
 	for {
 		var n int64
 		if err := r.store.db.write(ctx, func(t *tx) (err error) {
-			if err := t.lockDockets(ctx, id); err != nil {
-				return err
-			}
 			const oldest = ` IN (SELECT ordinal FROM entries WHERE docket = $1 AND correction = 0 ORDER BY ordinal LIMIT 500)`
-			return t.retally(ctx, `e.docket = $1 AND e.ordinal`+oldest, []any{id}, func() error {
+			return t.retally(ctx, []int64{id}, `e.docket = $1 AND e.ordinal`+oldest, []any{id}, func() error {
 				n, err = t.exec(ctx, `DELETE FROM entries WHERE docket = $1 AND correction = 0 AND ordinal`+oldest, id)
 				return err
 			})
@@ -118,29 +117,15 @@ func (r *retention) docket(ctx context.Context, id int64) error {
 		}
 	}
 	return r.store.db.write(ctx, func(t *tx) error {
-		if _, err := t.exec(ctx, `DELETE FROM entry_members WHERE docket = $1
-			AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.docket = entry_members.docket AND e.ordinal = entry_members.ordinal)`, id); err != nil {
-			return err
-		}
-		if _, err := t.exec(ctx, `DELETE FROM batches WHERE docket = $1`, id); err != nil {
-			return err
-		}
+		t.run(ctx, `DELETE FROM entry_members WHERE docket = $1
+			AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.docket = entry_members.docket AND e.ordinal = entry_members.ordinal)`, id)
+		t.run(ctx, `DELETE FROM batches WHERE docket = $1`, id)
 		n, err := t.exec(ctx, `DELETE FROM dockets WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.docket = dockets.id)`, id)
 		r.removed.Dockets += n
 		if err != nil {
 			return err
 		}
 		return t.notify(ctx, Event{EventDocket, id})
-	})
-}
-
-// emptied removes ended dockets that never had a case.
-func (r *retention) emptied(ctx context.Context, cut int64) error {
-	return r.store.db.write(ctx, func(t *tx) error {
-		n, err := t.exec(ctx, `DELETE FROM dockets WHERE state IN ('done', 'failed', 'cancelled') AND finished < $1
-			AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.docket = dockets.id)`, cut)
-		r.removed.Dockets += n
-		return err
 	})
 }
 
@@ -165,44 +150,41 @@ func (r *retention) rest(ctx context.Context, cut int64) error {
 		{&r.removed.Documents, `DELETE FROM documents WHERE touched < $1 AND digest IN (SELECT digest FROM documents d WHERE d.touched < $1
 			AND NOT EXISTS (SELECT 1 FROM case_documents c WHERE c.document = d.digest) LIMIT 500)`, []any{unused}},
 	} {
-		if err := r.all(ctx, step.count, step.query, step.args...); err != nil {
-			return err
+		for {
+			if n, err := r.some(ctx, step.count, step.query, step.args...); err != nil {
+				return err
+			} else if n == 0 {
+				break
+			}
 		}
 	}
 	return nil
 }
 
-// all runs a statement that removes 500 rows until it removes none.
-func (r *retention) all(ctx context.Context, count *int64, query string, args ...any) error {
-	for {
-		var n int64
-		if err := r.store.db.write(ctx, func(t *tx) (err error) {
-			n, err = t.exec(ctx, query, args...)
-			return err
-		}); err != nil || n == 0 {
-			return err
-		}
+// some runs a statement that removes some rows, and counts them.
+func (r *retention) some(ctx context.Context, count *int64, query string, args ...any) (n int64, err error) {
+	err = r.store.db.write(ctx, func(t *tx) error {
+		n, err = t.exec(ctx, query, args...)
+		return err
+	})
+	if err == nil {
 		*count += n
 	}
+	return n, err
 }
 
 // records removes those of before a moment that no verdict names, the oldest first, as long as more says so; nil: all.
 func (r *retention) records(ctx context.Context, cut int64, more func() (bool, error)) error {
-	const unnamed = `FROM records r WHERE r.created < $1 AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.record = r.id) ORDER BY r.id LIMIT `
-	if more == nil {
-		return r.all(ctx, &r.removed.Records, `DELETE FROM records WHERE id IN (SELECT r.id `+unnamed+`100)`, cut)
-	}
 	for {
-		if goOn, err := more(); err != nil || !goOn {
+		if more != nil {
+			if goOn, err := more(); err != nil || !goOn {
+				return err
+			}
+		}
+		n, err := r.some(ctx, &r.removed.Records, `DELETE FROM records WHERE id IN (SELECT r.id FROM records r
+			WHERE r.created < $1 AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.record = r.id) ORDER BY r.id LIMIT 10)`, cut)
+		if err != nil || n == 0 {
 			return err
 		}
-		var n int64
-		if err := r.store.db.write(ctx, func(t *tx) (err error) {
-			n, err = t.exec(ctx, `DELETE FROM records WHERE id IN (SELECT r.id `+unnamed+`10)`, cut)
-			return err
-		}); err != nil || n == 0 {
-			return err
-		}
-		r.removed.Records += n
 	}
 }

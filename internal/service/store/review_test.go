@@ -23,8 +23,8 @@ func inbox(t *testing.T, s *store.Store) {
 		e.Case.Subject = "one failure"
 		return e
 	}
-	d := submit(t, s, store.Submission{Submitter: "ci", Repository: "shop", Name: "n"}, same("a"), same("b"), same("c"), entriesOf("sure")[0], entriesOf("lost")[0])
-	tryAll(t, s, d.ID, func(e *store.BatchEntry) store.NewVerdict {
+	submit(t, s, store.Submission{Submitter: "ci", Repository: "shop", Name: "n"}, same("a"), same("b"), same("c"), entriesOf("sure")[0], entriesOf("lost")[0])
+	tryAll(t, s, func(e *store.BatchEntry) store.NewVerdict {
 		switch e.Case.ID {
 		case "sure":
 			return verdictOf(e, "flake", 0.97)
@@ -83,7 +83,7 @@ func corrects(t *testing.T, s *store.Store) {
 	if _, err := s.Correct(ctx, "ann", "bug", []store.TrialID{a}); !errors.Is(err, store.ErrState) {
 		t.Errorf("before it was tried: %v", err)
 	}
-	tryAll(t, s, d.ID, surely)
+	tryAll(t, s, surely)
 	for name, c := range map[string]struct {
 		label string
 		ids   []store.TrialID
@@ -153,7 +153,7 @@ func casebookLog(t *testing.T, s *store.Store) {
 	t.Helper()
 	ctx := t.Context()
 	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a", "b")...)
-	tryAll(t, s, d.ID, surely)
+	tryAll(t, s, surely)
 	a, b := store.TrialID{Docket: d.ID, Ordinal: 1}, store.TrialID{Docket: d.ID, Ordinal: 2}
 	first, err := s.Correct(ctx, "ann", "bug", []store.TrialID{a})
 	must(t, err)
@@ -165,7 +165,7 @@ func casebookLog(t *testing.T, s *store.Store) {
 	_, err = s.Undo(ctx, "ann", first.ID)
 	must(t, err)
 	for revision, want := range map[int64][]int64{0: nil, 1: {1}, 2: {1, 2}, 3: {2}} {
-		if got, err := s.CasebookLog(ctx, revision, ""); err != nil || !cmp.Equal(got, want) {
+		if got, err := s.CasebookLog(ctx, revision, ""); err != nil || !slices.Equal(got, want) {
 			t.Errorf("revision %d: %v, %v", revision, got, err)
 		}
 	}
@@ -189,9 +189,9 @@ func remembers(t *testing.T, s *store.Store) {
 	for i := range list {
 		must(t, u.Add(ctx, &list[i], nil))
 	}
-	d, _, err := u.Finish(ctx, "x", []string{"quiet"})
+	_, _, err = u.Finish(ctx, "x", []string{"quiet"})
 	must(t, err)
-	tryAll(t, s, d.ID, func(e *store.BatchEntry) store.NewVerdict {
+	tryAll(t, s, func(e *store.BatchEntry) store.NewVerdict {
 		if e.Case.ID == "c" {
 			return verdictOf(e, "", 0)
 		}
@@ -258,14 +258,14 @@ func activations(t *testing.T, s *store.Store) {
 	if a.State != store.Active || inForce() != next.ID {
 		t.Errorf("%+v", a)
 	}
-	pinned := submit(t, s, store.Submission{Submitter: "ci", Generation: current}, entriesOf("a")...)
-	list, err := s.Batches(ctx, pinned.ID)
-	must(t, err)
-	if b, err := s.BeginBatch(ctx, list[0].ID, "w"); err != nil || b.Generation != current {
-		t.Errorf("a pinned docket: %+v, %v", b, err)
+	submit(t, s, store.Submission{Submitter: "ci", Generation: current}, entriesOf("a")...)
+	if b := begin(t, s, "w"); b.Generation != current {
+		t.Errorf("a pinned docket: %+v", b)
 	}
-	must(t, s.RegisterWorker(ctx, store.WorkerInfo{ID: "w1"}))
-	must(t, s.RegisterWorker(ctx, store.WorkerInfo{ID: "w2"}))
+	for _, id := range []string{"w1", "w2"} {
+		_, err := s.Beat(ctx, store.WorkerInfo{ID: id}, nil, 0)
+		must(t, err)
+	}
 	a, err = s.Activate(ctx, "ann", current)
 	must(t, err)
 	if a.State != store.Pending || len(a.Loads) != 2 {

@@ -74,9 +74,6 @@ func connect(path, option string, pragmas ...string) (*sql.DB, error) {
 	return sql.Open("sqlite", location.String())
 }
 
-// classificationLite is the truth that the docket of an entry e states.
-const classificationLite = "json_extract(e.truth, '$.Classification')"
-
 func (*lite) name() string { return "sqlite" }
 
 func (*lite) position() string { return "instr" }
@@ -88,7 +85,7 @@ func (d *lite) write(ctx context.Context, do func(*tx) error) error {
 		return explainLite(err)
 	}
 	own := &tx{querier: liteQuerier{t}, db: d, lite: t}
-	if err := do(own); err != nil {
+	if err := own.apply(do); err != nil {
 		_ = t.Rollback() // the error before says why
 		return explainLite(err)
 	}
@@ -111,12 +108,10 @@ func (d *lite) snapshot(ctx context.Context, do func(querier) error) error {
 	return explainLite(do(liteQuerier{t}))
 }
 
-func (d *lite) insertJobs(ctx context.Context, t *tx, jobs []river.InsertManyParams) ([]int64, error) {
-	return insertJobs(ctx, d.queue, t.lite, jobs)
-}
+func (*lite) skipLocked() string { return "" }
 
-func (*lite) completeJob(ctx context.Context, t *tx, job *river.Job[BatchArgs]) error {
-	_, err := river.JobCompleteTx[*riversqlite.Driver](ctx, t.lite, job)
+func (d *lite) insertTickets(ctx context.Context, t *tx, n int) error {
+	_, err := d.queue.InsertManyTx(ctx, t.lite, tickets(n))
 	return err
 }
 
@@ -124,23 +119,14 @@ func (d *lite) worker(config *river.Config) (Worker, error) {
 	return river.NewClient(riversqlite.New(d.writer), config)
 }
 
-func (d *lite) migrate(ctx context.Context, check bool) ([]string, error) {
+func (d *lite) migrate(ctx context.Context, check bool) (names []string, err error) {
+	words := dialect{id: "INTEGER PRIMARY KEY AUTOINCREMENT", bytes: "BLOB", classification: `json_extract(truth, '$.Classification')`}
 	queue, err := rivermigrate.New(riversqlite.New(d.writer), nil)
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	// The queue's migrations are several transactions: nobody sees a part of them.
-	err = d.alone(func() (err error) {
-		if check {
-			names, err = checkMigrations(ctx, d.name(), d, func() ([]string, error) { return pendingQueue(ctx, queue) })
-			return err
-		}
-		words := dialect{id: "INTEGER PRIMARY KEY AUTOINCREMENT", bytes: "BLOB", classification: classificationLite}
-		names, err = migrate(ctx, d, words, func() error {
-			_, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil)
-			return err
-		})
+	err = d.alone(func() error {
+		names, err = migrate(ctx, d, words, queue, check)
 		return err
 	})
 	return names, err

@@ -1,3 +1,9 @@
+// Package store keeps what the docket service knows: dockets with their cases and verdicts, corrections, generations of
+// modules, tokens and the audit log, in SQLite or in PostgreSQL. All SQL of the service is here, one text for both databases.
+//
+// Cases and their documents are content-addressed: equal ones are kept once. A verdict is one row, unique by the digest of its
+// case, the generation of modules and the digest of the configuration. Every change is one transaction, and tells subscribers
+// in the same transaction.
 package store
 
 import (
@@ -107,6 +113,14 @@ func (s *Store) write(ctx context.Context, do func(*tx) error) error {
 	return err
 }
 
+// change runs one statement.
+func (s *Store) change(ctx context.Context, query string, args ...any) error {
+	return s.write(ctx, func(t *tx) error {
+		t.run(ctx, query, args...)
+		return nil
+	})
+}
+
 // Writable says whether the database takes changes, as far as is known: ErrFull while a change waits for room, and for some time after
 // one failed; then it tries another.
 func (s *Store) Writable(ctx context.Context) error {
@@ -118,8 +132,8 @@ func (s *Store) Writable(ctx context.Context) error {
 	}
 	err := s.write(ctx, func(t *tx) error {
 		// SQLite does not write what stays the same.
-		_, err := t.exec(ctx, `INSERT INTO leases (name, holder, expires) VALUES ('writable', '', 1)
-			ON CONFLICT (name) DO UPDATE SET expires = leases.expires + 1`)
+		_, err := t.exec(ctx, `INSERT INTO counters (name, value) VALUES ('writable', 1)
+			ON CONFLICT (name) DO UPDATE SET value = counters.value + 1`)
 		return err
 	})
 	if err == nil && s.full.Load() {
@@ -130,42 +144,3 @@ func (s *Store) Writable(ctx context.Context) error {
 
 // now is the time in microseconds since 1970, as the tables have it.
 func (s *Store) now() int64 { return s.config.Now().UnixMicro() }
-
-// at is a time of the tables; 0 is the zero time.
-func at(micros int64) time.Time {
-	if micros == 0 {
-		return time.Time{}
-	}
-	return time.UnixMicro(micros).UTC()
-}
-
-// micros is the reverse of at.
-func micros(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixMicro()
-}
-
-// number is a truth value as both databases keep it.
-func number(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// text is a text as both databases keep it: PostgreSQL takes no NUL and only valid UTF-8. It is for what is searched and listed;
-// the case itself is kept as it is.
-func text(s string, most int) string {
-	if len(s) > most {
-		s = s[:most]
-	}
-	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
-}
-
-// The longest texts that are listed and searched, in bytes.
-const (
-	maxName = 1 << 10
-	maxText = 8 << 10
-)

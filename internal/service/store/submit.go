@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -53,19 +51,14 @@ type Upload struct {
 	created  int64
 	ordinal  int
 	faults   int
-	waiting  []row
-	bytes    int
 	finished bool
 	sizes    []int32 // of the entries that can be tried, in their order: for batches; -1 for a fault
 	rules    group.Rules
-}
 
-// row is an entry that is to be inserted.
-type row struct {
-	ordinal int
-	entry   docket.Entry
-	cases   []storedCase // the case, and its members
-	fault   string
+	// What waits to be inserted: rows of entries, cases with those of members, and rows that say which entries the latter are of.
+	rows, members [][]any
+	cases         []storedCase
+	bytes         int64
 }
 
 // Submit begins an upload.
@@ -100,50 +93,73 @@ func (u *Upload) Add(ctx context.Context, entry *docket.Entry, fault error) erro
 	if u.ordinal >= MaxEntries {
 		return fmt.Errorf("%w: a docket has at most %d cases", ErrTooLarge, MaxEntries)
 	}
+	if len(entry.Members) > maxMembers {
+		return fmt.Errorf("%w: case %q stands for %d cases, and %d are allowed", ErrTooLarge, entry.Case.ID, len(entry.Members), maxMembers)
+	}
 	u.ordinal++
-	r := row{ordinal: u.ordinal, entry: docket.Entry{Source: entry.Source, Line: entry.Line}}
 	if fault != nil {
 		u.faults++
-		r.fault = text(fault.Error(), maxText)
 		u.sizes = append(u.sizes, -1)
+		u.addRow(&docket.Entry{Source: entry.Source, Line: entry.Line}, "", nil, text(fault.Error(), maxText))
 	} else {
-		if len(entry.Members) > maxMembers {
-			return fmt.Errorf("%w: case %q stands for %d cases, and %d are allowed", ErrTooLarge, entry.Case.ID, len(entry.Members), maxMembers)
+		c, err := u.addCase(&entry.Case)
+		if err != nil {
+			return err
 		}
-		r.entry = *entry
-		size := int64(0)
-		for i := range len(entry.Members) + 1 {
-			c := &entry.Case
-			if i > 0 {
-				c = &entry.Members[i-1]
-			}
-			stored, err := splitCase(c)
+		u.sizes = append(u.sizes, int32(c.size))
+		var members []string
+		for i := range entry.Members {
+			m, err := u.addCase(&entry.Members[i])
 			if err != nil {
-				return fmt.Errorf("case %q: %w", c.ID, err)
+				return err
 			}
-			r.cases = append(r.cases, stored)
-			size += stored.size
+			members = append(members, m.digest)
+			u.members = append(u.members, []any{m.digest, u.id, int64(u.ordinal)})
 		}
-		u.bytes += int(size)
-		u.sizes = append(u.sizes, int32(r.cases[0].size))
+		u.addRow(entry, c.digest, members, "")
 	}
-	u.waiting = append(u.waiting, r)
-	if len(u.waiting) < chunkEntries && u.bytes < chunkBytes {
+	if len(u.rows) < chunkEntries && u.bytes < chunkBytes {
 		return nil
 	}
 	return u.flush(ctx)
 }
 
+func (u *Upload) addCase(c *abi.Case) (storedCase, error) {
+	stored, err := splitCase(c)
+	if err != nil {
+		return stored, fmt.Errorf("case %q: %w", c.ID, err)
+	}
+	u.cases = append(u.cases, stored)
+	u.bytes += stored.size
+	return stored, nil
+}
+
+// addRow adds an entry that has no trial yet.
+func (u *Upload) addRow(e *docket.Entry, digest string, members []string, fault string) {
+	truth, known, names, labels, grp := "", "", "", "", ""
+	c := &e.Case
+	if fault == "" {
+		labels, grp = list(c.Labels), u.group(c, digest)
+	}
+	if e.Truth != nil {
+		truth, known = object(e.Truth), text(e.Truth.Classification, maxName) // as results have labels
+	}
+	if len(e.LabelNames) > 0 {
+		names = object(e.LabelNames)
+	}
+	words := strings.ToLower(text(c.ID+" "+c.Subject+" "+c.Group+" "+u.sent.Name, maxText))
+	u.rows = append(u.rows, []any{
+		u.id, int64(u.ordinal), digest, list(members), truth, known, names, text(e.Source, maxName), int64(e.Line),
+		text(c.ID, maxName), text(c.Subject, maxName), text(c.Group, maxName), labels, int64(len(members)), grp, words,
+		u.sent.Repository, u.created, fault,
+		"", int64(0), "", "", float64(0), "", float64(0), "", "", float64(0), float64(0), int64(0), int64(0), "", "",
+	})
+}
+
 // flush inserts what waits.
 func (u *Upload) flush(ctx context.Context) error {
-	if len(u.waiting) == 0 {
+	if len(u.rows) == 0 {
 		return nil
-	}
-	rows := make([][]any, len(u.waiting))
-	var cases []storedCase
-	for i := range u.waiting {
-		rows[i] = u.columns(&u.waiting[i])
-		cases = append(cases, u.waiting[i].cases...)
 	}
 	now := u.store.now()
 	err := u.store.write(ctx, func(t *tx) error {
@@ -154,70 +170,29 @@ func (u *Upload) flush(ctx context.Context) error {
 		if n == 0 {
 			return fmt.Errorf("the upload was given up after a pause: %w", ErrState)
 		}
-		if err := t.insertCases(ctx, cases, now); err != nil {
+		if err := t.insertCases(ctx, u.cases, now); err != nil {
 			return err
 		}
-		in := inserter{head: `INSERT INTO entries (docket, ordinal, case_digest, members, truth, label_names, source, line,
+		in := inserter{head: `INSERT INTO entries (docket, ordinal, case_digest, members, truth, known, label_names, source, line,
 			case_id, subject, suite, labels, member_count, grp, words, repository, created, fault,
-			verdict, generation, status, label, confidence, light_label, light_confidence, beside_status, beside_label, doubt, tried,
-			correction, corrected) VALUES `}
-		for _, r := range rows {
-			if err := in.add(ctx, t, r...); err != nil {
-				return err
-			}
+			verdict, generation, status, label, confidence, light_label, light_confidence, beside_status, beside_label, beside_confidence, doubt, tried,
+			correction, corrected, about) VALUES `}
+		for _, r := range u.rows {
+			in.add(ctx, t, r...)
 		}
-		if err := in.flush(ctx, t); err != nil {
-			return err
+		in.flush(ctx, t)
+		in = inserter{head: `INSERT INTO entry_members (case_digest, docket, ordinal) VALUES `, tail: ` ON CONFLICT DO NOTHING`}
+		for _, r := range u.members {
+			in.add(ctx, t, r...)
 		}
-		return u.insertMembers(ctx, t)
+		in.flush(ctx, t)
+		return nil
 	})
 	if err != nil {
 		return err
 	}
-	clear(u.waiting)
-	u.waiting, u.bytes = u.waiting[:0], 0
+	u.rows, u.members, u.cases, u.bytes = nil, nil, nil, 0
 	return nil
-}
-
-// insertMembers says which further cases the entries stand for.
-func (u *Upload) insertMembers(ctx context.Context, t *tx) error {
-	in := inserter{head: `INSERT INTO entry_members (case_digest, docket, ordinal) VALUES `, tail: ` ON CONFLICT DO NOTHING`}
-	for i := range u.waiting {
-		r := &u.waiting[i]
-		for _, m := range r.cases[min(1, len(r.cases)):] {
-			if err := in.add(ctx, t, m.digest, u.id, int64(r.ordinal)); err != nil {
-				return err
-			}
-		}
-	}
-	return in.flush(ctx, t)
-}
-
-// columns are those of an entry that has no trial yet.
-func (u *Upload) columns(r *row) []any {
-	digest, members, truth, names, labels, grp := "", "", "", "", "", ""
-	c := &r.entry.Case
-	if r.fault == "" {
-		digest = r.cases[0].digest
-		var more []string
-		for _, m := range r.cases[1:] {
-			more = append(more, m.digest)
-		}
-		members, labels, grp = list(more), list(c.Labels), u.group(c, digest)
-		if r.entry.Truth != nil {
-			truth = object(r.entry.Truth)
-		}
-		if len(r.entry.LabelNames) > 0 {
-			names = object(r.entry.LabelNames)
-		}
-	}
-	words := strings.ToLower(text(c.ID+" "+c.Subject+" "+c.Group+" "+u.sent.Name, maxText))
-	return []any{
-		u.id, int64(r.ordinal), digest, members, truth, names, text(r.entry.Source, maxName), int64(r.entry.Line),
-		text(c.ID, maxName), text(c.Subject, maxName), text(c.Group, maxName), labels, int64(len(r.entry.Members)), grp, words,
-		u.sent.Repository, u.created, r.fault,
-		"", int64(0), "", "", float64(0), "", float64(0), "", "", float64(0), int64(0), int64(0), "",
-	}
 }
 
 // group is equal for failures of one kind, those that the rules put together or that have the same fingerprint, with the same labels: what is
@@ -322,11 +297,9 @@ func (u *Upload) Abort(ctx context.Context) error {
 func (s *Store) removeUpload(ctx context.Context, id int64) error {
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.exec(ctx, `DELETE FROM dockets WHERE id = $1 AND state = 'receiving'`, id)
-		if err == nil && n > 0 {
-			_, err = t.exec(ctx, `DELETE FROM entries WHERE docket = $1`, id)
-		}
-		if err == nil && n > 0 {
-			_, err = t.exec(ctx, `DELETE FROM entry_members WHERE docket = $1`, id)
+		if n > 0 {
+			t.run(ctx, `DELETE FROM entries WHERE docket = $1`, id)
+			t.run(ctx, `DELETE FROM entry_members WHERE docket = $1`, id)
 		}
 		return err
 	})
@@ -335,14 +308,7 @@ func (s *Store) removeUpload(ctx context.Context, id int64) error {
 // RemoveStaleUploads removes uploads of which nothing came for some time: their processes are gone. Their cases go with the
 // next retention.
 func (s *Store) RemoveStaleUploads(ctx context.Context, after time.Duration) error {
-	var ids []int64
-	err := each(ctx, s.db, `SELECT id FROM dockets WHERE state = 'receiving' AND touched < $1`, []any{s.now() - after.Microseconds()},
-		func(scan func(...any) error) error {
-			var id int64
-			err := scan(&id)
-			ids = append(ids, id)
-			return err
-		})
+	ids, err := rowsOf(ctx, s.db, `SELECT id FROM dockets WHERE state = 'receiving' AND touched < $1`, []any{s.now() - after.Microseconds()}, value[int64])
 	for _, id := range ids {
 		err = errors.Join(err, s.removeUpload(ctx, id))
 	}
@@ -363,12 +329,7 @@ const (
 
 // batchesOf cuts a docket into batches. sizes are those of its entries in bytes, -1 for one that can't be tried.
 func batchesOf(sizes []int32) []span {
-	count := 0
-	for _, size := range sizes {
-		if size >= 0 {
-			count++
-		}
-	}
+	count := len(slices.DeleteFunc(slices.Clone(sizes), func(size int32) bool { return size < 0 }))
 	most := min(max(count/batchesEach, minBatch), maxBatch)
 	var spans []span
 	n, bytes := 0, int64(0)
@@ -385,39 +346,4 @@ func batchesOf(sizes []int32) []span {
 		bytes += int64(size)
 	}
 	return spans
-}
-
-// insertBatch adds one that has no job yet: of a docket, a submitter, with a tag, from entry to entry.
-const insertBatch = `INSERT INTO batches (docket, flow, tag, first, last, state, job, attempt, worker, generation, started, finished)
-	VALUES ($1, $2, $3, $4, $5, 'queued', 0, 0, '', 0, 0, 0) RETURNING id`
-
-// insertBatches queues batches in their fair order: see fairTags.
-func (t *tx) insertBatches(ctx context.Context, docketID int64, submitter string, spans []span) error {
-	if len(spans) == 0 {
-		return nil
-	}
-	first, step, err := fairTags(ctx, t, submitter)
-	if err != nil {
-		return err
-	}
-	batches := make([]int64, len(spans))
-	jobs := make([]river.InsertManyParams, len(spans))
-	for i, span := range spans {
-		tag := first + int64(i)*step
-		if err := one(ctx, t, insertBatch,
-			[]any{docketID, submitter, tag, int64(span.first), int64(span.last)}, &batches[i]); err != nil {
-			return err
-		}
-		jobs[i] = jobOf(batches[i])
-	}
-	ids, err := t.db.insertJobs(ctx, t, jobs)
-	if err != nil {
-		return err
-	}
-	for i, batch := range batches {
-		if _, err := t.exec(ctx, `UPDATE batches SET job = $1 WHERE id = $2`, ids[i], batch); err != nil {
-			return err
-		}
-	}
-	return t.order(ctx, ` AND batches.docket = $1`, docketID)
 }

@@ -162,20 +162,29 @@ func verdictOf(e *store.BatchEntry, label string, confidence float64) store.NewV
 	return store.NewVerdict{Digest: e.Digest, Trial: t, Took: time.Millisecond}
 }
 
-// tryAll completes all batches of a docket, with a verdict by case.
-func tryAll(t *testing.T, s *store.Store, id int64, verdict func(*store.BatchEntry) store.NewVerdict) {
+// tryAll completes all batches that wait, with a verdict by case.
+func tryAll(t *testing.T, s *store.Store, verdict func(*store.BatchEntry) store.NewVerdict) {
 	t.Helper()
-	list, err := s.Batches(t.Context(), id)
-	must(t, err)
-	for _, batch := range list {
-		b, err := s.BeginBatch(t.Context(), batch.ID, "w")
+	for {
+		b, err := s.BeginBatch(t.Context(), "w")
+		if errors.Is(err, store.ErrNotFound) {
+			return
+		}
 		must(t, err)
-		must(t, s.CompleteBatch(t.Context(), b, "w", outcome(b, verdict), nil))
+		must(t, s.CompleteBatch(t.Context(), b, "w", outcome(b, verdict)))
 	}
 }
 
+// begin begins the next batch.
+func begin(t *testing.T, s *store.Store, worker string) *store.Batch {
+	t.Helper()
+	b, err := s.BeginBatch(t.Context(), worker)
+	must(t, err)
+	return b
+}
+
 func outcome(b *store.Batch, verdict func(*store.BatchEntry) store.NewVerdict) *store.Outcome {
-	o := &store.Outcome{Configuration: "c", Parts: map[string]string{"pipeline": "p"}, Record: []byte("record\n")}
+	o := &store.Outcome{Configuration: "c", Record: []byte("record\n")}
 	for i := range b.Entries {
 		o.Verdicts = append(o.Verdicts, verdict(&b.Entries[i]))
 	}
@@ -193,6 +202,23 @@ func migrates(t *testing.T, s *store.Store) {
 	}
 	must(t, s.CheckSchema(t.Context()))
 	must(t, s.Ping(t.Context()))
+	// The last version before the first release is brought up, older ones are rejected, and so are newer ones.
+	submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a")...)
+	must(t, s.Before14(t.Context()))
+	if err := s.CheckSchema(t.Context()); err == nil || !strings.Contains(err.Error(), "15 first release") {
+		t.Errorf("version 14: %v", err)
+	}
+	_, err = s.Migrate(t.Context())
+	must(t, err)
+	tryAll(t, s, surely)
+	for version, want := range map[int]string{16: "newer version", 13: "before the first release"} {
+		must(t, s.Exec(t.Context(), fmt.Sprintf(`DELETE FROM migrations WHERE version <> %d`, version)))
+		must(t, s.Exec(t.Context(), fmt.Sprintf(`INSERT INTO migrations (version, name) VALUES (%d, 'x')`, version)))
+		_, err := s.Migrate(t.Context())
+		if err = errors.Join(err, s.CheckSchema(t.Context())); err == nil || strings.Count(err.Error(), want) != 2 {
+			t.Errorf("version %d: %v", version, err)
+		}
+	}
 }
 
 func submits(t *testing.T, s *store.Store) {
@@ -213,7 +239,7 @@ func submits(t *testing.T, s *store.Store) {
 	if !created || d.State != store.Queued || d.Cases != 2 || d.Tried != 0 || d.Faults != 1 || d.Name != "nightly" || d.BodyDigest != "body" {
 		t.Errorf("%v %+v", created, d)
 	}
-	tryAll(t, s, d.ID, surely)
+	tryAll(t, s, surely)
 	d, err = s.Docket(t.Context(), d.ID)
 	must(t, err)
 	if d.State != store.Done || d.Tried != 1 || d.Faults != 1 || d.Finished.IsZero() {
@@ -295,14 +321,11 @@ func largeDocuments(t *testing.T, s *store.Store) {
 	t.Helper()
 	long := strings.Repeat("a line of a log\n", 2000)
 	a, b := aCase("a", long, "short"), aCase("b", "", long, long+"x")
-	d := submit(t, s, store.Submission{Submitter: "ci"}, docket.Entry{Case: a}, docket.Entry{Case: b})
+	submit(t, s, store.Submission{Submitter: "ci"}, docket.Entry{Case: a}, docket.Entry{Case: b})
 	if n, bytes, err := s.DocumentsKept(t.Context()); err != nil || n != 2 || bytes < int64(2*len(long)) {
 		t.Errorf("%d documents of %d bytes, %v", n, bytes, err)
 	}
-	list, err := s.Batches(t.Context(), d.ID)
-	must(t, err)
-	batch, err := s.BeginBatch(t.Context(), list[0].ID, "w")
-	must(t, err)
+	batch := begin(t, s, "w")
 	if diff := cmp.Diff([]abi.Case{a, b}, []abi.Case{batch.Entries[0].Case, batch.Entries[1].Case}); diff != "" {
 		t.Error(diff)
 	}
@@ -317,7 +340,7 @@ func hostileTexts(t *testing.T, s *store.Store) {
 	d := submit(t, s, sent, docket.Entry{
 		Case: c, Source: "\xff\x00", Truth: &trial.Truth{Classification: "\x00"}, LabelNames: map[string]string{"\x00": "\x00"}, Members: []abi.Case{aCase("\x00", "\x00")},
 	})
-	tryAll(t, s, d.ID, func(e *store.BatchEntry) store.NewVerdict { return verdictOf(e, "\x00", 0.3) })
+	tryAll(t, s, func(e *store.BatchEntry) store.NewVerdict { return verdictOf(e, "\x00", 0.3) })
 	got, err := s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1})
 	must(t, err)
 	if diff := cmp.Diff(c, got.Trial.Case); diff != "" {
@@ -377,20 +400,17 @@ func batches(t *testing.T, s *store.Store) {
 	if len(list) != 32 {
 		t.Errorf("%d batches of 1000 cases", len(list))
 	}
-	tryAll(t, s, d.ID, surely)
+	tryAll(t, s, surely)
 	// The same cases again: no batch is needed, but their verdicts are known.
 	again := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf(ids...)...)
-	list, err = s.Batches(t.Context(), again.ID)
-	must(t, err)
-	for _, batch := range list {
-		b, err := s.BeginBatch(t.Context(), batch.ID, "w")
-		must(t, err)
+	for range list {
+		b := begin(t, s, "w")
 		known, err := s.Known(t.Context(), b, "c")
 		must(t, err)
 		if len(known) != len(b.Entries) {
 			t.Errorf("%d of %d known", len(known), len(b.Entries))
 		}
-		must(t, s.CompleteBatch(t.Context(), b, "w", &store.Outcome{Configuration: "c"}, nil))
+		must(t, s.CompleteBatch(t.Context(), b, "w", &store.Outcome{Configuration: "c"}))
 	}
 	again, err = s.Docket(t.Context(), again.ID)
 	if err != nil || again.Tried != 1000 || again.State != store.Done {
@@ -400,37 +420,50 @@ func batches(t *testing.T, s *store.Store) {
 
 func taken(t *testing.T, s *store.Store) {
 	t.Helper()
+	ctx := t.Context()
 	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a", "b")...)
-	list, err := s.Batches(t.Context(), d.ID)
-	must(t, err)
-	slow, err := s.BeginBatch(t.Context(), list[0].ID, "slow")
-	must(t, err)
-	quick, err := s.BeginBatch(t.Context(), list[0].ID, "quick")
-	must(t, err)
-	if err := s.CompleteBatch(t.Context(), slow, "slow", outcome(slow, surely), nil); !errors.Is(err, store.ErrTaken) {
-		t.Errorf("the slow one: %v", err)
+	beat := func(worker string, has ...int64) {
+		t.Helper()
+		_, err := s.Beat(ctx, store.WorkerInfo{ID: worker}, has, 1)
+		must(t, err)
 	}
-	must(t, s.CompleteBatch(t.Context(), quick, "quick", outcome(quick, surely), nil))
-	if err := s.CompleteBatch(t.Context(), quick, "quick", outcome(quick, surely), nil); !errors.Is(err, store.ErrEnded) {
+	beat("slow")
+	slow := begin(t, s, "slow")
+	beat("quick")
+	beat("slow", slow.ID)
+	if _, err := s.BeginBatch(ctx, "quick"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the batch of a worker that lives: %v", err)
+	}
+	must(t, s.RemoveWorker(ctx, "slow")) // it was silent
+	quick := begin(t, s, "quick")
+	if err := s.CompleteBatch(ctx, slow, "slow", outcome(slow, surely)); !errors.Is(err, store.ErrTaken) || quick.ID != slow.ID || quick.Attempt != 2 {
+		t.Errorf("the slow one: %v; the quick one: %+v", err, quick)
+	}
+	beat("slow", slow.ID)
+	beat("quick") // it does not know of its batch: the answer was lost
+	quick = begin(t, s, "quick")
+	beat("quick", quick.ID)
+	must(t, s.CompleteBatch(ctx, quick, "quick", outcome(quick, surely)))
+	if err := s.CompleteBatch(ctx, quick, "quick", outcome(quick, surely)); !errors.Is(err, store.ErrEnded) {
 		t.Errorf("twice: %v", err)
 	}
-	if _, err := s.BeginBatch(t.Context(), list[0].ID, "late"); !errors.Is(err, store.ErrEnded) {
+	if _, err := s.BeginBatch(ctx, "late"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("begun again: %v", err)
 	}
-	if d, err = s.Docket(t.Context(), d.ID); err != nil || d.Tried != 2 {
+	if d, err := s.Docket(ctx, d.ID); err != nil || d.Tried != 2 {
 		t.Errorf("%+v, %v", d, err)
+	}
+	if depth, err := s.Depth(ctx); err != nil || depth != (store.QueueDepth{}) {
+		t.Errorf("%+v, %v", depth, err)
 	}
 }
 
 func cancels(t *testing.T, s *store.Store) {
 	t.Helper()
 	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a", "b")...)
-	list, err := s.Batches(t.Context(), d.ID)
-	must(t, err)
-	b, err := s.BeginBatch(t.Context(), list[0].ID, "w")
-	must(t, err)
+	b := begin(t, s, "w")
 	must(t, s.Cancel(t.Context(), d.ID))
-	if err := s.CompleteBatch(t.Context(), b, "w", outcome(b, surely), nil); !errors.Is(err, store.ErrEnded) {
+	if err := s.CompleteBatch(t.Context(), b, "w", outcome(b, surely)); !errors.Is(err, store.ErrEnded) {
 		t.Errorf("completed: %v", err)
 	}
 	if err := s.Cancel(t.Context(), d.ID); !errors.Is(err, store.ErrState) {
@@ -450,10 +483,9 @@ func fair(t *testing.T, s *store.Store) {
 	large := submit(t, s, store.Submission{Submitter: "large"}, entriesOf(many...)...)
 	list, err := s.Batches(t.Context(), large.ID)
 	must(t, err)
-	for _, batch := range list[:5] {
-		b, err := s.BeginBatch(t.Context(), batch.ID, "w")
-		must(t, err)
-		must(t, s.CompleteBatch(t.Context(), b, "w", outcome(b, surely), nil))
+	for range 5 {
+		b := begin(t, s, "w")
+		must(t, s.CompleteBatch(t.Context(), b, "w", outcome(b, surely)))
 	}
 	small := submit(t, s, store.Submission{Submitter: "small"}, entriesOf("a", "b", "c")...)
 	own := submit(t, s, store.Submission{Submitter: "large"}, entriesOf("d")...)
@@ -502,8 +534,7 @@ func people(t *testing.T, s *store.Store) {
 	}
 	late := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
 	must(t, s.AddSession(ctx, "s", store.Session{Subject: "ann", Name: "Ann", Scopes: []string{"review"}, Data: "d", Expires: late}))
-	must(t, s.TouchSession(ctx, "s", late.Add(time.Hour)))
-	if n, err := s.Session(ctx, "s"); err != nil || n.Subject != "ann" || n.Data != "d" || !n.Expires.Equal(late.Add(time.Hour)) {
+	if n, err := s.Session(ctx, "s"); err != nil || n.Subject != "ann" || n.Data != "d" || !n.Expires.Equal(late) {
 		t.Errorf("%+v, %v", n, err)
 	}
 	must(t, s.RemoveSession(ctx, "s"))

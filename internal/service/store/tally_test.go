@@ -11,9 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
@@ -45,7 +42,7 @@ func counts(t *testing.T, s *store.Store) { //nolint:thelper // a test of the su
 			}
 			d := submit(t, s, store.Submission{Submitter: "ci", Repository: "r"}, entries...)
 			dockets = append(dockets, d.ID)
-			tryAll(t, s, d.ID, func(e *store.BatchEntry) store.NewVerdict {
+			tryAll(t, s, func(e *store.BatchEntry) store.NewVerdict {
 				return verdictOf(e, labels[r.IntN(3)], 0.3+0.1*float64(r.IntN(7)))
 			})
 			check("a docket")
@@ -79,24 +76,7 @@ func counts(t *testing.T, s *store.Store) { //nolint:thelper // a test of the su
 			check("an undo")
 		}
 	}
-	before, err := s.Inbox(ctx, store.InboxFilter{})
-	must(t, err)
-	for range 3 { // lines of before they had digests
-		must(t, s.Log(ctx, store.Action{Author: "ann", Action: "token.add"}))
-	}
-	must(t, s.WithoutCounts(ctx))
-	_, err = s.Migrate(ctx)
-	must(t, err)
-	check("the migration")
-	if v, err := s.VerifyAuditLog(ctx, ""); err != nil || v.Lines != 3 {
-		t.Errorf("the log of before: %+v, %v", v, err)
-	}
-	after, err := s.Inbox(ctx, store.InboxFilter{})
-	must(t, err)
-	if diff := cmp.Diff(before, after, cmpopts.EquateApprox(1e-6, 0), cmpopts.IgnoreUnexported(store.Group{}), cmpopts.IgnoreFields(store.Entry{}, "About")); diff != "" || before.Total == 0 {
-		t.Errorf("the migration gives another inbox: %s", diff)
-	}
-	_, err = s.Retain(ctx, store.Keep{Age: time.Nanosecond})
+	_, err := s.Retain(ctx, store.Keep{Age: time.Nanosecond})
 	must(t, err)
 	check("retention")
 	for _, id := range corrections {
@@ -123,9 +103,9 @@ func countsAtOnce(t *testing.T, s *store.Store) { //nolint:thelper // a test of 
 			e.Case.Subject = "a failure"
 			entries = append(entries, e)
 		}
-		d := submit(t, s, store.Submission{Submitter: fmt.Sprint("ci", n), Remember: n == 0}, entries...)
+		submit(t, s, store.Submission{Submitter: fmt.Sprint("ci", n), Remember: n == 0}, entries...)
 		all.Go(func() {
-			tryAll(t, s, d.ID, func(e *store.BatchEntry) store.NewVerdict { return verdictOf(e, "bug", 0.4) })
+			tryAll(t, s, func(e *store.BatchEntry) store.NewVerdict { return verdictOf(e, "bug", 0.4) })
 		})
 	}
 	for _, author := range []string{"ann", "bob"} { // of one author they would be the same correction
@@ -164,7 +144,7 @@ func pages(t *testing.T, s *store.Store) { //nolint:thelper // a test of the sui
 	var d store.Docket
 	for range 2 {
 		d = submit(t, s, store.Submission{Submitter: "ci", Repository: "r"}, entries...)
-		tryAll(t, s, d.ID, func(e *store.BatchEntry) store.NewVerdict { return verdictOf(e, "bug", 0.4) })
+		tryAll(t, s, func(e *store.BatchEntry) store.NewVerdict { return verdictOf(e, "bug", 0.4) })
 	}
 	// The last one corrects a group of its second page.
 	for _, f := range []store.InboxFilter{{Limit: 5, Repository: "r"}, {Limit: 5, Text: "failure OF"}, {Limit: 5}} {

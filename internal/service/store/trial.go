@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/run/journal"
 )
 
 // Tried is an entry with its trial.
@@ -93,43 +95,35 @@ func (s *Store) trials(ctx context.Context, docketID int64, from int, whole bool
 
 // rest is what is read of an entry beside what is listed.
 type rest struct {
-	digest, truth, names string
-	members              []string
-	result, story        []byte
+	digest        string
+	members       []string // digests
+	truth         *trial.Truth
+	result, story []byte
 }
 
 // readTrials reads a range of a docket; whole ones with their cases and stories.
 func readTrials(ctx context.Context, q querier, docketID int64, first, last int, whole bool) ([]*Tried, error) {
-	columns := "v.result, coalesce(v.record, 0)"
-	if whole {
-		columns = "v.result, v.story, coalesce(v.record, 0)"
+	const ofVerdict = ` FROM verdicts v WHERE v.key = entries.verdict)`
+	story := `(SELECT story` + ofVerdict
+	if !whole {
+		story = "NULL"
 	}
-	var list []*Tried
 	var rests []rest
 	var digests []string
-	err := each(ctx, q, `SELECT `+prefixed("e", entryColumns)+`, e.case_digest, e.members, e.truth, e.label_names, `+columns+`
-		FROM entries e LEFT JOIN verdicts v ON v.key = e.verdict
-		WHERE e.docket = $1 AND e.ordinal >= $2 AND e.ordinal <= $3 ORDER BY e.ordinal`,
-		[]any{docketID, int64(first), int64(last)}, func(scan func(...any) error) error {
+	list, err := rowsOf(ctx, q, `SELECT `+entryColumns+`, case_digest, members, truth, (SELECT result`+ofVerdict+`, `+story+`, coalesce((SELECT record`+ofVerdict+`, 0)
+		FROM entries WHERE docket = $1 AND ordinal >= $2 AND ordinal <= $3 ORDER BY ordinal`,
+		[]any{docketID, int64(first), int64(last)}, func(scan scanner) (*Tried, error) {
 			t := &Tried{}
 			var r rest
-			var members string
 			var err error
 			t.Entry, err = scanEntry(func(to ...any) error {
-				to = append(to, &r.digest, &members, &r.truth, &r.names, &r.result)
-				if whole {
-					to = append(to, &r.story)
-				}
-				return scan(append(to, &t.Record)...)
+				return scan(append(to, &r.digest, encoded{&r.members}, encoded{&r.truth}, &r.result, &r.story, &t.Record)...)
 			})
-			if err == nil {
-				err = parse(members, &r.members)
-			}
-			list, rests = append(list, t), append(rests, r)
+			rests = append(rests, r)
 			if whole && r.digest != "" {
 				digests = append(append(digests, r.digest), r.members...)
 			}
-			return err
+			return t, err
 		})
 	if err != nil {
 		return nil, err
@@ -139,94 +133,62 @@ func readTrials(ctx context.Context, q querier, docketID int64, first, last int,
 		return nil, err
 	}
 	for i, t := range list {
-		if err := rests[i].complete(t, cases, whole); err != nil {
+		if !whole { // a result has the ids of its members: those of one entry at a time, since there may be many
+			cases, err = readCases(ctx, q, rests[i].members)
+		}
+		if err == nil {
+			err = rests[i].complete(t, cases, whole)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("trial %s: %w", t.ID, err)
 		}
-	}
-	if !whole {
-		return list, memberIDs(ctx, q, list, rests)
 	}
 	return list, nil
 }
 
 // complete gives an entry its trial.
-func (r *rest) complete(t *Tried, cases map[string]*abi.Case, whole bool) error {
+func (r *rest) complete(t *Tried, cases caseSet, whole bool) (err error) {
 	if r.result != nil {
-		read, err := decodeTrial(r.result, r.story)
-		if err != nil {
-			return err
-		}
-		t.Trial = read
+		t.Trial, err = decodeTrial(r.result, r.story)
 	} else if whole && r.digest != "" && t.Fault == "" {
 		t.Trial = &trial.Trial{Result: trial.Result{ID: t.CaseID}}
 	}
-	if t.Trial == nil {
-		return nil
+	if err != nil || t.Trial == nil {
+		return err
 	}
-	if r.truth != "" {
-		t.Trial.Truth = &trial.Truth{}
-		if err := parse(r.truth, t.Trial.Truth); err != nil {
+	t.Trial.Truth = r.truth
+	members := make([]abi.Case, len(r.members))
+	for i, digest := range r.members {
+		if members[i], err = cases.get(digest); err != nil {
 			return err
 		}
 	}
 	if !whole {
+		for i := range members {
+			t.Trial.Result.Members = append(t.Trial.Result.Members, members[i].ID)
+		}
 		return nil
 	}
-	subject := cases[r.digest]
-	if subject == nil {
-		return fmt.Errorf("the database is damaged: case %s is missing", r.digest)
+	subject, err := cases.get(r.digest)
+	if err != nil {
+		return err
 	}
-	setCase(t.Trial, subject)
+	for beside := t.Trial; beside != nil; beside = beside.Beside { // the case is kept once
+		beside.Case = subject
+	}
 	if t.Trial.Result.Final.Status == "" {
 		t.Trial.Result.ID = subject.ID
 	}
-	var members []abi.Case
-	for _, digest := range r.members {
-		if cases[digest] == nil {
-			return fmt.Errorf("the database is damaged: case %s is missing", digest)
-		}
-		members = append(members, *cases[digest])
+	if len(members) > 0 {
+		t.Trial.Stand(members)
 	}
-	t.Trial.Stand(members)
-	if r.names != "" {
-		names := map[string]string{}
-		if err := parse(r.names, &names); err != nil {
-			return err
-		}
+	if len(t.LabelNames) > 0 {
 		if t.Trial.LabelNames == nil {
 			t.Trial.LabelNames = map[string]string{}
 		}
-		maps.Copy(t.Trial.LabelNames, names)
+		maps.Copy(t.Trial.LabelNames, t.LabelNames)
 	}
 	return nil
-}
-
-// memberIDs puts the ids of members into results whose cases are not read.
-func memberIDs(ctx context.Context, q querier, list []*Tried, rests []rest) error {
-	for i, t := range list {
-		if t.Trial == nil || len(rests[i].members) == 0 {
-			continue
-		}
-		cases, err := readCases(ctx, q, rests[i].members)
-		if err != nil {
-			return err
-		}
-		for _, digest := range rests[i].members {
-			if cases[digest] == nil {
-				return fmt.Errorf("the database is damaged: case %s is missing", digest)
-			}
-			t.Trial.Result.Members = append(t.Trial.Result.Members, cases[digest].ID)
-		}
-	}
-	return nil
-}
-
-// setCase gives a trial, and the canary's beside it, the case that is kept once.
-func setCase(t *trial.Trial, c *abi.Case) {
-	t.Case = *c
-	if t.Beside != nil {
-		setCase(t.Beside, c)
-	}
 }
 
 // Case reads the case of an entry as it was submitted.
@@ -241,4 +203,29 @@ func (s *Store) Case(ctx context.Context, id TrialID) (*docket.Entry, error) {
 	return &docket.Entry{
 		Case: t.Trial.Case, Members: t.Trial.Members, Truth: t.Trial.Truth, LabelNames: t.Trial.LabelNames, Source: t.Source, Line: t.Line,
 	}, nil
+}
+
+// decodeTrial reads the columns of a verdict; without a story the result alone.
+func decodeTrial(result, story []byte) (*trial.Trial, error) {
+	result, err := unpack(result, "a result")
+	if err == nil && story != nil {
+		story, err = unpack(story, "a trial")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return journal.DecodeTrial(result, story)
+}
+
+// doubt is how much a result needs a person, in [0, 1]: 1 without a label, and else 1 less the confidence.
+func doubt(final *trial.Final) float64 {
+	if final.Classification == "" {
+		return 1
+	}
+	return 1 - final.Confidence
+}
+
+// verdictKey is what a verdict is unique by: the digests of its case and its configuration, and the generation.
+func verdictKey(caseDigest string, generation int64, configuration string) string {
+	return digestOf([]byte(caseDigest + "\n" + strconv.FormatInt(generation, 10) + "\n" + configuration))
 }

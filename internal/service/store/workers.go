@@ -2,23 +2,56 @@ package store
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
+	"os"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/flock"
 )
+
+// ErrInUse: another process tries the cases of this SQLite file.
+var ErrInUse = errors.New("another process works on this database")
+
+// ClaimWork says that this process is going to try cases. On SQLite one process at a time may, else the error is ErrInUse; on PostgreSQL
+// any number may. The caller calls release when it has stopped.
+func (s *Store) ClaimWork(ctx context.Context) (release func(), err error) {
+	d, ok := s.db.(*lite)
+	if !ok {
+		return func() {}, nil
+	}
+	file, err := os.OpenFile(d.path+".worker", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	release = func() { _ = flock.Release(file) }
+	if err = flock.TryLock(file); errors.Is(err, flock.ErrLocked) {
+		err = fmt.Errorf("%s: %w", d.path, ErrInUse)
+	}
+	if err == nil {
+		err = s.change(ctx, `DELETE FROM workers`)
+	}
+	if err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
 
 // WorkerInfo is a process that tries cases.
 type WorkerInfo struct {
 	ID, Machine, Version string
 	Started, Seen        time.Time
-	// Running is how many batches it has begun, Generations which ones they have.
+	// Running is how many batches it has begun.
 	Running int
 }
 
-const workerColumns = `w.id, w.machine, w.version, w.started, w.seen,
-	(SELECT count(*) FROM batches b WHERE b.worker = w.id AND b.state = 'running')`
+// WorkerTimeout is how long a worker may be silent before it counts as dead.
+const WorkerTimeout = 10 * time.Second
 
-// clock is the time by which workers are seen and leases end. The clocks of machines may differ by hours, and jump: on PostgreSQL it is
-// the server's. On SQLite there is one process.
+// clock is the time by which workers are seen. The clocks of machines may differ by hours, and jump: on PostgreSQL it is the server's. On
+// SQLite there is one process.
 func (s *Store) clock(ctx context.Context, q querier) (now int64, err error) {
 	if s.db.name() == "sqlite" {
 		return s.now(), nil
@@ -37,17 +70,11 @@ func (s *Store) liveWorkers(ctx context.Context, q querier) ([]WorkerInfo, error
 		}
 		since = now - WorkerTimeout.Microseconds()
 	}
-	list := []WorkerInfo{}
-	err := each(ctx, q, `SELECT `+workerColumns+` FROM workers w WHERE w.seen > $1 ORDER BY w.id`, []any{since},
-		func(scan func(...any) error) error {
-			var w WorkerInfo
-			var started, seen int64
-			err := scan(&w.ID, &w.Machine, &w.Version, &started, &seen, &w.Running)
-			w.Started, w.Seen = at(started), at(seen)
-			list = append(list, w)
-			return err
-		})
-	return list, err
+	return rowsOf(ctx, q, `SELECT w.id, w.machine, w.version, w.started, w.seen, (SELECT count(*) FROM batches b WHERE b.worker = w.id AND b.state = 'running')
+		FROM workers w WHERE w.seen > $1 ORDER BY w.id`, []any{since}, func(scan scanner) (w WorkerInfo, err error) {
+		err = scan(&w.ID, &w.Machine, &w.Version, moment{&w.Started}, moment{&w.Seen}, &w.Running)
+		return w, err
+	})
 }
 
 // Workers lists the live ones.
@@ -59,53 +86,59 @@ func (s *Store) Workers(ctx context.Context) (list []WorkerInfo, err error) {
 	return list, err
 }
 
-// RegisterWorker adds a worker, or the same one again. Its times are set.
-func (s *Store) RegisterWorker(ctx context.Context, w WorkerInfo) error {
-	return s.write(ctx, func(t *tx) error {
+// Beat says that a worker lives, which batches it has and how many more it could take. Batches that it has begun and does not have, and
+// those of workers that are not there, wait again. Where more batches wait than there are tickets, as when the worker of one was killed,
+// others are added. beats are how often each worker has said so: a worker can notice by its own clock whose stand still.
+func (s *Store) Beat(ctx context.Context, w WorkerInfo, has []int64, free int) (beats map[string]int64, err error) {
+	err = s.write(ctx, func(t *tx) error {
 		now, err := s.clock(ctx, t)
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(ctx, `INSERT INTO workers (id, role, machine, version, started, beats, seen) VALUES ($1, '', $2, $3, $4, 0, $4)
-			ON CONFLICT (id) DO UPDATE SET seen = excluded.seen`, w.ID, text(w.Machine, maxName), text(w.Version, maxName), now)
-		return err
-	})
-}
-
-// RemoveWorker removes a worker that has stopped.
-func (s *Store) RemoveWorker(ctx context.Context, id string) error {
-	return s.write(ctx, func(t *tx) error {
-		_, err := t.exec(ctx, `DELETE FROM workers WHERE id = $1`, id)
-		return err
-	})
-}
-
-// BatchInfo is a batch as it stands in the queue.
-type BatchInfo struct {
-	ID          int64
-	Tag         int64 // batches with smaller tags come first
-	First, Last int   // ordinals
-	State       string
-	Attempt     int
-	Worker      string
-	Generation  int64
-}
-
-// Batches lists those of a docket, in its order.
-func (s *Store) Batches(ctx context.Context, docketID int64) ([]BatchInfo, error) {
-	list := []BatchInfo{}
-	err := each(ctx, s.db, `SELECT id, tag, first, last, state, attempt, worker, generation FROM batches WHERE docket = $1 ORDER BY first`, []any{docketID},
-		func(scan func(...any) error) error {
-			var b BatchInfo
-			err := scan(&b.ID, &b.Tag, &b.First, &b.Last, &b.State, &b.Attempt, &b.Worker, &b.Generation)
-			list = append(list, b)
+		t.run(ctx, `INSERT INTO workers (id, machine, version, started, beats, seen) VALUES ($1, $2, $3, $4, 0, $4)
+			ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, beats = workers.beats + 1`,
+			w.ID, text(w.Machine, maxName), text(w.Version, maxName), now)
+		var own where
+		own.add("worker = ?", w.ID)
+		if len(has) > 0 {
+			own.in("id NOT", anys(has))
+		}
+		t.run(ctx, `UPDATE batches SET state = 'queued'`+own.text()+` AND state = 'running'`, own.args...)
+		if err := t.orphans(ctx); err != nil {
+			return err
+		}
+		var waiting int
+		if err := one(ctx, t, `SELECT count(*) FROM (SELECT 1 FROM batches WHERE state = 'queued' LIMIT $1) waiting`, []any{int64(max(free, 0))}, &waiting); err != nil {
+			return err
+		}
+		if err := t.wake(ctx, waiting); err != nil {
+			return err
+		}
+		beats = map[string]int64{}
+		return each(ctx, t, `SELECT id, beats FROM workers`, nil, func(scan scanner) error {
+			var id string
+			var n int64
+			err := scan(&id, &n)
+			beats[id] = n
 			return err
 		})
-	return list, err
+	})
+	return beats, err
 }
 
-// DocumentsKept counts the texts that are kept by themselves, and their bytes before compression.
-func (s *Store) DocumentsKept(ctx context.Context) (n, bytes int64, err error) {
-	err = one(ctx, s.db, `SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM documents`, nil, &n, &bytes)
-	return n, bytes, err
+// orphans queues the batches again whose workers are gone.
+func (t *tx) orphans(ctx context.Context) error {
+	n, err := t.exec(ctx, `UPDATE batches SET state = 'queued' WHERE state = 'running' AND NOT EXISTS (SELECT 1 FROM workers w WHERE w.id = batches.worker)`)
+	if err != nil {
+		return err
+	}
+	return t.wake(ctx, int(n))
+}
+
+// RemoveWorker removes a worker that has stopped, or is silent: its batches wait again.
+func (s *Store) RemoveWorker(ctx context.Context, id string) error {
+	return s.write(ctx, func(t *tx) error {
+		t.run(ctx, `DELETE FROM workers WHERE id = $1`, id)
+		return t.orphans(ctx)
+	})
 }

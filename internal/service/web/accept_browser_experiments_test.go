@@ -19,7 +19,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/service/local"
+	"github.com/shadowcourt/shadowcourt/internal/service/client"
 )
 
 // ran runs a program in a folder and gives what it wrote; a test that fails is no error.
@@ -152,7 +152,7 @@ func command(t *testing.T, args ...string) *service {
 	if address == "" {
 		t.Fatal("the service did not start")
 	}
-	own, err := local.Find(address)
+	own, err := client.FindOwn(address)
 	if err != nil {
 		t.Fatal(err)
 	}

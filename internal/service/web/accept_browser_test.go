@@ -421,7 +421,7 @@ func TestAccept_UI3_SwapWaitsForWorkersAndTellsTheirReasons(t *testing.T) {
 	s := newService(t, serviceOptions{frozen: true})
 	id := s.addGeneration("a judge that does not load", nil)
 	ctx := t.Context()
-	if err := s.store.RegisterWorker(ctx, store.WorkerInfo{ID: "w1", Machine: "build-7", Version: "v1"}); err != nil {
+	if _, err := s.store.Beat(ctx, store.WorkerInfo{ID: "w1", Machine: "build-7", Version: "v1"}, nil, 0); err != nil {
 		t.Fatal(err)
 	}
 	b := newBrowser(t, s, 1280, 860)

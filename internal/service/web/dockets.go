@@ -10,11 +10,14 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/service/api"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
 // docketView is a docket in a list, or on its page.
 type docketView struct {
-	Docket
+	store.Docket
+	*store.Counts
 	Href string
 	// Done is how many cases have ended, in percent; Running says whether more come.
 	Done    int
@@ -34,14 +37,15 @@ type barPart struct {
 // Width of the part.
 func (p barPart) Width() int { return p.To - p.From }
 
-func newDocketView(d Docket) docketView {
-	v := docketView{Docket: d, Href: "/dockets/" + strconv.FormatInt(d.ID, 10), Done: share(d.Tried+d.Faults, d.Cases)}
-	v.Running = d.State == StateReceiving || d.State == StateQueued || d.State == StateRunning
+func docketPath(id int64) string { return "/dockets/" + strconv.FormatInt(id, 10) }
+
+func newDocketView(d *store.Docket, counts *store.Counts) docketView {
+	v := docketView{Docket: *d, Counts: counts, Href: docketPath(d.ID), Done: share(d.Tried+d.Faults, d.Cases), Running: !d.State.Ended()}
 	at, counted := 0, 0
 	all := max(d.Cases, 1)
 	for _, status := range trial.Statuses() {
-		open := d.OpenBy[status]
-		for _, part := range []barPart{{Status: status, Count: d.ByStatus[status] - open}, {Status: status, Open: true, Count: open}} {
+		open := counts.OpenBy[status]
+		for _, part := range []barPart{{Status: status, Count: counts.ByStatus[status] - open}, {Status: status, Open: true, Count: open}} {
 			if part.Count == 0 {
 				continue
 			}
@@ -55,36 +59,44 @@ func newDocketView(d Docket) docketView {
 }
 
 func (s *site) dockets(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	list, err := s.config.Backend.Dockets(r.Context(), DocketsQuery{
-		Text: strings.TrimSpace(q.Get("q")), Repository: q.Get("repository"), State: q.Get("state"), Cursor: q.Get("cursor"),
-	})
+	q, ctx := r.URL.Query(), r.Context()
+	f := store.DocketFilter{Text: strings.TrimSpace(q.Get("q")), Repository: q.Get("repository"), State: store.State(q.Get("state")), Limit: pageSize}
+	if cursor := q.Get("cursor"); cursor != "" {
+		if f.Before = int64(atoi(cursor)); f.Before < 1 {
+			return errCursor
+		}
+	}
+	rows, err := s.Store.Dockets(ctx, f)
 	if err != nil {
 		return err
 	}
-	states := []string{StateQueued, StateRunning, StateDone, StateFailed, StateCancelled}
+	ids := make([]int64, len(rows))
+	for i := range rows {
+		ids[i] = rows[i].ID
+	}
+	counts, err := s.Store.CountsOf(ctx, ids...)
+	if err != nil {
+		return err
+	}
+	repositories, err := s.Store.Repositories(ctx)
+	if err != nil {
+		return err
+	}
+	next := ""
+	if len(rows) == pageSize {
+		next = strconv.FormatInt(ids[pageSize-1], 10)
+	}
+	states := []store.State{store.Queued, store.Running, store.Done, store.Failed, store.Cancelled}
 	v := struct {
-		Text        string
-		Filters     []filter
-		Filtered    bool
-		Dockets     []docketView
-		Next, First string
-		MaxUpload   int
+		listing
+		Dockets   []docketView
+		MaxUpload int
 	}{
-		Text: q.Get("q"), Filtered: q.Get("q") != "" || q.Get("repository") != "" || q.Get("state") != "", MaxUpload: int(s.config.MaxUpload),
-		Filters: []filter{
-			newFilter("repository", "Repository", "every repository", q.Get("repository"), texts(list.Repositories)...),
-			newFilter("state", "State", "every state", q.Get("state"), texts(states)...),
-		},
+		listing:   newListing(r, next, repositoryFilter(q, repositories), newFilter(q, "state", "State", "every state", texts(states)...)),
+		MaxUpload: int(s.MaxUpload),
 	}
-	for i := range list.Dockets {
-		v.Dockets = append(v.Dockets, newDocketView(list.Dockets[i]))
-	}
-	if list.Next != "" {
-		v.Next = withQuery(r.URL, "cursor", list.Next)
-	}
-	if q.Get("cursor") != "" {
-		v.First = withQuery(r.URL, "cursor", "")
+	for i := range rows {
+		v.Dockets = append(v.Dockets, newDocketView(&rows[i], counts[ids[i]]))
 	}
 	return s.show(w, r, http.StatusOK, &view{Page: "dockets", Section: "dockets", Title: "Dockets", Live: -1, Data: v})
 }
@@ -94,34 +106,34 @@ func (s *site) docket(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	d, err := s.config.Backend.Docket(r.Context(), id)
+	q, ctx := r.URL.Query(), r.Context()
+	d, err := s.Store.Docket(ctx, id)
 	if err != nil {
 		return err
 	}
-	q := r.URL.Query()
-	list, err := s.config.Backend.Entries(r.Context(), id, EntriesQuery{Text: strings.TrimSpace(q.Get("q")), Status: q.Get("status"), Cursor: q.Get("cursor")})
+	counts, err := s.Store.CountsOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, names, err := s.Store.LabelsOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	f := store.EntryFilter{Docket: id, Text: strings.TrimSpace(q.Get("q"))}
+	if status := q.Get("status"); status != "" {
+		f.Statuses = []trial.Status{trial.Status(status)}
+	}
+	list, next, err := s.list(ctx, f, q.Get("cursor"))
 	if err != nil {
 		return err
 	}
 	v := struct {
 		docketView
-		Text        string
-		Filters     []filter
-		Filtered    bool
-		Entries     []entryView
-		Next, First string
-		API         string
-	}{
-		docketView: newDocketView(*d), Text: q.Get("q"), Filtered: q.Get("q") != "" || q.Get("status") != "", Entries: entryViews(list.Entries),
-		Filters: []filter{newFilter("status", "Status", "every status", q.Get("status"), statusOptions()...)},
-		API:     "/api/v1/dockets/" + strconv.FormatInt(id, 10),
-	}
-	if list.Next != "" {
-		v.Next = withQuery(r.URL, "cursor", list.Next)
-	}
-	if q.Get("cursor") != "" {
-		v.First = withQuery(r.URL, "cursor", "")
-	}
+		listing
+		Names   map[string]string // of labels
+		Entries []entryView
+		API     string
+	}{newDocketView(&d, counts[id]), newListing(r, next, statusFilter(q)), names, list, api.Prefix + docketPath(id)}
 	page := &view{Page: "docket", Section: "dockets", Title: d.Name, Data: v}
 	if v.Running {
 		page.Live = id
@@ -129,78 +141,56 @@ func (s *site) docket(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, http.StatusOK, page)
 }
 
-// number is the ID in the path.
-func number(r *http.Request) (int64, error) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	if err != nil || id <= 0 {
-		return 0, ErrNotFound
-	}
-	return id, nil
-}
-
 // upload takes a report by a form. Its fields come before the file, so that the file can be read as it arrives.
 func (s *site) upload(w http.ResponseWriter, r *http.Request) error {
-	r.Body = httplimit.Streaming(w, r.Body, s.config.MaxUpload+httplimit.BodyBytes)
+	r.Body = httplimit.Streaming(w, r.Body, s.MaxUpload+httplimit.BodyBytes)
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return &UserError{"the form must be sent as multipart/form-data"}
+		return invalid("the form must be sent as multipart/form-data")
 	}
-	var u Upload
+	in := &api.Submission{Format: "auto", Groups: true}
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
-			return &UserError{"no report was chosen"}
+			return invalid("no report was chosen")
 		}
 		if err != nil {
-			return &UserError{"the upload broke off; send it again"}
+			return errUpload
 		}
-		if part.FormName() == "report" && part.FileName() != "" {
-			return s.submit(w, r, u, part)
+		if part.FormName() != "report" || part.FileName() == "" {
+			if err := field(in, part); err != nil {
+				return err
+			}
+			continue
 		}
-		if err := field(&u, part); err != nil {
-			return err
+		if in.Name == "" {
+			in.Name = part.FileName()
 		}
+		d, _, err := s.Submit(r.Context(), in, part, func() { httplimit.Stop(w) })
+		if err == nil {
+			http.Redirect(w, r, docketPath(d.ID), http.StatusSeeOther)
+		}
+		return err
 	}
 }
 
-func field(u *Upload, part *multipart.Part) error {
+func field(in *api.Submission, part *multipart.Part) error {
 	const most = 1 << 10
-	into := map[string]*string{"name": &u.Name, "repository": &u.Repository, "revision": &u.Revision, "format": &u.Format}[part.FormName()]
+	into := map[string]*string{"name": &in.Name, "repository": &in.Repository, "revision": &in.Revision, "format": &in.Format}[part.FormName()]
 	if into == nil {
 		return nil
 	}
 	text, err := io.ReadAll(io.LimitReader(part, most+1))
 	if err != nil {
-		return &UserError{"the upload broke off; send it again"}
+		return errUpload
 	}
 	if len(text) > most {
-		return &UserError{part.FormName() + " may have at most 1 KiB"}
+		return invalid(part.FormName() + " may have at most 1 KiB")
 	}
 	*into = strings.TrimSpace(string(text))
 	return nil
 }
 
-func (s *site) submit(w http.ResponseWriter, r *http.Request, u Upload, file *multipart.Part) error {
-	if u.Name == "" {
-		u.Name = file.FileName()
-	}
-	u.Body = file
-	id, err := s.config.Backend.Submit(r.Context(), u)
-	if err != nil {
-		return err
-	}
-	http.Redirect(w, r, "/dockets/"+strconv.FormatInt(id, 10), http.StatusSeeOther)
-	return nil
-}
-
 func (s *site) cancel(w http.ResponseWriter, r *http.Request) error {
-	id, err := number(r)
-	if err != nil {
-		return err
-	}
-	if err := s.config.Backend.Cancel(r.Context(), id); err != nil {
-		return err
-	}
-	http.Redirect(w, r, "/dockets/"+strconv.FormatInt(id, 10)+"?did=cancel", http.StatusSeeOther)
-	return nil
+	return act(w, r, s.Cancel, func(id int64) string { return docketPath(id) + "?did=cancel" })
 }

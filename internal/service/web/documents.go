@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/quotes"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
 // How much of a document a page shows at first, and how much each press of a button adds.
@@ -38,7 +39,7 @@ type documentView struct {
 
 // documentPart is a window, or the lines between two windows.
 type documentPart struct {
-	Entry EntryID
+	Entry store.TrialID
 	Index int
 	Lines []documentLine
 	// From and To are the lines that are not shown, from 1; 0 for a window.
@@ -133,7 +134,7 @@ func lineID(document, line int) string {
 }
 
 // markTrial marks what the trial, or without one the case, quotes.
-func (l *library) markTrial(c *Case) {
+func (l *library) markTrial(c *caseView) {
 	labels := c.Labels
 	class := func(label string) string { return labelOf(labels, label).Class }
 	defer l.markFirst()
@@ -186,7 +187,7 @@ func (l *library) markPass(p *trial.Pass, class func(string) string) {
 }
 
 // views are the documents as the page shows them: those with quotes first.
-func (l *library) views(entry EntryID) []documentView {
+func (l *library) views(entry store.TrialID) []documentView {
 	list := make([]documentView, len(l.documents))
 	for i := range l.documents {
 		list[i] = l.view(entry, i)
@@ -198,7 +199,7 @@ func (l *library) views(entry EntryID) []documentView {
 	return list
 }
 
-func (l *library) view(entry EntryID, index int) documentView {
+func (l *library) view(entry store.TrialID, index int) documentView {
 	d := &l.documents[index]
 	v := documentView{Index: index, Name: sanitize.Line(d.Name), Lines: lineCount(d.Text), Size: len(d.Text), Quoted: len(l.marks[index]), Diff: isDiff(d)}
 	next, budget := 1, mostLines
@@ -329,7 +330,7 @@ func (s *site) document(w http.ResponseWriter, r *http.Request) error {
 	}
 	index, err := strconv.Atoi(r.PathValue("n"))
 	if err != nil || index < 0 || index >= len(c.Case.Documents) {
-		return ErrNotFound
+		return store.ErrNotFound
 	}
 	l := newLibrary(c.Case.Documents)
 	l.markTrial(c)
@@ -346,7 +347,7 @@ func (s *site) document(w http.ResponseWriter, r *http.Request) error {
 		v.Parts = append(v.Parts, documentPart{Entry: c.ID, Index: index, From: last + 1, To: to})
 	}
 	return s.show(w, r, http.StatusOK, &view{Page: "document", Section: "inbox", Title: v.Name, Data: struct {
-		Case     *Case
+		Case     *caseView
 		Document documentView
 	}{c, v}})
 }

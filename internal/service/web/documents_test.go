@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
 // Windows and the buttons between them are all lines of a document, in order and each once.
@@ -25,7 +26,7 @@ func TestWindowsCoverTheDocument(t *testing.T) {
 			l.quote(fmt.Sprintf("log:L%d", n), fmt.Sprintf("line %d", n), "l1", "a test", 0.5)
 		}
 		next := 1
-		for _, part := range l.view(EntryID{1, 1}, 0).Parts {
+		for _, part := range l.view(store.TrialID{Docket: 1, Ordinal: 1}, 0).Parts {
 			if part.From > 0 {
 				if part.From != next || part.To < part.From {
 					t.Fatalf("of %d lines, %d to %d are hidden behind line %d", lines, part.From, part.To, next-1)
@@ -87,11 +88,6 @@ func TestTexts(t *testing.T) {
 	for in, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234"} {
 		if got := thousands(in); got != want {
 			t.Errorf("%d is %s", in, got)
-		}
-	}
-	for id, ok := range map[string]bool{"1-1": true, "17-203": true, "0-1": false, "1-0": false, "01-1": false, "1": false, "1-1-1": false, "-1-1": false, "a-b": false, "1-99999999999": false} {
-		if _, err := ParseEntryID(id); (err == nil) != ok {
-			t.Errorf("%q: %v", id, err)
 		}
 	}
 	if got := clip("ä"+strings.Repeat("x", 9), 1); got != "…" {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
 // How often a page that follows is told of changes at most, and how often a silent connection is kept awake.
@@ -16,6 +17,29 @@ const (
 	keepAlive = 20 * time.Second
 )
 
+// stale says that what a page shows may be stale.
+type stale struct {
+	// Docket is the docket that changed; 0 where everything may have changed.
+	Docket int64 `json:"docket,omitempty"`
+	// Modules: generations or workers changed. Corrections: a case was corrected.
+	Modules     bool `json:"modules,omitempty"`
+	Corrections bool `json:"corrections,omitempty"`
+}
+
+func staleBy(e store.Event) (out stale) {
+	switch e.Kind {
+	case store.EventDocket:
+		out.Docket = e.ID
+	case store.EventGeneration:
+		out.Modules = true
+	case store.EventCorrection:
+		out.Corrections = true
+	case store.EventResync:
+		out.Modules, out.Corrections = true, true
+	}
+	return out
+}
+
 // changes tells a page that what it shows is stale, by server-sent events. The page then fetches itself again.
 func (s *site) changes(w http.ResponseWriter, r *http.Request) error {
 	docket := int64(atoi(r.URL.Query().Get("docket")))
@@ -23,16 +47,19 @@ func (s *site) changes(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
 	out := httplimit.Writing(w)
-	list := s.config.Backend.Changes(r.Context())
+	events := s.Store.Subscribe(r.Context())
 	awake := time.NewTicker(keepAlive)
 	defer awake.Stop()
 	// Not before calm a change is sent; those that come meanwhile wait together.
 	var calm, later <-chan time.Time
-	var pending Change
+	var pending stale
 	send := func() bool {
 		calm, later = time.After(quiet), nil
-		err := writeEvent(out, pending)
-		pending = Change{}
+		data, err := json.Marshal(pending)
+		if err == nil {
+			_, err = fmt.Fprintf(out, "event: change\ndata: %s\n\n", data)
+		}
+		pending = stale{}
 		return err == nil
 	}
 	if !send() {
@@ -40,14 +67,15 @@ func (s *site) changes(w http.ResponseWriter, r *http.Request) error {
 	}
 	for {
 		select {
-		case c, ok := <-list:
+		case e, ok := <-events:
 			if !ok {
 				return nil
 			}
+			c := staleBy(e)
 			if docket > 0 && c.Docket != 0 && c.Docket != docket {
 				continue
 			}
-			pending = Change{c.Docket, pending.Modules || c.Modules, pending.Corrections || c.Corrections}
+			pending = stale{c.Docket, pending.Modules || c.Modules, pending.Corrections || c.Corrections}
 			switch {
 			case calm != nil:
 				later, calm = calm, nil
@@ -56,7 +84,7 @@ func (s *site) changes(w http.ResponseWriter, r *http.Request) error {
 					return nil
 				}
 			}
-		case <-s.config.Stop:
+		case <-s.Stop:
 			return nil
 		case <-calm:
 			calm = nil
@@ -70,17 +98,4 @@ func (s *site) changes(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 	}
-}
-
-func writeEvent(w io.Writer, c Change) error {
-	data, err := json.Marshal(struct {
-		Docket      int64 `json:"docket,omitempty"`
-		Modules     bool  `json:"modules,omitempty"`
-		Corrections bool  `json:"corrections,omitempty"`
-	}{c.Docket, c.Modules, c.Corrections})
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "event: change\ndata: %s\n\n", data)
-	return err
 }

@@ -1,135 +1,35 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
-
-// entryView is a case in a list.
-type entryView struct {
-	Entry
-	// Headline is the subject, Name the ID; both not empty.
-	Headline, Name        string
-	Href                  string
-	Answer, LightSaid, Is labelView
-	// Right and Wrong say what is known of the answer.
-	Right, Wrong bool
-}
-
-func newEntryView(e Entry) entryView {
-	v := entryView{
-		Entry: e, Headline: e.About, Name: e.CaseID, Href: "/trials/" + e.ID.String(),
-		Answer: labelOf(e.Labels, e.Label), LightSaid: labelOf(e.Labels, e.Light), Is: labelOf(e.Labels, e.Truth),
-	}
-	if strings.TrimSpace(v.Headline) == "" {
-		v.Headline = v.Name
-	}
-	if e.Tried && e.Truth != "" {
-		v.Right = e.Label == e.Truth
-		v.Wrong = !v.Right && e.Label != ""
-	}
-	return v
-}
-
-func entryViews(list []Entry) []entryView {
-	views := make([]entryView, len(list))
-	for i := range list {
-		views[i] = newEntryView(list[i])
-	}
-	return views
-}
-
-// labelButton sets a label; the first nine have a key.
-type labelButton struct {
-	labelView
-	Key int
-	// Answer is the label that the court gave, Current the one that was set.
-	Answer, Current bool
-}
-
-func buttonsOf(e Entry) []labelButton {
-	list := make([]labelButton, len(e.Labels))
-	for i, l := range e.Labels {
-		list[i] = labelButton{labelView: labelOf(e.Labels, l.ID), Key: i + 1, Answer: e.Tried && l.ID == e.Label, Current: e.Corrected && l.ID == e.Truth}
-	}
-	return list
-}
 
 // groupView is a group of the inbox.
 type groupView struct {
-	Group
+	store.Group
 	Row     entryView
 	Buttons []labelButton
-	Why     string
 }
 
 // inboxView is the page of the inbox.
 type inboxView struct {
-	Query                 url.Values
-	Text                  string
+	listing
 	OpenGroups, OpenCases int
 	Groups                []groupView
-	Next, First, Here     string
-	Filters               []filter
-	Filtered              bool
+	Here                  string
 	// Labels are those that all groups of the page have, for a selection without the script, which shows those of the selected.
 	Labels []labelView
-}
-
-// filter is a list to choose from.
-type filter struct {
-	Name, Title string
-	Options     []option
-}
-
-type option struct {
-	Value, Text string
-	Selected    bool
-}
-
-func newFilter(name, title, all, value string, options ...option) filter {
-	f := filter{name, title, append([]option{{"", all, value == ""}}, options...)}
-	known := value == ""
-	for i := range f.Options {
-		if f.Options[i].Value == value {
-			f.Options[i].Selected, known = true, true
-		}
-	}
-	if !known {
-		f.Options = append(f.Options, option{value, value, true})
-	}
-	return f
-}
-
-func texts(list []string) []option {
-	options := make([]option, len(list))
-	for i, text := range list {
-		options[i] = option{Value: text, Text: text}
-	}
-	return options
-}
-
-func labelOptions(list []Label) []option {
-	options := make([]option, len(list))
-	for i, l := range list {
-		options[i] = option{Value: l.ID, Text: labelView{ID: l.ID, Name: l.ID}.named(l.Name).Name}
-	}
-	return options
-}
-
-func statusOptions() []option {
-	var options []option
-	for _, s := range trial.Statuses() {
-		options = append(options, option{Value: string(s), Text: string(s)})
-	}
-	return options
 }
 
 // ages are what the inbox can be limited to.
@@ -140,106 +40,102 @@ func (s *site) since(age string) time.Time {
 	if err != nil || days <= 0 || days > 10000 {
 		return time.Time{}
 	}
-	return s.config.Now().AddDate(0, 0, -days)
+	return s.Now().AddDate(0, 0, -days)
 }
 
-// inboxQuery reads the filters of the inbox from its address.
-func (s *site) inboxQuery(q url.Values) InboxQuery {
-	return InboxQuery{
-		Text: strings.TrimSpace(q.Get("q")), Repository: q.Get("repository"), Label: q.Get("label"), Status: q.Get("status"),
-		Since: s.since(q.Get("age")), Cursor: q.Get("cursor"),
+// inboxFilter reads the filters of the inbox from its address.
+func (s *site) inboxFilter(q url.Values) *api.InboxFilter {
+	return &api.InboxFilter{
+		Text: strings.TrimSpace(q.Get("q")), Repository: q.Get("repository"), Label: q.Get("label"), Status: q.Get("status"), Since: s.since(q.Get("age")),
 	}
 }
 
 func (s *site) inbox(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query()
-	query := s.inboxQuery(q)
-	box, err := s.config.Backend.Inbox(r.Context(), query)
+	q, ctx := r.URL.Query(), r.Context()
+	f := s.inboxFilter(q).Store()
+	if f.Limit, f.After = pageSize, q.Get("cursor"); f.After != "" && !store.IsInboxCursor(f.After) {
+		return errCursor
+	}
+	box, err := s.Store.Inbox(ctx, f)
+	if err != nil {
+		return err
+	}
+	samples := make([]store.Entry, len(box.Groups))
+	for i := range box.Groups {
+		samples[i] = box.Groups[i].Sample
+	}
+	rows := s.entries(ctx, samples)
+	repositories, err := s.Store.Repositories(ctx)
+	if err != nil {
+		return err
+	}
+	labels, err := s.openLabels(ctx, rows)
 	if err != nil {
 		return err
 	}
 	v := inboxView{
-		Query: q, Text: query.Text, OpenGroups: box.OpenGroups, OpenCases: box.OpenCases,
-		Here: withQuery(r.URL), Filtered: query.Text != "" || query.Repository != "" || query.Label != "" || query.Status != "" || q.Get("age") != "",
-		Filters: []filter{
-			newFilter("repository", "Repository", "every repository", query.Repository, texts(box.Repositories)...),
-			newFilter("label", "Label", "every label", query.Label, labelOptions(box.Labels)...),
-			newFilter("status", "Status", "every status", query.Status, statusOptions()...),
-			newFilter("age", "Age", "any age", q.Get("age"), ages...),
-		},
+		listing: newListing(r, box.Next, repositoryFilter(q, repositories), newFilter(q, "label", "Label", "every label", labels...),
+			statusFilter(q), newFilter(q, "age", "Age", "any age", ages...)),
+		OpenGroups: box.Total, OpenCases: box.Entries, Here: withQuery(r.URL), Labels: commonLabels(rows),
 	}
 	for i := range box.Groups {
-		g := &box.Groups[i]
-		v.Groups = append(v.Groups, groupView{Group: *g, Row: newEntryView(g.Lead), Buttons: buttonsOf(g.Lead), Why: whyOpen(&g.Lead)})
-	}
-	v.Labels = commonLabels(box.Groups)
-	if box.Next != "" {
-		v.Next = withQuery(r.URL, "cursor", box.Next)
-	}
-	if query.Cursor != "" {
-		v.First = withQuery(r.URL, "cursor", "")
+		v.Groups = append(v.Groups, groupView{box.Groups[i], rows[i], rows[i].buttons()})
 	}
 	return s.show(w, r, http.StatusOK, &view{Page: "inbox", Section: "inbox", Title: "Inbox", Live: -1, Data: v})
 }
 
-// whyOpen says in a few words why a person is needed.
-func whyOpen(e *Entry) string {
-	switch {
-	case e.Fault != "":
-		return "no trial"
-	case e.Label == "":
-		return e.Status.Meaning()
-	}
-	return ""
-}
-
-// commonLabels are the labels that every group has: only those can be set for a selection.
-func commonLabels(groups []Group) []labelView {
-	var list []labelView
-	if len(groups) == 0 {
-		return nil
-	}
-	for _, l := range groups[0].Lead.Labels {
-		everywhere := true
-		for i := range groups {
-			if !hasLabel(groups[i].Lead.Labels, l.ID) {
-				everywhere = false
+// openLabels are the labels of all that is in the inbox, with the names that the rows of this page have for them.
+func (s *site) openLabels(ctx context.Context, rows []entryView) ([]option, error) {
+	counts, err := s.Store.OpenLabels(ctx)
+	var options []option
+	for _, c := range counts {
+		if c.Label == "" {
+			continue
+		}
+		name := ""
+		for i := range rows {
+			for _, known := range rows[i].Labels {
+				if known.ID == c.Label && name == "" {
+					name = known.Name
+				}
 			}
 		}
-		if everywhere {
-			list = append(list, labelOf(groups[0].Lead.Labels, l.ID))
+		options = append(options, option{Value: c.Label, Text: labelView{ID: c.Label, Name: c.Label}.named(name).Name})
+	}
+	return options, err
+}
+
+// commonLabels are the labels that every row has: only those can be set for a selection.
+func commonLabels(rows []entryView) []labelView {
+	var list []labelView
+	if len(rows) == 0 {
+		return nil
+	}
+	for _, l := range rows[0].Labels {
+		lacks := func(v entryView) bool {
+			return !slices.ContainsFunc(v.Labels, func(other label) bool { return other.ID == l.ID })
+		}
+		if !slices.ContainsFunc(rows, lacks) {
+			list = append(list, labelOf(rows[0].Labels, l.ID))
 		}
 	}
 	return list
 }
 
-func hasLabel(labels []Label, id string) bool {
-	for _, l := range labels {
-		if l.ID == id {
-			return true
-		}
-	}
-	return false
-}
-
 func (s *site) members(w http.ResponseWriter, r *http.Request) error {
 	key := r.URL.Query().Get("key")
-	list, err := s.config.Backend.Members(r.Context(), key, r.URL.Query().Get("cursor"))
+	list, next, err := s.list(r.Context(), (&store.InboxFilter{}).Entries(key), r.URL.Query().Get("cursor"))
 	if err != nil {
 		return err
 	}
 	v := struct {
+		listing
 		Key     string
 		Entries []entryView
 		Labels  []labelButton
-		Next    string
-		Here    string
-	}{Key: key, Entries: entryViews(list.Entries), Here: withQuery(r.URL)}
-	if len(list.Entries) > 0 {
-		v.Labels = buttonsOf(list.Entries[0])
-	}
-	if list.Next != "" {
-		v.Next = withQuery(r.URL, "cursor", list.Next)
+	}{listing: newListing(r, next), Key: key, Entries: list}
+	if len(list) > 0 {
+		v.Labels = list[0].buttons()
 	}
 	return s.show(w, r, http.StatusOK, &view{Page: "members", Section: "inbox", Title: "Cases of one group", Data: v})
 }
@@ -247,87 +143,85 @@ func (s *site) members(w http.ResponseWriter, r *http.Request) error {
 // correct sets the label of groups and of single cases. The script gets JSON, a plain form is sent back to its page.
 func (s *site) correct(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
-		return &UserError{"the form can't be read: it must be urlencoded and at most 1 MiB"}
+		return errForm
 	}
-	c := Correcting{Label: r.PostForm.Get("label"), Groups: r.PostForm["group"]}
+	label, groups, entries := r.PostForm.Get("label"), r.PostForm["group"], r.PostForm["entry"]
+	switch {
+	case label == "":
+		return invalid("no label was chosen")
+	case len(entries)+len(groups) == 0:
+		return invalid("nothing was selected: choose cases or groups, then a label")
+	}
 	// A group is corrected as the page showed it: with the filters of its address.
+	filter := &api.InboxFilter{}
 	if page, err := url.Parse(auth.ReturnPath(r.PostForm.Get("back"))); err == nil && page.Path == "/" {
-		c.Filter = s.inboxQuery(page.Query())
+		filter = s.inboxFilter(page.Query())
 	}
-	for _, text := range r.PostForm["entry"] {
-		id, err := ParseEntryID(text)
+	var requests []api.CorrectRequest
+	for _, group := range groups {
+		requests = append(requests, api.CorrectRequest{Label: label, Group: group})
+	}
+	if len(entries) > 0 {
+		requests = append(requests, api.CorrectRequest{Label: label, Trials: entries})
+	}
+	var done struct {
+		Corrections []int64 `json:"corrections"`
+		Cases       int     `json:"cases"`
+	}
+	for i := range requests {
+		c, err := s.Correct(r.Context(), &requests[i], filter)
 		if err != nil {
 			return err
 		}
-		c.Entries = append(c.Entries, id)
-	}
-	switch {
-	case c.Label == "":
-		return &UserError{"no label was chosen"}
-	case len(c.Entries)+len(c.Groups) == 0:
-		return &UserError{"nothing was selected: choose cases or groups, then a label"}
-	}
-	done, err := s.config.Backend.Correct(r.Context(), c)
-	if err != nil {
-		return err
-	}
-	if r.Header.Get("Accept") == "application/json" {
-		return writeJSON(w, struct {
-			Corrections []int64 `json:"corrections"`
-			Cases       int     `json:"cases"`
-		}{done.IDs, done.Cases})
+		done.Corrections, done.Cases = append(done.Corrections, c.ID), done.Cases+c.Entries
 	}
 	undo := ""
-	if len(done.IDs) == 1 {
-		undo = strconv.FormatInt(done.IDs[0], 10)
+	if len(done.Corrections) == 1 {
+		undo = strconv.FormatInt(done.Corrections[0], 10)
 	}
-	return s.back(w, r, "did", "correct", "cases", strconv.Itoa(done.Cases), "undo", undo)
+	return s.corrected(w, r, done, "did", "correct", "cases", strconv.Itoa(done.Cases), "undo", undo)
 }
 
 func (s *site) undo(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
-		return &UserError{"the form can't be read: it must be urlencoded and at most 1 MiB"}
+		return errForm
 	}
 	ids := r.PostForm["correction"]
 	if len(ids) == 0 {
-		return &UserError{"no correction was named"}
+		return invalid("no correction was named")
 	}
-	cases := 0
+	var done struct {
+		Cases int `json:"cases"`
+	}
 	for _, text := range ids {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return ErrNotFound
+			return store.ErrNotFound
 		}
-		n, err := s.config.Backend.Undo(r.Context(), id)
+		c, err := s.Undo(r.Context(), id)
 		if err != nil {
 			return err
 		}
-		cases += n
+		done.Cases += c.Entries
 	}
-	if r.Header.Get("Accept") == "application/json" {
-		return writeJSON(w, struct {
-			Cases int `json:"cases"`
-		}{cases})
-	}
-	return s.back(w, r, "did", "undo", "cases", strconv.Itoa(cases))
+	return s.corrected(w, r, done, "did", "undo", "cases", strconv.Itoa(done.Cases))
 }
 
-// back sends a form's sender to the page that it names, one of this server, with what came of it.
-func (s *site) back(w http.ResponseWriter, r *http.Request, pairs ...string) error {
+// corrected tells the script what was done, and sends the sender of a plain form to the page that it names, one of this server, with that.
+func (s *site) corrected(w http.ResponseWriter, r *http.Request, done any, pairs ...string) error {
+	if r.Header.Get("Accept") == "application/json" {
+		data, err := json.Marshal(done)
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(data) // a reader that is gone
+		return nil
+	}
 	u, err := url.Parse(auth.ReturnPath(r.PostForm.Get("back")))
 	if err != nil {
 		u = &url.URL{Path: "/"}
 	}
 	http.Redirect(w, r, withQuery(u, pairs...), http.StatusSeeOther) //nolint:gosec // ReturnPath gives paths of this server alone
-	return nil
-}
-
-func writeJSON(w http.ResponseWriter, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(data) // a reader that is gone
 	return nil
 }

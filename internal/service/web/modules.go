@@ -1,79 +1,221 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"io"
-	"mime/multipart"
+	"maps"
 	"net/http"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/service/api"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+)
+
+// Generations on the page of modules, and flips of a candidate.
+const (
+	mostGenerations = 100
+	mostFlips       = 100
 )
 
 // generationView is a generation in the list, or on its page.
 type generationView struct {
-	Generation
+	store.Generation
 	Href string
-	// Rollback says that it is older than the current one.
-	Rollback bool
-	Rows     []flipView
+	// Rollback says that it is older than the current one, Candidate that it has a court that is tried beside.
+	Rollback, Candidate bool
+	Trials              int
+	// Failure says why it did not become current.
+	Failure string
+	Digests []part
+	// Changes say in which parts it differs from its parent.
+	Changes []change
+	Flips   []flipView
+	// ToRight and FromRight count the flips whose truth is known.
+	ToRight, FromRight int
 }
 
-// flipView sets what both courts say of a case side by side.
+// part is a module, pipeline, profile or rubric.
+type part struct{ Kind, Name, Digest string }
+
+// change is a part that differs; a digest is empty where there is none.
+type change struct{ Kind, Name, Before, After string }
+
+// flipView is a case that a candidate ended otherwise, with what both courts say of it.
 type flipView struct {
-	Flip
-	Row       entryView
-	Candidate labelView
+	Row        entryView
+	Status     trial.Status
+	Candidate  labelView
+	Confidence float64
 	// ToRight and FromRight say what became of a known answer.
 	ToRight, FromRight bool
 }
 
-func newGenerationView(g Generation, current int64) generationView {
-	v := generationView{Generation: g, Href: "/modules/" + strconv.FormatInt(g.ID, 10), Rollback: g.ID < current}
-	for _, f := range g.Flips {
-		row := flipView{Flip: f, Row: newEntryView(f.Entry), Candidate: labelOf(f.Entry.Labels, f.Label)}
-		if truth := f.Entry.Truth; truth != "" {
-			row.ToRight, row.FromRight = f.Label == truth && f.Entry.Label != truth, f.Entry.Label == truth && f.Label != truth
-		}
-		v.Rows = append(v.Rows, row)
-	}
-	return v
+// activationView is the last activation: Loaded of its workers have loaded the generation.
+type activationView struct {
+	store.Activation
+	Loaded int
 }
 
 // modulesView is the page of modules.
 type modulesView struct {
 	Current     int64
 	Generations []generationView
-	Now         *generationView
-	Candidates  []generationView
-	Workers     []Worker
-	Latest      *Activation
+	Now         *generationView // the current one
+	Workers     []store.WorkerInfo
+	Latest      *activationView // nil for none
 }
 
-func (s *site) modulesView(r *http.Request) (*modulesView, error) {
-	m, err := s.config.Backend.Modules(r.Context())
+func generationPath(id int64) string { return "/modules/" + strconv.FormatInt(id, 10) }
+
+func (s *site) modulesView(ctx context.Context) (*modulesView, error) {
+	current, err := s.Store.CurrentGeneration(ctx)
 	if err != nil {
 		return nil, err
 	}
-	v := &modulesView{Current: m.Current, Workers: m.Workers, Latest: m.Latest}
-	for i := range m.Generations {
-		g := newGenerationView(m.Generations[i], m.Current)
-		v.Generations = append(v.Generations, g)
-		if g.Current {
-			v.Now = &g
+	rows, err := s.Store.Generations(ctx, 0, mostGenerations)
+	if err != nil {
+		return nil, err
+	}
+	failures, err := s.failures(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tried, err := s.Store.TriedBy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v := &modulesView{Current: current, Generations: make([]generationView, len(rows))}
+	digests := map[int64][]part{}
+	for i := range rows {
+		digests[rows[i].ID] = partsOf(&rows[i].Parts)
+	}
+	for i := range rows {
+		g := &v.Generations[i]
+		*g = generationView{
+			Generation: rows[i], Href: generationPath(rows[i].ID), Rollback: rows[i].ID < current, Candidate: len(rows[i].Canary) > 0,
+			Digests: digests[rows[i].ID], Failure: failures[rows[i].ID], Trials: tried[rows[i].ID],
 		}
-		if g.Candidate && g.Current {
-			v.Candidates = append(v.Candidates, g)
+		if before := digests[g.Parent]; before != nil {
+			g.Changes = changes(before, g.Digests)
+		}
+		if g.Candidate {
+			if err := s.flips(ctx, g); err != nil {
+				return nil, err
+			}
+		}
+		if g.Current {
+			v.Now = g
 		}
 	}
-	return v, nil
+	if v.Latest, err = s.latest(ctx); err != nil {
+		return nil, err
+	}
+	v.Workers, err = s.Store.Workers(ctx)
+	return v, err
+}
+
+// failures are the reasons why generations did not become current the last time that somebody asked for them.
+func (s *site) failures(ctx context.Context) (map[int64]string, error) {
+	list, err := s.Store.Activations(ctx, mostGenerations)
+	out := map[int64]string{}
+	seen := map[int64]bool{}
+	for i := range list {
+		a := &list[i]
+		if a.State == store.Rejected && !seen[a.Generation] {
+			out[a.Generation] = a.Reason
+		}
+		seen[a.Generation] = true
+	}
+	return out, err
+}
+
+// latest reads the last activation, nil where there was none.
+func (s *site) latest(ctx context.Context) (*activationView, error) {
+	list, err := s.Store.Activations(ctx, 1)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	a, err := s.Store.Activation(ctx, list[0].ID)
+	v := &activationView{Activation: a}
+	for _, l := range a.Loads {
+		if l.Loaded && l.Fault == "" {
+			v.Loaded++
+		}
+	}
+	return v, err
+}
+
+func partsOf(p *store.Parts) []part {
+	list := []part{}
+	for _, kind := range []struct {
+		name  string
+		parts map[string]string
+	}{{"module", p.Modules}, {"canary", p.Canary}, {"file", p.Files}} {
+		for _, name := range slices.Sorted(maps.Keys(kind.parts)) {
+			list = append(list, part{kind.name, name, kind.parts[name]})
+		}
+	}
+	return list
+}
+
+// changes are the parts that differ, those that were removed last.
+func changes(before, after []part) []change {
+	digestIn := func(list []part, p part) string {
+		i := slices.IndexFunc(list, func(q part) bool { return q.Kind == p.Kind && q.Name == p.Name })
+		if i < 0 {
+			return ""
+		}
+		return list[i].Digest
+	}
+	var list []change
+	for _, p := range after {
+		if was := digestIn(before, p); was != p.Digest {
+			list = append(list, change{p.Kind, p.Name, was, p.Digest})
+		}
+	}
+	for _, p := range before {
+		if digestIn(after, p) == "" {
+			list = append(list, change{p.Kind, p.Name, p.Digest, ""})
+		}
+	}
+	return list
+}
+
+// flips reads the cases that the candidate of a generation ended otherwise.
+func (s *site) flips(ctx context.Context, g *generationView) error {
+	rows, err := s.Store.Entries(ctx, store.EntryFilter{Generation: g.ID, Flipped: true, Limit: mostFlips})
+	if err != nil {
+		return err
+	}
+	entries := s.entries(ctx, rows)
+	for i := range entries {
+		row, candidate := entries[i], &rows[i].Beside
+		f := flipView{Row: row, Status: candidate.Status, Candidate: labelOf(row.Labels, candidate.Label), Confidence: candidate.Confidence}
+		if row.Truth != "" {
+			f.ToRight = candidate.Label == row.Truth && row.Label != row.Truth
+			f.FromRight = row.Label == row.Truth && candidate.Label != row.Truth
+		}
+		g.ToRight, g.FromRight = g.ToRight+one(f.ToRight), g.FromRight+one(f.FromRight)
+		g.Flips = append(g.Flips, f)
+	}
+	return err
+}
+
+func one(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 func (s *site) modules(w http.ResponseWriter, r *http.Request) error {
-	v, err := s.modulesView(r)
+	v, err := s.modulesView(r.Context())
 	if err != nil {
 		return err
 	}
@@ -86,13 +228,13 @@ func (s *site) oneGeneration(r *http.Request) (*generationView, *modulesView, er
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := s.modulesView(r)
+	v, err := s.modulesView(r.Context())
 	if err != nil {
 		return nil, nil, err
 	}
 	i := slices.IndexFunc(v.Generations, func(g generationView) bool { return g.ID == id })
 	if i < 0 {
-		return nil, nil, ErrNotFound
+		return nil, nil, store.ErrNotFound
 	}
 	return &v.Generations[i], v, nil
 }
@@ -122,111 +264,55 @@ func (s *site) confirm(w http.ResponseWriter, r *http.Request) error {
 	}{title, g, all}})
 }
 
+func modulesPath(int64) string { return "/modules" }
+
 func (s *site) activate(w http.ResponseWriter, r *http.Request) error {
-	id, err := number(r)
-	if err != nil {
-		return err
-	}
-	if err := s.config.Backend.Activate(r.Context(), id); err != nil {
-		return err
-	}
-	http.Redirect(w, r, "/modules", http.StatusSeeOther)
-	return nil
+	return act(w, r, func(ctx context.Context, id int64) error { _, err := s.Activate(ctx, id); return err }, modulesPath)
 }
 
 // abandon ends an activation that is pending.
 func (s *site) abandon(w http.ResponseWriter, r *http.Request) error {
-	id, err := number(r)
-	if err != nil {
-		return err
-	}
-	if err := s.config.Backend.Abandon(r.Context(), id); err != nil {
-		return err
-	}
-	http.Redirect(w, r, "/modules", http.StatusSeeOther)
-	return nil
+	return act(w, r, func(ctx context.Context, id int64) error { _, err := s.Abandon(ctx, id); return err }, modulesPath)
 }
-
-// Limits of an upload of modules.
-const (
-	maxModules     = 32
-	maxModuleBytes = 64 << 20
-)
 
 // propose takes modules by a form. A file's name without .wasm is the module's name.
 func (s *site) propose(w http.ResponseWriter, r *http.Request) error {
-	r.Body = httplimit.Streaming(w, r.Body, maxModules*maxModuleBytes)
-	parts, err := r.MultipartReader()
-	if err != nil {
-		return &UserError{"the form must be sent as multipart/form-data"}
+	const most = api.MaxGenerationBytes / 4 * 3 // the API takes them in base64
+	r.Body = httplimit.Streaming(w, r.Body, most)
+	err := r.ParseMultipartForm(most) //nolint:gosec // Streaming bounds it
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return invalid("the modules have more than 48 MiB")
 	}
-	p := Proposal{}
-	for {
-		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	if err != nil {
+		return invalid("the form must be sent as multipart/form-data, and to its end; send it again")
+	}
+	modules := map[string][]byte{}
+	for _, file := range r.MultipartForm.File["module"] {
+		f, err := file.Open()
 		if err != nil {
-			return &UserError{"the upload broke off; send it again"}
-		}
-		if err := p.take(part); err != nil {
 			return err
 		}
+		data, err := io.ReadAll(f)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return err
+		}
+		modules[strings.TrimSuffix(path.Base(file.Filename), ".wasm")] = data
 	}
-	if len(p.Modules) == 0 {
-		return &UserError{"no module was chosen: choose one or more .wasm files"}
+	if len(modules) == 0 {
+		return invalid("no module was chosen: choose one or more .wasm files")
 	}
-	id, err := s.config.Backend.Propose(r.Context(), p)
+	in := &api.AddGenerationRequest{Modules: modules, Note: strings.TrimSpace(r.PostForm.Get("note"))}
+	if r.PostForm.Get("candidate") != "" {
+		percent, err := strconv.ParseFloat(r.PostForm.Get("share"), 64)
+		if err != nil || !(percent > 0) || percent > 100 {
+			return invalid("the share of a candidate must be a percentage above 0 and at most 100")
+		}
+		in.Modules, in.Canary, in.Share = nil, modules, percent/100
+	}
+	g, err := s.AddGeneration(r.Context(), in)
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, "/modules/"+strconv.FormatInt(id, 10)+"?did=propose", http.StatusSeeOther)
-	return nil
-}
-
-// take reads a field or a file of the form.
-func (p *Proposal) take(part *multipart.Part) error {
-	const mostNote = 4 << 10
-	switch part.FormName() {
-	case "module":
-		if part.FileName() == "" {
-			return nil
-		}
-		data, err := io.ReadAll(io.LimitReader(part, maxModuleBytes+1))
-		switch {
-		case err != nil:
-			return &UserError{"the upload broke off; send it again"}
-		case len(data) > maxModuleBytes:
-			return &UserError{part.FileName() + " has more than 64 MiB"}
-		case len(p.Modules) == maxModules:
-			return &UserError{"more than 32 modules at once"}
-		}
-		p.Modules = append(p.Modules, NamedModule{strings.TrimSuffix(path.Base(part.FileName()), ".wasm"), data})
-	case "note", "candidate", "share":
-		data, err := io.ReadAll(io.LimitReader(part, mostNote+1))
-		switch {
-		case err != nil:
-			return &UserError{"the upload broke off; send it again"}
-		case len(data) > mostNote:
-			return &UserError{"the note may have at most 4 KiB"}
-		}
-		return p.set(part.FormName(), strings.TrimSpace(string(data)))
-	}
-	return nil
-}
-
-func (p *Proposal) set(name, value string) error {
-	switch name {
-	case "note":
-		p.Note = value
-	case "candidate":
-		p.Candidate = value != ""
-	case "share":
-		percent, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(percent > 0) || percent > 100 {
-			return &UserError{"the share of a candidate must be a percentage above 0 and at most 100"}
-		}
-		p.Share = percent / 100
-	}
+	http.Redirect(w, r, generationPath(g.ID)+"?did=propose", http.StatusSeeOther)
 	return nil
 }

@@ -2,17 +2,24 @@ package web
 
 import (
 	"bytes"
+	"context"
+	"crypto/sha256"
 	"embed"
-	"errors"
+	"encoding/hex"
 	"html/template"
 	"io/fs"
+	"mime"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 //go:embed templates/*.tmpl
@@ -59,7 +66,7 @@ type view struct {
 // show renders a page. A request for a fragment gets that part of it alone.
 func (s *site) show(w http.ResponseWriter, r *http.Request, status int, v *view) error {
 	who := auth.From(r.Context())
-	v.Who, v.Now, v.Path = who, s.config.Now(), r.URL.RequestURI()
+	v.Who, v.Now, v.Path = who, s.Now(), r.URL.RequestURI()
 	v.CanReview, v.CanSubmit, v.CanOperate = who.Can(auth.Review), who.Can(auth.Submit), who.Can(auth.Operate)
 	v.CanSwap = who.Can(auth.Everywhere)
 	v.SignedIn = who != nil && who.Via == auth.ViaSession
@@ -101,74 +108,110 @@ func (v *view) notice(r *http.Request) {
 	}
 }
 
-// handler answers errors of a page with a page.
-func (s *site) handler(do func(http.ResponseWriter, *http.Request) error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := do(w, r); err != nil {
-			s.fail(w, r, err)
-		}
-	})
-}
-
-// require is auth's, with a page for people who lack a scope.
-func (s *site) require(scope auth.Scope, next http.Handler) http.Handler {
-	guarded := s.config.Auth.Require(scope, next)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if who := auth.From(r.Context()); who != nil && auth.Check(who, scope) != nil {
-			s.fail(w, r, auth.Check(who, scope))
-			return
-		}
-		guarded.ServeHTTP(w, r)
-	})
-}
-
-// failure is the page of an error. Programs get a problem instead.
+// failure is the page of an error. Programs get the problem instead.
 type failure struct {
 	Status int
 	Title  string
 	Text   string
 	// Faults are single ones, with their places.
-	Faults []problem.Fault
+	Faults []wire.Fault
 }
 
-func (s *site) fail(w http.ResponseWriter, r *http.Request, err error) {
-	f := failure{Status: http.StatusInternalServerError, Title: "The page failed", Text: "The server's log says why. Try again, or tell whoever runs the server."}
-	var user *UserError
-	var fault *problem.Error
-	switch {
-	case r.Context().Err() != nil:
-		return // nobody reads the answer
-	case errors.Is(err, ErrNotFound):
-		f = failure{Status: http.StatusNotFound, Title: "There is no such page", Text: "It was removed, or the address is wrong."}
-	case errors.As(err, &user):
-		f = failure{Status: http.StatusUnprocessableEntity, Title: "That is not possible", Text: user.Text}
-	case errors.As(err, &fault):
-		f = failure{Status: fault.Status, Title: fault.Title, Text: fault.Detail, Faults: fault.Errors}
-		if f.Status == http.StatusUnprocessableEntity || f.Status == http.StatusConflict {
-			f.Title = "That is not possible"
-		}
-	}
-	if f.Status >= http.StatusInternalServerError {
-		s.config.Log.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "error", err)
-	}
+// rejected answers a request with a problem, or with a page about it.
+func (s *site) rejected(w http.ResponseWriter, r *http.Request, p *wire.Problem) {
 	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
-		problem.Write(w, problem.New(f.Status, codeOf(f.Status, fault), f.Text))
+		wire.WriteProblem(w, p)
 		return
 	}
+	f := failure{p.Status, p.Title, p.Detail, p.Errors}
+	switch {
+	case p.Code == wire.Internal:
+		f.Title, f.Text = "The page failed", "The server's log says why. Try again, or tell whoever runs the server."
+	case p.Status == http.StatusNotFound:
+		f.Title, f.Text = "There is no such page", "It was removed, or the address is wrong."
+	case p.Status == http.StatusUnprocessableEntity || p.Status == http.StatusConflict:
+		f.Title = "That is not possible"
+	}
 	if err := s.show(w, r, f.Status, &view{Page: "error", Title: f.Title, Data: f}); err != nil {
-		s.config.Log.ErrorContext(r.Context(), "the page of an error failed", "error", err)
+		s.Log.ErrorContext(r.Context(), "the page of an error failed", "error", err)
 		http.Error(w, f.Title, f.Status)
 	}
 }
 
-func codeOf(status int, p *problem.Error) problem.Code {
-	switch {
-	case p != nil:
-		return p.Code
-	case status == http.StatusNotFound:
-		return problem.NotFound
-	case status < http.StatusInternalServerError:
-		return problem.Invalid
+// invalid is an error whose text is for the person who asked.
+func invalid(text string) error {
+	return wire.NewProblem(http.StatusUnprocessableEntity, wire.Invalid, text)
+}
+
+// Errors of forms.
+var (
+	errForm   = invalid("the form can't be read: it must be urlencoded and at most 1 MiB")
+	errUpload = invalid("the upload broke off; send it again")
+)
+
+// number is the ID in the path.
+func number(r *http.Request) (int64, error) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || id <= 0 {
+		return 0, store.ErrNotFound
 	}
-	return problem.Internal
+	return id, nil
+}
+
+// act does something to what the path names, and then leads to a page.
+func act(w http.ResponseWriter, r *http.Request, do func(ctx context.Context, id int64) error, then func(id int64) string) error {
+	id, err := number(r)
+	if err != nil {
+		return err
+	}
+	if err := do(r.Context(), id); err != nil {
+		return err
+	}
+	http.Redirect(w, r, then(id), http.StatusSeeOther)
+	return nil
+}
+
+//go:embed static
+var staticFiles embed.FS
+
+// asset is a file of the pages. Its address has its digest, so that browsers may keep it for good.
+type asset struct {
+	url, kind string
+	data      []byte
+}
+
+// assetList has them by name and by the last part of their address.
+type assetList map[string]*asset
+
+func (l assetList) url(name string) string { return l[name].url }
+
+// assets reads the files. The style sheet begins with that of reports, which has the colours and the parts of a trial.
+var assets = sync.OnceValue(func() assetList {
+	list := assetList{}
+	for _, name := range []string{"app.css", "app.js", "icon.svg"} {
+		data, err := staticFiles.ReadFile("static/" + name)
+		if err != nil {
+			panic(err) // it is embedded
+		}
+		if name == "app.css" {
+			data = append([]byte(render.TrialStyle()), data...)
+		}
+		sum := sha256.Sum256(data)
+		extension := path.Ext(name)
+		file := strings.TrimSuffix(name, extension) + "-" + hex.EncodeToString(sum[:6]) + extension
+		list[name] = &asset{url: "/static/" + file, kind: mime.TypeByExtension(extension), data: data}
+		list[file] = list[name]
+	}
+	return list
+})
+
+func (s *site) static(w http.ResponseWriter, r *http.Request) error {
+	a := assets()[r.PathValue("name")]
+	if a == nil {
+		return store.ErrNotFound
+	}
+	w.Header().Set("Content-Type", a.kind)
+	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(a.data) // a reader that is gone
+	return nil
 }

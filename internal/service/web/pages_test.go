@@ -266,32 +266,42 @@ func TestPagesNeedTheirScope(t *testing.T) {
 	}
 }
 
+// sendForm sends a form with fields, and behind them files in another field.
+func (s *service) sendForm(path string, fields [][2]string, fileField string, files map[string]string) (int, string) {
+	s.t.Helper()
+	var b bytes.Buffer
+	form := multipart.NewWriter(&b)
+	for _, f := range fields {
+		if err := form.WriteField(f[0], f[1]); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	for name, content := range files {
+		part, err := form.CreateFormFile(fileField, name)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		_, _ = part.Write([]byte(content))
+	}
+	_ = form.Close()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+path, &b)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	r.Header.Set("Accept", "text/html")
+	return s.do(r)
+}
+
 func TestUploadByForm(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serviceOptions{})
 	send := func(fields [][2]string, file string) (int, string) {
-		var b bytes.Buffer
-		form := multipart.NewWriter(&b)
-		for _, f := range fields {
-			if err := form.WriteField(f[0], f[1]); err != nil {
-				t.Fatal(err)
-			}
-		}
+		files := map[string]string{}
 		if file != "" {
-			part, err := form.CreateFormFile("report", "cases.jsonl")
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, _ = part.Write([]byte(file))
+			files["cases.jsonl"] = file
 		}
-		_ = form.Close()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/dockets", &b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", form.FormDataContentType())
-		r.Header.Set("Accept", "text/html")
-		return s.do(r)
+		return s.sendForm("/dockets", fields, "report", files)
 	}
 	line := `{"id":"a","subject":"s","labels":["x","y"],"light":{"classification":"x","confidence":0.6,"reasoning":"r"},"evidence":[],"documents":[]}` + "\n"
 	status, place := send([][2]string{{"name", "by hand"}, {"repository", "example.org/app"}, {"format", "auto"}}, line)
@@ -317,28 +327,7 @@ func TestModulesByForm(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serviceOptions{})
 	send := func(fields [][2]string, files map[string]string) (int, string) {
-		var b bytes.Buffer
-		form := multipart.NewWriter(&b)
-		for _, f := range fields {
-			if err := form.WriteField(f[0], f[1]); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for name, content := range files {
-			part, err := form.CreateFormFile("module", name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, _ = part.Write([]byte(content))
-		}
-		_ = form.Close()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/modules", &b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Content-Type", form.FormDataContentType())
-		r.Header.Set("Accept", "text/html")
-		return s.do(r)
+		return s.sendForm("/modules", fields, "module", files)
 	}
 	status, place := send([][2]string{{"note", "a bolder judge"}, {"share", "100"}}, map[string]string{"../specter.wasm": "\x00asm1"})
 	if status != http.StatusSeeOther || place != "/modules/2?did=propose" {
@@ -352,7 +341,7 @@ func TestModulesByForm(t *testing.T) {
 		t.Fatalf("a canary gives %d %s", status, place)
 	}
 	g, err := s.store.Generation(t.Context(), 3)
-	if err != nil || g.Share != 0.25 || len(g.Parts.Canary) != 1 {
+	if err != nil || g.Share != 0.25 || len(g.Canary) != 1 {
 		t.Errorf("the canary is %+v, %v", g, err)
 	}
 	for name, files := range map[string]map[string]string{"no module": {}, "no WebAssembly": {"specter.wasm": "text"}, "no name": {".wasm": "\x00asm"}} {

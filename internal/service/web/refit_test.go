@@ -2,70 +2,62 @@ package web_test
 
 import (
 	"context"
+	"net/http"
 	"runtime"
+	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/compare"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/service/refit"
-	"github.com/shadowcourt/shadowcourt/internal/service/web"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
-// A refit is shown by all processes that share the database.
-func TestARefitIsThatOfAllProcesses(t *testing.T) {
+// A refit is kept in the store, where all processes find it: one runs at a time, and its page tells how far it is and what came of it.
+func TestARefitIsKeptInTheStore(t *testing.T) {
 	t.Parallel()
-	s := newService(t, serviceOptions{})
-	ctx := t.Context()
 	step, end := make(chan struct{}), make(chan struct{})
 	ended := func(label string) *trial.Result {
 		return &trial.Result{ID: "1-1", Final: trial.Final{Status: trial.Affirmed, Classification: label}}
 	}
-	learned := &refit.Proposal{
+	learned := &work.Proposal{
 		Format: "jsonl", File: "profile:jsonl", Profile: []byte("name: refit\n"), Fitted: 20, HeldOut: 20, Learned: true, Model: "m",
-		Compared: &compare.Report{
-			Cases: 20, Truth: &compare.Truth{Cases: 20, CourtRight: 10, CandidateRight: 12, P: 0.25}, Finding: "inconclusive", Why: []string{"why"},
-			Flips: []compare.Flip{{BesideJSON: &render.BesideJSON{ID: "1-1", Court: ended("bug"), Candidate: ended("flake")}, Mark: compare.ToRight}},
+		Compared: &calibrate.CandidateReport{
+			Cases: 20, Truth: &calibrate.CandidateTruth{Cases: 20, CourtRight: 10, CandidateRight: 12, P: 0.25}, Finding: "inconclusive", Why: []string{"why"},
+			Flips: []calibrate.Flip{{BesideJSON: &render.BesideJSON{ID: "1-1", Court: ended("bug"), Candidate: ended("flake")}, Mark: calibrate.ToRight}},
 		},
 	}
-	one := web.NewBackend(web.Sources{Store: s.store, Refit: func(_ context.Context, progress func(string)) (*refit.Proposal, error) {
+	s := newService(t, serviceOptions{refit: func(_ context.Context, progress func(string)) (*work.Proposal, error) {
 		progress("learning")
 		close(step)
 		<-end
 		return learned, nil
 	}})
-	other := web.NewBackend(web.Sources{Store: s.store, Refit: func(context.Context, func(string)) (*refit.Proposal, error) { return learned, nil }})
-	state := func() *web.Refit {
-		r, err := other.Refit(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-	if err := one.StartRefit(ctx); err != nil {
-		t.Fatal(err)
+	const path = "/quality/refit"
+	if status, place := s.post(path, nil); status != http.StatusSeeOther || place != path {
+		t.Fatalf("%d %s", status, place)
 	}
 	<-step
-	for state().Step != "learning" {
+	for !strings.Contains(s.ok(path), "<b>learning</b>") {
 		runtime.Gosched()
 	}
-	if err := other.StartRefit(ctx); err == nil || !state().Running {
-		t.Error("two refits run at once")
+	if status, body := s.post(path, nil); status != http.StatusUnprocessableEntity || !strings.Contains(body, "a refit is running already") {
+		t.Errorf("two refits run at once: %d", status)
 	}
 	close(end)
-	for state().Running {
+	for strings.Contains(s.ok(path), "<b>learning</b>") {
 		runtime.Gosched()
 	}
-	o := state().Outcome
-	if o == nil || o.AllFlips != 1 || string(o.Profile) != "name: refit\n" || o.Compared.Finding != "inconclusive" || !o.Learned {
-		t.Fatalf("%+v", o)
+	shown := text(parsed(t, path, s.ok(path)))
+	for _, want := range []string{
+		"50.0%court in force right, of 20 held-out results", "60.0%right with the new profile", "not worseMcNemar's test, p = 0.250", "1flips", "why", "name: refit",
+		"1-1In force" + ended("bug").End() + "New" + ended("flake").End() + "to right",
+	} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("the page lacks %q: %s", want, shown)
+		}
 	}
-	if diff := cmp.Diff(learned.Compared.Truth, o.Compared.Truth); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]web.RefitFlip{{ID: "1-1", Court: ended("bug").End(), Candidate: ended("flake").End(), Mark: compare.ToRight}}, o.Flips); diff != "" {
-		t.Error(diff)
+	if status, place := s.post(path+"/take", nil); status != http.StatusSeeOther || place != "/modules/2/activate" {
+		t.Errorf("%d %s", status, place)
 	}
 }

@@ -28,8 +28,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/auth/authstore"
-	"github.com/shadowcourt/shadowcourt/internal/service/refit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/web"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
@@ -48,7 +46,9 @@ type service struct {
 type serviceOptions struct {
 	// scopes of whoever asks; nil: all.
 	scopes []auth.Scope
-	// refits: the server can refit.
+	// refit of the server; nil: it can't refit.
+	refit func(context.Context, func(string)) (*work.Proposal, error)
+	// refits: it learns with the shipped court.
 	refits bool
 	// stop ends streams.
 	stop <-chan struct{}
@@ -60,14 +60,11 @@ type serviceOptions struct {
 	database string
 }
 
-// refit learns with the shipped court.
-func (o serviceOptions) refit(kept *store.Store) func(context.Context, func(string)) (*refit.Proposal, error) {
-	if !o.refits {
-		return nil
-	}
+// learn refits with the shipped court.
+func learn(kept *store.Store) func(context.Context, func(string)) (*work.Proposal, error) {
 	const file = "profile:jsonl"
-	return func(ctx context.Context, progress func(string)) (*refit.Proposal, error) {
-		return refit.Propose(ctx, refit.Config{Store: kept, File: func(format string) string { return "profile:" + format }, Progress: progress, Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) {
+	return func(ctx context.Context, progress func(string)) (*work.Proposal, error) {
+		return work.Propose(ctx, work.RefitConfig{Store: kept, File: func(format string) string { return "profile:" + format }, Progress: progress, Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) {
 			config, err := courtConfig()
 			if text := o.Files[file]; text != nil && err == nil {
 				config.Profile, err = profile.Parse(file, text)
@@ -122,13 +119,16 @@ func newService(t testing.TB, options serviceOptions) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	authenticator, err := auth.New(auth.Config{Store: authstore.New(kept), Now: time.Now, Random: rand.Reader, Local: local, Rate: 1e6, Burst: 1e6})
+	authenticator, err := auth.New(auth.Config{Store: kept, Now: time.Now, Random: rand.Reader, Local: local, Rate: 1e6, Burst: 1e6})
 	if err != nil {
 		t.Fatal(err)
 	}
-	mux := http.NewServeMux()
-	api.Register(mux, api.Config{
-		Store: kept, Now: time.Now, Random: rand.Reader, Version: "test",
+	if options.refits {
+		options.refit = learn(kept)
+	}
+	operations := api.New(api.Config{
+		Store: kept, Now: time.Now, Random: rand.Reader, Version: "test", Stop: options.stop, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Graph: func(context.Context, int64) (*pipeline.Graph, error) { return court(t).Graph(), nil }, //nolint:contextcheck // the court is opened once for all tests
 		CheckGeneration: func(_ context.Context, parts store.Parts, blobs map[string][]byte) error {
 			for name, digest := range parts.Modules {
 				if wasm, ok := blobs[digest]; ok && !bytes.HasPrefix(wasm, []byte("\x00asm")) {
@@ -138,14 +138,13 @@ func newService(t testing.TB, options serviceOptions) *service {
 			return nil
 		},
 	})
+	mux := http.NewServeMux()
+	operations.Register(mux)
 	authenticator.Register(mux)
-	pages, err := web.New(web.Config{
-		Backend: web.NewBackend(web.Sources{Store: kept, API: mux, Refit: options.refit(kept), Graph: func(context.Context, int64) (*pipeline.Graph, error) { return court(t).Graph(), nil }}), //nolint:contextcheck // the court is opened once for all tests
-		Auth:    authenticator, Now: time.Now, Version: "test", Stop: options.stop, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	pages := web.New(web.Config{
+		Operations: operations, Auth: authenticator, Refit: options.refit,
+		Background: func(ctx context.Context, do func(context.Context)) { go do(context.WithoutCancel(ctx)) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if options.opening != nil && r.URL.Path == "/changes" {
 			options.opening(r.Context())
@@ -304,20 +303,19 @@ func (s *service) submit(name, repository string, entries []docket.Entry) int64 
 	return d.ID
 }
 
-// try tries a docket by the shipped modules. change may alter a trial.
-func (s *service) try(id int64, change func(*trial.Trial)) {
+// try tries what was submitted by the shipped modules. change may alter a trial.
+func (s *service) try(_ int64, change func(*trial.Trial)) {
 	s.t.Helper()
 	ctx := s.t.Context()
-	batches, err := s.store.Batches(ctx, id)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, info := range batches {
-		b, err := s.store.BeginBatch(ctx, info.ID, "worker")
+	for {
+		b, err := s.store.BeginBatch(ctx, "worker")
+		if errors.Is(err, store.ErrNotFound) {
+			break
+		}
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		o := &store.Outcome{Configuration: strings.Repeat("c0", 32), Parts: map[string]string{"profile": "demo"}}
+		o := &store.Outcome{Configuration: strings.Repeat("c0", 32)}
 		for _, e := range b.Entries {
 			tried := triedOnce(s.t, e.Case.ID, func() (*trial.Trial, error) { return court(s.t).Try(ctx, e.Case) }) //nolint:contextcheck // as above
 			if change != nil {
@@ -325,7 +323,7 @@ func (s *service) try(id int64, change func(*trial.Trial)) {
 			}
 			o.Verdicts = append(o.Verdicts, store.NewVerdict{Digest: e.Digest, Trial: tried, Took: 20 * time.Millisecond})
 		}
-		if err := s.store.CompleteBatch(ctx, b, "worker", o, nil); err != nil {
+		if err := s.store.CompleteBatch(ctx, b, "worker", o); err != nil {
 			s.t.Fatal(err)
 		}
 	}

@@ -19,8 +19,7 @@ func functions() template.FuncMap {
 	return template.FuncMap{
 		"line": func(s string) string { return clip(sanitize.Line(s), maxLine) }, "prose": func(s string) string { return clip(sanitize.Block(s), maxBlock) },
 		"number": trial.Number, "percent": percent, "plural": plural, "bytes": byteSize, "digest": shortDigest,
-		"add": func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
-		"time": newMoment, "width": share,
+		"time": newMoment,
 		"join": strings.Join, "key": func(i int) int { return i + 1 },
 		"thousands": thousands, "hasKey": func(i int) bool { return i < maxKeys },
 		"took": func(all time.Duration, n int) string { return duration(all / time.Duration(max(n, 1))) }, "duration": duration,
@@ -158,10 +157,10 @@ func duration(d time.Duration) string {
 type labelView struct{ ID, Name, Class, Title string }
 
 // labelOf finds a label among those of a case. The colour is that of its place there, as in reports.
-func labelOf(labels []Label, id string) labelView {
+func labelOf(labels []label, id string) labelView {
 	const colours = 8
 	v := labelView{ID: id, Name: sanitize.Line(id), Class: "l0"}
-	i := slices.IndexFunc(labels, func(l Label) bool { return l.ID == id })
+	i := slices.IndexFunc(labels, func(l label) bool { return l.ID == id })
 	if i < 0 {
 		return v
 	}

@@ -2,33 +2,107 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/render/report"
+	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
+
+// caseView is an entry with all that is known of it.
+type caseView struct {
+	entryView
+	Revision string
+	// State is that of its docket.
+	State store.State
+	// Case has the documents.
+	Case abi.Case
+	// Trial is nil until it was tried. Its Drawing is the court's graph.
+	Trial *trial.Trial
+}
+
+// caseOf reads the entry in the path.
+func (s *site) caseOf(r *http.Request) (*caseView, error) {
+	ctx := r.Context()
+	id, err := store.ParseTrialID(r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.Store.Trial(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.Store.Docket(ctx, id.Docket)
+	if err != nil {
+		return nil, err
+	}
+	v := &caseView{entryView: newEntryView(&t.Entry, s.namer(ctx)(t.Generation)), Revision: d.Revision, State: d.State}
+	if t.Trial == nil {
+		return v, nil
+	}
+	v.Case = t.Trial.Case
+	if about := t.Trial.About(); strings.TrimSpace(about) != "" {
+		v.Headline = about
+	}
+	if t.Status != "" {
+		v.Trial = t.Trial
+		s.draw(ctx, v)
+	}
+	return v, nil
+}
+
+// draw draws the trial on the graph of its generation. A generation without one is no reason to show no trial.
+func (s *site) draw(ctx context.Context, v *caseView) {
+	if s.Graph == nil || v.Trial.Drawing != "" {
+		return
+	}
+	if graph, err := s.Graph(ctx, v.Generation); err == nil && graph != nil {
+		v.Trial.Drawing = render.Draw(graph, v.Trial)
+	}
+}
+
+// correctionView is a correction of a case.
+type correctionView struct {
+	store.Correction
+	Before string // the label before it
+	// Superseded: a later correction is in force.
+	Superseded bool
+}
+
+// history reads the corrections of a case, the first one first.
+func (s *site) history(ctx context.Context, v *caseView) (history []correctionView, inForce *correctionView, err error) {
+	list, err := s.Store.CorrectionsOf(ctx, v.ID)
+	slices.Reverse(list)
+	history = make([]correctionView, len(list))
+	before := v.Label
+	for i := range list {
+		history[i] = correctionView{Correction: list[i], Before: before}
+		if list[i].Undone.IsZero() {
+			if inForce != nil {
+				inForce.Superseded = true
+			}
+			before, inForce = list[i].Label, &history[i]
+		}
+	}
+	return history, inForce, err
+}
 
 // trialView is the page of a trial.
 type trialView struct {
-	*Case
-	Row       entryView
-	Parts     *report.Parts
+	*caseView
+	Shown     *render.Parts
 	Logs      []documentView
 	Diffs     []documentView
 	Back      string
 	Evidence  []briefItem
 	Buttons   []labelButton
-	Corrected *Correction
-}
-
-func (s *site) caseOf(r *http.Request) (*Case, error) {
-	id, err := ParseEntryID(r.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
-	return s.config.Backend.Case(r.Context(), id)
+	History   []correctionView
+	InForce   *correctionView
+	GroupSize int // cases of its group that need a person
 }
 
 func (s *site) trial(w http.ResponseWriter, r *http.Request) error {
@@ -36,11 +110,17 @@ func (s *site) trial(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v := trialView{Case: c, Row: newEntryView(c.Entry), Back: r.URL.Path, Buttons: buttonsOf(c.Entry)}
+	v := trialView{caseView: c, Back: r.URL.Path, Buttons: c.buttons()}
+	if v.History, v.InForce, err = s.history(r.Context(), c); err != nil {
+		return err
+	}
+	if v.GroupSize, err = s.Store.InGroup(r.Context(), c.Group); err != nil {
+		return err
+	}
 	l := newLibrary(c.Case.Documents)
 	l.markTrial(c)
 	if c.Trial != nil {
-		v.Parts, err = report.NewParts(c.Trial, func(source, quote string) string {
+		v.Shown, err = render.NewParts(c.Trial, func(source, quote string) string {
 			if document, line := l.place(source, quote); line > 0 {
 				return "#" + lineID(document, line)
 			}
@@ -59,22 +139,16 @@ func (s *site) trial(w http.ResponseWriter, r *http.Request) error {
 		}
 		v.Logs = append(v.Logs, d)
 	}
-	for i := range c.History {
-		if !c.History[i].Undone {
-			v.Corrected = &c.History[i]
-		}
-	}
-	page := &view{Page: "trial", Section: "inbox", Title: v.Row.Headline, Data: v}
+	page := &view{Page: "trial", Section: "inbox", Title: c.Headline, Data: v}
 	if c.Trial == nil && c.Fault == "" {
-		page.Live = c.ID.Docket
+		page.Live = c.Docket
 	}
 	return s.show(w, r, http.StatusOK, page)
 }
 
 // briefView explains a case in the inbox: what the court says, by which lines, and what would settle it.
 type briefView struct {
-	*Case
-	Row      entryView
+	*caseView
 	Why      string
 	Evidence []briefItem
 	Gaps     []trial.Gap
@@ -94,7 +168,7 @@ func (s *site) brief(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v := briefView{Case: c, Row: newEntryView(c.Entry), Evidence: briefItems(c, 5)}
+	v := briefView{caseView: c, Evidence: briefItems(c, 5)}
 	if c.Trial != nil {
 		v.Why = c.Trial.Result.Why()
 		if v.Why == "" && c.Trial.Case.Light != nil {
@@ -105,14 +179,14 @@ func (s *site) brief(w http.ResponseWriter, r *http.Request) error {
 		}
 		v.Proposal = c.Trial.Result.Proposal
 	}
-	return s.show(w, r, http.StatusOK, &view{Page: "brief", Section: "inbox", Title: v.Row.Headline, Data: v})
+	return s.show(w, r, http.StatusOK, &view{Page: "brief", Section: "inbox", Title: c.Headline, Data: v})
 }
 
 // leastWeight is what an item weighs that says something.
 const leastWeight = 0.01
 
 // briefItems are the items with the most weight: those of the charge, or without one those of the case.
-func briefItems(c *Case, most int) []briefItem {
+func briefItems(c *caseView, most int) []briefItem {
 	var list []briefItem
 	if c.Trial != nil && len(c.Trial.Passes) > 0 {
 		for _, item := range c.Trial.Passes[len(c.Trial.Passes)-1].Items() {
@@ -123,13 +197,10 @@ func briefItems(c *Case, most int) []briefItem {
 	}
 	if len(list) == 0 {
 		for i := range c.Case.Evidence {
-			list = append(list, itemOf(c, &c.Case.Evidence[i]))
+			e := &c.Case.Evidence[i]
+			list = append(list, briefItem{labelOf(c.Labels, e.Supports), e.SourceRef, e.Content, e.RelevanceConfidence})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b briefItem) int { return cmp.Compare(b.Weight, a.Weight) })
 	return list[:min(len(list), most)]
-}
-
-func itemOf(c *Case, e *abi.Evidence) briefItem {
-	return briefItem{labelOf(c.Labels, e.Supports), e.SourceRef, e.Content, e.RelevanceConfidence}
 }

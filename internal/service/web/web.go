@@ -1,68 +1,62 @@
+// Package web serves the pages of the docket service: the inbox of cases that need a person, dockets, trials, modules, quality
+// and settings. Pages read the store, and change it by the operations of package api, whose checks are those of the API.
+//
+// The server renders every page; all actions are plain form posts, and the script (static/app.js) only makes them quicker: keys,
+// corrections without a new page, live progress. Texts of cases and modules are untrusted: package sanitize takes what acts or hides out of them,
+// html/template escapes them, and no page needs an inline script or style, so that the Content-Security-Policy forbids both.
 package web
 
 import (
-	"errors"
-	"log/slog"
+	"context"
 	"net/http"
-	"time"
 
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
-// Config of the pages. Backend, Auth and Now must be set.
+// Config of the pages. Operations and Auth must be set.
 type Config struct {
-	Backend Backend
-	Auth    *auth.Authenticator
-	Now     func() time.Time
-	// MaxUpload is the most bytes of an upload; 0: 64 MiB.
-	MaxUpload int64
-	// Version of the program, shown in the settings.
-	Version string
-	// Stop ends the streams of pages that follow the server, so that it can shut down. Nil: they end with their requests.
-	Stop <-chan struct{}
-	// Log gets errors that a page only calls internal; nil: nothing is logged.
-	Log *slog.Logger
+	*api.Operations
+	Auth *auth.Authenticator
+	// Refit learns a profile from corrections (see work.Propose), telling progress. Nil: the server can't refit.
+	Refit func(ctx context.Context, progress func(step string)) (*work.Proposal, error)
+	// Background runs what goes on after its request, with a context that ends with the process. It must be set where Refit is.
+	Background func(ctx context.Context, do func(context.Context))
 }
-
-const defaultMaxUpload = 64 << 20
 
 // New serves the pages, and answers every other path with one that says that there is none. The caller puts Auth.Handler around
 // it, and registers Auth beside it, which takes the forms to sign in and out.
-func New(config Config) (http.Handler, error) {
-	if config.Backend == nil || config.Auth == nil || config.Now == nil {
-		return nil, errors.New("web: backend, auth and clock must be set")
-	}
-	if config.MaxUpload == 0 {
-		config.MaxUpload = defaultMaxUpload
-	}
-	if config.Log == nil {
-		config.Log = slog.New(slog.DiscardHandler)
-	}
-	s := &site{config: config, pages: parsePages()}
-	config.Auth.ShowRejections(func(w http.ResponseWriter, r *http.Request, p *problem.Error) { s.fail(w, r, p) })
+func New(config Config) *http.ServeMux {
+	s := &site{Config: config, pages: parsePages()}
+	config.Auth.ShowRejections(s.rejected)
 	mux := http.NewServeMux()
 	for _, r := range s.routes() {
-		h := s.handler(r.do)
+		h := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			if err := r.do(w, req); err != nil && req.Context().Err() == nil {
+				s.rejected(w, req, s.Reject(req.Context(), err))
+			}
+		}))
 		if !r.stream {
 			h = httplimit.Limit(h)
 		}
 		if !r.open {
-			h = s.require(r.scope, h)
+			h = config.Auth.Require(r.scope, h)
 		}
 		mux.Handle(r.pattern, h)
 	}
-	return mux, nil
+	return mux
 }
 
 // site holds what all pages share. Safe for concurrent use.
 type site struct {
-	config Config
-	pages  pages
+	Config
+	pages pages
 }
 
-// route is a page or an action with the scope that it needs.
+// route is a page or an action. Actions need their scope before a body is read; the operations check it again.
 type route struct {
 	pattern string
 	scope   auth.Scope // "": any
@@ -100,6 +94,6 @@ func (s *site) routes() []route {
 		{pattern: "GET " + auth.LoginPath, open: true, do: s.login},
 		{pattern: "GET /changes", stream: true, do: s.changes},
 		{pattern: "GET /static/{name}", open: true, do: s.static},
-		{pattern: "/", open: true, do: func(http.ResponseWriter, *http.Request) error { return ErrNotFound }},
+		{pattern: "/", open: true, do: func(http.ResponseWriter, *http.Request) error { return store.ErrNotFound }},
 	}
 }

@@ -1,4 +1,5 @@
-// Package wire states a trial as a line of JSON, which the service sends and its client reads.
+// Package wire is what the service and its client say to each other: trials as lines of JSON, and why a request failed, in the form of
+// RFC 9457 (application/problem+json).
 package wire
 
 import (

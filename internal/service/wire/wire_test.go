@@ -9,7 +9,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/render/report"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
@@ -97,7 +96,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		out := render.NewOutput(nil, render.NewJSONL(io.Discard), render.NewJSON(io.Discard), render.NewTable(io.Discard, render.TerminalOptions{Width: 80}),
-			render.NewCases(io.Discard), report.NewHTML(io.Discard, report.Options{}), report.NewMarkdown(io.Discard, report.Options{}))
+			render.NewCases(io.Discard), render.NewHTML(io.Discard, render.PageOptions{}), render.NewMarkdown(io.Discard, render.PageOptions{}))
 		if err := out.Write(of); err == nil {
 			_ = out.Close()
 		}

@@ -52,7 +52,7 @@ func swaps(t *testing.T, s *store.Store) {
 				t.Errorf("%s was tried by generation %d instead of %d", tried.CaseID, tried.Generation, want)
 			}
 			for _, digest := range tried.Trial.Result.Modules {
-				if !slices.Contains(g.Parts.Digests(), record.Digest(digest).Hex()) {
+				if !slices.Contains(g.Digests(), record.Digest(digest).Hex()) {
 					t.Errorf("%s: module %s is not of generation %d", tried.CaseID, digest, want)
 				}
 			}
@@ -78,7 +78,7 @@ func canary(t *testing.T, s *store.Store) {
 	start(t, s, nil)
 	g, err := s.Generation(t.Context(), first)
 	must(t, err)
-	parts := store.Parts{Modules: g.Parts.Modules, Canary: map[string]string{}}
+	parts := store.Parts{Modules: g.Modules, Canary: map[string]string{}}
 	// The judge of the candidate is played by a module that is the same but for its digest.
 	const judge = "specter"
 	parts.Canary[judge], err = s.AddBlob(t.Context(), changed(t, "challenger", "canary"))
@@ -148,7 +148,7 @@ func flips(t *testing.T, s *store.Store) {
 	start(t, s, nil)
 	g, err := s.Generation(t.Context(), first)
 	must(t, err)
-	parts := store.Parts{Modules: g.Parts.Modules, Canary: map[string]string{}}
+	parts := store.Parts{Modules: g.Modules, Canary: map[string]string{}}
 	parts.Canary["specter"], err = s.AddBlob(t.Context(), trapping())
 	must(t, err)
 	next, err := s.AddGeneration(t.Context(), store.Generation{Parts: parts, Share: 1})

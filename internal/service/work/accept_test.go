@@ -186,8 +186,8 @@ func stops(t *testing.T, s *store.Store) {
 	d := submit(t, s, store.Submission{Format: input.JSONL}, list)
 	_, stop := start(t, s, nil)
 	stop()
-	if jobs, err := s.RunningJobs(t.Context(), ""); err != nil || len(jobs) != 0 {
-		t.Errorf("jobs that run behind the stop: %v, %v", jobs, err)
+	if depth, err := s.Depth(t.Context()); err != nil || depth.Running != 0 {
+		t.Errorf("batches that are tried behind the stop: %+v, %v", depth, err)
 	}
 	if workers, err := s.Workers(t.Context()); err != nil || len(workers) != 0 {
 		t.Errorf("workers behind the stop: %v, %v", workers, err)

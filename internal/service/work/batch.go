@@ -17,34 +17,54 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
-// batchWorker works on the jobs of the queue.
-type batchWorker struct {
-	river.WorkerDefaults[store.BatchArgs]
-	worker *Worker
+// ticketWorker works on the tickets of the queue.
+type ticketWorker struct {
+	river.WorkerDefaults[store.Ticket]
+	worker   *Worker
+	stopping <-chan struct{}
 }
 
-// The pauses before a batch that failed returns to the queue.
 const (
+	// firstPause and mostPause bound how long a worker keeps a batch that failed, before it is tried again.
 	firstPause = 100 * time.Millisecond
 	mostPause  = 10 * time.Second
 	// sliceTime is after what time a batch lets others go first. Batches are made to take about that.
 	sliceTime = time.Second
 	// mostHeld is the longest pause before a database that could not be written is tried again.
 	mostHeld = 2 * time.Second
+	// beginTime bounds the beginning of a batch.
+	beginTime = time.Minute
 )
 
-// Work tries a batch.
-func (b *batchWorker) Work(ctx context.Context, job *river.Job[store.BatchArgs]) error {
-	w := b.worker
-	w.mu.Lock()
-	w.running[job.ID] = true
-	w.mu.Unlock()
-	defer func() {
-		w.mu.Lock()
-		delete(w.running, job.ID)
-		w.mu.Unlock()
-	}()
-	err := w.batch(ctx, job)
+// Work tries batches until none waits, or the worker is to stop.
+func (t *ticketWorker) Work(ctx context.Context, _ *river.Job[store.Ticket]) error {
+	for begun := time.Now(); time.Since(begun) < ticketTime; { //nolint:forbidigo // a duration, by the monotonic clock
+		select {
+		case <-t.stopping:
+			return nil
+		default:
+		}
+		err := t.worker.next(ctx)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return river.JobSnooze(0)
+}
+
+// next tries the next batch; store.ErrNotFound where none waits. A batch that fails waits again when the worker next says which it has.
+func (w *Worker) next(ctx context.Context) error {
+	b, err := w.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer w.has.Delete(b.ID)
+	limited, cancel := context.WithTimeout(ctx, batchTime)
+	defer cancel()
+	err = w.batch(limited, b)
 	switch {
 	case err == nil, errors.Is(err, store.ErrEnded), errors.Is(err, store.ErrTaken):
 		return nil // what is kept is kept, and what is not is another's
@@ -52,14 +72,25 @@ func (b *batchWorker) Work(ctx context.Context, job *river.Job[store.BatchArgs])
 		return err
 	}
 	if !errors.Is(err, store.ErrFull) { // the store has said so
-		w.config.Logger.WarnContext(ctx, "a batch is tried again", "batch", job.Args.Batch, "attempt", job.Attempt, "error", err)
+		w.config.Logger.WarnContext(ctx, "a batch is tried again", "batch", b.ID, "attempt", b.Attempt, "error", err)
 	}
-	pause := min(firstPause<<min(job.Attempt-1, 10), mostPause)
 	select {
 	case <-ctx.Done():
-	case <-time.After(pause):
+	case <-time.After(min(firstPause<<min(b.Attempt-1, 10), mostPause)):
 	}
-	return err
+	return nil
+}
+
+func (w *Worker) begin(ctx context.Context) (*store.Batch, error) {
+	ctx, cancel := context.WithTimeout(ctx, beginTime)
+	defer cancel()
+	w.counting.RLock()
+	defer w.counting.RUnlock()
+	b, err := w.config.Store.BeginBatch(ctx, w.info.ID)
+	if err == nil {
+		w.has.Store(b.ID, true)
+	}
+	return b, err
 }
 
 // configured is a host with the casebook of a revision, and the digest of what its verdicts depend on.
@@ -68,15 +99,10 @@ type configured struct {
 	parts  []record.Part
 }
 
-func (w *Worker) batch(ctx context.Context, job *river.Job[store.BatchArgs]) error {
+func (w *Worker) batch(ctx context.Context, b *store.Batch) error {
 	begun := w.config.Now()
-	s := w.config.Store
-	b, err := s.BeginBatch(ctx, job.Args.Batch, w.info.ID)
-	if err != nil {
-		return err
-	}
 	if b.Attempt > store.MaxAttempts {
-		return w.giveUp(ctx, b, job)
+		return w.giveUp(ctx, b)
 	}
 	done := Batch{ID: b.ID, Docket: b.Docket.ID, Generation: b.Generation, Attempt: b.Attempt}
 	ctx, span := w.beginBatch(ctx, b)
@@ -85,7 +111,7 @@ func (w *Worker) batch(ctx context.Context, job *river.Job[store.BatchArgs]) err
 	o, err := w.try(watched, b, &done)
 	unwatch()
 	if err == nil {
-		err = w.complete(ctx, b, o, job)
+		err = w.complete(ctx, b, o)
 	}
 	if err != nil {
 		span.Fail("the batch was not completed")
@@ -99,9 +125,9 @@ func (w *Worker) batch(ctx context.Context, job *river.Job[store.BatchArgs]) err
 
 // complete keeps what came of a batch. While the database can't be written it holds the batch, and goes on when there is room again: its
 // trials need not be repeated, and its attempts are not used up.
-func (w *Worker) complete(ctx context.Context, b *store.Batch, o *store.Outcome, job *river.Job[store.BatchArgs]) error {
+func (w *Worker) complete(ctx context.Context, b *store.Batch, o *store.Outcome) error {
 	return w.config.Store.KeepTrying(ctx, firstPause, mostHeld, func() error {
-		return w.config.Store.CompleteBatch(ctx, b, w.info.ID, o, job)
+		return w.config.Store.CompleteBatch(ctx, b, w.info.ID, o)
 	})
 }
 
@@ -119,12 +145,12 @@ func (w *Worker) tell(b *store.Batch, o *store.Outcome, done Batch) {
 }
 
 // giveUp ends a batch whose workers died or failed each time.
-func (w *Worker) giveUp(ctx context.Context, b *store.Batch, job *river.Job[store.BatchArgs]) error {
+func (w *Worker) giveUp(ctx context.Context, b *store.Batch) error {
 	o := &store.Outcome{Faults: map[int]string{}}
 	for i := range b.Entries {
 		o.Faults[b.Entries[i].Ordinal] = fmt.Sprintf("case %q: not tried: %d workers failed or died before the batch was done", b.Entries[i].Case.ID, store.MaxAttempts)
 	}
-	return w.config.Store.CompleteBatch(ctx, b, w.info.ID, o, job)
+	return w.config.Store.CompleteBatch(ctx, b, w.info.ID, o)
 }
 
 // try tries the entries of a batch that have no verdict yet, one after the other.
@@ -144,7 +170,7 @@ func (w *Worker) try(ctx context.Context, b *store.Batch, done *Batch) (*store.O
 	if book != nil {
 		court = court.WithCasebook(knowledge.Casebook(book))
 	}
-	config, err := w.fleet.configuration(ctx, h, court, seen)
+	config, err := h.configuration(ctx, court, seen)
 	if err != nil {
 		return nil, err
 	}
@@ -162,10 +188,7 @@ func (w *Worker) try(ctx context.Context, b *store.Batch, done *Batch) (*store.O
 }
 
 func (w *Worker) tryEntries(ctx context.Context, b *store.Batch, court *host.Host, config *configured, known map[string]bool, done *Batch) (*store.Outcome, error) {
-	o := &store.Outcome{Configuration: config.digest, Parts: map[string]string{}, Faults: map[int]string{}}
-	for _, part := range config.parts {
-		o.Parts[part.Name] = string(part.Digest)
-	}
+	o := &store.Outcome{Configuration: config.digest, Faults: map[int]string{}}
 	records := &recording{key: w.config.Key, court: court, parts: config.parts}
 	begun := w.config.Now()
 	for i := range b.Entries {
@@ -250,11 +273,10 @@ func (r *recording) end() ([]byte, error) {
 }
 
 // configuration gives what verdicts of a host depend on. It is the same for all batches that see the same of the casebook.
-func (f *fleet) configuration(ctx context.Context, h *fleetHost, court *host.Host, seen bookKey) (*configured, error) {
-	f.mu.Lock()
-	c := h.configs[seen]
-	f.mu.Unlock()
-	if c != nil {
+func (h *fleetHost) configuration(ctx context.Context, court *host.Host, seen bookKey) (*configured, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if c := h.configs[seen]; c != nil {
 		return c, nil
 	}
 	parts, err := court.Configuration(ctx)
@@ -268,9 +290,7 @@ func (f *fleet) configuration(ctx context.Context, h *fleetHost, court *host.Hos
 	if err != nil {
 		return nil, err
 	}
-	c = &configured{digest: record.DigestOf(text).Hex(), parts: parts}
-	f.mu.Lock()
+	c := &configured{digest: record.DigestOf(text).Hex(), parts: parts}
 	h.configs[seen] = c
-	f.mu.Unlock()
 	return c, nil
 }

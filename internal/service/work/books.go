@@ -16,20 +16,28 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/tempdir"
 )
 
-// idleBooks is how many revisions of the casebook stay open that no batch uses.
-const idleBooks = 4
-
 // books builds casebooks from the log of the store, one for each repository and revision that a docket sees. It is safe for concurrent use.
 type books struct {
-	store *store.Store
+	shelf[bookKey, *casebook.Snapshot] // nil where nothing is known
+	store                              *store.Store
 
-	mu    sync.Mutex
-	dir   *tempdir.Dir
-	of    map[string]*replayed // by repository
-	files int
-	now   time.Time // of the revision that is replayed
-	open  map[bookKey]*openBook
-	clock int64
+	building sync.Mutex
+	dir      *tempdir.Dir
+	of       map[string]*replayed // by repository
+	files    int
+	now      time.Time // of the revision that is replayed
+}
+
+func newBooks(s *store.Store) *books {
+	b := &books{store: s, of: map[string]*replayed{}}
+	b.openOne = b.build
+	b.close = func(s *casebook.Snapshot) error {
+		if s == nil {
+			return nil
+		}
+		return s.Close()
+	}
+	return b
 }
 
 // bookKey names what a docket sees of the casebook: what was learned of its repository up to a revision.
@@ -45,65 +53,23 @@ type replayed struct {
 	revisions []int64
 }
 
-// openBook is a snapshot at one revision.
-type openBook struct {
-	snapshot *casebook.Snapshot
-	users    int
-	used     int64
-}
-
-// get gives the casebook of a docket; nil where nothing is known. The caller calls release once.
-func (b *books) get(ctx context.Context, key bookKey) (s *casebook.Snapshot, release func(), err error) {
-	if key.revision == 0 {
-		return nil, func() {}, nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	o := b.open[key]
-	if o == nil {
-		snapshot, err := b.build(ctx, key)
-		if err != nil {
-			return nil, nil, fmt.Errorf("casebook at revision %d: %w", key.revision, err)
-		}
-		if snapshot == nil {
-			return nil, func() {}, nil
-		}
-		o = &openBook{snapshot: snapshot}
-		b.open[key] = o
-	}
-	o.users++
-	return o.snapshot, func() { b.release(o) }, nil
-}
-
-func (b *books) release(o *openBook) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	o.users--
-	b.clock++
-	o.used = b.clock
-	_ = b.closeIdle(idleBooks) // it is a copy in a temporary folder
-}
-
-// closeIdle closes the snapshots that nobody uses, until at most so many are left.
-func (b *books) closeIdle(most int) error {
-	var idle []bookKey
-	for key, o := range b.open {
-		if o.users == 0 {
-			idle = append(idle, key)
-		}
-	}
-	slices.SortFunc(idle, func(x, y bookKey) int { return int(b.open[x].used - b.open[y].used) })
-	var err error
-	for _, key := range idle[:max(len(idle)-most, 0)] {
-		err = errors.Join(err, b.open[key].snapshot.Close())
-		delete(b.open, key)
-	}
-	return err
-}
-
-// build replays the log of a repository up to a revision; nil where it is empty. What was replayed before is continued where it is a
-// beginning of it; a correction that was taken back needs a new book.
+// build opens the casebook that a docket sees.
 func (b *books) build(ctx context.Context, key bookKey) (*casebook.Snapshot, error) {
+	if key.revision == 0 {
+		return nil, nil //nolint:nilnil // nothing is known
+	}
+	s, err := b.replayTo(ctx, key)
+	if err != nil {
+		return nil, fmt.Errorf("casebook at revision %d: %w", key.revision, err)
+	}
+	return s, nil
+}
+
+// replayTo replays the log of a repository up to a revision; nil where it is empty. What was replayed before is continued where it is a
+// beginning of it; a correction that was taken back needs a new book.
+func (b *books) replayTo(ctx context.Context, key bookKey) (*casebook.Snapshot, error) {
+	b.building.Lock()
+	defer b.building.Unlock()
 	log, err := b.store.CasebookLog(ctx, key.revision, key.repository)
 	if err != nil || len(log) == 0 {
 		return nil, err
@@ -116,7 +82,7 @@ func (b *books) build(ctx context.Context, key bookKey) (*casebook.Snapshot, err
 	}
 	for _, next := range log[len(r.revisions):] {
 		if err := b.replay(ctx, r.book, next, key.repository); err != nil {
-			return nil, errors.Join(err, b.drop(key.repository))
+			return nil, errors.Join(err, b.forget(key.repository))
 		}
 		r.revisions = append(r.revisions, next)
 	}
@@ -125,7 +91,7 @@ func (b *books) build(ctx context.Context, key bookKey) (*casebook.Snapshot, err
 
 // begin opens an empty book for a repository.
 func (b *books) begin(ctx context.Context, repository string) (*replayed, error) {
-	err := b.drop(repository)
+	err := b.forget(repository)
 	if err == nil && b.dir == nil {
 		b.dir, err = tempdir.New("shadowcourt-service")
 	}
@@ -141,8 +107,8 @@ func (b *books) begin(ctx context.Context, repository string) (*replayed, error)
 	return r, nil
 }
 
-// drop forgets the book of a repository.
-func (b *books) drop(repository string) error {
+// forget closes the book of a repository.
+func (b *books) forget(repository string) error {
 	r := b.of[repository]
 	if r == nil {
 		return nil
@@ -160,7 +126,7 @@ func (b *books) replay(ctx context.Context, book *casebook.Book, revision int64,
 	run := casebook.Run{Suites: suites}
 	for i := range learned {
 		l := &learned[i]
-		entry := casebook.Entry{CaseID: l.Case.ID, Group: l.Case.Group, Failure: knowledge.Failure(l.Case)}
+		entry := casebook.Entry{CaseID: l.Case.ID, Group: l.Case.Group, Failure: knowledge.Failure(&l.Case)}
 		if l.Status != "" {
 			entry.Verdict = &casebook.Verdict{
 				Origin: casebook.Origin(l.Origin), Status: l.Status, Classification: l.Label, Confidence: l.Confidence,
@@ -173,13 +139,11 @@ func (b *books) replay(ctx context.Context, book *casebook.Book, revision int64,
 	return err
 }
 
-// close removes everything. No snapshot is in use any more.
-func (b *books) close() error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	err := b.closeIdle(0)
+// end removes everything. No snapshot is in use any more.
+func (b *books) end() error {
+	err := b.shelf.end()
 	for repository := range b.of {
-		err = errors.Join(err, b.drop(repository))
+		err = errors.Join(err, b.forget(repository))
 	}
 	if b.dir != nil {
 		err = errors.Join(err, b.dir.Remove())

@@ -295,7 +295,7 @@ func (s *storm) check(t testing.TB) {
 	for _, id := range s.generations {
 		g, err := s.store.Generation(t.Context(), id)
 		must(t, err)
-		modules[id] = g.Parts.Digests()
+		modules[id] = g.Digests()
 	}
 	recorded := map[int64]map[string]string{} // digest of the result, by record and id of the case
 	used := map[int64]int{}

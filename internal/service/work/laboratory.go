@@ -78,30 +78,17 @@ func (w *Worker) watched(ctx context.Context, b *store.Batch) (watched context.C
 }
 
 // closeEnded closes the laboratories of dockets that have ended, with what they wrote.
-func (f *fleet) closeEnded(ctx context.Context) error {
-	f.mu.Lock()
-	var keys []hostKey
-	for key, h := range f.hosts {
-		if key.docket != 0 && h.users == 0 {
-			keys = append(keys, key)
+func (f *fleet) closeEnded(ctx context.Context) (err error) {
+	for _, key := range f.keys() {
+		if key.docket == 0 {
+			continue
 		}
-	}
-	f.mu.Unlock()
-	var faults []error
-	for _, key := range keys {
-		switch d, err := f.store.Docket(ctx, key.docket); {
-		case errors.Is(err, store.ErrNotFound), err == nil && d.State.Ended():
-			f.mu.Lock()
-			var ended []*fleetHost
-			if h := f.hosts[key]; h != nil && h.users == 0 {
-				ended = append(ended, h)
-				delete(f.hosts, key)
-			}
-			f.mu.Unlock()
-			closeHosts(ended)
-		default:
-			faults = append(faults, err)
+		d, read := f.store.Docket(ctx, key.docket)
+		if errors.Is(read, store.ErrNotFound) || read == nil && d.State.Ended() {
+			_ = f.drop(key) // what it leaves in its temporary folder is removed later
+			continue
 		}
+		err = errors.Join(err, read)
 	}
-	return errors.Join(faults...)
+	return err
 }

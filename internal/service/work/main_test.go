@@ -285,8 +285,8 @@ func swapped(t testing.TB, s *store.Store, from int64, module string, wasm []byt
 	g, err := s.Generation(t.Context(), from)
 	must(t, err)
 	next := store.Generation{Parent: from, Author: "test", Parts: store.Parts{Modules: map[string]string{}}}
-	maps.Copy(next.Parts.Modules, g.Parts.Modules)
-	next.Parts.Modules[module], err = s.AddBlob(t.Context(), wasm)
+	maps.Copy(next.Modules, g.Modules)
+	next.Modules[module], err = s.AddBlob(t.Context(), wasm)
 	must(t, err)
 	next, err = s.AddGeneration(t.Context(), next)
 	must(t, err)

@@ -1,3 +1,9 @@
+// Package work tries the cases of the docket service: it takes batches from the queue of the store, opens hosts on the generation
+// of modules that each batch has, gives them the casebook at the revision of the docket, and hands verdicts and signed records
+// back in the transaction that completes the batch.
+//
+// A worker may be killed at any moment: a batch that it had is tried by another one, and of two workers with one batch only one
+// can complete it.
 package work
 
 import (
@@ -11,7 +17,6 @@ import (
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/rivertype"
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -70,23 +75,26 @@ type Batch struct {
 type Worker struct {
 	config Config
 	info   store.WorkerInfo
-	fleet  fleet
-	books  books
+	fleet  *fleet
+	books  *books
 	slots  chan struct{} // of trials
 
-	mu      sync.Mutex
-	running map[int64]bool // jobs of the queue
+	has      sync.Map     // the ids of the batches that it has
+	counting sync.RWMutex // held for reading while a batch is begun, for writing while those that it has are told to the store
 }
 
 const (
 	defaultStop = 30 * time.Second
-	// fetchPause is the least time between two looks into the queue, pollLite and pollPostgres the most. The queue tells its clients of new
-	// jobs, and tells nobody of those that are queued again: a slow batch that gives way would wait for the next look. On SQLite a look is cheap.
+	// fetchPause is the least time between two looks into the queue, pollLite and pollPostgres the most. On PostgreSQL it tells its clients
+	// of new jobs, and on SQLite a look is cheap.
 	fetchPause   = 5 * time.Millisecond
 	pollLite     = 50 * time.Millisecond
 	pollPostgres = 500 * time.Millisecond
 	// batchTime is the most that a batch may take: far above 32 trials that all run into their limits.
 	batchTime = 50 * time.Minute
+	// ticketTime is how long a ticket is good for further batches: the queue takes jobs that last too long for lost.
+	ticketTime = 10 * time.Minute
+	tidyEvery  = 10 * time.Minute
 )
 
 // New prepares a worker. [Worker.Run] runs it.
@@ -106,11 +114,8 @@ func New(config Config) *Worker {
 	}
 	return &Worker{
 		config: config, info: store.WorkerInfo{ID: clean(id) + "-" + rand.Text()[:12], Machine: config.Machine, Version: config.Version},
-		fleet: fleet{
-			store: config.Store, open: config.Open, laboratories: config.Laboratories, logger: config.Logger, hosts: map[hostKey]*fleetHost{},
-		},
-		books: books{store: config.Store, open: map[bookKey]*openBook{}, of: map[string]*replayed{}},
-		slots: make(chan struct{}, config.Workers), running: map[int64]bool{},
+		fleet: newFleet(&config), books: newBooks(config.Store),
+		slots: make(chan struct{}, config.Workers),
 	}
 }
 
@@ -140,16 +145,18 @@ func (w *Worker) Run(ctx context.Context, ready func()) (err error) {
 		return err
 	}
 	defer releaseWork()
-	defer func() { err = errors.Join(err, w.books.close()) }()
-	defer w.fleet.close()
+	defer func() {
+		_ = w.fleet.end() // what it leaves in temporary folders is removed later
+		err = errors.Join(err, w.books.end())
+	}()
 	if err := w.warm(ctx); err != nil {
 		return err
 	}
-	client, err := w.client()
+	client, err := w.client(ctx.Done())
 	if err != nil {
 		return err
 	}
-	if err := w.config.Store.RegisterWorker(ctx, w.info); err != nil {
+	if _, err := w.beat(ctx); err != nil {
 		return err
 	}
 	var upkeep sync.WaitGroup
@@ -162,21 +169,19 @@ func (w *Worker) Run(ctx context.Context, ready func()) (err error) {
 		defer cancel()
 		_ = w.config.Store.RemoveWorker(leaving, w.info.ID) // else others notice that it is silent
 	}()
-	if err := client.Start(last); err != nil {
+	if err := client.Start(ctx); err != nil {
 		return fmt.Errorf("start the queue: %w", err)
 	}
 	if ready != nil {
 		ready()
 	}
 	<-ctx.Done()
-	stopping, cancel := context.WithTimeout(last, w.config.Stop)
-	defer cancel()
-	if err := client.Stop(stopping); err != nil {
-		cancelling, cancel := context.WithTimeout(last, w.config.Stop)
-		defer cancel()
-		return client.StopAndCancel(cancelling)
+	select {
+	case <-client.Stopped():
+		return nil
+	case <-time.After(2 * w.config.Stop): // the queue has cancelled them long ago
+		return errors.New("batches go on though they were cancelled")
 	}
-	return nil
 }
 
 // warm opens the hosts of the current generation.
@@ -195,27 +200,33 @@ func (w *Worker) warm(ctx context.Context) error {
 	return nil
 }
 
-// client is that of the queue.
-func (w *Worker) client() (store.Worker, error) {
+// client is that of the queue. Its leader has some worker tidy up at times.
+func (w *Worker) client(stopping <-chan struct{}) (store.Worker, error) {
 	workers := river.NewWorkers()
-	if err := river.AddWorkerSafely(workers, &batchWorker{worker: w}); err != nil {
-		return nil, err
-	}
+	river.AddWorker(workers, &ticketWorker{worker: w, stopping: stopping})
+	river.AddWorker(workers, &tidyWorker{worker: w})
 	poll := pollPostgres
 	if w.config.Store.Database() == "sqlite" {
 		poll = pollLite
 	}
 	return w.config.Store.Worker(&river.Config{
 		ID: w.info.ID, Logger: quiet(w.config.Logger), Workers: workers,
-		// One more than there are trials at once, so that one batch is read or committed while the others are tried.
-		Queues:        map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: w.config.Workers + 1}},
-		FetchCooldown: fetchPause, FetchPollInterval: poll, JobTimeout: batchTime, RescueStuckJobsAfter: 2 * batchTime,
-		CompletedJobRetentionPeriod: time.Hour, RetryPolicy: atOnce{w.config.Now},
+		Queues: map[string]river.QueueConfig{
+			river.QueueDefault: {MaxWorkers: w.batches(), FetchCooldown: fetchPause, FetchPollInterval: poll},
+			tidyQueue:          {MaxWorkers: 1},
+		},
+		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(tidyEvery),
+			func() (river.JobArgs, *river.InsertOpts) { return tidy{}, nil }, &river.PeriodicJobOpts{RunOnStart: true})},
+		JobTimeout: ticketTime + batchTime, RescueStuckJobsAfter: 2 * (ticketTime + batchTime), SoftStopTimeout: w.config.Stop,
+		CompletedJobRetentionPeriod: time.Hour,
 	})
 }
 
+// batches is how many it has at once: one more than there are trials, so that one is read or committed while the others are tried.
+func (w *Worker) batches() int { return w.config.Workers + 1 }
+
 // quiet keeps the queue's own words below warnings out of the log, and of equal ones all but one a minute: it asks the database for
-// jobs, and for news of them, many times a second, also while that is away.
+// jobs, and for news of them, many times a second, also while that is away. Its errors are warnings: it tries again what failed.
 func quiet(logger *slog.Logger) *slog.Logger {
 	return slog.New(warnings{logger.Handler(), &repeats{last: map[string]time.Time{}}})
 }
@@ -248,6 +259,7 @@ func (h warnings) Handle(ctx context.Context, r slog.Record) error {
 	if again {
 		return nil
 	}
+	r.Level = min(r.Level, slog.LevelWarn)
 	return h.Handler.Handle(ctx, r)
 }
 
@@ -260,9 +272,3 @@ func (h warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
 func (h warnings) WithGroup(name string) slog.Handler {
 	return warnings{h.Handler.WithGroup(name), h.said}
 }
-
-// atOnce tries a batch again at once: it has waited before it gave up.
-type atOnce struct{ now func() time.Time }
-
-// NextRetry is now.
-func (r atOnce) NextRetry(*rivertype.JobRow) time.Time { return r.now().Add(time.Second) }

@@ -3,14 +3,14 @@ package bench
 import (
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/abi/odds/phrase"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
 // lineReader finds the lines that name labels beside a word of trouble, in one
 // pass of a matcher over all stems: a line that holds none costs nothing.
 type lineReader struct {
-	matcher *phrase.Matcher
+	matcher *odds.Matcher
 	// words are the labels' distinct words, the matcher's first phrases; those
 	// beyond are the stems of trouble.
 	words []string
@@ -47,7 +47,7 @@ func newLineReader(names []name) *lineReader {
 		}
 	}
 	r.seenWord = make([]bool, len(r.words))
-	r.matcher = phrase.New(append(stems, troubleStems()...))
+	r.matcher = odds.NewMatcher(append(stems, troubleStems()...))
 	return r
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/odds/phrase"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/steering"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
@@ -78,7 +78,7 @@ func (s *Sheet) weights(anchors []abi.Finding) []int {
 	for i := range anchors {
 		quoted[anchors[i].Quote] = true
 	}
-	matcher := phrase.New(trouble())
+	matcher := odds.NewMatcher(trouble())
 	first := 0
 	for d := range s.documents {
 		whole := s.documents[d].Text

@@ -15,10 +15,6 @@ const (
 	casebookCap = 2.9 // of one earlier case
 )
 
-// believed is the share that somebody else's reading of lines counts that are
-// read here as well, since it is no second observation.
-func believed(e *abi.Evidence) float64 { return e.RelevanceConfidence }
-
 // Estimate are the probabilities of the labels of a case.
 type Estimate struct {
 	Labels    []string
@@ -87,14 +83,17 @@ func (c *Clues) Weigh(r *abi.NodeRequest, depth int, facts []float64) *Estimate 
 	m := &weigh.Matter{Labels: r.Case.Labels, Subject: r.Case.Subject, Profile: r.Profile, Testimony: c.others(r), Experiments: r.Case.Experiments}
 	places := make([]float64, len(c.labels))
 	var quotes []string
-	doubted := c.doubted(r)
 	for _, clue := range c.Upto(depth) {
 		if len(clue.signals) > 0 {
 			quotes = append(quotes, clue.Quote)
 			m.Findings = append(m.Findings, abi.Finding{Document: clue.Document, Quote: clue.Quote})
 		}
+		share := 1.0
+		if len(clue.fact) > 0 && c.doubted(r, clue) {
+			share = weigh.Left(abi.Weakening)
+		}
 		for j, x := range clue.fact {
-			places[j] += x * weigh.Left(doubted[clue.Ref()])
+			places[j] += x * share
 		}
 	}
 	m.Signals = weigh.Standing(r.Profile, quotes)
@@ -127,11 +126,14 @@ func (c *Clues) others(r *abi.NodeRequest) []weigh.Testimony {
 			continue
 		}
 		items = append(items, *e)
-		share := weigh.Left(challengeOf(r, i))
+		share := 1.0
+		if Challenged(r, i) {
+			share = weigh.Left(abi.Weakening)
+		}
 		measured := odds.Source(r.Profile, odds.SourceKey(e.SourceRef)) != nil
 		readings := c.readings(e)
 		if len(readings) > 0 && measured {
-			share *= believed(e)
+			share *= e.RelevanceConfidence // another reading of lines that are read here is no second observation
 		}
 		for _, clue := range readings {
 			share = min(share, c.beyond(clue, e, !measured))
@@ -161,25 +163,21 @@ func (c *Clues) beyond(clue *Clue, e *abi.Evidence, discounted bool) float64 {
 			others += x / float64(len(nats)-1)
 		}
 	}
-	share := max(0, believed(e)-(nats[j]-others)/word)
+	share := max(0, e.RelevanceConfidence-(nats[j]-others)/word)
 	if discounted {
-		share = min(share/believed(e), 1)
+		share = min(share/e.RelevanceConfidence, 1)
 	}
 	return share
 }
 
-// doubted are the readings of the clues that the court challenged, by source_ref.
-func (c *Clues) doubted(r *abi.NodeRequest) map[string]abi.Severity {
-	if r.File == nil || r.File.Feedback == nil {
-		return nil
-	}
-	out := make(map[string]abi.Severity)
-	for _, ch := range r.File.Feedback.Challenged {
-		if i := ch.EvidenceIndex; i >= 0 && i < len(r.Case.Evidence) && c.Own(&r.Case.Evidence[i]) {
-			out[r.Case.Evidence[i].SourceRef] = abi.Weakening
+// doubted says whether the court challenged the reading of a clue.
+func (c *Clues) doubted(r *abi.NodeRequest, clue *Clue) bool {
+	for i := range r.Case.Evidence {
+		if e := &r.Case.Evidence[i]; e.SourceRef == clue.Ref() && Challenged(r, i) && c.Own(e) {
+			return true
 		}
 	}
-	return out
+	return false
 }
 
 // precedent says whether an item repeats what the casebook said, which is
@@ -194,16 +192,10 @@ func precedent(r *abi.NodeRequest, e *abi.Evidence) bool {
 		correlate != nil && e.SourceRef == prefix+correlate.LinkedCase
 }
 
-func challengeOf(r *abi.NodeRequest, index int) abi.Severity {
-	if r.File == nil || r.File.Feedback == nil {
-		return ""
-	}
-	for _, ch := range r.File.Feedback.Challenged {
-		if ch.EvidenceIndex == index {
-			return abi.Weakening
-		}
-	}
-	return ""
+// Challenged says whether the court challenged an item of the case's evidence.
+func Challenged(r *abi.NodeRequest, index int) bool {
+	return r.File != nil && r.File.Feedback != nil &&
+		slices.ContainsFunc(r.File.Feedback.Challenged, func(ch abi.ChallengedItem) bool { return ch.EvidenceIndex == index })
 }
 
 // addPrior adds what the earlier cases say, each earlier case once.
@@ -256,3 +248,35 @@ func add(to, nats []float64) {
 
 // doubt is the probability that none of the figures means anything.
 const doubt = 0.02
+
+// noSurer holds an estimate to what its parts can say. An earlier verdict on
+// the same failure rests on the same text: together with that text it makes
+// its label as probable as the verdict was or as the text makes it, whichever
+// is more, and no more than that. own are the probabilities without the
+// earlier cases.
+func noSurer(posterior, own []float64, r *abi.NodeRequest) {
+	for j, label := range r.Case.Labels {
+		said := saidOf(r.File, label)
+		most := max(own[j], said)
+		if said == 0 || posterior[j] <= most {
+			continue
+		}
+		rest := (1 - most) / (1 - posterior[j])
+		for i := range posterior {
+			posterior[i] *= rest
+		}
+		posterior[j] = most
+	}
+}
+
+// saidOf is how sure the earlier cases are of a label; 0 where none names it.
+func saidOf(f *abi.LightFile, label string) float64 {
+	said := 0.0
+	if f.Recall != nil && f.Recall.Match && f.Recall.Classification == label {
+		said = f.Recall.Confidence
+	}
+	if f.Correlate != nil && f.Correlate.LinkedCase != "" && f.Correlate.Classification == label {
+		said = max(said, f.Correlate.Confidence)
+	}
+	return said
+}

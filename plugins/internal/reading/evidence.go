@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/steering"
 )
 
 // Names by which the host speaks in the evidence of an audit.
@@ -37,6 +38,8 @@ type Item struct {
 // File is the evidence of an audit, read once.
 type File struct {
 	Items []Item
+	// silent are items that only address the reader: they can be quoted, and bear nothing out.
+	silent []Item
 	// Documents that items are lines of, by name.
 	Documents []string
 	// checked: there were documents to look items up in.
@@ -47,7 +50,7 @@ type File struct {
 const maxItems = 2000
 
 // Open reads the evidence of a request: the items of the case and of those who read its documents, with what the host found. What the
-// opinion itself says does not count.
+// opinion itself says does not count, and what only addresses the reader says nothing.
 func Open(evidence []abi.Evidence) *File {
 	f := &File{}
 	standing := make(map[string]Standing)
@@ -64,10 +67,15 @@ func Open(evidence []abi.Evidence) *File {
 	for i := range evidence {
 		e := &evidence[i]
 		name, _, _ := strings.Cut(e.SourceRef, ":")
-		if name == ForensicsName || name == DissentName || name == OpinionName || len(f.Items) == maxItems {
+		if name == ForensicsName || name == DissentName || name == OpinionName || len(f.Items)+len(f.silent) == maxItems {
 			continue
 		}
-		item := Item{Evidence: *e, Standing: standing[e.SourceRef], words: make(map[string]bool), folded: Fold(e.Content), figures: figures(e.Content)}
+		item := Item{Evidence: *e, Standing: standing[e.SourceRef], words: make(map[string]bool), folded: Fold(e.Content)}
+		if steering.Steers(e.Content) && !says(e.Content) {
+			f.silent = append(f.silent, item)
+			continue
+		}
+		item.figures = figures(e.Content)
 		EachWord(e.Content, func(word string) { item.words[word] = true })
 		if place, ok := placeOf(e.SourceRef); ok {
 			item.place = place
@@ -78,6 +86,16 @@ func Open(evidence []abi.Evidence) *File {
 		f.Items = append(f.Items, item)
 	}
 	return f
+}
+
+// says tells whether a content says something beside what addresses the reader, in a line of its own.
+func says(content string) bool {
+	for line := range strings.Lines(content) {
+		if len(Claims(Statements(line))) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // labels are the names of what may be concluded: those of the opinion's metadata and those that items speak for.
@@ -110,22 +128,23 @@ func (f *File) Weight(item *Item) float64 {
 
 // Quoted are the items in which a quotation stands.
 func (f *File) Quoted(q *Quotation) []*Item {
-	return f.where(func(item *Item) bool {
+	stands := func(item *Item) bool {
 		_, _, ok := q.StandsIn(item.folded)
 		return ok
-	})
+	}
+	return append(where(f.Items, stands), where(f.silent, stands)...)
 }
 
 // Named are the items that a statement names, by their source_ref or as one of the lines that it names.
 func (f *File) Named(s *Statement, lines []Reference) []*Item {
-	return f.where(func(item *Item) bool { return slices.Contains(lines, item.place) || Names(s.Text, item.SourceRef) })
+	return where(f.Items, func(item *Item) bool { return slices.Contains(lines, item.place) || Names(s.Text, item.SourceRef) })
 }
 
-func (f *File) where(such func(*Item) bool) []*Item {
+func where(items []Item, such func(*Item) bool) []*Item {
 	var list []*Item
-	for i := range f.Items {
-		if such(&f.Items[i]) {
-			list = append(list, &f.Items[i])
+	for i := range items {
+		if such(&items[i]) {
+			list = append(list, &items[i])
 		}
 	}
 	return list

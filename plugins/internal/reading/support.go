@@ -26,7 +26,7 @@ type Support struct {
 }
 
 // Supports holds the claims of an opinion against the evidence, each once. Left out are those that tell of the proceedings and rest on
-// nothing.
+// nothing, and those that expose an item.
 func (f *File) Supports(o *abi.JudicialOpinion, statements []Statement) []Support {
 	t := tracing{file: f, lookedUp: LookedUp(statements), names: make(map[string]bool), followed: make(map[Reference]bool)}
 	for i := range f.Items {
@@ -35,6 +35,7 @@ func (f *File) Supports(o *abi.JudicialOpinion, statements []Statement) []Suppor
 	for _, label := range f.labels(o) {
 		EachWord(label, t.name)
 	}
+	exposed := f.Exposed(statements)
 	var list []Support
 	var told []*Statement
 	for i := range statements {
@@ -44,6 +45,9 @@ func (f *File) Supports(o *abi.JudicialOpinion, statements []Statement) []Suppor
 		}
 		told = append(told, s)
 		support := t.support(s)
+		if slices.Contains(exposed, support.Item) {
+			continue
+		}
 		accused := len(support.MadeUp) > 0 || support.Differs != "" || support.Dangling != ""
 		if !accused && (support.Item == nil && s.procedural() || len(s.Quotations) == 0 && t.proceeds(s)) {
 			continue
@@ -78,7 +82,7 @@ func (t *tracing) support(s *Statement) Support {
 	quoting := len(rests) > 0 || len(out.MadeUp) > 0
 	named := t.file.Named(s, t.lines(s, &out))
 	rests = append(rests, named...)
-	byWords := t.file.where(func(item *Item) bool { return item.bears(s) })
+	byWords := where(t.file.Items, func(item *Item) bool { return item.bears(s) })
 	switch best := t.file.heaviest(named); {
 	case quoting:
 	case best != nil:
@@ -209,3 +213,32 @@ var proceedings = set("charge charged prosecution prosecutor defense defence def
 	"nothing none nobody everything new fatal weakening minor confidence probability sure classification classified classify classifies charges " +
 	"quoting stating saying holding speaking supporting standing alternative against favour favor first second last again once respect weighed weigh " +
 	"weight nats own estimate put name named beside word concludes conclude far case's fall finding findings relied rely relies however although therefore thus hence but nevertheless accordingly nowhere without next apart tell tells nearest round's")
+
+// Exposed are the items that claim a document which doesn't have them, and of which the opinion says so: naming or quoting them, in a
+// statement or the one behind it.
+func (f *File) Exposed(statements []Statement) []*Item {
+	return where(f.Items, func(item *Item) bool {
+		for k := range statements {
+			s := &statements[k]
+			if item.Standing == Absent && (item.quotedBy(s) || Names(s.Text, item.SourceRef)) &&
+				(Says(s, exposing...) || k+1 < len(statements) && Says(&statements[k+1], exposing...)) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+func (item *Item) quotedBy(s *Statement) bool {
+	return slices.ContainsFunc(s.Quotations, func(q Quotation) bool {
+		_, _, ok := q.StandsIn(item.folded)
+		return ok
+	})
+}
+
+// exposing words say of an item that it is not what it claims to be.
+var exposing = []string{
+	"forged", "forgery", "fabricat*", "falsified", "made up", "invented", "tampered", "does not have", "do not have", "doesn't have", "has no such", "no such line",
+	"stands in no", "stand in no", "does not stand", "do not stand", "doesn't stand", "don't stand", "stands nowhere", "is not there", "not in the document*", "not in the log",
+	"does not contain", "doesn't contain", "is absent", "does not appear", "doesn't appear", "no document has",
+}

@@ -26,7 +26,7 @@ func depot() []abi.Evidence {
 func TestWhatAClaimRestsOn(t *testing.T) {
 	t.Parallel()
 	f := Open(depot())
-	if len(f.Items) != 6 || !f.checked || !slices.Equal(f.Documents, []string{"depot.log"}) {
+	if len(f.Items) != 5 || !f.checked || !slices.Equal(f.Documents, []string{"depot.log"}) {
 		t.Fatalf("%+v", f)
 	}
 	for _, tc := range []struct {

@@ -15,7 +15,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/internal/outfile"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/render/report"
 )
 
 // auditOptions are the flags of `audit`.
@@ -169,9 +168,9 @@ func (o *auditOptions) writers(s cli.Streams, redactor *render.Redactor, files *
 			return nil, fmt.Errorf("--report: %w", err)
 		}
 		if strings.EqualFold(filepath.Ext(name), ".md") {
-			list = append(list, report.NewAuditMarkdown(f, report.Options{}))
+			list = append(list, render.NewAuditMarkdown(f, render.PageOptions{}))
 		} else {
-			list = append(list, report.NewAuditHTML(f, report.Options{}))
+			list = append(list, render.NewAuditHTML(f, render.PageOptions{}))
 		}
 	}
 	return render.NewAuditOutput(redactor, list...), nil

@@ -7,15 +7,14 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/render/report"
 )
 
 // ReportWriter is one for the format that the name of the file tells.
-func ReportWriter(name string, w io.Writer, options report.Options) render.Writer {
+func ReportWriter(name string, w io.Writer, options render.PageOptions) render.Writer {
 	if strings.EqualFold(filepath.Ext(name), ".md") {
-		return report.NewMarkdown(w, options)
+		return render.NewMarkdown(w, options)
 	}
-	return report.NewHTML(w, options)
+	return render.NewHTML(w, options)
 }
 
 // NewExplainer tells each trial as a story. What it gets is redacted already.

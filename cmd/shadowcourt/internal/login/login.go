@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -89,36 +90,50 @@ func login(ctx context.Context, s cli.Streams, server, program string) error {
 	if done || err != nil {
 		return cli.OrInterrupted(ctx, err)
 	}
+	// Nobody should type a token for a server that is not there, or is no service.
+	_, err = me(ctx, server, "", program)
+	if rejected, ok := errors.AsType[*client.Error](err); err != nil && (!ok || rejected.Problem.Code == "") {
+		return err
+	}
 	token, err := readToken(ctx, s, server)
 	if err != nil {
 		return cli.OrInterrupted(ctx, cli.InputError(err))
 	}
 	open.WarnOfClearText(s.Err, server, token)
-	c, err := client.New(client.Config{Server: server, Token: token, Program: program})
+	known, err := me(ctx, server, token, program)
 	if err != nil {
-		return cli.InputError(err)
+		return err
 	}
-	me, err := c.Me(ctx)
-	if err != nil {
-		rejected, ok := errors.AsType[*client.Error](err)
-		if ok && rejected.Rejected() {
-			err = cli.InputError(err)
-		}
-		return cli.OrInterrupted(ctx, err)
-	}
-	if me.Via != "token" {
+	if known.Via != "token" {
 		return fmt.Errorf("%s did not look at the token", server)
 	}
 	file, err := open.KeepToken(server, token)
 	if err != nil {
 		return fmt.Errorf("the token was not kept: %w", err)
 	}
-	fmt.Fprintf(s.Out, "%s knows you as %s, with the scopes %s\n", server, sanitize.Line(me.Name), sanitize.Line(strings.Join(me.Scopes, ", ")))
+	fmt.Fprintf(s.Out, "%s knows you as %s, with the scopes %s\n", server, sanitize.Line(known.Name), sanitize.Line(strings.Join(known.Scopes, ", ")))
 	fmt.Fprintf(s.Err, "the token is kept in %s\n", sanitize.Line(file))
 	if os.Getenv(open.TokenVariable) != "" {
 		fmt.Fprintf(s.Err, "note: the variable %s is set and comes first\n", open.TokenVariable)
 	}
 	return nil
+}
+
+// me asks a server who somebody with a token is.
+func me(ctx context.Context, server, token, program string) (*client.Me, error) {
+	c, err := client.New(client.Config{Server: server, Token: token, Program: program})
+	if err != nil {
+		return nil, cli.InputError(err)
+	}
+	known, err := c.Me(ctx)
+	rejected, ok := errors.AsType[*client.Error](err)
+	switch {
+	case ok && rejected.Rejected():
+		err = cli.InputError(err)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		err = fmt.Errorf("%w `shadowcourt serve` starts your own, and `shadowcourt login URL` takes the address of another", err)
+	}
+	return known, cli.OrInterrupted(ctx, err)
 }
 
 // readToken reads the token: from a terminal without an echo.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
@@ -29,7 +30,7 @@ func (o *Flags) ServiceFlags(cmd *cobra.Command) {
 }
 
 // Laboratories run what the flags allow; nil for nothing. cache is the folder for compiled modules, or none.
-func (o *Flags) Laboratories(cache string) (*work.Laboratories, error) {
+func (o *Flags) Laboratories(ctx context.Context, cache string) (*work.Laboratories, error) {
 	faults := []error{o.CheckExperiments()}
 	switch e := &o.experiments; {
 	case !o.Experiments():
@@ -43,6 +44,9 @@ func (o *Flags) Laboratories(cache string) (*work.Laboratories, error) {
 	if err := errors.Join(append(faults, err)...); err != nil || !o.Experiments() {
 		return nil, err
 	}
+	if err := o.checkGreen(ctx); err != nil {
+		return nil, err
+	}
 	if cache == "none" {
 		cache = ""
 	}
@@ -51,4 +55,19 @@ func (o *Flags) Laboratories(cache string) (*work.Laboratories, error) {
 		config.Commit = revision
 		return experiment.Open(ctx, config)
 	}}, nil
+}
+
+// checkGreen says whether the source has the revision of --since: otherwise every docket would go without its experiments.
+func (o *Flags) checkGreen(ctx context.Context) error {
+	if o.since == "" {
+		return nil
+	}
+	repository, err := tree.Open(ctx, o.source)
+	if err == nil {
+		_, err = repository.At(ctx, o.since)
+	}
+	if err != nil {
+		return fmt.Errorf("--source %s, --since: %w", o.source, err)
+	}
+	return nil
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
-	"github.com/shadowcourt/shadowcourt/internal/service/local"
 )
 
 // TokenVariable has the token for a service. It comes before one that was kept.
@@ -77,12 +76,12 @@ func Own(config *client.Config, stderr io.Writer) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	s, err := local.Find(origin)
+	s, err := client.FindOwn(origin)
 	if err != nil {
 		return false, err
 	}
 	if s.Token == "" {
-		if near := local.Near(origin); near != "" {
+		if near := client.OwnNear(origin); near != "" {
 			fmt.Fprintf(stderr, "note: your own service at this port is %s; its token goes to no other address\n", near)
 		}
 		return false, nil

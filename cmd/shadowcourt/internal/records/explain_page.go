@@ -12,7 +12,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/replay"
 	"github.com/shadowcourt/shadowcourt/internal/outfile"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/render/report"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -25,10 +24,10 @@ func explainPage(ctx context.Context, s cli.Streams, session *replaySession, tal
 	if err != nil {
 		return cli.InputError(fmt.Errorf("--output: %w", err))
 	}
-	var apart []report.Apart
-	out := cli.ReportWriter(output, file, report.Options{
+	var apart []render.PageCase
+	out := cli.ReportWriter(output, file, render.PageOptions{
 		Title:  "Trials of a record",
-		Source: func() report.Source { return report.Source{Lines: session.source(tally), Apart: apart} },
+		Source: func() render.PageSource { return render.PageSource{Lines: session.source(tally), Apart: apart} },
 	})
 	err = session.each(ctx, ids, func(r *replay.Replayed) error {
 		if !tally.add(r) {
@@ -73,12 +72,12 @@ func (s *replaySession) source(tally *replayTally) []render.SummaryLine {
 }
 
 // apartOf tells what the record itself has of a trial that has no story.
-func apartOf(tally *replayTally, r *replay.Replayed) report.Apart {
+func apartOf(tally *replayTally, r *replay.Replayed) render.PageCase {
 	why := "The replay gave another result: this is what the record says."
 	if r.Err != nil {
 		why = "Not replayed, " + tally.why(r.Err) + ": this is what the record says."
 	}
-	return report.Apart{ID: r.Was.ID, Why: why, Text: r.Was.Outline()}
+	return render.PageCase{ID: r.Was.ID, Why: why, Text: r.Was.Outline()}
 }
 
 func printWritten(w io.Writer, name string, told, apart int) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/local"
+	"github.com/shadowcourt/shadowcourt/internal/service/client"
 )
 
 func listen(ctx context.Context, addresses []string) ([]net.Listener, error) {
@@ -68,7 +68,7 @@ func keepLocal(config *service.Config, loopback []string, stderr io.Writer) (rem
 		return nil, err
 	}
 	for _, origin := range loopback {
-		r, err := local.Keep(origin, config.Local)
+		r, err := client.KeepOwn(origin, config.Local)
 		if err != nil {
 			fmt.Fprintf(stderr, "warning: the token for your own programs was not kept (%s): use `shadowcourt serve token add`\n", sanitize.Line(err.Error()))
 			continue

@@ -6,11 +6,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -19,11 +17,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/local"
-	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
 )
 
@@ -103,7 +98,7 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 const secretVariable = "SHADOWCOURT_OIDC_CLIENT_SECRET"
 
 func (o *options) run(ctx context.Context, s cli.Streams) error {
-	config, err := o.config(s)
+	config, err := o.config(ctx, s)
 	if err != nil {
 		return cli.InputError(err)
 	}
@@ -147,7 +142,7 @@ func closeTracing(ctx context.Context, config *service.Config) {
 }
 
 // config is what the flags say, without the store.
-func (o *options) config(s cli.Streams) (*service.Config, error) {
+func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, error) {
 	config := &service.Config{
 		Role: service.Role(o.role), Workers: o.workers, MaxUpload: o.maxUpload, Version: o.version, Now: time.Now, Random: rand.Reader,
 	}
@@ -182,7 +177,7 @@ func (o *options) config(s cli.Streams) (*service.Config, error) {
 	key, err := o.signingKey()
 	faults = append(faults, err)
 	config.Key = key
-	config.Laboratories, err = o.experiments.Laboratories(o.cache)
+	config.Laboratories, err = o.experiments.Laboratories(ctx, o.cache)
 	faults = append(faults, err)
 	config.Open = open.ServiceHosts{Cache: o.cache, Record: key != nil}.Open
 	config.TLS, err = o.tlsConfig(config.Log)
@@ -234,99 +229,4 @@ func (o *oidc) config(public *url.URL) (*auth.OIDC, error) {
 	}
 	config := &auth.OIDC{Issuer: o.issuer, ClientID: o.clientID, Secret: secret, Allow: o.allow, Operate: o.operate}
 	return config, config.Check(public)
-}
-
-// database are the flags that name one.
-type database struct{ data, url string }
-
-func (d *database) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&d.data, "data", "", "folder of the SQLite file (default: shadowcourt in the user's data folder)")
-	f.StringVar(&d.url, "database", "", "postgres://... in place of the SQLite file (default: the variable "+databaseVariable+")")
-}
-
-// opened has a command open the database, which must be there.
-func opened(cmd *cobra.Command, do func(ctx context.Context, db *store.Store, args []string) error) {
-	var d database
-	d.flags(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		db, err := d.open(cmd.Context(), slog.New(slog.DiscardHandler), mustExist)
-		if err != nil {
-			return err
-		}
-		defer db.Close()
-		return do(cmd.Context(), db, args)
-	}
-}
-
-// databaseVariable has the URL of the database, whose password need not be in the command line.
-const databaseVariable = "SHADOWCOURT_DATABASE"
-
-// named says whether the flags or the variable name a server.
-func (d *database) named() bool {
-	return d.url != "" || d.data == "" && os.Getenv(databaseVariable) != ""
-}
-
-// Whether a SQLite file that is not there is made.
-const (
-	makeMissing = true
-	mustExist   = false
-)
-
-// name is what store.Open takes.
-func (d *database) name(create bool) (string, error) {
-	if d.url == "" && d.data == "" {
-		d.url = os.Getenv(databaseVariable)
-	}
-	switch {
-	case d.url != "" && d.data != "":
-		return "", errors.New("--data and --database exclude each other")
-	case d.url != "" && !store.IsPostgres(d.url):
-		return "", errors.New("--database takes a postgres:// URL; for a SQLite file use --data DIR")
-	case d.url != "":
-		return d.url, nil
-	}
-	if d.data == "" {
-		dir, err := local.DataFolder()
-		if err != nil {
-			return "", fmt.Errorf("there is no folder for data (%w): use --data DIR", err)
-		}
-		d.data = dir
-	}
-	file := filepath.Join(d.data, "shadowcourt.db")
-	if create {
-		if err := outfile.MakeFolder(d.data, 0o700); err != nil {
-			return "", fmt.Errorf("--data: %w", err)
-		}
-	} else if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("there is no database in %s: `shadowcourt serve` and `shadowcourt serve migrate` make one; use the same --data or --database", d.data)
-	}
-	return file, nil
-}
-
-// openRaw connects without a look at the tables.
-func (d *database) openRaw(ctx context.Context, log *slog.Logger, create bool) (*store.Store, error) {
-	name, err := d.name(create)
-	if err != nil {
-		return nil, cli.InputError(err)
-	}
-	return store.Open(ctx, store.Config{Database: name, Now: time.Now, Logger: log})
-}
-
-// open connects, and checks the tables; those of a SQLite file are brought up to date.
-func (d *database) open(ctx context.Context, log *slog.Logger, create bool) (*store.Store, error) {
-	db, err := d.openRaw(ctx, log, create)
-	if err != nil {
-		return nil, err
-	}
-	if d.url == "" {
-		_, err = db.Migrate(ctx)
-	} else {
-		err = db.CheckSchema(ctx)
-	}
-	if err != nil {
-		db.Close()
-		return nil, err
-	}
-	return db, nil
 }

@@ -14,8 +14,10 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // localAuthor is who does something by the command line.
@@ -35,8 +37,11 @@ func newToken(s cli.Streams) *cobra.Command {
 	return cmd
 }
 
-// maxTokenDays is that of the API.
-const maxTokenDays = 3660
+// operations are those of the API, for whoever has the database.
+func operations(ctx context.Context, db *store.Store) (context.Context, *api.Operations) {
+	ctx = auth.With(ctx, &auth.Identity{Submitter: localAuthor, Name: localAuthor, Scopes: auth.AllScopes()})
+	return ctx, api.New(api.Config{Store: db, Now: time.Now, Random: rand.Reader})
+}
 
 func newTokenAdd(s cli.Streams) *cobra.Command {
 	var scopes, submitter string
@@ -56,35 +61,22 @@ people. Scopes are submit (submit and follow dockets), review (correct verdicts)
 			if list, err = auth.ParseScopes(scopes); err != nil {
 				return cli.InputError(fmt.Errorf("--scopes: %w", err))
 			}
-			if strings.TrimSpace(args[0]) == "" || days < 0 || days > maxTokenDays || slices.Contains(repositories, "") {
-				return cli.InputError(errors.New("use names that are not empty, and --days from 0 to 3660"))
+			if strings.TrimSpace(args[0]) == "" || days < 0 || days > api.MaxTokenDays || slices.Contains(repositories, "") {
+				return cli.InputError(fmt.Errorf("use names that are not empty, and --days from 0 to %d", api.MaxTokenDays))
 			}
 			return nil
 		},
 	}
 	opened(cmd, func(ctx context.Context, db *store.Store, args []string) error {
-		secret, err := auth.NewToken(rand.Reader)
+		ctx, can := operations(ctx, db)
+		added, err := can.AddToken(ctx, &api.AddTokenRequest{Name: args[0], Submitter: submitter, Scopes: auth.Words(list), Repositories: repositories, Days: days})
+		if _, ok := errors.AsType[*wire.Problem](err); ok {
+			err = cli.InputError(err)
+		}
 		if err != nil {
 			return err
 		}
-		t := store.Token{Name: args[0], Submitter: submitter, Repositories: repositories, Author: localAuthor}
-		if t.Submitter == "" {
-			t.Submitter = t.Name
-		}
-		for _, scope := range list {
-			t.Scopes = append(t.Scopes, string(scope))
-		}
-		if days > 0 {
-			t.Expires = time.Now().AddDate(0, 0, days)
-		}
-		added, err := db.AddToken(ctx, auth.HashOf(secret).String(), t)
-		if err != nil {
-			return err
-		}
-		if err := db.Log(ctx, store.Action{Author: localAuthor, Action: "token.add", Target: "token " + strconv.FormatInt(added.ID, 10), Details: added.Name}); err != nil {
-			return err
-		}
-		fmt.Fprintln(s.Out, secret)
+		fmt.Fprintln(s.Out, added.Secret)
 		fmt.Fprintf(s.Err, "token %d is shown once; `shadowcourt serve token revoke %d` ends it\n", added.ID, added.ID)
 		return nil
 	})
@@ -147,8 +139,9 @@ func newTokenRevoke(s cli.Streams) *cobra.Command {
 			return nil
 		},
 	}
-	opened(cmd, func(ctx context.Context, db *store.Store, args []string) error {
-		err := db.RevokeToken(ctx, id)
+	opened(cmd, func(ctx context.Context, db *store.Store, _ []string) error {
+		ctx, can := operations(ctx, db)
+		err := can.RevokeToken(ctx, id)
 		if errors.Is(err, store.ErrNotFound) {
 			err = cli.InputError(fmt.Errorf("there is no token %d, or it was revoked before: `shadowcourt serve token list` shows them", id))
 		}
@@ -156,7 +149,7 @@ func newTokenRevoke(s cli.Streams) *cobra.Command {
 			return err
 		}
 		fmt.Fprintf(s.Out, "token %d is revoked\n", id)
-		return db.Log(ctx, store.Action{Author: localAuthor, Action: "token.revoke", Target: "token " + args[0]})
+		return nil
 	})
 	return cmd
 }

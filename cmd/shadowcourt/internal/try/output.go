@@ -7,7 +7,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/internal/outfile"
 	"github.com/shadowcourt/shadowcourt/internal/render"
-	"github.com/shadowcourt/shadowcourt/internal/render/report"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
@@ -37,7 +36,7 @@ func (o *tryOptions) outputs(s cli.Streams, config *run.Config) (err error) {
 		if err != nil {
 			return fmt.Errorf("--report: %w", err)
 		}
-		config.Writers = append(config.Writers, cli.ReportWriter(name, f, report.Options{}))
+		config.Writers = append(config.Writers, cli.ReportWriter(name, f, render.PageOptions{}))
 		config.Draw = true
 	}
 	if o.cases != "" {

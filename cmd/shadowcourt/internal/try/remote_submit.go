@@ -19,7 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/run/input"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
-	"github.com/shadowcourt/shadowcourt/internal/service/problem"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // upload is a file that is submitted. It is read several times: for its digest, and each time that it is sent.
@@ -174,7 +174,7 @@ func (r *remoteRun) submit(ctx context.Context, streams cli.Streams, reports []*
 			s.Key += "-" + strconv.Itoa(i+1)
 		}
 		d, err := r.submitOne(ctx, s, report)
-		if bad, ok := errors.AsType[*client.Error](err); ok && bad.Problem.Code == problem.BadDocket {
+		if bad, ok := errors.AsType[*client.Error](err); ok && bad.Problem.Code == wire.BadDocket {
 			rejected = append(rejected, bad)
 			continue
 		}

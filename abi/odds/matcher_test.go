@@ -1,0 +1,99 @@
+package odds
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+type match struct{ phrase, start, end int }
+
+func scan(list []string, document string) []match {
+	var out []match
+	NewMatcher(list).Scan(document, func(phrase, start, end int) { out = append(out, match{phrase, start, end}) })
+	return out
+}
+
+func TestScan(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name     string
+		list     []string
+		document string
+		want     []match
+	}{
+		{"any case of ASCII letters", []string{"Data RACE"}, "xx dATA rACE", []match{{0, 3, 12}}},
+		{"other bytes as they stand", []string{"größe"}, "GRÖSSE größe GRöße", []match{{0, 8, 15}, {0, 16, 23}}},
+		{"overlaps", []string{"abcd", "bcde"}, "abcde", []match{{0, 0, 4}, {1, 1, 5}}},
+		{"the same phrase again", []string{"aaaa"}, "aaaaa", []match{{0, 0, 4}, {0, 1, 5}}},
+		{"short phrases", []string{"ab", "c"}, "abc", []match{{0, 0, 2}, {1, 2, 3}}},
+		{"longer than the text", []string{"abcdef"}, "abcde", nil},
+		{"empty phrase", []string{""}, "abc", nil},
+		{"no phrases", nil, "abc", nil},
+		{"empty text", []string{"abcd", "a"}, "", nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if got := scan(tc.list, tc.document); !slices.Equal(got, tc.want) {
+				t.Errorf("got %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+// The table must find exactly what looking at every place finds.
+func TestScanFindsWhatASearchFinds(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	word := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = "aAbBcC"[rnd.IntN(6)]
+		}
+		return string(b)
+	}
+	for range 200 {
+		document := word(300)
+		list := make([]string, 40)
+		for i := range list {
+			list[i] = word(1 + rnd.IntN(7))
+		}
+		got := scan(list, document)
+		slices.SortFunc(got, func(a, b match) int { return (a.start-b.start)*1000 + a.phrase - b.phrase })
+		var want []match
+		for start := range document {
+			for i, phrase := range list {
+				end := start + len(phrase)
+				if end <= len(document) && strings.EqualFold(document[start:end], phrase) {
+					want = append(want, match{i, start, end})
+				}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	}
+}
+
+func BenchmarkScanMegabyte(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	letters := func(n int) string {
+		out := make([]byte, n)
+		for i := range out {
+			out[i] = " etaoinshrdlu"[rnd.IntN(13)]
+		}
+		return string(out)
+	}
+	list := make([]string, 500)
+	for i := range list {
+		list[i] = letters(12)
+	}
+	document := letters(1 << 20)
+	m := NewMatcher(list)
+	b.SetBytes(int64(len(document)))
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Scan(document, func(int, int, int) {})
+	}
+}

@@ -1,0 +1,220 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate"
+	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/run/input"
+)
+
+// compareOptions are the flags of `compare`.
+type compareOptions struct {
+	common
+	from         string
+	redact, with []string
+	alpha        float64
+}
+
+// NewCompare is the command `compare`.
+func NewCompare(s cli.Streams) *cobra.Command {
+	o := &compareOptions{}
+	cmd := &cobra.Command{
+		Use:   "compare DOCKET... --with PERSONA=FILE",
+		Short: "Try a docket before two courts, and say what flips",
+		Long: `Try every case before the court in force and before one with other modules: same cases,
+same Light. Verdicts that flip are listed, and where the truth is known, which flips are
+right: a case is right when it ends with its true label, and one left open is not.
+
+McNemar's test says whether the candidate is right less often, over the cases that only
+one of the two has right: the exact test under 25 of them, from there on the chi-square
+with the correction for continuity. Cases of a group count as one.
+
+The gate: the candidate is worse if it is right less often at the level --alpha (two-sided),
+or if it has more mistrials than the court in force.
+
+Exit codes: 0 not worse, which is no proof where few cases differ; 1 something failed while
+running; 2 the command line or an input is wrong; 3 worse.`,
+		Example: `  shadowcourt compare examples/dockets/tour.jsonl --with specter=bin/modules/specter.wasm
+  shadowcourt compare examples/dockets/go-failures.jsonl --profile go-test \
+    --with challenger=bin/modules/challenger.wasm --format json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), s, args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.with, "with", nil, "PERSONA=FILE: a module of the candidate; may be repeated")
+	f.Float64Var(&o.alpha, "alpha", calibrate.DefaultAlpha, "level of the test, between 0 and 1")
+	f.StringVar(&o.from, "from", input.Auto, "input format: "+cli.OrList(input.Formats()))
+	o.LightFlags(cmd, "default: "+open.LightRCA+" for reports of tests, else "+open.LightDocket)
+	f.StringVar(&o.Pipeline, "pipeline", open.ShippedPipeline, "pipeline file, or the name of the shipped one")
+	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input, else none)")
+	f.StringVar(&o.Modules, "modules", "", "folder with all NAME.wasm files that the pipeline names (default: the embedded modules)")
+	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
+	f.StringVar(&o.format, "format", "table", "table or json")
+	f.StringVar(&o.output, "output", "", "file for the comparison (default: standard output)")
+	f.StringArrayVar(&o.redact, "redact", nil, "regular expression whose matches are blacked out in every output; may be repeated")
+	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
+	o.GrantFlag(cmd)
+	return cmd
+}
+
+// run carries out `compare`.
+func (o *compareOptions) run(ctx context.Context, s cli.Streams, args []string) error {
+	redactor, err := o.check(args)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	inputs, err := input.Open(ctx, s.In, args, o.from)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	defer inputs.Close()
+	config, err := o.Config(inputs)
+	if err != nil {
+		return err
+	}
+	modules, err := open.NamedModules("--with ", o.with)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	config.Candidate = &host.Candidate{Modules: modules, Share: 1}
+	help, err := o.Connect(ctx, config, inputs)
+	if err != nil {
+		return err
+	}
+	defer help.Close()
+	r := &comparing{run: newRun(s), options: o, sum: calibrate.NewCandidateComparison(o.alpha)}
+	r.redactor = redactor
+	r.progress.Say("loading modules")
+	h, err := o.Host(ctx, s, config)
+	r.progress.Clear()
+	if err != nil {
+		return o.Error(err)
+	}
+	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
+	var files outfile.Set
+	out := s.Out
+	if o.output != "" {
+		if out, err = files.Create(o.output); err != nil {
+			return cli.InputError(fmt.Errorf("--output: %w", err))
+		}
+	}
+	if err := r.try(ctx, h, inputs); err != nil {
+		files.Discard()
+		return err
+	}
+	report := r.sum.Report()
+	if err := o.write(out, report); err != nil {
+		files.Discard()
+		return err
+	}
+	if err := files.Commit(); err != nil {
+		return err
+	}
+	if err := r.end("compared"); err != nil || report.Finding != calibrate.Worse {
+		return err
+	}
+	return &cli.ExitError{Code: cli.ExitMatched}
+}
+
+// check reports all faults of the flags at once.
+func (o *compareOptions) check(dockets []string) (*render.Redactor, error) {
+	var faults []error
+	if len(o.with) == 0 {
+		faults = append(faults, errors.New("--with PERSONA=FILE: say what to compare with"))
+	}
+	if !(o.alpha > 0 && o.alpha < 1) { // NaN too
+		faults = append(faults, fmt.Errorf("--alpha %v: use a number between 0 and 1", o.alpha))
+	}
+	if !slices.Contains(input.Formats(), o.from) {
+		faults = append(faults, fmt.Errorf("--from %q: use %s", o.from, cli.OrList(input.Formats())))
+	}
+	redactor, err := render.NewRedactor(o.redact)
+	if err != nil {
+		faults = append(faults, fmt.Errorf("--redact: %w", err))
+	}
+	return redactor, o.common.check("compare", dockets, append(faults, cli.CheckOverwrites(o.InputFiles(dockets), []cli.NamedFile{cli.File("--output", o.output)}))...)
+}
+
+// comparing is one run.
+type comparing struct {
+	run
+	options *compareOptions
+	sum     *calibrate.CandidateComparison
+}
+
+// try tries every case before both courts.
+func (r *comparing) try(ctx context.Context, h *host.Host, inputs *input.Dockets) error {
+	for t := range h.TryAll(ctx, inputs.Entries(""), r.options.workers) {
+		if t.Trial == nil && ctx.Err() != nil {
+			break
+		}
+		if t.Err != nil {
+			if err := r.fault(t.Entry, t.Err); err != nil {
+				return err
+			}
+			continue
+		}
+		r.done++
+		r.sum.Add(t.Trial, r.redactor.Trial(t.Trial))
+		r.progress.Tried(r.done, r.faults)
+	}
+	r.progress.Clear()
+	if ctx.Err() != nil {
+		return fmt.Errorf("interrupted after %s; nothing is compared", cli.Count(r.done, "case", "cases"))
+	}
+	return nil
+}
+
+func (o *compareOptions) write(w io.Writer, r *calibrate.CandidateReport) error {
+	if o.format == "json" {
+		return writeJSON(w, r)
+	}
+	_, err := io.WriteString(w, compareText(r, cli.Terminal(w)))
+	return err
+}
+
+// compareText is the comparison for people.
+func compareText(r *calibrate.CandidateReport, terminal render.TerminalOptions) string {
+	text := ""
+	if len(r.Flips) > 0 {
+		g := render.NewGrid(render.Column{Name: "CASE"}, render.Column{Name: "TRUTH"}, render.Column{Name: "COURT"}, render.Column{Name: "CANDIDATE"}, render.Column{Name: "ANSWER"})
+		for _, f := range r.Flips {
+			truth := ""
+			if f.Truth != nil {
+				truth = *f.Truth
+			}
+			g.Add(f.ID, truth, f.Court.End(), f.Candidate.End(), strings.ReplaceAll(string(f.Mark), "_", " "))
+		}
+		text = g.Text(terminal) + "\n"
+	}
+	line := func(name, format string, args ...any) { text += terminal.Named(name, fmt.Sprintf(format, args...)) }
+	line("Cases", "%d, %d of them before both courts; %s", r.Cases, r.Tried, cli.Count(len(r.Flips), "flips", "flip"))
+	line("Mistrials", "%d; candidate %d", r.CourtMistrials, r.CandidateMistrials)
+	if t := r.Truth; t != nil {
+		line("Right", "%d of %d; candidate %d", t.CourtRight, t.Cases, t.CandidateRight)
+		line("Only one", "%s the court alone has right, %d the candidate alone", cli.Count(t.CourtOnly, "case", "cases"), t.CandidateOnly)
+		test, pair := "exact test", ""
+		if t.Test == calibrate.ChiSquareTest {
+			test = fmt.Sprintf("chi-square %.2f", t.Statistic)
+		}
+		if t.CourtPairs+t.CandidatePairs != t.CourtOnly+t.CandidateOnly {
+			pair = " (a pair is a group of cases, for the court that has more of them right)"
+		}
+		line("McNemar", "%s of %d against %d pairs%s: p = %.3g", test, t.CourtPairs, t.CandidatePairs, pair, t.P)
+	}
+	line("Finding", "%s at a level of %g: %s", strings.ReplaceAll(string(r.Finding), "_", " "), r.Alpha, strings.Join(r.Why, "; "))
+	return text
+}

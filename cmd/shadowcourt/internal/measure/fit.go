@@ -1,0 +1,241 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/run/input"
+)
+
+// fitOptions are the flags of `fit`.
+type fitOptions struct {
+	common
+	name      string
+	seed      uint64
+	noText    bool
+	trustText bool
+	outcomes  string
+	bands     bandFlags
+}
+
+// NewFit is the command `fit`.
+func NewFit(s cli.Streams) *cobra.Command {
+	o := &fitOptions{common: common{Flags: open.Flags{Light: open.LightDocket, Pipeline: open.ShippedPipeline, Profile: "none"}}}
+	cmd := &cobra.Command{
+		Use:   "fit DOCKET... --output PROFILE.yaml",
+		Short: "Learn a profile from cases whose truth is known",
+		Long: `Learn a profile for a domain from cases whose truth is known: how common each label is,
+how reliable each source is (Light too), and which phrases speak for which label.
+The profile is readable YAML, for the --profile of try and calibrate.
+
+The figures on the standard output are cross-validated: each part of the cases is measured
+with a profile fitted on the other parts; cases of one group are always in one part. Measure
+a profile with calibrate on other cases than those that it was fitted on.
+
+Where nothing predicts better than the court without a profile, nothing is learned: the figures
+say so, and the profile changes nothing, or only how sure the court is.
+
+With --bands the cross-validated answers to all cases are pooled, and a threshold is proposed
+from which on the share of wrong ones is bounded.
+
+With --light rca the Light path answers every case, with a profile fitted on the other parts:
+the learned profile then says how reliable Light is beside the evidence that it uses.
+
+With --outcomes it also learns what outcomes of experiments tell of each label, from what try
+wrote of the same cases. Kinds of experiments with few cases keep the default, and so do all
+unless the learned tables are better on groups of cases that they were not learned on. What language
+models stated in these results counts as a source, "model:NAME": its reliability is measured like any other's.
+
+Phrases in documents tell something, and whoever writes documents can write them. So all phrases of a case
+together count no more than turns 5 of 100 answers, estimated on cases not fitted on, unless texts decide the cases:
+then a warning says how many. With --trust-text they count as much as helps, with --no-text nothing.
+
+Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
+wrong (where lines of a docket are wrong, the others were still fitted on).`,
+		Example: `  shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml
+  shadowcourt fit examples/dockets/go-fit-1.jsonl --light rca --output go.yaml
+  shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml --format json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), s, args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.output, "output", "", "file for the profile, or - for the standard output (the figures then go to the standard error)")
+	f.StringVar(&o.name, "name", "", "name of the profile (default: the name of the file)")
+	f.StringVar(&o.format, "format", "table", "format of the figures on the standard output: table or json")
+	f.Uint64Var(&o.seed, "seed", 1, "seed of how the cases are split into parts")
+	f.IntVar(&o.workers, "workers", 0, "parts fitted at once (default: one for each processor); the profile is the same")
+	f.StringVar(&o.outcomes, "outcomes", "", "results of these cases by try --experiments all --format jsonl: learn what outcomes of experiments tell, "+
+		"from the default of the profile "+open.GoTestProfile)
+	f.BoolVar(&o.noText, "no-text", false, "learn from what sources say alone: where others than your own tools write documents, no text moves a verdict then")
+	f.BoolVar(&o.trustText, "trust-text", false, "let phrases in documents count as much as helps: where only your own tools write documents")
+	o.bands.add(f)
+	o.LightFlags(cmd, "default: "+open.LightDocket)
+	f.StringVar(&o.Modules, "modules", "", "with --light "+open.LightRCA+": folder with the NAME.wasm files (default: the embedded modules)")
+	open.CacheFlag(f, &o.Cache, "with --light "+open.LightRCA+": folder for compiled modules, or none")
+	return cmd
+}
+
+// run carries out `fit`.
+func (o *fitOptions) run(ctx context.Context, s cli.Streams, args []string) error {
+	if err := o.check(args); err != nil {
+		return cli.InputError(err)
+	}
+	inputs, err := input.Open(ctx, s.In, args, input.Auto)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	defer inputs.Close()
+	inputs.Truth = true // what people decided in an export is what there is to learn from
+	config, err := o.Config(inputs)
+	if err != nil {
+		return err
+	}
+	help, err := o.Connect(ctx, config, inputs)
+	if err != nil {
+		return err
+	}
+	defer help.Close()
+	var file outfile.Set
+	out, figures := s.Out, s.Err
+	if o.output != stdStream {
+		figures = s.Out
+		if out, err = file.Create(o.output); err != nil {
+			return cli.InputError(fmt.Errorf("--output: %w", err))
+		}
+	}
+	r := newRun(s)
+	report, err := o.learn(ctx, s, &r, inputs, config, out)
+	if err != nil {
+		file.Discard()
+		return err
+	}
+	return errors.Join(file.Commit(), o.print(figures, report), r.end("fitted on"))
+}
+
+// learn reads, fits, and writes the profile.
+func (o *fitOptions) learn(ctx context.Context, s cli.Streams, r *run, inputs *input.Dockets, config *host.Config, out io.Writer) (*fit.Report, error) {
+	defer r.progress.Clear()
+	var entries []docket.Entry
+	for entry, err := range inputs.Entries("") {
+		if err != nil {
+			if err := r.fault(docket.Entry{}, err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		entries = append(entries, entry)
+		r.progress.Say(fmt.Sprintf("read %d", len(entries)))
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	r.done = len(entries)
+	light := &open.LightRunner{Flags: &o.Flags, Workers: o.workers, Streams: s, Config: config, Progress: r.progress, Doing: "asking Light"}
+	defer light.Close(ctx)
+	result, err := o.fit(ctx, light, entries)
+	if err != nil {
+		return nil, err
+	}
+	return &result.Report, result.WriteYAML(out)
+}
+
+// check reports all faults of the flags at once.
+func (o *fitOptions) check(dockets []string) error {
+	var faults []error
+	if o.output == "" {
+		faults = append(faults, errors.New("--output is missing: name the file for the profile"))
+	}
+	if o.trustText && o.noText {
+		faults = append(faults, errors.New("--trust-text with --no-text: no text is read there"))
+	}
+	output := cli.File("--output", o.output)
+	if o.output == stdStream {
+		output.Path = ""
+	}
+	return o.common.check("fit", dockets, append(faults, o.bands.check(),
+		cli.CheckOverwrites(append(o.InputFiles(dockets), cli.File("--outcomes", o.outcomes)), []cli.NamedFile{output}))...)
+}
+
+// fit fits on the entries, with the Light that is to answer for them.
+func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries []docket.Entry) (*fit.Result, error) {
+	config := fit.Config{Name: o.name, Seed: o.seed, NoText: o.noText, TrustText: o.trustText, Workers: o.workers, Bands: o.bands.options(), Progress: light.Progress.Say}
+	if config.Name == "" {
+		config.Name = strings.TrimSuffix(filepath.Base(o.output), filepath.Ext(o.output))
+	}
+	if config.Name == stdStream {
+		config.Name = "fitted"
+	}
+	if config.Workers == 0 {
+		config.Workers = runtime.GOMAXPROCS(0)
+	}
+	if err := o.readOutcomes(&config); err != nil {
+		return nil, cli.InputError(err)
+	}
+	if config.Results != nil {
+		entries = config.Results.AddTo(entries)
+	}
+	result, err := o.learner(light)(ctx, entries, config)
+	for _, reason := range []error{fit.ErrNoTruth, fit.ErrTooFew, fit.ErrOneLabel, fit.ErrTooManyLabels} {
+		if errors.Is(err, reason) {
+			return nil, cli.InputError(err)
+		}
+	}
+	return result, err
+}
+
+// readOutcomes reads what experiments showed, what they are taken to tell, and what language models stated.
+func (o *fitOptions) readOutcomes(config *fit.Config) error {
+	if o.outcomes == "" {
+		return nil
+	}
+	file, err := os.Open(o.outcomes)
+	if err != nil {
+		return fmt.Errorf("--outcomes: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	if config.Results, err = fit.ReadResults(file); err != nil {
+		return fmt.Errorf("--outcomes %s: not the JSONL that try --experiments all --format jsonl writes: %w", o.outcomes, err)
+	}
+	config.Experiments, err = open.ExperimentProfile()
+	return err
+}
+
+// learner is the way to fit that the flags ask for. A Light path is told what
+// was fitted; another Light isn't, and is asked once.
+func (o *fitOptions) learner(light *open.LightRunner) func(context.Context, []docket.Entry, fit.Config) (*fit.Result, error) {
+	switch {
+	case !open.HasLight(light.Config):
+		return fit.Fit
+	case light.Config.LightPath != nil:
+		return func(ctx context.Context, entries []docket.Entry, config fit.Config) (*fit.Result, error) {
+			config.Progress = func(step string) {
+				light.Doing = step
+				light.Progress.Say(step)
+			}
+			return fit.Relit(ctx, entries, light.Run, config)
+		}
+	default:
+		return func(ctx context.Context, entries []docket.Entry, config fit.Config) (*fit.Result, error) {
+			lit, err := light.Run(ctx, nil, entries)
+			if err != nil {
+				return nil, err
+			}
+			return fit.Fit(ctx, lit, config)
+		}
+	}
+}

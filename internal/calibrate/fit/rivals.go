@@ -1,0 +1,197 @@
+package fit
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+const (
+	// floor is by how many nats of log loss something must be better than base rates at least, however small the standard error.
+	floor = 0.01
+	// ahead, likely and certain are numbers of standard errors of a difference in log loss.
+	ahead   = 0.5
+	likely  = 1
+	certain = 2
+	// mostTemperature is up to where the court tells something: beyond, the labels may be noise.
+	mostTemperature = 5
+)
+
+// rivals are what a profile has to be better than: their losses on cases that they haven't seen.
+type rivals struct {
+	rates  []float64 // base rates alone, or even ones where these predict better
+	court  []float64 // the court without a profile
+	scaled []float64 // the same, as sure as it is right
+	both   []float64 // the same with base rates
+	scales []float64 // by part: what the court's log-odds are multiplied by
+	scale  float64   // by all parts
+}
+
+// rivals judges them. The court's log-odds are given.
+func (c *corpus) rivals(x *crossed, court [][]float64) *rivals {
+	n := len(c.samples)
+	r := &rivals{make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, x.k), 0}
+	even := make([]float64, n)
+	for part := range x.k {
+		others := x.without(part)
+		frequent := c.frequencies(others)
+		rates := func(i int) []float64 {
+			z := make([]float64, len(c.samples[i].labels))
+			for j, l := range c.samples[i].labels {
+				z[j] = frequent[l]
+			}
+			return z
+		}
+		scaled := func(i int, by float64) []float64 { return sum(court[i], by, nil, 0) }
+		both := func(i int, by float64) []float64 { return sum(court[i], by, rates(i), 1) }
+		r.scales[part] = c.scaleOf(others, scaled)
+		beside := c.scaleOf(others, both)
+		for _, i := range x.use {
+			if x.part[i] != part {
+				continue
+			}
+			truth := c.samples[i].truth
+			even[i] = math.Log(float64(len(court[i])))
+			r.rates[i] = lossOf(softmax(rates(i)), truth)
+			r.court[i] = lossOf(softmax(scaled(i, 1)), truth)
+			r.scaled[i] = lossOf(softmax(scaled(i, r.scales[part])), truth)
+			r.both[i] = lossOf(softmax(both(i, beside)), truth)
+		}
+		r.scale += r.scales[part] / float64(x.k)
+	}
+	if mean(even, x.use) < mean(r.rates, x.use) {
+		r.rates = even
+	}
+	return r
+}
+
+// scaleOf is what the court's log-odds are to be multiplied by to predict some cases best; nothing makes it much surer.
+func (c *corpus) scaleOf(use []int, nats func(i int, by float64) []float64) float64 {
+	return least(0, 1.2, func(by float64) float64 {
+		loss := 0.0
+		for _, i := range use {
+			loss += lossOf(softmax(nats(i, by)), c.samples[i].truth)
+		}
+		return loss
+	})
+}
+
+// frequencies are the logs of how often each label is true, smoothed.
+func (c *corpus) frequencies(train []int) []float64 {
+	out := make([]float64, len(c.labels))
+	for _, i := range train {
+		out[c.trueLabel(i)]++
+	}
+	for l, n := range out {
+		out[l] = math.Log((n + 0.5) / (float64(len(train)) + 0.5*float64(len(out))))
+	}
+	return out
+}
+
+// better says whether something predicts some cases better than base rates by so many standard errors, and not by next to nothing.
+func (r *rivals) better(c *corpus, losses []float64, use []int, by float64) bool {
+	gain, deviation := c.difference(r.rates, losses, use)
+	return gain > max(by*deviation, floor)
+}
+
+// beaten says whether a profile predicts some cases better than base rates, by more than chance, and better than the court without one,
+// however sure that is. Where the court tells labels apart that nobody taught it, they are not noise, and less is asked for.
+func (r *rivals) beaten(c *corpus, losses []float64, use []int) bool {
+	needed := float64(certain)
+	if r.better(c, r.both, use, likely) {
+		needed = likely
+	}
+	lead, deviation := c.difference(r.scaled, losses, use)
+	return r.better(c, losses, use, needed) && lead > ahead*deviation
+}
+
+// temperature is by what the court's log-odds without a profile are divided where nothing else is learned: the court
+// may tell labels apart, and be far too sure. Nil where some cases don't show both.
+func (r *rivals) temperature(c *corpus, scale float64, use []int) *float64 {
+	if !r.better(c, r.scaled, use, likely) {
+		return nil
+	}
+	if gain, deviation := c.difference(r.court, r.scaled, use); gain <= certain*deviation {
+		return nil
+	}
+	t := math.Round(100/scale) / 100
+	if t <= 1 || t > mostTemperature { // nothing makes it surer
+		return nil
+	}
+	return &t
+}
+
+// usual is the share of what sources say that is said by those who speak in several cases, from which on others are strangers.
+const usual = 0.95
+
+// seen are the sources that speak in several cases: nothing was learned of them, and they count as without a profile, but no stranger decides
+// beside them. Where many speak once, so do strangers, and nobody is told from them.
+func (c *corpus) seen() []string {
+	said, all, known := make([]int, len(c.sources)), 0, 0
+	c.eachStated(func(u *utterance) {
+		if u.source > 0 {
+			said[u.source]++
+			all++
+		}
+	})
+	var list []string
+	for source, n := range said {
+		if n >= leastCases {
+			list, known = append(list, c.sources[source]), known+n
+		}
+	}
+	if float64(known) < usual*float64(all) {
+		return nil
+	}
+	slices.Sort(list)
+	return list
+}
+
+// folds splits samples into k parts so that no group is in two of them and
+// that sizes and labels are spread evenly. It gives the part of each sample.
+func (c *corpus) folds(use []int, k int, seed uint64) []int {
+	members := make([][]int, c.groups)
+	for _, i := range use {
+		g := c.samples[i].group
+		members[g] = append(members[g], i)
+	}
+	order := make([]int, 0, c.groups)
+	for g := range members {
+		if len(members[g]) > 0 {
+			order = append(order, g)
+		}
+	}
+	random := rand.New(rand.NewPCG(seed, 0x5bd1e995)) //nolint:gosec // reproducible folds, no secret
+	random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(len(members[b]), len(members[a])), cmp.Compare(c.trueLabel(members[a][0]), c.trueLabel(members[b][0])))
+	})
+	part := make([]int, len(c.samples))
+	sizes := make([]int, k)
+	labels := make([]map[int]int, k) // by part: how many of its cases have a label
+	for f := range labels {
+		labels[f] = make(map[int]int)
+	}
+	for _, g := range order {
+		crowd := make([]int, k) // how many cases of the group's labels a part has already
+		for f := range k {
+			for _, i := range members[g] {
+				crowd[f] += labels[f][c.trueLabel(i)]
+			}
+		}
+		best := slices.MinFunc(places(k), func(a, b int) int { return cmp.Or(cmp.Compare(crowd[a], crowd[b]), cmp.Compare(sizes[a], sizes[b])) })
+		for _, i := range members[g] {
+			part[i] = best
+			labels[best][c.trueLabel(i)]++
+		}
+		sizes[best] += len(members[g])
+	}
+	return part
+}
+
+// trueLabel is the right label of a case, as the corpus numbers it.
+func (c *corpus) trueLabel(i int) int {
+	s := &c.samples[i]
+	return s.labels[s.truth]
+}

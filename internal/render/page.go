@@ -1,0 +1,240 @@
+package render
+
+import (
+	"bytes"
+	"embed"
+	"html/template"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+)
+
+// Pages are self-contained HTML, or GitHub-flavoured Markdown. HTML needs no script, font, picture or network, and is laid out for
+// wide and narrow screens, light and dark, and for print. The writers write at Close, since the summary comes first, and hold the
+// rendered trials until then.
+//
+// All texts of a trial are untrusted. [Sanitize] sanitizes them, html/template or the functions of markdown.go escape them, and the
+// HTML page forbids itself scripts and loading on top of that.
+
+//go:embed page.tmpl case.tmpl audit.tmpl
+var htmlFiles embed.FS
+
+// styleSheet is that of a page, auditStyle what audits need beside it.
+var (
+	//go:embed style.css
+	styleSheet string
+	//go:embed trial.css
+	trialStyle string
+	//go:embed audit.css
+	auditStyle string
+	//go:embed document.css
+	documentStyle string
+)
+
+// PageOptions are those of a report. The zero value is ready.
+type PageOptions struct {
+	// Title of the page. Default: what the report is of.
+	Title string
+	// Subtitle says what was tried, such as the dockets' names; optional.
+	Subtitle string
+	// Time at which the report was made; zero shows none, so that equal dockets give equal reports.
+	Time time.Time
+	// Source says where the trials come from, if not from a run; asked for when the
+	// report is closed. Optional.
+	Source func() PageSource
+}
+
+// PageSource is where the trials of a report come from.
+type PageSource struct {
+	// Lines stand under the title.
+	Lines []SummaryLine
+	// Apart are cases that the report does not tell as trials.
+	Apart []PageCase
+}
+
+// PageCase is a case with what is known of it.
+type PageCase struct{ ID, Why, Text string }
+
+// source gives what the writers write, with nothing in it that acts.
+func (o PageOptions) source() PageSource {
+	if o.Source == nil {
+		return PageSource{}
+	}
+	s, out := o.Source(), PageSource{}
+	for _, l := range s.Lines {
+		out.Lines = append(out.Lines, SummaryLine{Name: sanitize.Line(l.Name), Text: sanitize.Line(l.Text)})
+	}
+	for _, a := range s.Apart {
+		out.Apart = append(out.Apart, PageCase{sanitize.Line(a.ID), sanitize.Line(a.Why), sanitize.Block(a.Text)})
+	}
+	return out
+}
+
+// pageTop is what stands at the top of a page.
+type pageTop struct {
+	Title, Subtitle, When string
+	Style                 template.CSS
+}
+
+func (o PageOptions) top(title, style string) pageTop {
+	if o.Title != "" {
+		title = o.Title
+	}
+	top := pageTop{Title: sanitize.Line(title), Subtitle: sanitize.Line(o.Subtitle), Style: template.CSS(style)} //nolint:gosec // our own files
+	if !o.Time.IsZero() {
+		top.When = o.Time.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	return top
+}
+
+// executor is a set of templates, of HTML or of Markdown.
+type executor interface {
+	ExecuteTemplate(w io.Writer, name string, data any) error
+}
+
+// page gathers the parts of a page: the rows of its table, and what comes below. What it holds was rendered by its templates.
+type page struct {
+	w              io.Writer
+	options        PageOptions
+	templates      executor
+	markdown       bool
+	rows, articles bytes.Buffer
+}
+
+// rendered marks what was rendered as what it is.
+func (p *page) rendered(b *bytes.Buffer) any {
+	if p.markdown {
+		return markdown(b.String())
+	}
+	return template.HTML(b.String()) //nolint:gosec // the templates' own output
+}
+
+// NewHTML writes trials as HTML.
+func NewHTML(w io.Writer, options PageOptions) Writer {
+	return newTrialPage(page{w: w, options: options, templates: htmlTemplates()})
+}
+
+// NewMarkdown writes trials as Markdown: the summary, a table of all cases, and the transcript of every trial.
+func NewMarkdown(w io.Writer, options PageOptions) Writer {
+	return newTrialPage(page{w: w, options: options, templates: markdownTemplates(), markdown: true})
+}
+
+type trialPage struct {
+	page
+	summary  *Summary
+	hasTruth bool
+}
+
+func newTrialPage(p page) *trialPage { return &trialPage{page: p, summary: NewSummary()} }
+
+func (p *trialPage) Summary() *Summary { return p.summary }
+
+func (p *trialPage) Write(t *trial.Trial) error {
+	p.summary.Add(t)
+	v := newCaseView(Sanitize(t), p.summary.Cases, nil)
+	p.hasTruth = p.hasTruth || v.Known
+	if err := p.templates.ExecuteTemplate(&p.rows, "row", v); err != nil || !t.Told() {
+		return err
+	}
+	return p.templates.ExecuteTemplate(&p.articles, "case", v)
+}
+
+func (p *trialPage) Close() error {
+	return p.templates.ExecuteTemplate(p.w, "page", struct {
+		pageTop
+		Summary      *Summary
+		Lines        []SummaryLine
+		Statuses     []statusShare
+		Rows, Trials any
+		HasTruth     bool
+		Source       PageSource
+	}{
+		p.options.top("Shadowcourt report", trialStyle+styleSheet), p.summary, p.summary.Lines(), statusShares(p.summary),
+		p.rendered(&p.rows), p.rendered(&p.articles), p.hasTruth, p.options.source(),
+	})
+}
+
+// statusShare is one part of the bar of statuses.
+type statusShare struct {
+	Status trial.Status
+	Count  int
+}
+
+func statusShares(s *Summary) []statusShare {
+	var shares []statusShare
+	for _, status := range trial.Statuses() {
+		if n := s.ByStatus[status]; n > 0 {
+			shares = append(shares, statusShare{status, n})
+		}
+	}
+	return shares
+}
+
+// viewFuncs are the functions of all templates that make a view of something with the case around it.
+func viewFuncs() map[string]any {
+	return map[string]any{
+		"clip": clip, "count": plural, "brief": briefWhat, "statements": Statements, "uses": CapabilityUse,
+		"inCase":    func(v caseView, w passView) passIn { return passIn{v, w} },
+		"ofLight":   func(v caseView, pass *trial.LightPass) lightIn { return lightIn{v, pass} },
+		"untried":   func(v caseView, pass trial.LightPass) lightIn { return lightIn{v, &pass} },
+		"challenge": newChallengeView,
+	}
+}
+
+var htmlTemplates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(viewFuncs()).Funcs(template.FuncMap{
+		"number": number, "width": width, "percent": sharePercent, "digest": shortDigest, "persona": personaClass, "initial": initial,
+		"label": func(v caseView, label string) labelView { return newLabelView(&v, label) },
+		"speech": func(v caseView, name, text, role string) speech {
+			return speech{v.Persona(name), clip(v.Named(text)), role}
+		},
+		"statement": func(v caseView, s Statement) statementView {
+			return statementView{v.Persona(s.Persona), v.Named(s.What), v.Named(s.Why)}
+		},
+		"svg":      func(s trial.SVG) template.HTML { return template.HTML(s) }, //nolint:gosec // whoever drew it escaped its text
+		"item":     newItemView,
+		"percent5": func(score int) int { return 20 * max(0, min(score, 5)) },
+	}).ParseFS(htmlFiles, "*.tmpl"))
+})
+
+// Parts are the parts of a trial's page, for a page of another program that lays them out itself with [TrialStyle]. All
+// texts in them are sanitized and escaped, and they hold neither scripts nor styles. A part that the trial has nothing for
+// is empty.
+type Parts struct {
+	// Outcome is the conclusion, what Light said, and how the case ended.
+	Outcome template.HTML
+	// Failure says what failed, Gaps what would settle the case.
+	Failure, Gaps template.HTML
+	// Experiments that were run, and Models: what language models were asked.
+	Experiments, Models template.HTML
+	// Graph is the court's graph with the path of the trial.
+	Graph template.HTML
+	// Transcript is all that was said, with the weight of the evidence.
+	Transcript template.HTML
+	// Modules that took part.
+	Modules template.HTML
+}
+
+// NewParts renders a trial. Labels are shown by their names for people, where they have any. link gives the address of the place in the documents that an item names and quotes, empty for
+// one that the page does not show; a nil link links nothing.
+func NewParts(t *trial.Trial, link func(source, quote string) string) (*Parts, error) {
+	v := newCaseView(Sanitize(t), 1, link)
+	parts := &Parts{}
+	for name, into := range map[string]*template.HTML{
+		"outcome": &parts.Outcome, "failure": &parts.Failure, "gaps": &parts.Gaps, "experiments": &parts.Experiments, "models": &parts.Models,
+		"graph": &parts.Graph, "told": &parts.Transcript, "modules": &parts.Modules,
+	} {
+		var b bytes.Buffer
+		if err := htmlTemplates().ExecuteTemplate(&b, name, v); err != nil {
+			return nil, err
+		}
+		*into = template.HTML(bytes.TrimSpace(b.Bytes())) //nolint:gosec // the template's own output
+	}
+	return parts, nil
+}
+
+// TrialStyle is the style sheet of [Parts]. It has the colours as variables, those of a dark page too.
+func TrialStyle() string { return trialStyle }

@@ -1,0 +1,62 @@
+package inquiry
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+func TestNoSurerThanEither(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name            string
+		recall          float64
+		says            string
+		own, both, want []float64
+	}{
+		{"the verdict is the surer", 0.86, "a", []float64{0.6, 0.3, 0.1}, []float64{0.92, 0.06, 0.02}, []float64{0.86, 0.105, 0.035}},
+		{"the text is the surer", 0.7, "a", []float64{0.8, 0.1, 0.1}, []float64{0.9, 0.05, 0.05}, []float64{0.8, 0.1, 0.1}},
+		{"against what the text says", 0.86, "b", []float64{0.6, 0.3, 0.1}, []float64{0.3, 0.6, 0.1}, []float64{0.3, 0.6, 0.1}},
+		{"no earlier case", 0, "", []float64{0.6, 0.3, 0.1}, []float64{0.6, 0.3, 0.1}, []float64{0.6, 0.3, 0.1}},
+		{"a certain one", 0.9, "a", []float64{0.5, 0.5, 0}, []float64{0.99, 0.01, 0}, []float64{0.9, 0.1, 0}},
+	} {
+		r := &abi.NodeRequest{Case: abi.CaseView{Labels: []string{"a", "b", "c"}}, File: &abi.LightFile{}}
+		if tc.says != "" {
+			r.File.Recall = &abi.RecallResult{Match: true, Classification: tc.says, Confidence: tc.recall}
+		}
+		got := slices.Clone(tc.both)
+		noSurer(got, tc.own, r)
+		for j := range got {
+			if math.Abs(got[j]-tc.want[j]) > 1e-9 {
+				t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
+				break
+			}
+		}
+	}
+}
+
+// Lists of changes and comments of code tell more than other documents, and add up; where the test was changed itself all counts half.
+func TestWeightOfIntent(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		paths   []string
+		changed bool
+		want    float64
+	}{
+		{[]string{"README.md"}, false, intentDocumentsNats},
+		{[]string{"README.md", "CHANGELOG.md"}, false, intentNewsNats},
+		{[]string{"docs/release-notes.md"}, false, intentNewsNats},
+		{[]string{"cart.go", "CHANGELOG.md"}, false, factCap},
+		{[]string{"CHANGELOG.md"}, true, intentNewsNats * updatedShare},
+	} {
+		source := &abi.SourceAnswer{Tests: []abi.FailingTest{{Name: "TestA", Changed: tt.changed}}}
+		for _, path := range tt.paths {
+			source.Intent = append(source.Intent, abi.SourceIntent{Kind: abi.IntentDocuments, Path: path})
+		}
+		if got := (&scene{source: source, product: true}).intent(); math.Abs(got-tt.want) > 1e-9 {
+			t.Errorf("%v: %v, want %v", tt.paths, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+// Package text renders figures and reads lines without fmt.
+package text
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+)
+
+// substantiveBytes is the length from which a line says enough that two items
+// which share it say the same thing; "FAIL" or "panic:" alone do not.
+const substantiveBytes = 24
+
+// Substance gives the lines of a content by which it is recognised elsewhere:
+// lower case, with runs of digits as one '#' and runs of other signs as one
+// space, so that times, addresses and counters make no difference. Short lines
+// are left out, but for a content that has no other. Bytes beyond ASCII stay.
+func Substance(content string) []string {
+	all, ends := normalise(content)
+	var long []string
+	var short []byte
+	from := 0
+	for _, to := range ends {
+		switch line := all[from:to]; {
+		case len(line) >= substantiveBytes:
+			long = append(long, line)
+		case len(line) > 0:
+			short = append(append(short, line...), '\n')
+		}
+		from = to
+	}
+	if len(long) == 0 && len(short) > 0 {
+		return []string{string(short)}
+	}
+	return long
+}
+
+// normalise gives the lines of a content behind each other, and where each
+// of them ends: all in one piece, since that is faster than one by one.
+func normalise(content string) (lines string, ends []int) {
+	out := make([]byte, len(content)) // no line gets longer
+	ends = make([]int, 0, 8)
+	n, start := 0, 0 // where out and its last line stand
+	last := byte(' ')
+	for i := range len(content) {
+		c := signs[content[i]]
+		switch {
+		case c == '\n':
+			if last == ' ' && n > start {
+				n--
+			}
+			ends = append(ends, n)
+			start, last = n, ' '
+			continue
+		case c == last && (c == ' ' || c == '#'):
+			continue
+		}
+		out[n] = c
+		n++
+		last = c
+	}
+	if last == ' ' && n > start {
+		n--
+	}
+	return string(out[:n]), append(ends, n)
+}
+
+// signs says what a byte of a line is taken for: a letter for itself in lower
+// case, a digit for '#', all else but the end of the line for a space.
+var signs = signTable()
+
+func signTable() (table [256]byte) {
+	for i := range table {
+		switch c := odds.Fold(byte(i)); {
+		case '0' <= c && c <= '9':
+			table[i] = '#'
+		case 'a' <= c && c <= 'z' || c >= 0x80 || c == '\n':
+			table[i] = c
+		default:
+			table[i] = ' '
+		}
+	}
+	return table
+}
+
+// Blank says whether a content holds nothing that could be read.
+func Blank(content string) bool { return strings.TrimSpace(content) == "" }
+
+// Int renders an integer.
+func Int(n int) string { return strconv.Itoa(n) }
+
+// Share renders a number in [0, 1] with two decimals.
+func Share(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+
+// Number renders a number as short as it can be.
+func Number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// Count renders n with the singular or plural of a noun: "1 item", "3 items".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// Agree gives one for a single thing, and more for any other number.
+func Agree(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
+// Of says how many of some do something: "1 of 3 claims rests", "0 of 1 claim rests".
+func Of(n, all int, noun, one, more string) string {
+	if all == 1 {
+		more = one
+	}
+	return strconv.Itoa(n) + " of " + Count(all, noun) + " " + Agree(n, one, more)
+}
+
+// InLine shows characters that end a line as ␊, so that no text of a case begins a line of its own in a sentence, an account or a list.
+func InLine(s string) string { return lineEnds.Replace(s) }
+
+var lineEnds = strings.NewReplacer("\r\n", "␊", "\n", "␊", "\r", "␊", "\v", "␊", "\f", "␊", "\u0085", "␊", "\u2028", "␊", "\u2029", "␊")
+
+// maxQuoteBytes bounds a quote: enough for a long line of a log, little
+// enough that many quotes fit an artifact.
+const maxQuoteBytes = 300
+
+// QuoteAround returns the line of document in which [start, end) begins, word
+// for word, without the blanks around it. Of a line that is longer than 300
+// bytes it returns a part around start, cut between characters.
+func QuoteAround(document string, start, end int) string {
+	from := strings.LastIndexByte(document[:start], '\n') + 1
+	to := len(document)
+	if i := strings.IndexByte(document[start:], '\n'); i >= 0 {
+		to = start + i
+	}
+	if to-from > maxQuoteBytes {
+		end = min(end, to)
+		margin := max(0, (maxQuoteBytes-(end-start))/2)
+		from = max(from, start-margin)
+		to = min(to, from+maxQuoteBytes)
+		for from < start && !utf8.RuneStart(document[from]) {
+			from++
+		}
+		for to > from && to < len(document) && !utf8.RuneStart(document[to]) {
+			to--
+		}
+	}
+	return strings.TrimSpace(document[from:to])
+}
+
+// Words splits a text into runs of letters and digits, in lower case.
+func Words(s string) []string {
+	var out []string
+	for i := 0; i < len(s); {
+		end := WordEnd(s, i)
+		if end > i {
+			out = append(out, strings.ToLower(s[i:end]))
+		}
+		i = end + 1
+	}
+	return out
+}
+
+// WordEnd is where the word ends that begins at i.
+func WordEnd(s string, i int) int {
+	for i < len(s) && IsWordByte(s[i]) {
+		i++
+	}
+	return i
+}
+
+// IsWordByte says whether a byte is part of a word: an ASCII letter or digit, or a part of any other character.
+func IsWordByte(c byte) bool {
+	c = odds.Fold(c)
+	return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c >= 0x80
+}
+
+// maxLineBytes of a line are shown in a sentence.
+const maxLineBytes = 160
+
+// FirstLine is the first line of a content as a sentence quotes it.
+func FirstLine(content string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(content), "\n")
+	if len(line) <= maxLineBytes {
+		return line
+	}
+	return strings.ToValidUTF8(line[:maxLineBytes], "") + "..."
+}
