@@ -35,6 +35,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/docket/junit Read":                              "host/docket/junit FuzzRead",
 	"host/docket/reportportal Read":                       "host/docket/reportportal FuzzRead",
 	"internal/calibrate/fit ReadResults":                  "internal/calibrate/fit FuzzReadResults",
+	"internal/calibrate/fit read":                         "internal/calibrate/fit FuzzReadResults",
 	"host/execlight decode":                               "host/execlight FuzzDecode",
 	"host/internal/runtime/registry LoadOne":              "host/internal/sandbox FuzzLoad",
 	"host/internal/runtime/registry loadFaults":           "no: takes the name of a module, for its faults",
@@ -120,9 +121,9 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/source read":                                    "host/source FuzzPaths",
 	"host/source readFile":                                "host/source FuzzTree",
 
-	"cmd/shadowcourt/internal/audit readDocument":    "no: takes the name of a file; docket.ReadDocument reads it",
-	"cmd/shadowcourt/internal/calibrate readFitting": "no: takes names of files; the reader of the docket reads them",
-	"cmd/shadowcourt/internal/open ReadBounded":      "no: takes the name of a file; it bounds the size",
+	"cmd/shadowcourt/internal/audit readDocument":  "no: takes the name of a file; docket.ReadDocument reads it",
+	"cmd/shadowcourt/internal/measure readFitting": "no: takes names of files; the reader of the docket reads them",
+	"cmd/shadowcourt/internal/open ReadBounded":    "no: takes the name of a file; it bounds the size",
 
 	// These are not found by their names.
 	"host/experiment needsOf":                "host/experiment FuzzNeeds",
@@ -137,7 +138,6 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/internal/sandbox/complexity Check": "host/internal/sandbox/complexity FuzzCheck",
 	"host/moduledir ReadGeneration":          "host/moduledir FuzzGeneration",
 	"host/moduledir list":                    "host/moduledir FuzzHistory",
-	"host/trial UnmarshalJSON":               "host/trial FuzzResult",
 }
 
 var readerName = regexp.MustCompile(`^(?i:read|parse|decode|load|unmarshal)([A-Z]|$)`)
