@@ -39,7 +39,7 @@ lab = $(GO) -C lab build -o $(CURDIR)/out/lab/ ./$(1) && out/lab/$(1)
 TEST := $(GO) test -vet=off -ldflags=-w
 
 # Packages that have goroutines of their own or guard what others share; of those that try many cases, the tests that are about it.
-RACE        = ./host/execlight ./host/model ./internal/quotes ./internal/tempdir $(addprefix ./host/internal/,runtime/registry sandbox/internal/pages traverse)
+RACE        = ./host/execlight ./host/model ./internal/quotes ./internal/tempdir $(addprefix ./host/internal/,court/registry sandbox/internal/pages court/traverse)
 RACE_SOME  := ./host ./host/casebook ./host/experiment/isolate ./host/record ./host/internal/sandbox
 # The command starts few goroutines of its own, and needs a third of the time that compiling with the race detector takes. .ci/run leaves it out.
 RACE_COMMAND ?= ./cmd/shadowcourt ./cmd/shadowcourt/internal/try

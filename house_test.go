@@ -45,14 +45,12 @@ var law = []struct{ folder, imports string }{
 	{"host/model", "abi host/trial host/internal/strictyaml " + utilities},
 	{"host/experiment/...", "abi abi/codec abi/odds abi/sourcefile host/casebook host/docket/... host/experiment/... host/internal/strictyaml host/internal/testcode host/internal/turns " + utilities},
 
-	// The engine: state and traversal know no court, the court knows no modules, the sandbox knows no court.
-	{"host/internal/state", "abi abi/codec"},
-	{"host/internal/traverse", "host/pipeline"},
-	{"host/internal/light", "abi abi/odds host/pipeline host/trial host/internal/runtime/invoker host/internal/state host/internal/traverse"},
-	{"host/internal/court", "abi abi/codec abi/odds host/pipeline host/trial host/internal/runtime/invoker host/internal/state host/internal/traverse internal/quotes"},
-	{"host/internal/auditing", "abi host/audit host/pipeline host/trial host/internal/runtime/invoker host/internal/state host/internal/traverse internal/quotes"},
+	// The engine: state and traversal know no court, the registry of modules knows no trial, the sandbox knows no court.
+	{"host/internal/court/state", "abi abi/codec"},
+	{"host/internal/court/traverse", "host/pipeline"},
+	{"host/internal/court/registry", "abi abi/codec host/internal/sandbox"},
+	{"host/internal/court", "abi abi/codec abi/odds host/audit host/bundle host/docket/... host/experiment/plan host/internal/court/... host/internal/sandbox host/moduledir host/pipeline host/record host/trial internal/quotes pipelines"},
 	{"host/internal/sandbox/...", "abi abi/codec host/internal/sandbox/... " + utilities},
-	{"host/internal/runtime/registry", "abi abi/codec host/internal/sandbox"},
 	{"host/...", "abi/... host/... pipelines internal/quotes " + utilities},
 
 	// What only the command uses.

@@ -40,8 +40,8 @@ func docketOf(t *testing.T, n int) []abi.Case {
 	return cases
 }
 
-// beside tries cases, and gives the results as bytes and the candidate's trials by id.
-func beside(t *testing.T, h *host.Host, cases []abi.Case, workers int) ([]byte, map[string]*trial.Trial) {
+// withCandidate tries cases, and gives the results as bytes and the candidate's trials by id.
+func withCandidate(t *testing.T, h *host.Host, cases []abi.Case, workers int) ([]byte, map[string]*trial.Trial) {
 	t.Helper()
 	var b bytes.Buffer
 	w := render.NewJSONL(&b)
@@ -78,7 +78,7 @@ func TestAccept_PL11_ACandidateDecidesNothing(t *testing.T) {
 		defer mu.Unlock()
 		observed[r.Digest]++
 	}
-	want, none := beside(t, open(t, host.Config{Observe: observe}), cases, 2)
+	want, none := withCandidate(t, open(t, host.Config{Observe: observe}), cases, 2)
 	if len(none) > 0 {
 		t.Fatalf("%d trials beside without a candidate", len(none))
 	}
@@ -88,7 +88,7 @@ func TestAccept_PL11_ACandidateDecidesNothing(t *testing.T) {
 	h := open(t, host.Config{Candidate: candidate, Observe: observe})
 	var ids []string
 	for _, workers := range []int{1, 4} {
-		got, others := beside(t, h, cases, workers)
+		got, others := withCandidate(t, h, cases, workers)
 		if !bytes.Equal(got, want) {
 			t.Fatalf("%d workers: results differ with a candidate:\n%s\nwithout\n%s", workers, got, want)
 		}
@@ -119,7 +119,7 @@ func TestAccept_PL11_ACandidateDecidesNothing(t *testing.T) {
 	}
 	reversed := slices.Clone(cases)
 	slices.Reverse(reversed)
-	if _, others := beside(t, h, reversed, 2); !slices.Equal(slices.Sorted(maps.Keys(others)), ids) {
+	if _, others := withCandidate(t, h, reversed, 2); !slices.Equal(slices.Sorted(maps.Keys(others)), ids) {
 		t.Error("the share depends on the order")
 	}
 }

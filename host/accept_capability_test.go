@@ -16,7 +16,7 @@ import (
 
 func TestAccept_PL8_AModuleThatIsNotGrantedWhatItAsksForIsRejected(t *testing.T) {
 	t.Parallel()
-	def := told(t, nil, straight...)
+	def := lampPath(t, nil, straight...)
 	for i := range def.Personas {
 		def.Personas[i].Grants = nil
 	}
@@ -85,7 +85,7 @@ func TestAccept_PL8_AGrantIsNoGrantAtAnotherNode(t *testing.T) {
 		"another node's":    {map[string]string{"investigate": "source"}, "investigate", trial.CauseDenied, "has no mask forge"},
 		"a bad question":    {map[string]string{"correlate": "bad"}, "correlate", trial.CauseBadRequest, "limit"},
 	} {
-		def := told(t, test.behave, straight...)
+		def := lampPath(t, test.behave, straight...)
 		for i := range def.Nodes {
 			if name == "another node's" && def.Nodes[i].Name == "investigate" {
 				def.Nodes[i].Masks = nil

@@ -91,19 +91,15 @@ func TestAccept_HD2_PleaDealSkipsTheHearing(t *testing.T) {
 	}
 }
 
-func TestAccept_HD3_MotionToDismissGoesToHearing(t *testing.T) {
+func TestAccept_HD3_HD4_WhatTheBriefSaysGoesToHearing(t *testing.T) {
 	t.Parallel()
-	outcome, _ := tried(t, "tour-dismiss")
-	if !outcome.Passes[0].Brief.MotionToDismiss || !slices.Contains(outcome.Result.Path, "HD3:hearing") {
-		t.Errorf("brief %+v, path %v", outcome.Passes[0].Brief, outcome.Result.Path)
+	dismissed, _ := tried(t, "tour-dismiss")
+	if !dismissed.Passes[0].Brief.MotionToDismiss || !slices.Contains(dismissed.Result.Path, "HD3:hearing") {
+		t.Errorf("brief %+v, path %v", dismissed.Passes[0].Brief, dismissed.Result.Path)
 	}
-}
-
-func TestAccept_HD4_AlternativeHypothesisGoesToHearing(t *testing.T) {
-	t.Parallel()
-	outcome, _ := tried(t, "tour-amend")
-	if outcome.Passes[0].Brief.AlternativeHypothesis == nil || !slices.Contains(outcome.Result.Path, "HD4:hearing") {
-		t.Errorf("brief %+v, path %v", outcome.Passes[0].Brief, outcome.Result.Path)
+	argued, _ := tried(t, "tour-amend")
+	if argued.Passes[0].Brief.AlternativeHypothesis == nil || !slices.Contains(argued.Result.Path, "HD4:hearing") {
+		t.Errorf("brief %+v, path %v", argued.Passes[0].Brief, argued.Result.Path)
 	}
 }
 
@@ -151,26 +147,17 @@ func TestAccept_HD5_HearingEndsOnMaxRounds(t *testing.T) {
 	}
 }
 
-func TestAccept_HD6_AffirmKeepsTheCharge(t *testing.T) {
+func TestAccept_HD6_HD7_AffirmKeepsTheChargeAndAmendChangesIt(t *testing.T) {
 	t.Parallel()
-	outcome, _ := tried(t, "tour-affirm")
-	if got := outcome.Result.Final; got.Status != trial.Affirmed || got.Classification != outcome.Passes[0].Indictment.ChargedDefectType {
-		t.Errorf("%+v", got)
+	last := func(o *trial.Trial) string { return o.Result.Path[len(o.Result.Path)-1] }
+	affirmed, _ := tried(t, "tour-affirm")
+	if got := affirmed.Result.Final; got.Status != trial.Affirmed || got.Classification != affirmed.Passes[0].Indictment.ChargedDefectType || last(affirmed) != "HD6:_done" {
+		t.Errorf("%+v by %s", got, last(affirmed))
 	}
-	if last := outcome.Result.Path[len(outcome.Result.Path)-1]; last != "HD6:_done" {
-		t.Errorf("ended by %s", last)
-	}
-}
-
-func TestAccept_HD7_AmendChangesTheChargeToAnotherLabel(t *testing.T) {
-	t.Parallel()
-	outcome, _ := tried(t, "tour-amend")
-	got := outcome.Result.Final
-	if got.Status != trial.Amended || got.Classification == outcome.Result.Light.Classification || !slices.Contains(outcome.Case.Labels, got.Classification) {
-		t.Errorf("%+v", got)
-	}
-	if last := outcome.Result.Path[len(outcome.Result.Path)-1]; last != "HD7:_done" {
-		t.Errorf("ended by %s", last)
+	amended, _ := tried(t, "tour-amend")
+	if got := amended.Result.Final; got.Status != trial.Amended || got.Classification == amended.Result.Light.Classification ||
+		!slices.Contains(amended.Case.Labels, got.Classification) || last(amended) != "HD7:_done" {
+		t.Errorf("%+v by %s", got, last(amended))
 	}
 }
 
@@ -381,6 +368,17 @@ func TestAccept_CT1_RenamedNodesGiveTheSameVerdicts(t *testing.T) {
 			if got.Final != want.Final || (got.Verdict == nil) != (want.Verdict == nil) || got.Verdict != nil && *got.Verdict != *want.Verdict {
 				t.Errorf("%s, %s: %+v, want %+v", id, which, got.Final, want.Final)
 			}
+		}
+	}
+}
+
+// A court without time is rejected in Go as it is in a pipeline: 0 is neither "at once" nor "without end".
+func TestACourtWithoutTime(t *testing.T) {
+	t.Parallel()
+	for _, ttl := range []time.Duration{0, -1} {
+		_, err := host.Open(t.Context(), host.Config{Court: func(c *pipeline.Court) { c.TTL = ttl }})
+		if err == nil || !strings.Contains(err.Error(), "ttl: is ") || !strings.Contains(err.Error(), "must be above zero") {
+			t.Errorf("ttl %s: %v", ttl, err)
 		}
 	}
 }

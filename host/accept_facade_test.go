@@ -1,6 +1,8 @@
 package host_test
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"go/ast"
 	"go/doc"
@@ -13,6 +15,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 )
 
 var update = flag.Bool("update", false, "write testdata/exported.txt")
@@ -146,5 +151,63 @@ func TestAccept_LB3_Examples(t *testing.T) {
 	}
 	if len(names) < least {
 		t.Errorf("%d runnable examples, at least %d are needed:\n%s", len(names), least, strings.Join(names, "\n"))
+	}
+}
+
+// The example itself is run with the tests; this holds it to its size.
+func TestAccept_API1_TryingACaseTakesAboutTenLines(t *testing.T) {
+	t.Parallel()
+	file, err := parser.ParseFile(token.NewFileSet(), "example_test.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, decl := range file.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && f.Name.Name == "ExampleHost" {
+			if n := len(f.Body.List); n > 10 {
+				t.Errorf("the example has %d statements", n)
+			}
+			return
+		}
+	}
+	t.Error("there is no ExampleHost")
+}
+
+// Every entry that TryAll reads comes back, also when the context ends meanwhile: what was not tried to the end wraps its cause.
+func TestTryAllReportsInterruptedCases(t *testing.T) {
+	t.Parallel()
+	h := shared(t)
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	read := 0
+	endless := func(yield func(docket.Entry, error) bool) {
+		for {
+			read++
+			if !yield(docket.Entry{Case: dispute()}, nil) {
+				return
+			}
+		}
+	}
+	yielded, interrupted := 0, 0
+	for tried := range h.TryAll(ctx, endless, 4) {
+		if yielded++; yielded == 5 {
+			cancel(cause)
+		}
+		if tried.Err == nil {
+			continue
+		}
+		interrupted++
+		if !errors.Is(tried.Err, cause) || !strings.HasPrefix(tried.Err.Error(), `case "`) {
+			t.Errorf("error %v", tried.Err)
+		}
+	}
+	if read != yielded || interrupted == 0 {
+		t.Errorf("%d entries were read, %d yielded, %d of them interrupted", read, yielded, interrupted)
+	}
+	for range h.TryAll(ctx, func(yield func(docket.Entry, error) bool) {
+		t.Error("an entry is read after the end of the context")
+		yield(docket.Entry{Case: abi.Case{}}, nil)
+	}, 2) {
+		t.Error("an entry is yielded that nobody read")
 	}
 }

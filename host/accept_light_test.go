@@ -94,7 +94,7 @@ func TestAccept_HD8_LightRunsAgainFromResolveAndAccountsForTheRemand(t *testing.
 
 func TestAccept_HD8_AnAnswerWithoutNewEvidenceIsNoSurer(t *testing.T) {
 	t.Parallel()
-	def := told(t, nil, straight...)
+	def := lampPath(t, nil, straight...)
 	def.Nodes[len(def.Nodes)-1].With = []pipeline.Param{pipeline.Text("behave", "loud")}
 	h := open(t, host.Config{LightPath: def, Modules: lit(t), Pipeline: behave(t, "specter", "verdict", "remand",
 		"activation_threshold: 0.85", "activation_threshold: 0.999")})
@@ -170,7 +170,7 @@ func TestReviewWithoutJudgmentOnlyRecommends(t *testing.T) {
 	t.Parallel()
 	for _, judgment := range []bool{true, false} {
 		s := &spy{}
-		def := told(t, map[string]string{"review": "overturn"}, straight...)
+		def := lampPath(t, map[string]string{"review": "overturn"}, straight...)
 		for i := range def.Nodes {
 			if def.Nodes[i].Name == "review" && !judgment {
 				def.Nodes[i].Masks = nil

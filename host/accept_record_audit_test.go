@@ -276,7 +276,7 @@ func TestAccept_RE1_AuditsBeforeAndAfterASwapAreReplayedWithTheirOwnModules(t *t
 	config.Store = store
 	files, _ := config.Modules.(fstest.MapFS)
 	a := openAuditor(t, config)
-	look := host.Looker(a, host.Watch{Modules: files})
+	look := host.AuditLooker(a, host.Watch{Modules: files})
 	_, data := recordBy(t, host.Config{Store: store}, a, func(h *host.Host, write func(*record.Trial)) {
 		for i := range 4 {
 			c := dispute()

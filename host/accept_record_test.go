@@ -345,7 +345,7 @@ func TestAccept_PL8_CapabilityUsesStandInTheSignedRecordWithTheirAnswers(t *test
 	t.Parallel()
 	book := &library{cases: []abi.PriorCase{{CaseID: "old-7", Subject: "as it was", Classification: "quota", Status: "affirmed", Confidence: 0.9, Similarity: 1, Seen: 2, Confirmed: true}}}
 	config := host.Config{
-		LightPath: told(t, map[string]string{"recall": "ask", "investigate": "source"}, straight...), Modules: lit(t), Casebook: book, Source: book,
+		LightPath: lampPath(t, map[string]string{"recall": "ask", "investigate": "source"}, straight...), Modules: lit(t), Casebook: book, Source: book,
 	}
 	store, data := recordTrials(t, config, 1, entryOf(unclassified())...)
 	_, list := trials(t, data)

@@ -1,6 +1,8 @@
 package host_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // deepLog begins with more of one symptom than a pass looks at; behind them
@@ -79,5 +82,202 @@ func TestALaterPassTakesBackAnEarlierOne(t *testing.T) {
 	found := try(t, h, unclassified()).Light[0].Gathered
 	if len(found) != 1 || found[0].Content != "third pass" || found[0].Element != abi.Water {
 		t.Errorf("after three passes the pass has %+v", found)
+	}
+}
+
+// lightFunc is a Light that can answer again.
+type lightFunc func(req host.LightRequest) (host.LightResponse, error)
+
+func (f lightFunc) Answer(_ context.Context, req host.LightRequest) (host.LightResponse, error) {
+	return f(req)
+}
+
+// accountFor answers every question and every challenged item of a remand.
+func accountFor(f *abi.RemandFeedback, found ...abi.Evidence) *abi.RemandAnswer {
+	a := &abi.RemandAnswer{}
+	for _, q := range f.Questions {
+		a.Answers = append(a.Answers, abi.RemandReply{QuestionID: q.ID, Status: abi.Found, Evidence: found})
+		found = nil
+	}
+	for _, ch := range f.Challenged {
+		a.Challenged = append(a.Challenged, abi.ChallengedReply{EvidenceIndex: ch.EvidenceIndex, Status: abi.ItemStands})
+	}
+	return a
+}
+
+func TestRemandAsksLightAgainUntilNoneIsLeft(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	light := lightFunc(func(req host.LightRequest) (host.LightResponse, error) {
+		asked++
+		if req.Feedback == nil || req.Previous == nil {
+			t.Error("a remand without feedback or the answer before")
+		}
+		// It claims more confidence and brings nothing: it is held at what it said before.
+		answer := abi.LightAnswer{Classification: "load", Confidence: 0.99, Reasoning: "believe me"}
+		return host.LightResponse{Answer: answer, Remand: accountFor(req.Feedback)}, nil
+	})
+	h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand"), Light: light})
+	outcome := try(t, h, dispute())
+	got := outcome.Result
+	if asked != 2 || got.Remands != 2 || len(got.LightAfter) != 2 || len(outcome.Passes) != 3 {
+		t.Fatalf("asked %d times, %d remands, %d answers, %d passes", asked, got.Remands, len(got.LightAfter), len(outcome.Passes))
+	}
+	if got.Final.Status != trial.Mistrial || got.Final.Cause != trial.CauseRemandsExhausted {
+		t.Errorf("%+v", got.Final)
+	}
+	if got.LightAfter[0] != (trial.Answer{Classification: "load", Confidence: 0.65}) {
+		t.Errorf("an answer without new evidence became %+v", got.LightAfter[0])
+	}
+	if charge := outcome.Passes[1].Indictment.ChargedDefectType; charge != "load" {
+		t.Errorf("the second pass charges %q", charge)
+	}
+	wantGaps(t, outcome)
+}
+
+// A remand for which the handoffs would not last is not offered: a case that
+// could be decided must not end for want of them.
+func TestRemandsAreWithinTheHandoffs(t *testing.T) {
+	t.Parallel()
+	light := lightFunc(func(req host.LightRequest) (host.LightResponse, error) {
+		answer := abi.LightAnswer{Classification: "load", Confidence: 0.6, Reasoning: "another one"}
+		return host.LightResponse{Answer: answer, Remand: accountFor(req.Feedback)}, nil
+	})
+	for limit, want := range map[string]int{"8": 0, "13": 1, "24": 2} {
+		def := behave(t, "specter", "verdict", "remand", "max_handoffs: 24", "max_handoffs: "+limit)
+		got := try(t, open(t, host.Config{Pipeline: def, Light: light}), dispute()).Result
+		if got.Remands != want || got.Final.Cause != trial.CauseRemandsExhausted {
+			t.Errorf("with %s handoffs: %d remands, %d handoffs, %+v", limit, got.Remands, got.Handoffs, got.Final)
+		}
+	}
+}
+
+func TestRemandDecidesActivationAnew(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		confidence float64
+		status     trial.Status
+	}{"sure now": {0.9, trial.Accepted}, "hopeless now": {0.2, trial.Rejected}} {
+		light := lightFunc(func(req host.LightRequest) (host.LightResponse, error) {
+			found := abi.Evidence{SourceRef: "second look", Content: "the quota was lowered", RelevanceConfidence: 0.9, Supports: "quota"}
+			answer := abi.LightAnswer{Classification: "quota", Confidence: test.confidence}
+			return host.LightResponse{Answer: answer, Remand: accountFor(req.Feedback, found)}, nil
+		})
+		h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand"), Light: light})
+		if got := try(t, h, dispute()).Result; got.Final.Status != test.status || got.Remands != 1 {
+			t.Errorf("%s: %+v after %d remands", name, got.Final, got.Remands)
+		}
+	}
+}
+
+func TestALightThatFailsARemandIsAMistrial(t *testing.T) {
+	t.Parallel()
+	for name, light := range map[string]lightFunc{
+		"an error": func(host.LightRequest) (host.LightResponse, error) {
+			return host.LightResponse{}, errors.New("out of office")
+		},
+		"no account": func(host.LightRequest) (host.LightResponse, error) {
+			return host.LightResponse{Answer: abi.LightAnswer{Classification: "load", Confidence: 0.6}}, nil
+		},
+		"a question left out": func(host.LightRequest) (host.LightResponse, error) {
+			return host.LightResponse{Answer: abi.LightAnswer{Classification: "load", Confidence: 0.6}, Remand: &abi.RemandAnswer{}}, nil
+		},
+		"a label of another case": func(req host.LightRequest) (host.LightResponse, error) {
+			return host.LightResponse{Answer: abi.LightAnswer{Classification: "other", Confidence: 0.6}, Remand: accountFor(req.Feedback)}, nil
+		},
+	} {
+		h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand"), Light: light})
+		got := try(t, h, dispute()).Result
+		if got.Final.Status != trial.Mistrial || got.Final.Cause != trial.CauseLight || got.Error == nil {
+			t.Errorf("%s: %+v, %+v", name, got.Final, got.Error)
+		}
+	}
+}
+
+func TestLightIsAskedWhereTheCaseHasNone(t *testing.T) {
+	t.Parallel()
+	c := dispute()
+	c.Light = nil
+	h := shared(t)
+	if _, err := h.Try(context.Background(), c); !errors.Is(err, host.ErrNoLight) {
+		t.Errorf("without a Light: %v", err)
+	}
+	light := lightFunc(func(host.LightRequest) (host.LightResponse, error) {
+		return host.LightResponse{Answer: abi.LightAnswer{Classification: "leak", Confidence: 0.9}}, nil
+	})
+	if got := try(t, open(t, host.Config{Light: light}), c).Result.Final; got.Status != trial.Accepted {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestABadCaseIsRejectedWithEveryFault(t *testing.T) {
+	t.Parallel()
+	c := dispute()
+	c.Light = &abi.LightAnswer{Classification: "elsewhere", Confidence: 0.6}
+	c.Evidence[1].Supports = "nowhere"
+	_, err := shared(t).Try(context.Background(), c)
+	var invalid *abi.ValidationError
+	if !errors.As(err, &invalid) || len(invalid.Problems) != 2 {
+		t.Fatalf("%v", err)
+	}
+	for i, path := range []string{"light.classification", "evidence[1].supports"} {
+		if invalid.Problems[i].Path.String() != path {
+			t.Errorf("problem %d at %s, want %s", i, invalid.Problems[i].Path, path)
+		}
+	}
+}
+
+func TestACancelledTrialIsAnErrorAndNoVerdict(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(context.Background())
+	h := open(t, host.Config{
+		Pipeline: behave(t, "specter", "verdict", "spin"),
+		Observe: func(r host.CallRecord) {
+			if strings.HasPrefix(r.Node, "hearing") || r.Call == abi.CallEdges && r.Node == "hearing" {
+				cancel()
+			}
+		},
+	})
+	outcome, err := h.Try(ctx, dispute())
+	if !errors.Is(err, context.Canceled) || outcome != nil {
+		t.Errorf("%v, %v", outcome, err)
+	}
+}
+
+// What Light withdraws of its own items is no evidence any more. Of the
+// others' items it withdraws nothing.
+func TestLightTakesBackOnlyItsOwn(t *testing.T) {
+	t.Parallel()
+	own := abi.Evidence{SourceRef: "light-first look", Content: "the quota looks low", RelevanceConfidence: 0.6, Supports: "quota"}
+	c := dispute()
+	answer := *c.Light
+	c.Light = nil
+	var challenged []abi.ChallengedItem
+	light := lightFunc(func(req host.LightRequest) (host.LightResponse, error) {
+		if req.Feedback == nil {
+			return host.LightResponse{Answer: answer, Evidence: []abi.Evidence{own}}, nil
+		}
+		account := accountFor(req.Feedback)
+		for i := range account.Challenged {
+			account.Challenged[i].Status = abi.ItemWithdrawn
+		}
+		challenged = req.Feedback.Challenged
+		return host.LightResponse{Answer: answer, Remand: account}, nil
+	})
+	h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand"), Light: light})
+	outcome := try(t, h, c)
+	if len(outcome.Passes) < 2 || len(challenged) == 0 {
+		t.Fatalf("%d passes, challenged %+v", len(outcome.Passes), challenged)
+	}
+	first, second := outcome.Passes[0].Indictment.Evidence, outcome.Passes[1].Indictment.Evidence
+	for _, ch := range challenged {
+		item := first[ch.EvidenceIndex]
+		stays := slices.ContainsFunc(second, func(i abi.IndictmentItem) bool { return i.SourceRef == item.SourceRef && i.Content == item.Content })
+		if stays == (item.SourceRef == own.SourceRef) {
+			t.Errorf("%s is challenged and withdrawn, and stays: %v", item.SourceRef, stays)
+		}
+	}
+	if n := len(c.Evidence); len(first) != n+1 || len(second) != n {
+		t.Errorf("%d items, then %d, of a case with %d", len(first), len(second), n)
 	}
 }

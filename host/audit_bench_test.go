@@ -8,7 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/internal/runner"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 )
 
 // thousand are the opinions of the tour's verdicts, over and over.
@@ -17,7 +17,7 @@ func thousand(b *testing.B) []audit.Subject {
 	h := open(b, host.Config{})
 	var own []audit.Subject
 	for _, id := range []string{"tour-rounds", "tour-amend", "tour-plea", "tour-even"} {
-		subject, ok := runner.OpinionOf(try(b, h, tour(b)[id].Case), "bench")
+		subject, ok := court.OpinionOf(try(b, h, tour(b)[id].Case), "bench")
 		if !ok {
 			b.Fatalf("%s has no verdict", id)
 		}

@@ -1,13 +1,16 @@
 package host_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
-	"github.com/shadowcourt/shadowcourt/host/internal/runner"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
 // Through the whole pipeline: what an opinion makes up is found and named, each
@@ -75,8 +78,49 @@ func TestTheOpinionOfACourtExposesForgedItems(t *testing.T) {
 	c := dispute()
 
 	c.Evidence = append(c.Evidence, abi.Evidence{SourceRef: "log:L3", Content: "a line that nobody ever logged", RelevanceConfidence: 0.9, Supports: "leak"})
-	s, ok := runner.OpinionOf(try(t, h, c), "court")
+	s, ok := court.OpinionOf(try(t, h, c), "court")
 	if !ok || !strings.Contains(s.Opinion.Text, `log:L3, speaks for leak, and does not stand in the document that it names: "a line that nobody ever logged"`) {
 		t.Errorf("%s", s.Opinion.Text)
+	}
+}
+
+// Parameters that a module rejects are found before an opinion is audited, each
+// with its place; what breaks otherwise is no fault of theirs.
+func TestAccept_AU3_ParametersThatAModuleRejectsAreFoundAtTheStart(t *testing.T) {
+	t.Parallel()
+	a := toldJudges(t, `
+judges:
+  rhetor: {with: {depth: high}, knows: {first: transparency}}
+  sulks:
+    module: bench
+    with:
+      behave: give up
+  broken: {module: bench, with: {behave: trap}}
+  fine: {module: bench, with: {score: 4}}
+criteria:
+  - {id: first, category: x, judges: [rhetor, sulks, broken, fine]}
+`, host.AuditConfig{})
+	err := a.Probe(context.Background())
+	faults, ok := errors.AsType[pipeline.Errors](err)
+	if !ok || len(faults) != 2 {
+		t.Fatalf("got %v", err)
+	}
+	for i, want := range []string{
+		`told.yaml:4:18: judges["rhetor"].with: the module rhetor rejects them: bad_parameter: the rhetor has no parameter "depth" [parameters]`,
+		`told.yaml:8:7: judges["sulks"].with: the module bench rejects them:`,
+	} {
+		if got := faults[i].Error(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}
+
+// A rubric without parameters is not probed.
+func TestWhatHasNoParametersIsNotProbed(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	a := openAuditor(t, host.AuditConfig{Observe: func(host.CallRecord) { calls++ }})
+	if err := a.Probe(context.Background()); err != nil || calls > 0 {
+		t.Errorf("%v after %d calls", err, calls)
 	}
 }

@@ -6,8 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/internal/runner"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -30,7 +29,7 @@ func (a *Auditor) AuditAll(ctx context.Context, entries iter.Seq2[docket.Opinion
 			}
 		}
 	}
-	return runtime.Ordered(ctx, in, workers, func(ctx context.Context, one Audited) Audited {
+	return court.Ordered(ctx, in, workers, func(ctx context.Context, one Audited) Audited {
 		if one.Err != nil {
 			return one
 		}
@@ -38,7 +37,7 @@ func (a *Auditor) AuditAll(ctx context.Context, entries iter.Seq2[docket.Opinion
 		var o *audit.Outcome
 		o, one.Err = a.Audit(ctx, audit.Subject{Opinion: e.Opinion, Evidence: e.Evidence, Documents: e.Documents})
 		if one.Err == nil {
-			one.Audit = runner.AuditOf(o)
+			one.Audit = court.AuditOf(o)
 			one.Audit.Source, one.Audit.Line, one.Audit.Item = e.Source, e.Line, e.Item
 			one.Audit.CutDocuments = docket.CutAgain(e.Cut, one.Audit.CutDocuments)
 		}
@@ -47,21 +46,18 @@ func (a *Auditor) AuditAll(ctx context.Context, entries iter.Seq2[docket.Opinion
 }
 
 // AuditTrials audits the opinion of every verdict of trials, and puts it into
-// their results, and into their records where they have one. court is the name
+// their results, and into their records where they have one. courtName is the name
 // of the court. Trials pass in order. A trial whose audit the end of the context interrupted has that as its Err.
-func (a *Auditor) AuditTrials(ctx context.Context, trials iter.Seq[Tried], court string, workers int) iter.Seq[Tried] {
-	return runtime.Ordered(ctx, trials, workers, func(ctx context.Context, tried Tried) Tried {
+func (a *Auditor) AuditTrials(ctx context.Context, trials iter.Seq[Tried], courtName string, workers int) iter.Seq[Tried] {
+	return court.Ordered(ctx, trials, workers, func(ctx context.Context, tried Tried) Tried {
 		if tried.Err != nil || tried.Trial == nil {
 			return tried
 		}
-		var recorder *runtime.Recorder
+		var recorder *court.Recorder
 		if tried.Record != nil {
-			recorder = runtime.NewRecorder(tried.Record.Kept)
+			recorder = court.NewRecorder(tried.Record.Kept)
 		}
-		err := a.runtime.With(ctx, func(g *runtime.Generation) error {
-			return a.audit.AuditTrial(ctx, g, tried.Trial, court, tried.Record, recorder)
-		})
-		if err != nil {
+		if err := a.audit.AuditTrial(ctx, nil, tried.Trial, courtName, tried.Record, recorder); err != nil {
 			return Tried{Entry: tried.Entry, Err: err}
 		}
 		return tried

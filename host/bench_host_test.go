@@ -6,20 +6,16 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
-	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
 
 // answers plays the personas with what the real modules once answered: what is
 // left of a trial then is the host's own work, the codec included.
 type answers struct {
-	calls  []recorded
-	next   int
-	buffer []byte
+	calls []recorded
+	next  int
 }
 
 type recorded struct {
@@ -36,33 +32,13 @@ func (p *answers) answer(t abi.Call) []byte {
 	return r.output
 }
 
-func (p *answers) Node(_ context.Context, _ string, req *abi.NodeRequest) (*abi.NodeResponse, error) {
-	p.buffer = codec.AppendNodeRequest(p.buffer[:0], req)
-	response, err := codec.DecodeNodeResponse(p.answer(abi.CallNode), 0)
-	return &response, err
+// Call gives the next answer.
+func (p *answers) Call(_ context.Context, _ string, call abi.Call, _ []byte) (sandbox.Output, error) {
+	return sandbox.Output{Bytes: p.answer(call)}, nil
 }
 
-func (p *answers) Contest(_ context.Context, _ string, req *abi.ContestRequest) (*abi.ContestResponse, error) {
-	p.buffer = codec.AppendContestRequest(p.buffer[:0], req)
-	response, err := codec.DecodeContestResponse(p.answer(abi.CallContest), 0)
-	return &response, err
-}
-
-func (p *answers) Edges(_ context.Context, _ string, req *abi.EdgeRequest) (*abi.EdgeResponse, error) {
-	p.buffer = codec.AppendEdgeRequest(p.buffer[:0], req)
-	response, err := codec.DecodeEdgeResponse(p.answer(abi.CallEdges), 0)
-	return &response, err
-}
-
+// Digest is the same of all modules.
 func (*answers) Digest(string) string { return "sha256:recorded" }
-
-// Recorder is none.
-func (*answers) Replaced(trial.Fallback) {}
-
-func (*answers) Recorder() invoker.Recorder { return nil }
-
-// Told is nothing.
-func (*answers) Told() []abi.Element { return nil }
 
 // BenchmarkHostSide is a trial without its modules: court, traversal, state and codec.
 func BenchmarkHostSide(b *testing.B) {
@@ -74,11 +50,7 @@ func BenchmarkHostSide(b *testing.B) {
 		for _, r := range s.calls {
 			player.calls = append(player.calls, recorded{r.Call, r.Output})
 		}
-		graph, err := pipeline.NewGraph(shipped(b))
-		if err != nil {
-			b.Fatal(err)
-		}
-		c, err := court.New(graph, court.Config{Now: time.Now})
+		c, err := court.New(court.Config{Services: court.Services{Now: time.Now}})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -86,7 +58,7 @@ func BenchmarkHostSide(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				player.next = 0
-				if _, err := c.Try(context.Background(), &subject, nil, player); err != nil {
+				if _, err := c.Try(context.Background(), subject, court.Options{Modules: player}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/runner"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -67,8 +66,7 @@ type Config struct {
 
 // forTests is what only tests of this package set.
 type forTests struct {
-	sleep     runtime.Sleep     // how to wait for a folder that changes
-	reset     sandbox.Reset     // how calls are made pristine
+	sleep     court.Sleep       // how to wait for a folder that changes
 	callClock func() time.Time  // the clock that limits single calls; nil: time.Now
 	arrange   func(n int) []int // the order in which branches of an audit are merged
 }
@@ -90,38 +88,14 @@ type Limits struct {
 // nothing: results are the same with and without it, and neither Observe nor
 // the result knows its calls. A swap after which its sides are played by the same code is
 // rejected.
-type Candidate struct {
-	// Modules are wasm files by the persona that they would play, or by the name
-	// of the module that evaluates edges.
-	Modules map[string][]byte
-	// Share of the trials that it takes part in, above 0 and at most 1. Which ones
-	// depends on the id of the case alone.
-	Share float64
-}
-
-// CallRecord is one call of a module: what went in and what came out. Input is
-// valid only during Observe. Output is what the module gave, before any
-// validation; nil when the call failed.
-type CallRecord struct {
-	CaseID string
-	Module string
-	Digest string
-	Call   abi.Call
-	// Node and Persona of the request; Persona is empty for edges.
-	Node, Persona string
-	Input, Output []byte
-	Elapsed       time.Duration
-	Err           error
-	// Uses are what the module asked through its capabilities during the call, in order.
-	Uses []Use
-}
-
-// Use is one use of a capability: what a module asked, and what it was
-// answered, as canonical messages (SPEC.md §2.12).
-type Use struct {
-	Capability      abi.Capability
-	Request, Answer []byte
-}
+//
+//	// Modules are wasm files by the persona that they would play, or by the name
+//	// of the module that evaluates edges.
+//	Modules map[string][]byte
+//	// Share of the trials that it takes part in, above 0 and at most 1. Which ones
+//	// depends on the id of the case alone.
+//	Share float64
+type Candidate = court.Candidate
 
 // clock is now, or the default.
 func clock(now func() time.Time) func() time.Time {
@@ -131,53 +105,24 @@ func clock(now func() time.Time) func() time.Time {
 	return now
 }
 
-// court prepares the court, without its modules.
-func (c *Config) court() (*runner.Court, error) {
-	config := runner.CourtConfig{
-		Pipeline: c.Pipeline, Limits: c.Court, Profile: c.Profile, LightPath: c.LightPath, Reclassify: c.Reclassify,
-		Logger: c.Logger, Now: clock(c.Now),
-	}
-	if c.Light != nil {
-		config.Light = courtLight{c.Light}
-	}
-	court, err := runner.NewCourt(config)
-	if err != nil || c.Candidate == nil {
-		return court, err
-	}
-	if err := court.SetCandidate(runner.Candidate(*c.Candidate)); err != nil {
-		return nil, &CandidateError{err}
-	}
-	return court, nil
-}
-
-// runtime is what the modules of the court run on.
-func (c *Config) runtime() runtime.Config {
-	return runtime.Config{
-		CacheDir: c.CacheDir, Limits: sandboxLimits(c.Limits), Store: c.Store, Casebook: c.Casebook, Source: c.Source, Experiments: c.Experiments,
-		Models: c.Models,
-		Logger: c.Logger, Now: clock(c.Now), Observe: observer(c.Observe), Reset: c.reset, CallClock: c.callClock,
+// court is the configuration of the court.
+func (c *Config) court() court.Config {
+	return court.Config{
+		Sandbox: sandboxOf(c.CacheDir, c.Limits, c.Store, &c.forTests),
+		Services: court.Services{
+			Casebook: c.Casebook, Source: c.Source, Experiments: c.Experiments, Models: c.Models,
+			Logger: c.Logger, Now: clock(c.Now), Observe: c.Observe,
+		},
+		Pipeline: c.Pipeline, Limits: c.Court, Profile: c.Profile, Light: c.Light, LightPath: c.LightPath, Reclassify: c.Reclassify,
+		Candidate: c.Candidate,
 	}
 }
 
-func sandboxLimits(l Limits) sandbox.Limits {
-	return sandbox.Limits{
-		MemoryBytes: l.MemoryBytes, WallClock: l.WallClock, OutputBytes: l.OutputBytes, InputBytes: l.InputBytes, Fuel: l.Fuel,
-	}
-}
-
-// observer is an Observe as the runtime calls it.
-func observer(observe func(CallRecord)) func(runtime.Call) {
-	if observe == nil {
-		return nil
-	}
-	return func(c runtime.Call) {
-		r := CallRecord{
-			CaseID: c.CaseID, Module: c.Module, Digest: c.Digest, Call: c.Call, Node: c.Node, Persona: c.Persona,
-			Input: c.Input, Output: c.Output, Elapsed: c.Elapsed, Err: c.Err,
-		}
-		for _, u := range c.Uses {
-			r.Uses = append(r.Uses, Use(u))
-		}
-		observe(r)
+func sandboxOf(cacheDir string, l Limits, store *record.Store, hooks *forTests) court.Sandbox {
+	return court.Sandbox{
+		CacheDir: cacheDir, Store: store, Sleep: hooks.sleep, CallClock: hooks.callClock,
+		CallLimits: sandbox.Limits{
+			MemoryBytes: l.MemoryBytes, WallClock: l.WallClock, OutputBytes: l.OutputBytes, InputBytes: l.InputBytes, Fuel: l.Fuel,
+		},
 	}
 }

@@ -6,13 +6,17 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 )
 
-// Looker gives what Follow does at a tick.
-func Looker(h followed, w Watch) func(context.Context) {
-	return newFollower(context.Background(), h, w).look
+// Looker gives what Follow of a Host does at a tick.
+func Looker(h *Host, w Watch) func(context.Context) {
+	return newFollower(context.Background(), h.court.Runtime, w).look
+}
+
+// AuditLooker is Looker for an Auditor.
+func AuditLooker(a *Auditor, w Watch) func(context.Context) {
+	return newFollower(context.Background(), a.audit.Runtime, w).look
 }
 
 // WithCallClock has the time of single calls measured with a clock of a test.
@@ -27,19 +31,19 @@ func WithAuditCallClock(config AuditConfig, now func() time.Time) AuditConfig {
 	return config
 }
 
-// WithReset has calls made pristine in one way, which must work here.
-func WithReset(config Config, reset sandbox.Reset) Config {
-	config.reset = reset
-	return config
-}
-
 // ReadModules reads modules as Open does, without waiting in between.
 func ReadModules(fsys fs.FS, names ...string) (map[string][]byte, error) {
-	files, err := runtime.ReadModules(context.Background(), fsys, names, func(ctx context.Context, _ time.Duration) error { return ctx.Err() })
+	files, err := court.ReadModules(context.Background(), fsys, names, func(ctx context.Context, _ time.Duration) error { return ctx.Err() })
 	modules := make(map[string][]byte, len(files))
 	for name, file := range files {
 		wasm, fault := file.Bytes()
 		modules[name], err = wasm, errors.Join(err, fault)
 	}
 	return modules, err
+}
+
+// Arranged has the branches of every audit merged in an order of the test's own.
+func Arranged(config AuditConfig, arrange func(n int) []int) AuditConfig {
+	config.arrange = arrange
+	return config
 }

@@ -29,10 +29,10 @@ func lit(t testing.TB) fstest.MapFS {
 	return files
 }
 
-// told is a Light path like the shipped one, in which the lamp plays every
+// lampPath is a Light path like the shipped one, in which the lamp plays every
 // persona and does what it is told: `node: behaviour`. The edges named in fire
 // do so whenever they are asked.
-func told(t testing.TB, behave map[string]string, fire ...string) *pipeline.Definition {
+func lampPath(t testing.TB, behave map[string]string, fire ...string) *pipeline.Definition {
 	t.Helper()
 	text, err := fs.ReadFile(pipelines.FS, pipelines.RCAInvestigation)
 	if err != nil {
@@ -110,7 +110,7 @@ func unclassified() abi.Case {
 // openLit opens a host with a Light path that is told what to do.
 func openLit(t testing.TB, config host.Config, behave map[string]string, fire ...string) *host.Host {
 	t.Helper()
-	config.LightPath = told(t, behave, fire...)
+	config.LightPath = lampPath(t, behave, fire...)
 	if config.Modules == nil {
 		config.Modules = lit(t)
 	}

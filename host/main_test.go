@@ -224,3 +224,6 @@ func dispute() abi.Case {
 		Documents: []abi.Document{{Name: "log", Text: "12:00 write failed\nquota exceeded for volume data-7\n12:01 retrying\n"}},
 	}
 }
+
+// long says that tests which try many cases try all of them, as `make test-long` does.
+func long() bool { return os.Getenv("SHADOWCOURT_LONG") != "" && !raceEnabled && !testing.Short() }

@@ -7,7 +7,7 @@ import (
 	"maps"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -43,22 +43,26 @@ func (h *Host) TryAll(ctx context.Context, entries iter.Seq2[docket.Entry, error
 	if h.scheduled {
 		return h.byGain(ctx, read, workers)
 	}
-	return runtime.Ordered(ctx, read, workers, func(ctx context.Context, tried Tried) Tried { return h.tryEntry(ctx, tried, nil) })
+	return court.Ordered(ctx, read, workers, func(ctx context.Context, tried Tried) Tried {
+		h.tryEntry(ctx, &tried, false)
+		return tried
+	})
 }
 
-// tryEntry tries an entry, with asked as in [Host.try].
-func (h *Host) tryEntry(ctx context.Context, tried Tried, asked *bool) Tried {
+// tryEntry tries an entry that has no error. It says whether a persona asked for an experiment in vain.
+func (h *Host) tryEntry(ctx context.Context, tried *Tried, withoutExperiments bool) (deferred bool) {
 	if tried.Err == nil && ctx.Err() != nil {
 		tried.Err = fmt.Errorf("case %q: %w", tried.Entry.Case.ID, context.Cause(ctx))
 	}
 	if tried.Err != nil {
-		return tried
+		return false
 	}
-	tried.Trial, tried.Record, tried.Err = h.try(ctx, tried.Entry.Case, h.recorder(), asked)
-	if tried.Trial != nil {
-		tried.Trial.Truth = tried.Entry.Truth
-		tried.Trial.Stand(tried.Entry.Members)
-		maps.Copy(tried.Trial.LabelNames, tried.Entry.LabelNames)
+	out, err := h.court.Try(ctx, tried.Entry.Case, court.Options{Recorder: h.recorder(), WithoutExperiments: withoutExperiments})
+	tried.Trial, tried.Record, tried.Err = out.Trial, out.Record, err
+	if t := tried.Trial; t != nil {
+		t.Truth = tried.Entry.Truth
+		t.Stand(tried.Entry.Members)
+		maps.Copy(t.LabelNames, tried.Entry.LabelNames)
 	}
-	return tried
+	return out.Deferred
 }

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/internal/turns"
 )
 
@@ -19,15 +19,15 @@ const (
 // atOnce is how many trials take turns, so that the runs of an experiment are spread over time.
 const atOnce = 4
 
-// read is an entry that was tried without experiments.
-type read struct {
-	Tried // as it was before, if a persona asked for an experiment
-	asked bool
-	gain  float64 // what an experiment would tell by the second, in nats
+// screened is an entry that was tried without experiments.
+type screened struct {
+	Tried    // as it was before, if a persona asked for an experiment
+	deferred bool
+	gain     float64 // what an experiment would tell by the second, in nats
 }
 
 // byGain tries entries in the order in which experiments are expected to tell most for their seconds, and yields them in their own.
-// First all are tried by reading, which says what an experiment of each would tell, and is all that those need of which no persona
+// First all are tried without, which says what an experiment of each would tell, and is all that those need of which no persona
 // asks for one.
 func (h *Host) byGain(ctx context.Context, entries iter.Seq[Tried], workers int) iter.Seq[Tried] {
 	return func(yield func(Tried) bool) {
@@ -40,7 +40,8 @@ func (h *Host) byGain(ctx context.Context, entries iter.Seq[Tried], workers int)
 		entry, more := next()
 		if !more { // there is nothing to order
 			if some {
-				yield(h.tryEntry(ctx, first, nil))
+				h.tryEntry(ctx, &first, false)
+				yield(first)
 			}
 			return
 		}
@@ -49,10 +50,10 @@ func (h *Host) byGain(ctx context.Context, entries iter.Seq[Tried], workers int)
 				entry, more = next()
 			}
 		}
-		var list []read
+		var list []screened
 		size := 0
-		for r := range runtime.Ordered(ctx, all, workers, h.read) {
-			if len(list) == 0 && !r.asked {
+		for r := range court.Ordered(ctx, all, workers, h.screen) {
+			if len(list) == 0 && !r.deferred {
 				if !yield(r.Tried) {
 					return
 				}
@@ -74,32 +75,31 @@ func (h *Host) byGain(ctx context.Context, entries iter.Seq[Tried], workers int)
 	}
 }
 
-// read tries an entry without experiments.
-func (h *Host) read(ctx context.Context, tried Tried) read {
-	r := read{Tried: tried}
-	if t := h.tryEntry(ctx, tried, &r.asked); !r.asked {
-		r.Tried = t
-	} else if t.Err == nil && t.Trial.Result.Proposal != nil {
-		r.gain = t.Trial.Result.Proposal.PerSecond
+// screen tries an entry without experiments.
+func (h *Host) screen(ctx context.Context, tried Tried) screened {
+	s := screened{Tried: tried}
+	if s.deferred = h.tryEntry(ctx, &tried, true); !s.deferred {
+		s.Tried = tried
+	} else if tried.Err == nil && tried.Trial.Result.Proposal != nil {
+		s.gain = tried.Trial.Result.Proposal.PerSecond
 	}
-	return r
+	return s
 }
 
 // tryScheduled tries what asked for experiments, yields all, and says whether to go on.
-func (h *Host) tryScheduled(ctx context.Context, list []read, yield func(Tried) bool) bool {
+func (h *Host) tryScheduled(ctx context.Context, list []screened, yield func(Tried) bool) bool {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var order []int
 	for i := range list {
-		if list[i].asked {
+		if list[i].deferred {
 			order = append(order, i)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[b].gain, list[a].gain) })
 	done := make([]chan struct{}, len(list)) // nil for what was tried already
 	for at, ended := range turns.Run(ctx, len(order), atOnce, func(ctx context.Context, at int) {
-		r := &list[order[at]]
-		r.Tried = h.tryEntry(ctx, r.Tried, nil)
+		h.tryEntry(ctx, &list[order[at]].Tried, false)
 	}) {
 		done[order[at]] = ended
 	}
@@ -112,7 +112,7 @@ func (h *Host) tryScheduled(ctx context.Context, list []read, yield func(Tried) 
 			<-done[i]
 		}
 		more = more && yield(list[i].Tried)
-		list[i] = read{}
+		list[i] = screened{}
 	}
 	return more
 }

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
-	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
@@ -37,20 +36,10 @@ type Change struct{ Module, Before, After string }
 // ticks end. New ones are compiled, checked and warmed before a trial sees
 // them, all or none of them, while trials go on. It calls Swapped and Rejected
 // itself, one at a time.
-func (h *Host) Follow(ctx context.Context, w Watch) { follow(ctx, h, w) }
+func (h *Host) Follow(ctx context.Context, w Watch) { follow(ctx, h.court.Runtime, w) }
 
-// followed has modules that a folder may replace: a Host or an Auditor.
-type followed interface {
-	// needed names the modules that the folder must have.
-	needed() []string
-	// Modules are the digests of those in force.
-	Modules(ctx context.Context) map[string]string
-	// install makes files the modules in force, or rejects them all.
-	install(ctx context.Context, files map[string]sandbox.File) error
-}
-
-func follow(ctx context.Context, h followed, w Watch) {
-	f := newFollower(ctx, h, w)
+func follow(ctx context.Context, r *court.Runtime, w Watch) {
+	f := newFollower(ctx, r, w)
 	for {
 		select {
 		case <-ctx.Done():
@@ -67,21 +56,21 @@ func follow(ctx context.Context, h followed, w Watch) {
 // follower is what Follow remembers. States are digests of all modules, or why
 // they could not be read.
 type follower struct {
-	host  followed
-	watch Watch
-	seen  string // at the last look
-	done  string // what was last taken or rejected
+	runtime *court.Runtime
+	watch   Watch
+	seen    string // at the last look
+	done    string // what was last taken or rejected
 }
 
-func newFollower(ctx context.Context, h followed, w Watch) *follower {
-	return &follower{host: h, watch: w, done: stateOf(h.Modules(ctx), nil)}
+func newFollower(ctx context.Context, r *court.Runtime, w Watch) *follower {
+	return &follower{runtime: r, watch: w, done: stateOf(r.Digests(ctx), nil)}
 }
 
 // look reads the folder once, and swaps if it shows something new for the second time.
 func (f *follower) look(ctx context.Context) {
 	// All files are read and hashed each time: copying keeps time stamps, and two writes within their resolution share one.
-	files, err := runtime.ReadGeneration(f.watch.Modules, f.host.needed())
-	if runtime.Changing(err) {
+	files, err := court.ReadGeneration(f.watch.Modules, f.runtime.ModuleNames())
+	if court.Changing(err) {
 		f.seen = ""
 		return
 	}
@@ -95,9 +84,9 @@ func (f *follower) look(ctx context.Context) {
 	if !steady || state == f.done {
 		return
 	}
-	before := f.host.Modules(ctx)
+	before := f.runtime.Digests(ctx)
 	if err == nil {
-		err = f.host.install(ctx, runtime.Files(files))
+		err = f.runtime.Install(ctx, court.Files(files))
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrClosed)) {
 		return

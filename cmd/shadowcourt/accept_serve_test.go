@@ -138,7 +138,7 @@ func TestAccept_SV5_TokensAreMadeWhereADatabaseIs(t *testing.T) {
 	if _, err := os.Stat(typo); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%s is there: %v", typo, err)
 	}
-	u.run(t, "", "serve", "migrate", "--data", data).wants(t, 0, "migrated: 8 counts")
+	u.run(t, "", "serve", "migrate", "--data", data).wants(t, 0, "migrated: 15 first release")
 	u.run(t, "", "serve", "token", "list", "--data", data).wants(t, 0, "there are no tokens")
 	u.run(t, "", "serve", "token", "add", "ci", "--data", data).wants(t, 0, "token 1 is shown once")
 	u.run(t, "", "serve", "token", "list", "--data", data).wants(t, 0, "ID\tSTATE\tNAME", "1\tvalid\tci\tci\tsubmit")
@@ -165,4 +165,15 @@ func TestAccept_SV5_TheSecretOfTheIssuerIsNeededAtTheStart(t *testing.T) {
 	serve("--oidc-client-secret-file", filepath.Join(data, "gone")).wants(t, 2, "--oidc-client-secret-file")
 	u.env = []string{"SHADOWCOURT_OIDC_CLIENT_SECRET=x"}
 	serve("--oidc-public-client").wants(t, 2, "has no secret")
+}
+
+// A revision that the source lacks is an error at the start: every docket would go without its experiments.
+func TestServeNeedsTheRevisionOfSince(t *testing.T) {
+	t.Parallel()
+	source := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "git", "-C", source, "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	newUser(t).run(t, "", "serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--experiments", "all", "--repository", "shop", "--source", source, "--since", "gone").
+		wants(t, 2, "--since: no such revision \"gone\"")
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/internal/tempdir"
 )
@@ -239,7 +239,7 @@ func (l *loading) rejected(err error) error {
 		return err
 	}
 	for _, f := range rejection.Faults {
-		l.report.Fail(checkOf(f), abitest.Failure{Detail: f.Detail + advice(f) + " [" + string(f.Code) + "]"})
+		l.report.Fail(checkOf(f), abitest.Failure{Detail: f.Detail + advice(f) + " [" + f.Code + "]"})
 	}
 	return nil
 }

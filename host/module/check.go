@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -18,11 +18,11 @@ import (
 // means the embedded ones. The error is a pipeline.Errors with every fault at the place that names the module or the
 // evaluator, bundle.ErrNotBuilt, or one of the file system or the context.
 func CheckPipeline(ctx context.Context, def *pipeline.Definition, modules fs.FS) error {
-	files, err := runtime.ReadModules(ctx, modules, def.Modules(), nil)
+	files, err := court.ReadModules(ctx, modules, def.Modules(), nil)
 	if err != nil {
 		return err
 	}
-	return placed(registry.Check(files, runtime.Needs(def)), def.File(), func(f *registry.Fault) (string, pipeline.Position) {
+	return placed(registry.Check(files, court.Needs(def)), def.File(), func(f *registry.Fault) (string, pipeline.Position) {
 		path := placeOf(def, f)
 		return path, def.Position(path)
 	})

@@ -10,9 +10,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
@@ -27,7 +26,7 @@ func CheckParams(ctx context.Context, def *pipeline.Definition, modules fs.FS, c
 	if len(names) == 0 {
 		return nil
 	}
-	files, err := runtime.ReadModules(ctx, modules, names, nil)
+	files, err := court.ReadModules(ctx, modules, names, nil)
 	if err != nil {
 		return err
 	}
@@ -98,7 +97,7 @@ func (c *paramCheck) edges(ctx context.Context) {
 		if len(e.With) == 0 || e.Unconditional() {
 			continue
 		}
-		request := registry.EdgeRequest(abi.EdgeQuestion{ID: e.ID, Evaluator: e.Evaluator, Params: invoker.Params(e.With)})
+		request := registry.EdgeRequest(abi.EdgeQuestion{ID: e.ID, Evaluator: e.Evaluator, Params: court.Params(e.With)})
 		c.ask(ctx, e.Module, abi.CallEdges, codec.AppendEdgeRequest(nil, request), "edges["+strconv.Itoa(i)+"].with")
 	}
 }
@@ -112,7 +111,7 @@ func (c *paramCheck) nodes(ctx context.Context) {
 		path := "nodes[" + strconv.Itoa(i) + "].with"
 		for _, name := range c.players(n) {
 			for _, request := range registry.NodeRequests(abi.Family(n.Family)) {
-				request.Params = invoker.Params(n.With)
+				request.Params = court.Params(n.With)
 				if !c.ask(ctx, name, abi.CallNode, codec.AppendNodeRequest(nil, request), path) {
 					break // the others would say the same
 				}

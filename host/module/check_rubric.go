@@ -6,20 +6,20 @@ import (
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
 // CheckRubric is [CheckPipeline] for a rubric: each judge's module must be there
 // and judge the criteria that name it, under the names by which it knows them.
 func CheckRubric(ctx context.Context, r *audit.Rubric, modules fs.FS) error {
-	files, err := runtime.ReadModules(ctx, modules, r.Modules(), nil)
+	files, err := court.ReadModules(ctx, modules, r.Modules(), nil)
 	if err != nil {
 		return err
 	}
 	places := placesInRubric(r)
-	return placed(registry.Check(files, runtime.AuditNeeds(nil, r)), r.File(), func(f *registry.Fault) (string, pipeline.Position) {
+	return placed(registry.Check(files, court.AuditNeeds(nil, r)), r.File(), func(f *registry.Fault) (string, pipeline.Position) {
 		path := places.of(f)
 		return path, r.Position(path)
 	})

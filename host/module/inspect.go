@@ -8,8 +8,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
@@ -34,7 +34,7 @@ type Info struct {
 }
 
 // Read reads a module, and rejects one of more than abi.DefaultModuleBytes without holding it. name is for messages.
-func Read(r io.Reader, name string) ([]byte, error) { return runtime.ReadModule(r, name) }
+func Read(r io.Reader, name string) ([]byte, error) { return court.ReadModule(r, name) }
 
 // Inspect reads a module's sections and manifest. Nothing is compiled or run.
 func Inspect(wasm []byte) (*Info, error) {
@@ -47,7 +47,7 @@ func Inspect(wasm []byte) (*Info, error) {
 
 // Embedded inspects the modules that are built into this program, by name. The error may be bundle.ErrNotBuilt.
 func Embedded() (map[string]*Info, error) {
-	files, err := runtime.Embedded()
+	files, err := court.Embedded()
 	if err != nil {
 		return nil, err
 	}

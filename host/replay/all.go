@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -41,7 +41,7 @@ func (r *Replayer) All(ctx context.Context, trials iter.Seq2[*record.Trial, erro
 		return t
 	}
 	return func(yield func(Replayed) bool) {
-		for replayed := range runtime.Ordered(ctx, read, workers, try) {
+		for replayed := range court.Ordered(ctx, read, workers, try) {
 			if ctx.Err() != nil || !yield(replayed) {
 				return
 			}
@@ -63,7 +63,7 @@ func (r *Replayer) one(ctx context.Context, replayed *Replayed, subject func(id 
 
 // Graph of the recorded court, for drawing.
 func (r *Replayer) Graph(ctx context.Context) (*pipeline.Graph, error) {
-	c, err := r.openCourt(ctx)
+	c, _, err := r.openCourt(ctx)
 	if err != nil {
 		return nil, err
 	}

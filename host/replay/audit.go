@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -18,7 +18,8 @@ func (r *Replayer) configureAudits() error {
 	if h == nil {
 		return nil
 	}
-	r.auditRuntime = runtime.Config{CacheDir: r.trialRuntime.CacheDir, Now: r.trialRuntime.Now, Limits: timeless(&h.Limits)}
+	r.audits.Sandbox = court.Sandbox{CacheDir: r.trials.CacheDir, CallLimits: timeless(&h.Limits)}
+	r.audits.Now = r.trials.Now
 	var err error
 	if r.audits.Pipeline, err = pipeline.Parse("audit.pipeline", []byte(h.Pipeline)); err != nil {
 		return err
@@ -37,16 +38,16 @@ func (r *Replayer) auditAgain(ctx context.Context, recorded *record.Trial, t *tr
 	if recorded.Audit == nil || recorded.ResultDigest != again.ResultDigest {
 		return nil
 	}
-	a, err := r.openAudit(ctx)
+	a, modules, err := r.openAudit(ctx)
 	if err != nil {
 		return fmt.Errorf("the audit: %w", err)
 	}
-	generation, err := a.take(ctx, recorded.Audit.Modules)
+	generation, err := modules.take(ctx, recorded.Audit.Modules)
 	if err != nil {
 		return fmt.Errorf("the audit: %w", err)
 	}
 	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
-	recorder := runtime.NewAuditReplay(r.header.Contents, recorded)
+	recorder := court.NewAuditReplay(r.header.Contents, recorded)
 	if err := a.AuditTrial(ctx, generation, t, recorded.Audit.Court, again, recorder); err != nil {
 		return err
 	}

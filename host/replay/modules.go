@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/runner"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
@@ -24,29 +24,22 @@ const keptGenerations = 2
 // two generations share are loaded once; a set that is neither used nor one of the
 // last few is closed. It is safe for concurrent use.
 type modules struct {
-	runtime *runtime.Runtime
-	user    installer
+	runtime *court.Runtime
 	find    func(record.Digest) (sandbox.File, error)
 
 	mu   sync.Mutex
 	kept []keptGeneration // the one that was used last is the last
 }
 
-// installer is a court or an audit.
-type installer interface {
-	Modules() []string
-	Install(ctx context.Context, r *runtime.Runtime, files map[string]sandbox.File) error
-}
-
 type keptGeneration struct {
 	key        string
-	generation *runtime.Generation
+	generation *registry.Generation
 }
 
 // take gives the modules of a trial, to be released once. The error may be a
 // *MissingModulesError, or has every fault of modules that were rejected.
-func (s *modules) take(ctx context.Context, parts []record.Part) (*runtime.Generation, error) {
-	names := s.user.Modules()
+func (s *modules) take(ctx context.Context, parts []record.Part) (*registry.Generation, error) {
+	names := s.runtime.ModuleNames()
 	needed := make([]record.Part, 0, len(names))
 	for _, m := range parts {
 		if slices.Contains(names, m.Name) {
@@ -84,7 +77,7 @@ func (s *modules) ready(ctx context.Context, key string, modules []record.Part) 
 	}
 	files, err := s.files(modules)
 	if err == nil {
-		err = s.user.Install(ctx, s.runtime, files)
+		err = s.runtime.Install(ctx, files)
 	}
 	if err != nil {
 		return keptGeneration{}, err
@@ -125,42 +118,32 @@ func (s *modules) close(ctx context.Context) error {
 	return errors.Join(append(errs, s.runtime.Close(ctx))...)
 }
 
-// openCourt prepares the court, and opens its sandbox, at the first call.
-func (r *Replayer) openCourt(ctx context.Context) (*court, error) {
+// openCourt opens the court and its sandbox at the first call.
+func (r *Replayer) openCourt(ctx context.Context) (*court.Court, *modules, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.court != nil {
-		return r.court, nil
+	if r.court == nil {
+		c, err := court.Open(ctx, r.trials)
+		if err != nil {
+			return nil, nil, err
+		}
+		r.court, r.courtModules = c, &modules{runtime: c.Runtime, find: r.find}
 	}
-	c, err := runner.NewCourt(r.trials)
-	if err != nil {
-		return nil, err
-	}
-	own, err := runtime.Open(ctx, r.trialRuntime)
-	if err != nil {
-		return nil, err
-	}
-	r.court = &court{c, &modules{runtime: own, user: c, find: r.find}}
-	return r.court, nil
+	return r.court, r.courtModules, nil
 }
 
-// openAudit prepares the audit, and opens its sandbox, at the first call.
-func (r *Replayer) openAudit(ctx context.Context) (*auditor, error) {
+// openAudit opens the audit and its sandbox at the first call.
+func (r *Replayer) openAudit(ctx context.Context) (*court.Audit, *modules, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.audit != nil {
-		return r.audit, nil
+	if r.audit == nil {
+		a, err := court.OpenAudit(ctx, r.audits)
+		if err != nil {
+			return nil, nil, err
+		}
+		r.audit, r.auditModules = a, &modules{runtime: a.Runtime, find: r.find}
 	}
-	a, err := runner.NewAudit(r.audits)
-	if err != nil {
-		return nil, err
-	}
-	own, err := runtime.Open(ctx, r.auditRuntime)
-	if err != nil {
-		return nil, err
-	}
-	r.audit = &auditor{a, &modules{runtime: own, user: a, find: r.find}}
-	return r.audit, nil
+	return r.audit, r.auditModules, nil
 }
 
 // Loaded tells how many modules are loaded, for trials and for audits.
@@ -168,10 +151,10 @@ func (r *Replayer) Loaded() (trials, audits int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.court != nil {
-		trials = r.court.runtime.Loaded()
+		trials = r.court.Loaded()
 	}
 	if r.audit != nil {
-		audits = r.audit.runtime.Loaded()
+		audits = r.audit.Loaded()
 	}
 	return trials, audits
 }
@@ -181,11 +164,10 @@ func (r *Replayer) Close(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var errs []error
-	if r.court != nil {
-		errs = append(errs, r.court.close(ctx))
-	}
-	if r.audit != nil {
-		errs = append(errs, r.audit.close(ctx))
+	for _, m := range []*modules{r.courtModules, r.auditModules} {
+		if m != nil {
+			errs = append(errs, m.close(ctx))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
-	"github.com/shadowcourt/shadowcourt/host/internal/runner"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -39,27 +38,15 @@ type Config struct {
 // safe for concurrent use; the caller closes it.
 type Replayer struct {
 	header *record.Header
-	trials runner.CourtConfig
-	audits runner.AuditConfig
+	trials court.Config
+	audits court.AuditConfig
 	find   func(record.Digest) (sandbox.File, error)
 
-	trialRuntime, auditRuntime runtime.Config
-
-	mu    sync.Mutex
-	court *court // nil until it is needed, as the audit
-	audit *auditor
-}
-
-// court is the court of the record, with the modules that its trials had.
-type court struct {
-	*runner.Court
-	*modules
-}
-
-// auditor is the audit of the record, with the modules that its audits had.
-type auditor struct {
-	*runner.Audit
-	*modules
+	// The court and the audit of the record, with the modules that trials and audits had; nil until they are needed.
+	mu                         sync.Mutex
+	court                      *court.Court
+	audit                      *court.Audit
+	courtModules, auditModules *modules
 }
 
 // ErrNoCase: the record does not hold the case, which has to be given.
@@ -118,8 +105,10 @@ func (r *Replayer) configure(config *Config) error {
 	if now == nil {
 		now = time.Now //nolint:forbidigo // the default of an injected clock
 	}
-	r.trialRuntime = runtime.Config{CacheDir: config.CacheDir, Now: now, Limits: timeless(&h.Limits)}
-	r.trials = runner.CourtConfig{Now: now, Reclassify: h.Reclassified && h.LightPath == ""}
+	r.trials = court.Config{
+		Sandbox:  court.Sandbox{CacheDir: config.CacheDir, CallLimits: timeless(&h.Limits)},
+		Services: court.Services{Now: now}, Reclassify: h.Reclassified && h.LightPath == "",
+	}
 	var err error
 	if r.trials.Pipeline, err = pipeline.Parse("pipeline", []byte(h.Pipeline)); err != nil {
 		return err
@@ -142,7 +131,7 @@ func (r *Replayer) configure(config *Config) error {
 		r.trials.Profile = &profile
 	}
 	if h.ExternalLight {
-		r.trials.Light = runtime.RecordedLight{}
+		r.trials.Light = court.RecordedLight{}
 	}
 	return r.configureAudits()
 }
@@ -164,7 +153,7 @@ func timeless(l *record.CallLimits) sandbox.Limits {
 }
 
 func embeddedByDigest() (map[record.Digest]sandbox.File, error) {
-	modules, err := runtime.Embedded()
+	modules, err := court.Embedded()
 	if err != nil {
 		return nil, err
 	}
@@ -199,19 +188,20 @@ func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *
 	if err := answered(recorded); err != nil {
 		return nil, nil, err
 	}
-	c, err := r.openCourt(ctx)
+	c, modules, err := r.openCourt(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	generation, err := c.take(ctx, recorded.Modules)
+	generation, err := modules.take(ctx, recorded.Modules)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
-	t, again, err := c.Try(ctx, generation, *own, runtime.NewReplay(r.header.Contents, recorded), nil)
+	out, err := c.Try(ctx, *own, court.Options{Modules: generation, Recorder: court.NewReplay(r.header.Contents, recorded)})
 	if err != nil {
 		return nil, nil, err
 	}
+	t, again := out.Trial, out.Record
 	again.Generation = recorded.Generation
 	if again.Case != recorded.Case {
 		return nil, nil, ErrOtherCase

@@ -40,14 +40,10 @@ type court struct {
 func startFleet(t *testing.T, workers int) *court {
 	t.Helper()
 	server, err := pgtest.Start(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	url, err := server.Database(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := t.TempDir()
 	c := &court{t: t, program: filepath.Join(dir, "shadowcourt"), env: append(os.Environ(), "SHADOWCOURT_DATABASE="+url)}
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", c.program, "../../cmd/shadowcourt").CombinedOutput(); err != nil {
@@ -61,9 +57,7 @@ func startFleet(t *testing.T, workers int) *court {
 	if err == nil {
 		err = os.WriteFile(key, text, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c.command("serve", "migrate")
 	c.api = c.serve("--role", "api")
 	for range workers {
@@ -78,9 +72,7 @@ func (c *court) serve(args ...string) string {
 	cmd := exec.CommandContext(context.WithoutCancel(c.t.Context()), c.program, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	cmd.Env = c.env
 	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
@@ -110,9 +102,7 @@ func (c *court) serve(args ...string) string {
 func owned(t *testing.T, address string) *process {
 	t.Helper()
 	own, err := client.FindOwn(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &process{url: address, token: own.Token}
 }
 
@@ -144,9 +134,7 @@ type entryAnswer struct {
 func (c *court) try(file, query string) (id int64, results string, entries []entryAnswer) {
 	c.t.Helper()
 	report, err := os.ReadFile(file)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	var d struct {
 		ID    int64 `json:"id"`
 		Cases int   `json:"cases"`
@@ -189,9 +177,7 @@ func (c *court) add(field, name string, wasm []byte, share float64) int64 {
 		body["share"] = share
 	}
 	text, err := json.Marshal(body)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	var g struct {
 		ID int64 `json:"id"`
 	}
@@ -243,13 +229,9 @@ func TestAccept_SV1_SV4_FleetOnPostgres(t *testing.T) {
 	c.correct(&entries[3])
 
 	modules, err := bundle.FS()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	specter, err := fs.ReadFile(modules, "specter.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	noted := func(note string) []byte {
 		return append(bytes.Clone(specter), append([]byte{0, byte(5 + len(note)), 4}, "note"+note...)...)
 	}
@@ -292,9 +274,7 @@ func (c *court) tried() []int {
 		_, metrics := owned(c.t, worker).ask(c.t, http.MethodGet, "/metrics", "")
 		for _, m := range trialsTotal.FindAllStringSubmatch(metrics, -1) {
 			n, err := strconv.Atoi(m[1])
-			if err != nil {
-				c.t.Fatal(err)
-			}
+			must(c.t, err)
 			list[i] += n
 		}
 	}
@@ -308,9 +288,7 @@ func (c *court) command(args ...string) string {
 	cmd := exec.CommandContext(c.t.Context(), c.program, args...)
 	cmd.Env = c.env
 	out, err := cmd.Output()
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	must(c.t, err)
 	return string(out)
 }
 

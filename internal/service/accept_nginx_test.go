@@ -36,9 +36,7 @@ func nginx(t *testing.T, upstream string) map[string]*http.Client {
 		t.Fatalf("%v: install it (Debian: apt-get install nginx-light)", err)
 	}
 	dir, err := os.MkdirTemp("", "n") // names of sockets must be short
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	var servers strings.Builder
 	sockets := map[string]string{}
@@ -55,16 +53,12 @@ func nginx(t *testing.T, upstream string) map[string]*http.Client {
 	if os.Geteuid() == 0 {
 		text = "user root;\n" + text
 	}
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(config, []byte(text), 0o600))
 	cmd := exec.CommandContext(t.Context(), program, "-p", dir, "-c", config)
 	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Minute
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -86,9 +80,7 @@ func nginx(t *testing.T, upstream string) map[string]*http.Client {
 			}
 		}
 		jar, err := cookiejar.New(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		clients[name] = &http.Client{
 			Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -108,9 +100,7 @@ func TestAccept_FZ2_NginxMakesNobodyTheOperator(t *testing.T) {
 		send := func(method, address, body string, header map[string]string) (int, string) {
 			t.Helper()
 			r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for key, value := range header {
 				if r.Header.Set(key, value); key == "Host" {
 					r.Host = value

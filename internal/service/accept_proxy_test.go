@@ -48,9 +48,7 @@ var secured = []struct{ method, path, body string }{
 func (s stranger) send(t *testing.T, address, method, path, body string) int {
 	t.Helper()
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = c.Close() }()
 	host := ""
 	if s.host != "" {

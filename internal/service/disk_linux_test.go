@@ -63,16 +63,12 @@ func TestAccept_SV2_FullDisk(t *testing.T) {
 		t.Fatalf("%d %s", status, body)
 	}
 	filler, err := os.Create(filepath.Join(dir, "filler"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	chunk := make([]byte, 1<<20)
 	for err == nil {
 		_, err = filler.Write(chunk)
 	}
-	if err := filler.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, filler.Close())
 	for i, size := range []int{200_000, 10_000, 1000} { // into what is left in the files of the database
 		for j := 0; ; j++ {
 			status, body := p.ask(t, http.MethodPost, "/api/v1/dockets", large(fmt.Sprint("more ", i, " ", j), size))
@@ -100,9 +96,7 @@ func TestAccept_SV2_FullDisk(t *testing.T) {
 			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
-	if err := os.Remove(filler.Name()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(filler.Name()))
 	p.until(t, "/readyz", http.StatusOK)
 	p.ended(t, 1, n)
 	if status, body := p.ask(t, http.MethodPost, "/api/v1/dockets", docketOf(1)); status != http.StatusAccepted {
@@ -131,13 +125,9 @@ func TestAccept_SV2_ReadOnlyDisk(t *testing.T) {
 		return store.Open(t.Context(), store.Config{Database: filepath.Join(dir, "test.db"), Now: time.Now})
 	}
 	s, err := open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.Close()
-	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mount("", dir, "", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	if _, err := open(); err == nil || !strings.Contains(err.Error(), "test.db: read-only file system") {
 		t.Errorf("%v", err)
 	}

@@ -15,14 +15,10 @@ import (
 // the docket that was there goes on when it takes changes again.
 func TestAccept_SV2_ReadOnlyPostgres(t *testing.T) {
 	server, err := pgtest.Start(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = server.Close() })
 	url, err := server.Database(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	gate := make(chan struct{})
 	p := startWith(t, "127.0.0.1:0", url, gated(gate))
 	const n = 24
@@ -31,9 +27,8 @@ func TestAccept_SV2_ReadOnlyPostgres(t *testing.T) {
 	}
 	readOnly := func(state string) {
 		t.Helper()
-		if _, err := server.SQL(t.Context(), "postgres", "ALTER DATABASE test1 SET default_transaction_read_only = "+state); err != nil {
-			t.Fatal(err)
-		}
+		_, err := server.SQL(t.Context(), "postgres", "ALTER DATABASE test1 SET default_transaction_read_only = "+state)
+		must(t, err)
 		if err := server.Cut(t.Context()); err != nil { // connections that are open are as they were
 			t.Fatal(err)
 		}

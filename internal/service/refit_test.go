@@ -38,17 +38,13 @@ func TestAccept_UI3_RefitInTheWholeService(t *testing.T) {
 	t.Parallel()
 	p := startWith(t, "127.0.0.1:0", filepath.Join(t.TempDir(), "test.db"), func(c *service.Config) { c.Open, c.Rate = openProfiled, 1e6 })
 	text, err := os.ReadFile("../../examples/dockets/go-test-1.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const n = 100
 	var docket bytes.Buffer
 	truths, cases := map[string][]string{}, 0
 	for line := range bytes.Lines(text) {
 		var c map[string]any
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(line, &c))
 		truth, _ := c["truth"].(map[string]any)
 		label, _ := truth["classification"].(string)
 		if delete(c, "truth"); label == "" || cases == n {
@@ -56,9 +52,7 @@ func TestAccept_UI3_RefitInTheWholeService(t *testing.T) {
 		}
 		cases++
 		truths[label] = append(truths[label], fmt.Sprintf("1-%d", cases))
-		if err := json.NewEncoder(&docket).Encode(c); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.NewEncoder(&docket).Encode(c))
 	}
 	p.ask(t, "POST", "/api/v1/dockets?name=first", docket.String())
 	p.ask(t, "GET", "/api/v1/dockets/1/results?wait=true", "")
@@ -67,9 +61,7 @@ func TestAccept_UI3_RefitInTheWholeService(t *testing.T) {
 	}
 	for label, trials := range truths {
 		body, err := json.Marshal(map[string]any{"label": label, "trials": trials})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if status, answer := p.ask(t, "POST", "/api/v1/corrections", string(body)); status != http.StatusCreated {
 			t.Fatalf("%d %s", status, answer)
 		}
@@ -115,9 +107,7 @@ func TestARefitEndsWithItsProcess(t *testing.T) {
 	t.Parallel()
 	p := startWith(t, "127.0.0.1:0", filepath.Join(t.TempDir(), "test.db"), func(c *service.Config) { c.Open = openProfiled })
 	text, err := os.ReadFile("../../examples/dockets/go-test-1.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p.ask(t, "POST", "/api/v1/dockets", strings.Join(strings.SplitAfter(string(text), "\n")[:60], ""))
 	p.ask(t, "GET", "/api/v1/dockets/1/results?wait=true", "")
 	if status, page := p.ask(t, "POST", "/quality/refit", ""); status != http.StatusOK {

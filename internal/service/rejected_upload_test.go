@@ -28,9 +28,7 @@ func TestAccept_SV6_ARejectedDocketIsToldWhy(t *testing.T) {
 	} {
 		var again []error
 		c, err := client.New(client.Config{Server: p.url, Token: p.token, Program: "test/1", Again: func(err error, _ time.Duration) { again = append(again, err) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for n := range 3 {
 			_, _, err := c.Submit(t.Context(), &client.Submission{Format: "jsonl", Key: fmt.Sprint(name, n)}, func() (io.ReadCloser, error) {
 				return io.NopCloser(io.MultiReader(strings.NewReader(tc.first), tc.rest)), nil

@@ -37,6 +37,13 @@ type logs struct {
 	b  bytes.Buffer
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func (l *logs) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,9 +82,7 @@ func start(t *testing.T, address string) *process {
 func startWith(t *testing.T, address, database string, change func(*service.Config)) *process {
 	t.Helper()
 	token, err := auth.NewToken(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := &process{logs: &logs{}, token: token}
 	config := service.Config{
 		Open: openHost, Local: token, Workers: 2, Machine: "test", Version: "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.NewJSONHandler(p.logs, nil)),
@@ -86,22 +91,15 @@ func startWith(t *testing.T, address, database string, change func(*service.Conf
 		change(&config)
 	}
 	db, err := store.Open(t.Context(), store.Config{Database: database, Now: config.Now, Logger: config.Log})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	config.Store = db
 	t.Cleanup(db.Close)
-	if _, err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, err = db.Migrate(t.Context())
+	must(t, err)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, err := service.New(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	started, done := make(chan struct{}), make(chan error, 1)
 	go func() { done <- s.Run(ctx, func() { close(started) }, l) }()
@@ -119,9 +117,7 @@ func startWith(t *testing.T, address, database string, change func(*service.Conf
 	})
 	t.Cleanup(p.stop)
 	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p.url = "http://127.0.0.1:" + port
 	return p
 }
@@ -129,18 +125,12 @@ func startWith(t *testing.T, address, database string, change func(*service.Conf
 func (p *process) ask(t *testing.T, method, path, body string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, p.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	response, err := p.do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return response.StatusCode, string(text)
 }
 
@@ -316,9 +306,7 @@ func TestAccept_SV5_AnIssuerThatIsDownIsToldAtTheStart(t *testing.T) {
 	up.Store(true)
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	r, err := client.Get(p.url + auth.OIDCPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = r.Body.Close()
 	if r.StatusCode != http.StatusSeeOther {
 		t.Errorf("signing in: %s", r.Status)
@@ -333,18 +321,12 @@ func TestAccept_SV5_AGenerationIsCheckedBeforeItIsKept(t *testing.T) {
 	t.Parallel()
 	p := start(t, "127.0.0.1:0")
 	modules, err := bundle.FS()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	add := func(name, module string) (int, string) {
 		wasm, err := fs.ReadFile(modules, module+".wasm")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		body, err := json.Marshal(map[string]any{"modules": map[string][]byte{name: wasm}, "note": "x"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return p.ask(t, "POST", "/api/v1/generations", string(body))
 	}
 	if status, text := add("spectre", "specter"); status != 422 || !strings.Contains(text, "no pipeline of the generation names it") || !strings.Contains(text, "specter") {

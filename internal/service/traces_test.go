@@ -75,9 +75,7 @@ func (c *collector) tracing(t *testing.T, more map[string]string) *telemetry.Tra
 	variables := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": c.url}
 	maps.Copy(variables, more)
 	tracing, err := telemetry.FromEnvironment(t.Context(), func(name string) string { return variables[name] }, "test", slog.New(slog.NewTextHandler(t.Output(), nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return tracing
 }
 
@@ -100,31 +98,23 @@ func TestAccept_SV7_OneTraceFromTheRequestToTheCalls(t *testing.T) {
 	const client, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 	const secret = "sct_" + planted
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/api/v1/dockets?name="+planted+"&repository="+planted, strings.NewReader(docketOf(3)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header.Set("Traceparent", "00-"+client+"-"+parent+"-01")
 	answer, err := p.do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_ = answer.Body.Close()
 	p.ask(t, "GET", "/api/v1/dockets/1/results?wait=true", "")
 	p.ask(t, "GET", "/trials/1-2", "")
 	p.ask(t, "GET", "/"+planted+"?q="+planted, "")
 	r, err = http.NewRequestWithContext(t.Context(), http.MethodGet, p.url+"/api/v1/me", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header.Set("Authorization", "Bearer "+secret)
 	if answer, err = p.do(r); err != nil {
 		t.Fatal(err)
 	}
 	_ = answer.Body.Close()
 	p.stop()
-	if err := tracing.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tracing.Close(t.Context()))
 
 	byID, counts := map[string]*tracepb.Span{}, map[string]int{}
 	for _, s := range c.spans {

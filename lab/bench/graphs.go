@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/traverse"
+	"github.com/shadowcourt/shadowcourt/host/internal/court/traverse"
 	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/measure"
 	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/peers"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -74,7 +74,7 @@ func graphName(who, traversal string) string { return who + ", " + traversal }
 func traverseRing(ctx context.Context, graph *pipeline.Graph, steps, n int) error {
 	for range n {
 		r := ring{steps: steps}
-		out, err := traverse.New(graph, &r, &r, traverse.Config{MaxSteps: steps}).Run(ctx)
+		out, err := traverse.Run(ctx, graph, &r, traverse.Config{MaxSteps: steps})
 		if err != nil {
 			return err
 		}

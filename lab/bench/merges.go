@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/state"
+	"github.com/shadowcourt/shadowcourt/host/internal/court/state"
 	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/measure"
 )
 

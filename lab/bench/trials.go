@@ -14,9 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/measure"
-	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // tourFile holds the cases that are tried.
@@ -52,15 +50,7 @@ func tourCase(id string) (abi.Case, error) {
 
 // nativeCourt is the shipped court with the personas as native Go.
 func nativeCourt() (*court.Court, error) {
-	def, err := pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt)
-	if err != nil {
-		return nil, err
-	}
-	graph, err := pipeline.NewGraph(def)
-	if err != nil {
-		return nil, err
-	}
-	return court.New(graph, court.Config{Now: time.Now})
+	return court.New(court.Config{Services: court.Services{Now: time.Now}})
 }
 
 // Who plays a trial.
@@ -103,11 +93,11 @@ func (b *bench) trials(ctx context.Context) error {
 			players *players
 		}{{nativePersonas, &players{answers: native(personas())}}, {warmModules, &players{answers: warmed}}} {
 			rivals = append(rivals, measure.Rival{Name: kind.name + other.name, Processors: 1, Do: measure.Once(func() error {
-				got, err := plain.Try(ctx, &subject, nil, other.players)
+				got, err := plain.Try(ctx, subject, court.Options{Modules: other.players})
 				if err != nil {
 					return err
 				}
-				return sameTrial(want, got)
+				return sameTrial(want, got.Trial)
 			})})
 		}
 		rivals = append(rivals, measure.Rival{Name: kind.name + modules, Processors: 1, Do: measure.Once(func() error {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -47,23 +46,23 @@ func contester(personas []*pipeline.Persona, defense *pipeline.Persona, charge s
 
 // contest puts the items of the indictment to those who contest them, a call
 // for each persona in the order of the pipeline, with its items alone.
-func (t *runner) contest(node *pipeline.Node) error {
+func (t *Trial) contest(node *pipeline.Node) error {
 	indictment := t.pass.Indictment
 	assigned := assign(t.court.personas, t.court.defense, indictment.ChargedDefectType, indictment.Evidence)
 	t.pass.Contested = nil
 	for _, p := range t.court.personas {
-		if err := t.contestBy(node, p, assigned); err != nil {
+		if err := t.contestItems(node, p, assigned); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (t *runner) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []*pipeline.Persona) error {
+func (t *Trial) contestItems(node *pipeline.Node, p *pipeline.Persona, assigned []*pipeline.Persona) error {
 	indictment := t.pass.Indictment
 	req := &abi.ContestRequest{
-		Persona: invoker.Identity(p), ChargedDefectType: indictment.ChargedDefectType, Labels: t.subject.Labels,
-		Params: invoker.Params(node.With), Profile: t.profile,
+		Persona: identity(p), ChargedDefectType: indictment.ChargedDefectType, Labels: t.subject.Labels,
+		Params: Params(node.With), Profile: withoutTables(t.profile),
 	}
 	var indexes []int
 	for i, by := range assigned {
@@ -78,7 +77,7 @@ func (t *runner) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []
 	if t.expired() {
 		return errTTL
 	}
-	challenges, err := t.invoker.Contest(t.nodeCtx, node, p, req, func(list []abi.Challenge, c *abi.Collector) {
+	challenges, err := t.contestBy(t.ttl, node, p, req, func(list []abi.Challenge, c *abi.Collector) {
 		abi.CheckChallenges("challenges", list, len(indictment.Evidence), indexes, p.ID, nil, c)
 	})
 	if err != nil {
@@ -86,7 +85,7 @@ func (t *runner) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []
 	}
 	sign(challenges, p.ID)
 	t.pass.Contested = append(t.pass.Contested, challenges...)
-	entry := abi.ContestEntry{At: t.position(node), Persona: p.ID, Challenges: challenges}
+	entry := abi.ContestEntry{At: t.position(node, len(t.out.Passes)-1), Persona: p.ID, Challenges: challenges}
 	if err := t.state.Adopt(&abi.Update{Contests: []abi.ContestEntry{entry}}); err != nil {
 		return fmt.Errorf("merge the contest of node %q: %w", node.Name, err)
 	}
@@ -95,7 +94,7 @@ func (t *runner) contestBy(node *pipeline.Node, p *pipeline.Persona, assigned []
 
 // measured says whether the profile has measured the source of each item, and none of them quotes what stands nowhere: what such an item
 // is worth is known, whatever is said of it, so that a contest could change nothing.
-func (t *runner) measured(items []abi.ContestItem) bool {
+func (t *Trial) measured(items []abi.ContestItem) bool {
 	return !slices.ContainsFunc(items, func(i abi.ContestItem) bool {
 		return i.Exhibit.Quote == abi.QuoteAbsent || odds.Source(t.profile, odds.SourceKey(i.Item.SourceRef)) == nil
 	})

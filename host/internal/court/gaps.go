@@ -14,7 +14,7 @@ const maxGaps = 12
 
 // gapBrief says what evidence would settle the case. There is always at least
 // one gap.
-func (t *runner) gapBrief(cause string) *abi.EvidenceGapBrief {
+func (t *Trial) gapBrief(cause string) *abi.EvidenceGapBrief {
 	g := &gaps{}
 	t.limitGap(g, cause)
 	t.challengeGaps(g)
@@ -59,7 +59,7 @@ func (g *gaps) add(phase abi.Family, severity abi.GapSeverity, source, descripti
 }
 
 // limitGap: a trial that was cut short has no finding, whatever the evidence.
-func (t *runner) limitGap(g *gaps, cause string) {
+func (t *Trial) limitGap(g *gaps, cause string) {
 	phase := t.phase()
 	switch f := t.result.Error; {
 	case f != nil:
@@ -90,7 +90,7 @@ func (g *gaps) failure(phase abi.Family, f *trial.Failure) {
 
 // challengeGaps: what was struck out must be replaced, and what a remand asked
 // for is still open.
-func (t *runner) challengeGaps(g *gaps) {
+func (t *Trial) challengeGaps(g *gaps) {
 	if t.pass == nil || t.pass.Indictment == nil {
 		return
 	}
@@ -119,7 +119,7 @@ func (t *runner) challengeGaps(g *gaps) {
 
 // discoveryGaps: what the bench looked for in vain. What it says of a label that
 // has a gap of its own says nothing more.
-func (t *runner) discoveryGaps(g *gaps, named []string) {
+func (t *Trial) discoveryGaps(g *gaps, named []string) {
 	if t.pass == nil || t.pass.Discovery == nil {
 		return
 	}
@@ -131,7 +131,7 @@ func (t *runner) discoveryGaps(g *gaps, named []string) {
 }
 
 // phase is where the trial was when it ended.
-func (t *runner) phase() abi.Family {
+func (t *Trial) phase() abi.Family {
 	if t.pass == nil {
 		return ""
 	}

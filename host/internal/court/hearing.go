@@ -1,11 +1,9 @@
 package court
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -26,8 +24,8 @@ func severityRank(s abi.Severity) int {
 
 // hear holds one round: the prosecution argues, the defense rebuts, the bench
 // notes. The record is the host's, and so is the word that it converged.
-func (t *runner) hear(node *pipeline.Node, visit int) (again bool, err error) {
-	if err := t.needs(node, t.pass.Indictment != nil && t.pass.Brief != nil, "an indictment and a brief"); err != nil {
+func (t *Trial) hear(node *pipeline.Node, visit int) (again bool, err error) {
+	if err := needs(node, t.pass.Indictment != nil && t.pass.Brief != nil, "an indictment and a brief"); err != nil {
 		return false, err
 	}
 	if visit == 1 {
@@ -46,10 +44,11 @@ func (t *runner) hear(node *pipeline.Node, visit int) (again bool, err error) {
 	if err := t.keepItems(round.NewItems); err != nil {
 		return false, err
 	}
-	return len(record.Rounds) < record.MaxRounds, t.keep(node, "", &abi.Artifact{Hearing: snapshotOf(record)})
+	_, err = t.keep(node, len(t.out.Passes)-1, "", &abi.Artifact{Hearing: snapshotOf(record)})
+	return len(record.Rounds) < record.MaxRounds, err
 }
 
-func (t *runner) maxRounds(node *pipeline.Node) int {
+func (t *Trial) maxRounds(node *pipeline.Node) int {
 	if node.Rounds > 0 {
 		return node.Rounds
 	}
@@ -57,7 +56,7 @@ func (t *runner) maxRounds(node *pipeline.Node) int {
 }
 
 // turn lets one persona speak, and writes what is new into the round.
-func (t *runner) turn(node *pipeline.Node, seat int, side abi.Side, round *abi.HearingRound) error {
+func (t *Trial) turn(node *pipeline.Node, seat int, side abi.Side, round *abi.HearingRound) error {
 	p := t.persona(node, seat)
 	req := t.request(node, p)
 	if len(t.pass.Hearing.Rounds) == 0 {
@@ -68,15 +67,7 @@ func (t *runner) turn(node *pipeline.Node, seat int, side abi.Side, round *abi.H
 		ProsecutionArgument: round.ProsecutionArgument, DefenseRebuttal: round.DefenseRebuttal,
 		NewChallenges: round.NewChallenges, NewItems: round.NewItems,
 	}
-	a, err := t.call(node, p, req, func(a *abi.Artifact, c *abi.Collector) bool {
-		if a.HearingTurn == nil {
-			return false
-		}
-		mark := c.Mark()
-		abi.CheckTurn(a.HearingTurn, len(t.pass.Indictment.Evidence), t.subject.Labels, p.ID, t.pass.Contested, t.stands, c)
-		invoker.NestArtifact(c, mark, "hearing_turn")
-		return true
-	})
+	a, err := t.ask(node, p, req, func(a *abi.Artifact, c *abi.Collector) { t.check(a, p, req, c) })
 	if err != nil {
 		return err
 	}
@@ -100,12 +91,13 @@ func (t *runner) turn(node *pipeline.Node, seat int, side abi.Side, round *abi.H
 			round.NewItems = append(round.NewItems, item)
 		}
 	}
-	return t.keep(node, p.ID, a)
+	_, err = t.keep(node, len(t.out.Passes)-1, p.ID, a)
+	return err
 }
 
 // raised says whether the same persona raised a challenge of this item before
 // that was as strong.
-func (t *runner) raised(round *abi.HearingRound, ch abi.Challenge) bool {
+func (t *Trial) raised(round *abi.HearingRound, ch abi.Challenge) bool {
 	seen := func(list []abi.Challenge) bool {
 		for _, old := range list {
 			if old.EvidenceIndex == ch.EvidenceIndex && old.By == ch.By && severityRank(old.Severity) >= severityRank(ch.Severity) {
@@ -126,7 +118,7 @@ func (t *runner) raised(round *abi.HearingRound, ch abi.Challenge) bool {
 }
 
 // onTable says whether an item was there before.
-func (t *runner) onTable(round *abi.HearingRound, item *abi.IndictmentItem) bool {
+func (t *Trial) onTable(round *abi.HearingRound, item *abi.IndictmentItem) bool {
 	seen := func(list []abi.IndictmentItem) bool { return abi.HasItem(list, item.SourceRef, item.Content) }
 	if seen(t.pass.Indictment.Evidence) || seen(round.NewItems) {
 		return true
@@ -141,15 +133,12 @@ func (t *runner) onTable(round *abi.HearingRound, item *abi.IndictmentItem) bool
 
 // stands says whether a new item is an item of the case, or cites a document and quotes it word for word. A party speaks for itself:
 // it brings no statement of another source, and no text that stands nowhere.
-func (t *runner) stands(item *abi.IndictmentItem) bool {
+func (t *Trial) stands(item *abi.IndictmentItem) bool {
 	return item.IsOfCase(t.evidence) || t.docs.Cites(item.SourceRef, item.Content)
 }
 
 // keepItems merges what a round brought into the evidence of the state.
-func (t *runner) keepItems(items []abi.IndictmentItem) error {
-	if len(items) == 0 {
-		return nil
-	}
+func (t *Trial) keepItems(items []abi.IndictmentItem) error {
 	list := make([]abi.Evidence, len(items))
 	for i := range items {
 		list[i] = abi.Evidence{
@@ -157,10 +146,7 @@ func (t *runner) keepItems(items []abi.IndictmentItem) error {
 			Supports: items[i].Supports, Element: items[i].Element,
 		}
 	}
-	if err := t.state.Apply(&abi.Update{Evidences: map[string][]abi.Evidence{"hearing": list}}); err != nil {
-		return fmt.Errorf("merge the items of the hearing: %w", err)
-	}
-	return nil
+	return t.gather("hearing", list)
 }
 
 // snapshotOf copies a record, so that the state's entry does not grow with it.

@@ -10,6 +10,7 @@ import (
 type timeLimit struct {
 	mu     sync.Mutex
 	timers []*limitTimer
+	cancel []context.CancelCauseFunc
 	paused time.Duration
 	now    func() time.Time
 }
@@ -21,16 +22,23 @@ type limitTimer struct {
 	left  time.Duration
 }
 
-// context gives a context that ends after some time, and a function that frees it.
-func (l *timeLimit) context(parent context.Context, after time.Duration) (context.Context, func()) {
+// context gives a context that ends after some time, or with free.
+func (l *timeLimit) context(parent context.Context, after time.Duration) context.Context {
 	ctx, cancel := context.WithCancelCause(parent)
 	t := &limitTimer{timer: time.AfterFunc(after, func() { cancel(context.DeadlineExceeded) }), since: time.Now(), left: after} //nolint:forbidigo // beside a timer of real time
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.timers = append(l.timers, t)
-	return ctx, func() {
+	l.timers, l.cancel = append(l.timers, t), append(l.cancel, cancel)
+	return ctx
+}
+
+// free ends all contexts.
+func (l *timeLimit) free() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, t := range l.timers {
 		t.timer.Stop()
-		cancel(context.Canceled)
+		l.cancel[i](context.Canceled)
 	}
 }
 

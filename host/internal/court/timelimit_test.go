@@ -12,8 +12,8 @@ func TestTimeStandsStillWhileATrialWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		limit := &timeLimit{now: time.Now}
-		ctx, free := limit.context(t.Context(), 10*time.Second)
-		defer free()
+		ctx := limit.context(t.Context(), 10*time.Second)
+		defer limit.free()
 		time.Sleep(6 * time.Second)
 		resume := limit.pause()
 		time.Sleep(time.Hour)

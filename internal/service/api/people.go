@@ -126,7 +126,7 @@ func (o *Operations) AddToken(ctx context.Context, in *AddTokenRequest) (out Add
 	if out.Secret, err = auth.NewToken(o.Random); err != nil {
 		return out, err
 	}
-	if out.Token, err = o.Store.AddToken(ctx, auth.HashOf(out.Secret).String(), t); err != nil {
+	if out.Token, err = o.Store.AddToken(ctx, auth.HashOf(out.Secret), t); err != nil {
 		return out, err
 	}
 	return out, o.log(ctx, "token.add", "token", out.ID, out.Name)

@@ -81,7 +81,7 @@ func (s *service) token(t *testing.T, submitter string, scopes ...auth.Scope) st
 	for _, scope := range scopes {
 		kept.Scopes = append(kept.Scopes, string(scope))
 	}
-	if _, err := s.store.AddToken(t.Context(), auth.HashOf(secret).String(), kept); err != nil {
+	if _, err := s.store.AddToken(t.Context(), auth.HashOf(secret), kept); err != nil {
 		t.Fatal(err)
 	}
 	return secret

@@ -54,7 +54,7 @@ func (a *Authenticator) byToken(ctx context.Context, text string) (*Identity, *w
 	if a.isLocal(hash) {
 		return localIdentity(), nil
 	}
-	t, err := a.validToken(ctx, hash.String())
+	t, err := a.validToken(ctx, hash)
 	if err != nil {
 		return nil, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "tokens can't be read now; try again").Because(err)
 	}
@@ -108,12 +108,12 @@ func clientKey(r *http.Request) string {
 func (a *Authenticator) credential(r *http.Request) string {
 	if header := r.Header.Values("Authorization"); len(header) > 0 {
 		if token, ok := bearer(header); ok && CheckToken(token) == nil {
-			return "token " + HashOf(token).String()
+			return "token " + HashOf(token)
 		}
 		return ""
 	}
 	if c, err := r.Cookie(a.cookieName(r)); err == nil && isSecret(c.Value) {
-		return "session " + HashOf(c.Value).String()
+		return "session " + HashOf(c.Value)
 	}
 	return ""
 }

@@ -110,14 +110,11 @@ const TokenPrefix = "sct_"
 // secretBytes of randomness are in a token and in the ID of a session.
 const secretBytes = 32
 
-// Hash is the SHA-256 of a token or of the ID of a session: all of it that is kept.
-type Hash [sha256.Size]byte
-
-// String is the hash in hexadecimal digits.
-func (h Hash) String() string { return hex.EncodeToString(h[:]) }
-
-// HashOf is the hash of a secret.
-func HashOf(secret string) Hash { return sha256.Sum256([]byte(secret)) }
+// HashOf is the hexadecimal SHA-256 of a token or of the ID of a session: all of it that is kept.
+func HashOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
 
 // NewToken makes a token from 256 random bits. It is shown once; keep its hash.
 func NewToken(random io.Reader) (string, error) {

@@ -33,7 +33,7 @@ type codes struct {
 
 // code is kept by its hash, so that how long a comparison takes tells nothing of the codes that exist.
 type code struct {
-	hash    Hash
+	hash    string
 	expires time.Time
 }
 
@@ -66,7 +66,7 @@ func localIdentity() *Identity {
 }
 
 // isLocal says whether a hash is that of the local token. Hashes are compared, so that the time tells nothing of it.
-func (a *Authenticator) isLocal(hash Hash) bool {
+func (a *Authenticator) isLocal(hash string) bool {
 	return a.config.Local != "" && hash == HashOf(a.config.Local)
 }
 

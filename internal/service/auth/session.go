@@ -29,8 +29,8 @@ func (a *Authenticator) nameOf(cookie string, r *http.Request) string {
 }
 
 // bySession gives who has a session, or nil where it is unknown or over.
-func (a *Authenticator) bySession(ctx context.Context, hash Hash) (*Identity, error) {
-	s, err := a.config.Store.Session(ctx, hash.String())
+func (a *Authenticator) bySession(ctx context.Context, hash string) (*Identity, error) {
+	s, err := a.config.Store.Session(ctx, hash)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, nil //nolint:nilnil // nobody
 	}
@@ -39,7 +39,7 @@ func (a *Authenticator) bySession(ctx context.Context, hash Hash) (*Identity, er
 	}
 	who := &Identity{Submitter: s.Subject, Name: s.Name, Scopes: scopesOf(s.Scopes), Via: ViaSession}
 	// A session ends with the token that it was begun with.
-	if token := s.Data; token != "" && (a.config.Local == "" || token != HashOf(a.config.Local).String()) {
+	if token := s.Data; token != "" && !a.isLocal(token) {
 		t, err := a.validToken(ctx, token)
 		if t == nil || err != nil {
 			return nil, err
@@ -58,9 +58,9 @@ func (a *Authenticator) begin(w http.ResponseWriter, r *http.Request, who *Ident
 	}
 	s := store.Session{Subject: who.Submitter, Name: who.Name, Scopes: Words(who.Scopes), Expires: a.config.Now().Add(a.config.SessionLife)}
 	if token != "" {
-		s.Data = HashOf(token).String()
+		s.Data = HashOf(token)
 	}
-	if err := a.config.Store.AddSession(r.Context(), HashOf(secret).String(), s); err != nil {
+	if err := a.config.Store.AddSession(r.Context(), HashOf(secret), s); err != nil {
 		return err
 	}
 	a.setCookie(w, r, a.cookieName(r), secret, a.config.SessionLife)
@@ -138,7 +138,7 @@ func (a *Authenticator) login(w http.ResponseWriter, r *http.Request) {
 func (a *Authenticator) logout(w http.ResponseWriter, r *http.Request) {
 	name := a.cookieName(r)
 	if c, err := r.Cookie(name); err == nil && isSecret(c.Value) {
-		if err := a.config.Store.RemoveSession(r.Context(), HashOf(c.Value).String()); err != nil {
+		if err := a.config.Store.RemoveSession(r.Context(), HashOf(c.Value)); err != nil {
 			a.Reject(w, r, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "the session can't be ended now; try again").Because(err))
 			return
 		}

@@ -31,7 +31,7 @@ func (s *site) keep(t *testing.T, kept store.Token) (text string, id int64) {
 		t.Fatal(err)
 	}
 	kept.Name = kept.Submitter + "'s"
-	if kept, err = s.store.AddToken(t.Context(), auth.HashOf(text).String(), kept); err != nil {
+	if kept, err = s.store.AddToken(t.Context(), auth.HashOf(text), kept); err != nil {
 		t.Fatal(err)
 	}
 	return text, kept.ID
@@ -46,7 +46,7 @@ func (s *site) sessionOf(t *testing.T, b *http.Client) (store.Session, error) {
 	}
 	for _, c := range b.Jar.Cookies(u) {
 		if strings.HasPrefix(c.Name, "shadowcourt_session") && strings.HasSuffix(c.Name, u.Port()) {
-			return s.store.Session(t.Context(), auth.HashOf(c.Value).String())
+			return s.store.Session(t.Context(), auth.HashOf(c.Value))
 		}
 	}
 	return store.Session{}, store.ErrNotFound

@@ -197,7 +197,7 @@ func (s *service) token(scopes []auth.Scope) string {
 	for _, scope := range scopes {
 		t.Scopes = append(t.Scopes, string(scope))
 	}
-	if _, err := s.store.AddToken(s.t.Context(), auth.HashOf(text).String(), t); err != nil {
+	if _, err := s.store.AddToken(s.t.Context(), auth.HashOf(text), t); err != nil {
 		s.t.Fatal(err)
 	}
 	return text

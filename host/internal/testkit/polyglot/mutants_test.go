@@ -10,7 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/registry"
+	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
 

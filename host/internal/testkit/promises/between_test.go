@@ -1,19 +1,18 @@
 package promises_test
 
 import (
-	"context"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
-	"github.com/shadowcourt/shadowcourt/host/internal/light"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // crossing is an answer that breaks a row of §9.2, and the problem that the host finds.
@@ -256,60 +255,71 @@ func atEdges(spoil func(*abi.EdgeResponse)) func(*testing.T) error {
 // inCourt tries a case in the shipped court, and gives what ended the trial.
 func inCourt(t *testing.T, modules *cast) error {
 	t.Helper()
-	text, err := pipelines.FS.ReadFile(pipelines.DefectCourt)
+	return tried(t, court.Config{}, subject(), modules)
+}
+
+// tried tries a case, and gives what ended the trial.
+func tried(t *testing.T, config court.Config, subject *abi.Case, modules *cast) error {
+	t.Helper()
+	config.Now = func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
+	c, err := court.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	c, err := court.New(graph(t, string(text)), court.Config{Now: func() time.Time { return now }})
+	out, err := c.Try(t.Context(), *subject, court.Options{Modules: modules})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := c.Try(context.Background(), subject(), nil, modules)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out.Result.Error == nil {
+	if out.Trial.Result.Error == nil {
 		return nil
 	}
-	return out.Result.Error
+	return out.Trial.Result.Error
 }
 
-func graph(t *testing.T, text string) *pipeline.Graph {
-	t.Helper()
-	def, err := pipeline.Parse("p.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := pipeline.NewGraph(def)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
+// atJudge audits an opinion, and gives the problem that the log has of a judge's answer.
 func atJudge(spoil func(*abi.JudgeResponse)) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
-		req := &abi.JudgeRequest{Judge: "warden", Opinion: abi.JudicialOpinion{Text: "x"}, Criteria: []abi.Criterion{{CriterionID: "law"}, {CriterionID: "facts"}}}
-		modules := &cast{judge: spoil}
-		_, err := invoker.Invoker{Modules: modules, Log: slog.New(slog.DiscardHandler)}.Judge(context.Background(), modules, &pipeline.Node{Name: "judge"}, "warden", req)
-		return err
+		rubric, err := audit.Parse("rubric.yaml", []byte("rubric: r\njudges:\n  warden: {module: warden}\ncriteria:\n"+
+			"  - {id: law, category: Law, description: d, judges: [warden]}\n  - {id: facts, category: Law, description: d, judges: [warden]}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		a, err := court.NewAudit(court.AuditConfig{Rubric: rubric, Services: court.Services{Now: time.Now, Logger: slog.New(slog.NewJSONHandler(&log, nil))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		subject := audit.Subject{Opinion: abi.JudicialOpinion{Text: "x"}, Documents: subject().Documents}
+		if _, err := a.Try(t.Context(), &cast{judge: spoil}, subject); err != nil {
+			t.Fatal(err)
+		}
+		var rejected struct {
+			Path, Code string
+			Problems   int
+		}
+		if err := json.Unmarshal(log.Bytes(), &rejected); err != nil || rejected.Problems != 1 {
+			t.Fatalf("%v: %s", err, &log)
+		}
+		return &trial.Failure{Problems: []trial.Problem{{Path: rejected.Path, Code: abi.Code(rejected.Code)}}}
 	}
 }
 
-// onLightPath lets a Light path of one node answer with an artifact.
+// onLightPath lets a Light path of one node answer with an artifact, or after a remand with feedback.
 func onLightPath(answer abi.Artifact, feedback *abi.RemandFeedback) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
 		family := string(answer.Family())
-		path, err := light.New(graph(t, "pipeline: p\nnodes:\n  - {name: look, family: "+family+"}\nedges:\n  - {id: E, from: look, to: _done, evaluator: always}\nstart: look\n"), light.Config{})
+		path, err := pipeline.Parse("p.yaml", []byte("pipeline: p\nnodes:\n  - {name: look, family: "+family+", persona: herald}\n"+
+			"edges:\n  - {id: E, from: look, to: _done, evaluator: always}\nstart: look\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		req := light.Request{Case: subject(), Feedback: feedback, Previous: subject().Light, Evidence: subject().Evidence}
-		_, err = path.Trial(&cast{family: abi.Family(family), spoil: func(a *abi.Artifact) { *a = answer }}).Answer(context.Background(), req)
-		return err
+		modules := &cast{family: abi.Family(family), spoil: func(a *abi.Artifact) { *a = answer }}
+		if feedback != nil {
+			modules.again, modules.feedback = &answer, feedback
+		}
+		return tried(t, court.Config{LightPath: path}, subject(), modules)
 	}
 }
 

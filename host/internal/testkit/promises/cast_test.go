@@ -5,8 +5,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/host/internal/runtime/invoker"
-	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
 
 // cast plays all modules honestly, but for one answer. Its answers pass the
@@ -14,8 +13,10 @@ import (
 type cast struct {
 	family    abi.Family // whose artifact is spoilt
 	spoil     func(*abi.Artifact)
-	asks      *abi.Experiment // in place of the artifact of the family
-	completes *abi.Completion // likewise
+	asks      *abi.Experiment     // in place of the artifact of the family
+	completes *abi.Completion     // likewise
+	again     *abi.Artifact       // of the Light path after a remand
+	feedback  *abi.RemandFeedback // that the verdict remands with
 	challenge *abi.Challenge
 	edges     func(*abi.EdgeResponse)
 	judge     func(*abi.JudgeResponse)
@@ -31,9 +32,40 @@ func subject() *abi.Case {
 	}
 }
 
-func (c *cast) Node(_ context.Context, _ string, req *abi.NodeRequest) (*abi.NodeResponse, error) {
+// Call answers as the module of a persona, of edges or of a judge.
+func (c *cast) Call(_ context.Context, _ string, call abi.Call, request []byte) (sandbox.Output, error) {
+	var message []byte
+	var err error
+	switch call { //nolint:exhaustive // the other is of edges
+	case abi.CallNode:
+		message, err = answer(codec.DecodeNodeRequest, codec.AppendNodeResponse, c.node)(request)
+	case abi.CallContest:
+		message, err = answer(codec.DecodeContestRequest, codec.AppendContestResponse, c.contest)(request)
+	case abi.CallJudge:
+		message, err = answer(codec.DecodeJudgeRequest, codec.AppendJudgeResponse, c.judged)(request)
+	default:
+		message, err = answer(codec.DecodeEdgeRequest, codec.AppendEdgeResponse, c.edge)(request)
+	}
+	return sandbox.Output{Bytes: message}, err
+}
+
+func answer[Req, Resp any](decode func([]byte, int) (Req, error), encode func([]byte, *Resp) []byte, do func(*Req) *Resp) func([]byte) ([]byte, error) {
+	return func(request []byte) ([]byte, error) {
+		req, err := decode(request, len(request))
+		return encode(nil, do(&req)), err
+	}
+}
+
+func (c *cast) node(req *abi.NodeRequest) *abi.NodeResponse {
 	a := honest(req)
-	if c.spoil != nil && req.Family == c.family {
+	switch {
+	case c.feedback != nil && req.Family == abi.FamilyVerdict:
+		a.Verdict = &abi.Verdict{Decision: abi.Remand, RemandFeedback: c.feedback}
+	case c.again != nil && req.Family == c.family:
+		if a = honest(req); req.File.Feedback != nil {
+			a = c.again
+		}
+	case c.spoil != nil && req.Family == c.family:
 		c.spoil(a)
 	}
 	response := &abi.NodeResponse{Artifact: a}
@@ -43,8 +75,7 @@ func (c *cast) Node(_ context.Context, _ string, req *abi.NodeRequest) (*abi.Nod
 	if c.completes != nil && req.Family == c.family {
 		response = &abi.NodeResponse{Completion: c.completes}
 	}
-	r, err := codec.DecodeNodeResponse(codec.AppendNodeResponse(nil, response), 0)
-	return &r, err
+	return response
 }
 
 func honest(req *abi.NodeRequest) *abi.Artifact {
@@ -55,6 +86,10 @@ func honest(req *abi.NodeRequest) *abi.Artifact {
 			v.Evidence = append(v.Evidence, abi.IndictmentItem{SourceRef: e.SourceRef, Content: e.Content, Supports: e.Supports, Element: e.Element, Weight: 0.5})
 		}
 		return &abi.Artifact{Indictment: v}
+	case abi.FamilyReport:
+		return &abi.Artifact{Report: &abi.LightReport{Classification: "product", Confidence: 0.7}}
+	case abi.FamilyCollect:
+		return &abi.Artifact{Discovery: &abi.Discovery{}}
 	case abi.FamilyDiscover:
 		return &abi.Artifact{Discovery: &abi.Discovery{Findings: []abi.Finding{{Document: "log", Quote: logLine, Supports: "product"}}}}
 	case abi.FamilyDefend:
@@ -68,7 +103,7 @@ func honest(req *abi.NodeRequest) *abi.Artifact {
 	}
 }
 
-func (c *cast) Contest(_ context.Context, _ string, req *abi.ContestRequest) (*abi.ContestResponse, error) {
+func (c *cast) contest(req *abi.ContestRequest) *abi.ContestResponse {
 	r := &abi.ContestResponse{}
 	if c.challenge != nil {
 		ch := *c.challenge
@@ -77,35 +112,29 @@ func (c *cast) Contest(_ context.Context, _ string, req *abi.ContestRequest) (*a
 		}
 		r.Challenges = []abi.Challenge{ch}
 	}
-	decoded, err := codec.DecodeContestResponse(codec.AppendContestResponse(nil, r), 0)
-	return &decoded, err
+	return r
 }
 
-// Edges takes the edges that end the hearing and acquit.
-func (c *cast) Edges(_ context.Context, _ string, req *abi.EdgeRequest) (*abi.EdgeResponse, error) {
+// edge takes the edges that end the hearing and acquit, or remand.
+func (c *cast) edge(req *abi.EdgeRequest) *abi.EdgeResponse {
 	r := &abi.EdgeResponse{}
 	for _, q := range req.Questions {
-		fires := q.ID == "HD3" || q.ID == "HD5" || q.ID == "HD9"
+		fires := q.ID == "HD3" || q.ID == "HD5" || q.ID == "HD9" && c.feedback == nil || q.ID == "HD8" && c.feedback != nil
 		r.Answers = append(r.Answers, abi.EdgeAnswer{ID: q.ID, Fires: fires})
 	}
 	if c.edges != nil {
 		c.edges(r)
 	}
-	decoded, err := codec.DecodeEdgeResponse(codec.AppendEdgeResponse(nil, r), 0)
-	return &decoded, err
+	return r
 }
 
-func (c *cast) Judge(_ context.Context, _, _ string, req *abi.JudgeRequest) (*abi.JudgeResponse, error) {
+func (c *cast) judged(req *abi.JudgeRequest) *abi.JudgeResponse {
 	r := &abi.JudgeResponse{}
 	for _, criterion := range req.Criteria {
 		r.Opinions = append(r.Opinions, abi.CriterionOpinion{Judge: req.Judge, CriterionID: criterion.CriterionID, NumericScore: 3})
 	}
 	c.judge(r)
-	decoded, err := codec.DecodeJudgeResponse(codec.AppendJudgeResponse(nil, r), 0)
-	return &decoded, err
+	return r
 }
 
 func (*cast) Digest(module string) string { return "sha256:" + module }
-func (*cast) Replaced(trial.Fallback)     {}
-func (*cast) Recorder() invoker.Recorder  { return nil }
-func (*cast) Told() []abi.Element         { return nil }

@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/audit"
-	"github.com/shadowcourt/shadowcourt/host/internal/state"
+	"github.com/shadowcourt/shadowcourt/host/internal/court/state"
 )
 
 // reports of two results, one of which weighs twice: 3.3 is their mean, 3.5 without weights.

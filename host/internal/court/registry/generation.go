@@ -1,0 +1,150 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+)
+
+// Module is a module that has passed the checks.
+type Module struct {
+	Name     string
+	Manifest abi.Manifest
+	sandbox  *sandbox.Module
+	granted  []abi.Capability
+	// holders are the generations that it is in: one that a swap does not
+	// change is in the next one as it is.
+	holders atomic.Int64
+}
+
+// letGo closes the module when no generation has it any more.
+func (m *Module) letGo(ctx context.Context) error {
+	if m.holders.Add(-1) > 0 {
+		return nil
+	}
+	if err := m.sandbox.Close(ctx); err != nil {
+		return fmt.Errorf("close module %q: %w", m.Name, err)
+	}
+	return nil
+}
+
+// is says whether it is that file, with the same grants.
+func (m *Module) is(digest sandbox.Digest, granted []abi.Capability) bool {
+	return m.Info().Digest == digest && slices.Equal(m.granted, granted)
+}
+
+// Info says what the module is.
+func (m *Module) Info() sandbox.Info { return m.sandbox.Info() }
+
+// Call sends a request; see [sandbox.Module.Call].
+func (m *Module) Call(ctx context.Context, call abi.Call, request []byte) (sandbox.Output, error) {
+	return m.sandbox.Call(ctx, call, request)
+}
+
+// Generation is a set of modules that were installed together. It never
+// changes. It may be used by many trials at once, between Acquire and Release.
+type Generation struct {
+	number  uint64
+	modules map[string]*Module
+
+	mu      sync.Mutex
+	users   int
+	retired bool
+	closed  bool
+}
+
+// Number counts the generations of a registry, from 1.
+func (g *Generation) Number() uint64 { return g.number }
+
+// Digests are those of the files, by module name; a fresh map.
+func (g *Generation) Digests() map[string]string {
+	digests := make(map[string]string, len(g.modules))
+	for name, m := range g.modules {
+		digests[name] = m.Info().Digest.String()
+	}
+	return digests
+}
+
+// Module gives the module of that name.
+func (g *Generation) Module(name string) (*Module, error) {
+	if m, ok := g.modules[name]; ok {
+		return m, nil
+	}
+	return nil, fmt.Errorf("generation %d has no module %q", g.number, name)
+}
+
+// Call sends a request to the module of that name; see [sandbox.Module.Call].
+func (g *Generation) Call(ctx context.Context, module string, call abi.Call, request []byte) (sandbox.Output, error) {
+	m, err := g.Module(module)
+	if err != nil {
+		return sandbox.Output{}, err
+	}
+	return m.sandbox.Call(ctx, call, request)
+}
+
+// Digest of the module of that name, "sha256:" and 64 hex digits; empty if there is none.
+func (g *Generation) Digest(module string) string {
+	if m, ok := g.modules[module]; ok {
+		return m.Info().Digest.String()
+	}
+	return ""
+}
+
+// acquire counts a user; false when the generation is gone.
+func (g *Generation) acquire() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.retired {
+		return false
+	}
+	g.users++
+	return true
+}
+
+// Share counts one more user, to release it by itself, also when the generation was
+// replaced already. Only who holds the generation may share it.
+func (g *Generation) Share() {
+	g.mu.Lock()
+	g.users++
+	g.mu.Unlock()
+}
+
+// Release gives the generation back. The last user of a retired one closes it.
+func (g *Generation) Release(ctx context.Context) error {
+	g.mu.Lock()
+	g.users--
+	last := g.retired && g.users == 0 && !g.closed
+	g.closed = g.closed || last
+	g.mu.Unlock()
+	if last {
+		return g.close(ctx)
+	}
+	return nil
+}
+
+// retire lets no new user in, and closes the generation once nobody uses it.
+func (g *Generation) retire(ctx context.Context) error {
+	g.mu.Lock()
+	g.retired = true
+	idle := g.users == 0 && !g.closed
+	g.closed = g.closed || idle
+	g.mu.Unlock()
+	if idle {
+		return g.close(ctx)
+	}
+	return nil
+}
+
+func (g *Generation) close(ctx context.Context) error {
+	var errs []error
+	for _, m := range g.modules {
+		errs = append(errs, m.letGo(ctx))
+	}
+	return errors.Join(errs...)
+}
