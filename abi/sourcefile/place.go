@@ -1,7 +1,6 @@
 package sourcefile
 
 import (
-	"iter"
 	"strconv"
 	"strings"
 )
@@ -38,7 +37,7 @@ const (
 )
 
 // Places finds the places in a text, whatever their files are, in order.
-func Places(text string) iter.Seq[Place] {
+func Places(text string) func(yield func(Place) bool) {
 	return func(yield func(Place) bool) {
 		for at, last := 0, 0; ; at++ { // last is the end of the place before
 			dot := strings.IndexByte(text[at:], '.')
@@ -130,7 +129,9 @@ func formOf(before, after string) Form {
 
 // number reads the digits at an offset, and gives the offset behind them.
 func number(s string, at int) (n, end int) {
-	for end = at; end < len(s) && end-at < maxDigits && isDigit(s[end]); end++ {
+	end = at
+	for end < len(s) && end-at < maxDigits && isDigit(s[end]) {
+		end++
 	}
 	n, _ = strconv.Atoi(s[at:end])
 	return n, end

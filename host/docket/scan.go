@@ -20,7 +20,7 @@ const maxShown = 60
 // was asked for goes to the collector, and the scan goes on behind the value.
 type scanner struct {
 	in     *stream.JSON
-	syntax *stream.Fault
+	syntax *stream.TextError
 	c      *abi.Collector
 }
 

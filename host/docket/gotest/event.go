@@ -54,7 +54,7 @@ func problemsOf(line []byte) []abi.Problem {
 	if more, _ := in.More(); err == nil && more {
 		return []abi.Problem{{Code: abi.CodeTrailingBytes, Detail: "something follows the event"}}
 	}
-	if fault, ok := errors.AsType[*stream.Fault](err); ok {
+	if fault, ok := errors.AsType[*stream.TextError](err); ok {
 		return []abi.Problem{{Code: fault.Code, Detail: fault.Error()}}
 	}
 	if len(problems) == 0 {

@@ -32,7 +32,7 @@ func (p *parser) token() (xml.Token, error) {
 	switch t := t.(type) {
 	case xml.StartElement:
 		if len(p.path) == MaxNesting {
-			return nil, &stream.Fault{Code: abi.CodeTooDeep, Detail: "elements nest deeper than " + strconv.Itoa(MaxNesting)}
+			return nil, &stream.TextError{Code: abi.CodeTooDeep, Detail: "elements nest deeper than " + strconv.Itoa(MaxNesting)}
 		}
 		p.path = append(p.path, t.Name.Local)
 	case xml.EndElement:
@@ -56,7 +56,7 @@ func (p *parser) reports() error {
 		t, err := p.token()
 		if errors.Is(err, io.EOF) {
 			if !found {
-				return &stream.Fault{Code: docket.CodeEmptyDocket, Detail: "has no report of JUnit"}
+				return &stream.TextError{Code: docket.CodeEmptyDocket, Detail: "has no report of JUnit"}
 			}
 			return nil
 		}
@@ -72,7 +72,7 @@ func (p *parser) reports() error {
 			p.from.latin1 = false
 		case xml.CharData:
 			if strings.TrimSpace(string(t)) != "" {
-				return &stream.Fault{Code: CodeNotXML, Detail: "is no XML: text stands where a report should"}
+				return &stream.TextError{Code: CodeNotXML, Detail: "is no XML: text stands where a report should"}
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func (p *parser) root(t xml.StartElement) error {
 	case "testsuites", "testsuite":
 		return p.suite(t)
 	default:
-		return &stream.Fault{Code: CodeNotJUnit, Detail: "is no report of JUnit: it begins with <" + bounded(t.Name.Local) +
+		return &stream.TextError{Code: CodeNotJUnit, Detail: "is no report of JUnit: it begins with <" + bounded(t.Name.Local) +
 			"> and not with <testsuites> or <testsuite>"}
 	}
 }

@@ -97,7 +97,7 @@ func (p *parser) charset(label string, _ io.Reader) (io.Reader, error) {
 	case "iso-8859-1", "latin1", "latin-1", "iso8859-1":
 		p.from.latin1 = true
 	default:
-		return nil, &stream.Fault{Code: docket.CodeNotText, Detail: "is in the encoding " + strconv.Quote(label) + ": use UTF-8 or ISO-8859-1"}
+		return nil, &stream.TextError{Code: docket.CodeNotText, Detail: "is in the encoding " + strconv.Quote(label) + ": use UTF-8 or ISO-8859-1"}
 	}
 	return p.from, nil
 }
@@ -105,7 +105,7 @@ func (p *parser) charset(label string, _ io.Reader) (io.Reader, error) {
 // placed says where an error is.
 func (p *parser) placed(err error) error {
 	var syntax *xml.SyntaxError
-	fault := &stream.Fault{Code: CodeNotXML, Detail: "is no XML: " + err.Error()}
+	fault := &stream.TextError{Code: CodeNotXML, Detail: "is no XML: " + err.Error()}
 	switch {
 	case errors.Is(err, io.EOF), errors.As(err, &syntax) && syntax.Msg == "unexpected EOF":
 		fault.Code, fault.Detail = abi.CodeTruncated, "the report ends here, and "+p.open()+" is open"

@@ -61,7 +61,7 @@ func newSource(in io.Reader, limit int) (*source, error) {
 	s := &source{in: bufio.NewReaderSize(in, 64<<10), limit: limit, line: 1}
 	head, _ := s.in.Peek(4) // the first read tells when it fails
 	if kind := stream.Kind(head); kind != "" {
-		return s, &stream.Fault{Code: docket.CodeNotText, Detail: "is " + kind + ", a report is text in UTF-8 or ISO 8859-1"}
+		return s, &stream.TextError{Code: docket.CodeNotText, Detail: "is " + kind + ", a report is text in UTF-8 or ISO 8859-1"}
 	}
 	if bytes.HasPrefix(head, []byte(stream.MarkUTF8)) {
 		_, _ = s.in.Discard(len(stream.MarkUTF8))
@@ -214,7 +214,7 @@ func (s *source) follow(c rune) error {
 		return nil
 	}
 	if s.inside != inText && s.length > s.limit {
-		return &stream.Fault{Code: abi.CodeTooLarge, Detail: "a tag has more than " + strconv.Itoa(s.limit) + " bytes"}
+		return &stream.TextError{Code: abi.CodeTooLarge, Detail: "a tag has more than " + strconv.Itoa(s.limit) + " bytes"}
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func (s *source) followMark(c rune) error {
 		s.enter(inCDATA)
 	case bytes.HasPrefix(comment, s.mark), bytes.HasPrefix(cdata, s.mark):
 	case s.mark[0] == '!':
-		return &stream.Fault{Code: codeDoctype, Detail: "has a DOCTYPE or another declaration, which a report may not have"}
+		return &stream.TextError{Code: codeDoctype, Detail: "has a DOCTYPE or another declaration, which a report may not have"}
 	case c == '?':
 		s.enter(inInstruction)
 	default:

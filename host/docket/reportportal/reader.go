@@ -72,7 +72,7 @@ type fieldError struct {
 var errStopped = errors.New("stopped")
 
 func (p *parser) placed(err error) error {
-	if fault, ok := errors.AsType[*stream.Fault](err); ok {
+	if fault, ok := errors.AsType[*stream.TextError](err); ok {
 		return docket.NewLineError(p.name, fault.Line, fault.Code, fault.Error())
 	}
 	return fmt.Errorf("reading %s, line %d: %w", p.name, p.json.Line(), err)
@@ -82,7 +82,7 @@ func (p *parser) placed(err error) error {
 func (p *parser) texts() error {
 	head := p.json.Head(4)
 	if kind := stream.Kind(head); kind != "" {
-		return &stream.Fault{Code: docket.CodeNotText, Detail: "is " + kind + ", an export is UTF-8 text"}
+		return &stream.TextError{Code: docket.CodeNotText, Detail: "is " + kind + ", an export is UTF-8 text"}
 	}
 	if strings.HasPrefix(string(head), stream.MarkUTF8) {
 		p.json.Drop(len(stream.MarkUTF8))
@@ -100,7 +100,7 @@ func (p *parser) texts() error {
 		}
 	}
 	if p.found == 0 {
-		return &stream.Fault{Code: docket.CodeEmptyDocket, Detail: "has no test item of ReportPortal"}
+		return &stream.TextError{Code: docket.CodeEmptyDocket, Detail: "has no test item of ReportPortal"}
 	}
 	return nil
 }

@@ -26,19 +26,19 @@ const (
 // CodeNotJSON: the text is no JSON from a place on.
 const CodeNotJSON abi.Code = "not_json"
 
-// Fault is what is wrong with a text, at a place.
-type Fault struct {
+// TextError is what is wrong with a text, at a place.
+type TextError struct {
 	Line, Column int // from 1; a column is a character. 0 is the text as a whole.
 	Code         abi.Code
 	Detail       string
 }
 
-func (f *Fault) Error() string {
-	text := f.Detail
-	if f.Column > 0 {
-		text = "column " + strconv.Itoa(f.Column) + ": " + text
+func (e *TextError) Error() string {
+	text := e.Detail
+	if e.Column > 0 {
+		text = "column " + strconv.Itoa(e.Column) + ": " + text
 	}
-	if f.Code == CodeNotJSON {
+	if e.Code == CodeNotJSON {
 		text = "is not valid JSON at " + text
 	}
 	return text
@@ -90,15 +90,15 @@ func (r *JSON) Drop(n int) { _, _ = r.in.Discard(n) }
 
 // Fail is a fault at the next character.
 func (r *JSON) Fail(detail string) error {
-	return &Fault{r.line, r.column, CodeNotJSON, detail}
+	return &TextError{r.line, r.column, CodeNotJSON, detail}
 }
 
-// peek gives the next byte; its end is a Fault.
+// peek gives the next byte; its end is a TextError.
 func (r *JSON) peek() (byte, error) {
 	b, err := r.in.ReadByte()
 	if err != nil {
 		if errors.Is(err, io.EOF) {
-			return 0, &Fault{r.line, r.column, abi.CodeTruncated, "the text ends here, and is not complete"}
+			return 0, &TextError{r.line, r.column, abi.CodeTruncated, "the text ends here, and is not complete"}
 		}
 		return 0, err
 	}
@@ -118,7 +118,7 @@ func (r *JSON) take(b byte) {
 }
 
 // Next gives the first byte of the next value, which tells what it is: one of {["tfn-0123456789. Anything else is a
-// Fault.
+// TextError.
 func (r *JSON) Next() (byte, error) {
 	b, err := r.space()
 	if err != nil {
@@ -150,7 +150,7 @@ func (r *JSON) Peek() byte {
 
 // ends says whether an error is the end of the text.
 func ends(err error) bool {
-	fault, ok := errors.AsType[*Fault](err)
+	fault, ok := errors.AsType[*TextError](err)
 	return ok && fault.Code == abi.CodeTruncated
 }
 
@@ -200,7 +200,7 @@ func (r *JSON) list(open, end byte, each func() error) error {
 		return r.Fail("found " + quote(b) + " where " + quote(open) + " is expected")
 	}
 	if r.depth++; r.depth > r.MaxDepth {
-		return &Fault{r.line, r.column, abi.CodeTooDeep, "values nest deeper than " + strconv.Itoa(r.MaxDepth)}
+		return &TextError{r.line, r.column, abi.CodeTooDeep, "values nest deeper than " + strconv.Itoa(r.MaxDepth)}
 	}
 	r.take(open)
 	b, err := r.space()
@@ -255,7 +255,7 @@ func (r *JSON) Word() (string, error) {
 	}
 	w := string(word)
 	if w != "true" && w != "false" && w != "null" && !number.MatchString(w) {
-		return "", &Fault{line, column, CodeNotJSON, strconv.QuoteToASCII(w) + " is no value"}
+		return "", &TextError{line, column, CodeNotJSON, strconv.QuoteToASCII(w) + " is no value"}
 	}
 	return w, nil
 }
