@@ -17,7 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/outfile"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
@@ -85,7 +85,7 @@ func TestAccept_HS2_ThePathOfACaseIsShort(t *testing.T) {
 	}
 
 	r, err := run.Open(t.Context(), run.Config{
-		Host: h, Files: &outfile.Set{}, Now: time.Now, Workers: 1, OnTrial: func(*trial.Trial) { toLoop = callers() },
+		Host: h, Files: &disk.Set{}, Now: time.Now, Workers: 1, OnTrial: func(*trial.Trial) { toLoop = callers() },
 	})
 	if err != nil {
 		t.Fatal(err)
