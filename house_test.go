@@ -43,7 +43,7 @@ var law = []struct{ folder, imports string }{
 	{"host/casebook", "abi internal/disk"},
 	{"host/audit", "abi host/pipeline host/internal/strictyaml"},
 	{"host/model", "abi host/trial host/internal/strictyaml " + utilities},
-	{"host/experiment/...", "abi abi/codec abi/odds abi/sourcefile host/casebook host/docket/... host/experiment/... host/internal/strictyaml host/internal/testcode host/internal/turns " + utilities},
+	{"host/experiment/...", "abi abi/codec abi/odds abi/sourcefile host/casebook host/docket/... host/experiment/... host/internal/strictyaml host/internal/testcode " + utilities},
 
 	// The engine: state and traversal know no court, the registry of modules knows no trial, the sandbox knows no court.
 	{"host/internal/court/state", "abi abi/codec"},
@@ -60,11 +60,10 @@ var law = []struct{ folder, imports string }{
 	{"internal/quotes", "abi"},
 	{"internal/render/...", "abi host/pipeline host/trial internal/render/... internal/sanitize"},
 	{"internal/calibrate/...", "abi abi/codec abi/odds/... host/docket/... host/trial internal/calibrate/... internal/render/... internal/sanitize"},
-	{"internal/input", "abi host/docket/..."},
 	{"internal/service/auth", "internal/httplimit internal/service/store internal/service/wire"},
 	{"internal/service/client", "internal/disk internal/service/wire"},
 	{"internal/service/wire", "abi abi/codec host/docket host/trial internal/run internal/sanitize"},
-	{"internal/service/store", "abi abi/codec host/casebook host/docket host/trial internal/disk internal/input internal/run"},
+	{"internal/service/store", "abi abi/codec host/casebook host/docket host/trial internal/disk internal/run"},
 	{"internal/...", "abi/... host/... internal/... pipelines"},
 
 	// Commands share cli and open, and know nothing of each other.

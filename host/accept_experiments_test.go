@@ -14,7 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/internal/turns"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -346,7 +346,7 @@ func (s scarce) Offers(ctx context.Context, c *abi.Case) ([]abi.ExperimentOffer,
 }
 
 func (s scarce) Run(ctx context.Context, c *abi.Case, e abi.Experiment) (abi.ExperimentResult, error) {
-	turns.Yield(ctx)
+	plan.Yield(ctx)
 	if *s.ran = append(*s.ran, c.ID); len(*s.ran) > s.budget {
 		return abi.ExperimentResult{Experiment: e, Outcome: abi.OutcomeNotRun, Detail: "the budget is used up"}, nil
 	}

@@ -6,8 +6,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
-	"github.com/shadowcourt/shadowcourt/host/internal/turns"
 )
 
 // The bounds of the entries of which the order is changed: more wait for these.
@@ -98,7 +98,7 @@ func (h *Host) tryScheduled(ctx context.Context, list []screened, yield func(Tri
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[b].gain, list[a].gain) })
 	done := make([]chan struct{}, len(list)) // nil for what was tried already
-	for at, ended := range turns.Run(ctx, len(order), atOnce, func(ctx context.Context, at int) {
+	for at, ended := range plan.Run(ctx, len(order), atOnce, func(ctx context.Context, at int) {
 		h.tryEntry(ctx, &list[order[at]].Tried, false)
 	}) {
 		done[order[at]] = ended

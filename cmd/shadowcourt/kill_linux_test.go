@@ -44,12 +44,12 @@ func TestAccept_FX2_FullDisk(t *testing.T) {
 	})
 }
 
-// disk is a file system of a size.
-type disk struct{ dir string }
+// ramDisk is a file system of a size.
+type ramDisk struct{ dir string }
 
-func newDisk(t *testing.T) *disk {
+func newDisk(t *testing.T) *ramDisk {
 	t.Helper()
-	d := &disk{t.TempDir()}
+	d := &ramDisk{t.TempDir()}
 	if err := syscall.Mount("killtest", d.dir, "tmpfs", 0, "size="+strconv.Itoa(roomyDisk)); err != nil {
 		t.Fatal(err)
 	}
@@ -57,21 +57,21 @@ func newDisk(t *testing.T) *disk {
 	return d
 }
 
-func (d *disk) unmount(t *testing.T) {
+func (d *ramDisk) unmount(t *testing.T) {
 	t.Helper()
 	if err := syscall.Unmount(d.dir, syscall.MNT_DETACH); err != nil {
 		t.Error(err)
 	}
 }
 
-func (d *disk) resize(t *testing.T, bytes int64) {
+func (d *ramDisk) resize(t *testing.T, bytes int64) {
 	t.Helper()
 	if err := syscall.Mount("killtest", d.dir, "tmpfs", syscall.MS_REMOUNT, "size="+strconv.FormatInt(bytes, 10)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (d *disk) used(t *testing.T) int64 {
+func (d *ramDisk) used(t *testing.T) int64 {
 	t.Helper()
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(d.dir, &s); err != nil {

@@ -13,10 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/about"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/audit"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/login"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/plugin"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/records"
@@ -56,12 +53,12 @@ func mainCode() int {
 // commands are all commands of the program.
 func commands(s cli.Streams) []*cobra.Command {
 	all := slices.Concat(
-		cli.InGroup("Try cases", try.New(s, about.Version()), try.NewExperiment(s), measure.NewCompare(s)),
-		cli.InGroup("Measure", audit.New(s), measure.NewCalibrate(s), measure.NewFit(s)),
+		cli.InGroup("Try cases", try.New(s, Version()), try.NewExperiment(s), measure.NewCompare(s)),
+		cli.InGroup("Measure", measure.New(s), measure.NewCalibrate(s), measure.NewFit(s)),
 		cli.InGroup("Write courts and modules", cli.Parent("pipeline", "Draw and check pipelines, and print the schemas of artifacts", plugin.Definitions(s)...), plugin.New(s)),
 		cli.InGroup("Keep records", cli.Parent("record", "Make keys, and verify, replay and describe records of trials", records.All(s)...)),
-		cli.InGroup("Share", serve.New(s, about.Version()), login.New(s, about.Version()), try.NewMCP(s, about.Version())),
-		cli.InGroup("This program", about.NewCache(s), about.NewVersion(s)),
+		cli.InGroup("Share", serve.New(s, Version()), serve.NewLogin(s, Version()), try.NewMCP(s, Version())),
+		cli.InGroup("This program", NewCache(s), NewVersion(s)),
 	)
 	// Scripts may use the names that these commands had before they were below others.
 	return append(all, cli.Hidden(append(plugin.Definitions(s), records.All(s)...)...)...)

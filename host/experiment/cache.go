@@ -11,7 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/host/internal/turns"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
@@ -54,7 +54,7 @@ func (s *shared) do(ctx context.Context, key string, do func() (r abi.Experiment
 			break
 		}
 		s.mu.Unlock()
-		if turns.Yield(ctx) { // to who makes it
+		if plan.Yield(ctx) { // to who makes it
 			continue
 		}
 		select {

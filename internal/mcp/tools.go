@@ -14,7 +14,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 )
@@ -76,17 +75,17 @@ func (s *Server) addTools() {
 func (s *Server) entries(ctx context.Context, in *reportInput) (h *host.Host, cases []docket.Entry, faults []string, err error) {
 	format := in.Format
 	if format == "" {
-		format = input.Auto
+		format = run.Auto
 	}
-	if format != input.Auto && !slices.Contains(input.Formats(), format) {
-		return nil, nil, nil, fmt.Errorf("%q is no format; there are %s", format, strings.Join(input.Formats(), ", "))
+	if format != run.Auto && !slices.Contains(run.Formats(), format) {
+		return nil, nil, nil, fmt.Errorf("%q is no format; there are %s", format, strings.Join(run.Formats(), ", "))
 	}
-	inputs, err := input.One("the report", input.NewReader(ctx, strings.NewReader(in.Report)), format)
+	inputs, err := run.One("the report", run.NewReader(ctx, strings.NewReader(in.Report)), format)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	defer inputs.Close()
-	if h = s.config.Reports; inputs.Some(input.JSONL) {
+	if h = s.config.Reports; inputs.Some(run.JSONL) {
 		if h, err = s.forCases(ctx); err != nil {
 			return nil, nil, nil, err
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 )
 
@@ -245,7 +244,7 @@ func (r *Run) fault(tried *host.Tried) {
 // NamesItsPlace says whether the error of an entry names the file and the line of the entry, or the file that is no docket.
 func NamesItsPlace(err error) bool {
 	_, line := errors.AsType[*docket.LineError](err)
-	_, foreign := errors.AsType[*input.ForeignError](err)
+	_, foreign := errors.AsType[*ForeignError](err)
 	return line || foreign
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
@@ -78,5 +78,5 @@ func (s *Service) checkGeneration(ctx context.Context, parts store.Parts, blobs 
 
 // formats are those of dockets.
 func formats() []string {
-	return slices.DeleteFunc(input.Formats(), func(f string) bool { return f == input.Auto })
+	return slices.DeleteFunc(run.Formats(), func(f string) bool { return f == run.Auto })
 }

@@ -24,7 +24,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
@@ -120,8 +120,8 @@ func (o *Operations) Submit(ctx context.Context, in *Submission, report io.ReadC
 		return d, false, forbidden("to remember verdicts needs the scope review")
 	case who.Limited() && !slices.Contains(who.Repositories, in.Repository):
 		return d, false, forbidden("the token is limited: submit with the repository " + strings.Join(who.Repositories, " or "))
-	case !slices.Contains(input.Formats(), in.Format):
-		return d, false, invalid("query.format", abi.CodeInvalidValue, "use %s", strings.Join(input.Formats(), ", "))
+	case !slices.Contains(run.Formats(), in.Format):
+		return d, false, invalid("query.format", abi.CodeInvalidValue, "use %s", strings.Join(run.Formats(), ", "))
 	}
 	if err := bounded(maxText, "query.name", in.Name, "query.repository", in.Repository, "query.revision", in.Revision, "header.Idempotency-Key", in.Key); err != nil {
 		return d, false, err
@@ -178,12 +178,12 @@ func (o *Operations) receive(ctx context.Context, who *auth.Identity, in *Submis
 		name = "docket"
 	}
 	if in.Report != "" {
-		if format != input.Auto && format != input.JSONL {
+		if format != run.Auto && format != run.JSONL {
 			return d, false, wire.NewProblem(http.StatusUnprocessableEntity, wire.Invalid, "with report the body has cases as JSON lines: leave out format")
 		}
-		format = input.JSONL
+		format = run.JSONL
 	}
-	inputs, err := input.One(name, b, format)
+	inputs, err := run.One(name, b, format)
 	if err != nil {
 		return d, false, wire.NewProblem(http.StatusUnprocessableEntity, wire.BadDocket, err.Error())
 	}
@@ -206,8 +206,8 @@ func (o *Operations) receive(ctx context.Context, who *auth.Identity, in *Submis
 		}
 	}()
 	entries := inputs.Entries("")
-	if in.Groups && format != input.JSONL {
-		entries = input.Grouped(entries)
+	if in.Groups && format != run.JSONL {
+		entries = run.Grouped(entries)
 	}
 	if err := add(ctx, upload, b, entries); err != nil {
 		return d, false, err

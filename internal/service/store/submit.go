@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // Submission is what a docket is submitted with.
@@ -197,7 +197,7 @@ func (u *Upload) flush(ctx context.Context) error {
 // group is equal for failures of one kind, those that the rules put together or that have the same fingerprint, with the same labels: what is
 // right of one is an answer to all.
 func (u *Upload) group(c *abi.Case, digest string) string {
-	kind := input.GroupKey(c)
+	kind := run.GroupKey(c)
 	if kind == "" {
 		f := casebook.Failure{Subject: c.Subject}
 		for i := range c.Documents {

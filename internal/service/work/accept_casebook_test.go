@@ -7,7 +7,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
@@ -18,13 +17,13 @@ import (
 func casebooks(t *testing.T, s *store.Store) (answers [3][]string) {
 	t.Helper()
 	start(t, s, nil)
-	list := entries(t, "go-failures.jsonl", input.JSONL)[:12]
+	list := entries(t, "go-failures.jsonl", run.JSONL)[:12]
 	for i := range list {
 		list[i].Case.Light = nil // the Light path classifies them
 		list[i].Truth = nil
 	}
-	next := func() store.Docket { return submit(t, s, store.Submission{Format: input.JUnit}, list) }
-	o := &work.Opening{Format: input.JUnit}
+	next := func() store.Docket { return submit(t, s, store.Submission{Format: run.JUnit}, list) }
+	o := &work.Opening{Format: run.JUnit}
 	before := wait(t, s, next().ID)
 	plain := local(t, o, list)
 	equalLines(t, results(t, s, before.ID), plain)
@@ -66,7 +65,7 @@ func casebooks(t *testing.T, s *store.Store) (answers [3][]string) {
 	}
 	equalLines(t, results(t, s, before.ID), plain)
 	// Dockets of another repository see nothing of it.
-	other := wait(t, s, submit(t, s, store.Submission{Format: input.JUnit, Repository: "other"}, list).ID)
+	other := wait(t, s, submit(t, s, store.Submission{Format: run.JUnit, Repository: "other"}, list).ID)
 	equalLines(t, results(t, s, other.ID), plain)
 	return [3][]string{plain, results(t, s, all.ID), got}
 }

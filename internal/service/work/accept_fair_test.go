@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
@@ -24,7 +24,7 @@ func slowCasesLetOthersGoFirst(t *testing.T, s *store.Store) {
 	t.Helper()
 	var seconds atomic.Int64
 	clock := func() time.Time { return time.Unix(seconds.Add(30), 0) }
-	all := entries(t, "go-failures.jsonl", input.JSONL)
+	all := entries(t, "go-failures.jsonl", run.JSONL)
 	some := func(prefix string, n int) (list []docket.Entry) {
 		for len(list) < n {
 			list = append(list, renamed(all[:min(len(all), n-len(list))], fmt.Sprint(prefix, len(list), "-"))...)
@@ -32,10 +32,10 @@ func slowCasesLetOthersGoFirst(t *testing.T, s *store.Store) {
 		return list
 	}
 	slow := []store.Docket{
-		submit(t, s, store.Submission{Format: input.JSONL, Submitter: "slow"}, some("slow", 96)),
-		submit(t, s, store.Submission{Format: input.JSONL, Submitter: "also slow"}, some("also", 96)),
+		submit(t, s, store.Submission{Format: run.JSONL, Submitter: "slow"}, some("slow", 96)),
+		submit(t, s, store.Submission{Format: run.JSONL, Submitter: "also slow"}, some("also", 96)),
 	}
-	small := submit(t, s, store.Submission{Format: input.JSONL, Submitter: "small"}, some("small", 3))
+	small := submit(t, s, store.Submission{Format: run.JSONL, Submitter: "small"}, some("small", 3))
 
 	var mu sync.Mutex
 	order := []int64{}

@@ -8,7 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
@@ -27,8 +27,8 @@ func swaps(t *testing.T, s *store.Store) {
 	t.Helper()
 	first, err := s.CurrentGeneration(t.Context())
 	must(t, err)
-	w, _ := start(t, s, func(c *work.Config) { c.Formats = []string{input.JSONL} })
-	list := entries(t, "demo.jsonl", input.JSONL)
+	w, _ := start(t, s, func(c *work.Config) { c.Formats = []string{run.JSONL} })
+	list := entries(t, "demo.jsonl", run.JSONL)
 	second := swapped(t, s, first, "bulwark", changed(t, "bulwark", "second"))
 	broken := swapped(t, s, first, "bulwark", []byte("\x00asm no module"))
 	activate := func(generation int64, want store.ActivationState) store.Activation {
@@ -42,7 +42,7 @@ func swaps(t *testing.T, s *store.Store) {
 	}
 	try := func(sent store.Submission, want int64) {
 		t.Helper()
-		sent.Format = input.JSONL
+		sent.Format = run.JSONL
 		d := wait(t, s, submit(t, s, sent, list).ID)
 		g, err := s.Generation(t.Context(), want)
 		must(t, err)
@@ -95,8 +95,8 @@ func canary(t *testing.T, s *store.Store) {
 	if a := activated(t, s, next.ID); a.State != store.Active {
 		t.Fatalf("%+v", a)
 	}
-	list := entries(t, "demo.jsonl", input.JSONL)
-	d := wait(t, s, submit(t, s, store.Submission{Format: input.JSONL}, list).ID)
+	list := entries(t, "demo.jsonl", run.JSONL)
+	d := wait(t, s, submit(t, s, store.Submission{Format: run.JSONL}, list).ID)
 	beside := 0
 	for tried, err := range s.Trials(t.Context(), d.ID, 1) {
 		must(t, err)
@@ -108,7 +108,7 @@ func canary(t *testing.T, s *store.Store) {
 	if beside == 0 {
 		t.Error("the candidate tried nothing")
 	}
-	equalLines(t, results(t, s, d.ID), local(t, &work.Opening{Format: input.JSONL}, list))
+	equalLines(t, results(t, s, d.ID), local(t, &work.Opening{Format: run.JSONL}, list))
 	if n, err := s.CountEntries(t.Context(), store.EntryFilter{Docket: d.ID, Flipped: true}); err != nil || n != 0 {
 		t.Errorf("%d flips by the same code, %v", n, err)
 	}
@@ -156,8 +156,8 @@ func flips(t *testing.T, s *store.Store) {
 	if a := activated(t, s, next.ID); a.State != store.Active {
 		t.Fatalf("%+v", a)
 	}
-	list := entries(t, "demo.jsonl", input.JSONL)
-	d := wait(t, s, submit(t, s, store.Submission{Format: input.JSONL}, list).ID)
+	list := entries(t, "demo.jsonl", run.JSONL)
+	d := wait(t, s, submit(t, s, store.Submission{Format: run.JSONL}, list).ID)
 	want := map[store.TrialID]bool{}
 	alike := 0
 	for tried, err := range s.Trials(t.Context(), d.ID, 1) {
@@ -184,5 +184,5 @@ func flips(t *testing.T, s *store.Store) {
 	if len(listed) != len(want) || len(want) == 0 {
 		t.Errorf("%d flips are listed of %d; %d cases ended alike", len(listed), len(want), alike)
 	}
-	equalLines(t, results(t, s, d.ID), local(t, &work.Opening{Format: input.JSONL}, list))
+	equalLines(t, results(t, s, d.ID), local(t, &work.Opening{Format: run.JSONL}, list))
 }

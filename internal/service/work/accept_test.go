@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
@@ -47,7 +47,7 @@ func TestAccept_SV8_CasebookOnSQLite(t *testing.T) { t.Parallel(); onEach(t, ope
 func sameResults(t *testing.T, s *store.Store) {
 	t.Helper()
 	start(t, s, nil)
-	for _, c := range []struct{ file, format string }{{"go-failures.jsonl", input.JSONL}, {"mux.gotest.json", input.GoTest}} {
+	for _, c := range []struct{ file, format string }{{"go-failures.jsonl", run.JSONL}, {"mux.gotest.json", run.GoTest}} {
 		list := entries(t, c.file, c.format)
 		d := wait(t, s, submit(t, s, store.Submission{Submitter: "ci", Format: c.format}, list).ID)
 		if d.State != store.Done || d.Tried != len(list) {
@@ -69,15 +69,15 @@ func records(t *testing.T, s *store.Store) {
 	t.Helper()
 	key := newKey(t)
 	_, stop := start(t, s, func(c *work.Config) { c.Key = key })
-	list := entries(t, "demo.jsonl", input.JSONL)
-	d := wait(t, s, submit(t, s, store.Submission{Format: input.JSONL}, list).ID)
+	list := entries(t, "demo.jsonl", run.JSONL)
+	d := wait(t, s, submit(t, s, store.Submission{Format: run.JSONL}, list).ID)
 	if n := verify(t, s, d.ID, key); n != len(list) {
 		t.Errorf("%d trials in the records of %d cases", n, len(list))
 	}
 	stop()
 	// FZ8: cases that were tried before keep their records, and these the key of then (docs/service.md).
 	start(t, s, func(c *work.Config) { c.Key = newKey(t) })
-	again := wait(t, s, submit(t, s, store.Submission{Format: input.JSONL}, list).ID)
+	again := wait(t, s, submit(t, s, store.Submission{Format: run.JSONL}, list).ID)
 	if n := verify(t, s, again.ID, key); again.ID == d.ID || n != len(list) {
 		t.Errorf("docket %d: %d trials of %d cases in the records under the earlier key", again.ID, n, len(list))
 	}
@@ -105,8 +105,8 @@ func verify(t testing.TB, s *store.Store, id int64, key *record.Key) (trials int
 func oneDocketByKey(t *testing.T, s *store.Store) {
 	t.Helper()
 	start(t, s, nil)
-	list := entries(t, "demo.jsonl", input.JSONL)
-	sent := store.Submission{Submitter: "ci", Key: "build 17", Format: input.JSONL}
+	list := entries(t, "demo.jsonl", run.JSONL)
+	sent := store.Submission{Submitter: "ci", Key: "build 17", Format: run.JSONL}
 	ids := make(chan int64, 4)
 	var uploads sync.WaitGroup
 	for range cap(ids) {
@@ -139,11 +139,11 @@ func once(t *testing.T, s *store.Store) {
 	t.Helper()
 	batches := make(chan work.Batch, 1000)
 	start(t, s, func(c *work.Config) { c.OnBatch = func(b work.Batch) { batches <- b } })
-	list := entries(t, "demo.jsonl", input.JSONL)
+	list := entries(t, "demo.jsonl", run.JSONL)
 	list = append(list, list[0]) // one of them twice in a docket
 	var all [2]store.Docket
 	for i := range all {
-		all[i] = wait(t, s, submit(t, s, store.Submission{Format: input.JSONL}, list).ID)
+		all[i] = wait(t, s, submit(t, s, store.Submission{Format: run.JSONL}, list).ID)
 	}
 	tried := 0
 	for len(batches) > 0 {
@@ -162,14 +162,14 @@ func once(t *testing.T, s *store.Store) {
 // A docket of three cases does not wait for one of hundreds.
 func smallBesideLarge(t *testing.T, s *store.Store) {
 	t.Helper()
-	list := entries(t, "go-failures.jsonl", input.JSONL)
+	list := entries(t, "go-failures.jsonl", run.JSONL)
 	var many []docket.Entry
 	for i := range 6 {
 		many = append(many, renamed(list, fmt.Sprint(i, " "))...)
 	}
-	large := submit(t, s, store.Submission{Submitter: "large", Format: input.JSONL}, many)
+	large := submit(t, s, store.Submission{Submitter: "large", Format: run.JSONL}, many)
 	start(t, s, func(c *work.Config) { c.Workers = 1 })
-	small := submit(t, s, store.Submission{Submitter: "small", Format: input.JSONL}, renamed(list[:3], "small "))
+	small := submit(t, s, store.Submission{Submitter: "small", Format: run.JSONL}, renamed(list[:3], "small "))
 	wait(t, s, small.ID)
 	between, err := s.Docket(t.Context(), large.ID)
 	must(t, err)
@@ -182,8 +182,8 @@ func smallBesideLarge(t *testing.T, s *store.Store) {
 // A worker that is told to stop ends its batches, and another one goes on.
 func stops(t *testing.T, s *store.Store) {
 	t.Helper()
-	list := entries(t, "go-failures.jsonl", input.JSONL)
-	d := submit(t, s, store.Submission{Format: input.JSONL}, list)
+	list := entries(t, "go-failures.jsonl", run.JSONL)
+	d := submit(t, s, store.Submission{Format: run.JSONL}, list)
 	_, stop := start(t, s, nil)
 	stop()
 	if depth, err := s.Depth(t.Context()); err != nil || depth.Running != 0 {
@@ -194,7 +194,7 @@ func stops(t *testing.T, s *store.Store) {
 	}
 	start(t, s, nil)
 	wait(t, s, d.ID)
-	equalLines(t, results(t, s, d.ID), local(t, &work.Opening{Format: input.JSONL}, list))
+	equalLines(t, results(t, s, d.ID), local(t, &work.Opening{Format: run.JSONL}, list))
 }
 
 func TestOneProcessWorksOnAFile(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
@@ -138,7 +138,7 @@ const stormDocket = 250
 // run tries all cases while it does its worst.
 func (s *storm) run(t testing.TB, workers int) {
 	t.Helper()
-	examples := entries(t, "go-failures.jsonl", input.JSONL)
+	examples := entries(t, "go-failures.jsonl", run.JSONL)
 	// Half of the cases with whatever generation is current, the others with two that they are pinned to.
 	half := s.cases / 2
 	for from := 0; from < s.cases; from += stormDocket {
@@ -230,7 +230,7 @@ func (s *storm) submit(t testing.TB, examples []docket.Entry, p *planned, number
 	t.Helper()
 	again(t, func() error {
 		u, err := s.store.Submit(t.Context(), store.Submission{
-			Submitter: fmt.Sprint("ci ", number%3), Format: input.JSONL, Key: fmt.Sprint("docket ", number), Generation: p.generation,
+			Submitter: fmt.Sprint("ci ", number%3), Format: run.JSONL, Key: fmt.Sprint("docket ", number), Generation: p.generation,
 		})
 		if err != nil {
 			return err

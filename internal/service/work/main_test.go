@@ -22,7 +22,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -58,12 +58,12 @@ func openWith(ctx context.Context, o *work.Opening, change func(*host.Config) er
 	if len(o.Canary) > 0 {
 		config.Candidate = &host.Candidate{Modules: o.Canary, Share: o.Share}
 	}
-	if o.Format == input.GoTest || o.Format == input.JUnit {
+	if o.Format == run.GoTest || o.Format == run.JUnit {
 		if config.LightPath, err = pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation); err != nil {
 			return nil, err
 		}
 	}
-	if o.Format == input.GoTest {
+	if o.Format == run.GoTest {
 		if config.Profile, err = goTestProfile(); err != nil {
 			return nil, err
 		}
@@ -92,11 +92,11 @@ func must(t testing.TB, err error) {
 // entries reads a docket of the examples; those of reports are grouped, as `try` does.
 func entries(t testing.TB, name, format string) []docket.Entry {
 	t.Helper()
-	dockets, err := input.Open(t.Context(), nil, []string{filepath.Join("../../../examples/dockets", name)}, format)
+	dockets, err := run.OpenDockets(t.Context(), nil, []string{filepath.Join("../../../examples/dockets", name)}, format)
 	must(t, err)
 	read := dockets.Entries("")
-	if format != input.JSONL {
-		read = input.Grouped(read)
+	if format != run.JSONL {
+		read = run.Grouped(read)
 	}
 	var list []docket.Entry
 	for entry, err := range read {

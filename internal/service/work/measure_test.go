@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/pgtest"
@@ -27,7 +27,7 @@ func measured(t *testing.T) []docket.Entry {
 	if n == 0 || os.Getenv("SHADOWCOURT_SERVICE_MEASURE") == "" {
 		t.Skip("measured by `make service-bench`")
 	}
-	examples := entries(t, "go-failures.jsonl", input.JSONL)
+	examples := entries(t, "go-failures.jsonl", run.JSONL)
 	list := make([]docket.Entry, n)
 	for i := range list {
 		list[i] = caseAt(examples, i)
@@ -43,7 +43,7 @@ func TestMeasureSQLite(t *testing.T) {
 		_, stop := start(t, s, configure)
 		submitAndWait(t, s, "warm", renamed(list[:32], "warm "))
 		stop() // the docket is there before the worker
-		d := submit(t, s, store.Submission{Submitter: "ci", Format: input.JSONL}, list)
+		d := submit(t, s, store.Submission{Submitter: "ci", Format: run.JSONL}, list)
 		began := time.Now()
 		_, stop = start(t, s, configure)
 		wait(t, s, d.ID)
@@ -65,7 +65,7 @@ func TestMeasurePostgres(t *testing.T) {
 		}
 		submitAndWait(t, m.store, "warm", renamed(list[:64], "warm "))
 		wal := walBytes(t, server)
-		d := submit(t, m.store, store.Submission{Submitter: "ci", Format: input.JSONL}, list)
+		d := submit(t, m.store, store.Submission{Submitter: "ci", Format: run.JSONL}, list)
 		began := time.Now()
 		wait(t, m.store, d.ID)
 		t.Logf("PostgreSQL, %d processes, one at once in each: %.0f cases/s, %d bytes of WAL for each", processes, float64(len(list))/time.Since(began).Seconds(),
@@ -93,14 +93,14 @@ func walBytes(t *testing.T, server *pgtest.Server) int64 {
 func submitAndWait(t *testing.T, s *store.Store, who string, list []docket.Entry) time.Duration {
 	t.Helper()
 	began := time.Now()
-	wait(t, s, submit(t, s, store.Submission{Submitter: who, Format: input.JSONL}, list).ID)
+	wait(t, s, submit(t, s, store.Submission{Submitter: who, Format: run.JSONL}, list).ID)
 	return time.Since(began)
 }
 
 // smallOnes measures dockets of three cases beside one that keeps all workers busy.
 func smallOnes(t *testing.T, s *store.Store, list []docket.Entry) {
 	t.Helper()
-	large := submit(t, s, store.Submission{Submitter: "large", Format: input.JSONL}, renamed(slices.Concat(list, renamed(list, "more ")), "large "))
+	large := submit(t, s, store.Submission{Submitter: "large", Format: run.JSONL}, renamed(slices.Concat(list, renamed(list, "more ")), "large "))
 	var took []time.Duration
 	for i := range 100 {
 		if d, err := s.Docket(t.Context(), large.ID); err != nil || d.State.Ended() {

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
@@ -59,14 +59,14 @@ func TestAccept_SV2_Soak(t *testing.T) {
 	start(t, s, func(c *work.Config) { c.Key = key })
 	first, err := s.CurrentGeneration(t.Context())
 	must(t, err)
-	list := entries(t, "go-failures.jsonl", input.JSONL)
+	list := entries(t, "go-failures.jsonl", run.JSONL)
 	var samples []sample
 	cases := 0
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
 	for round := 0; ctx.Err() == nil || len(samples) < 12; round++ {
-		d := submit(t, s, store.Submission{Submitter: fmt.Sprint("ci ", round%3), Format: input.JSONL}, renamed(list, fmt.Sprint(round, " ")))
-		pinned := submit(t, s, store.Submission{Submitter: "pinned", Format: input.JSONL, Generation: first}, renamed(list[:8], fmt.Sprint("pinned ", round, " ")))
+		d := submit(t, s, store.Submission{Submitter: fmt.Sprint("ci ", round%3), Format: run.JSONL}, renamed(list, fmt.Sprint(round, " ")))
+		pinned := submit(t, s, store.Submission{Submitter: "pinned", Format: run.JSONL, Generation: first}, renamed(list[:8], fmt.Sprint("pinned ", round, " ")))
 		if round%10 == 9 { // other modules each time
 			next := swapped(t, s, first, "specter", changed(t, "specter", strconv.Itoa(round)))
 			a, err := s.Activate(t.Context(), "soak", next.ID)

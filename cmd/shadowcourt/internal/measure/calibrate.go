@@ -17,8 +17,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // calibrateOptions are the flags of `calibrate`.
@@ -80,11 +80,11 @@ func (o *calibrateOptions) run(ctx context.Context, s cli.Streams, args []string
 	if err := o.check(args); err != nil {
 		return cli.InputError(err)
 	}
-	c := &calibration{run: newRun(s), options: o}
+	c := &calibration{reading: newReading(s), options: o}
 	if err := c.readFitting(ctx, s.In); err != nil {
 		return err
 	}
-	inputs, err := input.Open(ctx, s.In, args, input.JSONL)
+	inputs, err := run.OpenDockets(ctx, s.In, args, run.JSONL)
 	if err != nil {
 		return cli.InputError(err)
 	}

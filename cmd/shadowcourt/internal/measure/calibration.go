@@ -13,12 +13,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // calibration is one run: what was read and tried so far.
 type calibration struct {
-	run
+	reading
 	options *calibrateOptions
 
 	fittingEntries []docket.Entry
@@ -39,7 +39,7 @@ func (c *calibration) readFitting(ctx context.Context, stdin io.Reader) error {
 	if len(c.options.fittedOn) == 0 {
 		return nil
 	}
-	inputs, err := input.Open(ctx, stdin, c.options.fittedOn, input.JSONL)
+	inputs, err := run.OpenDockets(ctx, stdin, c.options.fittedOn, run.JSONL)
 	if err != nil {
 		return cli.InputError(fmt.Errorf("--fitted-on: %w", err))
 	}
@@ -90,7 +90,7 @@ func (c *calibration) learn(ctx context.Context, s cli.Streams, config *host.Con
 }
 
 // try tries the cases of the dockets whose truth is known.
-func (c *calibration) try(ctx context.Context, h *host.Host, inputs *input.Dockets) error {
+func (c *calibration) try(ctx context.Context, h *host.Host, inputs *run.Dockets) error {
 	var both error
 	c.peers = c.options.asker(ctx, h)
 	for t := range h.TryAll(ctx, c.withTruth(inputs.Entries(""), &both), c.options.Workers(c.options.workers)) {

@@ -15,8 +15,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // compareOptions are the flags of `compare`.
@@ -56,7 +56,7 @@ running; 2 the command line or an input is wrong; 3 worse.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&o.with, "with", nil, "PERSONA=FILE: a module of the candidate; may be repeated")
 	f.Float64Var(&o.alpha, "alpha", calibrate.DefaultAlpha, "level of the test, between 0 and 1")
-	f.StringVar(&o.from, "from", input.Auto, "input format: "+cli.OrList(input.Formats()))
+	f.StringVar(&o.from, "from", run.Auto, "input format: "+cli.OrList(run.Formats()))
 	o.LightFlags(cmd, "default: "+open.LightRCA+" for reports of tests, else "+open.LightDocket)
 	f.StringVar(&o.Pipeline, "pipeline", open.ShippedPipeline, "pipeline file, or the name of the shipped one")
 	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input, else none)")
@@ -76,7 +76,7 @@ func (o *compareOptions) run(ctx context.Context, s cli.Streams, args []string) 
 	if err != nil {
 		return cli.InputError(err)
 	}
-	inputs, err := input.Open(ctx, s.In, args, o.from)
+	inputs, err := run.OpenDockets(ctx, s.In, args, o.from)
 	if err != nil {
 		return cli.InputError(err)
 	}
@@ -95,7 +95,7 @@ func (o *compareOptions) run(ctx context.Context, s cli.Streams, args []string) 
 		return err
 	}
 	defer help.Close()
-	r := &comparing{run: newRun(s), options: o, sum: calibrate.NewCandidateComparison(o.alpha)}
+	r := &comparing{reading: newReading(s), options: o, sum: calibrate.NewCandidateComparison(o.alpha)}
 	r.redactor = redactor
 	r.progress.Say("loading modules")
 	h, err := o.Host(ctx, s, config)
@@ -138,8 +138,8 @@ func (o *compareOptions) check(dockets []string) (*render.Redactor, error) {
 	if !(o.alpha > 0 && o.alpha < 1) { // NaN too
 		faults = append(faults, fmt.Errorf("--alpha %v: use a number between 0 and 1", o.alpha))
 	}
-	if !slices.Contains(input.Formats(), o.from) {
-		faults = append(faults, fmt.Errorf("--from %q: use %s", o.from, cli.OrList(input.Formats())))
+	if !slices.Contains(run.Formats(), o.from) {
+		faults = append(faults, fmt.Errorf("--from %q: use %s", o.from, cli.OrList(run.Formats())))
 	}
 	redactor, err := render.NewRedactor(o.redact)
 	if err != nil {
@@ -150,13 +150,13 @@ func (o *compareOptions) check(dockets []string) (*render.Redactor, error) {
 
 // comparing is one run.
 type comparing struct {
-	run
+	reading
 	options *compareOptions
 	sum     *calibrate.CandidateComparison
 }
 
 // try tries every case before both courts.
-func (r *comparing) try(ctx context.Context, h *host.Host, inputs *input.Dockets) error {
+func (r *comparing) try(ctx context.Context, h *host.Host, inputs *run.Dockets) error {
 	for t := range h.TryAll(ctx, inputs.Entries(""), r.options.workers) {
 		if t.Trial == nil && ctx.Err() != nil {
 			break

@@ -18,7 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // fitOptions are the flags of `fit`.
@@ -95,7 +95,7 @@ func (o *fitOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 	if err := o.check(args); err != nil {
 		return cli.InputError(err)
 	}
-	inputs, err := input.Open(ctx, s.In, args, input.Auto)
+	inputs, err := run.OpenDockets(ctx, s.In, args, run.Auto)
 	if err != nil {
 		return cli.InputError(err)
 	}
@@ -118,7 +118,7 @@ func (o *fitOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 			return cli.InputError(fmt.Errorf("--output: %w", err))
 		}
 	}
-	r := newRun(s)
+	r := newReading(s)
 	report, err := o.learn(ctx, s, &r, inputs, config, out)
 	if err != nil {
 		file.Discard()
@@ -128,7 +128,7 @@ func (o *fitOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 }
 
 // learn reads, fits, and writes the profile.
-func (o *fitOptions) learn(ctx context.Context, s cli.Streams, r *run, inputs *input.Dockets, config *host.Config, out io.Writer) (*fit.Report, error) {
+func (o *fitOptions) learn(ctx context.Context, s cli.Streams, r *reading, inputs *run.Dockets, config *host.Config, out io.Writer) (*fit.Report, error) {
 	defer r.progress.Clear()
 	var entries []docket.Entry
 	for entry, err := range inputs.Entries("") {

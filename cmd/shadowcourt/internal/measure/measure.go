@@ -36,8 +36,8 @@ func (o *common) check(command string, dockets []string, more ...error) error {
 	return errors.Join(append(append(faults, more...), o.CheckLight())...)
 }
 
-// run is one run over dockets.
-type run struct {
+// reading is one run over dockets.
+type reading struct {
 	stderr   io.Writer
 	progress *cli.Progress
 	redactor *render.Redactor // nil redacts nothing
@@ -45,10 +45,12 @@ type run struct {
 	done, faults int // entries
 }
 
-func newRun(s cli.Streams) run { return run{stderr: s.Err, progress: cli.NewProgress(s.Err)} }
+func newReading(s cli.Streams) reading {
+	return reading{stderr: s.Err, progress: cli.NewProgress(s.Err)}
+}
 
 // fault reports an entry that can't be used. Its error is one that ends the run.
-func (r *run) fault(entry docket.Entry, err error) error {
+func (r *reading) fault(entry docket.Entry, err error) error {
 	place := ""
 	if _, ofLine := errors.AsType[*docket.LineError](err); !ofLine {
 		if entry.Source == "" {
@@ -63,7 +65,7 @@ func (r *run) fault(entry docket.Entry, err error) error {
 }
 
 // end says in the exit code that entries could not be used.
-func (r *run) end(what string) error {
+func (r *reading) end(what string) error {
 	if r.faults == 0 {
 		return nil
 	}

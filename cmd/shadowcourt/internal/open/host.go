@@ -18,7 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -111,7 +111,7 @@ func (o *Flags) Error(err error) error {
 }
 
 // Config gathers what the host is opened on.
-func (o *Flags) Config(inputs *input.Dockets) (*host.Config, error) {
+func (o *Flags) Config(inputs *run.Dockets) (*host.Config, error) {
 	return o.config(func() (*abi.Profile, error) { return o.loadProfile(inputs) })
 }
 

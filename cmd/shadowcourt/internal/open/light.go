@@ -21,7 +21,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/execlight"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/source"
-	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
@@ -110,11 +109,11 @@ func (o *Flags) Changed() []string {
 
 // LightFor is the classifier: what the flag says, or the Light path for
 // reports of tests. The cases of a JSONL docket bring their own answers.
-func (o *Flags) LightFor(inputs *input.Dockets) string {
+func (o *Flags) LightFor(inputs *run.Dockets) string {
 	switch {
 	case o.Light != "":
 		return o.Light
-	case inputs.Some(input.JSONL):
+	case inputs.Some(run.JSONL):
 		return LightDocket
 	}
 	return LightRCA
@@ -134,7 +133,7 @@ func (h *Connected) Close() {
 }
 
 // Connect sets the classifier, and opens what the Light path looks into.
-func (o *Flags) Connect(ctx context.Context, config *host.Config, inputs *input.Dockets) (*Connected, error) {
+func (o *Flags) Connect(ctx context.Context, config *host.Config, inputs *run.Dockets) (*Connected, error) {
 	h := &Connected{}
 	err := o.helpWith(ctx, h, config, inputs)
 	if err != nil {
@@ -144,7 +143,7 @@ func (o *Flags) Connect(ctx context.Context, config *host.Config, inputs *input.
 	return h, nil
 }
 
-func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config, inputs *input.Dockets) error {
+func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config, inputs *run.Dockets) error {
 	switch light := o.LightFor(inputs); {
 	case light == LightRCA:
 		def, err := Pipeline(ShippedLight)

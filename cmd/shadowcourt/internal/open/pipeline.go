@@ -14,7 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -93,12 +93,12 @@ const (
 )
 
 // loadProfile reads the profile: a file, a shipped one by its name, or none.
-func (o *Flags) loadProfile(inputs *input.Dockets) (*abi.Profile, error) {
+func (o *Flags) loadProfile(inputs *run.Dockets) (*abi.Profile, error) {
 	name := o.Profile
-	if name == "" && inputs.Only(input.GoTest) {
+	if name == "" && inputs.Only(run.GoTest) {
 		name = GoTestProfile
 	}
-	if name == "" && (o.Experiments() || inputs.Only(input.JUnit)) {
+	if name == "" && (o.Experiments() || inputs.Only(run.JUnit)) {
 		return ExperimentProfile()
 	}
 	return namedProfile(name)

@@ -18,7 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
@@ -46,7 +46,7 @@ func (s ServiceHosts) Open(ctx context.Context, o *work.Opening, observe func(ho
 	if config.Pipeline, err = definition(o, service.PipelineFile, ShippedPipeline); err != nil {
 		return nil, err
 	}
-	if o.Format != input.JSONL && !o.Answered {
+	if o.Format != run.JSONL && !o.Answered {
 		if config.LightPath, err = definition(o, service.LightPathFile, ShippedLight); err != nil {
 			return nil, err
 		}
@@ -77,9 +77,9 @@ func profileOf(o *work.Opening) (*abi.Profile, error) {
 		return p, nil
 	}
 	switch {
-	case o.Format == input.GoTest:
+	case o.Format == run.GoTest:
 		return shippedProfile(GoTestProfile)
-	case o.Format == input.JUnit, o.Experiments != nil:
+	case o.Format == run.JUnit, o.Experiments != nil:
 		return ExperimentProfile()
 	}
 	return nil, nil //nolint:nilnil // none

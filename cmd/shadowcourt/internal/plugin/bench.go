@@ -16,7 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host/module/bench"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -80,7 +80,7 @@ func (o *benchOptions) run(ctx context.Context, s cli.Streams, name string) erro
 		return err
 	}
 	p := cli.NewProgress(s.Err)
-	options := bench.Options{
+	options := module.Options{
 		Call: abi.Call(o.call), Time: o.time, Now: time.Now,
 		Progress: func(what string, done, of int) { p.Say(fmt.Sprintf("%s, %d of %d", what, done+1, of)) },
 	}
@@ -92,7 +92,7 @@ func (o *benchOptions) run(ctx context.Context, s cli.Streams, name string) erro
 	if o.cache != "none" {
 		options.CacheDir = o.cache
 	}
-	report, err := bench.Run(ctx, wasm, options)
+	report, err := module.Run(ctx, wasm, options)
 	p.Clear()
 	if err != nil {
 		return benchError(ctx, name, err)
@@ -120,7 +120,7 @@ func benchError(ctx context.Context, name string, err error) error {
 	return cli.InputError(fmt.Errorf("%s: %w", name, err))
 }
 
-func (o *benchOptions) print(s cli.Streams, report *bench.Report) error {
+func (o *benchOptions) print(s cli.Streams, report *module.Report) error {
 	if o.format == "json" {
 		enc := json.NewEncoder(s.Out)
 		enc.SetIndent("", "  ")
@@ -137,7 +137,7 @@ func (o *benchOptions) print(s cli.Streams, report *bench.Report) error {
 	return nil
 }
 
-func printBench(s cli.Streams, r *bench.Request) error {
+func printBench(s cli.Streams, r *module.Request) error {
 	if r.Error != "" {
 		_, err := fmt.Fprintf(s.Out, "%s: request %d bytes; failed: %s\n", r.Name, r.RequestBytes, sanitize.Line(r.Error))
 		return err

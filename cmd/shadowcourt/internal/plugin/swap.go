@@ -17,7 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // swapOptions are the flags of `plugin swap` and `plugin rollback`.
@@ -105,7 +105,7 @@ func (o *swapOptions) change(ctx context.Context, s cli.Streams, plan func(*modu
 	if err := o.check(); err != nil {
 		return err
 	}
-	config, err := o.Config(&input.Dockets{})
+	config, err := o.Config(&run.Dockets{})
 	if err != nil {
 		return err
 	}
@@ -260,7 +260,7 @@ func (o *swapOptions) list(s cli.Streams, name string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	config, err := o.Config(&input.Dockets{})
+	config, err := o.Config(&run.Dockets{})
 	if err != nil {
 		return err
 	}

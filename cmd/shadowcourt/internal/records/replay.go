@@ -17,7 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/replay"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -136,7 +136,7 @@ func (o *replayOptions) open(ctx context.Context, stderr io.Writer, name string)
 	if s.subject, err = o.cases(ctx); err != nil {
 		return nil, cli.InputError(err)
 	}
-	if s.file, err = input.OpenFile(ctx, name); err != nil {
+	if s.file, err = run.OpenFile(ctx, name); err != nil {
 		return nil, cli.OrInterrupted(ctx, cli.InputError(err))
 	}
 	if err = s.begin(ctx, config); err != nil {
@@ -149,7 +149,7 @@ func (o *replayOptions) open(ctx context.Context, stderr io.Writer, name string)
 }
 
 func (s *replaySession) begin(ctx context.Context, config replay.Config) (err error) {
-	if s.reader, err = record.NewReader(input.NewReader(ctx, s.file), s.key); err != nil {
+	if s.reader, err = record.NewReader(run.NewReader(ctx, s.file), s.key); err != nil {
 		return err
 	}
 	if _, err := s.reader.Next(); err != nil {
@@ -234,7 +234,7 @@ func (o *replayOptions) cases(ctx context.Context) (func(id string) *abi.Case, e
 	if len(o.dockets) == 0 {
 		return nil, nil //nolint:nilnil // the record has the cases
 	}
-	inputs, err := input.Open(ctx, nil, o.dockets, "auto")
+	inputs, err := run.OpenDockets(ctx, nil, o.dockets, "auto")
 	if err != nil {
 		return nil, fmt.Errorf("--docket: %w", err)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -87,13 +87,13 @@ func (o *verifyOptions) run(ctx context.Context, s cli.Streams, names []string) 
 }
 
 func (o *verifyOptions) verify(ctx context.Context, s cli.Streams, key *record.Key, name string) error {
-	f, err := input.OpenFile(ctx, name)
+	f, err := run.OpenFile(ctx, name)
 	if err != nil {
 		return cli.OrInterrupted(ctx, cli.InputError(err))
 	}
 	defer func() { _ = f.Close() }()
 	v := &verified{Record: name, Key: key.String(), wanted: record.Digest(o.head), list: o.list}
-	report, err := record.Verify(ctx, input.NewReader(ctx, f), key, v.add)
+	report, err := record.Verify(ctx, run.NewReader(ctx, f), key, v.add)
 	if err != nil {
 		return cli.OrInterrupted(ctx, err)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
-	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // check reports all faults of the flags at once.
@@ -23,7 +23,7 @@ func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) 
 			faults = append(faults, fmt.Errorf("--%s %q: use %s", flag, value, cli.OrList(allowed)))
 		}
 	}
-	oneOf("from", o.from, input.Formats()...)
+	oneOf("from", o.from, run.Formats()...)
 	faults = append(faults, o.checkRemote(dockets))
 	if o.remote.server == "" {
 		faults = append(faults, o.checkLocal())

@@ -10,7 +10,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -101,16 +100,16 @@ func unreadNote(stream string, lines gotest.Unread) string {
 }
 
 // sayUnread tells of the lines of test streams that are no events.
-func (r *tryRun) sayUnread(inputs *input.Dockets) {
+func (r *tryRun) sayUnread(inputs *run.Dockets) {
 	for _, u := range inputs.Unread {
 		fmt.Fprintln(r.stderr, "note: "+sanitize.Line(unreadNote(u.Stream, u.Lines)))
 	}
 }
 
 // sayPassed says of reports of tests why nothing was tried.
-func (r *tryRun) sayPassed(ctx context.Context, inputs *input.Dockets) {
+func (r *tryRun) sayPassed(ctx context.Context, inputs *run.Dockets) {
 	o := r.options
-	if r.sum.Tried+r.sum.Faults+r.sum.Unread > 0 || ctx.Err() != nil || o.explain != "" || !inputs.Only(input.GoTest) && !inputs.Only(input.JUnit) {
+	if r.sum.Tried+r.sum.Faults+r.sum.Unread > 0 || ctx.Err() != nil || o.explain != "" || !inputs.Only(run.GoTest) && !inputs.Only(run.JUnit) {
 		return
 	}
 	fmt.Fprintf(r.stderr, "no failure in %s\n", cli.Count(inputs.Tests, "test", "tests"))

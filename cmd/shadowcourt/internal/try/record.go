@@ -13,7 +13,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
@@ -124,7 +123,7 @@ func (o *tryOptions) journalName() string {
 }
 
 // settings are the flags that results depend on.
-func (o *tryOptions) settings(inputs *input.Dockets) []record.Part {
+func (o *tryOptions) settings(inputs *run.Dockets) []record.Part {
 	var parts []record.Part
 	add := func(name, value string) {
 		parts = append(parts, record.Part{Name: name, Digest: record.DigestOf([]byte(value))})

@@ -12,7 +12,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -278,7 +277,7 @@ func (r *remoteRun) end(ctx context.Context) error {
 		case d.State != client.Done:
 			ended = append(ended, fmt.Errorf("%s: docket %d is %s; %d of its %s", r.client.Server(), d.ID, sanitize.Line(string(d.State)), d.Tried,
 				cli.Count(d.Cases, "case was tried", "cases were tried")))
-		case d.Cases == 0 && (d.Format == input.GoTest || d.Format == input.JUnit):
+		case d.Cases == 0 && (d.Format == run.GoTest || d.Format == run.JUnit):
 			fmt.Fprintf(r.stderr, "no failure in %s\n", sanitize.Line(d.Name))
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -26,11 +25,11 @@ func (r *remoteRun) answer(ctx context.Context, s cli.Streams, report *upload, s
 	if err != nil {
 		return nil, err
 	}
-	inputs, err := input.One(report.name, body, o.from)
+	inputs, err := run.One(report.name, body, o.from)
 	if err != nil {
 		return nil, cli.InputError(err)
 	}
-	if inputs.Some(input.JSONL) {
+	if inputs.Some(run.JSONL) {
 		return nil, cli.InputError(fmt.Errorf("%s: its cases bring the answers of a classifier, which reads no source; leave out --source", report.name))
 	}
 	inputs.Truth, sent.Truth = o.truthFromReport, false
@@ -116,8 +115,8 @@ func (e *explained) wants(id string, t *trial.Trial) bool {
 		return true
 	}
 	for _, own := range append([]string{t.Case.ID}, t.Result.Members...) {
-		e.passedOver = input.PassOver(e.passedOver, own, id)
-		if len(e.ends) < 2 && input.EndsWith(own, id) {
+		e.passedOver = run.PassOver(e.passedOver, own, id)
+		if len(e.ends) < 2 && run.EndsWith(own, id) {
 			e.ends = append(e.ends, t)
 		}
 	}

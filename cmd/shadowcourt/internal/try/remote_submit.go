@@ -16,7 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
@@ -62,7 +62,7 @@ func openReport(ctx context.Context, stdin io.Reader, name string) (*upload, err
 	if name == "-" {
 		return spool(ctx, "stdin", stdin)
 	}
-	f, err := input.OpenFile(ctx, name)
+	f, err := run.OpenFile(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func spool(ctx context.Context, name string, in io.Reader) (*upload, error) {
 	}
 	_ = os.Remove(f.Name()) // where the system can do that, it is gone whatever becomes of the process
 	r := &upload{name: name, file: f, spooled: true}
-	if r.size, err = io.Copy(f, input.NewReader(ctx, in)); err != nil {
+	if r.size, err = io.Copy(f, run.NewReader(ctx, in)); err != nil {
 		r.close()
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
@@ -152,7 +152,7 @@ func (r *remoteRun) submit(ctx context.Context, streams cli.Streams, reports []*
 		s := &client.Submission{
 			Name: report.name, Repository: o.remote.repository, Revision: o.remote.revision, NoGroups: o.noGroups, Truth: o.truthFromReport, Remember: o.Remember,
 		}
-		if o.from != input.Auto {
+		if o.from != run.Auto {
 			s.Format = o.from
 		}
 		if o.Source() != "" {

@@ -17,7 +17,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/input"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -44,7 +43,7 @@ type tryRun struct {
 }
 
 // try opens the outputs and the run, and tries all cases.
-func (r *tryRun) try(ctx context.Context, s cli.Streams, h *host.Host, inputs *input.Dockets, stopReading func(), book *casebook.Book) error {
+func (r *tryRun) try(ctx context.Context, s cli.Streams, h *host.Host, inputs *run.Dockets, stopReading func(), book *casebook.Book) error {
 	o := r.options
 	config, err := o.runConfig(s, inputs)
 	if err != nil {
@@ -66,16 +65,16 @@ func (r *tryRun) try(ctx context.Context, s cli.Streams, h *host.Host, inputs *i
 }
 
 // grouped are the entries of the dockets; of reports of tests those that failed in the same way are one.
-func (o *tryOptions) grouped(inputs *input.Dockets) iter.Seq2[docket.Entry, error] {
+func (o *tryOptions) grouped(inputs *run.Dockets) iter.Seq2[docket.Entry, error] {
 	entries := inputs.Entries(o.explain)
-	if o.noGroups || inputs.Some(input.JSONL) {
+	if o.noGroups || inputs.Some(run.JSONL) {
 		return entries
 	}
-	return input.Grouped(entries)
+	return run.Grouped(entries)
 }
 
 // runConfig is what the flags say of the run. It begins the files of the outputs.
-func (o *tryOptions) runConfig(s cli.Streams, inputs *input.Dockets) (*run.Config, error) {
+func (o *tryOptions) runConfig(s cli.Streams, inputs *run.Dockets) (*run.Config, error) {
 	config := &run.Config{
 		Workers: o.Workers(o.workers), Timings: o.timings, OneCase: o.explain != "",
 		Settings: o.settings(inputs), Swaps: o.watch, Resume: o.resume, Journal: o.journal(),
@@ -157,7 +156,7 @@ func (r *tryRun) fault(tried *host.Tried, sum run.Summary) {
 }
 
 // end says what concerns all cases, and gives the exit code.
-func (r *tryRun) end(ctx context.Context, inputs *input.Dockets) error {
+func (r *tryRun) end(ctx context.Context, inputs *run.Dockets) error {
 	r.sayKept(ctx)
 	r.match.warn(ctx, r.stderr)
 	if ctx.Err() == nil && r.options.explain == "" { // not of one case

@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/profile"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -66,8 +66,8 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 		},
 	}
 	f := cmd.Flags()
-	o.from, o.format = input.Auto, "table"
-	cli.OptionVar(f, &o.from, "from", "input format: "+cli.OrList(input.Formats()),
+	o.from, o.format = run.Auto, "table"
+	cli.OptionVar(f, &o.from, "from", "input format: "+cli.OrList(run.Formats()),
 		cli.BoolOption(&o.noGroups, "no-groups", "of reports of tests: try each failure by itself, not once for all that failed in the same way"),
 		cli.BoolOption(&o.truthFromReport, "truth", "of reportportal: use the defect types that people set as the ground truth, and compare with it"))
 	cli.Alias(f, "no-groups", "from", "no-groups")
@@ -149,7 +149,7 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 	}
 	reading, stopReading := context.WithCancel(ctx)
 	defer stopReading()
-	inputs, err := input.Open(reading, s.In, args, o.from)
+	inputs, err := run.OpenDockets(reading, s.In, args, o.from)
 	if err != nil {
 		return cli.InputError(err)
 	}

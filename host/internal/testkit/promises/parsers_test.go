@@ -51,7 +51,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/internal/strictyaml parse":                      "host/internal/strictyaml FuzzMessage",
 	"internal/mcp read":                                   "internal/mcp FuzzMessages",
 	"host/module Read":                                    "no: copies bytes up to a limit",
-	"host/module/bench load":                              "host/internal/sandbox FuzzLoad",
+	"host/module load":                                    "host/internal/sandbox FuzzLoad",
 	"internal/run decode":                                 "internal/run FuzzReader",
 	"internal/run DecodeTrial":                            "internal/run FuzzDecodeTrial",
 	"internal/service/api unmarshal":                      "no: encoding/json reads it, up to a limit, and then figures of known fields",
@@ -72,7 +72,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"internal/service/store decodeTrial":                  "internal/run FuzzDecodeTrial",
 	"internal/service/store parse":                        "no: a column of JSON that the store wrote itself",
 	"internal/service/store parseEvent":                   "internal/service/store FuzzIDs",
-	"cmd/shadowcourt/internal/login readToken":            "no: a token, up to a limit, of which the form is checked",
+	"cmd/shadowcourt/internal/serve readToken":            "no: a token, up to a limit, of which the form is checked",
 	"cmd/shadowcourt/internal/open ParseToken":            "no: its form is checked, nothing is parsed",
 	"cmd/shadowcourt/internal/open ReadToken":             "no: copies bytes up to a limit",
 	"internal/service/client decode":                      "no: JSON of a known shape, up to a limit; its test has what servers may send",
@@ -118,9 +118,9 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/source read":                                    "host/source FuzzPaths",
 	"host/source readFile":                                "host/source FuzzTree",
 
-	"cmd/shadowcourt/internal/audit readDocument":  "no: takes the name of a file; docket.ReadDocument reads it",
-	"cmd/shadowcourt/internal/measure readFitting": "no: takes names of files; the reader of the docket reads them",
-	"cmd/shadowcourt/internal/open ReadBounded":    "no: takes the name of a file; it bounds the size",
+	"cmd/shadowcourt/internal/measure readDocument": "no: takes the name of a file; docket.ReadDocument reads it",
+	"cmd/shadowcourt/internal/measure readFitting":  "no: takes names of files; the reader of the docket reads them",
+	"cmd/shadowcourt/internal/open ReadBounded":     "no: takes the name of a file; it bounds the size",
 
 	// These are not found by their names.
 	"host/experiment needsOf":                "host/experiment FuzzNeeds",

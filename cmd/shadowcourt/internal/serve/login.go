@@ -1,5 +1,4 @@
-// Package login is the command that keeps tokens for docket services.
-package login
+package serve
 
 import (
 	"context"
@@ -15,13 +14,13 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/internal/input"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
 )
 
 // New is the command `login` of the program's version.
-func New(s cli.Streams, version string) *cobra.Command {
+func NewLogin(s cli.Streams, version string) *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{
 		Use:   "login [URL]",
@@ -140,7 +139,7 @@ func me(ctx context.Context, server, token, program string) (*client.Me, error) 
 func readToken(ctx context.Context, s cli.Streams, server string) (string, error) {
 	terminal := cli.TerminalFile(s.In)
 	if terminal == nil {
-		return open.ReadToken(input.NewReader(ctx, s.In))
+		return open.ReadToken(run.NewReader(ctx, s.In))
 	}
 	fd := int(terminal.Fd())
 	before, err := term.GetState(fd)

@@ -1,6 +1,4 @@
-// Package bench measures the calls of one module: what resetting and
-// metering them cost, in one run, side by side.
-package bench
+package module
 
 import (
 	"context"
@@ -11,7 +9,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
-	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
@@ -86,7 +83,7 @@ var ErrNothingToSend = errors.New("the module has no manifest that says what it 
 // The module has to be trusted to end: some calls are made without anything
 // that would end them.
 func Run(ctx context.Context, wasm []byte, o Options) (*Report, error) {
-	info, err := module.Inspect(wasm)
+	info, err := Inspect(wasm)
 	if err != nil {
 		return nil, err
 	}

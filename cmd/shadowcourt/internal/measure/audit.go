@@ -1,5 +1,4 @@
-// Package audit is the command that audits opinions.
-package audit
+package measure
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package input
+package run
 
 import (
 	"bufio"
@@ -65,7 +65,7 @@ func TestAccept_FZ9_ReadingIsTold(t *testing.T) {
 	t.Parallel()
 	line := `{"Action":"output","Package":"p","Test":"T","Output":"` + strings.Repeat("x", 1<<10) + `\n"}` + "\n"
 	text := strings.Repeat(line, 5<<10) + `{"Action":"fail","Package":"p","Test":"T"}` + "\n"
-	dockets, err := Open(t.Context(), strings.NewReader(text), nil, Auto)
+	dockets, err := OpenDockets(t.Context(), strings.NewReader(text), nil, Auto)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package turns_test
+package plan_test
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/turns"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 )
 
 // The turn goes round among those that have begun, and who ends makes room for the next.
@@ -15,11 +15,11 @@ func TestRun(t *testing.T) {
 	want := []string{"0.0", "1.0", "0.1", "1.1", "0.2", "1.2", "2.0", "3.0", "2.1", "3.1", "2.2", "3.2"}
 	for range 100 {
 		var got []string // only one has the turn
-		for _, ended := range turns.Run(t.Context(), 4, 2, func(ctx context.Context, i int) {
+		for _, ended := range plan.Run(t.Context(), 4, 2, func(ctx context.Context, i int) {
 			for step := range 3 {
 				got = append(got, fmt.Sprintf("%d.%d", i, step))
 				if step < 2 {
-					turns.Yield(ctx)
+					plan.Yield(ctx)
 				}
 			}
 		}) {
@@ -29,10 +29,10 @@ func TestRun(t *testing.T) {
 			t.Fatalf("got %q", got)
 		}
 	}
-	if turns.Yield(t.Context()) {
+	if plan.Yield(t.Context()) {
 		t.Error("without others somebody had the turn")
 	}
-	if len(turns.Run(t.Context(), 0, 2, nil)) > 0 {
+	if len(plan.Run(t.Context(), 0, 2, nil)) > 0 {
 		t.Error("nothing ended")
 	}
 }

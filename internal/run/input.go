@@ -1,5 +1,4 @@
-// Package input opens dockets and reads them one after the other, each in its format, which it can tell by itself.
-package input
+package run
 
 import (
 	"bufio"
@@ -65,9 +64,9 @@ type unreadLines struct {
 	Lines  gotest.Unread
 }
 
-// Open opens every docket; all that can't be opened are named at once. One that is no docket is an entry that can't be
+// OpenDockets opens every docket; all that can't be opened are named at once. One that is no docket is an entry that can't be
 // tried, unless there is no other.
-func Open(ctx context.Context, stdin io.Reader, names []string, format string) (*Dockets, error) {
+func OpenDockets(ctx context.Context, stdin io.Reader, names []string, format string) (*Dockets, error) {
 	if len(names) == 0 {
 		names = []string{"-"}
 	}

@@ -1,6 +1,4 @@
-// Package turns runs trials one at a time that hand the turn on between the runs of their experiments, in an order that depends on
-// the trials alone, however many processors there are.
-package turns
+package plan
 
 import (
 	"context"

@@ -1,5 +1,4 @@
-// Package about has the commands that tell of the program itself: version, cache and man.
-package about
+package main
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package bench_test
+package module_test
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/module"
-	"github.com/shadowcourt/shadowcourt/host/module/bench"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -40,7 +39,7 @@ func annotated(t *testing.T, wasm []byte) []byte {
 	return wasm
 }
 
-func options() bench.Options { return bench.Options{Time: time.Millisecond, Now: time.Now} }
+func options() module.Options { return module.Options{Time: time.Millisecond, Now: time.Now} }
 
 func TestEveryRequestIsMeasuredInEveryWay(t *testing.T) {
 	t.Parallel()
@@ -52,15 +51,15 @@ func TestEveryRequestIsMeasuredInEveryWay(t *testing.T) {
 			t.Errorf("%d of %d", done, of)
 		}
 	}
-	report, err := bench.Run(t.Context(), annotated(t, guest(response, answering(len(response))...)), o)
+	report, err := module.Run(t.Context(), annotated(t, guest(response, answering(len(response))...)), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{bench.Warm}
+	names := []string{module.Warm}
 	for _, reset := range sandbox.Resets() {
 		names = append(names, "pristine, "+reset.String())
 	}
-	names = append(names, bench.Unmetered, bench.Interrupted)
+	names = append(names, module.Unmetered, module.Interrupted)
 	if told != len(names)-1+4 {
 		t.Errorf("progress was told %d times", told)
 	}
@@ -84,13 +83,13 @@ func TestEveryRequestIsMeasuredInEveryWay(t *testing.T) {
 func TestWhatCannotBeMeasuredIsSaid(t *testing.T) {
 	t.Parallel()
 	o := options()
-	if _, err := bench.Run(t.Context(), guest(nil, wasmtest.Unreachable), o); !errors.Is(err, bench.ErrNothingToSend) {
+	if _, err := module.Run(t.Context(), guest(nil, wasmtest.Unreachable), o); !errors.Is(err, module.ErrNothingToSend) {
 		t.Errorf("without a manifest: %v", err)
 	}
 	o.Request = []byte("x")
 	for call, cause := range map[abi.Call]string{abi.CallNode: "trap: unreachable", abi.CallEdges: "missing_export"} {
 		o.Call = call
-		report, err := bench.Run(t.Context(), guest(nil, wasmtest.Unreachable), o)
+		report, err := module.Run(t.Context(), guest(nil, wasmtest.Unreachable), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,11 +98,11 @@ func TestWhatCannotBeMeasuredIsSaid(t *testing.T) {
 		}
 	}
 	o.Call = abi.CallNode
-	report, err := bench.Run(t.Context(), guest([]byte("?"), answering(1)...), o)
+	report, err := module.Run(t.Context(), guest([]byte("?"), answering(1)...), o)
 	if err != nil || !strings.HasPrefix(report.Requests[0].Answer, "invalid: ") {
 		t.Errorf("%+v, %v", report, err)
 	}
-	if _, err := bench.Run(t.Context(), []byte("text"), o); err == nil || !strings.Contains(err.Error(), "not a WebAssembly file") {
+	if _, err := module.Run(t.Context(), []byte("text"), o); err == nil || !strings.Contains(err.Error(), "not a WebAssembly file") {
 		t.Errorf("text: %v", err)
 	}
 }
