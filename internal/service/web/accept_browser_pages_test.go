@@ -1,0 +1,374 @@
+//go:build browser
+
+package web_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+)
+
+func TestAccept_UI2_FinishedTrial(t *testing.T) {
+	s := filled(t, serviceOptions{})
+	b := newBrowser(t, s, 1280, 900)
+	b.open("/trials/3-1")
+	line := fmt.Sprintf("#d0-L%d", quotedLine)
+	if class := value[string](b, fmt.Sprintf(`document.querySelector(%q).className`, line)); !strings.Contains(class, "quoted l1 first") {
+		t.Errorf("the quoted line has the class %q", class)
+	}
+	inView := fmt.Sprintf(`(() => { const r = document.querySelector(%q).getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; })()`, line)
+	if !value[bool](b, inView) {
+		t.Error("the quoted line is not in view")
+	}
+	// The log has 6000 lines, the page has few of them; more come when they are asked for.
+	if n := b.count(".log li[id^=d0]"); n < 14 || n > 60 {
+		t.Errorf("the page has %d lines of the log", n)
+	}
+	before := b.count(".log li[id^=d0]")
+	b.click(".log .gap a")
+	b.wait(fmt.Sprintf(`document.querySelectorAll(".log li[id^=d0]").length === %d`, before+200))
+	if b.count("#d0-L100") != 1 {
+		t.Error("the lines that came are not the next ones")
+	}
+	// The diff stands beside it.
+	if added, removed := b.texts(".diff .added code"), b.texts(".diff .removed code"); len(added) != 1 || len(removed) != 1 || !strings.Contains(added[0], "if _, ok := seen[key]; ok {") {
+		t.Errorf("the diff adds %q and removes %q", added, removed)
+	}
+	if b.count(".diff .added.quoted") != 1 {
+		t.Error("the quoted line of the diff is not marked")
+	}
+	if b.count(".graph svg.shadowcourt-graph") != 1 {
+		t.Error("there is no graph")
+	}
+	// An item leads to its line.
+	b.open("/trials/3-1")
+	b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector("a.ref[href='%s']").click()`, line)))
+	b.wait(fmt.Sprintf(`location.hash === %q && %s`, line, inView))
+}
+
+func (s *service) current() int64 {
+	s.t.Helper()
+	id, err := s.store.CurrentGeneration(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return id
+}
+
+func TestAccept_UI3_SwapAndRollBackByClick(t *testing.T) {
+	s := newService(t, serviceOptions{})
+	id := s.addGeneration("a judge that reads twice", nil)
+	b := newBrowser(t, s, 1280, 860)
+	b.open("/modules")
+	b.picture("modules")
+	b.click(fmt.Sprintf("a[href='/modules/%d/activate']", id))
+	b.wait(`document.body.dataset.page === "confirm"`)
+	if s.current() == id {
+		t.Fatal("there was no question before the swap")
+	}
+	if got := b.texts("h1")[0]; got != "Swap to generation 2" {
+		t.Errorf("the question is %q", got)
+	}
+	b.click("form .primary")
+	b.wait(`document.body.dataset.page === "modules" && document.querySelector(".now h2").innerText === "Generation 2"`)
+	if s.current() != id {
+		t.Error("the generation is not current")
+	}
+	b.click("a[href='/modules/1/activate']")
+	b.wait(`document.querySelector("h1").innerText === "Roll back to generation 1"`)
+	b.click("form .primary")
+	b.wait(`document.querySelector(".now h2") && document.querySelector(".now h2").innerText === "Generation 1"`)
+	if s.current() != 1 {
+		t.Error("the generation before is not current")
+	}
+}
+
+func TestAccept_UI3_SwapWaitsForWorkersAndTellsTheirReasons(t *testing.T) {
+	s := newService(t, serviceOptions{frozen: true})
+	id := s.addGeneration("a judge that does not load", nil)
+	ctx := t.Context()
+	if _, err := s.store.Beat(ctx, store.WorkerInfo{ID: "w1", Machine: "build-7", Version: "v1"}, nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	b := newBrowser(t, s, 1280, 860)
+	b.open("/modules")
+	b.wait(`document.body.innerText.includes("build-7")`)
+	b.open(fmt.Sprintf("/modules/%d/activate", id))
+	b.click("form .primary")
+	b.wait(`document.querySelector(".notice") && document.querySelector(".notice").innerText.includes("0 of 1")`)
+	activation, _, err := s.store.PendingActivation(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.store.Loaded(ctx, activation, "w1", errors.New("specter.wasm: it has no start")); err != nil {
+		t.Fatal(err)
+	}
+	b.wait(`document.querySelector(".failure") && document.querySelector(".failure").innerText.includes("it has no start")`)
+	if s.current() == id {
+		t.Error("a generation that does not load is current")
+	}
+}
+
+func TestAccept_UI3_PermissionToOperate(t *testing.T) {
+	s := newService(t, serviceOptions{scopes: []auth.Scope{auth.Review}})
+	id := s.addGeneration("another judge", nil)
+	b := newBrowser(t, s, 1280, 860)
+	b.open("/modules")
+	if n := b.count("a[href$='/activate'], form[action='/modules']"); n != 0 {
+		t.Errorf("somebody who may not operate sees %d ways to swap", n)
+	}
+	b.open(fmt.Sprintf("/modules/%d/activate", id))
+	if got := b.texts("h1")[0]; got != "Forbidden" {
+		t.Errorf("the page says %q", got)
+	}
+	if status, _ := s.post(fmt.Sprintf("/modules/%d/activate", id), url.Values{}); status != http.StatusForbidden {
+		t.Errorf("the form gives %d", status)
+	}
+	if s.current() == id {
+		t.Error("somebody who may not operate swapped")
+	}
+}
+
+// signIn uses the form with the token of whoever asks.
+func (b *browser) signIn() {
+	b.t.Helper()
+	b.open("/")
+	b.wait(`document.body.dataset.page === "login"`)
+	b.run(chromedp.SendKeys(chromedp.CSS("input[name=token]"), b.s.secret+"\r"))
+	b.wait(`document.body.dataset.page === "inbox"`)
+}
+
+func TestAccept_UI3_CanaryFlipsAndQuality(t *testing.T) {
+	s := newService(t, serviceOptions{})
+	entries := demoEntries(t)
+	canary := s.addGeneration("a bolder judge as a canary", func(g *store.Generation) {
+		g.Parts.Canary, g.Share = map[string]string{"specter": g.Parts.Modules["specter"]}, 1
+	})
+	if _, err := s.store.Activate(t.Context(), "ada", canary); err != nil {
+		t.Fatal(err)
+	}
+	s.try(s.submit("nightly", "github.com/acme/store", entries), func(tried *trial.Trial) {
+		beside := *tried
+		beside.Truth, beside.Beside = nil, nil
+		if tried.Result.Final.Classification == "ab001" {
+			beside.Result.Final.Status, beside.Result.Final.Classification = trial.Amended, "nd001"
+		}
+		tried.Beside = &beside
+	})
+	var more []docket.Entry
+	for i := range entries {
+		e := entries[i]
+		e.Case.ID += "-again"
+		more = append(more, e)
+	}
+	s.try(s.submit("nightly", "github.com/acme/gateway", more), nil)
+	b := newBrowser(t, s, 1280, 860)
+	b.open(fmt.Sprintf("/modules/%d", canary))
+	if n := b.count(".flips li"); n != 4 {
+		t.Errorf("there are %d flips", n)
+	}
+	if got := b.texts(".flips li .sides"); !strings.Contains(got[0], "automation bug") || !strings.Contains(got[0], "no defect") {
+		t.Errorf("the sides of the first flip are %q", got[0])
+	}
+	if got := strings.Join(b.texts(".flips h3 .right"), ", "); got != "to right, to right" {
+		t.Errorf("of the flips %q", got)
+	}
+	b.picture("canary")
+	b.open("/quality")
+	b.picture("quality")
+	if got := b.texts(".tiles b"); got[0] != "50.0%" || got[1] != "41.7%" || got[3] != "100.0%" {
+		t.Errorf("the figures are %q", got)
+	}
+	if b.count("svg.diagram circle") == 0 || b.count(".matrix .hit") == 0 {
+		t.Error("the diagram or the matrix is missing")
+	}
+	if got := strings.Join(b.texts(".measures td:first-child"), "; "); !strings.Contains(got, "github.com/acme/gateway") {
+		t.Errorf("the rows are %q", got)
+	}
+	b.open("/quality?repository=github.com%2Facme%2Fgateway")
+	if got := b.texts("h1 + p")[0]; !strings.Contains(got, "12 known labels") {
+		t.Errorf("the filter leaves %q", got)
+	}
+}
+
+// Corrections make a profile, which is compared on held-out results and swapped on a click.
+func TestAccept_UI3_RefitByClick(t *testing.T) {
+	s := newService(t, serviceOptions{refits: true})
+	b := newBrowser(t, s, 1280, 860)
+	b.open("/quality/refit")
+	if got := b.texts(".empty p"); len(got) != 1 || got[0] != "0 labels are known; a refit needs 40." {
+		t.Errorf("without corrections the page says %q", got)
+	}
+	entries, truths := heldOut(t, 120)
+	id := s.submit("nightly", "github.com/acme/store", entries)
+	s.try(id, nil)
+	for label, ids := range truths {
+		for i := range ids {
+			ids[i].Docket = id
+		}
+		if _, err := s.store.Correct(t.Context(), "ada", label, ids); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.open("/quality")
+	b.click("a[href='/quality/refit']")
+	b.wait(`document.body.dataset.page === "refit"`)
+	b.click("form .primary")
+	b.wait(`document.querySelector(".tiles b")`)
+	b.picture("refit")
+	if got := b.texts(".tiles b"); len(got) != 4 || !strings.HasSuffix(got[0], "%") || !strings.Contains(got[2], "worse") && got[2] != "better" {
+		t.Errorf("the comparison says %q", got)
+	}
+	if b.count(".list a[href^='/trials/']") == 0 {
+		t.Error("there are no flips")
+	}
+	b.click("form[action='/quality/refit/take'] button")
+	b.wait(`document.body.dataset.page === "confirm" && document.body.innerText.includes("profile:jsonl")`)
+	b.click("form .primary")
+	b.wait(`document.querySelector(".now h2") && document.querySelector(".now h2").innerText === "Generation 2"`)
+}
+
+// heldOut are cases of the held-out docket without their truth, and their places by it.
+func heldOut(t *testing.T, n int) ([]docket.Entry, map[string][]store.TrialID) {
+	t.Helper()
+	f, err := os.Open("../../../examples/dockets/go-test-1.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	var entries []docket.Entry
+	truths := map[string][]store.TrialID{}
+	for e, err := range (&docket.Reader{}).JSONL("go-test-1.jsonl", f) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(entries) == n {
+			break
+		}
+		if e.Truth == nil || e.Truth.Classification == "" {
+			continue
+		}
+		truths[e.Truth.Classification] = append(truths[e.Truth.Classification], store.TrialID{Ordinal: len(entries) + 1})
+		e.Truth = nil
+		entries = append(entries, e)
+	}
+	return entries, truths
+}
+
+// pages are all that a person sees.
+var pages = []string{
+	"/", "/?q=nothing+at+all", "/inbox/group?key=x", "/dockets", "/dockets/1", "/trials/3-1", "/trials/3-1/brief", "/trials/3-1/documents/0?from=100&to=600",
+	"/modules", "/modules/1", "/modules/2", "/modules/2/activate", "/quality", "/quality/refit", "/settings", "/login", "/dockets/99",
+}
+
+func TestAccept_UI4_PhoneWidth(t *testing.T) {
+	s := filled(t, serviceOptions{refits: true})
+	s.addGeneration("another judge", nil)
+	b := newBrowser(t, s, 360, 740)
+	for _, path := range pages {
+		b.open(path)
+		if wide := value[int](b, "document.documentElement.scrollWidth"); wide > 360 {
+			t.Errorf("%s is %d pixels wide: %s", path, wide, value[string](b, `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > 361 && !e.closest(".scroll, .graph, nav, .hidden")).slice(0, 5).map((e) => e.tagName + "." + e.getAttribute("class")).join(" ")`))
+		}
+		for _, broken := range value[[]string](b, `[...document.querySelectorAll(".docket .figures span, .count, .log .no")].filter((e) => e.getBoundingClientRect().height > 30).map((e) => e.innerText)`) {
+			t.Errorf("%s breaks the line in %q", path, broken)
+		}
+	}
+	b.open("/")
+	b.picture("phone-inbox")
+	b.click(".group:first-child .set button:nth-of-type(2)")
+	b.eventually("ab001", 8)
+	b.dark(true)
+	b.open("/trials/3-1")
+	b.picture("phone-trial")
+}
+
+func TestAccept_UI4_Axe(t *testing.T) {
+	name := os.Getenv("SHADOWCOURT_AXE")
+	script, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatalf("SHADOWCOURT_AXE must name axe.min.js of the npm package axe-core; make browser-tests does that: %v", err)
+	}
+	s := filled(t, serviceOptions{refits: true})
+	s.addGeneration("another judge", nil)
+	for _, width := range []int64{1280, 360} {
+		b := newBrowser(t, s, width, 860)
+		for _, dark := range []bool{false, true} {
+			b.dark(dark)
+			for _, path := range pages {
+				b.open(path)
+				if path == "/" {
+					b.press("e")
+					b.wait(`document.querySelector(".explained")`)
+				}
+				found := b.axe(string(script))
+				for _, fault := range found {
+					t.Errorf("%s, %d pixels wide, dark %v: %s", path, width, dark, fault)
+				}
+			}
+		}
+	}
+}
+
+// axe gives the serious and critical faults that axe finds.
+func (b *browser) axe(script string) []string {
+	b.t.Helper()
+	b.run(chromedp.Evaluate[chromedp.Void](script + "\n;undefined"))
+	faults, err := evaluate[[]string](b, `axe.run(document).then((r) => r.violations.filter((v) => v.impact === "serious" || v.impact === "critical")
+		.map((v) => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " | " + (n.any[0] ? n.any[0].message : "")).join(" || ")))`, chromedp.EvalAwaitPromise)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return faults
+}
+
+func TestAccept_UI4_DarkAndKeyboardOnly(t *testing.T) {
+	s := filled(t, serviceOptions{})
+	b := newBrowser(t, s, 1280, 860)
+	background := func() string { return value[string](b, "getComputedStyle(document.body).backgroundColor") }
+	b.open("/")
+	light := background()
+	b.dark(true)
+	if dark := background(); dark == light {
+		t.Errorf("the page is %s, dark or not", dark)
+	}
+	b.picture("inbox-dark")
+	b.dark(false)
+
+	// Tab alone reaches every control of a row, in the order of the page, and each shows that it has the focus.
+	b.open("/")
+	var seen []string
+	for range 60 {
+		b.press("\t")
+		focus := value[string](b, `(() => { const e = document.activeElement, o = getComputedStyle(e); return [e.tagName, e.name || e.className || e.getAttribute("href") || "", o.outlineStyle !== "none" || e.tagName === "BODY"].join(" "); })()`)
+		if strings.HasSuffix(focus, "false") {
+			t.Errorf("%s has the focus and does not show it", focus)
+		}
+		seen = append(seen, focus)
+		if value[bool](b, `!!document.activeElement.closest(".group:nth-child(2)")`) {
+			break
+		}
+	}
+	for _, want := range []string{"A skip", "INPUT q", "SELECT repository", "INPUT group", "A /trials/", "BUTTON label", "SUMMARY"} {
+		if !slices.ContainsFunc(seen, func(s string) bool { return strings.HasPrefix(s, want) }) {
+			t.Errorf("the Tab key does not reach %q: %q", want, seen)
+		}
+	}
+	// Enter on a label corrects, as a click does.
+	b.open("/")
+	b.run(chromedp.Focus(chromedp.CSS(".group:first-child .set button:nth-of-type(3)")))
+	b.press("\r")
+	b.eventually("si001", 8)
+}

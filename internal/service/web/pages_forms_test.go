@@ -1,0 +1,314 @@
+package web_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+)
+
+func TestUploadByForm(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serviceOptions{})
+	send := func(fields [][2]string, file string) (int, string) {
+		files := map[string]string{}
+		if file != "" {
+			files["cases.jsonl"] = file
+		}
+		return s.sendForm("/dockets", fields, "report", files)
+	}
+	line := `{"id":"a","subject":"s","labels":["x","y"],"light":{"classification":"x","confidence":0.6,"reasoning":"r"},"evidence":[],"documents":[]}` + "\n"
+	status, place := send([][2]string{{"name", "by hand"}, {"repository", "example.org/app"}, {"format", "auto"}}, line)
+	if status != http.StatusSeeOther || place != "/dockets/1" {
+		t.Fatalf("the upload gives %d %s", status, place)
+	}
+	d, err := s.store.Docket(t.Context(), 1)
+	if err != nil || d.Name != "by hand" || d.Repository != "example.org/app" || d.Cases != 1 || d.Submitter != "local" {
+		t.Errorf("the docket is %+v, %v", d, err)
+	}
+	if status, body := send([][2]string{{"name", "x"}}, ""); status != http.StatusUnprocessableEntity || !strings.Contains(body, "no report was chosen") {
+		t.Errorf("no file gives %d", status)
+	}
+	if status, _ := send([][2]string{{"name", strings.Repeat("x", 2000)}}, line); status != http.StatusUnprocessableEntity {
+		t.Errorf("a long name gives %d", status)
+	}
+	if status, _ := send(nil, "neither a report nor cases"); status < 400 || status >= 500 {
+		t.Errorf("a file that is no report gives %d", status)
+	}
+}
+
+func TestModulesByForm(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serviceOptions{})
+	send := func(fields [][2]string, files map[string]string) (int, string) {
+		return s.sendForm("/modules", fields, "module", files)
+	}
+	status, place := send([][2]string{{"note", "a bolder judge"}, {"share", "100"}}, map[string]string{"../specter.wasm": "\x00asm1"})
+	if status != http.StatusSeeOther || place != "/modules/2?did=propose" {
+		t.Fatalf("the upload gives %d %s", status, place)
+	}
+	root := parsed(t, place, s.ok(place))
+	if got := text(nodes(root, "main")[0]); !strings.Contains(got, "a bolder judge") || !strings.Contains(got, "specter module") || !strings.Contains(got, "It is not current yet") {
+		t.Errorf("the page says %q", got)
+	}
+	if status, place = send([][2]string{{"candidate", "1"}, {"share", "25"}}, map[string]string{"specter.wasm": "\x00asm2"}); place != "/modules/3?did=propose" {
+		t.Fatalf("a canary gives %d %s", status, place)
+	}
+	g, err := s.store.Generation(t.Context(), 3)
+	if err != nil || g.Share != 0.25 || len(g.Canary) != 1 {
+		t.Errorf("the canary is %+v, %v", g, err)
+	}
+	for name, files := range map[string]map[string]string{"no module": {}, "no WebAssembly": {"specter.wasm": "text"}, "no name": {".wasm": "\x00asm"}} {
+		if status, _ := send([][2]string{{"share", "100"}}, files); status != http.StatusUnprocessableEntity {
+			t.Errorf("%s gives %d", name, status)
+		}
+	}
+	if status, _ := send([][2]string{{"candidate", "1"}, {"share", "0"}}, map[string]string{"specter.wasm": "\x00asm"}); status != http.StatusUnprocessableEntity {
+		t.Errorf("a share of nothing gives %d", status)
+	}
+}
+
+func TestTokensByForm(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serviceOptions{scopes: []auth.Scope{auth.Operate}})
+	status, body := s.post("/settings/tokens", url.Values{"name": {"ci"}, "scope": {"submit", "review"}})
+	if status != http.StatusOK {
+		t.Fatalf("a token gives %d", status)
+	}
+	var secret string
+	every(parsed(t, "/settings/tokens", body), func(n *html.Node) {
+		if attribute(n, "id") == "secret" {
+			secret = text(n)
+		}
+	})
+	if auth.CheckToken(secret) != nil || strings.Contains(s.ok("/settings"), secret) {
+		t.Errorf("the token is %q, and shown again", secret)
+	}
+	list, err := s.store.Tokens(t.Context())
+	if err != nil || list[0].Name != "ci" || strings.Join(list[0].Scopes, " ") != "submit review" {
+		t.Fatalf("the tokens are %+v, %v", list, err)
+	}
+	if status, _ = s.post(fmt.Sprintf("/settings/tokens/%d/revoke", list[0].ID), nil); status != http.StatusSeeOther {
+		t.Errorf("revoking gives %d", status)
+	}
+	if list, err = s.store.Tokens(t.Context()); err != nil || list[0].Revoked.IsZero() {
+		t.Errorf("the token is not revoked: %+v, %v", list[0], err)
+	}
+	for name, form := range map[string]url.Values{"no name": {"scope": {"submit"}}, "no scope": {"name": {"x"}}, "another scope": {"name": {"x"}, "scope": {"all"}}} {
+		if status, _ := s.post("/settings/tokens", form); status != http.StatusUnprocessableEntity {
+			t.Errorf("%s gives %d", name, status)
+		}
+	}
+}
+
+func TestTrialShowsItsCorrections(t *testing.T) {
+	t.Parallel()
+	s := filled(t, serviceOptions{})
+	for _, label := range []string{"si001", "nd001"} {
+		if status, _ := s.post("/corrections", url.Values{"label": {label}, "entry": {"1-4"}}); status != http.StatusSeeOther {
+			t.Fatalf("the correction gives %d", status)
+		}
+	}
+	if status, _ := s.post("/corrections/undo", url.Values{"correction": {"1"}}); status != http.StatusSeeOther {
+		t.Fatalf("undo gives %d", status)
+	}
+	if status, _ := s.post("/corrections", url.Values{"label": {"pb001"}, "entry": {"1-4"}}); status != http.StatusSeeOther {
+		t.Fatalf("the last correction gives %d", status)
+	}
+	listed := nodes(nodes(parsed(t, "/trials/1-4", s.ok("/trials/1-4")), ".history")[0], "li")
+	if len(listed) != 3 || !strings.Contains(text(listed[1]), "just now, replaced by a later one") || !strings.Contains(text(listed[2]), "just now, in force") {
+		t.Errorf("the history is %q", text(listed[1]))
+	}
+	if status, _ := s.post("/corrections/undo", url.Values{"correction": {"3"}}); status != http.StatusSeeOther {
+		t.Fatalf("undo gives %d", status)
+	}
+	root := parsed(t, "/trials/1-4", s.ok("/trials/1-4"))
+	if got := text(nodes(root, ".corrected")[0]); got != "Corrected to no defect, flaky by local, just now" {
+		t.Errorf("the page says %q", got)
+	}
+	history := nodes(nodes(root, ".history")[0], "li")
+	if len(history) != 3 || !strings.Contains(text(history[0]), "product bug → system issue by local, just now, taken back") {
+		t.Errorf("the history begins with %q", text(history[0]))
+	}
+}
+
+func TestChangesAreToldUntilTheServerStops(t *testing.T) {
+	t.Parallel()
+	stop := make(chan struct{})
+	s := newService(t, serviceOptions{stop: stop})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/changes", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	lines := bufio.NewScanner(answer.Body)
+	next := func(want string) {
+		t.Helper()
+		for lines.Scan() {
+			if lines.Text() == want {
+				return
+			}
+		}
+		t.Fatalf("the stream ended before %q: %v", want, lines.Err())
+	}
+	next("data: {}") // at once, so that a page that comes back fetches what it missed
+	s.submit("nightly", "example.org/app", demoEntries(t)[:1])
+	next(`data: {"docket":1}`)
+	s.addGeneration("another judge", nil)
+	next(`data: {"modules":true}`)
+	close(stop)
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+		t.Errorf("the stream ended with %v", err)
+	}
+}
+
+func TestListsHavePages(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serviceOptions{})
+	entries := copies(demoEntries(t)[3], 120)
+	for i := range entries {
+		entries[i].Case.Documents = []abi.Document{{Name: "log", Text: fmt.Sprintf("--- FAIL: Test%d\npanic: number %d of its own kind %s\n", i, i, strings.Repeat("x", i))}}
+		entries[i].Case.Subject = fmt.Sprintf("Test%d fails", i)
+	}
+	s.try(s.submit("large", "", entries), nil)
+	for _, first := range []string{"/dockets/1", "/"} {
+		seen, pages := map[string]bool{}, 0
+		for path := first; path != ""; pages++ {
+			root := parsed(t, path, s.ok(path))
+			for _, n := range nodes(root, "a") {
+				if href := attribute(n, "href"); regexp.MustCompile(`^/trials/\d+-\d+$`).MatchString(href) {
+					seen[href] = true
+				}
+			}
+			path = ""
+			for _, n := range nodes(root, "a") {
+				if attribute(n, "rel") == "next" {
+					path = attribute(n, "href")
+				}
+			}
+		}
+		if pages > 3 || first == "/dockets/1" && (pages != 3 || len(seen) != 120) {
+			t.Errorf("%s has %d pages with %d cases", first, pages, len(seen))
+		}
+	}
+}
+
+func TestLongDocumentsComeInParts(t *testing.T) {
+	t.Parallel()
+	s := filled(t, serviceOptions{})
+	body := s.ok("/trials/3-1")
+	if len(body) > 100<<10 {
+		t.Errorf("the page of a trial with a log of 300 KiB has %d bytes", len(body))
+	}
+	root := parsed(t, "/trials/3-1", body)
+	quoted := nodes(root, ".first")
+	if len(quoted) != 1 || attribute(quoted[0], "id") != "d0-L"+strconv.Itoa(quotedLine) {
+		t.Fatalf("%d lines are the first to see: %v", len(quoted), attribute(quoted[0], "id"))
+	}
+	// What is behind each button together is all of the document, each line once.
+	next := nodes(nodes(root, ".gap")[0], "a")[0]
+	for pages := 0; next != nil; pages++ {
+		if pages > 100 {
+			t.Fatal("the document has no end")
+		}
+		_, part := s.get(attribute(next, "href"), "X-Fragment", "document")
+		fragment, err := html.Parse(strings.NewReader("<ol>" + part + "</ol>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := nodes(fragment, "li"); len(lines) < 2 {
+			t.Errorf("a part has %d lines", len(lines))
+		}
+		next = nil
+		if gaps := nodes(fragment, ".gap"); len(gaps) > 0 {
+			next = nodes(gaps[len(gaps)-1], "a")[0]
+		}
+	}
+}
+
+// addGeneration adds one with another module, and gives its ID.
+func (s *service) addGeneration(note string, change func(*store.Generation)) int64 {
+	s.t.Helper()
+	ctx := s.t.Context()
+	digest, err := s.store.AddBlob(ctx, []byte("\x00asm"+note))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	current, err := s.store.CurrentGeneration(ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	g := store.Generation{Parent: current, Note: note, Author: "ada", Parts: store.Parts{Modules: map[string]string{"specter": digest}}}
+	if change != nil {
+		change(&g)
+	}
+	g, err = s.store.AddGeneration(ctx, g)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return g.ID
+}
+
+// People get a page about what was rejected before it reached one; programs get a problem.
+func TestRejectionsArePagesForPeople(t *testing.T) {
+	t.Parallel()
+	s := newService(t, serviceOptions{})
+	for _, c := range []struct{ path, accept, kind string }{
+		{"/corrections", "text/html", "text/html"}, {"/corrections", "application/json", "application/problem+json"}, {"/api/v1/corrections", "text/html", "application/problem+json"},
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+c.path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept", c.accept)
+		r.Header.Set("Sec-Fetch-Site", "cross-site")
+		answer, err := s.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusForbidden || !strings.HasPrefix(answer.Header.Get("Content-Type"), c.kind) ||
+			!strings.Contains(string(body), "the request comes from a page of another site") {
+			t.Errorf("%s for %s: %s %s %.300s, %v", c.path, c.accept, answer.Status, answer.Header.Get("Content-Type"), body, err)
+		}
+	}
+}
+
+// TestAccept_FZ9_RowsTellTheFailure: rows of the inbox and of a docket have the message of the failure and all of a label's name, the bar of
+// a docket tells what needs a person from what doesn't, and the page of quality begins with what its shares mean.
+func TestAccept_FZ9_RowsTellTheFailure(t *testing.T) {
+	t.Parallel()
+	s := filled(t, serviceOptions{})
+	for _, path := range []string{"/", "/dockets/1"} {
+		page := s.ok(path)
+		if messages := nodes(parsed(t, path, page), ".message"); len(messages) < 5 || text(messages[0]) == "" {
+			t.Errorf("%s has %d messages", path, len(messages))
+		}
+		if !strings.Contains(page, "automation bug, the test is wrong") {
+			t.Errorf("%s cuts the name of a label", path)
+		}
+	}
+	if bar := s.ok("/dockets/1"); !strings.Contains(bar, "affirmed, need a person</title>") || !strings.Contains(bar, "affirmed, need a person</li>") {
+		t.Error("the bar shows what is uncertain as if it was not")
+	}
+	lead := text(nodes(parsed(t, "/quality", s.ok("/quality")), ".lead")[0])
+	if !strings.Contains(lead, "Of 12 cases whose right label is known, the court names it in 6 (50.0%), and Light alone in 5 (41.7%). The court puts right 1 answer of Light more") {
+		t.Error(lead)
+	}
+}
