@@ -38,7 +38,7 @@ var realTime = map[string]string{
 	"internal/service/accept_fleet_postgres_test.go":      "the time of a swap is only printed",
 	"internal/service/accept_nginx_test.go":               "nginx is waited for until it listens or ends",
 	"internal/service/accept_slow_test.go":                "limits of 300 ms end requests that would last for ever; each gets a minute",
-	"internal/service/store/suite_batches_test.go":                "an event arrives within milliseconds; it gets 30 s",
+	"internal/service/store/suite_batches_test.go":        "an event arrives within milliseconds; it gets 30 s",
 	"internal/service/web/browser_test.go":                "a page takes a second; a test in the browser gets three minutes",
 	"internal/service/work/faults_test.go":                "faults come at random moments, and the time of the run is only printed",
 	"internal/service/work/main_test.go":                  "a docket takes seconds; it gets five minutes",
