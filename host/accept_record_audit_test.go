@@ -212,7 +212,7 @@ func TestAccept_RE1_TheFirstDivergenceOfAnAuditIsToldByField(t *testing.T) {
 		t.Errorf("%+v", d.Fields)
 	}
 	// Who leads is the host's own affair: no call differs, but what the state becomes.
-	other.Audit.Rubric = strings.Replace(header.Audit.Rubric, "judges: [low, high]", "judges: [low, high]\n      lead: low", 1)
+	other.Audit.Rubric = strings.Replace(header.Audit.Rubric, "judges: [low, high]", "judges: [low, high]\n    lead: low", 1)
 	d = divergence(t, &other, store, list[0])
 	if d == nil || !d.Audit || d.Where != "the state after a merge" {
 		t.Errorf("%+v", d)

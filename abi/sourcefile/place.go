@@ -76,12 +76,13 @@ func around(text string, from, dot int) (Place, bool) {
 	for end < len(text) && (isLetter(text[end]) || end > dot+1 && isDigit(text[end])) {
 		end++
 	}
+	// What follows is looked at before the path: most dots are no places, and paths are long.
+	if end == dot+1 || end-dot > 1+maxExtensionBytes || end == len(text) || text[end] != ':' && text[end] != '(' && text[end] != '"' {
+		return Place{}, false
+	}
 	p := Place{Start: dot}
 	for p.Start > from && dot-p.Start < maxPathBytes && !endsPath(text[p.Start-1]) {
 		p.Start--
-	}
-	if end == dot+1 || end-dot > 1+maxExtensionBytes || end == len(text) {
-		return Place{}, false
 	}
 	digits, python := end+1, false
 	switch rest := text[end:]; {
@@ -93,7 +94,7 @@ func around(text string, from, dot int) (Place, bool) {
 		}
 	case strings.HasPrefix(rest, ":line "):
 		digits = end + len(":line ")
-	case rest[0] != ':' && rest[0] != '(':
+	case rest[0] == '"':
 		return Place{}, false
 	}
 	p.Line, p.End = number(text, digits)

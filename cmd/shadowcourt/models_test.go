@@ -227,7 +227,7 @@ func TestWhatIsToldOfModels(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), "shadowcourt", "try", docket, "--models", "none.yaml")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), userEnv(t)...)
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "--models: open none.yaml: no such file") {
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "--models: none.yaml: can't be read: no such file") {
 		t.Errorf("%v: %s", err, out)
 	}
 }

@@ -60,12 +60,7 @@ type ResumeError struct {
 }
 
 func (e *ResumeError) Error() string {
-	var fault *FaultError
-	var other *DocketError
-	switch {
-	case errors.As(e.Err, &fault):
-		return fmt.Sprintf("%s: %v; nothing was changed: to continue with what is before it, keep a copy and cut the file: head -n %d", e.File, e.Err, fault.Line-1)
-	case errors.As(e.Err, &other):
+	if _, other := errors.AsType[*DocketError](e.Err); other {
 		return fmt.Sprintf("the docket does not begin with the cases of %s: %v", e.File, e.Err)
 	}
 	return e.File + ": " + e.Err.Error()
@@ -92,7 +87,7 @@ func (e *FaultError) Error() string {
 	if e.Line == 1 {
 		return "it is no journal of a run: " + e.Err.Error()
 	}
-	return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+	return fmt.Sprintf("line %d: %v; nothing was changed: to continue with what is before it, keep a copy and cut the file: head -n %d", e.Line, e.Err, e.Line-1)
 }
 
 func (e *FaultError) Unwrap() error { return e.Err }

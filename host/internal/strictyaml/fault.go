@@ -44,7 +44,11 @@ type Error struct {
 	Path    string // the data path, such as edges[3].to; empty for the whole file
 	Code    abi.Code
 	Message string // for people, without the path
+	Err     error  // of a file that can't be read; nil otherwise
 }
+
+// Unwrap gives the error of the file system.
+func (e *Error) Unwrap() error { return e.Err }
 
 // Error gives file:line:column, path, message and code in one line.
 func (e *Error) Error() string {
@@ -116,7 +120,7 @@ func ReadFile(path string, maxBytes int, open func(path string) (fs.File, error)
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathErr.Err
 	}
-	return nil, Errors{{File: path, Code: CodeUnreadable, Message: "can't be read: " + err.Error()}}
+	return nil, Errors{{File: path, Code: CodeUnreadable, Message: "can't be read: " + err.Error(), Err: err}}
 }
 
 // Position is a place in a file. Lines and columns count from 1, columns in characters; 0 is unknown.

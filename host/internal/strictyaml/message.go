@@ -45,7 +45,7 @@ func Message(file string, data []byte, decode func(message []byte) error, lists 
 	}
 	for _, p := range invalid.Problems {
 		if at := locate(root, p.Path, p.Code == abi.CodeDuplicateKey); !w.rejected[at] { // said already
-			w.faults = append(w.faults, &Error{file, at.Line, at.Column, p.Path.String(), p.Code, p.Detail})
+			w.faults = append(w.faults, &Error{File: file, Line: at.Line, Column: at.Column, Path: p.Path.String(), Code: p.Code, Message: p.Detail})
 		}
 	}
 	return w.faults

@@ -151,7 +151,7 @@ func (r *Reader) Fail(v *Node, path string, code abi.Code, format string, args .
 		}
 		r.broken[path] = true
 	}
-	r.Faults = append(r.Faults, &Error{r.File, v.Line, v.Column, path, code, fmt.Sprintf(format, args...)})
+	r.Faults = append(r.Faults, &Error{File: r.File, Line: v.Line, Column: v.Column, Path: path, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
 // FailAt notes a fault of what values mean at the place of a path, unless the value there, or what holds it, was rejected before.
@@ -160,7 +160,7 @@ func (r *Reader) FailAt(path string, code abi.Code, format string, args ...any) 
 		return
 	}
 	at := r.Places.At(path)
-	r.Faults = append(r.Faults, &Error{r.File, at.Line, at.Column, path, code, fmt.Sprintf(format, args...)})
+	r.Faults = append(r.Faults, &Error{File: r.File, Line: at.Line, Column: at.Column, Path: path, Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
 // Broken says whether the value at a path, or what holds it below the whole file, was rejected by [Reader.Fail].
