@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // foreign is a well-known format that cannot be read.
@@ -41,9 +42,11 @@ func foreignBytes(head []byte) *foreign {
 			return &foreign{kind.name, kind.hint}
 		}
 	}
-	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte(markUTF8)))
-	readable := len(text) > 1 && bytes.IndexByte([]byte("{[<"), text[0]) >= 0 && text[1] != 0 // one bad line is its reader's to reject
-	if bytes.IndexByte(head, 0) >= 0 && !readable {                                           // UTF-16 without a mark has zeros, too
+	if zero := bytes.IndexByte(head, 0); zero >= 0 { // UTF-16 without a mark has zeros, too
+		text := bytes.TrimSpace(bytes.TrimPrefix(head[:zero], []byte(markUTF8)))
+		if len(text) > 1 && bytes.IndexByte([]byte("{[<"), text[0]) >= 0 && utf8.Valid(text) {
+			return nil // one bad line is its reader's to reject
+		}
 		return &foreign{"binary data", noTestsHint}
 	}
 	return nil
