@@ -14,7 +14,7 @@ type (
 	// Error is one fault, or one warning of [Lint].
 	Error = strictyaml.Error
 	// Errors are all faults of a file, sorted by line and column. It is the type of the errors of [Parse].
-	Errors = strictyaml.Errors
+	Errors = strictyaml.Errors //nolint:errname // as programs know it
 	// Position is a place in a file. Lines and columns count from 1, columns in characters; 0 is unknown.
 	Position = strictyaml.Position
 )

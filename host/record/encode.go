@@ -144,7 +144,6 @@ func (s *sealer) seal(e *Entry) ([]byte, error) {
 	return s.sealPayload(payload)
 }
 
-//nolint:contextcheck // the library has one for keys that are elsewhere: these do not wait
 func (s *sealer) sealPayload(payload []byte) ([]byte, error) {
 	envelope, err := s.signer.SignPayload(context.Background(), payloadType, payload)
 	if err != nil {

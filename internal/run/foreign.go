@@ -42,8 +42,8 @@ func foreignBytes(head []byte) *foreign {
 			return &foreign{kind.name, kind.hint}
 		}
 	}
-	if zero := bytes.IndexByte(head, 0); zero >= 0 { // UTF-16 without a mark has zeros, too
-		text := bytes.TrimSpace(bytes.TrimPrefix(head[:zero], []byte(markUTF8)))
+	if before, _, found := bytes.Cut(head, []byte{0}); found { // UTF-16 without a mark has zeros, too
+		text := bytes.TrimSpace(bytes.TrimPrefix(before, []byte(markUTF8)))
 		if len(text) > 1 && bytes.IndexByte([]byte("{[<"), text[0]) >= 0 && utf8.Valid(text) {
 			return nil // one bad line is its reader's to reject
 		}

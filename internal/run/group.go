@@ -24,11 +24,13 @@ type groupRule struct {
 var groupRules = []groupRule{
 	{
 		"does not build",
-		[]string{"[build failed]", "[setup failed]"}, regexp.MustCompile(`(?m)^(?:\S*/)?([\w.-]+\.go):\d+(?::\d+)?: (.+)$`), nil,
+		[]string{"[build failed]", "[setup failed]"},
+		regexp.MustCompile(`(?m)^(?:\S*/)?([\w.-]+\.go):\d+(?::\d+)?: (.+)$`), nil,
 	},
 	{
 		"panic",
-		[]string{"panic: "}, regexp.MustCompile(`(?m)^panic: (.+?)(?: \[recovered(?:, repanicked)?\])?$`),
+		[]string{"panic: "},
+		regexp.MustCompile(`(?m)^panic: (.+?)(?: \[recovered(?:, repanicked)?\])?$`),
 		regexp.MustCompile(`(?m)^((?:[\w.~-]+/)+[\w.~-]+\.(?:\(\*?\w+\)\.)?\w+)(?:\[\.\.\.\])?(?:\.\w+)*\(`),
 	},
 	{
@@ -54,7 +56,8 @@ var groupRules = []groupRule{
 	{"full disk", []string{"no space left on device", "ENOSPC"}, regexp.MustCompile(`\b(no space left on device|ENOSPC)\b`), nil},
 	{
 		"missing program",
-		[]string{"exec: "}, regexp.MustCompile(`\bexec: "?([\w./-]+)"?: (executable file not found in \$PATH|no such file or directory)`), nil,
+		[]string{"exec: "},
+		regexp.MustCompile(`\bexec: "?([\w./-]+)"?: (executable file not found in \$PATH|no such file or directory)`), nil,
 	},
 	{"missing time zone", []string{"unknown time zone"}, regexp.MustCompile(`\b(unknown time zone \S+)`), nil},
 	{"too many open files", []string{"too many open files", "EMFILE"}, regexp.MustCompile(`\b(too many open files|EMFILE)\b`), nil},

@@ -87,7 +87,7 @@ func Open(ctx context.Context, config Config) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	trials := 0
+	var trials int
 	if r.journal, trials, r.replaces, err = config.openJournal(parts); err != nil {
 		return nil, err
 	}

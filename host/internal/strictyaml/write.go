@@ -32,12 +32,12 @@ func Marshal(v any) ([]byte, error) {
 
 // node gives a value as it is written; nil where it is left out.
 func node(v reflect.Value) *Node {
-	if writer, ok := v.Interface().(Writer); ok {
+	if writer, ok := reflect.TypeAssert[Writer](v); ok {
 		if v = reflect.ValueOf(writer.WriteYAML()); !v.IsValid() {
 			return nil
 		}
 	}
-	if duration, ok := v.Interface().(time.Duration); ok {
+	if duration, ok := reflect.TypeAssert[time.Duration](v); ok {
 		return text(duration.String())
 	}
 	switch v.Kind() {

@@ -69,15 +69,17 @@ func OptionVar(f *pflag.FlagSet, text *string, name, usage string, options ...Op
 	if *text != "" {
 		usage += fmt.Sprintf(" (default %q)", *text)
 	}
+	var described strings.Builder
+	described.WriteString(usage)
 	for i := range options {
 		o := &options[i]
-		usage += "\n  ," + o.name
+		described.WriteString("\n  ," + o.name)
 		if o.value != "" {
-			usage += "=" + o.value
+			described.WriteString("=" + o.value)
 		}
-		usage += "  " + o.usage
+		described.WriteString("  " + o.usage)
 	}
-	f.VarPF(&optionValue{text: text, options: options}, name, "", usage).DefValue = "" // the usage has it before the options
+	f.VarPF(&optionValue{text: text, options: options}, name, "", described.String()).DefValue = "" // the usage has it before the options
 }
 
 // Alias adds a hidden flag, the earlier spelling of an option.

@@ -19,7 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
 )
 
-// New is the command `login` of the program's version.
+// NewLogin is the command `login` of the program's version.
 func NewLogin(s cli.Streams, version string) *cobra.Command {
 	var remove bool
 	cmd := &cobra.Command{

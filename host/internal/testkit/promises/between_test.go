@@ -295,8 +295,9 @@ func atJudge(spoil func(*abi.JudgeResponse)) func(*testing.T) error {
 			t.Fatal(err)
 		}
 		var rejected struct {
-			Path, Code string
-			Problems   int
+			Path     string `json:"path"`
+			Code     string `json:"code"`
+			Problems int    `json:"problems"`
 		}
 		if err := json.Unmarshal(log.Bytes(), &rejected); err != nil || rejected.Problems != 1 {
 			t.Fatalf("%v: %s", err, &log)

@@ -36,7 +36,7 @@ func subject() *abi.Case {
 func (c *cast) Call(_ context.Context, _ string, call abi.Call, request []byte) (sandbox.Output, error) {
 	var message []byte
 	var err error
-	switch call { //nolint:exhaustive // the other is of edges
+	switch call {
 	case abi.CallNode:
 		message, err = answer(codec.DecodeNodeRequest, codec.AppendNodeResponse, c.node)(request)
 	case abi.CallContest:
