@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -133,11 +134,28 @@ func (v *optionValue) Set(text string) error {
 			return fmt.Errorf("%s=%s: %w", name, value, err)
 		}
 	}
+	if last > 1 && optionLike.MatchString(words[last-1]) && !strings.HasPrefix(text, "exec:") {
+		return fmt.Errorf("unknown option %q: behind a comma there may be %s", words[last-1], strings.Join(v.known(), ", "))
+	}
 	v.given = append(v.given, words[last:]...)
 	if last > 0 {
 		*v.text = strings.Join(words[:last], ",")
 	}
 	return nil
+}
+
+// optionLike is what is more likely a slip in an option than the end of a file's name with a comma.
+var optionLike = regexp.MustCompile(`^[a-z][a-z-]*(=.*)?$`)
+
+func (v *optionValue) known() []string {
+	var forms []string
+	for _, o := range v.options {
+		if o.value != "" {
+			o.name += "=" + o.value
+		}
+		forms = append(forms, o.name)
+	}
+	return forms
 }
 
 func (v *optionValue) option(name string) *Option {

@@ -81,7 +81,7 @@ func newSchema(s cli.Streams) *cobra.Command {
 		Long: `Print the JSON Schema (draft 2020-12) of an artifact of the contract, or of the file of a
 rubric; without a name, list the names. The schemas are necessary, not sufficient: rules
 across fields and across artifacts stand in abi/SPEC.md, those of rubrics in docs/measuring.md.`,
-		Example: "  shadowcourt schema verdict",
+		Example: "  shadowcourt pipeline schema verdict",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return cli.InputError(fmt.Errorf("schema takes one artifact or none; see `%s --help`", cmd.CommandPath()))
@@ -99,7 +99,7 @@ across fields and across artifacts stand in abi/SPEC.md, those of rubrics in doc
 				text, ok = audit.Schema(), true
 			}
 			if !ok {
-				return cli.InputError(fmt.Errorf("there is no artifact %q; `shadowcourt schema` lists them", args[0]))
+				return cli.InputError(fmt.Errorf("there is no artifact %q; `shadowcourt pipeline schema` lists them", args[0]))
 			}
 			_, err := s.Out.Write(text)
 			return err

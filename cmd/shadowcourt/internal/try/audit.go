@@ -29,6 +29,8 @@ func (o *tryOptions) auditFlag(cmd *cobra.Command) {
 	f.StringVar(&o.audit.rubric, "audit", "", "audit the opinion of every verdict by the `RUBRIC`, a file or the name of a shipped one, and --record the audit "+
 		"with its trial, see 'shadowcourt audit --help'")
 	f.Lookup("audit").NoOptDefVal = open.ShippedRubric
+	f.StringVar(&o.audit.rubric, "rubric", "", "") // the earlier spelling of the value
+	f.Lookup("rubric").Hidden = true
 }
 
 // checkAudit reads the values of a switch, and rejects flags that contradict each other.
