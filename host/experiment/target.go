@@ -100,7 +100,7 @@ func (l *Lab) failureOf(c *abi.Case) (*failure, error) {
 	case len(found) == 0:
 		return nil, l.noRunner(c)
 	case len(found) > 1:
-		return nil, fmt.Errorf("both %s and %s could run the test: choose one with --runner", found[0].toolchain.about(), found[1].toolchain.about())
+		return nil, fmt.Errorf("both %s and %s could run the test: choose one with --experiments all,runner=NAME", found[0].toolchain.about(), found[1].toolchain.about())
 	}
 	f := found[0]
 	f.fingerprint = casebook.Take(casebook.Failure{Subject: c.Subject, Test: f.group + "." + f.name, Texts: texts(c.Documents)}).Exact

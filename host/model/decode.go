@@ -209,10 +209,10 @@ func (c checker) model(path string, m *Model) {
 		"an answer of %d tokens leaves no room for a question in context_tokens: %d", m.AnswerTokens, m.ContextTokens)
 	switch p := c.definition.Providers[m.Provider]; {
 	case p == nil:
-		c.failIf(m.Provider != "", path+".provider", "there is no provider %q; there are %s", strictyaml.Clip(m.Provider),
-			cmp.Or(strings.Join(slices.Sorted(maps.Keys(c.definition.Providers)), ", "), "none"))
+		c.failIf(m.Provider != "", path+".provider", "there is no provider %q; there are %s", c.Word(m.Provider),
+			c.Word(cmp.Or(strings.Join(slices.Sorted(maps.Keys(c.definition.Providers)), ", "), "none")))
 	case p.API != OpenAI:
-		c.failIf(m.Schemas == SchemaByJSONObject, path+".schemas", "the provider %s has the api %s, which has no json_object: use provider or prompt", m.Provider, p.API)
+		c.failIf(m.Schemas == SchemaByJSONObject, path+".schemas", "the provider %s has the api %s, which has no json_object: use provider or prompt", c.Word(m.Provider), p.API)
 	}
 }
 

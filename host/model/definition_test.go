@@ -170,6 +170,28 @@ m.yaml:5:10: models["three"]: want a mapping, not a text [wrong_type]`},
 	}
 }
 
+// A key that stands where a name, a field or a tag belongs is not shown either.
+func TestNoFaultShowsAKeyInTheWrongPlace(t *testing.T) {
+	t.Parallel()
+	const key = "sk-SECRETsecret1234567890abcdef"
+	const good = "providers:\n  h: {api: openai, url: 'http://127.0.0.1:1/v1'}\nmodels:\n  r: {provider: h, model: x, context_tokens: 9000, answer_tokens: 100}\n"
+	for name, edit := range map[string]string{
+		"a field":           strings.Replace(good, "api: openai", "api: openai, "+key+": x", 1),
+		"a field twice":     strings.Replace(good, "api: openai", "api: openai, "+key+": x, "+key+": x", 1),
+		"a field of a root": good + key + ": x\n",
+		"a tag":             strings.Replace(good, "api: openai", "api: openai, key_env: !"+key+" x", 1),
+		"a provider":        strings.Replace(good, "  h: ", "  "+key+": ", 1),
+		"a faulty provider": strings.Replace(good, "  h: {api: openai", "  "+key+": {api: no", 1),
+		"a model":           strings.Replace(strings.Replace(good, "  r: ", "  "+key+": ", 1), "100}", "0}", 1),
+		"its provider":      strings.Replace(good, "provider: h", "provider: "+key, 1),
+		"a parameter":       strings.Replace(good, "100}", "100, parameters: {"+key+": .nan}}", 1),
+	} {
+		if _, err := model.Parse("m.yaml", []byte(edit)); err == nil || strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Keys come from a file beside models.yaml, too.
 func TestKeyFile(t *testing.T) {
 	t.Parallel()

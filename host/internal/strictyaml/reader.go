@@ -151,7 +151,25 @@ func (r *Reader) Fail(v *Node, path string, code abi.Code, format string, args .
 		}
 		r.broken[path] = true
 	}
-	r.Faults = append(r.Faults, &Error{File: r.File, Line: v.Line, Column: v.Column, Path: path, Code: code, Message: fmt.Sprintf(format, args...)})
+	r.add(Position{v.Line, v.Column}, path, code, fmt.Sprintf(format, args...))
+}
+
+func (r *Reader) add(at Position, path string, code abi.Code, message string) {
+	if r.Secret {
+		path = longWord.ReplaceAllString(path, "…")
+	}
+	r.Faults = append(r.Faults, &Error{File: r.File, Line: at.Line, Column: at.Column, Path: path, Code: code, Message: message})
+}
+
+// longWord is longer than any key of a format with secrets, and may be one that stands in the wrong place.
+var longWord = regexp.MustCompile(`[^.,\[\]" ]{17,}`)
+
+// Word shows a key or a name of the file, short enough for a message. Of a file with secrets it shows no long one.
+func (r *Reader) Word(s string) string {
+	if r.Secret {
+		s = longWord.ReplaceAllString(s, "…")
+	}
+	return Clip(s)
 }
 
 // FailAt notes a fault of what values mean at the place of a path, unless the value there, or what holds it, was rejected before.
@@ -159,8 +177,7 @@ func (r *Reader) FailAt(path string, code abi.Code, format string, args ...any) 
 	if r.Broken(path) {
 		return
 	}
-	at := r.Places.At(path)
-	r.Faults = append(r.Faults, &Error{File: r.File, Line: at.Line, Column: at.Column, Path: path, Code: code, Message: fmt.Sprintf(format, args...)})
+	r.add(r.Places.At(path), path, code, fmt.Sprintf(format, args...))
 }
 
 // Broken says whether the value at a path, or what holds it below the whole file, was rejected by [Reader.Fail].
@@ -237,6 +254,6 @@ func (r *Reader) describe(v *Node) string {
 	case tag == "!!timestamp":
 		return value("a date; quote it to make it a text", "the date %s (quote it to make it a text)")
 	default:
-		return value("a value with a tag of its own", "%q with the tag ") + Clip(tag)
+		return value("a value with a tag of its own", "%q with the tag "+Clip(strings.ReplaceAll(tag, "%", "%%")))
 	}
 }

@@ -169,7 +169,7 @@ func (r *Reader) pairs(v *Node, path string, join func(path, key string) string,
 		case key.Kind != yaml.ScalarNode || key.ShortTag() != "!!str":
 			r.Wrong(key, join(path, key.Value), "a text as key")
 		case twice:
-			r.Fail(key, join(path, key.Value), duplicate, "%q was given in line %d already", Clip(key.Value), line)
+			r.Fail(key, join(path, key.Value), duplicate, "%q was given in line %d already", r.Word(key.Value), line)
 		default:
 			seen[key.Value] = key.Line
 			each(key, value)
