@@ -39,8 +39,8 @@ lab = $(GO) -C lab build -o $(CURDIR)/out/lab/ ./$(1) && out/lab/$(1)
 TEST := $(GO) test -vet=off -ldflags=-w
 
 # Packages that have goroutines of their own or guard what others share; of those that try many cases, the tests that are about it.
-RACE        = ./host/execlight ./host/model ./internal/quotes ./internal/disk $(addprefix ./host/internal/,court/registry sandbox/internal/pages court/traverse)
-RACE_SOME  := ./host ./host/casebook ./host/experiment/isolate ./host/record ./host/internal/court ./host/internal/sandbox
+RACE        = ./host/execlight ./host/model ./internal/quotes ./internal/disk $(addprefix ./host/internal/,court court/registry court/traverse sandbox/internal/pages)
+RACE_SOME  := ./host ./host/casebook ./host/experiment/isolate ./host/record ./host/internal/sandbox
 # The command starts few goroutines of its own, and needs a third of the time that compiling with the race detector takes. .ci/run leaves it out.
 RACE_COMMAND ?= ./cmd/shadowcourt ./cmd/shadowcourt/internal/try
 RACE_TESTS := Hammer|PL1_|PL11_ACandidateDecides|PL5|Cancelled|Signal|Progress|Interrupt|RE1_Workers|TwoStarts|CloseWaits|EngineClose|PruningDisturbs|ASpinningGuest|EnginesShare|CallersContext
