@@ -39,6 +39,99 @@ func expect(t *testing.T, want string, check func(*abi.Collector)) {
 
 var labels = []string{"product", "flake"}
 
+func item(content string) abi.IndictmentItem {
+	return abi.IndictmentItem{SourceRef: "log", Content: content, Weight: 0.5, Supports: "product", Element: abi.Fire}
+}
+
+func indictment(contents ...string) *abi.Indictment {
+	v := &abi.Indictment{ChargedDefectType: "product"}
+	for _, content := range contents {
+		v.Evidence = append(v.Evidence, item(content))
+	}
+	return v
+}
+
+func TestCheckIndictment(t *testing.T) {
+	t.Parallel()
+	light := &abi.LightAnswer{Classification: "product"}
+	var evidence []abi.Evidence
+	for _, content := range []string{"a", "b", "b"} {
+		i := item(content)
+		evidence = append(evidence, abi.Evidence{SourceRef: i.SourceRef, Content: i.Content, Supports: i.Supports, Element: i.Element, RelevanceConfidence: 1})
+	}
+	check := func(v *abi.Indictment) func(*abi.Collector) {
+		return func(c *abi.Collector) { abi.CheckIndictment(v, light, evidence, c) }
+	}
+	expect(t, "", check(indictment("b", "a", "b")))
+	expect(t, "", check(indictment()))
+	expect(t, "not_in_case evidence[1]", check(indictment("a", "a")))
+	for name, change := range map[string]func(*abi.IndictmentItem){
+		"source":  func(i *abi.IndictmentItem) { i.SourceRef = "lo"; i.Content = "ga" },
+		"label":   func(i *abi.IndictmentItem) { i.Supports = "flake" },
+		"element": func(i *abi.IndictmentItem) { i.Element = abi.Water },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := indictment("a")
+			change(&v.Evidence[0])
+			expect(t, "not_in_case evidence[0]", check(v))
+		})
+	}
+	other := indictment("x")
+	other.ChargedDefectType = "flake"
+	expect(t, "charge charged_defect_type\nnot_in_case evidence[0]", check(other))
+}
+
+func TestCheckDiscovery(t *testing.T) {
+	t.Parallel()
+	contains := func(document, quote string) (known, stands bool) { return document == "log", quote == "here" }
+	v := &abi.Discovery{Findings: []abi.Finding{
+		{Document: "log", Quote: "here", Supports: "product"},
+		{Document: "log", Quote: "here"},
+		{Document: "log", Quote: "not here", Supports: "guilt"},
+		{Document: "diff", Quote: "here"},
+	}}
+	expect(t, "not_a_label findings[2].supports\nnot_in_documents findings[2].quote\nnot_in_documents findings[3].document",
+		func(c *abi.Collector) { abi.CheckDiscovery(v, labels, nil, contains, c) })
+}
+
+func TestCheckCompletion(t *testing.T) {
+	t.Parallel()
+	models := []abi.ModelOffer{{Model: "small", ContextTokens: 100, AnswerTokens: 10}, {Model: "large", ContextTokens: 1000, AnswerTokens: 100}}
+	for _, tc := range []struct {
+		model  string
+		tokens int
+		want   string
+	}{
+		{"small", 10, ""},
+		{"large", 11, ""},
+		{"small", 11, "not_offered completion.answer_tokens"},
+		{"other", 1, "not_offered completion.model"},
+	} {
+		expect(t, tc.want, func(c *abi.Collector) {
+			abi.CheckCompletion(&abi.Completion{Model: tc.model, AnswerTokens: tc.tokens}, models, c)
+		})
+	}
+}
+
+func TestCheckChallenges(t *testing.T) {
+	t.Parallel()
+	contested := []abi.Challenge{{EvidenceIndex: 1, Challenge: "doubt", Severity: abi.Minor, By: "Bulwark"}}
+	v := []abi.Challenge{
+		{EvidenceIndex: 0},
+		{EvidenceIndex: 1, By: "Abyss"},
+		contested[0],
+		{EvidenceIndex: 1, Challenge: "another doubt", Severity: abi.Minor, By: "Bulwark"},
+		{EvidenceIndex: 2},
+	}
+	expect(t, "identity challenges[3].by\nevidence_index challenges[4].evidence_index",
+		func(c *abi.Collector) { abi.CheckChallenges("challenges", v, 2, nil, "Abyss", contested, c) })
+	expect(t, "evidence_index x[0].evidence_index\nidentity x[3].by\nevidence_index x[4].evidence_index",
+		func(c *abi.Collector) { abi.CheckChallenges("x", v, 2, []int{1}, "Abyss", contested, c) })
+	expect(t, "evidence_index x[0].evidence_index",
+		func(c *abi.Collector) { abi.CheckChallenges("x", v[:1], 2, []int{}, "Abyss", nil, c) })
+}
+
 func TestAFindingNamesOnlyAModelThatHasAnswered(t *testing.T) {
 	t.Parallel()
 	contains := func(string, string) (known, stands bool) { return true, true }

@@ -91,15 +91,22 @@ func TestAccept_HD2_PleaDealSkipsTheHearing(t *testing.T) {
 	}
 }
 
-func TestAccept_HD3_HD4_WhatTheBriefSaysGoesToHearing(t *testing.T) {
+func TestAccept_HD3_MotionToDismissGoesToHearing(t *testing.T) {
 	t.Parallel()
-	dismissed, _ := tried(t, "tour-dismiss")
-	if !dismissed.Passes[0].Brief.MotionToDismiss || !slices.Contains(dismissed.Result.Path, "HD3:hearing") {
-		t.Errorf("brief %+v, path %v", dismissed.Passes[0].Brief, dismissed.Result.Path)
+	outcome, _ := tried(t, "tour-dismiss")
+	if brief := outcome.Passes[0].Brief; !brief.MotionToDismiss || brief.AlternativeHypothesis != nil || !slices.Contains(outcome.Result.Path, "HD3:hearing") {
+		t.Errorf("brief %+v, path %v", brief, outcome.Result.Path)
 	}
-	argued, _ := tried(t, "tour-amend")
-	if argued.Passes[0].Brief.AlternativeHypothesis == nil || !slices.Contains(argued.Result.Path, "HD4:hearing") {
-		t.Errorf("brief %+v, path %v", argued.Passes[0].Brief, argued.Result.Path)
+}
+
+func TestAccept_HD4_AlternativeHypothesisGoesToHearing(t *testing.T) {
+	t.Parallel()
+	outcome, _ := tried(t, "tour-amend")
+	if brief := outcome.Passes[0].Brief; brief.AlternativeHypothesis == nil || brief.MotionToDismiss || !slices.Contains(outcome.Result.Path, "HD4:hearing") {
+		t.Errorf("brief %+v, path %v", brief, outcome.Result.Path)
+	}
+	if outcome.Passes[0].Hearing == nil {
+		t.Error("nothing was heard")
 	}
 }
 
@@ -147,30 +154,38 @@ func TestAccept_HD5_HearingEndsOnMaxRounds(t *testing.T) {
 	}
 }
 
-func TestAccept_HD6_HD7_AffirmKeepsTheChargeAndAmendChangesIt(t *testing.T) {
+func TestAccept_HD6_AffirmKeepsTheCharge(t *testing.T) {
 	t.Parallel()
-	last := func(o *trial.Trial) string { return o.Result.Path[len(o.Result.Path)-1] }
-	affirmed, _ := tried(t, "tour-affirm")
-	if got := affirmed.Result.Final; got.Status != trial.Affirmed || got.Classification != affirmed.Passes[0].Indictment.ChargedDefectType || last(affirmed) != "HD6:_done" {
-		t.Errorf("%+v by %s", got, last(affirmed))
+	outcome, _ := tried(t, "tour-affirm")
+	charge, got := outcome.Passes[0].Indictment.ChargedDefectType, outcome.Result.Final
+	if last := lastStep(outcome); got.Status != trial.Affirmed || got.Classification != charge || last != "HD6:_done" {
+		t.Errorf("%+v of the charge %s by %s", got, charge, last)
 	}
-	amended, _ := tried(t, "tour-amend")
-	if got := amended.Result.Final; got.Status != trial.Amended || got.Classification == amended.Result.Light.Classification ||
-		!slices.Contains(amended.Case.Labels, got.Classification) || last(amended) != "HD7:_done" {
-		t.Errorf("%+v by %s", got, last(amended))
-	}
+	contradicts(t, "contradiction") // affirms another label
 }
 
-func TestAccept_HD6_HD7_AVerdictThatContradictsItselfIsRejected(t *testing.T) {
+func TestAccept_HD7_AmendChangesTheChargeToAnotherLabel(t *testing.T) {
 	t.Parallel()
-	h := open(t, host.Config{Pipeline: behave(t, "specter", "verdict", "contradiction")})
-	outcome := try(t, h, dispute())
+	outcome, _ := tried(t, "tour-amend")
+	charge, got := outcome.Passes[0].Indictment.ChargedDefectType, outcome.Result.Final
+	if last := lastStep(outcome); got.Status != trial.Amended || got.Classification == charge || !slices.Contains(outcome.Case.Labels, got.Classification) || last != "HD7:_done" {
+		t.Errorf("%+v of the charge %s by %s", got, charge, last)
+	}
+	contradicts(t, "no change") // amends to the charge itself
+}
+
+func lastStep(outcome *trial.Trial) string { return outcome.Result.Path[len(outcome.Result.Path)-1] }
+
+// contradicts has the judge give a verdict that contradicts itself, which is rejected.
+func contradicts(t *testing.T, how string) {
+	t.Helper()
+	outcome := try(t, open(t, host.Config{Pipeline: behave(t, "specter", "verdict", how)}), dispute())
 	if got := outcome.Result.Final; got.Status != trial.Mistrial || got.Cause != "invalid_artifact" {
-		t.Fatalf("%+v", got)
+		t.Fatalf("%s: %+v", how, got)
 	}
 	p := outcome.Result.Error.Problems
 	if len(p) != 1 || p[0].Path != "artifact.verdict.final_classification" || p[0].Code != abi.CodeClassification {
-		t.Errorf("problems %+v", p)
+		t.Errorf("%s: problems %+v", how, p)
 	}
 }
 

@@ -59,6 +59,16 @@ func (l laboratory) Why(*abi.Case) string { return l.why }
 
 func (laboratory) Digest() string { return "the same world" }
 
+// totalFails is a case of a failing test that Light takes for a product bug.
+func totalFails() abi.Case {
+	return abi.Case{
+		ID: "total", Subject: "TestTotal fails", Labels: []string{"pb001", "ab001", "si001", "nd001"},
+		Light:     &abi.LightAnswer{Classification: "pb001", Confidence: 0.7},
+		Evidence:  []abi.Evidence{{SourceRef: "assertion:log:L1", Content: "cart_test.go:12: got 1, want 2", RelevanceConfidence: 0.6, Supports: "pb001", Element: abi.Water}},
+		Documents: []abi.Document{{Name: "log", Text: "cart_test.go:12: got 1, want 2\n--- FAIL: TestTotal (0.00s)\n"}},
+	}
+}
+
 // The shipped personas ask for experiments, and what these show decides the case against Light and the log.
 func TestAccept_EX7_ThePersonasAskUntilTheCaseIsSettled(t *testing.T) {
 	t.Parallel()
@@ -91,12 +101,7 @@ func TestAccept_EX7_ThePersonasAskUntilTheCaseIsSettled(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			c := abi.Case{
-				ID: "total", Subject: "TestTotal fails", Labels: []string{"pb001", "ab001", "si001", "nd001"},
-				Light:     &abi.LightAnswer{Classification: "pb001", Confidence: 0.7},
-				Evidence:  []abi.Evidence{{SourceRef: "assertion:log:L1", Content: "cart_test.go:12: got 1, want 2", RelevanceConfidence: 0.6, Supports: "pb001", Element: abi.Water}},
-				Documents: []abi.Document{{Name: "log", Text: "cart_test.go:12: got 1, want 2\n--- FAIL: TestTotal (0.00s)\n"}},
-			}
+			c := totalFails()
 			h := open(t, host.Config{Profile: p, Experiments: laboratory{profile: p, world: tc.world}})
 			result := try(t, h, c).Result
 			if result.Final.Status != trial.Amended || result.Final.Classification != tc.label || result.Final.Confidence < 0.6 { // a changed test may also have found an old bug

@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/profile"
 )
 
 // spy collects what the modules get.
@@ -102,6 +106,46 @@ func TestAccept_CT3_EachPersonaContestsExactlyItsItems(t *testing.T) {
 	}
 }
 
+// Who contests only items whose sources were measured is not asked, unless one claims a quote that is not there. A single stranger among
+// them brings all of the persona's items into the call.
+func TestAccept_CT3_MeasuredItemsAreContestedAtTheHearingAlone(t *testing.T) {
+	t.Parallel()
+	c, words := elements()
+	p := &abi.Profile{Name: "measured", SignalCap: 1}
+	for _, e := range c.Evidence {
+		p.Sources = append(p.Sources, abi.SourceReliability{Source: e.SourceRef, Share: 1, Stated: &abi.LogitMap{Slope: 1}, Cap: 1})
+	}
+	for name, tc := range map[string]struct {
+		item int
+		ref  string
+		by   map[abi.Element]string
+	}{
+		"all are measured":   {2, "witness-earth", nil},
+		"a stranger":         {2, "stranger", map[abi.Element]string{abi.Fire: "abyss", abi.Earth: "abyss", abi.Diamond: "abyss"}},
+		"a claimed quote":    {3, "witness-air:log:L1", map[abi.Element]string{abi.Air: "bulwark"}},
+		"a name that begins": {1, "witness-watery", map[abi.Element]string{abi.Water: "challenger"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			own, s := c, &spy{}
+			own.Evidence = slices.Clone(c.Evidence)
+			own.Evidence[tc.item].SourceRef = tc.ref
+			h := open(t, host.Config{Profile: p, Observe: s.observe, Pipeline: behave(t, "bulwark", "hearing", "quarrel")})
+			outcome := try(t, h, own)
+			got := contesters(s, words)
+			for e := range words {
+				if by := strings.Join(got[e], " "); by != tc.by[e] {
+					t.Errorf("the item of %s is contested by %q, want %q", e, by, tc.by[e])
+				}
+			}
+			hearing := outcome.Passes[0].Hearing
+			if hearing == nil || !slices.ContainsFunc(hearing.Rounds[0].NewChallenges, func(ch abi.Challenge) bool { return ch.By == "bulwark" && ch.EvidenceIndex == 0 }) {
+				t.Errorf("a measured item can't be challenged at the hearing: %+v", hearing)
+			}
+		})
+	}
+}
+
 func TestAccept_CT6_DiscoverySeesNoConclusion(t *testing.T) {
 	t.Parallel()
 	c := dispute()
@@ -141,5 +185,51 @@ func TestAccept_CT6_DiscoverySeesNoConclusion(t *testing.T) {
 	// The same words are in what the prosecution sees: the search finds what is there.
 	if first := s.of(abi.CallNode, "challenger")[0].Input; !bytes.Contains(first, []byte("reasoning-sentinel")) || !bytes.Contains(first, float) {
 		t.Error("the prosecution does not see Light's artifacts")
+	}
+}
+
+// Modules get the tables of experiments where they can use them: with offers or with results, and not otherwise.
+func TestTablesOfExperimentsComeWithOffersAndResults(t *testing.T) {
+	t.Parallel()
+	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		experiments host.Experiments
+		with        bool // each persona has offers or results
+	}{
+		"none can be run": {nil, false},
+		"it fails again":  {laboratory{profile: p, world: func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeSame }}, true},
+	} {
+		s := &spy{}
+		try(t, open(t, host.Config{Profile: p, Experiments: tc.experiments, Observe: s.observe}), totalFails())
+		with, without, contests := 0, 0, 0
+		for _, r := range s.calls {
+			switch r.Call {
+			case abi.CallNode:
+				req, err := codec.DecodeNodeRequest(r.Input, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch usable := len(req.Offers) + len(req.Case.Experiments); {
+				case usable == 0 && len(req.Profile.Experiments) == 0:
+					without++
+				case usable > 0 && len(req.Profile.Experiments) == len(p.Experiments):
+					with++
+				default:
+					t.Errorf("%s: %s has %d tables beside %d offers and results", name, r.Node, len(req.Profile.Experiments), usable)
+				}
+			case abi.CallContest:
+				req, err := codec.DecodeContestRequest(r.Input, 0)
+				if contests++; err != nil || req.Profile == nil || len(req.Profile.Experiments) > 0 {
+					t.Errorf("%s: a contest gets %+v, %v", name, req.Profile, err)
+				}
+			default:
+			}
+		}
+		if contests == 0 || (with > 0) != tc.with || (without > 0) == tc.with {
+			t.Errorf("%s: %d calls with tables, %d without, %d contests", name, with, without, contests)
+		}
 	}
 }

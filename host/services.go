@@ -63,7 +63,8 @@ type Models = court.Models
 
 // Experiments runs the tests of a case again for personas that were granted it. It must be safe for concurrent use.
 //
-//	// Offers are the experiments that can be run for the case, the cheapest first; the same for the same case.
+//	// Offers are the experiments that can be run for the case, the cheapest first; the same for the same case. None where
+//	// nothing can be run.
 //	Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentOffer, error)
 //	// Why says in a line why nothing is offered for the case, or not every experiment; empty if all are.
 //	Why(subject *abi.Case) string

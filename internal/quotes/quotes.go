@@ -44,7 +44,7 @@ func (d *Documents) Contains(name, quote string) (known, stands bool) {
 	return false, false
 }
 
-// Quote looks an item up: in the document that its source names, else in all.
+// Quote looks an item up in all documents. Where none has a line of it, the source may still claim one of them.
 func (d *Documents) Quote(sourceRef, content string) (abi.QuoteStatus, string) {
 	lines := quotable(content)
 	for i := range d.list {

@@ -41,6 +41,32 @@ func TestWhatStands(t *testing.T) {
 	}
 }
 
+func TestQuotesAreLookedUpAsTheContractSays(t *testing.T) {
+	t.Parallel()
+	d := quotes.Of([]abi.Document{{Name: "log", Text: "a  first\tline\r\nshort\nthe\u00a0last line\n"}, {Name: "x", Text: "elsewhere it stands\n"}})
+	for _, test := range []struct {
+		ref, content string
+		status       abi.QuoteStatus
+		document     string
+	}{
+		{"log:L1", "a first line", abi.QuoteStands, "log"},
+		{"witness", "  the last\n line", abi.QuoteStands, "log"}, // `the last` has 8 characters
+		{"witness", "the first\nelsewhere   it", abi.QuoteStands, "x"},
+		{"witness", "short", abi.QuoteStands, "log"}, // no line of 8 characters: as a whole
+		{"witness", "short\nnot there at all", abi.QuoteUnclaimed, ""},
+		{"log", "not there at all", abi.QuoteAbsent, "log"},
+		{"log#3", "not there at all", abi.QuoteAbsent, "log"},
+		{"frame:log:L3", "not there at all", abi.QuoteAbsent, "log"},
+		{"frame:log", "not there at all", abi.QuoteUnclaimed, ""},
+		{"logs", "not there at all", abi.QuoteUnclaimed, ""},
+		{"log", "", abi.QuoteAbsent, "log"},
+	} {
+		if status, document := d.Quote(test.ref, test.content); status != test.status || document != test.document {
+			t.Errorf("%s %q: %s in %q, want %s in %q", test.ref, test.content, status, document, test.status, test.document)
+		}
+	}
+}
+
 func TestTheLineOfAQuote(t *testing.T) {
 	t.Parallel()
 	d := quotes.Of([]abi.Document{{Name: "log", Text: "one\n  two\tthree   four \nfive six\n"}})

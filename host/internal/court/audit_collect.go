@@ -28,7 +28,7 @@ func (t *auditTrial) collect(ctx context.Context, node *pipeline.Node, visit int
 	for i, id := range node.Personas {
 		persona, _ := t.graph.Definition().Persona(id)
 		at := abi.Position{Node: node.Name, Pass: visit, Sequence: i}
-		branches[i] = branch{who: id, module: persona.Module, run: func(v *invoker) (*abi.Update, error) {
+		branches[i] = branch{who: id, run: func(v *invoker) (*abi.Update, error) {
 			req := &abi.NodeRequest{
 				Node: node.Name, Family: abi.FamilyCollect, Persona: identity(persona),
 				Case: abi.CaseView{Labels: labels, Documents: t.documents}, Params: Params(node.With),

@@ -59,7 +59,7 @@ func (t *auditTrial) askJudges(ctx context.Context, node *pipeline.Node, visit i
 func (t *auditTrial) judgeBranch(node *pipeline.Node, judge *audit.Judge, criteria []*audit.Criterion, evidence []abi.Evidence) branch {
 	req := judgeRequest(judge, criteria)
 	req.Opinion, req.Evidence = t.opinion.Opinion, evidence
-	return branch{who: judge.ID, module: judge.Module, run: func(v *invoker) (*abi.Update, error) {
+	return branch{who: judge.ID, run: func(v *invoker) (*abi.Update, error) {
 		opinions, err := v.judge(t.ttl, node, judge.Module, req)
 		if err != nil {
 			return nil, err

@@ -157,8 +157,8 @@ func (t *auditTrial) Ask(_ context.Context, node *pipeline.Node, edges []*pipeli
 
 // branch is what one persona or judge does at a node.
 type branch struct {
-	who, module string
-	run         func(v *invoker) (*abi.Update, error)
+	who string
+	run func(v *invoker) (*abi.Update, error)
 }
 
 // maxBranches is how many branches run at once: each has an instance of its

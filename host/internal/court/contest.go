@@ -60,22 +60,23 @@ func (t *Trial) contest(node *pipeline.Node) error {
 
 func (t *Trial) contestItems(node *pipeline.Node, p *pipeline.Persona, assigned []*pipeline.Persona) error {
 	indictment := t.pass.Indictment
-	req := &abi.ContestRequest{
-		Persona: identity(p), ChargedDefectType: indictment.ChargedDefectType, Labels: t.subject.Labels,
-		Params: Params(node.With), Profile: withoutTables(t.profile),
-	}
 	var indexes []int
+	var items []abi.ContestItem
 	for i, by := range assigned {
 		if by == p {
 			indexes = append(indexes, i)
-			req.Items = append(req.Items, abi.ContestItem{EvidenceIndex: i, Item: indictment.Evidence[i], Exhibit: t.pass.Exhibits[i]})
+			items = append(items, abi.ContestItem{EvidenceIndex: i, Item: indictment.Evidence[i], Exhibit: t.pass.Exhibits[i]})
 		}
 	}
-	if len(indexes) == 0 || t.measured(req.Items) {
+	if len(items) == 0 || t.measured(items) {
 		return nil
 	}
 	if t.expired() {
 		return errTTL
+	}
+	req := &abi.ContestRequest{
+		Persona: identity(p), ChargedDefectType: indictment.ChargedDefectType, Labels: t.subject.Labels, Items: items,
+		Params: Params(node.With), Profile: withoutTables(t.profile),
 	}
 	challenges, err := t.contestBy(t.ttl, node, p, req, func(list []abi.Challenge, c *abi.Collector) {
 		abi.CheckChallenges("challenges", list, len(indictment.Evidence), indexes, p.ID, nil, c)
@@ -92,8 +93,10 @@ func (t *Trial) contestItems(node *pipeline.Node, p *pipeline.Persona, assigned 
 	return nil
 }
 
-// measured says whether the profile has measured the source of each item, and none of them quotes what stands nowhere: what such an item
-// is worth is known, whatever is said of it, so that a contest could change nothing.
+// measured says whether the profile has measured the source of every item, and no item quotes what stands nowhere. A profile states
+// what the word of a measured source is worth whatever its items say, so that no challenge in a contest could change anything. Whoever
+// wants to challenge such an item all the same does it in the brief or at the hearing. One unmeasured item brings all of the persona's
+// items into the call, since an item can repeat or contradict a measured one.
 func (t *Trial) measured(items []abi.ContestItem) bool {
 	return !slices.ContainsFunc(items, func(i abi.ContestItem) bool {
 		return i.Exhibit.Quote == abi.QuoteAbsent || odds.Source(t.profile, odds.SourceKey(i.Item.SourceRef)) == nil

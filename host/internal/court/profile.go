@@ -64,8 +64,8 @@ func (d *domain) standingSignals(subject *abi.Case, evidence []abi.Evidence) (li
 	return list, read
 }
 
-// withoutTables leaves the tables of experiments out of a profile. Where none was run and none is offered they change no answer, and are
-// most of what a module would decode.
+// withoutTables is a profile without its tables of experiments. In a call in which none is offered and none was run before they change
+// no answer, and are most of what a module would decode.
 func withoutTables(p *abi.Profile) *abi.Profile {
 	if p == nil || len(p.Experiments) == 0 {
 		return p

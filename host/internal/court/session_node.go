@@ -13,6 +13,8 @@ import (
 // nodeWithWishes makes a node call. Where the module answers with an experiment or a completion, that is done first and the call is
 // made again, with the result: so no instance of a module waits while tests run or models answer. Each experiment is run once in a trial.
 func (v *invoker) nodeWithWishes(ctx context.Context, module string, req *abi.NodeRequest) (*abi.NodeResponse, error) {
+	profile := req.Profile
+	defer func() { req.Profile = profile }() // whole for who is asked next: the fallback, or the same module again
 	req.Completions = nil
 	var wish abi.NodeResponse // what the module answered
 	for {
@@ -20,11 +22,10 @@ func (v *invoker) nodeWithWishes(ctx context.Context, module string, req *abi.No
 		if err := v.prepare(ctx, b, req, &wish); err != nil {
 			return nil, callError(err)
 		}
-		sent := *req
-		if len(req.Offers) == 0 && len(req.Case.Experiments) == 0 {
-			sent.Profile = withoutTables(req.Profile)
+		if req.Profile = profile; len(req.Offers) == 0 && len(req.Case.Experiments) == 0 {
+			req.Profile = withoutTables(profile)
 		}
-		response, err := nodeCalls.once(ctx, v, b, &sent)
+		response, err := nodeCalls.once(ctx, v, b, req)
 		if err != nil || !isOffered(req, response) {
 			return response, err
 		}

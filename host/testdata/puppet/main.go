@@ -90,6 +90,8 @@ func verdict(r *abi.NodeRequest, how string) (*abi.Artifact, *abi.Failure) {
 		}
 	case "contradiction": // affirms another label than the charge
 		v.Decision, v.FinalClassification = abi.Affirm, "elsewhere"
+	case "no change": // amends the charge to itself
+		v.Decision, v.FinalClassification = abi.Amend, r.Indictment.ChargedDefectType
 	case "confidence":
 		v.Decision, v.Confidence = abi.Acquit, 1.5
 	case "several": // three things wrong at once
