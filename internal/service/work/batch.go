@@ -164,6 +164,9 @@ func (w *Worker) try(ctx context.Context, b *store.Batch, done *Batch) (*store.O
 	}
 	defer release()
 	seen := bookKey{b.Docket.Casebook, b.Docket.Repository}
+	if seen.revision == 0 {
+		seen.repository = "" // nothing is known of any: one entry for all, so that they don't drive casebooks off the shelf
+	}
 	book, returnBook, err := w.books.get(ctx, seen)
 	if err != nil {
 		return nil, err
