@@ -88,6 +88,9 @@ type CorrectionsAnswer struct {
 	Next        string             `json:"next,omitempty" doc:"Cursor of the next page; absent on the last"`
 }
 
+// maxTrials is the most trials of a correction: see CorrectRequest.
+const maxTrials = 10_000
+
 // CorrectRequest says what is right of some trials, or of a group.
 type CorrectRequest struct {
 	Label  string   `json:"label" minLength:"1" maxLength:"200" doc:"The label that is right; each case must have it"`
@@ -114,6 +117,8 @@ func (o *Operations) Correct(ctx context.Context, in *CorrectRequest, f *InboxFi
 		return c, invalid("body.label", abi.CodeEmpty, "is empty")
 	case (len(in.Trials) == 0) == (in.Group == ""):
 		return c, invalid("body", abi.CodeExactlyOne, "give either trials or a group")
+	case len(in.Trials) > maxTrials:
+		return c, invalid("body.trials", abi.CodeBadCount, "has more than %d trials", maxTrials)
 	case in.Group != "":
 		c, err = o.Store.CorrectGroup(ctx, who.Name, in.Label, in.Group, f.Store())
 	default:

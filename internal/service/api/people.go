@@ -154,10 +154,14 @@ func tokenScopes(in *AddTokenRequest) ([]string, error) {
 	return scopes, nil
 }
 
-func isControl(c rune) bool { return c < ' ' || c == '\x7f' }
+// isControl says what no name has: control characters, and the one that stands for bytes that are not UTF-8, since two names would become one.
+func isControl(c rune) bool { return c < ' ' || c == '\x7f' || c == utf8.RuneError }
 
-// maxTokenName is the most characters of a token's name.
-const maxTokenName = 100
+// The most characters of a token's name, and the most repositories that it is limited to: see AddTokenRequest.
+const (
+	maxTokenName    = 100
+	maxRepositories = 100
+)
 
 // tokenSubmitter is the submitter of a new token. Whoever is limited to repositories makes tokens of their own submitter: idempotency keys and
 // places for uploads belong to submitters, whatever their repositories are.
@@ -184,10 +188,13 @@ func tokenRepositories(who *auth.Identity, asked []string) ([]string, error) {
 	if len(asked) == 0 {
 		return who.Repositories, nil
 	}
+	if len(asked) > maxRepositories {
+		return nil, invalid("body.repositories", abi.CodeBadCount, "has more than %d repositories", maxRepositories)
+	}
 	for i, r := range asked {
 		path := fmt.Sprintf("body.repositories[%d]", i)
 		switch {
-		case r == "" || utf8.RuneCountInString(r) > maxText || strings.ContainsFunc(r, unicode.IsControl):
+		case r == "" || utf8.RuneCountInString(r) > maxText || strings.ContainsFunc(r, unicode.IsControl) || strings.ContainsFunc(r, isControl):
 			return nil, invalid(path, abi.CodeInvalidValue, "is no name of a repository: use 1 to %d characters, and no control characters", maxText)
 		case who.Limited() && !slices.Contains(who.Repositories, r):
 			return nil, forbidden(path + ": you are limited to other repositories")

@@ -145,6 +145,20 @@ func TestAccept_SV5_EveryOperationChecksWhoAsks(t *testing.T) {
 	}
 }
 
+// Forms of pages are not validated by the document: the operations bound them.
+func TestAccept_SV5_OperationsBoundListsThemselves(t *testing.T) {
+	t.Parallel()
+	s := newService(t, nil)
+	ctx := auth.With(t.Context(), &auth.Identity{Name: "op", Submitter: "op", Scopes: auth.AllScopes()})
+	_, correct := s.can.Correct(ctx, &api.CorrectRequest{Label: "bug", Trials: slices.Repeat([]string{"1-1"}, 10_001)}, &api.InboxFilter{})
+	_, add := s.can.AddToken(ctx, &api.AddTokenRequest{Name: "a", Scopes: []string{"submit"}, Repositories: slices.Repeat([]string{"shop"}, 101)})
+	for path, err := range map[string]error{"body.trials": correct, "body.repositories": add} {
+		if p, ok := errors.AsType[*wire.Problem](err); !ok || len(p.Errors) != 1 || p.Errors[0].Path != path || p.Errors[0].Code != "bad_count" {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // hostile are bodies and types that no operation takes.
 func hostile(t *testing.T) map[string]struct {
 	header http.Header
@@ -316,6 +330,9 @@ func TestAccept_SV6_ValuesThatTheDocumentForbidsAreRejected(t *testing.T) {
 	}
 	for body, code := range map[string]string{
 		`{"name":"a","scopes":["submit"],"name":"b"}`: "duplicate_key", `{"name":"a","scopes":["submit"],"Days":1}`: "unknown_field", `{"Name":"a","scopes":["submit"]}`: "unknown_field",
+		// Bytes that are replaced would make one name of two.
+		"{\"name\":\"\xff\",\"scopes\":[\"submit\"]}": "body.name", `{"name":"a","submitter":"\ud800","scopes":["submit"]}`: "body.submitter",
+		"{\"name\":\"a\",\"scopes\":[\"submit\"],\"repositories\":[\"\xff\"]}": "body.repositories[0]",
 	} {
 		status, text, _ := s.request(t, auth.Operate, http.MethodPost, "/api/v1/tokens", kind, []byte(body))
 		if status/100 != 4 || !strings.Contains(string(text), code) {

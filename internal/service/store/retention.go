@@ -103,9 +103,13 @@ func (r *retention) docket(ctx context.Context, id int64) error {
 	for {
 		var n int64
 		if err := r.store.db.write(ctx, func(t *tx) (err error) {
-			const oldest = ` IN (SELECT ordinal FROM entries WHERE docket = $1 AND correction = 0 ORDER BY ordinal LIMIT 500)`
-			return t.retally(ctx, []int64{id}, `e.docket = $1 AND e.ordinal`+oldest, []any{id}, func() error {
-				n, err = t.exec(ctx, `DELETE FROM entries WHERE docket = $1 AND correction = 0 AND ordinal`+oldest, id)
+			var last int64 // a condition that selects nothing when they are removed: their counts are read before and behind that
+			if err := one(ctx, t, `SELECT coalesce(max(ordinal), 0) FROM
+				(SELECT ordinal FROM entries WHERE docket = $1 AND correction = 0 ORDER BY ordinal LIMIT $2) oldest`, []any{id, int64(retainRows)}, &last); err != nil {
+				return err
+			}
+			return t.retally(ctx, []int64{id}, `e.docket = $1 AND e.ordinal <= $2 AND e.correction = 0`, []any{id, last}, func() error {
+				n, err = t.exec(ctx, `DELETE FROM entries WHERE docket = $1 AND ordinal <= $2 AND correction = 0`, id, last)
 				return err
 			})
 		}); err != nil {

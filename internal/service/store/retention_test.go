@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +63,21 @@ func retains(t *testing.T, s *store.Store, c *clock) {
 		t.Errorf("for want of room: %+v", removed)
 	}
 	tryAll(t, s, surely)
+
+	// More entries than a transaction removes: those of the next one stay counted once.
+	var many []string
+	for i := range 1100 {
+		many = append(many, fmt.Sprint("one of many ", i))
+	}
+	large := submit(t, s, store.Submission{}, entriesOf(many...)...)
+	tryAll(t, s, surely)
+	c.millis.Add(4 * month.Milliseconds())
+	removed, err = s.Retain(ctx, store.Keep{Age: 3 * month})
+	must(t, err)
+	must(t, s.Recount(ctx))
+	if _, err := s.Docket(ctx, large.ID); removed.Entries < int64(len(many)) || !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("of a large docket: %+v, %v", removed, err)
+	}
 }
 
 func TestRetention(t *testing.T) {

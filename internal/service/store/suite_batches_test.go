@@ -161,7 +161,7 @@ func taken(t *testing.T, s *store.Store) {
 	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a", "b")...)
 	beat := func(worker string, has ...int64) {
 		t.Helper()
-		_, err := s.Beat(ctx, store.WorkerInfo{ID: worker}, has, 1)
+		_, err := s.Beat(ctx, store.WorkerInfo{ID: worker}, append([]int64{}, has...), 1)
 		must(t, err)
 	}
 	beat("slow")
@@ -177,6 +177,11 @@ func taken(t *testing.T, s *store.Store) {
 		t.Errorf("the slow one: %v; the quick one: %+v", err, quick)
 	}
 	beat("slow", slow.ID)
+	_, err := s.Beat(ctx, store.WorkerInfo{ID: "quick"}, nil, 1) // it can't tell now
+	must(t, err)
+	if _, err := s.BeginBatch(ctx, "slow"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a batch of which it is not known whether its worker has it: %v", err)
+	}
 	beat("quick") // it does not know of its batch: the answer was lost
 	quick = begin(t, s, "quick")
 	beat("quick", quick.ID)

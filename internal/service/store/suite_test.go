@@ -202,13 +202,19 @@ func migrates(t *testing.T, s *store.Store) {
 	must(t, s.CheckSchema(t.Context()))
 	must(t, s.Ping(t.Context()))
 	// The last version before the first release is brought up, older ones are rejected, and so are newer ones.
-	submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a")...)
+	old := entriesOf("a", "b", "c")
+	old[0].Truth, old[1].Truth = &trial.Truth{Classification: "flake"}, &trial.Truth{ExpectedVerdict: "affirm"}
+	d := submit(t, s, store.Submission{Submitter: "ci"}, old...)
 	must(t, s.Before14(t.Context()))
 	if err := s.CheckSchema(t.Context()); err == nil || !strings.Contains(err.Error(), "15 first release") {
 		t.Errorf("version 14: %v", err)
 	}
 	_, err = s.Migrate(t.Context())
 	must(t, err)
+	list, err := s.Entries(t.Context(), store.EntryFilter{Docket: d.ID})
+	if err != nil || len(list) != 3 || list[0].Truth != "flake" || list[1].Truth != "" || list[2].Truth != "" {
+		t.Errorf("truths of version 14: %+v, %v", list, err)
+	}
 	tryAll(t, s, surely)
 	for version, want := range map[int]string{16: "newer version", 13: "before the first release"} {
 		must(t, s.Exec(t.Context(), fmt.Sprintf(`DELETE FROM migrations WHERE version <> %d`, version)))

@@ -86,8 +86,8 @@ func (s *Store) Workers(ctx context.Context) (list []WorkerInfo, err error) {
 	return list, err
 }
 
-// Beat says that a worker lives, which batches it has and how many more it could take. Batches that it has begun and does not have, and
-// those of workers that are not there, wait again. Where more batches wait than there are tickets, as when the worker of one was killed,
+// Beat says that a worker lives, which batches it has (nil: that is not known now) and how many more it could take. Batches that it has begun
+// and does not have, and those of workers that are not there, wait again. Where more batches wait than there are tickets, as when the worker of one was killed,
 // others are added. beats are how often each worker has said so: a worker can notice by its own clock whose stand still.
 func (s *Store) Beat(ctx context.Context, w WorkerInfo, has []int64, free int) (beats map[string]int64, err error) {
 	err = s.write(ctx, func(t *tx) error {
@@ -98,12 +98,14 @@ func (s *Store) Beat(ctx context.Context, w WorkerInfo, has []int64, free int) (
 		t.run(ctx, `INSERT INTO workers (id, machine, version, started, beats, seen) VALUES ($1, $2, $3, $4, 0, $4)
 			ON CONFLICT (id) DO UPDATE SET seen = excluded.seen, beats = workers.beats + 1`,
 			w.ID, text(w.Machine, maxName), text(w.Version, maxName), now)
-		var own where
-		own.add("worker = ?", w.ID)
-		if len(has) > 0 {
-			own.in("id NOT", anys(has))
+		if has != nil {
+			var own where
+			own.add("worker = ?", w.ID)
+			if len(has) > 0 {
+				own.in("id NOT", anys(has))
+			}
+			t.run(ctx, `UPDATE batches SET state = 'queued'`+own.text()+` AND state = 'running'`, own.args...)
 		}
-		t.run(ctx, `UPDATE batches SET state = 'queued'`+own.text()+` AND state = 'running'`, own.args...)
 		if err := t.orphans(ctx); err != nil {
 			return err
 		}

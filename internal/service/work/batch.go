@@ -55,13 +55,16 @@ func (t *ticketWorker) Work(ctx context.Context, _ *river.Job[store.Ticket]) err
 	return river.JobSnooze(0)
 }
 
+// Timeout is how long a ticket may take.
+func (*ticketWorker) Timeout(*river.Job[store.Ticket]) time.Duration { return ticketTime + batchTime }
+
 // next tries the next batch; store.ErrNotFound where none waits. A batch that fails waits again when the worker next says which it has.
 func (w *Worker) next(ctx context.Context) error {
 	b, err := w.begin(ctx)
 	if err != nil {
 		return err
 	}
-	defer w.has.Delete(b.ID)
+	defer w.has.CompareAndDelete(b.ID, b.Attempt) // a later attempt may be this worker's, too
 	limited, cancel := context.WithTimeout(ctx, batchTime)
 	defer cancel()
 	err = w.batch(limited, b)
@@ -88,7 +91,7 @@ func (w *Worker) begin(ctx context.Context) (*store.Batch, error) {
 	defer w.counting.RUnlock()
 	b, err := w.config.Store.BeginBatch(ctx, w.info.ID)
 	if err == nil {
-		w.has.Store(b.ID, true)
+		w.has.Store(b.ID, b.Attempt)
 	}
 	return b, err
 }
@@ -161,6 +164,9 @@ func (w *Worker) try(ctx context.Context, b *store.Batch, done *Batch) (*store.O
 	}
 	defer release()
 	seen := bookKey{b.Docket.Casebook, b.Docket.Repository}
+	if seen.revision == 0 {
+		seen.repository = "" // nothing is known of any: one entry for all, so that they don't drive casebooks off the shelf
+	}
 	book, returnBook, err := w.books.get(ctx, seen)
 	if err != nil {
 		return nil, err

@@ -87,9 +87,13 @@ func (k *keeper) try(ctx context.Context, what string, do func(context.Context) 
 func (w *Worker) beat(ctx context.Context) (beats map[string]int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, slowestBeat)
 	defer cancel()
-	w.counting.Lock()
+	if !w.counting.TryLock() {
+		// A batch is being begun, of which it is not known yet whether the worker has it. That may wait for the database longer than a worker
+		// may be silent, and a later beat tells.
+		return w.config.Store.Beat(ctx, w.info, nil, 0)
+	}
 	defer w.counting.Unlock()
-	var has []int64
+	has := []int64{}
 	w.has.Range(func(id, _ any) bool {
 		has = append(has, id.(int64)) //nolint:forcetypeassert // only begin stores any
 		return true

@@ -79,7 +79,7 @@ type Worker struct {
 	books  *books
 	slots  chan struct{} // of trials
 
-	has      sync.Map     // the ids of the batches that it has
+	has      sync.Map     // the batches that it has: attempts by ids
 	counting sync.RWMutex // held for reading while a batch is begun, for writing while those that it has are told to the store
 }
 
@@ -94,7 +94,11 @@ const (
 	batchTime = 50 * time.Minute
 	// ticketTime is how long a ticket is good for further batches: the queue takes jobs that last too long for lost.
 	ticketTime = 10 * time.Minute
-	tidyEvery  = 10 * time.Minute
+	// tidyEvery is when a worker tidies up again, tidyTime the most that it takes. What is left then waits for the next time. The queue takes
+	// a job that has lasted tidyLost for lost: until then nobody tidies up for a worker that was killed.
+	tidyEvery = 10 * time.Minute
+	tidyTime  = 9 * time.Minute
+	tidyLost  = 10 * time.Minute
 )
 
 // New prepares a worker. [Worker.Run] runs it.
@@ -217,7 +221,7 @@ func (w *Worker) client(stopping <-chan struct{}) (store.Worker, error) {
 		},
 		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(tidyEvery),
 			func() (river.JobArgs, *river.InsertOpts) { return tidy{}, nil }, &river.PeriodicJobOpts{RunOnStart: true})},
-		JobTimeout: ticketTime + batchTime, RescueStuckJobsAfter: 2 * (ticketTime + batchTime), SoftStopTimeout: w.config.Stop,
+		JobTimeout: tidyTime, RescueStuckJobsAfter: tidyLost, SoftStopTimeout: w.config.Stop, // tickets have a Timeout of their own
 		CompletedJobRetentionPeriod: time.Hour,
 	})
 }
