@@ -102,7 +102,7 @@ func TestAccept_SV6_TryServerShowsWhatTryShows(t *testing.T) {
 		}
 	}
 	same("", "inputs/pytest.xml", "inputs/surefire.xml", "--fail-on", "pb001,label:unheard")
-	same("", "inputs/surefire.xml", "--no-groups", "--format", "jsonl", "--fail-on", "affirmed")
+	same("", "inputs/surefire.xml", "--from", "no-groups", "--format", "jsonl", "--fail-on", "affirmed")
 	report, err := os.ReadFile(filepath.Join(repositoryRoot(t), "examples", "dockets", "inputs", "surefire.xml"))
 	if err != nil {
 		t.Fatal(err)
@@ -153,8 +153,8 @@ func TestAccept_SV6_TheSameReportIsOneDocket(t *testing.T) {
 	if first.out != again.out || first.out != shown.out || first.out == "" {
 		t.Errorf("%s\n%s\n%s", first.out, again.out, shown.out)
 	}
-	try("inputs/surefire.xml", "--idempotency-key", "mine").wants(t, 0)
-	try("godotenv.gotest.json", "--idempotency-key", "mine").wants(t, 2, "(key_reused)")
+	try("inputs/surefire.xml", "--server", "key=mine").wants(t, 0)
+	try("godotenv.gotest.json", "--server", "key=mine").wants(t, 2, "(key_reused)")
 	try("demo.yaml").wants(t, 2, "demo.yaml is plain text")
 	try("--docket", "999").wants(t, 2, "docket 999: not found (not_found)")
 	if list := ask(t, http.MethodGet, server+"/api/v1/dockets", "").body; strings.Count(list, `"surefire.xml"`) != 2 || strings.Contains(list, "godotenv") {

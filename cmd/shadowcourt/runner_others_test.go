@@ -155,7 +155,7 @@ public class CartTest {
 		t.Skipf("no Maven repository can be reached:\n%.2000s", out)
 	}
 	const reports = "shop/build/test-results/test/TEST-com.example.CartTest"
-	results, stderr := p.try(t, nil, reports+".xml", reports+"$Inner.xml", "--case-budget", "10m", "--budget", "30m")
+	results, stderr := p.try(t, nil, reports+".xml", reports+"$Inner.xml", "--experiments", "case-budget=10m", "--budget", "30m")
 	if len(results) != 3 {
 		t.Fatalf("%d cases of\n%s\n%s", len(results), out, stderr)
 	}

@@ -66,7 +66,7 @@ func (p *project) install(t *testing.T, name string, args ...string) {
 // try tries a report with all experiments, and gives results by the ids of the cases, with what went to the standard error.
 func (p *project) try(t *testing.T, env []string, report string, args ...string) (map[string]*tried, string) {
 	t.Helper()
-	args = append([]string{"try", report, "--source", ".", "--since", "green", "--experiments", "all", "--no-groups", "--format", "json", "--workers", "2"}, args...)
+	args = append([]string{"try", report, "--source", ".", "--since", "green", "--experiments", "all", "--from", "no-groups", "--format", "json", "--workers", "2"}, args...)
 	cmd := exec.CommandContext(t.Context(), "shadowcourt", args...)
 	cmd.Dir = p.dir
 	cmd.Env = append(append(os.Environ(), userEnv(t)...), env...)

@@ -40,7 +40,7 @@ func TestModulesOfCourtAndAuditAreGenerationsOfTheirOwn(t *testing.T) {
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if w, err = record.Resume(name, key, header, -1); err != nil {
+			if w, err = record.Resume(name, key, header, -1, ""); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -28,7 +28,7 @@ func TestTwoStartsMakeOneRecord(t *testing.T) {
 				if n == 0 {
 					writers[n], errs[n] = record.Create(name, key, header())
 				} else {
-					writers[n], errs[n] = record.Resume(name, key, header(), -1)
+					writers[n], errs[n] = record.Resume(name, key, header(), -1, "")
 				}
 			})
 		}
@@ -72,7 +72,7 @@ func TestCreateLeavesTheFileToWhoLockedIt(t *testing.T) {
 		}
 		_, err := record.CreateAfter(file, key, header(), func() {
 			var err error
-			if resumed, err = record.Resume(file, key, header(), -1); err != nil {
+			if resumed, err = record.Resume(file, key, header(), -1, ""); err != nil {
 				t.Fatal(err)
 			}
 			if done {

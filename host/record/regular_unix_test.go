@@ -24,8 +24,8 @@ func TestPipesAndDevicesAreRejected(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, open := range map[string]func() error{
-		"resume a pipe":      func() error { _, err := record.Resume(pipe, key, header(), -1); return err },
-		"resume a device":    func() error { _, err := record.Resume(os.DevNull, key, header(), -1); return err },
+		"resume a pipe":      func() error { _, err := record.Resume(pipe, key, header(), -1, ""); return err },
+		"resume a device":    func() error { _, err := record.Resume(os.DevNull, key, header(), -1, ""); return err },
 		"a module that is a": func() error { _, err := record.OpenStore(dir).Get(digest); return err },
 	} {
 		done := make(chan error, 1)

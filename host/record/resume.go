@@ -13,15 +13,21 @@ import (
 // ErrFewer: the record has fewer trials than are to be there.
 var ErrFewer = errors.New("trials of the earlier run are not in the record")
 
+// ErrOtherRun: the record has other trials than those that are to be there. Nothing of it was changed.
+var ErrOtherRun = errors.New("it is the record of another run; it was left as it is")
+
 // ErrNotBegun: a file without one whole entry holds something else than the
 // beginning of the header that would be written. Nothing of it was changed.
 var ErrNotBegun = errors.New("it holds no whole entry, and what it holds is not the beginning of this record; it was left as it is")
 
 // Resume continues with a record behind its first trials: it verifies all of it, and cuts off the trials behind those, of which nobody can
-// have seen a result, and an entry that was not written whole. A negative number keeps all trials. A header with another configuration is a *ConfigurationError. Without a file,
-// or with one in which not even the header is whole, the record begins again; with one that holds anything else, or fewer trials, that is
-// ErrNotBegun, ErrFewer or a *FaultError, and the file stays as it is.
-func Resume(name string, key *Key, header *Header, trials int) (*Writer, error) {
+// have seen a result, and an entry that was not written whole. A negative number keeps all trials. head is what [Writer.Head] was behind
+// the last trial that is kept; it may be empty where there is none.
+//
+// A header with another configuration is a *ConfigurationError. Without a file, or with one in which not even the header is whole, the
+// record begins again; with one that holds anything else, fewer trials or those of another run, that is ErrNotBegun, ErrFewer,
+// ErrOtherRun or a *FaultError, and the file stays as it is.
+func Resume(name string, key *Key, header *Header, trials int, head Digest) (*Writer, error) {
 	s, err := newSealer(key)
 	if err != nil {
 		return nil, err
@@ -32,7 +38,7 @@ func Resume(name string, key *Key, header *Header, trials int) (*Writer, error) 
 		var f *os.File
 		f, err = openLocked(name)
 		if err == nil {
-			w, err := resume(f, s, key, header, trials)
+			w, err := resume(f, s, key, header, trials, head)
 			if err != nil {
 				return nil, errors.Join(err, f.Close())
 			}
@@ -77,8 +83,13 @@ func lockNamed(f *os.File, name string) error {
 	return nil
 }
 
-func resume(f *os.File, s *sealer, key *Key, header *Header, trials int) (*Writer, error) {
-	r, err := readAll(f, key, header, -1)
+func resume(f *os.File, s *sealer, key *Key, header *Header, trials int, head Digest) (*Writer, error) {
+	var behind Digest // the last trial that is kept
+	r, err := readAll(f, key, header, -1, func(r *Reader) {
+		if r.Trials() == trials {
+			behind = r.Head()
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +98,10 @@ func resume(f *os.File, s *sealer, key *Key, header *Header, trials int) (*Write
 		return nil, ErrFewer
 	case r.Entries() == 0:
 		return restart(f, s, header)
+	case behind != "" && behind != head, trials >= 0 && r.Trials() > trials && r.Closed(): // all results of a closed record were shown
+		return nil, ErrOtherRun
 	case trials >= 0 && r.Trials() > trials:
-		if r, err = readAll(f, key, header, trials); err != nil {
+		if r, err = readAll(f, key, header, trials, func(*Reader) {}); err != nil {
 			return nil, err
 		}
 	}
@@ -124,8 +137,8 @@ func restart(f *os.File, s *sealer, header *Header) (*Writer, error) {
 	return begin(f, s, header)
 }
 
-// readAll reads what an earlier run wrote, up to so many trials, or all where that is negative.
-func readAll(f *os.File, key *Key, header *Header, trials int) (*Reader, error) {
+// readAll reads what an earlier run wrote, up to so many trials, or all where that is negative, and calls a function behind each trial.
+func readAll(f *os.File, key *Key, header *Header, trials int, each func(*Reader)) (*Reader, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
@@ -138,6 +151,8 @@ func readAll(f *os.File, key *Key, header *Header, trials int) (*Reader, error) 
 			return r, nil
 		case err == nil && entry.Header != nil:
 			err = sameConfiguration(entry.Header, header)
+		case err == nil && entry.Trial != nil:
+			each(r)
 		}
 	}
 	return r, err

@@ -57,7 +57,7 @@ func TestAccept_RE2_ResumeCutsNothingButATornEntry(t *testing.T) {
 		if err := os.WriteFile(file, c.data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		w, err := record.Resume(file, key, auditHeader(), -1)
+		w, err := record.Resume(file, key, auditHeader(), -1, "")
 		if !c.cut {
 			if err == nil || !bytes.Equal(read(t, file), c.data) {
 				t.Errorf("%s: %v, and %d bytes of %d are left", name, err, len(read(t, file)), len(c.data))

@@ -22,6 +22,9 @@ type Writer struct {
 	lost   error // why nobody knows what is on the disk
 }
 
+// Head is the digest of the last line, see [Reader.Head].
+func (w *Writer) Head() Digest { return w.chain.previous }
+
 func newWriter(f file, s *sealer) *Writer { return &Writer{file: f, sealer: s, most: MaxEntryBytes} }
 
 // file is what a Writer writes to.

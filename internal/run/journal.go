@@ -25,7 +25,8 @@ const journalInterval = time.Second
 //
 // A journal is JSON lines: a header with the configuration of the run, then a line for each case of the docket in its
 // order, with the result and what the other outputs of the run need of the trial. Each line carries a digest over the cases
-// up to it, so that a changed docket is noticed. A line is one write, and is written before the trial is shown anywhere: a
+// up to it, so that a changed docket is noticed, and one over itself, so that a damaged line is. Who can write the journal can write the
+// outputs, too: nothing guards it against forgery. A line is one write, and is written before the trial is shown anywhere: a
 // killed process loses no trial that somebody saw. Without a record the file is synced at most once a second, so that a loss of
 // power costs the trials of that time, which are then tried again.
 type Journal struct {
@@ -92,17 +93,23 @@ func createJournal(config Journal, parts []record.Part, now func() time.Time) (j
 	return &journal{config: config, parts: parts, now: now, file: f, name: name, synced: now()}, info.Size() > 0, nil
 }
 
-// resumeJournal opens the journal of an earlier run of the same configuration, reads all of it, and counts its trials. They come from
+// earlier is what a journal has of an earlier run: how many trials, and the head of its record behind the last one.
+type earlier struct {
+	trials int
+	head   record.Digest
+}
+
+// resumeJournal opens the journal of an earlier run of the same configuration, and reads all of it. Its trials come from
 // passed; what append is given goes behind them. There are none in a journal that is empty, or holds only the beginning of its header. An
 // error leaves the file as it is: fs.ErrNotExist, errInUse, a *ConfigurationError or a *FaultError.
-func resumeJournal(config Journal, parts []record.Part, now func() time.Time) (_ *journal, trials int, err error) {
+func resumeJournal(config Journal, parts []record.Part, now func() time.Time) (_ *journal, before earlier, err error) {
 	name := config.Name()
 	f, err := open(name, os.O_RDWR)
 	if err != nil {
-		return nil, 0, err
+		return nil, before, err
 	}
 	j := &journal{config: config, parts: parts, now: now, file: f, name: name, synced: now()}
-	trials, err = countTrials(f, parts)
+	before, err = readTrials(f, parts)
 	if err == nil {
 		j.from, err = newReader(f, parts)
 	}
@@ -111,10 +118,10 @@ func resumeJournal(config Journal, parts []record.Part, now func() time.Time) (_
 		j.from, _ = newReader(f, parts)
 	}
 	if err != nil {
-		return nil, 0, errors.Join(err, f.Close())
+		return nil, before, errors.Join(err, f.Close())
 	}
 	j.begun = j.from != nil
-	return j, trials, nil
+	return j, before, nil
 }
 
 func open(name string, flag int) (*os.File, error) {
@@ -183,13 +190,13 @@ func (j *journal) passed(entry *docket.Entry) (trial *trial.Trial, failed string
 // left says whether the earlier run has cases that passed did not give yet.
 func (j *journal) left() bool { return j != nil && j.from != nil && j.from.ahead != nil }
 
-// append keeps the trial of the next entry of the docket; without a trial, failed says why there is none. Nothing is written
-// after an error.
-func (j *journal) append(entry *docket.Entry, trial *trial.Trial, failed error) error {
+// append keeps the trial of the next entry of the docket, with the head of the record behind it; without a trial, failed says why there is
+// none. Nothing is written after an error.
+func (j *journal) append(entry *docket.Entry, trial *trial.Trial, failed error, head record.Digest) error {
 	if j == nil || j.err != nil {
 		return j.fault()
 	}
-	j.err = j.write(entry, trial, failed)
+	j.err = j.write(entry, trial, failed, head)
 	if j.err == nil && trial != nil {
 		j.trials++
 	}
@@ -204,7 +211,7 @@ func (j *journal) fault() error {
 	return journalError(j.name, false, j.err)
 }
 
-func (j *journal) write(entry *docket.Entry, trial *trial.Trial, failed error) error {
+func (j *journal) write(entry *docket.Entry, trial *trial.Trial, failed error, head record.Digest) error {
 	if err := j.begin(); err != nil {
 		return err
 	}
@@ -217,8 +224,8 @@ func (j *journal) write(entry *docket.Entry, trial *trial.Trial, failed error) e
 	} else {
 		l.Failed = failed.Error()
 	}
-	l.Docket = follow(j.docket, entry)
-	text, err := encode(l)
+	l.Docket, l.Record = follow(j.docket, entry), head
+	text, err := l.encode()
 	if err != nil {
 		return err
 	}

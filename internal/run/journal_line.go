@@ -21,7 +21,7 @@ import (
 )
 
 // journalFormat is that of the journals that this package reads and writes.
-const journalFormat = "shadowcourt-journal/1"
+const journalFormat = "shadowcourt-journal/2"
 
 type header struct {
 	Format        string        `json:"format"`
@@ -31,7 +31,9 @@ type header struct {
 // line is a case of the docket: its trial, or why it could not be tried.
 type line struct {
 	// Docket is a digest over the cases up to this one.
-	Docket   string            `json:"docket"`
+	Docket string `json:"docket"`
+	// Record is the head of the record behind the trial; empty without a record.
+	Record   record.Digest     `json:"record,omitempty"`
 	Result   *trial.Result     `json:"result,omitempty"`
 	Failed   string            `json:"failed,omitempty"`
 	Truth    *trial.Truth      `json:"truth,omitempty"`
@@ -90,9 +92,45 @@ func encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-var errNoTrial = errors.New("it is no line of a journal")
+var (
+	errNoTrial = errors.New("it is no line of a journal")
+	errDamaged = errors.New("it is damaged, or was edited")
+)
+
+// The first member of a line is the SHA-256 of the object without it.
+const (
+	sumBegin = `{"sum":"`
+	sumEnd   = `",`
+)
+
+// encode gives the line with its sum.
+func (l *line) encode() ([]byte, error) {
+	text, err := encode(l)
+	if err != nil {
+		return nil, err
+	}
+	return withSum(text), nil
+}
+
+func withSum(text []byte) []byte {
+	return slices.Concat([]byte(sumBegin+sumOf(text)+sumEnd), text[1:])
+}
+
+func sumOf(text []byte) string {
+	sum := sha256.Sum256(bytes.TrimSuffix(text, []byte("\n")))
+	return hex.EncodeToString(sum[:])
+}
 
 func decode(data []byte) (*line, error) {
+	rest, ok := bytes.CutPrefix(data, []byte(sumBegin))
+	sum, rest, ended := bytes.Cut(rest, []byte(sumEnd))
+	if !ok || !ended {
+		return nil, errNoTrial
+	}
+	data = slices.Concat([]byte("{"), rest)
+	if string(sum) != sumOf(data) {
+		return nil, errDamaged
+	}
 	l := &line{}
 	if err := json.Unmarshal(data, l); err != nil { //nolint:musttag // the fields of a trial that have no JSON form elsewhere bear their Go names here
 		return nil, fmt.Errorf("%w: %w", errNoTrial, err)
@@ -167,21 +205,21 @@ type reader struct {
 	length int   // of the line ahead
 }
 
-// countTrials reads a journal from its beginning to its end, and goes back to its beginning.
-func countTrials(f *os.File, parts []record.Part) (int, error) {
+// readTrials reads a journal from its beginning to its end, and goes back to its beginning.
+func readTrials(f *os.File, parts []record.Part) (all earlier, _ error) {
 	r, fault := newReader(f, parts)
-	n, err := 0, fault
+	err := fault
 	if _, other := errors.AsType[*ConfigurationError](fault); other {
 		err = nil
 	}
 	for err == nil && r != nil && r.ahead != nil {
 		if r.ahead.Result != nil {
-			n++
+			all = earlier{all.trials + 1, r.ahead.Record}
 		}
 		err = r.advance()
 	}
 	_, back := f.Seek(0, io.SeekStart)
-	return n, cmp.Or(err, fault, back)
+	return all, cmp.Or(err, fault, back)
 }
 
 // newReader reads the header; nil where the file holds at most the beginning of the header of parts. With a

@@ -48,7 +48,7 @@ func begun(t *testing.T, ids ...string) string {
 		t.Fatal(left, err)
 	}
 	for _, id := range ids {
-		if err := j.append(entry(id), outcome(id), nil); err != nil {
+		if err := j.append(entry(id), outcome(id), nil, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestEveryFieldOfATrialIsKept(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "journal")
 		j, _, err := created(file)
 		if err == nil {
-			err = errors.Join(j.append(entry("a"), want, nil), j.keep())
+			err = errors.Join(j.append(entry("a"), want, nil, ""), j.keep())
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +157,7 @@ func TestResumeGoesOnBehindTheLastWholeLine(t *testing.T) {
 		for _, id := range []string{"a", "b", "c"} {
 			got, _, err := j.passed(entry(id))
 			if err == nil && got == nil {
-				err = j.append(entry(id), outcome(id), nil)
+				err = j.append(entry(id), outcome(id), nil, "")
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -177,7 +177,7 @@ func TestCasesThatFailedAreKept(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "journal")
 	j, _, err := created(name)
 	if err == nil {
-		err = errors.Join(j.append(entry("a"), nil, errors.New("no light")), j.append(entry("b"), outcome("b"), nil), j.keep())
+		err = errors.Join(j.append(entry("a"), nil, errors.New("no light"), ""), j.append(entry("b"), outcome("b"), nil, ""), j.keep())
 	}
 	if err == nil {
 		j, err = resumed(name)
@@ -206,11 +206,12 @@ func TestResumeRejects(t *testing.T) {
 		"another configuration": {nil, []record.Part{part}, nil, "it is of another configuration: another profile"},
 		"another first case":    {nil, nil, []string{"x"}, `case 1 is "x", and was "a"`},
 		"another second case":   {nil, nil, []string{"a", "c"}, `case 2 is "c", and was "b"`},
-		"no header":             {func(s string) string { return s[strings.IndexByte(s, '\n')+1:] }, nil, nil, `it is no journal of a run: its format is "", not "shadowcourt-journal/1"`},
+		"no header":             {func(s string) string { return s[strings.IndexByte(s, '\n')+1:] }, nil, nil, `it is no journal of a run: its format is "", not "shadowcourt-journal/2"`},
 		"no JSON":               {func(string) string { return "notes\n" }, nil, nil, "it is no journal of a run: invalid character 'o' in literal null (expecting 'u')"},
 		"a cut header":          {func(string) string { return `{"for` + `mer` }, nil, nil, "it is no journal of a run: it is cut"},
-		"a spoiled line":        {func(s string) string { return strings.Replace(s, `{"docket"`, `{"dock`, 1) }, nil, nil, "line 2: it is no line of a journal"},
-		"a spoiled second line": {func(s string) string { return strings.Replace(s, `"id":"b"`, `"id":""`, 1) }, nil, []string{"a", "b"}, "line 3: it is no line of a journal"},
+		"a spoiled line":        {func(s string) string { return strings.Replace(s, `{"sum"`, `{"su`, 1) }, nil, nil, "line 2: it is no line of a journal"},
+		"a spoiled second line": {func(s string) string { return strings.Replace(s, `"id":"b"`, `"id":""`, 1) }, nil, []string{"a", "b"}, "line 3: it is damaged, or was edited"},
+		"a spoiled status":      {func(s string) string { return strings.Replace(s, `"accepted"`, `"rejected"`, 1) }, nil, nil, "line 2: it is damaged, or was edited"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -273,7 +274,7 @@ func TestAnEarlierJournalStaysUntilTheFirstTrial(t *testing.T) {
 	if j, _, err = created(name); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(j.append(entry("z"), outcome("z"), nil), j.keep()); err != nil {
+	if err := errors.Join(j.append(entry("z"), outcome("z"), nil, ""), j.keep()); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := os.ReadFile(name + JournalSuffix); err != nil || strings.Contains(string(after), `"id":"a"`) {

@@ -23,14 +23,20 @@ const (
 // recording is the record of a run. A nil one gives trials to show at once.
 type recording struct {
 	writer  *record.Writer // nil when it is closed
-	waiting []*host.Tried
+	waiting []recorded
 	synced  time.Time
 	now     func() time.Time
-	show    func([]*host.Tried) error // what anybody sees is in the record
+	show    func([]recorded) error // what anybody sees is in the record
 }
 
-// openRecord begins the record, or continues with it behind so many trials. Without a record it is nil.
-func (r *Run) openRecord(parts []record.Part, trials int) (*recording, error) {
+// recorded is a trial with the head of the record behind it, which is empty where there is no record.
+type recorded struct {
+	*host.Tried
+	head record.Digest
+}
+
+// openRecord begins the record, or continues with it behind the trials of the journal. Without a record it is nil.
+func (r *Run) openRecord(parts []record.Part, earlier earlier) (*recording, error) {
 	c := &r.config
 	if c.Record.File == "" {
 		return nil, nil //nolint:nilnil // there is none
@@ -44,7 +50,7 @@ func (r *Run) openRecord(parts []record.Part, trials int) (*recording, error) {
 	}
 	own := &recording{now: c.Now, show: r.show}
 	if c.Resume {
-		own.writer, err = record.Resume(c.Record.File, c.Record.Key, header, trials)
+		own.writer, err = record.Resume(c.Record.File, c.Record.Key, header, earlier.trials, earlier.head)
 	} else {
 		own.writer, err = record.Create(c.Record.File, c.Record.Key, header)
 	}
@@ -63,7 +69,7 @@ func (r *recording) append(tried *host.Tried) error {
 		}
 		return errors.Join(e, r.acknowledge()) // what was recorded before is, whatever comes of this one
 	}
-	r.waiting = append(r.waiting, &host.Tried{Entry: tried.Entry, Trial: tried.Trial}) // the record of it may be large
+	r.waiting = append(r.waiting, recorded{&host.Tried{Entry: tried.Entry, Trial: tried.Trial}, r.writer.Head()}) // without its record, which may be large
 	if len(r.waiting) < syncTrials && r.now().Sub(r.synced) < syncInterval {
 		return nil
 	}

@@ -25,7 +25,7 @@ func TestAnErrorOfTheRecordTakesNoResultBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	var given []string
-	show := func(list []*host.Tried) error {
+	show := func(list []recorded) error {
 		for _, t := range list {
 			given = append(given, t.Trial.Result.ID)
 		}

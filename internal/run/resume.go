@@ -39,27 +39,27 @@ func isModule(p record.Part) bool {
 	return strings.HasPrefix(p.Name, "module ") || strings.HasPrefix(p.Name, "audit module ")
 }
 
-// openJournal opens the journal of the run, or that of an earlier run with so many trials; nil where there is none. It replaces the trials
-// of an earlier run that is not resumed.
-func (c *Config) openJournal(parts []record.Part) (_ *journal, trials int, replaces bool, err error) {
+// openJournal opens the journal of the run, or that of an earlier run; nil where there is none. It replaces the trials of an earlier run
+// that is not resumed.
+func (c *Config) openJournal(parts []record.Part) (_ *journal, before earlier, replaces bool, err error) {
 	name := c.Journal.Name()
 	if name == "" {
-		return nil, 0, false, nil
+		return nil, before, false, nil
 	}
 	parts = append(slices.Clip(parts), record.Part{Name: c.Journal.Outputs, Digest: record.Digest(c.Journal.keeps())})
 	if c.Resume {
-		j, trials, err := resumeJournal(c.Journal, parts, c.Now)
+		j, before, err := resumeJournal(c.Journal, parts, c.Now)
 		if !errors.Is(err, fs.ErrNotExist) {
-			return j, trials, false, journalError(name, true, err)
+			return j, before, false, journalError(name, true, err)
 		}
 		for _, file := range []string{c.Journal.Output, c.Record.File} {
 			if _, err := os.Stat(file); err == nil {
-				return nil, 0, false, &JournalError{name, true, ErrNotInterrupted}
+				return nil, before, false, &JournalError{name, true, ErrNotInterrupted}
 			}
 		}
 	}
 	j, left, err := createJournal(c.Journal, parts, c.Now)
-	return j, 0, left, journalError(name, false, err)
+	return j, before, left, journalError(name, false, err)
 }
 
 func journalError(name string, resuming bool, err error) error {

@@ -87,11 +87,11 @@ func Open(ctx context.Context, config Config) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	var trials int
-	if r.journal, trials, r.replaces, err = config.openJournal(parts); err != nil {
+	var before earlier
+	if r.journal, before, r.replaces, err = config.openJournal(parts); err != nil {
 		return nil, err
 	}
-	if r.record, err = r.openRecord(parts, trials); err == nil && r.record != nil && r.journal != nil && !r.journal.begun {
+	if r.record, err = r.openRecord(parts, before); err == nil && r.record != nil && r.journal != nil && !r.journal.begun {
 		err = journalError(r.journal.name, false, r.journal.begin()) // so that a record without a trial can be resumed, too
 	}
 	if err != nil {
@@ -172,10 +172,10 @@ func (r *Run) one(ctx context.Context, tried *host.Tried) error {
 		if err := r.record.acknowledge(); err != nil {
 			return err
 		}
-		return r.journal.append(&tried.Entry, nil, errors.New(r.config.Redactor.Text(tried.Err.Error())))
+		return r.journal.append(&tried.Entry, nil, errors.New(r.config.Redactor.Text(tried.Err.Error())), "")
 	}
 	r.note(tried.Trial)
-	show := func() error { return r.show([]*host.Tried{tried}) }
+	show := func() error { return r.show([]recorded{{tried, ""}}) }
 	if r.record != nil {
 		show = func() error { return r.record.append(tried) }
 	}
@@ -201,7 +201,7 @@ func (r *Run) note(t *trial.Trial) {
 }
 
 // show gives trials to the outputs, once they are in the journal, and with a record on the disk.
-func (r *Run) show(list []*host.Tried) error {
+func (r *Run) show(list []recorded) error {
 	shown := make([]*trial.Trial, len(list))
 	for i, tried := range list {
 		t := tried.Trial
@@ -212,7 +212,7 @@ func (r *Run) show(list []*host.Tried) error {
 			t.Drawing = render.Draw(r.config.Host.Graph(), t)
 		}
 		shown[i] = r.config.Redactor.Trial(t)
-		if err := r.journal.append(&tried.Entry, shown[i], nil); err != nil {
+		if err := r.journal.append(&tried.Entry, shown[i], nil, tried.head); err != nil {
 			return err
 		}
 	}

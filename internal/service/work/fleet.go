@@ -13,7 +13,7 @@ import (
 
 // Opening is what a host of one generation and one format is opened on.
 type Opening struct {
-	// Format is that of the dockets whose cases it tries, as internal/run/input names it: it decides on classifier and profile.
+	// Format is that of the dockets whose cases it tries, as internal/run names it: it decides on classifier and profile.
 	Format string
 	// Answered: Light's answers come with the cases, so that no Light path is asked.
 	Answered bool

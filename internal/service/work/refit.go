@@ -28,7 +28,7 @@ type RefitConfig struct {
 	Store *store.Store
 	// Open opens a host, as that of a worker does.
 	Open func(context.Context, *Opening) (*host.Host, error)
-	// Format of the dockets to learn from, as internal/run/input names it; empty for the one with the most known labels.
+	// Format of the dockets to learn from, as internal/run names it; empty for the one with the most known labels.
 	Format string
 	// File gives the name in store.Parts.Files under which Open finds the profile for a format, such as "profile:gotest".
 	File func(format string) string

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ import (
 type Option struct {
 	name, usage string
 	set         func(value string) error
+	repeated    bool   // it may be given more than once
 	value       string // what the help calls it; empty where NAME alone will do
 }
 
@@ -39,7 +41,7 @@ func TextOption(to *string, name, value, usage string) Option {
 
 // ListOption is one that may be repeated.
 func ListOption(to *[]string, name, value, usage string) Option {
-	return Option{name: name, usage: usage, value: value, set: func(value string) error {
+	return Option{name: name, usage: usage, value: value, repeated: true, set: func(value string) error {
 		*to = append(*to, value)
 		return nil
 	}}
@@ -85,7 +87,13 @@ func OptionVar(f *pflag.FlagSet, text *string, name, usage string, options ...Op
 
 // Alias adds a hidden flag, the earlier spelling of an option.
 func Alias(f *pflag.FlagSet, old, flag, option string) {
-	value := aliasValue{func(text string) error { return f.Set(flag, option+"="+text) }}
+	value := aliasValue{func(text string) error {
+		err := f.Set(flag, option+"="+text)
+		if cause := errors.Unwrap(err); cause != nil {
+			return cause // pflag names the flag that was given itself
+		}
+		return err
+	}}
 	a := f.VarPF(value, old, "", "")
 	a.Hidden = true
 	for _, o := range f.Lookup(flag).Value.(*optionValue).options { //nolint:forcetypeassert // OptionVar made it
@@ -93,6 +101,12 @@ func Alias(f *pflag.FlagSet, old, flag, option string) {
 			a.NoOptDefVal = "true"
 		}
 	}
+}
+
+// IsAlias says whether a flag is one of Alias.
+func IsAlias(f *pflag.Flag) bool {
+	_, ok := f.Value.(aliasValue)
+	return ok
 }
 
 type aliasValue struct{ set func(string) error }
@@ -118,28 +132,42 @@ func (v *optionValue) String() string {
 func (v *optionValue) Set(text string) error {
 	words := strings.Split(text, ",")
 	last := len(words)
-	for ; last > 0; last-- {
-		name, value, valued := strings.Cut(words[last-1], "=")
-		o := v.option(name)
-		if o == nil || !valued && o.value != "" {
+	for last > 0 {
+		name, _, valued := strings.Cut(words[last-1], "=")
+		if o := v.option(name); o == nil || !valued && o.value != "" {
 			break
 		}
-		if !valued {
-			value = "true"
-		}
-		if value == "" {
-			return fmt.Errorf("%s= is empty: leave it out, or give it a value", name)
-		}
-		if err := o.set(value); err != nil {
-			return fmt.Errorf("%s=%s: %w", name, value, err)
-		}
+		last--
 	}
 	if last > 1 && optionLike.MatchString(words[last-1]) && !strings.HasPrefix(text, "exec:") {
 		return fmt.Errorf("unknown option %q: behind a comma there may be %s", words[last-1], strings.Join(v.known(), ", "))
 	}
-	v.given = append(v.given, words[last:]...)
+	for _, word := range words[last:] {
+		if err := v.setOption(word); err != nil {
+			return err
+		}
+		v.given = append(v.given, word)
+	}
 	if last > 0 {
 		*v.text = strings.Join(words[:last], ",")
+	}
+	return nil
+}
+
+func (v *optionValue) setOption(word string) error {
+	name, value, valued := strings.Cut(word, "=")
+	if !valued {
+		value = "true"
+	}
+	if value == "" {
+		return fmt.Errorf("%s= is empty: leave it out, or give it a value", name)
+	}
+	o := v.option(name)
+	if !o.repeated && slices.ContainsFunc(v.given, func(before string) bool { return before == name || strings.HasPrefix(before, name+"=") }) {
+		return fmt.Errorf("%s is given twice", name)
+	}
+	if err := o.set(value); err != nil {
+		return fmt.Errorf("%s=%s: %w", name, value, err)
 	}
 	return nil
 }

@@ -54,9 +54,7 @@ func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
 		cli.BoolOption(&e.home, "home", "let the tests read your home folder, as their HOME, and all else that you can read"),
 		cli.ListOption(&e.runners, "runner", "FILE.yaml", "what runs the tests, or a shipped one ("+strings.Join(experiment.RunnerNames(), " ")+"); may be repeated (default: what the project has)"),
 		cli.BoolOption(&e.strict, "strict", "exit with 2 where the report is of another repository, or experiments can't be run as asked, for want of git, of --since, or of the test in the source"))
-	for old, option := range map[string]string{
-		"budget": "budget", "case-budget": "case-budget", "experiment-network": "network", "experiment-home": "home", "runner": "runner", "strict": "strict",
-	} {
+	for old, option := range map[string]string{"budget": "budget", "experiment-home": "home", "runner": "runner"} {
 		cli.Alias(f, old, "experiments", option)
 	}
 }
@@ -212,7 +210,7 @@ func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *tria
 	}
 	o.command.Flags().Visit(func(f *pflag.Flag) {
 		switch list, repeated := f.Value.(pflag.SliceValue); {
-		case f.Hidden || own.Lookup(f.Name) == nil:
+		case cli.IsAlias(f) || own.Lookup(f.Name) == nil:
 		case f.Name == "experiments":
 			words = append(words, runOptions(f, p)...)
 		case repeated:

@@ -25,7 +25,6 @@ func (o *Flags) PipelineFlag(cmd *cobra.Command) {
 	cli.OptionVar(f, &o.Pipeline, "pipeline", "pipeline file, or the name of the shipped one",
 		cli.BoolOption(&o.NoCourt, "no-court", "hold no court: Light's answers stand"),
 		cli.ListOption(&o.grants, "grant", "PERSONA=CAPABILITY", "grant what the pipeline does not ("+cli.Join(pipeline.Capabilities())+"); may be repeated"))
-	cli.Alias(f, "no-court", "pipeline", "no-court")
 	cli.Alias(f, "grant", "pipeline", "grant")
 }
 

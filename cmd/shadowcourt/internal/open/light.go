@@ -41,7 +41,6 @@ func (o *Flags) LightFlags(cmd *cobra.Command, byDefault string) {
 		" (the Light path), or "+lightExec+"COMMAND (a program that gets a JSON request a line, and answers a line); "+byDefault,
 		cli.DurationOption(&o.lightTimeout, "timeout", "behind "+lightExec+"COMMAND: how long one answer may take, the start of the program included (default "+
 			execlight.DefaultTimeout.String()+")"))
-	cli.Alias(f, "light-timeout", "light", "timeout")
 	f.StringVar(&o.source, "source", "", "folder with the source of the module under test, for the Light path to look into")
 	f.StringVar(&o.since, "since", "", "with --source: the git revision since which changes count")
 	f.StringVar(&o.casebook, "casebook", "", "file with earlier cases, for the Light path to look into")
@@ -57,7 +56,7 @@ func (o *Flags) CheckLight() error {
 	case !isExec && !slices.Contains([]string{"", LightDocket, LightRCA}, o.Light):
 		faults = append(faults, fmt.Errorf("--light %q: use %s, %s or %sCOMMAND", o.Light, LightDocket, LightRCA, lightExec))
 	}
-	if !isExec && o.lightTimeout != execlight.DefaultTimeout {
+	if !isExec && len(cli.Given(o.command.Flags().Lookup("light"))) > 0 {
 		faults = append(faults, errors.New("--light: timeout needs "+lightExec+"COMMAND before it"))
 	}
 	faults = append(faults, o.checkModels())
@@ -100,7 +99,7 @@ func (o *Flags) Source() string { return o.source }
 func (o *Flags) Changed() []string {
 	var names []string
 	o.command.Flags().Visit(func(f *pflag.Flag) {
-		if !f.Hidden { // an alias changes the flag that it stands for
+		if !cli.IsAlias(f) { // it changes the flag that it stands for
 			names = append(names, f.Name)
 		}
 	})

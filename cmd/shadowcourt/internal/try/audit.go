@@ -21,6 +21,7 @@ import (
 // tryAudit is the audit of the opinion of every verdict.
 type tryAudit struct {
 	rubric  string // empty for no audits
+	named   string // by the earlier spelling
 	auditor *host.Auditor
 }
 
@@ -29,7 +30,7 @@ func (o *tryOptions) auditFlag(cmd *cobra.Command) {
 	f.StringVar(&o.audit.rubric, "audit", "", "audit the opinion of every verdict by the `RUBRIC`, a file or the name of a shipped one, and --record the audit "+
 		"with its trial, see 'shadowcourt audit --help'")
 	f.Lookup("audit").NoOptDefVal = open.ShippedRubric
-	f.StringVar(&o.audit.rubric, "rubric", "", "") // the earlier spelling of the value
+	f.StringVar(&o.audit.named, "rubric", "", "") // the earlier spelling of the value
 	f.Lookup("rubric").Hidden = true
 }
 
@@ -41,8 +42,13 @@ func (o *tryOptions) checkAudit() error {
 	case "false":
 		o.audit.rubric = ""
 	}
-	if o.audit.rubric != "" && o.NoCourt {
+	switch {
+	case o.audit.rubric != "" && o.NoCourt:
 		return errors.New("--audit with --pipeline no-court: without a court there are no opinions")
+	case o.audit.named != "" && o.audit.rubric == "":
+		return errors.New("--rubric needs --audit")
+	case o.audit.named != "":
+		o.audit.rubric = o.audit.named
 	}
 	return nil
 }

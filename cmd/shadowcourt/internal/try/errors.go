@@ -98,9 +98,13 @@ func (r *tryRun) sayKept(ctx context.Context) {
 }
 
 // interrupted says how far an interrupted run came, and how to resume it.
-func interrupted(tried int, resumable bool) error {
+func (o *tryOptions) interrupted(tried int, resumable bool) error {
 	if tried == 0 {
-		return errors.New("interrupted before the first case was tried; nothing was written: the same command begins again")
+		again := "the same command begins again"
+		if o.record.file != "" && resumable { // the record is there, and is never written over
+			again = "the same command with --resume begins again"
+		}
+		return errors.New("interrupted before the first case was tried; nothing was written: " + again)
 	}
 	text := "interrupted; " + cli.Count(tried, "case was", "cases were") + " tried and written"
 	if resumable {

@@ -28,9 +28,7 @@ func (o *recordOptions) flags(cmd *cobra.Command) {
 		cli.BoolOption(&o.bytes, "bytes", "keep what every call got and gave, too"),
 		cli.BoolOption(&o.digestsOnly, "digests", "keep no text of cases, modules and answers; a replay then needs the docket"),
 		cli.TextOption(&o.store, "store", "DIR", "folder that keeps each module under its digest, for a replay"))
-	for old, option := range map[string]string{"record-bytes": "bytes", "record-digests-only": "digests", "store": "store"} {
-		cli.Alias(f, old, "record", option)
-	}
+	cli.Alias(f, "store", "record", "store")
 	open.KeyFlag(cmd, &o.key, "with --record: the key that signs")
 }
 
@@ -38,8 +36,8 @@ func (o *recordOptions) flags(cmd *cobra.Command) {
 func (o *tryOptions) checkRecord() error {
 	r := &o.record
 	switch {
-	case r.file == "" && (r.key != "" || r.bytes || r.digestsOnly):
-		return errors.New("--key, and the options bytes and digests, need --record FILE, the file to write")
+	case r.file == "" && (r.key != "" || r.bytes || r.digestsOnly || r.store != ""):
+		return errors.New("--key, and the options bytes, digests and store, need --record FILE, the file to write")
 	case r.file == "":
 		return nil
 	case r.bytes && r.digestsOnly:
@@ -132,7 +130,7 @@ func (o *tryOptions) settings(inputs *run.Dockets) []record.Part {
 		add("--watch", "true")
 	}
 	if o.noGroups {
-		add("--no-groups", "true")
+		add("--from no-groups", "true")
 	}
 	add("--light", o.LightFor(inputs))
 	add("--redact", strings.Join(o.redact, "\x00"))

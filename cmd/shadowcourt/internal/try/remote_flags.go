@@ -32,8 +32,8 @@ func (o *tryOptions) remoteFlag(cmd *cobra.Command) {
 		cli.TextOption(&r.key, "key", "TEXT", "the same key and dockets are submitted once (default: made of the report and the service's modules)"),
 		cli.TextOption(&r.repository, "repository", "NAME", "the repository of the code under test, for the service's inbox"),
 		cli.TextOption(&r.revision, "revision", "REVISION", "the revision of the code under test"))
-	for old, option := range map[string]string{"docket": "docket", "idempotency-key": "key", "repository": "repository", "revision": "revision"} {
-		cli.Alias(f, old, "server", option)
+	for _, option := range []string{"docket", "repository", "revision"} {
+		cli.Alias(f, option, "server", option)
 	}
 }
 

@@ -174,7 +174,7 @@ func (r *tryRun) end(ctx context.Context, inputs *run.Dockets) error {
 	}
 	if ctx.Err() != nil {
 		file, _ := r.run.Kept()
-		return interrupted(r.sum.Tried, file != "")
+		return r.options.interrupted(r.sum.Tried, file != "")
 	}
 	if err := untried(&r.sum, r.other); err != nil {
 		return err

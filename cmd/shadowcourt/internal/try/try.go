@@ -70,8 +70,6 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	cli.OptionVar(f, &o.from, "from", "input format: "+cli.OrList(run.Formats()),
 		cli.BoolOption(&o.noGroups, "no-groups", "of reports of tests: try each failure by itself, not once for all that failed in the same way"),
 		cli.BoolOption(&o.truthFromReport, "truth", "of reportportal: use the defect types that people set as the ground truth, and compare with it"))
-	cli.Alias(f, "no-groups", "from", "no-groups")
-	cli.Alias(f, "truth-from-report", "from", "truth")
 	o.LightFlags(cmd, "default: "+open.LightRCA+" for reports of tests, else "+open.LightDocket)
 	f.BoolVar(&o.Remember, "remember", false, "with --casebook: add the verdicts to it, after the docket")
 	o.PipelineFlag(cmd)
