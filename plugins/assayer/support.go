@@ -105,15 +105,11 @@ func (a *assay) tell(t *tally) string {
 		if len(list) == 0 {
 			return
 		}
-		var distinct []string
-		for _, s := range list {
-			if !slices.Contains(distinct, s) {
-				distinct = append(distinct, s)
-			}
-		}
-		list = distinct
 		var shown []string
-		for _, s := range list[:min(len(list), maxNamed)] {
+		for i, s := range list[:min(len(list), maxNamed)] {
+			if slices.Contains(list[:i], s) {
+				continue
+			}
 			if quoted {
 				s = "\"" + reading.Snippet(s) + "\""
 			}
