@@ -3,7 +3,6 @@ package audit
 import (
 	"io/fs"
 	"math"
-	"os"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -17,7 +16,7 @@ const CodeParameters pipeline.Code = "parameters"
 
 // Load reads and parses the rubric at path. Its error is a pipeline.Errors.
 func Load(path string) (*Rubric, error) {
-	return load(path, func(path string) (fs.File, error) { return os.Open(path) })
+	return load(path, strictyaml.Open)
 }
 
 // LoadFS is Load within a file system.

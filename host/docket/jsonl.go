@@ -36,7 +36,7 @@ type Reader struct {
 // lines after it follow. Any other error comes from in and is the last.
 func (r *Reader) JSONL(name string, in io.Reader) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		limit := cmp.Or(r.MaxLineBytes, DefaultLineBytes)
+		limit := cmp.Or(max(0, r.MaxLineBytes), DefaultLineBytes)
 		lines := stream.NewLines(in, limit)
 		empty := true
 		for number := 1; ; number++ {
@@ -74,7 +74,7 @@ func (r *Reader) entry(name string, number int, line []byte, length, limit int) 
 		return Entry{}, NewLineError(name, number, abi.CodeTooLarge,
 			"the line has "+strconv.Itoa(length)+" bytes, at most "+strconv.Itoa(limit)+" are allowed")
 	}
-	entry, invalid := readCase(line, cmp.Or(r.MaxDocumentBytes, abi.DefaultDocumentBytes))
+	entry, invalid := readCase(line, cmp.Or(max(0, r.MaxDocumentBytes), abi.DefaultDocumentBytes))
 	problem := &LineError{File: name, Line: number}
 	if invalid != nil {
 		problem.Problems, problem.Omitted = invalid.Problems, invalid.Omitted

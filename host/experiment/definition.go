@@ -142,7 +142,7 @@ func LoadDefinition(name string) (*Definition, error) {
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `./\`) {
 		return nil, fmt.Errorf("%q is neither a file nor a shipped runner (%s)", name, strings.Join(RunnerNames(), ", "))
 	}
-	data, err := strictyaml.ReadFile(name, maxDefinitionBytes, func(path string) (fs.File, error) { return os.Open(path) })
+	data, err := strictyaml.ReadFile(name, maxDefinitionBytes, strictyaml.Open)
 	if err != nil {
 		return nil, err
 	}

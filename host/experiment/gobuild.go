@@ -141,7 +141,7 @@ func (g *goTests) compile(ctx context.Context, folder, pack, out string, flags .
 var machineText = regexp.MustCompile(`dial tcp|no such host|i/o timeout|TLS handshake|lookup disabled by GO|\(running go 1|toolchain not available|` +
 	`-race requires cgo|executable file not found|no space left on device|cannot allocate memory|signal: killed`)
 
-// asBuildError makes a *runner.BuildError of a command that failed, unless the machine is the reason.
+// asBuildError makes a *buildError of a command that failed, unless the machine is the reason.
 func asBuildError(pack string, err error) error {
 	failed, ok := errors.AsType[*commandError](err)
 	if !ok {

@@ -61,7 +61,7 @@ type Config struct {
 	// Home leaves the tests what the user can read. Otherwise they see nothing of the user's but what their runner needs, where the
 	// system allows that: see [isolate.HidesFiles].
 	Home bool
-	// Runners run the tests. Default: [shippedRunners].
+	// Runners run the tests. Default: all that are shipped, see [RunnerNames].
 	Runners []*Definition
 	// Flags are passed to every build of Go, such as -race and -tags.
 	Flags []string

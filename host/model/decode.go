@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -24,7 +23,7 @@ const maxNames = 256
 
 // Load reads a file of models. Paths of keys in it begin at its folder.
 func Load(path string) (*Definition, error) {
-	data, err := strictyaml.ReadFile(path, MaxFileBytes, func(path string) (fs.File, error) { return os.Open(path) })
+	data, err := strictyaml.ReadFile(path, MaxFileBytes, strictyaml.Open)
 	if err != nil {
 		return nil, err
 	}

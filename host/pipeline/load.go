@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"io/fs"
-	"os"
 	slashpath "path"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
@@ -13,7 +12,7 @@ const MaxFileBytes = 1 << 20
 
 // Load reads and parses the file at path. Its error is an [Errors].
 func Load(path string) (*Definition, error) {
-	return load(path, func(path string) (fs.File, error) { return os.Open(path) }, beside(path))
+	return load(path, strictyaml.Open, beside(path))
 }
 
 // LoadBytes is [Load] for a file whose bytes were read already, such as those of a pipe. Prompt files are read from the folder of path.

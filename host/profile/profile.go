@@ -4,8 +4,6 @@ package profile
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
@@ -15,7 +13,7 @@ import (
 // Load reads a profile from a YAML file of at most 4 MiB. Its fields are those of abi.Profile by their wire names. The
 // error has all faults, each with file, line, column and path.
 func Load(path string) (*abi.Profile, error) {
-	data, err := strictyaml.ReadFile(path, strictyaml.MaxMessageBytes, func(path string) (fs.File, error) { return os.Open(path) })
+	data, err := strictyaml.ReadFile(path, strictyaml.MaxMessageBytes, strictyaml.Open)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ type Reader struct {
 func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		s := r.newReading(name, yield)
-		limit := cmp.Or(r.MaxLineBytes, DefaultLineBytes)
+		limit := cmp.Or(max(0, r.MaxLineBytes), DefaultLineBytes)
 		from := stream.NewLines(in, limit)
 		for !s.stopped {
 			line, length, err := from.Next()

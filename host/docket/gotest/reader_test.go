@@ -187,6 +187,15 @@ func TestWhatIsWrongIsSaidInTheTermsOfTheStream(t *testing.T) {
 	}
 }
 
+func TestReadKeepsLogsApart(t *testing.T) {
+	t.Parallel()
+	stream := output("p", "TestA", "from p\n") + output("q", "TestA", "from q\n") + ends("fail", "q", "TestA") + ends("fail", "p", "TestA")
+	cases, _ := read(t, &gotest.Reader{}, strings.NewReader(stream))
+	if got := []string{cases[0].Documents[0].Text, cases[1].Documents[0].Text}; got[0] != "from q\n" || got[1] != "from p\n" {
+		t.Errorf("the logs are %q", got)
+	}
+}
+
 func TestReadReplacesInvalidUTF8(t *testing.T) {
 	t.Parallel()
 	stream := ends("run", "p", "TestA") + "{\"Action\":\"output\",\"Package\":\"p\",\"Test\":\"TestA\",\"Output\":\"a\xffb\\n\"}\nc\xfe\xfed\n" + ends("fail", "p", "TestA")

@@ -49,7 +49,7 @@ func (h *history) ended(test testKey, passed bool) {
 func (s *reading) hold(c heldCase) {
 	s.history.held = append(s.history.held, c)
 	s.history.bytes += c.size()
-	s.release(cmp.Or(s.reader.HeldBytes, DefaultHeldBytes))
+	s.release(cmp.Or(max(0, s.reader.HeldBytes), DefaultHeldBytes))
 }
 
 // releasePackage gives the cases of a package on.

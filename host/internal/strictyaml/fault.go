@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -107,20 +109,41 @@ func (e Errors) Sorted() Errors {
 	})
 }
 
-// ReadFile opens a file and reads at most one byte more than the limit. The error is an [Errors].
+// Open opens a file of the disk for [ReadFile]. It does not wait until somebody writes to a pipe: nothing could interrupt that.
+func Open(path string) (fs.File, error) { return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) }
+
+// ReadFile opens a file and reads at most one byte more than the limit. It rejects what is neither a regular file nor a pipe that
+// somebody writes to. The error is an [Errors].
 func ReadFile(path string, maxBytes int, open func(path string) (fs.File, error)) ([]byte, error) {
-	f, err := open(path)
+	data, err := readFile(path, maxBytes, open)
 	if err == nil {
-		defer func() { _ = f.Close() }()
-		var data []byte
-		if data, err = io.ReadAll(io.LimitReader(f, int64(maxBytes)+1)); err == nil {
-			return data, nil
-		}
+		return data, nil
 	}
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathErr.Err
 	}
 	return nil, Errors{{File: path, Code: CodeUnreadable, Message: "can't be read: " + err.Error(), Err: err}}
+}
+
+func readFile(path string, maxBytes int, open func(path string) (fs.File, error)) ([]byte, error) {
+	f, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	pipe := info.Mode()&fs.ModeNamedPipe != 0 // such as <(command) of a shell
+	if !info.Mode().IsRegular() && !info.IsDir() && !pipe {
+		return nil, errors.New("it is neither a file nor a pipe")
+	}
+	data, err := io.ReadAll(io.LimitReader(f, int64(maxBytes)+1))
+	if err == nil && pipe && len(data) == 0 {
+		return nil, errors.New("it is a pipe that nobody writes to")
+	}
+	return data, err
 }
 
 // Position is a place in a file. Lines and columns count from 1, columns in characters; 0 is unknown.

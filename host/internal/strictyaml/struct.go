@@ -205,7 +205,11 @@ func (r *Reader) scalar(target reflect.Value) Setter {
 			}
 		case reflect.Bool:
 			var flag bool
-			if r.isScalar(v, path, "true or false", "!!bool") && v.Decode(&flag) == nil {
+			if r.isScalar(v, path, "true or false", "!!bool") {
+				if v.Decode(&flag) != nil { // as !!bool "maybe"
+					r.Wrong(v, path, "true or false")
+					return
+				}
 				target.SetBool(flag)
 			}
 		case reflect.Int:

@@ -19,6 +19,18 @@ func TestStringIsClipped(t *testing.T) {
 	}
 }
 
+// A byte that is no UTF-8 is found in one pass, however far behind the beginning it stands.
+func TestBadBytesOfALongString(t *testing.T) {
+	t.Parallel()
+	const length = 4 << 20
+	r := stream.NewJSON(strings.NewReader(`"` + strings.Repeat("é", length/2) + "\xff\""))
+	var bad string
+	r.Bad = func(detail string) { bad = detail }
+	if text, err := r.String(0, 0); len(text) != length+1 || err != nil || bad != "is no valid UTF-8 from its byte 4194305 on (0xff)" {
+		t.Errorf("%d bytes, %q, %v", len(text), bad, err)
+	}
+}
+
 func TestFaultsHaveTheirPlace(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ text, want string }{

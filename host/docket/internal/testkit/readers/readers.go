@@ -80,16 +80,26 @@ func render(t *testing.T, report string, reader Reader) string {
 		fmt.Fprintf(&b, "  light %s %.2f %s\n", c.Light.Classification, c.Light.Confidence, c.Light.Reasoning)
 		for _, e := range c.Evidence {
 			fmt.Fprintf(&b, "  %s %.2f %s %q\n", e.SourceRef, e.RelevanceConfidence, e.Element, e.Supports)
-			for line := range strings.SplitSeq(e.Content, "\n") {
-				fmt.Fprintf(&b, "    | %s\n", line)
-			}
+			writeLines(&b, e.Content)
 		}
 		for _, d := range c.Documents {
 			fmt.Fprintf(&b, "  document %s of %d bytes\n", d.Name, len(d.Text))
+			if len(d.Text) <= maxShown {
+				writeLines(&b, d.Text)
+			}
 		}
 		b.WriteString("\n")
 	}
 	return b.String()
+}
+
+// maxShown is how long a document may be that a golden file shows whole.
+const maxShown = 1000
+
+func writeLines(b *strings.Builder, text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintf(b, "    | %s\n", line)
+	}
 }
 
 // Check holds that a case is one that the contract allows, and that every excerpt stands in its document.

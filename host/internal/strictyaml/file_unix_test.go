@@ -1,0 +1,39 @@
+//go:build unix && !aix && !solaris
+
+package strictyaml_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+)
+
+// A pipe that nobody writes to is rejected at once, and one that somebody writes to is read, as <(command) of a shell is.
+func TestPipesAreReadOnlyIfSomebodyWrites(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := strictyaml.ReadFile(pipe, 100, strictyaml.Open); err == nil || !strings.Contains(err.Error(), "a pipe that nobody writes to") {
+		t.Errorf("a pipe: %v", err)
+	}
+	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_, _ = writer.WriteString("name: x\n")
+		_ = writer.Close()
+	}()
+	if data, err := strictyaml.ReadFile(pipe, 100, strictyaml.Open); string(data) != "name: x\n" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if _, err := strictyaml.ReadFile(os.DevNull, 100, strictyaml.Open); err == nil || !strings.Contains(err.Error(), "neither a file nor a pipe") {
+		t.Errorf("a device: %v", err)
+	}
+}
