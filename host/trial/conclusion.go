@@ -58,11 +58,11 @@ func (t *Trial) Conclusion() Conclusion {
 	} else if slices.ContainsFunc(runs, func(e Experiment) bool { return e.Passed+e.Same+e.Other > 0 }) {
 		c.Finding = FoundPassing
 	}
-	switch label := t.Result.Final.Classification; {
-	case c.Finding == FoundBase:
+	if c.Finding == FoundBase {
 		c.Text = strings.TrimSuffix(c.Text, ".") + t.onRedBase() + "."
-	case c.Finding == FoundOlder && label != "":
-		c.Text = strings.TrimSuffix(c.Text, ".") + "; the label " + t.LabelName(label) + " is about a fault that was there before this change."
+	}
+	if c.Finding == FoundOlder {
+		c.Text = strings.TrimSuffix(c.Text, ".") + t.onOldProduct() + "."
 	}
 	if p != nil && (p.Allow != "" || c.Finding == NotRun || c.Finding == FoundNothing || c.Finding == FoundBoth) {
 		c.Next = p.Action()
@@ -106,6 +106,18 @@ func (t *Trial) onRedBase() string {
 		return ", and the evidence does not show whether an older fault or the environment did"
 	}
 	return "; the label " + t.LabelName(label) + " is about a cause that the base has, too"
+}
+
+// onOldProduct says what the answer means where the old product fails, too. The label may be about the product or about the test.
+func (t *Trial) onOldProduct() string {
+	label := t.Result.Final.Classification
+	switch {
+	case label == "":
+		return ""
+	case look(t.Result.Experiments, trees(abi.Green, abi.Head)).same == 0:
+		return ", and the label " + t.LabelName(label) + " rests on other evidence"
+	}
+	return "; the label " + t.LabelName(label) + " is about a cause that makes the old product fail, too"
 }
 
 // seen is what all runs on the same trees have shown.
@@ -200,6 +212,9 @@ func acrossTrees(runs []Experiment, other Conclusion) Conclusion {
 	oldProduct := look(runs, trees(abi.Green, abi.Head)) // with the test as it is now
 	oldTest := look(runs, trees(abi.Head, abi.Green))    // with the product as it is now
 	mixture := "run the changed test on the old product"
+	if base.noTest {
+		mixture = "run the new test on the old product"
+	}
 	switch {
 	case oldProduct.notBuilt:
 		mixture = "check what the changed test expects of the new product"
@@ -256,6 +271,9 @@ func acrossTrees(runs []Experiment, other Conclusion) Conclusion {
 		return Conclusion{FoundBoth, "This change is the cause: the last green tree passes. No run shows whether the product or the test is wrong.", mixture}
 	case base.noTest && oldProduct.notBuilt:
 		return Conclusion{FoundNothing, "The test is new and needs the new product, so there is nothing older to compare with.", "check what the test expects of the new product"}
+	case base.noTest: // so that no older revision passed it
+		other.Next = mixture
+		return other
 	}
 	if slices.ContainsFunc(runs, func(e Experiment) bool { return e.Product == abi.Green || e.Tests == abi.Green }) && other.Next != "" {
 		other.Next = "compare with another revision at which it passed: --since REVISION" // this one could not be run

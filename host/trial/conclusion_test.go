@@ -150,7 +150,12 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 		"new test of old code": {
 			[]Experiment{fails, ended(green, green, abi.OutcomeNoTest).with(abi.TestNew), ran(green, head, 0, 1, 0)},
 			FoundOlder,
-			"The product change is not the cause: the old product fails this test, too; the label product bug is about a fault that was there before this change.",
+			"The product change is not the cause: the old product fails this test, too; the label product bug is about a cause that makes the old product fail, too.",
+		},
+		"new test that the old product fails otherwise": {
+			[]Experiment{fails, ended(green, green, abi.OutcomeNoTest).with(abi.TestNew), ran(green, head, 0, 0, 1)},
+			FoundOlder,
+			"The product change is not the cause: the old product fails this test in another way, too, and the label product bug rests on other evidence.",
 		},
 		"new test of new code": {
 			[]Experiment{fails, ended(green, green, abi.OutcomeNoTest), ended(green, head, abi.OutcomeNotBuilt)},
@@ -186,6 +191,29 @@ func TestAccept_FZ5_ARedBaseWithoutAnAnswer(t *testing.T) {
 	const want = "The base fails too, in the same way, so this change did not cause the failure, and the evidence does not show whether an older fault or the environment did."
 	if c := tr.Conclusion(); c.Text != want || c.Finding != FoundBase {
 		t.Errorf("%s: %s", c.Finding, c.Text)
+	}
+}
+
+// The next step is a run that is possible: not one that failed already, and no older revision for a test that is new.
+func TestTheNextStepIsPossible(t *testing.T) {
+	t.Parallel()
+	const head, green = abi.Head, abi.Green
+	fails, passes := ran(head, head, 0, 5, 0), ran(green, green, 2, 0, 0)
+	for name, tt := range map[string]struct {
+		runs []Experiment
+		next string
+	}{
+		"this tree alone":       {[]Experiment{fails}, "compare with a revision at which it passed: --experiments all --since REVISION"},
+		"green can't be run":    {[]Experiment{fails, ended(green, green, abi.OutcomeNotBuilt)}, "compare with another revision at which it passed: --since REVISION"},
+		"new test":              {[]Experiment{fails, ended(green, green, abi.OutcomeNoTest)}, "run the new test on the old product"},
+		"new test, not run":     {[]Experiment{fails, ended(green, green, abi.OutcomeNoTest), ended(green, head, abi.OutcomeNotRun)}, ""},
+		"green passes":          {[]Experiment{fails, passes}, "run the changed test on the old product"},
+		"mixture can't be run":  {[]Experiment{fails, passes, ended(green, head, abi.OutcomeNotRun)}, ""},
+		"mixture doesn't build": {[]Experiment{fails, passes, ended(green, head, abi.OutcomeNotBuilt)}, "check what the changed test expects of the new product"},
+	} {
+		if got := (&Trial{Result: Result{Experiments: tt.runs}}).Conclusion().Next; got != tt.next {
+			t.Errorf("%s: next: %q, want %q", name, got, tt.next)
+		}
 	}
 }
 
@@ -266,6 +294,28 @@ func TestLabelsInTexts(t *testing.T) {
 	for label, want := range map[string]string{"nd001": "flaky test", "pb001": "product bug, minor", "leak": "memory leak", "x1": "x1"} {
 		if got := tr.LabelName(label); got != want {
 			t.Errorf("%s is called %q, want %q", label, got, want)
+		}
+	}
+}
+
+func TestMixedRunsAreCounted(t *testing.T) {
+	t.Parallel()
+	mixed := func(passed, same, other int) Experiment {
+		e := ran(abi.Head, abi.Head, passed, same, other)
+		e.Runs, e.Outcome = 5, abi.OutcomeMixed
+		return e
+	}
+	busy := mixed(1, 1, 0).in(abi.StarvedEnvironment, abi.Alone)
+	all := Experiment{Factors: busy.Factors, Outcome: abi.OutcomePassed, Passed: 5}
+	for want, e := range map[string]Experiment{
+		"this tree: 1 of 2 runs failed in the same way (stopped early: flaky)":                   mixed(1, 1, 0),
+		"this tree: 4 of 5 runs failed in another way":                                           mixed(1, 0, 4),
+		"this tree: 3 of 5 runs failed, 1 in the same way":                                       mixed(2, 1, 2),
+		"this tree on a busy machine: 1 of 2 runs failed in the same way (stopped early: flaky)": busy,
+		"this tree, 5 times on a busy machine: 5 passed":                                         all,
+	} {
+		if got := e.What() + ": " + e.Showed(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -52,10 +52,34 @@ func NewExperiment(node, persona string, r *abi.ExperimentResult) Experiment {
 	}
 }
 
-// Showed says in words what came of it: "4 passed, 1 failed in the same way".
+// What says in words what was run, without the number of runs where Showed has it.
+func (e *Experiment) What() string {
+	what := e.Factors.What()
+	if e.Outcome == abi.OutcomeMixed {
+		what = strings.Replace(what, ", "+strconv.Itoa(e.Runs)+" times", "", 1)
+	}
+	return what
+}
+
+// Showed says in words what came of it: "5 passed", "1 of 2 runs failed in the same way (stopped early: flaky)".
 func (e *Experiment) Showed() string {
 	r := e.Result()
-	return r.Words()
+	if e.Outcome != abi.OutcomeMixed {
+		return r.Words()
+	}
+	said := strconv.Itoa(e.Same+e.Other) + " of " + strconv.Itoa(r.Made()) + " runs failed"
+	switch {
+	case e.Other == 0:
+		said += " in the same way"
+	case e.Same == 0:
+		said += " in another way"
+	default:
+		said += ", " + strconv.Itoa(e.Same) + " in the same way"
+	}
+	if r.Made() < e.Runs { // more runs can't change that both happen
+		said += " (stopped early: flaky)"
+	}
+	return said
 }
 
 // Result is what the host told the modules.

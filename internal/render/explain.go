@@ -44,7 +44,8 @@ func apart(opinion string, list []trial.Experiment) (rest string, counted []stri
 		return opinion, nil
 	}
 	for i := range list {
-		told, ok := strings.CutPrefix(sentence, list[i].What()+": "+list[i].Showed()+" (")
+		r := list[i].Result()
+		told, ok := strings.CutPrefix(sentence, r.Experiment.Words()+": "+r.Words()+" (") // as modules word it
 		if !ok {
 			return opinion, nil
 		}

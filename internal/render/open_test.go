@@ -118,7 +118,7 @@ func TestTableTellsEqualExperimentsOnce(t *testing.T) {
 	write(t, render.NewTable(&b, render.TerminalOptions{}), trials...)
 	for _, want := range []string{
 		"case-0\n  as well  case-2, case-3, case-4 and 23 more cases\n  The test fails each time on this tree (5 reruns), so it is not flaky.\n",
-		"case-1\n  The test is flaky: on the same tree 1 run passed and 4 failed.\n  TestOpen: permission denied\n    this tree, 5 times: 1 passed, 4 failed in the same way\n",
+		"case-1\n  The test is flaky: on the same tree 1 run passed and 4 failed.\n  TestOpen: permission denied\n    this tree: 4 of 5 runs failed in the same way\n",
 		"case-11\n  The test is flaky: on the same tree 2 runs passed and 3", "Found      not settled 27, flaky 3\n",
 	} {
 		if out := b.String(); strings.Count(out, want) != 1 {
@@ -132,18 +132,26 @@ func TestExplainListsExperimentsOnce(t *testing.T) {
 	t.Parallel()
 	rerun := trial.Experiment{Factors: trial.Factors{Product: abi.Head, Tests: abi.Head, Runs: 5}, Persona: "bulwark", Outcome: abi.OutcomeSame, Same: 5}
 	green := trial.Experiment{Factors: trial.Factors{Product: abi.Green, Tests: abi.Green, Runs: 2}, Persona: "abyss", Outcome: abi.OutcomePassed, Passed: 2}
+	flaky := trial.Experiment{Factors: rerun.Factors, Persona: "bulwark", Outcome: abi.OutcomeMixed, Passed: 1, Same: 1}
 	const told = "this tree, 5 times: 5 failed in the same way"
-	for _, tc := range []struct{ opinion, shown, part string }{
+	for _, tc := range []struct {
+		opinion, shown, part string
+		first                trial.Experiment
+	}{
 		{
 			"It stands. Experiments: " + told + " (3 nats for a against b); the last green tree, 2 times: 2 passed (tells nothing). Two more words.",
-			"It stands. Two more words.", told + " (3 nats for a against b, asked for by ",
+			"It stands. Two more words.", told + " (3 nats for a against b, asked for by ", rerun,
 		},
-		{"It stands. Experiments: " + told + " (3 nats for a against b).", "It stands. Experiments: " + told, told + " (asked for by "},
-		{"It stands.", "It stands.", told + " (asked for by "},
+		{
+			"It stands. Experiments: this tree, 5 times: 1 passed, 1 failed in the same way (3 nats for a against b); the last green tree, 2 times: 2 passed (tells nothing).",
+			"It stands.", "this tree: 1 of 2 runs failed in the same way (stopped early: flaky) (3 nats for a against b, asked for", flaky,
+		},
+		{"It stands. Experiments: " + told + " (3 nats for a against b).", "It stands. Experiments: " + told, told + " (asked for by ", rerun},
+		{"It stands.", "It stands.", told + " (asked for by ", rerun},
 	} {
 		outcome := sample.Amended()
 		outcome.Passes[len(outcome.Passes)-1].Verdict.Reasoning = tc.opinion
-		outcome.Result.Experiments = []trial.Experiment{rerun, green}
+		outcome.Result.Experiments = []trial.Experiment{tc.first, green}
 		var b bytes.Buffer
 		if err := render.Explain(&b, outcome, nil, render.TerminalOptions{Width: 110}); err != nil {
 			t.Fatal(err)

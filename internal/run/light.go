@@ -24,10 +24,10 @@ func LightConfig(config host.Config) host.Config {
 // Light answers the entries of a docket without holding court, so that what is fitted or measured on them sees the Light that the
 // court will see. It returns them in their order, with Light's answer in place of the case's own and the evidence that Light
 // gathered behind the case's own. Documents are those that Light saw, cut to what a case may hold. An entry that Light fails on
-// has no answer. workers is how many are answered at once (0: one for each processor). answered, if not nil, is called after each.
+// has no answer. workers is how many are answered at once (0: one for each processor). answered, if not nil, is told each trial.
 //
 // h must be opened on a [LightConfig]. The error is the first of an entry, or the context's.
-func Light(ctx context.Context, h *host.Host, entries []docket.Entry, workers int, answered func()) ([]docket.Entry, error) {
+func Light(ctx context.Context, h *host.Host, entries []docket.Entry, workers int, answered func(*trial.Trial)) ([]docket.Entry, error) {
 	out := make([]docket.Entry, 0, len(entries))
 	for t := range h.TryAll(ctx, each(entries), workers) {
 		if t.Err != nil {
@@ -37,7 +37,7 @@ func Light(ctx context.Context, h *host.Host, entries []docket.Entry, workers in
 		entry.Case = t.Trial.Case
 		out = append(out, entry)
 		if answered != nil {
-			answered()
+			answered(t.Trial)
 		}
 	}
 	return out, ctx.Err()

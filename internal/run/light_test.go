@@ -41,7 +41,7 @@ func TestLight(t *testing.T) {
 		Documents: []abi.Document{{Name: "log", Text: "panic: boom\n\ngoroutine 7 [running]:\nexample.com/m.F(...)\n\t/src/example.com/m/f.go:12 +0x1d\n"}},
 	}
 	answered := 0
-	lit, err := run.Light(t.Context(), h, []docket.Entry{{Case: subject, Truth: &trial.Truth{Classification: "pb001"}}}, 1, func() { answered++ })
+	lit, err := run.Light(t.Context(), h, []docket.Entry{{Case: subject, Truth: &trial.Truth{Classification: "pb001"}}}, 1, func(*trial.Trial) { answered++ })
 	if err != nil || len(lit) != 1 || answered != 1 {
 		t.Fatalf("error %v, %d entries, %d answered", err, len(lit), answered)
 	}

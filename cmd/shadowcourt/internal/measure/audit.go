@@ -29,8 +29,8 @@ type auditOptions struct {
 	gate             *auditGate
 }
 
-// New is the command `audit`.
-func New(s cli.Streams) *cobra.Command {
+// NewAudit is the command `audit`.
+func NewAudit(s cli.Streams) *cobra.Command {
 	o := &auditOptions{}
 	cmd := &cobra.Command{
 		Use:   "audit FILE...|-",

@@ -105,6 +105,7 @@ func (c *calibration) try(ctx context.Context, h *host.Host, inputs *run.Dockets
 		}
 		c.tested = append(c.tested, calibrate.Observe(t.Trial))
 		c.coverage.Add(&t.Trial.Case)
+		c.light.Add(t.Trial)
 		c.peers.Ask(ctx, t.Trial)
 		c.done++
 		c.progress.Tried(c.done, c.faults)

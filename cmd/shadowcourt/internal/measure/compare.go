@@ -168,6 +168,7 @@ func (r *comparing) try(ctx context.Context, h *host.Host, inputs *run.Dockets) 
 			continue
 		}
 		r.done++
+		r.light.Add(t.Trial)
 		r.sum.Add(t.Trial, r.redactor.Trial(t.Trial))
 		r.progress.Tried(r.done, r.faults)
 	}

@@ -16,7 +16,7 @@ import (
 
 // auditGate says which audits end the command with its own exit code.
 type auditGate struct {
-	words    []string           // of auditFailures
+	words    []string           // of open.AuditFailures
 	under    float64            // the score
 	criteria map[string]float64 // those of criteria
 }

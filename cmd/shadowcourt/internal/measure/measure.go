@@ -1,4 +1,5 @@
-// Package measure has the commands that learn and measure with cases whose truth is known: fit, calibrate and compare.
+// Package measure has the commands that learn and measure with cases whose truth is known, fit, calibrate and compare, and audit, which
+// measures opinions.
 package measure
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// common are the flags of all these commands.
+// common are the flags of the commands that read dockets.
 type common struct {
 	open.Flags
 	format, output string
@@ -43,6 +44,7 @@ type reading struct {
 	redactor *render.Redactor // nil redacts nothing
 
 	done, faults int // entries
+	light        open.LightFailures
 }
 
 func newReading(s cli.Streams) reading {
@@ -64,8 +66,9 @@ func (r *reading) fault(entry docket.Entry, err error) error {
 	return nil
 }
 
-// end says in the exit code that entries could not be used.
+// end warns of a Light that failed, and says in the exit code that entries could not be used.
 func (r *reading) end(what string) error {
+	r.light.Warn(r.stderr, r.redactor)
 	if r.faults == 0 {
 		return nil
 	}

@@ -1,9 +1,11 @@
 package open
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -21,6 +23,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/execlight"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/source"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
@@ -277,10 +281,34 @@ type LightRunner struct {
 	Config   *host.Config
 	Progress *cli.Progress
 	Workers  int
-	// doing is said on the terminal before the number of cases.
+	// Doing is said on the terminal before the number of cases.
 	Doing string
 
-	last *host.Host
+	last   *host.Host
+	warned bool
+}
+
+// LightFailures counts the cases that Light failed on. Nothing else tells of them where only figures are shown.
+type LightFailures struct {
+	cases, failed int
+	first         string
+}
+
+// Add counts a case.
+func (f *LightFailures) Add(t *trial.Trial) {
+	f.cases++
+	if e := t.Result.Error; e != nil && t.Result.Light == nil {
+		f.failed++
+		f.first = cmp.Or(f.first, e.Message)
+	}
+}
+
+// Warn tells of the failures, and says whether there are any.
+func (f *LightFailures) Warn(stderr io.Writer, redactor *render.Redactor) bool {
+	if f.failed > 0 {
+		fmt.Fprintf(stderr, "warning: Light failed on %d of %s; the first failure: %s\n", f.failed, cli.Count(f.cases, "case", "cases"), sanitize.Line(redactor.Text(f.first)))
+	}
+	return f.failed > 0
 }
 
 // Close closes the last host.
@@ -303,11 +331,14 @@ func (r *LightRunner) Run(ctx context.Context, profile *abi.Profile, entries []d
 	}
 	r.Close(ctx) // only now: the hosts of a process share the modules that they compiled
 	r.last = h
-	n := 0
-	lit, err := run.Light(ctx, h, entries, r.Workers, func() {
-		n++
-		r.Progress.Say(fmt.Sprintf("%s: %d of %d", r.Doing, n, len(entries)))
+	var failures LightFailures
+	lit, err := run.Light(ctx, h, entries, r.Workers, func(t *trial.Trial) {
+		failures.Add(t)
+		r.Progress.Say(fmt.Sprintf("%s: %d of %d", r.Doing, failures.cases, len(entries)))
 	})
 	r.Progress.Clear()
+	if err == nil && !r.warned { // a fit asks Light about the same cases again and again
+		r.warned = failures.Warn(r.Streams.Err, nil)
+	}
 	return lit, err
 }
