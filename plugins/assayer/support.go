@@ -106,10 +106,7 @@ func (a *assay) tell(t *tally) string {
 			return
 		}
 		var shown []string
-		for i, s := range list[:min(len(list), maxNamed)] {
-			if slices.Contains(list[:i], s) {
-				continue
-			}
+		for _, s := range list[:min(len(list), maxNamed)] {
 			if quoted {
 				s = "\"" + reading.Snippet(s) + "\""
 			}
@@ -125,16 +122,27 @@ func (a *assay) tell(t *tally) string {
 	}
 	add(t.madeUp, "quotation stands nowhere in the evidence", "quotations stand nowhere in the evidence", true)
 	add(t.differs, "claim has a figure that its item has otherwise", "claims have figures that their items have otherwise", false)
-	add(t.forged, "item that it relies on stands in no document", "items that it relies on stand in no document", false)
-	add(t.dangling, "line that it names is not in the evidence", "lines that it names are not in the evidence", false)
-	add(t.unfound, "figure is in none of the lines looked at", "figures are in none of the lines looked at", false)
+	add(unique(t.forged), "item that it relies on stands in no document", "items that it relies on stand in no document", false)
+	add(unique(t.dangling), "line that it names is not in the evidence", "lines that it names are not in the evidence", false)
+	add(unique(t.unfound), "figure is in none of the lines looked at", "figures are in none of the lines looked at", false)
 	add(t.loose, "rests on nothing", "rest on nothing", true)
 	refs := []string{}
 	for _, item := range a.exposed {
 		refs = append(refs, item.SourceRef)
 	}
-	add(refs, "item of the case that stands in no document is exposed as such", "items of the case that stand in no document are exposed as such", false)
+	add(unique(refs), "item of the case that stands in no document is exposed as such", "items of the case that stand in no document are exposed as such", false)
 	return strings.Join(parts, "; ") + "."
+}
+
+// unique keeps the first of equal texts.
+func unique(list []string) []string {
+	var kept []string
+	for _, s := range list {
+		if !slices.Contains(kept, s) {
+			kept = append(kept, s)
+		}
+	}
+	return kept
 }
 
 // maxCited bounds what an opinion cites.
