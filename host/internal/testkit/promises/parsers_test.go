@@ -47,6 +47,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/internal/sandbox/instrument load":               "host/internal/sandbox/instrument FuzzRewrite",
 	"host/internal/sandbox/wasmfile Parse":                "host/internal/sandbox/wasmfile FuzzParse",
 	"host/internal/strictyaml ReadFile":                   "no: takes the name of a file; it bounds the size",
+	"host/internal/strictyaml readFile":                   "no: bounds the size of a file",
 	"host/internal/strictyaml Message":                    "host/internal/strictyaml FuzzMessage",
 	"host/internal/strictyaml parse":                      "host/internal/strictyaml FuzzMessage",
 	"internal/mcp read":                                   "internal/mcp FuzzMessages",
