@@ -22,6 +22,9 @@ func (l *Lab) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi
 		return abi.ExperimentResult{}, err
 	}
 	f, err := l.runnable(subject, e)
+	if err == nil && !plan.Has(e) {
+		err = fmt.Errorf("%s is not offered", e)
+	}
 	if err != nil {
 		return notRun(e, err.Error()), nil
 	}
@@ -65,8 +68,6 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case !plan.Has(e):
-		return nil, fmt.Errorf("%s is not offered", e)
 	case l.trees[revisions{e.Product, e.Tests}] == nil && l.noGreen != "":
 		return nil, errors.New(l.noGreen)
 	case l.trees[revisions{e.Product, e.Tests}] == nil:
@@ -85,13 +86,7 @@ func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experime
 	run, err := l.program(ctx, in, f, e)
 	for err == nil && t.runs < e.Runs && !t.decided() {
 		var r *testRun
-		err = l.step(ctx, f, e, func() (err error) {
-			r, err = l.run(ctx, in.workspace, run, f, environment{
-				Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
-				Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Green, Limits: isolate.Limits{Time: runLimit(f, e)},
-			})
-			return err
-		})
+		r, err = l.once(ctx, in, run, f, e)
 		if err == nil {
 			t.add(f, r)
 			left(1 - float64(t.runs)/float64(e.Runs))
@@ -102,6 +97,18 @@ func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experime
 	}
 	r, final = t.end(err)
 	return r, t.constant, final, nil
+}
+
+// once makes one run of an experiment.
+func (l *Lab) once(ctx context.Context, in *place, run program, f *failure, e abi.Experiment) (r *testRun, err error) {
+	err = l.step(ctx, f, e, func() (err error) {
+		r, err = l.run(ctx, in.workspace, run, f, environment{
+			Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
+			Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Green, Limits: isolate.Limits{Time: runLimit(f, e)},
+		})
+		return err
+	})
+	return r, err
 }
 
 // constantOf is what reruns of the tree under test had in common, for the experiments after them; nil where they did not differ.

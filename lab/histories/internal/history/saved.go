@@ -1,0 +1,143 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// Half is what the cases of a repository may be used for.
+type Half string
+
+// The halves. No repository is in both, and one whose cases somebody looked at stays in the first for good.
+const (
+	Learning  Half = "learning"
+	Reporting Half = "reporting"
+)
+
+// header is the first line of a file, which says what the others are.
+type header struct {
+	Form       string `json:"form"`
+	Half       Half   `json:"half"`
+	Repository string `json:"repository"`
+	// Dropped counts the candidates that became no case, by kind and reason.
+	Dropped map[Kind]map[string]int `json:"dropped,omitempty"`
+}
+
+const form = "shadowcourt histories/1"
+
+// Repo is what was mined from one repository.
+type Repo struct {
+	Name    string
+	Half    Half
+	Cases   []Case
+	Dropped map[Kind]map[string]int
+}
+
+const ending = ".jsonl.zst"
+
+// fileOf is the file of a repository below the folder of saved ones.
+func fileOf(half Half, repository string) string {
+	return filepath.Join(string(half), strings.ReplaceAll(repository, "/", "-")+ending)
+}
+
+// Save writes what was mined from a repository below a folder, in place of what was there. Cases are sorted by their ids.
+func Save(folder string, r *Repo) error {
+	slices.SortFunc(r.Cases, func(a, b Case) int { return strings.Compare(a.ID, b.ID) })
+	var text bytes.Buffer
+	lines := json.NewEncoder(&text)
+	lines.SetEscapeHTML(false)
+	if err := lines.Encode(header{form, r.Half, r.Name, r.Dropped}); err != nil {
+		return err
+	}
+	for i := range r.Cases {
+		if err := lines.Encode(&r.Cases[i]); err != nil {
+			return err
+		}
+	}
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(folder, fileOf(r.Half, r.Name))
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	part := name + ".part"
+	if err := os.WriteFile(part, encoder.EncodeAll(text.Bytes(), nil), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(part, name)
+}
+
+// Read reads the saved repositories of one half, sorted by name. A folder without any gives none.
+func Read(folder string, half Half) ([]Repo, error) {
+	names, err := filepath.Glob(filepath.Join(folder, string(half), "*"+ending))
+	if err != nil {
+		return nil, err
+	}
+	var list []Repo
+	for _, name := range names {
+		r, err := readFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if r.Half != half {
+			return nil, fmt.Errorf("%s: is of the %s half", name, r.Half)
+		}
+		list = append(list, *r)
+	}
+	return list, nil
+}
+
+// ReadRepo reads what was saved of a repository; there is nothing where it is new.
+func ReadRepo(folder string, half Half, repository string) (*Repo, error) {
+	r, err := readFile(filepath.Join(folder, fileOf(half, repository)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Repo{Name: repository, Half: half, Dropped: map[Kind]map[string]int{}}, nil
+	}
+	return r, err
+}
+
+func readFile(name string) (*Repo, error) {
+	packed, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer packed.Close()
+	decoder, err := zstd.NewReader(packed)
+	if err != nil {
+		return nil, err
+	}
+	defer decoder.Close()
+	lines := json.NewDecoder(bufio.NewReader(decoder))
+	var h header
+	if err := lines.Decode(&h); err != nil || h.Form != form {
+		return nil, fmt.Errorf("is no file of histories (%q): %w", h.Form, err)
+	}
+	r := &Repo{Name: h.Repository, Half: h.Half, Dropped: h.Dropped}
+	if r.Dropped == nil {
+		r.Dropped = map[Kind]map[string]int{}
+	}
+	for {
+		var c Case
+		err := lines.Decode(&c)
+		if errors.Is(err, io.EOF) {
+			return r, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		r.Cases = append(r.Cases, c)
+	}
+}

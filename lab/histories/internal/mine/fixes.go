@@ -1,0 +1,134 @@
+package mine
+
+import (
+	"context"
+	"hash/fnv"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+)
+
+// mostPaths is the most of a commit that is looked at: larger ones are seldom one fix.
+const mostPaths = 25
+
+// mostUnits is how many packages of a commit are run.
+const mostUnits = 3
+
+// fixes looks for regressions and new tests: commits that changed product and tests. Of each comes one case or none.
+func (m *Miner) fixes(ctx context.Context) error {
+	for i := range m.log {
+		c := &m.log[i]
+		if len(c.product) == 0 || len(c.tests) == 0 || len(c.product)+len(c.tests) > mostPaths || !m.near(c) {
+			continue
+		}
+		kind := history.Regression
+		if pick(c.id, 3) == 0 {
+			kind = history.NewTest
+		}
+		if !m.wants(kind) {
+			if !m.wants(history.Regression, history.NewTest) {
+				return nil
+			}
+			continue
+		}
+		if err := m.candidate(ctx, kind, c.id, func() error { return m.fix(ctx, kind, c) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// near says whether product and tests of a commit lie in common folders.
+func (m *Miner) near(c *commit) bool {
+	return slices.ContainsFunc(c.tests, func(t string) bool {
+		return slices.ContainsFunc(c.product, func(p string) bool {
+			return path.Ext(p) == path.Ext(t) && (m.suite.name() != "go" || path.Dir(p) == path.Dir(t))
+		})
+	})
+}
+
+// pick decides by a name alone, evenly among n.
+func pick(name string, n uint32) uint32 {
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return h.Sum32() % n
+}
+
+func (m *Miner) fix(ctx context.Context, kind history.Kind, c *commit) error {
+	fixed, parent := history.Tree{Start: c.id}, history.Tree{Start: c.parent}
+	units, err := m.units(ctx, &fixed, c.tests)
+	if err != nil {
+		return err
+	}
+	if len(units) == 0 || len(units) > mostUnits {
+		return dropped("its tests are in no package, or in too many")
+	}
+	head := history.Tree{Start: c.id, Steps: []history.Step{{Take: c.parent, Paths: c.product}}}
+	if kind == history.NewTest {
+		head = history.Tree{Start: c.parent, Steps: []history.Step{{Take: c.id, Paths: c.tests}}}
+	}
+	broken, err := m.runTree(ctx, &head, units, surroundings{})
+	if err != nil {
+		return err
+	}
+	if why := problems(broken); why != "" {
+		return dropped("head: " + why)
+	}
+	if len(failuresOf(broken, anyTest)) == 0 {
+		return dropped("no test fails on head")
+	}
+	base := fixed
+	whole, err := m.runTree(ctx, &fixed, units, surroundings{})
+	if err != nil {
+		return err
+	}
+	if kind == history.NewTest {
+		base = parent
+		if _, err := m.checkout(ctx, &base); err != nil {
+			return err
+		}
+	}
+	failures := failuresOf(broken, func(unit, test string) bool { return whole[unit].passed[test] })
+	if len(failures) == 0 {
+		return dropped("no test fails on head and passes with the fix")
+	}
+	f := failures[pick(c.id, uint32(len(failures)))]
+	one := &history.Case{
+		ID: idOf(m.Name, kind, c.id, f.report.Group, f.report.Test), Kind: kind, Fix: c.id, Failure: f.report,
+		Trees: map[history.Role]history.Tree{history.Base: base, history.Head: head},
+	}
+	if manyRows(broken[f.unit], f.report.Test) {
+		one.Traps = append(one.Traps, history.ManyRows)
+	}
+	return m.keep(ctx, one)
+}
+
+func anyTest(string, string) bool { return true }
+
+// Many rows are a hundred and more, of which a tenth fails at most.
+const (
+	many  = 100
+	tenth = 10
+)
+
+// manyRows says whether a test is one of a few failing rows of very many.
+func manyRows(o *outcome, test string) bool {
+	top, _, ok := strings.Cut(test, "/")
+	if !ok {
+		return false
+	}
+	rows, failed := 0, 0
+	for name := range o.passed {
+		if strings.HasPrefix(name, top+"/") {
+			rows++
+		}
+	}
+	for name := range o.failed {
+		if strings.HasPrefix(name, top+"/") {
+			rows, failed = rows+1, failed+1
+		}
+	}
+	return rows >= many && failed*tenth <= rows
+}

@@ -1,0 +1,134 @@
+package mine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+)
+
+// aFlake are words of messages that tell of flaky tests.
+var aFlake = []string{"flak", "deflake", "race condition", "data race", "intermittent", "nondeterminis", "non-determinis", "unreliable", "sporadic", "timing", "racy"}
+
+// earlier is how many commits before a flaky tree its base is.
+const earlier = 5
+
+// stress are the ways in which a flaky test is looked for: it may need load, other tests, or many runs.
+func stress() []surroundings {
+	return []surroundings{{times: 10}, {times: 5, starve: true}, {shuffle: true, times: 2}}
+}
+
+// flakes looks for commits that mend flaky tests, for the tests in the tree before, and for the commits from which on they were flaky.
+func (m *Miner) flakes(ctx context.Context) error {
+	for i := range m.log {
+		c := &m.log[i]
+		if !m.wants(history.Flaky, history.MadeFlaky) {
+			return nil
+		}
+		if len(c.product)+len(c.tests) == 0 || len(c.product)+len(c.tests) > mostPaths || !c.says(aFlake...) {
+			continue
+		}
+		if err := m.candidate(ctx, history.Flaky, c.id, func() error { return m.flake(ctx, i) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Miner) flake(ctx context.Context, at int) error {
+	c := &m.log[at]
+	head := history.Tree{Start: c.parent}
+	units, err := m.units(ctx, &head, slices.Concat(c.tests, c.product))
+	if err != nil {
+		return err
+	}
+	if len(units) == 0 || len(units) > mostUnits {
+		return dropped("its tests are in no package, or in too many")
+	}
+	passed, failed, order := map[string]bool{}, map[string]failure{}, map[string]bool{}
+	for _, in := range stress() {
+		all, err := m.runTree(ctx, &head, units, in)
+		if err != nil {
+			return err
+		}
+		for unit, o := range all {
+			for test := range o.passed {
+				passed[unit+" "+test] = true
+			}
+			for test, report := range o.failed {
+				if _, ok := failed[unit+" "+test]; !ok {
+					failed[unit+" "+test] = failure{unit, report}
+					order[unit+" "+test] = in.shuffle
+				}
+			}
+		}
+	}
+	var names []string
+	for name := range failed {
+		if passed[name] {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return dropped("no test both passes and fails")
+	}
+	slices.Sort(names)
+	for _, name := range names[:min(2, len(names))] {
+		if err := m.flakeOf(ctx, at, failed[name], order[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flakeOf makes the cases of one flaky test.
+func (m *Miner) flakeOf(ctx context.Context, at int, f failure, order bool) error {
+	first, ok := m.at[m.log[at].parent]
+	if !ok || first+earlier >= len(m.log) {
+		return dropped("it is the oldest commit")
+	}
+	red := &m.log[first]
+	var traps []history.Trap
+	if order {
+		traps = append(traps, history.OrderMatters)
+	}
+	if m.wants(history.Flaky) {
+		base := &m.log[first+1+int(pick(red.id, earlier))]
+		c := &history.Case{
+			ID: idOf(m.Name, history.Flaky, red.id, f.report.Group, f.report.Test), Kind: history.Flaky, Fix: m.log[at].id, Failure: f.report, Traps: append(slices.Clone(traps), history.Rare),
+			Trees: map[history.Role]history.Tree{history.Base: {Start: base.id, Commit: base.id}, history.Head: {Start: red.id, Commit: red.id}},
+		}
+		if err := m.candidate(ctx, history.Flaky, "of "+c.ID, func() error { return m.keep(ctx, c) }); err != nil {
+			return err
+		}
+	}
+	if !m.wants(history.MadeFlaky) {
+		return nil
+	}
+	came, err := m.introduced(ctx, red.id, f)
+	if err != nil {
+		return err
+	}
+	c := &history.Case{
+		ID: idOf(m.Name, history.MadeFlaky, came.id, f.report.Group, f.report.Test), Kind: history.MadeFlaky, Fix: m.log[at].id, Culprit: came.id, Failure: f.report, Traps: append(traps, history.Chance),
+		Trees: map[history.Role]history.Tree{history.Base: {Start: came.parent, Commit: came.parent}, history.Head: {Start: came.id, Commit: came.id}},
+	}
+	return m.candidate(ctx, history.MadeFlaky, "of "+c.ID, func() error { return m.keep(ctx, c) })
+}
+
+// introduced is the commit that brought a test.
+func (m *Miner) introduced(ctx context.Context, before string, f failure) (*commit, error) {
+	top, _, _ := strings.Cut(f.report.Test, "/")
+	out, err := m.repository.Git(ctx, "log", "--first-parent", "-m", "--format=%H", "--reverse", "-S", m.suite.declares(top), before)
+	if err != nil {
+		return nil, err
+	}
+	for id := range strings.FieldsSeq(out) {
+		if i, ok := m.at[id]; ok {
+			return &m.log[i], nil
+		}
+		return nil, dropped("the test came before what is looked at")
+	}
+	return nil, dropped("no commit brought the test")
+}

@@ -1,0 +1,262 @@
+package mine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+)
+
+// How long a build and the tests of a package may take.
+const (
+	buildTime = 4 * time.Minute
+	suiteTime = 45 * time.Second
+)
+
+// goSuite runs packages of Go.
+type goSuite struct {
+	scratch string // folder for binaries and what tests write
+	env     map[string]string
+	reader  string // test2json
+}
+
+func newGoSuite(ctx context.Context, scratch string) (*goSuite, error) {
+	g := &goSuite{scratch: scratch}
+	out, err := exec.CommandContext(ctx, "go", "env", "-json", "GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH").Output()
+	if err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	if err := json.Unmarshal(out, &g.env); err != nil {
+		return nil, err
+	}
+	out, err = exec.CommandContext(ctx, "go", "tool", "-n", "test2json").Output()
+	g.reader = strings.TrimSpace(string(out))
+	return g, errors.Join(err, os.MkdirAll(scratch, 0o755))
+}
+
+func (g *goSuite) name() string { return "go" }
+
+func (g *goSuite) declares(test string) string { return "func " + test + "(" }
+
+// units are the folders of packages that have test files among the paths, or whose fixtures are.
+func (g *goSuite) units(folder string, tests []string) []string {
+	var list []string
+	for _, p := range tests {
+		dir := path.Dir(p)
+		for dir != "." && !hasTests(filepath.Join(folder, dir)) {
+			dir = path.Dir(dir)
+		}
+		if !slices.Contains(list, dir) && hasTests(filepath.Join(folder, dir)) && !strings.Contains("/"+dir+"/", "/testdata/") && !strings.Contains("/"+dir+"/", "/vendor/") {
+			list = append(list, dir)
+		}
+	}
+	return list
+}
+
+func hasTests(folder string) bool {
+	names, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+	return err == nil && len(names) > 0
+}
+
+func (g *goSuite) run(ctx context.Context, folder, unit string, in surroundings) (*outcome, error) {
+	dir := filepath.Join(folder, filepath.FromSlash(unit))
+	if !hasTests(dir) {
+		return &outcome{problem: "no tests"}, nil
+	}
+	binary, pack, problem, err := g.build(ctx, dir)
+	if err != nil || problem != "" {
+		return &outcome{problem: problem}, err
+	}
+	scratch := filepath.Join(g.scratch, "run")
+	if err := errors.Join(removeAll(scratch), os.MkdirAll(scratch, 0o755)); err != nil {
+		return nil, err
+	}
+	defer func() { _ = removeAll(scratch) }()
+	args := append(slices.Clone(in.launcher), binary, "-test.v=test2json", "-test.paniconexit0", "-test.timeout="+suiteTime.String(), fmt.Sprintf("-test.count=%d", max(1, in.times)))
+	if in.only != "" {
+		top, _, _ := strings.Cut(in.only, "/")
+		args = append(args, "-test.run=^"+regexp.QuoteMeta(top)+"$")
+	}
+	if in.shuffle {
+		args = append(args, "-test.shuffle=1")
+	}
+	result, err := isolate.Run(ctx, isolate.Command{
+		Args: args, Dir: dir, Env: g.variables(in.environment, dir), Scratch: scratch, Overlays: []string{folder, g.env["GOCACHE"]},
+		Show: []string{g.env["GOROOT"], g.env["GOMODCACHE"], g.scratch}, Starve: in.starve, Limits: isolate.Limits{Time: suiteTime + 5*time.Second},
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := result.Output
+	if result.Ending != isolate.Exited && result.Ending != isolate.Signaled {
+		return &outcome{problem: "ended by its limit of " + string(result.Ending)}, nil
+	}
+	if result.ExitCode != 0 {
+		out = fmt.Appendf(out, "exit status %d\n\x16FAIL\t%s\t0.0s\n", result.ExitCode, pack) // as go test adds it
+	}
+	o, err := g.read(ctx, pack, out)
+	if o != nil {
+		o.wall = result.Wall
+	}
+	return o, err
+}
+
+// build builds the tests of a package; problem is what keeps it from being built.
+func (g *goSuite) build(ctx context.Context, dir string) (binary, pack, problem string, err error) {
+	timed, cancel := context.WithTimeout(ctx, buildTime)
+	defer cancel()
+	command := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(timed, "go", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local", "PWD="+dir)
+		cmd.WaitDelay = 5 * time.Second
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		err := cmd.Run()
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) || timed.Err() != nil {
+			if problem = strings.TrimSpace(errs.String()); problem == "" {
+				problem = "the build failed"
+			}
+			return "", ctx.Err()
+		}
+		return strings.TrimSpace(out.String()), err
+	}
+	if pack, err = command("list", "-find", "-f", "{{.ImportPath}}", "."); err != nil || problem != "" {
+		return "", "", problem, err
+	}
+	binary = filepath.Join(g.scratch, "tests")
+	_, err = command("test", "-c", "-trimpath", "-vet=off", "-buildvcs=false", "-ldflags=-w", "-o", binary, ".")
+	return binary, pack, problem, err
+}
+
+// variables are those that tests see in experiments, with some replaced.
+func (g *goSuite) variables(replaced []string, dir string) []string {
+	list := []string{"PATH=" + os.Getenv("PATH"), "PWD=" + dir, "GOPROXY=off", "GOTOOLCHAIN=local"}
+	for _, name := range []string{"LANG", "TZ", "USER", "SHELL", "TERM"} {
+		if value, ok := os.LookupEnv(name); ok {
+			list = append(list, name+"="+value)
+		}
+	}
+	for _, name := range []string{"GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH"} {
+		list = append(list, name+"="+g.env[name])
+	}
+	return replace(list, replaced)
+}
+
+// replace replaces variables; a name without a value takes one away.
+func replace(list, replaced []string) []string {
+	for _, v := range replaced {
+		name, _, has := strings.Cut(v, "=")
+		list = slices.DeleteFunc(list, func(old string) bool { return strings.HasPrefix(old, name+"=") })
+		if has {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// read reads what a test binary wrote.
+func (g *goSuite) read(ctx context.Context, pack string, written []byte) (*outcome, error) {
+	cmd := exec.CommandContext(ctx, g.reader, "-p", pack)
+	cmd.Stdin = bytes.NewReader(written)
+	stream, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("test2json: %w", err)
+	}
+	o := &outcome{passed: map[string]bool{}, failed: map[string]history.Report{}}
+	byTest := map[string][]byte{}
+	for line := range bytes.Lines(stream) {
+		var e struct{ Action, Test string }
+		if json.Unmarshal(line, &e) != nil {
+			continue
+		}
+		byTest[e.Test] = append(byTest[e.Test], line...)
+		if e.Action == "pass" && e.Test != "" {
+			o.passed[e.Test] = true
+		}
+	}
+	for entry, err := range (&gotest.Reader{}).Read(pack, bytes.NewReader(stream)) {
+		if err != nil {
+			continue
+		}
+		tests := gotest.TestsOf(&entry.Case)
+		if len(tests) != 1 || strings.Contains(tests[0].Name, "#") {
+			continue
+		}
+		name := tests[0].Name
+		if report, ok := g.report(pack, name, byTest, bytes.Contains(stream, []byte("panic:"))); ok {
+			o.failed[name] = report
+		}
+	}
+	return o, nil
+}
+
+// mostReport is the most of a report that is kept, in bytes.
+const mostReport = 48 << 10
+
+// report is the part of a stream that is about one test, the tests around it and the package; of a crash it is the whole stream.
+func (g *goSuite) report(pack, name string, byTest map[string][]byte, crash bool) (history.Report, bool) {
+	var text bytes.Buffer
+	for at := range name {
+		if name[at] == '/' {
+			text.Write(begins(byTest[name[:at]]))
+		}
+	}
+	text.Write(byTest[name])
+	if crash {
+		for test, lines := range byTest {
+			if test != name && test != "" && bytes.Contains(lines, []byte("panic:")) {
+				text.Write(lines)
+			}
+		}
+	}
+	text.Write(byTest[""])
+	report := history.Report{Runner: "go", Group: pack, Test: name, Text: text.String()}
+	if text.Len() > mostReport {
+		return report, false
+	}
+	entry, err := report.Entry()
+	if err != nil {
+		return report, false
+	}
+	tests := gotest.TestsOf(&entry.Case)
+	return report, len(tests) == 1 && tests[0].Name == name
+}
+
+// begins are the events with which a test begins.
+func begins(lines []byte) []byte {
+	for line := range bytes.Lines(lines) {
+		if bytes.Contains(line, []byte(`"Action":"run"`)) {
+			return line
+		}
+	}
+	return nil
+}
+
+// removeAll removes a folder in which tests may have left folders that nobody can write to.
+func removeAll(folder string) error {
+	err := os.RemoveAll(folder)
+	if err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(folder, func(name string, entry os.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			_ = os.Chmod(name, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(folder)
+}

@@ -1,0 +1,120 @@
+// Command histories makes a benchmark of failing tests from the histories of public repositories.
+//
+//	go run ./lab/histories mine -snapshots DIR [-only NAME]
+//
+// looks for cases in the snapshots of a folder, runs their cells and saves each: it takes hours, and goes on where it was. It knows two
+// more words: rebuild makes the trees of all saved cases again, and study judges from what was saved without running a test.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/mine"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "histories:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return errors.New("say mine, rebuild or study")
+	}
+	switch args[0] {
+	case "mine":
+		return mineAll(ctx, args[1:])
+	}
+	return fmt.Errorf("%q is none of mine, rebuild and study", args[0])
+}
+
+// since is how far back histories are read: before, most repositories had no module.
+var since = time.Date(2018, 9, 1, 0, 0, 0, 0, time.UTC)
+
+func mineAll(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("mine", flag.ContinueOnError)
+	snapshots := flags.String("snapshots", "", "folder with a git directory owner+name/repo for each repository")
+	work := flags.String("work", filepath.Join("out", "histories"), "folder for trees and for what was done already")
+	saved := flags.String("saved", filepath.Join("lab", "histories", "saved"), "folder of the cases")
+	only := flags.String("only", "", "the one repository, owner/name")
+	workers := flags.Int("workers", 2, "repositories that are worked on at the same time")
+	limit := flags.Duration("time", 10*time.Minute, "how long each repository is searched")
+	times := flags.Float64("quota", 1, "how many times the usual number of cases is wanted of each repository and kind")
+	kinds := flags.String("kinds", "", "look for these kinds alone, separated by commas")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	quota := map[history.Kind]int{}
+	for kind, n := range mine.Quota() {
+		if *kinds == "" || strings.Contains(","+*kinds+",", ","+string(kind)+",") {
+			quota[kind] = int(float64(n) * *times)
+		}
+	}
+	if *only != "" {
+		half, ok := mine.Half(*only)
+		if !ok {
+			return fmt.Errorf("%s is not among the repositories", *only)
+		}
+		abs, err := filepath.Abs(*work)
+		if err != nil {
+			return err
+		}
+		m, err := mine.Open(ctx, mine.Config{
+			Snapshot: filepath.Join(*snapshots, strings.ReplaceAll(*only, "/", "+"), "repo"), Name: *only, Half: half, Work: abs, Saved: *saved,
+			Since: since, Quota: quota, Time: *limit, Log: os.Stderr,
+		})
+		if err != nil {
+			return err
+		}
+		return m.Mine(ctx)
+	}
+	return each(ctx, *workers, args)
+}
+
+// each mines all repositories, every one in a process of its own: what a broken environment does to one must not reach another.
+func each(ctx context.Context, workers int, args []string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	names := make(chan string)
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() {
+			for name := range names {
+				cmd := exec.CommandContext(ctx, self, append(append([]string{"mine"}, args...), "-only", name)...)
+				cmd.Stderr = os.Stderr
+				cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+				if err := cmd.Run(); err != nil {
+					fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+				}
+			}
+		})
+	}
+	for _, name := range mine.Repositories() {
+		select {
+		case names <- name:
+		case <-ctx.Done():
+		}
+	}
+	close(names)
+	running.Wait()
+	return ctx.Err()
+}
