@@ -16,21 +16,19 @@ const mostPaths = 25
 // mostUnits is how many packages of a commit are run.
 const mostUnits = 3
 
-// fixes looks for regressions and new tests: commits that changed product and tests. Of each comes one case or none.
+// fixes looks for regressions, new tests, and bugs that two trees have: commits that changed product and tests. Of each comes one
+// case or none.
 func (m *Miner) fixes(ctx context.Context) error {
 	for i := range m.log {
 		c := &m.log[i]
 		if len(c.product) == 0 || len(c.tests) == 0 || len(c.product)+len(c.tests) > mostPaths || !m.near(c) {
 			continue
 		}
-		kind := history.Regression
-		if pick(c.id, 3) == 0 {
-			kind = history.NewTest
+		if !m.wants(history.Regression, history.NewTest, history.RedBase) {
+			return nil
 		}
+		kind := []history.Kind{history.Regression, history.Regression, history.Regression, history.NewTest, history.NewTest, history.RedBase}[pick(c.id, 6)]
 		if !m.wants(kind) {
-			if !m.wants(history.Regression, history.NewTest) {
-				return nil
-			}
 			continue
 		}
 		if err := m.candidate(ctx, kind, c.id, func() error { return m.fix(ctx, kind, c) }); err != nil {
@@ -66,7 +64,7 @@ func (m *Miner) fix(ctx context.Context, kind history.Kind, c *commit) error {
 		return dropped("its tests are in no package, or in too many")
 	}
 	head := history.Tree{Start: c.id, Steps: []history.Step{{Take: c.parent, Paths: c.product}}}
-	if kind == history.NewTest {
+	if kind != history.Regression {
 		head = history.Tree{Start: c.parent, Steps: []history.Step{{Take: c.id, Paths: c.tests}}}
 	}
 	broken, err := m.runTree(ctx, &head, units, surroundings{})
@@ -84,11 +82,14 @@ func (m *Miner) fix(ctx context.Context, kind history.Kind, c *commit) error {
 	if err != nil {
 		return err
 	}
-	if kind == history.NewTest {
+	switch kind {
+	case history.NewTest:
 		base = parent
-		if _, err := m.checkout(ctx, &base); err != nil {
-			return err
-		}
+	case history.RedBase: // the bug was there some commits before, too
+		base = history.Tree{Start: m.before(c), Steps: head.Steps}
+	}
+	if _, err := m.checkout(ctx, &base); err != nil {
+		return err
 	}
 	failures := failuresOf(broken, func(unit, test string) bool { return whole[unit].passed[test] })
 	if len(failures) == 0 {
@@ -103,6 +104,18 @@ func (m *Miner) fix(ctx context.Context, kind history.Kind, c *commit) error {
 		one.Traps = append(one.Traps, history.ManyRows)
 	}
 	return m.keep(ctx, one)
+}
+
+// mostBefore is how many commits lie between the parent of a fix and a base that has the bug, too.
+const mostBefore = 12
+
+// before is a commit some steps before the parent of a commit.
+func (m *Miner) before(c *commit) string {
+	first, ok := m.at[c.parent]
+	if !ok {
+		return c.parent
+	}
+	return m.log[min(first+1+int(pick(c.id+"before", mostBefore)), len(m.log)-1)].id
 }
 
 func anyTest(string, string) bool { return true }

@@ -2,6 +2,7 @@ package mine
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,8 +16,33 @@ var aFlake = []string{"flak", "deflake", "race condition", "data race", "intermi
 const earlier = 5
 
 // stress are the ways in which a flaky test is looked for: it may need load, other tests, or many runs.
-func stress() []surroundings {
-	return []surroundings{{times: 10}, {times: 5, starve: true}, {shuffle: true, times: 2}}
+func stress(among []string) []surroundings {
+	list := []surroundings{{times: 3, starve: true}, {shuffle: 1}, {shuffle: 2}}
+	if len(among) > 0 {
+		list = append([]surroundings{{times: 40, among: among}, {times: 15, among: among, starve: true}}, list...)
+	}
+	return list
+}
+
+// hunk is the heading of a piece of a diff, with the function that it lies in.
+var hunk = regexp.MustCompile(`(?m)^@@ [^@]*@@.*?((?:Test|test_)\w+)`)
+
+// touched are the functions of tests that a commit changed.
+func (m *Miner) touched(ctx context.Context, c *commit) ([]string, error) {
+	if len(c.tests) == 0 {
+		return nil, nil
+	}
+	diff, err := m.repository.Git(ctx, append([]string{"diff", "-U0", c.parent, c.id, "--"}, c.tests...)...)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, found := range hunk.FindAllStringSubmatch(diff, -1) {
+		if !slices.Contains(names, found[1]) {
+			names = append(names, found[1])
+		}
+	}
+	return names, nil
 }
 
 // flakes looks for commits that mend flaky tests, for the tests in the tree before, and for the commits from which on they were flaky.
@@ -47,7 +73,14 @@ func (m *Miner) flake(ctx context.Context, at int) error {
 		return dropped("its tests are in no package, or in too many")
 	}
 	passed, failed, order := map[string]bool{}, map[string]failure{}, map[string]bool{}
-	for _, in := range stress() {
+	among, err := m.touched(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, in := range stress(among) {
+		if len(failed) > 0 && in.shuffle != 0 {
+			break
+		}
 		all, err := m.runTree(ctx, &head, units, in)
 		if err != nil {
 			return err
@@ -59,7 +92,7 @@ func (m *Miner) flake(ctx context.Context, at int) error {
 			for test, report := range o.failed {
 				if _, ok := failed[unit+" "+test]; !ok {
 					failed[unit+" "+test] = failure{unit, report}
-					order[unit+" "+test] = in.shuffle
+					order[unit+" "+test] = in.shuffle != 0
 				}
 			}
 		}

@@ -90,8 +90,15 @@ func (g *goSuite) run(ctx context.Context, folder, unit string, in surroundings)
 		top, _, _ := strings.Cut(in.only, "/")
 		args = append(args, "-test.run=^"+regexp.QuoteMeta(top)+"$")
 	}
-	if in.shuffle {
-		args = append(args, "-test.shuffle=1")
+	if in.only == "" && len(in.among) > 0 {
+		names := slices.Clone(in.among)
+		for i := range names {
+			names[i] = regexp.QuoteMeta(names[i])
+		}
+		args = append(args, "-test.run=^("+strings.Join(names, "|")+")$")
+	}
+	if in.shuffle != 0 {
+		args = append(args, fmt.Sprintf("-test.shuffle=%d", in.shuffle))
 	}
 	result, err := isolate.Run(ctx, isolate.Command{
 		Args: args, Dir: dir, Env: g.variables(in.environment, dir), Scratch: scratch, Overlays: []string{folder, g.env["GOCACHE"]},
@@ -102,7 +109,10 @@ func (g *goSuite) run(ctx context.Context, folder, unit string, in surroundings)
 	}
 	out := result.Output
 	if result.Ending != isolate.Exited && result.Ending != isolate.Signaled {
-		return &outcome{problem: "ended by its limit of " + string(result.Ending)}, nil
+		return &outcome{problem: "ended by its limit of " + string(result.Ending), slow: result.Ending == isolate.OverTime}, nil
+	}
+	if bytes.Contains(out, []byte("panic: test timed out after "+suiteTime.String())) {
+		return &outcome{problem: "its tests take too long", slow: true}, nil
 	}
 	if result.ExitCode != 0 {
 		out = fmt.Appendf(out, "exit status %d\n\x16FAIL\t%s\t0.0s\n", result.ExitCode, pack) // as go test adds it

@@ -43,13 +43,14 @@ type Miner struct {
 	at         map[string]int // commits by their ids
 	found      *history.Repo
 	done       map[string]bool // candidates that need not be looked at again
-	began      time.Time
+	slow       map[string]int  // how often the tests of a unit took too long
+	until      time.Time       // when the search for the present kinds ends
 }
 
 // Open prepares the search.
 func Open(ctx context.Context, c Config) (*Miner, error) {
 	folder := filepath.Join(c.Work, strings.ReplaceAll(c.Name, "/", "-"))
-	m := &Miner{Config: c, at: map[string]int{}, done: map[string]bool{}, began: time.Now()}
+	m := &Miner{Config: c, at: map[string]int{}, done: map[string]bool{}, slow: map[string]int{}}
 	var err error
 	if m.repository, err = history.OpenRepository(ctx, c.Snapshot, filepath.Join(folder, "tree"), Planters()); err != nil {
 		return nil, err
@@ -95,7 +96,11 @@ func (m *Miner) doneFile() string {
 
 // Mine looks for cases of all kinds until there are enough or the time is over.
 func (m *Miner) Mine(ctx context.Context) error {
-	for _, look := range []func(context.Context) error{m.fixes, m.mends, m.flakes, m.reverts, m.environments, m.plants} {
+	looks := []func(context.Context) error{m.flakes, m.environments, m.plants, m.reverts, m.mends, m.fixes}
+	end := time.Now().Add(m.Time)
+	for i, look := range looks {
+		// What one search leaves of its share, those behind it have.
+		m.until = time.Now().Add(time.Until(end) / time.Duration(len(looks)-i))
 		if err := look(ctx); err != nil {
 			return err
 		}
@@ -115,7 +120,7 @@ func (m *Miner) count(kind history.Kind) int {
 
 // wants says whether cases of a kind are looked for.
 func (m *Miner) wants(kinds ...history.Kind) bool {
-	return time.Since(m.began) < m.Time && slices.ContainsFunc(kinds, func(k history.Kind) bool { return m.count(k) < m.Quota[k] })
+	return time.Now().Before(m.until) && slices.ContainsFunc(kinds, func(k history.Kind) bool { return m.count(k) < m.Quota[k] })
 }
 
 // candidate does something once, and never again unless it is interrupted.
@@ -211,14 +216,24 @@ func (m *Miner) runTree(ctx context.Context, t *history.Tree, units []string, in
 	}
 	all := map[string]*outcome{}
 	for _, unit := range units {
+		if m.slow[unit] >= mostSlow {
+			all[unit] = &outcome{problem: "its tests take too long"}
+			continue
+		}
 		o, err := m.suite.run(ctx, folder, unit, in)
 		if err != nil {
 			return nil, err
+		}
+		if o.slow {
+			m.slow[unit]++
 		}
 		all[unit] = o
 	}
 	return all, nil
 }
+
+// mostSlow is how often the tests of a unit may take too long before it is left out.
+const mostSlow = 2
 
 // units are the parts of a tree that have some of the test files.
 func (m *Miner) units(ctx context.Context, t *history.Tree, tests []string) ([]string, error) {

@@ -27,10 +27,12 @@ type surroundings struct {
 	launcher []string
 	// only runs a single test, alone; empty runs all.
 	only string
+	// among are functions of tests of which one has to be around a test that runs; empty runs all. A suite may run more.
+	among []string
 	// times runs everything so often in one process. Zero is once.
 	times int
-	// shuffle runs the tests in another order.
-	shuffle bool
+	// shuffle runs the tests in another order, which the number chooses. Zero is the usual one.
+	shuffle int
 	starve  bool
 }
 
@@ -40,7 +42,9 @@ type outcome struct {
 	failed map[string]history.Report // by the test's name, of subtests that fail the innermost alone
 	// problem is why nothing was run, such as what the compiler says.
 	problem string
-	wall    time.Duration
+	// slow: the tests took longer than a suite may.
+	slow bool
+	wall time.Duration
 }
 
 // mixed are the tests that both passed and failed.
