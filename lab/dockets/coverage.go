@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path"
 	"context"
 	"os"
 
@@ -23,5 +24,5 @@ func (c *checkout) coverage(ctx context.Context) (map[string][]mutate.LineRange,
 	if err != nil {
 		return nil, err
 	}
-	return mutate.ParseProfile(data), nil
+	return mutate.ParseProfile(data, path.Base), nil
 }

@@ -41,6 +41,8 @@ func run(ctx context.Context, args []string) error {
 	switch args[0] {
 	case "mine":
 		return mineAll(ctx, args[1:])
+	case "rebuild":
+		return rebuild(ctx, args[1:], os.Stdout)
 	}
 	return fmt.Errorf("%q is none of mine, rebuild and study", args[0])
 }
@@ -50,9 +52,9 @@ var since = time.Date(2018, 9, 1, 0, 0, 0, 0, time.UTC)
 
 func mineAll(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("mine", flag.ContinueOnError)
-	snapshots := flags.String("snapshots", "", "folder with a git directory owner+name/repo for each repository")
+	snapshots := snapshotsFlag(flags)
 	work := flags.String("work", filepath.Join("out", "histories"), "folder for trees and for what was done already")
-	saved := flags.String("saved", filepath.Join("lab", "histories", "saved"), "folder of the cases")
+	saved := savedFlag(flags)
 	only := flags.String("only", "", "the one repository, owner/name")
 	workers := flags.Int("workers", 2, "repositories that are worked on at the same time")
 	limit := flags.Duration("time", 10*time.Minute, "how long each repository is searched")
@@ -77,7 +79,7 @@ func mineAll(ctx context.Context, args []string) error {
 			return err
 		}
 		m, err := mine.Open(ctx, mine.Config{
-			Snapshot: filepath.Join(*snapshots, strings.ReplaceAll(*only, "/", "+"), "repo"), Name: *only, Half: half, Work: abs, Saved: *saved,
+			Snapshot: snapshotOf(*snapshots, *only), Name: *only, Half: half, Work: abs, Saved: *saved,
 			Since: since, Quota: quota, Time: *limit, Log: os.Stderr,
 		})
 		if err != nil {

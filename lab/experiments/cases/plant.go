@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -101,7 +102,7 @@ func (g *generator) coverage(ctx context.Context) (map[string][]mutate.LineRange
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return mutate.ParseProfile(data), err
+	return mutate.ParseProfile(data, path.Base), err
 }
 
 // plant makes a fault, runs the tests, and undoes it. It says whether that gave a case.

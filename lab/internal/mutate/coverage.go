@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 )
@@ -15,11 +14,12 @@ type LineRange struct {
 	To   int `json:"to"`
 }
 
-// ParseProfile reads a coverage profile: the lines of each file, by its name, that were run.
-func ParseProfile(data []byte) map[string][]LineRange {
+// ParseProfile reads a coverage profile: the lines of each file that were run, by what name makes of the import path of its package with its
+// own name behind it.
+func ParseProfile(data []byte, name func(string) string) map[string][]LineRange {
 	covered := map[string][]LineRange{}
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-		name, rest, ok := strings.Cut(lines.Text(), ".go:")
+		path, rest, ok := strings.Cut(lines.Text(), ".go:")
 		var r LineRange
 		var column, statements, count int
 		if !ok {
@@ -27,7 +27,7 @@ func ParseProfile(data []byte) map[string][]LineRange {
 		}
 		n, _ := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &r.From, &column, &r.To, &column, &statements, &count)
 		if n == 6 && count > 0 {
-			file := path.Base(name) + ".go"
+			file := name(path + ".go")
 			covered[file] = append(covered[file], r)
 		}
 	}

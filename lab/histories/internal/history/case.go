@@ -113,7 +113,7 @@ type Case struct {
 	Failure Report `json:"failure"`
 	Truth   Truth  `json:"truth"`
 	Cells   []Cell `json:"cells"`
-	// Executed tells whether the failing test runs lines that the change touched.
+	// Executed tells whether the failing test runs lines of the product that the change touched.
 	Executed *bool `json:"executed,omitempty"`
 	// Loaded tells of each tree which code its run had loaded.
 	Loaded map[Role]Loaded `json:"loaded,omitempty"`

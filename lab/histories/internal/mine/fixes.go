@@ -103,7 +103,7 @@ func (m *Miner) fix(ctx context.Context, kind history.Kind, c *commit) error {
 	if manyRows(broken[f.unit], f.report.Test) {
 		one.Traps = append(one.Traps, history.ManyRows)
 	}
-	return m.keep(ctx, one)
+	return m.keep(ctx, one, f.unit)
 }
 
 // mostBefore is how many commits lie between the parent of a fix and a base that has the bug, too.

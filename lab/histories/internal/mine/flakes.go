@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 )
@@ -17,9 +18,10 @@ const earlier = 5
 
 // stress are the ways in which a flaky test is looked for: it may need load, other tests, or many runs.
 func stress(among []string) []surroundings {
-	list := []surroundings{{times: 3, starve: true}, {shuffle: 1}, {shuffle: 2}}
+	const limit = 12 * time.Second
+	list := []surroundings{{times: 3, starve: true, limit: limit}, {shuffle: 1, limit: limit}, {shuffle: 2, limit: limit}}
 	if len(among) > 0 {
-		list = append([]surroundings{{times: 40, among: among}, {times: 15, among: among, starve: true}}, list...)
+		list = append([]surroundings{{times: 60, among: among, limit: limit}, {times: 20, among: among, starve: true, limit: limit}}, list...)
 	}
 	return list
 }
@@ -132,7 +134,7 @@ func (m *Miner) flakeOf(ctx context.Context, at int, f failure, order bool) erro
 			ID: idOf(m.Name, history.Flaky, red.id, f.report.Group, f.report.Test), Kind: history.Flaky, Fix: m.log[at].id, Failure: f.report, Traps: append(slices.Clone(traps), history.Rare),
 			Trees: map[history.Role]history.Tree{history.Base: {Start: base.id, Commit: base.id}, history.Head: {Start: red.id, Commit: red.id}},
 		}
-		if err := m.candidate(ctx, history.Flaky, "of "+c.ID, func() error { return m.keep(ctx, c) }); err != nil {
+		if err := m.candidate(ctx, history.Flaky, "of "+c.ID, func() error { return m.keep(ctx, c, f.unit) }); err != nil {
 			return err
 		}
 	}
@@ -147,7 +149,7 @@ func (m *Miner) flakeOf(ctx context.Context, at int, f failure, order bool) erro
 		ID: idOf(m.Name, history.MadeFlaky, came.id, f.report.Group, f.report.Test), Kind: history.MadeFlaky, Fix: m.log[at].id, Culprit: came.id, Failure: f.report, Traps: append(traps, history.Chance),
 		Trees: map[history.Role]history.Tree{history.Base: {Start: came.parent, Commit: came.parent}, history.Head: {Start: came.id, Commit: came.id}},
 	}
-	return m.candidate(ctx, history.MadeFlaky, "of "+c.ID, func() error { return m.keep(ctx, c) })
+	return m.candidate(ctx, history.MadeFlaky, "of "+c.ID, func() error { return m.keep(ctx, c, f.unit) })
 }
 
 // introduced is the commit that brought a test.

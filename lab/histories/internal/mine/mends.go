@@ -90,7 +90,7 @@ func (m *Miner) interval(ctx context.Context, at int, f failure) error {
 		if !m.wants(c.Kind) {
 			return nil
 		}
-		return m.candidate(ctx, c.Kind, "of "+c.ID, func() error { return m.keep(ctx, c) })
+		return m.candidate(ctx, c.Kind, "of "+c.ID, func() error { return m.keep(ctx, c, f.unit) })
 	}
 	if err := keep(stale); err != nil {
 		return err

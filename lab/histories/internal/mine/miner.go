@@ -156,8 +156,8 @@ func (m *Miner) drop(kind history.Kind, why string) {
 	m.found.Dropped[kind][why]++
 }
 
-// keep runs a case in its cells and saves it if they show what its recipe says.
-func (m *Miner) keep(ctx context.Context, c *history.Case) error {
+// keep runs a case, whose test is in a unit, in its cells and saves it if they show what its recipe says.
+func (m *Miner) keep(ctx context.Context, c *history.Case, unit string) error {
 	if slices.ContainsFunc(m.found.Cases, func(other history.Case) bool { return other.ID == c.ID }) {
 		return nil
 	}
@@ -167,6 +167,11 @@ func (m *Miner) keep(ctx context.Context, c *history.Case) error {
 		return err
 	}
 	m.traps(c)
+	if isRich(c) {
+		if err := m.facts(ctx, c, unit); err != nil {
+			return err
+		}
+	}
 	m.found.Cases = append(m.found.Cases, *c)
 	fmt.Fprintf(m.Log, "%s: %s in %.0f s: %v\n", c.ID, c.Failure.Test, time.Since(began).Seconds(), c.Truth)
 	return history.Save(m.Saved, m.found)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 )
@@ -18,8 +20,9 @@ const (
 	manyRuns  = 20
 	fewRuns   = 5
 	orderRuns = 2
-	// slowRun is how long a run may take for a cell to get many.
-	slowRun = 1500 * time.Millisecond
+	// first is how many runs show how long one takes, and cellTime how long the runs of one cell may take beyond them.
+	first    = 2
+	cellTime = 8 * time.Second
 )
 
 // cell is one that is to be run.
@@ -80,6 +83,9 @@ func (m *Miner) sample(ctx context.Context, c *history.Case) (err error) {
 	if err != nil {
 		return dropped("the report can't be read again")
 	}
+	if takes(&entry.Case) > longest {
+		return dropped("the test takes long")
+	}
 	sub := sampler{miner: m, subject: &entry.Case, labs: map[bool]*experiment.Lab{}, c: c}
 	defer func() { err = errors.Join(err, sub.close()) }()
 	c.Cells = nil
@@ -104,13 +110,23 @@ func (m *Miner) sample(ctx context.Context, c *history.Case) (err error) {
 	return nil
 }
 
+// longest is how long a test may take when it fails: in all cells together it runs a hundred times.
+const longest = 2 * time.Second
+
+func takes(c *abi.Case) time.Duration {
+	if tests := gotest.TestsOf(c); len(tests) == 1 {
+		return tests[0].Elapsed
+	}
+	test, _ := junit.Named(c)
+	return test.Elapsed
+}
+
 // sampler runs the cells of one case: in a lab of head and base, and in one of merge and target.
 type sampler struct {
 	miner   *Miner
 	c       *history.Case
 	subject *abi.Case
 	labs    map[bool]*experiment.Lab
-	slow    bool
 }
 
 func (s *sampler) lab(ctx context.Context, merged bool) (*experiment.Lab, error) {
@@ -154,11 +170,7 @@ func (s *sampler) run(ctx context.Context, k cell) error {
 	if err != nil {
 		return err
 	}
-	if s.slow && (k.environment != abi.OriginalEnvironment || k.order != abi.Alone || k.product != k.tests) {
-		k.runs = min(k.runs, fewRuns)
-	}
-	e := abi.Experiment{Product: revisionOf(k.product), Tests: revisionOf(k.tests), Environment: k.environment, Order: k.order, Runs: k.runs}
-	sample, err := lab.Sample(ctx, s.subject, e)
+	sample, err := s.runs(ctx, lab, k)
 	if err != nil {
 		return err
 	}
@@ -171,11 +183,38 @@ func (s *sampler) run(ctx context.Context, k cell) error {
 		out.Runs += string(letter(o, looks))
 	}
 	out.Wall, out.CPU = seconds(wall), seconds(cpu)
-	if n := len(sample.Runs); n > 0 && wall/time.Duration(n) > slowRun {
-		s.slow = true
-	}
 	s.c.Cells = append(s.c.Cells, out)
 	return nil
+}
+
+// runs makes the runs of a cell. Those of the trees themselves are all made; of the others, as many as there is time for.
+func (s *sampler) runs(ctx context.Context, lab *experiment.Lab, k cell) (experiment.Sample, error) {
+	e := abi.Experiment{Product: revisionOf(k.product), Tests: revisionOf(k.tests), Environment: k.environment, Order: k.order, Runs: k.runs}
+	if k.product == k.tests && k.environment == abi.OriginalEnvironment && k.order == abi.Alone {
+		return lab.Sample(ctx, s.subject, e)
+	}
+	e.Runs = min(first, k.runs)
+	sample, err := lab.Sample(ctx, s.subject, e)
+	e.Runs = affordable(&sample, k.runs) - len(sample.Runs)
+	if err != nil || sample.Outcome != "" || e.Runs <= 0 {
+		return sample, err
+	}
+	more, err := lab.Sample(ctx, s.subject, e)
+	sample.Runs = append(sample.Runs, more.Runs...)
+	return sample, err
+}
+
+// affordable is how many runs of a cell there is time for, by those that were made.
+func affordable(sample *experiment.Sample, wanted int) int {
+	var wall time.Duration
+	for _, o := range sample.Runs {
+		wall += o.Wall
+	}
+	n := len(sample.Runs)
+	if n == 0 || wall <= 0 {
+		return wanted
+	}
+	return min(wanted, n+int(cellTime*time.Duration(n)/wall))
 }
 
 func letter(o experiment.Observation, looks map[string]byte) byte {

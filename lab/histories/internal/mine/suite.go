@@ -15,6 +15,8 @@ type suite interface {
 	units(folder string, tests []string) []string
 	// declares is text that stands where a test is declared, and nowhere else.
 	declares(test string) string
+	// trace runs one test and tells which lines it ran and whose code that was; nil where that can't be told.
+	trace(ctx context.Context, folder, unit, test string) (*traced, error)
 	// run runs all tests of a unit of a tree in a folder, in isolation.
 	run(ctx context.Context, folder, unit string, in surroundings) (*outcome, error)
 }
@@ -34,6 +36,8 @@ type surroundings struct {
 	// shuffle runs the tests in another order, which the number chooses. Zero is the usual one.
 	shuffle int
 	starve  bool
+	// limit ends the run early; what ended before counts. Zero is the usual limit, at which nothing counts.
+	limit time.Duration
 }
 
 // outcome is what the tests of a unit came to.
