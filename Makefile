@@ -239,6 +239,18 @@ experiments-study: plugins ## measure what experiments gain, on saved cases betw
 experiments-cases: ## make more cases for experiments-study, run their experiments and save them; needs the module proxy and hours
 	$(call lab,experiments) -more -fresh -workers 2
 
+.PHONY: histories
+histories: ## make the trees of all cases in lab/histories again, from the snapshots in SNAPSHOTS=DIR, and compare their commits
+	$(call lab,histories) rebuild -snapshots $(SNAPSHOTS)
+
+.PHONY: histories-mine
+histories-mine: ## look for more cases in the snapshots of SNAPSHOTS=DIR and run them; needs the module proxy and hours, and goes on where it was
+	$(call lab,histories) mine -snapshots $(SNAPSHOTS)
+
+.PHONY: histories-study
+histories-study: plugins ## judge the saved cases of lab/histories without running a test, for its page; needs minutes
+	$(call lab,histories) study -page lab/histories/README.md
+
 .PHONY: profile
 profile: plugins ## learn a profile for reports of Go tests into out/go-test.yaml, and measure it; needs minutes
 	@mkdir -p out

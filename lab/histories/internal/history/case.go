@@ -89,6 +89,7 @@ const (
 	NotBuilt      Trap = "the base does not build"
 	Transient     Trap = "the failure does not come back"
 	Lasting       Trap = "the environment stays broken"
+	Varies        Trap = "the failure differs from run to run"
 	FarBase       Trap = "many commits between base and head"
 )
 

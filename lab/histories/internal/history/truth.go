@@ -52,9 +52,16 @@ func passes(c *Cell) bool {
 	return ran(c, enoughRuns) && passed == len(c.Runs)
 }
 
-func fails(c *Cell) bool {
-	_, same, _, _ := c.Count(0)
-	return ran(c, enoughRuns) && same == len(c.Runs)
+// fails says whether a tree fails each time as the case did. differs lets runs fail in another way, too.
+func fails(c *Cell, differs bool) bool {
+	_, same, other, _ := c.Count(0)
+	return ran(c, enoughRuns) && (same == len(c.Runs) || differs && same+other == len(c.Runs))
+}
+
+// Differs says whether the failure of head is another one from run to run.
+func Differs(c *Case) bool {
+	passed, same, other, _ := c.Cell(Head).Count(0)
+	return passed == 0 && same > 0 && other > 0
 }
 
 // lacks says whether a tree does not have the test.
@@ -72,8 +79,8 @@ func broken(c *Case, truth Truth, mayLack bool) (Truth, error) {
 	head, base := c.Cell(Head), c.Cell(Base)
 	_, same, other, _ := base.Count(0)
 	switch {
-	case !fails(head):
-		return Truth{}, errors.New("head does not fail each time in one way")
+	case !fails(head, Differs(c)):
+		return Truth{}, errors.New("head does not fail each time")
 	case has(c, OtherOnBase) && ran(base, enoughRuns) && other == len(base.Runs):
 		return truth, nil
 	case has(c, OtherOnBase):
@@ -90,9 +97,9 @@ func broken(c *Case, truth Truth, mayLack bool) (Truth, error) {
 
 func redBase(c *Case) (Truth, error) {
 	switch {
-	case !fails(c.Cell(Head)):
-		return Truth{}, errors.New("head does not fail each time in one way")
-	case !fails(c.Cell(Base)):
+	case !fails(c.Cell(Head), Differs(c)):
+		return Truth{}, errors.New("head does not fail each time")
+	case !fails(c.Cell(Base), Differs(c)):
 		return Truth{}, errors.New("base does not fail each time as head does")
 	}
 	return Truth{Attribution: Preexisting}, nil
@@ -159,7 +166,7 @@ func environment(c *Case) (Truth, error) {
 	truth := Truth{Attribution: Surroundings, Label: "system issue"}
 	if c.Environment.Lasting {
 		switch restored := c.Find(Head, Head, Restored, abi.Alone); {
-		case !fails(head):
+		case !fails(head, Differs(c)):
 			return Truth{}, errors.New("head does not fail each time in the broken environment")
 		case !passes(restored):
 			return Truth{}, errors.New("head does not pass each time in the whole environment")
@@ -178,7 +185,7 @@ func environment(c *Case) (Truth, error) {
 func conflict(c *Case) (Truth, error) {
 	target := c.Cell(Target)
 	switch {
-	case !fails(c.Cell(Merge)):
+	case !fails(c.Cell(Merge), false):
 		return Truth{}, errors.New("the merge does not fail each time in one way")
 	case !passes(c.Cell(Head)) && !lacks(c.Cell(Head)):
 		return Truth{}, errors.New("head does not pass each time")

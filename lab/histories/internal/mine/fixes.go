@@ -27,11 +27,14 @@ func (m *Miner) fixes(ctx context.Context) error {
 		if !m.wants(history.Regression, history.NewTest, history.RedBase) {
 			return nil
 		}
-		kind := []history.Kind{history.Regression, history.Regression, history.Regression, history.NewTest, history.NewTest, history.RedBase}[pick(c.id, 6)]
-		if !m.wants(kind) {
+		kinds := []history.Kind{history.Regression}
+		if pick(c.id, 2) == 0 {
+			kinds = []history.Kind{history.NewTest, history.RedBase}
+		}
+		if !m.wants(kinds...) {
 			continue
 		}
-		if err := m.candidate(ctx, kind, c.id, func() error { return m.fix(ctx, kind, c) }); err != nil {
+		if err := m.candidate(ctx, kinds[0], c.id, func() error { return m.fix(ctx, kinds, c) }); err != nil {
 			return err
 		}
 	}
@@ -54,8 +57,9 @@ func pick(name string, n uint32) uint32 {
 	return h.Sum32() % n
 }
 
-func (m *Miner) fix(ctx context.Context, kind history.Kind, c *commit) error {
-	fixed, parent := history.Tree{Start: c.id}, history.Tree{Start: c.parent}
+// fix makes the cases of one commit.
+func (m *Miner) fix(ctx context.Context, kinds []history.Kind, c *commit) error {
+	fixed := history.Tree{Start: c.id}
 	units, err := m.units(ctx, &fixed, c.tests)
 	if err != nil {
 		return err
@@ -64,7 +68,7 @@ func (m *Miner) fix(ctx context.Context, kind history.Kind, c *commit) error {
 		return dropped("its tests are in no package, or in too many")
 	}
 	head := history.Tree{Start: c.id, Steps: []history.Step{{Take: c.parent, Paths: c.product}}}
-	if kind != history.Regression {
+	if kinds[0] != history.Regression {
 		head = history.Tree{Start: c.parent, Steps: []history.Step{{Take: c.id, Paths: c.tests}}}
 	}
 	broken, err := m.runTree(ctx, &head, units, surroundings{})
@@ -77,18 +81,8 @@ func (m *Miner) fix(ctx context.Context, kind history.Kind, c *commit) error {
 	if len(failuresOf(broken, anyTest)) == 0 {
 		return dropped("no test fails on head")
 	}
-	base := fixed
 	whole, err := m.runTree(ctx, &fixed, units, surroundings{})
 	if err != nil {
-		return err
-	}
-	switch kind {
-	case history.NewTest:
-		base = parent
-	case history.RedBase: // the bug was there some commits before, too
-		base = history.Tree{Start: m.before(c), Steps: head.Steps}
-	}
-	if _, err := m.checkout(ctx, &base); err != nil {
 		return err
 	}
 	failures := failuresOf(broken, func(unit, test string) bool { return whole[unit].passed[test] })
@@ -96,14 +90,32 @@ func (m *Miner) fix(ctx context.Context, kind history.Kind, c *commit) error {
 		return dropped("no test fails on head and passes with the fix")
 	}
 	f := failures[pick(c.id, uint32(len(failures)))]
-	one := &history.Case{
-		ID: idOf(m.Name, kind, c.id, f.report.Group, f.report.Test), Kind: kind, Fix: c.id, Failure: f.report,
-		Trees: map[history.Role]history.Tree{history.Base: base, history.Head: head},
+	for _, kind := range kinds {
+		if !m.wants(kind) {
+			continue
+		}
+		base := fixed
+		switch kind {
+		case history.NewTest:
+			base = history.Tree{Start: c.parent}
+		case history.RedBase: // the bug was there some commits before, too
+			base = history.Tree{Start: m.before(c), Steps: head.Steps}
+		}
+		if base.Commit, err = m.repository.Make(ctx, &base); err != nil {
+			return err
+		}
+		one := &history.Case{
+			ID: idOf(m.Name, kind, c.id, f.report.Group, f.report.Test), Kind: kind, Fix: c.id, Failure: f.report,
+			Trees: map[history.Role]history.Tree{history.Base: base, history.Head: head},
+		}
+		if manyRows(broken[f.unit], f.report.Test) {
+			one.Traps = append(one.Traps, history.ManyRows)
+		}
+		if err := m.candidate(ctx, kind, "of "+one.ID, func() error { return m.keep(ctx, one, f.unit) }); err != nil {
+			return err
+		}
 	}
-	if manyRows(broken[f.unit], f.report.Test) {
-		one.Traps = append(one.Traps, history.ManyRows)
-	}
-	return m.keep(ctx, one, f.unit)
+	return nil
 }
 
 // mostBefore is how many commits lie between the parent of a fix and a base that has the bug, too.

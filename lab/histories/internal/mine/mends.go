@@ -10,12 +10,15 @@ import (
 // farthest is how many commits back the last green one is looked for.
 const farthest = 96
 
+// aMend are words of messages that tell of a test that was red.
+var aMend = []string{"fix", "fail", "broken", "broke", "repair", "correct", "adjust", "adapt", "update", "stale", "outdated", "wrong"}
+
 // mends looks for commits that changed tests alone and made one pass that failed before: stale or wrong tests, and what lies between
 // the commit that broke a test and the one that mended it.
 func (m *Miner) mends(ctx context.Context) error {
 	for i := range m.log {
 		c := &m.log[i]
-		if len(c.product) > 0 || len(c.tests) == 0 || len(c.tests) > mostPaths {
+		if len(c.product) > 0 || len(c.tests) == 0 || len(c.tests) > mostPaths || !c.says(aMend...) {
 			continue
 		}
 		if !m.wants(history.Stale, history.RedBase, history.Conflict) {

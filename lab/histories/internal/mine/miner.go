@@ -184,6 +184,9 @@ func (m *Miner) traps(c *history.Case) {
 			c.Traps = append(c.Traps, t)
 		}
 	}
+	if history.Differs(c) {
+		add(history.Varies)
+	}
 	base := c.Cell(history.Base)
 	switch passed, same, other, absent := base.Count(0); {
 	case absent > 0 || base.Why == "no_test":

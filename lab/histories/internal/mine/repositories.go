@@ -42,7 +42,7 @@ func Half(name string) (history.Half, bool) {
 // Quota is how many cases of each kind are usually wanted of a repository.
 func Quota() map[history.Kind]int {
 	return map[history.Kind]int{
-		history.Regression: 10, history.NewTest: 5, history.Stale: 5, history.RedBase: 5, history.Conflict: 3,
+		history.Regression: 12, history.NewTest: 6, history.Stale: 5, history.RedBase: 4, history.Conflict: 3,
 		history.Flaky: 6, history.MadeFlaky: 6, history.Revert: 3, history.Environment: 5,
 	}
 }
