@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string) error {
 	case "mine":
 		return mineAll(ctx, args[1:])
 	case "study":
-		return judgeSaved(ctx, args[1:], os.Stdout)
+		return studySaved(ctx, args[1:], os.Stdout)
 	}
 	return fmt.Errorf("%q is none of mine, rebuild and study", args[0])
 }

@@ -13,8 +13,17 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
 
+func studySaved(ctx context.Context, args []string, out io.Writer) error {
+	bench, err := study.New()
+	if err != nil {
+		return err
+	}
+	defer bench.Close()
+	return judgeSaved(ctx, bench, args, out)
+}
+
 // judgeSaved judges the saved cases and writes what came of it to a page, or to out. It runs no test.
-func judgeSaved(ctx context.Context, args []string, out io.Writer) error {
+func judgeSaved(ctx context.Context, bench *study.Bench, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("study", flag.ContinueOnError)
 	saved := flags.String("saved", filepath.Join("lab", "histories", "saved"), "folder of the cases")
 	page := flags.String("page", "", "page that the tables are written to")
@@ -34,7 +43,7 @@ func judgeSaved(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	judged, err := judge.Judge(ctx, slices.Concat(learning, reporting))
+	judged, err := judge.Judge(ctx, bench, slices.Concat(learning, reporting))
 	if err != nil {
 		return err
 	}

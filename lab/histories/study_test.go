@@ -12,6 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
 
 // saved makes a case of a test with a message, and with the runs of head and base.
@@ -70,13 +71,18 @@ func TestAccept_RH3_TheStudyJudgesFromSavedOutcomesToTheSameBytes(t *testing.T) 
 	if err != nil {
 		t.Fatal(err)
 	}
+	bench, err := study.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bench.Close() // compiled modules, which take long
 	var pages [2][]byte
 	for i := range pages {
 		page := filepath.Join(t.TempDir(), "page.md")
 		if err := os.WriteFile(page, empty, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := judgeSaved(t.Context(), []string{"-saved", folder, "-page", page, "-cases"}, io.Discard); err != nil {
+		if err := judgeSaved(t.Context(), bench, []string{"-saved", folder, "-page", page, "-cases"}, io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		if pages[i], err = os.ReadFile(page); err != nil {

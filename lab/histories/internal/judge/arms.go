@@ -8,6 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
 
 // Arm is one way to judge a case.
@@ -47,8 +48,8 @@ type Judged struct {
 	Trial   Trial
 }
 
-// Judge gives the cases of some repositories to all arms.
-func Judge(ctx context.Context, repos []history.Repo) ([]Judged, error) {
+// Judge gives the cases of some repositories to all arms. The court is held on the bench.
+func Judge(ctx context.Context, bench *study.Bench, repos []history.Repo) ([]Judged, error) {
 	var list []Judged
 	for i := range repos {
 		seen := sightingsOf(&repos[i])
@@ -60,7 +61,7 @@ func Judge(ctx context.Context, repos []history.Repo) ([]Judged, error) {
 			}, Trial{}})
 		}
 	}
-	return list, holdCourt(ctx, list)
+	return list, holdCourt(ctx, bench, list)
 }
 
 // spending adds up what an arm pays.

@@ -32,7 +32,7 @@ type Trial struct {
 }
 
 // holdCourt gives all cases to the shipped court, with experiments as the command has them, but without sources.
-func holdCourt(ctx context.Context, list []Judged) error {
+func holdCourt(ctx context.Context, bench *study.Bench, list []Judged) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -63,11 +63,6 @@ func holdCourt(ctx context.Context, list []Judged) error {
 		cells[c.ID] = spend(c)
 	}
 	config.Experiments = cells
-	bench, err := study.New()
-	if err != nil {
-		return err
-	}
-	defer bench.Close()
 	next := 0
 	return bench.Try(ctx, config, entries, 0, func(t *trial.Trial) {
 		j, f := &list[next], t.Result.Final

@@ -30,15 +30,14 @@ func Tables(all []Judged, seed uint64, wrong bool) []study.Table {
 	return list
 }
 
-// groups are the cases of which each has figures of its own.
-func groups() []struct {
+// group is cases that have figures of their own.
+type group struct {
 	name string
 	has  func(*history.Case) bool
-} {
-	return []struct {
-		name string
-		has  func(*history.Case) bool
-	}{
+}
+
+func groups() []group {
+	return []group{
 		{"All cases", func(*history.Case) bool { return true }},
 		{"Real", func(c *history.Case) bool { return !c.Planted }},
 		{"Planted", func(c *history.Case) bool { return c.Planted }},
@@ -55,6 +54,10 @@ func compared(list []Judged, seed uint64) string {
 	var b strings.Builder
 	for _, g := range groups() {
 		some := only(list, g.has)
+		if len(some) == 0 {
+			fmt.Fprintf(&b, "%s: none.\n\n", g.name)
+			continue
+		}
 		fmt.Fprintf(&b, "%s (%d):\n\n", g.name, len(some))
 		b.WriteString("| arm | false alibis | missed alibis | open: yours, not yours | decided | right | right of those decided | seconds, median | 90 % | lacked a cell |\n" +
 			"| --- | --- | --- | --- | --- | --- | --- | ---: | ---: | ---: |\n")
