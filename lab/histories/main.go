@@ -43,6 +43,8 @@ func run(ctx context.Context, args []string) error {
 		return mineAll(ctx, args[1:])
 	case "rebuild":
 		return rebuild(ctx, args[1:], os.Stdout)
+	case "study":
+		return studySaved(ctx, args[1:], os.Stdout)
 	}
 	return fmt.Errorf("%q is none of mine, rebuild and study", args[0])
 }

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/judge"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
+)
+
+func studySaved(ctx context.Context, args []string, out io.Writer) error {
+	bench, err := study.New()
+	if err != nil {
+		return err
+	}
+	defer bench.Close()
+	return judgeSaved(ctx, bench, args, out)
+}
+
+// judgeSaved judges the saved cases and writes what came of it to a page, or to out. It runs no test.
+func judgeSaved(ctx context.Context, bench *study.Bench, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("study", flag.ContinueOnError)
+	saved := flags.String("saved", filepath.Join("lab", "histories", "saved"), "folder of the cases")
+	page := flags.String("page", "", "page that the tables are written to")
+	wrong := flags.Bool("cases", false, "write the wrong answers of the court, too, for the learning half, case by case")
+	seed := flags.Uint64("seed", 1, "draws repositories for the intervals over them; not 0")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 || *seed == 0 {
+		return errors.New("study takes flags alone, and a seed that is not 0")
+	}
+	learning, err := history.Read(*saved, history.Learning)
+	if err != nil {
+		return err
+	}
+	reporting, err := history.Read(*saved, history.Reporting)
+	if err != nil {
+		return err
+	}
+	judged, err := judge.Judge(ctx, bench, slices.Concat(learning, reporting))
+	if err != nil {
+		return err
+	}
+	return study.Write(*page, slices.Concat(judge.Mined(learning, reporting), judge.Tables(judged, *seed, *wrong)), out)
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
+)
+
+// saved makes a case of a test with a message, and with the runs of head and base.
+func saved(repository string, n int, kind history.Kind, truth history.Truth, message, head, base string) history.Case {
+	var text strings.Builder
+	for _, e := range []map[string]string{
+		{"Action": "run"},
+		{"Action": "output", "Output": "=== RUN   TestTotal\n"},
+		{"Action": "output", "Output": "    total_test.go:12: " + message + "\n"},
+		{"Action": "output", "Output": "--- FAIL: TestTotal (0.00s)\n"},
+		{"Action": "fail"},
+	} {
+		e["Package"], e["Test"] = "example.com/shop", "TestTotal"
+		line, _ := json.Marshal(e)
+		text.Write(append(line, '\n'))
+	}
+	text.WriteString(`{"Action":"output","Package":"example.com/shop","Output":"FAIL\texample.com/shop\t0.0s\n"}` + "\n" + `{"Action":"fail","Package":"example.com/shop"}` + "\n")
+	id := strconv.Itoa(n)
+	c := history.Case{
+		ID: repository + "/" + string(kind) + "/" + id, Repository: repository, Kind: kind, Truth: truth,
+		Failure: history.Report{Runner: "go", Group: "example.com/shop", Test: "TestTotal", Text: text.String()},
+		Trees:   map[history.Role]history.Tree{history.Base: {Start: "b" + id}, history.Head: {Start: "h" + id}},
+	}
+	for _, role := range []history.Role{history.Head, history.Base} {
+		for _, order := range []abi.RunOrder{abi.Alone, abi.OriginalOrder} {
+			c.Cells = append(c.Cells, history.Cell{
+				Product: role, Tests: role, Environment: abi.OriginalEnvironment, Order: order, Build: 0.5, Wall: 2,
+				Runs: map[history.Role]string{history.Head: head, history.Base: base}[role], Test: abi.TestUnchanged,
+			})
+		}
+	}
+	return c
+}
+
+// The study gives the same page twice, although there is nothing on this machine that could run a test.
+func TestAccept_RH3_TheStudyJudgesFromSavedOutcomesToTheSameBytes(t *testing.T) {
+	t.Setenv("PATH", "")
+	t.Setenv("GOROOT", filepath.Join(t.TempDir(), "none"))
+	folder := t.TempDir()
+	product := history.Truth{Attribution: history.Caused, Part: history.Product}
+	for half, names := range map[history.Half][]string{history.Learning: {"a/a"}, history.Reporting: {"b/b", "c/c"}} {
+		for _, name := range names {
+			r := &history.Repo{Name: name, Half: half, Dropped: map[history.Kind]map[string]int{history.Flaky: {"head never passes": 3}}}
+			r.Cases = append(r.Cases,
+				saved(name, 1, history.Regression, product, "total is 3, expected 4", "SSSSSSSSSS", "PPPPPPPPPP"),
+				saved(name, 2, history.RedBase, history.Truth{Attribution: history.Preexisting}, "no such customer", "SSSSSSSSSS", "SSSSSSSSSS"),
+				saved(name, 3, history.MadeFlaky, product, "deadline exceeded", "PPSPSSPPSP", "PPPPPPPPPP"),
+				saved(name, 4, history.Flaky, history.Truth{Attribution: history.ByChance}, "connection reset by peer", "PSPPSPPSPP", "PPSPPSPPSP"),
+			)
+			if err := history.Save(folder, r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	empty, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bench, err := study.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bench.Close() // compiled modules, which take long
+	var pages [2][]byte
+	for i := range pages {
+		page := filepath.Join(t.TempDir(), "page.md")
+		if err := os.WriteFile(page, empty, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := judgeSaved(t.Context(), bench, []string{"-saved", folder, "-page", page, "-cases"}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		if pages[i], err = os.ReadFile(page); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(pages[0], pages[1]) {
+		t.Error("the second page differs from the first")
+	}
+	for _, row := range []string{
+		"| one rerun of the base | 0 of 4 = 0.0 (0.0–49.0; 0.0–0.0) | 2 of 4 = 50.0 (15.0–85.0) | 0, 0 |",
+		"| head five times, base three times | 2 of 4 = 50.0 (15.0–85.0; 50.0–50.0) | 0 of 4 = 0.0 (0.0–49.0) | 0, 0 |",
+		"| flaky | head never passes | 3 | 6 |",
+	} {
+		if !bytes.Contains(pages[0], []byte(row)) {
+			t.Errorf("the page has no row %s", row)
+		}
+	}
+}
