@@ -22,9 +22,13 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/mine"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 )
 
 func main() {
+	if len(os.Args) > 3 && os.Args[1] == launch.Arg {
+		os.Exit(launch.Run(os.Args[2], os.Args[3:]))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:])
 	stop()
@@ -68,6 +72,9 @@ func mineAll(ctx context.Context, args []string) error {
 		}
 	}
 	if *only != "" {
+		if err := launch.Private(); err != nil {
+			fmt.Fprintln(os.Stderr, "histories: no environment can be broken for long:", err)
+		}
 		half, ok := mine.Half(*only)
 		if !ok {
 			return fmt.Errorf("%s is not among the repositories", *only)

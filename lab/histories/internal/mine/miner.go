@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 )
 
@@ -44,6 +45,7 @@ type Miner struct {
 	found      *history.Repo
 	done       map[string]bool // candidates that need not be looked at again
 	began      time.Time
+	copied     bool // the launcher is where tests see it
 }
 
 // Open prepares the search.
@@ -158,6 +160,9 @@ func (m *Miner) keep(ctx context.Context, c *history.Case) error {
 	}
 	c.Repository = m.Name
 	began := time.Now()
+	if err := m.innocent(ctx, c); err != nil {
+		return err
+	}
 	if err := m.sample(ctx, c); err != nil {
 		return err
 	}
@@ -178,11 +183,38 @@ func (m *Miner) traps(c *history.Case) {
 	switch passed, same, other, absent := base.Count(0); {
 	case absent > 0 || base.Why == "no_test":
 		add(history.AbsentOnBase)
+		if c.Kind == history.Environment {
+			add(history.BrokenNewTest)
+		}
 	case base.Why == "not_built":
 		add(history.NotBuilt)
 	case same == 0 && other > 0 && passed == 0:
 		add(history.OtherOnBase)
 	}
+}
+
+// innocent adds a trap where the report of a failure that no change made names a file that was changed.
+func (m *Miner) innocent(ctx context.Context, c *history.Case) error {
+	if c.Kind != history.Environment && c.Kind != history.RedBase || slices.Contains(c.Traps, history.InnocentDiff) {
+		return nil
+	}
+	paths, err := m.repository.Git(ctx, "diff", "--name-only", "--no-renames", c.Trees[history.Base].Commit, c.Trees[history.Head].Commit)
+	if err != nil {
+		return err
+	}
+	entry, err := c.Failure.Entry()
+	if err != nil {
+		return dropped("the report can't be read again")
+	}
+	for i := range entry.Case.Documents {
+		for p := range sourcefile.Places(entry.Case.Documents[i].Text) {
+			if slices.ContainsFunc(strings.Fields(paths), func(changed string) bool { return sourcefile.Same(changed, p.Path) }) {
+				c.Traps = append(c.Traps, history.InnocentDiff)
+				return nil
+			}
+		}
+	}
+	return nil
 }
 
 // folder is where trees are checked out.

@@ -36,6 +36,6 @@ func Half(name string) (history.Half, bool) {
 func Quota() map[history.Kind]int {
 	return map[history.Kind]int{
 		history.Regression: 10, history.NewTest: 5, history.Stale: 5, history.RedBase: 5, history.Conflict: 3,
-		history.Flaky: 6, history.MadeFlaky: 6, history.Revert: 3, history.Environment: 5,
+		history.Flaky: 6, history.MadeFlaky: 6, history.Revert: 3, history.Environment: 8,
 	}
 }

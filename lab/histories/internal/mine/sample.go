@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 )
 
 // How often a test runs in a cell. Cells that few studies need get few runs, unless the case is hard.
@@ -30,22 +31,26 @@ type cell struct {
 	runs           int
 }
 
-// cellsOf are the cells of a case: those of its trees first, since its truth depends on them.
-func cellsOf(c *history.Case, rich bool) []cell {
+// cellsOf are the cells of a case. Its truth depends on the first ones: those of its trees.
+func cellsOf(c *history.Case, rich bool) (list []cell, first int) {
 	some, order := fewRuns, orderRuns
 	if rich {
 		some, order = manyRuns, manyRuns
 	}
 	const head, base = history.Head, history.Base
-	list := []cell{
+	list = []cell{
 		{head, head, abi.OriginalEnvironment, abi.Alone, manyRuns},
 		{base, base, abi.OriginalEnvironment, abi.Alone, manyRuns},
+	}
+	if c.Environment.Lasting {
+		list = append(list, cell{head, head, history.Restored, abi.Alone, manyRuns})
 	}
 	if _, ok := c.Trees[history.Merge]; ok {
 		list = append(list,
 			cell{history.Merge, history.Merge, abi.OriginalEnvironment, abi.Alone, manyRuns},
 			cell{history.Target, history.Target, abi.OriginalEnvironment, abi.Alone, manyRuns})
 	}
+	first = len(list)
 	list = append(list,
 		cell{head, head, abi.StarvedEnvironment, abi.Alone, some},
 		cell{head, head, abi.CleanEnvironment, abi.Alone, some},
@@ -59,7 +64,7 @@ func cellsOf(c *history.Case, rich bool) []cell {
 			cell{base, base, abi.CleanEnvironment, abi.Alone, some},
 			cell{base, base, abi.OriginalEnvironment, abi.OriginalOrder, order})
 	}
-	return list
+	return list, first
 }
 
 // isRich says whether a case gets many runs in all cells: hard ones do, and one third of the others.
@@ -83,15 +88,12 @@ func (m *Miner) sample(ctx context.Context, c *history.Case) (err error) {
 	sub := sampler{miner: m, subject: &entry.Case, labs: map[bool]*experiment.Lab{}, c: c}
 	defer func() { err = errors.Join(err, sub.close()) }()
 	c.Cells = nil
-	for i, k := range cellsOf(c, isRich(c)) {
+	cells, first := cellsOf(c, isRich(c))
+	for i, k := range cells {
 		if err := sub.run(ctx, k); err != nil {
 			return err
 		}
-		trees := 2
-		if _, ok := c.Trees[history.Merge]; ok {
-			trees = 4
-		}
-		if i == trees-1 {
+		if i == first-1 {
 			if _, err := history.Derive(c); err != nil {
 				return dropped(err.Error())
 			}
@@ -158,7 +160,7 @@ func (s *sampler) run(ctx context.Context, k cell) error {
 		k.runs = min(k.runs, fewRuns)
 	}
 	e := abi.Experiment{Product: revisionOf(k.product), Tests: revisionOf(k.tests), Environment: k.environment, Order: k.order, Runs: k.runs}
-	sample, err := lab.Sample(ctx, s.subject, e)
+	sample, err := s.draw(ctx, lab, e)
 	if err != nil {
 		return err
 	}
@@ -176,6 +178,31 @@ func (s *sampler) run(ctx context.Context, k cell) error {
 	}
 	s.c.Cells = append(s.c.Cells, out)
 	return nil
+}
+
+// draw samples a cell, in the environment that the case has.
+func (s *sampler) draw(ctx context.Context, lab *experiment.Lab, e abi.Experiment) (sample experiment.Sample, err error) {
+	if e.Environment == history.Restored {
+		e.Environment = abi.OriginalEnvironment
+		return lab.Sample(ctx, s.subject, e)
+	}
+	if !s.c.Environment.Lasting {
+		return lab.Sample(ctx, s.subject, e)
+	}
+	once := e
+	once.Runs = 0
+	built, err := lab.Sample(ctx, s.subject, once) // built where nothing is amiss
+	if err != nil {
+		return built, err
+	}
+	undo, err := launch.Break(s.c.Environment.Name)
+	if err != nil {
+		return built, err
+	}
+	defer func() { err = errors.Join(err, undo()) }()
+	sample, err = lab.Sample(ctx, s.subject, e)
+	sample.Build = built.Build
+	return sample, err
 }
 
 func letter(o experiment.Observation, looks map[string]byte) byte {

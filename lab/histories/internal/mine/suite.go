@@ -41,6 +41,7 @@ type outcome struct {
 	// problem is why nothing was run, such as what the compiler says.
 	problem string
 	wall    time.Duration
+	took    map[string]time.Duration // by the test's name
 }
 
 // mixed are the tests that both passed and failed.

@@ -9,6 +9,4 @@ import (
 // Planters are what plants.
 func Planters() map[string]history.Planter { return nil }
 
-func (m *Miner) environments(context.Context) error { return nil }
-
 func (m *Miner) plants(context.Context) error { return nil }
