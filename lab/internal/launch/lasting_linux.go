@@ -104,5 +104,9 @@ func lowerLimit(resource int, most string) (undo func() error, err error) {
 	if err := syscall.Getrlimit(resource, &old); err != nil {
 		return nil, err
 	}
+	// Who may not raise a limit could not undo it.
+	if err := errors.Join(syscall.Setrlimit(resource, &syscall.Rlimit{Cur: old.Cur, Max: old.Max + 1}), syscall.Setrlimit(resource, &old)); err != nil {
+		return nil, err
+	}
 	return func() error { return syscall.Setrlimit(resource, &old) }, limitTo(resource, most)
 }
