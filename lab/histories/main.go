@@ -61,7 +61,7 @@ func mineAll(ctx context.Context, args []string) error {
 	workers := flags.Int("workers", 2, "repositories that are worked on at the same time")
 	limit := flags.Duration("time", 10*time.Minute, "how long each repository is searched")
 	times := flags.Float64("quota", 1, "how many times the usual number of cases is wanted of each repository and kind")
-	kinds := flags.String("kinds", "", "look for these kinds alone, separated by commas")
+	kinds := flags.String("kinds", "", "look for these kinds alone, separated by commas; planted is one of them")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -69,6 +69,12 @@ func mineAll(ctx context.Context, args []string) error {
 	for kind, n := range mine.Quota() {
 		if *kinds == "" || strings.Contains(","+*kinds+",", ","+string(kind)+",") {
 			quota[kind] = int(float64(n) * *times)
+		}
+	}
+	planted := map[mine.Wanted]int{}
+	for w, n := range mine.PlantedQuota() {
+		if *kinds == "" || strings.Contains(","+*kinds+",", ",planted,") {
+			planted[w] = int(float64(n) * *times)
 		}
 	}
 	if *only != "" {
@@ -85,7 +91,7 @@ func mineAll(ctx context.Context, args []string) error {
 		}
 		m, err := mine.Open(ctx, mine.Config{
 			Snapshot: filepath.Join(*snapshots, strings.ReplaceAll(*only, "/", "+"), "repo"), Name: *only, Half: half, Work: abs, Saved: *saved,
-			Since: since, Quota: quota, Time: *limit, Log: os.Stderr,
+			Since: since, Quota: quota, Planted: planted, Time: *limit, Log: os.Stderr,
 		})
 		if err != nil {
 			return err

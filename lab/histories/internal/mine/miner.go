@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 )
 
@@ -30,6 +29,8 @@ type Config struct {
 	Since time.Time
 	// Quota is how many cases of each kind are enough; a kind that is not there is not looked for.
 	Quota map[history.Kind]int
+	// Planted is the same for what is planted.
+	Planted map[Wanted]int
 	// Time is how long the search may take. What was begun is ended.
 	Time time.Duration
 	Log  io.Writer
@@ -117,8 +118,10 @@ func (m *Miner) count(kind history.Kind) int {
 
 // wants says whether cases of a kind are looked for.
 func (m *Miner) wants(kinds ...history.Kind) bool {
-	return time.Since(m.began) < m.Time && slices.ContainsFunc(kinds, func(k history.Kind) bool { return m.count(k) < m.Quota[k] })
+	return m.inTime() && slices.ContainsFunc(kinds, func(k history.Kind) bool { return m.count(k) < m.Quota[k] })
 }
+
+func (m *Miner) inTime() bool { return time.Since(m.began) < m.Time }
 
 // candidate does something once, and never again unless it is interrupted.
 func (m *Miner) candidate(ctx context.Context, kind history.Kind, name string, look func() error) error {
@@ -155,6 +158,11 @@ func (m *Miner) drop(kind history.Kind, why string) {
 
 // keep runs a case in its cells and saves it if they show what its recipe says.
 func (m *Miner) keep(ctx context.Context, c *history.Case) error {
+	return m.keepWith(ctx, c, manyRuns)
+}
+
+// keepWith keeps a case whose test runs so often in each of its trees.
+func (m *Miner) keepWith(ctx context.Context, c *history.Case, runs int) error {
 	if slices.ContainsFunc(m.found.Cases, func(other history.Case) bool { return other.ID == c.ID }) {
 		return nil
 	}
@@ -163,7 +171,7 @@ func (m *Miner) keep(ctx context.Context, c *history.Case) error {
 	if err := m.innocent(ctx, c); err != nil {
 		return err
 	}
-	if err := m.sample(ctx, c); err != nil {
+	if err := m.sample(ctx, c, runs); err != nil {
 		return err
 	}
 	m.traps(c)
@@ -202,17 +210,8 @@ func (m *Miner) innocent(ctx context.Context, c *history.Case) error {
 	if err != nil {
 		return err
 	}
-	entry, err := c.Failure.Entry()
-	if err != nil {
-		return dropped("the report can't be read again")
-	}
-	for i := range entry.Case.Documents {
-		for p := range sourcefile.Places(entry.Case.Documents[i].Text) {
-			if slices.ContainsFunc(strings.Fields(paths), func(changed string) bool { return sourcefile.Same(changed, p.Path) }) {
-				c.Traps = append(c.Traps, history.InnocentDiff)
-				return nil
-			}
-		}
+	if names(&c.Failure, strings.Fields(paths)) {
+		c.Traps = append(c.Traps, history.InnocentDiff)
 	}
 	return nil
 }

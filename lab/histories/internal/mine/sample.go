@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,16 +32,21 @@ type cell struct {
 	runs           int
 }
 
-// cellsOf are the cells of a case. Its truth depends on the first ones: those of its trees.
-func cellsOf(c *history.Case, rich bool) (list []cell, first int) {
+// cellsOf are the cells of a case. Its truth depends on the first ones: those of its trees, which get so many runs.
+func cellsOf(c *history.Case, rich bool, runs int) (list []cell, first int) {
 	some, order := fewRuns, orderRuns
 	if rich {
 		some, order = manyRuns, manyRuns
 	}
 	const head, base = history.Head, history.Base
 	list = []cell{
-		{head, head, abi.OriginalEnvironment, abi.Alone, manyRuns},
-		{base, base, abi.OriginalEnvironment, abi.Alone, manyRuns},
+		{head, head, abi.OriginalEnvironment, abi.Alone, runs},
+		{base, base, abi.OriginalEnvironment, abi.Alone, runs},
+	}
+	inOrder := []cell{{head, head, abi.OriginalEnvironment, abi.OriginalOrder, order}, {base, base, abi.OriginalEnvironment, abi.OriginalOrder, order}}
+	early := c.Kind == history.Regression && slices.Contains(c.Traps, history.OrderMatters)
+	if early {
+		list = append(list, inOrder...)
 	}
 	if c.Environment.Lasting {
 		list = append(list, cell{head, head, history.Restored, abi.Alone, manyRuns})
@@ -54,15 +60,20 @@ func cellsOf(c *history.Case, rich bool) (list []cell, first int) {
 	list = append(list,
 		cell{head, head, abi.StarvedEnvironment, abi.Alone, some},
 		cell{head, head, abi.CleanEnvironment, abi.Alone, some},
-		cell{head, head, abi.OriginalEnvironment, abi.OriginalOrder, order},
 		cell{head, base, abi.OriginalEnvironment, abi.Alone, some},
 		cell{base, head, abi.OriginalEnvironment, abi.Alone, some},
 	)
 	if rich {
 		list = append(list,
 			cell{base, base, abi.StarvedEnvironment, abi.Alone, some},
-			cell{base, base, abi.CleanEnvironment, abi.Alone, some},
-			cell{base, base, abi.OriginalEnvironment, abi.OriginalOrder, order})
+			cell{base, base, abi.CleanEnvironment, abi.Alone, some})
+	}
+	switch {
+	case early:
+	case rich:
+		list = append(list, inOrder...)
+	default:
+		list = append(list, inOrder[0])
 	}
 	return list, first
 }
@@ -80,7 +91,7 @@ type dropped string
 func (d dropped) Error() string { return string(d) }
 
 // sample runs a case in its cells. Its error is a dropped where the runs don't show what the case's recipe says.
-func (m *Miner) sample(ctx context.Context, c *history.Case) (err error) {
+func (m *Miner) sample(ctx context.Context, c *history.Case, runs int) (err error) {
 	entry, err := c.Failure.Entry()
 	if err != nil {
 		return dropped("the report can't be read again")
@@ -88,7 +99,7 @@ func (m *Miner) sample(ctx context.Context, c *history.Case) (err error) {
 	sub := sampler{miner: m, subject: &entry.Case, labs: map[bool]*experiment.Lab{}, c: c}
 	defer func() { err = errors.Join(err, sub.close()) }()
 	c.Cells = nil
-	cells, first := cellsOf(c, isRich(c))
+	cells, first := cellsOf(c, isRich(c), runs)
 	for i, k := range cells {
 		if err := sub.run(ctx, k); err != nil {
 			return err
