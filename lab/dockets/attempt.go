@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/mutate"
 )
 
@@ -175,7 +176,7 @@ func passesSometimes(runs []result, test string) bool {
 func flakyConditions(f fault) []condition {
 	usual := f.Condition
 	switch f.Kind {
-	case starved:
+	case launch.Starved:
 		calm := condition{Order: usual.Order, Procs: usual.Procs}
 		return []condition{usual, calm, usual, calm, usual, calm}
 	case otherOrder:
@@ -188,7 +189,7 @@ func flakyConditions(f fault) []condition {
 	default:
 		busy, single, mixed, many := usual, usual, usual, usual
 		if usual.Fault == "" {
-			busy.Fault = starved
+			busy.Fault = launch.Starved
 		}
 		single.Procs, many.Procs, mixed.Order = 1, 8, usual.Order+1000
 		return []condition{usual, busy, mixed, single, usual, many}

@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
+)
 
 func runsOf(outcomes string) (runs []result) {
 	for i := range outcomes {
@@ -27,13 +31,13 @@ func TestFlakyIsWhatFailsAndPasses(t *testing.T) {
 func TestFlakyConditionsKeepTheTree(t *testing.T) {
 	t.Parallel()
 	usual := condition{Order: 3, Procs: usualProcs}
-	for _, kind := range []string{"don't wait", starved, otherOrder} {
+	for _, kind := range []string{"don't wait", launch.Starved, otherOrder} {
 		seen := map[condition]bool{}
 		all := flakyConditions(fault{Kind: kind, Condition: usual})
 		for _, in := range all {
 			seen[in] = true
 		}
-		if len(all) < 4 || len(seen) < 2 && kind != starved {
+		if len(all) < 4 || len(seen) < 2 && kind != launch.Starved {
 			t.Errorf("%s is run in %v", kind, all)
 		}
 	}

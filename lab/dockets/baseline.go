@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 )
 
 // baseline is what a module's tests do without any fault.
@@ -33,7 +35,7 @@ func (c *checkout) findBaseline(ctx context.Context) (baseline, error) {
 		return b, err
 	}
 	for i := range 4 {
-		in := condition{Fault: starved, Order: b.Orders[i%len(b.Orders)], Procs: usualProcs}
+		in := condition{Fault: launch.Starved, Order: b.Orders[i%len(b.Orders)], Procs: usualProcs}
 		if i == 3 {
 			in = condition{Order: b.Orders[0], Procs: 1}
 		}

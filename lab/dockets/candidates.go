@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/mutate"
 )
 
@@ -27,10 +28,10 @@ func (w *collector) faults(cause string, rng *rand.Rand) (next func(context.Cont
 			return f, ok, nil
 		}, nil
 	case noDefect:
-		for _, kind := range []string{starved, otherOrder, otherOrder} {
+		for _, kind := range []string{launch.Starved, otherOrder, otherOrder} {
 			in := condition{Order: w.base.Orders[rng.IntN(len(w.base.Orders))], Procs: usualProcs}
-			if kind == starved {
-				in.Fault = starved
+			if kind == launch.Starved {
+				in.Fault = launch.Starved
 			}
 			first = append(first, fault{Cause: cause, Kind: kind, Condition: in})
 		}
@@ -64,7 +65,7 @@ func listed(all []fault) func() (fault, bool) {
 func (w *collector) environments(rng *rand.Rand) []fault {
 	var all []fault
 	for i := range w.base.Orders {
-		kinds := environmentFaults()
+		kinds := launch.Faults()
 		rng.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 		for _, name := range kinds {
 			kind, _, _ := strings.Cut(name, ":")
@@ -80,7 +81,7 @@ func (w *collector) environments(rng *rand.Rand) []fault {
 func (w *collector) condition(ctx context.Context, rng *rand.Rand) (condition, error) {
 	in := condition{Order: w.base.Orders[rng.IntN(len(w.base.Orders))], Procs: usualProcs}
 	amiss := rng.Float64() < innocence
-	kinds := environmentFaults()
+	kinds := launch.Faults()
 	rng.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 	for _, kind := range kinds[:3] {
 		if !amiss {

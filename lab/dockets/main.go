@@ -19,11 +19,13 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 )
 
 func main() {
-	if len(os.Args) > 3 && os.Args[1] == launchArg {
-		os.Exit(launch(os.Args[2], os.Args[3:]))
+	if len(os.Args) > 3 && os.Args[1] == launch.Arg {
+		os.Exit(launch.Run(os.Args[2], os.Args[3:]))
 	}
 	if len(os.Args) == 2 && os.Args[1] == probeArg {
 		os.Exit(probe(os.Stdout))

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 )
 
 // reading is what one probe of the environment saw. Sound is false where a monitor would raise an alarm.
@@ -24,7 +26,7 @@ type reading struct {
 // the launcher in the place of a test binary.
 func probe(out io.Writer) int {
 	readings := []reading{
-		writable("temporary folder", os.Getenv(tempEnv), 24<<10),
+		writable("temporary folder", os.Getenv(launch.TempEnv), 24<<10),
 		writable("working folder", ".", 1<<10),
 		listens("loopback", "127.0.0.1:0"),
 		listens("loopback, version 6", "[::1]:0"),

@@ -17,6 +17,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 )
 
 // How long one run may take. A test that hangs ends itself at the first, with a dump of its goroutines; the second is for
@@ -120,15 +121,15 @@ func (c *checkout) launch(ctx context.Context, in condition, program string, arg
 	}
 	ctx, cancel := context.WithTimeout(ctx, hardTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, c.host.launcher, append([]string{launchArg, in.Fault, program}, args...)...)
+	cmd := exec.CommandContext(ctx, c.host.launcher, append([]string{launch.Arg, in.Fault, program}, args...)...)
 	cmd.Dir = c.folder()
 	note := c.note("cannot")
 	_ = os.Remove(note)
-	cmd.Env = c.environment("GOMAXPROCS="+strconv.Itoa(in.Procs), noteEnv+"="+note, gorootEnv+"="+c.host.goEnv["GOROOT"])
+	cmd.Env = c.environment("GOMAXPROCS="+strconv.Itoa(in.Procs), launch.NoteEnv+"="+note, launch.GorootEnv+"="+c.host.goEnv["GOROOT"])
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
 	cmd.WaitDelay = 5 * time.Second
-	asGroup(cmd)
+	launch.AsGroup(cmd)
 	err = cmd.Run()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
 		return nil, "", err

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 )
 
 // summarise tells what the run gave: what no case came of, the cases by module, cause and kind, and how well Light does.
@@ -44,7 +46,7 @@ func summarise(out io.Writer, h *harvest, all []docketCase) error {
 // summariseSilent names the faults of the environment that no case came of.
 func summariseSilent(b *strings.Builder, all tally) {
 	told := map[string]bool{}
-	for _, fault := range environmentFaults() {
+	for _, fault := range launch.Faults() {
 		kind, _, _ := strings.Cut(fault, ":")
 		n := all.of(systemIssue, kind)
 		if told[kind] || n.cases > 0 || len(n.cannot) > 0 {

@@ -22,9 +22,13 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/mine"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 )
 
 func main() {
+	if len(os.Args) > 3 && os.Args[1] == launch.Arg {
+		os.Exit(launch.Run(os.Args[2], os.Args[3:]))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:])
 	stop()
@@ -61,7 +65,7 @@ func mineAll(ctx context.Context, args []string) error {
 	workers := flags.Int("workers", 2, "repositories that are worked on at the same time")
 	limit := flags.Duration("time", 10*time.Minute, "how long each repository is searched")
 	times := flags.Float64("quota", 1, "how many times the usual number of cases is wanted of each repository and kind")
-	kinds := flags.String("kinds", "", "look for these kinds alone, separated by commas")
+	kinds := flags.String("kinds", "", "look for these kinds alone, separated by commas; planted is one of them")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -71,7 +75,16 @@ func mineAll(ctx context.Context, args []string) error {
 			quota[kind] = int(float64(n) * *times)
 		}
 	}
+	planted := map[mine.Wanted]int{}
+	for w, n := range mine.PlantedQuota() {
+		if *kinds == "" || strings.Contains(","+*kinds+",", ",planted,") {
+			planted[w] = int(float64(n) * *times)
+		}
+	}
 	if *only != "" {
+		if err := launch.Private(); err != nil {
+			fmt.Fprintln(os.Stderr, "histories: no environment can be broken for long:", err)
+		}
 		half, ok := mine.Half(*only)
 		if !ok {
 			return fmt.Errorf("%s is not among the repositories", *only)
@@ -82,7 +95,7 @@ func mineAll(ctx context.Context, args []string) error {
 		}
 		m, err := mine.Open(ctx, mine.Config{
 			Snapshot: snapshotOf(*snapshots, *only), Name: *only, Half: half, Work: abs, Saved: *saved,
-			Since: since, Quota: quota, Time: *limit, Log: os.Stderr,
+			Since: since, Quota: quota, Planted: planted, Time: *limit, Log: os.Stderr,
 		})
 		if err != nil {
 			return err

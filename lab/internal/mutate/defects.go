@@ -12,7 +12,7 @@ import (
 func Defects(s *Source) {
 	test := strings.HasSuffix(s.name, "_test.go")
 	for _, decl := range s.file.Decls {
-		s.part = ""
+		s.part, s.in = "", nameOf(decl)
 		if general, ok := decl.(*ast.GenDecl); ok {
 			if general.Tok == token.IMPORT {
 				continue
@@ -36,7 +36,36 @@ func Defects(s *Source) {
 			return n != nil
 		})
 	}
-	s.part = ""
+	s.part, s.in = "", ""
+}
+
+// nameOf names a function, with the type of its receiver.
+func nameOf(decl ast.Decl) string {
+	f, ok := decl.(*ast.FuncDecl)
+	if !ok {
+		return ""
+	}
+	name := f.Name.Name
+	if f.Recv != nil && len(f.Recv.List) == 1 {
+		of := f.Recv.List[0].Type
+		for {
+			switch t := of.(type) {
+			case *ast.StarExpr:
+				of = t.X
+				continue
+			case *ast.IndexExpr:
+				of = t.X
+				continue
+			case *ast.IndexListExpr:
+				of = t.X
+				continue
+			case *ast.Ident:
+				name = t.Name + "." + name
+			}
+			return name
+		}
+	}
+	return name
 }
 
 // ofTests says whether `go test` runs the function without being asked to.

@@ -3,6 +3,7 @@ package mutate
 
 import (
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -21,6 +22,8 @@ type Site struct {
 	Start    int    `json:"start"`
 	End      int    `json:"end"`
 	Text     string `json:"text"`
+	// Func is the function around the site, as Name or Type.Name; empty outside of functions.
+	Func string `json:"func,omitempty"`
 	// Package is put behind the package clause, as an import that the text needs.
 	Package string `json:"package"`
 }
@@ -65,6 +68,7 @@ type Source struct {
 	fset  *token.FileSet
 	file  *ast.File
 	found Sites
+	in    string // function that is looked at
 	part  string // of a test file that is at hand, as "helper"; "" for a test itself
 }
 
@@ -94,7 +98,7 @@ func (s *Source) note(operator string, from, to token.Pos, text, imports string)
 	}
 	s.found[operator] = append(s.found[operator], Site{
 		File: s.name, Line: s.fset.Position(from).Line, Operator: operator,
-		Start: s.offset(from), End: s.offset(to), Text: text, Package: imports,
+		Start: s.offset(from), End: s.offset(to), Text: text, Func: s.in, Package: imports,
 	})
 }
 
@@ -114,6 +118,16 @@ func findInFile(folder, name string, found Sites, find func(*Source)) error {
 	if err != nil {
 		return err
 	}
+	return findInText(name, text, found, find)
+}
+
+// FindInText finds the sites of one file.
+func FindInText(name string, text []byte, find func(*Source)) (Sites, error) {
+	found := Sites{}
+	return found, findInText(name, text, found, find)
+}
+
+func findInText(name string, text []byte, found Sites, find func(*Source)) error {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
 	if err != nil {
@@ -130,20 +144,32 @@ func (s Site) Apply(folder string) (undo func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	changed := string(old[:s.Start]) + s.Text + string(old[s.End:])
-	if s.Package != "" {
-		clause := packageClause.FindStringIndex(changed)
-		if clause == nil {
-			return nil, errors.New(path + " has no package clause")
-		}
-		changed = changed[:clause[1]] + s.Package + changed[clause[1]:]
+	changed, err := s.Change(old)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	undo = func() error { return os.WriteFile(path, old, info.Mode()) }
-	return undo, os.WriteFile(path, []byte(changed), info.Mode())
+	return undo, os.WriteFile(path, changed, info.Mode())
+}
+
+// Change gives the text of the site's file with the mutation.
+func (s Site) Change(text []byte) ([]byte, error) {
+	if s.Start > s.End || s.End > len(text) {
+		return nil, errors.New("the site is not in the text")
+	}
+	changed := string(text[:s.Start]) + s.Text + string(text[s.End:])
+	if s.Package != "" {
+		clause := packageClause.FindStringIndex(changed)
+		if clause == nil {
+			return nil, errors.New("there is no package clause")
+		}
+		changed = changed[:clause[1]] + s.Package + changed[clause[1]:]
+	}
+	return []byte(changed), nil
 }
 
 var packageClause = regexp.MustCompile(`(?m)^package \w+`)

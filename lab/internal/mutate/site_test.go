@@ -92,6 +92,10 @@ func TestSitesParse(t *testing.T) {
 			"drop statement", "do it twice", "swap statements", "change number", "zero for number", "change text",
 			"wrong case", "flip boolean", "swap arguments", "drop element", "ignore error", "lose the error",
 		}},
+		{"p.go", Chances(ByNumber, 10), []string{"return early", "negate condition", "never true", "always true", "drop statement", "do it twice", "flip boolean"}},
+		{"p.go", Chances(ByTime, 10), []string{"return early"}},
+		{"p.go", Chances(ByMap, 10), []string{"return early"}},
+		{"p.go", Chances(ByRoutines, 10), []string{"don't wait"}},
 		{"p_test.go", Flakes, []string{
 			"don't wait", "lose synchronisation", "lose cleanup", "too short a time", "run side by side", "now and then",
 			"random number", "random text in helper", "random order",

@@ -146,7 +146,7 @@ func (r *Report) Entry() (docket.Entry, error) {
 // Condition is an environment in which something is missing or otherwise.
 type Condition struct {
 	Name string `json:"name,omitempty"`
-	// Lasting: it stays while the cells are run, but for those of the clean environment. Otherwise only the failing run had it.
+	// Lasting: it stays while the cells are run, but for those of the restored environment. Otherwise only the failing run had it.
 	Lasting bool `json:"lasting,omitempty"`
 }
 

@@ -30,7 +30,7 @@ func Derive(c *Case) (Truth, error) {
 }
 
 var rules = map[Kind]func(*Case) (Truth, error){
-	Regression:  func(c *Case) (Truth, error) { return broken(c, Truth{Caused, Product, "product bug"}, false) },
+	Regression:  regression,
 	Revert:      func(c *Case) (Truth, error) { return broken(c, Truth{Caused, Product, "product bug"}, false) },
 	NewTest:     func(c *Case) (Truth, error) { return broken(c, Truth{Caused, Tests, "product bug"}, true) },
 	Stale:       func(c *Case) (Truth, error) { return broken(c, Truth{Caused, "", "test bug"}, false) },
@@ -95,6 +95,34 @@ func broken(c *Case, truth Truth, mayLack bool) (Truth, error) {
 	return truth, nil
 }
 
+func regression(c *Case) (Truth, error) {
+	switch {
+	case has(c, OrderMatters):
+		return polluted(c)
+	case has(c, Untracked):
+		return broken(c, Truth{Caused, Tests, "test bug"}, false)
+	case has(c, Moved):
+		return broken(c, Truth{Caused, Product, ""}, false)
+	}
+	return broken(c, Truth{Caused, Product, "product bug"}, false)
+}
+
+// polluted is a test that fails because of one that runs before it, which the change brought.
+func polluted(c *Case) (Truth, error) {
+	inOrder := func(r Role) *Cell { return c.Find(r, r, abi.OriginalEnvironment, abi.OriginalOrder) }
+	switch {
+	case !fails(inOrder(Head), false):
+		return Truth{}, errors.New("head does not fail each time in the order of the package")
+	case !passes(c.Cell(Head)):
+		return Truth{}, errors.New("head does not pass each time alone")
+	case !passes(inOrder(Base)):
+		return Truth{}, errors.New("base does not pass each time in the order of the package")
+	case !passes(c.Cell(Base)):
+		return Truth{}, errors.New("base does not pass each time alone")
+	}
+	return Truth{Caused, Tests, "test bug"}, nil
+}
+
 func redBase(c *Case) (Truth, error) {
 	switch {
 	case !fails(c.Cell(Head), Differs(c)):
@@ -142,6 +170,9 @@ func madeFlaky(c *Case) (Truth, error) {
 	passed, failed := totals(c, Head)
 	basePassed, baseFailed := totals(c, Base)
 	truth := Truth{Attribution: Caused, Label: "flaky"}
+	if c.Planted {
+		truth.Part = Product // where chance is planted
+	}
 	base := c.Cell(Base)
 	switch {
 	case passed == 0:

@@ -34,6 +34,8 @@ type goSuite struct {
 	scratch string // folder for binaries and what tests write
 	env     map[string]string
 	reader  string // test2json
+	// built says of which package and commit the binary is that is there.
+	built, pack string
 }
 
 func newGoSuite(ctx context.Context, scratch string) (*goSuite, error) {
@@ -79,10 +81,17 @@ func (g *goSuite) run(ctx context.Context, folder, unit string, in surroundings)
 	if !hasTests(dir) {
 		return &outcome{problem: "no tests"}, nil
 	}
-	binary, pack, problem, err := g.build(ctx, dir)
-	if err != nil || problem != "" {
-		return &outcome{problem: problem}, err
+	binary := filepath.Join(g.scratch, "tests")
+	commit, err := os.ReadFile(filepath.Join(folder, ".git", "HEAD"))
+	if key := dir + " " + string(commit); err != nil || key != g.built {
+		var problem string
+		g.built = ""
+		if g.pack, problem, err = g.build(ctx, dir, binary); err != nil || problem != "" {
+			return &outcome{problem: problem}, err
+		}
+		g.built = key
 	}
+	pack := g.pack
 	scratch := filepath.Join(g.scratch, "run")
 	if err := errors.Join(removeAll(scratch), os.MkdirAll(scratch, 0o755)); err != nil {
 		return nil, err
@@ -131,8 +140,8 @@ func (g *goSuite) run(ctx context.Context, folder, unit string, in surroundings)
 	return o, err
 }
 
-// build builds the tests of a package, with more flags; problem is what keeps it from being built.
-func (g *goSuite) build(ctx context.Context, dir string, flags ...string) (binary, pack, problem string, err error) {
+// build builds the tests of a package, with more flags, and gives its path; problem is what keeps it from being built.
+func (g *goSuite) build(ctx context.Context, dir, binary string, flags ...string) (pack, problem string, err error) {
 	timed, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
 	command := func(args ...string) (string, error) {
@@ -152,12 +161,11 @@ func (g *goSuite) build(ctx context.Context, dir string, flags ...string) (binar
 		return strings.TrimSpace(out.String()), err
 	}
 	if pack, err = command("list", "-find", "-f", "{{.ImportPath}}", "."); err != nil || problem != "" {
-		return "", "", problem, err
+		return "", problem, err
 	}
-	binary = filepath.Join(g.scratch, "tests")
 	args := append([]string{"test", "-c", "-trimpath", "-vet=off", "-buildvcs=false", "-ldflags=-w", "-o", binary}, flags...)
 	_, err = command(append(args, ".")...)
-	return binary, pack, problem, err
+	return pack, problem, err
 }
 
 // variables are those that tests see in experiments, with some replaced.
@@ -194,14 +202,18 @@ func (g *goSuite) read(ctx context.Context, pack string, written []byte) (*outco
 	if err != nil {
 		return nil, fmt.Errorf("test2json: %w", err)
 	}
-	o := &outcome{passed: map[string]bool{}, failed: map[string]history.Report{}}
+	o := &outcome{passed: map[string]bool{}, failed: map[string]history.Report{}, took: map[string]time.Duration{}}
 	byTest := map[string][]byte{}
 	for line := range bytes.Lines(stream) {
-		var e struct{ Action, Test string }
+		var e struct {
+			Action, Test string
+			Elapsed      float64
+		}
 		if json.Unmarshal(line, &e) != nil {
 			continue
 		}
 		byTest[e.Test] = append(byTest[e.Test], line...)
+		o.took[e.Test] = max(o.took[e.Test], time.Duration(e.Elapsed*float64(time.Second)))
 		if e.Action == "pass" && e.Test != "" {
 			o.passed[e.Test] = true
 		}

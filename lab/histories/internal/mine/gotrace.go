@@ -22,7 +22,8 @@ func (g *goSuite) trace(ctx context.Context, folder, unit, test string) (*traced
 	if !hasTests(dir) {
 		return nil, nil //nolint:nilnil // there is nothing to trace
 	}
-	binary, pack, problem, err := g.build(ctx, dir, "-cover", "-coverpkg=./...")
+	binary := filepath.Join(g.scratch, "covered")
+	pack, problem, err := g.build(ctx, dir, binary, "-cover", "-coverpkg=./...")
 	if err != nil || problem != "" {
 		return nil, err
 	}

@@ -29,6 +29,8 @@ type Config struct {
 	Since time.Time
 	// Quota is how many cases of each kind are enough; a kind that is not there is not looked for.
 	Quota map[history.Kind]int
+	// Planted is the same for what is planted.
+	Planted map[Wanted]int
 	// Time is how long the search may take. What was begun is ended.
 	Time time.Duration
 	Log  io.Writer
@@ -45,6 +47,7 @@ type Miner struct {
 	done       map[string]bool // candidates that need not be looked at again
 	slow       map[string]int  // how often the tests of a unit took too long
 	until      time.Time       // when the search for the present kinds ends
+	copied     bool            // the launcher is where tests see it
 }
 
 // Open prepares the search.
@@ -120,8 +123,10 @@ func (m *Miner) count(kind history.Kind) int {
 
 // wants says whether cases of a kind are looked for.
 func (m *Miner) wants(kinds ...history.Kind) bool {
-	return time.Now().Before(m.until) && slices.ContainsFunc(kinds, func(k history.Kind) bool { return m.count(k) < m.Quota[k] })
+	return m.inTime() && slices.ContainsFunc(kinds, func(k history.Kind) bool { return m.count(k) < m.Quota[k] })
 }
+
+func (m *Miner) inTime() bool { return time.Now().Before(m.until) }
 
 // candidate does something once, and never again unless it is interrupted.
 func (m *Miner) candidate(ctx context.Context, kind history.Kind, name string, look func() error) error {
@@ -158,12 +163,20 @@ func (m *Miner) drop(kind history.Kind, why string) {
 
 // keep runs a case, whose test is in a unit, in its cells and saves it if they show what its recipe says.
 func (m *Miner) keep(ctx context.Context, c *history.Case, unit string) error {
+	return m.keepWith(ctx, c, unit, manyRuns)
+}
+
+// keepWith keeps a case whose test runs so often in each of its trees.
+func (m *Miner) keepWith(ctx context.Context, c *history.Case, unit string, runs int) error {
 	if slices.ContainsFunc(m.found.Cases, func(other history.Case) bool { return other.ID == c.ID }) {
 		return nil
 	}
 	c.Repository = m.Name
 	began := time.Now()
-	if err := m.sample(ctx, c); err != nil {
+	if err := m.innocent(ctx, c); err != nil {
+		return err
+	}
+	if err := m.sample(ctx, c, runs); err != nil {
 		return err
 	}
 	m.traps(c)
@@ -191,11 +204,29 @@ func (m *Miner) traps(c *history.Case) {
 	switch passed, same, other, absent := base.Count(0); {
 	case absent > 0 || base.Why == "no_test":
 		add(history.AbsentOnBase)
+		if c.Kind == history.Environment {
+			add(history.BrokenNewTest)
+		}
 	case base.Why == "not_built":
 		add(history.NotBuilt)
 	case same == 0 && other > 0 && passed == 0:
 		add(history.OtherOnBase)
 	}
+}
+
+// innocent adds a trap where the report of a failure that no change made names a file that was changed.
+func (m *Miner) innocent(ctx context.Context, c *history.Case) error {
+	if c.Kind != history.Environment && c.Kind != history.RedBase || slices.Contains(c.Traps, history.InnocentDiff) {
+		return nil
+	}
+	paths, err := m.repository.Git(ctx, "diff", "--name-only", "--no-renames", c.Trees[history.Base].Commit, c.Trees[history.Head].Commit)
+	if err != nil {
+		return err
+	}
+	if names(&c.Failure, strings.Fields(paths)) {
+		c.Traps = append(c.Traps, history.InnocentDiff)
+	}
+	return nil
 }
 
 // folder is where trees are checked out.

@@ -43,6 +43,6 @@ func Half(name string) (history.Half, bool) {
 func Quota() map[history.Kind]int {
 	return map[history.Kind]int{
 		history.Regression: 12, history.NewTest: 6, history.Stale: 5, history.RedBase: 4, history.Conflict: 3,
-		history.Flaky: 6, history.MadeFlaky: 6, history.Revert: 3, history.Environment: 5,
+		history.Flaky: 6, history.MadeFlaky: 6, history.Revert: 3, history.Environment: 6,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 )
 
 // How often a test runs in a cell. Cells that few studies need get few runs, unless the case is hard.
@@ -23,6 +25,8 @@ const (
 	// first is how many runs show how long one takes, and cellTime how long the runs of one cell may take beyond them.
 	first    = 2
 	cellTime = 8 * time.Second
+	// caseTime is how long the cells of a case may take before further ones get their first runs alone.
+	caseTime = time.Minute
 )
 
 // cell is one that is to be run.
@@ -33,36 +37,50 @@ type cell struct {
 	runs           int
 }
 
-// cellsOf are the cells of a case: those of its trees first, since its truth depends on them.
-func cellsOf(c *history.Case, rich bool) []cell {
+// cellsOf are the cells of a case. Its truth depends on the first ones: those of its trees, which get so many runs.
+func cellsOf(c *history.Case, rich bool, runs int) (list []cell, first int) {
 	some, order := fewRuns, orderRuns
 	if rich {
 		some, order = manyRuns, manyRuns
 	}
 	const head, base = history.Head, history.Base
-	list := []cell{
-		{head, head, abi.OriginalEnvironment, abi.Alone, manyRuns},
-		{base, base, abi.OriginalEnvironment, abi.Alone, manyRuns},
+	list = []cell{
+		{head, head, abi.OriginalEnvironment, abi.Alone, runs},
+		{base, base, abi.OriginalEnvironment, abi.Alone, runs},
+	}
+	inOrder := []cell{{head, head, abi.OriginalEnvironment, abi.OriginalOrder, order}, {base, base, abi.OriginalEnvironment, abi.OriginalOrder, order}}
+	starved := []cell{{head, head, abi.StarvedEnvironment, abi.Alone, some}, {base, base, abi.StarvedEnvironment, abi.Alone, some}}
+	switch {
+	case c.Kind == history.Flaky || c.Kind == history.MadeFlaky:
+		list = slices.Concat(list, starved, inOrder)
+	case c.Kind == history.Regression && slices.Contains(c.Traps, history.OrderMatters):
+		list = append(list, inOrder...)
+	}
+	if c.Environment.Lasting {
+		list = append(list, cell{head, head, history.Restored, abi.Alone, manyRuns})
 	}
 	if _, ok := c.Trees[history.Merge]; ok {
 		list = append(list,
 			cell{history.Merge, history.Merge, abi.OriginalEnvironment, abi.Alone, manyRuns},
 			cell{history.Target, history.Target, abi.OriginalEnvironment, abi.Alone, manyRuns})
 	}
-	list = append(list,
-		cell{head, head, abi.StarvedEnvironment, abi.Alone, some},
-		cell{head, head, abi.CleanEnvironment, abi.Alone, some},
-		cell{head, head, abi.OriginalEnvironment, abi.OriginalOrder, order},
-		cell{head, base, abi.OriginalEnvironment, abi.Alone, some},
-		cell{base, head, abi.OriginalEnvironment, abi.Alone, some},
-	)
-	if rich {
-		list = append(list,
-			cell{base, base, abi.StarvedEnvironment, abi.Alone, some},
-			cell{base, base, abi.CleanEnvironment, abi.Alone, some},
-			cell{base, base, abi.OriginalEnvironment, abi.OriginalOrder, order})
+	first = len(list)
+	more := []cell{
+		starved[0],
+		{head, head, abi.CleanEnvironment, abi.Alone, some},
+		{head, base, abi.OriginalEnvironment, abi.Alone, some},
+		{base, head, abi.OriginalEnvironment, abi.Alone, some},
+		inOrder[0],
 	}
-	return list
+	if rich {
+		more = append(more, starved[1], cell{base, base, abi.CleanEnvironment, abi.Alone, some}, inOrder[1])
+	}
+	for _, k := range more {
+		if !slices.Contains(list, k) {
+			list = append(list, k)
+		}
+	}
+	return list, first
 }
 
 // isRich says whether a case gets many runs in all cells: hard ones do, and one third of the others.
@@ -78,7 +96,7 @@ type dropped string
 func (d dropped) Error() string { return string(d) }
 
 // sample runs a case in its cells. Its error is a dropped where the runs don't show what the case's recipe says.
-func (m *Miner) sample(ctx context.Context, c *history.Case) (err error) {
+func (m *Miner) sample(ctx context.Context, c *history.Case, runs int) (err error) {
 	entry, err := c.Failure.Entry()
 	if err != nil {
 		return dropped("the report can't be read again")
@@ -86,18 +104,15 @@ func (m *Miner) sample(ctx context.Context, c *history.Case) (err error) {
 	if takes(&entry.Case) > longest {
 		return dropped("the test takes long")
 	}
-	sub := sampler{miner: m, subject: &entry.Case, labs: map[bool]*experiment.Lab{}, c: c}
+	sub := sampler{miner: m, subject: &entry.Case, labs: map[bool]*experiment.Lab{}, c: c, began: time.Now()}
 	defer func() { err = errors.Join(err, sub.close()) }()
 	c.Cells = nil
-	for i, k := range cellsOf(c, isRich(c)) {
+	cells, first := cellsOf(c, isRich(c), runs)
+	for i, k := range cells {
 		if err := sub.run(ctx, k); err != nil {
 			return err
 		}
-		trees := 2
-		if _, ok := c.Trees[history.Merge]; ok {
-			trees = 4
-		}
-		if i == trees-1 {
+		if i == first-1 {
 			if _, err := history.Derive(c); err != nil {
 				return dropped(err.Error())
 			}
@@ -127,6 +142,7 @@ type sampler struct {
 	c       *history.Case
 	subject *abi.Case
 	labs    map[bool]*experiment.Lab
+	began   time.Time
 }
 
 func (s *sampler) lab(ctx context.Context, merged bool) (*experiment.Lab, error) {
@@ -191,15 +207,15 @@ func (s *sampler) run(ctx context.Context, k cell) error {
 func (s *sampler) runs(ctx context.Context, lab *experiment.Lab, k cell) (experiment.Sample, error) {
 	e := abi.Experiment{Product: revisionOf(k.product), Tests: revisionOf(k.tests), Environment: k.environment, Order: k.order, Runs: k.runs}
 	if k.product == k.tests && k.environment == abi.OriginalEnvironment && k.order == abi.Alone {
-		return lab.Sample(ctx, s.subject, e)
+		return s.draw(ctx, lab, e)
 	}
 	e.Runs = min(first, k.runs)
-	sample, err := lab.Sample(ctx, s.subject, e)
+	sample, err := s.draw(ctx, lab, e)
 	e.Runs = affordable(&sample, k.runs) - len(sample.Runs)
-	if err != nil || sample.Outcome != "" || e.Runs <= 0 {
+	if err != nil || sample.Outcome != "" || e.Runs <= 0 || time.Since(s.began) > caseTime {
 		return sample, err
 	}
-	more, err := lab.Sample(ctx, s.subject, e)
+	more, err := s.draw(ctx, lab, e)
 	sample.Runs = append(sample.Runs, more.Runs...)
 	return sample, err
 }
@@ -215,6 +231,31 @@ func affordable(sample *experiment.Sample, wanted int) int {
 		return wanted
 	}
 	return min(wanted, n+int(cellTime*time.Duration(n)/wall))
+}
+
+// draw samples a cell, in the environment that the case has.
+func (s *sampler) draw(ctx context.Context, lab *experiment.Lab, e abi.Experiment) (sample experiment.Sample, err error) {
+	if e.Environment == history.Restored {
+		e.Environment = abi.OriginalEnvironment
+		return lab.Sample(ctx, s.subject, e)
+	}
+	if !s.c.Environment.Lasting {
+		return lab.Sample(ctx, s.subject, e)
+	}
+	once := e
+	once.Runs = 0
+	built, err := lab.Sample(ctx, s.subject, once) // built where nothing is amiss
+	if err != nil {
+		return built, err
+	}
+	undo, err := launch.Break(s.c.Environment.Name)
+	if err != nil {
+		return built, err
+	}
+	defer func() { err = errors.Join(err, undo()) }()
+	sample, err = lab.Sample(ctx, s.subject, e)
+	sample.Build = built.Build
+	return sample, err
 }
 
 func letter(o experiment.Observation, looks map[string]byte) byte {

@@ -49,6 +49,7 @@ type outcome struct {
 	// slow: the tests took longer than a suite may.
 	slow bool
 	wall time.Duration
+	took map[string]time.Duration // by the test's name
 }
 
 // mixed are the tests that both passed and failed.

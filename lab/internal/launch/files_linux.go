@@ -1,11 +1,14 @@
-package main
+package launch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -46,7 +49,7 @@ func breakFiles(kind, degree, temp string) error {
 		return bind("/dev/null", "/etc/passwd")
 	case "no time zones":
 		return errors.Join(empty("/usr/share/zoneinfo"), // package time looks in both
-			bind("/dev/null", filepath.Join(os.Getenv(gorootEnv), "lib/time/zoneinfo.zip")))
+			bind("/dev/null", zones()))
 	case "no proc":
 		return empty("/proc")
 	case "no devices":
@@ -54,6 +57,16 @@ func breakFiles(kind, degree, temp string) error {
 	default:
 		return errors.New("unknown fault")
 	}
+}
+
+// zones is where Go itself has time zones.
+func zones() string {
+	root := cmp.Or(os.Getenv(GorootEnv), os.Getenv("GOROOT"))
+	if root == "" {
+		out, _ := exec.Command("go", "env", "GOROOT").Output() //nolint:noctx // it answers at once
+		root = strings.TrimSpace(string(out))
+	}
+	return filepath.Join(root, "lib", "time", "zoneinfo.zip")
 }
 
 func bind(from, to string) error { return syscall.Mount(from, to, "", syscall.MS_BIND, "") }

@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"errors"
@@ -12,20 +12,24 @@ import (
 	"syscall"
 )
 
-// launch runs a program in an environment that is broken in the given way. It replaces this process where it can, so
+// Run runs a program in an environment that is broken in the given way, and gives its exit code. It replaces this process where it can, so
 // that nothing of it is seen in the output.
-func launch(fault string, args []string) int {
-	note := os.Getenv(noteEnv)
+func Run(fault string, args []string) int {
+	note := os.Getenv(NoteEnv)
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GEN_") })
 	kind, degree, _ := strings.Cut(fault, ":")
 	switch kind {
-	case starved:
+	case Starved:
 		return starve(args, env)
 	case "memory limit":
 		return limitMemory(args, env, degree)
 	}
 	runtime.LockOSThread() // namespaces belong to the thread that then becomes the program
+	_, nested := os.LookupEnv(NestedEnv)
 	env, err := breakEnvironment(kind, degree, env)
+	if errors.Is(err, syscall.EPERM) && !nested {
+		return nest(fault)
+	}
 	if err == nil {
 		err = syscall.Exec(args[0], args, env)
 	}
@@ -33,14 +37,14 @@ func launch(fault string, args []string) int {
 	return 125
 }
 
-// asGroup starts a command as the leader of a process group, and ends the whole group with it.
-func asGroup(cmd *exec.Cmd) {
+// AsGroup starts a command as the leader of a process group, and ends the whole group with it.
+func AsGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 }
 
 func breakEnvironment(kind, degree string, env []string) ([]string, error) {
-	temp := os.Getenv(tempEnv)
+	temp := os.Getenv(TempEnv)
 	switch kind {
 	case "":
 		return env, nil
@@ -106,15 +110,29 @@ func limit(resource int, most uint64) error {
 	return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: most, Max: most})
 }
 
+// nest runs this launcher again as root of a namespace of users: within a sandbox it may change nothing else.
+func nest(fault string) int {
+	cmd, err := start(append([]string{"/proc/self/exe"}, os.Args[1:]...), append(os.Environ(), NestedEnv+"="), &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWUSER, GidMappingsEnableSetgroups: true,
+		UidMappings: []syscall.SysProcIDMap{{Size: 1 << 16}}, GidMappings: []syscall.SysProcIDMap{{Size: 1 << 16}},
+	})
+	if err != nil {
+		return report(fault, err)
+	}
+	_ = cmd.Wait() // the exit code says how it ended
+	return cmd.ProcessState.ExitCode()
+}
+
 // start runs a program as a child, for faults that go on while it runs.
-func start(args, env []string) (*exec.Cmd, error) {
+func start(args, env []string, attributes *syscall.SysProcAttr) (*exec.Cmd, error) {
 	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // the generator ends the group
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = attributes
 	return cmd, cmd.Start()
 }
 
 func report(fault string, err error) int {
-	_ = os.WriteFile(os.Getenv(noteEnv), []byte(fault+": "+err.Error()), 0o600)
+	_ = os.WriteFile(os.Getenv(NoteEnv), []byte(fault+": "+err.Error()), 0o600)
 	return 125
 }
 

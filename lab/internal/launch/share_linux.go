@@ -1,4 +1,4 @@
-package main
+package launch
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 // starve lets a program run in short bursts with long pauses between, as on a machine that is overloaded.
 func starve(args, env []string) int {
 	signal.Ignore(syscall.SIGQUIT)
-	cmd, err := start(args, env)
+	cmd, err := start(args, env, nil)
 	if err != nil {
-		return report(starved, err)
+		return report(Starved, err)
 	}
 	done := make(chan struct{})
 	go func() {
@@ -42,7 +42,7 @@ func limitMemory(args, env []string, megabytes string) int {
 	if err != nil {
 		return report("memory limit", err)
 	}
-	cmd, err := start(args, env)
+	cmd, err := start(args, env, nil)
 	if err != nil {
 		return report("memory limit", err)
 	}

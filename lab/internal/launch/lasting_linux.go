@@ -1,0 +1,112 @@
+package launch
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// privateEnv tells a process that its mounts are its own.
+const privateEnv = "LAUNCH_PRIVATE"
+
+// Private starts this program again with mounts of its own, in the place of this process. There it does nothing. Without the right to do
+// that it fails.
+func Private() error {
+	if _, is := os.LookupEnv(privateEnv); is {
+		return os.Unsetenv(privateEnv)
+	}
+	runtime.LockOSThread()
+	if err := mount(func() error { return nil }); err != nil {
+		return err
+	}
+	return syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), privateEnv+"=")) //nolint:gosec // this program
+}
+
+// Break breaks the environment of this process, and of all that it starts until undo is called. It must be alone in its process, and
+// [Private] must have been called.
+func Break(fault string) (undo func() error, err error) {
+	kind, degree, _ := strings.Cut(fault, ":")
+	switch kind {
+	case "wrong time zone":
+		return setVariables("TZ=" + degree), nil
+	case "wrong locale":
+		return setVariables("LC_ALL="+degree, "LANG="+degree), nil
+	case "variable left over":
+		return setVariables(degree), nil
+	case "binaries missing":
+		return hidePrograms("git", "gcc")
+	case "few open files":
+		return lowerLimit(syscall.RLIMIT_NOFILE, degree)
+	case "foreign file mask":
+		mask, err := strconv.ParseUint(degree, 8, 32)
+		old := syscall.Umask(int(mask))
+		return func() error { syscall.Umask(old); return nil }, err
+	case "no hosts file", "no users file", "no time zones":
+		places := map[string][]string{"no hosts file": {"/etc/hosts"}, "no users file": {"/etc/passwd"}, "no time zones": {"/usr/share/zoneinfo", zones()}}[kind]
+		return func() error {
+			var err error
+			for _, at := range places {
+				err = errors.Join(err, syscall.Unmount(at, syscall.MNT_DETACH))
+			}
+			return err
+		}, breakFiles(kind, degree, "")
+	}
+	return nil, errors.New("unknown fault")
+}
+
+// setVariables sets variables, and gives what sets them back.
+func setVariables(values ...string) (undo func() error) {
+	var undos []func() error
+	for _, v := range values {
+		name, value, _ := strings.Cut(v, "=")
+		old, had := os.LookupEnv(name)
+		_ = os.Setenv(name, value) // the names are valid
+		undos = append(undos, func() error {
+			if !had {
+				return os.Unsetenv(name)
+			}
+			return os.Setenv(name, old)
+		})
+	}
+	return func() error {
+		var err error
+		for _, u := range undos {
+			err = errors.Join(err, u())
+		}
+		return err
+	}
+}
+
+// hidePrograms leaves in PATH only the programs with these names.
+func hidePrograms(but ...string) (undo func() error, err error) {
+	folder, err := os.MkdirTemp("", "programs")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range but {
+		if program, err := exec.LookPath(name); err == nil {
+			if err := os.Symlink(program, filepath.Join(folder, name)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	back := setVariables("PATH=" + folder)
+	return func() error { return errors.Join(back(), os.RemoveAll(folder)) }, nil
+}
+
+func lowerLimit(resource int, most string) (undo func() error, err error) {
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(resource, &old); err != nil {
+		return nil, err
+	}
+	// Who may not raise a limit could not undo it.
+	if err := errors.Join(syscall.Setrlimit(resource, &syscall.Rlimit{Cur: old.Cur, Max: old.Max + 1}), syscall.Setrlimit(resource, &old)); err != nil {
+		return nil, err
+	}
+	return func() error { return syscall.Setrlimit(resource, &old) }, limitTo(resource, most)
+}
