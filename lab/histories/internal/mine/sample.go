@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"time"
 
@@ -101,6 +102,25 @@ func (m *Miner) sample(ctx context.Context, c *history.Case) (err error) {
 	if err != nil {
 		return dropped(err.Error())
 	}
+	return m.loads(ctx, c)
+}
+
+// loads finds out which code the runs of each tree loaded, where the suite can tell.
+func (m *Miner) loads(ctx context.Context, c *history.Case) error {
+	l, ok := m.suite.(loader)
+	if !ok {
+		return nil
+	}
+	c.Loaded = map[history.Role]history.Loaded{}
+	for role, tree := range c.Trees {
+		folder, err := m.checkout(ctx, &tree)
+		if err != nil {
+			return err
+		}
+		if c.Loaded[role], err = l.loaded(ctx, folder, &c.Failure); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -117,14 +137,23 @@ func (s *sampler) lab(ctx context.Context, merged bool) (*experiment.Lab, error)
 	if l := s.labs[merged]; l != nil {
 		return l, nil
 	}
-	head, green := s.c.Trees[history.Head].Commit, s.c.Trees[history.Base].Commit
+	tree, green := s.c.Trees[history.Head], s.c.Trees[history.Base].Commit
 	if merged {
-		head, green = s.c.Trees[history.Merge].Commit, s.c.Trees[history.Target].Commit
+		tree, green = s.c.Trees[history.Merge], s.c.Trees[history.Target].Commit
+	}
+	// What is installed for the tree under test stays beside the checkout, where the lab finds it.
+	folder, err := s.miner.checkout(ctx, &tree)
+	if err != nil {
+		return nil, err
+	}
+	runner, err := experiment.LoadDefinition(s.miner.suite.name())
+	if err != nil {
+		return nil, err
 	}
 	config := experiment.Config{
-		Source: s.miner.repository.Folder(), Commit: head, Green: green, Mode: experiment.All, Budget: time.Hour, PerCase: time.Hour,
+		Source: folder, Commit: tree.Commit, Green: green, Mode: experiment.All, Budget: time.Hour, PerCase: time.Hour, Runners: []*experiment.Definition{runner},
 	}
-	if s.c.Failure.Runner == "go" {
+	if s.miner.suite.name() == "go" {
 		config.Flags = []string{"-trimpath"} // so that trees in other folders share what was compiled
 	}
 	l, err := experiment.Open(ctx, config)
@@ -156,6 +185,9 @@ func (s *sampler) run(ctx context.Context, k cell) error {
 	}
 	if s.slow && (k.environment != abi.OriginalEnvironment || k.order != abi.Alone || k.product != k.tests) {
 		k.runs = min(k.runs, fewRuns)
+	}
+	if k.order == abi.OriginalOrder && s.c.Failure.Runner != "go" && !slices.Contains(s.c.Traps, history.OrderMatters) {
+		k.runs = min(k.runs, orderRuns) // these run all files of a folder, and not one package
 	}
 	e := abi.Experiment{Product: revisionOf(k.product), Tests: revisionOf(k.tests), Environment: k.environment, Order: k.order, Runs: k.runs}
 	sample, err := lab.Sample(ctx, s.subject, e)
