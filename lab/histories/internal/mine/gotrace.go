@@ -17,7 +17,7 @@ import (
 )
 
 // trace runs one test, built with coverage of all packages of the module; nil where that does not build.
-func (g *goSuite) trace(ctx context.Context, folder, unit, test string) (*traced, error) {
+func (g *goSuite) trace(ctx context.Context, folder, unit string, test *history.Report) (*traced, error) {
 	dir := filepath.Join(folder, filepath.FromSlash(unit))
 	if !hasTests(dir) {
 		return nil, nil //nolint:nilnil // there is nothing to trace
@@ -37,7 +37,7 @@ func (g *goSuite) trace(ctx context.Context, folder, unit, test string) (*traced
 	}
 	defer func() { _ = removeAll(scratch) }()
 	profile := filepath.Join(scratch, "cover")
-	top, _, _ := strings.Cut(test, "/")
+	top, _, _ := strings.Cut(test.Test, "/")
 	_, err = isolate.Run(ctx, isolate.Command{
 		Args: []string{binary, "-test.paniconexit0", "-test.run=^" + regexp.QuoteMeta(top) + "$", "-test.coverprofile=" + profile, "-test.timeout=" + suiteTime.String()},
 		Dir:  dir, Env: g.variables(nil, dir), Scratch: scratch, Overlays: []string{folder, g.env["GOCACHE"]},

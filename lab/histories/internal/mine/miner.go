@@ -58,9 +58,6 @@ func Open(ctx context.Context, c Config) (*Miner, error) {
 	if m.repository, err = history.OpenRepository(ctx, c.Snapshot, filepath.Join(folder, "tree"), Planters()); err != nil {
 		return nil, err
 	}
-	if m.suite, err = newGoSuite(ctx, filepath.Join(folder, "scratch")); err != nil {
-		return nil, err
-	}
 	if m.found, err = history.ReadRepo(c.Saved, c.Half, c.Name); err != nil {
 		return nil, err
 	}
@@ -78,6 +75,9 @@ func Open(ctx context.Context, c Config) (*Miner, error) {
 		if head, err = m.resolve(ctx, name); err != nil {
 			return nil, err
 		}
+	}
+	if m.suite, err = openSuite(ctx, m.repository, head, folder); err != nil {
+		return nil, err
 	}
 	if m.log, err = readLog(ctx, m.repository, head, c.Since); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (m *Miner) keepWith(ctx context.Context, c *history.Case, unit string, runs
 		return err
 	}
 	m.traps(c)
-	if isRich(c) {
+	if isRich(c) || c.Failure.Runner != "go" {
 		if err := m.facts(ctx, c, unit); err != nil {
 			return err
 		}
@@ -239,8 +239,13 @@ func (m *Miner) checkout(ctx context.Context, t *history.Tree) (string, error) {
 		return "", err
 	}
 	t.Commit = commit
-	for _, args := range [][]string{{"checkout", "-q", "-f", "--detach", commit}, {"clean", "-q", "-f", "-f", "-d", "-x"}} {
+	for _, args := range [][]string{{"checkout", "-q", "-f", "--detach", commit}, {"clean", "-q", "-f", "-f", "-d", "-x", "-e", "/.venv"}} {
 		if _, err := m.repository.Git(ctx, args...); err != nil {
+			return "", err
+		}
+	}
+	if i, ok := m.suite.(installer); ok {
+		if err := i.install(ctx, m.folder()); err != nil {
 			return "", err
 		}
 	}

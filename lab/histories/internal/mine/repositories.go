@@ -25,15 +25,29 @@ var (
 	}
 )
 
+// Those of Python.
+var (
+	pythonLearning = []string{
+		"pallets/click", "psf/requests", "encode/httpx", "pallets/jinja", "pytest-dev/pluggy", "aio-libs/yarl", "encode/httpcore",
+		"pytest-dev/pytest-mock", "pallets/itsdangerous", "psf/cachecontrol", "aio-libs/async-timeout",
+	}
+	pythonReporting = []string{
+		"pallets/flask", "pallets/werkzeug", "python-attrs/attrs", "encode/starlette", "aio-libs/multidict", "pytest-dev/pytest",
+		"aio-libs/aiohttp", "pytest-dev/pytest-asyncio", "psf/black", "pallets/markupsafe", "pytest-dev/pytest-xdist",
+	}
+)
+
 // Repositories are all of them.
-func Repositories() []string { return slices.Concat(reporting, learning) }
+func Repositories() []string {
+	return slices.Concat(reporting, pythonReporting, learning, pythonLearning)
+}
 
 // Half says which half a repository is in.
 func Half(name string) (history.Half, bool) {
 	switch {
-	case slices.Contains(learning, name):
+	case slices.Contains(learning, name), slices.Contains(pythonLearning, name):
 		return history.Learning, true
-	case slices.Contains(reporting, name):
+	case slices.Contains(reporting, name), slices.Contains(pythonReporting, name):
 		return history.Reporting, true
 	}
 	return "", false

@@ -149,14 +149,23 @@ func (s *sampler) lab(ctx context.Context, merged bool) (*experiment.Lab, error)
 	if l := s.labs[merged]; l != nil {
 		return l, nil
 	}
-	head, green := s.c.Trees[history.Head].Commit, s.c.Trees[history.Base].Commit
+	tree, green := s.c.Trees[history.Head], s.c.Trees[history.Base].Commit
 	if merged {
-		head, green = s.c.Trees[history.Merge].Commit, s.c.Trees[history.Target].Commit
+		tree, green = s.c.Trees[history.Merge], s.c.Trees[history.Target].Commit
+	}
+	// What is installed for the tree under test stays beside the checkout, where the lab finds it.
+	folder, err := s.miner.checkout(ctx, &tree)
+	if err != nil {
+		return nil, err
+	}
+	runner, err := experiment.LoadDefinition(s.miner.suite.name())
+	if err != nil {
+		return nil, err
 	}
 	config := experiment.Config{
-		Source: s.miner.repository.Folder(), Commit: head, Green: green, Mode: experiment.All, Budget: time.Hour, PerCase: time.Hour,
+		Source: folder, Commit: tree.Commit, Green: green, Mode: experiment.All, Budget: time.Hour, PerCase: time.Hour, Runners: []*experiment.Definition{runner},
 	}
-	if s.c.Failure.Runner == "go" {
+	if s.miner.suite.name() == "go" {
 		config.Flags = []string{"-trimpath"} // so that trees in other folders share what was compiled
 	}
 	l, err := experiment.Open(ctx, config)
@@ -185,6 +194,9 @@ func (s *sampler) run(ctx context.Context, k cell) error {
 	lab, err := s.lab(ctx, k.product == history.Merge || k.product == history.Target)
 	if err != nil {
 		return err
+	}
+	if k.order == abi.OriginalOrder && s.c.Failure.Runner != "go" && !slices.Contains(s.c.Traps, history.OrderMatters) {
+		k.runs = min(k.runs, orderRuns) // these run all files of a folder, and not one package
 	}
 	sample, err := s.runs(ctx, lab, k)
 	if err != nil {

@@ -2,6 +2,9 @@ package mine
 
 import (
 	"context"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
@@ -16,9 +19,30 @@ type suite interface {
 	// declares is text that stands where a test is declared, and nowhere else.
 	declares(test string) string
 	// trace runs one test and tells which lines it ran and whose code that was; nil where that can't be told.
-	trace(ctx context.Context, folder, unit, test string) (*traced, error)
+	trace(ctx context.Context, folder, unit string, test *history.Report) (*traced, error)
 	// run runs all tests of a unit of a tree in a folder, in isolation.
 	run(ctx context.Context, folder, unit string, in surroundings) (*outcome, error)
+}
+
+// installer is a suite whose trees need something installed beside them.
+type installer interface {
+	// install puts what a tree needs beside it, in the folder where it is checked out.
+	install(ctx context.Context, folder string) error
+}
+
+// openSuite finds the suite for a tree, by the files at its top.
+func openSuite(ctx context.Context, r *history.Repository, tree, folder string) (suite, error) {
+	out, err := r.Git(ctx, "ls-tree", "--name-only", "--full-tree", tree)
+	if err != nil {
+		return nil, err
+	}
+	files := strings.Split(out, "\n")
+	for _, name := range []string{"pyproject.toml", "setup.py", "setup.cfg"} {
+		if slices.Contains(files, name) && !slices.Contains(files, "go.mod") {
+			return newPySuite(r, folder)
+		}
+	}
+	return newGoSuite(ctx, filepath.Join(folder, "scratch"))
 }
 
 // surroundings are what a run has otherwise than usual.

@@ -1,0 +1,246 @@
+package mine
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+)
+
+var (
+	//go:embed pyinstall.py
+	pyInstall []byte
+	//go:embed pyprobe.py
+	pyProbe []byte
+)
+
+// installTime is how long it may take to install what a tree needs.
+const installTime = 8 * time.Minute
+
+// firstEra is the oldest date of dependencies: older ones do not run on the Python of today.
+var firstEra = time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// pyEnvironments has a virtual environment for each half of a year. What a tree needs is installed there as it was at the end of the
+// half, and the project itself is not: a path file leads to the folder of the checkout, where each run sees its own tree.
+type pyEnvironments struct {
+	repository *history.Repository
+	folder     string
+	broken     map[string]error
+}
+
+// tools is the program of a virtual environment that installs into the others.
+func (p *pyEnvironments) tools(name string) string {
+	return filepath.Join(p.folder, "tools", "bin", name)
+}
+
+// ready is a file of an environment that is whole; it says of when it is.
+const ready = "histories-ready"
+
+// put gives the tree that is checked out the environment of its time, as .venv, and makes it where there is none. The others are kept
+// elsewhere.
+func (p *pyEnvironments) put(ctx context.Context, tree string) error {
+	when, err := p.when(ctx)
+	if err != nil {
+		return err
+	}
+	until := time.Date(when.Year(), 1+6*((when.Month()+5)/6), 1, 0, 0, 0, 0, time.UTC)
+	if until.Before(firstEra) {
+		until = firstEra
+	}
+	era := until.Format(time.DateOnly)
+	if err := p.broken[era]; err != nil {
+		return err
+	}
+	env := filepath.Join(tree, ".venv")
+	now, err := os.ReadFile(filepath.Join(env, ready))
+	switch {
+	case string(now) == era:
+		return nil
+	case err == nil:
+		err = errors.Join(os.MkdirAll(p.folder, 0o755), os.Rename(env, filepath.Join(p.folder, string(now))))
+	default:
+		err = removeAll(env) // it was not ended
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(filepath.Join(p.folder, era), env); err == nil || !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err = p.make(ctx, tree, env, era); err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("the environment of %s: %w", era, err)
+		p.broken[era] = err
+	}
+	return err
+}
+
+// when is the date of the tree that is checked out. Commits that were made for a case have none: that of an ancestor counts.
+func (p *pyEnvironments) when(ctx context.Context) (time.Time, error) {
+	out, err := p.repository.Git(ctx, "log", "--first-parent", "--format=%ct", "-n", "8", "HEAD")
+	if err != nil {
+		return time.Time{}, err
+	}
+	for field := range strings.FieldsSeq(out) {
+		if seconds, err := strconv.ParseInt(field, 10, 64); err == nil && seconds > 0 {
+			return time.Unix(seconds, 0).UTC(), nil
+		}
+	}
+	return time.Time{}, errors.New("no commit of the tree has a date")
+}
+
+func (p *pyEnvironments) make(ctx context.Context, tree, env, era string) error {
+	if err := os.MkdirAll(p.folder, 0o755); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, installTime)
+	defer cancel()
+	if _, err := os.Stat(p.tools(ready)); err != nil {
+		if _, err := command(ctx, "python3", "-m", "venv", "--clear", filepath.Join(p.folder, "tools")); err != nil {
+			return err
+		}
+		if _, err := command(ctx, p.tools("pip"), "install", "-q", "-U", "pip", "build"); err != nil {
+			return err
+		}
+		if err := os.WriteFile(p.tools(ready), nil, 0o600); err != nil {
+			return err
+		}
+	}
+	needs, about, err := p.needs(ctx, tree)
+	if err != nil {
+		return err
+	}
+	if _, err := command(ctx, "python3", "-m", "venv", "--without-pip", env); err != nil {
+		return err
+	}
+	sites, err := filepath.Glob(filepath.Join(env, "lib", "python3*", "site-packages"))
+	if err != nil || len(sites) != 1 {
+		return fmt.Errorf("it has %d folders of packages", len(sites))
+	}
+	if err := p.install(ctx, env, era, needs); err != nil {
+		return err
+	}
+	return errors.Join(p.project(ctx, env, sites[0], about, tree), os.WriteFile(filepath.Join(env, ready), []byte(era), 0o600))
+}
+
+// needs are what a tree needs to be tested, and the folder with its metadata, which may be missing.
+func (p *pyEnvironments) needs(ctx context.Context, tree string) (needs []string, about string, err error) {
+	copied := filepath.Join(p.folder, "copy")
+	defer func() { err = errors.Join(err, removeAll(copied)) }()
+	if err := errors.Join(removeAll(copied), os.CopyFS(filepath.Join(copied, "tree"), os.DirFS(tree))); err != nil {
+		return nil, "", err
+	}
+	if err := removeAll(filepath.Join(copied, "tree", ".git")); err != nil {
+		return nil, "", err
+	}
+	script, metadata := filepath.Join(p.folder, "install.py"), filepath.Join(p.folder, "metadata")
+	if err := errors.Join(os.WriteFile(script, pyInstall, 0o600), removeAll(metadata), os.MkdirAll(metadata, 0o755)); err != nil {
+		return nil, "", err
+	}
+	out, err := command(ctx, p.tools("python"), script, filepath.Join(copied, "tree"), metadata)
+	if err != nil {
+		return nil, "", err
+	}
+	if found, err := filepath.Glob(filepath.Join(metadata, "*.dist-info")); err == nil && len(found) == 1 {
+		about = found[0]
+	}
+	for line := range strings.Lines(out) {
+		if line = strings.TrimSpace(line); requirement.MatchString(line) {
+			needs = append(needs, line)
+		}
+	}
+	return needs, about, nil
+}
+
+// requirement begins with a name, and so is no option.
+var requirement = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*`)
+
+// install installs requirements as they were at a date: all at once, without their versions, or each that can be.
+func (p *pyEnvironments) install(ctx context.Context, env, era string, needs []string) error {
+	pip := func(needs ...string) error {
+		_, err := command(ctx, p.tools("pip"), append([]string{"--python", filepath.Join(env, "bin", "python"), "install", "-q",
+			"--uploaded-prior-to", era, "--"}, needs...)...)
+		return err
+	}
+	if err := pip(needs...); err == nil || ctx.Err() != nil {
+		return ctx.Err()
+	}
+	names := make([]string, len(needs))
+	for i, need := range needs {
+		names[i] = requirement.FindString(need)
+	}
+	if err := pip(names...); err == nil {
+		return nil
+	}
+	for _, name := range names {
+		if err := pip(name); err != nil && name == "pytest" {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// project leads to the tree in place of the project: its metadata, its programs and a path file are installed, and a release of it that
+// something else needed is not.
+func (p *pyEnvironments) project(ctx context.Context, env, site, about, tree string) error {
+	files := map[string]string{
+		"histories_probe.py": string(pyProbe),
+		"histories.pth":      filepath.Join(tree, "src") + "\n" + tree + "\n",
+	}
+	if about != "" {
+		name, _, _ := strings.Cut(filepath.Base(about), "-")
+		if _, err := command(ctx, p.tools("pip"), "--python", filepath.Join(env, "bin", "python"), "uninstall", "-q", "-y", "--", name); err != nil {
+			return err
+		}
+		if err := os.CopyFS(filepath.Join(site, filepath.Base(about)), os.DirFS(about)); err != nil {
+			return err
+		}
+		points, err := os.ReadFile(filepath.Join(about, "entry_points.txt"))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		for _, m := range script.FindAllStringSubmatch(section(string(points), "console_scripts"), -1) {
+			top, _, _ := strings.Cut(m[3], ".")
+			files[filepath.Join("..", "..", "..", "bin", m[1])] = fmt.Sprintf("#!%s\nimport sys\nfrom %s import %s\nsys.exit(%s())\n", filepath.Join(env, "bin", "python"), m[2], top, m[3])
+		}
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(site, name), []byte(text), 0o755); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// script is a program of a project: its name, its module and what is called there.
+var script = regexp.MustCompile(`(?m)^([\w.-]+) *= *([\w.]+) *: *([\w.]+)`)
+
+// section is a part of a file with headings in brackets.
+func section(text, name string) string {
+	_, after, _ := strings.Cut(text, "["+name+"]")
+	in, _, _ := strings.Cut(after, "\n[")
+	return in
+}
+
+// command runs a command and gives what it writes. Projects that take their version from git get one that is newer than all.
+func command(ctx context.Context, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append(os.Environ(), "SETUPTOOLS_SCM_PRETEND_VERSION=99.0", "PBR_VERSION=99.0", "PIP_NO_INPUT=1")
+	cmd.WaitDelay = 5 * time.Second
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
+		return "", fmt.Errorf("%s: %w: %s", filepath.Base(name), err, lines[len(lines)-1])
+	}
+	return out.String(), nil
+}

@@ -1,0 +1,105 @@
+"""Print what a tree needs to be tested, one requirement a line, and write its metadata (NAME.dist-info) into a folder.
+
+Usage: pyinstall.py TREE OUT. Nothing here knows a repository: only names that many projects use.
+"""
+
+import configparser
+import pathlib
+import re
+import sys
+import tomllib
+
+import build
+import build.env
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+TEST = ("test", "tests", "testing", "dev", "develop", "socks")
+FILES = (
+    "requirements/tests.in", "requirements/test.in", "requirements/tests.txt", "requirements/test.txt", "requirements-tests.txt",
+    "requirements-test.txt", "test-requirements.txt", "test_requirements.txt", "requirements-dev.txt", "dev-requirements.txt",
+    "requirements_dev.txt", "requirements/dev.in", "requirements/dev.txt", "requirements.txt",
+)
+# What of a configuration tells of which plugin.
+PLUGINS = {
+    r"--cov\b": "pytest-cov", r"addopts.*-n[ =a\d]|--numprocesses": "pytest-xdist", r"^\s*asyncio_mode|--asyncio-mode": "pytest-asyncio",
+    r"^\s*timeout *=|--timeout": "pytest-timeout", r"^\s*trio_mode": "pytest-trio", r"--benchmark": "pytest-benchmark",
+    r"^\s*mock_use_standalone": "pytest-mock", r"--reruns": "pytest-rerunfailures",
+}
+
+tree, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+wanted = {}
+
+
+def want(text):
+    """Want a requirement, without a version that is pinned: the date says which."""
+    try:
+        r = Requirement(re.split(r"\s(?:#|--)", text)[0].strip(" \\"))
+    except InvalidRequirement:
+        return
+    if r.url or r.marker and not any(r.marker.evaluate({"extra": e}) for e in ("", *TEST)):
+        return
+    spec = "" if "==" in str(r.specifier) else str(r.specifier)
+    extras = f"[{','.join(sorted(r.extras))}]" if r.extras else ""
+    name = canonicalize_name(r.name)
+    wanted[name] = f"{name}{extras}{spec or wanted.get(name, name).removeprefix(name)}"
+
+
+def read(file):
+    for line in file.read_text(errors="replace").splitlines():
+        if m := re.match(r"\s*(?:-r|--requirement)[ =]*(\S+)", line):
+            if (other := file.parent / m[1]).is_file() and other != file:
+                read(other)
+        else:
+            want(line)
+
+
+def group(groups, name):
+    for item in groups.get(name, ()):
+        if isinstance(item, str):
+            want(item)
+        elif isinstance(item, dict) and item.get("include-group") != name:
+            group(groups, item.get("include-group"))
+
+
+def metadata():
+    with build.env.DefaultIsolatedEnv() as env:
+        project = build.ProjectBuilder.from_isolated_env(env, tree)
+        env.install(project.build_system_requires)
+        env.install(project.get_requires_for_build("wheel"))
+        folder = pathlib.Path(project.metadata_path(out))
+    for line in (folder / "METADATA").read_text(errors="replace").split("\n\n")[0].splitlines():
+        if line.startswith("Requires-Dist: "):
+            want(line.removeprefix("Requires-Dist: "))
+
+
+try:
+    metadata()
+except Exception as e:  # what the backend raises: the tree is tested without metadata
+    print("no metadata:", e, file=sys.stderr)
+config = ""
+for name in ("pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini"):
+    if (tree / name).is_file():
+        config += (tree / name).read_text(errors="replace") + "\n"
+try:
+    project = tomllib.loads((tree / "pyproject.toml").read_text())
+except (OSError, ValueError):
+    project = {}
+for name in TEST:
+    group(project.get("dependency-groups", {}), name)
+for name in FILES:
+    if (tree / name).is_file() and not (name.endswith(".txt") and (tree / name).with_suffix(".in").is_file()):
+        if name != "requirements.txt" or "pytest" not in wanted:
+            read(tree / name)
+tox = configparser.ConfigParser(interpolation=None, strict=False)
+try:
+    tox.read(tree / "tox.ini")
+    for line in tox.get("testenv", "deps", fallback="").splitlines():
+        want(re.sub(r"^[\w,.!{}-]+:", "", line.strip()))
+except configparser.Error:
+    pass
+for pattern, plugin in PLUGINS.items():
+    if re.search(pattern, config, re.MULTILINE):
+        want(plugin)
+want("pytest")
+print("\n".join(wanted[name] for name in sorted(wanted)))
