@@ -99,12 +99,19 @@ func (m *Miner) doneFile() string {
 
 // Mine looks for cases of all kinds until there are enough or the time is over.
 func (m *Miner) Mine(ctx context.Context) error {
-	looks := []func(context.Context) error{m.flakes, m.environments, m.plants, m.reverts, m.mends, m.fixes}
-	end := time.Now().Add(m.Time)
-	for i, look := range looks {
+	looks := []struct {
+		share float64 // of the time
+		look  func(context.Context) error
+	}{{1, m.flakes}, {1.5, m.environments}, {2, m.plants}, {0.5, m.reverts}, {1, m.mends}, {4, m.fixes}}
+	end, shares := time.Now().Add(m.Time), 0.0
+	for _, l := range looks {
+		shares += l.share
+	}
+	for _, l := range looks {
 		// What one search leaves of its share, those behind it have.
-		m.until = time.Now().Add(time.Until(end) / time.Duration(len(looks)-i))
-		if err := look(ctx); err != nil {
+		m.until = time.Now().Add(time.Duration(float64(time.Until(end)) * l.share / shares))
+		shares -= l.share
+		if err := l.look(ctx); err != nil {
 			return err
 		}
 	}
