@@ -8,7 +8,7 @@ const Arg = "-launch"
 const (
 	NoteEnv   = "GEN_CANNOT" // the file in which the launcher says what it can't do
 	GorootEnv = "GEN_GOROOT"
-	NestedEnv = "GEN_NESTED" // set where the launcher has started itself once more, in namespaces of its own
+	NestedEnv = "GEN_NESTED" // set where the launcher has started itself again, in namespaces of its own
 	TempEnv   = "TMPDIR"
 )
 

@@ -26,7 +26,7 @@ type Step struct {
 	// Take is a commit from which Paths are taken; those that it lacks are removed.
 	Take  string   `json:"take,omitempty"`
 	Paths []string `json:"paths,omitempty"`
-	// Pick is a commit whose change is made once more, as by git cherry-pick. It fails where there are conflicts.
+	// Pick is a commit whose change is made again, as by git cherry-pick. It fails where there are conflicts.
 	Pick string `json:"pick,omitempty"`
 	// Merge is a commit that is merged. It fails where there are conflicts.
 	Merge string `json:"merge,omitempty"`
@@ -188,7 +188,7 @@ func (r *Repository) commit(ctx context.Context, tree string, parents ...string)
 	return strings.TrimSpace(out), err
 }
 
-// pick makes the change of a commit once more.
+// pick makes the change of a commit again.
 func (r *Repository) pick(ctx context.Context, commit, picked string) (string, error) {
 	parent, err := r.Git(ctx, "rev-parse", "--verify", picked+"^1")
 	if err != nil {

@@ -118,10 +118,11 @@ func (m *Miner) Mine(ctx context.Context) error {
 	return nil
 }
 
+// count counts the cases of a kind. Planted ones have their own numbers; broken environments are all planted.
 func (m *Miner) count(kind history.Kind) int {
 	n := 0
 	for i := range m.found.Cases {
-		if m.found.Cases[i].Kind == kind {
+		if c := &m.found.Cases[i]; c.Kind == kind && (!c.Planted || kind == history.Environment) {
 			n++
 		}
 	}
