@@ -61,6 +61,8 @@ func holdCourt(ctx context.Context, bench *study.Bench, list []Judged) error {
 		}
 		entries[i].Case.ID = c.ID
 		cells[c.ID] = spend(c)
+		offers, _ := cells.Offers(ctx, &entries[i].Case)
+		cells[c.ID].lacked = len(plan.Offers(0, plan.GoPace(), plan.BuildOf)) - len(offers)
 	}
 	config.Experiments = cells
 	next := 0
@@ -101,10 +103,9 @@ func cellOf(c *history.Case, e abi.Experiment) *history.Cell {
 	return c.Find(role[e.Product], role[e.Tests], e.Environment, e.Order)
 }
 
-// Offers are those of the lab, where cells are saved.
+// Offers are those of the lab, where cells are saved. There is no error.
 func (cl client) Offers(_ context.Context, subject *abi.Case) ([]abi.ExperimentOffer, error) {
 	a := cl[subject.ID]
-	a.lacked = 0
 	elapsed, pace := time.Duration(0), plan.OtherPace()
 	if a.c.Failure.Runner == "go" {
 		pace = plan.GoPace()
@@ -118,7 +119,6 @@ func (cl client) Offers(_ context.Context, subject *abi.Case) ([]abi.ExperimentO
 		k := cellOf(a.c, e)
 		switch {
 		case k == nil:
-			a.lacked++
 			return plan.Impossible
 		case k.Why == abi.OutcomeNoTest && k.Runs == "":
 			return plan.Nothing

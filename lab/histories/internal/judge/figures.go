@@ -1,8 +1,8 @@
 package judge
 
 import (
-	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -44,7 +44,7 @@ func wilson(k, n int) (low, high float64) {
 func (s *share) bootstrap(seed uint64) (low, high float64) {
 	const draws = 2000
 	var pairs [][2]int
-	for _, name := range sorted(s.repos) {
+	for _, name := range slices.Sorted(maps.Keys(s.repos)) {
 		pairs = append(pairs, s.repos[name])
 	}
 	r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // simulation, no secret
@@ -123,13 +123,4 @@ func one(is bool) int {
 		return 1
 	}
 	return 0
-}
-
-func sorted[K cmp.Ordered, V any](m map[K]V) []K {
-	list := make([]K, 0, len(m))
-	for k := range m {
-		list = append(list, k)
-	}
-	slices.Sort(list)
-	return list
 }

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -97,22 +98,17 @@ func repositories(halves [][]history.Repo) string {
 func traps(halves [][]history.Repo) string {
 	var b strings.Builder
 	b.WriteString("| trap | learning | reporting | planted, of both |\n| --- | ---: | ---: | ---: |\n")
-	n := map[history.Trap][3]int{}
-	for h, repos := range halves {
-		for i := range repos {
-			for j := range repos[i].Cases {
-				c := &repos[i].Cases[j]
-				for _, t := range c.Traps {
-					k := n[t]
-					k[h]++
-					k[2] += one(c.Planted)
-					n[t] = k
-				}
-			}
+	all := slices.Concat(halves...)
+	n := map[history.Trap]bool{}
+	count(all, func(c *history.Case) bool {
+		for _, t := range c.Traps {
+			n[t] = true
 		}
-	}
-	for _, t := range sorted(n) {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", t, n[t][0], n[t][1], n[t][2])
+		return true
+	})
+	for _, t := range slices.Sorted(maps.Keys(n)) {
+		has := func(c *history.Case) bool { return slices.Contains(c.Traps, t) }
+		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", t, count(halves[0], has), count(halves[1], has), count(all, func(c *history.Case) bool { return has(c) && c.Planted }))
 	}
 	return b.String()
 }
@@ -131,7 +127,7 @@ func dropped(halves [][]history.Repo) string {
 				}
 			}
 		}
-		for _, why := range sorted(n) {
+		for _, why := range slices.Sorted(maps.Keys(n)) {
 			fmt.Fprintf(&b, "| %s | %s | %d | %d |\n", kind, why, n[why][0], n[why][1])
 		}
 	}
