@@ -9,14 +9,14 @@ import (
 // The repositories, by what their cases may be used for. One whose cases somebody has looked at stays among those that learn.
 var (
 	learning = []string{
-		"urfave/cli", "go-chi/chi", "uber-go/zap", "gin-gonic/gin", "prometheus/common", "golang/net", "google/cel-go", "dgraph-io/ristretto",
+		"urfave/cli", "rs/zerolog", "go-chi/chi", "uber-go/zap", "gin-gonic/gin", "prometheus/common", "golang/net", "google/cel-go", "dgraph-io/ristretto",
 		"uber-go/multierr", "golang/oauth2", "google/wire", "go-chi/httprate", "prometheus/statsd_exporter", "nats-io/nkeys", "golang/text",
 		"google/uuid", "uber-go/ratelimit", "goreleaser/fileglob", "urfave/negroni", "caddyserver/caddy", "google/gopacket", "uber-go/tally",
 		"prometheus/snmp_exporter", "google/safehtml", "navidrome/navidrome", "golang/crypto", "google/mtail", "open-policy-agent/conftest",
 		"nats-io/nats.go", "goreleaser/goreleaser", "tailscale/tailscale", "nats-io/nats-server", "google/osv-scanner", "google/btree",
 	}
 	reporting = []string{
-		"rs/zerolog", "uber-go/fx", "google/go-cmp", "uber-go/dig", "golang/mod", "prometheus/client_golang", "google/go-jsonnet", "google/starlark-go",
+		"uber-go/fx", "google/go-cmp", "uber-go/dig", "golang/mod", "prometheus/client_golang", "google/go-jsonnet", "google/starlark-go",
 		"uber-go/mock", "uber-go/goleak", "nats-io/jwt", "etcd-io/raft", "google/pprof", "google/yamlfmt", "caddyserver/certmagic", "goreleaser/nfpm",
 		"prometheus/procfs", "prometheus/exporter-toolkit", "go-chi/jwtauth", "golang/exp", "prometheus/alertmanager", "prometheus/blackbox_exporter",
 		"google/go-containerregistry", "google/go-github", "golang/vuln", "tailscale/hujson", "uber-go/atomic",
