@@ -1,0 +1,234 @@
+// Package outcomes says what the runs of a failing test tell of the labels, by an [abi.OutcomeModel].
+//
+// Under a pattern, all runs of the cells of one rate (a cell is a tree in an environment and an order) are drawn with one probability to
+// pass, to fail as the case did, and to fail otherwise. That probability is drawn from the shape of the rate, and a set of runs
+// has the exact probability of a Dirichlet-multinomial distribution. Rates are independent of each other, but for one that has to lie above
+// another. A label is as probable as its patterns. All functions are pure and give the same figures everywhere.
+package outcomes
+
+import (
+	"math"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// Add adds what results tell of the labels, in nats. Of several results of one cell, that with most runs counts: experiments are asked
+// for in steps, and a longer one has the runs of those before it.
+func Add(to []float64, labels []string, m *abi.OutcomeModel, results []abi.ExperimentResult) {
+	for j, nats := range New(labels, m).Nats(results) {
+		to[j] += nats
+	}
+}
+
+// Belief weighs results by a model. It holds nothing of a case.
+type Belief struct {
+	model  *abi.OutcomeModel
+	shapes map[string]*abi.RateShape
+	// shares are the logarithms of P(pattern | label), by label and pattern.
+	shares [][]float64
+}
+
+// New prepares a model for the labels of a case. A label that no pattern names comes true by each of them alike.
+func New(labels []string, m *abi.OutcomeModel) *Belief {
+	b := &Belief{model: m, shapes: map[string]*abi.RateShape{}, shares: make([][]float64, len(labels))}
+	for i := range m.Shapes {
+		b.shapes[m.Shapes[i].Name] = &m.Shapes[i]
+	}
+	for j, label := range labels {
+		share, sum := make([]float64, len(m.Patterns)), 0.0
+		for i := range m.Patterns {
+			for _, w := range m.Patterns[i].Labels {
+				if w.Label == label && w.Weight > 0 {
+					share[i] += w.Weight
+				}
+			}
+			sum += share[i]
+		}
+		for i := range share {
+			if sum > 0 {
+				share[i] = math.Log(share[i] / sum)
+			} else {
+				share[i] = -math.Log(float64(len(share)))
+			}
+		}
+		b.shares[j] = share
+	}
+	return b
+}
+
+// Nats are the logarithms of the probability of the results under each label.
+func (b *Belief) Nats(results []abi.ExperimentResult) []float64 {
+	return b.labels(b.patterns(results))
+}
+
+// labels gives the labels what their patterns have together.
+func (b *Belief) labels(patterns []float64) []float64 {
+	out := make([]float64, len(b.shares))
+	for j, share := range b.shares {
+		terms := make([]float64, len(share))
+		for i := range share {
+			terms[i] = share[i] + patterns[i]
+		}
+		out[j] = logSum(terms)
+	}
+	return out
+}
+
+// Patterns are the probabilities of the patterns of the model after results, where the labels have these probabilities without them.
+func (b *Belief) Patterns(prior []float64, results []abi.ExperimentResult) []float64 {
+	patterns := b.patterns(results)
+	out, most := make([]float64, len(patterns)), math.Inf(-1)
+	for i := range out {
+		terms := make([]float64, len(b.shares))
+		for j := range terms {
+			terms[j] = math.Log(prior[j]) + b.shares[j][i]
+		}
+		out[i] = logSum(terms) + patterns[i]
+		most = max(most, out[i])
+	}
+	sum := 0.0
+	for i := range out {
+		out[i] = math.Exp(out[i] - most)
+		sum += out[i]
+	}
+	for i := range out {
+		out[i] /= sum
+	}
+	return out
+}
+
+// patterns are the logarithms of the probability of the results under each pattern.
+func (b *Belief) patterns(results []abi.ExperimentResult) []float64 {
+	results = longest(results)
+	out := make([]float64, len(b.model.Patterns))
+	for i := range out {
+		out[i] = b.pattern(&b.model.Patterns[i], results)
+	}
+	return out
+}
+
+// longest leaves of the results of one cell the one with most runs.
+func longest(results []abi.ExperimentResult) []abi.ExperimentResult {
+	var list []abi.ExperimentResult
+	for i := range results {
+		r := &results[i]
+		if r.Outcome == abi.OutcomeNotRun {
+			continue
+		}
+		at := slices.IndexFunc(list, func(o abi.ExperimentResult) bool { return sameCell(&o.Experiment, &r.Experiment) })
+		switch {
+		case at < 0:
+			list = append(list, *r)
+		case r.Made() >= list[at].Made():
+			list[at] = *r
+		}
+	}
+	return list
+}
+
+func sameCell(a, b *abi.Experiment) bool {
+	return a.Product == b.Product && a.Tests == b.Tests && a.Environment == b.Environment && a.Order == b.Order
+}
+
+// runs are those of all cells of one rate.
+type runs struct{ passed, same, other int }
+
+// least is the smallest probability of anything that a model says can't be.
+const least = 1e-6
+
+func (b *Belief) pattern(p *abi.OutcomePattern, results []abi.ExperimentResult) float64 {
+	sums := make([]runs, len(p.Rates))
+	var missing abi.ExperimentOutcome
+	based, test := false, abi.TestChange("")
+	for i := range results {
+		r := &results[i]
+		base := r.Experiment.Product == abi.Green && r.Experiment.Tests == abi.Green
+		based = based || base
+		if r.Test != "" {
+			test = r.Test
+		}
+		if base && (r.Outcome == abi.OutcomeNotBuilt || r.Outcome == abi.OutcomeNoTest) {
+			missing = r.Outcome
+		}
+		if at := slices.IndexFunc(p.Rates, func(rate abi.OutcomeRate) bool { return has(&rate, &r.Experiment) }); at >= 0 {
+			s := &sums[at]
+			s.passed, s.same, s.other = s.passed+r.Passed, s.same+r.Same, s.other+r.Other
+		}
+	}
+	total := 0.0
+	for at, s := range sums {
+		shape := b.shapes[p.Rates[at].Shape]
+		if shape == nil {
+			continue
+		}
+		total += logMarginal(shape, s)
+		if above := p.Rates[at].Above; above != nil && *above < len(p.Rates) && b.shapes[p.Rates[*above].Shape] != nil {
+			other := b.shapes[p.Rates[*above].Shape]
+			total += math.Log(max(exceeds(failing(shape, s), failing(other, sums[*above])), least)) -
+				math.Log(max(exceeds(failing(shape, runs{}), failing(other, runs{})), least))
+		}
+	}
+	if based {
+		total += math.Log(max(missingProbability(p, missing), least))
+	}
+	return total + math.Log(max(testProbability(p, test), least))
+}
+
+func has(rate *abi.OutcomeRate, e *abi.Experiment) bool {
+	return (rate.Product == "" || rate.Product == e.Product) && (rate.Tests == "" || rate.Tests == e.Tests) &&
+		(rate.Environment == "" || rate.Environment == e.Environment) && (rate.Order == "" || rate.Order == e.Order)
+}
+
+func missingProbability(p *abi.OutcomePattern, missing abi.ExperimentOutcome) float64 {
+	switch missing {
+	case abi.OutcomeNotBuilt:
+		return p.NotBuilt
+	case abi.OutcomeNoTest:
+		return p.NoTest
+	}
+	return 1 - p.NotBuilt - p.NoTest
+}
+
+func testProbability(p *abi.OutcomePattern, test abi.TestChange) float64 {
+	switch {
+	case p.Changed == 0 && p.New == 0:
+		return 1
+	case test == abi.TestChanged:
+		return p.Changed
+	case test == abi.TestNew:
+		return p.New
+	case test == abi.TestUnchanged:
+		return 1 - p.Changed - p.New
+	}
+	return 1
+}
+
+// logMarginal is the logarithm of the probability of a sequence of runs whose rates are drawn from a shape.
+func logMarginal(s *abi.RateShape, r runs) float64 {
+	if r == (runs{}) {
+		return 0
+	}
+	rises := func(a float64, n int) float64 { return logGamma(a+float64(n)) - logGamma(a) }
+	return rises(s.Passed, r.passed) + rises(s.Same, r.same) + rises(s.Other, r.other) - rises(s.Passed+s.Same+s.Other, r.passed+r.same+r.other)
+}
+
+func logGamma(x float64) float64 {
+	v, _ := math.Lgamma(x)
+	return v
+}
+
+func logSum(terms []float64) float64 {
+	most := math.Inf(-1)
+	for _, x := range terms {
+		most = max(most, x)
+	}
+	if math.IsInf(most, -1) {
+		return most
+	}
+	sum := 0.0
+	for _, x := range terms {
+		sum += math.Exp(x - most)
+	}
+	return most + math.Log(sum)
+}
