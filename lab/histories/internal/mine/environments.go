@@ -218,12 +218,16 @@ func (m *Miner) runBroken(ctx context.Context, t *history.Tree, unit string, in 
 		}
 		return m.runUnit(ctx, t, unit, surroundings{launcher: []string{launcher, launch.Arg, in.Name}})
 	}
+	folder, err := m.checkout(ctx, t) // while git can be run
+	if err != nil {
+		return nil, err
+	}
 	undo, err := launch.Break(in.Name)
 	if err != nil {
 		return &outcome{problem: err.Error()}, nil //nolint:nilerr // this machine can't do that
 	}
 	defer func() { err = errors.Join(err, undo()) }()
-	return m.runUnit(ctx, t, unit, surroundings{})
+	return m.suite.run(ctx, folder, unit, surroundings{})
 }
 
 // runUnit runs the tests of one package of a tree.
