@@ -36,6 +36,7 @@ type pyEnvironments struct {
 	repository *history.Repository
 	folder     string
 	broken     map[string]error
+	spoiled    bool // the one that is in use has what it should not have
 }
 
 // tools is the program of a virtual environment that installs into the others.
@@ -49,6 +50,9 @@ const ready = "histories-ready"
 // put gives the tree that is checked out the environment of its time, as .venv, and makes it where there is none. The others are kept
 // elsewhere.
 func (p *pyEnvironments) put(ctx context.Context, tree string) error {
+	if p.spoiled {
+		return nil
+	}
 	when, err := p.when(ctx)
 	if err != nil {
 		return err
@@ -82,6 +86,20 @@ func (p *pyEnvironments) put(ctx context.Context, tree string) error {
 		p.broken[era] = err
 	}
 	return err
+}
+
+// spoil says that the environment in use gets what it should not have. It stays in use, for all trees, until it is restored; if that
+// never happens, it is made again.
+func (p *pyEnvironments) spoil(tree string) (restore func() error, err error) {
+	whole := filepath.Join(tree, ".venv", ready)
+	if err := os.Rename(whole, whole+".old"); err != nil {
+		return nil, err
+	}
+	p.spoiled = true
+	return func() error {
+		p.spoiled = false
+		return os.Rename(whole+".old", whole)
+	}, nil
 }
 
 // when is the date of the tree that is checked out. Commits that were made for a case have none: that of an ancestor counts.

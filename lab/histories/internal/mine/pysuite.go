@@ -27,7 +27,7 @@ type pySuite struct {
 
 func newPySuite(r *history.Repository, folder string) (*pySuite, error) {
 	scratch := filepath.Join(folder, "scratch")
-	p := &pySuite{environments: pyEnvironments{r, filepath.Join(folder, "python"), map[string]error{}}, scratch: scratch, ids: map[string]string{}}
+	p := &pySuite{environments: pyEnvironments{repository: r, folder: filepath.Join(folder, "python"), broken: map[string]error{}}, scratch: scratch, ids: map[string]string{}}
 	return p, os.MkdirAll(scratch, 0o755)
 }
 

@@ -83,7 +83,7 @@ func (m *Miner) sample(ctx context.Context, c *history.Case) (err error) {
 	}
 	sub := sampler{miner: m, subject: &entry.Case, labs: map[bool]*experiment.Lab{}, c: c}
 	defer func() { err = errors.Join(err, sub.close()) }()
-	c.Cells = nil
+	c.Cells = ownCode(c)
 	for i, k := range cellsOf(c, isRich(c)) {
 		if err := sub.run(ctx, k); err != nil {
 			return err
@@ -131,6 +131,7 @@ type sampler struct {
 	subject *abi.Case
 	labs    map[bool]*experiment.Lab
 	slow    bool
+	undo    func() error // what was planted; nil for nothing
 }
 
 func (s *sampler) lab(ctx context.Context, merged bool) (*experiment.Lab, error) {
@@ -145,6 +146,11 @@ func (s *sampler) lab(ctx context.Context, merged bool) (*experiment.Lab, error)
 	folder, err := s.miner.checkout(ctx, &tree)
 	if err != nil {
 		return nil, err
+	}
+	if slices.Contains(s.c.Traps, history.LoadsHead) {
+		if s.undo, err = s.miner.suite.(planter).plantCode(folder); err != nil {
+			return nil, err
+		}
 	}
 	runner, err := experiment.LoadDefinition(s.miner.suite.name())
 	if err != nil {
@@ -167,6 +173,9 @@ func (s *sampler) close() error {
 	var err error
 	for _, l := range s.labs {
 		err = errors.Join(err, l.Close())
+	}
+	if s.undo != nil {
+		err = errors.Join(err, s.undo())
 	}
 	return err
 }
