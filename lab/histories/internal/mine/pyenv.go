@@ -71,7 +71,7 @@ func (p *pyEnvironments) put(ctx context.Context, tree string) error {
 	case string(now) == era:
 		return nil
 	case err == nil:
-		err = errors.Join(os.MkdirAll(p.folder, 0o755), os.Rename(env, filepath.Join(p.folder, string(now))))
+		err = errors.Join(os.MkdirAll(p.folder, 0o755), os.Rename(env, filepath.Join(p.folder, filepath.Base(string(now)))))
 	default:
 		err = removeAll(env) // it was not ended
 	}
@@ -185,8 +185,10 @@ var requirement = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*`)
 // install installs requirements as they were at a date: all at once, without their versions, or each that can be.
 func (p *pyEnvironments) install(ctx context.Context, env, era string, needs []string) error {
 	pip := func(needs ...string) error {
-		_, err := command(ctx, p.tools("pip"), append([]string{"--python", filepath.Join(env, "bin", "python"), "install", "-q",
-			"--uploaded-prior-to", era, "--"}, needs...)...)
+		_, err := command(ctx, p.tools("pip"), append([]string{
+			"--python", filepath.Join(env, "bin", "python"), "install", "-q",
+			"--uploaded-prior-to", era, "--",
+		}, needs...)...)
 		return err
 	}
 	if err := pip(needs...); err == nil || ctx.Err() != nil {
@@ -251,7 +253,7 @@ func section(text, name string) string {
 
 // command runs a command and gives what it writes. Projects that take their version from git get one that is newer than all.
 func command(ctx context.Context, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // python3 and pip
 	cmd.Env = append(os.Environ(), "SETUPTOOLS_SCM_PRETEND_VERSION=99.0", "PBR_VERSION=99.0", "PIP_NO_INPUT=1")
 	cmd.WaitDelay = 5 * time.Second
 	var out, errs bytes.Buffer

@@ -96,7 +96,7 @@ func (p *pySuite) plantCode(folder string) (undo func() error, err error) {
 		if !isFile {
 			err = os.CopyFS(to, os.DirFS(from))
 		} else if text, failed := os.ReadFile(from); failed == nil {
-			err = os.WriteFile(to, text, 0o644)
+			err = os.WriteFile(to, text, 0o644) //nolint:gosec // a name of the tree
 		}
 		if err != nil {
 			return nil, errors.Join(err, undo())

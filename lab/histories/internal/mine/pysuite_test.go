@@ -44,7 +44,7 @@ func TestPySuite(t *testing.T) {
 		t.Skipf("python3 has no pytest: %s", out)
 	}
 	ctx := t.Context()
-	folder, tree := t.TempDir(), ""
+	folder := t.TempDir()
 	snapshot := filepath.Join(folder, "snapshot", ".git")
 	write := func(top, name, text string) {
 		name = filepath.Join(top, name)
@@ -79,7 +79,7 @@ func TestPySuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree = repository.Folder()
+	tree := repository.Folder()
 	p, err := newPySuite(repository, folder)
 	if err != nil {
 		t.Fatal(err)

@@ -147,8 +147,8 @@ func (s *sampler) lab(ctx context.Context, merged bool) (*experiment.Lab, error)
 	if err != nil {
 		return nil, err
 	}
-	if slices.Contains(s.c.Traps, history.LoadsHead) {
-		if s.undo, err = s.miner.suite.(planter).plantCode(folder); err != nil {
+	if p, ok := s.miner.suite.(planter); ok && slices.Contains(s.c.Traps, history.LoadsHead) {
+		if s.undo, err = p.plantCode(folder); err != nil {
 			return nil, err
 		}
 	}
