@@ -27,7 +27,7 @@ type pySuite struct {
 
 func newPySuite(r *history.Repository, folder string) (*pySuite, error) {
 	scratch := filepath.Join(folder, "scratch")
-	p := &pySuite{environments: pyEnvironments{r, filepath.Join(folder, "python"), map[string]error{}}, scratch: scratch, ids: map[string]string{}}
+	p := &pySuite{environments: pyEnvironments{repository: r, folder: filepath.Join(folder, "python"), broken: map[string]error{}}, scratch: scratch, ids: map[string]string{}}
 	return p, os.MkdirAll(scratch, 0o755)
 }
 
@@ -89,7 +89,7 @@ func (p *pySuite) run(ctx context.Context, folder, unit string, in surroundings)
 
 func (p *pySuite) once(ctx context.Context, folder, unit string, in surroundings) (*outcome, error) {
 	if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(unit))); err != nil {
-		return &outcome{problem: "no tests"}, nil //nolint:nilerr // the tree does not have the file
+		return &outcome{problem: "no tests"}, nil // the tree does not have the file
 	}
 	scratch := filepath.Join(p.scratch, "run")
 	if err := errors.Join(removeAll(scratch), os.MkdirAll(scratch, 0o755)); err != nil {
@@ -114,7 +114,7 @@ func (p *pySuite) once(ctx context.Context, folder, unit string, in surroundings
 	}
 	report, err := os.ReadFile(filepath.Join(scratch, "report.xml"))
 	if err != nil {
-		return &outcome{problem: "no report: " + lastLine(result.Output)}, nil //nolint:nilerr // pytest could not begin, or crashed
+		return &outcome{problem: "no report: " + lastLine(result.Output)}, nil // pytest could not begin, or crashed
 	}
 	o := p.read(unit, report)
 	o.wall = result.Wall
@@ -145,7 +145,7 @@ func (p *pySuite) loaded(ctx context.Context, folder string, test *history.Repor
 	}
 	modules, err := os.ReadFile(list)
 	if err != nil {
-		return history.NotCertified, nil //nolint:nilerr // the tests did not begin
+		return history.NotCertified, nil // the tests did not begin
 	}
 	own, other := 0, 0
 	for line := range strings.Lines(string(modules)) {
