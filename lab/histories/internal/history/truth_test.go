@@ -97,7 +97,7 @@ func TestAccept_RH2_AWrongRecipeIsFound(t *testing.T) {
 	lasting := history.Condition{Name: "x", Lasting: true}
 	trap := func(list ...history.Trap) []history.Trap { return list }
 	for want, c := range map[string]history.Case{
-		"head does not fail each time in one way":                     {Kind: history.Regression, Cells: cells("head S*19 P*1", "base P*20")},
+		"head does not fail each time":                                {Kind: history.Regression, Cells: cells("head S*19 P*1", "base P*20")},
 		"base does not pass each time":                                {Kind: history.Stale, Cells: cells("head S*20", "base P*9")},
 		"base fails, too":                                             {Kind: history.Revert, Cells: cells("head S*20", "base P*19 a*1")},
 		"base does not fail in another way each time":                 {Kind: history.Regression, Traps: trap(history.OtherOnBase), Cells: cells("head S*20", "base P*20")},

@@ -93,7 +93,7 @@ func TestPySuite(t *testing.T) {
 	}
 	p.environments.spoiled = true // the one that is there is right for all trees
 	one := trees[history.Head]
-	all, err := m.runTree(ctx, &one, []string{"tests/test_shop.py"}, surroundings{times: 2, shuffle: true})
+	all, err := m.runTree(ctx, &one, []string{"tests/test_shop.py"}, surroundings{times: 2, shuffle: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestPySuite(t *testing.T) {
 	if c.Cells[0].Runs != "SS" || c.Cells[1].Runs != "P" {
 		t.Errorf("the cells are %+v", c.Cells)
 	}
-	if err := m.loads(ctx, c); err != nil || c.Loaded[history.Base] != history.Certified || c.Loaded[history.Head] != history.Certified {
+	if err := m.facts(ctx, c, ""); err != nil || c.Loaded[history.Base] != history.Certified || c.Loaded[history.Head] != history.Certified {
 		t.Errorf("loaded: %v, %v", c.Loaded, err)
 	}
 }
