@@ -224,7 +224,7 @@ func (m *Miner) runBroken(ctx context.Context, t *history.Tree, unit string, in 
 	}
 	undo, err := launch.Break(in.Name)
 	if err != nil {
-		return &outcome{problem: err.Error()}, nil //nolint:nilerr // this machine can't do that
+		return &outcome{problem: err.Error()}, nil // this machine can't do that
 	}
 	defer func() { err = errors.Join(err, undo()) }()
 	return m.suite.run(ctx, folder, unit, surroundings{})

@@ -98,7 +98,7 @@ func (m *Miner) doneFile() string {
 
 // Mine looks for cases of all kinds until there are enough or the time is over.
 func (m *Miner) Mine(ctx context.Context) error {
-	for _, look := range []func(context.Context) error{m.fixes, m.mends, m.flakes, m.reverts, m.environments, m.plants} {
+	for _, look := range []func(context.Context) error{m.fixes, m.mends, m.flakes, m.reverts, m.environments, m.dependencies, m.plants} {
 		if err := look(ctx); err != nil {
 			return err
 		}
