@@ -17,7 +17,15 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 )
 
+// Conditions that need programs of their own: their clock is wrong.
 const (
+	aheadByYears  = "wrong clock:20 years ahead"
+	behindByYears = "wrong clock:20 years behind"
+)
+
+const (
+	// years is how wrong a clock is.
+	years = 20 * 365 * 24 * time.Hour
 	// perCondition is how many cases of a repository have the same condition.
 	perCondition = 2
 	// perCommit is how many conditions are tried on one commit.
@@ -32,7 +40,7 @@ const (
 // not, of which there are fewer cases.
 func (m *Miner) conditions(name string) []history.Condition {
 	var list []history.Condition
-	for _, name := range launch.Faults() {
+	for _, name := range append(launch.Faults(), aheadByYears, behindByYears) {
 		list = append(list, history.Condition{Name: name})
 	}
 	for _, name := range launch.Lasting() {
@@ -211,6 +219,12 @@ func (m *Miner) brings(ctx context.Context, at int, f *failure) bool {
 
 // runBroken runs a package in a condition.
 func (m *Miner) runBroken(ctx context.Context, t *history.Tree, unit string, in history.Condition) (o *outcome, err error) {
+	switch in.Name {
+	case aheadByYears:
+		return m.runUnit(ctx, t, unit, surroundings{clock: years})
+	case behindByYears:
+		return m.runUnit(ctx, t, unit, surroundings{clock: -years})
+	}
 	if !in.Lasting {
 		launcher, err := m.launcher()
 		if err != nil {

@@ -32,6 +32,8 @@ type surroundings struct {
 	// shuffle runs the tests in another order.
 	shuffle bool
 	starve  bool
+	// clock is how much the clock is ahead.
+	clock time.Duration
 }
 
 // outcome is what the tests of a unit came to.
