@@ -33,7 +33,7 @@ const (
 	// mostSilent is how often a condition may fail no test of a package before it is not tried there again.
 	mostSilent = 2
 	// fastTest is how long a test may take that is run for a case which is made, and slowUnit a package.
-	fastTest, slowUnit = 500 * time.Millisecond, 15 * time.Second
+	fastTest, slowUnit = 500 * time.Millisecond, 5 * time.Second
 )
 
 // conditions are all ways in which an environment is broken here, in an order that a name decides: first those that last, or those that do
