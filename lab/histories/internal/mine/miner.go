@@ -102,7 +102,7 @@ func (m *Miner) Mine(ctx context.Context) error {
 	looks := []struct {
 		share float64 // of the time
 		look  func(context.Context) error
-	}{{1, m.flakes}, {1.5, m.environments}, {2, m.plants}, {0.5, m.reverts}, {1, m.mends}, {4, m.fixes}, {0.7, m.loadsHead}}
+	}{{1, m.flakes}, {1.5, m.environments}, {0.5, m.dependencies}, {2, m.plants}, {0.5, m.reverts}, {1, m.mends}, {4, m.fixes}, {0.7, m.loadsHead}}
 	end, shares := time.Now().Add(m.Time), 0.0
 	for _, l := range looks {
 		shares += l.share

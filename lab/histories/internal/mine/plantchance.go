@@ -52,7 +52,7 @@ func (m *Miner) plantChance(ctx context.Context, p *pair) error {
 }
 
 func chanceAt(p history.Plant, luck mutate.Luck, percent int) history.Plant {
-	p.Seed = uint64(100*int(luck) + percent) //nolint:gosec // both are small
+	p.Seed = uint64(100*int(luck) + percent)
 	return p
 }
 

@@ -125,7 +125,7 @@ func (p *pySuite) once(ctx context.Context, folder, unit string, in surroundings
 var notProduct = []string{"tests", "test", "testing", "docs", "examples", "example", "conftest", "setup", "noxfile", "benchmark", "benchmarks", "scripts", "tools"}
 
 // trace tells whose code a test loads; which lines it runs is not told.
-func (p *pySuite) trace(ctx context.Context, folder, _ string, test *history.Report) (*traced, error) {
+func (p *pySuite) trace(ctx context.Context, folder, _ string, test *history.Report, _ bool) (*traced, error) {
 	loaded, err := p.loaded(ctx, folder, test)
 	return &traced{loaded: loaded}, err
 }
