@@ -164,14 +164,17 @@ func (p *pyEnvironments) needs(ctx context.Context, tree string) (needs []string
 	if err := errors.Join(os.WriteFile(script, pyInstall, 0o600), removeAll(metadata), os.MkdirAll(metadata, 0o755)); err != nil {
 		return nil, "", err
 	}
-	out, err := command(ctx, p.tools("python"), script, filepath.Join(copied, "tree"), metadata)
+	if _, err := command(ctx, p.tools("python"), script, filepath.Join(copied, "tree"), metadata); err != nil {
+		return nil, "", err
+	}
+	list, err := os.ReadFile(filepath.Join(metadata, "needs"))
 	if err != nil {
 		return nil, "", err
 	}
 	if found, err := filepath.Glob(filepath.Join(metadata, "*.dist-info")); err == nil && len(found) == 1 {
 		about = found[0]
 	}
-	for line := range strings.Lines(out) {
+	for line := range strings.Lines(string(list)) {
 		if line = strings.TrimSpace(line); requirement.MatchString(line) {
 			needs = append(needs, line)
 		}
@@ -182,12 +185,12 @@ func (p *pyEnvironments) needs(ctx context.Context, tree string) (needs []string
 // requirement begins with a name, and so is no option.
 var requirement = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*`)
 
-// install installs requirements as they were at a date: all at once, without their versions, or each that can be.
+// install installs requirements as they were at a date, without code of theirs being run: all at once, without their versions, or each that can be.
 func (p *pyEnvironments) install(ctx context.Context, env, era string, needs []string) error {
 	pip := func(needs ...string) error {
 		_, err := command(ctx, p.tools("pip"), append([]string{
 			"--python", filepath.Join(env, "bin", "python"), "install", "-q",
-			"--uploaded-prior-to", era, "--",
+			"--only-binary=:all:", "--uploaded-prior-to", era, "--",
 		}, needs...)...)
 		return err
 	}

@@ -1,6 +1,6 @@
-"""Print what a tree needs to be tested, one requirement a line, and write its metadata (NAME.dist-info) into a folder.
+"""Write what a tree needs to be tested into OUT/needs, one requirement a line, and its metadata as OUT/NAME.dist-info.
 
-Usage: pyinstall.py TREE OUT. Nothing here knows a repository: only names that many projects use.
+Usage: pyinstall.py TREE OUT. What backends print goes nowhere. Nothing here knows a repository: only names that many projects use.
 """
 
 import configparser
@@ -117,4 +117,4 @@ for pattern, plugin in PLUGINS.items():
     if re.search(pattern, config, re.MULTILINE):
         want(plugin)
 want("pytest")
-print("\n".join(wanted[name] for name in sorted(wanted)))
+(out / "needs").write_text("\n".join(wanted[name] for name in sorted(wanted)))

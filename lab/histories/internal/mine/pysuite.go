@@ -12,11 +12,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 )
+
+// fileTime is how long the tests of a file may take.
+const fileTime = 90 * time.Second
 
 // pySuite runs test files of pytest.
 type pySuite struct {
@@ -210,7 +214,7 @@ func (p *pySuite) isolated(ctx context.Context, folder, scratch string, args, va
 	return isolate.Run(ctx, isolate.Command{
 		Args: args, Dir: folder, Env: replace(list, variables), Scratch: scratch, Overlays: []string{folder},
 		Show: []string{filepath.Dir(filepath.Dir(python))}, Starve: starve,
-		Limits: isolate.Limits{Time: suiteTime, Memory: 2 * isolate.DefaultMemory},
+		Limits: isolate.Limits{Time: fileTime, Memory: 2 * isolate.DefaultMemory},
 	})
 }
 
