@@ -59,7 +59,7 @@ func (m *Miner) unmove(ctx context.Context, c *commit) error {
 	return m.keep(ctx, &history.Case{
 		ID: idOf(m.Name, history.Regression, c.id, f.report.Group, f.report.Test), Kind: history.Regression, Traps: []history.Trap{history.Moved}, Failure: f.report,
 		Trees: map[history.Role]history.Tree{history.Base: base, history.Head: head},
-	})
+	}, f.unit)
 }
 
 // moveBack takes the dependencies of an older commit, which no history has in this tree.
