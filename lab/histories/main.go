@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -65,7 +66,7 @@ func mineAll(ctx context.Context, args []string) error {
 	workers := flags.Int("workers", 2, "repositories that are worked on at the same time")
 	limit := flags.Duration("time", 10*time.Minute, "how long each repository is searched")
 	times := flags.Float64("quota", 1, "how many times the usual number of cases is wanted of each repository and kind")
-	kinds := flags.String("kinds", "", "look for these kinds alone, separated by commas; planted is one of them")
+	kinds := flags.String("kinds", "", "look for these kinds alone, separated by commas; planted is one of them, and so is each trap that is planted")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func mineAll(ctx context.Context, args []string) error {
 	}
 	planted := map[mine.Wanted]int{}
 	for w, n := range mine.PlantedQuota() {
-		if *kinds == "" || strings.Contains(","+*kinds+",", ",planted,") {
+		if *kinds == "" || slices.ContainsFunc(strings.Split(*kinds, ","), func(k string) bool { return k == "planted" || k == string(w.Trap) }) {
 			planted[w] = int(float64(n) * *times)
 		}
 	}

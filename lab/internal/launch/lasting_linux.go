@@ -46,17 +46,51 @@ func Break(fault string) (undo func() error, err error) {
 		mask, err := strconv.ParseUint(degree, 8, 32)
 		old := syscall.Umask(int(mask))
 		return func() error { syscall.Umask(old); return nil }, err
-	case "no hosts file", "no users file", "no time zones":
-		places := map[string][]string{"no hosts file": {"/etc/hosts"}, "no users file": {"/etc/passwd"}, "no time zones": {"/usr/share/zoneinfo", zones()}}[kind]
-		return func() error {
-			var err error
-			for _, at := range places {
-				err = errors.Join(err, syscall.Unmount(at, syscall.MNT_DETACH))
-			}
-			return err
-		}, breakFiles(kind, degree, "")
+	case "no hosts file":
+		return cover("/etc/hosts")
+	case "no users file":
+		return cover("/etc/passwd")
+	case "no time zones":
+		return cover("/usr/share/zoneinfo", zones())
+	case "no shell", "no git":
+		program, err := exec.LookPath(map[string]string{"no shell": "sh", "no git": "git"}[kind])
+		if err != nil {
+			return nil, err
+		}
+		if program, err = filepath.EvalSymlinks(program); err != nil {
+			return nil, err
+		}
+		return cover(program)
 	}
 	return nil, errors.New("unknown fault")
+}
+
+// cover mounts nothing over files and folders.
+func cover(places ...string) (undo func() error, err error) {
+	var covered []string
+	undo = func() error {
+		var err error
+		for _, at := range covered {
+			err = errors.Join(err, syscall.Unmount(at, syscall.MNT_DETACH))
+		}
+		return err
+	}
+	for _, at := range places {
+		info, err := os.Stat(at)
+		switch {
+		case errors.Is(err, os.ErrNotExist):
+			continue
+		case err == nil && info.IsDir():
+			err = empty(at)
+		case err == nil:
+			err = bind(os.DevNull, at)
+		}
+		if err != nil {
+			return nil, errors.Join(err, undo())
+		}
+		covered = append(covered, at)
+	}
+	return undo, nil
 }
 
 // setVariables sets variables, and gives what sets them back.

@@ -34,8 +34,9 @@ const Starved = "starved"
 // Lasting are the faults that [Break] makes.
 func Lasting() []string {
 	return []string{
-		"wrong time zone:Asia/Kathmandu", "wrong time zone:America/St_Johns", "wrong locale:tr_TR.UTF-8", "binaries missing",
-		"few open files:24", "foreign file mask:077", "foreign file mask:0777", "no hosts file", "no users file", "no time zones",
-		"variable left over:GODEBUG=http2client=0,http2server=0", "variable left over:GODEBUG=httpmuxgo121=1,x509sha256skid=0,asynctimerchan=1",
+		"wrong time zone:Asia/Kathmandu", "wrong time zone:America/St_Johns", "wrong locale:tr_TR.UTF-8",
+		"binaries missing", "no shell", "no git", "few open files:24", "foreign file mask:0777", "no hosts file", "no users file", "no time zones",
+		"variable left over:GODEBUG=fips140=only", "variable left over:GODEBUG=http2client=0,http2server=0", "variable left over:GOMAXPROCS=1",
+		"variable left over:GODEBUG=multipartmaxheaders=1,multipartmaxparts=1", "variable left over:GODEBUG=panicnil=1,asynctimerchan=1,httpmuxgo121=1",
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +37,9 @@ const (
 	lightExec   = "exec:" // and a command
 )
 
+// autoSince has the revision found: see [source.FindBase].
+const autoSince = "auto"
+
 // LightFlags are those of the commands that try cases.
 func (o *Flags) LightFlags(cmd *cobra.Command, byDefault string) {
 	f := cmd.Flags()
@@ -46,7 +50,7 @@ func (o *Flags) LightFlags(cmd *cobra.Command, byDefault string) {
 		cli.DurationOption(&o.lightTimeout, "timeout", "behind "+lightExec+"COMMAND: how long one answer may take, the start of the program included (default "+
 			execlight.DefaultTimeout.String()+")"))
 	f.StringVar(&o.source, "source", "", "folder with the source of the module under test, for the Light path to look into")
-	f.StringVar(&o.since, "since", "", "with --source: the git revision since which changes count")
+	f.StringVar(&o.since, "since", "", "with --source: the git revision since which changes count, or "+autoSince+" for where the change begins")
 	f.StringVar(&o.casebook, "casebook", "", "file with earlier cases, for the Light path to look into")
 }
 
@@ -81,6 +85,14 @@ func (o *Flags) CheckSource() error {
 	}
 	if o.since != "" && o.source == "" {
 		faults = append(faults, errors.New("--since needs --source, the folder whose changes count"))
+	}
+	if o.since == autoSince && len(faults) == 0 {
+		base, err := source.FindBase(o.command.Context(), o.source, os.Getenv)
+		if err != nil {
+			return fmt.Errorf("--since %s: %w", autoSince, err)
+		}
+		o.since = base.Commit
+		fmt.Fprintf(o.command.ErrOrStderr(), "base: %.12s, %s\n", base.Commit, sanitize.Line(base.Why))
 	}
 	return errors.Join(faults...)
 }

@@ -81,6 +81,8 @@ func broken(c *Case, truth Truth, mayLack bool) (Truth, error) {
 	switch {
 	case !fails(head, Differs(c)):
 		return Truth{}, errors.New("head does not fail each time")
+	case has(c, LoadsHead):
+		return truth, loadsHead(c, base)
 	case has(c, OtherOnBase) && ran(base, enoughRuns) && other == len(base.Runs):
 		return truth, nil
 	case has(c, OtherOnBase):
@@ -121,6 +123,17 @@ func polluted(c *Case) (Truth, error) {
 		return Truth{}, errors.New("base does not pass each time alone")
 	}
 	return Truth{Caused, Tests, "test bug"}, nil
+}
+
+// loadsHead checks that base fails as head does, and passes with its own code.
+func loadsHead(c *Case, base *Cell) error {
+	switch {
+	case !fails(base, Differs(c)):
+		return errors.New("base does not fail each time with the code of head")
+	case !passes(c.Find(Base, Base, Restored, abi.Alone)):
+		return errors.New("base does not pass each time with its own code")
+	}
+	return nil
 }
 
 func redBase(c *Case) (Truth, error) {

@@ -17,7 +17,15 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 )
 
+// Conditions that need programs of their own: their clock is wrong.
 const (
+	aheadByYears  = "wrong clock:20 years ahead"
+	behindByYears = "wrong clock:20 years behind"
+)
+
+const (
+	// years is how wrong a clock is.
+	years = 20 * 365 * 24 * time.Hour
 	// perCondition is how many cases of a repository have the same condition.
 	perCondition = 2
 	// perCommit is how many conditions are tried on one commit.
@@ -25,14 +33,14 @@ const (
 	// mostSilent is how often a condition may fail no test of a package before it is not tried there again.
 	mostSilent = 2
 	// fastTest is how long a test may take that is run for a case which is made, and slowUnit a package.
-	fastTest, slowUnit = 500 * time.Millisecond, 15 * time.Second
+	fastTest, slowUnit = 500 * time.Millisecond, 5 * time.Second
 )
 
 // conditions are all ways in which an environment is broken here, in an order that a name decides: first those that last, or those that do
 // not, of which there are fewer cases.
 func (m *Miner) conditions(name string) []history.Condition {
 	var list []history.Condition
-	for _, name := range launch.Faults() {
+	for _, name := range append(launch.Faults(), aheadByYears, behindByYears) {
 		list = append(list, history.Condition{Name: name})
 	}
 	for _, name := range launch.Lasting() {
@@ -211,6 +219,12 @@ func (m *Miner) brings(ctx context.Context, at int, f *failure) bool {
 
 // runBroken runs a package in a condition.
 func (m *Miner) runBroken(ctx context.Context, t *history.Tree, unit string, in history.Condition) (o *outcome, err error) {
+	switch in.Name {
+	case aheadByYears:
+		return m.runUnit(ctx, t, unit, surroundings{clock: years})
+	case behindByYears:
+		return m.runUnit(ctx, t, unit, surroundings{clock: -years})
+	}
 	if !in.Lasting {
 		launcher, err := m.launcher()
 		if err != nil {
@@ -218,12 +232,16 @@ func (m *Miner) runBroken(ctx context.Context, t *history.Tree, unit string, in 
 		}
 		return m.runUnit(ctx, t, unit, surroundings{launcher: []string{launcher, launch.Arg, in.Name}})
 	}
+	folder, err := m.checkout(ctx, t) // while git can be run
+	if err != nil {
+		return nil, err
+	}
 	undo, err := launch.Break(in.Name)
 	if err != nil {
-		return &outcome{problem: err.Error()}, nil //nolint:nilerr // this machine can't do that
+		return &outcome{problem: err.Error()}, nil // this machine can't do that
 	}
 	defer func() { err = errors.Join(err, undo()) }()
-	return m.runUnit(ctx, t, unit, surroundings{})
+	return m.suite.run(ctx, folder, unit, surroundings{})
 }
 
 // runUnit runs the tests of one package of a tree.

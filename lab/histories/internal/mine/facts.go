@@ -21,7 +21,7 @@ func (m *Miner) facts(ctx context.Context, c *history.Case, unit string) error {
 		if err != nil {
 			return err
 		}
-		ran, err := m.suite.trace(ctx, folder, unit, &c.Failure)
+		ran, err := m.suite.trace(ctx, folder, unit, &c.Failure, role == history.Head)
 		if err != nil {
 			return err
 		}

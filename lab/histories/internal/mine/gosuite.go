@@ -83,10 +83,10 @@ func (g *goSuite) run(ctx context.Context, folder, unit string, in surroundings)
 	}
 	binary := filepath.Join(g.scratch, "tests")
 	commit, err := os.ReadFile(filepath.Join(folder, ".git", "HEAD"))
-	if key := dir + " " + string(commit); err != nil || key != g.built {
+	if key := dir + " " + in.clock.String() + " " + string(commit); err != nil || key != g.built {
 		var problem string
 		g.built = ""
-		if g.pack, problem, err = g.build(ctx, dir, binary); err != nil || problem != "" {
+		if g.pack, problem, err = g.build(ctx, dir, binary, in.clock); err != nil || problem != "" {
 			return &outcome{problem: problem}, err
 		}
 		g.built = key
@@ -140,8 +140,9 @@ func (g *goSuite) run(ctx context.Context, folder, unit string, in surroundings)
 	return o, err
 }
 
-// build builds the tests of a package, with more flags, and gives its path; problem is what keeps it from being built.
-func (g *goSuite) build(ctx context.Context, dir, binary string, flags ...string) (pack, problem string, err error) {
+// build builds the tests of a package, with a clock that is ahead and more flags, and gives its path; problem is what keeps it from being
+// built.
+func (g *goSuite) build(ctx context.Context, dir, binary string, clock time.Duration, flags ...string) (pack, problem string, err error) {
 	timed, cancel := context.WithTimeout(ctx, buildTime)
 	defer cancel()
 	command := func(args ...string) (string, error) {
@@ -164,14 +165,42 @@ func (g *goSuite) build(ctx context.Context, dir, binary string, flags ...string
 		return "", problem, err
 	}
 	args := append([]string{"test", "-c", "-trimpath", "-vet=off", "-buildvcs=false", "-ldflags=-w", "-o", binary}, flags...)
+	if clock != 0 {
+		overlay, err := g.shift(clock)
+		if err != nil {
+			return "", "", err
+		}
+		args = append(args, "-overlay="+overlay)
+	}
 	_, err = command(append(args, ".")...)
 	return pack, problem, err
+}
+
+// readsClock is the line of package time that reads the clock.
+var readsClock = regexp.MustCompile(`func Now\(\) Time \{\n\tsec, nsec, mono := \w+\(\)\n`)
+
+// shift writes what builds programs whose clock is wrong.
+func (g *goSuite) shift(clock time.Duration) (overlay string, err error) {
+	name := filepath.Join(g.env["GOROOT"], "src", "time", "time.go")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	at := readsClock.FindIndex(text)
+	if at == nil {
+		return "", fmt.Errorf("%s does not read the clock as expected", name)
+	}
+	text = slices.Concat(text[:at[1]], fmt.Appendf(nil, "\tsec += %d\n", int(clock.Seconds())), text[at[1]:])
+	shifted := filepath.Join(g.scratch, "time.go")
+	overlay = filepath.Join(g.scratch, "clock.json")
+	replaced, err := json.Marshal(map[string]any{"Replace": map[string]string{name: shifted}})
+	return overlay, errors.Join(err, os.WriteFile(shifted, text, 0o644), os.WriteFile(overlay, replaced, 0o644))
 }
 
 // variables are those that tests see in experiments, with some replaced.
 func (g *goSuite) variables(replaced []string, dir string) []string {
 	list := []string{"PATH=" + os.Getenv("PATH"), "PWD=" + dir, "GOPROXY=off", "GOTOOLCHAIN=local"}
-	for _, name := range []string{"LANG", "TZ", "USER", "SHELL", "TERM"} {
+	for _, name := range []string{"LANG", "LC_ALL", "TZ", "USER", "SHELL", "TERM", "GODEBUG", "GOMAXPROCS"} {
 		if value, ok := os.LookupEnv(name); ok {
 			list = append(list, name+"="+value)
 		}

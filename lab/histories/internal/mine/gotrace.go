@@ -16,20 +16,28 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/mutate"
 )
 
-// trace runs one test, built with coverage of all packages of the module; nil where that does not build.
-func (g *goSuite) trace(ctx context.Context, folder, unit string, test *history.Report) (*traced, error) {
+// trace builds one test and, for its lines, runs it with coverage of all packages of the module; nil where that does not build.
+func (g *goSuite) trace(ctx context.Context, folder, unit string, test *history.Report, lines bool) (*traced, error) {
 	dir := filepath.Join(folder, filepath.FromSlash(unit))
 	if !hasTests(dir) {
 		return nil, nil //nolint:nilnil // there is nothing to trace
 	}
 	binary := filepath.Join(g.scratch, "covered")
-	pack, problem, err := g.build(ctx, dir, binary, "-cover", "-coverpkg=./...")
+	flags := []string(nil)
+	if lines {
+		flags = []string{"-cover", "-coverpkg=./..."}
+	}
+	pack, problem, err := g.build(ctx, dir, binary, 0, flags...)
 	if err != nil || problem != "" {
 		return nil, err
 	}
 	loaded, module, err := loadedBy(binary, pack)
 	if err != nil {
 		return nil, err
+	}
+	t := &traced{loaded: loaded}
+	if !lines {
+		return t, nil
 	}
 	scratch := filepath.Join(g.scratch, "run")
 	if err := errors.Join(removeAll(scratch), os.MkdirAll(scratch, 0o755)); err != nil {
@@ -46,7 +54,6 @@ func (g *goSuite) trace(ctx context.Context, folder, unit string, test *history.
 	if err != nil {
 		return nil, err
 	}
-	t := &traced{loaded: loaded}
 	data, err := os.ReadFile(profile)
 	if err != nil {
 		return t, nil //nolint:nilerr // a test that crashes leaves none

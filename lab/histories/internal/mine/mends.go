@@ -21,7 +21,7 @@ func (m *Miner) mends(ctx context.Context) error {
 		if len(c.product) > 0 || len(c.tests) == 0 || len(c.tests) > mostPaths || !c.says(aMend...) {
 			continue
 		}
-		if !m.wants(history.Stale, history.RedBase, history.Conflict) {
+		if !m.wants(history.Stale, history.Conflict) {
 			return nil
 		}
 		if err := m.candidate(ctx, history.Stale, c.id, func() error { return m.mend(ctx, i) }); err != nil {

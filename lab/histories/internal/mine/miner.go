@@ -102,7 +102,7 @@ func (m *Miner) Mine(ctx context.Context) error {
 	looks := []struct {
 		share float64 // of the time
 		look  func(context.Context) error
-	}{{1, m.flakes}, {1.5, m.environments}, {2, m.plants}, {0.5, m.reverts}, {1, m.mends}, {4, m.fixes}}
+	}{{1, m.flakes}, {1.5, m.environments}, {0.5, m.dependencies}, {2, m.plants}, {0.5, m.reverts}, {1, m.mends}, {4, m.fixes}, {0.7, m.loadsHead}}
 	end, shares := time.Now().Add(m.Time), 0.0
 	for _, l := range looks {
 		shares += l.share
@@ -187,8 +187,7 @@ func (m *Miner) keepWith(ctx context.Context, c *history.Case, unit string, runs
 	if err := m.sample(ctx, c, runs); err != nil {
 		return err
 	}
-	m.traps(c)
-	if isRich(c) || c.Failure.Runner != "go" {
+	if len(c.Traps) > 0 || c.Failure.Runner != "go" {
 		if err := m.facts(ctx, c, unit); err != nil {
 			return err
 		}

@@ -15,9 +15,9 @@ const (
 	// sureRate is the percentage at which it is looked for, and triedRate the one at which its rate is measured.
 	sureRate, triedRate = 95, 10
 	// measured is how often the test runs for that.
-	measured = 25
+	measured = 40
 	// mostRuns is the most that a test runs in a cell.
-	mostRuns = 400
+	mostRuns = 500
 )
 
 // plantChance plants mistakes that happen by chance: on head alone, more often on head, and as often on both.
@@ -52,7 +52,7 @@ func (m *Miner) plantChance(ctx context.Context, p *pair) error {
 }
 
 func chanceAt(p history.Plant, luck mutate.Luck, percent int) history.Plant {
-	p.Seed = uint64(100*int(luck) + percent) //nolint:gosec // both are small
+	p.Seed = uint64(100*int(luck) + percent)
 	return p
 }
 
@@ -105,7 +105,7 @@ func (m *Miner) chanceOf(ctx context.Context, p *pair, w Wanted, plant history.P
 		return false, err
 	}
 	f.report = *report
-	least := map[Wanted]float64{withChance: 14, worse: 25, rare: 6}[w]
+	least := map[Wanted]float64{withChance: 20, worse: 25, rare: 6}[w]
 	return m.plant(ctx, w, f, base, head, min(mostRuns, max(manyRuns, int(least/headRate))))
 }
 

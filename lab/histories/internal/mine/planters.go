@@ -35,7 +35,7 @@ func Planters() map[string]history.Planter {
 // finder finds the sites of a planter.
 func finder(p *history.Plant) func(*mutate.Source) {
 	if p.Name == chance {
-		return mutate.Chances(mutate.Luck(p.Seed/100), int(p.Seed%100)) //nolint:gosec // both are small
+		return mutate.Chances(mutate.Luck(p.Seed/100), int(p.Seed%100))
 	}
 	return mutate.Defects
 }

@@ -23,45 +23,38 @@ func (m *Miner) plantMistakes(ctx context.Context, p *pair) error {
 		failure
 	}
 	before := map[string][]planted{}
+	kept := map[Wanted]bool{} // a change has one of each: cases shall differ
 	for _, plant := range list[:min(mostMistakes, len(list))] {
-		if !m.lacks(otherOnBase, innocentFrame, fewRows) {
-			return nil
-		}
 		head := with(p.head, plant)
 		failures, o, err := m.fails(ctx, p, &head)
 		if err != nil {
 			return err
 		}
-		for _, f := range failures {
-			if !m.lacks(fewRows) || !manyRows(o, f.report.Test) {
-				continue
-			}
-			if _, err := m.plant(ctx, fewRows, f, p.base, head, manyRuns); err != nil {
-				return err
-			}
-			break
+		other := func(f failure) int {
+			return slices.IndexFunc(before[f.report.Test], func(b planted) bool { return !sameFailure(&b.report, &f.report) })
 		}
-		for _, f := range failures {
-			if !m.lacks(innocentFrame) || !names(&f.report, p.changed) {
+		for _, w := range []struct {
+			Wanted
+			fits func(f failure) bool
+			base func(f failure) history.Tree
+		}{
+			{fewRows, func(f failure) bool { return manyRows(o, f.report.Test) }, func(failure) history.Tree { return p.base }},
+			{innocentFrame, func(f failure) bool { return names(&f.report, p.changed) }, func(failure) history.Tree { return with(p.base, plant) }},
+			{otherOnBase, func(f failure) bool { return other(f) >= 0 }, func(f failure) history.Tree { return with(p.base, before[f.report.Test][other(f)].Plant) }},
+		} {
+			at := slices.IndexFunc(failures, w.fits)
+			if at < 0 || kept[w.Wanted] || !m.lacks(w.Wanted) {
 				continue
 			}
-			if _, err := m.plant(ctx, innocentFrame, f, with(p.base, plant), head, manyRuns); err != nil {
+			if kept[w.Wanted], err = m.plant(ctx, w.Wanted, failures[at], w.base(failures[at]), head, manyRuns); err != nil {
 				return err
 			}
-			break
-		}
-		for _, f := range failures {
-			i := slices.IndexFunc(before[f.report.Test], func(other planted) bool { return !sameFailure(&other.report, &f.report) })
-			if !m.lacks(otherOnBase) || i < 0 {
-				continue
-			}
-			if _, err := m.plant(ctx, otherOnBase, f, with(p.base, before[f.report.Test][i].Plant), head, manyRuns); err != nil {
-				return err
-			}
-			break
 		}
 		for _, f := range failures {
 			before[f.report.Test] = append(before[f.report.Test], planted{plant, f})
+		}
+		if !m.lacks(otherOnBase, innocentFrame, fewRows) {
+			return nil
 		}
 	}
 	return nil

@@ -40,12 +40,12 @@ func PlantedQuota() map[Wanted]int {
 	}
 }
 
-// lacks says whether there are too few planted cases of something yet.
+// lacks says whether there are too few planted cases of something yet, or of moved dependencies, which histories have, too.
 func (m *Miner) lacks(of ...Wanted) bool {
 	return m.inTime() && slices.ContainsFunc(of, func(w Wanted) bool {
 		n := 0
 		for i := range m.found.Cases {
-			if c := &m.found.Cases[i]; c.Kind == w.Kind && c.Planted && slices.Contains(c.Traps, w.Trap) {
+			if c := &m.found.Cases[i]; c.Kind == w.Kind && (c.Planted || w == moved) && slices.Contains(c.Traps, w.Trap) {
 				n++
 			}
 		}

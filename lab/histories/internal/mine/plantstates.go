@@ -80,32 +80,3 @@ func (m *Miner) statesOf(ctx context.Context, p *pair) ([]string, error) {
 }
 
 func sortedKeys[T any](of map[string]T) []string { return slices.Sorted(maps.Keys(of)) }
-
-// moveBack takes the dependencies of an older commit.
-func (m *Miner) moveBack(ctx context.Context, p *pair) error {
-	for _, far := range []int{10, 30, 80, 200, 400} {
-		if p.at+far >= len(m.log) || !m.lacks(moved) {
-			return nil
-		}
-		head := history.Tree{Start: p.id, Steps: []history.Step{{Take: m.log[p.at+far].id, Paths: []string{"go.mod", "go.sum"}}}}
-		commit, err := m.repository.Make(ctx, &head)
-		if err != nil {
-			return err
-		}
-		if same, err := m.repository.Git(ctx, "diff", "--name-only", p.id, commit, "--", "go.mod"); err != nil || same == "" {
-			continue
-		}
-		failures, _, err := m.fails(ctx, p, &head)
-		if err != nil {
-			return err
-		}
-		if len(failures) == 0 {
-			continue
-		}
-		f := failures[pick(p.id, uint32(len(failures)))]
-		if kept, err := m.plant(ctx, moved, f, history.Tree{Start: p.id}, head, manyRuns); kept || err != nil {
-			return err
-		}
-	}
-	return nil
-}

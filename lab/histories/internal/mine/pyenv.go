@@ -36,6 +36,7 @@ type pyEnvironments struct {
 	repository *history.Repository
 	folder     string
 	broken     map[string]error
+	spoiled    bool // the one that is in use has what it should not have
 }
 
 // tools is the program of a virtual environment that installs into the others.
@@ -49,6 +50,9 @@ const ready = "histories-ready"
 // put gives the tree that is checked out the environment of its time, as .venv, and makes it where there is none. The others are kept
 // elsewhere.
 func (p *pyEnvironments) put(ctx context.Context, tree string) error {
+	if p.spoiled {
+		return nil
+	}
 	when, err := p.when(ctx)
 	if err != nil {
 		return err
@@ -67,7 +71,7 @@ func (p *pyEnvironments) put(ctx context.Context, tree string) error {
 	case string(now) == era:
 		return nil
 	case err == nil:
-		err = errors.Join(os.MkdirAll(p.folder, 0o755), os.Rename(env, filepath.Join(p.folder, string(now))))
+		err = errors.Join(os.MkdirAll(p.folder, 0o755), os.Rename(env, filepath.Join(p.folder, filepath.Base(string(now)))))
 	default:
 		err = removeAll(env) // it was not ended
 	}
@@ -82,6 +86,20 @@ func (p *pyEnvironments) put(ctx context.Context, tree string) error {
 		p.broken[era] = err
 	}
 	return err
+}
+
+// spoil says that the environment in use gets what it should not have. It stays in use, for all trees, until it is restored; if that
+// never happens, it is made again.
+func (p *pyEnvironments) spoil(tree string) (restore func() error, err error) {
+	whole := filepath.Join(tree, ".venv", ready)
+	if err := os.Rename(whole, whole+".old"); err != nil {
+		return nil, err
+	}
+	p.spoiled = true
+	return func() error {
+		p.spoiled = false
+		return os.Rename(whole+".old", whole)
+	}, nil
 }
 
 // when is the date of the tree that is checked out. Commits that were made for a case have none: that of an ancestor counts.
@@ -146,14 +164,17 @@ func (p *pyEnvironments) needs(ctx context.Context, tree string) (needs []string
 	if err := errors.Join(os.WriteFile(script, pyInstall, 0o600), removeAll(metadata), os.MkdirAll(metadata, 0o755)); err != nil {
 		return nil, "", err
 	}
-	out, err := command(ctx, p.tools("python"), script, filepath.Join(copied, "tree"), metadata)
+	if _, err := command(ctx, p.tools("python"), script, filepath.Join(copied, "tree"), metadata); err != nil {
+		return nil, "", err
+	}
+	list, err := os.ReadFile(filepath.Join(metadata, "needs"))
 	if err != nil {
 		return nil, "", err
 	}
 	if found, err := filepath.Glob(filepath.Join(metadata, "*.dist-info")); err == nil && len(found) == 1 {
 		about = found[0]
 	}
-	for line := range strings.Lines(out) {
+	for line := range strings.Lines(string(list)) {
 		if line = strings.TrimSpace(line); requirement.MatchString(line) {
 			needs = append(needs, line)
 		}
@@ -164,11 +185,13 @@ func (p *pyEnvironments) needs(ctx context.Context, tree string) (needs []string
 // requirement begins with a name, and so is no option.
 var requirement = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*`)
 
-// install installs requirements as they were at a date: all at once, without their versions, or each that can be.
+// install installs requirements as they were at a date, without code of theirs being run: all at once, without their versions, or each that can be.
 func (p *pyEnvironments) install(ctx context.Context, env, era string, needs []string) error {
 	pip := func(needs ...string) error {
-		_, err := command(ctx, p.tools("pip"), append([]string{"--python", filepath.Join(env, "bin", "python"), "install", "-q",
-			"--uploaded-prior-to", era, "--"}, needs...)...)
+		_, err := command(ctx, p.tools("pip"), append([]string{
+			"--python", filepath.Join(env, "bin", "python"), "install", "-q",
+			"--only-binary=:all:", "--uploaded-prior-to", era, "--",
+		}, needs...)...)
 		return err
 	}
 	if err := pip(needs...); err == nil || ctx.Err() != nil {
@@ -233,7 +256,7 @@ func section(text, name string) string {
 
 // command runs a command and gives what it writes. Projects that take their version from git get one that is newer than all.
 func command(ctx context.Context, name string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // python3 and pip
 	cmd.Env = append(os.Environ(), "SETUPTOOLS_SCM_PRETEND_VERSION=99.0", "PBR_VERSION=99.0", "PIP_NO_INPUT=1")
 	cmd.WaitDelay = 5 * time.Second
 	var out, errs bytes.Buffer

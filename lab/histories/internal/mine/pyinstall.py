@@ -1,6 +1,6 @@
-"""Print what a tree needs to be tested, one requirement a line, and write its metadata (NAME.dist-info) into a folder.
+"""Write what a tree needs to be tested into OUT/needs, one requirement a line, and its metadata as OUT/NAME.dist-info.
 
-Usage: pyinstall.py TREE OUT. Nothing here knows a repository: only names that many projects use.
+Usage: pyinstall.py TREE OUT. What backends print goes nowhere. Nothing here knows a repository: only names that many projects use.
 """
 
 import configparser
@@ -14,12 +14,18 @@ import build.env
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-TEST = ("test", "tests", "testing", "dev", "develop", "socks")
+# Of extras, groups and files each the first of these lists counts of which a tree has any.
+NAMES = (("test", "tests", "testing", "socks"), ("dev", "develop", "all"))
 FILES = (
-    "requirements/tests.in", "requirements/test.in", "requirements/tests.txt", "requirements/test.txt", "requirements-tests.txt",
-    "requirements-test.txt", "test-requirements.txt", "test_requirements.txt", "requirements-dev.txt", "dev-requirements.txt",
-    "requirements_dev.txt", "requirements/dev.in", "requirements/dev.txt", "requirements.txt",
+    (
+        "requirements/tests.in", "requirements/test.in", "requirements/tests.txt", "requirements/test.txt", "requirements-tests.txt",
+        "requirements-test.txt", "test-requirements.txt", "test_requirements.txt",
+    ),
+    ("requirements-dev.txt", "dev-requirements.txt", "requirements_dev.txt", "requirements/dev.in", "requirements/dev.txt"),
+    ("requirements.txt",),
 )
+# Tools that no test needs, and that take long to install.
+TOOLS = re.compile(r"(?i)(sphinx|mkdocs|furo|tox|pre-commit|twine|uv$|ruff|pyright|pip-tools|coveralls|codecov|towncrier|zensical)")
 # What of a configuration tells of which plugin.
 PLUGINS = {
     r"--cov\b": "pytest-cov", r"addopts.*-n[ =a\d]|--numprocesses": "pytest-xdist", r"^\s*asyncio_mode|--asyncio-mode": "pytest-asyncio",
@@ -29,6 +35,12 @@ PLUGINS = {
 
 tree, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 wanted = {}
+extras = ()
+
+
+def first(lists, has):
+    """Give those of the first list of which there are any."""
+    return next((found for names in lists if (found := [n for n in names if has(n)])), [])
 
 
 def want(text):
@@ -37,12 +49,12 @@ def want(text):
         r = Requirement(re.split(r"\s(?:#|--)", text)[0].strip(" \\"))
     except InvalidRequirement:
         return
-    if r.url or r.marker and not any(r.marker.evaluate({"extra": e}) for e in ("", *TEST)):
+    if r.url or TOOLS.match(r.name) or r.marker and not any(r.marker.evaluate({"extra": e}) for e in ("", *extras)):
         return
     spec = "" if "==" in str(r.specifier) else str(r.specifier)
-    extras = f"[{','.join(sorted(r.extras))}]" if r.extras else ""
+    more = f"[{','.join(sorted(r.extras))}]" if r.extras else ""
     name = canonicalize_name(r.name)
-    wanted[name] = f"{name}{extras}{spec or wanted.get(name, name).removeprefix(name)}"
+    wanted[name] = f"{name}{more}{spec or wanted.get(name, name).removeprefix(name)}"
 
 
 def read(file):
@@ -68,7 +80,10 @@ def metadata():
         env.install(project.build_system_requires)
         env.install(project.get_requires_for_build("wheel"))
         folder = pathlib.Path(project.metadata_path(out))
-    for line in (folder / "METADATA").read_text(errors="replace").split("\n\n")[0].splitlines():
+    lines = (folder / "METADATA").read_text(errors="replace").split("\n\n")[0].splitlines()
+    global extras
+    extras = first(NAMES, lambda name: f"Provides-Extra: {name}" in lines)
+    for line in lines:
         if line.startswith("Requires-Dist: "):
             want(line.removeprefix("Requires-Dist: "))
 
@@ -85,12 +100,12 @@ try:
     project = tomllib.loads((tree / "pyproject.toml").read_text())
 except (OSError, ValueError):
     project = {}
-for name in TEST:
-    group(project.get("dependency-groups", {}), name)
-for name in FILES:
-    if (tree / name).is_file() and not (name.endswith(".txt") and (tree / name).with_suffix(".in").is_file()):
-        if name != "requirements.txt" or "pytest" not in wanted:
-            read(tree / name)
+groups = project.get("dependency-groups", {})
+for name in first(NAMES, groups.__contains__):
+    group(groups, name)
+for name in first(FILES, lambda name: (tree / name).is_file())[:1]:
+    if name != "requirements.txt" or "pytest" not in wanted:
+        read(tree / name)
 tox = configparser.ConfigParser(interpolation=None, strict=False)
 try:
     tox.read(tree / "tox.ini")
@@ -102,4 +117,4 @@ for pattern, plugin in PLUGINS.items():
     if re.search(pattern, config, re.MULTILINE):
         want(plugin)
 want("pytest")
-print("\n".join(wanted[name] for name in sorted(wanted)))
+(out / "needs").write_text("\n".join(wanted[name] for name in sorted(wanted)))

@@ -13,4 +13,5 @@ def pytest_sessionfinish(session):
     if out := os.environ.get("HISTORIES_LOADED"):
         with open(out, "w") as f:
             for name, module in sorted(sys.modules.items()):
-                f.write(f"{name}\t{getattr(module, '__file__', None) or ''}\n")
+                if getattr(module, "__name__", "") == name:  # others are further names of it
+                    f.write(f"{name}\t{getattr(module, '__file__', None) or ''}\n")

@@ -12,11 +12,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 )
+
+// fileTime is how long the tests of a file may take.
+const fileTime = 90 * time.Second
 
 // pySuite runs test files of pytest.
 type pySuite struct {
@@ -27,7 +31,7 @@ type pySuite struct {
 
 func newPySuite(r *history.Repository, folder string) (*pySuite, error) {
 	scratch := filepath.Join(folder, "scratch")
-	p := &pySuite{environments: pyEnvironments{r, filepath.Join(folder, "python"), map[string]error{}}, scratch: scratch, ids: map[string]string{}}
+	p := &pySuite{environments: pyEnvironments{repository: r, folder: filepath.Join(folder, "python"), broken: map[string]error{}}, scratch: scratch, ids: map[string]string{}}
 	return p, os.MkdirAll(scratch, 0o755)
 }
 
@@ -89,7 +93,7 @@ func (p *pySuite) run(ctx context.Context, folder, unit string, in surroundings)
 
 func (p *pySuite) once(ctx context.Context, folder, unit string, in surroundings) (*outcome, error) {
 	if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(unit))); err != nil {
-		return &outcome{problem: "no tests"}, nil //nolint:nilerr // the tree does not have the file
+		return &outcome{problem: "no tests"}, nil // the tree does not have the file
 	}
 	scratch := filepath.Join(p.scratch, "run")
 	if err := errors.Join(removeAll(scratch), os.MkdirAll(scratch, 0o755)); err != nil {
@@ -114,7 +118,7 @@ func (p *pySuite) once(ctx context.Context, folder, unit string, in surroundings
 	}
 	report, err := os.ReadFile(filepath.Join(scratch, "report.xml"))
 	if err != nil {
-		return &outcome{problem: "no report: " + lastLine(result.Output)}, nil //nolint:nilerr // pytest could not begin, or crashed
+		return &outcome{problem: "no report: " + lastLine(result.Output)}, nil // pytest could not begin, or crashed
 	}
 	o := p.read(unit, report)
 	o.wall = result.Wall
@@ -125,7 +129,7 @@ func (p *pySuite) once(ctx context.Context, folder, unit string, in surroundings
 var notProduct = []string{"tests", "test", "testing", "docs", "examples", "example", "conftest", "setup", "noxfile", "benchmark", "benchmarks", "scripts", "tools"}
 
 // trace tells whose code a test loads; which lines it runs is not told.
-func (p *pySuite) trace(ctx context.Context, folder, _ string, test *history.Report) (*traced, error) {
+func (p *pySuite) trace(ctx context.Context, folder, _ string, test *history.Report, _ bool) (*traced, error) {
 	loaded, err := p.loaded(ctx, folder, test)
 	return &traced{loaded: loaded}, err
 }
@@ -145,7 +149,7 @@ func (p *pySuite) loaded(ctx context.Context, folder string, test *history.Repor
 	}
 	modules, err := os.ReadFile(list)
 	if err != nil {
-		return history.NotCertified, nil //nolint:nilerr // the tests did not begin
+		return history.NotCertified, nil // the tests did not begin
 	}
 	own, other := 0, 0
 	for line := range strings.Lines(string(modules)) {
@@ -210,7 +214,7 @@ func (p *pySuite) isolated(ctx context.Context, folder, scratch string, args, va
 	return isolate.Run(ctx, isolate.Command{
 		Args: args, Dir: folder, Env: replace(list, variables), Scratch: scratch, Overlays: []string{folder},
 		Show: []string{filepath.Dir(filepath.Dir(python))}, Starve: starve,
-		Limits: isolate.Limits{Time: suiteTime, Memory: 2 * isolate.DefaultMemory},
+		Limits: isolate.Limits{Time: fileTime, Memory: 2 * isolate.DefaultMemory},
 	})
 }
 

@@ -16,7 +16,7 @@ var (
 		"nats-io/nats.go", "goreleaser/goreleaser", "tailscale/tailscale", "nats-io/nats-server", "google/osv-scanner", "google/btree",
 	}
 	reporting = []string{
-		"uber-go/fx", "google/go-cmp", "uber-go/dig", "golang/mod", "prometheus/client_golang", "google/go-jsonnet", "google/starlark-go",
+		"uber-go/fx", "google/go-cmp", "uber-go/dig", "golang/mod", "prometheus/client_golang", "google/starlark-go",
 		"uber-go/mock", "uber-go/goleak", "nats-io/jwt", "etcd-io/raft", "google/pprof", "google/yamlfmt", "caddyserver/certmagic", "goreleaser/nfpm",
 		"prometheus/procfs", "prometheus/exporter-toolkit", "go-chi/jwtauth", "golang/exp", "prometheus/alertmanager", "prometheus/blackbox_exporter",
 		"google/go-containerregistry", "google/go-github", "golang/vuln", "tailscale/hujson", "uber-go/atomic",

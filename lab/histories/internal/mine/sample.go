@@ -24,9 +24,9 @@ const (
 	orderRuns = 2
 	// first is how many runs show how long one takes, and cellTime how long the runs of one cell may take beyond them.
 	first    = 2
-	cellTime = 8 * time.Second
+	cellTime = 4 * time.Second
 	// caseTime is how long the cells of a case may take before further ones get their first runs alone.
-	caseTime = time.Minute
+	caseTime = 40 * time.Second
 )
 
 // cell is one that is to be run.
@@ -37,24 +37,16 @@ type cell struct {
 	runs           int
 }
 
-// cellsOf are the cells of a case. Its truth depends on the first ones: those of its trees, which get so many runs.
-func cellsOf(c *history.Case, rich bool, runs int) (list []cell, first int) {
-	some, order := fewRuns, orderRuns
-	if rich {
-		some, order = manyRuns, manyRuns
-	}
+// treesOf are the cells that the truth of a case depends on: those of its trees, which get so many runs, and others where the kind needs
+// them.
+func treesOf(c *history.Case, runs int) []cell {
 	const head, base = history.Head, history.Base
-	list = []cell{
-		{head, head, abi.OriginalEnvironment, abi.Alone, runs},
-		{base, base, abi.OriginalEnvironment, abi.Alone, runs},
-	}
-	inOrder := []cell{{head, head, abi.OriginalEnvironment, abi.OriginalOrder, order}, {base, base, abi.OriginalEnvironment, abi.OriginalOrder, order}}
-	starved := []cell{{head, head, abi.StarvedEnvironment, abi.Alone, some}, {base, base, abi.StarvedEnvironment, abi.Alone, some}}
+	list := []cell{{head, head, abi.OriginalEnvironment, abi.Alone, runs}, {base, base, abi.OriginalEnvironment, abi.Alone, runs}}
 	switch {
-	case c.Kind == history.Flaky || c.Kind == history.MadeFlaky:
-		list = slices.Concat(list, starved, inOrder)
+	case (c.Kind == history.Flaky || c.Kind == history.MadeFlaky) && !c.Planted:
+		list = slices.Concat(list, starved(manyRuns), inOrder(manyRuns))
 	case c.Kind == history.Regression && slices.Contains(c.Traps, history.OrderMatters):
-		list = append(list, inOrder...)
+		list = append(list, inOrder(manyRuns)...)
 	}
 	if c.Environment.Lasting {
 		list = append(list, cell{head, head, history.Restored, abi.Alone, manyRuns})
@@ -64,30 +56,36 @@ func cellsOf(c *history.Case, rich bool, runs int) (list []cell, first int) {
 			cell{history.Merge, history.Merge, abi.OriginalEnvironment, abi.Alone, manyRuns},
 			cell{history.Target, history.Target, abi.OriginalEnvironment, abi.Alone, manyRuns})
 	}
-	first = len(list)
-	more := []cell{
-		starved[0],
-		{head, head, abi.CleanEnvironment, abi.Alone, some},
-		{head, base, abi.OriginalEnvironment, abi.Alone, some},
-		{base, head, abi.OriginalEnvironment, abi.Alone, some},
-		inOrder[0],
-	}
-	if rich {
-		more = append(more, starved[1], cell{base, base, abi.CleanEnvironment, abi.Alone, some}, inOrder[1])
-	}
-	for _, k := range more {
-		if !slices.Contains(list, k) {
-			list = append(list, k)
-		}
-	}
-	return list, first
+	return list
 }
 
-// isRich says whether a case gets many runs in all cells: hard ones do, and one third of the others.
-func isRich(c *history.Case) bool {
-	h := fnv.New32a()
-	h.Write([]byte(c.ID))
-	return len(c.Traps) > 0 || h.Sum32()%3 == 0
+func starved(runs int) []cell {
+	return []cell{
+		{history.Head, history.Head, abi.StarvedEnvironment, abi.Alone, runs}, {history.Base, history.Base, abi.StarvedEnvironment, abi.Alone, runs},
+	}
+}
+
+func inOrder(runs int) []cell {
+	return []cell{
+		{history.Head, history.Head, abi.OriginalEnvironment, abi.OriginalOrder, runs}, {history.Base, history.Base, abi.OriginalEnvironment, abi.OriginalOrder, runs},
+	}
+}
+
+// othersOf are the cells of a case beside those that were run.
+func othersOf(c *history.Case) []cell {
+	const head, base = history.Head, history.Base
+	some, order := fewRuns, orderRuns
+	if len(c.Traps) > 0 {
+		some, order = manyRuns, manyRuns
+	}
+	list := []cell{
+		starved(some)[0], {head, head, abi.CleanEnvironment, abi.Alone, some}, {head, base, abi.OriginalEnvironment, abi.Alone, some},
+		{base, head, abi.OriginalEnvironment, abi.Alone, some}, inOrder(order)[0],
+	}
+	if len(c.Traps) > 0 {
+		list = append(list, starved(some)[1], cell{base, base, abi.CleanEnvironment, abi.Alone, some}, inOrder(order)[1])
+	}
+	return slices.DeleteFunc(list, func(k cell) bool { return c.Find(k.product, k.tests, k.environment, k.order) != nil })
 }
 
 // dropped says why a candidate is no case.
@@ -106,16 +104,19 @@ func (m *Miner) sample(ctx context.Context, c *history.Case, runs int) (err erro
 	}
 	sub := sampler{miner: m, subject: &entry.Case, labs: map[bool]*experiment.Lab{}, c: c, began: time.Now()}
 	defer func() { err = errors.Join(err, sub.close()) }()
-	c.Cells = nil
-	cells, first := cellsOf(c, isRich(c), runs)
-	for i, k := range cells {
+	c.Cells = ownCode(c)
+	for _, k := range treesOf(c, runs) {
 		if err := sub.run(ctx, k); err != nil {
 			return err
 		}
-		if i == first-1 {
-			if _, err := history.Derive(c); err != nil {
-				return dropped(err.Error())
-			}
+	}
+	if _, err := history.Derive(c); err != nil {
+		return dropped(err.Error())
+	}
+	m.traps(c)
+	for _, k := range othersOf(c) {
+		if err := sub.run(ctx, k); err != nil {
+			return err
 		}
 	}
 	c.Truth, err = history.Derive(c)
@@ -143,6 +144,7 @@ type sampler struct {
 	subject *abi.Case
 	labs    map[bool]*experiment.Lab
 	began   time.Time
+	undo    func() error // what was planted; nil for nothing
 }
 
 func (s *sampler) lab(ctx context.Context, merged bool) (*experiment.Lab, error) {
@@ -157,6 +159,11 @@ func (s *sampler) lab(ctx context.Context, merged bool) (*experiment.Lab, error)
 	folder, err := s.miner.checkout(ctx, &tree)
 	if err != nil {
 		return nil, err
+	}
+	if p, ok := s.miner.suite.(planter); ok && slices.Contains(s.c.Traps, history.LoadsHead) {
+		if s.undo, err = p.plantCode(folder); err != nil {
+			return nil, err
+		}
 	}
 	runner, err := experiment.LoadDefinition(s.miner.suite.name())
 	if err != nil {
@@ -179,6 +186,9 @@ func (s *sampler) close() error {
 	var err error
 	for _, l := range s.labs {
 		err = errors.Join(err, l.Close())
+	}
+	if s.undo != nil {
+		err = errors.Join(err, s.undo())
 	}
 	return err
 }

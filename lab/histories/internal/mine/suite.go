@@ -18,8 +18,8 @@ type suite interface {
 	units(folder string, tests []string) []string
 	// declares is text that stands where a test is declared, and nowhere else.
 	declares(test string) string
-	// trace runs one test and tells which lines it ran and whose code that was; nil where that can't be told.
-	trace(ctx context.Context, folder, unit string, test *history.Report) (*traced, error)
+	// trace tells whose code a test runs and, if it is asked for, which lines; nil where that can't be told.
+	trace(ctx context.Context, folder, unit string, test *history.Report, lines bool) (*traced, error)
 	// run runs all tests of a unit of a tree in a folder, in isolation.
 	run(ctx context.Context, folder, unit string, in surroundings) (*outcome, error)
 }
@@ -62,6 +62,8 @@ type surroundings struct {
 	starve  bool
 	// limit ends the run early; what ended before counts. Zero is the usual limit, at which nothing counts.
 	limit time.Duration
+	// clock is how much the clock is ahead.
+	clock time.Duration
 }
 
 // outcome is what the tests of a unit came to.
