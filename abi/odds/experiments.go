@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/outcomes"
 )
 
 // ExperimentTable finds what a profile knows of an experiment; nil where it knows nothing.
@@ -18,6 +19,11 @@ func ExperimentTable(p *abi.Profile, e *abi.Experiment) *abi.ExperimentTable {
 		}
 	}
 	return nil
+}
+
+// Tells says whether an experiment can tell anything by a profile.
+func Tells(p *abi.Profile, e *abi.Experiment) bool {
+	return p != nil && p.Outcomes != nil || ExperimentTable(p, e) != nil
 }
 
 // AddExperiments adds what the results of experiments tell of the labels.
@@ -34,7 +40,13 @@ func ExperimentTable(p *abi.Profile, e *abi.Experiment) *abi.ExperimentTable {
 //
 // A failure that comes back on head tells labels apart only where one of them does not expect it: see [causeList.expecting]. Which other
 // results count is up to [counting].
+//
+// A profile with an outcome model has the package outcomes say all that.
 func AddExperiments(to []float64, labels []string, p *abi.Profile, results []abi.ExperimentResult) {
+	if p != nil && p.Outcomes != nil {
+		outcomes.Add(to, labels, p.Outcomes, results)
+		return
+	}
 	causes := causesOf(labels, p, testOf(results))
 	nats := causes.nats(p, results, false)
 	for j := range labels {
@@ -245,6 +257,9 @@ func (l causeList) likelihoods(given []abi.LabelWeight) []float64 {
 // Objections are the nats by which the i-th result speaks against each label by itself, 0 for the label that it fits best; nil
 // where it tells nothing, or does not count beside the others.
 func Objections(labels []string, p *abi.Profile, results []abi.ExperimentResult, i int) []float64 {
+	if p != nil && p.Outcomes != nil {
+		return outcomes.Share(labels, p.Outcomes, results, i)
+	}
 	if !counting(results, false)(&results[i]) {
 		return nil
 	}

@@ -200,7 +200,12 @@ func TestCauses(t *testing.T) {
 func predict(labels []string, p *abi.Profile, table *abi.ExperimentTable, results []abi.ExperimentResult) [][]float64 {
 	even := make([]float64, len(labels))
 	var out [][]float64
-	for _, o := range odds.NewForecast(labels, even, 0, p, results).Of(table) {
+	with := &abi.Profile{}
+	if p != nil {
+		*with = *p
+	}
+	with.Experiments = append([]abi.ExperimentTable{*table}, with.Experiments...)
+	for _, o := range odds.NewForecast(labels, even, 0, with, results).Of(&table.Experiment) {
 		out = append(out, o.Given)
 	}
 	return out

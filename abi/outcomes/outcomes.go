@@ -21,6 +21,24 @@ func Add(to []float64, labels []string, m *abi.OutcomeModel, results []abi.Exper
 	}
 }
 
+// Share is by how many nats the i-th result speaks against each label beside all others, 0 for the label that it fits best; nil where it
+// tells nothing, or was not run.
+func Share(labels []string, m *abi.OutcomeModel, results []abi.ExperimentResult, i int) []float64 {
+	if results[i].Outcome == abi.OutcomeNotRun {
+		return nil
+	}
+	b := New(labels, m)
+	with, without := b.Nats(results), b.Nats(slices.Delete(slices.Clone(results), i, i+1))
+	for j := range with {
+		with[j] -= without[j]
+	}
+	most := slices.Max(with)
+	for j := range with {
+		with[j] -= most
+	}
+	return with
+}
+
 // Belief weighs results by a model. It holds nothing of a case.
 type Belief struct {
 	model  *abi.OutcomeModel
