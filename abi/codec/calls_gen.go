@@ -294,7 +294,7 @@ func AppendNodeRequest(dst []byte, v *abi.NodeRequest) []byte {
 
 // DecodeNodeRequest reads one NodeRequest of at most maxBytes strictly.
 func DecodeNodeRequest(data []byte, maxBytes int) (abi.NodeRequest, error) {
-	return decodeMessage(data, maxBytes, nil, readNodeRequest)
+	return decodeMessage(data, maxBytes, &layoutOfNodeRequest, readNodeRequest)
 }
 
 var fieldsOfNodeRequest = []string{"node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers", "prompt", "models", "completions"}
@@ -696,7 +696,7 @@ func AppendContestRequest(dst []byte, v *abi.ContestRequest) []byte {
 
 // DecodeContestRequest reads one ContestRequest of at most maxBytes strictly.
 func DecodeContestRequest(data []byte, maxBytes int) (abi.ContestRequest, error) {
-	return decodeMessage(data, maxBytes, nil, readContestRequest)
+	return decodeMessage(data, maxBytes, &layoutOfContestRequest, readContestRequest)
 }
 
 var fieldsOfContestRequest = []string{"persona", "charged_defect_type", "labels", "items", "params", "profile"}

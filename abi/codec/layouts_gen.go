@@ -119,6 +119,31 @@ var layoutOfParam = layout{
 	},
 }
 
+var layoutOfNodeRequest = layout{
+	size: unsafe.Sizeof(abi.NodeRequest{}), smallest: 92, one: one[abi.NodeRequest], list: listOf[abi.NodeRequest],
+	slots: []slot{
+		{key: [4]uint64{0x65646f6ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.NodeRequest{}.Node), nonempty: true},                                                                                // node
+		{key: [4]uint64{0x796c696d6166a600}, size: 7, shift: 8, kind: slotEnum, offset: unsafe.Offsetof(abi.NodeRequest{}.Family), values: valuesOfFamily},                                                                       // family
+		{key: [4]uint64{0x616e6f73726570a7}, size: 8, shift: 0, kind: slotStruct, offset: unsafe.Offsetof(abi.NodeRequest{}.Persona), layout: &layoutOfPersona},                                                                  // persona
+		{key: [4]uint64{0x65736163a4000000}, size: 5, shift: 24, kind: slotStruct, offset: unsafe.Offsetof(abi.NodeRequest{}.Case), layout: &layoutOfCaseView},                                                                   // case
+		{key: [4]uint64{0x736d61726170a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Params), optional: true, count: count{}, layout: &layoutOfParam},                                       // params
+		{key: [4]uint64{0x656c69666f7270a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Profile), optional: true, layout: &layoutOfProfile},                                                 // profile
+		{key: [4]uint64{0x6d746369646e69aa, 0x746e650000000000}, size: 11, shift: 40, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Indictment), optional: true, layout: &layoutOfIndictment},                     // indictment
+		{key: [4]uint64{0x74696269687865a8, 0x7300000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Exhibits), optional: true, count: count{}, layout: &layoutOfExhibit},              // exhibits
+		{key: [4]uint64{0x65766f63736964a9, 0x7972000000000000}, size: 10, shift: 48, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Discovery), optional: true, layout: &layoutOfDiscovery},                       // discovery
+		{key: [4]uint64{0x747365746e6f63a9, 0x6465000000000000}, size: 10, shift: 48, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Contested), optional: true, count: count{}, layout: &layoutOfChallenge},          // contested
+		{key: [4]uint64{0x65736e65666564ad, 0x66656972625f0000}, size: 14, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.DefenseBrief), optional: true, layout: &layoutOfDefenseBrief},                 // defense_brief
+		{key: [4]uint64{0x676e6972616568a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Hearing), optional: true, layout: &layoutOfHearingRecord},                                           // hearing
+		{key: [4]uint64{0x6e727574a4000000}, size: 5, shift: 24, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Turn), optional: true, layout: &layoutOfTurnRequest},                                               // turn
+		{key: [4]uint64{0x73646e616d6572ac, 0x7466656c5f000000}, size: 13, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.NodeRequest{}.RemandsLeft), low: 0, high: math.MaxInt},                                          // remands_left
+		{key: [4]uint64{0x656c6966a4000000}, size: 5, shift: 24, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.File), optional: true, layout: &layoutOfLightFile},                                                 // file
+		{key: [4]uint64{0x73726566666fa600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Offers), optional: true, count: count{}, layout: &layoutOfExperimentOffer},                             // offers
+		{key: [4]uint64{0x74706d6f7270a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.NodeRequest{}.Prompt), optional: true},                                                                               // prompt
+		{key: [4]uint64{0x736c65646f6da600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Models), optional: true, count: count{}, layout: &layoutOfModelOffer},                                  // models
+		{key: [4]uint64{0x74656c706d6f63ab, 0x736e6f6900000000}, size: 12, shift: 32, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Completions), optional: true, count: count{}, layout: &layoutOfCompletionResult}, // completions
+	},
+}
+
 var layoutOfLightFile = layout{
 	size: unsafe.Sizeof(abi.LightFile{}), smallest: 13, one: one[abi.LightFile], list: listOf[abi.LightFile],
 	slots: []slot{
@@ -150,6 +175,18 @@ var layoutOfContestItem = layout{
 		{key: [4]uint64{0x636e6564697665ae, 0x7865646e695f6500}, size: 15, shift: 8, kind: slotInt, offset: unsafe.Offsetof(abi.ContestItem{}.EvidenceIndex), low: 0, high: math.MaxInt}, // evidence_index
 		{key: [4]uint64{0x6d657469a4000000}, size: 5, shift: 24, kind: slotStruct, offset: unsafe.Offsetof(abi.ContestItem{}.Item), layout: &layoutOfIndictmentItem},                     // item
 		{key: [4]uint64{0x74696269687865a7}, size: 8, shift: 0, kind: slotStruct, offset: unsafe.Offsetof(abi.ContestItem{}.Exhibit), layout: &layoutOfExhibit},                          // exhibit
+	},
+}
+
+var layoutOfContestRequest = layout{
+	size: unsafe.Sizeof(abi.ContestRequest{}), smallest: 81, one: one[abi.ContestRequest], list: listOf[abi.ContestRequest],
+	slots: []slot{
+		{key: [4]uint64{0x616e6f73726570a7}, size: 8, shift: 0, kind: slotStruct, offset: unsafe.Offsetof(abi.ContestRequest{}.Persona), layout: &layoutOfPersona},                                         // persona
+		{key: [4]uint64{0x64656772616863b3, 0x5f7463656665645f, 0x6570797400000000}, size: 20, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.ContestRequest{}.ChargedDefectType), nonempty: true}, // charged_defect_type
+		{key: [4]uint64{0x736c6562616ca600}, size: 7, shift: 8, kind: slotTexts, offset: unsafe.Offsetof(abi.ContestRequest{}.Labels), count: count{}},                                                     // labels
+		{key: [4]uint64{0x736d657469a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.ContestRequest{}.Items), count: count{}, layout: &layoutOfContestItem},                        // items
+		{key: [4]uint64{0x736d61726170a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.ContestRequest{}.Params), optional: true, count: count{}, layout: &layoutOfParam},              // params
+		{key: [4]uint64{0x656c69666f7270a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.ContestRequest{}.Profile), optional: true, layout: &layoutOfProfile},                        // profile
 	},
 }
 
@@ -940,13 +977,68 @@ var layoutOfExperimentTable = layout{
 	},
 }
 
+var layoutOfOutcomeModel = layout{
+	size: unsafe.Sizeof(abi.OutcomeModel{}), smallest: 19, one: one[abi.OutcomeModel], list: listOf[abi.OutcomeModel],
+	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.OutcomeModel)(v).Rules(c) },
+	slots: []slot{
+		{key: [4]uint64{0x736570616873a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.OutcomeModel{}.Shapes), count: count{}, layout: &layoutOfRateShape},                             // shapes
+		{key: [4]uint64{0x6e726574746170a8, 0x7300000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.OutcomeModel{}.Patterns), count: count{}, layout: &layoutOfOutcomePattern}, // patterns
+	},
+}
+
 var layoutOfRateShape = layout{
 	size: unsafe.Sizeof(abi.RateShape{}), smallest: 28, one: one[abi.RateShape], list: listOf[abi.RateShape],
 	slots: []slot{
-		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.RateShape{}.Name), nonempty: true},               // name
-		{key: [4]uint64{0x646573736170a600}, size: 7, shift: 8, kind: slotFloat, offset: unsafe.Offsetof(abi.RateShape{}.Passed), least: 0.001, most: 100000}, // passed
-		{key: [4]uint64{0x656d6173a4000000}, size: 5, shift: 24, kind: slotFloat, offset: unsafe.Offsetof(abi.RateShape{}.Same), least: 0.001, most: 100000},  // same
-		{key: [4]uint64{0x726568746fa50000}, size: 6, shift: 16, kind: slotFloat, offset: unsafe.Offsetof(abi.RateShape{}.Other), least: 0.001, most: 100000}, // other
+		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.RateShape{}.Name), nonempty: true},           // name
+		{key: [4]uint64{0x646573736170a600}, size: 7, shift: 8, kind: slotFloat, offset: unsafe.Offsetof(abi.RateShape{}.Passed), least: 0, most: 100000}, // passed
+		{key: [4]uint64{0x656d6173a4000000}, size: 5, shift: 24, kind: slotFloat, offset: unsafe.Offsetof(abi.RateShape{}.Same), least: 0, most: 100000},  // same
+		{key: [4]uint64{0x726568746fa50000}, size: 6, shift: 16, kind: slotFloat, offset: unsafe.Offsetof(abi.RateShape{}.Other), least: 0, most: 100000}, // other
+	},
+}
+
+var layoutOfOutcomePattern = layout{
+	size: unsafe.Sizeof(abi.OutcomePattern{}), smallest: 56, one: one[abi.OutcomePattern], list: listOf[abi.OutcomePattern],
+	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.OutcomePattern)(v).Rules(c) },
+	slots: []slot{
+		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.OutcomePattern{}.Name), nonempty: true},                                // name
+		{key: [4]uint64{0x736c6562616ca600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.OutcomePattern{}.Labels), count: count{}, layout: &layoutOfLabelWeight}, // labels
+		{key: [4]uint64{0x7365746172a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.OutcomePattern{}.Rates), count: count{}, layout: &layoutOfOutcomeRate}, // rates
+		{key: [4]uint64{0x6975625f746f6ea9, 0x746c000000000000}, size: 10, shift: 48, kind: slotFloat, offset: unsafe.Offsetof(abi.OutcomePattern{}.NotBuilt), least: 0, most: 1},   // not_built
+		{key: [4]uint64{0x747365745f6f6ea7}, size: 8, shift: 0, kind: slotFloat, offset: unsafe.Offsetof(abi.OutcomePattern{}.NoTest), least: 0, most: 1},                           // no_test
+		{key: [4]uint64{0x6465676e616863a7}, size: 8, shift: 0, kind: slotFloat, offset: unsafe.Offsetof(abi.OutcomePattern{}.Changed), least: 0, most: 1},                          // changed
+		{key: [4]uint64{0x77656ea300000000}, size: 4, shift: 32, kind: slotFloat, offset: unsafe.Offsetof(abi.OutcomePattern{}.New), least: 0, most: 1},                             // new
+	},
+}
+
+var layoutOfOutcomeRate = layout{
+	size: unsafe.Sizeof(abi.OutcomeRate{}), smallest: 8, one: one[abi.OutcomeRate], list: listOf[abi.OutcomeRate],
+	slots: []slot{
+		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.OutcomeRate{}.Name), optional: true},                                                             // name
+		{key: [4]uint64{0x746375646f7270a7}, size: 8, shift: 0, kind: slotEnum, offset: unsafe.Offsetof(abi.OutcomeRate{}.Product), optional: true, values: valuesOfTreeRevision},                             // product
+		{key: [4]uint64{0x7374736574a50000}, size: 6, shift: 16, kind: slotEnum, offset: unsafe.Offsetof(abi.OutcomeRate{}.Tests), optional: true, values: valuesOfTreeRevision},                              // tests
+		{key: [4]uint64{0x6e6f7269766e65ab, 0x746e656d00000000}, size: 12, shift: 32, kind: slotEnum, offset: unsafe.Offsetof(abi.OutcomeRate{}.Environment), optional: true, values: valuesOfRunEnvironment}, // environment
+		{key: [4]uint64{0x726564726fa50000}, size: 6, shift: 16, kind: slotEnum, offset: unsafe.Offsetof(abi.OutcomeRate{}.Order), optional: true, values: valuesOfRunOrder},                                  // order
+		{key: [4]uint64{0x6570616873a50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.OutcomeRate{}.Shape), nonempty: true},                                                            // shape
+		{key: [4]uint64{0x65766f6261a50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.OutcomeRate{}.Above), optional: true},                                                            // above
+	},
+}
+
+var layoutOfProfile = layout{
+	size: unsafe.Sizeof(abi.Profile{}), smallest: 49, one: one[abi.Profile], list: listOf[abi.Profile],
+	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.Profile)(v).Rules(c) },
+	slots: []slot{
+		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.Profile{}.Name), nonempty: true},                                                                               // name
+		{key: [4]uint64{0x61725f65736162aa, 0x7365740000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.BaseRates), count: count{}, layout: &layoutOfLabelWeight},                       // base_rates
+		{key: [4]uint64{0x73656372756f73a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Sources), count: count{}, layout: &layoutOfSourceReliability},                                         // sources
+		{key: [4]uint64{0x6e656573a4000000}, size: 5, shift: 24, kind: slotTexts, offset: unsafe.Offsetof(abi.Profile{}.Seen), optional: true, count: count{}},                                                              // seen
+		{key: [4]uint64{0x736c616e676973a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Signals), count: count{}, layout: &layoutOfSignal},                                                    // signals
+		{key: [4]uint64{0x5f6c616e676973aa, 0x7061630000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.Profile{}.SignalCap), least: 0, most: 20},                                                // signal_cap
+		{key: [4]uint64{0x5f6c616e676973ae, 0x6567617373617000}, size: 15, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.SignalPassage), optional: true, layout: &layoutOfSignalPassage},               // signal_passage
+		{key: [4]uint64{0x746867696ca50000}, size: 6, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.Light), optional: true, layout: &layoutOfSourceReliability},                                       // light
+		{key: [4]uint64{0x617265706d6574ab, 0x6572757400000000}, size: 12, shift: 32, kind: slotFloatPointer, offset: unsafe.Offsetof(abi.Profile{}.Temperature), optional: true, least: 1, most: 10},                       // temperature
+		{key: [4]uint64{0x6d697265707865ab, 0x73746e6500000000}, size: 12, shift: 32, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Experiments), optional: true, count: count{}, layout: &layoutOfExperimentTable}, // experiments
+		{key: [4]uint64{0x736573756163a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Causes), optional: true, count: count{}, layout: &layoutOfCause},                                      // causes
+		{key: [4]uint64{0x656d6f6374756fa8, 0x7300000000000000}, size: 9, shift: 56, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.Outcomes), optional: true, layout: &layoutOfOutcomeModel},                     // outcomes
 	},
 }
 

@@ -466,7 +466,7 @@ func AppendOutcomeModel(dst []byte, v *abi.OutcomeModel) []byte {
 
 // DecodeOutcomeModel reads one OutcomeModel of at most maxBytes strictly.
 func DecodeOutcomeModel(data []byte, maxBytes int) (abi.OutcomeModel, error) {
-	return decodeMessage(data, maxBytes, nil, readOutcomeModel)
+	return decodeMessage(data, maxBytes, &layoutOfOutcomeModel, readOutcomeModel)
 }
 
 var fieldsOfOutcomeModel = []string{"shapes", "patterns"}
@@ -495,7 +495,9 @@ func readOutcomeModel(d *decoder, v *abi.OutcomeModel) {
 			v.Patterns = list(d, count{}, 56, readOutcomePattern)
 		}
 	}
-	d.close(&s)
+	if d.close(&s) { // check: rules
+		v.Rules(&d.problems)
+	}
 }
 
 // AppendRateShape appends the canonical encoding of v, unchecked.
@@ -529,11 +531,11 @@ func readRateShape(d *decoder, v *abi.RateShape) {
 		case 0: // name
 			v.Name = d.text(true)
 		case 1: // passed
-			v.Passed = d.float(0.001, 100000)
+			v.Passed = d.float(0, 100000)
 		case 2: // same
-			v.Same = d.float(0.001, 100000)
+			v.Same = d.float(0, 100000)
 		case 3: // other
-			v.Other = d.float(0.001, 100000)
+			v.Other = d.float(0, 100000)
 		}
 	}
 	d.close(&s)
@@ -546,7 +548,7 @@ func AppendOutcomePattern(dst []byte, v *abi.OutcomePattern) []byte {
 
 // DecodeOutcomePattern reads one OutcomePattern of at most maxBytes strictly.
 func DecodeOutcomePattern(data []byte, maxBytes int) (abi.OutcomePattern, error) {
-	return decodeMessage(data, maxBytes, nil, readOutcomePattern)
+	return decodeMessage(data, maxBytes, &layoutOfOutcomePattern, readOutcomePattern)
 }
 
 var fieldsOfOutcomePattern = []string{"name", "labels", "rates", "not_built", "no_test", "changed", "new"}
@@ -586,16 +588,18 @@ func readOutcomePattern(d *decoder, v *abi.OutcomePattern) {
 		case 2: // rates
 			v.Rates = list(d, count{}, 8, readOutcomeRate)
 		case 3: // not_built
-			v.NotBuilt = d.float(0, 0.999)
+			v.NotBuilt = d.float(0, 1)
 		case 4: // no_test
-			v.NoTest = d.float(0, 0.999)
+			v.NoTest = d.float(0, 1)
 		case 5: // changed
-			v.Changed = d.float(0, 0.999)
+			v.Changed = d.float(0, 1)
 		case 6: // new
-			v.New = d.float(0, 0.999)
+			v.New = d.float(0, 1)
 		}
 	}
-	d.close(&s)
+	if d.close(&s) { // check: rules
+		v.Rules(&d.problems)
+	}
 }
 
 // AppendOutcomeRate appends the canonical encoding of v, unchecked.
@@ -605,13 +609,16 @@ func AppendOutcomeRate(dst []byte, v *abi.OutcomeRate) []byte {
 
 // DecodeOutcomeRate reads one OutcomeRate of at most maxBytes strictly.
 func DecodeOutcomeRate(data []byte, maxBytes int) (abi.OutcomeRate, error) {
-	return decodeMessage(data, maxBytes, nil, readOutcomeRate)
+	return decodeMessage(data, maxBytes, &layoutOfOutcomeRate, readOutcomeRate)
 }
 
-var fieldsOfOutcomeRate = []string{"product", "tests", "environment", "order", "shape", "above"}
+var fieldsOfOutcomeRate = []string{"name", "product", "tests", "environment", "order", "shape", "above"}
 
 func writeOutcomeRate(e *encoder, v *abi.OutcomeRate) {
 	n := 1
+	if v.Name != "" {
+		n++
+	}
 	if v.Product != "" {
 		n++
 	}
@@ -624,10 +631,14 @@ func writeOutcomeRate(e *encoder, v *abi.OutcomeRate) {
 	if v.Order != "" {
 		n++
 	}
-	if v.Above != nil {
+	if v.Above != "" {
 		n++
 	}
 	e.mapLen(n)
+	if v.Name != "" {
+		e.text("name")
+		e.text(v.Name)
+	}
 	if v.Product != "" {
 		e.text("product")
 		e.text(string(v.Product))
@@ -646,29 +657,30 @@ func writeOutcomeRate(e *encoder, v *abi.OutcomeRate) {
 	}
 	e.text("shape")
 	e.text(v.Shape)
-	if v.Above != nil {
+	if v.Above != "" {
 		e.text("above")
-		e.integer(int64(*v.Above))
+		e.text(v.Above)
 	}
 }
 
 func readOutcomeRate(d *decoder, v *abi.OutcomeRate) {
-	s := d.open(fieldsOfOutcomeRate, 0b10000)
+	s := d.open(fieldsOfOutcomeRate, 0b100000)
 	for d.next(&s) {
 		switch s.field {
-		case 0: // product
+		case 0: // name
+			v.Name = d.text(false)
+		case 1: // product
 			v.Product = abi.TreeRevision(d.enum(valuesOfTreeRevision, true))
-		case 1: // tests
+		case 2: // tests
 			v.Tests = abi.TreeRevision(d.enum(valuesOfTreeRevision, true))
-		case 2: // environment
+		case 3: // environment
 			v.Environment = abi.RunEnvironment(d.enum(valuesOfRunEnvironment, true))
-		case 3: // order
+		case 4: // order
 			v.Order = abi.RunOrder(d.enum(valuesOfRunOrder, true))
-		case 4: // shape
+		case 5: // shape
 			v.Shape = d.text(true)
-		case 5: // above
-			v.Above = new(int)
-			*v.Above = int(d.integer(0, 100))
+		case 6: // above
+			v.Above = d.text(false)
 		}
 	}
 	d.close(&s)
@@ -681,7 +693,7 @@ func AppendProfile(dst []byte, v *abi.Profile) []byte {
 
 // DecodeProfile reads one Profile of at most maxBytes strictly.
 func DecodeProfile(data []byte, maxBytes int) (abi.Profile, error) {
-	return decodeMessage(data, maxBytes, nil, readProfile)
+	return decodeMessage(data, maxBytes, &layoutOfProfile, readProfile)
 }
 
 var fieldsOfProfile = []string{"name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes", "outcomes"}

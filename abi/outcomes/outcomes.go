@@ -47,11 +47,16 @@ type Belief struct {
 	shares [][]float64
 }
 
+// leastShape keeps a distribution proper.
+const leastShape = 0.001
+
 // New prepares a model for the labels of a case. A label that no pattern names comes true by each of them alike.
 func New(labels []string, m *abi.OutcomeModel) *Belief {
 	b := &Belief{model: m, shapes: map[string]*abi.RateShape{}, shares: make([][]float64, len(labels))}
 	for i := range m.Shapes {
-		b.shapes[m.Shapes[i].Name] = &m.Shapes[i]
+		s := m.Shapes[i]
+		s.Passed, s.Same, s.Other = max(s.Passed, leastShape), max(s.Same, leastShape), max(s.Other, leastShape)
+		b.shapes[s.Name] = &s
 	}
 	for j, label := range labels {
 		share, sum := make([]float64, len(m.Patterns)), 0.0
@@ -181,9 +186,9 @@ func (b *Belief) pattern(p *abi.OutcomePattern, results []abi.ExperimentResult) 
 			continue
 		}
 		total += logMarginal(shape, s)
-		if above := p.Rates[at].Above; above != nil && *above < len(p.Rates) && b.shapes[p.Rates[*above].Shape] != nil {
-			other := b.shapes[p.Rates[*above].Shape]
-			total += math.Log(max(exceeds(failing(shape, s), failing(other, sums[*above])), least)) -
+		if lower := below(p, at); lower >= 0 && b.shapes[p.Rates[lower].Shape] != nil {
+			other := b.shapes[p.Rates[lower].Shape]
+			total += math.Log(max(exceeds(failing(shape, s), failing(other, sums[lower])), least)) -
 				math.Log(max(exceeds(failing(shape, runs{}), failing(other, runs{})), least))
 		}
 	}
@@ -191,6 +196,15 @@ func (b *Belief) pattern(p *abi.OutcomePattern, results []abi.ExperimentResult) 
 		total += math.Log(max(missingProbability(p, missing), least))
 	}
 	return total + math.Log(max(testProbability(p, test), least))
+}
+
+// below is the place of the rate that one of a pattern is above; -1 for none.
+func below(p *abi.OutcomePattern, at int) int {
+	name := p.Rates[at].Above
+	if name == "" {
+		return -1
+	}
+	return slices.IndexFunc(p.Rates, func(r abi.OutcomeRate) bool { return r.Name == name })
 }
 
 func has(rate *abi.OutcomeRate, e *abi.Experiment) bool {

@@ -13,10 +13,10 @@ var labels = []string{"caused", "preexisting", "flaky", "environment"}
 
 // small is a model with few patterns, of which a brute force can compute everything.
 func small() *abi.OutcomeModel {
-	head, base, first := abi.OutcomeRate{Product: abi.Head}, abi.OutcomeRate{Product: abi.Green}, 1
+	head, base := abi.OutcomeRate{Product: abi.Head}, abi.OutcomeRate{Name: "base", Product: abi.Green}
 	with := func(rate abi.OutcomeRate, shape string) abi.OutcomeRate { rate.Shape = shape; return rate }
 	above := with(head, "flaky")
-	above.Above = &first
+	above.Above = "base"
 	weight := func(label string, w float64) []abi.LabelWeight { return []abi.LabelWeight{{Label: label, Weight: w}} }
 	return &abi.OutcomeModel{
 		Shapes: []abi.RateShape{{Name: "passes", Passed: 20, Same: 0.3, Other: 0.3}, {Name: "fails", Passed: 0.3, Same: 20, Other: 1}, {Name: "flaky", Passed: 2, Same: 1.5, Other: 0.5}},
@@ -70,7 +70,7 @@ func byForce(rng *rand.Rand, m *abi.OutcomeModel, p *abi.OutcomePattern, results
 			at := slices.IndexFunc(m.Shapes, func(s abi.RateShape) bool { return s.Name == p.Rates[j].Shape })
 			rates[j] = rate(rng, &m.Shapes[at])
 		}
-		if p.Rates[0].Above != nil && rates[0][0] >= rates[1][0] {
+		if p.Rates[0].Above != "" && rates[0][0] >= rates[1][0] {
 			continue
 		}
 		counted++

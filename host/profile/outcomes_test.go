@@ -21,7 +21,7 @@ outcomes:
   patterns:
     - name: broken
       labels: [{label: a, weight: 1}]
-      rates: [{product: head, shape: fails}, {shape: passes, above: 1}, {shape: fails, above: 7}]
+      rates: [{name: head, product: head, shape: fails}, {name: x, shape: passes, above: x}, {shape: fails, above: none}]
       not_built: 0.6
       no_test: 0.5
       changed: 0.9
@@ -32,8 +32,8 @@ outcomes:
 		"p.yaml: outcomes.patterns[0]: not_built and no_test add up to 1.1, ",
 		"p.yaml: outcomes.patterns[0]: changed and new add up to 1, ",
 		`p.yaml: outcomes.patterns[0].rates[1].shape: there is no shape "passes"`,
-		"p.yaml: outcomes.patterns[0].rates[1].above: 1 is no other rate of the pattern",
-		"p.yaml: outcomes.patterns[0].rates[2].above: 7 is no other rate of the pattern",
+		`p.yaml: outcomes.patterns[0].rates[1].above: "x" is no other rate of the pattern`,
+		`p.yaml: outcomes.patterns[0].rates[2].above: "none" is no other rate of the pattern`,
 	}
 	if err == nil || strings.Count(err.Error(), "\n")+1 != len(want) {
 		t.Fatalf("got %v", err)
@@ -43,9 +43,9 @@ outcomes:
 			t.Errorf("the error lacks %q:\n%v", part, err)
 		}
 	}
-	sound := strings.NewReplacer("0.6", "0.1", "0.5", "0.1", "0.9", "0.1", "passes, above: 1", "fails, above: 0", "above: 7", "above: 0").Replace(text)
+	sound := strings.NewReplacer("0.6", "0.1", "0.5", "0.1", "0.9", "0.1", "passes, above: x", "fails, above: head", "above: none", "above: head").Replace(text)
 	p, err := profile.Parse("p.yaml", []byte(sound))
-	if err != nil || len(p.Outcomes.Patterns) != 1 || *p.Outcomes.Patterns[0].Rates[1].Above != 0 {
+	if err != nil || len(p.Outcomes.Patterns) != 1 || p.Outcomes.Patterns[0].Rates[1].Above != "head" {
 		t.Errorf("a sound model: %v", err)
 	}
 }

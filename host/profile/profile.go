@@ -65,8 +65,8 @@ func outcomeFaults(file string, m *abi.OutcomeModel) (faults []error) {
 			if !slices.ContainsFunc(m.Shapes, func(s abi.RateShape) bool { return s.Name == r.Shape }) {
 				add("[%d].rates[%d].shape: there is no shape %q", i, j, r.Shape)
 			}
-			if r.Above != nil && (*r.Above >= len(p.Rates) || *r.Above == j) {
-				add("[%d].rates[%d].above: %d is no other rate of the pattern", i, j, *r.Above)
+			if r.Above != "" && (r.Above == r.Name || !slices.ContainsFunc(p.Rates, func(o abi.OutcomeRate) bool { return o.Name == r.Above })) {
+				add("[%d].rates[%d].above: %q is no other rate of the pattern", i, j, r.Above)
 			}
 		}
 	}

@@ -492,7 +492,7 @@ typedef struct { sc_cause *at; size_t count; } sc_cause_list;
 extern const sc_type sc_cause_type;
 
 /// `rate_shape` is a distribution of rates: the parameters of a Dirichlet distribution over runs that pass, that fail as the case did, and
-/// that fail otherwise.
+/// that fail otherwise. Parameters below 0.001 count as that.
 typedef struct sc_rate_shape {
   sc_text name;
   double passed;
@@ -504,13 +504,15 @@ extern const sc_type sc_rate_shape_type;
 
 /// `outcome_rate` is a rate that cells have in common. A field that is absent has any.
 typedef struct sc_outcome_rate {
+  /// `name` is for Above.
+  sc_text name;
   sc_tree_revision product;
   sc_tree_revision tests;
   sc_run_environment environment;
   sc_run_order order;
   sc_text shape;
-  /// `above` names a rate, by its place from 0, that this one is above; absent for none.
-  int64_t *above; /* or NULL */
+  /// `above` is the Name of another rate of the pattern that this one is above; absent for none.
+  sc_text above;
 } sc_outcome_rate;
 typedef struct { sc_outcome_rate *at; size_t count; } sc_outcome_rate_list;
 extern const sc_type sc_outcome_rate_type;

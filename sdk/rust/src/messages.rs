@@ -1553,7 +1553,7 @@ impl Message for Cause {
 }
 
 /// `rate_shape` is a distribution of rates: the parameters of a Dirichlet distribution over runs that pass, that fail as the case did, and
-/// that fail otherwise.
+/// that fail otherwise. Parameters below 0.001 count as that.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RateShape {
     pub name: String,
@@ -1569,9 +1569,9 @@ impl Message for RateShape {
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
             0 => self.name = r.text(true)?,
-            1 => self.passed = r.float(0.001, 100000.0)?,
-            2 => self.same = r.float(0.001, 100000.0)?,
-            _ => self.other = r.float(0.001, 100000.0)?,
+            1 => self.passed = r.float(0.0, 100000.0)?,
+            2 => self.same = r.float(0.0, 100000.0)?,
+            _ => self.other = r.float(0.0, 100000.0)?,
         }
         Ok(())
     }
@@ -1592,33 +1592,40 @@ impl Message for RateShape {
 /// `outcome_rate` is a rate that cells have in common. A field that is absent has any.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutcomeRate {
+    /// `name` is for Above.
+    pub name: String,
     pub product: Option<TreeRevision>,
     pub tests: Option<TreeRevision>,
     pub environment: Option<RunEnvironment>,
     pub order: Option<RunOrder>,
     pub shape: String,
-    /// `above` names a rate, by its place from 0, that this one is above; absent for none.
-    pub above: Option<i64>,
+    /// `above` is the Name of another rate of the pattern that this one is above; absent for none.
+    pub above: String,
 }
 
 impl Message for OutcomeRate {
-    const FIELDS: &'static [&'static str] = &["product", "tests", "environment", "order", "shape", "above"];
-    const REQUIRED: u64 = 0x10;
+    const FIELDS: &'static [&'static str] = &["name", "product", "tests", "environment", "order", "shape", "above"];
+    const REQUIRED: u64 = 0x20;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
-            0 => self.product = r.optional_name()?,
-            1 => self.tests = r.optional_name()?,
-            2 => self.environment = r.optional_name()?,
-            3 => self.order = r.optional_name()?,
-            4 => self.shape = r.text(true)?,
-            _ => self.above = Some(r.integer(0, 100)?),
+            0 => self.name = r.text(false)?,
+            1 => self.product = r.optional_name()?,
+            2 => self.tests = r.optional_name()?,
+            3 => self.environment = r.optional_name()?,
+            4 => self.order = r.optional_name()?,
+            5 => self.shape = r.text(true)?,
+            _ => self.above = r.text(false)?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(1 + self.product.is_some() as usize + self.tests.is_some() as usize + self.environment.is_some() as usize + self.order.is_some() as usize + self.above.is_some() as usize);
+        w.map(1 + !self.name.is_empty() as usize + self.product.is_some() as usize + self.tests.is_some() as usize + self.environment.is_some() as usize + self.order.is_some() as usize + !self.above.is_empty() as usize);
+        if !self.name.is_empty() {
+            w.text("name");
+            w.text(&self.name);
+        }
         if let Some(v) = &self.product {
             w.text("product");
             w.text(v.as_str());
@@ -1637,9 +1644,9 @@ impl Message for OutcomeRate {
         }
         w.text("shape");
         w.text(&self.shape);
-        if let Some(v) = &self.above {
+        if !self.above.is_empty() {
             w.text("above");
-            w.integer(*v);
+            w.text(&self.above);
         }
     }
 }
@@ -1669,10 +1676,10 @@ impl Message for OutcomePattern {
             0 => self.name = r.text(true)?,
             1 => self.labels = r.list(Count::ANY, |r| r.message())?,
             2 => self.rates = r.list(Count::ANY, |r| r.message())?,
-            3 => self.not_built = r.float(0.0, 0.999)?,
-            4 => self.no_test = r.float(0.0, 0.999)?,
-            5 => self.changed = r.float(0.0, 0.999)?,
-            _ => self.new = r.float(0.0, 0.999)?,
+            3 => self.not_built = r.float(0.0, 1.0)?,
+            4 => self.no_test = r.float(0.0, 1.0)?,
+            5 => self.changed = r.float(0.0, 1.0)?,
+            _ => self.new = r.float(0.0, 1.0)?,
         }
         Ok(())
     }

@@ -783,7 +783,7 @@ export class Cause extends Message {
 const RateShapeFields: StaticArray<string> = ["name", "passed", "same", "other"];
 
 // `rate_shape` is a distribution of rates: the parameters of a Dirichlet distribution over runs that pass, that fail as the case did, and
-// that fail otherwise.
+// that fail otherwise. Parameters below 0.001 count as that.
 export class RateShape extends Message {
   name: string = "";
   passed: f64 = 0;
@@ -795,9 +795,9 @@ export class RateShape extends Message {
   readField(r: Reader, field: i32): void {
     switch (field) {
       case 0: this.name = r.text(true); break;
-      case 1: this.passed = r.float(0.001, 100000); break;
-      case 2: this.same = r.float(0.001, 100000); break;
-      case 3: this.other = r.float(0.001, 100000); break;
+      case 1: this.passed = r.float(0, 100000); break;
+      case 2: this.same = r.float(0, 100000); break;
+      case 3: this.other = r.float(0, 100000); break;
     }
   }
   write(w: Writer): void {
@@ -809,39 +809,42 @@ export class RateShape extends Message {
   }
 }
 
-const OutcomeRateFields: StaticArray<string> = ["product", "tests", "environment", "order", "shape", "above"];
+const OutcomeRateFields: StaticArray<string> = ["name", "product", "tests", "environment", "order", "shape", "above"];
 
 // `outcome_rate` is a rate that cells have in common. A field that is absent has any.
 export class OutcomeRate extends Message {
+  // `name` is for Above.
+  name: string = "";
   product: string = "";
   tests: string = "";
   environment: string = "";
   order: string = "";
   shape: string = "";
-  // `above` names a rate, by its place from 0, that this one is above; absent for none.
-  hasAbove: bool = false;
-  above: i64 = 0;
+  // `above` is the Name of another rate of the pattern that this one is above; absent for none.
+  above: string = "";
 
   keys(): StaticArray<string> { return OutcomeRateFields; }
-  required(): u64 { return 0x10; }
+  required(): u64 { return 0x20; }
   readField(r: Reader, field: i32): void {
     switch (field) {
-      case 0: this.product = r.name(TreeRevision.VALUES, true); break;
-      case 1: this.tests = r.name(TreeRevision.VALUES, true); break;
-      case 2: this.environment = r.name(RunEnvironment.VALUES, true); break;
-      case 3: this.order = r.name(RunOrder.VALUES, true); break;
-      case 4: this.shape = r.text(true); break;
-      case 5: this.hasAbove = true; this.above = r.integer(0, 100); break;
+      case 0: this.name = r.text(false); break;
+      case 1: this.product = r.name(TreeRevision.VALUES, true); break;
+      case 2: this.tests = r.name(TreeRevision.VALUES, true); break;
+      case 3: this.environment = r.name(RunEnvironment.VALUES, true); break;
+      case 4: this.order = r.name(RunOrder.VALUES, true); break;
+      case 5: this.shape = r.text(true); break;
+      case 6: this.above = r.text(false); break;
     }
   }
   write(w: Writer): void {
-    w.map(1 + i32(this.product.length > 0) + i32(this.tests.length > 0) + i32(this.environment.length > 0) + i32(this.order.length > 0) + i32(this.hasAbove));
+    w.map(1 + i32(this.name.length > 0) + i32(this.product.length > 0) + i32(this.tests.length > 0) + i32(this.environment.length > 0) + i32(this.order.length > 0) + i32(this.above.length > 0));
+    if (this.name.length > 0) { w.text("name"); w.text(this.name); }
     if (this.product.length > 0) { w.text("product"); w.text(this.product); }
     if (this.tests.length > 0) { w.text("tests"); w.text(this.tests); }
     if (this.environment.length > 0) { w.text("environment"); w.text(this.environment); }
     if (this.order.length > 0) { w.text("order"); w.text(this.order); }
     w.text("shape"); w.text(this.shape);
-    if (this.hasAbove) { w.text("above"); w.integer(this.above); }
+    if (this.above.length > 0) { w.text("above"); w.text(this.above); }
   }
 }
 
@@ -868,10 +871,10 @@ export class OutcomePattern extends Message {
       case 0: this.name = r.text(true); break;
       case 1: this.labels = r.messages<LabelWeight>(0, u32.MAX_VALUE); break;
       case 2: this.rates = r.messages<OutcomeRate>(0, u32.MAX_VALUE); break;
-      case 3: this.notBuilt = r.float(0, 0.999); break;
-      case 4: this.noTest = r.float(0, 0.999); break;
-      case 5: this.changed = r.float(0, 0.999); break;
-      case 6: this.new = r.float(0, 0.999); break;
+      case 3: this.notBuilt = r.float(0, 1); break;
+      case 4: this.noTest = r.float(0, 1); break;
+      case 5: this.changed = r.float(0, 1); break;
+      case 6: this.new = r.float(0, 1); break;
     }
   }
   write(w: Writer): void {
