@@ -16,6 +16,8 @@ const (
 	sureRate, triedRate = 95, 10
 	// measured is how often the test runs for that.
 	measured = 40
+	// mostRare is how often a rare flake fails at most.
+	mostRare = 0.3
 	// mostRuns is the most that a test runs in a cell.
 	mostRuns = 500
 )
@@ -51,7 +53,11 @@ func (m *Miner) plantChance(ctx context.Context, p *pair) error {
 	return nil
 }
 
+// chanceAt sets luck and percentage, by a random number where the order of a map is too coarse.
 func chanceAt(p history.Plant, luck mutate.Luck, percent int) history.Plant {
+	if luck == mutate.ByMap && percent < 9 {
+		luck = mutate.ByNumber
+	}
 	p.Seed = uint64(100*int(luck) + percent)
 	return p
 }
@@ -99,10 +105,13 @@ func (m *Miner) chanceOf(ctx context.Context, p *pair, w Wanted, plant history.P
 	case rare:
 		base = with(p.base, plantedHead)
 	}
-	// The failing run is the first of those that failed.
-	failed, report, err := m.measure(ctx, &head, f, int(6/headRate), 1)
+	n := max(measured, int(6/headRate))
+	failed, report, err := m.measure(ctx, &head, f, n, n)
 	if err != nil || failed == 0 {
 		return false, err
+	}
+	if headRate = float64(failed) / float64(n); w == rare && headRate > mostRare {
+		return false, nil
 	}
 	f.report = *report
 	least := map[Wanted]float64{withChance: 20, worse: 25, rare: 6}[w]

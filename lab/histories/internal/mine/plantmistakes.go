@@ -8,8 +8,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 )
 
-// mostMistakes is how many are planted on one change.
-const mostMistakes = 10
+// mostMistakes is how many are planted on one change, and mostOfTable how many where a test has very many rows.
+const (
+	mostMistakes = 10
+	mostOfTable  = 25
+)
 
 // plantMistakes plants mistakes in the product: one that both trees have while the change touches the files that the failure names, two
 // that fail a test in two ways, and one that fails a few of many rows.
@@ -24,7 +27,11 @@ func (m *Miner) plantMistakes(ctx context.Context, p *pair) error {
 	}
 	before := map[string][]planted{}
 	kept := map[Wanted]bool{} // a change has one of each: cases shall differ
-	for _, plant := range list[:min(mostMistakes, len(list))] {
+	most := mostMistakes
+	if m.lacks(fewRows) && slices.ContainsFunc(sortedKeys(p.behind.passed), func(test string) bool { return manyRows(p.behind, test) }) {
+		most = mostOfTable
+	}
+	for _, plant := range list[:min(most, len(list))] {
 		head := with(p.head, plant)
 		failures, o, err := m.fails(ctx, p, &head)
 		if err != nil {

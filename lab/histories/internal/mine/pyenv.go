@@ -27,8 +27,8 @@ var (
 // installTime is how long it may take to install what a tree needs.
 const installTime = 8 * time.Minute
 
-// firstEra is the oldest date of dependencies: older ones do not run on the Python of today.
-var firstEra = time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC)
+// firstEra is the oldest date of dependencies: many older ones have no wheels for Python 3.11, or do not run on it.
+var firstEra = time.Date(2023, 7, 1, 0, 0, 0, 0, time.UTC)
 
 // pyEnvironments has a virtual environment for each half of a year. What a tree needs is installed there as it was at the end of the
 // half, and the project itself is not: a path file leads to the folder of the checkout, where each run sees its own tree.

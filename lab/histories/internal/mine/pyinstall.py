@@ -35,7 +35,7 @@ PLUGINS = {
 
 tree, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 wanted = {}
-extras = ()
+extras, declared = [], []
 
 
 def first(lists, has):
@@ -62,8 +62,17 @@ def read(file):
         if m := re.match(r"\s*(?:-r|--requirement)[ =]*(\S+)", line):
             if (other := file.parent / m[1]).is_file() and other != file:
                 read(other)
+        elif m := re.match(r"\s*(?:(?:-e|--editable)[ =]*)?\.\[([\w, -]+)\]", line):
+            own(re.findall(r"[\w-]+", m[1]))
         else:
             want(line)
+
+
+def own(names):
+    """Want what the project declares, with some of its extras."""
+    extras.extend(names)
+    for line in declared:
+        want(line)
 
 
 def group(groups, name):
@@ -81,11 +90,8 @@ def metadata():
         env.install(project.get_requires_for_build("wheel"))
         folder = pathlib.Path(project.metadata_path(out))
     lines = (folder / "METADATA").read_text(errors="replace").split("\n\n")[0].splitlines()
-    global extras
-    extras = first(NAMES, lambda name: f"Provides-Extra: {name}" in lines)
-    for line in lines:
-        if line.startswith("Requires-Dist: "):
-            want(line.removeprefix("Requires-Dist: "))
+    declared.extend(line.removeprefix("Requires-Dist: ") for line in lines if line.startswith("Requires-Dist: "))
+    own(first(NAMES, lambda name: f"Provides-Extra: {name}" in lines))
 
 
 try:

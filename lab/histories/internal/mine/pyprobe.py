@@ -11,7 +11,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_sessionfinish(session):
     if out := os.environ.get("HISTORIES_LOADED"):
-        with open(out, "w") as f:
-            for name, module in sorted(sys.modules.items()):
+        with open(out, "a") as f:
+            for name, module in sorted(sys.modules.items()):  # of this process: there may be workers
                 if getattr(module, "__name__", "") == name:  # others are further names of it
                     f.write(f"{name}\t{getattr(module, '__file__', None) or ''}\n")
