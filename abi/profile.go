@@ -102,8 +102,8 @@ type ExperimentTable struct {
 	Outcomes []OutcomeLikelihood `abi:"outcomes"`
 }
 
-// OutcomeModel says what the runs of a failing test look like under each way in which a label comes true. See the package outcomes for what
-// they are worth.
+// OutcomeModel says what the runs of a failing test look like under each way in which a label comes true. Package odds says what they
+// are worth.
 type OutcomeModel struct {
 	Shapes   []RateShape      `abi:"shapes"`
 	Patterns []OutcomePattern `abi:"patterns"`

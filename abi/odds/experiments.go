@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/outcomes"
 )
 
 // ExperimentTable finds what a profile knows of an experiment; nil where it knows nothing.
@@ -41,10 +40,12 @@ func Tells(p *abi.Profile, e *abi.Experiment) bool {
 // A failure that comes back on head tells labels apart only where one of them does not expect it: see [causeList.expecting]. Which other
 // results count is up to [counting].
 //
-// A profile with an outcome model has the package outcomes say all that.
+// A profile with an outcome model ([abi.OutcomeModel]) has that say it all.
 func AddExperiments(to []float64, labels []string, p *abi.Profile, results []abi.ExperimentResult) {
 	if p != nil && p.Outcomes != nil {
-		outcomes.Add(to, labels, p.Outcomes, results)
+		for j, nats := range newBelief(labels, p.Outcomes).told(results) {
+			to[j] += nats
+		}
 		return
 	}
 	causes := causesOf(labels, p, testOf(results))
@@ -258,7 +259,7 @@ func (l causeList) likelihoods(given []abi.LabelWeight) []float64 {
 // where it tells nothing, or does not count beside the others.
 func Objections(labels []string, p *abi.Profile, results []abi.ExperimentResult, i int) []float64 {
 	if p != nil && p.Outcomes != nil {
-		return outcomes.Share(labels, p.Outcomes, results, i)
+		return resultShare(labels, p.Outcomes, results, i)
 	}
 	if !counting(results, false)(&results[i]) {
 		return nil

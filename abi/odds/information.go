@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/outcomes"
 )
 
 // Forecast foretells what experiments would do to the probabilities of the labels.
@@ -20,8 +19,8 @@ type Forecast struct {
 	doubt   float64
 	test    abi.TestChange
 	causes  causeList
-	nats    []float64        // of the results, by cause
-	belief  *outcomes.Belief // in place of causes, if the profile has an outcome model
+	nats    []float64 // of the results, by cause
+	belief  *belief   // in place of causes, if the profile has an outcome model
 }
 
 // NewForecast is for a case with these results, and nats by label of all else that is known; doubt is as in [Probabilities]. The
@@ -29,8 +28,8 @@ type Forecast struct {
 func NewForecast(labels []string, rest []float64, doubt float64, p *abi.Profile, results []abi.ExperimentResult) *Forecast {
 	f := &Forecast{labels: labels, profile: p, results: results, rest: rest, doubt: doubt, test: testOf(results)}
 	if p != nil && p.Outcomes != nil {
-		f.belief = outcomes.New(labels, p.Outcomes)
-		f.Now = f.weighed(f.belief.Nats(results))
+		f.belief = newBelief(labels, p.Outcomes)
+		f.Now = f.weighed(f.belief.told(results))
 		return f
 	}
 	f.causes = causesOf(labels, p, f.test)
@@ -83,8 +82,8 @@ type Prospect struct {
 func (f *Forecast) Of(e *abi.Experiment) []Prospect {
 	if f.belief != nil {
 		var list []Prospect
-		for _, p := range f.belief.Ahead(f.results, e) {
-			list = append(list, Prospect{Given: p.Given, After: f.weighed(p.Nats)})
+		for _, p := range f.belief.ahead(f.results, e) {
+			list = append(list, Prospect{Given: p.given, After: f.weighed(p.told)})
 		}
 		return list
 	}

@@ -534,8 +534,8 @@ typedef struct sc_outcome_pattern {
 typedef struct { sc_outcome_pattern *at; size_t count; } sc_outcome_pattern_list;
 extern const sc_type sc_outcome_pattern_type;
 
-/// `outcome_model` says what the runs of a failing test look like under each way in which a label comes true. See the package outcomes for what
-/// they are worth.
+/// `outcome_model` says what the runs of a failing test look like under each way in which a label comes true. Package odds says what they
+/// are worth.
 typedef struct sc_outcome_model {
   sc_rate_shape_list shapes;
   sc_outcome_pattern_list patterns;

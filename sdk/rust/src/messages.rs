@@ -1703,8 +1703,8 @@ impl Message for OutcomePattern {
     }
 }
 
-/// `outcome_model` says what the runs of a failing test look like under each way in which a label comes true. See the package outcomes for what
-/// they are worth.
+/// `outcome_model` says what the runs of a failing test look like under each way in which a label comes true. Package odds says what they
+/// are worth.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutcomeModel {
     pub shapes: Vec<RateShape>,

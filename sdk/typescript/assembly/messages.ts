@@ -891,8 +891,8 @@ export class OutcomePattern extends Message {
 
 const OutcomeModelFields: StaticArray<string> = ["shapes", "patterns"];
 
-// `outcome_model` says what the runs of a failing test look like under each way in which a label comes true. See the package outcomes for what
-// they are worth.
+// `outcome_model` says what the runs of a failing test look like under each way in which a label comes true. Package odds says what they
+// are worth.
 export class OutcomeModel extends Message {
   shapes: RateShape[] = [];
   patterns: OutcomePattern[] = [];

@@ -1,10 +1,4 @@
-// Package outcomes says what the runs of a failing test tell of the labels, by an [abi.OutcomeModel].
-//
-// Under a pattern, all runs of the cells of one rate (a cell is a tree in an environment and an order) are drawn with one probability to
-// pass, to fail as the case did, and to fail otherwise. That probability is drawn from the shape of the rate, and a set of runs
-// has the exact probability of a Dirichlet-multinomial distribution. Rates are independent of each other, but for one that has to lie above
-// another. A label is as probable as its patterns. All functions are pure and give the same figures everywhere.
-package outcomes
+package odds
 
 import (
 	"math"
@@ -13,22 +7,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// Add adds what results tell of the labels, in nats. Of several results of one cell, that with most runs counts: experiments are asked
-// for in steps, and a longer one has the runs of those before it.
-func Add(to []float64, labels []string, m *abi.OutcomeModel, results []abi.ExperimentResult) {
-	for j, nats := range New(labels, m).Nats(results) {
-		to[j] += nats
-	}
-}
-
-// Share is by how many nats the i-th result speaks against each label beside all others, 0 for the label that it fits best; nil where it
+// resultShare is by how many nats the i-th result speaks against each label beside all others, 0 for the label that it fits best; nil where it
 // tells nothing, or was not run.
-func Share(labels []string, m *abi.OutcomeModel, results []abi.ExperimentResult, i int) []float64 {
+func resultShare(labels []string, m *abi.OutcomeModel, results []abi.ExperimentResult, i int) []float64 {
 	if results[i].Outcome == abi.OutcomeNotRun {
 		return nil
 	}
-	b := New(labels, m)
-	with, without := b.Nats(results), b.Nats(slices.Delete(slices.Clone(results), i, i+1))
+	b := newBelief(labels, m)
+	with, without := b.told(results), b.told(slices.Delete(slices.Clone(results), i, i+1))
 	for j := range with {
 		with[j] -= without[j]
 	}
@@ -39,8 +25,14 @@ func Share(labels []string, m *abi.OutcomeModel, results []abi.ExperimentResult,
 	return with
 }
 
-// Belief weighs results by a model. It holds nothing of a case.
-type Belief struct {
+// belief weighs results by an outcome model. It holds nothing of a case.
+//
+// Under a pattern, all runs of the cells of one rate (a cell is a tree in an environment and an order) are drawn with one probability to
+// pass, to fail as the case did, and to fail otherwise. That probability is drawn from the shape of the rate, and a set of runs
+// has the exact probability of a Dirichlet-multinomial distribution. Rates are independent of each other, but for one that has to lie above
+// another. A label is as probable as its patterns. Of several results of one cell, that with most runs counts: experiments are asked for in
+// steps, and a longer one has the runs of those before it.
+type belief struct {
 	model  *abi.OutcomeModel
 	shapes map[string]*abi.RateShape
 	// shares are the logarithms of P(pattern | label), by label and pattern.
@@ -50,9 +42,9 @@ type Belief struct {
 // leastShape keeps a distribution proper.
 const leastShape = 0.001
 
-// New prepares a model for the labels of a case. A label that no pattern names comes true by each of them alike.
-func New(labels []string, m *abi.OutcomeModel) *Belief {
-	b := &Belief{model: m, shapes: map[string]*abi.RateShape{}, shares: make([][]float64, len(labels))}
+// newBelief prepares a model for the labels of a case. A label that no pattern names comes true by each of them alike.
+func newBelief(labels []string, m *abi.OutcomeModel) *belief {
+	b := &belief{model: m, shapes: map[string]*abi.RateShape{}, shares: make([][]float64, len(labels))}
 	for i := range m.Shapes {
 		s := m.Shapes[i]
 		s.Passed, s.Same, s.Other = max(s.Passed, leastShape), max(s.Same, leastShape), max(s.Other, leastShape)
@@ -80,13 +72,13 @@ func New(labels []string, m *abi.OutcomeModel) *Belief {
 	return b
 }
 
-// Nats are the logarithms of the probability of the results under each label.
-func (b *Belief) Nats(results []abi.ExperimentResult) []float64 {
+// told are the logarithms of the probability of the results under each label.
+func (b *belief) told(results []abi.ExperimentResult) []float64 {
 	return b.labels(b.patterns(results))
 }
 
 // labels gives the labels what their patterns have together.
-func (b *Belief) labels(patterns []float64) []float64 {
+func (b *belief) labels(patterns []float64) []float64 {
 	out := make([]float64, len(b.shares))
 	for j, share := range b.shares {
 		terms := make([]float64, len(share))
@@ -98,8 +90,8 @@ func (b *Belief) labels(patterns []float64) []float64 {
 	return out
 }
 
-// Patterns are the probabilities of the patterns of the model after results, where the labels have these probabilities without them.
-func (b *Belief) Patterns(prior []float64, results []abi.ExperimentResult) []float64 {
+// probable are the probabilities of the patterns of the model after results, where the labels have these probabilities without them.
+func (b *belief) probable(prior []float64, results []abi.ExperimentResult) []float64 {
 	patterns := b.patterns(results)
 	out, most := make([]float64, len(patterns)), math.Inf(-1)
 	for i := range out {
@@ -122,7 +114,7 @@ func (b *Belief) Patterns(prior []float64, results []abi.ExperimentResult) []flo
 }
 
 // patterns are the logarithms of the probability of the results under each pattern.
-func (b *Belief) patterns(results []abi.ExperimentResult) []float64 {
+func (b *belief) patterns(results []abi.ExperimentResult) []float64 {
 	results = longest(results)
 	out := make([]float64, len(b.model.Patterns))
 	for i := range out {
@@ -157,10 +149,10 @@ func sameCell(a, b *abi.Experiment) bool {
 // runs are those of all cells of one rate.
 type runs struct{ passed, same, other int }
 
-// least is the smallest probability of anything that a model says can't be.
-const least = 1e-6
+// unlikely is the probability of what a model says can't be.
+const unlikely = 1e-6
 
-func (b *Belief) pattern(p *abi.OutcomePattern, results []abi.ExperimentResult) float64 {
+func (b *belief) pattern(p *abi.OutcomePattern, results []abi.ExperimentResult) float64 {
 	sums := make([]runs, len(p.Rates))
 	var missing abi.ExperimentOutcome
 	based, test := false, abi.TestChange("")
@@ -174,7 +166,7 @@ func (b *Belief) pattern(p *abi.OutcomePattern, results []abi.ExperimentResult) 
 		if base && (r.Outcome == abi.OutcomeNotBuilt || r.Outcome == abi.OutcomeNoTest) {
 			missing = r.Outcome
 		}
-		if at := slices.IndexFunc(p.Rates, func(rate abi.OutcomeRate) bool { return has(&rate, &r.Experiment) }); at >= 0 {
+		if at := slices.IndexFunc(p.Rates, func(rate abi.OutcomeRate) bool { return hasCell(&rate, &r.Experiment) }); at >= 0 {
 			s := &sums[at]
 			s.passed, s.same, s.other = s.passed+r.Passed, s.same+r.Same, s.other+r.Other
 		}
@@ -186,20 +178,20 @@ func (b *Belief) pattern(p *abi.OutcomePattern, results []abi.ExperimentResult) 
 			continue
 		}
 		total += logMarginal(shape, s)
-		if lower := below(p, at); lower >= 0 && b.shapes[p.Rates[lower].Shape] != nil {
+		if lower := lowerRate(p, at); lower >= 0 && b.shapes[p.Rates[lower].Shape] != nil {
 			other := b.shapes[p.Rates[lower].Shape]
-			total += math.Log(max(exceeds(failing(shape, s), failing(other, sums[lower])), least)) -
-				math.Log(max(exceeds(failing(shape, runs{}), failing(other, runs{})), least))
+			total += math.Log(max(exceeds(failing(shape, s), failing(other, sums[lower])), unlikely)) -
+				math.Log(max(exceeds(failing(shape, runs{}), failing(other, runs{})), unlikely))
 		}
 	}
 	if based {
-		total += math.Log(max(missingProbability(p, missing), least))
+		total += math.Log(max(missingProbability(p, missing), unlikely))
 	}
-	return total + math.Log(max(testProbability(p, test), least))
+	return total + math.Log(max(testProbability(p, test), unlikely))
 }
 
-// below is the place of the rate that one of a pattern is above; -1 for none.
-func below(p *abi.OutcomePattern, at int) int {
+// lowerRate is the place of the rate that one of a pattern is above; -1 for none.
+func lowerRate(p *abi.OutcomePattern, at int) int {
 	name := p.Rates[at].Above
 	if name == "" {
 		return -1
@@ -207,7 +199,7 @@ func below(p *abi.OutcomePattern, at int) int {
 	return slices.IndexFunc(p.Rates, func(r abi.OutcomeRate) bool { return r.Name == name })
 }
 
-func has(rate *abi.OutcomeRate, e *abi.Experiment) bool {
+func hasCell(rate *abi.OutcomeRate, e *abi.Experiment) bool {
 	return (rate.Product == "" || rate.Product == e.Product) && (rate.Tests == "" || rate.Tests == e.Tests) &&
 		(rate.Environment == "" || rate.Environment == e.Environment) && (rate.Order == "" || rate.Order == e.Order)
 }

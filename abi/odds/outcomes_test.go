@@ -1,4 +1,4 @@
-package outcomes
+package odds
 
 import (
 	"math"
@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-var labels = []string{"caused", "preexisting", "flaky", "environment"}
+var alibi = []string{"caused", "preexisting", "flaky", "environment"}
 
 // small is a model with few patterns, of which a brute force can compute everything.
 func small() *abi.OutcomeModel {
@@ -40,15 +40,15 @@ func result(tree abi.TreeRevision, passed, same, other int) abi.ExperimentResult
 
 // rate draws the rates of a shape: a Dirichlet variable by three Gamma variables.
 func rate(rng *rand.Rand, s *abi.RateShape) [3]float64 {
-	v := [3]float64{gamma(rng, s.Passed), gamma(rng, s.Same), gamma(rng, s.Other)}
+	v := [3]float64{gammaOf(rng, s.Passed), gammaOf(rng, s.Same), gammaOf(rng, s.Other)}
 	sum := v[0] + v[1] + v[2]
 	return [3]float64{v[0] / sum, v[1] / sum, v[2] / sum}
 }
 
-// gamma draws by the method of Marsaglia and Tsang.
-func gamma(rng *rand.Rand, a float64) float64 {
+// gammaOf draws by the method of Marsaglia and Tsang.
+func gammaOf(rng *rand.Rand, a float64) float64 {
 	if a < 1 {
-		return gamma(rng, a+1) * math.Pow(rng.Float64(), 1/a)
+		return gammaOf(rng, a+1) * math.Pow(rng.Float64(), 1/a)
 	}
 	d := a - 1.0/3
 	for {
@@ -76,7 +76,7 @@ func byForce(rng *rand.Rand, m *abi.OutcomeModel, p *abi.OutcomePattern, results
 		counted++
 		probability := 1.0
 		for _, r := range results {
-			j := slices.IndexFunc(p.Rates, func(rate abi.OutcomeRate) bool { return has(&rate, &r.Experiment) })
+			j := slices.IndexFunc(p.Rates, func(rate abi.OutcomeRate) bool { return hasCell(&rate, &r.Experiment) })
 			probability *= math.Pow(rates[j][0], float64(r.Passed)) * math.Pow(rates[j][1], float64(r.Same)) * math.Pow(rates[j][2], float64(r.Other))
 		}
 		sum += probability
@@ -102,7 +102,7 @@ func TestAccept_AL4_TheModelAgreesWithABruteForce(t *testing.T) {
 			want[i] = share[i] * byForce(rng, m, &m.Patterns[i], results)
 			all += want[i]
 		}
-		for i, got := range New(labels, m).Patterns(prior, results) {
+		for i, got := range newBelief(alibi, m).probable(prior, results) {
 			if math.Abs(got-want[i]/all) > 0.02 {
 				t.Errorf("%+v: %s has %.4f, by brute force %.4f", results, m.Patterns[i].Name, got, want[i]/all)
 			}
@@ -113,12 +113,12 @@ func TestAccept_AL4_TheModelAgreesWithABruteForce(t *testing.T) {
 // TestAccept_AL4_OrderOfOutcomesDoesNotMatter: results in any order are worth the same, and of the steps of one cell the longest counts.
 func TestAccept_AL4_OrderOfOutcomesDoesNotMatter(t *testing.T) {
 	t.Parallel()
-	b := New(labels, small())
+	b := newBelief(alibi, small())
 	head, base := result(abi.Head, 2, 3, 0), result(abi.Green, 4, 0, 1)
-	one, other := b.Nats([]abi.ExperimentResult{head, base}), b.Nats([]abi.ExperimentResult{result(abi.Green, 1, 0, 0), base, result(abi.Head, 0, 2, 0), head})
-	for j := range labels {
+	one, other := b.told([]abi.ExperimentResult{head, base}), b.told([]abi.ExperimentResult{result(abi.Green, 1, 0, 0), base, result(abi.Head, 0, 2, 0), head})
+	for j := range alibi {
 		if math.Abs(one[j]-other[j]) > 1e-12 {
-			t.Errorf("%s: %v and %v", labels[j], one[j], other[j])
+			t.Errorf("%s: %v and %v", alibi[j], one[j], other[j])
 		}
 	}
 }
@@ -127,9 +127,9 @@ func TestAccept_AL4_OrderOfOutcomesDoesNotMatter(t *testing.T) {
 // and each that fails in the same way against it.
 func TestAccept_AL4_MoreOfTheSameNeverTurnsTheOdds(t *testing.T) {
 	t.Parallel()
-	b := New(labels, small())
+	b := newBelief(alibi, small())
 	yours := func(results ...abi.ExperimentResult) float64 {
-		p := b.Patterns([]float64{0.25, 0.25, 0.25, 0.25}, results)
+		p := b.probable([]float64{0.25, 0.25, 0.25, 0.25}, results)
 		return p[0] + p[1] + p[2]
 	}
 	for _, first := range []int{1, 3, 10} {
@@ -149,22 +149,22 @@ func TestAccept_AL4_MoreOfTheSameNeverTurnsTheOdds(t *testing.T) {
 // is what the same result says when it is there.
 func TestAccept_AL4_WhatMayComeAddsUp(t *testing.T) {
 	t.Parallel()
-	b := New(labels, small())
+	b := newBelief(alibi, small())
 	results := []abi.ExperimentResult{result(abi.Head, 1, 4, 0)}
 	for _, e := range []abi.Experiment{result(abi.Green, 3, 0, 0).Experiment, result(abi.Head, 5, 5, 0).Experiment} {
-		sums := make([]float64, len(labels))
-		for _, p := range b.Ahead(results, &e) {
+		sums := make([]float64, len(alibi))
+		for _, p := range b.ahead(results, &e) {
 			for j := range sums {
-				sums[j] += p.Given[j]
+				sums[j] += p.given[j]
 			}
 		}
 		for j, sum := range sums {
 			if math.Abs(sum-1) > 1e-5 {
-				t.Errorf("%v: under %s all that may come adds up to %v", e, labels[j], sum)
+				t.Errorf("%v: under %s all that may come adds up to %v", e, alibi[j], sum)
 			}
 		}
 	}
-	if done := result(abi.Head, 1, 4, 0).Experiment; b.Ahead(results, &done) != nil {
+	if done := result(abi.Head, 1, 4, 0).Experiment; b.ahead(results, &done) != nil {
 		t.Error("what was run may still come")
 	}
 }

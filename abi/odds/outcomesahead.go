@@ -1,4 +1,4 @@
-package outcomes
+package odds
 
 import (
 	"math"
@@ -7,25 +7,23 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// Prospect is what may come of an experiment.
-type Prospect struct {
-	// Given is P(it comes | label), after the results so far.
-	Given []float64
-	// Nats are the logarithms of the probability of all results under each label, this one included.
-	Nats []float64
+// coming is what may come of an experiment.
+type coming struct {
+	given []float64 // P(it comes | label), after the results so far
+	told  []float64 // of all results, this one included; see belief.told
 }
 
 // mostAhead is how many further runs are looked ahead.
 const mostAhead = 6
 
-// Ahead lists what may come of an experiment after results. Of a step that has runs before it in its cell, the further ones count.
-func (b *Belief) Ahead(results []abi.ExperimentResult, e *abi.Experiment) []Prospect {
+// ahead lists what may come of an experiment after results. Of a step that has runs before it in its cell, the further ones count.
+func (b *belief) ahead(results []abi.ExperimentResult, e *abi.Experiment) []coming {
 	if !slices.ContainsFunc(b.model.Patterns, func(p abi.OutcomePattern) bool {
-		return slices.ContainsFunc(p.Rates, func(rate abi.OutcomeRate) bool { return has(&rate, e) })
+		return slices.ContainsFunc(p.Rates, func(rate abi.OutcomeRate) bool { return hasCell(&rate, e) })
 	}) {
 		return nil
 	}
-	now := b.Nats(results)
+	now := b.told(results)
 	next := abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeMixed}
 	for _, r := range longest(results) {
 		if sameCell(&r.Experiment, e) {
@@ -36,11 +34,11 @@ func (b *Belief) Ahead(results []abi.ExperimentResult, e *abi.Experiment) []Pros
 	if n <= 0 {
 		return nil
 	}
-	var list []Prospect
+	var list []coming
 	add := func(r abi.ExperimentResult, ways float64) {
-		p := Prospect{Given: make([]float64, len(now)), Nats: b.Nats(append(slices.Clone(results), r))}
+		p := coming{make([]float64, len(now)), b.told(append(slices.Clone(results), r))}
 		for j := range now {
-			p.Given[j] = ways * math.Exp(p.Nats[j]-now[j])
+			p.given[j] = ways * math.Exp(p.told[j]-now[j])
 		}
 		list = append(list, p)
 	}
