@@ -27,9 +27,15 @@ var baseCommits = []string{"CI_MERGE_REQUEST_DIFF_BASE_SHA", "BITBUCKET_PR_DESTI
 // targetBranches are variables with the branch that a change will be merged into. Some platforms set theirs for other builds, too:
 // then the second variable has to have a value, and not "false".
 var targetBranches = [][2]string{
-	{"GITHUB_BASE_REF"}, {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME"}, {"CHANGE_TARGET"}, {"BUILDKITE_PULL_REQUEST_BASE_BRANCH"},
-	{"SYSTEM_PULLREQUEST_TARGETBRANCH"}, {"BITBUCKET_PR_DESTINATION_BRANCH"}, {"CI_COMMIT_TARGET_BRANCH"},
-	{"TRAVIS_BRANCH", "TRAVIS_PULL_REQUEST"}, {"DRONE_TARGET_BRANCH", "DRONE_PULL_REQUEST"},
+	{"GITHUB_BASE_REF"},
+	{"CI_MERGE_REQUEST_TARGET_BRANCH_NAME"},
+	{"CHANGE_TARGET"},
+	{"BUILDKITE_PULL_REQUEST_BASE_BRANCH"},
+	{"SYSTEM_PULLREQUEST_TARGETBRANCH"},
+	{"BITBUCKET_PR_DESTINATION_BRANCH"},
+	{"CI_COMMIT_TARGET_BRANCH"},
+	{"TRAVIS_BRANCH", "TRAVIS_PULL_REQUEST"},
+	{"DRONE_TARGET_BRANCH", "DRONE_PULL_REQUEST"},
 }
 
 // FindBase finds where the change in a folder begins: by the variables of a CI platform, else as the merge base of HEAD with its upstream or
