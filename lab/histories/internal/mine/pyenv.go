@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,7 +70,7 @@ func (p *pyEnvironments) put(ctx context.Context, tree string) error {
 	now, err := os.ReadFile(filepath.Join(env, ready))
 	switch {
 	case string(now) == era:
-		return nil
+		return p.versions(env, tree)
 	case err == nil:
 		err = errors.Join(os.MkdirAll(p.folder, 0o755), os.Rename(env, filepath.Join(p.folder, filepath.Base(string(now)))))
 	default:
@@ -78,14 +79,58 @@ func (p *pyEnvironments) put(ctx context.Context, tree string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(filepath.Join(p.folder, era), env); err == nil || !errors.Is(err, os.ErrNotExist) {
+	err = os.Rename(filepath.Join(p.folder, era), env)
+	if errors.Is(err, os.ErrNotExist) {
+		if err = p.make(ctx, tree, env, era); err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("the environment of %s: %w", era, err)
+			p.broken[era] = err
+		}
+	}
+	if err != nil {
 		return err
 	}
-	if err = p.make(ctx, tree, env, era); err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("the environment of %s: %w", era, err)
-		p.broken[era] = err
-	}
-	return err
+	return p.versions(env, tree)
+}
+
+// versionFile is one that builds write, and that trees need.
+const versionFile = "_version.py"
+
+// kept is a folder of an environment with the files of versions, as they lie in the tree.
+func kept(env string) string { return filepath.Join(env, "histories-versions") }
+
+// versions puts the files of versions into a tree that has the folders for them.
+func (p *pyEnvironments) versions(env, tree string) error {
+	return versionFiles(kept(env), func(name string, text []byte) error {
+		at := filepath.Join(tree, name)
+		if _, err := os.Stat(filepath.Dir(at)); err != nil {
+			return nil //nolint:nilerr // the package has another name there
+		}
+		if _, err := os.Stat(at); err == nil {
+			return nil
+		}
+		return os.WriteFile(at, text, 0o600)
+	})
+}
+
+// versionFiles finds the files of versions below a folder, which may be missing.
+func versionFiles(folder string, found func(name string, text []byte) error) error {
+	return filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && (e.IsDir() || e.Name() != versionFile) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		inside, err := filepath.Rel(folder, name)
+		if err != nil {
+			return err
+		}
+		return found(inside, text)
+	})
 }
 
 // spoil says that the environment in use gets what it should not have. It stays in use, for all trees, until it is restored; if that
@@ -140,6 +185,9 @@ func (p *pyEnvironments) make(ctx context.Context, tree, env, era string) error 
 	if _, err := command(ctx, "python3", "-m", "venv", "--without-pip", env); err != nil {
 		return err
 	}
+	if err := os.CopyFS(kept(env), os.DirFS(kept(filepath.Join(p.folder, "metadata")))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	sites, err := filepath.Glob(filepath.Join(env, "lib", "python3*", "site-packages"))
 	if err != nil || len(sites) != 1 {
 		return fmt.Errorf("it has %d folders of packages", len(sites))
@@ -171,6 +219,13 @@ func (p *pyEnvironments) needs(ctx context.Context, tree string) (needs []string
 	if err != nil {
 		return nil, "", err
 	}
+	err = versionFiles(filepath.Join(copied, "tree"), func(name string, text []byte) error {
+		at := filepath.Join(kept(metadata), name)
+		return errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, text, 0o600))
+	})
+	if err != nil {
+		return nil, "", err
+	}
 	if found, err := filepath.Glob(filepath.Join(metadata, "*.dist-info")); err == nil && len(found) == 1 {
 		about = found[0]
 	}
@@ -185,7 +240,11 @@ func (p *pyEnvironments) needs(ctx context.Context, tree string) (needs []string
 // requirement begins with a name, and so is no option.
 var requirement = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*`)
 
-// install installs requirements as they were at a date, without code of theirs being run: all at once, without their versions, or each that can be.
+// pinned is a version that a requirement asks for.
+var pinned = regexp.MustCompile(`===?[^,\]]*$`)
+
+// install installs requirements as they were at a date, without code of theirs being run: all at once, with the versions that
+// are pinned, without them, without any, or each that can be.
 func (p *pyEnvironments) install(ctx context.Context, env, era string, needs []string) error {
 	pip := func(needs ...string) error {
 		_, err := command(ctx, p.tools("pip"), append([]string{
@@ -199,10 +258,13 @@ func (p *pyEnvironments) install(ctx context.Context, env, era string, needs []s
 	}
 	names := make([]string, len(needs))
 	for i, need := range needs {
+		needs[i] = pinned.ReplaceAllString(need, "") // the date says which
 		names[i] = requirement.FindString(need)
 	}
-	if err := pip(names...); err == nil {
-		return nil
+	for _, list := range [][]string{needs, names} {
+		if err := pip(list...); err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
 	}
 	for _, name := range names {
 		if err := pip(name); err != nil && name == "pytest" {

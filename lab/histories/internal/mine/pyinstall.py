@@ -44,17 +44,23 @@ def first(lists, has):
 
 
 def want(text):
-    """Want a requirement, without a version that is pinned: the date says which."""
+    """Want a requirement. A version that is pinned counts more than what others say."""
     try:
         r = Requirement(re.split(r"\s(?:#|--)", text)[0].strip(" \\"))
     except InvalidRequirement:
         return
     if r.url or TOOLS.match(r.name) or r.marker and not any(r.marker.evaluate({"extra": e}) for e in ("", *extras)):
         return
-    spec = "" if "==" in str(r.specifier) else str(r.specifier)
-    more = f"[{','.join(sorted(r.extras))}]" if r.extras else ""
     name = canonicalize_name(r.name)
-    wanted[name] = f"{name}{more}{spec or wanted.get(name, name).removeprefix(name)}"
+    known = wanted.setdefault(name, r)
+    known.extras |= r.extras
+    if "==" not in str(known.specifier):
+        known.specifier = r.specifier if "==" in str(r.specifier) else known.specifier & r.specifier
+
+
+def line(r):
+    r.marker = None
+    return str(r)
 
 
 def read(file):
@@ -123,4 +129,4 @@ for pattern, plugin in PLUGINS.items():
     if re.search(pattern, config, re.MULTILINE):
         want(plugin)
 want("pytest")
-(out / "needs").write_text("\n".join(wanted[name] for name in sorted(wanted)))
+(out / "needs").write_text("\n".join(line(wanted[name]) for name in sorted(wanted)))
