@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -100,36 +101,44 @@ func kept(env string) string { return filepath.Join(env, "histories-versions") }
 
 // versions puts the files of versions into a tree that has the folders for them.
 func (p *pyEnvironments) versions(env, tree string) error {
-	return versionFiles(kept(env), func(name string, text []byte) error {
-		at := filepath.Join(tree, name)
-		if _, err := os.Stat(filepath.Dir(at)); err != nil {
-			return nil //nolint:nilerr // the package has another name there
-		}
-		if _, err := os.Stat(at); err == nil {
-			return nil
-		}
-		return os.WriteFile(at, text, 0o600)
-	})
+	return copyVersions(kept(env), tree, false)
 }
 
-// versionFiles finds the files of versions below a folder, which may be missing.
-func versionFiles(folder string, found func(name string, text []byte) error) error {
-	return filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) || err == nil && (e.IsDir() || e.Name() != versionFile) {
+// copyVersions copies the files of versions from a folder, which may be missing, to another one that lacks them.
+func copyVersions(from, to string, folders bool) error {
+	source, err := os.OpenRoot(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(source.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || e.Name() != versionFile {
+			return err
+		}
+		if folders {
+			if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+				return err
+			}
+		}
+		if _, err := root.Stat(path.Dir(name)); err != nil {
+			return nil //nolint:nilerr // the package has another name there
+		}
+		if _, err := root.Lstat(name); err == nil {
 			return nil
 		}
+		text, err := source.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		inside, err := filepath.Rel(folder, name)
-		if err != nil {
-			return err
-		}
-		return found(inside, text)
+		return root.WriteFile(name, text, 0o600)
 	})
 }
 
@@ -168,10 +177,10 @@ func (p *pyEnvironments) make(ctx context.Context, tree, env, era string) error 
 	ctx, cancel := context.WithTimeout(ctx, installTime)
 	defer cancel()
 	if _, err := os.Stat(p.tools(ready)); err != nil {
-		if _, err := command(ctx, "python3", "-m", "venv", "--clear", filepath.Join(p.folder, "tools")); err != nil {
+		if err := command(ctx, "python3", "-m", "venv", "--clear", filepath.Join(p.folder, "tools")); err != nil {
 			return err
 		}
-		if _, err := command(ctx, p.tools("pip"), "install", "-q", "-U", "pip", "build"); err != nil {
+		if err := command(ctx, p.tools("pip"), "install", "-q", "-U", "pip", "build"); err != nil {
 			return err
 		}
 		if err := os.WriteFile(p.tools(ready), nil, 0o600); err != nil {
@@ -182,10 +191,10 @@ func (p *pyEnvironments) make(ctx context.Context, tree, env, era string) error 
 	if err != nil {
 		return err
 	}
-	if _, err := command(ctx, "python3", "-m", "venv", "--without-pip", env); err != nil {
+	if err := command(ctx, "python3", "-m", "venv", "--without-pip", env); err != nil {
 		return err
 	}
-	if err := os.CopyFS(kept(env), os.DirFS(kept(filepath.Join(p.folder, "metadata")))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.CopyFS(kept(env), os.DirFS(kept(filepath.Join(p.folder, "metadata")))); err != nil {
 		return err
 	}
 	sites, err := filepath.Glob(filepath.Join(env, "lib", "python3*", "site-packages"))
@@ -212,18 +221,14 @@ func (p *pyEnvironments) needs(ctx context.Context, tree string) (needs []string
 	if err := errors.Join(os.WriteFile(script, pyInstall, 0o600), removeAll(metadata), os.MkdirAll(metadata, 0o755)); err != nil {
 		return nil, "", err
 	}
-	if _, err := command(ctx, p.tools("python"), script, filepath.Join(copied, "tree"), metadata); err != nil {
+	if err := command(ctx, p.tools("python"), script, filepath.Join(copied, "tree"), metadata); err != nil {
 		return nil, "", err
 	}
 	list, err := os.ReadFile(filepath.Join(metadata, "needs"))
 	if err != nil {
 		return nil, "", err
 	}
-	err = versionFiles(filepath.Join(copied, "tree"), func(name string, text []byte) error {
-		at := filepath.Join(kept(metadata), name)
-		return errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, text, 0o600))
-	})
-	if err != nil {
+	if err := errors.Join(os.MkdirAll(kept(metadata), 0o755), copyVersions(filepath.Join(copied, "tree"), kept(metadata), true)); err != nil {
 		return nil, "", err
 	}
 	if found, err := filepath.Glob(filepath.Join(metadata, "*.dist-info")); err == nil && len(found) == 1 {
@@ -247,7 +252,7 @@ var pinned = regexp.MustCompile(`===?[^,\]]*$`)
 // are pinned, without them, without any, or each that can be.
 func (p *pyEnvironments) install(ctx context.Context, env, era string, needs []string) error {
 	pip := func(needs ...string) error {
-		_, err := command(ctx, p.tools("pip"), append([]string{
+		err := command(ctx, p.tools("pip"), append([]string{
 			"--python", filepath.Join(env, "bin", "python"), "install", "-q",
 			"--only-binary=:all:", "--uploaded-prior-to", era, "--",
 		}, needs...)...)
@@ -283,7 +288,7 @@ func (p *pyEnvironments) project(ctx context.Context, env, site, about, tree str
 	}
 	if about != "" {
 		name, _, _ := strings.Cut(filepath.Base(about), "-")
-		if _, err := command(ctx, p.tools("pip"), "--python", filepath.Join(env, "bin", "python"), "uninstall", "-q", "-y", "--", name); err != nil {
+		if err := command(ctx, p.tools("pip"), "--python", filepath.Join(env, "bin", "python"), "uninstall", "-q", "-y", "--", name); err != nil {
 			return err
 		}
 		if err := os.CopyFS(filepath.Join(site, filepath.Base(about)), os.DirFS(about)); err != nil {
@@ -316,16 +321,16 @@ func section(text, name string) string {
 	return in
 }
 
-// command runs a command and gives what it writes. Projects that take their version from git get one that is newer than all.
-func command(ctx context.Context, name string, args ...string) (string, error) {
+// command runs a command. Projects that take their version from git get one that is newer than all.
+func command(ctx context.Context, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // python3 and pip
 	cmd.Env = append(os.Environ(), "SETUPTOOLS_SCM_PRETEND_VERSION=99.0", "PBR_VERSION=99.0", "PIP_NO_INPUT=1")
 	cmd.WaitDelay = 5 * time.Second
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
 	if err := cmd.Run(); err != nil {
 		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
-		return "", fmt.Errorf("%s: %w: %s", filepath.Base(name), err, lines[len(lines)-1])
+		return fmt.Errorf("%s: %w: %s", filepath.Base(name), err, lines[len(lines)-1])
 	}
-	return out.String(), nil
+	return nil
 }
