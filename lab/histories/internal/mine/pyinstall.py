@@ -58,7 +58,7 @@ def want(text):
         known.specifier = r.specifier if "==" in str(r.specifier) else known.specifier & r.specifier
 
 
-def line(r):
+def written(r):
     r.marker = None
     return str(r)
 
@@ -129,4 +129,4 @@ for pattern, plugin in PLUGINS.items():
     if re.search(pattern, config, re.MULTILINE):
         want(plugin)
 want("pytest")
-(out / "needs").write_text("\n".join(line(wanted[name]) for name in sorted(wanted)))
+(out / "needs").write_text("\n".join(written(wanted[name]) for name in sorted(wanted)))
