@@ -29,8 +29,28 @@ var (
 // installTime is how long it may take to install what a tree needs.
 const installTime = 8 * time.Minute
 
-// firstEra is the oldest date of dependencies: many older ones have no wheels for Python 3.11, or do not run on it.
-var firstEra = time.Date(2023, 7, 1, 0, 0, 0, 0, time.UTC)
+// pythons are the versions of Python for trees until a date, and from when on most dependencies have wheels for them. What is older than
+// both gets dependencies of the first date. The last is the one that is installed.
+var pythons = []struct{ version, until, from string }{{"3.10", "2023-01-01", "2022-01-01"}, {"", "9999", "2023-07-01"}}
+
+// eraOf is the date of the dependencies for a tree of some time, with the Python that runs it.
+func eraOf(when time.Time) (era, python string) {
+	era = time.Date(when.Year(), 1+6*((when.Month()+5)/6), 1, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+	for _, p := range pythons {
+		python = "python3"
+		if p.version != "" {
+			found, err := filepath.Glob(filepath.Join(os.Getenv("PYENV_ROOT"), "versions", p.version+".*", "bin", "python3"))
+			if err != nil || len(found) == 0 {
+				continue
+			}
+			python = found[0]
+		}
+		if era <= p.until {
+			return max(era, p.from), python
+		}
+	}
+	return era, python
+}
 
 // pyEnvironments has a virtual environment for each half of a year. What a tree needs is installed there as it was at the end of the
 // half, and the project itself is not: a path file leads to the folder of the checkout, where each run sees its own tree.
@@ -59,11 +79,7 @@ func (p *pyEnvironments) put(ctx context.Context, tree string) error {
 	if err != nil {
 		return err
 	}
-	until := time.Date(when.Year(), 1+6*((when.Month()+5)/6), 1, 0, 0, 0, 0, time.UTC)
-	if until.Before(firstEra) {
-		until = firstEra
-	}
-	era := until.Format(time.DateOnly)
+	era, python := eraOf(when)
 	if err := p.broken[era]; err != nil {
 		return err
 	}
@@ -82,7 +98,7 @@ func (p *pyEnvironments) put(ctx context.Context, tree string) error {
 	}
 	err = os.Rename(filepath.Join(p.folder, era), env)
 	if errors.Is(err, os.ErrNotExist) {
-		if err = p.make(ctx, tree, env, era); err != nil && ctx.Err() == nil {
+		if err = p.make(ctx, tree, env, era, python); err != nil && ctx.Err() == nil {
 			err = fmt.Errorf("the environment of %s: %w", era, err)
 			p.broken[era] = err
 		}
@@ -170,7 +186,7 @@ func (p *pyEnvironments) when(ctx context.Context) (time.Time, error) {
 	return time.Time{}, errors.New("no commit of the tree has a date")
 }
 
-func (p *pyEnvironments) make(ctx context.Context, tree, env, era string) error {
+func (p *pyEnvironments) make(ctx context.Context, tree, env, era, python string) error {
 	if err := os.MkdirAll(p.folder, 0o755); err != nil {
 		return err
 	}
@@ -187,19 +203,19 @@ func (p *pyEnvironments) make(ctx context.Context, tree, env, era string) error 
 			return err
 		}
 	}
-	needs, about, err := p.needs(ctx, tree)
-	if err != nil {
-		return err
-	}
-	if err := command(ctx, "python3", "-m", "venv", "--without-pip", env); err != nil {
-		return err
-	}
-	if err := os.CopyFS(kept(env), os.DirFS(kept(filepath.Join(p.folder, "metadata")))); err != nil {
+	if err := command(ctx, python, "-m", "venv", "--without-pip", env); err != nil {
 		return err
 	}
 	sites, err := filepath.Glob(filepath.Join(env, "lib", "python3*", "site-packages"))
 	if err != nil || len(sites) != 1 {
 		return fmt.Errorf("it has %d folders of packages", len(sites))
+	}
+	needs, about, err := p.needs(ctx, strings.TrimPrefix(filepath.Base(filepath.Dir(sites[0])), "python"))
+	if err != nil {
+		return err
+	}
+	if err := os.CopyFS(kept(env), os.DirFS(kept(filepath.Join(p.folder, "metadata")))); err != nil {
+		return err
 	}
 	if err := p.install(ctx, env, era, needs); err != nil {
 		return err
@@ -207,21 +223,21 @@ func (p *pyEnvironments) make(ctx context.Context, tree, env, era string) error 
 	return errors.Join(p.project(ctx, env, sites[0], about, tree), os.WriteFile(filepath.Join(env, ready), []byte(era), 0o600))
 }
 
-// needs are what a tree needs to be tested, and the folder with its metadata, which may be missing.
-func (p *pyEnvironments) needs(ctx context.Context, tree string) (needs []string, about string, err error) {
+// needs are what the tree that is checked out needs to be tested, and the folder with its metadata, which may be missing.
+func (p *pyEnvironments) needs(ctx context.Context, python string) (needs []string, about string, err error) {
 	copied := filepath.Join(p.folder, "copy")
 	defer func() { err = errors.Join(err, removeAll(copied)) }()
-	if err := errors.Join(removeAll(copied), os.CopyFS(filepath.Join(copied, "tree"), os.DirFS(tree))); err != nil {
+	if err := errors.Join(removeAll(copied), os.MkdirAll(filepath.Join(copied, "tree"), 0o755)); err != nil {
 		return nil, "", err
 	}
-	if err := removeAll(filepath.Join(copied, "tree", ".git")); err != nil {
+	if _, err := p.repository.Git(ctx, "--work-tree="+filepath.Join(copied, "tree"), "checkout-index", "-q", "-a", "-f"); err != nil {
 		return nil, "", err
 	}
 	script, metadata := filepath.Join(p.folder, "install.py"), filepath.Join(p.folder, "metadata")
 	if err := errors.Join(os.WriteFile(script, pyInstall, 0o600), removeAll(metadata), os.MkdirAll(metadata, 0o755)); err != nil {
 		return nil, "", err
 	}
-	if err := command(ctx, p.tools("python"), script, filepath.Join(copied, "tree"), metadata); err != nil {
+	if err := command(ctx, p.tools("python"), script, filepath.Join(copied, "tree"), metadata, python); err != nil {
 		return nil, "", err
 	}
 	list, err := os.ReadFile(filepath.Join(metadata, "needs"))

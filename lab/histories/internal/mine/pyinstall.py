@@ -1,6 +1,6 @@
 """Write what a tree needs to be tested into OUT/needs, one requirement a line, and its metadata as OUT/NAME.dist-info.
 
-Usage: pyinstall.py TREE OUT. What backends print goes nowhere. Nothing here knows a repository: only names that many projects use.
+Usage: pyinstall.py TREE OUT VERSION, that of Python. What backends print goes nowhere. Nothing here knows a repository: only names that many projects use.
 """
 
 import configparser
@@ -33,7 +33,7 @@ PLUGINS = {
     r"^\s*mock_use_standalone": "pytest-mock", r"--reruns": "pytest-rerunfailures",
 }
 
-tree, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+tree, out, python = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
 wanted = {}
 extras, declared = [], []
 
@@ -49,7 +49,7 @@ def want(text):
         r = Requirement(re.split(r"\s(?:#|--)", text)[0].strip(" \\"))
     except InvalidRequirement:
         return
-    if r.url or TOOLS.match(r.name) or r.marker and not any(r.marker.evaluate({"extra": e}) for e in ("", *extras)):
+    if r.url or TOOLS.match(r.name) or r.marker and not any(r.marker.evaluate({"extra": e, "python_version": python, "python_full_version": python + ".0"}) for e in ("", *extras)):
         return
     name = canonicalize_name(r.name)
     known = wanted.setdefault(name, r)
