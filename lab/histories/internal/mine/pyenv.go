@@ -6,8 +6,10 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -27,8 +29,28 @@ var (
 // installTime is how long it may take to install what a tree needs.
 const installTime = 8 * time.Minute
 
-// firstEra is the oldest date of dependencies: many older ones have no wheels for Python 3.11, or do not run on it.
-var firstEra = time.Date(2023, 7, 1, 0, 0, 0, 0, time.UTC)
+// pythons are the versions of Python for trees until a date, and from when on most dependencies have wheels for them. What is older than
+// both gets dependencies of the first date. The last is the one that is installed.
+var pythons = []struct{ version, until, from string }{{"3.10", "2023-01-01", "2022-01-01"}, {"", "9999", "2023-07-01"}}
+
+// eraOf is the date of the dependencies for a tree of some time, with the Python that runs it.
+func eraOf(when time.Time) (era, python string) {
+	era = time.Date(when.Year(), 1+6*((when.Month()+5)/6), 1, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+	for _, p := range pythons {
+		python = "python3"
+		if p.version != "" {
+			found, err := filepath.Glob(filepath.Join(os.Getenv("PYENV_ROOT"), "versions", p.version+".*", "bin", "python3"))
+			if err != nil || len(found) == 0 {
+				continue
+			}
+			python = found[0]
+		}
+		if era <= p.until {
+			return max(era, p.from), python
+		}
+	}
+	return era, python
+}
 
 // pyEnvironments has a virtual environment for each half of a year. What a tree needs is installed there as it was at the end of the
 // half, and the project itself is not: a path file leads to the folder of the checkout, where each run sees its own tree.
@@ -57,11 +79,7 @@ func (p *pyEnvironments) put(ctx context.Context, tree string) error {
 	if err != nil {
 		return err
 	}
-	until := time.Date(when.Year(), 1+6*((when.Month()+5)/6), 1, 0, 0, 0, 0, time.UTC)
-	if until.Before(firstEra) {
-		until = firstEra
-	}
-	era := until.Format(time.DateOnly)
+	era, python := eraOf(when)
 	if err := p.broken[era]; err != nil {
 		return err
 	}
@@ -69,7 +87,7 @@ func (p *pyEnvironments) put(ctx context.Context, tree string) error {
 	now, err := os.ReadFile(filepath.Join(env, ready))
 	switch {
 	case string(now) == era:
-		return nil
+		return p.versions(env, tree)
 	case err == nil:
 		err = errors.Join(os.MkdirAll(p.folder, 0o755), os.Rename(env, filepath.Join(p.folder, filepath.Base(string(now)))))
 	default:
@@ -78,14 +96,66 @@ func (p *pyEnvironments) put(ctx context.Context, tree string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(filepath.Join(p.folder, era), env); err == nil || !errors.Is(err, os.ErrNotExist) {
+	err = os.Rename(filepath.Join(p.folder, era), env)
+	if errors.Is(err, os.ErrNotExist) {
+		if err = p.make(ctx, tree, env, era, python); err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("the environment of %s: %w", era, err)
+			p.broken[era] = err
+		}
+	}
+	if err != nil {
 		return err
 	}
-	if err = p.make(ctx, tree, env, era); err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("the environment of %s: %w", era, err)
-		p.broken[era] = err
+	return p.versions(env, tree)
+}
+
+// versionFile is one that builds write, and that trees need.
+const versionFile = "_version.py"
+
+// kept is a folder of an environment with the files of versions, as they lie in the tree.
+func kept(env string) string { return filepath.Join(env, "histories-versions") }
+
+// versions puts the files of versions into a tree that has the folders for them.
+func (p *pyEnvironments) versions(env, tree string) error {
+	return copyVersions(kept(env), tree, false)
+}
+
+// copyVersions copies the files of versions from a folder, which may be missing, to another one that lacks them.
+func copyVersions(from, to string, folders bool) error {
+	source, err := os.OpenRoot(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	root, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return fs.WalkDir(source.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || e.Name() != versionFile {
+			return err
+		}
+		if folders {
+			if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
+				return err
+			}
+		}
+		if _, err := root.Stat(path.Dir(name)); err != nil {
+			return nil //nolint:nilerr // the package has another name there
+		}
+		if _, err := root.Lstat(name); err == nil {
+			return nil
+		}
+		text, err := source.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return root.WriteFile(name, text, 0o600)
+	})
 }
 
 // spoil says that the environment in use gets what it should not have. It stays in use, for all trees, until it is restored; if that
@@ -116,33 +186,36 @@ func (p *pyEnvironments) when(ctx context.Context) (time.Time, error) {
 	return time.Time{}, errors.New("no commit of the tree has a date")
 }
 
-func (p *pyEnvironments) make(ctx context.Context, tree, env, era string) error {
+func (p *pyEnvironments) make(ctx context.Context, tree, env, era, python string) error {
 	if err := os.MkdirAll(p.folder, 0o755); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, installTime)
 	defer cancel()
 	if _, err := os.Stat(p.tools(ready)); err != nil {
-		if _, err := command(ctx, "python3", "-m", "venv", "--clear", filepath.Join(p.folder, "tools")); err != nil {
+		if err := command(ctx, "python3", "-m", "venv", "--clear", filepath.Join(p.folder, "tools")); err != nil {
 			return err
 		}
-		if _, err := command(ctx, p.tools("pip"), "install", "-q", "-U", "pip", "build"); err != nil {
+		if err := command(ctx, p.tools("pip"), "install", "-q", "-U", "pip", "build"); err != nil {
 			return err
 		}
 		if err := os.WriteFile(p.tools(ready), nil, 0o600); err != nil {
 			return err
 		}
 	}
-	needs, about, err := p.needs(ctx, tree)
-	if err != nil {
-		return err
-	}
-	if _, err := command(ctx, "python3", "-m", "venv", "--without-pip", env); err != nil {
+	if err := command(ctx, python, "-m", "venv", "--without-pip", env); err != nil {
 		return err
 	}
 	sites, err := filepath.Glob(filepath.Join(env, "lib", "python3*", "site-packages"))
 	if err != nil || len(sites) != 1 {
 		return fmt.Errorf("it has %d folders of packages", len(sites))
+	}
+	needs, about, err := p.needs(ctx, strings.TrimPrefix(filepath.Base(filepath.Dir(sites[0])), "python"))
+	if err != nil {
+		return err
+	}
+	if err := os.CopyFS(kept(env), os.DirFS(kept(filepath.Join(p.folder, "metadata")))); err != nil {
+		return err
 	}
 	if err := p.install(ctx, env, era, needs); err != nil {
 		return err
@@ -150,25 +223,28 @@ func (p *pyEnvironments) make(ctx context.Context, tree, env, era string) error 
 	return errors.Join(p.project(ctx, env, sites[0], about, tree), os.WriteFile(filepath.Join(env, ready), []byte(era), 0o600))
 }
 
-// needs are what a tree needs to be tested, and the folder with its metadata, which may be missing.
-func (p *pyEnvironments) needs(ctx context.Context, tree string) (needs []string, about string, err error) {
+// needs are what the tree that is checked out needs to be tested, and the folder with its metadata, which may be missing.
+func (p *pyEnvironments) needs(ctx context.Context, python string) (needs []string, about string, err error) {
 	copied := filepath.Join(p.folder, "copy")
 	defer func() { err = errors.Join(err, removeAll(copied)) }()
-	if err := errors.Join(removeAll(copied), os.CopyFS(filepath.Join(copied, "tree"), os.DirFS(tree))); err != nil {
+	if err := errors.Join(removeAll(copied), os.MkdirAll(filepath.Join(copied, "tree"), 0o755)); err != nil {
 		return nil, "", err
 	}
-	if err := removeAll(filepath.Join(copied, "tree", ".git")); err != nil {
+	if _, err := p.repository.Git(ctx, "--work-tree="+filepath.Join(copied, "tree"), "checkout-index", "-q", "-a", "-f"); err != nil {
 		return nil, "", err
 	}
 	script, metadata := filepath.Join(p.folder, "install.py"), filepath.Join(p.folder, "metadata")
 	if err := errors.Join(os.WriteFile(script, pyInstall, 0o600), removeAll(metadata), os.MkdirAll(metadata, 0o755)); err != nil {
 		return nil, "", err
 	}
-	if _, err := command(ctx, p.tools("python"), script, filepath.Join(copied, "tree"), metadata); err != nil {
+	if err := command(ctx, p.tools("python"), script, filepath.Join(copied, "tree"), metadata, python); err != nil {
 		return nil, "", err
 	}
 	list, err := os.ReadFile(filepath.Join(metadata, "needs"))
 	if err != nil {
+		return nil, "", err
+	}
+	if err := errors.Join(os.MkdirAll(kept(metadata), 0o755), copyVersions(filepath.Join(copied, "tree"), kept(metadata), true)); err != nil {
 		return nil, "", err
 	}
 	if found, err := filepath.Glob(filepath.Join(metadata, "*.dist-info")); err == nil && len(found) == 1 {
@@ -185,10 +261,14 @@ func (p *pyEnvironments) needs(ctx context.Context, tree string) (needs []string
 // requirement begins with a name, and so is no option.
 var requirement = regexp.MustCompile(`^[A-Za-z0-9][\w.-]*`)
 
-// install installs requirements as they were at a date, without code of theirs being run: all at once, without their versions, or each that can be.
+// pinned is a version that a requirement asks for.
+var pinned = regexp.MustCompile(`===?[^,\]]*$`)
+
+// install installs requirements as they were at a date, without code of theirs being run: all at once, with the versions that
+// are pinned, without them, without any, or each that can be.
 func (p *pyEnvironments) install(ctx context.Context, env, era string, needs []string) error {
 	pip := func(needs ...string) error {
-		_, err := command(ctx, p.tools("pip"), append([]string{
+		err := command(ctx, p.tools("pip"), append([]string{
 			"--python", filepath.Join(env, "bin", "python"), "install", "-q",
 			"--only-binary=:all:", "--uploaded-prior-to", era, "--",
 		}, needs...)...)
@@ -199,10 +279,13 @@ func (p *pyEnvironments) install(ctx context.Context, env, era string, needs []s
 	}
 	names := make([]string, len(needs))
 	for i, need := range needs {
+		needs[i] = pinned.ReplaceAllString(need, "") // the date says which
 		names[i] = requirement.FindString(need)
 	}
-	if err := pip(names...); err == nil {
-		return nil
+	for _, list := range [][]string{needs, names} {
+		if err := pip(list...); err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
 	}
 	for _, name := range names {
 		if err := pip(name); err != nil && name == "pytest" {
@@ -221,7 +304,7 @@ func (p *pyEnvironments) project(ctx context.Context, env, site, about, tree str
 	}
 	if about != "" {
 		name, _, _ := strings.Cut(filepath.Base(about), "-")
-		if _, err := command(ctx, p.tools("pip"), "--python", filepath.Join(env, "bin", "python"), "uninstall", "-q", "-y", "--", name); err != nil {
+		if err := command(ctx, p.tools("pip"), "--python", filepath.Join(env, "bin", "python"), "uninstall", "-q", "-y", "--", name); err != nil {
 			return err
 		}
 		if err := os.CopyFS(filepath.Join(site, filepath.Base(about)), os.DirFS(about)); err != nil {
@@ -254,16 +337,16 @@ func section(text, name string) string {
 	return in
 }
 
-// command runs a command and gives what it writes. Projects that take their version from git get one that is newer than all.
-func command(ctx context.Context, name string, args ...string) (string, error) {
+// command runs a command. Projects that take their version from git get one that is newer than all.
+func command(ctx context.Context, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // python3 and pip
 	cmd.Env = append(os.Environ(), "SETUPTOOLS_SCM_PRETEND_VERSION=99.0", "PBR_VERSION=99.0", "PIP_NO_INPUT=1")
 	cmd.WaitDelay = 5 * time.Second
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
 	if err := cmd.Run(); err != nil {
 		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
-		return "", fmt.Errorf("%s: %w: %s", filepath.Base(name), err, lines[len(lines)-1])
+		return fmt.Errorf("%s: %w: %s", filepath.Base(name), err, lines[len(lines)-1])
 	}
-	return out.String(), nil
+	return nil
 }

@@ -1,6 +1,6 @@
 """Write what a tree needs to be tested into OUT/needs, one requirement a line, and its metadata as OUT/NAME.dist-info.
 
-Usage: pyinstall.py TREE OUT. What backends print goes nowhere. Nothing here knows a repository: only names that many projects use.
+Usage: pyinstall.py TREE OUT VERSION, that of Python. What backends print goes nowhere. Nothing here knows a repository: only names that many projects use.
 """
 
 import configparser
@@ -33,7 +33,7 @@ PLUGINS = {
     r"^\s*mock_use_standalone": "pytest-mock", r"--reruns": "pytest-rerunfailures",
 }
 
-tree, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+tree, out, python = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
 wanted = {}
 extras, declared = [], []
 
@@ -44,17 +44,23 @@ def first(lists, has):
 
 
 def want(text):
-    """Want a requirement, without a version that is pinned: the date says which."""
+    """Want a requirement. A version that is pinned counts more than what others say."""
     try:
         r = Requirement(re.split(r"\s(?:#|--)", text)[0].strip(" \\"))
     except InvalidRequirement:
         return
-    if r.url or TOOLS.match(r.name) or r.marker and not any(r.marker.evaluate({"extra": e}) for e in ("", *extras)):
+    if r.url or TOOLS.match(r.name) or r.marker and not any(r.marker.evaluate({"extra": e, "python_version": python, "python_full_version": python + ".0"}) for e in ("", *extras)):
         return
-    spec = "" if "==" in str(r.specifier) else str(r.specifier)
-    more = f"[{','.join(sorted(r.extras))}]" if r.extras else ""
     name = canonicalize_name(r.name)
-    wanted[name] = f"{name}{more}{spec or wanted.get(name, name).removeprefix(name)}"
+    known = wanted.setdefault(name, r)
+    known.extras |= r.extras
+    if "==" not in str(known.specifier):
+        known.specifier = r.specifier if "==" in str(r.specifier) else known.specifier & r.specifier
+
+
+def written(r):
+    r.marker = None
+    return str(r)
 
 
 def read(file):
@@ -123,4 +129,4 @@ for pattern, plugin in PLUGINS.items():
     if re.search(pattern, config, re.MULTILINE):
         want(plugin)
 want("pytest")
-(out / "needs").write_text("\n".join(wanted[name] for name in sorted(wanted)))
+(out / "needs").write_text("\n".join(written(wanted[name]) for name in sorted(wanted)))

@@ -136,7 +136,7 @@ func TestPySuite(t *testing.T) {
 func fakeEnvironment(ctx context.Context, t *testing.T, tree string) {
 	t.Helper()
 	env := filepath.Join(tree, ".venv")
-	if _, err := command(ctx, "python3", "-m", "venv", "--without-pip", "--system-site-packages", env); err != nil {
+	if err := command(ctx, "python3", "-m", "venv", "--without-pip", "--system-site-packages", env); err != nil {
 		t.Fatal(err)
 	}
 	sites, err := filepath.Glob(filepath.Join(env, "lib", "python3*", "site-packages"))
