@@ -33,23 +33,25 @@ const installTime = 8 * time.Minute
 // both gets dependencies of the first date. The last is the one that is installed.
 var pythons = []struct{ version, until, from string }{{"3.10", "2023-01-01", "2022-01-01"}, {"", "9999", "2023-07-01"}}
 
-// eraOf is the date of the dependencies for a tree of some time, with the Python that runs it.
-func eraOf(when time.Time) (era, python string) {
-	era = time.Date(when.Year(), 1+6*((when.Month()+5)/6), 1, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+// era is half a year, named by its end, with the date of the dependencies and the Python for the trees of that time.
+type era struct{ name, date, python string }
+
+func eraOf(when time.Time) era {
+	e := era{name: time.Date(when.Year(), 1+6*((when.Month()+5)/6), 1, 0, 0, 0, 0, time.UTC).Format(time.DateOnly)}
 	for _, p := range pythons {
-		python = "python3"
+		e.date, e.python = max(e.name, p.from), "python3"
 		if p.version != "" {
 			found, err := filepath.Glob(filepath.Join(os.Getenv("PYENV_ROOT"), "versions", p.version+".*", "bin", "python3"))
 			if err != nil || len(found) == 0 {
 				continue
 			}
-			python = found[0]
+			e.python = found[0]
 		}
-		if era <= p.until {
-			return max(era, p.from), python
+		if e.name <= p.until {
+			break
 		}
 	}
-	return era, python
+	return e
 }
 
 // pyEnvironments has a virtual environment for each half of a year. What a tree needs is installed there as it was at the end of the
@@ -79,14 +81,14 @@ func (p *pyEnvironments) put(ctx context.Context, tree string) error {
 	if err != nil {
 		return err
 	}
-	era, python := eraOf(when)
-	if err := p.broken[era]; err != nil {
+	of := eraOf(when)
+	if err := p.broken[of.name]; err != nil {
 		return err
 	}
 	env := filepath.Join(tree, ".venv")
 	now, err := os.ReadFile(filepath.Join(env, ready))
 	switch {
-	case string(now) == era:
+	case string(now) == of.name:
 		return p.versions(env, tree)
 	case err == nil:
 		err = errors.Join(os.MkdirAll(p.folder, 0o755), os.Rename(env, filepath.Join(p.folder, filepath.Base(string(now)))))
@@ -96,11 +98,11 @@ func (p *pyEnvironments) put(ctx context.Context, tree string) error {
 	if err != nil {
 		return err
 	}
-	err = os.Rename(filepath.Join(p.folder, era), env)
+	err = os.Rename(filepath.Join(p.folder, of.name), env)
 	if errors.Is(err, os.ErrNotExist) {
-		if err = p.make(ctx, tree, env, era, python); err != nil && ctx.Err() == nil {
-			err = fmt.Errorf("the environment of %s: %w", era, err)
-			p.broken[era] = err
+		if err = p.make(ctx, tree, env, &of); err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("the environment of %s: %w", of.name, err)
+			p.broken[of.name] = err
 		}
 	}
 	if err != nil {
@@ -186,7 +188,7 @@ func (p *pyEnvironments) when(ctx context.Context) (time.Time, error) {
 	return time.Time{}, errors.New("no commit of the tree has a date")
 }
 
-func (p *pyEnvironments) make(ctx context.Context, tree, env, era, python string) error {
+func (p *pyEnvironments) make(ctx context.Context, tree, env string, of *era) error {
 	if err := os.MkdirAll(p.folder, 0o755); err != nil {
 		return err
 	}
@@ -203,7 +205,7 @@ func (p *pyEnvironments) make(ctx context.Context, tree, env, era, python string
 			return err
 		}
 	}
-	if err := command(ctx, python, "-m", "venv", "--without-pip", env); err != nil {
+	if err := command(ctx, of.python, "-m", "venv", "--without-pip", env); err != nil {
 		return err
 	}
 	sites, err := filepath.Glob(filepath.Join(env, "lib", "python3*", "site-packages"))
@@ -217,10 +219,10 @@ func (p *pyEnvironments) make(ctx context.Context, tree, env, era, python string
 	if err := os.CopyFS(kept(env), os.DirFS(kept(filepath.Join(p.folder, "metadata")))); err != nil {
 		return err
 	}
-	if err := p.install(ctx, env, era, needs); err != nil {
+	if err := p.install(ctx, env, of.date, needs); err != nil {
 		return err
 	}
-	return errors.Join(p.project(ctx, env, sites[0], about, tree), os.WriteFile(filepath.Join(env, ready), []byte(era), 0o600))
+	return errors.Join(p.project(ctx, env, sites[0], about, tree), os.WriteFile(filepath.Join(env, ready), []byte(of.name), 0o600))
 }
 
 // needs are what the tree that is checked out needs to be tested, and the folder with its metadata, which may be missing.
@@ -266,11 +268,11 @@ var pinned = regexp.MustCompile(`===?[^,\]]*$`)
 
 // install installs requirements as they were at a date, without code of theirs being run: all at once, with the versions that
 // are pinned, without them, without any, or each that can be.
-func (p *pyEnvironments) install(ctx context.Context, env, era string, needs []string) error {
+func (p *pyEnvironments) install(ctx context.Context, env, date string, needs []string) error {
 	pip := func(needs ...string) error {
 		err := command(ctx, p.tools("pip"), append([]string{
 			"--python", filepath.Join(env, "bin", "python"), "install", "-q",
-			"--only-binary=:all:", "--uploaded-prior-to", era, "--",
+			"--only-binary=:all:", "--uploaded-prior-to", date, "--",
 		}, needs...)...)
 		return err
 	}

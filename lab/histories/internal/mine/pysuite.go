@@ -164,11 +164,11 @@ func (p *pySuite) loaded(ctx context.Context, folder string, test *history.Repor
 			other++
 		}
 	}
-	switch {
-	case other > 0:
-		return history.Contradicted, nil
-	case own > 0:
+	switch { // some of both tells nothing: a library may have the name of a module of the tree
+	case own > 0 && other == 0:
 		return history.Certified, nil
+	case own == 0 && other > 0:
+		return history.Contradicted, nil
 	}
 	return history.NotCertified, nil
 }

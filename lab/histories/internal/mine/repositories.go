@@ -33,7 +33,7 @@ var (
 	}
 	pythonReporting = []string{
 		"pallets/flask", "pallets/werkzeug", "python-attrs/attrs", "encode/starlette", "aio-libs/multidict", "pytest-dev/pytest",
-		"aio-libs/aiohttp", "pytest-dev/pytest-asyncio", "psf/black", "pallets/markupsafe", "pytest-dev/pytest-xdist",
+		"aio-libs/aiohttp", "pytest-dev/pytest-asyncio", "pallets/markupsafe", "pytest-dev/pytest-xdist",
 	}
 )
 
