@@ -28,11 +28,11 @@ var (
 // Those of Python.
 var (
 	pythonLearning = []string{
-		"pallets/click", "psf/requests", "encode/httpx", "pallets/jinja", "pytest-dev/pluggy", "aio-libs/yarl", "encode/httpcore",
-		"pytest-dev/pytest-mock", "pallets/itsdangerous", "psf/cachecontrol", "aio-libs/async-timeout",
+		"pallets/click", "psf/requests", "encode/httpx", "pallets/jinja", "pytest-dev/pluggy", "encode/httpcore",
+		"pallets/flask", "python-attrs/attrs", "pallets/itsdangerous", "psf/cachecontrol", "aio-libs/async-timeout",
 	}
 	pythonReporting = []string{
-		"pallets/flask", "pallets/werkzeug", "python-attrs/attrs", "encode/starlette", "aio-libs/multidict", "pytest-dev/pytest",
+		"pallets/werkzeug", "encode/starlette", "aio-libs/yarl", "aio-libs/multidict", "pytest-dev/pytest-mock", "pytest-dev/pytest",
 		"aio-libs/aiohttp", "pytest-dev/pytest-asyncio", "pallets/markupsafe", "pytest-dev/pytest-xdist",
 	}
 )
