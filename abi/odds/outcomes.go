@@ -205,10 +205,10 @@ func hasCell(rate *abi.OutcomeRate, e *abi.Experiment) bool {
 }
 
 func missingProbability(p *abi.OutcomePattern, missing abi.ExperimentOutcome) float64 {
-	switch {
-	case missing == abi.OutcomeNotBuilt:
+	if missing == abi.OutcomeNotBuilt {
 		return p.NotBuilt
-	case missing == abi.OutcomeNoTest:
+	}
+	if missing == abi.OutcomeNoTest {
 		return p.NoTest
 	}
 	return 1 - p.NotBuilt - p.NoTest

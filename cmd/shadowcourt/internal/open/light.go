@@ -86,14 +86,6 @@ func (o *Flags) CheckSource() error {
 	if o.since != "" && o.source == "" {
 		faults = append(faults, errors.New("--since needs --source, the folder whose changes count"))
 	}
-	if o.since == autoSince && len(faults) == 0 {
-		base, err := source.FindBase(o.command.Context(), o.source, os.Getenv)
-		if err != nil {
-			return fmt.Errorf("--since %s: %w", autoSince, err)
-		}
-		o.since = base.Commit
-		fmt.Fprintf(o.command.ErrOrStderr(), "base: %.12s, %s\n", base.Commit, sanitize.Line(base.Why))
-	}
 	return errors.Join(faults...)
 }
 
@@ -159,6 +151,9 @@ func (o *Flags) Connect(ctx context.Context, config *host.Config, inputs *run.Do
 }
 
 func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config, inputs *run.Dockets) error {
+	if err := o.findSince(ctx); err != nil {
+		return err
+	}
 	switch light := o.LightFor(inputs); {
 	case light == LightRCA:
 		def, err := Pipeline(ShippedLight)
@@ -217,6 +212,20 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 	}
 	h.closers = append(h.closers, snapshot.Close)
 	config.Casebook = run.Casebook(snapshot)
+	return nil
+}
+
+// findSince finds the revision that is to be found, and says which it is.
+func (o *Flags) findSince(ctx context.Context) error {
+	if o.since != autoSince {
+		return nil
+	}
+	base, err := source.FindBase(ctx, o.source, os.Getenv)
+	if err != nil {
+		return fmt.Errorf("--since %s: %w", autoSince, err)
+	}
+	o.since = base.Commit
+	fmt.Fprintf(o.command.ErrOrStderr(), "base: %.12s, %s\n", base.Commit, sanitize.Line(base.Why))
 	return nil
 }
 
