@@ -129,8 +129,8 @@ func TestAccept_FZ3_WhatResultsRestOnIsChosenFirst(t *testing.T) {
 		}
 		return rest
 	}
-	mixture := func(e *abi.Experiment) float64 { // worth more than all else
-		if e.Product != e.Tests {
+	mixture := func(table *abi.ExperimentTable) float64 { // worth more than all else
+		if table.Experiment.Product != table.Experiment.Tests {
 			return 1
 		}
 		return 0
@@ -143,7 +143,7 @@ func TestAccept_FZ3_WhatResultsRestOnIsChosenFirst(t *testing.T) {
 	if best, _ := odds.Choose(p, later, 0, mixture); best == nil || !isBase(&best.Experiment) {
 		t.Errorf("%+v before the base", best)
 	}
-	if best, _ := odds.Choose(p, offers, 0, func(*abi.Experiment) float64 { return 0 }); best != nil {
+	if best, _ := odds.Choose(p, offers, 0, func(*abi.ExperimentTable) float64 { return 0 }); best != nil {
 		t.Errorf("%+v, though nothing is worth it", best)
 	}
 }

@@ -20,11 +20,6 @@ func ExperimentTable(p *abi.Profile, e *abi.Experiment) *abi.ExperimentTable {
 	return nil
 }
 
-// Tells says whether an experiment can tell anything by a profile.
-func Tells(p *abi.Profile, e *abi.Experiment) bool {
-	return p != nil && p.Outcomes != nil || ExperimentTable(p, e) != nil
-}
-
 // AddExperiments adds what the results of experiments tell of the labels.
 //
 // A label comes true by one of its causes (see [abi.Cause]); one without any is a cause of its own. A result speaks against each
@@ -39,15 +34,7 @@ func Tells(p *abi.Profile, e *abi.Experiment) bool {
 //
 // A failure that comes back on head tells labels apart only where one of them does not expect it: see [causeList.expecting]. Which other
 // results count is up to [counting].
-//
-// A profile with an outcome model ([abi.OutcomeModel]) has that say it all.
 func AddExperiments(to []float64, labels []string, p *abi.Profile, results []abi.ExperimentResult) {
-	if p != nil && p.Outcomes != nil {
-		for j, nats := range newBelief(labels, p.Outcomes).told(results) {
-			to[j] += nats
-		}
-		return
-	}
 	causes := causesOf(labels, p, testOf(results))
 	nats := causes.nats(p, results, false)
 	for j := range labels {
@@ -258,9 +245,6 @@ func (l causeList) likelihoods(given []abi.LabelWeight) []float64 {
 // Objections are the nats by which the i-th result speaks against each label by itself, 0 for the label that it fits best; nil
 // where it tells nothing, or does not count beside the others.
 func Objections(labels []string, p *abi.Profile, results []abi.ExperimentResult, i int) []float64 {
-	if p != nil && p.Outcomes != nil {
-		return resultShare(labels, p.Outcomes, results, i)
-	}
 	if !counting(results, false)(&results[i]) {
 		return nil
 	}

@@ -200,12 +200,7 @@ func TestCauses(t *testing.T) {
 func predict(labels []string, p *abi.Profile, table *abi.ExperimentTable, results []abi.ExperimentResult) [][]float64 {
 	even := make([]float64, len(labels))
 	var out [][]float64
-	with := &abi.Profile{}
-	if p != nil {
-		*with = *p
-	}
-	with.Experiments = append([]abi.ExperimentTable{*table}, with.Experiments...)
-	for _, o := range odds.NewForecast(labels, even, 0, with, results).Of(&table.Experiment) {
+	for _, o := range odds.NewForecast(labels, even, 0, p, results).Of(table) {
 		out = append(out, o.Given)
 	}
 	return out

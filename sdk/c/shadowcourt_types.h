@@ -491,57 +491,6 @@ typedef struct sc_cause {
 typedef struct { sc_cause *at; size_t count; } sc_cause_list;
 extern const sc_type sc_cause_type;
 
-/// `rate_shape` is a distribution of rates: the parameters of a Dirichlet distribution over runs that pass, that fail as the case did, and
-/// that fail otherwise. Parameters below 0.001 count as that.
-typedef struct sc_rate_shape {
-  sc_text name;
-  double passed;
-  double same;
-  double other;
-} sc_rate_shape;
-typedef struct { sc_rate_shape *at; size_t count; } sc_rate_shape_list;
-extern const sc_type sc_rate_shape_type;
-
-/// `outcome_rate` is a rate that cells have in common. A field that is absent has any.
-typedef struct sc_outcome_rate {
-  /// `name` is for Above.
-  sc_text name;
-  sc_tree_revision product;
-  sc_tree_revision tests;
-  sc_run_environment environment;
-  sc_run_order order;
-  sc_text shape;
-  /// `above` is the Name of another rate of the pattern that this one is above; absent for none.
-  sc_text above;
-} sc_outcome_rate;
-typedef struct { sc_outcome_rate *at; size_t count; } sc_outcome_rate_list;
-extern const sc_type sc_outcome_rate_type;
-
-/// `outcome_pattern` is one way in which labels come true, such as a change of the product that makes a test fail each time.
-typedef struct sc_outcome_pattern {
-  sc_text name;
-  /// `labels` that may come true so, with how often each does: P(pattern | label), up to a factor for each label.
-  sc_label_weight_list labels;
-  /// `rates` are tried in their order: the first that has a cell gives its runs their rate. A cell that none has tells nothing.
-  sc_outcome_rate_list rates;
-  /// `not_built` and NoTest are the probabilities that the base does not build, and that it lacks the test.
-  double not_built;
-  double no_test;
-  /// `changed` and New are the probabilities that the change touched the test, and that it brought it. Both 0: the test tells nothing.
-  double changed;
-  double new;
-} sc_outcome_pattern;
-typedef struct { sc_outcome_pattern *at; size_t count; } sc_outcome_pattern_list;
-extern const sc_type sc_outcome_pattern_type;
-
-/// `outcome_model` says what the runs of a failing test look like under each way in which a label comes true. Package odds says what they
-/// are worth.
-typedef struct sc_outcome_model {
-  sc_rate_shape_list shapes;
-  sc_outcome_pattern_list patterns;
-} sc_outcome_model;
-extern const sc_type sc_outcome_model_type;
-
 /// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 /// and the host passes it to the personas. A field that is absent or empty has
 /// no effect.
@@ -570,8 +519,6 @@ typedef struct sc_profile {
   sc_experiment_table_list experiments;
   /// `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
   sc_cause_list causes;
-  /// `outcomes`, if there, says what runs tell in place of Experiments and Causes.
-  sc_outcome_model *outcomes; /* or NULL */
 } sc_profile;
 extern const sc_type sc_profile_type;
 

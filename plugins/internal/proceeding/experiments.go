@@ -46,13 +46,13 @@ func (a Aim) reached(scale *weigh.Scale, bound float64) bool {
 }
 
 // gain is what the outcomes of an experiment are expected to be worth, in nats.
-func (a Aim) gain(labels []string, forecast *odds.Forecast, e *abi.Experiment) float64 {
+func (a Aim) gain(labels []string, forecast *odds.Forecast, table *abi.ExperimentTable) float64 {
 	if a.side == neutral {
-		return forecast.Information(e)
+		return forecast.Information(table)
 	}
 	charge := slices.Index(labels, a.charge)
 	before := logOdds(forecast.Now[charge])
-	return forecast.Gain(e, func(label int, after []float64) float64 {
+	return forecast.Gain(table, func(label int, after []float64) float64 {
 		switch {
 		case a.side == against && label != charge:
 			return before - logOdds(after[charge])
@@ -131,8 +131,8 @@ func next(r *abi.NodeRequest, scale *weigh.Scale, aim Aim, enough, bound, least 
 	offers := slices.DeleteFunc(slices.Clone(r.Offers), func(o abi.ExperimentOffer) bool {
 		return slices.ContainsFunc(r.Case.Experiments, func(run abi.ExperimentResult) bool { return run.Experiment == o.Experiment })
 	})
-	best, _ := odds.Choose(r.Profile, offers, params.Number(r.Params, minGain, least), func(e *abi.Experiment) float64 {
-		return aim.gain(scale.Labels, forecast, e)
+	best, _ := odds.Choose(r.Profile, offers, params.Number(r.Params, minGain, least), func(table *abi.ExperimentTable) float64 {
+		return aim.gain(scale.Labels, forecast, table)
 	})
 	if best == nil {
 		return nil

@@ -1552,186 +1552,6 @@ impl Message for Cause {
     }
 }
 
-/// `rate_shape` is a distribution of rates: the parameters of a Dirichlet distribution over runs that pass, that fail as the case did, and
-/// that fail otherwise. Parameters below 0.001 count as that.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RateShape {
-    pub name: String,
-    pub passed: f64,
-    pub same: f64,
-    pub other: f64,
-}
-
-impl Message for RateShape {
-    const FIELDS: &'static [&'static str] = &["name", "passed", "same", "other"];
-    const REQUIRED: u64 = 0xf;
-
-    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
-        match field {
-            0 => self.name = r.text(true)?,
-            1 => self.passed = r.float(0.0, 100000.0)?,
-            2 => self.same = r.float(0.0, 100000.0)?,
-            _ => self.other = r.float(0.0, 100000.0)?,
-        }
-        Ok(())
-    }
-
-    fn write(&self, w: &mut Writer) {
-        w.map(4);
-        w.text("name");
-        w.text(&self.name);
-        w.text("passed");
-        w.float(self.passed);
-        w.text("same");
-        w.float(self.same);
-        w.text("other");
-        w.float(self.other);
-    }
-}
-
-/// `outcome_rate` is a rate that cells have in common. A field that is absent has any.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OutcomeRate {
-    /// `name` is for Above.
-    pub name: String,
-    pub product: Option<TreeRevision>,
-    pub tests: Option<TreeRevision>,
-    pub environment: Option<RunEnvironment>,
-    pub order: Option<RunOrder>,
-    pub shape: String,
-    /// `above` is the Name of another rate of the pattern that this one is above; absent for none.
-    pub above: String,
-}
-
-impl Message for OutcomeRate {
-    const FIELDS: &'static [&'static str] = &["name", "product", "tests", "environment", "order", "shape", "above"];
-    const REQUIRED: u64 = 0x20;
-
-    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
-        match field {
-            0 => self.name = r.text(false)?,
-            1 => self.product = r.optional_name()?,
-            2 => self.tests = r.optional_name()?,
-            3 => self.environment = r.optional_name()?,
-            4 => self.order = r.optional_name()?,
-            5 => self.shape = r.text(true)?,
-            _ => self.above = r.text(false)?,
-        }
-        Ok(())
-    }
-
-    fn write(&self, w: &mut Writer) {
-        w.map(1 + !self.name.is_empty() as usize + self.product.is_some() as usize + self.tests.is_some() as usize + self.environment.is_some() as usize + self.order.is_some() as usize + !self.above.is_empty() as usize);
-        if !self.name.is_empty() {
-            w.text("name");
-            w.text(&self.name);
-        }
-        if let Some(v) = &self.product {
-            w.text("product");
-            w.text(v.as_str());
-        }
-        if let Some(v) = &self.tests {
-            w.text("tests");
-            w.text(v.as_str());
-        }
-        if let Some(v) = &self.environment {
-            w.text("environment");
-            w.text(v.as_str());
-        }
-        if let Some(v) = &self.order {
-            w.text("order");
-            w.text(v.as_str());
-        }
-        w.text("shape");
-        w.text(&self.shape);
-        if !self.above.is_empty() {
-            w.text("above");
-            w.text(&self.above);
-        }
-    }
-}
-
-/// `outcome_pattern` is one way in which labels come true, such as a change of the product that makes a test fail each time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OutcomePattern {
-    pub name: String,
-    /// `labels` that may come true so, with how often each does: P(pattern | label), up to a factor for each label.
-    pub labels: Vec<LabelWeight>,
-    /// `rates` are tried in their order: the first that has a cell gives its runs their rate. A cell that none has tells nothing.
-    pub rates: Vec<OutcomeRate>,
-    /// `not_built` and NoTest are the probabilities that the base does not build, and that it lacks the test.
-    pub not_built: f64,
-    pub no_test: f64,
-    /// `changed` and New are the probabilities that the change touched the test, and that it brought it. Both 0: the test tells nothing.
-    pub changed: f64,
-    pub new: f64,
-}
-
-impl Message for OutcomePattern {
-    const FIELDS: &'static [&'static str] = &["name", "labels", "rates", "not_built", "no_test", "changed", "new"];
-    const REQUIRED: u64 = 0x7f;
-
-    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
-        match field {
-            0 => self.name = r.text(true)?,
-            1 => self.labels = r.list(Count::ANY, |r| r.message())?,
-            2 => self.rates = r.list(Count::ANY, |r| r.message())?,
-            3 => self.not_built = r.float(0.0, 1.0)?,
-            4 => self.no_test = r.float(0.0, 1.0)?,
-            5 => self.changed = r.float(0.0, 1.0)?,
-            _ => self.new = r.float(0.0, 1.0)?,
-        }
-        Ok(())
-    }
-
-    fn write(&self, w: &mut Writer) {
-        w.map(7);
-        w.text("name");
-        w.text(&self.name);
-        w.text("labels");
-        w.list(&self.labels, |w, v| v.write(w));
-        w.text("rates");
-        w.list(&self.rates, |w, v| v.write(w));
-        w.text("not_built");
-        w.float(self.not_built);
-        w.text("no_test");
-        w.float(self.no_test);
-        w.text("changed");
-        w.float(self.changed);
-        w.text("new");
-        w.float(self.new);
-    }
-}
-
-/// `outcome_model` says what the runs of a failing test look like under each way in which a label comes true. Package odds says what they
-/// are worth.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OutcomeModel {
-    pub shapes: Vec<RateShape>,
-    pub patterns: Vec<OutcomePattern>,
-}
-
-impl Message for OutcomeModel {
-    const FIELDS: &'static [&'static str] = &["shapes", "patterns"];
-    const REQUIRED: u64 = 0x3;
-
-    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
-        match field {
-            0 => self.shapes = r.list(Count::ANY, |r| r.message())?,
-            _ => self.patterns = r.list(Count::ANY, |r| r.message())?,
-        }
-        Ok(())
-    }
-
-    fn write(&self, w: &mut Writer) {
-        w.map(2);
-        w.text("shapes");
-        w.list(&self.shapes, |w, v| v.write(w));
-        w.text("patterns");
-        w.list(&self.patterns, |w, v| v.write(w));
-    }
-}
-
 /// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 /// and the host passes it to the personas. A field that is absent or empty has
 /// no effect.
@@ -1761,12 +1581,10 @@ pub struct Profile {
     pub experiments: Vec<ExperimentTable>,
     /// `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
     pub causes: Vec<Cause>,
-    /// `outcomes`, if there, says what runs tell in place of Experiments and Causes.
-    pub outcomes: Option<OutcomeModel>,
 }
 
 impl Message for Profile {
-    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes", "outcomes"];
+    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes"];
     const REQUIRED: u64 = 0x37;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -1781,14 +1599,13 @@ impl Message for Profile {
             7 => self.light = Some(r.message()?),
             8 => self.temperature = Some(r.float(1.0, 10.0)?),
             9 => self.experiments = r.list(Count::ANY, |r| r.message())?,
-            10 => self.causes = r.list(Count::ANY, |r| r.message())?,
-            _ => self.outcomes = Some(r.message()?),
+            _ => self.causes = r.list(Count::ANY, |r| r.message())?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(5 + !self.seen.is_empty() as usize + self.signal_passage.is_some() as usize + self.light.is_some() as usize + self.temperature.is_some() as usize + !self.experiments.is_empty() as usize + !self.causes.is_empty() as usize + self.outcomes.is_some() as usize);
+        w.map(5 + !self.seen.is_empty() as usize + self.signal_passage.is_some() as usize + self.light.is_some() as usize + self.temperature.is_some() as usize + !self.experiments.is_empty() as usize + !self.causes.is_empty() as usize);
         w.text("name");
         w.text(&self.name);
         w.text("base_rates");
@@ -1822,10 +1639,6 @@ impl Message for Profile {
         if !self.causes.is_empty() {
             w.text("causes");
             w.list(&self.causes, |w, v| v.write(w));
-        }
-        if let Some(v) = &self.outcomes {
-            w.text("outcomes");
-            v.write(w);
         }
     }
 }

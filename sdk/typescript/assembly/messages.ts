@@ -780,139 +780,7 @@ export class Cause extends Message {
   }
 }
 
-const RateShapeFields: StaticArray<string> = ["name", "passed", "same", "other"];
-
-// `rate_shape` is a distribution of rates: the parameters of a Dirichlet distribution over runs that pass, that fail as the case did, and
-// that fail otherwise. Parameters below 0.001 count as that.
-export class RateShape extends Message {
-  name: string = "";
-  passed: f64 = 0;
-  same: f64 = 0;
-  other: f64 = 0;
-
-  keys(): StaticArray<string> { return RateShapeFields; }
-  required(): u64 { return 0xf; }
-  readField(r: Reader, field: i32): void {
-    switch (field) {
-      case 0: this.name = r.text(true); break;
-      case 1: this.passed = r.float(0, 100000); break;
-      case 2: this.same = r.float(0, 100000); break;
-      case 3: this.other = r.float(0, 100000); break;
-    }
-  }
-  write(w: Writer): void {
-    w.map(4);
-    w.text("name"); w.text(this.name);
-    w.text("passed"); w.float(this.passed);
-    w.text("same"); w.float(this.same);
-    w.text("other"); w.float(this.other);
-  }
-}
-
-const OutcomeRateFields: StaticArray<string> = ["name", "product", "tests", "environment", "order", "shape", "above"];
-
-// `outcome_rate` is a rate that cells have in common. A field that is absent has any.
-export class OutcomeRate extends Message {
-  // `name` is for Above.
-  name: string = "";
-  product: string = "";
-  tests: string = "";
-  environment: string = "";
-  order: string = "";
-  shape: string = "";
-  // `above` is the Name of another rate of the pattern that this one is above; absent for none.
-  above: string = "";
-
-  keys(): StaticArray<string> { return OutcomeRateFields; }
-  required(): u64 { return 0x20; }
-  readField(r: Reader, field: i32): void {
-    switch (field) {
-      case 0: this.name = r.text(false); break;
-      case 1: this.product = r.name(TreeRevision.VALUES, true); break;
-      case 2: this.tests = r.name(TreeRevision.VALUES, true); break;
-      case 3: this.environment = r.name(RunEnvironment.VALUES, true); break;
-      case 4: this.order = r.name(RunOrder.VALUES, true); break;
-      case 5: this.shape = r.text(true); break;
-      case 6: this.above = r.text(false); break;
-    }
-  }
-  write(w: Writer): void {
-    w.map(1 + i32(this.name.length > 0) + i32(this.product.length > 0) + i32(this.tests.length > 0) + i32(this.environment.length > 0) + i32(this.order.length > 0) + i32(this.above.length > 0));
-    if (this.name.length > 0) { w.text("name"); w.text(this.name); }
-    if (this.product.length > 0) { w.text("product"); w.text(this.product); }
-    if (this.tests.length > 0) { w.text("tests"); w.text(this.tests); }
-    if (this.environment.length > 0) { w.text("environment"); w.text(this.environment); }
-    if (this.order.length > 0) { w.text("order"); w.text(this.order); }
-    w.text("shape"); w.text(this.shape);
-    if (this.above.length > 0) { w.text("above"); w.text(this.above); }
-  }
-}
-
-const OutcomePatternFields: StaticArray<string> = ["name", "labels", "rates", "not_built", "no_test", "changed", "new"];
-
-// `outcome_pattern` is one way in which labels come true, such as a change of the product that makes a test fail each time.
-export class OutcomePattern extends Message {
-  name: string = "";
-  // `labels` that may come true so, with how often each does: P(pattern | label), up to a factor for each label.
-  labels: LabelWeight[] = [];
-  // `rates` are tried in their order: the first that has a cell gives its runs their rate. A cell that none has tells nothing.
-  rates: OutcomeRate[] = [];
-  // `not_built` and NoTest are the probabilities that the base does not build, and that it lacks the test.
-  notBuilt: f64 = 0;
-  noTest: f64 = 0;
-  // `changed` and New are the probabilities that the change touched the test, and that it brought it. Both 0: the test tells nothing.
-  changed: f64 = 0;
-  new: f64 = 0;
-
-  keys(): StaticArray<string> { return OutcomePatternFields; }
-  required(): u64 { return 0x7f; }
-  readField(r: Reader, field: i32): void {
-    switch (field) {
-      case 0: this.name = r.text(true); break;
-      case 1: this.labels = r.messages<LabelWeight>(0, u32.MAX_VALUE); break;
-      case 2: this.rates = r.messages<OutcomeRate>(0, u32.MAX_VALUE); break;
-      case 3: this.notBuilt = r.float(0, 1); break;
-      case 4: this.noTest = r.float(0, 1); break;
-      case 5: this.changed = r.float(0, 1); break;
-      case 6: this.new = r.float(0, 1); break;
-    }
-  }
-  write(w: Writer): void {
-    w.map(7);
-    w.text("name"); w.text(this.name);
-    w.text("labels"); w.list(this.labels.length); for (let i = 0; i < this.labels.length; i++) this.labels[i].write(w);
-    w.text("rates"); w.list(this.rates.length); for (let i = 0; i < this.rates.length; i++) this.rates[i].write(w);
-    w.text("not_built"); w.float(this.notBuilt);
-    w.text("no_test"); w.float(this.noTest);
-    w.text("changed"); w.float(this.changed);
-    w.text("new"); w.float(this.new);
-  }
-}
-
-const OutcomeModelFields: StaticArray<string> = ["shapes", "patterns"];
-
-// `outcome_model` says what the runs of a failing test look like under each way in which a label comes true. Package odds says what they
-// are worth.
-export class OutcomeModel extends Message {
-  shapes: RateShape[] = [];
-  patterns: OutcomePattern[] = [];
-
-  keys(): StaticArray<string> { return OutcomeModelFields; }
-  required(): u64 { return 0x3; }
-  readField(r: Reader, field: i32): void {
-    switch (field) {
-      case 0: this.shapes = r.messages<RateShape>(0, u32.MAX_VALUE); break;
-      case 1: this.patterns = r.messages<OutcomePattern>(0, u32.MAX_VALUE); break;
-    }
-  }
-  write(w: Writer): void {
-    w.map(2);
-    w.text("shapes"); w.list(this.shapes.length); for (let i = 0; i < this.shapes.length; i++) this.shapes[i].write(w);
-    w.text("patterns"); w.list(this.patterns.length); for (let i = 0; i < this.patterns.length; i++) this.patterns[i].write(w);
-  }
-}
-
-const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes", "outcomes"];
+const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes"];
 
 // `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 // and the host passes it to the personas. A field that is absent or empty has
@@ -943,8 +811,6 @@ export class Profile extends Message {
   experiments: ExperimentTable[] = [];
   // `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
   causes: Cause[] = [];
-  // `outcomes`, if there, says what runs tell in place of Experiments and Causes.
-  outcomes: OutcomeModel | null = null;
 
   keys(): StaticArray<string> { return ProfileFields; }
   required(): u64 { return 0x37; }
@@ -961,11 +827,10 @@ export class Profile extends Message {
       case 8: this.hasTemperature = true; this.temperature = r.float(1, 10); break;
       case 9: this.experiments = r.messages<ExperimentTable>(0, u32.MAX_VALUE); break;
       case 10: this.causes = r.messages<Cause>(0, u32.MAX_VALUE); break;
-      case 11: this.outcomes = r.message<OutcomeModel>(); break;
     }
   }
   write(w: Writer): void {
-    w.map(5 + i32(this.seen.length > 0) + i32(this.signalPassage !== null) + i32(this.light !== null) + i32(this.hasTemperature) + i32(this.experiments.length > 0) + i32(this.causes.length > 0) + i32(this.outcomes !== null));
+    w.map(5 + i32(this.seen.length > 0) + i32(this.signalPassage !== null) + i32(this.light !== null) + i32(this.hasTemperature) + i32(this.experiments.length > 0) + i32(this.causes.length > 0));
     w.text("name"); w.text(this.name);
     w.text("base_rates"); w.list(this.baseRates.length); for (let i = 0; i < this.baseRates.length; i++) this.baseRates[i].write(w);
     w.text("sources"); w.list(this.sources.length); for (let i = 0; i < this.sources.length; i++) this.sources[i].write(w);
@@ -977,7 +842,6 @@ export class Profile extends Message {
     if (this.hasTemperature) { w.text("temperature"); w.float(this.temperature); }
     if (this.experiments.length > 0) { w.text("experiments"); w.list(this.experiments.length); for (let i = 0; i < this.experiments.length; i++) this.experiments[i].write(w); }
     if (this.causes.length > 0) { w.text("causes"); w.list(this.causes.length); for (let i = 0; i < this.causes.length; i++) this.causes[i].write(w); }
-    if (this.outcomes !== null) { w.text("outcomes"); this.outcomes!.write(w); }
   }
 }
 
