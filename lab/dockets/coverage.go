@@ -1,9 +1,9 @@
 package main
 
 import (
-	"path"
 	"context"
 	"os"
+	"path"
 
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/mutate"
 )

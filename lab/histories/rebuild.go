@@ -44,7 +44,7 @@ func rebuildRepo(ctx context.Context, repo *history.Repo, snapshot, work string)
 	if _, err := os.Stat(snapshot); err != nil {
 		return 0, fmt.Errorf("%s: no snapshot: %w", repo.Name, err)
 	}
-	r, err := history.OpenRepository(ctx, snapshot, filepath.Join(work, strings.ReplaceAll(repo.Name, "/", "-"), "tree"), mine.Planters())
+	r, err := history.OpenRepository(ctx, snapshot, filepath.Join(work, history.Slug(repo.Name), "tree"), mine.Planters())
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", repo.Name, err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
@@ -25,7 +24,7 @@ func studySaved(ctx context.Context, args []string, out io.Writer) error {
 // judgeSaved judges the saved cases and writes what came of it to a page, or to out. It runs no test.
 func judgeSaved(ctx context.Context, bench *study.Bench, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("study", flag.ContinueOnError)
-	saved := flags.String("saved", filepath.Join("lab", "histories", "saved"), "folder of the cases")
+	saved := savedFlag(flags)
 	page := flags.String("page", "", "page that the tables are written to")
 	wrong := flags.Bool("cases", false, "write the wrong answers of the court, too, for the learning half, case by case")
 	seed := flags.Uint64("seed", 1, "draws repositories for the intervals over them; not 0")

@@ -48,8 +48,11 @@ const ending = ".jsonl.zst"
 
 // fileOf is the file of a repository below the folder of saved ones.
 func fileOf(half Half, repository string) string {
-	return filepath.Join(string(half), strings.ReplaceAll(repository, "/", "-")+ending)
+	return filepath.Join(string(half), Slug(repository)+ending)
 }
+
+// Slug is the name of a repository as that of a file or folder.
+func Slug(repository string) string { return strings.ReplaceAll(repository, "/", "-") }
 
 // Save writes what was mined from a repository below a folder, in place of what was there. Cases are sorted by their ids.
 func Save(folder string, r *Repo) error {

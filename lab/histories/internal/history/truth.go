@@ -42,20 +42,20 @@ var rules = map[Kind]func(*Case) (Truth, error){
 }
 
 // ran says whether a cell has runs enough, and all of them told something.
-func ran(c *Cell, least int) bool {
+func ran(c *Cell) bool {
 	passed, same, other, absent := c.Count(0)
-	return c != nil && passed+same+other+absent >= least && passed+same+other+absent == len(c.Runs)
+	return c != nil && passed+same+other+absent >= enoughRuns && passed+same+other+absent == len(c.Runs)
 }
 
 func passes(c *Cell) bool {
 	passed, _, _, _ := c.Count(0)
-	return ran(c, enoughRuns) && passed == len(c.Runs)
+	return ran(c) && passed == len(c.Runs)
 }
 
 // fails says whether a tree fails each time as the case did. differs lets runs fail in another way, too.
 func fails(c *Cell, differs bool) bool {
 	_, same, other, _ := c.Count(0)
-	return ran(c, enoughRuns) && (same == len(c.Runs) || differs && same+other == len(c.Runs))
+	return ran(c) && (same == len(c.Runs) || differs && same+other == len(c.Runs))
 }
 
 // Differs says whether the failure of head is another one from run to run.
@@ -83,7 +83,7 @@ func broken(c *Case, truth Truth, mayLack bool) (Truth, error) {
 		return Truth{}, errors.New("head does not fail each time")
 	case has(c, LoadsHead):
 		return truth, loadsHead(c, base)
-	case has(c, OtherOnBase) && ran(base, enoughRuns) && other == len(base.Runs):
+	case has(c, OtherOnBase) && ran(base) && other == len(base.Runs):
 		return truth, nil
 	case has(c, OtherOnBase):
 		return Truth{}, errors.New("base does not fail in another way each time")
@@ -167,7 +167,7 @@ func flaky(c *Case) (Truth, error) {
 		return Truth{}, errors.New("head never passes")
 	case failed == 0:
 		return Truth{}, errors.New("head never fails when run again")
-	case !ran(c.Cell(Base), enoughRuns):
+	case !ran(c.Cell(Base)):
 		return Truth{}, errors.New("base can't be run")
 	case baseFailed == 0:
 		return Truth{}, errors.New("base never fails")
@@ -195,7 +195,7 @@ func madeFlaky(c *Case) (Truth, error) {
 	case lacks(base), base != nil && base.Why == abi.OutcomeNotBuilt:
 		truth.Part = Tests
 		return truth, nil
-	case !ran(base, enoughRuns):
+	case !ran(base):
 		return Truth{}, errors.New("base can't be run")
 	case !has(c, WorseFlake) && baseFailed > 0:
 		return Truth{}, errors.New("base fails, too")

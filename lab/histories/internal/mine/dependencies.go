@@ -20,7 +20,7 @@ func (m *Miner) dependencies(ctx context.Context) error {
 		if !slices.Contains(c.other, dependencyFiles[0]) || len(c.tests) == 0 || len(c.product)+len(c.tests) > mostPaths {
 			continue
 		}
-		if err := m.candidate(ctx, history.Regression, "moved "+c.id, func() error { return m.unmove(ctx, c) }); err != nil {
+		if err := m.candidate(ctx, history.Regression, "moved "+c.id, func() error { return because("moved", m.unmove(ctx, c)) }); err != nil {
 			return err
 		}
 	}
@@ -30,30 +30,9 @@ func (m *Miner) dependencies(ctx context.Context) error {
 func (m *Miner) unmove(ctx context.Context, c *commit) error {
 	base := history.Tree{Start: c.id}
 	head := history.Tree{Start: c.id, Steps: []history.Step{{Take: c.parent, Paths: dependencyFiles}}}
-	units, err := m.units(ctx, &base, c.tests)
+	failures, _, err := m.broken(ctx, &head, &base, c.tests)
 	if err != nil {
 		return err
-	}
-	if len(units) == 0 || len(units) > mostUnits {
-		return dropped("moved: its tests are in no package, or in too many")
-	}
-	broken, err := m.runTree(ctx, &head, units, surroundings{})
-	if err != nil {
-		return err
-	}
-	if why := problems(broken); why != "" {
-		return dropped("moved: head: " + why)
-	}
-	if len(failuresOf(broken, anyTest)) == 0 {
-		return dropped("moved: no test fails on head")
-	}
-	whole, err := m.runTree(ctx, &base, units, surroundings{})
-	if err != nil {
-		return err
-	}
-	failures := failuresOf(broken, func(unit, test string) bool { return whole[unit].passed[test] })
-	if len(failures) == 0 {
-		return dropped("moved: no test fails on head and passes on base")
 	}
 	f := failures[pick(c.id, uint32(len(failures)))]
 	return m.keep(ctx, &history.Case{

@@ -108,7 +108,7 @@ func (m *Miner) breakOne(ctx context.Context, at int, silent map[string]int) err
 		return err
 	}
 	if len(units) == 0 || len(units) > mostUnits {
-		return dropped("its tests are in no package, or in too many")
+		return dropped(noUnits)
 	}
 	unit := units[pick(c.id, uint32(len(units)))]
 	whole, err := m.runUnit(ctx, &head, unit, surroundings{})

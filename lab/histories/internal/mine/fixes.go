@@ -60,34 +60,13 @@ func pick(name string, n uint32) uint32 {
 // fix makes the cases of one commit.
 func (m *Miner) fix(ctx context.Context, kinds []history.Kind, c *commit) error {
 	fixed := history.Tree{Start: c.id}
-	units, err := m.units(ctx, &fixed, c.tests)
-	if err != nil {
-		return err
-	}
-	if len(units) == 0 || len(units) > mostUnits {
-		return dropped("its tests are in no package, or in too many")
-	}
 	head := history.Tree{Start: c.id, Steps: []history.Step{{Take: c.parent, Paths: c.product}}}
 	if kinds[0] != history.Regression {
 		head = history.Tree{Start: c.parent, Steps: []history.Step{{Take: c.id, Paths: c.tests}}}
 	}
-	broken, err := m.runTree(ctx, &head, units, surroundings{})
+	failures, broken, err := m.broken(ctx, &head, &fixed, c.tests)
 	if err != nil {
 		return err
-	}
-	if why := problems(broken); why != "" {
-		return dropped("head: " + why)
-	}
-	if len(failuresOf(broken, anyTest)) == 0 {
-		return dropped("no test fails on head")
-	}
-	whole, err := m.runTree(ctx, &fixed, units, surroundings{})
-	if err != nil {
-		return err
-	}
-	failures := failuresOf(broken, func(unit, test string) bool { return whole[unit].passed[test] })
-	if len(failures) == 0 {
-		return dropped("no test fails on head and passes with the fix")
 	}
 	f := failures[pick(c.id, uint32(len(failures)))]
 	for _, kind := range kinds {
@@ -130,7 +109,39 @@ func (m *Miner) before(c *commit) string {
 	return m.log[min(first+1+int(pick(c.id+"before", mostBefore)), len(m.log)-1)].id
 }
 
-func anyTest(string, string) bool { return true }
+// broken finds the tests that fail on head and pass in another tree, of the packages there that have some of the test files, and gives
+// what these packages of head came to. Its error is a dropped where there are none.
+func (m *Miner) broken(ctx context.Context, head, other *history.Tree, tests []string) ([]failure, map[string]*outcome, error) {
+	units, err := m.units(ctx, other, tests)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(units) == 0 || len(units) > mostUnits {
+		return nil, nil, dropped(noUnits)
+	}
+	red, err := m.runTree(ctx, head, units, surroundings{})
+	if err != nil {
+		return nil, nil, err
+	}
+	if why := problems(red); why != "" {
+		return nil, nil, dropped("head: " + why)
+	}
+	if len(failuresOf(red, func(string, string) bool { return true })) == 0 {
+		return nil, nil, dropped("no test fails on head")
+	}
+	green, err := m.runTree(ctx, other, units, surroundings{})
+	if err != nil {
+		return nil, nil, err
+	}
+	failures := failuresOf(red, func(unit, test string) bool { return green[unit].passed[test] })
+	if len(failures) == 0 {
+		return nil, nil, dropped("no test fails on head and passes in the other tree")
+	}
+	return failures, red, nil
+}
+
+// noUnits is why a commit is left out that nothing can be run for.
+const noUnits = "its tests are in no package, or in too many"
 
 // Many rows are a hundred and more, of which a tenth fails at most.
 const (

@@ -72,7 +72,7 @@ func (m *Miner) flake(ctx context.Context, at int) error {
 		return err
 	}
 	if len(units) == 0 || len(units) > mostUnits {
-		return dropped("its tests are in no package, or in too many")
+		return dropped(noUnits)
 	}
 	passed, failed, order := map[string]bool{}, map[string]failure{}, map[string]bool{}
 	among, err := m.touched(ctx, c)

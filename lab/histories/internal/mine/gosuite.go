@@ -92,11 +92,6 @@ func (g *goSuite) run(ctx context.Context, folder, unit string, in surroundings)
 		g.built = key
 	}
 	pack := g.pack
-	scratch := filepath.Join(g.scratch, "run")
-	if err := errors.Join(removeAll(scratch), os.MkdirAll(scratch, 0o755)); err != nil {
-		return nil, err
-	}
-	defer func() { _ = removeAll(scratch) }()
 	limit := suiteTime
 	if in.limit > 0 {
 		limit = in.limit
@@ -116,10 +111,8 @@ func (g *goSuite) run(ctx context.Context, folder, unit string, in surroundings)
 	if in.shuffle != 0 {
 		args = append(args, fmt.Sprintf("-test.shuffle=%d", in.shuffle))
 	}
-	result, err := isolate.Run(ctx, isolate.Command{
-		Args: args, Dir: dir, Env: g.variables(in.environment, dir), Scratch: scratch, Overlays: []string{folder, g.env["GOCACHE"]},
-		Show: []string{g.env["GOROOT"], g.env["GOMODCACHE"], g.scratch}, Starve: in.starve, Limits: isolate.Limits{Time: suiteTime + 5*time.Second},
-	})
+	result, err := g.isolated(ctx, folder, dir, args, in.starve)
+	defer func() { _ = removeAll(g.written()) }()
 	if err != nil {
 		return nil, err
 	}
@@ -139,6 +132,20 @@ func (g *goSuite) run(ctx context.Context, folder, unit string, in surroundings)
 	}
 	return o, err
 }
+
+// isolated runs a test binary in the folder of its package, in a tree, as experiments run theirs. What it writes is in the folder written,
+// which the caller removes.
+func (g *goSuite) isolated(ctx context.Context, folder, dir string, args []string, starve bool) (*isolate.Result, error) {
+	if err := errors.Join(removeAll(g.written()), os.MkdirAll(g.written(), 0o755)); err != nil {
+		return nil, err
+	}
+	return isolate.Run(ctx, isolate.Command{
+		Args: args, Dir: dir, Env: g.variables(dir), Scratch: g.written(), Overlays: []string{folder, g.env["GOCACHE"]},
+		Show: []string{g.env["GOROOT"], g.env["GOMODCACHE"], g.scratch}, Starve: starve, Limits: isolate.Limits{Time: suiteTime + 5*time.Second},
+	})
+}
+
+func (g *goSuite) written() string { return filepath.Join(g.scratch, "run") }
 
 // build builds the tests of a package, with a clock that is ahead and more flags, and gives its path; problem is what keeps it from being
 // built.
@@ -197,8 +204,8 @@ func (g *goSuite) shift(clock time.Duration) (overlay string, err error) {
 	return overlay, errors.Join(err, os.WriteFile(shifted, text, 0o644), os.WriteFile(overlay, replaced, 0o644))
 }
 
-// variables are those that tests see in experiments, with some replaced.
-func (g *goSuite) variables(replaced []string, dir string) []string {
+// variables are those that tests see in experiments.
+func (g *goSuite) variables(dir string) []string {
 	list := []string{"PATH=" + os.Getenv("PATH"), "PWD=" + dir, "GOPROXY=off", "GOTOOLCHAIN=local"}
 	for _, name := range []string{"LANG", "LC_ALL", "TZ", "USER", "SHELL", "TERM", "GODEBUG", "GOMAXPROCS"} {
 		if value, ok := os.LookupEnv(name); ok {
@@ -207,18 +214,6 @@ func (g *goSuite) variables(replaced []string, dir string) []string {
 	}
 	for _, name := range []string{"GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH"} {
 		list = append(list, name+"="+g.env[name])
-	}
-	return replace(list, replaced)
-}
-
-// replace replaces variables; a name without a value takes one away.
-func replace(list, replaced []string) []string {
-	for _, v := range replaced {
-		name, _, has := strings.Cut(v, "=")
-		list = slices.DeleteFunc(list, func(old string) bool { return strings.HasPrefix(old, name+"=") })
-		if has {
-			list = append(list, v)
-		}
 	}
 	return list
 }
@@ -235,8 +230,9 @@ func (g *goSuite) read(ctx context.Context, pack string, written []byte) (*outco
 	byTest := map[string][]byte{}
 	for line := range bytes.Lines(stream) {
 		var e struct {
-			Action, Test string
-			Elapsed      float64
+			Action  string  `json:"Action"`
+			Test    string  `json:"Test"`
+			Elapsed float64 `json:"Elapsed"`
 		}
 		if json.Unmarshal(line, &e) != nil {
 			continue

@@ -3,15 +3,12 @@ package mine
 import (
 	"context"
 	"debug/buildinfo"
-	"errors"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/mutate"
 )
@@ -39,24 +36,18 @@ func (g *goSuite) trace(ctx context.Context, folder, unit string, test *history.
 	if !lines {
 		return t, nil
 	}
-	scratch := filepath.Join(g.scratch, "run")
-	if err := errors.Join(removeAll(scratch), os.MkdirAll(scratch, 0o755)); err != nil {
-		return nil, err
-	}
-	defer func() { _ = removeAll(scratch) }()
-	profile := filepath.Join(scratch, "cover")
+	profile := filepath.Join(g.written(), "cover")
 	top, _, _ := strings.Cut(test.Test, "/")
-	_, err = isolate.Run(ctx, isolate.Command{
-		Args: []string{binary, "-test.paniconexit0", "-test.run=^" + regexp.QuoteMeta(top) + "$", "-test.coverprofile=" + profile, "-test.timeout=" + suiteTime.String()},
-		Dir:  dir, Env: g.variables(nil, dir), Scratch: scratch, Overlays: []string{folder, g.env["GOCACHE"]},
-		Show: []string{g.env["GOROOT"], g.env["GOMODCACHE"], g.scratch}, Limits: isolate.Limits{Time: suiteTime + 5*time.Second},
-	})
+	_, err = g.isolated(ctx, folder, dir, []string{
+		binary, "-test.paniconexit0", "-test.run=^" + regexp.QuoteMeta(top) + "$", "-test.coverprofile=" + profile, "-test.timeout=" + suiteTime.String(),
+	}, false)
+	defer func() { _ = removeAll(g.written()) }()
 	if err != nil {
 		return nil, err
 	}
 	data, err := os.ReadFile(profile)
 	if err != nil {
-		return t, nil //nolint:nilerr // a test that crashes leaves none
+		return t, nil // a test that crashes leaves none
 	}
 	below := moduleFolder(dir, folder)
 	t.lines = mutate.ParseProfile(data, func(file string) string { return path.Join(below, strings.TrimPrefix(file, module+"/")) })

@@ -34,31 +34,9 @@ func (m *Miner) mends(ctx context.Context) error {
 func (m *Miner) mend(ctx context.Context, at int) error {
 	c := &m.log[at]
 	red, green := history.Tree{Start: c.parent}, history.Tree{Start: c.id}
-	units, err := m.units(ctx, &green, c.tests)
+	failures, _, err := m.broken(ctx, &red, &green, c.tests)
 	if err != nil {
 		return err
-	}
-	if len(units) == 0 || len(units) > mostUnits {
-		return dropped("its tests are in no package, or in too many")
-	}
-	before, err := m.runTree(ctx, &red, units, surroundings{})
-	if err != nil {
-		return err
-	}
-	if why := problems(before); why != "" {
-		return dropped("parent: " + why)
-	}
-	failures := failuresOf(before, anyTest)
-	if len(failures) == 0 {
-		return dropped("no test fails on the parent")
-	}
-	after, err := m.runTree(ctx, &green, units, surroundings{})
-	if err != nil {
-		return err
-	}
-	failures = slices.DeleteFunc(failures, func(f failure) bool { return !after[f.unit].passed[f.report.Test] })
-	if len(failures) == 0 {
-		return dropped("no test fails on the parent and passes behind it")
 	}
 	f := failures[pick(c.id, uint32(len(failures)))]
 	again, err := m.runTree(ctx, &red, []string{f.unit}, surroundings{})

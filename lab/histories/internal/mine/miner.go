@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 )
 
@@ -52,7 +53,7 @@ type Miner struct {
 
 // Open prepares the search.
 func Open(ctx context.Context, c Config) (*Miner, error) {
-	folder := filepath.Join(c.Work, strings.ReplaceAll(c.Name, "/", "-"))
+	folder := filepath.Join(c.Work, history.Slug(c.Name))
 	m := &Miner{Config: c, at: map[string]int{}, done: map[string]bool{}, slow: map[string]int{}}
 	var err error
 	if m.repository, err = history.OpenRepository(ctx, c.Snapshot, filepath.Join(folder, "tree"), Planters()); err != nil {
@@ -136,7 +137,7 @@ func (m *Miner) wants(kinds ...history.Kind) bool {
 
 func (m *Miner) inTime() bool { return time.Now().Before(m.until) }
 
-// candidate does something once, and never again unless it is interrupted.
+// candidate does something once, and never again unless it is interrupted or the machine or git fails.
 func (m *Miner) candidate(ctx context.Context, kind history.Kind, name string, look func() error) error {
 	key := string(kind) + " " + name
 	if m.done[key] {
@@ -152,7 +153,7 @@ func (m *Miner) candidate(ctx context.Context, kind history.Kind, name string, l
 		m.drop(kind, string(why))
 	case err != nil:
 		fmt.Fprintf(m.Log, "%s: %s: %v\n", m.Name, key, err)
-		m.drop(kind, "an error of the machine or of git")
+		return nil
 	}
 	m.done[key] = true
 	data, err := json.Marshal(m.done)
@@ -209,12 +210,12 @@ func (m *Miner) traps(c *history.Case) {
 	}
 	base := c.Cell(history.Base)
 	switch passed, same, other, absent := base.Count(0); {
-	case absent > 0 || base.Why == "no_test":
+	case absent > 0 || base.Why == abi.OutcomeNoTest:
 		add(history.AbsentOnBase)
 		if c.Kind == history.Environment {
 			add(history.BrokenNewTest)
 		}
-	case base.Why == "not_built":
+	case base.Why == abi.OutcomeNotBuilt:
 		add(history.NotBuilt)
 	case same == 0 && other > 0 && passed == 0:
 		add(history.OtherOnBase)

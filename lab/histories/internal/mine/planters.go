@@ -15,7 +15,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/mutate"
 )
 
-// The planters. Place is function#operator#number for the first two: the site of an operator in a function, counted from zero.
+// The planters. Saved cases name their places: where an operator of mutate finds other sites, or in another order, `make histories` fails.
+//
+// Place is function#operator#number for the first two: the site of an operator in a function, counted from zero.
 const (
 	// defect plants a programming mistake.
 	defect = "defect"

@@ -2,7 +2,6 @@ package mine
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path"
 	"path/filepath"
@@ -115,7 +114,7 @@ func (m *Miner) pair(ctx context.Context, at int) (*pair, error) {
 		return nil, err
 	}
 	if len(units) == 0 || len(units) > mostUnits {
-		return nil, dropped("its tests are in no package, or in too many")
+		return nil, dropped(noUnits)
 	}
 	p.unit = units[pick(c.id, uint32(len(units)))]
 	for _, t := range []struct {
@@ -216,10 +215,7 @@ func (m *Miner) plant(ctx context.Context, w Wanted, f failure, base, head histo
 	err := m.candidate(ctx, w.Kind, "of "+c.ID, func() error {
 		err := m.keepWith(ctx, c, f.unit, runs)
 		kept = err == nil
-		if why := dropped(""); errors.As(err, &why) {
-			return "planted, " + dropped(w.Trap) + ": " + why
-		}
-		return err
+		return because("planted, "+string(w.Trap), err)
 	})
 	return kept, err
 }

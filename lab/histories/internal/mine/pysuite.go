@@ -105,9 +105,9 @@ func (p *pySuite) once(ctx context.Context, folder, unit string, in surroundings
 		target = id
 	}
 	args := append(slices.Clone(in.launcher), filepath.Join(folder, ".venv", "bin", "pytest"), "--junitxml="+filepath.Join(scratch, "report.xml"), target)
-	variables := in.environment
+	var variables []string
 	if in.shuffle != 0 {
-		args, variables = append(args, "-p", "histories_probe"), append(slices.Clone(variables), "HISTORIES_REVERSE=1")
+		args, variables = append(args, "-p", "histories_probe"), []string{"HISTORIES_REVERSE=1"}
 	}
 	result, err := p.isolated(ctx, folder, scratch, args, variables, in.starve)
 	if err != nil {
@@ -212,7 +212,7 @@ func (p *pySuite) isolated(ctx context.Context, folder, scratch string, args, va
 		}
 	}
 	return isolate.Run(ctx, isolate.Command{
-		Args: args, Dir: folder, Env: replace(list, variables), Scratch: scratch, Overlays: []string{folder},
+		Args: args, Dir: folder, Env: append(list, variables...), Scratch: scratch, Overlays: []string{folder},
 		Show: []string{filepath.Dir(filepath.Dir(python))}, Starve: starve,
 		Limits: isolate.Limits{Time: fileTime, Memory: 2 * isolate.DefaultMemory},
 	})

@@ -43,27 +43,9 @@ func (m *Miner) revert(ctx context.Context, revert, at int) error {
 		step := []history.Step{{Take: behind.id, Paths: behind.tests}}
 		base.Steps, head.Steps = step, step
 	}
-	units, err := m.units(ctx, &head, slices.Concat(c.product, c.tests, behind.tests))
+	failures, _, err := m.broken(ctx, &head, &base, slices.Concat(c.product, c.tests, behind.tests))
 	if err != nil {
 		return err
-	}
-	if len(units) == 0 || len(units) > mostUnits {
-		return dropped("it has tests in no package, or in too many")
-	}
-	broken, err := m.runTree(ctx, &head, units, surroundings{})
-	if err != nil {
-		return err
-	}
-	if len(failuresOf(broken, anyTest)) == 0 {
-		return dropped("no test fails on head")
-	}
-	whole, err := m.runTree(ctx, &base, units, surroundings{})
-	if err != nil {
-		return err
-	}
-	failures := failuresOf(broken, func(unit, test string) bool { return whole[unit].passed[test] })
-	if len(failures) == 0 {
-		return dropped("no test fails on head and passes on base")
 	}
 	f := failures[pick(c.id, uint32(len(failures)))]
 	return m.keep(ctx, &history.Case{

@@ -93,6 +93,14 @@ type dropped string
 
 func (d dropped) Error() string { return string(d) }
 
+// because puts what was tried before the reason of a dropped; other errors stay as they are.
+func because(what string, err error) error {
+	if why := dropped(""); errors.As(err, &why) {
+		return dropped(what+": ") + why
+	}
+	return err
+}
+
 // sample runs a case in its cells. Its error is a dropped where the runs don't show what the case's recipe says.
 func (m *Miner) sample(ctx context.Context, c *history.Case, runs int) (err error) {
 	entry, err := c.Failure.Entry()

@@ -47,8 +47,6 @@ func openSuite(ctx context.Context, r *history.Repository, tree, folder string) 
 
 // surroundings are what a run has otherwise than usual.
 type surroundings struct {
-	// environment replaces variables, as NAME=VALUE; NAME alone takes one away.
-	environment []string
 	// launcher runs before the command, with the command as its last arguments.
 	launcher []string
 	// only runs a single test, alone; empty runs all.
@@ -76,15 +74,4 @@ type outcome struct {
 	slow bool
 	wall time.Duration
 	took map[string]time.Duration // by the test's name
-}
-
-// mixed are the tests that both passed and failed.
-func (o *outcome) mixed() []string {
-	var names []string
-	for name := range o.failed {
-		if o.passed[name] {
-			names = append(names, name)
-		}
-	}
-	return names
 }
