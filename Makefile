@@ -249,7 +249,7 @@ histories-mine: ## look for more cases in the snapshots of SNAPSHOTS=DIR and run
 
 .PHONY: histories-study
 histories-study: plugins ## judge the saved cases of lab/histories without running a test, for its page; needs minutes
-	$(call lab,histories) study -page lab/histories/README.md
+	$(call lab,histories) study -cases -page lab/histories/README.md
 
 .PHONY: profile
 profile: plugins ## learn a profile for reports of Go tests into out/go-test.yaml, and measure it; needs minutes

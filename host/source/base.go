@@ -53,8 +53,11 @@ func FindBase(ctx context.Context, dir string, variable func(string) string) (Ba
 		return Base{}, err
 	}
 	for _, name := range baseCommits {
-		if c, err := r.commit(variable(name)); err == nil && variable(name) != "" {
-			return r.baseAt(head, c, name)
+		if value := variable(name); value != "" {
+			// A clone may lack the commit and have the branch. The commit may lie ahead of where the change began.
+			if c, err := r.commit(value); err == nil {
+				return r.mergeBase(head, c, c.Hash.String()[:shortHash], " ("+name+")")
+			}
 		}
 	}
 	for _, names := range targetBranches {
@@ -75,11 +78,6 @@ func FindBase(ctx context.Context, dir string, variable func(string) string) (Ba
 		}
 	}
 	return onTip(ctx, dir, head)
-}
-
-// baseAt is the merge base with a commit that a platform calls the base: it may have moved on since.
-func (r *repository) baseAt(head, c *object.Commit, variable string) (Base, error) {
-	return r.mergeBase(head, c, c.Hash.String()[:shortHash], " ("+variable+")")
 }
 
 // shortHash is how many digits of a hash people are told.
