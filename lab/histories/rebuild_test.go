@@ -47,6 +47,7 @@ func snapshot(t *testing.T) (snapshots string, commits map[string]string) {
 	commit("three", map[string]string{"p_test.go": "package p\n\nvar x = F()\n"})
 	git("checkout", "-q", "-b", "other", commits["two"])
 	commit("apart", map[string]string{"q.go": "package p\n"})
+	commit("both", map[string]string{"q.go": "package p\n\nconst q = 2\n", "q_test.go": "package p\n"})
 	git("checkout", "-q", "main")
 	// A snapshot is a git directory without a working tree.
 	bare := filepath.Join(snapshots, "bare")
@@ -60,7 +61,7 @@ func snapshot(t *testing.T) (snapshots string, commits map[string]string) {
 	return snapshots, commits
 }
 
-// recipes are ten trees: one for each way to make one, and mixtures of them.
+// recipes are eleven trees: one for each way to make one, and mixtures of them.
 func recipes(c map[string]string) []history.Tree {
 	take := history.Step{Take: c["one"], Paths: []string{"p.go", "ä b.txt"}}
 	pick, merge := history.Step{Pick: c["apart"]}, history.Step{Merge: c["apart"]}
@@ -70,6 +71,7 @@ func recipes(c map[string]string) []history.Tree {
 	return []history.Tree{
 		plain("one"), plain("three"), plain("three", take), plain("three", pick), plain("three", merge), plain("apart", history.Step{Pick: c["three"]}),
 		plain("three", take, pick), plain("three", pick, take), plain("three", merge, take), plain("one", history.Step{Take: c["three"], Paths: []string{"p_test.go"}}),
+		plain("apart", history.Step{Pick: c["both"], Paths: []string{"q.go"}}),
 	}
 }
 
@@ -91,8 +93,12 @@ func TestAccept_RH1_TreesBecomeTheSameCommits(t *testing.T) {
 		seen[tree.Commit] = true
 		repo.Cases = append(repo.Cases, history.Case{ID: string(rune('a' + i)), Trees: map[history.Role]history.Tree{history.Head: tree}})
 	}
-	if len(seen) < 8 {
+	if len(seen) < 9 {
 		t.Errorf("only %d different trees", len(seen))
+	}
+	part := repo.Cases[10].Trees[history.Head].Commit
+	if files, err := first.Git(t.Context(), "diff", "--name-only", commits["apart"], part); err != nil || files != "q.go\n" {
+		t.Errorf("a part of a change, made again, changes %q, %v", files, err)
 	}
 	saved := t.TempDir()
 	again := func() (string, error) {
@@ -103,7 +109,7 @@ func TestAccept_RH1_TreesBecomeTheSameCommits(t *testing.T) {
 		err := rebuild(context.WithoutCancel(t.Context()), []string{"-snapshots", snapshots, "-saved", saved, "-work", t.TempDir()}, &out)
 		return out.String(), err
 	}
-	if out, err := again(); err != nil || out != "owner/name: 10 trees of 10 cases\n" {
+	if out, err := again(); err != nil || out != "owner/name: 11 trees of 11 cases\n" {
 		t.Errorf("made again: %q, %v", out, err)
 	}
 
@@ -111,7 +117,7 @@ func TestAccept_RH1_TreesBecomeTheSameCommits(t *testing.T) {
 	wrong.Steps[0].Paths, gone.Start = []string{"p.go"}, strings.Repeat("1", 40)
 	repo.Cases[2].Trees[history.Head], repo.Cases[4].Trees[history.Head] = wrong, gone
 	out, err := again()
-	if err == nil || !strings.HasPrefix(out, "owner/name: 8 trees") {
+	if err == nil || !strings.HasPrefix(out, "owner/name: 9 trees") {
 		t.Fatalf("a recipe that was changed is taken: %q", out)
 	}
 	for _, part := range []string{"c: head: the tree became commit ", "e: head: step 1: git merge-tree"} {

@@ -23,7 +23,8 @@ const (
 	Revert Kind = "revert"
 	// NewTest: the parent of a fix with the tests of the fix; base is the parent.
 	NewTest Kind = "new test"
-	// Stale: a tree in which a test fails that a later commit mends without a change of the product; base is the last tree that passed.
+	// Stale: a tree in which a test fails that a later commit mends without a change of the product; base is the last tree that passed. Or
+	// a commit that changed both, without its tests; base is its parent.
 	Stale Kind = "stale or wrong test"
 	// RedBase: two commits between the one that broke a test and the one that mended it.
 	RedBase Kind = "red base"
@@ -33,7 +34,7 @@ const (
 	MadeFlaky Kind = "made flaky"
 	// Environment: something that tests need was taken away while they ran.
 	Environment Kind = "environment"
-	// Conflict: two branches that pass, and a merge of them that fails.
+	// Conflict: a change of the product and a test that it fails, which pass apart; base has neither.
 	Conflict Kind = "conflict"
 )
 

@@ -26,7 +26,8 @@ type Step struct {
 	// Take is a commit from which Paths are taken; those that it lacks are removed.
 	Take  string   `json:"take,omitempty"`
 	Paths []string `json:"paths,omitempty"`
-	// Pick is a commit whose change is made again, as by git cherry-pick. It fails where there are conflicts.
+	// Pick is a commit whose change is made again, as by git cherry-pick: that of Paths alone, if there are any. It fails where there are
+	// conflicts.
 	Pick string `json:"pick,omitempty"`
 	// Merge is a commit that is merged. It fails where there are conflicts.
 	Merge string `json:"merge,omitempty"`
@@ -130,7 +131,7 @@ func (r *Repository) step(ctx context.Context, commit string, s *Step) (string, 
 	case s.Take != "":
 		return r.take(ctx, commit, s)
 	case s.Pick != "":
-		return r.pick(ctx, commit, s.Pick)
+		return r.pick(ctx, commit, s)
 	case s.Merge != "":
 		return r.merge(ctx, commit, s.Merge)
 	case s.Plant != nil:
@@ -189,10 +190,16 @@ func (r *Repository) commit(ctx context.Context, tree string, parents ...string)
 }
 
 // pick makes the change of a commit again.
-func (r *Repository) pick(ctx context.Context, commit, picked string) (string, error) {
-	parent, err := r.Git(ctx, "rev-parse", "--verify", picked+"^1")
+func (r *Repository) pick(ctx context.Context, commit string, s *Step) (string, error) {
+	parent, err := r.Git(ctx, "rev-parse", "--verify", s.Pick+"^1")
 	if err != nil {
 		return "", err
+	}
+	picked := s.Pick
+	if len(s.Paths) > 0 {
+		if picked, err = r.take(ctx, strings.TrimSpace(parent), &Step{Take: s.Pick, Paths: s.Paths}); err != nil {
+			return "", err
+		}
 	}
 	// The base of the merge is the parent, and so has to be the history of a commit with our tree.
 	ours, err := r.commit(ctx, commit+"^{tree}", strings.TrimSpace(parent))

@@ -1,6 +1,7 @@
 package mine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -27,18 +28,76 @@ const (
 	// years is how wrong a clock is.
 	years = 20 * 365 * 24 * time.Hour
 	// perCondition is how many cases of a repository have the same condition.
-	perCondition = 2
+	perCondition = 3
 	// perCommit is how many conditions are tried on one commit.
-	perCommit = 16
+	perCommit = 8
 	// mostSilent is how often a condition may fail no test of a package before it is not tried there again.
 	mostSilent = 2
 	// fastTest is how long a test may take that is run for a case which is made, and slowUnit a package.
 	fastTest, slowUnit = 500 * time.Millisecond, 5 * time.Second
 )
 
-// conditions are all ways in which an environment is broken here, in an order that a name decides: first those that last, or those that do
-// not, of which there are fewer cases.
-func (m *Miner) conditions(name string) []history.Condition {
+// Words of code that a condition may matter to.
+var (
+	aFile    = []string{"TempDir", "MkdirTemp", "CreateTemp", "os.Create", "WriteFile", "OpenFile", "tmp_path", "tmpdir", "tempfile", "open("}
+	aSocket  = []string{"net.Listen", "httptest.", "Dial", "ListenAndServe", "socket", "localhost"}
+	aProgram = []string{"exec.Command", "LookPath", "subprocess", "shutil.which"}
+	aHome    = []string{"HOME", "UserHomeDir", "UserConfigDir", "UserCacheDir", "expanduser", "Path.home"}
+	aZone    = []string{"time.Local", "LoadLocation", ".Local()", "time.Unix", "In(", "tzset", "zoneinfo", "fromtimestamp", "localtime"}
+	aClock   = []string{"time.Now", "x509", "NotAfter", "expire", "datetime.now", "time.time()", "utcnow"}
+	anOwner  = []string{"os/user", "user.Current", "Chmod", "chmod", "Getuid", "getuid", "Perm(", "Mode("}
+)
+
+// matters says which words of a package's code a condition may matter to, by the beginning of its name; the first that fits counts.
+var matters = []struct {
+	condition string
+	words     []string
+}{
+	{"variable left over:GODEBUG=fips140", []string{"crypto/", "md5", "sha1"}},
+	{"variable left over:GODEBUG=http2", []string{"http2", "HTTP2", "httptest."}},
+	{"variable left over:GODEBUG=multipart", []string{"multipart", "Multipart"}},
+	{"variable left over:GODEBUG", []string{"panic(nil)", "asynctimer", "time.After", "http."}},
+	{"variable left over:GOMAXPROCS", []string{"GOMAXPROCS", "NumCPU", "runtime."}},
+	{"variable left over", []string{"Getenv", "LookupEnv", "environ"}},
+	{"file size", aFile}, {"disk full", aFile}, {"temporary folder", aFile}, {"read-only temporary", aFile}, {"no execution in temporary", aProgram},
+	{"foreign file mask", anOwner}, {"few open files", slices.Concat(aFile, aSocket)},
+	{"read-only source", aFile}, {"source disk", aFile},
+	{"no network", aSocket}, {"port taken", aSocket}, {"loopback down", aSocket}, {"no hosts file", aSocket},
+	{"binaries missing", aProgram}, {"no shell", aProgram}, {"no git", aProgram}, {"few processes", aProgram},
+	{"no home", aHome}, {"wrong time zone", aZone}, {"no time zones", aZone}, {"wrong locale", []string{"LANG", "LC_ALL", "locale", "encoding"}},
+	{"no proc", []string{"/proc"}}, {"no devices", []string{"/dev/", "DevNull", "devnull"}}, {"no users file", anOwner}, {"unprivileged user", anOwner},
+	{"wrong clock", aClock}, {"memory limit", []string{"<<20", "<< 20", "1024*1024", "1024 * 1024"}},
+}
+
+// mayMatter says whether a condition may matter to code.
+func mayMatter(condition string, code []byte) bool {
+	for _, k := range matters {
+		if strings.HasPrefix(condition, k.condition) {
+			return slices.ContainsFunc(k.words, func(w string) bool { return bytes.Contains(code, []byte(w)) })
+		}
+	}
+	return true
+}
+
+// codeOf is the code of a unit's folder, of a tree that is checked out.
+func codeOf(folder, unit string) []byte {
+	dir := filepath.Join(folder, filepath.FromSlash(unit))
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		text, _ := os.ReadFile(dir) // a file by itself
+		return text
+	}
+	var code []byte
+	names, _ := filepath.Glob(filepath.Join(dir, "*.go"))
+	for _, name := range names {
+		text, _ := os.ReadFile(name) // what can't be read has no words
+		code = append(code, text...)
+	}
+	return code
+}
+
+// conditions are the ways in which an environment is broken here that may matter to code, in an order that a name decides: first those that
+// last, or those that do not, of which there are fewer cases.
+func (m *Miner) conditions(name string, code []byte) []history.Condition {
 	var list []history.Condition
 	for _, name := range append(launch.Faults(), aheadByYears, behindByYears) {
 		list = append(list, history.Condition{Name: name})
@@ -46,6 +105,7 @@ func (m *Miner) conditions(name string) []history.Condition {
 	for _, name := range launch.Lasting() {
 		list = append(list, history.Condition{Name: name, Lasting: true})
 	}
+	list = slices.DeleteFunc(list, func(c history.Condition) bool { return !mayMatter(c.Name, code) })
 	drawn(name).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	lasting := m.countTrap(history.Environment, history.Lasting) <= m.countTrap(history.Environment, history.Transient)
 	slices.SortStableFunc(list, func(a, b history.Condition) int {
@@ -122,7 +182,7 @@ func (m *Miner) breakOne(ctx context.Context, at int, silent map[string]int) err
 	}
 	tried := 0
 	var why error = dropped("no condition fails a test each time in one way")
-	for _, in := range m.conditions(c.id) {
+	for _, in := range m.conditions(c.id, codeOf(m.folder(), unit)) {
 		key := unit + " " + in.Name
 		if tried == perCommit {
 			break

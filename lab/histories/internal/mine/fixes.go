@@ -4,6 +4,7 @@ import (
 	"context"
 	"hash/fnv"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,30 +17,103 @@ const mostPaths = 25
 // mostUnits is how many packages of a commit are run.
 const mostUnits = 3
 
-// fixes looks for regressions, new tests, and bugs that two trees have: commits that changed product and tests. Of each comes one
-// case or none.
+// fixes looks for commits that changed product and tests. What one of them was for is seen where only one half of it is there: with the
+// tests alone a bug fails them, and with the product alone what they held to is no longer so.
 func (m *Miner) fixes(ctx context.Context) error {
 	for i := range m.log {
 		c := &m.log[i]
 		if len(c.product) == 0 || len(c.tests) == 0 || len(c.product)+len(c.tests) > mostPaths || !m.near(c) {
 			continue
 		}
-		if !m.wants(history.Regression, history.NewTest, history.RedBase) {
+		shown, held := []history.Kind{history.Regression, history.NewTest, history.RedBase}, []history.Kind{history.Stale, history.Conflict}
+		if !m.wants(slices.Concat(shown, held)...) {
 			return nil
 		}
-		kinds := []history.Kind{history.Regression}
-		if pick(c.id, 2) == 0 {
-			kinds = []history.Kind{history.NewTest, history.RedBase}
-		}
-		if !m.wants(kinds...) {
-			continue
-		}
-		if err := m.candidate(ctx, kinds[0], c.id, func() error { return m.fix(ctx, kinds, c) }); err != nil {
+		d, err := m.differs(ctx, c)
+		if err != nil {
 			return err
+		}
+		for _, half := range []struct {
+			kinds []history.Kind
+			why   dropped // why nothing comes of it
+			look  func() error
+		}{
+			{shown, d.added, func() error { return m.fix(ctx, shown, c) }},
+			{held, d.removed, func() error { return m.heldTo(ctx, c) }},
+		} {
+			if !m.wants(half.kinds...) {
+				continue
+			}
+			err := m.candidate(ctx, half.kinds[0], c.id+" halves", func() error {
+				if half.why != "" {
+					return half.why
+				}
+				return half.look()
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
+
+// declared is a declaration of Go in a line of a diff.
+var declared = regexp.MustCompile(`^[+-]\s*(?:func (?:\([^)]*\) )?|type |var |const |package )?([A-Za-z_]\w*)(?:\[[^\]]*\])?(?:\(| struct| interface| =|\s+[\w*\[\].]+(?:\s+` + "`" + `|\s*$|\s*//))`)
+
+// differing is what the diff of a commit tells of its halves: why nothing comes of one without the other; empty where that isn't clear.
+type differing struct{ added, removed dropped }
+
+// literal is a value in a line of code.
+var literal = regexp.MustCompile(`["` + "`'" + `0-9]|\b(?:nil|true|false|None|True|False)\b`)
+
+// differs reads the diff of a commit. Tests that use names which its product declares anew do not build without it, nor do tests before it
+// that used names which it no longer declares; and tests of which no line with a value went hold to nothing else than before. It reads
+// lines and may err, to either side.
+func (m *Miner) differs(ctx context.Context, c *commit) (d differing, err error) {
+	product, err := m.repository.Git(ctx, append([]string{"diff", "-U0", c.parent, c.id, "--"}, c.product...)...)
+	if err != nil {
+		return d, err
+	}
+	tests, err := m.repository.Git(ctx, append([]string{"diff", "-U0", c.parent, c.id, "--"}, c.tests...)...)
+	if err != nil {
+		return d, err
+	}
+	names := map[byte]map[string]bool{'+': {}, '-': {}}
+	for line := range strings.Lines(product) {
+		if found := declared.FindStringSubmatch(strings.TrimSuffix(line, "\n")); found != nil && m.suite.name() == "go" && !heads(line) {
+			names[line[0]][found[1]] = true
+		}
+	}
+	d.removed = "no test held to another value"
+	for line := range strings.Lines(tests) {
+		sign := line[0]
+		if sign != '+' && sign != '-' || heads(line) {
+			continue
+		}
+		if sign == '-' && literal.MatchString(line) && d.removed == "no test held to another value" {
+			d.removed = ""
+		}
+		other := names['+'+'-'-sign]
+		for _, word := range word.FindAllString(line, -1) {
+			switch {
+			case !names[sign][word] || other[word]:
+			case sign == '+':
+				d.added = "tests use what the other half names"
+			default:
+				d.removed = "tests use what the other half names"
+			}
+		}
+	}
+	return d, nil
+}
+
+// heads says whether a line of a diff is one of those that name a file.
+func heads(line string) bool {
+	return strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "--- ")
+}
+
+var word = regexp.MustCompile(`[A-Za-z_]\w*`)
 
 // near says whether product and tests of a commit lie in common folders.
 func (m *Miner) near(c *commit) bool {
@@ -57,31 +131,27 @@ func pick(name string, n uint32) uint32 {
 	return h.Sum32() % n
 }
 
-// fix makes the cases of one commit.
+// fix makes the cases of a commit whose tests fail without its product: up to one of each kind.
 func (m *Miner) fix(ctx context.Context, kinds []history.Kind, c *commit) error {
 	fixed := history.Tree{Start: c.id}
-	head := history.Tree{Start: c.id, Steps: []history.Step{{Take: c.parent, Paths: c.product}}}
-	if kinds[0] != history.Regression {
-		head = history.Tree{Start: c.parent, Steps: []history.Step{{Take: c.id, Paths: c.tests}}}
-	}
+	head := history.Tree{Start: c.parent, Steps: []history.Step{{Take: c.id, Paths: c.tests}}}
 	failures, broken, err := m.broken(ctx, &head, &fixed, c.tests)
 	if err != nil {
 		return err
 	}
-	f := failures[pick(c.id, uint32(len(failures)))]
 	for _, kind := range kinds {
 		if !m.wants(kind) {
 			continue
 		}
-		base := fixed
+		f := failures[pick(c.id+string(kind), uint32(len(failures)))]
+		base, head := fixed, head
 		switch kind {
+		case history.Regression:
+			head = history.Tree{Start: c.id, Steps: []history.Step{{Take: c.parent, Paths: c.product}}}
 		case history.NewTest:
 			base = history.Tree{Start: c.parent}
 		case history.RedBase: // the bug was there some commits before, too
 			base = history.Tree{Start: m.before(c), Steps: head.Steps}
-		}
-		if base.Commit, err = m.repository.Make(ctx, &base); err != nil {
-			return err
 		}
 		one := &history.Case{
 			ID: idOf(m.Name, kind, c.id, f.report.Group, f.report.Test), Kind: kind, Fix: c.id, Failure: f.report,
@@ -90,11 +160,64 @@ func (m *Miner) fix(ctx context.Context, kinds []history.Kind, c *commit) error 
 		if manyRows(broken[f.unit], f.report.Test) {
 			one.Traps = append(one.Traps, history.ManyRows)
 		}
-		if err := m.candidate(ctx, kind, "of "+one.ID, func() error { return m.keep(ctx, one, f.unit) }); err != nil {
+		if err := m.keepOf(ctx, one, f.unit); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// heldTo makes the cases of a commit whose product fails the tests as they were before it: tests that were not changed with it are stale,
+// and where they came shortly before, the change and they may have been made beside each other.
+func (m *Miner) heldTo(ctx context.Context, c *commit) error {
+	before := history.Tree{Start: c.parent}
+	head := history.Tree{Start: c.parent, Steps: []history.Step{{Take: c.id, Paths: c.product}}}
+	failures, broken, err := m.broken(ctx, &head, &before, c.tests)
+	if err != nil {
+		return err
+	}
+	f := failures[pick(c.id+string(history.Stale), uint32(len(failures)))]
+	stale := &history.Case{
+		ID: idOf(m.Name, history.Stale, c.id, f.report.Group, f.report.Test), Kind: history.Stale, Fix: c.id, Failure: f.report,
+		Trees: map[history.Role]history.Tree{history.Base: before, history.Head: head},
+	}
+	if manyRows(broken[f.unit], f.report.Test) {
+		stale.Traps = append(stale.Traps, history.ManyRows)
+	}
+	if err := m.keepOf(ctx, stale, f.unit); err != nil {
+		return err
+	}
+	f = failures[pick(c.id+string(history.Conflict), uint32(len(failures)))]
+	came, err := m.introduced(ctx, c.parent, f)
+	if err != nil {
+		return nil //nolint:nilerr // the test is older than what is looked at: there is no such case
+	}
+	return m.keepOf(ctx, &history.Case{
+		ID: idOf(m.Name, history.Conflict, c.id, f.report.Group, f.report.Test), Kind: history.Conflict, Fix: c.id, Culprit: c.id, Failure: f.report,
+		Trees: map[history.Role]history.Tree{
+			history.Base:   {Start: came.parent},
+			history.Head:   {Start: came.parent, Steps: []history.Step{{Pick: c.id, Paths: c.product}}},
+			history.Target: before,
+			history.Merge:  head,
+		},
+	}, f.unit)
+}
+
+// keepOf makes the trees of a case and keeps it, if cases of its kind are wanted and its fix has made none of them.
+func (m *Miner) keepOf(ctx context.Context, c *history.Case, unit string) error {
+	if !m.wants(c.Kind) || slices.ContainsFunc(m.found.Cases, func(o history.Case) bool { return o.Kind == c.Kind && o.Fix == c.Fix && !o.Planted }) {
+		return nil
+	}
+	return m.candidate(ctx, c.Kind, "of "+c.ID, func() error {
+		for role, t := range c.Trees {
+			var err error
+			if t.Commit, err = m.repository.Make(ctx, &t); err != nil {
+				return dropped(string(role) + " can't be made")
+			}
+			c.Trees[role] = t
+		}
+		return m.keep(ctx, c, unit)
+	})
 }
 
 // mostBefore is how many commits lie between the parent of a fix and a base that has the bug, too.

@@ -103,7 +103,7 @@ func (m *Miner) Mine(ctx context.Context) error {
 	looks := []struct {
 		share float64 // of the time
 		look  func(context.Context) error
-	}{{1, m.flakes}, {1.5, m.environments}, {0.5, m.dependencies}, {2, m.plants}, {0.5, m.reverts}, {1, m.mends}, {4, m.fixes}, {0.7, m.loadsHead}}
+	}{{4, m.fixes}, {1.5, m.environments}, {3, m.plants}, {0.5, m.dependencies}, {0.5, m.reverts}, {0.5, m.flakes}, {0.5, m.mends}, {0.7, m.loadsHead}}
 	end, shares := time.Now().Add(m.Time), 0.0
 	for _, l := range looks {
 		shares += l.share
@@ -247,7 +247,7 @@ func (m *Miner) checkout(ctx context.Context, t *history.Tree) (string, error) {
 		return "", err
 	}
 	t.Commit = commit
-	for _, args := range [][]string{{"checkout", "-q", "-f", "--detach", commit}, {"clean", "-q", "-f", "-f", "-d", "-x", "-e", "/.venv"}} {
+	for _, args := range [][]string{{"checkout", "-q", "-f", "--detach", commit}, {"clean", "-q", "-f", "-f", "-d", "-x", "-e", "/.venv", "-e", "/node_modules"}} {
 		if _, err := m.repository.Git(ctx, args...); err != nil {
 			return "", err
 		}

@@ -41,7 +41,9 @@ func (m *Miner) plantChance(ctx context.Context, p *pair) error {
 			continue
 		}
 		f := failures[rng.IntN(len(failures))]
-		for _, w := range []Wanted{withChance, worse, rare} {
+		wants := []Wanted{withChance, worse, rare}
+		for _, i := range rng.Perm(len(wants)) {
+			w := wants[i]
 			if !m.lacks(w) {
 				continue
 			}

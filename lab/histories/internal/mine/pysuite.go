@@ -78,17 +78,22 @@ func (p *pySuite) run(ctx context.Context, folder, unit string, in surroundings)
 		if err != nil || o.problem != "" {
 			return o, err
 		}
-		for test := range o.passed {
-			all.passed[test] = true
-		}
-		for test, report := range o.failed {
-			if _, ok := all.failed[test]; !ok {
-				all.failed[test] = report
-			}
-		}
-		all.wall += o.wall
+		all.add(o)
 	}
 	return all, nil
+}
+
+// add adds what another run came to.
+func (o *outcome) add(other *outcome) {
+	for test := range other.passed {
+		o.passed[test] = true
+	}
+	for test, report := range other.failed {
+		if _, ok := o.failed[test]; !ok {
+			o.failed[test] = report
+		}
+	}
+	o.wall += other.wall
 }
 
 func (p *pySuite) once(ctx context.Context, folder, unit string, in surroundings) (*outcome, error) {
@@ -120,7 +125,10 @@ func (p *pySuite) once(ctx context.Context, folder, unit string, in surroundings
 	if err != nil {
 		return &outcome{problem: "no report: " + lastLine(result.Output)}, nil // pytest could not begin, or crashed
 	}
-	o := p.read(unit, report)
+	o, classes := readXML("pytest", unit, report, outcomes)
+	for test, class := range classes {
+		p.ids[unit+" "+test] = "./" + unit + inFile(unit, class) + "::" + test
+	}
 	o.wall = result.Wall
 	return o, nil
 }
@@ -223,10 +231,15 @@ type xmlReport struct {
 	Cases []xmlCase `xml:"testsuite>testcase"`
 }
 
+type xmlSuiteReport struct {
+	Cases []xmlCase `xml:"testcase"`
+}
+
 type xmlCase struct {
 	Class    string       `xml:"classname,attr"`
 	Name     string       `xml:"name,attr"`
 	Time     string       `xml:"time,attr"`
+	File     string       `xml:"file,attr"`
 	Failures []xmlFailure `xml:"failure"`
 	Errors   []xmlFailure `xml:"error"`
 }
@@ -236,10 +249,10 @@ type xmlFailure struct {
 	Text    string `xml:",chardata"`
 }
 
-// read reads the report of a file. Tests of one name in several classes are left out: the outcomes have names alone.
-func (p *pySuite) read(unit string, report []byte) *outcome {
-	o := &outcome{passed: map[string]bool{}, failed: map[string]history.Report{}}
-	classes := map[string]string{}
+// readXML reads the report of a file, of whose failures some text is kept, and gives the classes of tests by their names. Tests of one name
+// in several classes are left out: the outcomes have names alone.
+func readXML(runner, unit string, report []byte, kept func(string) string) (o *outcome, classes map[string]string) {
+	o, classes = &outcome{passed: map[string]bool{}, failed: map[string]history.Report{}}, map[string]string{}
 	ambiguous := map[string]bool{}
 	reader := junit.Reader{Ended: func(test junit.Test, end junit.End) {
 		if class, ok := classes[test.Name]; ok && class != test.Class {
@@ -256,7 +269,11 @@ func (p *pySuite) read(unit string, report []byte) *outcome {
 	var all xmlReport
 	if err := xml.Unmarshal(report, &all); err != nil {
 		o.problem = "the report can't be read"
-		return o
+		return o, classes
+	}
+	var lone xmlSuiteReport // Surefire writes one suite at the top
+	if xml.Unmarshal(report, &lone) == nil {
+		all.Cases = append(all.Cases, lone.Cases...)
 	}
 	for i := range all.Cases {
 		c := &all.Cases[i]
@@ -264,7 +281,7 @@ func (p *pySuite) read(unit string, report []byte) *outcome {
 			continue
 		}
 		delete(o.passed, c.Name)
-		r := history.Report{Runner: "pytest", Group: c.Class, Test: c.Name, Text: c.withoutSource()}
+		r := history.Report{Runner: runner, Group: c.Class, Test: c.Name, Text: c.withoutSource(runner, kept)}
 		entry, err := r.Entry()
 		if err != nil || len(r.Text) > mostReport {
 			continue
@@ -273,16 +290,15 @@ func (p *pySuite) read(unit string, report []byte) *outcome {
 			o.failed[c.Name] = r
 		}
 	}
-	for test, class := range classes {
+	for test := range classes {
 		if ambiguous[test] || !o.passed[test] {
 			delete(o.passed, test)
 		}
 		if ambiguous[test] {
 			delete(o.failed, test)
 		}
-		p.ids[unit+" "+test] = "./" + unit + inFile(unit, class) + "::" + test
 	}
-	return o
+	return o, classes
 }
 
 // inFile are the classes of a test within its file, each behind two colons.
@@ -292,14 +308,18 @@ func inFile(unit, class string) string {
 }
 
 // withoutSource is a report of the test alone, with the outcomes of its failure and no lines of code.
-func (c *xmlCase) withoutSource() string {
+func (c *xmlCase) withoutSource(runner string, kept func(string) string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<testsuites><testsuite name=\"pytest\" tests=\"1\"><testcase classname=%s name=%s time=%s>", quoted(c.Class), quoted(c.Name), quoted(c.Time))
+	fmt.Fprintf(&b, "<testsuites><testsuite name=%s tests=\"1\"><testcase classname=%s name=%s time=%s", quoted(runner), quoted(c.Class), quoted(c.Name), quoted(c.Time))
+	if c.File != "" {
+		fmt.Fprintf(&b, " file=%s", quoted(c.File))
+	}
+	b.WriteString(">")
 	for _, f := range c.Failures {
-		fmt.Fprintf(&b, "<failure message=%s>%s</failure>", quoted(saidOf(f.Message)), escaped(outcomes(f.Text)))
+		fmt.Fprintf(&b, "<failure message=%s>%s</failure>", quoted(saidOf(f.Message)), escaped(kept(f.Text)))
 	}
 	for _, f := range c.Errors {
-		fmt.Fprintf(&b, "<error message=%s>%s</error>", quoted(saidOf(f.Message)), escaped(outcomes(f.Text)))
+		fmt.Fprintf(&b, "<error message=%s>%s</error>", quoted(saidOf(f.Message)), escaped(kept(f.Text)))
 	}
 	b.WriteString("</testcase></testsuite></testsuites>\n")
 	return b.String()

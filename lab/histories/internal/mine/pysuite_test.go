@@ -22,7 +22,7 @@ func TestWithoutSource(t *testing.T) {
 		Message: "SyntaxError",
 		Text:    "tests/test_a.py:1: in <module>\n    import b\nE     File \"/tree/b.py\", line 3\nE       secret = (\nE                ^\nE   SyntaxError: '(' was never closed",
 	}}}
-	text := c.withoutSource()
+	text := c.withoutSource("pytest", outcomes)
 	for _, kept := range []string{"test_c[1&lt;2]", "E       assert 1 == 2", "tests/test_a.py:4: AssertionError", "SyntaxError: "} {
 		if !strings.Contains(text, kept) {
 			t.Errorf("%q is missing in\n%s", kept, text)

@@ -181,7 +181,7 @@ func (s *sampler) lab(ctx context.Context, merged bool) (*experiment.Lab, error)
 		Source: folder, Commit: tree.Commit, Green: green, Mode: experiment.All, Budget: time.Hour, PerCase: time.Hour, Runners: []*experiment.Definition{runner},
 	}
 	if s.miner.suite.name() == "go" {
-		config.Flags = []string{"-trimpath"} // so that trees in other folders share what was compiled
+		config.Flags = []string{"-trimpath", "-ldflags=-w"} // trees in other folders share what was compiled, and are linked fast
 	}
 	l, err := experiment.Open(ctx, config)
 	if err == nil {

@@ -42,6 +42,11 @@ func openSuite(ctx context.Context, r *history.Repository, tree, folder string) 
 			return newPySuite(r, folder)
 		}
 	}
+	for _, kind := range xmlKinds() {
+		if slices.Contains(files, kind.marker) && !slices.Contains(files, "go.mod") {
+			return newXMLSuite(kind, folder)
+		}
+	}
 	return newGoSuite(ctx, filepath.Join(folder, "scratch"))
 }
 

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// TestAccept_RH4_FitCannotReadTheReportingHalf: no file of that half of lab/histories gives a profile, neither as it is saved nor
+// decompressed, nor beside a docket that can be fitted on, to which it adds no case.
+func TestAccept_RH4_FitCannotReadTheReportingHalf(t *testing.T) {
+	t.Parallel()
+	root := repositoryRoot(t)
+	files, err := filepath.Glob(filepath.Join(root, "lab", "histories", "saved", "reporting", "*.jsonl.zst"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("nothing is saved of the reporting half: %v", err)
+	}
+	decoder, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer decoder.Close()
+	var lines []byte
+	for _, file := range files {
+		compressed, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines, err = decoder.DecodeAll(compressed, lines); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	all := filepath.Join(dir, "reporting.jsonl")
+	if err := os.WriteFile(all, lines, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	profile := filepath.Join(dir, "p.yaml")
+	docket := filepath.Join(root, "examples", "dockets", "go-failures.jsonl")
+	fit := func(args ...string) (output []byte, fitted []byte) {
+		cmd := exec.CommandContext(t.Context(), "shadowcourt", append([]string{"fit", "--output", profile}, args...)...)
+		cmd.Env = append(os.Environ(), userEnv(t)...)
+		output, _ = cmd.CombinedOutput()
+		fitted, _ = os.ReadFile(profile)
+		return output, fitted
+	}
+	for _, args := range [][]string{{all}, files, {"--outcomes", all, all}} {
+		if output, fitted := fit(args...); fitted != nil {
+			t.Errorf("fit %s wrote a profile:\n%s", args, output)
+		}
+	}
+	_, want := fit(docket)
+	if want == nil {
+		t.Fatal("no profile of the docket alone")
+	}
+	if output, got := fit(docket, all); !bytes.Equal(got, want) {
+		t.Errorf("the profile differs beside the reporting half:\n%s", output)
+	}
+}
