@@ -2,8 +2,9 @@
 //
 //	go run ./lab/histories mine -snapshots DIR [-only NAME]
 //
-// looks for cases in the snapshots of a folder, runs their cells and saves each: it takes hours, and goes on where it was. It knows two
-// more words: rebuild makes the trees of all saved cases again, and study judges from what was saved without running a test.
+// looks for cases in the snapshots of a folder, runs their cells and saves each: it takes hours, and goes on where it was. It knows three
+// more words: rebuild makes the trees of all saved cases again, study judges from what was saved without running a test, and alone times some
+// cases on a machine where nothing else runs.
 package main
 
 import (
@@ -41,7 +42,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New("say mine, rebuild or study")
+		return errors.New("say mine, rebuild, study or alone")
 	}
 	switch args[0] {
 	case "mine":
@@ -50,8 +51,10 @@ func run(ctx context.Context, args []string) error {
 		return rebuild(ctx, args[1:], os.Stdout)
 	case "study":
 		return studySaved(ctx, args[1:], os.Stdout)
+	case "alone":
+		return alone(ctx, args[1:], os.Stdout)
 	}
-	return fmt.Errorf("%q is none of mine, rebuild and study", args[0])
+	return fmt.Errorf("%q is none of mine, rebuild, study and alone", args[0])
 }
 
 // since is how far back histories are read: before, most repositories had no module.
@@ -103,21 +106,32 @@ func mineAll(ctx context.Context, args []string) error {
 		}
 		return m.Mine(ctx)
 	}
-	return each(ctx, *workers, args)
+	names := make(chan string)
+	go func() {
+		defer close(names)
+		for _, name := range mine.Repositories() {
+			names <- name
+		}
+	}()
+	return each(ctx, *workers, names, "mine", args)
 }
 
-// each mines all repositories, every one in a process of its own: what a broken environment does to one must not reach another.
-func each(ctx context.Context, workers int, args []string) error {
+// each does something with repositories, with every one in a process of its own: what a broken environment does to one must not reach
+// another.
+func each(ctx context.Context, workers int, names <-chan string, word string, args []string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	names := make(chan string)
 	var running sync.WaitGroup
 	for range workers {
 		running.Go(func() {
 			for name := range names {
-				cmd := exec.CommandContext(ctx, self, append(append([]string{"mine"}, args...), "-only", name)...)
+				if ctx.Err() != nil {
+					continue
+				}
+				cmd := exec.CommandContext(ctx, self, append(append([]string{word}, args...), "-only", name)...)
+				cmd.Stdout = os.Stdout
 				cmd.Stderr = os.Stderr
 				cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 				if err := cmd.Run(); err != nil {
@@ -126,13 +140,6 @@ func each(ctx context.Context, workers int, args []string) error {
 			}
 		})
 	}
-	for _, name := range mine.Repositories() {
-		select {
-		case names <- name:
-		case <-ctx.Done():
-		}
-	}
-	close(names)
 	running.Wait()
 	return ctx.Err()
 }

@@ -4,6 +4,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -197,6 +198,20 @@ type Cell struct {
 	Build float64 `json:"build"`
 	Wall  float64 `json:"wall"`
 	CPU   float64 `json:"cpu"`
+	// Alone is how long it took when nothing else ran on the machine; zero where that was not measured.
+	Alone Alone `json:"alone,omitzero"`
+}
+
+// Alone is how long the build and the runs of a cell took while nothing else ran.
+type Alone struct {
+	Runs  int     `json:"runs"`
+	Build float64 `json:"build"` // seconds
+	Wall  float64 `json:"wall"`  // seconds, of all runs together
+}
+
+// Timed says whether the cells of a case were run while nothing else ran.
+func (c *Case) Timed() bool {
+	return slices.ContainsFunc(c.Cells, func(k Cell) bool { return k.Alone.Runs > 0 })
 }
 
 // Cell finds the cell of a tree in the original environment, in which the test runs alone; nil where there is none.

@@ -67,12 +67,15 @@ func Judge(ctx context.Context, bench *study.Bench, repos []history.Repo) ([]Jud
 // spending adds up what an arm pays.
 type spending struct {
 	c       *history.Case
+	timed   bool // by what it took while nothing else ran
 	built   map[[2]history.Role]bool
 	seconds float64
 	lacked  int
 }
 
-func spend(c *history.Case) *spending { return &spending{c: c, built: map[[2]history.Role]bool{}} }
+func spend(c *history.Case) *spending {
+	return &spending{c: c, timed: c.Timed(), built: map[[2]history.Role]bool{}}
+}
 
 // pay pays for the first n runs of a cell, and for its tree where it is the first of that: what building it took at most, since
 // later cells of a tree found it built.
@@ -82,12 +85,19 @@ func (s *spending) pay(k *history.Cell, n int) {
 		most := 0.0
 		for i := range s.c.Cells {
 			if other := &s.c.Cells[i]; other.Product == k.Product && other.Tests == k.Tests {
-				most = max(most, other.Build)
+				if s.timed {
+					most = max(most, other.Alone.Build)
+				} else {
+					most = max(most, other.Build)
+				}
 			}
 		}
 		s.seconds += most
 	}
-	if len(k.Runs) > 0 {
+	switch {
+	case s.timed && k.Alone.Runs > 0:
+		s.seconds += k.Alone.Wall / float64(k.Alone.Runs) * float64(n)
+	case len(k.Runs) > 0:
 		s.seconds += k.Wall / float64(len(k.Runs)) * float64(n)
 	}
 }

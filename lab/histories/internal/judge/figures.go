@@ -89,7 +89,7 @@ func (s *share) text(seed uint64) string {
 type score struct {
 	falseAlibis, missed, decided, right, rightOfDecided share
 	openYours, openOthers, lacked                       int
-	seconds                                             []float64 // sorted
+	seconds                                             []float64 // sorted, of the cases that were timed
 }
 
 func scoreOf(list []Judged, a Arm) *score {
@@ -112,7 +112,9 @@ func scoreOf(list []Judged, a Arm) *score {
 			s.rightOfDecided.add(repo, right)
 		}
 		s.lacked += one(answer.Lacked > 0)
-		s.seconds = append(s.seconds, answer.Seconds)
+		if c.Timed() {
+			s.seconds = append(s.seconds, answer.Seconds)
+		}
 	}
 	slices.Sort(s.seconds)
 	return s

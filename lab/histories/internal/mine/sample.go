@@ -153,6 +153,7 @@ type sampler struct {
 	labs    map[bool]*experiment.Lab
 	began   time.Time
 	undo    func() error // what was planted; nil for nothing
+	flags   []string     // of builds of Go, beside the usual ones
 }
 
 func (s *sampler) lab(ctx context.Context, merged bool) (*experiment.Lab, error) {
@@ -181,7 +182,7 @@ func (s *sampler) lab(ctx context.Context, merged bool) (*experiment.Lab, error)
 		Source: folder, Commit: tree.Commit, Green: green, Mode: experiment.All, Budget: time.Hour, PerCase: time.Hour, Runners: []*experiment.Definition{runner},
 	}
 	if s.miner.suite.name() == "go" {
-		config.Flags = []string{"-trimpath", "-ldflags=-w"} // trees in other folders share what was compiled, and are linked fast
+		config.Flags = append([]string{"-trimpath", "-ldflags=-w"}, s.flags...) // trees in other folders share what was compiled, and are linked fast
 	}
 	l, err := experiment.Open(ctx, config)
 	if err == nil {
