@@ -31,10 +31,10 @@ func foreignBytes(head []byte) *foreign {
 	for _, kind := range [...]struct{ magic, name, hint string }{
 		{"\xff\xfe", "text in UTF-16", utf16Hint},
 		{"\xfe\xff", "text in UTF-16", utf16Hint},
-		{"\x1f\x8b", "compressed (gzip)", "decompress it: `gzip -dc NAME | shadowcourt try -`"},
-		{"\x28\xb5\x2f\xfd", "compressed (zstd)", "decompress it: `zstd -dc NAME | shadowcourt try -`"},
-		{"BZh", "compressed (bzip2)", "decompress it: `bzip2 -dc NAME | shadowcourt try -`"},
-		{"\xfd7zXZ", "compressed (xz)", "decompress it: `xz -dc NAME | shadowcourt try -`"},
+		{"\x1f\x8b", "compressed (gzip)", "decompress it: `gzip -dc NAME > REPORT`"},
+		{"\x28\xb5\x2f\xfd", "compressed (zstd)", "decompress it: `zstd -dc NAME > REPORT`"},
+		{"BZh", "compressed (bzip2)", "decompress it: `bzip2 -dc NAME > REPORT`"},
+		{"\xfd7zXZ", "compressed (xz)", "decompress it: `xz -dc NAME > REPORT`"},
 		{"PK\x03\x04", "a zip archive", "extract the reports first"},
 		{"%PDF-", "a PDF document", noTestsHint},
 	} {

@@ -12,7 +12,7 @@ func TestAccept_FX8_FormatsThatCannotBeRead(t *testing.T) {
 	for text, want := range map[string]string{
 		"\xff\xfe{\x00":       "x.f is text in UTF-16; convert it: `iconv -f UTF-16 -t UTF-8 x.f`",
 		"\xfe\xff\x00{":       "x.f is text in UTF-16",
-		"\x1f\x8b\x08":        "x.f is compressed (gzip); decompress it: `gzip -dc x.f | shadowcourt try -`",
+		"\x1f\x8b\x08":        "x.f is compressed (gzip); decompress it: `gzip -dc x.f > REPORT`",
 		"\x28\xb5\x2f\xfd":    "x.f is compressed (zstd)",
 		"BZh91AY":             "x.f is compressed (bzip2)",
 		"\xfd7zXZ\x00":        "x.f is compressed (xz)",

@@ -92,7 +92,6 @@ const (
 	Transient     Trap = "the failure does not come back"
 	Lasting       Trap = "the environment stays broken"
 	Varies        Trap = "the failure differs from run to run"
-	FarBase       Trap = "many commits between base and head"
 )
 
 // Case is a failing test with the trees around it.

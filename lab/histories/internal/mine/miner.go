@@ -103,7 +103,7 @@ func (m *Miner) Mine(ctx context.Context) error {
 	looks := []struct {
 		share float64 // of the time
 		look  func(context.Context) error
-	}{{4, m.fixes}, {1.5, m.environments}, {3, m.plants}, {0.5, m.dependencies}, {0.5, m.reverts}, {0.5, m.flakes}, {0.5, m.mends}, {0.7, m.loadsHead}}
+	}{{4, m.fixes}, {1.5, m.environments}, {2.5, m.plants}, {0.5, m.reverts}, {0.5, m.flakes}, {0.7, m.loadsHead}}
 	end, shares := time.Now().Add(m.Time), 0.0
 	for _, l := range looks {
 		shares += l.share
