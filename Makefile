@@ -247,6 +247,10 @@ histories: ## make the trees of all cases in lab/histories again, from the snaps
 histories-mine: ## look for more cases in the snapshots of SNAPSHOTS=DIR and run them; needs the module proxy and hours, and goes on where it was
 	$(call lab,histories) mine -snapshots $(SNAPSHOTS)
 
+.PHONY: histories-alone
+histories-alone: ## time 50 cases of lab/histories from the snapshots in SNAPSHOTS=DIR; nothing else may run on the machine
+	$(call lab,histories) alone -snapshots $(SNAPSHOTS)
+
 .PHONY: histories-study
 histories-study: plugins ## judge the saved cases of lab/histories without running a test, for its page; needs minutes
 	$(call lab,histories) study -cases -page lab/histories/README.md

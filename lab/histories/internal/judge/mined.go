@@ -22,6 +22,7 @@ func Mined(learning, reporting []history.Repo) []study.Table {
 	halves := [][]history.Repo{learning, reporting}
 	return []study.Table{
 		{Name: "mined", Text: kinds(halves)},
+		{Name: "runners", Text: runners(halves)},
 		{Name: "repositories", Text: repositories(halves)},
 		{Name: "traps", Text: traps(halves)},
 		{Name: "dropped", Text: dropped(halves)},
@@ -41,6 +42,25 @@ func count(repos []history.Repo, fits func(*history.Case) bool) int {
 		}
 	}
 	return n
+}
+
+// runners counts cases, and repositories that have some, by what runs their tests.
+func runners(halves [][]history.Repo) string {
+	var b strings.Builder
+	b.WriteString("| runner | learning: cases | repositories | reporting: cases | repositories | timed alone |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
+	for _, runner := range []string{"go", "pytest", "surefire", "jest"} {
+		fmt.Fprintf(&b, "| %s |", runner)
+		of := func(c *history.Case) bool { return c.Failure.Runner == runner }
+		for _, repos := range halves {
+			from := 0
+			for i := range repos {
+				from += one(count(repos[i:i+1], of) > 0)
+			}
+			fmt.Fprintf(&b, " %d | %d |", count(repos, of), from)
+		}
+		fmt.Fprintf(&b, " %d |\n", count(halves[1], func(c *history.Case) bool { return of(c) && c.Timed() }))
+	}
+	return b.String()
 }
 
 func kinds(halves [][]history.Repo) string {

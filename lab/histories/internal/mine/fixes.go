@@ -272,20 +272,20 @@ const (
 	tenth = 10
 )
 
-// manyRows says whether a test is one of a few failing rows of very many.
+// manyRows says whether a test is one of a few failing rows of very many: a subtest of Go, or a test of pytest with parameters.
 func manyRows(o *outcome, test string) bool {
-	top, _, ok := strings.Cut(test, "/")
-	if !ok {
+	at := strings.IndexAny(test, "/[")
+	if at < 0 {
 		return false
 	}
-	rows, failed := 0, 0
+	table, rows, failed := test[:at+1], 0, 0
 	for name := range o.passed {
-		if strings.HasPrefix(name, top+"/") {
+		if strings.HasPrefix(name, table) {
 			rows++
 		}
 	}
 	for name := range o.failed {
-		if strings.HasPrefix(name, top+"/") {
+		if strings.HasPrefix(name, table) {
 			rows, failed = rows+1, failed+1
 		}
 	}
