@@ -44,7 +44,7 @@ var (
 	aProgram = []string{"exec.Command", "LookPath", "subprocess", "shutil.which"}
 	aHome    = []string{"HOME", "UserHomeDir", "UserConfigDir", "UserCacheDir", "expanduser", "Path.home"}
 	aZone    = []string{"time.Local", "LoadLocation", ".Local()", "time.Unix", "In(", "tzset", "zoneinfo", "fromtimestamp", "localtime"}
-	aClock   = []string{"time.Now", "x509", "NotAfter", "expire", "datetime.now", "time.time()", "utcnow"}
+	aClock   = []string{"x509", "NotAfter", "xpires", "datetime.now", "time.time()", "utcnow"} // of most that reads it nothing comes, and all is compiled again
 	anOwner  = []string{"os/user", "user.Current", "Chmod", "chmod", "Getuid", "getuid", "Perm(", "Mode("}
 )
 

@@ -187,6 +187,9 @@ func (m *Miner) heldTo(ctx context.Context, c *commit) error {
 	if err := m.keepOf(ctx, stale, f.unit); err != nil {
 		return err
 	}
+	if !m.wants(history.Conflict) {
+		return nil
+	}
 	f = failures[pick(c.id+string(history.Conflict), uint32(len(failures)))]
 	came, err := m.introduced(ctx, c.parent, f)
 	if err != nil {

@@ -152,18 +152,25 @@ func (m *Miner) flakeOf(ctx context.Context, at int, f failure, order bool) erro
 	return m.candidate(ctx, history.MadeFlaky, "of "+c.ID, func() error { return m.keep(ctx, c, f.unit) })
 }
 
-// introduced is the commit that brought a test.
+// introduced is the commit that brought a test, or of a row of a table the row, as far as its name stands in a text.
 func (m *Miner) introduced(ctx context.Context, before string, f failure) (*commit, error) {
-	top, _, _ := strings.Cut(f.report.Test, "/")
-	out, err := m.repository.Git(ctx, "log", "--first-parent", "-m", "--format=%H", "--reverse", "-S", m.suite.declares(top), before)
-	if err != nil {
-		return nil, err
+	top, row, _ := strings.Cut(f.report.Test, "/")
+	texts := []string{m.suite.declares(top)}
+	if row != "" {
+		row = row[strings.LastIndexByte(row, '/')+1:]
+		texts = []string{`"` + strings.ReplaceAll(row, "_", " ") + `"`, `"` + row + `"`, texts[0]}
 	}
-	for id := range strings.FieldsSeq(out) {
-		if i, ok := m.at[id]; ok {
-			return &m.log[i], nil
+	for _, text := range texts {
+		out, err := m.repository.Git(ctx, "log", "--first-parent", "-m", "--format=%H", "--reverse", "-S", text, before, "--", ".")
+		if err != nil {
+			return nil, err
 		}
-		return nil, dropped("the test came before what is looked at")
+		for id := range strings.FieldsSeq(out) {
+			if i, ok := m.at[id]; ok {
+				return &m.log[i], nil
+			}
+			return nil, dropped("the test came before what is looked at")
+		}
 	}
 	return nil, dropped("no commit brought the test")
 }

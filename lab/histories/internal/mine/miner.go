@@ -143,6 +143,7 @@ func (m *Miner) candidate(ctx context.Context, kind history.Kind, name string, l
 	if m.done[key] {
 		return nil
 	}
+	began := time.Now()
 	err := look()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -151,6 +152,7 @@ func (m *Miner) candidate(ctx context.Context, kind history.Kind, name string, l
 	switch {
 	case errors.As(err, &why):
 		m.drop(kind, string(why))
+		fmt.Fprintf(m.Log, "%s: %s dropped in %.0f s: %s\n", m.Name, key, time.Since(began).Seconds(), why)
 	case err != nil:
 		fmt.Fprintf(m.Log, "%s: %s: %v\n", m.Name, key, err)
 		return nil

@@ -14,6 +14,10 @@ var (
 		"google/uuid", "uber-go/ratelimit", "goreleaser/fileglob", "urfave/negroni", "caddyserver/caddy", "google/gopacket", "uber-go/tally",
 		"prometheus/snmp_exporter", "google/safehtml", "navidrome/navidrome", "golang/crypto", "google/mtail", "open-policy-agent/conftest",
 		"nats-io/nats.go", "goreleaser/goreleaser", "tailscale/tailscale", "nats-io/nats-server", "google/osv-scanner", "google/btree",
+		"rs/cors", "uber-go/automaxprocs", "urfave/sflags", "prometheus/promu", "prometheus/node_exporter", "google/mangle", "google/go-licenses",
+		"google/oss-rebuild", "nats-io/jsm.go", "caddyserver/xcaddy", "caddyserver/nginx-adapter", "urfave/cli-docs", "google/s2a-go", "tailscale/setec",
+		"google/go-dap", "prometheus/pushgateway", "google/go-tdx-guest", "rs/xid", "go-chi/cors", "go-chi/render", "uber-go/config", "google/gofuzz",
+		"google/safearchive",
 	}
 	reporting = []string{
 		"uber-go/fx", "google/go-cmp", "uber-go/dig", "golang/mod", "prometheus/client_golang", "google/starlark-go",
@@ -22,6 +26,10 @@ var (
 		"google/go-containerregistry", "google/go-github", "golang/vuln", "tailscale/hujson", "uber-go/atomic",
 		"cue-lang/cue", "dgraph-io/badger", "redis/go-redis", "etcd-io/bbolt", "golang/tools", "prometheus/prometheus",
 		"etcd-io/etcd", "google/nftables",
+		"google/keep-sorted", "uber-go/gopatch", "golang/geo", "prometheus/graphite_exporter", "google/go-querystring", "etcd-io/gofail", "google/capslock",
+		"open-policy-agent/regal", "google/certificate-transparency-go", "golang/protobuf", "golang/image", "google/licensecheck", "prometheus/mysqld_exporter",
+		"uber-go/nilaway", "prometheus/otlptranslator", "google/gnostic", "google/renameio", "golang/sync", "golang/perf", "google/addlicense",
+		"dgraph-io/sroar", "prometheus/influxdb_exporter", "google/jsonapi", "google/codesearch",
 	}
 )
 
