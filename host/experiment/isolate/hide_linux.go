@@ -121,8 +121,9 @@ var protected = sync.OnceValue(func() []string {
 // hide covers what is hidden with empty folders and files, and shows in them what is shown. The longer path counts.
 func hide(p *privacy) error {
 	type place struct {
-		path string
-		show *os.File // nil for what is hidden
+		path   string
+		show   *os.File // nil for what is hidden
+		linked bool     // the path goes through a link
 	}
 	var places []place
 	for _, path := range p.Shown {
@@ -131,14 +132,21 @@ func hide(p *privacy) error {
 		}
 		if f, err := os.OpenFile(path, unix.O_PATH|unix.O_CLOEXEC, 0); err == nil {
 			defer f.Close()
-			places = append(places, place{path, f})
+			target, err := filepath.EvalSymlinks(path)
+			places = append(places, place{path, f, err != nil || target != path})
 		}
 	}
 	for _, path := range p.Hidden {
 		places = append(places, place{path: path})
 	}
-	// Of equal paths what is shown comes last, and so is seen.
+	// Of equal paths what is shown comes last, and so is seen. What a link leads to is there before what is shown through the link.
 	slices.SortStableFunc(places, func(a, b place) int {
+		if a.linked != b.linked {
+			if b.linked {
+				return -1
+			}
+			return 1
+		}
 		if a.path == b.path && (a.show == nil) != (b.show == nil) {
 			if a.show == nil {
 				return -1

@@ -103,3 +103,29 @@ func TestHiddenFoldersAndProtectedFiles(t *testing.T) {
 		t.Errorf("it saw %s", out)
 	}
 }
+
+// What stands behind a link in the folder of a tree is shown there, wherever it leads: environments of Python often are such links.
+func TestALinkInTheTreeLeadsToWhatIsShown(t *testing.T) {
+	if isolate.Strongest() != isolate.Namespaces {
+		t.Skip("the system allows no user namespaces")
+	}
+	home := secretHome(t, ".")
+	tree, far := filepath.Join(home, "p"), filepath.Join(home, "environments", "of", "all", "projects", "p")
+	for _, dir := range []string{tree, filepath.Join(far, "lib")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(far, "lib", "module"), []byte("loaded"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(far, filepath.Join(tree, ".venv")); err != nil {
+		t.Fatal(err)
+	}
+	out := string(shell(t, isolate.Namespaces, "cat .venv/lib/module; ls "+home+"/.ssh", func(c *isolate.Command) {
+		c.Dir, c.Overlays, c.Show = tree, []string{tree}, []string{filepath.Join(tree, ".venv", "lib")}
+	}).Output)
+	if !strings.HasPrefix(out, "loaded") || strings.Contains(out, "id_test") {
+		t.Errorf("it saw %q", out)
+	}
+}
