@@ -70,6 +70,35 @@ func alone(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
+// fill runs the cells of hard cases that lack runs.
+func fill(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("fill", flag.ContinueOnError)
+	snapshots := snapshotsFlag(flags)
+	work := flags.String("work", filepath.Join("out", "histories"), "folder for trees")
+	saved := savedFlag(flags)
+	only := flags.String("only", "", "the one repository, owner/name")
+	workers := flags.Int("workers", 2, "repositories that are worked on at the same time")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *only == "" {
+		return each(ctx, *workers, everyName(), "fill", args)
+	}
+	if err := launch.Private(); err != nil {
+		fmt.Fprintln(os.Stderr, "histories: no environment can be broken for long:", err)
+	}
+	half, _ := mine.Half(*only)
+	abs, err := filepath.Abs(*work)
+	if err != nil {
+		return err
+	}
+	m, err := mine.Open(ctx, mine.Config{Snapshot: snapshotOf(*snapshots, *only), Name: *only, Half: half, Work: abs, Saved: *saved, Since: since, Log: os.Stderr})
+	if err != nil {
+		return err
+	}
+	return m.Fill(ctx)
+}
+
 // choose chooses cases by their names alone, not too many of a repository.
 func choose(repos []history.Repo, n int) []string {
 	place := func(id string) uint64 {

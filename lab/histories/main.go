@@ -2,8 +2,8 @@
 //
 //	go run ./lab/histories mine -snapshots DIR [-only NAME]
 //
-// looks for cases in the snapshots of a folder, runs their cells and saves each: it takes hours, and goes on where it was. It knows three
-// more words: rebuild makes the trees of all saved cases again, study judges from what was saved without running a test, and alone times some
+// looks for cases in the snapshots of a folder, runs their cells and saves each: it takes hours, and goes on where it was. It knows four
+// more words: fill runs what cells of hard cases lack, rebuild makes the trees of all saved cases again, study judges from what was saved without running a test, and alone times some
 // cases on a machine where nothing else runs.
 package main
 
@@ -42,7 +42,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New("say mine, rebuild, study or alone")
+		return errors.New("say mine, fill, rebuild, study or alone")
 	}
 	switch args[0] {
 	case "mine":
@@ -51,10 +51,12 @@ func run(ctx context.Context, args []string) error {
 		return rebuild(ctx, args[1:], os.Stdout)
 	case "study":
 		return studySaved(ctx, args[1:], os.Stdout)
+	case "fill":
+		return fill(ctx, args[1:])
 	case "alone":
 		return alone(ctx, args[1:], os.Stdout)
 	}
-	return fmt.Errorf("%q is none of mine, rebuild, study and alone", args[0])
+	return fmt.Errorf("%q is none of mine, fill, rebuild, study and alone", args[0])
 }
 
 // since is how far back histories are read: before, most repositories had no module.
@@ -106,6 +108,11 @@ func mineAll(ctx context.Context, args []string) error {
 		}
 		return m.Mine(ctx)
 	}
+	return each(ctx, *workers, everyName(), "mine", args)
+}
+
+// everyName are the names of all repositories.
+func everyName() <-chan string {
 	names := make(chan string)
 	go func() {
 		defer close(names)
@@ -113,7 +120,7 @@ func mineAll(ctx context.Context, args []string) error {
 			names <- name
 		}
 	}()
-	return each(ctx, *workers, names, "mine", args)
+	return names
 }
 
 // each does something with repositories, with every one in a process of its own: what a broken environment does to one must not reach

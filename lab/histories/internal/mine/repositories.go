@@ -30,6 +30,8 @@ var (
 		"open-policy-agent/regal", "google/certificate-transparency-go", "golang/protobuf", "golang/image", "google/licensecheck", "prometheus/mysqld_exporter",
 		"uber-go/nilaway", "prometheus/otlptranslator", "google/gnostic", "google/renameio", "golang/sync", "golang/perf", "google/addlicense",
 		"dgraph-io/sroar", "prometheus/influxdb_exporter", "google/jsonapi", "google/codesearch",
+		"uber-go/cff", "nats-io/nsc", "goreleaser/chglog", "google/go-sev-guest", "prometheus/memcached_exporter", "google/kne", "golang/time",
+		"prometheus/consul_exporter", "tailscale/squibble", "google/go-attestation", "google/gops",
 	}
 )
 
