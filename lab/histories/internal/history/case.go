@@ -24,10 +24,9 @@ const (
 	Revert Kind = "revert"
 	// NewTest: the parent of a fix with the tests of the fix; base is the parent.
 	NewTest Kind = "new test"
-	// Stale: a tree in which a test fails that a later commit mends without a change of the product; base is the last tree that passed. Or
-	// a commit that changed both, without its tests; base is its parent.
+	// Stale: a commit that changed product and tests, without its tests; base is its parent.
 	Stale Kind = "stale or wrong test"
-	// RedBase: two commits between the one that broke a test and the one that mended it.
+	// RedBase: as NewTest; base is an earlier commit with the same tests, which fail there, too.
 	RedBase Kind = "red base"
 	// Flaky: a tree with a flaky test that a later commit mends; base is an earlier one that has the test, too.
 	Flaky Kind = "flaky"
