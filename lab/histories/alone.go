@@ -35,6 +35,9 @@ func alone(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if len(repos) == 0 {
+		return noCases(*saved)
+	}
 	chosen := choose(repos, *n)
 	if *only == "" {
 		names := make(chan string)

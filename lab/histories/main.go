@@ -34,17 +34,31 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:])
 	stop()
-	if err != nil {
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "histories:", err)
 		os.Exit(1)
 	}
 }
+
+const usage = `histories makes a benchmark of failing tests from the histories of public repositories, and judges it.
+
+  histories mine -snapshots DIR     look for cases and run them; hours, and it goes on where it was
+  histories fill -snapshots DIR     run what cells of hard cases lack
+  histories alone -snapshots DIR    time some cases; nothing else may run on the machine
+  histories rebuild -snapshots DIR  make the trees of all cases again, and compare their commits
+  histories study                   judge what is saved; minutes
+
+Each word has -h.
+`
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return errors.New("say mine, fill, rebuild, study or alone")
 	}
 	switch args[0] {
+	case "-h", "--help", "help":
+		_, err := fmt.Print(usage)
+		return err
 	case "mine":
 		return mineAll(ctx, args[1:])
 	case "rebuild":
@@ -93,7 +107,7 @@ func mineAll(ctx context.Context, args []string) error {
 		}
 		half, ok := mine.Half(*only)
 		if !ok {
-			return fmt.Errorf("%s is not among the repositories", *only)
+			return fmt.Errorf("%s is not among the repositories of lab/histories/internal/mine/repositories.go", *only)
 		}
 		abs, err := filepath.Abs(*work)
 		if err != nil {

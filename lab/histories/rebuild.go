@@ -25,7 +25,11 @@ func rebuild(ctx context.Context, args []string, out io.Writer) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	if _, err := os.Stat(*snapshots); err != nil || *snapshots == "" {
+		return fmt.Errorf("say which folder has the snapshots: make histories SNAPSHOTS=DIR (%q)", *snapshots)
+	}
 	var problems []error
+	trees, cases, repositories, wrong := 0, 0, 0, 0
 	for _, half := range []history.Half{history.Learning, history.Reporting} {
 		repos, err := history.Read(*saved, half)
 		if err != nil {
@@ -35,10 +39,24 @@ func rebuild(ctx context.Context, args []string, out io.Writer) error {
 			made, err := rebuildRepo(ctx, &repos[i], snapshotOf(*snapshots, repos[i].Name), *work)
 			fmt.Fprintf(out, "%s: %d trees of %d cases\n", repos[i].Name, made, len(repos[i].Cases))
 			problems = append(problems, err)
+			trees, cases, repositories = trees+made, cases+len(repos[i].Cases), repositories+1
+			if err != nil {
+				wrong++
+			}
 		}
 	}
-	return errors.Join(problems...)
+	if repositories == 0 {
+		return noCases(*saved)
+	}
+	if wrong > 0 {
+		fmt.Fprintf(out, "of %d repositories, %d have trees that could not be made as they were saved\n", repositories, wrong)
+		return errors.Join(problems...)
+	}
+	fmt.Fprintf(out, "%d trees of %d cases in %d repositories: all became the commits that were saved\n", trees, cases, repositories)
+	return nil
 }
+
+func noCases(saved string) error { return fmt.Errorf("%s has no cases", saved) }
 
 func rebuildRepo(ctx context.Context, repo *history.Repo, snapshot, work string) (made int, err error) {
 	if _, err := os.Stat(snapshot); err != nil {

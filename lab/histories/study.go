@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"slices"
 
@@ -42,9 +43,16 @@ func judgeSaved(ctx context.Context, bench *study.Bench, args []string, out io.W
 	if err != nil {
 		return err
 	}
+	if len(learning)+len(reporting) == 0 {
+		return noCases(*saved)
+	}
 	judged, err := judge.Judge(ctx, bench, slices.Concat(learning, reporting))
 	if err != nil {
 		return err
 	}
-	return study.Write(*page, slices.Concat(judge.Mined(learning, reporting), judge.Tables(judged, *seed, *wrong)), out)
+	if err := study.Write(*page, slices.Concat(judge.Mined(learning, reporting), judge.Tables(judged, *seed, *wrong)), out); err != nil || *page == "" {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "wrote %s: %d cases in %d repositories\n", *page, len(judged), len(learning)+len(reporting))
+	return err
 }

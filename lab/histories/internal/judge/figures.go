@@ -71,6 +71,14 @@ func at(sorted []float64, q float64) float64 {
 	return sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]
 }
 
+// at tells a quantile of the seconds; there may be none.
+func (s *score) at(q float64) string {
+	if len(s.seconds) == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f", at(s.seconds, q))
+}
+
 // text states the share in percent, with its interval over cases, and over repositories if there is a seed.
 func (s *share) text(seed uint64) string {
 	if s.n == 0 {

@@ -47,7 +47,7 @@ func count(repos []history.Repo, fits func(*history.Case) bool) int {
 // runners counts cases, and repositories that have some, by what runs their tests.
 func runners(halves [][]history.Repo) string {
 	var b strings.Builder
-	b.WriteString("| runner | learning: cases | repositories | reporting: cases | repositories | timed alone |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
+	b.WriteString("| runner | learning: cases | learning: repositories | reporting: cases | reporting: repositories | reporting: timed alone |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, runner := range []string{"go", "pytest", "surefire", "jest"} {
 		fmt.Fprintf(&b, "| %s |", runner)
 		of := func(c *history.Case) bool { return c.Failure.Runner == runner }
@@ -65,7 +65,7 @@ func runners(halves [][]history.Repo) string {
 
 func kinds(halves [][]history.Repo) string {
 	var b strings.Builder
-	b.WriteString("| kind | learning: real | planted | hard | repositories | reporting: real | planted | hard | repositories | of the five largest |\n" +
+	b.WriteString("| kind | learning: real | learning: planted | learning: hard | learning: repositories | reporting: real | reporting: planted | reporting: hard | reporting: repositories | reporting: of the five largest |\n" +
 		"| --- |" + strings.Repeat(" ---: |", 9) + "\n")
 	row := func(name string, of func(*history.Case) bool) {
 		fmt.Fprintf(&b, "| %s |", name)
@@ -136,7 +136,7 @@ func traps(halves [][]history.Repo) string {
 func dropped(halves [][]history.Repo) string {
 	var b strings.Builder
 	b.WriteString("| kind | why | learning | reporting |\n| --- | --- | ---: | ---: |\n")
-	for _, kind := range history.Kinds() {
+	for _, kind := range append(history.Kinds(), "planted") {
 		n := map[string][2]int{}
 		for h, repos := range halves {
 			for i := range repos {

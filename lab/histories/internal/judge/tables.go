@@ -59,12 +59,12 @@ func compared(list []Judged, seed uint64) string {
 			continue
 		}
 		fmt.Fprintf(&b, "%s (%d):\n\n", g.name, len(some))
-		b.WriteString("| arm | false alibis | missed alibis | open: yours, not yours | decided | right | right of those decided | seconds, median | 90 % | lacked a cell |\n" +
-			"| --- | --- | --- | --- | --- | --- | --- | ---: | ---: | ---: |\n")
+		b.WriteString("| arm | false alibis | missed alibis | open, yours | open, not yours | decided | right | right of those decided | seconds, median | seconds, 90 % of the cases | lacked a cell |\n" +
+			"| --- | --- | --- | ---: | ---: | --- | --- | --- | ---: | ---: | ---: |\n")
 		for _, a := range Arms() {
 			s := scoreOf(some, a)
-			fmt.Fprintf(&b, "| %s | %s | %s | %d, %d | %s | %s | %s | %.1f | %.1f | %d |\n", a, s.falseAlibis.text(seed), s.missed.text(0), s.openYours, s.openOthers,
-				s.decided.text(0), s.right.text(seed), s.rightOfDecided.text(0), at(s.seconds, 0.5), at(s.seconds, 0.9), s.lacked)
+			fmt.Fprintf(&b, "| %s | %s | %s | %d | %d | %s | %s | %s | %s | %s | %d |\n", a, s.falseAlibis.text(seed), s.missed.text(0), s.openYours, s.openOthers,
+				s.decided.text(0), s.right.text(seed), s.rightOfDecided.text(0), s.at(0.5), s.at(0.9), s.lacked)
 		}
 		b.WriteString("\n")
 	}
