@@ -91,7 +91,10 @@ func TestAccept_RH1_TreesBecomeTheSameCommits(t *testing.T) {
 			t.Fatalf("tree %d: %v", i, err)
 		}
 		seen[tree.Commit] = true
-		repo.Cases = append(repo.Cases, history.Case{ID: string(rune('a' + i)), Trees: map[history.Role]history.Tree{history.Head: tree}})
+		one := saved(t, "owner/name", i, history.Environment, history.Surroundings, "time zone", "PPPPPPPPPP", "PPPPPPPPPP")
+		one.Planted, one.Trees = true, map[history.Role]history.Tree{history.Base: {Start: commits["one"], Commit: commits["one"]}, history.Head: tree}
+		one.ID = "owner/name/environment/" + string(rune('a'+i))
+		repo.Cases = append(repo.Cases, one)
 	}
 	if len(seen) < 9 {
 		t.Errorf("only %d different trees", len(seen))
@@ -109,7 +112,7 @@ func TestAccept_RH1_TreesBecomeTheSameCommits(t *testing.T) {
 		err := rebuild(context.WithoutCancel(t.Context()), []string{"-snapshots", snapshots, "-saved", saved, "-work", t.TempDir()}, &out)
 		return out.String(), err
 	}
-	if out, err := again(); err != nil || !strings.HasPrefix(out, "owner/name: 11 trees of 11 cases\n11 trees of 11 cases in 1 repositories: all ") {
+	if out, err := again(); err != nil || !strings.HasPrefix(out, "owner/name: 22 trees of 11 cases\n22 trees of 11 cases in 1 repositories: all ") {
 		t.Errorf("made again: %q, %v", out, err)
 	}
 
@@ -117,10 +120,10 @@ func TestAccept_RH1_TreesBecomeTheSameCommits(t *testing.T) {
 	wrong.Steps[0].Paths, gone.Start = []string{"p.go"}, strings.Repeat("1", 40)
 	repo.Cases[2].Trees[history.Head], repo.Cases[4].Trees[history.Head] = wrong, gone
 	out, err := again()
-	if err == nil || !strings.HasPrefix(out, "owner/name: 9 trees") {
+	if err == nil || !strings.HasPrefix(out, "owner/name: 20 trees") {
 		t.Fatalf("a recipe that was changed is taken: %q", out)
 	}
-	for _, part := range []string{"c: head: the tree became commit ", "e: head: step 1: git merge-tree"} {
+	for _, part := range []string{"/c: head: the tree became commit ", "/e: head: step 1: git merge-tree"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("the error does not say %q: %v", part, err)
 		}

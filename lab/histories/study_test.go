@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,8 +16,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
 
-// saved makes a case of a test with a message, and with the runs of head and base.
-func saved(repository string, n int, kind history.Kind, truth history.Truth, message, head, base string) history.Case {
+// saved makes a case of a test with a message, and with the runs of head and base. Its truth is what they show.
+func saved(t *testing.T, repository string, n int, kind history.Kind, says history.Attribution, message, head, base string) history.Case {
+	t.Helper()
 	var text strings.Builder
 	for _, e := range []map[string]string{
 		{"Action": "run"},
@@ -30,11 +32,20 @@ func saved(repository string, n int, kind history.Kind, truth history.Truth, mes
 		text.Write(append(line, '\n'))
 	}
 	text.WriteString(`{"Action":"output","Package":"example.com/shop","Output":"FAIL\texample.com/shop\t0.0s\n"}` + "\n" + `{"Action":"fail","Package":"example.com/shop"}` + "\n")
-	id := strconv.Itoa(n)
+	commit := func(of int) string { return fmt.Sprintf("%040x", 1000*n+of) }
+	take := func(from int) []history.Step {
+		return []history.Step{{Take: commit(from), Paths: []string{"total.go"}}}
+	}
+	trees := map[history.Role]history.Tree{history.Base: {Start: commit(1), Commit: commit(1)}, history.Head: {Start: commit(2), Commit: commit(2)}}
+	switch kind {
+	case history.Regression:
+		trees = map[history.Role]history.Tree{history.Base: {Start: commit(2), Commit: commit(2)}, history.Head: {Start: commit(2), Steps: take(1), Commit: commit(3)}}
+	case history.RedBase:
+		trees = map[history.Role]history.Tree{history.Base: {Start: commit(1), Steps: take(2), Commit: commit(3)}, history.Head: {Start: commit(4), Steps: take(2), Commit: commit(5)}}
+	}
 	c := history.Case{
-		ID: repository + "/" + string(kind) + "/" + id, Repository: repository, Kind: kind, Truth: truth,
-		Failure: history.Report{Runner: "go", Group: "example.com/shop", Test: "TestTotal", Text: text.String()},
-		Trees:   map[history.Role]history.Tree{history.Base: {Start: "b" + id}, history.Head: {Start: "h" + id}},
+		ID: repository + "/" + strings.ReplaceAll(string(kind), " ", "-") + "/" + strconv.Itoa(n), Repository: repository, Kind: kind, Fix: commit(2),
+		Failure: history.Report{Runner: "go", Group: "example.com/shop", Test: "TestTotal", Text: text.String()}, Trees: trees,
 	}
 	for _, role := range []history.Role{history.Head, history.Base} {
 		for _, order := range []abi.RunOrder{abi.Alone, abi.OriginalOrder} {
@@ -44,6 +55,10 @@ func saved(repository string, n int, kind history.Kind, truth history.Truth, mes
 			})
 		}
 	}
+	var err error
+	if c.Truth, err = history.Derive(&c); err != nil || c.Truth.Attribution != says {
+		t.Fatalf("%s: %v, %v", c.ID, c.Truth, err)
+	}
 	return c
 }
 
@@ -52,15 +67,14 @@ func TestAccept_RH3_TheStudyJudgesFromSavedOutcomesToTheSameBytes(t *testing.T) 
 	t.Setenv("PATH", "")
 	t.Setenv("GOROOT", filepath.Join(t.TempDir(), "none"))
 	folder := t.TempDir()
-	product := history.Truth{Attribution: history.Caused, Part: history.Product}
 	for half, names := range map[history.Half][]string{history.Learning: {"a/a"}, history.Reporting: {"b/b", "c/c"}} {
 		for _, name := range names {
 			r := &history.Repo{Name: name, Half: half, Dropped: map[history.Kind]map[string]int{history.Flaky: {"head never passes": 3}}}
 			r.Cases = append(r.Cases,
-				saved(name, 1, history.Regression, product, "total is 3, expected 4", "SSSSSSSSSS", "PPPPPPPPPP"),
-				saved(name, 2, history.RedBase, history.Truth{Attribution: history.Preexisting}, "no such customer", "SSSSSSSSSS", "SSSSSSSSSS"),
-				saved(name, 3, history.MadeFlaky, product, "deadline exceeded", "PPSPSSPPSP", "PPPPPPPPPP"),
-				saved(name, 4, history.Flaky, history.Truth{Attribution: history.ByChance}, "connection reset by peer", "PSPPSPPSPP", "PPSPPSPPSP"),
+				saved(t, name, 1, history.Regression, history.Caused, "total is 3, expected 4", "SSSSSSSSSS", "PPPPPPPPPP"),
+				saved(t, name, 2, history.RedBase, history.Preexisting, "no such customer", "SSSSSSSSSS", "SSSSSSSSSS"),
+				saved(t, name, 3, history.MadeFlaky, history.Caused, "deadline exceeded", "PPSPSSPPSP", "PPPPPPPPPP"),
+				saved(t, name, 4, history.Flaky, history.ByChance, "connection reset by peer", "PSPPSPPSPP", "PPSPPSPPSP"),
 			)
 			if err := history.Save(folder, r); err != nil {
 				t.Fatal(err)

@@ -93,6 +93,13 @@ const (
 	Varies        Trap = "the failure differs from run to run"
 )
 
+// Traps are all traps.
+func Traps() []Trap {
+	return []Trap{
+		Chance, WorseFlake, Rare, OrderMatters, OtherOnBase, BrokenNewTest, InnocentDiff, LoadsHead, Untracked, Moved, ManyRows, AbsentOnBase, NotBuilt, Transient, Lasting, Varies,
+	}
+}
+
 // Case is a failing test with the trees around it.
 type Case struct {
 	// ID is repository/kind/commit/test, shortened, and unique.

@@ -83,7 +83,7 @@ func Save(folder string, r *Repo) error {
 	return os.Rename(part, name)
 }
 
-// Read reads the saved repositories of one half, sorted by name. A folder without any gives none.
+// Read reads the saved repositories of one half, sorted by name. A folder without any gives none. What is not valid is an error.
 func Read(folder string, half Half) ([]Repo, error) {
 	names, err := filepath.Glob(filepath.Join(folder, string(half), "*"+ending))
 	if err != nil {
@@ -98,6 +98,18 @@ func Read(folder string, half Half) ([]Repo, error) {
 		if r.Half != half {
 			return nil, fmt.Errorf("%s: is of the %s half", name, r.Half)
 		}
+		if Slug(r.Name)+ending != filepath.Base(name) {
+			return nil, fmt.Errorf("%s: is of the repository %s", name, r.Name)
+		}
+		for i := range r.Cases {
+			c := &r.Cases[i]
+			if c.Repository != r.Name {
+				return nil, fmt.Errorf("%s: %s is of another repository", name, c.ID)
+			}
+			if err := Validate(c); err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", name, c.ID, err)
+			}
+		}
 		list = append(list, *r)
 	}
 	return list, nil
@@ -106,11 +118,17 @@ func Read(folder string, half Half) ([]Repo, error) {
 // ReadRepo reads what was saved of a repository; there is nothing where it is new.
 func ReadRepo(folder string, half Half, repository string) (*Repo, error) {
 	r, err := readFile(filepath.Join(folder, fileOf(half, repository)))
+	if err == nil && (r.Half != half || r.Name != repository) {
+		return nil, fmt.Errorf("%s is of %s in the %s half", fileOf(half, repository), r.Name, r.Half)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Repo{Name: repository, Half: half, Dropped: map[Kind]map[string]int{}}, nil
 	}
 	return r, err
 }
+
+// mostBytes is the most that a file has, decompressed.
+const mostBytes = 64 << 20
 
 func readFile(name string) (*Repo, error) {
 	packed, err := os.Open(name)
@@ -118,15 +136,26 @@ func readFile(name string) (*Repo, error) {
 		return nil, err
 	}
 	defer packed.Close()
-	decoder, err := zstd.NewReader(packed)
+	decoder, err := zstd.NewReader(packed, zstd.WithDecoderMaxMemory(mostBytes))
 	if err != nil {
 		return nil, err
 	}
 	defer decoder.Close()
-	lines := json.NewDecoder(bufio.NewReader(decoder))
+	lines := json.NewDecoder(bufio.NewReader(io.LimitReader(decoder, mostBytes)))
+	lines.DisallowUnknownFields()
 	var h header
-	if err := lines.Decode(&h); err != nil || h.Form != form {
-		return nil, fmt.Errorf("is no file of histories (%q): %w", h.Form, err)
+	if err := lines.Decode(&h); err != nil {
+		return nil, fmt.Errorf("is no file of histories: %w", err)
+	}
+	if h.Form != form || !ownerName.MatchString(h.Repository) {
+		return nil, fmt.Errorf("is no file of histories: form %q, repository %q", h.Form, h.Repository)
+	}
+	for _, reasons := range h.Dropped {
+		for why, n := range reasons {
+			if n < 0 || strings.ContainsAny(why, "|<>\n") {
+				return nil, fmt.Errorf("dropped: %q: %d", why, n)
+			}
+		}
 	}
 	r := &Repo{Name: h.Repository, Half: h.Half, Dropped: h.Dropped}
 	if r.Dropped == nil {

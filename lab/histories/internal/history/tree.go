@@ -109,6 +109,9 @@ func (r *Repository) git(ctx context.Context, env []string, input []byte, args .
 
 // Make makes a tree and gives the id of its commit. An error of a tree that has one already says if it is another.
 func (r *Repository) Make(ctx context.Context, t *Tree) (string, error) {
+	if err := t.check(); err != nil {
+		return "", err
+	}
 	commit := t.Start
 	for i := range t.Steps {
 		next, err := r.step(ctx, commit, &t.Steps[i])

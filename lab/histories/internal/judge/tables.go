@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
@@ -165,7 +166,13 @@ func mistakes(list []Judged) string {
 	return b.String()
 }
 
-// cell makes a text fit into a table.
+// cell makes a text fit into a table of a page.
 func cell(text string) string {
-	return "`" + strings.NewReplacer("|", "\\|", "`", "'", "\n", " ").Replace(text) + "`"
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	return "`" + strings.NewReplacer("|", "\\|", "`", "'", "<!--", "<! --").Replace(text) + "`"
 }

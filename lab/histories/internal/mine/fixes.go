@@ -61,6 +61,22 @@ func (m *Miner) fixes(ctx context.Context) error {
 // declared is a declaration of Go in a line of a diff.
 var declared = regexp.MustCompile(`^[+-]\s*(?:func (?:\([^)]*\) )?|type |var |const |package )?([A-Za-z_]\w*)(?:\[[^\]]*\])?(?:\(| struct| interface| =|\s+[\w*\[\].]+(?:\s+` + "`" + `|\s*$|\s*//))`)
 
+// declaredInJava is a declaration of Java in a line of a diff.
+var declaredInJava = regexp.MustCompile(`^[+-]\s*(?:(?:public|protected|private|static|final|abstract|default|class|interface|enum)\s+)+[\w<>\[\],.? ]*?(\w+)\s*(?:[({;=]|$)`)
+
+// declaration finds the name that a line of a diff declares, in languages whose tests do not build without it.
+func (m *Miner) declaration(line string) (name string, ok bool) {
+	of := map[string]*regexp.Regexp{"go": declared, "surefire": declaredInJava}[m.suite.name()]
+	if of == nil || heads(line) {
+		return "", false
+	}
+	found := of.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+	if found == nil {
+		return "", false
+	}
+	return found[1], true
+}
+
 // differing is what the diff of a commit tells of its halves: why nothing comes of one without the other; empty where that isn't clear.
 type differing struct{ added, removed dropped }
 
@@ -81,8 +97,8 @@ func (m *Miner) differs(ctx context.Context, c *commit) (d differing, err error)
 	}
 	names := map[byte]map[string]bool{'+': {}, '-': {}}
 	for line := range strings.Lines(product) {
-		if found := declared.FindStringSubmatch(strings.TrimSuffix(line, "\n")); found != nil && m.suite.name() == "go" && !heads(line) {
-			names[line[0]][found[1]] = true
+		if name, ok := m.declaration(line); ok {
+			names[line[0]][name] = true
 		}
 	}
 	d.removed = "no test held to another value"

@@ -48,6 +48,9 @@ func readLog(ctx context.Context, r *history.Repository, tip string, since time.
 			continue
 		}
 		parent, _, _ := strings.Cut(fields[1], " ")
+		if !history.IsCommit(fields[0]) || !history.IsCommit(parent) {
+			continue // a message may hold what separates fields
+		}
 		seconds, _ := strconv.ParseInt(fields[2], 10, 64)
 		c := commit{id: fields[0], parent: parent, when: time.Unix(seconds, 0).UTC(), title: fields[3], body: fields[4]}
 		for path := range strings.SplitSeq(paths, "\n") {

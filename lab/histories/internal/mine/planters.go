@@ -109,11 +109,11 @@ func plantState(p *history.Plant, text []byte) ([]byte, error) {
 		return nil, errors.New("the tree has " + p.File)
 	}
 	pack, what, ok := strings.Cut(p.Place, "#")
-	if !ok {
+	name, isVariable := strings.CutPrefix(what, aVariable)
+	if !ok || !token.IsIdentifier(pack) || isVariable && !token.IsIdentifier(name) {
 		return nil, fmt.Errorf("%q is no place", p.Place)
 	}
 	state, known := states[what]
-	name, isVariable := strings.CutPrefix(what, aVariable)
 	helper := ""
 	switch {
 	case isVariable:

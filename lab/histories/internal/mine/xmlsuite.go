@@ -53,7 +53,7 @@ func xmlKinds() []*xmlKind {
 			runner: "surefire", marker: "pom.xml", needs: []string{"pom.xml"}, install: resolveMaven,
 			test: regexp.MustCompile(`^src/test/java/.*/\w*Test\.java$`), before: "void ", behind: "(",
 			command: func(unit string) []string {
-				return []string{"mvn", "--batch-mode", "--quiet", "--offline", "-Dtest=" + classOf(unit), "test"}
+				return []string{"mvn", "--batch-mode", "--quiet", "--offline", "-Dmaven.repo.local=" + filepath.Join(home, ".m2", "repository"), "-Dtest=" + classOf(unit), "test"}
 			},
 			show: []string{filepath.Join(home, ".m2", "repository")}, env: []string{"MAVEN_OPTS=-Xshare:auto -XX:TieredStopAtLevel=1"},
 			aSource: regexp.MustCompile(`$.^`),
