@@ -28,7 +28,7 @@ func (m *Miner) Alone(ctx context.Context, id string) (err error) {
 		return err
 	}
 	// A flag that changes nothing in what is run keeps the compiler from finding what earlier runs left.
-	sub := sampler{miner: m, subject: &entry.Case, labs: map[bool]*experiment.Lab{}, c: c, began: time.Now(), flags: []string{"-gcflags=-dwarflocationlists=false"}}
+	sub := sampler{miner: m, subject: &entry.Case, labs: map[bool]*experiment.Lab{}, c: c, began: time.Now(), flags: []string{"-gcflags=-e"}}
 	defer func() { err = errors.Join(err, sub.close()) }()
 	for i := range c.Cells {
 		k := &c.Cells[i]
