@@ -83,7 +83,7 @@ type differing struct{ added, removed dropped }
 // literal is a value in a line of code.
 var literal = regexp.MustCompile(`["` + "`'" + `0-9]|\b(?:nil|true|false|None|True|False)\b`)
 
-// differs reads the diff of a commit. Tests that use names which its product declares anew do not build without it, nor do tests before it
+// differs reads the diff of a commit. Tests that use names which its product declares for the first time do not build without it, nor do tests before it
 // that used names which it no longer declares; and tests of which no line with a value went hold to nothing else than before. It reads
 // lines and may err, to either side.
 func (m *Miner) differs(ctx context.Context, c *commit) (d differing, err error) {
