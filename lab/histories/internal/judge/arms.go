@@ -24,11 +24,12 @@ const (
 	Similarity Arm = "similar failures in the history"
 	Court      Arm = "four-label court"
 	Everything Arm = "run everything, table"
+	Model      Arm = "outcome model"
 )
 
 // Arms are all arms.
 func Arms() []Arm {
-	return []Arm{BaseOnce, HeadThrice, Both, FiveThree, Stash, Similarity, Court, Everything}
+	return []Arm{BaseOnce, HeadThrice, Both, FiveThree, Stash, Similarity, Court, Everything, Model}
 }
 
 // Answer is what an arm says of a case.
@@ -51,13 +52,14 @@ type Judged struct {
 // Judge gives the cases of some repositories to all arms. The court is held on the bench.
 func Judge(ctx context.Context, bench *study.Bench, repos []history.Repo) ([]Judged, error) {
 	var list []Judged
+	m := learned(repos)
 	for i := range repos {
 		seen := sightingsOf(&repos[i])
 		for j := range repos[i].Cases {
 			c := &repos[i].Cases[j]
 			list = append(list, Judged{c, repos[i].Half, map[Arm]Answer{
 				BaseOnce: baseOnce(c), HeadThrice: headThrice(c), Both: both(c), FiveThree: fiveThree(c), Stash: stash(c),
-				Similarity: seen.judge(c), Everything: everything(c),
+				Similarity: seen.judge(c), Everything: everything(c), Model: outcomeModel(c, m),
 			}, Trial{}})
 		}
 	}

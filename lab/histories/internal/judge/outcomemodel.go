@@ -1,0 +1,124 @@
+package judge
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/model"
+)
+
+// price is the most that it may be probable that the change did it where an alibi is given, and blame how probable it has to be to blame
+// it before all runs are made.
+const (
+	price = 0.01
+	blame = 0.97
+)
+
+// step asks for so many runs of a cell of both trees.
+type step struct {
+	environment abi.RunEnvironment
+	order       abi.RunOrder
+	runs        int
+}
+
+// steps are asked for one after the other, until the model is sure.
+func steps() []step {
+	const original, clean, alone = abi.OriginalEnvironment, abi.CleanEnvironment, abi.Alone
+	return []step{
+		{original, alone, 1}, {original, alone, 3}, {original, alone, 5}, {clean, alone, 3}, {original, abi.OriginalOrder, 2},
+		{original, alone, 20}, {abi.StarvedEnvironment, alone, 20}, {original, abi.OriginalOrder, 20}, {clean, alone, 20},
+	}
+}
+
+// outcomeModel asks for runs step by step.
+func outcomeModel(c *history.Case, m *model.Model) Answer {
+	s := spend(c)
+	made := map[step]int{} // runs by cell, of a step without its number
+	answers := map[history.Attribution]float64{}
+	for _, st := range steps() {
+		tree, before := underTest(c)
+		for _, r := range []history.Role{tree, before} {
+			k := c.Find(r, r, st.environment, st.order)
+			if k == nil {
+				continue
+			}
+			key := step{st.environment, st.order, int(r[0])}
+			if n := min(st.runs, len(k.Runs)); n > made[key] {
+				s.pay(k, n-made[key])
+				made[key] = n
+			}
+		}
+		answers = m.Answers(seenOf(c, made))
+		if yours := answers[history.Caused]; yours < price || yours > blame {
+			break
+		}
+	}
+	yours := answers[history.Caused]
+	_, merged := c.Trees[history.Merge]
+	switch {
+	case yours < price:
+		best := history.Open
+		for _, a := range slices.Sorted(maps.Keys(answers)) {
+			if a != history.Caused && answers[a] > answers[best] {
+				best = a
+			}
+		}
+		return s.says(best)
+	case yours > blame && merged:
+		return s.says(history.InMerge)
+	case yours > blame:
+		return s.says(history.Caused)
+	}
+	return s.says(history.Open)
+}
+
+// seenOf are the first runs of some cells, as the model takes them. Without numbers all are taken.
+func seenOf(c *history.Case, made map[step]int) *model.Seen {
+	tree, before := underTest(c)
+	out := &model.Seen{}
+	for i := range c.Cells {
+		k := &c.Cells[i]
+		if k.Product != k.Tests || k.Product != tree && k.Product != before || k.Environment == history.Restored {
+			continue
+		}
+		n := len(k.Runs)
+		if made != nil {
+			n = made[step{k.Environment, k.Order, int(k.Product[0])}]
+		}
+		base := k.Product == before
+		out.Based = out.Based || base && (n > 0 || k.Runs == "")
+		out.Absent = out.Absent || base && lacks(k)
+		cell := model.Cell{Tree: history.Head, Environment: k.Environment, Order: k.Order}
+		if base {
+			cell.Tree = history.Base
+		}
+		if n > 0 {
+			runs := look(k.Runs[:n])
+			cell.Counts = model.Counts{Passed: runs.passed, Same: runs.same, Other: runs.other}
+			out.Cells = append(out.Cells, cell)
+		}
+	}
+	return out
+}
+
+// learned is the model of the learning half.
+func learned(repos []history.Repo) *model.Model {
+	var seen []model.Seen
+	var truths []history.Attribution
+	for i := range repos {
+		if repos[i].Half != history.Learning {
+			continue
+		}
+		for j := range repos[i].Cases {
+			c := &repos[i].Cases[j]
+			truth := c.Truth.Attribution
+			if truth == history.InMerge {
+				truth = history.Caused
+			}
+			seen, truths = append(seen, *seenOf(c, nil)), append(truths, truth)
+		}
+	}
+	return model.Learn(seen, truths)
+}
