@@ -73,7 +73,7 @@ func TestAccept_RH3_TheStudyJudgesFromSavedOutcomesToTheSameBytes(t *testing.T) 
 			r.Cases = append(r.Cases,
 				saved(t, name, 1, history.Regression, history.Caused, "total is 3, expected 4", "SSSSSSSSSS", "PPPPPPPPPP"),
 				saved(t, name, 2, history.RedBase, history.Preexisting, "no such customer", "SSSSSSSSSS", "SSSSSSSSSS"),
-				saved(t, name, 3, history.MadeFlaky, history.Caused, "deadline exceeded", "PPSPSSPPSP", "PPPPPPPPPP"),
+				saved(t, name, 3, history.MadeFlaky, history.Caused, "deadline exceeded", "PPSPSSSSSS", "PPPPPPPPPP"),
 				saved(t, name, 4, history.Flaky, history.ByChance, "connection reset by peer", "PSPPSPPSPP", "PPSPPSPPSP"),
 			)
 			if err := history.Save(folder, r); err != nil {

@@ -9,11 +9,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/model"
 )
 
-// price is the most that it may be probable that the change did it where an alibi is given, and blame how probable it has to be to blame
-// it before all runs are made.
+// price is the most that it may be probable that the change did it where an alibi is given, blame how probable it has to be to blame it
+// before all runs are made, and likely when they are.
 const (
-	price = 0.01
-	blame = 0.97
+	price  = 0.01
+	blame  = 0.97
+	likely = 0.5
 )
 
 // step asks for so many runs of a cell of both trees.
@@ -57,7 +58,10 @@ func outcomeModel(c *history.Case, m *model.Model) Answer {
 	}
 	yours := answers[history.Caused]
 	_, merged := c.Trees[history.Merge]
+	_, before := underTest(c)
 	switch {
+	case yours < price && c.Loaded[before] == history.Contradicted:
+		return s.says(history.Open) // what ran there was not the base
 	case yours < price:
 		best := history.Open
 		for _, a := range slices.Sorted(maps.Keys(answers)) {
@@ -66,9 +70,9 @@ func outcomeModel(c *history.Case, m *model.Model) Answer {
 			}
 		}
 		return s.says(best)
-	case yours > blame && merged:
+	case yours > likely && merged:
 		return s.says(history.InMerge)
-	case yours > blame:
+	case yours > likely:
 		return s.says(history.Caused)
 	}
 	return s.says(history.Open)
