@@ -3,18 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"hash/fnv"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/mine"
-	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 )
 
 // mostTimed is how many cases of one repository are timed.
@@ -23,42 +21,31 @@ const mostTimed = 3
 // alone times some cases of the reporting half, one after the other. Nothing else may run on the machine.
 func alone(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("alone", flag.ContinueOnError)
-	snapshots := snapshotsFlag(flags)
-	work := flags.String("work", filepath.Join("out", "histories"), "folder for trees")
-	saved := savedFlag(flags)
+	var in folders
+	in.flags(flags)
 	only := flags.String("only", "", "the one repository, owner/name")
 	n := flags.Int("cases", 50, "how many cases are timed")
-	if err := flags.Parse(args); err != nil {
+	if err := errors.Join(flags.Parse(args), in.check()); err != nil {
 		return err
 	}
-	repos, err := history.Read(*saved, history.Reporting)
+	repos, err := history.Read(in.saved, history.Reporting)
 	if err != nil {
 		return err
 	}
 	if len(repos) == 0 {
-		return noCases(*saved)
+		return in.noCases()
 	}
 	chosen := choose(repos, *n)
 	if *only == "" {
-		names := make(chan string)
-		go func() {
-			defer close(names)
-			for i := range repos {
-				if slices.ContainsFunc(chosen, func(id string) bool { return strings.HasPrefix(id, repos[i].Name+"/") }) {
-					names <- repos[i].Name
-				}
+		var names []string
+		for i := range repos {
+			if slices.ContainsFunc(chosen, func(id string) bool { return strings.HasPrefix(id, repos[i].Name+"/") }) {
+				names = append(names, repos[i].Name)
 			}
-		}()
+		}
 		return each(ctx, 1, names, "alone", args)
 	}
-	if err := launch.Private(); err != nil {
-		fmt.Fprintln(os.Stderr, "histories: no environment can be broken for long:", err)
-	}
-	abs, err := filepath.Abs(*work)
-	if err != nil {
-		return err
-	}
-	m, err := mine.Open(ctx, mine.Config{Snapshot: snapshotOf(*snapshots, *only), Name: *only, Half: history.Reporting, Work: abs, Saved: *saved, Since: since, Log: os.Stderr})
+	m, err := in.open(ctx, *only, mine.Config{})
 	if err != nil {
 		return err
 	}
@@ -71,35 +58,6 @@ func alone(ctx context.Context, args []string, out io.Writer) error {
 		}
 	}
 	return nil
-}
-
-// fill runs the cells of hard cases that lack runs.
-func fill(ctx context.Context, args []string) error {
-	flags := flag.NewFlagSet("fill", flag.ContinueOnError)
-	snapshots := snapshotsFlag(flags)
-	work := flags.String("work", filepath.Join("out", "histories"), "folder for trees")
-	saved := savedFlag(flags)
-	only := flags.String("only", "", "the one repository, owner/name")
-	workers := flags.Int("workers", 2, "repositories that are worked on at the same time")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if *only == "" {
-		return each(ctx, *workers, everyName(), "fill", args)
-	}
-	if err := launch.Private(); err != nil {
-		fmt.Fprintln(os.Stderr, "histories: no environment can be broken for long:", err)
-	}
-	half, _ := mine.Half(*only)
-	abs, err := filepath.Abs(*work)
-	if err != nil {
-		return err
-	}
-	m, err := mine.Open(ctx, mine.Config{Snapshot: snapshotOf(*snapshots, *only), Name: *only, Half: half, Work: abs, Saved: *saved, Since: since, Log: os.Stderr})
-	if err != nil {
-		return err
-	}
-	return m.Fill(ctx)
 }
 
 // choose chooses cases by their names alone, not too many of a repository.

@@ -2,9 +2,9 @@
 //
 //	go run ./lab/histories mine -snapshots DIR [-only NAME]
 //
-// looks for cases in the snapshots of a folder, runs their cells and saves each: it takes hours, and goes on where it was. It knows four
-// more words: fill runs what cells of hard cases lack, rebuild makes the trees of all saved cases again, study judges from what was saved without running a test, and alone times some
-// cases on a machine where nothing else runs.
+// looks for cases in the snapshots of a folder, runs their cells and saves each: it takes hours, and goes on where it was. Its other words: fill
+// runs what cells of hard cases lack, alone times some cases on a machine where nothing else runs, rebuild makes the trees of all saved
+// cases again, and study judges from what was saved without running a test.
 package main
 
 import (
@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -78,15 +77,14 @@ var since = time.Date(2018, 9, 1, 0, 0, 0, 0, time.UTC)
 
 func mineAll(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("mine", flag.ContinueOnError)
-	snapshots := snapshotsFlag(flags)
-	work := flags.String("work", filepath.Join("out", "histories"), "folder for trees and for what was done already")
-	saved := savedFlag(flags)
+	var in folders
+	in.flags(flags)
 	only := flags.String("only", "", "the one repository, owner/name")
 	workers := flags.Int("workers", 2, "repositories that are worked on at the same time")
 	limit := flags.Duration("time", 10*time.Minute, "how long each repository is searched")
 	times := flags.Float64("quota", 1, "how many times the usual number of cases is wanted of each repository and kind")
 	kinds := flags.String("kinds", "", "look for these kinds alone, separated by commas; planted is one of them, and so is each trap that is planted")
-	if err := flags.Parse(args); err != nil {
+	if err := errors.Join(flags.Parse(args), in.check()); err != nil {
 		return err
 	}
 	quota := map[history.Kind]int{}
@@ -101,49 +99,28 @@ func mineAll(ctx context.Context, args []string) error {
 			planted[w] = int(float64(n) * *times)
 		}
 	}
-	if *only != "" {
-		if err := launch.Private(); err != nil {
-			fmt.Fprintln(os.Stderr, "histories: no environment can be broken for long:", err)
-		}
-		half, ok := mine.Half(*only)
-		if !ok {
-			return fmt.Errorf("%s is not among the repositories of lab/histories/internal/mine/repositories.go", *only)
-		}
-		abs, err := filepath.Abs(*work)
-		if err != nil {
-			return err
-		}
-		m, err := mine.Open(ctx, mine.Config{
-			Snapshot: snapshotOf(*snapshots, *only), Name: *only, Half: half, Work: abs, Saved: *saved,
-			Since: since, Quota: quota, Planted: planted, Time: *limit, Log: os.Stderr,
-		})
-		if err != nil {
-			return err
-		}
-		return m.Mine(ctx)
+	if *only == "" {
+		return each(ctx, *workers, mine.Repositories(), "mine", args)
 	}
-	return each(ctx, *workers, everyName(), "mine", args)
-}
-
-// everyName are the names of all repositories.
-func everyName() <-chan string {
-	names := make(chan string)
-	go func() {
-		defer close(names)
-		for _, name := range mine.Repositories() {
-			names <- name
-		}
-	}()
-	return names
+	m, err := in.open(ctx, *only, mine.Config{Quota: quota, Planted: planted, Time: *limit})
+	if err != nil {
+		return err
+	}
+	return m.Mine(ctx)
 }
 
 // each does something with repositories, with every one in a process of its own: what a broken environment does to one must not reach
 // another.
-func each(ctx context.Context, workers int, names <-chan string, word string, args []string) error {
+func each(ctx context.Context, workers int, list []string, word string, args []string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
+	names := make(chan string, len(list))
+	for _, name := range list {
+		names <- name
+	}
+	close(names)
 	var running sync.WaitGroup
 	for range workers {
 		running.Go(func() {

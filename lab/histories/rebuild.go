@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/mine"
@@ -19,24 +18,20 @@ import (
 // rebuild makes the trees of all saved cases again, and says which did not become the commits that they were.
 func rebuild(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("rebuild", flag.ContinueOnError)
-	snapshots := snapshotsFlag(flags)
-	work := flags.String("work", filepath.Join("out", "histories"), "folder for the trees")
-	saved := savedFlag(flags)
-	if err := flags.Parse(args); err != nil {
+	var in folders
+	in.flags(flags)
+	if err := errors.Join(flags.Parse(args), in.check()); err != nil {
 		return err
-	}
-	if _, err := os.Stat(*snapshots); err != nil || *snapshots == "" {
-		return fmt.Errorf("say which folder has the snapshots: make histories SNAPSHOTS=DIR (%q)", *snapshots)
 	}
 	var problems []error
 	trees, cases, repositories, wrong := 0, 0, 0, 0
 	for _, half := range []history.Half{history.Learning, history.Reporting} {
-		repos, err := history.Read(*saved, half)
+		repos, err := history.Read(in.saved, half)
 		if err != nil {
 			return err
 		}
 		for i := range repos {
-			made, err := rebuildRepo(ctx, &repos[i], snapshotOf(*snapshots, repos[i].Name), *work)
+			made, err := rebuildRepo(ctx, &repos[i], in.snapshot(repos[i].Name), in.work)
 			fmt.Fprintf(out, "%s: %d trees of %d cases\n", repos[i].Name, made, len(repos[i].Cases))
 			problems = append(problems, err)
 			trees, cases, repositories = trees+made, cases+len(repos[i].Cases), repositories+1
@@ -46,7 +41,7 @@ func rebuild(ctx context.Context, args []string, out io.Writer) error {
 		}
 	}
 	if repositories == 0 {
-		return noCases(*saved)
+		return in.noCases()
 	}
 	if wrong > 0 {
 		fmt.Fprintf(out, "of %d repositories, %d have trees that could not be made as they were saved\n", repositories, wrong)
@@ -55,8 +50,6 @@ func rebuild(ctx context.Context, args []string, out io.Writer) error {
 	fmt.Fprintf(out, "%d trees of %d cases in %d repositories: all became the commits that were saved\n", trees, cases, repositories)
 	return nil
 }
-
-func noCases(saved string) error { return fmt.Errorf("%s has no cases", saved) }
 
 func rebuildRepo(ctx context.Context, repo *history.Repo, snapshot, work string) (made int, err error) {
 	if _, err := os.Stat(snapshot); err != nil {
@@ -79,17 +72,4 @@ func rebuildRepo(ctx context.Context, repo *history.Repo, snapshot, work string)
 		}
 	}
 	return made, errors.Join(problems...)
-}
-
-func snapshotsFlag(flags *flag.FlagSet) *string {
-	return flags.String("snapshots", "", "folder with a git directory OWNER+NAME/repo for each repository")
-}
-
-func savedFlag(flags *flag.FlagSet) *string {
-	return flags.String("saved", filepath.Join("lab", "histories", "saved"), "folder of the cases")
-}
-
-// snapshotOf is the git directory of a repository.
-func snapshotOf(snapshots, name string) string {
-	return filepath.Join(snapshots, strings.ReplaceAll(name, "/", "+"), "repo")
 }

@@ -80,7 +80,7 @@ func recipes(c map[string]string) []history.Tree {
 func TestAccept_RH1_TreesBecomeTheSameCommits(t *testing.T) {
 	t.Parallel()
 	snapshots, commits := snapshot(t)
-	first, err := history.OpenRepository(t.Context(), snapshotOf(snapshots, "owner/name"), t.TempDir(), nil)
+	first, err := history.OpenRepository(t.Context(), (&folders{snapshots: snapshots}).snapshot("owner/name"), t.TempDir(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,8 @@ func studySaved(ctx context.Context, args []string, out io.Writer) error {
 // judgeSaved judges the saved cases and writes what came of it to a page, or to out. It runs no test.
 func judgeSaved(ctx context.Context, bench *study.Bench, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("study", flag.ContinueOnError)
-	saved := savedFlag(flags)
+	var in folders
+	in.savedFlag(flags)
 	page := flags.String("page", "", "page that the tables are written to")
 	wrong := flags.Bool("cases", false, "write the wrong answers of the court, too, for the learning half, case by case")
 	seed := flags.Uint64("seed", 1, "draws repositories for the intervals over them; not 0")
@@ -35,16 +36,16 @@ func judgeSaved(ctx context.Context, bench *study.Bench, args []string, out io.W
 	if flags.NArg() > 0 || *seed == 0 {
 		return errors.New("study takes flags alone, and a seed that is not 0")
 	}
-	learning, err := history.Read(*saved, history.Learning)
+	learning, err := history.Read(in.saved, history.Learning)
 	if err != nil {
 		return err
 	}
-	reporting, err := history.Read(*saved, history.Reporting)
+	reporting, err := history.Read(in.saved, history.Reporting)
 	if err != nil {
 		return err
 	}
 	if len(learning)+len(reporting) == 0 {
-		return noCases(*saved)
+		return in.noCases()
 	}
 	judged, err := judge.Judge(ctx, bench, slices.Concat(learning, reporting))
 	if err != nil {

@@ -84,7 +84,6 @@ const (
 	InnocentDiff  Trap = "frames in files of an innocent change"
 	LoadsHead     Trap = "the base loads the code of head"
 	Untracked     Trap = "ignored or untracked files"
-	Moved         Trap = "moved dependencies"
 	ManyRows      Trap = "a few of very many rows"
 	AbsentOnBase  Trap = "the base does not have the test"
 	NotBuilt      Trap = "the base does not build"
@@ -96,7 +95,7 @@ const (
 // Traps are all traps.
 func Traps() []Trap {
 	return []Trap{
-		Chance, WorseFlake, Rare, OrderMatters, OtherOnBase, BrokenNewTest, InnocentDiff, LoadsHead, Untracked, Moved, ManyRows, AbsentOnBase, NotBuilt, Transient, Lasting, Varies,
+		Chance, WorseFlake, Rare, OrderMatters, OtherOnBase, BrokenNewTest, InnocentDiff, LoadsHead, Untracked, ManyRows, AbsentOnBase, NotBuilt, Transient, Lasting, Varies,
 	}
 }
 
@@ -138,16 +137,29 @@ type Report struct {
 	Text string `json:"text"`
 }
 
-// Entry reads the report as the program reads those of its users.
+// Entry reads the report as the program reads those of its users. A report that is not about its one test is an error.
 func (r *Report) Entry() (docket.Entry, error) {
 	read := (&junit.Reader{}).Read
 	if r.Runner == "go" {
 		read = (&gotest.Reader{}).Read
 	}
 	for entry, err := range read(r.Group, strings.NewReader(r.Text)) {
+		if err == nil && !r.names(&entry.Case) {
+			err = fmt.Errorf("the report is not about %s %s", r.Group, r.Test)
+		}
 		return entry, err
 	}
 	return docket.Entry{}, fmt.Errorf("the report of %s %s has no failure", r.Group, r.Test)
+}
+
+// names says whether a case is about the test, and about no other one.
+func (r *Report) names(c *abi.Case) bool {
+	if r.Runner == "go" {
+		tests := gotest.TestsOf(c)
+		return len(tests) == 1 && tests[0].Name == r.Test
+	}
+	test, ok := junit.Named(c)
+	return ok && test.Name == r.Test && test.Class == r.Group
 }
 
 // Condition is an environment in which something is missing or otherwise.

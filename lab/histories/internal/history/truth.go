@@ -103,8 +103,6 @@ func regression(c *Case) (Truth, error) {
 		return polluted(c)
 	case has(c, Untracked):
 		return broken(c, Truth{Caused, Tests, "test bug"}, false)
-	case has(c, Moved):
-		return broken(c, Truth{Caused, Product, ""}, false)
 	}
 	return broken(c, Truth{Caused, Product, "product bug"}, false)
 }

@@ -63,7 +63,6 @@ func TestAccept_RH2_TruthsAreDerivedFromRuns(t *testing.T) {
 		{"other failure on base", history.Case{Kind: history.Regression, Traps: []history.Trap{history.OtherOnBase}, Cells: cells("head S*20", "base a*20")}, bug},
 		{"polluter", history.Case{Kind: history.Regression, Traps: []history.Trap{history.OrderMatters}, Cells: cells("head P*20", "base P*20", "head/order S*20", "base/order P*20")}, caused(history.Tests, "test bug")},
 		{"untracked", history.Case{Kind: history.Regression, Traps: []history.Trap{history.Untracked}, Cells: cells("head S*20", "base P*20")}, caused(history.Tests, "test bug")},
-		{"moved", history.Case{Kind: history.Regression, Traps: []history.Trap{history.Moved}, Cells: cells("head S*20", "base P*20")}, caused(history.Product, "")},
 		{"revert", history.Case{Kind: history.Revert, Cells: cells("head S*10", "base P*10")}, bug},
 		{"new test", history.Case{Kind: history.NewTest, Cells: cells("head S*20", "base no test")}, caused(history.Tests, "product bug")},
 		{"changed test", history.Case{Kind: history.NewTest, Cells: cells("head S*20", "base P*20")}, caused(history.Tests, "product bug")},

@@ -36,19 +36,15 @@ func steps() []step {
 // outcomeModel asks for runs step by step.
 func outcomeModel(c *history.Case, m *model.Model) Answer {
 	s := spend(c)
-	made := map[step]int{} // runs by cell, of a step without its number
+	tree, before := underTest(c)
+	made := map[*history.Cell]int{} // runs of the cells that were asked for
 	answers := map[history.Attribution]float64{}
 	for _, st := range steps() {
-		tree, before := underTest(c)
 		for _, r := range []history.Role{tree, before} {
-			k := c.Find(r, r, st.environment, st.order)
-			if k == nil {
-				continue
-			}
-			key := step{st.environment, st.order, int(r[0])}
-			if n := min(st.runs, len(k.Runs)); n > made[key] {
-				s.pay(k, n-made[key])
-				made[key] = n
+			if k := c.Find(r, r, st.environment, st.order); k != nil {
+				n := max(made[k], min(st.runs, len(k.Runs)))
+				s.pay(k, n-made[k])
+				made[k] = n
 			}
 		}
 		answers = m.Answers(seenOf(c, made))
@@ -58,8 +54,9 @@ func outcomeModel(c *history.Case, m *model.Model) Answer {
 	}
 	yours := answers[history.Caused]
 	_, merged := c.Trees[history.Merge]
-	_, before := underTest(c)
 	switch {
+	case len(seenOf(c, made).Cells) == 0:
+		return s.says(history.Open) // nothing was told, and shares alone blame nobody
 	case yours < price && c.Loaded[before] == history.Contradicted:
 		return s.says(history.Open) // what ran there was not the base
 	case yours < price:
@@ -78,28 +75,36 @@ func outcomeModel(c *history.Case, m *model.Model) Answer {
 	return s.says(history.Open)
 }
 
-// seenOf are the first runs of some cells, as the model takes them. Without numbers all are taken.
-func seenOf(c *history.Case, made map[step]int) *model.Seen {
+// allOf are all runs of the cells of both trees.
+func allOf(c *history.Case) map[*history.Cell]int {
 	tree, before := underTest(c)
+	made := map[*history.Cell]int{}
+	for i := range c.Cells {
+		if k := &c.Cells[i]; k.Product == k.Tests && (k.Product == tree || k.Product == before) && k.Environment != history.Restored {
+			made[k] = len(k.Runs)
+		}
+	}
+	return made
+}
+
+// seenOf are the first runs of the cells that were asked for, as the model takes them.
+func seenOf(c *history.Case, made map[*history.Cell]int) *model.Seen {
+	_, before := underTest(c)
 	out := &model.Seen{}
 	for i := range c.Cells {
 		k := &c.Cells[i]
-		if k.Product != k.Tests || k.Product != tree && k.Product != before || k.Environment == history.Restored {
+		n, asked := made[k]
+		if !asked {
 			continue
 		}
-		n := len(k.Runs)
-		if made != nil {
-			n = made[step{k.Environment, k.Order, int(k.Product[0])}]
-		}
 		base := k.Product == before
-		out.Based = out.Based || base && (n > 0 || k.Runs == "")
+		out.Based = out.Based || base
 		out.Absent = out.Absent || base && lacks(k)
 		cell := model.Cell{Tree: history.Head, Environment: k.Environment, Order: k.Order}
 		if base {
 			cell.Tree = history.Base
 		}
-		if n > 0 {
-			runs := look(k.Runs[:n])
+		if runs := look(k.Runs[:n]); runs.told() {
 			cell.Counts = model.Counts{Passed: runs.passed, Same: runs.same, Other: runs.other}
 			out.Cells = append(out.Cells, cell)
 		}
@@ -121,7 +126,7 @@ func learned(repos []history.Repo) *model.Model {
 			if truth == history.InMerge {
 				truth = history.Caused
 			}
-			seen, truths = append(seen, *seenOf(c, nil)), append(truths, truth)
+			seen, truths = append(seen, *seenOf(c, allOf(c))), append(truths, truth)
 		}
 	}
 	return model.Learn(seen, truths)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 )
 
@@ -27,8 +26,8 @@ func (m *Miner) Alone(ctx context.Context, id string) (err error) {
 	if err != nil {
 		return err
 	}
-	// A flag that changes nothing in what is run keeps the compiler from finding what earlier runs left.
-	sub := sampler{miner: m, subject: &entry.Case, labs: map[bool]*experiment.Lab{}, c: c, began: time.Now(), flags: []string{"-gcflags=-e"}}
+	sub := m.sampler(c, &entry.Case)
+	sub.flags = []string{"-gcflags=-e"} // changes nothing in what is run, and the compiler does not find what earlier runs left
 	defer func() { err = errors.Join(err, sub.close()) }()
 	for i := range c.Cells {
 		k := &c.Cells[i]

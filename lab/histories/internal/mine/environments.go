@@ -44,7 +44,7 @@ var (
 	aProgram = []string{"exec.Command", "LookPath", "subprocess", "shutil.which"}
 	aHome    = []string{"HOME", "UserHomeDir", "UserConfigDir", "UserCacheDir", "expanduser", "Path.home"}
 	aZone    = []string{"time.Local", "LoadLocation", ".Local()", "time.Unix", "In(", "tzset", "zoneinfo", "fromtimestamp", "localtime"}
-	aClock   = []string{"x509", "NotAfter", "xpires", "datetime.now", "time.time()", "utcnow"} // of most that reads it nothing comes, and all is compiled again
+	aClock   = []string{"x509", "NotAfter", "xpires", "datetime.now", "time.time()", "utcnow"} // for another clock everything is compiled again: few tests that only read it mind
 	anOwner  = []string{"os/user", "user.Current", "Chmod", "chmod", "Getuid", "getuid", "Perm(", "Mode("}
 )
 

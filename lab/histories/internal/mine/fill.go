@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 )
 
@@ -54,7 +53,8 @@ func (m *Miner) fill(ctx context.Context, c *history.Case) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	sub := sampler{miner: m, subject: &entry.Case, labs: map[bool]*experiment.Lab{}, c: c, began: time.Now(), cellTime: fillTime}
+	sub := m.sampler(c, &entry.Case)
+	sub.cellTime = fillTime
 	defer func() { err = errors.Join(err, sub.close()) }()
 	for _, k := range wanted {
 		c.Cells = slices.DeleteFunc(c.Cells, func(have history.Cell) bool {

@@ -80,12 +80,18 @@ func (m *Miner) declaration(line string) (name string, ok bool) {
 // differing is what the diff of a commit tells of its halves: why nothing comes of one without the other; empty where that isn't clear.
 type differing struct{ added, removed dropped }
 
+// Why nothing comes of a half.
+const (
+	notBuilt dropped = "tests use what the other half names"
+	settled  dropped = "no test held to another value"
+)
+
 // literal is a value in a line of code.
 var literal = regexp.MustCompile(`["` + "`'" + `0-9]|\b(?:nil|true|false|None|True|False)\b`)
 
-// differs reads the diff of a commit. Tests that use names which its product declares for the first time do not build without it, nor do tests before it
-// that used names which it no longer declares; and tests of which no line with a value went hold to nothing else than before. It reads
-// lines and may err, to either side.
+// differs reads the diff of a commit. Tests that use names which its product declares for the first time do not build without it, nor do
+// tests before it that used names which it no longer declares; and where no line with a value left the tests, they hold to nothing else
+// than before. It reads lines and may err, to either side.
 func (m *Miner) differs(ctx context.Context, c *commit) (d differing, err error) {
 	product, err := m.repository.Git(ctx, append([]string{"diff", "-U0", c.parent, c.id, "--"}, c.product...)...)
 	if err != nil {
@@ -101,13 +107,13 @@ func (m *Miner) differs(ctx context.Context, c *commit) (d differing, err error)
 			names[line[0]][name] = true
 		}
 	}
-	d.removed = "no test held to another value"
+	d.removed = settled
 	for line := range strings.Lines(tests) {
 		sign := line[0]
 		if sign != '+' && sign != '-' || heads(line) {
 			continue
 		}
-		if sign == '-' && literal.MatchString(line) && d.removed == "no test held to another value" {
+		if sign == '-' && literal.MatchString(line) && d.removed == settled {
 			d.removed = ""
 		}
 		other := names['+'+'-'-sign]
@@ -115,9 +121,9 @@ func (m *Miner) differs(ctx context.Context, c *commit) (d differing, err error)
 			switch {
 			case !names[sign][word] || other[word]:
 			case sign == '+':
-				d.added = "tests use what the other half names"
+				d.added = notBuilt
 			default:
-				d.removed = "tests use what the other half names"
+				d.removed = notBuilt
 			}
 		}
 	}

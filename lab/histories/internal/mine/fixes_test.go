@@ -14,7 +14,6 @@ import (
 // that it changed.
 func TestDiffersTellsWhatComesOfHalves(t *testing.T) {
 	t.Parallel()
-	const unknown, settled = "tests use what the other half names", "no test held to another value"
 	for name, c := range map[string]struct {
 		product, tests [2]string // before and behind
 		want           differing
@@ -24,16 +23,16 @@ func TestDiffersTellsWhatComesOfHalves(t *testing.T) {
 		},
 		"a new function and its test": {
 			[2]string{"func F() int { return 1 }", "func F() int { return 1 }\nfunc G() int { return 2 }"},
-			[2]string{"F()", "F()\nif G() != 2 {}"}, differing{added: unknown, removed: settled},
+			[2]string{"F()", "F()\nif G() != 2 {}"}, differing{added: notBuilt, removed: settled},
 		},
 		"a test that is only new": {
 			[2]string{"x = 1", "x = 2"}, [2]string{"F()", "F()\nif F() != 2 {}"}, differing{removed: settled},
 		},
 		"a function that is gone": {
-			[2]string{"func F() int { return 1 }", "func (t *T) G(n int) int { return 1 }"}, [2]string{"if F() != 1 {}", "if one != 1 {}"}, differing{removed: unknown},
+			[2]string{"func F() int { return 1 }", "func (t *T) G(n int) int { return 1 }"}, [2]string{"if F() != 1 {}", "if one != 1 {}"}, differing{removed: notBuilt},
 		},
 		"a field": {
-			[2]string{"type T struct {\n}", "type T struct {\n\tName string\n}"}, [2]string{"t := T{1}", "t := T{Name: 1}"}, differing{added: unknown},
+			[2]string{"type T struct {\n}", "type T struct {\n\tName string\n}"}, [2]string{"t := T{1}", "t := T{Name: 1}"}, differing{added: notBuilt},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -56,7 +56,7 @@ func readLog(ctx context.Context, r *history.Repository, tip string, since time.
 		for path := range strings.SplitSeq(paths, "\n") {
 			switch {
 			case path == "" || strings.HasPrefix(path, `"`):
-			case sourcefile.IsTest(path), strings.Contains(path, "/__testfixtures__/"):
+			case sourcefile.IsTest(path), strings.Contains(path, "/__testfixtures__/"): // the last as jscodeshift has them
 				c.tests = append(c.tests, path)
 			case sourcefile.KindOf(path) == abi.SourceProduct:
 				c.product = append(c.product, path)

@@ -29,22 +29,21 @@ var (
 	fewRows       = Wanted{history.Regression, history.ManyRows}
 	byOrder       = Wanted{history.Regression, history.OrderMatters}
 	untrackedFile = Wanted{history.Regression, history.Untracked}
-	moved         = Wanted{history.Regression, history.Moved}
 )
 
 // PlantedQuota is how many planted cases are usually wanted of a repository.
 func PlantedQuota() map[Wanted]int {
 	return map[Wanted]int{
-		withChance: 3, worse: 2, rare: 3, otherOnBase: 2, innocentFrame: 2, fewRows: 2, byOrder: 2, untrackedFile: 2, moved: 2,
+		withChance: 3, worse: 2, rare: 3, otherOnBase: 2, innocentFrame: 2, fewRows: 2, byOrder: 2, untrackedFile: 2,
 	}
 }
 
-// lacks says whether there are too few planted cases of something yet, or of moved dependencies, which histories have, too.
+// lacks says whether there are too few planted cases of something yet.
 func (m *Miner) lacks(of ...Wanted) bool {
 	return m.inTime() && slices.ContainsFunc(of, func(w Wanted) bool {
 		n := 0
 		for i := range m.found.Cases {
-			if c := &m.found.Cases[i]; c.Kind == w.Kind && (c.Planted || w == moved) && slices.Contains(c.Traps, w.Trap) {
+			if c := &m.found.Cases[i]; c.Kind == w.Kind && c.Planted && slices.Contains(c.Traps, w.Trap) {
 				n++
 			}
 		}
@@ -61,7 +60,6 @@ func (m *Miner) plants(ctx context.Context) error {
 		{m.plantChance, []Wanted{withChance, worse, rare}},
 		{m.plantMistakes, []Wanted{otherOnBase, innocentFrame, fewRows}},
 		{m.plantStates, []Wanted{byOrder, untrackedFile}},
-		{m.moveBack, []Wanted{moved}},
 	}
 	for _, i := range m.anyOrder() {
 		var all []Wanted

@@ -70,11 +70,18 @@ func (p *pySuite) units(folder string, paths []string) []string {
 	return list
 }
 
-// run runs the command as often as it is asked for, since pytest has no option for that.
 func (p *pySuite) run(ctx context.Context, folder, unit string, in surroundings) (*outcome, error) {
+	return runFile(ctx, folder, unit, in, p.once)
+}
+
+// runFile runs a test file as often as it is asked for: runners of files have no option for that.
+func runFile(ctx context.Context, folder, unit string, in surroundings, once func(ctx context.Context, folder, unit string, in surroundings) (*outcome, error)) (*outcome, error) {
+	if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(unit))); err != nil {
+		return &outcome{problem: "no tests"}, nil //nolint:nilerr // the tree does not have the file
+	}
 	all := &outcome{passed: map[string]bool{}, failed: map[string]history.Report{}}
 	for range max(1, in.times) {
-		o, err := p.once(ctx, folder, unit, in)
+		o, err := once(ctx, folder, unit, in)
 		if err != nil || o.problem != "" {
 			return o, err
 		}
@@ -97,9 +104,6 @@ func (o *outcome) add(other *outcome) {
 }
 
 func (p *pySuite) once(ctx context.Context, folder, unit string, in surroundings) (*outcome, error) {
-	if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(unit))); err != nil {
-		return &outcome{problem: "no tests"}, nil // the tree does not have the file
-	}
 	scratch := filepath.Join(p.scratch, "run")
 	if err := errors.Join(removeAll(scratch), os.MkdirAll(scratch, 0o755)); err != nil {
 		return nil, err
@@ -282,11 +286,7 @@ func readXML(runner, unit string, report []byte, kept func(string) string) (o *o
 		}
 		delete(o.passed, c.Name)
 		r := history.Report{Runner: runner, Group: c.Class, Test: c.Name, Text: c.withoutSource(runner, kept)}
-		entry, err := r.Entry()
-		if err != nil || len(r.Text) > mostReport {
-			continue
-		}
-		if test, ok := junit.Named(&entry.Case); ok && test.Name == c.Name && test.Class == c.Class {
+		if _, err := r.Entry(); err == nil && len(r.Text) <= mostReport {
 			o.failed[c.Name] = r
 		}
 	}

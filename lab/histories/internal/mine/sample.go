@@ -110,7 +110,7 @@ func (m *Miner) sample(ctx context.Context, c *history.Case, runs int) (err erro
 	if takes(&entry.Case) > longest {
 		return dropped("the test takes long")
 	}
-	sub := sampler{miner: m, subject: &entry.Case, labs: map[bool]*experiment.Lab{}, c: c, began: time.Now()}
+	sub := m.sampler(c, &entry.Case)
 	defer func() { err = errors.Join(err, sub.close()) }()
 	c.Cells = ownCode(c)
 	for _, k := range treesOf(c, runs) {
@@ -143,6 +143,10 @@ func takes(c *abi.Case) time.Duration {
 	}
 	test, _ := junit.Named(c)
 	return test.Elapsed
+}
+
+func (m *Miner) sampler(c *history.Case, subject *abi.Case) *sampler {
+	return &sampler{miner: m, subject: subject, labs: map[bool]*experiment.Lab{}, c: c, began: time.Now()}
 }
 
 // sampler runs the cells of one case: in a lab of head and base, and in one of merge and target.
