@@ -178,10 +178,14 @@ type TreeRevision string
 
 // The revisions.
 const (
-	// Green is the revision at which the tests last passed.
-	Green TreeRevision = "green"
+	// Base is the last revision before the change, at which the tests are taken to have passed.
+	Base TreeRevision = "base"
 	// Head is the tree under test, changes included that are not committed.
 	Head TreeRevision = "head"
+	// Target is the revision that the change will be merged into.
+	Target TreeRevision = "target"
+	// Merge is head merged into the target.
+	Merge TreeRevision = "merge"
 )
 
 // RunEnvironment is the environment of a run.
@@ -195,6 +199,8 @@ const (
 	CleanEnvironment RunEnvironment = "clean"
 	// StarvedEnvironment is the original one beside programs that keep the processors busy.
 	StarvedEnvironment RunEnvironment = "starved"
+	// CoverageEnvironment is the original one, with a build that tells which code is executed.
+	CoverageEnvironment RunEnvironment = "coverage"
 )
 
 // RunOrder says what else runs beside the tests of the case.
@@ -218,7 +224,7 @@ type Experiment struct {
 	Runs        int            `abi:"runs,min=1,max=100"`
 }
 
-// String names the experiment in one word for each factor: "head/green/original/alone/5" is the product of head with the tests of green.
+// String names the experiment in one word for each factor: "head/base/original/alone/5" is the product of head with the tests of the base.
 func (e Experiment) String() string {
 	return string(e.Product) + "/" + string(e.Tests) + "/" + string(e.Environment) + "/" + string(e.Order) + "/" + strconv.Itoa(e.Runs)
 }
@@ -262,18 +268,44 @@ type ExperimentResult struct {
 	Other  int `abi:"other,min=0,max=100"`
 	// Detail is the other failure, what the compiler said, why nothing was run, or what the runs did not see of what the failure may need.
 	Detail string `abi:"detail,opt"`
-	// Test says how the failing test differs from the test of green; absent where it is not known.
+	// Test says how the failing test differs from the test of the base; absent where it is not known.
 	Test TestChange `abi:"test,opt"`
+	// Loaded says whether the runs loaded the code of their own tree; absent where nothing was run.
+	Loaded LoadedCode `abi:"loaded,opt"`
+	// Changed says whether the failing test executes code that the change touched; absent where no run measured it.
+	Changed ChangedCode `abi:"changed,opt"`
 }
 
-// TestChange says how a failing test of head differs from the test of green, with all code and fixtures of tests that it uses.
+// LoadedCode says whether runs loaded the code of the tree that they are about.
+type LoadedCode string
+
+// What is known of it.
+const (
+	// Certified: what was loaded is known, and is of this tree.
+	Certified LoadedCode = "certified"
+	// NotCertified: it is not known what was loaded.
+	NotCertified LoadedCode = "not_certified"
+	// Contradicted: code of another tree was loaded, so that the runs tell nothing of this one.
+	Contradicted LoadedCode = "contradicted"
+)
+
+// ChangedCode says whether a test executes code that the change touched. Data files, build inputs and reflection escape it.
+type ChangedCode string
+
+// Whether it does.
+const (
+	CodeExecuted    ChangedCode = "executed"
+	CodeNotExecuted ChangedCode = "not_executed"
+)
+
+// TestChange says how a failing test of head differs from the test of the base, with all code and fixtures of tests that it uses.
 type TestChange string
 
 // The ways in which it may differ.
 const (
 	TestUnchanged TestChange = "unchanged"
 	TestChanged   TestChange = "changed"
-	// TestNew: green does not have it.
+	// TestNew: the base does not have it.
 	TestNew TestChange = "new"
 )
 

@@ -88,7 +88,7 @@ type OutcomeLikelihood struct {
 type Cause struct {
 	Name  string `abi:"name,nonempty"`
 	Label string `abi:"label,nonempty"`
-	// Unchanged, Changed and New are P(cause, and the failing test differs so from the test of green | label). Where it is not known how
+	// Unchanged, Changed and New are P(cause, and the failing test differs so from the test of the base | label). Where it is not known how
 	// it differs, their sum counts.
 	Unchanged float64 `abi:"unchanged,min=0,max=1"`
 	Changed   float64 `abi:"changed,min=0,max=1"`
@@ -100,6 +100,53 @@ type ExperimentTable struct {
 	Experiment Experiment `abi:"experiment"`
 	// Outcomes that are not listed change nothing.
 	Outcomes []OutcomeLikelihood `abi:"outcomes"`
+}
+
+// OutcomeModel says what the runs of a failing test look like under each way in which a label comes true. Package odds says what they
+// are worth.
+type OutcomeModel struct {
+	// Alone: nothing but runs speaks for a label, neither items nor texts nor Light.
+	Alone    bool             `abi:"alone"`
+	Shapes   []RateShape      `abi:"shapes"`
+	Patterns []OutcomePattern `abi:"patterns"`
+}
+
+// RateShape is a distribution of rates: the parameters of a Dirichlet distribution over runs that pass, that fail as the case did, and
+// that fail otherwise. Parameters below 0.001 count as that.
+type RateShape struct {
+	Name   string  `abi:"name,nonempty"`
+	Passed float64 `abi:"passed,min=0,max=100000"`
+	Same   float64 `abi:"same,min=0,max=100000"`
+	Other  float64 `abi:"other,min=0,max=100000"`
+}
+
+// OutcomePattern is one way in which labels come true, such as a change of the product that makes a test fail each time.
+type OutcomePattern struct {
+	Name string `abi:"name,nonempty"`
+	// Labels that may come true so, with how often each does: P(pattern | label), up to a factor for each label.
+	Labels []LabelWeight `abi:"labels"`
+	// Rates are tried in their order: the first that has a cell gives its runs their rate. A cell that none has tells nothing.
+	Rates []OutcomeRate `abi:"rates"`
+	// Absent is the probability that the base lacks the test or does not build.
+	Absent float64 `abi:"absent,min=0,max=1"`
+	// Changed and New are the probabilities that the change touched the test, and that it brought it. Both 0: the test tells nothing.
+	Changed float64 `abi:"changed,min=0,max=1"`
+	New     float64 `abi:"new,min=0,max=1"`
+	// Executed is the probability that the test executes code that the change touched. 0: that tells nothing.
+	Executed float64 `abi:"executed,min=0,max=1"`
+}
+
+// OutcomeRate is a rate that cells have in common. A field that is absent has any.
+type OutcomeRate struct {
+	// Name is for Above.
+	Name        string         `abi:"name,opt"`
+	Product     TreeRevision   `abi:"product,opt"`
+	Tests       TreeRevision   `abi:"tests,opt"`
+	Environment RunEnvironment `abi:"environment,opt"`
+	Order       RunOrder       `abi:"order,opt"`
+	Shape       string         `abi:"shape,nonempty"`
+	// Above is the Name of another rate of the pattern that this one is above; absent for none.
+	Above string `abi:"above,opt"`
 }
 
 // Profile describes a domain. It is fitted from labelled cases or hand-tuned,
@@ -130,4 +177,6 @@ type Profile struct {
 	Experiments []ExperimentTable `abi:"experiments,opt"`
 	// Causes are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
 	Causes []Cause `abi:"causes,opt"`
+	// Outcomes, if there, says what runs tell in place of Experiments and Causes.
+	Outcomes *OutcomeModel `abi:"outcomes"`
 }

@@ -144,6 +144,15 @@ func (v *ExperimentTable) Rules(c *Collector) {
 	differ(c, "outcomes", "outcome", len(v.Outcomes), func(i int) string { return string(v.Outcomes[i].Outcome) }, CodeDuplicateName, "this outcome")
 }
 
+// Rules checks that shapes and patterns have names of their own.
+func (v *OutcomeModel) Rules(c *Collector) {
+	differ(c, "shapes", "name", len(v.Shapes), func(i int) string { return v.Shapes[i].Name }, CodeDuplicateName, "this shape")
+	differ(c, "patterns", "name", len(v.Patterns), func(i int) string { return v.Patterns[i].Name }, CodeDuplicateName, "this pattern")
+}
+
+// Rules checks that a label has one weight.
+func (v *OutcomePattern) Rules(c *Collector) { labelsOnce(c, v.Labels, "labels") }
+
 // Rules checks that a source says the same once.
 func (v *SourceReliability) Rules(c *Collector) {
 	differ(c, "statements", "says", len(v.Statements), func(i int) string { return v.Statements[i].Says }, CodeDuplicateLabel, "this statement")

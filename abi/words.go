@@ -4,14 +4,9 @@ import "strconv"
 
 // Words say what is run: "this tree, 5 times on a busy machine".
 func (e Experiment) Words() string {
-	what := "this tree"
-	switch {
-	case e.Product == Green && e.Tests == Green:
-		what = "the last green tree"
-	case e.Product == Green:
-		what = "the last green product with these tests"
-	case e.Tests == Green:
-		what = "this product with the last green tests"
+	what := treeWords(e.Product)
+	if e.Product != e.Tests {
+		what = partWords(e.Product, "product") + " with " + partWords(e.Tests, "tests")
 	}
 	if e.Runs == 1 {
 		what += ", once"
@@ -23,12 +18,37 @@ func (e Experiment) Words() string {
 		what += " on a busy machine"
 	case CleanEnvironment:
 		what += " in a clean environment"
+	case CoverageEnvironment:
+		what += " with coverage measured"
 	case OriginalEnvironment:
 	}
 	if e.Order == OriginalOrder {
 		what += ", with all tests of the package"
 	}
 	return what
+}
+
+func treeWords(t TreeRevision) string {
+	switch t {
+	case Base:
+		return "the base"
+	case Target:
+		return "the target"
+	case Merge:
+		return "the merge with the target"
+	case Head:
+	}
+	return "this tree"
+}
+
+func partWords(t TreeRevision, part string) string {
+	if t != Head {
+		return "the " + part + " of " + treeWords(t)
+	}
+	if part == "tests" {
+		return "these tests"
+	}
+	return "this " + part
 }
 
 // Words say what came of it: "4 passed, 1 failed in the same way", or "2 passed, 3 not made" where a budget was used up.

@@ -138,7 +138,7 @@ func TestAccept_FZ3_TheFailingTestIsRunWhereItFailedFirst(t *testing.T) {
 		}},
 		{"older than the base", "pb001", "The base fails too, in the same way", func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeSame }},
 		{"another failure on the base", "pb001", "The base fails too, but in another way", func(e abi.Experiment) abi.ExperimentOutcome {
-			if e.Product == abi.Green {
+			if e.Product == abi.Base {
 				return abi.OutcomeOther
 			}
 			return abi.OutcomeSame

@@ -74,8 +74,8 @@ func (s *source) investigation(view *abi.CaseView) *abi.InvestigateArtifact {
 var experimentsOf = []abi.Experiment{ //nolint:gochecknoglobals // a constant
 	{Product: abi.Head, Tests: abi.Head, Environment: abi.CleanEnvironment, Order: abi.Alone, Runs: 1},
 	{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5},
-	{Product: abi.Green, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2},
-	{Product: abi.Green, Tests: abi.Head, Environment: abi.StarvedEnvironment, Order: abi.OriginalOrder, Runs: 3},
+	{Product: abi.Base, Tests: abi.Base, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2},
+	{Product: abi.Base, Tests: abi.Head, Environment: abi.StarvedEnvironment, Order: abi.OriginalOrder, Runs: 3},
 }
 
 // offer puts experiments into a request: some that were run, others on offer, and tables of what they tell. Half of the requests have

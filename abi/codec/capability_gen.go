@@ -642,7 +642,7 @@ func DecodeExperimentResult(data []byte, maxBytes int) (abi.ExperimentResult, er
 	return decodeMessage(data, maxBytes, &layoutOfExperimentResult, readExperimentResult)
 }
 
-var fieldsOfExperimentResult = []string{"experiment", "outcome", "passed", "same", "other", "detail", "test"}
+var fieldsOfExperimentResult = []string{"experiment", "outcome", "passed", "same", "other", "detail", "test", "loaded", "changed"}
 
 func writeExperimentResult(e *encoder, v *abi.ExperimentResult) {
 	n := 5
@@ -650,6 +650,12 @@ func writeExperimentResult(e *encoder, v *abi.ExperimentResult) {
 		n++
 	}
 	if v.Test != "" {
+		n++
+	}
+	if v.Loaded != "" {
+		n++
+	}
+	if v.Changed != "" {
 		n++
 	}
 	e.mapLen(n)
@@ -671,6 +677,14 @@ func writeExperimentResult(e *encoder, v *abi.ExperimentResult) {
 		e.text("test")
 		e.text(string(v.Test))
 	}
+	if v.Loaded != "" {
+		e.text("loaded")
+		e.text(string(v.Loaded))
+	}
+	if v.Changed != "" {
+		e.text("changed")
+		e.text(string(v.Changed))
+	}
 }
 
 func readExperimentResult(d *decoder, v *abi.ExperimentResult) {
@@ -691,6 +705,10 @@ func readExperimentResult(d *decoder, v *abi.ExperimentResult) {
 			v.Detail = d.text(false)
 		case 6: // test
 			v.Test = abi.TestChange(d.enum(valuesOfTestChange, true))
+		case 7: // loaded
+			v.Loaded = abi.LoadedCode(d.enum(valuesOfLoadedCode, true))
+		case 8: // changed
+			v.Changed = abi.ChangedCode(d.enum(valuesOfChangedCode, true))
 		}
 	}
 	d.close(&s)

@@ -7,10 +7,12 @@ var (
 	valuesOfSourceKind        = []string{"product", "test", "fixture", "other"}
 	valuesOfSourceReach       = []string{"package", "imported", "dependencies", "none", "unknown"}
 	valuesOfIntentKind        = []string{"value", "tests", "expectation", "documents", "message"}
-	valuesOfTreeRevision      = []string{"green", "head"}
-	valuesOfRunEnvironment    = []string{"original", "clean", "starved"}
+	valuesOfTreeRevision      = []string{"base", "head", "target", "merge"}
+	valuesOfRunEnvironment    = []string{"original", "clean", "starved", "coverage"}
 	valuesOfRunOrder          = []string{"alone", "original"}
 	valuesOfExperimentOutcome = []string{"passed", "same_failure", "other_failure", "mixed", "not_built", "no_test", "not_run"}
+	valuesOfLoadedCode        = []string{"certified", "not_certified", "contradicted"}
+	valuesOfChangedCode       = []string{"executed", "not_executed"}
 	valuesOfTestChange        = []string{"unchanged", "changed", "new"}
 	valuesOfChatRole          = []string{"system", "user", "assistant"}
 	valuesOfCompletionOutcome = []string{"answered", "partial", "invalid", "too_long", "failed", "not_asked"}

@@ -414,6 +414,8 @@ var layoutOfExperimentResult = layout{
 		{key: [4]uint64{0x726568746fa50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.ExperimentResult{}.Other), low: 0, high: 100},                                        // other
 		{key: [4]uint64{0x6c6961746564a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.ExperimentResult{}.Detail), optional: true},                                          // detail
 		{key: [4]uint64{0x74736574a4000000}, size: 5, shift: 24, kind: slotEnum, offset: unsafe.Offsetof(abi.ExperimentResult{}.Test), optional: true, values: valuesOfTestChange},               // test
+		{key: [4]uint64{0x646564616f6ca600}, size: 7, shift: 8, kind: slotEnum, offset: unsafe.Offsetof(abi.ExperimentResult{}.Loaded), optional: true, values: valuesOfLoadedCode},              // loaded
+		{key: [4]uint64{0x6465676e616863a7}, size: 8, shift: 0, kind: slotEnum, offset: unsafe.Offsetof(abi.ExperimentResult{}.Changed), optional: true, values: valuesOfChangedCode},            // changed
 	},
 }
 
@@ -977,6 +979,53 @@ var layoutOfExperimentTable = layout{
 	},
 }
 
+var layoutOfOutcomeModel = layout{
+	size: unsafe.Sizeof(abi.OutcomeModel{}), smallest: 26, one: one[abi.OutcomeModel], list: listOf[abi.OutcomeModel],
+	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.OutcomeModel)(v).Rules(c) },
+	slots: []slot{
+		{key: [4]uint64{0x656e6f6c61a50000}, size: 6, shift: 16, kind: slotBool, offset: unsafe.Offsetof(abi.OutcomeModel{}.Alone)},                                                                         // alone
+		{key: [4]uint64{0x736570616873a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.OutcomeModel{}.Shapes), count: count{}, layout: &layoutOfRateShape},                             // shapes
+		{key: [4]uint64{0x6e726574746170a8, 0x7300000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.OutcomeModel{}.Patterns), count: count{}, layout: &layoutOfOutcomePattern}, // patterns
+	},
+}
+
+var layoutOfRateShape = layout{
+	size: unsafe.Sizeof(abi.RateShape{}), smallest: 28, one: one[abi.RateShape], list: listOf[abi.RateShape],
+	slots: []slot{
+		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.RateShape{}.Name), nonempty: true},           // name
+		{key: [4]uint64{0x646573736170a600}, size: 7, shift: 8, kind: slotFloat, offset: unsafe.Offsetof(abi.RateShape{}.Passed), least: 0, most: 100000}, // passed
+		{key: [4]uint64{0x656d6173a4000000}, size: 5, shift: 24, kind: slotFloat, offset: unsafe.Offsetof(abi.RateShape{}.Same), least: 0, most: 100000},  // same
+		{key: [4]uint64{0x726568746fa50000}, size: 6, shift: 16, kind: slotFloat, offset: unsafe.Offsetof(abi.RateShape{}.Other), least: 0, most: 100000}, // other
+	},
+}
+
+var layoutOfOutcomePattern = layout{
+	size: unsafe.Sizeof(abi.OutcomePattern{}), smallest: 54, one: one[abi.OutcomePattern], list: listOf[abi.OutcomePattern],
+	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.OutcomePattern)(v).Rules(c) },
+	slots: []slot{
+		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.OutcomePattern{}.Name), nonempty: true},                                // name
+		{key: [4]uint64{0x736c6562616ca600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.OutcomePattern{}.Labels), count: count{}, layout: &layoutOfLabelWeight}, // labels
+		{key: [4]uint64{0x7365746172a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.OutcomePattern{}.Rates), count: count{}, layout: &layoutOfOutcomeRate}, // rates
+		{key: [4]uint64{0x746e65736261a600}, size: 7, shift: 8, kind: slotFloat, offset: unsafe.Offsetof(abi.OutcomePattern{}.Absent), least: 0, most: 1},                           // absent
+		{key: [4]uint64{0x6465676e616863a7}, size: 8, shift: 0, kind: slotFloat, offset: unsafe.Offsetof(abi.OutcomePattern{}.Changed), least: 0, most: 1},                          // changed
+		{key: [4]uint64{0x77656ea300000000}, size: 4, shift: 32, kind: slotFloat, offset: unsafe.Offsetof(abi.OutcomePattern{}.New), least: 0, most: 1},                             // new
+		{key: [4]uint64{0x65747563657865a8, 0x6400000000000000}, size: 9, shift: 56, kind: slotFloat, offset: unsafe.Offsetof(abi.OutcomePattern{}.Executed), least: 0, most: 1},    // executed
+	},
+}
+
+var layoutOfOutcomeRate = layout{
+	size: unsafe.Sizeof(abi.OutcomeRate{}), smallest: 8, one: one[abi.OutcomeRate], list: listOf[abi.OutcomeRate],
+	slots: []slot{
+		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.OutcomeRate{}.Name), optional: true},                                                             // name
+		{key: [4]uint64{0x746375646f7270a7}, size: 8, shift: 0, kind: slotEnum, offset: unsafe.Offsetof(abi.OutcomeRate{}.Product), optional: true, values: valuesOfTreeRevision},                             // product
+		{key: [4]uint64{0x7374736574a50000}, size: 6, shift: 16, kind: slotEnum, offset: unsafe.Offsetof(abi.OutcomeRate{}.Tests), optional: true, values: valuesOfTreeRevision},                              // tests
+		{key: [4]uint64{0x6e6f7269766e65ab, 0x746e656d00000000}, size: 12, shift: 32, kind: slotEnum, offset: unsafe.Offsetof(abi.OutcomeRate{}.Environment), optional: true, values: valuesOfRunEnvironment}, // environment
+		{key: [4]uint64{0x726564726fa50000}, size: 6, shift: 16, kind: slotEnum, offset: unsafe.Offsetof(abi.OutcomeRate{}.Order), optional: true, values: valuesOfRunOrder},                                  // order
+		{key: [4]uint64{0x6570616873a50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.OutcomeRate{}.Shape), nonempty: true},                                                            // shape
+		{key: [4]uint64{0x65766f6261a50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.OutcomeRate{}.Above), optional: true},                                                            // above
+	},
+}
+
 var layoutOfProfile = layout{
 	size: unsafe.Sizeof(abi.Profile{}), smallest: 49, one: one[abi.Profile], list: listOf[abi.Profile],
 	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.Profile)(v).Rules(c) },
@@ -992,6 +1041,7 @@ var layoutOfProfile = layout{
 		{key: [4]uint64{0x617265706d6574ab, 0x6572757400000000}, size: 12, shift: 32, kind: slotFloatPointer, offset: unsafe.Offsetof(abi.Profile{}.Temperature), optional: true, least: 1, most: 10},                       // temperature
 		{key: [4]uint64{0x6d697265707865ab, 0x73746e6500000000}, size: 12, shift: 32, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Experiments), optional: true, count: count{}, layout: &layoutOfExperimentTable}, // experiments
 		{key: [4]uint64{0x736573756163a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Causes), optional: true, count: count{}, layout: &layoutOfCause},                                      // causes
+		{key: [4]uint64{0x656d6f6374756fa8, 0x7300000000000000}, size: 9, shift: 56, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.Outcomes), optional: true, layout: &layoutOfOutcomeModel},                     // outcomes
 	},
 }
 

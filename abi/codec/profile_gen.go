@@ -459,6 +459,237 @@ func readExperimentTable(d *decoder, v *abi.ExperimentTable) {
 	}
 }
 
+// AppendOutcomeModel appends the canonical encoding of v, unchecked.
+func AppendOutcomeModel(dst []byte, v *abi.OutcomeModel) []byte {
+	return appendMessage(dst, v, writeOutcomeModel)
+}
+
+// DecodeOutcomeModel reads one OutcomeModel of at most maxBytes strictly.
+func DecodeOutcomeModel(data []byte, maxBytes int) (abi.OutcomeModel, error) {
+	return decodeMessage(data, maxBytes, &layoutOfOutcomeModel, readOutcomeModel)
+}
+
+var fieldsOfOutcomeModel = []string{"alone", "shapes", "patterns"}
+
+func writeOutcomeModel(e *encoder, v *abi.OutcomeModel) {
+	e.mapLen(3)
+	e.text("alone")
+	e.boolean(v.Alone)
+	e.text("shapes")
+	e.listLen(len(v.Shapes))
+	for i := range v.Shapes {
+		writeRateShape(e, &v.Shapes[i])
+	}
+	e.text("patterns")
+	e.listLen(len(v.Patterns))
+	for i := range v.Patterns {
+		writeOutcomePattern(e, &v.Patterns[i])
+	}
+}
+
+func readOutcomeModel(d *decoder, v *abi.OutcomeModel) {
+	s := d.open(fieldsOfOutcomeModel, 0b111)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // alone
+			v.Alone = d.boolean()
+		case 1: // shapes
+			v.Shapes = list(d, count{}, 28, readRateShape)
+		case 2: // patterns
+			v.Patterns = list(d, count{}, 54, readOutcomePattern)
+		}
+	}
+	if d.close(&s) { // check: rules
+		v.Rules(&d.problems)
+	}
+}
+
+// AppendRateShape appends the canonical encoding of v, unchecked.
+func AppendRateShape(dst []byte, v *abi.RateShape) []byte {
+	return appendMessage(dst, v, writeRateShape)
+}
+
+// DecodeRateShape reads one RateShape of at most maxBytes strictly.
+func DecodeRateShape(data []byte, maxBytes int) (abi.RateShape, error) {
+	return decodeMessage(data, maxBytes, &layoutOfRateShape, readRateShape)
+}
+
+var fieldsOfRateShape = []string{"name", "passed", "same", "other"}
+
+func writeRateShape(e *encoder, v *abi.RateShape) {
+	e.mapLen(4)
+	e.text("name")
+	e.text(v.Name)
+	e.text("passed")
+	e.float(v.Passed)
+	e.text("same")
+	e.float(v.Same)
+	e.text("other")
+	e.float(v.Other)
+}
+
+func readRateShape(d *decoder, v *abi.RateShape) {
+	s := d.open(fieldsOfRateShape, 0b1111)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // name
+			v.Name = d.text(true)
+		case 1: // passed
+			v.Passed = d.float(0, 100000)
+		case 2: // same
+			v.Same = d.float(0, 100000)
+		case 3: // other
+			v.Other = d.float(0, 100000)
+		}
+	}
+	d.close(&s)
+}
+
+// AppendOutcomePattern appends the canonical encoding of v, unchecked.
+func AppendOutcomePattern(dst []byte, v *abi.OutcomePattern) []byte {
+	return appendMessage(dst, v, writeOutcomePattern)
+}
+
+// DecodeOutcomePattern reads one OutcomePattern of at most maxBytes strictly.
+func DecodeOutcomePattern(data []byte, maxBytes int) (abi.OutcomePattern, error) {
+	return decodeMessage(data, maxBytes, &layoutOfOutcomePattern, readOutcomePattern)
+}
+
+var fieldsOfOutcomePattern = []string{"name", "labels", "rates", "absent", "changed", "new", "executed"}
+
+func writeOutcomePattern(e *encoder, v *abi.OutcomePattern) {
+	e.mapLen(7)
+	e.text("name")
+	e.text(v.Name)
+	e.text("labels")
+	e.listLen(len(v.Labels))
+	for i := range v.Labels {
+		writeLabelWeight(e, &v.Labels[i])
+	}
+	e.text("rates")
+	e.listLen(len(v.Rates))
+	for i := range v.Rates {
+		writeOutcomeRate(e, &v.Rates[i])
+	}
+	e.text("absent")
+	e.float(v.Absent)
+	e.text("changed")
+	e.float(v.Changed)
+	e.text("new")
+	e.float(v.New)
+	e.text("executed")
+	e.float(v.Executed)
+}
+
+func readOutcomePattern(d *decoder, v *abi.OutcomePattern) {
+	s := d.open(fieldsOfOutcomePattern, 0b1111111)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // name
+			v.Name = d.text(true)
+		case 1: // labels
+			v.Labels = list(d, count{}, 16, readLabelWeight)
+		case 2: // rates
+			v.Rates = list(d, count{}, 8, readOutcomeRate)
+		case 3: // absent
+			v.Absent = d.float(0, 1)
+		case 4: // changed
+			v.Changed = d.float(0, 1)
+		case 5: // new
+			v.New = d.float(0, 1)
+		case 6: // executed
+			v.Executed = d.float(0, 1)
+		}
+	}
+	if d.close(&s) { // check: rules
+		v.Rules(&d.problems)
+	}
+}
+
+// AppendOutcomeRate appends the canonical encoding of v, unchecked.
+func AppendOutcomeRate(dst []byte, v *abi.OutcomeRate) []byte {
+	return appendMessage(dst, v, writeOutcomeRate)
+}
+
+// DecodeOutcomeRate reads one OutcomeRate of at most maxBytes strictly.
+func DecodeOutcomeRate(data []byte, maxBytes int) (abi.OutcomeRate, error) {
+	return decodeMessage(data, maxBytes, &layoutOfOutcomeRate, readOutcomeRate)
+}
+
+var fieldsOfOutcomeRate = []string{"name", "product", "tests", "environment", "order", "shape", "above"}
+
+func writeOutcomeRate(e *encoder, v *abi.OutcomeRate) {
+	n := 1
+	if v.Name != "" {
+		n++
+	}
+	if v.Product != "" {
+		n++
+	}
+	if v.Tests != "" {
+		n++
+	}
+	if v.Environment != "" {
+		n++
+	}
+	if v.Order != "" {
+		n++
+	}
+	if v.Above != "" {
+		n++
+	}
+	e.mapLen(n)
+	if v.Name != "" {
+		e.text("name")
+		e.text(v.Name)
+	}
+	if v.Product != "" {
+		e.text("product")
+		e.text(string(v.Product))
+	}
+	if v.Tests != "" {
+		e.text("tests")
+		e.text(string(v.Tests))
+	}
+	if v.Environment != "" {
+		e.text("environment")
+		e.text(string(v.Environment))
+	}
+	if v.Order != "" {
+		e.text("order")
+		e.text(string(v.Order))
+	}
+	e.text("shape")
+	e.text(v.Shape)
+	if v.Above != "" {
+		e.text("above")
+		e.text(v.Above)
+	}
+}
+
+func readOutcomeRate(d *decoder, v *abi.OutcomeRate) {
+	s := d.open(fieldsOfOutcomeRate, 0b100000)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // name
+			v.Name = d.text(false)
+		case 1: // product
+			v.Product = abi.TreeRevision(d.enum(valuesOfTreeRevision, true))
+		case 2: // tests
+			v.Tests = abi.TreeRevision(d.enum(valuesOfTreeRevision, true))
+		case 3: // environment
+			v.Environment = abi.RunEnvironment(d.enum(valuesOfRunEnvironment, true))
+		case 4: // order
+			v.Order = abi.RunOrder(d.enum(valuesOfRunOrder, true))
+		case 5: // shape
+			v.Shape = d.text(true)
+		case 6: // above
+			v.Above = d.text(false)
+		}
+	}
+	d.close(&s)
+}
+
 // AppendProfile appends the canonical encoding of v, unchecked.
 func AppendProfile(dst []byte, v *abi.Profile) []byte {
 	return appendMessage(dst, v, writeProfile)
@@ -469,7 +700,7 @@ func DecodeProfile(data []byte, maxBytes int) (abi.Profile, error) {
 	return decodeMessage(data, maxBytes, &layoutOfProfile, readProfile)
 }
 
-var fieldsOfProfile = []string{"name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes"}
+var fieldsOfProfile = []string{"name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes", "outcomes"}
 
 func writeProfile(e *encoder, v *abi.Profile) {
 	n := 5
@@ -489,6 +720,9 @@ func writeProfile(e *encoder, v *abi.Profile) {
 		n++
 	}
 	if len(v.Causes) > 0 {
+		n++
+	}
+	if v.Outcomes != nil {
 		n++
 	}
 	e.mapLen(n)
@@ -544,6 +778,10 @@ func writeProfile(e *encoder, v *abi.Profile) {
 			writeCause(e, &v.Causes[i])
 		}
 	}
+	if v.Outcomes != nil {
+		e.text("outcomes")
+		writeOutcomeModel(e, v.Outcomes)
+	}
 }
 
 func readProfile(d *decoder, v *abi.Profile) {
@@ -575,6 +813,9 @@ func readProfile(d *decoder, v *abi.Profile) {
 			v.Experiments = list(d, count{}, 83, readExperimentTable)
 		case 10: // causes
 			v.Causes = list(d, count{}, 39, readCause)
+		case 11: // outcomes
+			v.Outcomes = new(abi.OutcomeModel)
+			readOutcomeModel(d, v.Outcomes)
 		}
 	}
 	if d.close(&s) { // check: rules

@@ -43,6 +43,11 @@ var breaks = map[string]func(*ruled){
 	},
 	"ElementLikelihood": func(r *ruled) { r.probabilities("given") },
 	"OutcomeLikelihood": func(r *ruled) { r.probabilities("given") },
+	"OutcomeModel": func(r *ruled) {
+		r.repeats("shapes", "name", abi.CodeDuplicateName)
+		r.repeats("patterns", "name", abi.CodeDuplicateName)
+	},
+	"OutcomePattern":    func(r *ruled) { r.repeats("labels", "label", abi.CodeDuplicateLabel) },
 	"ExperimentTable":   func(r *ruled) { r.repeats("outcomes", "outcome", abi.CodeDuplicateName) },
 	"SourceReliability": func(r *ruled) { r.repeats("statements", "says", abi.CodeDuplicateLabel) },
 	"Signal":            func(r *ruled) { r.repeats("weights", "label", abi.CodeDuplicateLabel) },

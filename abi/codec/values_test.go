@@ -218,6 +218,17 @@ func mendMore(v any) {
 		for i := range v.Statements {
 			v.Statements[i].Says += strconv.Itoa(i)
 		}
+	case *abi.OutcomeModel:
+		for i := range v.Shapes {
+			v.Shapes[i].Name += strconv.Itoa(i)
+		}
+		for i := range v.Patterns {
+			v.Patterns[i].Name += strconv.Itoa(i)
+		}
+	case *abi.OutcomePattern:
+		for i := range v.Labels {
+			v.Labels[i].Label += strconv.Itoa(i)
+		}
 	case *abi.Signal:
 		for i := range v.Weights {
 			v.Weights[i].Label += strconv.Itoa(i)

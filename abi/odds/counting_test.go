@@ -96,7 +96,7 @@ func TestAccept_FZ3_ARedBaseSpeaksForNoLabel(t *testing.T) {
 		list := slices.Clone(head)
 		for i := range p.Experiments {
 			e := p.Experiments[i].Experiment
-			if e.Product == abi.Green || e.Tests == abi.Green {
+			if e.Product == abi.Base || e.Tests == abi.Base {
 				list = append(list, abi.ExperimentResult{Experiment: e, Outcome: outcome, Test: abi.TestUnchanged})
 			}
 		}
@@ -129,13 +129,13 @@ func TestAccept_FZ3_WhatResultsRestOnIsChosenFirst(t *testing.T) {
 		}
 		return rest
 	}
-	mixture := func(table *abi.ExperimentTable) float64 { // worth more than all else
-		if table.Experiment.Product != table.Experiment.Tests {
+	mixture := func(e *abi.Experiment) float64 { // worth more than all else
+		if e.Product != e.Tests {
 			return 1
 		}
 		return 0
 	}
-	isBase := func(e *abi.Experiment) bool { return e.Product == abi.Green && e.Tests == abi.Green }
+	isBase := func(e *abi.Experiment) bool { return e.Product == abi.Base && e.Tests == abi.Base }
 	if best, _ := odds.Choose(p, slow(odds.IsRerun), 0, mixture); best == nil || !odds.IsRerun(&best.Experiment) {
 		t.Errorf("%+v before the rerun", best)
 	}
@@ -143,7 +143,7 @@ func TestAccept_FZ3_WhatResultsRestOnIsChosenFirst(t *testing.T) {
 	if best, _ := odds.Choose(p, later, 0, mixture); best == nil || !isBase(&best.Experiment) {
 		t.Errorf("%+v before the base", best)
 	}
-	if best, _ := odds.Choose(p, offers, 0, func(*abi.ExperimentTable) float64 { return 0 }); best != nil {
+	if best, _ := odds.Choose(p, offers, 0, func(*abi.Experiment) float64 { return 0 }); best != nil {
 		t.Errorf("%+v, though nothing is worth it", best)
 	}
 }

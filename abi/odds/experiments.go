@@ -20,6 +20,11 @@ func ExperimentTable(p *abi.Profile, e *abi.Experiment) *abi.ExperimentTable {
 	return nil
 }
 
+// Tells says whether an experiment can tell anything by a profile.
+func Tells(p *abi.Profile, e *abi.Experiment) bool {
+	return p != nil && p.Outcomes != nil || ExperimentTable(p, e) != nil
+}
+
 // AddExperiments adds what the results of experiments tell of the labels.
 //
 // A label comes true by one of its causes (see [abi.Cause]); one without any is a cause of its own. A result speaks against each
@@ -34,7 +39,15 @@ func ExperimentTable(p *abi.Profile, e *abi.Experiment) *abi.ExperimentTable {
 //
 // A failure that comes back on head tells labels apart only where one of them does not expect it: see [causeList.expecting]. Which other
 // results count is up to [counting].
+//
+// A profile with an outcome model ([abi.OutcomeModel]) has that say it all.
 func AddExperiments(to []float64, labels []string, p *abi.Profile, results []abi.ExperimentResult) {
+	if p != nil && p.Outcomes != nil {
+		for j, nats := range newBelief(labels, p.Outcomes).told(results) {
+			to[j] += nats
+		}
+		return
+	}
 	causes := causesOf(labels, p, testOf(results))
 	nats := causes.nats(p, results, false)
 	for j := range labels {
@@ -68,20 +81,20 @@ func causesOf(labels []string, p *abi.Profile, test abi.TestChange) causeList {
 	return list
 }
 
-// notNew says of a test that green has it, and nothing else.
+// notNew says of a test that the base has it, and nothing else.
 const notNew abi.TestChange = "not new"
 
-// testOf is how the failing test differs from the test of green, as far as the results tell it.
+// testOf is how the failing test differs from the test of the base, as far as the results tell it.
 func testOf(results []abi.ExperimentResult) (test abi.TestChange) {
 	for i := range results {
 		r := &results[i]
 		passes, fails := passesAndFails(r)
 		switch {
-		case r.Outcome == abi.OutcomeNoTest && r.Experiment.Tests == abi.Green:
+		case r.Outcome == abi.OutcomeNoTest && r.Experiment.Tests == abi.Base:
 			return abi.TestNew // such as a new subtest of a test that was changed
 		case r.Test != "":
 			test = r.Test
-		case test == "" && r.Experiment.Tests == abi.Green && (passes || fails):
+		case test == "" && r.Experiment.Tests == abi.Base && (passes || fails):
 			test = notNew
 		}
 	}
@@ -245,6 +258,9 @@ func (l causeList) likelihoods(given []abi.LabelWeight) []float64 {
 // Objections are the nats by which the i-th result speaks against each label by itself, 0 for the label that it fits best; nil
 // where it tells nothing, or does not count beside the others.
 func Objections(labels []string, p *abi.Profile, results []abi.ExperimentResult, i int) []float64 {
+	if p != nil && p.Outcomes != nil {
+		return resultShare(labels, p.Outcomes, results, i)
+	}
 	if !counting(results, false)(&results[i]) {
 		return nil
 	}
@@ -321,7 +337,7 @@ func counting(results []abi.ExperimentResult, foretold bool) func(*abi.Experimen
 	}
 }
 
-// BaseFails is the result by which the failing test fails on the base, the revision that was named as green, as well; nil where it
+// BaseFails is the result by which the failing test fails on the base, the revision that was named as the base, as well; nil where it
 // passes there, or nothing is known. Such a failure is older than the change, or it comes from the environment, or from a base that
 // was broken in another way: which of these, no run of these trees tells, so that it speaks for none of them.
 func BaseFails(results []abi.ExperimentResult) *abi.ExperimentResult {
@@ -340,7 +356,7 @@ func IsRerun(e *abi.Experiment) bool {
 	return e.Product == abi.Head && e.Tests == abi.Head && e.Environment == abi.OriginalEnvironment && e.Order == abi.Alone
 }
 
-func isBase(e *abi.Experiment) bool { return e.Product == abi.Green && e.Tests == abi.Green }
+func isBase(e *abi.Experiment) bool { return e.Product == abi.Base && e.Tests == abi.Base }
 
 // rerun says whether a result shows what comes of the failing test on head, in its own environment.
 func rerun(r *abi.ExperimentResult) bool {

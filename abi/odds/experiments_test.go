@@ -20,8 +20,8 @@ var (
 	again   = experiment(abi.Head, abi.Head, abi.OriginalEnvironment)
 	starved = experiment(abi.Head, abi.Head, abi.StarvedEnvironment)
 	clean   = experiment(abi.Head, abi.Head, abi.CleanEnvironment)
-	green   = experiment(abi.Green, abi.Green, abi.OriginalEnvironment)
-	unknown = experiment(abi.Head, abi.Green, abi.OriginalEnvironment)
+	green   = experiment(abi.Base, abi.Base, abi.OriginalEnvironment)
+	unknown = experiment(abi.Head, abi.Base, abi.OriginalEnvironment)
 )
 
 // profile has c for flaky.
@@ -101,8 +101,8 @@ func TestPredict(t *testing.T) {
 }
 
 var (
-	swapped = experiment(abi.Head, abi.Green, abi.OriginalEnvironment)
-	back    = experiment(abi.Green, abi.Head, abi.OriginalEnvironment)
+	swapped = experiment(abi.Head, abi.Base, abi.OriginalEnvironment)
+	back    = experiment(abi.Base, abi.Head, abi.OriginalEnvironment)
 )
 
 // counted are results on mixtures, with those without which they don't count: the test fails again on head, and passes on the base.
@@ -200,7 +200,12 @@ func TestCauses(t *testing.T) {
 func predict(labels []string, p *abi.Profile, table *abi.ExperimentTable, results []abi.ExperimentResult) [][]float64 {
 	even := make([]float64, len(labels))
 	var out [][]float64
-	for _, o := range odds.NewForecast(labels, even, 0, p, results).Of(table) {
+	with := &abi.Profile{}
+	if p != nil {
+		*with = *p
+	}
+	with.Experiments = append([]abi.ExperimentTable{*table}, with.Experiments...)
+	for _, o := range odds.NewForecast(labels, even, 0, with, results).Of(&table.Experiment) {
 		out = append(out, o.Given)
 	}
 	return out

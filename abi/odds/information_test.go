@@ -18,8 +18,8 @@ func TestInformation(t *testing.T) {
 	// After the rerun c is told apart from two labels between which one bit stays open.
 	open := odds.ForecastFrom(labels(), third, p, nil)
 	near(t, []float64{
-		open.Information(&p.Experiments[0]),
-		open.Information(&p.Experiments[1]),
-		odds.ForecastFrom(labels(), []float64{0.5, 0.5, 0}, p, results(again, abi.OutcomeSame)).Information(&p.Experiments[0]),
+		open.Information(&p.Experiments[0].Experiment),
+		open.Information(&p.Experiments[1].Experiment),
+		odds.ForecastFrom(labels(), []float64{0.5, 0.5, 0}, p, results(again, abi.OutcomeSame)).Information(&p.Experiments[0].Experiment),
 	}, []float64{math.Log(3) - 2.0/3*math.Log(2), 0, 0})
 }

@@ -58,8 +58,8 @@ int main(int, char **args) {
 		t.Fatalf("%d cases of\n%s\n%s", len(results), out, stderr)
 	}
 	for _, want := range []expectation{
-		{"cart.total", "pb001", []string{"green/head: passed", "green/green: passed"}, []string{"other", "not_"}},
-		{"cart region (any)", "si001", []string{"green/green: same_failure"}, []string{"other", "not_", "passed"}},
+		{"cart.total", "pb001", []string{"base/head: passed", "base/base: passed"}, []string{"other", "not_"}},
+		{"cart region (any)", "si001", []string{"base/base: same_failure"}, []string{"other", "not_", "passed"}},
 	} {
 		want.check(t, results)
 	}
@@ -112,9 +112,9 @@ class CartTest {
 		t.Fatalf("%d cases of\n%s\n%s", len(results), out, stderr)
 	}
 	for _, want := range []expectation{
-		{"com.example.CartTest.total", "pb001", []string{"green/head: passed", "green/green: passed"}, []string{"other", "not_"}},
-		{"com.example.CartTest$Inner.zero", "pb001", []string{"green/head: passed", "green/green: passed"}, []string{"other", "not_"}},
-		{"com.example.CartTest.region", "si001", []string{"green/green: same_failure"}, []string{"other", "not_", "passed"}},
+		{"com.example.CartTest.total", "pb001", []string{"base/head: passed", "base/base: passed"}, []string{"other", "not_"}},
+		{"com.example.CartTest$Inner.zero", "pb001", []string{"base/head: passed", "base/base: passed"}, []string{"other", "not_"}},
+		{"com.example.CartTest.region", "si001", []string{"base/base: same_failure"}, []string{"other", "not_", "passed"}},
 	} {
 		want.check(t, results)
 	}
@@ -160,9 +160,9 @@ public class CartTest {
 		t.Fatalf("%d cases of\n%s\n%s", len(results), out, stderr)
 	}
 	for _, want := range []expectation{
-		{"com.example.CartTest.total", "pb001", []string{"green/head: passed", "green/green: passed"}, []string{"other", "not_"}},
-		{"com.example.CartTest$Inner.zero", "pb001", []string{"green/head: passed", "green/green: passed"}, []string{"other", "not_"}},
-		{"com.example.CartTest.region", "si001", []string{"green/green: same_failure"}, []string{"other", "not_", "passed"}},
+		{"com.example.CartTest.total", "pb001", []string{"base/head: passed", "base/base: passed"}, []string{"other", "not_"}},
+		{"com.example.CartTest$Inner.zero", "pb001", []string{"base/head: passed", "base/base: passed"}, []string{"other", "not_"}},
+		{"com.example.CartTest.region", "si001", []string{"base/base: same_failure"}, []string{"other", "not_", "passed"}},
 	} {
 		want.check(t, results)
 	}
@@ -213,10 +213,10 @@ mod tests {
 		t.Fatalf("%d cases of\n%s\n%s", len(results), out, stderr)
 	}
 	for _, want := range []expectation{
-		{"shop::cart.total", "", []string{"green/head: passed", "green/green: passed"}, []string{"other", "not_"}},
-		{"shop::empty.zero", "ab001", []string{"green/head: same_failure", "green/green: passed"}, []string{"other", "not_"}},
-		{"shop.tests::region", "si001", []string{"green/green: same_failure"}, []string{"other", "not_", "passed"}},
-		{"shop::count.count", "", []string{"green/head: not_built"}, nil},
+		{"shop::cart.total", "", []string{"base/head: passed", "base/base: passed"}, []string{"other", "not_"}},
+		{"shop::empty.zero", "ab001", []string{"base/head: same_failure", "base/base: passed"}, []string{"other", "not_"}},
+		{"shop.tests::region", "si001", []string{"base/base: same_failure"}, []string{"other", "not_", "passed"}},
+		{"shop::count.count", "", []string{"base/head: not_built"}, nil},
 	} {
 		want.check(t, results)
 	}

@@ -99,7 +99,7 @@ type tried struct {
 	Experiments []trial.Experiment `json:"experiments"`
 }
 
-// outcomes are what the experiments of a trial showed, as "head/green: passed"; of the tree under test all of them.
+// outcomes are what the experiments of a trial showed, as "head/base: passed"; of the tree under test all of them.
 func outcomes(r *tried) []string {
 	var all []string
 	for _, e := range r.Experiments {
@@ -233,8 +233,8 @@ func TestAccept_EX9_Pytest(t *testing.T) {
 		t.Fatalf("%d cases of\n%s\n%s", len(results), out, stderr)
 	}
 	for _, want := range []expectation{
-		{"tests.test_cart.TestTotal.test_sum[prices0-3]", "pb001", []string{"green/head: passed", "green/green: passed"}, []string{"other", "not_"}},
-		{"tests.test_cart.test_region", "si001", []string{"green/green: same_failure"}, []string{"other", "not_", "passed"}},
+		{"tests.test_cart.TestTotal.test_sum[prices0-3]", "pb001", []string{"base/head: passed", "base/base: passed"}, []string{"other", "not_"}},
+		{"tests.test_cart.test_region", "si001", []string{"base/base: same_failure"}, []string{"other", "not_", "passed"}},
 	} {
 		want.check(t, results)
 	}
@@ -303,12 +303,12 @@ func TestAccept_EX9_PytestFindsEveryFault(t *testing.T) {
 		t.Fatalf("%d cases of\n%s\n%s", len(results), out, stderr)
 	}
 	for _, want := range []expectation{
-		{"tests.test_cart.TestTotal.test_sum[prices0-3]", "pb001", []string{"green/head: passed", "green/green: passed"}, []string{"other", "not_"}},
-		{"tests.test_cart.test_greeting", "", []string{"green/head: passed"}, []string{"other", "not_"}},
-		{"tests.test_empty.test_empty", "ab001", []string{"green/head: same_failure", "green/green: passed"}, []string{"other", "not_"}},
-		{"tests.test_cart.test_region", "si001", []string{"green/green: same_failure"}, []string{"other", "not_", "passed"}},
+		{"tests.test_cart.TestTotal.test_sum[prices0-3]", "pb001", []string{"base/head: passed", "base/base: passed"}, []string{"other", "not_"}},
+		{"tests.test_cart.test_greeting", "", []string{"base/head: passed"}, []string{"other", "not_"}},
+		{"tests.test_empty.test_empty", "ab001", []string{"base/head: same_failure", "base/base: passed"}, []string{"other", "not_"}},
+		{"tests.test_cart.test_region", "si001", []string{"base/base: same_failure"}, []string{"other", "not_", "passed"}},
 		{"tests.test_cart.test_database", "", nil, []string{"passed"}},
-		{"tests.test_vat.test_rate", "", []string{"green/head: not_built"}, nil},
+		{"tests.test_vat.test_rate", "", []string{"base/head: not_built"}, nil},
 	} {
 		want.check(t, results)
 	}

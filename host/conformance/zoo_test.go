@@ -232,9 +232,9 @@ func unfitting() []animal {
 	invented := abi.Finding{Document: "log", Observation: "o", Quote: "this stands in no log"}
 	return []animal{
 		{"another artifact", abitest.CheckArtifact, "§4.2", family(abi.FamilyVerdict, abi.Artifact{Discovery: &abi.Discovery{}})},
-		{"an experiment that nobody offered", abitest.CheckOffers, "§2.12", answersWith(experimentAnswer(abi.Green, 100))},
+		{"an experiment that nobody offered", abitest.CheckOffers, "§2.12", answersWith(experimentAnswer(abi.Base, 100))},
 		{"an experiment beside those on offer", abitest.CheckOffers, "§2.12", broken(func(t *tiny) {
-			t.Funcs[node].Body = append(whenHas("offe", t.gives(experimentAnswer(abi.Green, 100))), t.Funcs[node].Body...)
+			t.Funcs[node].Body = append(whenHas("offe", t.gives(experimentAnswer(abi.Base, 100))), t.Funcs[node].Body...)
 		})},
 		{"an experiment that was run already", abitest.CheckOffers, "§2.12", broken(func(t *tiny) {
 			t.Funcs[node].Body = append(whenHas("offe", t.gives(experimentAnswer(abi.Head, 5))), t.Funcs[node].Body...)

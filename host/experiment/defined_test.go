@@ -38,12 +38,12 @@ tests: [{alone: ["{name}", "{report}"], order: [all, "{report}"]}]
 	t.Setenv("TMPDIR", filepath.Join(dir, "temporary"))
 	subject := &abi.Case{Subject: "total fails in s", Group: "s", Documents: []abi.Document{{Name: "failure", Text: "got bad\n"}}}
 	// The tests did not change: the product of the head with green tests is the tree under test.
-	for keep, offers := range map[string]int{"": 7, "keep: [modules]\n": 5} {
+	for keep, offers := range map[string]int{"": 19, "keep: [modules]\n": 9} {
 		d, err := experiment.ParseDefinition("check.yaml", []byte(definition+keep))
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := open(t, experiment.Config{Source: dir, Green: "green", Mode: experiment.All, Budget: time.Hour, Runners: []*experiment.Definition{d}})
+		l := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour, Runners: []*experiment.Definition{d}})
 		if got, err := l.Offers(t.Context(), subject); len(got) != offers || err != nil {
 			t.Errorf("%q: %v, %v, %s", keep, got, err, l.Why(subject))
 		}

@@ -126,7 +126,7 @@ func (*goTests) compare(ctx context.Context, head, green *tree.Tree, f *failure)
 	if missing {
 		return c, nil
 	}
-	c.needed[abi.Green] = replace(pack, before.files)
+	c.needed[abi.Base] = replace(pack, before.files)
 	own := func(name string) bool { return strings.HasPrefix(name, pack+"/") || pack == "." }
 	data := func(name string) bool { return sourcefile.IsTest(name) && !strings.HasSuffix(name, "_test.go") }
 	c.change = abi.TestChanged

@@ -32,7 +32,7 @@ type Mode string
 // The modes.
 const (
 	Reruns Mode = "reruns" // of the tree under test alone
-	All    Mode = "all"    // with trees that have files of the green revision, too
+	All    Mode = "all"    // with trees that have files of the base, too
 )
 
 // DefaultPerCase is how long the experiments of one case may take.
@@ -44,8 +44,8 @@ type Config struct {
 	Source string
 	// Commit is the full id of a commit that is under test in place of the working tree. Empty: the working tree is.
 	Commit string
-	// Green is the revision at which the tests last passed. Empty: only the tree under test is run.
-	Green string
+	// Base is the revision at which the tests last passed. Empty: only the tree under test is run.
+	Base string
 	Mode  Mode
 	// Budget is how long all builds and runs may take together. Zero: nothing is run. Parallel runs each count, and those that have
 	// begun when it is used up are not ended.
@@ -97,7 +97,7 @@ type revisions struct{ product, tests abi.TreeRevision }
 type Lab struct {
 	config  Config
 	problem string // why nothing can be run, or empty
-	noGreen string // why nothing of the green revision can be run, or empty
+	noBase string // why nothing of the base can be run, or empty
 
 	dir        *disk.Dir
 	top        string // of the checkout
@@ -175,18 +175,18 @@ func (l *Lab) prepare(ctx context.Context) error {
 	switch {
 	case l.config.Mode != All:
 		return nil
-	case l.config.Green == "":
-		l.noGreen = "no green revision is named"
+	case l.config.Base == "":
+		l.noBase = "no base is named"
 		return nil
 	}
-	green, err := repository.At(ctx, l.config.Green)
+	green, err := repository.At(ctx, l.config.Base)
 	if err != nil {
-		l.noGreen = oneLine("green: " + err.Error())
+		l.noBase = oneLine("base: " + err.Error())
 		return ctx.Err()
 	}
-	add(abi.Green, abi.Green, green)
-	add(abi.Head, abi.Green, tree.Mix(head, green))
-	add(abi.Green, abi.Head, tree.Mix(green, head))
+	add(abi.Base, abi.Base, green)
+	add(abi.Head, abi.Base, tree.Mix(head, green))
+	add(abi.Base, abi.Head, tree.Mix(green, head))
 	return nil
 }
 
@@ -286,12 +286,12 @@ func (l *Lab) Close() error {
 // Digest names all that offers and results depend on beside the case, but for the budget.
 func (l *Lab) Digest() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\x00%s\x00%t %t\x00%s\x00%s\x00", resultForm, l.config.Mode, l.config.Network, l.config.Home, l.problem, l.noGreen)
+	fmt.Fprintf(h, "%s\x00%s\x00%t %t\x00%s\x00%s\x00", resultForm, l.config.Mode, l.config.Network, l.config.Home, l.problem, l.noBase)
 	fmt.Fprintf(h, "%s %d\x00", runtime.GOOS, runtime.NumCPU())
 	for _, t := range l.toolchains {
 		fmt.Fprintf(h, "%s %s\x00", t.about().name, t.about().version)
 	}
-	for _, r := range []revisions{{abi.Head, abi.Head}, {abi.Green, abi.Green}} {
+	for _, r := range []revisions{{abi.Head, abi.Head}, {abi.Base, abi.Base}} {
 		if w := l.trees[r]; w != nil {
 			fmt.Fprintf(h, "%s\x00", w.digest)
 		}

@@ -1,6 +1,7 @@
 package experiment_test
 
 import (
+	"fmt"
 	"context"
 	"errors"
 	"os"
@@ -77,24 +78,26 @@ func databaseCase() *abi.Case {
 // TestOffersAreTheSameForTheSameCase, the cheapest first.
 func TestOffersAreTheSameForTheSameCase(t *testing.T) {
 	dir := checkout(t)
-	want := []abi.ExperimentOffer{
-		{Experiment: parse(t, clean), Seconds: 3.8},
-		{Experiment: parse(t, greenTests), Seconds: 3.8}, // the test is the same in both: it is head
-		{Experiment: parse(t, headTests), Seconds: 6.8},
-		{Experiment: parse(t, again), Seconds: 7},
-		{Experiment: parse(t, onlyGreen), Seconds: 7.6},
-		{Experiment: parse(t, starved), Seconds: 12},
-		{Experiment: parse(t, inOrder), Seconds: 13.6},
-	}
-	l := open(t, experiment.Config{Source: dir, Green: "green", Mode: experiment.All, Budget: time.Hour})
+	want := strings.Join([]string{
+		clean + " 3.8", greenTests + " 3.8", // the test is the same in both: it is head
+		"head/head/clean/alone/4 6.2", "base/base/clean/alone/1 6.8", headTests + " 6.8", again + " 7", onlyGreen + " 7.6", "base/base/original/alone/3 8.4",
+		"base/base/clean/alone/4 9.2", starved + " 12", inOrder + " 13.6", "head/head/original/alone/15 15", "base/base/starved/alone/5 15",
+		"base/base/original/original/2 16.6", "base/base/original/alone/15 18", "head/head/starved/alone/15 30", "base/base/starved/alone/15 33",
+		"head/head/original/alone/80 67", "base/base/original/alone/80 70",
+	}, "\n")
+	l := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour})
 	for range 2 {
-		got, err := l.Offers(t.Context(), databaseCase())
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		offers, err := l.Offers(t.Context(), databaseCase())
+		got := make([]string, len(offers))
+		for i := range offers {
+			got[i] = fmt.Sprint(offers[i].Experiment, " ", offers[i].Seconds)
+		}
+		if diff := cmp.Diff(want, strings.Join(got, "\n")); diff != "" || err != nil {
 			t.Errorf("%v, offers (-want +got):\n%s", err, diff)
 		}
 	}
-	reruns := open(t, experiment.Config{Source: dir, Green: "green", Mode: experiment.Reruns, Budget: time.Hour})
-	if got, err := reruns.Offers(t.Context(), databaseCase()); len(got) != 4 || err != nil {
+	reruns := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.Reruns, Budget: time.Hour})
+	if got, err := reruns.Offers(t.Context(), databaseCase()); len(got) != 8 || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if l.Digest() == reruns.Digest() || !strings.HasPrefix(l.Digest(), "sha256:") {
@@ -104,7 +107,7 @@ func TestOffersAreTheSameForTheSameCase(t *testing.T) {
 
 func TestWhyNothingIsOffered(t *testing.T) {
 	dir := checkout(t)
-	config := experiment.Config{Source: dir, Green: "green", Mode: experiment.All, Budget: time.Hour}
+	config := experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour}
 	other := func(change func(*experiment.Config)) experiment.Config {
 		c := config
 		change(&c)
@@ -118,15 +121,15 @@ func TestWhyNothingIsOffered(t *testing.T) {
 		why     string
 		offers  int
 	}{
-		{"all is well", config, databaseCase(), "", 7},
+		{"all is well", config, databaseCase(), "", 19},
 		{"no test", config, &abi.Case{Subject: "example.com/shop/cart does not build"}, "no failing test is named", 0},
 		{"another language", config, &abi.Case{Group: "tests.test_cart", Subject: "test_total fails in tests.test_cart"}, "no test of go, and the source has tests of no other runner", 0},
 		{"two tests", config, &abi.Case{Documents: []abi.Document{{Text: "--- FAIL: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n"}}}, "several tests are named, such as TestA and TestB", 0},
 		{"another module", config, &abi.Case{Subject: "TestA fails in example.com/other"}, `no tests of package "example.com/other" are in the source`, 0},
 		{"no budget", other(func(c *experiment.Config) { c.Budget = 0 }), databaseCase(), "experiments have no budget", 0},
-		{"unknown revision", other(func(c *experiment.Config) { c.Green = "v9" }), databaseCase(), `green: no such revision "v9"`, 4},
-		{"no revision", other(func(c *experiment.Config) { c.Green = "" }), databaseCase(), "no green revision is named", 4},
-		{"reruns alone", other(func(c *experiment.Config) { c.Mode = experiment.Reruns }), databaseCase(), "only reruns of this tree are allowed", 4},
+		{"unknown revision", other(func(c *experiment.Config) { c.Base = "v9" }), databaseCase(), `base: no such revision "v9"`, 8},
+		{"no revision", other(func(c *experiment.Config) { c.Base = "" }), databaseCase(), "no base is named", 8},
+		{"reruns alone", other(func(c *experiment.Config) { c.Mode = experiment.Reruns }), databaseCase(), "only reruns of this tree are allowed", 8},
 		{"no repository", other(func(c *experiment.Config) { c.Source = empty }), databaseCase(), "source " + empty + ": no git repository", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -174,9 +174,9 @@ const (
 	starved    = "head/head/starved/alone/5"
 	clean      = "head/head/clean/alone/1"
 	inOrder    = "head/head/original/original/2"
-	onlyGreen  = "green/green/original/alone/2"
-	greenTests = "head/green/original/alone/1"
-	headTests  = "green/head/original/alone/1"
+	onlyGreen  = "base/base/original/alone/2"
+	greenTests = "head/base/original/alone/1"
+	headTests  = "base/head/original/alone/1"
 )
 
 // TestAccept_EX2_OutcomesOnARealModule: each kind of fault has its own outcomes, and the checkout stays as it is.
@@ -185,7 +185,7 @@ func TestAccept_EX2_OutcomesOnARealModule(t *testing.T) {
 	t.Setenv("TZ", "Asia/Tokyo")
 	dir := checkout(t)
 	cases, before := docket(t, dir), snapshot(t, dir)
-	l := open(t, experiment.Config{Source: filepath.Join(dir, "cart"), Green: "green", Mode: experiment.All, Budget: time.Hour})
+	l := open(t, experiment.Config{Source: filepath.Join(dir, "cart"), Base: "green", Mode: experiment.All, Budget: time.Hour})
 	type outcomes map[string]abi.ExperimentOutcome
 	for _, c := range []struct {
 		fault, test string
@@ -271,7 +271,7 @@ func TestAFailureThatDoesNotComeBackTellsNothing(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	dir := checkout(t)
 	cases := docket(t, dir)
-	l := open(t, experiment.Config{Source: filepath.Join(dir, "cart"), Green: "green", Mode: experiment.All, Budget: time.Hour})
+	l := open(t, experiment.Config{Source: filepath.Join(dir, "cart"), Base: "green", Mode: experiment.All, Budget: time.Hour})
 	subject := *cases["TestGreeting"]
 	subject.Documents = slices.Clone(subject.Documents)
 	for i := range subject.Documents {

@@ -48,7 +48,7 @@ func (t *tally) add(f *failure, run *testRun) {
 	case run.Kind == kindPassed:
 		t.result.Passed++
 	case run.Rows: // it is another row that fails
-		t.missed, t.reason = true, "green has the test with other rows, of which some do not pass: "+run.Log()
+		t.missed, t.reason = true, "the base has the test with other rows, of which some do not pass: "+run.Log()
 	case run.Kind == kindSkipped:
 		t.reason = "the test was skipped"
 	case run.Kind == kindFailed && !limit, run.Kind == kindFailed && run.Result.Ending == isolate.OverTime:

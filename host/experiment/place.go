@@ -35,7 +35,7 @@ type place struct {
 // shows what the mixture would, and is built already.
 func (l *Lab) place(ctx context.Context, f *failure, e abi.Experiment) (*place, error) {
 	in := &place{workspace: l.trees[revisions{e.Product, e.Tests}]}
-	if l.trees[revisions{abi.Green, abi.Green}] == nil {
+	if l.trees[revisions{abi.Base, abi.Base}] == nil {
 		return in, nil
 	}
 	c, err := l.comparison(ctx, f)
@@ -43,7 +43,7 @@ func (l *Lab) place(ctx context.Context, f *failure, e abi.Experiment) (*place, 
 		return nil, err
 	}
 	in.test = c.change
-	in.absent = e.Tests == abi.Green && c.change == abi.TestNew
+	in.absent = e.Tests == abi.Base && c.change == abi.TestNew
 	switch {
 	case e.Product == e.Tests:
 	case c.same:
@@ -72,7 +72,7 @@ func (l *Lab) builds(ctx context.Context, f *failure, e abi.Experiment) plan.Bui
 	return plan.Other
 }
 
-// comparison says how the failing test of head differs from the test of green. It is empty where that can't be told.
+// comparison says how the failing test of head differs from the test of the base. It is empty where that can't be told.
 type comparison struct {
 	change abi.TestChange
 	// same: all that the test may use of tests, helpers and fixtures is equal in both.
@@ -93,7 +93,7 @@ func (l *Lab) comparison(ctx context.Context, f *failure) (*comparison, error) {
 	if c := l.comparisons.made[key]; c != nil {
 		return c, nil
 	}
-	c, err := f.toolchain.compare(ctx, l.trees[revisions{abi.Head, abi.Head}].tree, l.trees[revisions{abi.Green, abi.Green}].tree, f)
+	c, err := f.toolchain.compare(ctx, l.trees[revisions{abi.Head, abi.Head}].tree, l.trees[revisions{abi.Base, abi.Base}].tree, f)
 	if err != nil {
 		return nil, err
 	}
@@ -187,11 +187,11 @@ func (l *Lab) Why(subject *abi.Case) string {
 		if l.config.Mode == Reruns {
 			return errReruns.Error()
 		}
-		if w := l.trees[revisions{abi.Green, abi.Green}]; w != nil {
+		if w := l.trees[revisions{abi.Base, abi.Base}]; w != nil {
 			if err := f.toolchain.serves(w.tree); err != nil {
 				return err.Error()
 			}
 		}
 	}
-	return l.noGreen
+	return l.noBase
 }

@@ -69,11 +69,11 @@ func TestAccept_FZ4_AnEditedRowIsAChangedTest(t *testing.T) {
 			git(t, dir, "add", ".")
 			git(t, dir, "commit", "-qm", "green")
 			write(t, dir, map[string]string{"test_rows.py": python("# test_sum[1] pass", "# test_sum[3] fail")})
-			lab := open(t, experiment.Config{Source: dir, Green: "HEAD", Mode: experiment.All, Runners: []*experiment.Definition{d}, Budget: time.Minute})
+			lab := open(t, experiment.Config{Source: dir, Base: "HEAD", Mode: experiment.All, Runners: []*experiment.Definition{d}, Budget: time.Minute})
 			c := abi.Case{Subject: "test_sum[3] fails in test_rows", Group: "test_rows", Documents: []abi.Document{{Name: "failure", Text: "E       assert test_sum[3]\n"}}}
 			for _, e := range []abi.Experiment{
-				{Product: abi.Green, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2},
-				{Product: abi.Head, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1},
+				{Product: abi.Base, Tests: abi.Base, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2},
+				{Product: abi.Head, Tests: abi.Base, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1},
 			} {
 				r, err := lab.Run(t.Context(), &c, e)
 				if err != nil || r.Outcome != tt.want || r.Test != tt.change {

@@ -68,8 +68,8 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case l.trees[revisions{e.Product, e.Tests}] == nil && l.noGreen != "":
-		return nil, errors.New(l.noGreen)
+	case l.trees[revisions{e.Product, e.Tests}] == nil && l.noBase != "":
+		return nil, errors.New(l.noBase)
 	case l.trees[revisions{e.Product, e.Tests}] == nil:
 		return nil, errReruns
 	}
@@ -104,7 +104,7 @@ func (l *Lab) once(ctx context.Context, in *place, run program, f *failure, e ab
 	err = l.step(ctx, f, e, func() (err error) {
 		r, err = l.run(ctx, in.workspace, run, f, environment{
 			Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
-			Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Green, Limits: isolate.Limits{Time: runLimit(f, e)},
+			Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Base, Limits: isolate.Limits{Time: runLimit(f, e)},
 		})
 		return err
 	})

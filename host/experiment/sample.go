@@ -26,7 +26,7 @@ type Sample struct {
 	Runs []Observation
 	// Build is how long it took to write and build the tree, as far as that was not done before.
 	Build time.Duration
-	// Test says how the failing test differs from that of green.
+	// Test says how the failing test differs from that of the base.
 	Test abi.TestChange
 	// Outcome is OutcomeNotBuilt, OutcomeNoTest or OutcomeNotRun where nothing was run, and Detail says why. Empty otherwise.
 	Outcome abi.ExperimentOutcome

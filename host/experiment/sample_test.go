@@ -16,7 +16,7 @@ import (
 func TestSample(t *testing.T) {
 	t.Parallel()
 	dir := checkout(t)
-	lab := open(t, experiment.Config{Source: filepath.Join(dir, "cart"), Green: "green", Mode: experiment.All, Budget: time.Hour})
+	lab := open(t, experiment.Config{Source: filepath.Join(dir, "cart"), Base: "green", Mode: experiment.All, Budget: time.Hour})
 	cases := docket(t, dir)
 	sample := func(test string, product, tests abi.TreeRevision, runs int) experiment.Sample {
 		t.Helper()
@@ -32,10 +32,10 @@ func TestSample(t *testing.T) {
 	if s := sample("TestTotal/two", abi.Head, abi.Head, 3); !all(s, 3, abi.OutcomeSame) || s.Runs[0].Look == "" || s.Runs[0].Look != s.Runs[2].Look {
 		t.Errorf("head: %+v", s)
 	}
-	if s := sample("TestTotal/two", abi.Green, abi.Green, 4); !all(s, 4, abi.OutcomePassed) || s.Runs[0].Look != "" {
+	if s := sample("TestTotal/two", abi.Base, abi.Base, 4); !all(s, 4, abi.OutcomePassed) || s.Runs[0].Look != "" {
 		t.Errorf("base: %+v", s)
 	}
-	if s := sample("TestCount", abi.Green, abi.Green, 2); s.Outcome != abi.OutcomeNoTest || len(s.Runs) > 0 {
+	if s := sample("TestCount", abi.Base, abi.Base, 2); s.Outcome != abi.OutcomeNoTest || len(s.Runs) > 0 {
 		t.Errorf("a test that base does not have: %+v", s)
 	}
 	rain := slices.IndexFunc(slices.Sorted(maps.Keys(cases)), func(name string) bool { return strings.HasPrefix(name, "TestWeather/") })

@@ -28,7 +28,7 @@ type toolchain interface {
 	// find gives the failing test of a case. Its error says why there is none that can be run, errNoTest that the case is not about
 	// one of this toolchain.
 	find(c *abi.Case) (*failure, error)
-	// compare compares the test in the tree under test and in the green one; the comparison is empty where it can't. Its error is that
+	// compare compares the test in the tree under test and in that of the base; the comparison is empty where it can't. Its error is that
 	// of reading the trees.
 	compare(ctx context.Context, head, green *tree.Tree, f *failure) (*comparison, error)
 	// build builds what a tree needs to run the test, with some of its files replaced, into the tree or into the folder out. Errors of

@@ -4,6 +4,7 @@ package profile
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
@@ -37,8 +38,34 @@ func Parse(file string, data []byte) (*abi.Profile, error) {
 			faults = append(faults, fmt.Errorf("%s: sources[%d].stated.range: least is %v, which is above most, %v", file, i, stated.Range.Least, stated.Range.Most))
 		}
 	}
+	if p.Outcomes != nil {
+		faults = append(faults, outcomeFaults(file, p.Outcomes)...)
+	}
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
 	return &p, nil
+}
+
+// outcomeFaults are what the types of an outcome model don't say.
+func outcomeFaults(file string, m *abi.OutcomeModel) (faults []error) {
+	add := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("%s: outcomes.patterns"+format, append([]any{file}, args...)...))
+	}
+	for i := range m.Patterns {
+		p := &m.Patterns[i]
+		if p.Changed+p.New >= 1 {
+			add("[%d]: changed and new add up to %v, and have to leave something for a test that stays as it is", i, p.Changed+p.New)
+		}
+		for j := range p.Rates {
+			r := &p.Rates[j]
+			if !slices.ContainsFunc(m.Shapes, func(s abi.RateShape) bool { return s.Name == r.Shape }) {
+				add("[%d].rates[%d].shape: there is no shape %q", i, j, r.Shape)
+			}
+			if r.Above != "" && (r.Above == r.Name || !slices.ContainsFunc(p.Rates, func(o abi.OutcomeRate) bool { return o.Name == r.Above })) {
+				add("[%d].rates[%d].above: %q is no other rate of the pattern", i, j, r.Above)
+			}
+		}
+	}
+	return faults
 }

@@ -94,7 +94,7 @@ func (t *Trial) unread() string {
 // onRedBase says what the answer means where the base fails, too: that the change did not cause the failure contradicts no label.
 func (t *Trial) onRedBase() string {
 	label := t.Result.Final.Classification
-	base := look(t.Result.Experiments, trees(abi.Green, abi.Green))
+	base := look(t.Result.Experiments, trees(abi.Base, abi.Base))
 	switch {
 	case base.mixed():
 		return ""
@@ -114,7 +114,7 @@ func (t *Trial) onOldProduct() string {
 	switch {
 	case label == "":
 		return ""
-	case look(t.Result.Experiments, trees(abi.Green, abi.Head)).same == 0:
+	case look(t.Result.Experiments, trees(abi.Base, abi.Head)).same == 0:
 		return ", and the label " + t.LabelName(label) + " rests on other evidence"
 	}
 	return "; the label " + t.LabelName(label) + " is about a cause that makes the old product fail, too"
@@ -208,9 +208,9 @@ func onHead(runs []Experiment) Conclusion {
 
 // acrossTrees compares this tree with the base and with mixtures of both. other is the conclusion where they tell nothing.
 func acrossTrees(runs []Experiment, other Conclusion) Conclusion {
-	base := look(runs, trees(abi.Green, abi.Green))
-	oldProduct := look(runs, trees(abi.Green, abi.Head)) // with the test as it is now
-	oldTest := look(runs, trees(abi.Head, abi.Green))    // with the product as it is now
+	base := look(runs, trees(abi.Base, abi.Base))
+	oldProduct := look(runs, trees(abi.Base, abi.Head)) // with the test as it is now
+	oldTest := look(runs, trees(abi.Head, abi.Base))    // with the product as it is now
 	mixture := "run the changed test on the old product"
 	if base.noTest {
 		mixture = "run the new test on the old product"
@@ -218,7 +218,7 @@ func acrossTrees(runs []Experiment, other Conclusion) Conclusion {
 	switch {
 	case oldProduct.notBuilt:
 		mixture = "check what the changed test expects of the new product"
-	case slices.ContainsFunc(runs, func(e Experiment) bool { return trees(abi.Green, abi.Head)(&e) }): // which could not be run
+	case slices.ContainsFunc(runs, func(e Experiment) bool { return trees(abi.Base, abi.Head)(&e) }): // which could not be run
 		mixture = ""
 	}
 	which := "the changed test"
@@ -266,22 +266,22 @@ func acrossTrees(runs []Experiment, other Conclusion) Conclusion {
 	case oldTest.passes():
 		return Conclusion{FoundBoth, "Only the changed test fails: the new product passes the old test.", mixture}
 	case base.passes() && testOf(runs) == abi.TestUnchanged:
-		return product("the last green tree passes, and the test did not change")
+		return product("the base passes, and the test did not change")
 	case base.passes():
-		return Conclusion{FoundBoth, "This change is the cause: the last green tree passes. No run shows whether the product or the test is wrong.", mixture}
+		return Conclusion{FoundBoth, "This change is the cause: the base passes. No run shows whether the product or the test is wrong.", mixture}
 	case base.noTest && oldProduct.notBuilt:
 		return Conclusion{FoundNothing, "The test is new and needs the new product, so there is nothing older to compare with.", "check what the test expects of the new product"}
 	case base.noTest: // so that no older revision passed it
 		other.Next = mixture
 		return other
 	}
-	if slices.ContainsFunc(runs, func(e Experiment) bool { return e.Product == abi.Green || e.Tests == abi.Green }) && other.Next != "" {
+	if slices.ContainsFunc(runs, func(e Experiment) bool { return e.Product == abi.Base || e.Tests == abi.Base }) && other.Next != "" {
 		other.Next = "compare with another revision at which it passed: --since REVISION" // this one could not be run
 	}
 	return other
 }
 
-// testOf says how the test differs from that of green; empty where no experiment knows.
+// testOf says how the test differs from that of the base; empty where no experiment knows.
 func testOf(runs []Experiment) (change abi.TestChange) {
 	for i := range runs {
 		change = cmp.Or(change, runs[i].Test)

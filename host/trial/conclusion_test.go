@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// ran is the result of an experiment, as "head/green 0 1 0": product/tests, then runs that passed, failed as before, failed otherwise.
+// ran is the result of an experiment, as "head/base 0 1 0": product/tests, then runs that passed, failed as before, failed otherwise.
 func ran(product, tests abi.TreeRevision, passed, same, other int) Experiment {
 	e := Experiment{Factors: Factors{product, tests, abi.OriginalEnvironment, abi.Alone, passed + same + other}, Passed: passed, Same: same, Other: other}
 	switch {
@@ -47,7 +47,7 @@ func (e Experiment) with(change abi.TestChange) Experiment {
 // The sentence that people read first says what the runs show, and no more.
 func TestAccept_FZ5_Conclusions(t *testing.T) {
 	t.Parallel()
-	const head, green = abi.Head, abi.Green
+	const head, green = abi.Head, abi.Base
 	fails, base := ran(head, head, 0, 5, 0), ran(green, green, 2, 0, 0)
 	for name, tt := range map[string]struct {
 		runs    []Experiment
@@ -134,7 +134,7 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 		"unchanged test": {
 			[]Experiment{fails, base.with(abi.TestUnchanged)},
 			FoundProduct,
-			"The product change is the cause: the last green tree passes, and the test did not change.",
+			"The product change is the cause: the base passes, and the test did not change.",
 		},
 		"only the changed test notices": {
 			[]Experiment{fails, base, ran(green, head, 1, 0, 0), ran(head, green, 1, 0, 0)},
@@ -146,7 +146,7 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 			FoundBoth,
 			"Product and test changed, and each change alone fails: the old product fails the changed test in another way, the new product fails the old test.",
 		},
-		"either": {[]Experiment{fails, base}, FoundBoth, "This change is the cause: the last green tree passes. No run shows whether the product or the test is wrong."},
+		"either": {[]Experiment{fails, base}, FoundBoth, "This change is the cause: the base passes. No run shows whether the product or the test is wrong."},
 		"new test of old code": {
 			[]Experiment{fails, ended(green, green, abi.OutcomeNoTest).with(abi.TestNew), ran(green, head, 0, 1, 0)},
 			FoundOlder,
@@ -186,7 +186,7 @@ func TestAccept_FZ5_Conclusions(t *testing.T) {
 func TestAccept_FZ5_ARedBaseWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	tr := &Trial{Result: Result{
-		Experiments: []Experiment{ran(abi.Head, abi.Head, 0, 5, 0), ran(abi.Green, abi.Green, 0, 2, 0)}, Final: Final{Status: Acquitted},
+		Experiments: []Experiment{ran(abi.Head, abi.Head, 0, 5, 0), ran(abi.Base, abi.Base, 0, 2, 0)}, Final: Final{Status: Acquitted},
 	}}
 	const want = "The base fails too, in the same way, so this change did not cause the failure, and the evidence does not show whether an older fault or the environment did."
 	if c := tr.Conclusion(); c.Text != want || c.Finding != FoundBase {
@@ -197,7 +197,7 @@ func TestAccept_FZ5_ARedBaseWithoutAnAnswer(t *testing.T) {
 // The next step is a run that is possible: not one that failed already, and no older revision for a test that is new.
 func TestTheNextStepIsPossible(t *testing.T) {
 	t.Parallel()
-	const head, green = abi.Head, abi.Green
+	const head, green = abi.Head, abi.Base
 	fails, passes := ran(head, head, 0, 5, 0), ran(green, green, 2, 0, 0)
 	for name, tt := range map[string]struct {
 		runs []Experiment
@@ -219,9 +219,9 @@ func TestTheNextStepIsPossible(t *testing.T) {
 
 func TestTheProposedExperimentIsNext(t *testing.T) {
 	t.Parallel()
-	p := &Proposal{Factors: Factors{abi.Green, abi.Green, abi.OriginalEnvironment, abi.Alone, 2}, Seconds: 9}
+	p := &Proposal{Factors: Factors{abi.Base, abi.Base, abi.OriginalEnvironment, abi.Alone, 2}, Seconds: 9}
 	tr := &Trial{Result: Result{Experiments: []Experiment{ran(abi.Head, abi.Head, 0, 5, 0)}, Proposal: p}}
-	if got := tr.Conclusion().Next; got != "run the last green tree, 2 times, in about 9 seconds" {
+	if got := tr.Conclusion().Next; got != "run the base, 2 times, in about 9 seconds" {
 		t.Errorf("next: %q", got)
 	}
 }
@@ -256,7 +256,7 @@ func TestSuspect(t *testing.T) {
 	if s := tr.Suspect(); s == nil || s.String() != "commit ece76d17466e by Ann (QA) Author" {
 		t.Errorf("suspect %v", s)
 	}
-	tr.Result.Experiments = []Experiment{ran(abi.Head, abi.Head, 0, 5, 0), ran(abi.Green, abi.Green, 0, 2, 0)}
+	tr.Result.Experiments = []Experiment{ran(abi.Head, abi.Head, 0, 5, 0), ran(abi.Base, abi.Base, 0, 2, 0)}
 	if s := tr.Suspect(); s != nil {
 		t.Errorf("suspect %v although the base fails too", s)
 	}

@@ -20,7 +20,7 @@ type Experiment struct {
 	Same    int                   `json:"same"`
 	Other   int                   `json:"other"`
 	Detail  string                `json:"detail,omitempty"`
-	// Test says how the failing test differs from the test of green, if that is known.
+	// Test says how the failing test differs from the test of the base, if that is known.
 	Test abi.TestChange `json:"test,omitempty"`
 }
 

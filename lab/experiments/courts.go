@@ -113,11 +113,11 @@ func fixedPlace(e abi.Experiment) int {
 	switch {
 	case onHead(e) && e.Environment == abi.OriginalEnvironment && e.Order == abi.Alone:
 		return 0
-	case e.Product == abi.Green && e.Tests == abi.Green:
+	case e.Product == abi.Base && e.Tests == abi.Base:
 		return 1
-	case e.Product == abi.Head && e.Tests == abi.Green:
+	case e.Product == abi.Head && e.Tests == abi.Base:
 		return 2
-	case e.Product == abi.Green:
+	case e.Product == abi.Base:
 		return 3
 	case e.Environment == abi.StarvedEnvironment:
 		return 4

@@ -57,7 +57,7 @@ func TestCourtsWithoutAMechanism(t *testing.T) {
 			t.Errorf("%s: asks %v, %d remands", c.arm, asks, d.Court.MaxRemands)
 		}
 	}
-	if onHead(abi.Experiment{Product: abi.Head, Tests: abi.Green}) {
+	if onHead(abi.Experiment{Product: abi.Head, Tests: abi.Base}) {
 		t.Error("a mixture is not head")
 	}
 }

@@ -53,7 +53,7 @@ func perform(ctx context.Context, c *cases.Case) (err error) {
 		return err
 	}
 	lab, err := experiment.Open(ctx, experiment.Config{
-		Source: c.Repository(), Green: c.Green, Mode: experiment.All, Budget: time.Hour, PerCase: time.Hour,
+		Source: c.Repository(), Base: c.Green, Mode: experiment.All, Budget: time.Hour, PerCase: time.Hour,
 	})
 	if err != nil {
 		return err

@@ -27,11 +27,11 @@ func decide(results []abi.ExperimentResult, counted bool) string {
 	if counted {
 		failed++
 	}
-	product, tests := same[[2]abi.TreeRevision{abi.Head, abi.Green}], same[[2]abi.TreeRevision{abi.Green, abi.Head}]
+	product, tests := same[[2]abi.TreeRevision{abi.Head, abi.Base}], same[[2]abi.TreeRevision{abi.Base, abi.Head}]
 	switch {
 	case passed > 0 && failed > 0:
 		return gotest.NoDefect
-	case same[[2]abi.TreeRevision{abi.Green, abi.Green}]:
+	case same[[2]abi.TreeRevision{abi.Base, abi.Base}]:
 		return gotest.SystemIssue
 	case product && !tests:
 		return gotest.ProductBug

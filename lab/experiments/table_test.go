@@ -14,7 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
 
-// results reads "head/green/original/alone/1 0 1 0": the experiment, and how many runs passed, failed as the case did, and failed
+// results reads "head/base/original/alone/1 0 1 0": the experiment, and how many runs passed, failed as the case did, and failed
 // in another way.
 func results(t *testing.T, lines ...string) []abi.ExperimentResult {
 	t.Helper()
@@ -48,9 +48,9 @@ func results(t *testing.T, lines ...string) []abi.ExperimentResult {
 const (
 	fails      = "head/head/original/alone/5 0 5 0"
 	passes     = "head/head/original/alone/5 5 0 0"
-	greenGreen = "green/green/original/alone/2 "
-	headGreen  = "head/green/original/alone/1 "
-	greenHead  = "green/head/original/alone/1 "
+	greenGreen = "base/base/original/alone/2 "
+	headGreen  = "head/base/original/alone/1 "
+	greenHead  = "base/head/original/alone/1 "
 )
 
 func TestDecisionTable(t *testing.T) {

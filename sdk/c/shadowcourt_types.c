@@ -5,10 +5,12 @@
 const sc_names sc_source_kind_names = {4, {"product", "test", "fixture", "other"}};
 const sc_names sc_source_reach_names = {5, {"package", "imported", "dependencies", "none", "unknown"}};
 const sc_names sc_intent_kind_names = {5, {"value", "tests", "expectation", "documents", "message"}};
-const sc_names sc_tree_revision_names = {2, {"green", "head"}};
-const sc_names sc_run_environment_names = {3, {"original", "clean", "starved"}};
+const sc_names sc_tree_revision_names = {4, {"base", "head", "target", "merge"}};
+const sc_names sc_run_environment_names = {4, {"original", "clean", "starved", "coverage"}};
 const sc_names sc_run_order_names = {2, {"alone", "original"}};
 const sc_names sc_experiment_outcome_names = {7, {"passed", "same_failure", "other_failure", "mixed", "not_built", "no_test", "not_run"}};
+const sc_names sc_loaded_code_names = {3, {"certified", "not_certified", "contradicted"}};
+const sc_names sc_changed_code_names = {2, {"executed", "not_executed"}};
 const sc_names sc_test_change_names = {3, {"unchanged", "changed", "new"}};
 const sc_names sc_chat_role_names = {3, {"system", "user", "assistant"}};
 const sc_names sc_completion_outcome_names = {6, {"answered", "partial", "invalid", "too_long", "failed", "not_asked"}};
@@ -74,8 +76,10 @@ static const sc_field sc_experiment_result_fields[] = {
   {"other", 5, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment_result, other), 0, 0, 100, 0, 0},
   {"detail", 6, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_experiment_result, detail), 0, 0, 0, 0, 0},
   {"test", 4, SC_KIND_ENUM, SC_OPTIONAL, offsetof(sc_experiment_result, test), &sc_test_change_names, 0, 0, 0, 0},
+  {"loaded", 6, SC_KIND_ENUM, SC_OPTIONAL, offsetof(sc_experiment_result, loaded), &sc_loaded_code_names, 0, 0, 0, 0},
+  {"changed", 7, SC_KIND_ENUM, SC_OPTIONAL, offsetof(sc_experiment_result, changed), &sc_changed_code_names, 0, 0, 0, 0},
 };
-const sc_type sc_experiment_result_type = {"experiment_result", sc_experiment_result_fields, 7, sizeof(sc_experiment_result)};
+const sc_type sc_experiment_result_type = {"experiment_result", sc_experiment_result_fields, 9, sizeof(sc_experiment_result)};
 
 static const sc_field sc_case_view_fields[] = {
   {"subject", 7, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_case_view, subject), 0, 0, 0, 0, 0},
@@ -170,6 +174,43 @@ static const sc_field sc_cause_fields[] = {
 };
 const sc_type sc_cause_type = {"cause", sc_cause_fields, 5, sizeof(sc_cause)};
 
+static const sc_field sc_rate_shape_fields[] = {
+  {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_rate_shape, name), 0, 0, 0, 0, 0},
+  {"passed", 6, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_rate_shape, passed), 0, 0, 100000, 0, 0},
+  {"same", 4, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_rate_shape, same), 0, 0, 100000, 0, 0},
+  {"other", 5, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_rate_shape, other), 0, 0, 100000, 0, 0},
+};
+const sc_type sc_rate_shape_type = {"rate_shape", sc_rate_shape_fields, 4, sizeof(sc_rate_shape)};
+
+static const sc_field sc_outcome_rate_fields[] = {
+  {"name", 4, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_outcome_rate, name), 0, 0, 0, 0, 0},
+  {"product", 7, SC_KIND_ENUM, SC_OPTIONAL, offsetof(sc_outcome_rate, product), &sc_tree_revision_names, 0, 0, 0, 0},
+  {"tests", 5, SC_KIND_ENUM, SC_OPTIONAL, offsetof(sc_outcome_rate, tests), &sc_tree_revision_names, 0, 0, 0, 0},
+  {"environment", 11, SC_KIND_ENUM, SC_OPTIONAL, offsetof(sc_outcome_rate, environment), &sc_run_environment_names, 0, 0, 0, 0},
+  {"order", 5, SC_KIND_ENUM, SC_OPTIONAL, offsetof(sc_outcome_rate, order), &sc_run_order_names, 0, 0, 0, 0},
+  {"shape", 5, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_outcome_rate, shape), 0, 0, 0, 0, 0},
+  {"above", 5, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_outcome_rate, above), 0, 0, 0, 0, 0},
+};
+const sc_type sc_outcome_rate_type = {"outcome_rate", sc_outcome_rate_fields, 7, sizeof(sc_outcome_rate)};
+
+static const sc_field sc_outcome_pattern_fields[] = {
+  {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_outcome_pattern, name), 0, 0, 0, 0, 0},
+  {"labels", 6, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_outcome_pattern, labels), &sc_label_weight_type, 0, 0, 0, 0},
+  {"rates", 5, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_outcome_pattern, rates), &sc_outcome_rate_type, 0, 0, 0, 0},
+  {"absent", 6, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_outcome_pattern, absent), 0, 0, 1, 0, 0},
+  {"changed", 7, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_outcome_pattern, changed), 0, 0, 1, 0, 0},
+  {"new", 3, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_outcome_pattern, new), 0, 0, 1, 0, 0},
+  {"executed", 8, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_outcome_pattern, executed), 0, 0, 1, 0, 0},
+};
+const sc_type sc_outcome_pattern_type = {"outcome_pattern", sc_outcome_pattern_fields, 7, sizeof(sc_outcome_pattern)};
+
+static const sc_field sc_outcome_model_fields[] = {
+  {"alone", 5, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_outcome_model, alone), 0, 0, 0, 0, 0},
+  {"shapes", 6, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_outcome_model, shapes), &sc_rate_shape_type, 0, 0, 0, 0},
+  {"patterns", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_outcome_model, patterns), &sc_outcome_pattern_type, 0, 0, 0, 0},
+};
+const sc_type sc_outcome_model_type = {"outcome_model", sc_outcome_model_fields, 3, sizeof(sc_outcome_model)};
+
 static const sc_field sc_profile_fields[] = {
   {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_profile, name), 0, 0, 0, 0, 0},
   {"base_rates", 10, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_profile, base_rates), &sc_label_weight_type, 0, 0, 0, 0},
@@ -182,8 +223,9 @@ static const sc_field sc_profile_fields[] = {
   {"temperature", 11, SC_KIND_FLOAT, SC_OPTIONAL | SC_POINTER | SC_LEAST | SC_MOST, offsetof(sc_profile, temperature), 0, 1, 10, 0, 0},
   {"experiments", 11, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_profile, experiments), &sc_experiment_table_type, 0, 0, 0, 0},
   {"causes", 6, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_profile, causes), &sc_cause_type, 0, 0, 0, 0},
+  {"outcomes", 8, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_profile, outcomes), &sc_outcome_model_type, 0, 0, 0, 0},
 };
-const sc_type sc_profile_type = {"profile", sc_profile_fields, 11, sizeof(sc_profile)};
+const sc_type sc_profile_type = {"profile", sc_profile_fields, 12, sizeof(sc_profile)};
 
 static const sc_field sc_indictment_item_fields[] = {
   {"source_ref", 10, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_indictment_item, source_ref), 0, 0, 0, 0, 0},

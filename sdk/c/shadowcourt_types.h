@@ -45,8 +45,10 @@ extern const sc_names sc_intent_kind_names;
 /// `tree_revision` names a state of the sources of the module under test.
 typedef enum {
   SC_NO_TREE_REVISION, /* absent, where it is optional */
-  SC_TREE_REVISION_GREEN,
+  SC_TREE_REVISION_BASE,
   SC_TREE_REVISION_HEAD,
+  SC_TREE_REVISION_TARGET,
+  SC_TREE_REVISION_MERGE,
 } sc_tree_revision;
 typedef struct { sc_tree_revision *at; size_t count; } sc_tree_revision_list;
 extern const sc_names sc_tree_revision_names;
@@ -57,6 +59,7 @@ typedef enum {
   SC_RUN_ENVIRONMENT_ORIGINAL,
   SC_RUN_ENVIRONMENT_CLEAN,
   SC_RUN_ENVIRONMENT_STARVED,
+  SC_RUN_ENVIRONMENT_COVERAGE,
 } sc_run_environment;
 typedef struct { sc_run_environment *at; size_t count; } sc_run_environment_list;
 extern const sc_names sc_run_environment_names;
@@ -84,7 +87,26 @@ typedef enum {
 typedef struct { sc_experiment_outcome *at; size_t count; } sc_experiment_outcome_list;
 extern const sc_names sc_experiment_outcome_names;
 
-/// `test_change` says how a failing test of head differs from the test of green, with all code and fixtures of tests that it uses.
+/// `loaded_code` says whether runs loaded the code of the tree that they are about.
+typedef enum {
+  SC_NO_LOADED_CODE, /* absent, where it is optional */
+  SC_LOADED_CODE_CERTIFIED,
+  SC_LOADED_CODE_NOT_CERTIFIED,
+  SC_LOADED_CODE_CONTRADICTED,
+} sc_loaded_code;
+typedef struct { sc_loaded_code *at; size_t count; } sc_loaded_code_list;
+extern const sc_names sc_loaded_code_names;
+
+/// `changed_code` says whether a test executes code that the change touched. Data files, build inputs and reflection escape it.
+typedef enum {
+  SC_NO_CHANGED_CODE, /* absent, where it is optional */
+  SC_CHANGED_CODE_EXECUTED,
+  SC_CHANGED_CODE_NOT_EXECUTED,
+} sc_changed_code;
+typedef struct { sc_changed_code *at; size_t count; } sc_changed_code_list;
+extern const sc_names sc_changed_code_names;
+
+/// `test_change` says how a failing test of head differs from the test of the base, with all code and fixtures of tests that it uses.
 typedef enum {
   SC_NO_TEST_CHANGE, /* absent, where it is optional */
   SC_TEST_CHANGE_UNCHANGED,
@@ -337,8 +359,12 @@ typedef struct sc_experiment_result {
   int64_t other;
   /// `detail` is the other failure, what the compiler said, why nothing was run, or what the runs did not see of what the failure may need.
   sc_text detail;
-  /// `test` says how the failing test differs from the test of green; absent where it is not known.
+  /// `test` says how the failing test differs from the test of the base; absent where it is not known.
   sc_test_change test;
+  /// `loaded` says whether the runs loaded the code of their own tree; absent where nothing was run.
+  sc_loaded_code loaded;
+  /// `changed` says whether the failing test executes code that the change touched; absent where no run measured it.
+  sc_changed_code changed;
 } sc_experiment_result;
 typedef struct { sc_experiment_result *at; size_t count; } sc_experiment_result_list;
 extern const sc_type sc_experiment_result_type;
@@ -482,7 +508,7 @@ extern const sc_type sc_experiment_table_type;
 typedef struct sc_cause {
   sc_text name;
   sc_text label;
-  /// `unchanged`, Changed and New are P(cause, and the failing test differs so from the test of green | label). Where it is not known how
+  /// `unchanged`, Changed and New are P(cause, and the failing test differs so from the test of the base | label). Where it is not known how
   /// it differs, their sum counts.
   double unchanged;
   double changed;
@@ -490,6 +516,60 @@ typedef struct sc_cause {
 } sc_cause;
 typedef struct { sc_cause *at; size_t count; } sc_cause_list;
 extern const sc_type sc_cause_type;
+
+/// `rate_shape` is a distribution of rates: the parameters of a Dirichlet distribution over runs that pass, that fail as the case did, and
+/// that fail otherwise. Parameters below 0.001 count as that.
+typedef struct sc_rate_shape {
+  sc_text name;
+  double passed;
+  double same;
+  double other;
+} sc_rate_shape;
+typedef struct { sc_rate_shape *at; size_t count; } sc_rate_shape_list;
+extern const sc_type sc_rate_shape_type;
+
+/// `outcome_rate` is a rate that cells have in common. A field that is absent has any.
+typedef struct sc_outcome_rate {
+  /// `name` is for Above.
+  sc_text name;
+  sc_tree_revision product;
+  sc_tree_revision tests;
+  sc_run_environment environment;
+  sc_run_order order;
+  sc_text shape;
+  /// `above` is the Name of another rate of the pattern that this one is above; absent for none.
+  sc_text above;
+} sc_outcome_rate;
+typedef struct { sc_outcome_rate *at; size_t count; } sc_outcome_rate_list;
+extern const sc_type sc_outcome_rate_type;
+
+/// `outcome_pattern` is one way in which labels come true, such as a change of the product that makes a test fail each time.
+typedef struct sc_outcome_pattern {
+  sc_text name;
+  /// `labels` that may come true so, with how often each does: P(pattern | label), up to a factor for each label.
+  sc_label_weight_list labels;
+  /// `rates` are tried in their order: the first that has a cell gives its runs their rate. A cell that none has tells nothing.
+  sc_outcome_rate_list rates;
+  /// `absent` is the probability that the base lacks the test or does not build.
+  double absent;
+  /// `changed` and New are the probabilities that the change touched the test, and that it brought it. Both 0: the test tells nothing.
+  double changed;
+  double new;
+  /// `executed` is the probability that the test executes code that the change touched. 0: that tells nothing.
+  double executed;
+} sc_outcome_pattern;
+typedef struct { sc_outcome_pattern *at; size_t count; } sc_outcome_pattern_list;
+extern const sc_type sc_outcome_pattern_type;
+
+/// `outcome_model` says what the runs of a failing test look like under each way in which a label comes true. Package odds says what they
+/// are worth.
+typedef struct sc_outcome_model {
+  /// `alone`: nothing but runs speaks for a label, neither items nor texts nor Light.
+  bool alone;
+  sc_rate_shape_list shapes;
+  sc_outcome_pattern_list patterns;
+} sc_outcome_model;
+extern const sc_type sc_outcome_model_type;
 
 /// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 /// and the host passes it to the personas. A field that is absent or empty has
@@ -519,6 +599,8 @@ typedef struct sc_profile {
   sc_experiment_table_list experiments;
   /// `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
   sc_cause_list causes;
+  /// `outcomes`, if there, says what runs tell in place of Experiments and Causes.
+  sc_outcome_model *outcomes; /* or NULL */
 } sc_profile;
 extern const sc_type sc_profile_type;
 

@@ -55,9 +55,14 @@ var rulesOf = map[string]func(s *set, base mt.Node){
 	"SourceReliability": func(s *set, base mt.Node) {
 		s.repeats(": statements", base, "statements", "says", abi.CodeDuplicateLabel)
 	},
-	"Signal":      func(s *set, base mt.Node) { s.labelsOnce(base, "weights") },
-	"AuditReport": (*set).reportRules,
-	"Profile":     (*set).profileRules,
+	"OutcomeModel": func(s *set, base mt.Node) {
+		s.repeats(": shapes", base, "shapes", "name", abi.CodeDuplicateName)
+		s.repeats(": patterns", base, "patterns", "name", abi.CodeDuplicateName)
+	},
+	"OutcomePattern": func(s *set, base mt.Node) { s.labelsOnce(base, "labels") },
+	"Signal":         func(s *set, base mt.Node) { s.labelsOnce(base, "weights") },
+	"AuditReport":    (*set).reportRules,
+	"Profile":        (*set).profileRules,
 }
 
 // rules adds what the Rules method of the type rejects. A type that has one and no vectors here is an error.

@@ -13,15 +13,29 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
-// catalogue are the experiments, in the order in which they are offered where they cost the same.
-var catalogue = []abi.Experiment{
-	{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5},
-	{Product: abi.Head, Tests: abi.Head, Environment: abi.StarvedEnvironment, Order: abi.Alone, Runs: 5},
-	{Product: abi.Head, Tests: abi.Head, Environment: abi.CleanEnvironment, Order: abi.Alone, Runs: 1},
-	{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.OriginalOrder, Runs: 2},
-	{Product: abi.Green, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2},
-	{Product: abi.Head, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1},
-	{Product: abi.Green, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1},
+// catalogue are the experiments, in the order in which they are offered where they cost the same. The runs of one cell come in steps, which
+// add up.
+var catalogue = slices.Concat(
+	steps(abi.Head, abi.Head, abi.OriginalEnvironment, abi.Alone, 5, 15, 80),
+	steps(abi.Head, abi.Head, abi.StarvedEnvironment, abi.Alone, 5, 15),
+	steps(abi.Head, abi.Head, abi.CleanEnvironment, abi.Alone, 1, 4),
+	steps(abi.Head, abi.Head, abi.OriginalEnvironment, abi.OriginalOrder, 2),
+	steps(abi.Base, abi.Base, abi.OriginalEnvironment, abi.Alone, 2, 3, 15, 80),
+	steps(abi.Base, abi.Base, abi.StarvedEnvironment, abi.Alone, 5, 15),
+	steps(abi.Base, abi.Base, abi.CleanEnvironment, abi.Alone, 1, 4),
+	steps(abi.Base, abi.Base, abi.OriginalEnvironment, abi.OriginalOrder, 2),
+	steps(abi.Head, abi.Base, abi.OriginalEnvironment, abi.Alone, 1),
+	steps(abi.Base, abi.Head, abi.OriginalEnvironment, abi.Alone, 1),
+	steps(abi.Target, abi.Target, abi.OriginalEnvironment, abi.Alone, 2, 3, 15),
+	steps(abi.Merge, abi.Merge, abi.OriginalEnvironment, abi.Alone, 2, 3, 15),
+)
+
+func steps(product, tests abi.TreeRevision, environment abi.RunEnvironment, order abi.RunOrder, runs ...int) []abi.Experiment {
+	list := make([]abi.Experiment, len(runs))
+	for i, n := range runs {
+		list[i] = abi.Experiment{Product: product, Tests: tests, Environment: environment, Order: order, Runs: n}
+	}
+	return list
 }
 
 // Has says whether there is such an experiment.

@@ -160,7 +160,7 @@ func (s *session) answeredElements() []abi.Element {
 		case abi.CapLog, abi.CapExperiment, abi.CapComplete: // a model was told nothing but what its persona sees
 		}
 	}
-	if slices.ContainsFunc(s.offered().Offers, func(o abi.ExperimentOffer) bool { return o.Experiment.Product == abi.Green }) {
+	if slices.ContainsFunc(s.offered().Offers, func(o abi.ExperimentOffer) bool { return o.Experiment.Product == abi.Base }) {
 		elements = append(elements, abi.Earth)
 	}
 	if slices.ContainsFunc(s.results, wasRun) {

@@ -40,8 +40,8 @@ func kindOf(product, tests abi.TreeRevision) abi.Experiment {
 
 var (
 	onHead  = kindOf(abi.Head, abi.Head)
-	onGreen = kindOf(abi.Green, abi.Green)
-	crossed = kindOf(abi.Head, abi.Green)
+	onGreen = kindOf(abi.Base, abi.Base)
+	crossed = kindOf(abi.Head, abi.Base)
 )
 
 // assumed are tables that somebody wrote down, actual those of a world in which cases are drawn: there head is often red by chance.
@@ -188,7 +188,7 @@ func TestTablesOfCausesAreRecovered(t *testing.T) {
 			}})
 		}
 		back := e
-		back.Experiment = kindOf(abi.Green, abi.Head)
+		back.Experiment = kindOf(abi.Base, abi.Head)
 		return []abi.ExperimentTable{e, back}
 	}
 	world, byDefault := ways(0.95, 0.05), ways(0.7, 0.3)
@@ -201,7 +201,7 @@ func TestTablesOfCausesAreRecovered(t *testing.T) {
 		}
 		results[entries[i].Case.ID] = append(results[entries[i].Case.ID], // without these mixtures don't count
 			abi.ExperimentResult{Experiment: kindOf(abi.Head, abi.Head), Outcome: abi.OutcomeSame},
-			abi.ExperimentResult{Experiment: kindOf(abi.Green, abi.Green), Outcome: abi.OutcomePassed})
+			abi.ExperimentResult{Experiment: kindOf(abi.Base, abi.Base), Outcome: abi.OutcomePassed})
 		for _, table := range world {
 			r := abi.ExperimentResult{Experiment: table.Experiment, Outcome: abi.OutcomeSame}
 			for _, w := range table.Outcomes[1].Given {
@@ -264,7 +264,7 @@ func TestReadResults(t *testing.T) {
 }
 
 func FuzzReadResults(f *testing.F) {
-	f.Add([]byte(`{"id":"a","experiments":[{"product":"head","tests":"green","environment":"clean","order":"alone","runs":1,"outcome":"passed","passed":1}]}`))
+	f.Add([]byte(`{"id":"a","experiments":[{"product":"head","tests":"base","environment":"clean","order":"alone","runs":1,"outcome":"passed","passed":1}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		of, err := fit.ReadResults(bytes.NewReader(data))
 		if err != nil {

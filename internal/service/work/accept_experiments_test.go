@@ -80,7 +80,7 @@ func TestAccept_EX1_DocketsOfTheOperatorsRepositoryRunExperiments(t *testing.T) 
 			mu.Lock()
 			opened = append(opened, revision)
 			mu.Unlock()
-			l, err := experiment.Open(ctx, experiment.Config{Source: folder, Commit: revision, Green: commits[0], Mode: experiment.All, Budget: experiment.DefaultPerCase})
+			l, err := experiment.Open(ctx, experiment.Config{Source: folder, Commit: revision, Base: commits[0], Mode: experiment.All, Budget: experiment.DefaultPerCase})
 			return &noted{l, func() {
 				mu.Lock()
 				closed = append(closed, revision)

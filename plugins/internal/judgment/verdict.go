@@ -50,11 +50,11 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 	label, p := scale.Top(charge)
 	least, ahead := bounds(r)
 	settled := scale.Settled()
+	if guard := proceeding.GuardOf(r.Params); guard != nil {
+		return guarded(r, guard, scale, challenges, least)
+	}
 	if feedback := reinvestigate(r, settled, challenges, least); feedback != nil {
-		return &abi.Verdict{
-			Decision: abi.Remand, Confidence: p, RemandFeedback: feedback,
-			Reasoning: proceeding.Join("Remanded with "+text.Count(len(feedback.Questions), "question")+".", explain(r, scale, challenges)),
-		}
+		return remand(r, scale, challenges, feedback, p)
 	}
 	// A model that nobody measured changes no decision: whoever writes a log could have it do so. It may only tip what is open.
 	if undecided(r, settled, least, ahead) == "" {
@@ -67,6 +67,13 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 		}
 	}
 	return decide(r, scale, challenges, label, p)
+}
+
+func remand(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, feedback *abi.RemandFeedback, p float64) *abi.Verdict {
+	return &abi.Verdict{
+		Decision: abi.Remand, Confidence: p, RemandFeedback: feedback,
+		Reasoning: proceeding.Join("Remanded with "+text.Count(len(feedback.Questions), "question")+".", explain(r, scale, challenges)),
+	}
 }
 
 // undecided says why a scale decides for no label; empty where it does.

@@ -13,6 +13,9 @@ import (
 // EnvironmentLabels are the labels, separated by commas, that say of a failure that its environment caused it.
 const EnvironmentLabels = "environment_labels"
 
+// GuardedLabels are the labels, separated by commas, that must not be denied by mistake.
+const GuardedLabels = "guarded_labels"
+
 // Check rejects a parameter that is none of the known ones, of the wrong kind, or outside its range: a
 // pipeline that misspells one must not silently run with the default, nor with one that can't be met. where
 // names what has the parameters.
@@ -22,7 +25,7 @@ func Check(where string, list []abi.Param, known ...string) *abi.Failure {
 		if !slices.Contains(known, p.Name) {
 			return guest.Fail(guest.BadParameter, where+" has no parameter "+strconv.Quote(p.Name))
 		}
-		if p.Name == EnvironmentLabels {
+		if p.Name == EnvironmentLabels || p.Name == GuardedLabels {
 			if p.Text == nil {
 				return guest.Fail(guest.BadParameter, "parameter "+p.Name+" of "+where+" is not a text")
 			}

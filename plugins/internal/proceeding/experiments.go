@@ -14,8 +14,9 @@ import (
 // Aim is what a persona wants of an experiment. Its gain, in nats, is what the outcomes are expected to do, each as probable as the
 // profile's tables P(outcome | label) and the probabilities of the labels make it.
 type Aim struct {
-	side   side
-	charge string
+	side    side
+	charges []string
+	guard   *Guard
 }
 
 type side uint8
@@ -29,35 +30,58 @@ const (
 // Neutral wants the entropy of the labels to fall.
 func Neutral() Aim { return Aim{} }
 
-// Against wants the log-odds of the charge to fall in the cases in which it is wrong. An expected fall of its probability would not tell
+// Against wants the log-odds of the charge, or of the labels that the node guards, to fall in the cases in which it is wrong. An expected fall of its probability would not tell
 // the sides apart: it is matched by a rise that is as large, for every experiment.
-func Against(charge string) Aim { return Aim{against, charge} }
+func Against(charge string) Aim { return Aim{side: against, charges: []string{charge}} }
 
-// For wants the log-odds of the charge to rise in the cases in which it is right.
-func For(charge string) Aim { return Aim{inFavour, charge} }
+// For wants the log-odds of the charge, or of the labels that the node guards, to rise in the cases in which it is right.
+func For(charge string) Aim { return Aim{side: inFavour, charges: []string{charge}} }
+
+// guarded is the aim at a node with such parameters: its sides fight for the labels that it guards.
+func (a Aim) guarded(list []abi.Param) Aim {
+	if a.guard = GuardOf(list); a.guard != nil {
+		a.charges = a.guard.labels
+	}
+	return a
+}
+
+// share is what the charges have together.
+func (a Aim) share(labels []string, p []float64) float64 {
+	sum := 0.0
+	for j, label := range labels {
+		if slices.Contains(a.charges, label) {
+			sum += p[j]
+		}
+	}
+	return sum
+}
 
 // reached says whether nothing is left to be gained: a label has the probability bound, or the defense has brought the charge
-// down to what is left beside such a label. A side whose charge is no label of the case gains nothing, either.
-func (a Aim) reached(scale *weigh.Scale, bound float64) bool {
+// down to what is left beside such a label. A side whose charge is no label of the case gains nothing, either. Where labels are guarded, it
+// has to be settled whether one of them is right, too.
+func (a Aim) reached(scale *weigh.Scale, results []abi.ExperimentResult, bound float64) bool {
+	if g := a.guard; g != nil && !g.Denies(scale, results) && !g.Blames(scale) {
+		return false
+	}
 	if slices.Max(scale.Posterior) >= bound {
 		return true
 	}
-	return a.side != neutral && !slices.Contains(scale.Labels, a.charge) || a.side == against && scale.Of(a.charge) <= 1-bound
+	share := a.share(scale.Labels, scale.Posterior)
+	return a.side != neutral && share == 0 || a.side == against && share <= 1-bound
 }
 
 // gain is what the outcomes of an experiment are expected to be worth, in nats.
-func (a Aim) gain(labels []string, forecast *odds.Forecast, table *abi.ExperimentTable) float64 {
+func (a Aim) gain(labels []string, forecast *odds.Forecast, e *abi.Experiment) float64 {
 	if a.side == neutral {
-		return forecast.Information(table)
+		return forecast.Information(e)
 	}
-	charge := slices.Index(labels, a.charge)
-	before := logOdds(forecast.Now[charge])
-	return forecast.Gain(table, func(label int, after []float64) float64 {
+	before := logOdds(a.share(labels, forecast.Now))
+	return forecast.Gain(e, func(label int, after []float64) float64 {
 		switch {
-		case a.side == against && label != charge:
-			return before - logOdds(after[charge])
-		case a.side == inFavour && label == charge:
-			return logOdds(after[charge]) - before
+		case a.side == against && !slices.Contains(a.charges, labels[label]):
+			return before - logOdds(a.share(labels, after))
+		case a.side == inFavour && slices.Contains(a.charges, labels[label]):
+			return logOdds(a.share(labels, after)) - before
 		default:
 			return 0
 		}
@@ -79,7 +103,7 @@ const (
 )
 
 // ExperimentParams are the names of the parameters.
-func ExperimentParams() []string { return []string{settled, minGain, maxExperiments} }
+func ExperimentParams() []string { return append(GuardParams(), settled, minGain, maxExperiments) }
 
 // The defaults of the parameters.
 const (
@@ -123,16 +147,17 @@ func OnRemand(r *abi.NodeRequest) *abi.Experiment {
 }
 
 func next(r *abi.NodeRequest, scale *weigh.Scale, aim Aim, enough, bound, least float64) *abi.Experiment {
+	aim = aim.guarded(r.Params)
 	if len(r.Offers) == 0 || float64(len(r.Case.Experiments)) >= params.Number(r.Params, maxExperiments, enough) ||
-		aim.reached(scale, params.Number(r.Params, settled, bound)) {
+		aim.reached(scale, r.Case.Experiments, params.Number(r.Params, settled, bound)) {
 		return nil
 	}
 	forecast := scale.Forecast()
 	offers := slices.DeleteFunc(slices.Clone(r.Offers), func(o abi.ExperimentOffer) bool {
 		return slices.ContainsFunc(r.Case.Experiments, func(run abi.ExperimentResult) bool { return run.Experiment == o.Experiment })
 	})
-	best, _ := odds.Choose(r.Profile, offers, params.Number(r.Params, minGain, least), func(table *abi.ExperimentTable) float64 {
-		return aim.gain(scale.Labels, forecast, table)
+	best, _ := odds.Choose(r.Profile, offers, params.Number(r.Params, minGain, least), func(e *abi.Experiment) float64 {
+		return aim.gain(scale.Labels, forecast, e)
 	})
 	if best == nil {
 		return nil

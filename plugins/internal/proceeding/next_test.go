@@ -162,16 +162,16 @@ func TestAnyTables(t *testing.T) {
 func TestWords(t *testing.T) {
 	t.Parallel()
 	r := offers(table(1, 0.9, 0.1, 0.1), table(5, 0.9, 0.1, 0.1))
-	mixed := abi.Experiment{Product: abi.Head, Tests: abi.Green, Environment: abi.CleanEnvironment, Order: abi.OriginalOrder, Runs: 1}
-	starved := abi.Experiment{Product: abi.Green, Tests: abi.Green, Environment: abi.StarvedEnvironment, Order: abi.Alone, Runs: 3}
+	mixed := abi.Experiment{Product: abi.Head, Tests: abi.Base, Environment: abi.CleanEnvironment, Order: abi.OriginalOrder, Runs: 1}
+	starved := abi.Experiment{Product: abi.Base, Tests: abi.Base, Environment: abi.StarvedEnvironment, Order: abi.Alone, Runs: 3}
 	r.Case.Experiments = []abi.ExperimentResult{
 		{Experiment: rerun(5), Outcome: abi.OutcomeSame, Same: 5},
 		{Experiment: mixed, Outcome: abi.OutcomePassed, Passed: 1},
 		{Experiment: starved, Outcome: abi.OutcomeMixed, Passed: 1, Same: 2},
 	}
 	want := "Experiments: this tree, 5 times: 5 failed in the same way (2.20 nats against a); " +
-		"this product with the last green tests, once in a clean environment, with all tests of the package: 1 passed (tells nothing); " +
-		"the last green tree, 3 times on a busy machine: 1 passed, 2 failed in the same way (tells nothing)."
+		"this product with the tests of the base, once in a clean environment, with all tests of the package: 1 passed (tells nothing); " +
+		"the base, 3 times on a busy machine: 1 passed, 2 failed in the same way (tells nothing)."
 	if got := Experimented(r.Case.Experiments, weighed(r)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -182,7 +182,7 @@ func TestWords(t *testing.T) {
 
 func TestAccept_FZ3_TheReasoningNamesABaseThatFails(t *testing.T) {
 	t.Parallel()
-	base := abi.Experiment{Product: abi.Green, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2}
+	base := abi.Experiment{Product: abi.Base, Tests: abi.Base, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2}
 	for outcome, want := range map[abi.ExperimentOutcome]string{
 		abi.OutcomePassed: "", abi.OutcomeNotRun: "", abi.OutcomeMixed: "", abi.OutcomeSame: "The base fails too, in the same way, so this change did not cause it",
 		abi.OutcomeOther: "The base fails too, but in another way",

@@ -70,7 +70,7 @@ func (m *Matter) guesses(t *Testimony) bool {
 func mixes(r abi.ExperimentResult) bool {
 	e := &r.Experiment
 	ran := r.Outcome == abi.OutcomePassed || r.Outcome == abi.OutcomeSame || r.Outcome == abi.OutcomeOther
-	return ran && (e.Product != e.Tests || e.Product == abi.Green && r.Test == abi.TestUnchanged)
+	return ran && (e.Product != e.Tests || e.Product == abi.Base && r.Test == abi.TestUnchanged)
 }
 
 func (s *Scale) posterior(shown []float64) []float64 {

@@ -1,6 +1,8 @@
 package weigh
 
 import (
+	"slices"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
@@ -65,6 +67,20 @@ type Matter struct {
 
 	// settled leaves out what personas and unmeasured models state.
 	settled bool
+}
+
+// runsAlone is the matter as a profile wants it by which nothing but runs counts.
+func (m *Matter) runsAlone() *Matter {
+	if m.Profile == nil || m.Profile.Outcomes == nil || !m.Profile.Outcomes.Alone {
+		return m
+	}
+	runs := *m
+	runs.Testimony = slices.Clone(m.Testimony)
+	for i := range runs.Testimony {
+		runs.Testimony[i].Left = 0
+	}
+	runs.Subject, runs.Light, runs.Findings, runs.Signals = "", nil, nil, nil
+	return &runs
 }
 
 // FromEvidence reads the case's own items, unchallenged.

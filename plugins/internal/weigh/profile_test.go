@@ -293,9 +293,9 @@ func TestMixedRevisionsReplaceTheReadingOfTheDiff(t *testing.T) {
 	of := func(product, tests abi.TreeRevision) abi.Experiment {
 		return abi.Experiment{Product: product, Tests: tests, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1}
 	}
-	base, again := of(abi.Green, abi.Green), abi.ExperimentResult{Experiment: of(abi.Head, abi.Head), Outcome: abi.OutcomeSame, Test: abi.TestUnchanged}
+	base, again := of(abi.Base, abi.Base), abi.ExperimentResult{Experiment: of(abi.Head, abi.Head), Outcome: abi.OutcomeSame, Test: abi.TestUnchanged}
 	passes := abi.ExperimentResult{Experiment: base, Outcome: abi.OutcomePassed}
-	mixed := abi.ExperimentResult{Experiment: of(abi.Head, abi.Green), Outcome: abi.OutcomeSame}
+	mixed := abi.ExperimentResult{Experiment: of(abi.Head, abi.Base), Outcome: abi.OutcomeSame}
 	unbuilt := mixed
 	unbuilt.Outcome = abi.OutcomeNotBuilt
 	unchanged := passes

@@ -80,6 +80,7 @@ func Weigh(m *Matter) *Scale {
 }
 
 func weighAll(m *Matter) *Scale {
+	m = m.runsAlone()
 	k := len(m.Labels)
 	testimony := slices.Clone(m.Testimony)
 	signals, quoted := readSignals(m, &testimony)

@@ -120,16 +120,20 @@ impl Name for IntentKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TreeRevision {
     #[default]
-    Green,
+    Base,
     Head,
+    Target,
+    Merge,
 }
 
 impl TreeRevision {
     /// The value on the wire.
     pub const fn as_str(&self) -> &'static str {
         match self {
-            TreeRevision::Green => "green",
+            TreeRevision::Base => "base",
             TreeRevision::Head => "head",
+            TreeRevision::Target => "target",
+            TreeRevision::Merge => "merge",
         }
     }
 }
@@ -137,8 +141,10 @@ impl TreeRevision {
 impl Name for TreeRevision {
     fn from_bytes(name: &[u8]) -> Option<Self> {
         Some(match name {
-            b"green" => TreeRevision::Green,
+            b"base" => TreeRevision::Base,
             b"head" => TreeRevision::Head,
+            b"target" => TreeRevision::Target,
+            b"merge" => TreeRevision::Merge,
             _ => return None,
         })
     }
@@ -151,6 +157,7 @@ pub enum RunEnvironment {
     Original,
     Clean,
     Starved,
+    Coverage,
 }
 
 impl RunEnvironment {
@@ -160,6 +167,7 @@ impl RunEnvironment {
             RunEnvironment::Original => "original",
             RunEnvironment::Clean => "clean",
             RunEnvironment::Starved => "starved",
+            RunEnvironment::Coverage => "coverage",
         }
     }
 }
@@ -170,6 +178,7 @@ impl Name for RunEnvironment {
             b"original" => RunEnvironment::Original,
             b"clean" => RunEnvironment::Clean,
             b"starved" => RunEnvironment::Starved,
+            b"coverage" => RunEnvironment::Coverage,
             _ => return None,
         })
     }
@@ -246,7 +255,66 @@ impl Name for ExperimentOutcome {
     }
 }
 
-/// `test_change` says how a failing test of head differs from the test of green, with all code and fixtures of tests that it uses.
+/// `loaded_code` says whether runs loaded the code of the tree that they are about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LoadedCode {
+    #[default]
+    Certified,
+    NotCertified,
+    Contradicted,
+}
+
+impl LoadedCode {
+    /// The value on the wire.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            LoadedCode::Certified => "certified",
+            LoadedCode::NotCertified => "not_certified",
+            LoadedCode::Contradicted => "contradicted",
+        }
+    }
+}
+
+impl Name for LoadedCode {
+    fn from_bytes(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"certified" => LoadedCode::Certified,
+            b"not_certified" => LoadedCode::NotCertified,
+            b"contradicted" => LoadedCode::Contradicted,
+            _ => return None,
+        })
+    }
+}
+
+/// `changed_code` says whether a test executes code that the change touched. Data files, build inputs and reflection escape it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ChangedCode {
+    #[default]
+    Executed,
+    NotExecuted,
+}
+
+impl ChangedCode {
+    /// The value on the wire.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            ChangedCode::Executed => "executed",
+            ChangedCode::NotExecuted => "not_executed",
+        }
+    }
+}
+
+impl Name for ChangedCode {
+    fn from_bytes(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"executed" => ChangedCode::Executed,
+            b"not_executed" => ChangedCode::NotExecuted,
+            _ => return None,
+        })
+    }
+}
+
+/// `test_change` says how a failing test of head differs from the test of the base, with all code and fixtures of tests that it uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TestChange {
     #[default]
@@ -1025,12 +1093,16 @@ pub struct ExperimentResult {
     pub other: i64,
     /// `detail` is the other failure, what the compiler said, why nothing was run, or what the runs did not see of what the failure may need.
     pub detail: String,
-    /// `test` says how the failing test differs from the test of green; absent where it is not known.
+    /// `test` says how the failing test differs from the test of the base; absent where it is not known.
     pub test: Option<TestChange>,
+    /// `loaded` says whether the runs loaded the code of their own tree; absent where nothing was run.
+    pub loaded: Option<LoadedCode>,
+    /// `changed` says whether the failing test executes code that the change touched; absent where no run measured it.
+    pub changed: Option<ChangedCode>,
 }
 
 impl Message for ExperimentResult {
-    const FIELDS: &'static [&'static str] = &["experiment", "outcome", "passed", "same", "other", "detail", "test"];
+    const FIELDS: &'static [&'static str] = &["experiment", "outcome", "passed", "same", "other", "detail", "test", "loaded", "changed"];
     const REQUIRED: u64 = 0x1f;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -1041,13 +1113,15 @@ impl Message for ExperimentResult {
             3 => self.same = r.integer(0, 100)?,
             4 => self.other = r.integer(0, 100)?,
             5 => self.detail = r.text(false)?,
-            _ => self.test = r.optional_name()?,
+            6 => self.test = r.optional_name()?,
+            7 => self.loaded = r.optional_name()?,
+            _ => self.changed = r.optional_name()?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(5 + !self.detail.is_empty() as usize + self.test.is_some() as usize);
+        w.map(5 + !self.detail.is_empty() as usize + self.test.is_some() as usize + self.loaded.is_some() as usize + self.changed.is_some() as usize);
         w.text("experiment");
         self.experiment.write(w);
         w.text("outcome");
@@ -1064,6 +1138,14 @@ impl Message for ExperimentResult {
         }
         if let Some(v) = &self.test {
             w.text("test");
+            w.text(v.as_str());
+        }
+        if let Some(v) = &self.loaded {
+            w.text("loaded");
+            w.text(v.as_str());
+        }
+        if let Some(v) = &self.changed {
+            w.text("changed");
             w.text(v.as_str());
         }
     }
@@ -1515,7 +1597,7 @@ impl Message for ExperimentTable {
 pub struct Cause {
     pub name: String,
     pub label: String,
-    /// `unchanged`, Changed and New are P(cause, and the failing test differs so from the test of green | label). Where it is not known how
+    /// `unchanged`, Changed and New are P(cause, and the failing test differs so from the test of the base | label). Where it is not known how
     /// it differs, their sum counts.
     pub unchanged: f64,
     pub changed: f64,
@@ -1552,6 +1634,192 @@ impl Message for Cause {
     }
 }
 
+/// `rate_shape` is a distribution of rates: the parameters of a Dirichlet distribution over runs that pass, that fail as the case did, and
+/// that fail otherwise. Parameters below 0.001 count as that.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RateShape {
+    pub name: String,
+    pub passed: f64,
+    pub same: f64,
+    pub other: f64,
+}
+
+impl Message for RateShape {
+    const FIELDS: &'static [&'static str] = &["name", "passed", "same", "other"];
+    const REQUIRED: u64 = 0xf;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.name = r.text(true)?,
+            1 => self.passed = r.float(0.0, 100000.0)?,
+            2 => self.same = r.float(0.0, 100000.0)?,
+            _ => self.other = r.float(0.0, 100000.0)?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(4);
+        w.text("name");
+        w.text(&self.name);
+        w.text("passed");
+        w.float(self.passed);
+        w.text("same");
+        w.float(self.same);
+        w.text("other");
+        w.float(self.other);
+    }
+}
+
+/// `outcome_rate` is a rate that cells have in common. A field that is absent has any.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OutcomeRate {
+    /// `name` is for Above.
+    pub name: String,
+    pub product: Option<TreeRevision>,
+    pub tests: Option<TreeRevision>,
+    pub environment: Option<RunEnvironment>,
+    pub order: Option<RunOrder>,
+    pub shape: String,
+    /// `above` is the Name of another rate of the pattern that this one is above; absent for none.
+    pub above: String,
+}
+
+impl Message for OutcomeRate {
+    const FIELDS: &'static [&'static str] = &["name", "product", "tests", "environment", "order", "shape", "above"];
+    const REQUIRED: u64 = 0x20;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.name = r.text(false)?,
+            1 => self.product = r.optional_name()?,
+            2 => self.tests = r.optional_name()?,
+            3 => self.environment = r.optional_name()?,
+            4 => self.order = r.optional_name()?,
+            5 => self.shape = r.text(true)?,
+            _ => self.above = r.text(false)?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(1 + !self.name.is_empty() as usize + self.product.is_some() as usize + self.tests.is_some() as usize + self.environment.is_some() as usize + self.order.is_some() as usize + !self.above.is_empty() as usize);
+        if !self.name.is_empty() {
+            w.text("name");
+            w.text(&self.name);
+        }
+        if let Some(v) = &self.product {
+            w.text("product");
+            w.text(v.as_str());
+        }
+        if let Some(v) = &self.tests {
+            w.text("tests");
+            w.text(v.as_str());
+        }
+        if let Some(v) = &self.environment {
+            w.text("environment");
+            w.text(v.as_str());
+        }
+        if let Some(v) = &self.order {
+            w.text("order");
+            w.text(v.as_str());
+        }
+        w.text("shape");
+        w.text(&self.shape);
+        if !self.above.is_empty() {
+            w.text("above");
+            w.text(&self.above);
+        }
+    }
+}
+
+/// `outcome_pattern` is one way in which labels come true, such as a change of the product that makes a test fail each time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OutcomePattern {
+    pub name: String,
+    /// `labels` that may come true so, with how often each does: P(pattern | label), up to a factor for each label.
+    pub labels: Vec<LabelWeight>,
+    /// `rates` are tried in their order: the first that has a cell gives its runs their rate. A cell that none has tells nothing.
+    pub rates: Vec<OutcomeRate>,
+    /// `absent` is the probability that the base lacks the test or does not build.
+    pub absent: f64,
+    /// `changed` and New are the probabilities that the change touched the test, and that it brought it. Both 0: the test tells nothing.
+    pub changed: f64,
+    pub new: f64,
+    /// `executed` is the probability that the test executes code that the change touched. 0: that tells nothing.
+    pub executed: f64,
+}
+
+impl Message for OutcomePattern {
+    const FIELDS: &'static [&'static str] = &["name", "labels", "rates", "absent", "changed", "new", "executed"];
+    const REQUIRED: u64 = 0x7f;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.name = r.text(true)?,
+            1 => self.labels = r.list(Count::ANY, |r| r.message())?,
+            2 => self.rates = r.list(Count::ANY, |r| r.message())?,
+            3 => self.absent = r.float(0.0, 1.0)?,
+            4 => self.changed = r.float(0.0, 1.0)?,
+            5 => self.new = r.float(0.0, 1.0)?,
+            _ => self.executed = r.float(0.0, 1.0)?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(7);
+        w.text("name");
+        w.text(&self.name);
+        w.text("labels");
+        w.list(&self.labels, |w, v| v.write(w));
+        w.text("rates");
+        w.list(&self.rates, |w, v| v.write(w));
+        w.text("absent");
+        w.float(self.absent);
+        w.text("changed");
+        w.float(self.changed);
+        w.text("new");
+        w.float(self.new);
+        w.text("executed");
+        w.float(self.executed);
+    }
+}
+
+/// `outcome_model` says what the runs of a failing test look like under each way in which a label comes true. Package odds says what they
+/// are worth.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OutcomeModel {
+    /// `alone`: nothing but runs speaks for a label, neither items nor texts nor Light.
+    pub alone: bool,
+    pub shapes: Vec<RateShape>,
+    pub patterns: Vec<OutcomePattern>,
+}
+
+impl Message for OutcomeModel {
+    const FIELDS: &'static [&'static str] = &["alone", "shapes", "patterns"];
+    const REQUIRED: u64 = 0x7;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.alone = r.boolean()?,
+            1 => self.shapes = r.list(Count::ANY, |r| r.message())?,
+            _ => self.patterns = r.list(Count::ANY, |r| r.message())?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(3);
+        w.text("alone");
+        w.boolean(self.alone);
+        w.text("shapes");
+        w.list(&self.shapes, |w, v| v.write(w));
+        w.text("patterns");
+        w.list(&self.patterns, |w, v| v.write(w));
+    }
+}
+
 /// `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 /// and the host passes it to the personas. A field that is absent or empty has
 /// no effect.
@@ -1581,10 +1849,12 @@ pub struct Profile {
     pub experiments: Vec<ExperimentTable>,
     /// `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
     pub causes: Vec<Cause>,
+    /// `outcomes`, if there, says what runs tell in place of Experiments and Causes.
+    pub outcomes: Option<OutcomeModel>,
 }
 
 impl Message for Profile {
-    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes"];
+    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes", "outcomes"];
     const REQUIRED: u64 = 0x37;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -1599,13 +1869,14 @@ impl Message for Profile {
             7 => self.light = Some(r.message()?),
             8 => self.temperature = Some(r.float(1.0, 10.0)?),
             9 => self.experiments = r.list(Count::ANY, |r| r.message())?,
-            _ => self.causes = r.list(Count::ANY, |r| r.message())?,
+            10 => self.causes = r.list(Count::ANY, |r| r.message())?,
+            _ => self.outcomes = Some(r.message()?),
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(5 + !self.seen.is_empty() as usize + self.signal_passage.is_some() as usize + self.light.is_some() as usize + self.temperature.is_some() as usize + !self.experiments.is_empty() as usize + !self.causes.is_empty() as usize);
+        w.map(5 + !self.seen.is_empty() as usize + self.signal_passage.is_some() as usize + self.light.is_some() as usize + self.temperature.is_some() as usize + !self.experiments.is_empty() as usize + !self.causes.is_empty() as usize + self.outcomes.is_some() as usize);
         w.text("name");
         w.text(&self.name);
         w.text("base_rates");
@@ -1639,6 +1910,10 @@ impl Message for Profile {
         if !self.causes.is_empty() {
             w.text("causes");
             w.list(&self.causes, |w, v| v.write(w));
+        }
+        if let Some(v) = &self.outcomes {
+            w.text("outcomes");
+            v.write(w);
         }
     }
 }

@@ -38,9 +38,11 @@ export namespace IntentKind {
 
 // `tree_revision` names a state of the sources of the module under test.
 export namespace TreeRevision {
-  export const Green = "green";
+  export const Base = "base";
   export const Head = "head";
-  export const VALUES: StaticArray<string> = ["green", "head"];
+  export const Target = "target";
+  export const Merge = "merge";
+  export const VALUES: StaticArray<string> = ["base", "head", "target", "merge"];
 }
 
 // `run_environment` is the environment of a run.
@@ -48,7 +50,8 @@ export namespace RunEnvironment {
   export const Original = "original";
   export const Clean = "clean";
   export const Starved = "starved";
-  export const VALUES: StaticArray<string> = ["original", "clean", "starved"];
+  export const Coverage = "coverage";
+  export const VALUES: StaticArray<string> = ["original", "clean", "starved", "coverage"];
 }
 
 // `run_order` says what else runs beside the tests of the case.
@@ -70,7 +73,22 @@ export namespace ExperimentOutcome {
   export const VALUES: StaticArray<string> = ["passed", "same_failure", "other_failure", "mixed", "not_built", "no_test", "not_run"];
 }
 
-// `test_change` says how a failing test of head differs from the test of green, with all code and fixtures of tests that it uses.
+// `loaded_code` says whether runs loaded the code of the tree that they are about.
+export namespace LoadedCode {
+  export const Certified = "certified";
+  export const NotCertified = "not_certified";
+  export const Contradicted = "contradicted";
+  export const VALUES: StaticArray<string> = ["certified", "not_certified", "contradicted"];
+}
+
+// `changed_code` says whether a test executes code that the change touched. Data files, build inputs and reflection escape it.
+export namespace ChangedCode {
+  export const Executed = "executed";
+  export const NotExecuted = "not_executed";
+  export const VALUES: StaticArray<string> = ["executed", "not_executed"];
+}
+
+// `test_change` says how a failing test of head differs from the test of the base, with all code and fixtures of tests that it uses.
 export namespace TestChange {
   export const Unchanged = "unchanged";
   export const Changed = "changed";
@@ -374,7 +392,7 @@ export class Experiment extends Message {
   }
 }
 
-const ExperimentResultFields: StaticArray<string> = ["experiment", "outcome", "passed", "same", "other", "detail", "test"];
+const ExperimentResultFields: StaticArray<string> = ["experiment", "outcome", "passed", "same", "other", "detail", "test", "loaded", "changed"];
 
 // `experiment_result` is what an experiment has shown. The host writes it; all nodes of the trial see it from then on.
 export class ExperimentResult extends Message {
@@ -386,8 +404,12 @@ export class ExperimentResult extends Message {
   other: i64 = 0;
   // `detail` is the other failure, what the compiler said, why nothing was run, or what the runs did not see of what the failure may need.
   detail: string = "";
-  // `test` says how the failing test differs from the test of green; absent where it is not known.
+  // `test` says how the failing test differs from the test of the base; absent where it is not known.
   test: string = "";
+  // `loaded` says whether the runs loaded the code of their own tree; absent where nothing was run.
+  loaded: string = "";
+  // `changed` says whether the failing test executes code that the change touched; absent where no run measured it.
+  changed: string = "";
 
   keys(): StaticArray<string> { return ExperimentResultFields; }
   required(): u64 { return 0x1f; }
@@ -400,10 +422,12 @@ export class ExperimentResult extends Message {
       case 4: this.other = r.integer(0, 100); break;
       case 5: this.detail = r.text(false); break;
       case 6: this.test = r.name(TestChange.VALUES, true); break;
+      case 7: this.loaded = r.name(LoadedCode.VALUES, true); break;
+      case 8: this.changed = r.name(ChangedCode.VALUES, true); break;
     }
   }
   write(w: Writer): void {
-    w.map(5 + i32(this.detail.length > 0) + i32(this.test.length > 0));
+    w.map(5 + i32(this.detail.length > 0) + i32(this.test.length > 0) + i32(this.loaded.length > 0) + i32(this.changed.length > 0));
     w.text("experiment"); this.experiment.write(w);
     w.text("outcome"); w.text(this.outcome);
     w.text("passed"); w.integer(this.passed);
@@ -411,6 +435,8 @@ export class ExperimentResult extends Message {
     w.text("other"); w.integer(this.other);
     if (this.detail.length > 0) { w.text("detail"); w.text(this.detail); }
     if (this.test.length > 0) { w.text("test"); w.text(this.test); }
+    if (this.loaded.length > 0) { w.text("loaded"); w.text(this.loaded); }
+    if (this.changed.length > 0) { w.text("changed"); w.text(this.changed); }
   }
 }
 
@@ -753,7 +779,7 @@ const CauseFields: StaticArray<string> = ["name", "label", "unchanged", "changed
 export class Cause extends Message {
   name: string = "";
   label: string = "";
-  // `unchanged`, Changed and New are P(cause, and the failing test differs so from the test of green | label). Where it is not known how
+  // `unchanged`, Changed and New are P(cause, and the failing test differs so from the test of the base | label). Where it is not known how
   // it differs, their sum counts.
   unchanged: f64 = 0;
   changed: f64 = 0;
@@ -780,7 +806,144 @@ export class Cause extends Message {
   }
 }
 
-const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes"];
+const RateShapeFields: StaticArray<string> = ["name", "passed", "same", "other"];
+
+// `rate_shape` is a distribution of rates: the parameters of a Dirichlet distribution over runs that pass, that fail as the case did, and
+// that fail otherwise. Parameters below 0.001 count as that.
+export class RateShape extends Message {
+  name: string = "";
+  passed: f64 = 0;
+  same: f64 = 0;
+  other: f64 = 0;
+
+  keys(): StaticArray<string> { return RateShapeFields; }
+  required(): u64 { return 0xf; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.name = r.text(true); break;
+      case 1: this.passed = r.float(0, 100000); break;
+      case 2: this.same = r.float(0, 100000); break;
+      case 3: this.other = r.float(0, 100000); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(4);
+    w.text("name"); w.text(this.name);
+    w.text("passed"); w.float(this.passed);
+    w.text("same"); w.float(this.same);
+    w.text("other"); w.float(this.other);
+  }
+}
+
+const OutcomeRateFields: StaticArray<string> = ["name", "product", "tests", "environment", "order", "shape", "above"];
+
+// `outcome_rate` is a rate that cells have in common. A field that is absent has any.
+export class OutcomeRate extends Message {
+  // `name` is for Above.
+  name: string = "";
+  product: string = "";
+  tests: string = "";
+  environment: string = "";
+  order: string = "";
+  shape: string = "";
+  // `above` is the Name of another rate of the pattern that this one is above; absent for none.
+  above: string = "";
+
+  keys(): StaticArray<string> { return OutcomeRateFields; }
+  required(): u64 { return 0x20; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.name = r.text(false); break;
+      case 1: this.product = r.name(TreeRevision.VALUES, true); break;
+      case 2: this.tests = r.name(TreeRevision.VALUES, true); break;
+      case 3: this.environment = r.name(RunEnvironment.VALUES, true); break;
+      case 4: this.order = r.name(RunOrder.VALUES, true); break;
+      case 5: this.shape = r.text(true); break;
+      case 6: this.above = r.text(false); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(1 + i32(this.name.length > 0) + i32(this.product.length > 0) + i32(this.tests.length > 0) + i32(this.environment.length > 0) + i32(this.order.length > 0) + i32(this.above.length > 0));
+    if (this.name.length > 0) { w.text("name"); w.text(this.name); }
+    if (this.product.length > 0) { w.text("product"); w.text(this.product); }
+    if (this.tests.length > 0) { w.text("tests"); w.text(this.tests); }
+    if (this.environment.length > 0) { w.text("environment"); w.text(this.environment); }
+    if (this.order.length > 0) { w.text("order"); w.text(this.order); }
+    w.text("shape"); w.text(this.shape);
+    if (this.above.length > 0) { w.text("above"); w.text(this.above); }
+  }
+}
+
+const OutcomePatternFields: StaticArray<string> = ["name", "labels", "rates", "absent", "changed", "new", "executed"];
+
+// `outcome_pattern` is one way in which labels come true, such as a change of the product that makes a test fail each time.
+export class OutcomePattern extends Message {
+  name: string = "";
+  // `labels` that may come true so, with how often each does: P(pattern | label), up to a factor for each label.
+  labels: LabelWeight[] = [];
+  // `rates` are tried in their order: the first that has a cell gives its runs their rate. A cell that none has tells nothing.
+  rates: OutcomeRate[] = [];
+  // `absent` is the probability that the base lacks the test or does not build.
+  absent: f64 = 0;
+  // `changed` and New are the probabilities that the change touched the test, and that it brought it. Both 0: the test tells nothing.
+  changed: f64 = 0;
+  new: f64 = 0;
+  // `executed` is the probability that the test executes code that the change touched. 0: that tells nothing.
+  executed: f64 = 0;
+
+  keys(): StaticArray<string> { return OutcomePatternFields; }
+  required(): u64 { return 0x7f; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.name = r.text(true); break;
+      case 1: this.labels = r.messages<LabelWeight>(0, u32.MAX_VALUE); break;
+      case 2: this.rates = r.messages<OutcomeRate>(0, u32.MAX_VALUE); break;
+      case 3: this.absent = r.float(0, 1); break;
+      case 4: this.changed = r.float(0, 1); break;
+      case 5: this.new = r.float(0, 1); break;
+      case 6: this.executed = r.float(0, 1); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(7);
+    w.text("name"); w.text(this.name);
+    w.text("labels"); w.list(this.labels.length); for (let i = 0; i < this.labels.length; i++) this.labels[i].write(w);
+    w.text("rates"); w.list(this.rates.length); for (let i = 0; i < this.rates.length; i++) this.rates[i].write(w);
+    w.text("absent"); w.float(this.absent);
+    w.text("changed"); w.float(this.changed);
+    w.text("new"); w.float(this.new);
+    w.text("executed"); w.float(this.executed);
+  }
+}
+
+const OutcomeModelFields: StaticArray<string> = ["alone", "shapes", "patterns"];
+
+// `outcome_model` says what the runs of a failing test look like under each way in which a label comes true. Package odds says what they
+// are worth.
+export class OutcomeModel extends Message {
+  // `alone`: nothing but runs speaks for a label, neither items nor texts nor Light.
+  alone: bool = false;
+  shapes: RateShape[] = [];
+  patterns: OutcomePattern[] = [];
+
+  keys(): StaticArray<string> { return OutcomeModelFields; }
+  required(): u64 { return 0x7; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.alone = r.boolean(); break;
+      case 1: this.shapes = r.messages<RateShape>(0, u32.MAX_VALUE); break;
+      case 2: this.patterns = r.messages<OutcomePattern>(0, u32.MAX_VALUE); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(3);
+    w.text("alone"); w.boolean(this.alone);
+    w.text("shapes"); w.list(this.shapes.length); for (let i = 0; i < this.shapes.length; i++) this.shapes[i].write(w);
+    w.text("patterns"); w.list(this.patterns.length); for (let i = 0; i < this.patterns.length; i++) this.patterns[i].write(w);
+  }
+}
+
+const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes", "outcomes"];
 
 // `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 // and the host passes it to the personas. A field that is absent or empty has
@@ -811,6 +974,8 @@ export class Profile extends Message {
   experiments: ExperimentTable[] = [];
   // `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
   causes: Cause[] = [];
+  // `outcomes`, if there, says what runs tell in place of Experiments and Causes.
+  outcomes: OutcomeModel | null = null;
 
   keys(): StaticArray<string> { return ProfileFields; }
   required(): u64 { return 0x37; }
@@ -827,10 +992,11 @@ export class Profile extends Message {
       case 8: this.hasTemperature = true; this.temperature = r.float(1, 10); break;
       case 9: this.experiments = r.messages<ExperimentTable>(0, u32.MAX_VALUE); break;
       case 10: this.causes = r.messages<Cause>(0, u32.MAX_VALUE); break;
+      case 11: this.outcomes = r.message<OutcomeModel>(); break;
     }
   }
   write(w: Writer): void {
-    w.map(5 + i32(this.seen.length > 0) + i32(this.signalPassage !== null) + i32(this.light !== null) + i32(this.hasTemperature) + i32(this.experiments.length > 0) + i32(this.causes.length > 0));
+    w.map(5 + i32(this.seen.length > 0) + i32(this.signalPassage !== null) + i32(this.light !== null) + i32(this.hasTemperature) + i32(this.experiments.length > 0) + i32(this.causes.length > 0) + i32(this.outcomes !== null));
     w.text("name"); w.text(this.name);
     w.text("base_rates"); w.list(this.baseRates.length); for (let i = 0; i < this.baseRates.length; i++) this.baseRates[i].write(w);
     w.text("sources"); w.list(this.sources.length); for (let i = 0; i < this.sources.length; i++) this.sources[i].write(w);
@@ -842,6 +1008,7 @@ export class Profile extends Message {
     if (this.hasTemperature) { w.text("temperature"); w.float(this.temperature); }
     if (this.experiments.length > 0) { w.text("experiments"); w.list(this.experiments.length); for (let i = 0; i < this.experiments.length; i++) this.experiments[i].write(w); }
     if (this.causes.length > 0) { w.text("causes"); w.list(this.causes.length); for (let i = 0; i < this.causes.length; i++) this.causes[i].write(w); }
+    if (this.outcomes !== null) { w.text("outcomes"); this.outcomes!.write(w); }
   }
 }
 

@@ -169,7 +169,7 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 func (o *Flags) laboratoryConfig(runners []*experiment.Definition, cache string) experiment.Config {
 	e := &o.experiments
 	return experiment.Config{
-		Source: o.source, Green: o.since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, CacheDir: ExperimentCache(cache),
+		Source: o.source, Base: o.since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, CacheDir: ExperimentCache(cache),
 		Network: e.network, Home: e.home, Runners: runners, Progress: e.progress,
 	}
 }
@@ -197,7 +197,7 @@ func (o *Flags) OutOfBudget(c *abi.Case) bool {
 // ExperimentCommand is the command line that runs an experiment of a case, with the values of those flags that the command has
 // among its own. Empty where the command would do the same as this run. more says that a larger budget would run more.
 func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *trial.Proposal, more bool) string {
-	green := p.Product == abi.Green || p.Tests == abi.Green
+	green := p.Product == abi.Base || p.Tests == abi.Base
 	offered := !green || o.experiments.mode == string(experiment.All) && o.since != ""
 	if o.Experiments() && offered && p.Allow == "" && !more {
 		return ""

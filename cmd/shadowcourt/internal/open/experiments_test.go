@@ -13,7 +13,7 @@ import (
 func TestExperimentCommand(t *testing.T) {
 	t.Parallel()
 	rerun := trial.Factors{Product: abi.Head, Tests: abi.Head, Runs: 5}
-	green := trial.Factors{Product: abi.Green, Tests: abi.Green, Runs: 2}
+	green := trial.Factors{Product: abi.Base, Tests: abi.Base, Runs: 2}
 	for _, tc := range []struct {
 		name, id string
 		args     []string

@@ -82,7 +82,7 @@ func askForMore(t *testing.T, m *sandbox.Module) {
 			Product: abi.Head, Tests: tests, Environment: abi.StarvedEnvironment, Order: abi.OriginalOrder, Runs: 3,
 		}}
 	}
-	wrong, right := run(abi.Head), run(abi.Green)
+	wrong, right := run(abi.Head), run(abi.Base)
 	offer := func(tokens int) []abi.ModelOffer {
 		return []abi.ModelOffer{{Model: "one", ContextTokens: 1000, AnswerTokens: tokens}, {Model: "two", ContextTokens: 1, AnswerTokens: 1}}
 	}

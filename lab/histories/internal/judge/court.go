@@ -86,7 +86,7 @@ func attribution(t *Trial) history.Attribution {
 	}
 	for i := range t.Experiments {
 		e := &t.Experiments[i]
-		if e.Product == abi.Green && e.Tests == abi.Green && e.Environment == abi.OriginalEnvironment && e.Passed == 0 && e.Same > 0 {
+		if e.Product == abi.Base && e.Tests == abi.Base && e.Environment == abi.OriginalEnvironment && e.Passed == 0 && e.Same > 0 {
 			return history.Preexisting // the label is about a cause that the base has, too
 		}
 	}
@@ -99,7 +99,7 @@ type client map[string]*spending
 // cellOf finds the cell of an experiment; nil where it is not saved.
 func cellOf(c *history.Case, e abi.Experiment) *history.Cell {
 	tree, before := underTest(c)
-	role := map[abi.TreeRevision]history.Role{abi.Head: tree, abi.Green: before}
+	role := map[abi.TreeRevision]history.Role{abi.Head: tree, abi.Base: before}
 	return c.Find(role[e.Product], role[e.Tests], e.Environment, e.Order)
 }
 

@@ -105,7 +105,7 @@ func TestAnArmPaysWhatItAsksFor(t *testing.T) {
 func TestExperimentsAreAnsweredAsTheLabDoes(t *testing.T) {
 	t.Parallel()
 	head := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}
-	base := abi.Experiment{Product: abi.Green, Tests: abi.Green, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2}
+	base := abi.Experiment{Product: abi.Base, Tests: abi.Base, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2}
 	for _, tc := range []struct {
 		name    string
 		e       abi.Experiment

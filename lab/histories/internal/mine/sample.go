@@ -185,7 +185,7 @@ func (s *sampler) lab(ctx context.Context, merged bool) (*experiment.Lab, error)
 		return nil, err
 	}
 	config := experiment.Config{
-		Source: folder, Commit: tree.Commit, Green: green, Mode: experiment.All, Budget: time.Hour, PerCase: time.Hour, Runners: []*experiment.Definition{runner},
+		Source: folder, Commit: tree.Commit, Base: green, Mode: experiment.All, Budget: time.Hour, PerCase: time.Hour, Runners: []*experiment.Definition{runner},
 	}
 	if s.miner.suite.name() == "go" {
 		config.Flags = append([]string{"-trimpath", "-ldflags=-w"}, s.flags...) // trees in other folders share what was compiled, and are linked fast
@@ -212,7 +212,7 @@ func revisionOf(r history.Role) abi.TreeRevision {
 	if r == history.Head || r == history.Merge {
 		return abi.Head
 	}
-	return abi.Green
+	return abi.Base
 }
 
 func (s *sampler) run(ctx context.Context, k cell) error {

@@ -40,8 +40,8 @@ func (s *Source) experiment(r *abi.NodeRequest) {
 
 func (s *Source) someExperiments() []abi.Experiment {
 	var out []abi.Experiment
-	for _, product := range []abi.TreeRevision{abi.Head, abi.Green} {
-		for _, tests := range []abi.TreeRevision{abi.Head, abi.Green} {
+	for _, product := range []abi.TreeRevision{abi.Head, abi.Base} {
+		for _, tests := range []abi.TreeRevision{abi.Head, abi.Base} {
 			for _, environment := range []abi.RunEnvironment{abi.OriginalEnvironment, abi.CleanEnvironment, abi.StarvedEnvironment} {
 				if s.chance(2) {
 					order := abi.RunOrder(s.pick(string(abi.Alone), string(abi.OriginalOrder)))

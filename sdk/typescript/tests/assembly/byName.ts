@@ -24,6 +24,10 @@ export function byName(name: string): Message | null {
   if (name == "outcome_likelihood") return new messages.OutcomeLikelihood();
   if (name == "experiment_table") return new messages.ExperimentTable();
   if (name == "cause") return new messages.Cause();
+  if (name == "rate_shape") return new messages.RateShape();
+  if (name == "outcome_rate") return new messages.OutcomeRate();
+  if (name == "outcome_pattern") return new messages.OutcomePattern();
+  if (name == "outcome_model") return new messages.OutcomeModel();
   if (name == "profile") return new messages.Profile();
   if (name == "indictment_item") return new messages.IndictmentItem();
   if (name == "indictment") return new messages.Indictment();

@@ -1,0 +1,48 @@
+package odds
+
+import (
+	"math"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// beta is a Beta distribution.
+type beta struct{ a, b float64 }
+
+// failing is the distribution of the rate of failure behind some runs.
+func failing(s *abi.RateShape, r runs) beta {
+	return beta{s.Same + s.Other + float64(r.same+r.other), s.Passed + float64(r.passed)}
+}
+
+// steps is how finely two rates are compared.
+const steps = 256
+
+// exceeds is the probability that a rate drawn from one distribution is above one drawn from another. Both densities are summed over the
+// middles of equal pieces and scaled to 1, so that poles at the ends do no harm.
+func exceeds(x, y beta) float64 {
+	var px, py [steps]float64
+	fill(&px, x)
+	fill(&py, y)
+	above, below := 0.0, 0.0
+	for i := range px {
+		above += px[i] * (below + py[i]/2)
+		below += py[i]
+	}
+	return above
+}
+
+func fill(p *[steps]float64, d beta) {
+	most, sum := math.Inf(-1), 0.0
+	for i := range p {
+		v := (float64(i) + 0.5) / steps
+		p[i] = (d.a-1)*math.Log(v) + (d.b-1)*math.Log1p(-v)
+		most = max(most, p[i])
+	}
+	for i := range p {
+		p[i] = math.Exp(p[i] - most)
+		sum += p[i]
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+}

@@ -1,0 +1,69 @@
+package odds
+
+import (
+	"math"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// coming is what may come of an experiment.
+type coming struct {
+	given []float64 // P(it comes | label), after the results so far
+	told  []float64 // of all results, this one included; see belief.told
+}
+
+// mostAhead is up to how many further runs all their outcomes are looked at. Of more runs only how many fail is, not how.
+const mostAhead = 6
+
+// ahead lists what may come of an experiment after results.
+func (b *belief) ahead(results []abi.ExperimentResult, e *abi.Experiment) []coming {
+	if !slices.ContainsFunc(b.model.Patterns, func(p abi.OutcomePattern) bool {
+		return slices.ContainsFunc(p.Rates, func(rate abi.OutcomeRate) bool { return hasCell(&rate, e) })
+	}) || slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return r.Experiment == *e }) {
+		return nil
+	}
+	now := b.told(results)
+	var list []coming
+	add := func(r abi.ExperimentResult, ways float64) {
+		p := coming{make([]float64, len(now)), b.told(append(slices.Clone(results), r))}
+		for j := range now {
+			p.given[j] = ways * math.Exp(p.told[j]-now[j])
+		}
+		list = append(list, p)
+	}
+	n := e.Runs
+	for passed := range n + 1 {
+		for same := range n + 1 - passed {
+			other := n - passed - same
+			if n > mostAhead && other > 0 {
+				continue
+			}
+			add(abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeMixed, Passed: passed, Same: same, Other: other}, math.Exp(logFactorial(n)-logFactorial(passed)-logFactorial(same)-logFactorial(other)))
+		}
+	}
+	if isBase(e) && !slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return isBase(&r.Experiment) && r.Outcome != abi.OutcomeNotRun }) {
+		add(abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeNoTest}, 1)
+	}
+	if n > mostAhead {
+		scale(list)
+	}
+	return list
+}
+
+// scale has all that may come add up to 1 under each label.
+func scale(list []coming) {
+	for j := range list[0].given {
+		sum := 0.0
+		for i := range list {
+			sum += list[i].given[j]
+		}
+		for i := range list {
+			if sum > 0 {
+				list[i].given[j] /= sum
+			}
+		}
+	}
+}
+
+func logFactorial(n int) float64 { return logGamma(float64(n + 1)) }
