@@ -129,10 +129,9 @@ type OutcomePattern struct {
 	Rates []OutcomeRate `abi:"rates"`
 	// Absent is the probability that the base lacks the test or does not build.
 	Absent float64 `abi:"absent,min=0,max=1"`
-	// Changed and New are the probabilities that the change touched the test, and that it brought it. Both 0: the test tells nothing.
+	// Changed is the probability that the change touched the test, where the base has it. 0: that tells nothing.
 	Changed float64 `abi:"changed,min=0,max=1"`
-	New     float64 `abi:"new,min=0,max=1"`
-	// Executed is the probability that the test executes code that the change touched. 0: that tells nothing.
+	// Executed is the probability that a test that the change left executes code that it touched. 0: that tells nothing.
 	Executed float64 `abi:"executed,min=0,max=1"`
 }
 

@@ -1000,7 +1000,7 @@ var layoutOfRateShape = layout{
 }
 
 var layoutOfOutcomePattern = layout{
-	size: unsafe.Sizeof(abi.OutcomePattern{}), smallest: 54, one: one[abi.OutcomePattern], list: listOf[abi.OutcomePattern],
+	size: unsafe.Sizeof(abi.OutcomePattern{}), smallest: 49, one: one[abi.OutcomePattern], list: listOf[abi.OutcomePattern],
 	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.OutcomePattern)(v).Rules(c) },
 	slots: []slot{
 		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.OutcomePattern{}.Name), nonempty: true},                                // name
@@ -1008,7 +1008,6 @@ var layoutOfOutcomePattern = layout{
 		{key: [4]uint64{0x7365746172a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.OutcomePattern{}.Rates), count: count{}, layout: &layoutOfOutcomeRate}, // rates
 		{key: [4]uint64{0x746e65736261a600}, size: 7, shift: 8, kind: slotFloat, offset: unsafe.Offsetof(abi.OutcomePattern{}.Absent), least: 0, most: 1},                           // absent
 		{key: [4]uint64{0x6465676e616863a7}, size: 8, shift: 0, kind: slotFloat, offset: unsafe.Offsetof(abi.OutcomePattern{}.Changed), least: 0, most: 1},                          // changed
-		{key: [4]uint64{0x77656ea300000000}, size: 4, shift: 32, kind: slotFloat, offset: unsafe.Offsetof(abi.OutcomePattern{}.New), least: 0, most: 1},                             // new
 		{key: [4]uint64{0x65747563657865a8, 0x6400000000000000}, size: 9, shift: 56, kind: slotFloat, offset: unsafe.Offsetof(abi.OutcomePattern{}.Executed), least: 0, most: 1},    // executed
 	},
 }

@@ -496,7 +496,7 @@ func readOutcomeModel(d *decoder, v *abi.OutcomeModel) {
 		case 1: // shapes
 			v.Shapes = list(d, count{}, 28, readRateShape)
 		case 2: // patterns
-			v.Patterns = list(d, count{}, 54, readOutcomePattern)
+			v.Patterns = list(d, count{}, 49, readOutcomePattern)
 		}
 	}
 	if d.close(&s) { // check: rules
@@ -555,10 +555,10 @@ func DecodeOutcomePattern(data []byte, maxBytes int) (abi.OutcomePattern, error)
 	return decodeMessage(data, maxBytes, &layoutOfOutcomePattern, readOutcomePattern)
 }
 
-var fieldsOfOutcomePattern = []string{"name", "labels", "rates", "absent", "changed", "new", "executed"}
+var fieldsOfOutcomePattern = []string{"name", "labels", "rates", "absent", "changed", "executed"}
 
 func writeOutcomePattern(e *encoder, v *abi.OutcomePattern) {
-	e.mapLen(7)
+	e.mapLen(6)
 	e.text("name")
 	e.text(v.Name)
 	e.text("labels")
@@ -575,14 +575,12 @@ func writeOutcomePattern(e *encoder, v *abi.OutcomePattern) {
 	e.float(v.Absent)
 	e.text("changed")
 	e.float(v.Changed)
-	e.text("new")
-	e.float(v.New)
 	e.text("executed")
 	e.float(v.Executed)
 }
 
 func readOutcomePattern(d *decoder, v *abi.OutcomePattern) {
-	s := d.open(fieldsOfOutcomePattern, 0b1111111)
+	s := d.open(fieldsOfOutcomePattern, 0b111111)
 	for d.next(&s) {
 		switch s.field {
 		case 0: // name
@@ -595,9 +593,7 @@ func readOutcomePattern(d *decoder, v *abi.OutcomePattern) {
 			v.Absent = d.float(0, 1)
 		case 4: // changed
 			v.Changed = d.float(0, 1)
-		case 5: // new
-			v.New = d.float(0, 1)
-		case 6: // executed
+		case 5: // executed
 			v.Executed = d.float(0, 1)
 		}
 	}

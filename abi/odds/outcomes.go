@@ -133,17 +133,8 @@ type runs struct{ passed, same, other int }
 const unlikely = 1e-6
 
 func (b *belief) pattern(p *abi.OutcomePattern, results []abi.ExperimentResult) float64 {
-	sums, f := make([]runs, len(p.Rates)), facts{}
-	for i := range results {
-		r := &results[i]
-		if !f.add(r) {
-			continue
-		}
-		if at := slices.IndexFunc(p.Rates, func(rate abi.OutcomeRate) bool { return hasCell(&rate, &r.Experiment) }); at >= 0 {
-			s := &sums[at]
-			s.passed, s.same, s.other = s.passed+r.Passed, s.same+r.Same, s.other+r.Other
-		}
-	}
+	f := facts{}
+	sums := sumsOf(p, results, &f)
 	total := f.under(p)
 	for at, s := range sums {
 		shape := b.shapes[p.Rates[at].Shape]
@@ -162,46 +153,57 @@ func (b *belief) pattern(p *abi.OutcomePattern, results []abi.ExperimentResult) 
 
 // Based says whether a run of the base counts, or that the base has nothing to run. Without that nobody knows what a change did.
 func Based(results []abi.ExperimentResult) bool {
-	f := facts{}
-	for i := range results {
-		f.add(&results[i])
-	}
-	return f.based
+	return FactsOf(results).Based
 }
 
-// facts are what results tell beside the runs.
-type facts struct {
-	based, absent bool // the base was tried; it lacks the test or does not build
-	test          abi.TestChange
-	executed      abi.ChangedCode
+// sumsOf are the runs of the rates of a pattern.
+func sumsOf(p *abi.OutcomePattern, results []abi.ExperimentResult, f *facts) []runs {
+	sums := make([]runs, len(p.Rates))
+	for i := range results {
+		r := &results[i]
+		if !f.add(r) {
+			continue
+		}
+		if at := slices.IndexFunc(p.Rates, func(rate abi.OutcomeRate) bool { return hasCell(&rate, &r.Experiment) }); at >= 0 {
+			s := &sums[at]
+			s.passed, s.same, s.other = s.passed+r.Passed, s.same+r.Same, s.other+r.Other
+		}
+	}
+	return sums
 }
+
+// facts are [Facts] in the making.
+type facts Facts
 
 // add says whether the runs of a result count.
 func (f *facts) add(r *abi.ExperimentResult) bool {
 	if r.Test != "" {
-		f.test = r.Test
+		f.Test = r.Test
 	}
 	if r.Changed != "" {
-		f.executed = r.Changed
+		f.Changed = r.Changed
 	}
 	if r.Outcome == abi.OutcomeNotRun || r.Loaded == abi.Contradicted {
 		return false
 	}
 	if isBase(&r.Experiment) {
-		f.based = true
-		f.absent = f.absent || r.Outcome == abi.OutcomeNotBuilt || r.Outcome == abi.OutcomeNoTest
+		f.Based = true
+		f.Absent = f.Absent || r.Outcome == abi.OutcomeNotBuilt || r.Outcome == abi.OutcomeNoTest
 	}
 	return true
 }
 
 // under is the logarithm of their probability under a pattern.
 func (f *facts) under(p *abi.OutcomePattern) float64 {
-	total := math.Log(max(testProbability(p, f.test), unlikely))
-	if f.based {
-		total += math.Log(max(either(f.absent, p.Absent), unlikely))
+	total := 0.0
+	if p.Changed > 0 && !f.Absent && (f.Test == abi.TestChanged || f.Test == abi.TestUnchanged) {
+		total += math.Log(max(either(f.Test == abi.TestChanged, p.Changed), unlikely))
 	}
-	if f.executed != "" && p.Executed > 0 {
-		total += math.Log(max(either(f.executed == abi.CodeExecuted, p.Executed), unlikely))
+	if f.Based {
+		total += math.Log(max(either(f.Absent, p.Absent), unlikely))
+	}
+	if f.Changed != "" && f.Test == abi.TestUnchanged && p.Executed > 0 { // the change of a test may be all that it executes of it
+		total += math.Log(max(either(f.Changed == abi.CodeExecuted, p.Executed), unlikely))
 	}
 	return total
 }
@@ -225,20 +227,6 @@ func lowerRate(p *abi.OutcomePattern, at int) int {
 func hasCell(rate *abi.OutcomeRate, e *abi.Experiment) bool {
 	return (rate.Product == "" || rate.Product == e.Product) && (rate.Tests == "" || rate.Tests == e.Tests) &&
 		(rate.Environment == "" || rate.Environment == e.Environment) && (rate.Order == "" || rate.Order == e.Order)
-}
-
-func testProbability(p *abi.OutcomePattern, test abi.TestChange) float64 {
-	switch {
-	case p.Changed == 0 && p.New == 0:
-		return 1
-	case test == abi.TestChanged:
-		return p.Changed
-	case test == abi.TestNew:
-		return p.New
-	case test == abi.TestUnchanged:
-		return 1 - p.Changed - p.New
-	}
-	return 1
 }
 
 // logMarginal is the logarithm of the probability of a sequence of runs whose rates are drawn from a shape.
@@ -268,4 +256,35 @@ func logSum(terms []float64) float64 {
 		sum += math.Exp(x - most)
 	}
 	return most + math.Log(sum)
+}
+
+// Patterns are the probabilities of the patterns of a model under a label, after results. They add up to 1.
+func Patterns(m *abi.OutcomeModel, label string, results []abi.ExperimentResult) []float64 {
+	return newBelief([]string{label}, m).probable([]float64{1}, results)
+}
+
+// RateRuns are the runs that count for each rate of a pattern: those that passed, that failed as the case did, and that failed otherwise.
+func RateRuns(p *abi.OutcomePattern, results []abi.ExperimentResult) [][3]int {
+	out := make([][3]int, len(p.Rates))
+	for at, s := range sumsOf(p, results, &facts{}) {
+		out[at] = [3]int{s.passed, s.same, s.other}
+	}
+	return out
+}
+
+// Facts are what results tell beside their runs.
+type Facts struct {
+	// Based: the base was tried. Absent: it lacks the test, or does not build.
+	Based, Absent bool
+	Test          abi.TestChange
+	Changed       abi.ChangedCode
+}
+
+// FactsOf gives the facts of results.
+func FactsOf(results []abi.ExperimentResult) Facts {
+	f := facts{}
+	for i := range results {
+		f.add(&results[i])
+	}
+	return Facts(f)
 }

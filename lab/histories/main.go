@@ -45,6 +45,7 @@ const usage = `histories makes a benchmark of failing tests from the histories o
   histories fill -snapshots DIR     run what cells of hard cases lack
   histories alone -snapshots DIR    time some cases; nothing else may run on the machine
   histories rebuild -snapshots DIR  make the trees of all cases again, and compare their commits
+  histories docket -out DIR         write the learning half for shadowcourt fit
   histories study                   judge what is saved; minutes
 
 Each word has -h.
@@ -66,10 +67,12 @@ func run(ctx context.Context, args []string) error {
 		return studySaved(ctx, args[1:], os.Stdout)
 	case "fill":
 		return fill(ctx, args[1:])
+	case "docket":
+		return docket(args[1:], os.Stdout)
 	case "alone":
 		return alone(ctx, args[1:], os.Stdout)
 	}
-	return fmt.Errorf("%q is none of mine, fill, rebuild, study and alone", args[0])
+	return fmt.Errorf("%q is none of mine, fill, rebuild, docket, study and alone", args[0])
 }
 
 // since is how far back histories are read: before, most repositories had no module.

@@ -199,10 +199,9 @@ static const sc_field sc_outcome_pattern_fields[] = {
   {"rates", 5, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_outcome_pattern, rates), &sc_outcome_rate_type, 0, 0, 0, 0},
   {"absent", 6, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_outcome_pattern, absent), 0, 0, 1, 0, 0},
   {"changed", 7, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_outcome_pattern, changed), 0, 0, 1, 0, 0},
-  {"new", 3, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_outcome_pattern, new), 0, 0, 1, 0, 0},
   {"executed", 8, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_outcome_pattern, executed), 0, 0, 1, 0, 0},
 };
-const sc_type sc_outcome_pattern_type = {"outcome_pattern", sc_outcome_pattern_fields, 7, sizeof(sc_outcome_pattern)};
+const sc_type sc_outcome_pattern_type = {"outcome_pattern", sc_outcome_pattern_fields, 6, sizeof(sc_outcome_pattern)};
 
 static const sc_field sc_outcome_model_fields[] = {
   {"alone", 5, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_outcome_model, alone), 0, 0, 0, 0, 0},

@@ -552,9 +552,8 @@ typedef struct sc_outcome_pattern {
   sc_outcome_rate_list rates;
   /// `absent` is the probability that the base lacks the test or does not build.
   double absent;
-  /// `changed` and New are the probabilities that the change touched the test, and that it brought it. Both 0: the test tells nothing.
+  /// `changed` is the probability that the change touched the test, where the base has it. 0: that tells nothing.
   double changed;
-  double new;
   /// `executed` is the probability that the test executes code that the change touched. 0: that tells nothing.
   double executed;
 } sc_outcome_pattern;

@@ -41,6 +41,18 @@ func steps(product, tests abi.TreeRevision, environment abi.RunEnvironment, orde
 // Has says whether there is such an experiment.
 func Has(e abi.Experiment) bool { return slices.Contains(catalogue, e) }
 
+// Before is how many runs the steps before an experiment make of its cell.
+func Before(e abi.Experiment) int {
+	n := 0
+	for _, o := range catalogue {
+		cell := o
+		if cell.Runs = e.Runs; cell == e && o.Runs < e.Runs {
+			n += o.Runs
+		}
+	}
+	return n
+}
+
 // What the details of results say of what tests don't have, in their first line: which flag gives it to them.
 const (
 	ShowsHome     = "--experiments home shows it"

@@ -119,6 +119,9 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 		p.Causes = config.Experiments.Causes
 	}
 	p.Experiments, r.Experiments = c.experimentTables(&config)
+	if err := c.outcomes(&config, p, &r); err != nil {
+		return nil, err
+	}
 	return &Result{p, r}, nil
 }
 

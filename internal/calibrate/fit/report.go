@@ -39,6 +39,8 @@ type SourceWorth struct {
 type Report struct {
 	Cases        int `json:"cases"`
 	WithoutTruth int `json:"without_truth"`
+	// Outcomes is from how many cases an outcome model was learned; 0 for none.
+	Outcomes int `json:"outcomes,omitempty"`
 	// Groups is 0 where no case names one; cases of a group are in one part. With
 	// 1 the parts are of that group, and no figure is of groups not fitted on.
 	Groups int `json:"groups"`

@@ -16,10 +16,7 @@ import (
 // prosecution's own estimate; Light's stated one is a witness among others.
 func indict(r *abi.NodeRequest) *abi.Indictment {
 	charge := r.Case.Light.Classification
-	scale := weigh.Weigh(&weigh.Matter{
-		Labels: r.Case.Labels, Subject: r.Case.Subject, Light: r.Case.Light, Profile: r.Profile,
-		Testimony: weigh.FromEvidence(r.Case.Evidence), Signals: r.Case.Signals, Experiments: r.Case.Experiments,
-	})
+	scale := weighIndictment(r)
 	kept := heaviest(r.Case.Evidence, scale.Nats)
 	items := make([]abi.IndictmentItem, 0, len(kept))
 	for _, i := range kept {
@@ -96,4 +93,12 @@ func narrate(charge string, stated float64, items []abi.IndictmentItem, confiden
 		out += " " + text.Count(silent, "item") + " without a label."
 	}
 	return out + " The prosecution's own estimate is " + text.Share(confidence) + "."
+}
+
+// weighIndictment weighs what lies before the prosecution.
+func weighIndictment(r *abi.NodeRequest) *weigh.Scale {
+	return weigh.Weigh(&weigh.Matter{
+		Labels: r.Case.Labels, Subject: r.Case.Subject, Light: r.Case.Light, Profile: r.Profile,
+		Testimony: weigh.FromEvidence(r.Case.Evidence), Signals: r.Case.Signals, Experiments: r.Case.Experiments,
+	})
 }

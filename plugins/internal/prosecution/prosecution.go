@@ -34,8 +34,12 @@ func Play(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	}
 }
 
-// Choose asks at its turns of the hearing for the experiment that would confirm the charge, if it is right.
+// Choose asks at its turns of the hearing for the experiment that would confirm the charge, if it is right, and at the indictment where
+// labels are guarded: nothing was run before it then, so that only runs can carry a charge.
 func Choose(r *abi.NodeRequest) *abi.Experiment {
+	if r.Family == abi.FamilyIndict && r.Case.Light != nil && len(r.Case.Labels) > 0 && proceeding.GuardOf(r.Params) != nil {
+		return proceeding.Next(r, weighIndictment(r), proceeding.For(r.Case.Light.Classification))
+	}
 	if r.Family != abi.FamilyHearing || r.Indictment == nil || r.Turn == nil || len(r.Case.Labels) == 0 {
 		return nil
 	}

@@ -1743,16 +1743,15 @@ pub struct OutcomePattern {
     pub rates: Vec<OutcomeRate>,
     /// `absent` is the probability that the base lacks the test or does not build.
     pub absent: f64,
-    /// `changed` and New are the probabilities that the change touched the test, and that it brought it. Both 0: the test tells nothing.
+    /// `changed` is the probability that the change touched the test, where the base has it. 0: that tells nothing.
     pub changed: f64,
-    pub new: f64,
     /// `executed` is the probability that the test executes code that the change touched. 0: that tells nothing.
     pub executed: f64,
 }
 
 impl Message for OutcomePattern {
-    const FIELDS: &'static [&'static str] = &["name", "labels", "rates", "absent", "changed", "new", "executed"];
-    const REQUIRED: u64 = 0x7f;
+    const FIELDS: &'static [&'static str] = &["name", "labels", "rates", "absent", "changed", "executed"];
+    const REQUIRED: u64 = 0x3f;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
         match field {
@@ -1761,14 +1760,13 @@ impl Message for OutcomePattern {
             2 => self.rates = r.list(Count::ANY, |r| r.message())?,
             3 => self.absent = r.float(0.0, 1.0)?,
             4 => self.changed = r.float(0.0, 1.0)?,
-            5 => self.new = r.float(0.0, 1.0)?,
             _ => self.executed = r.float(0.0, 1.0)?,
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(7);
+        w.map(6);
         w.text("name");
         w.text(&self.name);
         w.text("labels");
@@ -1779,8 +1777,6 @@ impl Message for OutcomePattern {
         w.float(self.absent);
         w.text("changed");
         w.float(self.changed);
-        w.text("new");
-        w.float(self.new);
         w.text("executed");
         w.float(self.executed);
     }

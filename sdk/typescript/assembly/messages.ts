@@ -874,7 +874,7 @@ export class OutcomeRate extends Message {
   }
 }
 
-const OutcomePatternFields: StaticArray<string> = ["name", "labels", "rates", "absent", "changed", "new", "executed"];
+const OutcomePatternFields: StaticArray<string> = ["name", "labels", "rates", "absent", "changed", "executed"];
 
 // `outcome_pattern` is one way in which labels come true, such as a change of the product that makes a test fail each time.
 export class OutcomePattern extends Message {
@@ -885,14 +885,13 @@ export class OutcomePattern extends Message {
   rates: OutcomeRate[] = [];
   // `absent` is the probability that the base lacks the test or does not build.
   absent: f64 = 0;
-  // `changed` and New are the probabilities that the change touched the test, and that it brought it. Both 0: the test tells nothing.
+  // `changed` is the probability that the change touched the test, where the base has it. 0: that tells nothing.
   changed: f64 = 0;
-  new: f64 = 0;
   // `executed` is the probability that the test executes code that the change touched. 0: that tells nothing.
   executed: f64 = 0;
 
   keys(): StaticArray<string> { return OutcomePatternFields; }
-  required(): u64 { return 0x7f; }
+  required(): u64 { return 0x3f; }
   readField(r: Reader, field: i32): void {
     switch (field) {
       case 0: this.name = r.text(true); break;
@@ -900,18 +899,16 @@ export class OutcomePattern extends Message {
       case 2: this.rates = r.messages<OutcomeRate>(0, u32.MAX_VALUE); break;
       case 3: this.absent = r.float(0, 1); break;
       case 4: this.changed = r.float(0, 1); break;
-      case 5: this.new = r.float(0, 1); break;
-      case 6: this.executed = r.float(0, 1); break;
+      case 5: this.executed = r.float(0, 1); break;
     }
   }
   write(w: Writer): void {
-    w.map(7);
+    w.map(6);
     w.text("name"); w.text(this.name);
     w.text("labels"); w.list(this.labels.length); for (let i = 0; i < this.labels.length; i++) this.labels[i].write(w);
     w.text("rates"); w.list(this.rates.length); for (let i = 0; i < this.rates.length; i++) this.rates[i].write(w);
     w.text("absent"); w.float(this.absent);
     w.text("changed"); w.float(this.changed);
-    w.text("new"); w.float(this.new);
     w.text("executed"); w.float(this.executed);
   }
 }

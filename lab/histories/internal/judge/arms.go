@@ -5,6 +5,7 @@ package judge
 import (
 	"context"
 	"strings"
+	"sync"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
@@ -24,12 +25,12 @@ const (
 	Similarity Arm = "similar failures in the history"
 	Court      Arm = "four-label court"
 	Everything Arm = "run everything, table"
-	Model      Arm = "outcome model"
+	Alibi      Arm = "alibi court"
 )
 
 // Arms are all arms.
 func Arms() []Arm {
-	return []Arm{BaseOnce, HeadThrice, Both, FiveThree, Stash, Similarity, Court, Everything, Model}
+	return []Arm{BaseOnce, HeadThrice, Both, FiveThree, Stash, Similarity, Court, Everything, Alibi}
 }
 
 // Answer is what an arm says of a case.
@@ -47,23 +48,27 @@ type Judged struct {
 	Half    history.Half
 	Answers map[Arm]Answer
 	Trial   Trial
+	// Alibi is the trial of the alibi court.
+	Alibi Trial
 }
 
 // Judge gives the cases of some repositories to all arms. The court is held on the bench.
 func Judge(ctx context.Context, bench *study.Bench, repos []history.Repo) ([]Judged, error) {
 	var list []Judged
-	m := learned(repos)
 	for i := range repos {
 		seen := sightingsOf(&repos[i])
 		for j := range repos[i].Cases {
 			c := &repos[i].Cases[j]
 			list = append(list, Judged{c, repos[i].Half, map[Arm]Answer{
 				BaseOnce: baseOnce(c), HeadThrice: headThrice(c), Both: both(c), FiveThree: fiveThree(c), Stash: stash(c),
-				Similarity: seen.judge(c), Everything: everything(c), Model: outcomeModel(c, m),
-			}, Trial{}})
+				Similarity: seen.judge(c), Everything: everything(c),
+			}, Trial{}, Trial{}})
 		}
 	}
-	return list, holdCourt(ctx, bench, list)
+	if err := holdCourt(ctx, bench, list); err != nil {
+		return nil, err
+	}
+	return list, holdAlibi(ctx, bench, list)
 }
 
 // spending adds up what an arm pays.
@@ -73,10 +78,13 @@ type spending struct {
 	built   map[[2]history.Role]bool
 	seconds float64
 	lacked  int
+
+	mu    sync.Mutex
+	asked map[abi.Experiment]bool
 }
 
 func spend(c *history.Case) *spending {
-	return &spending{c: c, timed: c.Timed(), built: map[[2]history.Role]bool{}}
+	return &spending{c: c, timed: c.Timed(), built: map[[2]history.Role]bool{}, asked: map[abi.Experiment]bool{}}
 }
 
 // pay pays for the first n runs of a cell, and for its tree where it is the first of that: what building it took at most, since

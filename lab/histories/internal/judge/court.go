@@ -118,7 +118,7 @@ func (cl client) Offers(_ context.Context, subject *abi.Case) ([]abi.ExperimentO
 	return plan.Offers(elapsed, pace, func(e abi.Experiment) plan.Build {
 		k := cellOf(a.c, e)
 		switch {
-		case k == nil:
+		case k == nil, plan.Before(e) > 0 && plan.Before(e) >= len(k.Runs):
 			return plan.Impossible
 		case k.Why == abi.OutcomeNoTest && k.Runs == "":
 			return plan.Nothing
@@ -144,8 +144,19 @@ func (cl client) Run(_ context.Context, subject *abi.Case, e abi.Experiment) (ab
 		return notRun(e, "the budget for each case is used up"), nil
 	}
 	r, runs := resultOf(k, e)
-	a.pay(k, runs)
+	r.Loaded = loadedOf(a.c.Loaded[k.Product])
+	a.once(k, e, runs)
 	return r, nil
+}
+
+// once pays for an experiment when it is first asked for.
+func (s *spending) once(k *history.Cell, e abi.Experiment, runs int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.asked[e] {
+		s.asked[e] = true
+		s.pay(k, runs)
+	}
 }
 
 func notRun(e abi.Experiment, why string) abi.ExperimentResult {
@@ -155,9 +166,10 @@ func notRun(e abi.Experiment, why string) abi.ExperimentResult {
 // resultOf is what the lab would say of the first runs of a cell, and how many of them it would make.
 func resultOf(k *history.Cell, e abi.Experiment) (abi.ExperimentResult, int) {
 	r := abi.ExperimentResult{Experiment: e, Test: k.Test}
+	all := k.Runs[min(plan.Before(e), len(k.Runs)):]
 	absent, made := false, 0
-	for ; made < min(e.Runs, len(k.Runs)) && !absent && (r.Passed == 0 || r.Same+r.Other == 0); made++ {
-		s := look(k.Runs[made : made+1])
+	for ; made < min(e.Runs, len(all)) && !absent; made++ {
+		s := look(all[made : made+1])
 		r.Passed, r.Same, r.Other, absent = r.Passed+s.passed, r.Same+s.same, r.Other+s.other, s.absent > 0
 	}
 	unchanged := e.Product == abi.Head && e.Tests == abi.Head
@@ -166,7 +178,7 @@ func resultOf(k *history.Cell, e abi.Experiment) (abi.ExperimentResult, int) {
 		r.Outcome = abi.OutcomeMixed
 	case r.Passed > 0:
 		r.Outcome = abi.OutcomePassed
-	case odds.IsRerun(&e) && r.Same == 0 && r.Other > 1 && r.Other == made && k.Runs[0] != 'z' && strings.Count(k.Runs[:made], k.Runs[:1]) == made:
+	case odds.IsRerun(&e) && r.Same == 0 && r.Other > 1 && r.Other == made && all[0] != 'z' && strings.Count(all[:made], all[:1]) == made:
 		// It always fails in one other way: then it is the runs that lack something.
 		r.Outcome, r.Test, r.Detail = abi.OutcomeNotRun, "", "the failure does not come back: each rerun fails in one way, but not as the report says"
 	case r.Other > 0:

@@ -1,0 +1,169 @@
+// Package alibi asks of a failing test: did this change do it? [Light] answers with the plain rule, a few runs of head and a few of the
+// base, and is as sure as the outcome model of the profile makes it; a host with the pipeline alibi tries what it is not sure of. [Of] reads
+// the trial as an answer.
+package alibi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/host"
+)
+
+// The labels of the pipeline.
+const (
+	Caused      = "caused"
+	Preexisting = "preexisting"
+	Flaky       = "flaky"
+	Environment = "environment"
+	Conflict    = "conflict"
+)
+
+// Labels are the labels of every case.
+func Labels() []string { return []string{Caused, Preexisting, Flaky, Environment, Conflict} }
+
+// Yours says whether the author of the change has to act.
+func Yours(label string) bool { return label == Caused || label == Conflict }
+
+// MaxFalse is the default of the most that it may be probable that the change did it where an alibi is given.
+const MaxFalse = 0.01
+
+// unsure is the confidence of an answer that may not stand without a trial, whatever its probability.
+const unsure = 0.9
+
+// Light runs the first steps of head and of the base, and answers with the most probable label. Safe for concurrent use.
+type Light struct {
+	experiments host.Experiments
+	profile     *abi.Profile
+	maxFalse    float64
+
+	mu   sync.Mutex
+	made map[string][]abi.ExperimentResult
+}
+
+// NewLight makes a Light by a profile with an outcome model. It gives an alibi for certain only where the change is at most as probable as
+// maxFalse; zero means [MaxFalse].
+func NewLight(experiments host.Experiments, profile *abi.Profile, maxFalse float64) (*Light, error) {
+	if profile == nil || profile.Outcomes == nil {
+		return nil, fmt.Errorf("the profile has no outcome model")
+	}
+	if maxFalse <= 0 {
+		maxFalse = MaxFalse
+	}
+	return &Light{experiments: experiments, profile: profile, maxFalse: maxFalse, made: map[string][]abi.ExperimentResult{}}, nil
+}
+
+// Made are the results of what Light ran for a case.
+func (l *Light) Made(id string) []abi.ExperimentResult {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.made[id])
+}
+
+// Answer runs the next step of head and of the base. After a remand these are longer ones.
+func (l *Light) Answer(ctx context.Context, req host.LightRequest) (host.LightResponse, error) {
+	offers, err := l.experiments.Offers(ctx, req.Case)
+	if err != nil {
+		return host.LightResponse{}, err
+	}
+	made := l.Made(req.Case.ID)
+	var fresh []abi.ExperimentResult
+	for _, tree := range []abi.TreeRevision{abi.Head, abi.Base} {
+		e := next(offers, made, tree)
+		if e == nil {
+			continue
+		}
+		r, err := l.experiments.Run(ctx, req.Case, *e)
+		if err != nil {
+			return host.LightResponse{}, err
+		}
+		made, fresh = append(made, r), append(fresh, r)
+	}
+	l.mu.Lock()
+	l.made[req.Case.ID] = made
+	l.mu.Unlock()
+	response := host.LightResponse{Answer: l.answer(req.Case.Labels, made), Evidence: said(fresh)}
+	if req.Feedback != nil {
+		response.Remand = remand(req.Feedback, response.Evidence)
+		response.Evidence = nil
+	}
+	return response, nil
+}
+
+// next is the least number of runs of a tree that is on offer and was not made; nil for none.
+func next(offers []abi.ExperimentOffer, made []abi.ExperimentResult, tree abi.TreeRevision) *abi.Experiment {
+	var best *abi.Experiment
+	for i := range offers {
+		e := &offers[i].Experiment
+		if e.Product == tree && e.Tests == tree && e.Environment == abi.OriginalEnvironment && e.Order == abi.Alone && (best == nil || e.Runs < best.Runs) &&
+			!slices.ContainsFunc(made, func(r abi.ExperimentResult) bool { return r.Experiment == *e }) {
+			best = e
+		}
+	}
+	return best
+}
+
+func (l *Light) answer(labels []string, made []abi.ExperimentResult) abi.LightAnswer {
+	nats := make([]float64, len(labels))
+	odds.AddBaseRates(nats, labels, l.profile)
+	odds.AddExperiments(nats, labels, l.profile, made)
+	p := odds.Probabilities(nats, 0)
+	at := slices.Index(p, slices.Max(p))
+	answer := abi.LightAnswer{Classification: labels[at], Confidence: p[at], Reasoning: words(made)}
+	yours := 0.0
+	for j, label := range labels {
+		if Yours(label) {
+			yours += p[j]
+		}
+	}
+	if !odds.Based(made) || !Yours(labels[at]) && yours > l.maxFalse {
+		answer.Confidence = min(answer.Confidence, unsure)
+	}
+	return answer
+}
+
+// words say what was run, and what came of it.
+func words(made []abi.ExperimentResult) string {
+	text := ""
+	for i := range made {
+		if i > 0 {
+			text += "; "
+		}
+		text += made[i].Experiment.Words() + ": " + made[i].Words()
+	}
+	if text == "" {
+		return "Nothing could be run."
+	}
+	return text + "."
+}
+
+// said are runs as evidence that names no label: only the outcome model says what they tell.
+func said(made []abi.ExperimentResult) []abi.Evidence {
+	var list []abi.Evidence
+	for i := range made {
+		list = append(list, abi.Evidence{
+			SourceRef: "runs:" + made[i].Experiment.String(), Content: made[i].Experiment.Words() + ": " + made[i].Words(), RelevanceConfidence: 1, Element: abi.Air,
+		})
+	}
+	return list
+}
+
+// remand answers all questions with the runs that were made since.
+func remand(f *abi.RemandFeedback, evidence []abi.Evidence) *abi.RemandAnswer {
+	answer := &abi.RemandAnswer{Answers: []abi.RemandReply{}, Challenged: []abi.ChallengedReply{}}
+	for i := range f.Questions {
+		reply := abi.RemandReply{QuestionID: f.Questions[i].ID, Status: abi.NotFound, Evidence: []abi.Evidence{}}
+		if i == 0 && len(evidence) > 0 {
+			reply.Status, reply.Evidence = abi.Found, evidence
+		}
+		answer.Answers = append(answer.Answers, reply)
+	}
+	for i := range f.Challenged {
+		answer.Challenged = append(answer.Challenged, abi.ChallengedReply{EvidenceIndex: f.Challenged[i].EvidenceIndex, Status: abi.ItemStands})
+	}
+	return answer
+}

@@ -1,0 +1,203 @@
+package fit
+
+import (
+	_ "embed"
+	"math"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/host/profile"
+)
+
+//go:embed outcomes.yaml
+var firstOutcomes []byte
+
+// FirstOutcomes is the outcome model before anything is learned.
+func FirstOutcomes() (*abi.OutcomeModel, error) {
+	p, err := profile.Parse("outcomes.yaml", firstOutcomes)
+	if err != nil {
+		return nil, err
+	}
+	return p.Outcomes, nil
+}
+
+// covers says whether every label is one of those that a model has patterns for.
+func covers(m *abi.OutcomeModel, labels []string) bool {
+	return len(labels) > 0 && !slices.ContainsFunc(labels, func(label string) bool {
+		return !slices.ContainsFunc(m.Patterns, func(p abi.OutcomePattern) bool {
+			return slices.ContainsFunc(p.Labels, func(w abi.LabelWeight) bool { return w.Label == label })
+		})
+	})
+}
+
+// Shown is what runs showed of a case whose label is known.
+type Shown struct {
+	Label   string
+	Results []abi.ExperimentResult
+}
+
+// emRounds is more than enough for the likelihood to stand still.
+const emRounds = 40
+
+// LearnOutcomes fits a model whose patterns are given to cases: by expectation and maximization over the patterns of each label. The first
+// form counts beside the cases. Its result depends on the cases and their order alone.
+func LearnOutcomes(first *abi.OutcomeModel, cases []Shown) *abi.OutcomeModel {
+	m := *first
+	m.Shapes, m.Patterns = slices.Clone(first.Shapes), slices.Clone(first.Patterns)
+	facts := make([]odds.Facts, len(cases))
+	runs := make([][][][3]int, len(cases)) // by case, pattern and rate; rates keep their cells
+	for i := range cases {
+		facts[i] = odds.FactsOf(cases[i].Results)
+		runs[i] = make([][][3]int, len(m.Patterns))
+		for j := range m.Patterns {
+			runs[i][j] = odds.RateRuns(&m.Patterns[j], cases[i].Results)
+		}
+	}
+	for range emRounds {
+		told := map[string][]weighted{}
+		counts := make([]patternCounts, len(m.Patterns))
+		for i := range cases {
+			for j, p := range odds.Patterns(&m, cases[i].Label, cases[i].Results) {
+				if p < negligible {
+					continue
+				}
+				counts[j].add(&facts[i], p)
+				for k, n := range runs[i][j] {
+					if n != [3]int{} {
+						shape := m.Patterns[j].Rates[k].Shape
+						told[shape] = append(told[shape], weighted{n, p})
+					}
+				}
+			}
+		}
+		for j := range m.Patterns {
+			counts[j].put(&m.Patterns[j], &first.Patterns[j], len(cases))
+		}
+		for s := range m.Shapes {
+			m.Shapes[s] = refit(m.Shapes[s], first.Shapes[s], told[m.Shapes[s].Name])
+		}
+	}
+	return &m
+}
+
+// negligible is the probability of a pattern from which on it takes part in learning.
+const negligible = 1e-6
+
+// patternCounts are of cases, each by the probability of the pattern.
+type patternCounts struct{ all, based, absent, known, changed, measured, executed float64 }
+
+func (c *patternCounts) add(f *odds.Facts, p float64) {
+	c.all += p
+	if f.Based {
+		c.based += p
+	}
+	if f.Absent {
+		c.absent += p
+	}
+	if !f.Absent && (f.Test == abi.TestChanged || f.Test == abi.TestUnchanged) {
+		c.known += p
+		if f.Test == abi.TestChanged {
+			c.changed += p
+		}
+	}
+	if f.Changed != "" && f.Test == abi.TestUnchanged {
+		c.measured += p
+		if f.Changed == abi.CodeExecuted {
+			c.executed += p
+		}
+	}
+}
+
+// put writes what was counted. A pattern that the first form says can't lack the test keeps that.
+func (c *patternCounts) put(p, first *abi.OutcomePattern, cases int) {
+	p.Labels = slices.Clone(first.Labels)
+	for i := range p.Labels {
+		p.Labels[i].Weight = (c.all + 0.5) / (float64(cases) + 0.5)
+	}
+	if first.Absent > 0 {
+		p.Absent = (c.absent + 2*first.Absent) / (c.based + 2)
+	}
+	const fewKnown = 20 // so many cases count for the even guess of what is seldom known
+	p.Changed = (c.changed + fewKnown/2) / (c.known + fewKnown)
+	p.Executed = (c.executed + fewKnown/2) / (c.measured + fewKnown)
+}
+
+type weighted struct {
+	runs [3]int
+	by   float64
+}
+
+// refit moves a shape towards runs that were drawn from it, beside some that its first form gives: a round of Minka's fixed-point
+// iteration for the Dirichlet-multinomial distribution.
+func refit(s, first abi.RateShape, told []weighted) abi.RateShape {
+	const runs, by = 20, 2
+	sum := first.Passed + first.Same + first.Other
+	share := func(a float64) int { return int(math.Round(runs * a / sum)) }
+	told = append(slices.Clone(told), weighted{[3]int{share(first.Passed), share(first.Same), share(first.Other)}, by})
+	var up [3]float64
+	a := [3]float64{s.Passed, s.Same, s.Other}
+	down, all := 0.0, a[0]+a[1]+a[2]
+	for i := range told {
+		t := &told[i]
+		n := 0
+		for j, x := range t.runs {
+			up[j] += t.by * (digamma(float64(x)+a[j]) - digamma(a[j]))
+			n += x
+		}
+		down += t.by * (digamma(float64(n)+all) - digamma(all))
+	}
+	bound := func(x float64) float64 { return min(max(x, 0.005), 500) }
+	s.Passed, s.Same, s.Other = bound(a[0]*up[0]/down), bound(a[1]*up[1]/down), bound(a[2]*up[2]/down)
+	return s
+}
+
+// digamma is the derivative of the logarithm of the gamma function, for positive numbers.
+func digamma(x float64) float64 {
+	sum := 0.0
+	for ; x < 6; x++ {
+		sum -= 1 / x
+	}
+	f := 1 / (x * x)
+	return sum + math.Log(x) - 0.5/x - f*(1.0/12-f*(1.0/120-f/252))
+}
+
+// outcomes learns what runs tell of the labels, and how common these are, where the first model has patterns for them.
+func (c *corpus) outcomes(config *Config, p *abi.Profile, r *Report) error {
+	first, err := FirstOutcomes()
+	if err != nil || config.Results == nil || !covers(first, c.labels) {
+		return err
+	}
+	var cases []Shown
+	counts := make([]float64, len(c.labels))
+	for i := range c.samples {
+		at := c.trueLabel(i)
+		counts[at]++
+		if results := config.Results.Experiments[c.samples[i].entry.Case.ID]; len(results) > 0 {
+			cases = append(cases, Shown{c.labels[at], results})
+		}
+	}
+	learned := LearnOutcomes(first, cases)
+	rounded(learned)
+	r.Outcomes = len(cases)
+	p.Outcomes, p.Experiments, p.Causes, p.BaseRates = learned, nil, nil, nil
+	for at, label := range c.labels {
+		p.BaseRates = append(p.BaseRates, abi.LabelWeight{Label: label, Weight: round((counts[at] + 0.5) / (float64(len(c.samples)) + 0.5*float64(len(c.labels))))})
+	}
+	return nil
+}
+
+// rounded keeps of each figure what the cases can tell.
+func rounded(m *abi.OutcomeModel) {
+	for i := range m.Shapes {
+		s := &m.Shapes[i]
+		s.Passed, s.Same, s.Other = round(s.Passed), round(s.Same), round(s.Other)
+	}
+	for i := range m.Patterns {
+		p := &m.Patterns[i]
+		p.Absent, p.Changed, p.Executed = round(p.Absent), round(p.Changed), round(p.Executed)
+		for j := range p.Labels {
+			p.Labels[j].Weight = round(p.Labels[j].Weight)
+		}
+	}
+}

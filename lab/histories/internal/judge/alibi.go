@@ -1,0 +1,80 @@
+package judge
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// holdAlibi gives all cases to the shipped alibi court, whose experiments are answered from their cells.
+func holdAlibi(ctx context.Context, bench *study.Bench, list []Judged) error {
+	if len(list) == 0 {
+		return nil
+	}
+	cells := client{}
+	config, err := alibiConfig(cells)
+	if err != nil {
+		return err
+	}
+	entries := make([]docket.Entry, len(list))
+	for i := range list {
+		c := list[i].Case
+		if entries[i], err = c.Failure.Entry(); err != nil {
+			return fmt.Errorf("%s: %w", c.ID, err)
+		}
+		entries[i] = alibi.Entry(entries[i])
+		entries[i].Case.ID = c.ID
+		cells[c.ID] = spend(c)
+	}
+	next := 0
+	return bench.Try(ctx, *config, entries, 0, func(t *trial.Trial) {
+		j, f := &list[next], t.Result.Final
+		next++
+		j.Alibi = Trial{f.Classification, f.Confidence, t.Result.Activated, t.Result.Experiments, t.Conclusion().Finding}
+		a := history.Open
+		if f.Classification != "" {
+			a = history.Attribution(f.Classification)
+		}
+		if _, merged := j.Case.Trees[history.Merge]; merged && a == history.Caused {
+			a = history.InMerge // head is the merge here, and the base its target
+		}
+		j.Answers[Alibi] = cells[j.Case.ID].says(a)
+	})
+}
+
+func alibiConfig(cells client) (*host.Config, error) {
+	data, err := pipelines.FS.ReadFile("profiles/alibi.yaml")
+	if err != nil {
+		return nil, err
+	}
+	known, err := profile.Parse("profiles/alibi.yaml", data)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = pipelines.FS.ReadFile("alibi.yaml"); err != nil {
+		return nil, err
+	}
+	def, err := pipeline.Parse("alibi.yaml", data)
+	if err != nil {
+		return nil, err
+	}
+	light, err := alibi.NewLight(cells, known, 0)
+	if err != nil {
+		return nil, err
+	}
+	return &host.Config{
+		Pipeline: def, Profile: known, Light: light, Experiments: cells,
+		Now: func() time.Time { return time.Unix(0, 0) }, // so that no trial ends for want of time
+	}, nil
+}
+
