@@ -1,0 +1,241 @@
+package alibi
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// Verdict says whether the author of the change has to act.
+type Verdict string
+
+// The verdicts.
+const (
+	IsYours  Verdict = "yours"
+	NotYours Verdict = "not yours"
+	IsOpen   Verdict = "open"
+)
+
+// Part is what of the change is to blame.
+type Part string
+
+// The parts.
+const (
+	Product Part = "product"
+	Tests   Part = "tests"
+	Both    Part = "product and tests"
+)
+
+// Answer is what is known of one failing test.
+type Answer struct {
+	ID    string `json:"id"`
+	Group string `json:"group,omitempty"` // the test's package, class or file
+	Test  string `json:"test"`
+	// Verdict follows from Label: caused and conflict are yours; no label is open.
+	Verdict    Verdict `json:"verdict"`
+	Label      string  `json:"label,omitempty"`
+	Confidence float64 `json:"confidence"` // of the label; of an open case that of the nearest one
+	Part       Part    `json:"part,omitempty"`
+	// Why is half a sentence with the runs that the answer rests on, and Next what would decide an open one.
+	Why     string             `json:"why"`
+	Next    string             `json:"next,omitempty"`
+	Message string             `json:"message,omitempty"` // what the failure says of itself
+	Base    abi.LoadedCode     `json:"base_code,omitempty"`
+	Runs    []trial.Experiment `json:"runs"`
+	Culprit *Culprit           `json:"culprit,omitempty"`
+	// Tried says that the court held a trial; otherwise Light's runs were enough.
+	Tried bool `json:"tried"`
+}
+
+// Culprit is the commit that a failure began with.
+type Culprit struct {
+	Commit string `json:"commit"`
+	Title  string `json:"title"`
+	Author string `json:"author"`
+	// Probability that it is this one, and Verified says that it failed and its parent passed once more.
+	Probability float64 `json:"probability"`
+	Verified    bool    `json:"verified"`
+	// Beside are other commits that may be it, the most probable first, and Skipped those that can't be built.
+	Beside  []string `json:"beside,omitempty"`
+	Skipped []string `json:"skipped,omitempty"`
+	Runs    int      `json:"runs"`
+}
+
+// Of reads a trial as an answer. Its experiments are those of Light, too.
+func Of(t *trial.Trial) *Answer {
+	f := t.Result.Final
+	a := &Answer{
+		ID: t.Result.ID, Group: t.Case.Group, Test: nameOf(t), Verdict: IsOpen, Label: f.Classification, Confidence: f.Confidence,
+		Message: t.Message(), Runs: t.Result.Experiments, Tried: t.Result.Activated,
+	}
+	c := counts(a.Runs)
+	a.Base = c.loaded
+	switch a.Label {
+	case "":
+		a.open(t, c)
+	case Caused:
+		a.Verdict, a.Part, a.Why = IsYours, part(t), c.caused()
+	case Conflict:
+		a.Verdict, a.Why = IsYours, "head and the target pass apart, their merge fails"
+	case Preexisting:
+		a.Verdict, a.Why = NotYours, "fails on the base in the same way ("+c.of(abi.Base)+")"
+	case Flaky:
+		a.Verdict, a.Why = NotYours, c.head.failures()+" here, "+c.base.failures()+" on the base"
+	case Environment:
+		a.Verdict, a.Why = NotYours, c.environment()
+	}
+	if a.Verdict == NotYours && a.Base != abi.Certified {
+		a.Why += "; what the base loaded is not certified"
+	}
+	return a
+}
+
+// nameOf is the test's own name, without its group.
+func nameOf(t *trial.Trial) string {
+	name := t.Result.ID
+	if g := t.Case.Group; g != "" && len(name) > len(g)+1 && strings.HasPrefix(name, g) {
+		name = name[len(g)+1:]
+	}
+	return name
+}
+
+// open says why a case is open and what would decide it.
+func (a *Answer) open(t *trial.Trial, c *seen) {
+	switch {
+	case c.head.all() == 0 && c.why != "":
+		a.Why = c.why
+	case !c.based && c.baseWhy != "":
+		a.Why = "the base can't be run: " + c.baseWhy
+	case !c.based:
+		a.Why = "the base was not run"
+	default:
+		a.Why = c.head.failures() + " here, " + c.base.failures() + " on the base: not enough to tell"
+		if c.contradicted {
+			a.Why = "the base ran code that is not its own"
+		}
+	}
+	if p := t.Result.Proposal; p != nil {
+		a.Next = p.Action()
+	}
+}
+
+// part is what of the change the mixtures of both trees blame; empty where they don't tell.
+func part(t *trial.Trial) Part {
+	switch t.Conclusion().Finding {
+	case trial.FoundProduct:
+		return Product
+	case trial.FoundTest:
+		return Tests
+	case trial.FoundBoth:
+		return Both
+	default:
+		return ""
+	}
+}
+
+// tally counts runs of one tree.
+type tally struct{ passed, same, other int }
+
+func (n tally) all() int    { return n.passed + n.same + n.other }
+func (n tally) failed() int { return n.same + n.other }
+
+// failures is "2 of 20 failed", "none of 20 failed", "5/5 fail".
+func (n tally) failures() string {
+	switch all := n.all(); {
+	case all == 0:
+		return "no run"
+	case n.failed() == 0:
+		return fmt.Sprintf("none of %d failed", all)
+	default:
+		return fmt.Sprintf("%d of %d failed", n.failed(), all)
+	}
+}
+
+// seen is what all runs of a case showed, by tree.
+type seen struct {
+	head, base, clean tally
+	based, absent     bool
+	contradicted      bool
+	notBuilt          bool
+	why, baseWhy      string // nothing was run
+	loaded            abi.LoadedCode
+}
+
+func counts(runs []trial.Experiment) *seen {
+	c := &seen{}
+	for i := range runs {
+		e := &runs[i]
+		if e.Product != e.Tests {
+			continue
+		}
+		n := &c.head
+		switch {
+		case e.Product == abi.Base && e.Loaded == abi.Contradicted:
+			c.contradicted, c.loaded = true, e.Loaded
+			continue
+		case e.Product == abi.Base:
+			n = &c.base
+			if c.loaded == "" || e.Loaded == abi.NotCertified {
+				c.loaded = e.Loaded
+			}
+			c.absent = c.absent || e.Outcome == abi.OutcomeNoTest
+			c.notBuilt = c.notBuilt || e.Outcome == abi.OutcomeNotBuilt
+			c.based = c.based || e.Outcome != abi.OutcomeNotRun
+			if e.Outcome == abi.OutcomeNotRun {
+				c.baseWhy = e.Why()
+			}
+		case e.Product != abi.Head:
+			continue
+		case e.Environment == abi.CleanEnvironment:
+			n = &c.clean
+		case e.Outcome == abi.OutcomeNotRun:
+			c.why = e.Why()
+		}
+		if e.Outcome != abi.OutcomeNotRun {
+			n.passed, n.same, n.other = n.passed+e.Passed, n.same+e.Same, n.other+e.Other
+		}
+	}
+	return c
+}
+
+// of says how the runs of a tree ended.
+func (c *seen) of(tree abi.TreeRevision) string {
+	if tree == abi.Base {
+		return c.base.failures()
+	}
+	return c.head.failures()
+}
+
+func (c *seen) caused() string {
+	switch here := c.head.failures() + " here"; {
+	case c.notBuilt:
+		return "the base does not build with this test, " + here
+	case c.absent:
+		return "the base does not have this test, " + here
+	case c.base.passed == 0 && c.base.other > 0 && c.base.same == 0:
+		return "the base fails in another way, " + here
+	default:
+		return c.base.failures() + " on the base, " + here
+	}
+}
+
+func (c *seen) environment() string {
+	switch {
+	case c.clean.passed > 0 && c.clean.failed() == 0 && c.head.failed() > 0:
+		return "passes in a clean environment, and fails on the base as it does here"
+	case c.head.failed() == 0 && c.base.failed() == 0:
+		return fmt.Sprintf("does not come back: none of %d runs failed here, none of %d on the base; %s", c.head.all(), c.base.all(), c.excluded())
+	default:
+		return c.head.failures() + " here, " + c.base.failures() + " on the base, for something outside of both trees"
+	}
+}
+
+// excluded is the rate that would have shown in the runs of head.
+func (c *seen) excluded() string {
+	const sure = 0.95
+	rate := 1 - math.Pow(1-sure, 1/float64(max(c.head.all(), 1)))
+	return fmt.Sprintf("a rate of %.0f%% would show with %.0f%%", math.Ceil(100*rate), 100*sure)
+}

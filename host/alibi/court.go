@@ -1,0 +1,142 @@
+package alibi
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// The shipped pipeline and profile.
+const (
+	shippedPipeline = "alibi.yaml"
+	shippedProfile  = "profiles/alibi.yaml"
+)
+
+// Court is a host with the pipeline and a Light for it. Safe for concurrent use.
+type Court struct {
+	host        *host.Host
+	light       *Light
+	experiments host.Experiments
+}
+
+// Open opens a court. Of the configuration Experiments must be set; a Pipeline and a Profile that are nil are the shipped ones, and Light is
+// that of this package. maxFalse is as in [NewLight]. The caller closes the court, and the experiments after it.
+func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, error) {
+	var err error
+	if config.Profile == nil {
+		if config.Profile, err = Profile(); err != nil {
+			return nil, err
+		}
+	}
+	if config.Pipeline == nil {
+		if config.Pipeline, err = Pipeline(); err != nil {
+			return nil, err
+		}
+	}
+	c := &Court{experiments: config.Experiments}
+	if c.light, err = NewLight(config.Experiments, config.Profile, maxFalse); err != nil {
+		return nil, err
+	}
+	config.Light = c.light
+	if c.host, err = host.Open(ctx, config); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Profile is the shipped profile.
+func Profile() (*abi.Profile, error) {
+	data, err := pipelines.FS.ReadFile(shippedProfile)
+	if err != nil {
+		return nil, err
+	}
+	return profile.Parse(shippedProfile, data)
+}
+
+// Pipeline is the shipped pipeline.
+func Pipeline() (*pipeline.Definition, error) { return pipeline.LoadFS(pipelines.FS, shippedPipeline) }
+
+// Close closes the host.
+func (c *Court) Close(ctx context.Context) error { return c.host.Close(ctx) }
+
+// Asked is what came of one failing test: an Answer with its trial, or an Err that says why there is none.
+type Asked struct {
+	Answer *Answer
+	host.Tried
+}
+
+// Ask asks of each failing test of some entries, with a number of workers (0: one for each processor), and yields in their order. What it does
+// with errors, and at the end of the context, is as for [host.Host.TryAll].
+func (c *Court) Ask(ctx context.Context, entries iter.Seq2[docket.Entry, error], workers int) iter.Seq[Asked] {
+	attributed := func(yield func(docket.Entry, error) bool) {
+		for e, err := range entries {
+			if err == nil {
+				e = Entry(e)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+	return func(yield func(Asked) bool) {
+		for tried := range c.host.TryAll(ctx, attributed, workers) {
+			asked := Asked{Tried: tried}
+			if tried.Err == nil {
+				asked.Answer, asked.Err = c.answer(ctx, tried.Trial)
+			}
+			if !yield(asked) {
+				return
+			}
+		}
+	}
+}
+
+// answer reads a trial. Of a failure that the change caused it finds the part, by mixtures of both trees.
+func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
+	t.Result.Experiments = c.all(t)
+	if t.Result.Final.Classification == Caused {
+		offers, err := c.experiments.Offers(ctx, &t.Case)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range offers {
+			e := &o.Experiment
+			if !slices.Contains([]abi.TreeRevision{abi.Head, abi.Base}, e.Product) || e.Product == e.Tests || ran(t.Result.Experiments, e) {
+				continue
+			}
+			r, err := c.experiments.Run(ctx, &t.Case, *e)
+			if err != nil {
+				return nil, err
+			}
+			t.Result.Experiments = append(t.Result.Experiments, trial.NewExperiment("", "", &r))
+		}
+	}
+	return Of(t), nil
+}
+
+// all are the experiments of Light and of the trial, each once.
+func (c *Court) all(t *trial.Trial) []trial.Experiment {
+	var list []trial.Experiment
+	for _, r := range c.light.Made(t.Case.ID) {
+		list = append(list, trial.NewExperiment("", "light", &r))
+	}
+	for i := range t.Result.Experiments {
+		e := t.Result.Experiments[i].Result().Experiment
+		if !ran(list, &e) {
+			list = append(list, t.Result.Experiments[i])
+		}
+	}
+	return list
+}
+
+func ran(list []trial.Experiment, e *abi.Experiment) bool {
+	return slices.ContainsFunc(list, func(o trial.Experiment) bool { return o.Result().Experiment == *e })
+}
