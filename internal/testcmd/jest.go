@@ -16,6 +16,9 @@ import (
 // formatJest is the JSON of jest's own, which becomes JUnit XML.
 const formatJest = "jest"
 
+// maxJestBytes is the longest JSON of jest that is read.
+const maxJestBytes = 128 << 20
+
 // jestFile is what jest tells of a file of tests.
 type jestFile struct {
 	Name    string     `json:"name"`

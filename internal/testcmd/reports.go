@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -18,6 +19,9 @@ import (
 
 // maxReports is how many reports one run may write.
 const maxReports = 20_000
+
+// maxOpen is of how many reports each stays a file of its own: readers hold all of them open.
+const maxOpen = 256
 
 // finder finds the reports that a run has written.
 type finder struct {
@@ -123,6 +127,13 @@ func (c *Command) check(ctx context.Context, ran *Ran, paths []string, folder st
 		}
 		paths, format = []string{converted}, run.JUnit
 	}
+	if len(paths) > maxOpen {
+		joined := filepath.Join(folder, "joined.xml")
+		if err := join(joined, paths); err != nil {
+			return err
+		}
+		paths = []string{joined}
+	}
 	for i, file := range paths {
 		file, err := filepath.Abs(file)
 		if err != nil {
@@ -154,4 +165,28 @@ func (c *Command) check(ctx context.Context, ran *Ran, paths []string, folder st
 		return fmt.Errorf("%s failed with exit code %d, and its report tells of no test: see its output", c.Runner, ran.ExitCode)
 	}
 	return nil
+}
+
+// join writes reports of JUnit one after the other, as their reader takes them.
+func join(to string, paths []string) error {
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	for _, file := range paths {
+		in, err := os.Open(file)
+		if err == nil {
+			_, err = io.Copy(out, in)
+			_ = in.Close()
+		}
+		if err != nil {
+			_ = out.Close()
+			return err
+		}
+		if _, err := out.WriteString("\n"); err != nil {
+			_ = out.Close()
+			return err
+		}
+	}
+	return out.Close()
 }

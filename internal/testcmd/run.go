@@ -16,6 +16,9 @@ import (
 // grace is how long a runner that was interrupted may take to end, and how long programs that it leaves may hold its output open.
 const grace = 3 * time.Second
 
+// settle is how long a Ctrl-C that reached the runner may take to end the context.
+const settle = time.Second / 2
+
 // Report is a report of a run.
 type Report struct {
 	Path   string // absolute
@@ -123,7 +126,7 @@ func (c *Command) execute(ctx context.Context, ran *Ran, find *finder, folder st
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.dir, stdin, to.out, to.err
 	cmd.Env = append(cmd.Environ(), c.env...)
 	cmd.WaitDelay = grace
-	end := attach(cmd)
+	shared, end := attach(ctx, cmd)
 	if c.plan.stdout {
 		file, err := os.Create(find.file)
 		if err != nil {
@@ -138,6 +141,12 @@ func (c *Command) execute(ctx context.Context, ran *Ran, find *finder, folder st
 		cmd.Stdout = &tee{file: file, show: show, left: c.limit(), over: func() { stop(c.tooLong()) }}
 	}
 	err := cmd.Run()
+	if shared && err != nil { // a runner that ends at Ctrl-C may be faster than this program's own handling of it
+		select {
+		case <-limited.Done():
+		case <-time.After(settle):
+		}
+	}
 	if cause := context.Cause(limited); cause != nil {
 		end()
 		if ctx.Err() != nil {
@@ -161,11 +170,16 @@ func (c *Command) execute(ctx context.Context, ran *Ran, find *finder, folder st
 	return nil
 }
 
+// limit is the most that the reports may have. The JSON of jest is read in pieces of a file of tests, which may be long.
 func (c *Command) limit() int64 {
+	most := int64(DefaultReportBytes)
 	if c.ReportBytes > 0 {
-		return c.ReportBytes
+		most = c.ReportBytes
 	}
-	return DefaultReportBytes
+	if c.plan.format == formatJest {
+		most = min(most, maxJestBytes)
+	}
+	return most
 }
 
 func (c *Command) tooLong() error {

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -85,6 +87,39 @@ func TestAccept_AL6_RunsWithoutAReport(t *testing.T) {
 	}
 	if _, err := os.Stat(got.ran.Reports[0].Path); err != nil {
 		t.Errorf("Close removes a report from a folder that was given: %v", err)
+	}
+}
+
+// TestAccept_AL6_ManyReportsAreOne, since readers hold all files open.
+func TestAccept_AL6_ManyReportsAreOne(t *testing.T) {
+	t.Parallel()
+	dir := scratch(t, map[string]string{
+		"mvnw": "#!/bin/sh\nmkdir -p target/surefire-reports\nfor i in $(seq 300); do echo '<?xml version=\"1.0\"?>" + oneFailure + "' > target/surefire-reports/TEST-$i.xml; done\nexit 1\n",
+	})
+	got := runIn(t, dir, "./mvnw", "test")
+	if got.tells(t, run.JUnit, 1, 600, 300); len(got.ran.Reports) != 1 {
+		t.Errorf("%d reports", len(got.ran.Reports))
+	}
+}
+
+// TestAccept_AL6_ProgramsThatATestLeavesAreNotWaitedFor though they hold the output open.
+func TestAccept_AL6_ProgramsThatATestLeavesAreNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	dir := scratch(t, map[string]string{"pytest": "#!/bin/sh\nsleep 600 &\necho $! > left\necho '" + oneFailure + "' > own.xml\necho told; exit 1\n"})
+	got := runIn(t, dir, "./pytest", "--junitxml=own.xml")
+	if got.tells(t, run.JUnit, 1, 2, 1); got.out != "told\n" {
+		t.Errorf("it shows %q", got.out)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "left"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(left, syscall.SIGKILL); err != nil {
+		t.Errorf("a program that a test left was ended: %v", err)
 	}
 }
 

@@ -2,7 +2,10 @@
 
 package testcmd
 
-import "os/exec"
+import (
+	"context"
+	"os/exec"
+)
 
 // attach leaves the command to be killed when its context ends.
-func attach(*exec.Cmd) (end func()) { return func() {} }
+func attach(context.Context, *exec.Cmd) (shared bool, end func()) { return false, func() {} }
