@@ -53,6 +53,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"internal/mcp read":                                   "internal/mcp FuzzMessages",
 	"host/module Read":                                    "no: copies bytes up to a limit",
 	"host/module load":                                    "host/internal/sandbox FuzzLoad",
+	"internal/testcmd Parse":                              "internal/testcmd FuzzParse",
 	"internal/run decode":                                 "internal/run FuzzReader",
 	"internal/run DecodeTrial":                            "internal/run FuzzDecodeTrial",
 	"internal/service/api unmarshal":                      "no: encoding/json reads it, up to a limit, and then figures of known fields",
@@ -136,6 +137,8 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/internal/sandbox/complexity Check": "host/internal/sandbox/complexity FuzzCheck",
 	"host/moduledir ReadGeneration":          "host/moduledir FuzzGeneration",
 	"host/moduledir list":                    "host/moduledir FuzzHistory",
+	"internal/testcmd take":                  "internal/testcmd FuzzGoText",
+	"internal/testcmd writeJest":             "internal/testcmd FuzzJest",
 }
 
 var readerName = regexp.MustCompile(`^(?i:read|parse|decode|load|unmarshal)([A-Z]|$)`)

@@ -1,0 +1,228 @@
+package testcmd
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/run"
+)
+
+// goModule has packages that pass, fail, crash, do not build and have no tests.
+func goModule(t *testing.T) string {
+	t.Helper()
+	return scratch(t, map[string]string{
+		"go.mod":       "module example.com/m\n\ngo 1.26\n",
+		"none/none.go": "package none\n",
+		"ok/ok_test.go": `package ok
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestOK(t *testing.T) { t.Log("secret"); fmt.Println("printed") }
+`,
+		"bad/bad_test.go": `package bad
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestOK(t *testing.T) { t.Log("secret"); fmt.Println("printed") }
+
+func TestBad(t *testing.T) {
+	fmt.Println("before")
+	t.Log("a log\nof two lines")
+	t.Run("sub", func(t *testing.T) {
+		t.Run("deep", func(t *testing.T) { t.Error("deep down") })
+		t.Error("wrong")
+	})
+	t.Run("fine", func(t *testing.T) { t.Log("fine") })
+	t.Log("after")
+	t.Run("skip", func(t *testing.T) { t.Skip("skipped") })
+}
+
+func TestParallel(t *testing.T) { t.Parallel(); t.Fatal("parallel") }
+`,
+		"broken/broken_test.go": "package broken\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) { undefined() }\n",
+		"setup/setup_test.go":   "package setup\n\nimport _ \"example.com/m/gone\"\n",
+		"crash/crash_test.go": `package crash
+
+import "testing"
+
+func TestFine(t *testing.T) {}
+
+func TestCrash(t *testing.T) {
+	t.Log("soon")
+	t.Run("sub", func(t *testing.T) { t.Log("now"); panic("boom") })
+}
+`,
+		"exit/exit_test.go": "package exit\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(*testing.M) { os.Exit(3) }\n",
+	})
+}
+
+// changing is what differs between two runs of `go test`.
+var changing = regexp.MustCompile(`\d+\.\d+s|\(cached\)|0x[0-9a-f]+\??|goroutine \d+|\+0x\w+`)
+
+// packagesOf parts the output of `go test` at the last lines of packages, which come in any order, and sorts.
+func packagesOf(output string) []string {
+	var all []string
+	var one strings.Builder
+	for line := range strings.Lines(changing.ReplaceAllString(output, "#")) {
+		if strings.HasPrefix(line, "=== NAME ") { // -json names the test in the event
+			continue
+		}
+		one.WriteString(line)
+		if strings.HasPrefix(line, "FAIL\t") || strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "?   \t") || line == "FAIL\n" && one.Len() == len(line) {
+			all = append(all, one.String())
+			one.Reset()
+		}
+	}
+	slices.Sort(all)
+	return append(all, one.String())
+}
+
+// TestAccept_AL6_GoTestShowsWhatItShows compares what is printed from the events with what the go command prints.
+func TestAccept_AL6_GoTestShowsWhatItShows(t *testing.T) {
+	t.Parallel()
+	dir := goModule(t)
+	for _, args := range [][]string{{"./..."}, {"-v", "./bad", "./ok"}, {"-run", "TestOK", "./ok", "./bad"}, {"-cover", "./ok", "./none"}, {"./gone/..."}} {
+		args = append([]string{"test", "-vet=off"}, args...)
+		plain := exec.Command("go", args...)
+		plain.Dir = dir
+		var out, errOut strings.Builder
+		plain.Stdout, plain.Stderr = &out, &errOut
+		_ = plain.Run()
+		got := runIn(t, dir, append([]string{"go"}, args...)...)
+		if want, got := packagesOf(out.String()), packagesOf(got.out); !slices.Equal(want, got) {
+			t.Errorf("go %v shows\n%s\nand not\n%s", args, strings.Join(got, "~\n"), strings.Join(want, "~\n"))
+		}
+		sorted := func(s string) string { return strings.Join(slices.Sorted(strings.Lines(s)), "") }
+		if want := sorted(errOut.String()); got.err == nil && sorted(got.errOut) != want {
+			t.Errorf("go %v shows as errors\n%s\nand not\n%s", args, got.errOut, want)
+		}
+	}
+}
+
+func TestAccept_AL6_GoTest(t *testing.T) {
+	t.Parallel()
+	dir := goModule(t)
+	runIn(t, dir, "go", "test", "-vet=off", "./...").tells(t, run.GoTest, 1, 11, 7)
+	runIn(t, dir, "go", "test", "-vet=off", "./ok").tells(t, run.GoTest, 0, 1, 0)
+	again := runIn(t, dir, "go", "test", "-vet=off", "./ok")
+	if again.tells(t, run.GoTest, 0, 1, 0); !strings.Contains(again.out, "(cached)") {
+		t.Errorf("a cached result shows as %q", again.out)
+	}
+	runIn(t, dir, "go", "test", "./none").tells(t, run.GoTest, 0, 0, 0)
+	own := runIn(t, dir, "go", "test", "-json", "./ok")
+	if own.tells(t, run.GoTest, 0, 1, 0); !strings.HasPrefix(own.out, `{"Time"`) {
+		t.Errorf("with a -json of the user's it shows %q", own.out)
+	}
+	text, err := os.ReadFile(own.ran.Reports[0].Path)
+	if err != nil || string(text) != own.out {
+		t.Errorf("the report has %q, error %v", text, err)
+	}
+	if err := own.ran.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(own.ran.Reports[0].Path); err == nil {
+		t.Error("Close leaves the report")
+	}
+	runIn(t, dir, "go", "test", "./gone").tells(t, run.GoTest, 1, 0, 1)
+	runIn(t, dir, "go", "test", "-mod=wrong", "./ok").fails(t, "go test failed with exit code 1, but wrote no report: see its output")
+}
+
+func TestAccept_AL6_ReportsAreBounded(t *testing.T) {
+	t.Parallel()
+	dir := scratch(t, map[string]string{
+		"go.mod":    "module example.com/m\n\ngo 1.26\n",
+		"a_test.go": "package m\n\nimport (\n\t\"fmt\"\n\t\"testing\"\n)\n\nfunc TestX(t *testing.T) { for { fmt.Println(\"much\") } }\n",
+	})
+	c, err := Parse(dir, []string{"go", "test", "-vet=off", "."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.ReportBytes = 1 << 20
+	runCommand(t, c).fails(t, "the report of go test is longer than 1048576 bytes: run fewer tests at once, or let them print less")
+}
+
+// TestAccept_AL6_HostileEventsAreBounded gives events that no go command writes: nothing of them is held without a bound.
+func TestAccept_AL6_HostileEventsAreBounded(t *testing.T) {
+	t.Parallel()
+	var out, errOut strings.Builder
+	g := newGoText(streams{&out, &errOut}, false)
+	g.Show([]byte("{\"Action\": \"output\", \"Output\": 3}\n\n{}\n{\"Action\"\n"))
+	long := strings.Repeat("x", 1<<16)
+	for range 1000 {
+		g.Show([]byte(`{"Action":"output","Package":"p","Test":"T` + strings.Repeat("/a", 1000) + `","Output":"` + long + `\n"}` + "\n"))
+		g.Show([]byte(`{"Action":"output","Package":"p`))
+		g.Show([]byte(long))
+		g.Show([]byte(`","Output":"x"}` + "\n"))
+	}
+	if g.held > maxGoHeld {
+		t.Errorf("%d bytes are held", g.held)
+	}
+	for range maxGoLine/len(long) + 1 {
+		g.Show([]byte(long))
+	}
+	if len(g.line) > maxGoLine {
+		t.Errorf("a line of %d bytes is held", len(g.line))
+	}
+	g.Show([]byte("\n{\"Action\":\"fail\",\"Package\":\"p\"}\n"))
+	if !strings.HasSuffix(out.String(), "(more output than is shown here)\n") || errOut.Len() > 0 {
+		t.Errorf("the end of what it shows is %.200q, and %q", out.String()[max(0, out.Len()-200):], errOut.String())
+	}
+	if g.Flush(); g.held != 0 || len(g.packs) != 0 {
+		t.Errorf("at the end %d bytes of %d packages are held", g.held, len(g.packs))
+	}
+}
+
+// TestAccept_AL6_VerbosePackagesAreNotMixed though their events are.
+func TestAccept_AL6_VerbosePackagesAreNotMixed(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	g := newGoText(streams{&out, &out}, true)
+	event := func(action, pack, text string) {
+		g.Show([]byte(`{"Action":"` + action + `","Package":"` + pack + `","Output":"` + text + `"}` + "\n"))
+	}
+	for _, pack := range []string{"a", "b", "c", "d"} {
+		event("output", pack, pack+"1 ")
+	}
+	event("output", "b", "b2 ")
+	event("pass", "b", "")
+	event("output", "a", "a2 ")
+	event("output", "d", "d2 ")
+	if got := out.String(); got != "a1 a2 " {
+		t.Errorf("while a runs it shows %q", got)
+	}
+	event("pass", "a", "")
+	event("output", "c", "c2 ")
+	if got := out.String(); got != "a1 a2 b1 b2 c1 c2 " {
+		t.Errorf("behind a it shows %q", got)
+	}
+	if g.Flush(); out.String() != "a1 a2 b1 b2 c1 c2 d1 d2 " {
+		t.Errorf("at the end it shows %q", out.String())
+	}
+}
+
+// FuzzGoText: any bytes are shown, and nothing stays held.
+func FuzzGoText(f *testing.F) {
+	f.Add(`{"Action":"output","Package":"p","Test":"T/a","Output":"--- FAIL: T/a (0.00s)\n"}` + "\n" + `{"Action":"fail","Package":"p","Test":"T/a"}` + "\n" + `{"Action":"fail","Package":"p"}`)
+	f.Add(`{"Action":"output","Package":"p","Output":"1"}` + "\n" + `{"Action":"output","Package":"q","Output":"2"}` + "\n" + `{"Action":"pass","Package":"q"}`)
+	f.Add(`{"Action":"output","Package":"p","Output":"ok"}` + "\n" + `{"Action":"pass","Package":"p"}` + "\nplain")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, verbose := range []bool{false, true} {
+			var out strings.Builder
+			g := newGoText(streams{&out, &out}, verbose)
+			g.Show([]byte(text))
+			if g.Flush(); g.held != 0 || len(g.packs) != 0 {
+				t.Errorf("at the end %d bytes of %d packages are held", g.held, len(g.packs))
+			}
+		}
+	})
+}

@@ -1,0 +1,220 @@
+package testcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// grace is how long a runner that was interrupted may take to end, and how long programs that it leaves may hold its output open.
+const grace = 3 * time.Second
+
+// settle is how long a Ctrl-C that reached the runner may take to end the context.
+const settle = time.Second / 2
+
+// Report is a report of a run.
+type Report struct {
+	Path   string // absolute
+	Format string // as the readers of package run call it
+}
+
+// Ran is a run that ended by itself and left a report.
+type Ran struct {
+	ExitCode int
+	Reports  []Report
+	// Tests is how many tests the reports tell of, Failures how many of them are cases to try: failures, and packages that do not build.
+	Tests, Failures int
+
+	remove string
+}
+
+// Failed says whether anything failed: the command, or a test of it whose failure it ignored.
+func (r *Ran) Failed() bool { return r.ExitCode != 0 || r.Failures > 0 }
+
+// Close removes the reports that lie in a temporary folder.
+func (r *Ran) Close() error {
+	if r.remove == "" {
+		return nil
+	}
+	return os.RemoveAll(r.remove)
+}
+
+// streams are where the runner's output goes.
+type streams struct{ out, err io.Writer }
+
+// Run runs the command in its folder, with the environment of this program, and passes on what the runner prints as it comes. A file
+// is handed to the runner as it is, so that it finds its terminal. An exit code that is not 0 is no error: tests failed.
+//
+// When the context ends, the runner is interrupted once, as by Ctrl-C, unless the terminal did so already; after three seconds it is
+// killed. The error then wraps the context's cause. Further errors: the runner is missing, was killed, wrote no report, or reports
+// that can't be read or are too long.
+func (c *Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (ran *Ran, err error) {
+	ran = &Ran{}
+	folder := c.Folder
+	if folder == "" {
+		if folder, err = os.MkdirTemp("", "shadowcourt-tests-"); err != nil {
+			return nil, err
+		}
+		ran.remove = folder
+	} else if folder, err = filepath.Abs(folder); err == nil {
+		err = os.MkdirAll(folder, 0o755)
+	}
+	if err == nil {
+		err = c.run(ctx, ran, folder, stdin, streams{stdout, stderr})
+	}
+	if err != nil {
+		_ = ran.Close()
+		return nil, err
+	}
+	return ran, nil
+}
+
+func (c *Command) run(ctx context.Context, ran *Ran, folder string, stdin io.Reader, to streams) error {
+	for name, text := range c.plan.files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	find := c.finder(folder)
+	before, err := find.look()
+	if err != nil {
+		return err
+	}
+	if err := c.execute(ctx, ran, find, folder, stdin, to); err != nil {
+		return err
+	}
+	paths, err := find.written(before)
+	if err != nil {
+		return err
+	}
+	if len(paths) == 0 {
+		return c.noReport(ran.ExitCode)
+	}
+	return c.check(ctx, ran, paths, folder)
+}
+
+// noReport is the error of a run without a report.
+func (c *Command) noReport(code int) error {
+	how := fmt.Sprintf("failed with exit code %d", code)
+	if code == 0 {
+		how = "ended well"
+	}
+	text := c.Runner + " " + how + ", but wrote no report: see its output"
+	if c.plan.hint != "" {
+		text += "; " + c.plan.hint
+	}
+	return errors.New(text)
+}
+
+// execute runs the command to its end.
+func (c *Command) execute(ctx context.Context, ran *Ran, find *finder, folder string, stdin io.Reader, to streams) error {
+	flags := make([]string, len(c.plan.flags))
+	for i, flag := range c.plan.flags {
+		flags[i] = strings.NewReplacer(reportPlace, find.file, folderPlace, folder).Replace(flag)
+	}
+	args := c.line.with(flags)
+	limited, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	cmd := exec.CommandContext(limited, args[0], args[1:]...) //nolint:gosec // it is the user's command
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.dir, stdin, to.out, to.err
+	cmd.Env = append(cmd.Environ(), c.env...)
+	cmd.WaitDelay = grace
+	shared, end := attach(ctx, cmd)
+	if c.plan.stdout {
+		file, err := os.Create(find.file)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		show := textWriter(plainText{to.out})
+		if c.plan.show != nil {
+			show = c.plan.show(to)
+		}
+		defer show.Flush()
+		cmd.Stdout = &tee{file: file, show: show, left: c.limit(), over: func() { stop(c.tooLong()) }}
+	}
+	err := cmd.Run()
+	if shared && err != nil { // a runner that ends at Ctrl-C may be faster than this program's own handling of it
+		select {
+		case <-limited.Done():
+		case <-time.After(settle):
+		}
+	}
+	if cause := context.Cause(limited); cause != nil {
+		end()
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s was interrupted: %w", c.Runner, cause)
+		}
+		return cause
+	}
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && exit.Exited():
+		ran.ExitCode = exit.ExitCode()
+	case errors.As(err, &exit):
+		return fmt.Errorf("%s was killed (%s): its report would be incomplete", c.Runner, exit.ProcessState)
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s can't be started: %s is not there; install it, or give its path", c.Runner, args[0])
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%s can't be started: %s is not executable", c.Runner, args[0])
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+		return fmt.Errorf("%s can't be run: %w", c.Runner, err)
+	}
+	return nil
+}
+
+// limit is the most that the reports may have. The JSON of jest is read in pieces of a file of tests, which may be long.
+func (c *Command) limit() int64 {
+	most := int64(DefaultReportBytes)
+	if c.ReportBytes > 0 {
+		most = c.ReportBytes
+	}
+	if c.plan.format == formatJest {
+		most = min(most, maxJestBytes)
+	}
+	return most
+}
+
+func (c *Command) tooLong() error {
+	return fmt.Errorf("the report of %s is longer than %d bytes: run fewer tests at once, or let them print less", c.Runner, c.limit())
+}
+
+// textWriter shows what a runner prints. It gives no errors: that nobody looks does not end the tests.
+type textWriter interface {
+	Show(data []byte)
+	// Flush shows what was held back.
+	Flush()
+}
+
+// plainText shows all as it is.
+type plainText struct{ to io.Writer }
+
+func (p plainText) Show(data []byte) { _, _ = p.to.Write(data) }
+func (plainText) Flush()             {}
+
+// tee writes a report to a file while it is shown.
+type tee struct {
+	file *os.File
+	show textWriter
+	left int64
+	over func()
+}
+
+func (t *tee) Write(data []byte) (int, error) {
+	if t.left -= int64(len(data)); t.left < 0 {
+		t.over()
+		return len(data), nil // the runner is ended, and not by a broken pipe
+	}
+	if _, err := t.file.Write(data); err != nil {
+		return 0, err
+	}
+	t.show.Show(data)
+	return len(data), nil
+}

@@ -1,0 +1,158 @@
+//go:build linux || darwin
+
+package testcmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/run"
+)
+
+const oneFailure = `<testsuite><testcase classname="a" name="b"><failure>wrong</failure></testcase><testcase classname="a" name="c"/></testsuite>`
+
+// TestAccept_AL6_OnlyReportsOfThisRunCount for runners that write reports by themselves, stood in for by scripts.
+func TestAccept_AL6_OnlyReportsOfThisRunCount(t *testing.T) {
+	t.Parallel()
+	dir := scratch(t, map[string]string{
+		"mvnw": "#!/bin/sh\nmkdir -p target/surefire-reports && echo '" + oneFailure + "' > target/surefire-reports/TEST-new.xml\n" +
+			"echo '" + oneFailure + "' > shop/target/surefire-reports/TEST-again.xml\necho told; exit 1\n",
+		"shop/target/surefire-reports/TEST-old.xml":   "<old/>",
+		"shop/target/surefire-reports/TEST-again.xml": "<old/>",
+		"shop/target/surefire-reports/other.xml":      "<other/>",
+		"gradlew":                                     "#!/bin/sh\nmkdir -p build/test-results/test && echo '" + oneFailure + "' > build/test-results/test/TEST-a.xml\n",
+	})
+	got := runIn(t, dir, "./mvnw", "verify")
+	if got.tells(t, run.JUnit, 1, 4, 2); got.out != "told\n" || len(got.ran.Reports) != 2 {
+		t.Errorf("it shows %q, and reports %+v", got.out, got.ran.Reports)
+	}
+	runIn(t, dir, "./gradlew", "test").tells(t, run.JUnit, 0, 2, 1) // a failure that the build ignores
+	write(t, filepath.Join(dir, "gradlew"), "#!/bin/sh\nexit 0\n")
+	runIn(t, dir, "./gradlew", "test").fails(t, "gradle ended well, but wrote no report: see its output; tasks that are up to date write none: pass --rerun-tasks")
+}
+
+func TestAccept_AL6_RunsWithoutAReport(t *testing.T) {
+	t.Parallel()
+	dir := scratch(t, map[string]string{
+		"own.xml":          oneFailure,
+		"pytest":           "#!/bin/sh\necho '" + oneFailure + "' > own.xml; echo $A > said\n",
+		"silent/pytest":    "#!/bin/sh\nexit 4\n",
+		"damaged/pytest":   "#!/bin/sh\necho '<testsuite><testcase' > own.xml\n",
+		"killed/pytest":    "#!/bin/sh\nkill -9 $$\n",
+		"forbidden/pytest": "",
+		"jest":             "#!/bin/sh\necho '{\"testResults\": [{\"name\": 3}]}'\n",
+	})
+	if err := os.Chmod(filepath.Join(dir, "forbidden", "pytest"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runIn(t, dir, "A=b", "./pytest", "--junitxml", "own.xml").tells(t, run.JUnit, 0, 2, 1)
+	if said, err := os.ReadFile(filepath.Join(dir, "said")); err != nil || string(said) != "b\n" {
+		t.Errorf("A is %q, %v", said, err)
+	}
+	runIn(t, dir, "silent/pytest", "--junitxml=own.xml").fails(t, "pytest failed with exit code 4, but wrote no report")
+	runIn(t, dir, "damaged/pytest", "--junitxml=own.xml").fails(t, "the report of pytest can't be read: ")
+	runIn(t, dir, "killed/pytest").fails(t, "pytest was killed (signal: killed)")
+	runIn(t, dir, "forbidden/pytest").fails(t, "pytest can't be started: forbidden/pytest is not executable")
+	runIn(t, dir, "gone/pytest").fails(t, "pytest can't be started: gone/pytest is not there")
+	runIn(t, dir, "./jest", "--json").fails(t, "the report of jest, ")
+	runIn(t, dir, "env", "PATH="+dir+"/silent", "pytest").fails(t, "exit code 4")
+	c, err := Parse(dir, []string{"pytest"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.line.words[0] = "pytest-that-nobody-has"
+	runCommand(t, c).fails(t, "is not there; install it, or give its path")
+	c, err = Parse(dir, []string{"./pytest", "--junitxml=own.xml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.ReportBytes = 10
+	runCommand(t, c).fails(t, "the report of pytest is longer than 10 bytes")
+	c, err = Parse(dir, []string{"silent/pytest"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "silent/pytest"), "#!/bin/sh\necho '"+oneFailure+"' > \"${1#*=}\"\n")
+	c.Folder = filepath.Join(dir, "kept")
+	got := runCommand(t, c)
+	if got.tells(t, run.JUnit, 0, 2, 1); got.ran.Close() != nil || filepath.Dir(got.ran.Reports[0].Path) != c.Folder {
+		t.Errorf("reports %+v", got.ran.Reports)
+	}
+	if _, err := os.Stat(got.ran.Reports[0].Path); err != nil {
+		t.Errorf("Close removes a report from a folder that was given: %v", err)
+	}
+}
+
+// TestAccept_AL6_ManyReportsAreOne, since readers hold all files open.
+func TestAccept_AL6_ManyReportsAreOne(t *testing.T) {
+	t.Parallel()
+	dir := scratch(t, map[string]string{
+		"mvnw": "#!/bin/sh\nmkdir -p target/surefire-reports\nfor i in $(seq 300); do echo '<?xml version=\"1.0\"?>" + oneFailure + "' > target/surefire-reports/TEST-$i.xml; done\nexit 1\n",
+	})
+	got := runIn(t, dir, "./mvnw", "test")
+	if got.tells(t, run.JUnit, 1, 600, 300); len(got.ran.Reports) != 1 {
+		t.Errorf("%d reports", len(got.ran.Reports))
+	}
+}
+
+// TestAccept_AL6_ProgramsThatATestLeavesAreNotWaitedFor though they hold the output open.
+func TestAccept_AL6_ProgramsThatATestLeavesAreNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	dir := scratch(t, map[string]string{"pytest": "#!/bin/sh\nsleep 600 &\necho $! > left\necho '" + oneFailure + "' > own.xml\necho told; exit 1\n"})
+	got := runIn(t, dir, "./pytest", "--junitxml=own.xml")
+	if got.tells(t, run.JUnit, 1, 2, 1); got.out != "told\n" {
+		t.Errorf("it shows %q", got.out)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "left"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(left, syscall.SIGKILL); err != nil {
+		t.Errorf("a program that a test left was ended: %v", err)
+	}
+}
+
+// TestAccept_AL6_AnInterruptReachesTheRunnerOnce and what it has started, also if that does not end.
+func TestAccept_AL6_AnInterruptReachesTheRunnerOnce(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"ends":    "trap 'echo got >> signals; exit 2' INT\n",
+		"ignores": "trap 'echo got >> signals' INT\n",
+	} {
+		dir := scratch(t, map[string]string{"pytest": "#!/bin/sh\n" + script + "echo $$ > ready.new; mv ready.new ready\nwhile :; do sleep 0.1; done\n"})
+		c, err := Parse(dir, []string{"./pytest"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cause := errors.New("the user pressed Ctrl-C")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() {
+			for range 1000 {
+				if _, err := os.Stat(filepath.Join(dir, "ready")); err == nil {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			cancel(cause)
+		}()
+		var out strings.Builder
+		ran, err := c.Run(ctx, nil, &out, &out)
+		if ran != nil || !errors.Is(err, cause) || err.Error() != "pytest was interrupted: the user pressed Ctrl-C" {
+			t.Errorf("%s: %+v, error %v", name, ran, err)
+		}
+		if signals, err := os.ReadFile(filepath.Join(dir, "signals")); err != nil || string(signals) != "got\n" {
+			t.Errorf("%s: the runner got %q, error %v", name, signals, err)
+		}
+	}
+}

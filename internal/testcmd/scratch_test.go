@@ -1,0 +1,82 @@
+package testcmd
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// scratch writes files into a new folder.
+func scratch(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		write(t, filepath.Join(dir, filepath.FromSlash(name)), text)
+	}
+	return dir
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shown is what a run came to, and what it printed.
+type shown struct {
+	ran         *Ran
+	err         error
+	out, errOut string
+}
+
+// runIn parses a command and runs it in a folder.
+func runIn(t *testing.T, dir string, args ...string) shown {
+	t.Helper()
+	c, err := Parse(dir, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runCommand(t, c)
+}
+
+func runCommand(t *testing.T, c *Command) shown {
+	t.Helper()
+	var out, errOut strings.Builder
+	ran, err := c.Run(t.Context(), nil, &out, &errOut)
+	if err == nil {
+		t.Cleanup(func() { _ = ran.Close() })
+	}
+	return shown{ran, err, out.String(), errOut.String()}
+}
+
+// tells checks the figures of a run with reports.
+func (s shown) tells(t *testing.T, format string, code, tests, failures int) {
+	t.Helper()
+	if s.err != nil {
+		t.Fatalf("%v\n%s%s", s.err, s.out, s.errOut)
+	}
+	if s.ran.ExitCode != code || s.ran.Tests != tests || s.ran.Failures != failures || s.ran.Failed() != (code != 0 || failures > 0) {
+		t.Errorf("exit code %d, %d tests, %d failures, want %d, %d, %d\n%s%s", s.ran.ExitCode, s.ran.Tests, s.ran.Failures, code, tests, failures, s.out, s.errOut)
+	}
+	if len(s.ran.Reports) == 0 {
+		t.Error("there is no report")
+	}
+	for _, r := range s.ran.Reports {
+		if _, err := os.Stat(r.Path); err != nil || !filepath.IsAbs(r.Path) || r.Format != format {
+			t.Errorf("report %+v, %v", r, err)
+		}
+	}
+}
+
+// fails checks an error.
+func (s shown) fails(t *testing.T, want string) {
+	t.Helper()
+	if s.err == nil || !strings.Contains(s.err.Error(), want) || strings.Contains(s.err.Error(), "\n") {
+		t.Errorf("error %v, want one with %q\n%s%s", s.err, want, s.out, s.errOut)
+	}
+}
