@@ -125,7 +125,8 @@ type OutcomePattern struct {
 	Name string `abi:"name,nonempty"`
 	// Labels that may come true so, with how often each does: P(pattern | label), up to a factor for each label.
 	Labels []LabelWeight `abi:"labels"`
-	// Rates are tried in their order: the first that has a cell gives its runs their rate. A cell that none has tells nothing.
+	// Rates are tried in their order: the first that has a cell gives its runs their rate. A cell that no pattern has tells nothing;
+	// one that a pattern has, all have.
 	Rates []OutcomeRate `abi:"rates"`
 	// Absent is the probability that the base lacks the test or does not build.
 	Absent float64 `abi:"absent,min=0,max=1"`
@@ -135,7 +136,7 @@ type OutcomePattern struct {
 	Executed float64 `abi:"executed,min=0,max=1"`
 }
 
-// OutcomeRate is a rate that cells have in common. A field that is absent has any.
+// OutcomeRate is a rate that cells have in common. A field that is absent has any, but a rate without trees has no mixtures of them.
 type OutcomeRate struct {
 	// Name is for Above.
 	Name        string         `abi:"name,opt"`

@@ -224,8 +224,14 @@ func lowerRate(p *abi.OutcomePattern, at int) int {
 	return slices.IndexFunc(p.Rates, func(r abi.OutcomeRate) bool { return r.Name == name })
 }
 
+// HasCell says whether a pattern has a rate for the runs of an experiment.
+func HasCell(p *abi.OutcomePattern, e *abi.Experiment) bool {
+	return slices.ContainsFunc(p.Rates, func(rate abi.OutcomeRate) bool { return hasCell(&rate, e) })
+}
+
+// hasCell says whether a rate has the cell of an experiment: one without a tree has those of single trees, not of mixtures.
 func hasCell(rate *abi.OutcomeRate, e *abi.Experiment) bool {
-	return (rate.Product == "" || rate.Product == e.Product) && (rate.Tests == "" || rate.Tests == e.Tests) &&
+	return (rate.Product == "" && e.Product == e.Tests || rate.Product == e.Product) && (rate.Tests == "" && e.Product == e.Tests || rate.Tests == e.Tests) &&
 		(rate.Environment == "" || rate.Environment == e.Environment) && (rate.Order == "" || rate.Order == e.Order)
 }
 

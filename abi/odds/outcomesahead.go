@@ -19,7 +19,7 @@ const mostAhead = 6
 // ahead lists what may come of an experiment after results.
 func (b *belief) ahead(results []abi.ExperimentResult, e *abi.Experiment) []coming {
 	if !slices.ContainsFunc(b.model.Patterns, func(p abi.OutcomePattern) bool {
-		return slices.ContainsFunc(p.Rates, func(rate abi.OutcomeRate) bool { return hasCell(&rate, e) })
+		return HasCell(&p, e)
 	}) || slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return r.Experiment == *e }) {
 		return nil
 	}

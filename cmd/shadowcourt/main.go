@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/alibi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/plugin"
@@ -53,7 +54,7 @@ func mainCode() int {
 // commands are all commands of the program.
 func commands(s cli.Streams) []*cobra.Command {
 	all := slices.Concat(
-		cli.InGroup("Try cases", try.New(s, Version()), try.NewExperiment(s), measure.NewCompare(s)),
+		cli.InGroup("Try cases", alibi.New(s), try.New(s, Version()), try.NewExperiment(s), measure.NewCompare(s)),
 		cli.InGroup("Measure", measure.NewAudit(s), measure.NewCalibrate(s), measure.NewFit(s)),
 		cli.InGroup("Write courts and modules", cli.Parent("pipeline", "Draw and check pipelines, and print the schemas of artifacts", plugin.Definitions(s)...), plugin.New(s)),
 		cli.InGroup("Keep records", cli.Parent("record", "Make keys, and verify, replay and describe records of trials", records.All(s)...)),

@@ -68,7 +68,7 @@ type Culprit struct {
 func Of(t *trial.Trial) *Answer {
 	f := t.Result.Final
 	a := &Answer{
-		ID: t.Result.ID, Group: t.Case.Group, Test: nameOf(t), Verdict: IsOpen, Label: f.Classification, Confidence: f.Confidence,
+		ID: t.Result.ID, Group: t.Case.Group, Test: NameOf(t.Result.ID, t.Case.Group), Verdict: IsOpen, Label: f.Classification, Confidence: f.Confidence,
 		Message: t.Message(), Runs: t.Result.Experiments, Tried: t.Result.Activated,
 	}
 	c := counts(a.Runs)
@@ -93,13 +93,12 @@ func Of(t *trial.Trial) *Answer {
 	return a
 }
 
-// nameOf is the test's own name, without its group.
-func nameOf(t *trial.Trial) string {
-	name := t.Result.ID
-	if g := t.Case.Group; g != "" && len(name) > len(g)+1 && strings.HasPrefix(name, g) {
-		name = name[len(g)+1:]
+// NameOf is the name of a test without its group, by the id of its case.
+func NameOf(id, group string) string {
+	if name, ok := strings.CutPrefix(id, group); ok && group != "" && len(name) > 1 {
+		return name[1:]
 	}
-	return name
+	return id
 }
 
 // open says why a case is open and what would decide it.

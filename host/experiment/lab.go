@@ -46,7 +46,7 @@ type Config struct {
 	Commit string
 	// Base is the revision at which the tests last passed. Empty: only the tree under test is run.
 	Base string
-	Mode  Mode
+	Mode Mode
 	// Budget is how long all builds and runs may take together. Zero: nothing is run. Parallel runs each count, and those that have
 	// begun when it is used up are not ended.
 	Budget time.Duration
@@ -97,7 +97,7 @@ type revisions struct{ product, tests abi.TreeRevision }
 type Lab struct {
 	config  Config
 	problem string // why nothing can be run, or empty
-	noBase string // why nothing of the base can be run, or empty
+	noBase  string // why nothing of the base can be run, or empty
 
 	dir        *disk.Dir
 	top        string // of the checkout

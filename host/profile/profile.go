@@ -8,6 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 )
 
@@ -64,5 +65,35 @@ func outcomeFaults(file string, m *abi.OutcomeModel) (faults []error) {
 			}
 		}
 	}
+	for _, e := range cells() {
+		var has, lacks []int
+		for i := range m.Patterns {
+			if odds.HasCell(&m.Patterns[i], &e) {
+				has = append(has, i)
+			} else {
+				lacks = append(lacks, i)
+			}
+		}
+		if len(has) > 0 && len(lacks) > 0 {
+			add("[%d]: no rate has %s/%s in the environment %s, order %s, which patterns[%d] has: their probabilities can't be compared",
+				lacks[0], e.Product, e.Tests, e.Environment, e.Order, has[0])
+			break
+		}
+	}
 	return faults
+}
+
+// cells are all places in which a test may be run.
+func cells() (list []abi.Experiment) {
+	trees := []abi.TreeRevision{abi.Head, abi.Base, abi.Target, abi.Merge}
+	for _, product := range trees {
+		for _, tests := range trees {
+			for _, environment := range []abi.RunEnvironment{abi.OriginalEnvironment, abi.CleanEnvironment, abi.StarvedEnvironment, abi.CoverageEnvironment} {
+				for _, order := range []abi.RunOrder{abi.Alone, abi.OriginalOrder} {
+					list = append(list, abi.Experiment{Product: product, Tests: tests, Environment: environment, Order: order})
+				}
+			}
+		}
+	}
+	return list
 }

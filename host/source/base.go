@@ -163,3 +163,17 @@ func onTip(ctx context.Context, dir string, head *object.Commit) (Base, error) {
 	}
 	return Base{before.Hash.String(), "the commit before HEAD, since HEAD is on the branch that it would be compared with"}, nil
 }
+
+// CommitID is the whole hash of the commit of a revision in the repository of a folder. Errors: [ErrRevision], and those of git.
+func CommitID(dir, revision string) (string, error) {
+	r, err := openRepository(dir)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	c, err := r.commit(revision)
+	if err != nil {
+		return "", err
+	}
+	return c.Hash.String(), nil
+}

@@ -528,7 +528,7 @@ typedef struct sc_rate_shape {
 typedef struct { sc_rate_shape *at; size_t count; } sc_rate_shape_list;
 extern const sc_type sc_rate_shape_type;
 
-/// `outcome_rate` is a rate that cells have in common. A field that is absent has any.
+/// `outcome_rate` is a rate that cells have in common. A field that is absent has any, but a rate without trees has no mixtures of them.
 typedef struct sc_outcome_rate {
   /// `name` is for Above.
   sc_text name;
@@ -548,13 +548,14 @@ typedef struct sc_outcome_pattern {
   sc_text name;
   /// `labels` that may come true so, with how often each does: P(pattern | label), up to a factor for each label.
   sc_label_weight_list labels;
-  /// `rates` are tried in their order: the first that has a cell gives its runs their rate. A cell that none has tells nothing.
+  /// `rates` are tried in their order: the first that has a cell gives its runs their rate. A cell that no pattern has tells nothing;
+  /// one that a pattern has, all have.
   sc_outcome_rate_list rates;
   /// `absent` is the probability that the base lacks the test or does not build.
   double absent;
   /// `changed` is the probability that the change touched the test, where the base has it. 0: that tells nothing.
   double changed;
-  /// `executed` is the probability that the test executes code that the change touched. 0: that tells nothing.
+  /// `executed` is the probability that a test that the change left executes code that it touched. 0: that tells nothing.
   double executed;
 } sc_outcome_pattern;
 typedef struct { sc_outcome_pattern *at; size_t count; } sc_outcome_pattern_list;

@@ -113,7 +113,7 @@ func (c *patternCounts) add(f *odds.Facts, p float64) {
 func (c *patternCounts) put(p, first *abi.OutcomePattern, cases int) {
 	p.Labels = slices.Clone(first.Labels)
 	for i := range p.Labels {
-		p.Labels[i].Weight = (c.all + 0.5) / (float64(cases) + 0.5)
+		p.Labels[i].Weight = (c.all + first.Labels[i].Weight) / float64(cases+1)
 	}
 	if first.Absent > 0 {
 		p.Absent = (c.absent + 2*first.Absent) / (c.based + 2)
@@ -181,8 +181,19 @@ func (c *corpus) outcomes(config *Config, p *abi.Profile, r *Report) error {
 	rounded(learned)
 	r.Outcomes = len(cases)
 	p.Outcomes, p.Experiments, p.Causes, p.BaseRates = learned, nil, nil, nil
+	all := 0.0
 	for at, label := range c.labels {
-		p.BaseRates = append(p.BaseRates, abi.LabelWeight{Label: label, Weight: round((counts[at] + 0.5) / (float64(len(c.samples)) + 0.5*float64(len(c.labels))))})
+		for i := range first.Patterns {
+			for _, w := range first.Patterns[i].Labels {
+				if w.Label == label {
+					counts[at] += w.Weight
+				}
+			}
+		}
+		all += counts[at]
+	}
+	for at, label := range c.labels {
+		p.BaseRates = append(p.BaseRates, abi.LabelWeight{Label: label, Weight: round(counts[at] / all)})
 	}
 	return nil
 }

@@ -1671,7 +1671,7 @@ impl Message for RateShape {
     }
 }
 
-/// `outcome_rate` is a rate that cells have in common. A field that is absent has any.
+/// `outcome_rate` is a rate that cells have in common. A field that is absent has any, but a rate without trees has no mixtures of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OutcomeRate {
     /// `name` is for Above.
@@ -1739,13 +1739,14 @@ pub struct OutcomePattern {
     pub name: String,
     /// `labels` that may come true so, with how often each does: P(pattern | label), up to a factor for each label.
     pub labels: Vec<LabelWeight>,
-    /// `rates` are tried in their order: the first that has a cell gives its runs their rate. A cell that none has tells nothing.
+    /// `rates` are tried in their order: the first that has a cell gives its runs their rate. A cell that no pattern has tells nothing;
+    /// one that a pattern has, all have.
     pub rates: Vec<OutcomeRate>,
     /// `absent` is the probability that the base lacks the test or does not build.
     pub absent: f64,
     /// `changed` is the probability that the change touched the test, where the base has it. 0: that tells nothing.
     pub changed: f64,
-    /// `executed` is the probability that the test executes code that the change touched. 0: that tells nothing.
+    /// `executed` is the probability that a test that the change left executes code that it touched. 0: that tells nothing.
     pub executed: f64,
 }
 

@@ -837,7 +837,7 @@ export class RateShape extends Message {
 
 const OutcomeRateFields: StaticArray<string> = ["name", "product", "tests", "environment", "order", "shape", "above"];
 
-// `outcome_rate` is a rate that cells have in common. A field that is absent has any.
+// `outcome_rate` is a rate that cells have in common. A field that is absent has any, but a rate without trees has no mixtures of them.
 export class OutcomeRate extends Message {
   // `name` is for Above.
   name: string = "";
@@ -881,13 +881,14 @@ export class OutcomePattern extends Message {
   name: string = "";
   // `labels` that may come true so, with how often each does: P(pattern | label), up to a factor for each label.
   labels: LabelWeight[] = [];
-  // `rates` are tried in their order: the first that has a cell gives its runs their rate. A cell that none has tells nothing.
+  // `rates` are tried in their order: the first that has a cell gives its runs their rate. A cell that no pattern has tells nothing;
+  // one that a pattern has, all have.
   rates: OutcomeRate[] = [];
   // `absent` is the probability that the base lacks the test or does not build.
   absent: f64 = 0;
   // `changed` is the probability that the change touched the test, where the base has it. 0: that tells nothing.
   changed: f64 = 0;
-  // `executed` is the probability that the test executes code that the change touched. 0: that tells nothing.
+  // `executed` is the probability that a test that the change left executes code that it touched. 0: that tells nothing.
   executed: f64 = 0;
 
   keys(): StaticArray<string> { return OutcomePatternFields; }

@@ -132,9 +132,9 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 		return nil
 	}
 	e := &o.experiments
-	runners, err := e.loadRunners()
+	runners, err := Runners(e.runners)
 	if err != nil {
-		return cli.InputError(err)
+		return cli.InputError(fmt.Errorf("--experiments: %w", err))
 	}
 	lab, err := experiment.Open(ctx, o.laboratoryConfig(runners, config.CacheDir))
 	if err != nil {
@@ -174,14 +174,14 @@ func (o *Flags) laboratoryConfig(runners []*experiment.Definition, cache string)
 	}
 }
 
-// loadRunners reads the definitions of runners; nil where none is named.
-func (e *experiments) loadRunners() ([]*experiment.Definition, error) {
+// Runners reads definitions of runners by their names or files; nil where none is named.
+func Runners(names []string) ([]*experiment.Definition, error) {
 	var runners []*experiment.Definition
 	var faults []error
-	for _, name := range e.runners {
+	for _, name := range names {
 		d, err := experiment.LoadDefinition(name)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("--experiments runner=%s: %w", name, err))
+			faults = append(faults, fmt.Errorf("runner %s: %w", name, err))
 		}
 		runners = append(runners, d)
 	}

@@ -22,6 +22,8 @@ import (
 const (
 	// ShippedAudit is the name of the audit's pipeline.
 	ShippedAudit = "audit"
+	// ShippedAlibi is the name of the pipeline and of the profile of alibis.
+	ShippedAlibi = "alibi"
 	// ShippedRubric is the name of the rubric for opinions of courts.
 	ShippedRubric = "court-opinions"
 	// rubricFolder has the shipped rubrics.
@@ -39,7 +41,7 @@ const ShippedLight = "rca-investigation"
 const ShippedModels = "llm-court"
 
 // shippedPipelines are the names of the embedded ones.
-var shippedPipelines = []string{ShippedPipeline, ShippedLight, ShippedAudit, ShippedModels, "llm-discovery"}
+var shippedPipelines = []string{ShippedPipeline, ShippedAlibi, ShippedLight, ShippedAudit, ShippedModels, "llm-discovery"}
 
 // IsShipped says whether a name is that of an embedded pipeline.
 func IsShipped(name string) bool { return slices.Contains(shippedPipelines, name) }

@@ -1,0 +1,312 @@
+// Package alibi is the command alibi: did this change make the tests fail?
+package alibi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/source"
+	"github.com/shadowcourt/shadowcourt/internal/run"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/testcmd"
+)
+
+// The exit codes beside those of all commands.
+const (
+	exitYours = cli.ExitMatched
+	exitOpen  = 4
+)
+
+const autoBase = "auto"
+
+// options are the flags.
+type options struct {
+	open.Flags
+	source, base, target string
+	from, format         string
+	budget, perCase      time.Duration
+	maxFalse             float64
+	network, home        bool
+	runners              []string
+}
+
+// New is the command.
+func New(s cli.Streams) *cobra.Command {
+	o := &options{Flags: open.Flags{Pipeline: open.ShippedAlibi, Profile: open.ShippedAlibi}}
+	cmd := &cobra.Command{
+		Use:   "alibi (REPORT... | -- COMMAND...)",
+		Short: "Say of each failing test whether this change made it fail, by running it again",
+		Long: `Say of each failing test whether this change made it fail. COMMAND runs the tests, as in
+"alibi -- go test ./..."; what fails is run again: on this tree, on the base that the change
+began at, alone and in other environments, until the answer is sure enough. A REPORT of a run
+that is over (go test -json, JUnit XML) serves as well. Nothing but runs decides.
+
+A test is yours where the change caused the failure, or where its merge with --target fails; it
+is not yours where it failed before (preexisting), passes and fails by chance (flaky), or fails
+for something outside of both trees (environment). What is not sure is open.
+
+The tests run in scratch copies of the sources, isolated from the network and from your files.
+The checkout is not changed. Results are kept for a day: a command that was interrupted goes on
+where it was when it is given again.
+
+Exit codes: 0 every failure has an alibi, or nothing failed; 3 one is yours; 4 none is yours and
+one is open; 1 something failed while running; 2 the command line or an input is wrong.`,
+		Example: `  shadowcourt alibi -- go test ./...
+  shadowcourt alibi --base origin/main -- pytest
+  shadowcourt alibi report.json --culprit`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, s, args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.source, "source", ".", "folder of the project in its git repository")
+	f.StringVar(&o.base, "base", autoBase, "revision that the change began at; auto finds it by the variables of the CI platform, else the merge base with the upstream or "+
+		"default branch, else HEAD for changes that are not committed")
+	f.StringVar(&o.target, "target", "", "revision that the change will be merged into: then conflicts with it are found, too")
+	f.StringVar(&o.from, "from", run.Auto, "format of the reports: auto, gotest or junit")
+	f.StringVar(&o.format, "format", "table", "table, jsonl or md")
+	f.DurationVar(&o.budget, "budget", open.DefaultBudget, "how long all builds and runs together may take")
+	f.DurationVar(&o.perCase, "case-budget", experiment.DefaultPerCase, "how long those of one test may take")
+	f.Float64Var(&o.maxFalse, "max-false-alibi", alibi.MaxFalse, "how probable it may be at most that the change did it where a test is not yours")
+	f.BoolVar(&o.network, "network", false, "leave the network on for the tests")
+	f.BoolVar(&o.home, "home", false, "let the tests read your home folder, and all else that you can read")
+	f.StringArrayVar(&o.runners, "runner", nil, "FILE.yaml: what runs the tests, or a shipped one; may be repeated (default: what the project has)")
+	f.StringVar(&o.Pipeline, "pipeline", open.ShippedAlibi, "pipeline file of the court")
+	f.StringVar(&o.Profile, "profile", open.ShippedAlibi, "profile with an outcome model")
+	f.StringVar(&o.Modules, "modules", "", "folder with the NAME.wasm files (default: the embedded modules)")
+	o.GrantFlag(cmd)
+	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
+	return cmd
+}
+
+// formats are those of the answers.
+var formats = []string{"table", "jsonl", "md"}
+
+func (o *options) check(args []string) error {
+	var faults []error
+	if len(args) == 0 {
+		faults = append(faults, errors.New("name a report of the failing run, or the command that runs the tests: alibi -- go test ./..."))
+	}
+	if !slices.Contains(formats, o.format) {
+		faults = append(faults, fmt.Errorf("--format %q: use %s", o.format, cli.OrList(formats)))
+	}
+	if !(o.maxFalse > 0 && o.maxFalse <= 0.5) {
+		faults = append(faults, fmt.Errorf("--max-false-alibi %v: use a probability above 0 and at most 0.5", o.maxFalse))
+	}
+	if o.budget <= 0 || o.perCase <= 0 {
+		faults = append(faults, errors.New("--budget and --case-budget: use a time above 0, such as 5m"))
+	}
+	return errors.Join(faults...)
+}
+
+// run carries out the command.
+func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
+	ctx := cmd.Context()
+	if err := o.check(args); err != nil {
+		return cli.InputError(err)
+	}
+	trees, err := o.trees(ctx)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	p := cli.NewProgress(s.Err)
+	failures, err := o.failures(ctx, s, args, cmd.ArgsLenAtDash() == 0)
+	if err != nil {
+		return cli.OrInterrupted(ctx, err)
+	}
+	if len(failures) == 0 {
+		fmt.Fprintln(s.Err, "Nothing failed.")
+		return nil
+	}
+	return o.ask(ctx, s, p, trees, failures)
+}
+
+// trees are the revisions that a change is judged by.
+type trees struct {
+	head string // commit of HEAD; the tree under test may have further changes
+	base source.Base
+}
+
+func (o *options) trees(ctx context.Context) (t trees, err error) {
+	if t.head, err = source.CommitID(o.source, "HEAD"); err != nil {
+		return t, fmt.Errorf("--source: %w", err)
+	}
+	if o.base == autoBase {
+		if t.base, err = source.FindBase(ctx, o.source, os.Getenv); err != nil {
+			return t, fmt.Errorf("--base %s: %w", autoBase, err)
+		}
+	} else {
+		if t.base.Commit, err = source.CommitID(o.source, o.base); err != nil {
+			return t, fmt.Errorf("--base: %w", err)
+		}
+		t.base.Why = o.base
+	}
+	if o.target != "" {
+		if _, err = source.CommitID(o.source, o.target); err != nil {
+			return t, fmt.Errorf("--target: %w", err)
+		}
+	}
+	return t, nil
+}
+
+// failures are the failing tests of reports, or of a command that is run.
+func (o *options) failures(ctx context.Context, s cli.Streams, args []string, command bool) ([]docket.Entry, error) {
+	names, from := args, o.from
+	if command {
+		c, err := testcmd.Parse(".", args)
+		if err != nil {
+			return nil, cli.InputError(err)
+		}
+		// What people read here is the table of answers; the runner's own output is shown beside it.
+		ran, err := c.Run(ctx, s.In, s.Err, s.Err)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = ran.Close() }()
+		if !ran.Failed() {
+			return nil, nil
+		}
+		if ran.Failures == 0 {
+			return nil, fmt.Errorf("the command ended with %d although no test failed in its report", ran.ExitCode)
+		}
+		names = nil
+		for _, r := range ran.Reports {
+			names, from = append(names, r.Path), r.Format
+		}
+	}
+	inputs, err := run.OpenDockets(ctx, s.In, names, from)
+	if err != nil {
+		return nil, cli.InputError(err)
+	}
+	defer inputs.Close()
+	var list []docket.Entry
+	var faults []error
+	for entry, err := range inputs.Entries("") {
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		list = append(list, entry)
+	}
+	if ctx.Err() != nil {
+		return nil, cli.ErrInterrupted
+	}
+	return list, cli.InputError(errors.Join(faults...))
+}
+
+// ask asks the court of every failure.
+func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t trees, failures []docket.Entry) error {
+	config, err := o.ConfigOf(false)
+	if err != nil {
+		return err
+	}
+	if err := o.Grant(config); err != nil {
+		return err
+	}
+	runners, err := open.Runners(o.runners)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	p.Say("reading the trees")
+	lab, err := experiment.Open(ctx, experiment.Config{
+		Source: o.source, Base: t.base.Commit, Mode: experiment.All, Budget: o.budget, PerCase: o.perCase, CacheDir: open.ExperimentCache(config.CacheDir),
+		Network: o.network, Home: o.home, Runners: runners, Progress: func(now experiment.Progress) { p.Say(open.SayExperiments(now)) },
+	})
+	if err != nil {
+		return cli.OrInterrupted(ctx, err)
+	}
+	defer func() { _ = lab.Close() }()
+	if why := lab.Why(nil); why != "" {
+		p.Clear()
+		return cli.InputError(errors.New("nothing can be run: " + why))
+	}
+	clock := newStopwatch(lab, time.Now)
+	config.Experiments = clock
+	var court *alibi.Court
+	err = o.Cached(s, config, func() (err error) {
+		court, err = alibi.Open(ctx, *config, o.maxFalse)
+		return err
+	})
+	p.Clear()
+	if err != nil {
+		return o.Error(err)
+	}
+	defer func() { _ = court.Close(context.WithoutCancel(ctx)) }()
+	out := newWriter(o.format, s.Out, t, failures)
+	out.begin()
+	var sum summary
+	for asked := range court.Ask(ctx, each(failures), 0) {
+		p.Clear()
+		if asked.Err != nil {
+			if ctx.Err() != nil {
+				break
+			}
+			sum.faults++
+			fmt.Fprintln(s.Err, "shadowcourt: "+sanitize.Block(asked.Err.Error()))
+			continue
+		}
+		sum.add(asked.Answer)
+		if err := out.write(asked.Answer, clock.of(asked.Answer.ID)); err != nil {
+			return err
+		}
+	}
+	if err := out.end(&sum); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("interrupted; %s of %d answered: the same command goes on there, since runs are kept for a day",
+			cli.Count(sum.all(), "failure was", "failures were"), len(failures))
+	}
+	return sum.exit()
+}
+
+func each(list []docket.Entry) func(func(docket.Entry, error) bool) {
+	return func(yield func(docket.Entry, error) bool) {
+		for _, e := range list {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// summary counts answers.
+type summary struct{ yours, open, not, faults int }
+
+func (s *summary) add(a *alibi.Answer) {
+	switch a.Verdict {
+	case alibi.IsYours:
+		s.yours++
+	case alibi.NotYours:
+		s.not++
+	case alibi.IsOpen:
+		s.open++
+	}
+}
+
+func (s *summary) all() int { return s.yours + s.open + s.not }
+
+// exit is the exit code.
+func (s *summary) exit() error {
+	switch {
+	case s.faults > 0:
+		return &cli.ExitError{Code: cli.ExitFailed}
+	case s.yours > 0:
+		return &cli.ExitError{Code: exitYours}
+	case s.open > 0:
+		return &cli.ExitError{Code: exitOpen}
+	}
+	return nil
+}
+
+var _ host.Experiments = (*stopwatch)(nil)
