@@ -36,11 +36,12 @@ const (
 type Options struct {
 	Config
 
-	// Base and Head are runs that were made before. Where there are none, Ends runs of each are made. Default of Ends: 5.
+	// Base and Head are runs that were made before. Where there are none, Ends runs of each are made. Where head does not fail more often
+	// than the base, it is run twice as often, and then twice as often again. Default of Ends: 5.
 	Base, Head Count
 	Ends       int
 	// Verify is how often the culprit and its parent are run again to verify them. Where that shows too little, there are two more rounds,
-	// each with twice the runs. Default: 5.
+	// each with twice the runs. Default: 3. Negative: none is verified.
 	Verify int
 	// Time ends the search once builds and runs took as long, MostRuns once there were as many. Zero: no limit.
 	Time     time.Duration
@@ -49,14 +50,17 @@ type Options struct {
 	Build, Run time.Duration
 	// Progress, if it is not nil, is told of each step, before and after its runs.
 	Progress func(Progress)
+
+	unverified bool
 }
 
 const (
 	defaultEnds   = 5
-	defaultVerify = 5
+	defaultVerify = 3
 	defaultBuild  = 5 * time.Second
 	defaultRun    = 500 * time.Millisecond
 	verifyRounds  = 3
+	endRounds     = 2
 )
 
 // Progress tells what runs, what it showed, and how sure the search is.
@@ -130,13 +134,16 @@ func Find(ctx context.Context, runner Runner, o Options) (Result, error) {
 }
 
 func (o *Options) setDefaults() error {
+	if o.unverified = o.Verify < 0; o.unverified {
+		o.Verify = 0
+	}
 	for _, n := range []struct {
 		name   string
 		value  *int
 		usual  int
 		atMost int
 	}{
-		{"runs of each end", &o.Ends, defaultEnds, maxRuns}, {"runs to verify", &o.Verify, defaultVerify, maxRuns >> verifyRounds}, {"runs at most", &o.MostRuns, maxRuns, maxRuns},
+		{"runs of each end", &o.Ends, defaultEnds, maxRuns >> endRounds}, {"runs to verify", &o.Verify, defaultVerify, maxRuns >> verifyRounds}, {"runs at most", &o.MostRuns, maxRuns, maxRuns},
 	} {
 		if *n.value == 0 {
 			*n.value = n.usual
@@ -168,6 +175,7 @@ type finder struct {
 	running  time.Duration
 	result   Result
 	verified int      // rounds
+	doubted  int      // rounds of head
 	pair     Suspects // that result.Pair is about
 }
 
@@ -210,9 +218,14 @@ func (f *finder) found(ctx context.Context) (ending Ending, done bool, err error
 	switch {
 	case suspects.Last == 0:
 		return Before, true, nil
+	case suspects.First > head && f.doubted < endRounds:
+		// A failure that comes rarely looks the same as one that does not come back.
+		f.doubted++
+		over, err := f.run(ctx, End, head, f.options.Ends<<f.doubted, nil)
+		return OutOfBudget, over, err
 	case suspects.First > head:
 		return None, true, nil
-	case suspects.First == 0 || suspects.Last > head || f.verified == verifyRounds:
+	case f.options.unverified || suspects.First == 0 || suspects.Last > head || f.verified == verifyRounds:
 		return Found, true, nil
 	}
 	runs := f.options.Verify << f.verified

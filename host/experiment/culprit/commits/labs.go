@@ -75,13 +75,17 @@ func (l *Line) id(commit int) string {
 // Runner runs the failing test of a case at the commits. Where a commit lacks the test, it runs the product of the commit with the tests of
 // head. Only runs that pass, or fail as the case did, tell something.
 func (l *Line) Runner(c *abi.Case) culprit.Runner {
-	return &runner{line: l, subject: c, lacks: make([]bool, len(l.commits)+1)}
+	r := &runner{line: l, subject: c, lacks: make([]bool, len(l.commits)+1)}
+	for i := range l.commits { // head has its own tests in any case
+		r.lacks[i] = l.config.HeadTests
+	}
+	return r
 }
 
 type runner struct {
 	line    *Line
 	subject *abi.Case
-	lacks   []bool // the commit has no such test
+	lacks   []bool // the commit has no such test, or that of head is meant
 }
 
 // Run implements [culprit.Runner].

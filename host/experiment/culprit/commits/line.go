@@ -21,6 +21,9 @@ type Config struct {
 	// Base is a revision at which the test still passed, and Head one at which it fails. Head may be empty: then it is the working tree, whose
 	// changes that are not committed are one more commit.
 	Base, Head string
+	// HeadTests has the tests of head run at every commit, and not only at those that lack the failing test: for a test that was changed so
+	// that it shows the failure.
+	HeadTests bool
 	// Most is the most commits that are searched. Default: 4096.
 	Most int
 	// Lab says how the test is run. Source, Commit, Green and Mode are set here. Budget and PerCase limit the runs of one commit; default

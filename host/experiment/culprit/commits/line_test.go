@@ -139,7 +139,7 @@ func TestAccept_AL7_UnbuildableCommitsAndMerges(t *testing.T) {
 	if m := l.Commits()[1]; !m.Merge || strings.Join(m.Paths, " ") != "side/more.go side/side.go" {
 		t.Errorf("the merge is %+v", m)
 	}
-	if weights := fmt.Sprint(l.Prior(subject)); weights != "[0.25 2 12 6 6 0.25]" {
+	if weights := fmt.Sprint(l.Prior(subject)); weights != "[0.1 1 8 6 6 0.1]" {
 		t.Errorf("the prior is %s", weights)
 	}
 	var told []string
@@ -180,6 +180,38 @@ func TestAccept_AL7_ChangesThatAreNotCommitted(t *testing.T) {
 	result, err := l.Find(t.Context(), r.failing("TestSum"), culprit.Options{Ends: 2, Verify: 3, Time: time.Hour})
 	if err != nil || result.Ending != culprit.Found || result.Suspects.First != 1 || !result.Verified {
 		t.Errorf("got %+v, %v", result, err)
+	}
+}
+
+// TestHeadTestsAtEveryCommit: a test that was changed shows with HeadTests which commit of the product it fails since, and otherwise that it
+// fails since its own change.
+func TestHeadTestsAtEveryCommit(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	r := newRepository(t)
+	r.write("go.mod", "module example.com/shop\n\ngo 1.26\n")
+	r.write("sum/sum.go", sum)
+	r.commit("begin", "sum/sum_test.go", strings.Replace(sumTest, "Sum(2, 1); got != 3", "Sum(2, 0); got != 2", 1))
+	r.commit("subtract", "sum/sum.go", broken)
+	r.commit("text", "README.md", "a shop\n")
+	r.commit("a better test", "sum/sum_test.go", sumTest)
+	subject := r.failing("TestSum")
+	for _, c := range []struct {
+		headTests bool
+		culprit   int
+	}{{true, 1}, {false, 3}} {
+		l, err := commits.Open(t.Context(), commits.Config{
+			Source: filepath.Join(r.dir, "sum"), Base: "main~3", Head: "main", HeadTests: c.headTests, Lab: experiment.Config{Flags: []string{"-ldflags=-s"}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := l.Find(t.Context(), subject, culprit.Options{Ends: 2, Verify: 3})
+		if err != nil || result.Ending != culprit.Found || result.Suspects.First != c.culprit || result.Suspects.Last != c.culprit {
+			t.Errorf("tests of head %v: got %+v, %v", c.headTests, result, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -9,14 +9,15 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 )
 
-// The weights of a commit in the prior, by the file it touches that is nearest to the failing test.
+// The weights of a commit in the prior, by the file it touches that is nearest to the failing test. On the learning half of lab/histories
+// the ratios are larger still, about 30 between the unit and other code; but tests there were written for what broke.
 const (
-	weightNamed        = 12 // by a frame of the failure, or as the test's file
-	weightUnit         = 6  // in the folder of the code under test
-	weightDependencies = 2
-	weightProduct      = 2
-	weightTests        = 0.5
-	weightOther        = 0.25 // documents and the like
+	weightNamed        = 8 // by a frame of the failure, or as the test's file
+	weightUnit         = 6 // in a folder of the code under test
+	weightDependencies = 1
+	weightProduct      = 1
+	weightTests        = 0.25
+	weightOther        = 0.1 // documents and the like
 )
 
 // Prior weighs the commits by what they touch: most where the failure's frames or the test's name point, less elsewhere.

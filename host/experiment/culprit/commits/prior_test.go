@@ -19,25 +19,25 @@ func TestPriorKnowsWhatAFailureNames(t *testing.T) {
 		{
 			"example.com/shop/cart", "    cart_test.go:12: got 1\n\t/home/a/shop/price/price.go:7 +0x1\n",
 			"cart/cart.go cart/cart_test.go price/price.go price/other.go price/cart_test.go cart/testdata/x.json go.mod README.md",
-			map[string]float64{"cart/cart.go": 6, "cart/cart_test.go": 12, "price/price.go": 12, "price/other.go": 2, "price/cart_test.go": 0.5, "cart/testdata/x.json": 6, "go.mod": 2, "README.md": 0.25},
+			map[string]float64{"cart/cart.go": 6, "cart/cart_test.go": 8, "price/price.go": 8, "price/other.go": 1, "price/cart_test.go": 0.25, "cart/testdata/x.json": 6, "go.mod": 1, "README.md": 0.1},
 		},
-		{"example.com/shop", "    shop_test.go:12: got 1\n", "shop.go shop_test.go cart/cart.go", map[string]float64{"shop.go": 6, "shop_test.go": 12, "cart/cart.go": 2}},
+		{"example.com/shop", "    shop_test.go:12: got 1\n", "shop.go shop_test.go cart/cart.go", map[string]float64{"shop.go": 6, "shop_test.go": 8, "cart/cart.go": 1}},
 		{
 			"tests.unit.test_cart.TestCart", "tests/unit/test_cart.py:3: AssertionError\nsrc/shop/cart.py:9: in total\n/usr/lib/python3/site-packages/cart.py:1: in x\n",
 			"tests/unit/test_cart.py tests/unit/conftest.py src/shop/cart.py src/shop/price.py",
-			map[string]float64{"tests/unit/test_cart.py": 12, "tests/unit/conftest.py": 6, "src/shop/cart.py": 12, "src/shop/price.py": 2},
+			map[string]float64{"tests/unit/test_cart.py": 8, "tests/unit/conftest.py": 6, "src/shop/cart.py": 8, "src/shop/price.py": 1},
 		},
 		{
 			"org.shop.CartTest", "\tat org.shop.CartTest.total(CartTest.java:9)\n", "src/main/java/org/shop/Cart.java src/test/java/org/shop/CartTest.java src/main/java/org/price/Price.java",
-			map[string]float64{"src/main/java/org/shop/Cart.java": 6, "src/test/java/org/shop/CartTest.java": 12, "src/main/java/org/price/Price.java": 2},
+			map[string]float64{"src/main/java/org/shop/Cart.java": 6, "src/test/java/org/shop/CartTest.java": 8, "src/main/java/org/price/Price.java": 1},
 		},
-		{"", "nothing", "a/a.go", map[string]float64{"a/a.go": 2, "b.go": 6}},
-		{"/../..//.", strings.Repeat("/../x.go:1\n", 5000), "x.go", map[string]float64{"x.go": 12}},
+		{"", "nothing", "a/a.go", map[string]float64{"a/a.go": 1, "b.go": 6}},
+		{"/../..//.", strings.Repeat("/../x.go:1\n", 5000), "x.go", map[string]float64{"x.go": 8}},
 	} {
 		subject := &abi.Case{Group: c.class, Subject: "TestX fails in " + c.class, Documents: []abi.Document{{Name: "log", Text: c.log}}}
 		for path, want := range c.weights {
 			got := commits.Prior(subject, strings.Fields(c.files), [][]string{{path}, {"CHANGES.md", path}, nil})
-			if fmt.Sprint(got) != fmt.Sprint([]float64{want, max(want, 0.25), 0.25}) {
+			if fmt.Sprint(got) != fmt.Sprint([]float64{want, max(want, 0.1), 0.1}) {
 				t.Errorf("%s: %s has the weights %v, want %v", c.class, path, got, want)
 			}
 		}
