@@ -1,9 +1,11 @@
 package tree
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 )
@@ -18,12 +20,15 @@ type Commit struct {
 	Paths []string
 }
 
+// maxLogBytes bounds what is read of the commits and the names of their files.
+const maxLogBytes = 256 << 20
+
 // ErrLine: there is no line of commits from one revision to another.
 var ErrLine = errors.New("no commits to search")
 
 // Line lists the commits that head has and base has not, along first parents and from the oldest to head, so that a merge is one commit. The
 // id that it returns first is that of the first parent of the oldest, which is base where base is on this line. Errors: ErrRevision,
-// ErrLine where there is none or there are more than most, and those of git.
+// ErrLine where there is none or there are more than most, or they change too many files, and those of git.
 func (r *Repository) Line(ctx context.Context, base, head string, most int) (string, []Commit, error) {
 	from, err := r.Commit(ctx, base)
 	if err != nil {
@@ -34,10 +39,10 @@ func (r *Repository) Line(ctx context.Context, base, head string, most int) (str
 		return "", nil, err
 	}
 	// Names and titles have no zero bytes, so nobody can write a commit into the title of another one.
-	out, err := r.git(ctx, "log", "--first-parent", "--diff-merges=first-parent", "--name-only", "--no-renames", "--no-show-signature", "--no-notes",
+	out, err := r.bounded(ctx, maxLogBytes, "log", "--first-parent", "--diff-merges=first-parent", "--name-only", "--no-renames", "--no-show-signature", "--no-notes",
 		"--no-color", "--no-ext-diff", "--encoding=UTF-8", "--max-count="+strconv.Itoa(most+1), "--format=%x00%H%x00%P%x00%an%x00%s%x00", from+".."+to, "--")
 	if err != nil {
-		return "", nil, fmt.Errorf("%w: %w", ErrIncomplete, err)
+		return "", nil, err
 	}
 	const fields = 5
 	parts := strings.Split(string(out), "\x00")[1:]
@@ -78,4 +83,31 @@ func (r *Repository) Commit(ctx context.Context, revision string) (string, error
 		return "", fmt.Errorf("%w %q%s", ErrRevision, revision, r.advice(ctx))
 	}
 	return strings.TrimSpace(string(id)), nil
+}
+
+// bounded runs a git command and gives its output, if that is not too long.
+func (r *Repository) bounded(ctx context.Context, most int64, args ...string) ([]byte, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	cmd := r.command(ctx, args...)
+	var problem bytes.Buffer
+	cmd.Stderr = &problem
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	out, err := io.ReadAll(io.LimitReader(pipe, most+1))
+	if int64(len(out)) > most {
+		stop()
+		_ = cmd.Wait() // it was ended
+		return nil, fmt.Errorf("%w: the commits change too many files: name a later base", ErrLine)
+	}
+	if err := errors.Join(err, cmd.Wait()); err != nil {
+		line, _, _ := strings.Cut(strings.TrimSpace(problem.String()), "\n")
+		return nil, fmt.Errorf("%w: %w: run git fetch --refetch", ErrIncomplete, &gitError{args[0], line, err})
+	}
+	return out, nil
 }

@@ -2,6 +2,7 @@ package commits
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -20,11 +21,15 @@ const (
 	weightOther        = 0.1 // documents and the like
 )
 
-// Prior weighs the commits by what they touch: most where the failure's frames or the test's name point, less elsewhere.
+// Prior weighs the commits by what they touch: most where the failure's frames or the test's name point, less elsewhere. What a commit does to
+// tests does not count where those of head are run.
 func (l *Line) Prior(c *abi.Case) []float64 {
 	touched := make([][]string, len(l.commits))
 	for i := range l.commits {
 		touched[i] = l.commits[i].Paths
+		if l.config.HeadTests {
+			touched[i] = slices.DeleteFunc(slices.Clone(touched[i]), sourcefile.IsTest)
+		}
 	}
 	return Prior(c, l.files, touched)
 }
@@ -46,6 +51,7 @@ func Prior(c *abi.Case, files []string, touched [][]string) []float64 {
 type near struct {
 	files map[string]bool
 	units map[string]bool // the folders of the code under test
+	stems map[string]bool // what the names of the test's files have in common with those of the code under test
 }
 
 const (
@@ -55,7 +61,7 @@ const (
 )
 
 func nearOf(c *abi.Case, files []string) near {
-	n := near{files: map[string]bool{}}
+	n := near{files: map[string]bool{}, stems: map[string]bool{}}
 	test, _ := junit.Named(c)
 	folders := foldersOf(files)
 	n.units = unitsOf(test.Class, folders)
@@ -71,6 +77,9 @@ func nearOf(c *abi.Case, files []string) near {
 		}
 		if f := n.resolve(byBase[path.Base(p)], p); f != "" {
 			n.files[f] = true
+			if s := stem(f); s != "" && sourcefile.IsTest(f) {
+				n.stems[s] = true
+			}
 			if len(n.units) == 0 && sourcefile.IsTest(f) {
 				n.units[path.Dir(f)] = true
 			}
@@ -118,10 +127,22 @@ func (n *near) weight(p string) float64 {
 		return weightOther
 	case n.within(p, kind == abi.SourceFixture):
 		return weightUnit
+	case kind == abi.SourceProduct && n.stems[stem(p)]:
+		return weightUnit
 	case kind == abi.SourceProduct:
 		return weightProduct
 	}
 	return weightTests
+}
+
+// stem is the name of a file without its endings and without what marks it as a test: cart of cart_test.go, test_cart.py, CartTest.java and
+// cart.spec.ts.
+func stem(p string) string {
+	name, _, _ := strings.Cut(strings.ToLower(path.Base(p)), ".")
+	for _, mark := range []string{"tests", "test", "specs", "spec"} {
+		name = strings.Trim(strings.TrimSuffix(strings.TrimPrefix(name, mark+"_"), mark), "_-")
+	}
+	return name
 }
 
 // within says whether a file is in a unit under test, or for a fixture in a folder of one.

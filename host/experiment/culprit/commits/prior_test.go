@@ -24,13 +24,14 @@ func TestPriorKnowsWhatAFailureNames(t *testing.T) {
 		{"example.com/shop", "    shop_test.go:12: got 1\n", "shop.go shop_test.go cart/cart.go", map[string]float64{"shop.go": 6, "shop_test.go": 8, "cart/cart.go": 1}},
 		{
 			"tests.unit.test_cart.TestCart", "tests/unit/test_cart.py:3: AssertionError\nsrc/shop/cart.py:9: in total\n/usr/lib/python3/site-packages/cart.py:1: in x\n",
-			"tests/unit/test_cart.py tests/unit/conftest.py src/shop/cart.py src/shop/price.py",
-			map[string]float64{"tests/unit/test_cart.py": 8, "tests/unit/conftest.py": 6, "src/shop/cart.py": 8, "src/shop/price.py": 1},
+			"tests/unit/test_cart.py tests/unit/conftest.py src/shop/cart.py src/shop/price.py src/other/cart.py",
+			map[string]float64{"tests/unit/test_cart.py": 8, "tests/unit/conftest.py": 6, "src/shop/cart.py": 8, "src/shop/price.py": 1, "src/other/cart.py": 6},
 		},
 		{
 			"org.shop.CartTest", "\tat org.shop.CartTest.total(CartTest.java:9)\n", "src/main/java/org/shop/Cart.java src/test/java/org/shop/CartTest.java src/main/java/org/price/Price.java",
 			map[string]float64{"src/main/java/org/shop/Cart.java": 6, "src/test/java/org/shop/CartTest.java": 8, "src/main/java/org/price/Price.java": 1},
 		},
+		{"cart adds", "at Object.<anonymous> (/a/test/cart.spec.ts:3:1)\n", "test/cart.spec.ts src/cart.ts src/price.ts", map[string]float64{"src/cart.ts": 6, "src/price.ts": 1, "test/cart.spec.ts": 8}},
 		{"", "nothing", "a/a.go", map[string]float64{"a/a.go": 1, "b.go": 6}},
 		{"/../..//.", strings.Repeat("/../x.go:1\n", 5000), "x.go", map[string]float64{"x.go": 8}},
 	} {
