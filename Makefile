@@ -255,6 +255,18 @@ histories-alone: ## time 50 cases of lab/histories from the snapshots in SNAPSHO
 histories-study: plugins ## judge the saved cases of lab/histories without running a test, for its page; needs minutes
 	$(call lab,histories) study -cases -page lab/histories/README.md
 
+.PHONY: culprit-study
+culprit-study: ## compare the search for culprits with git bisect, on saved outcomes, for lab/culprit.md; needs a minute
+	$(call lab,culprit) -page lab/culprit.md
+
+.PHONY: culprit-lines
+culprit-lines: ## make the lines of commits of culprit-study again, from the snapshots in SNAPSHOTS=DIR
+	$(call lab,culprit) -page lab/culprit.md -snapshots $(SNAPSHOTS)
+
+.PHONY: culprit-reverts
+culprit-reverts: ## search the histories in SNAPSHOTS=DIR for commits that were reverted, for lab/culprit.md; runs their tests in isolation
+	$(call lab,culprit) -page lab/culprit.md -reverts -snapshots $(SNAPSHOTS)
+
 .PHONY: profile
 profile: plugins ## learn a profile for reports of Go tests into out/go-test.yaml, and measure it; needs minutes
 	@mkdir -p out

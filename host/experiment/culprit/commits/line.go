@@ -1,0 +1,127 @@
+// Package commits searches the commits of a git repository for the one that broke a test: it runs the test at each commit in a laboratory of
+// its own, and derives the prior of the search from what the commits touch.
+package commits
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+)
+
+// Config says which commits are searched.
+type Config struct {
+	// Source is a folder of the module under test, in a git repository or a subfolder of one.
+	Source string
+	// Base is a revision at which the test still passed, and Head one at which it fails. Head may be empty: then it is the working tree, whose
+	// changes that are not committed are one more commit.
+	Base, Head string
+	// HeadTests has the tests of head run at every commit, and not only at those that lack the failing test: for a test that was changed so
+	// that it shows the failure.
+	HeadTests bool
+	// Most is the most commits that are searched. Default: 4096.
+	Most int
+	// Lab says how the test is run. Source, Commit, Green and Mode are set here. Budget and PerCase limit the runs of one commit; default
+	// of Budget: an hour, since the options of the search have a limit of their own.
+	Lab experiment.Config
+	// Open is the most commits whose trees and builds are kept at the same time. Default: 8.
+	Open int
+}
+
+const (
+	defaultMost = 4096
+	defaultOpen = 8
+	labBudget   = time.Hour
+)
+
+// Line is a line of commits, with what was built of them. Not safe for concurrent use.
+type Line struct {
+	config  Config
+	base    string
+	head    string // a full id, or empty for the working tree
+	commits []tree.Commit
+	files   []string // of head, sorted
+	labs    labs
+}
+
+// Open lists the commits from the base, which is left out, to head, along first parents. The caller closes the Line. Errors: those of
+// [tree.Open] and [tree.Repository.Line].
+func Open(ctx context.Context, c Config) (*Line, error) {
+	c.Most, c.Open, c.Lab.Budget = cmp.Or(c.Most, defaultMost), cmp.Or(c.Open, defaultOpen), cmp.Or(c.Lab.Budget, labBudget)
+	c.Lab.PerCase = cmp.Or(c.Lab.PerCase, c.Lab.Budget)
+	if c.Most < 1 || c.Most > culprit.MaxCommits || c.Open < 1 {
+		return nil, fmt.Errorf("%d commits, %d open: expected positive numbers, and at most %d commits", c.Most, c.Open, culprit.MaxCommits)
+	}
+	r, err := tree.Open(ctx, c.Source)
+	if err != nil {
+		return nil, err
+	}
+	l := &Line{config: c}
+	files, err := l.list(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	l.files = files.Paths()
+	l.labs = labs{line: l}
+	return l, nil
+}
+
+// list lists the commits and reads the tree of head.
+func (l *Line) list(ctx context.Context, r *tree.Repository) (*tree.Tree, error) {
+	var err error
+	if l.config.Head != "" {
+		if l.base, l.commits, err = r.Line(ctx, l.config.Base, l.config.Head, l.config.Most); err != nil {
+			return nil, err
+		}
+		l.head = l.commits[len(l.commits)-1].ID
+		return r.At(ctx, l.head)
+	}
+	work, err := r.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	committed, err := r.At(ctx, "HEAD")
+	if err != nil {
+		return nil, err
+	}
+	changed := work.Changed(committed)
+	ids := [2]string{}
+	for i, revision := range []string{l.config.Base, "HEAD"} {
+		if ids[i], err = r.Commit(ctx, revision); err != nil {
+			return nil, err
+		}
+	}
+	if l.base = ids[0]; ids[0] != ids[1] || len(changed) == 0 {
+		if l.base, l.commits, err = r.Line(ctx, l.config.Base, "HEAD", l.config.Most); err != nil {
+			return nil, err
+		}
+	}
+	if len(changed) > 0 {
+		l.commits = append(l.commits, tree.Commit{Title: "changes that are not committed", Paths: changed})
+	} else {
+		l.head = l.commits[len(l.commits)-1].ID
+	}
+	return work, nil
+}
+
+// Base is the id of the commit before the first one. It may be older than the base of the config, where that is no first parent.
+func (l *Line) Base() string { return l.base }
+
+// Commits are the commits by their numbers in a search, less one. The ID of changes that are not committed is empty.
+func (l *Line) Commits() []tree.Commit { return l.commits }
+
+// Find searches for the commit that broke the failing test of a case. Where the options have no prior, it is [Line.Prior].
+func (l *Line) Find(ctx context.Context, c *abi.Case, o culprit.Options) (culprit.Result, error) {
+	if o.Prior == nil {
+		o.Prior = l.Prior(c)
+	}
+	return culprit.Find(ctx, l.Runner(c), o)
+}
+
+// Close removes all trees and builds.
+func (l *Line) Close() error { return l.labs.close(0) }

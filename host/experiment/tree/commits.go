@@ -1,0 +1,113 @@
+package tree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Commit is a commit of a line of history.
+type Commit struct {
+	// ID is the whole id. Author and Title are as the commit has them, and not safe for a terminal.
+	ID, Author, Title string
+	// Merge: it has more than one parent.
+	Merge bool
+	// Paths are the files in which it differs from its first parent, but for names that git quotes.
+	Paths []string
+}
+
+// maxLogBytes bounds what is read of the commits and the names of their files.
+const maxLogBytes = 256 << 20
+
+// ErrLine: there is no line of commits from one revision to another.
+var ErrLine = errors.New("no commits to search")
+
+// Line lists the commits that head has and base has not, along first parents and from the oldest to head, so that a merge is one commit. The
+// id that it returns first is that of the first parent of the oldest, which is base where base is on this line. Errors: ErrRevision,
+// ErrLine where there is none or there are more than most, or they change too many files, and those of git.
+func (r *Repository) Line(ctx context.Context, base, head string, most int) (string, []Commit, error) {
+	from, err := r.Commit(ctx, base)
+	if err != nil {
+		return "", nil, err
+	}
+	to, err := r.Commit(ctx, head)
+	if err != nil {
+		return "", nil, err
+	}
+	// Names and titles have no zero bytes, so nobody can write a commit into the title of another one.
+	out, err := r.bounded(ctx, maxLogBytes, "log", "--first-parent", "--diff-merges=first-parent", "--name-only", "--no-renames", "--no-show-signature", "--no-notes",
+		"--no-color", "--no-ext-diff", "--encoding=UTF-8", "--max-count="+strconv.Itoa(most+1), "--format=%x00%H%x00%P%x00%an%x00%s%x00", from+".."+to, "--")
+	if err != nil {
+		return "", nil, err
+	}
+	const fields = 5
+	parts := strings.Split(string(out), "\x00")[1:]
+	switch n := len(parts) / fields; {
+	case n == 0:
+		return "", nil, fmt.Errorf("%w: %s has no commit that %s has not", ErrLine, head, base)
+	case len(parts)%fields != 0:
+		return "", nil, fmt.Errorf("git log lists %d fields", len(parts))
+	case n > most:
+		return "", nil, fmt.Errorf("%w: more than %d from %s to %s: name a later base", ErrLine, most, base, head)
+	}
+	var list []Commit
+	first := ""
+	for at := len(parts) - fields; at >= 0; at -= fields {
+		p := parts[at : at+fields]
+		parents := strings.Fields(p[1])
+		if len(parents) == 0 {
+			return "", nil, fmt.Errorf("%w: the history of %s does not reach %s%s", ErrLine, head, base, r.advice(ctx))
+		}
+		if first == "" {
+			first = parents[0]
+		}
+		c := Commit{ID: p[0], Author: p[2], Title: p[3], Merge: len(parents) > 1}
+		for name := range strings.Lines(p[4]) {
+			if name = strings.TrimSuffix(name, "\n"); name != "" && !strings.HasPrefix(name, `"`) {
+				c.Paths = append(c.Paths, name)
+			}
+		}
+		list = append(list, c)
+	}
+	return first, list, nil
+}
+
+// Commit gives the whole id of the commit that a revision names. Errors: ErrRevision.
+func (r *Repository) Commit(ctx context.Context, revision string) (string, error) {
+	id, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+	if err != nil {
+		return "", fmt.Errorf("%w %q%s", ErrRevision, revision, r.advice(ctx))
+	}
+	return strings.TrimSpace(string(id)), nil
+}
+
+// bounded runs a git command and gives its output, if that is not too long.
+func (r *Repository) bounded(ctx context.Context, most int64, args ...string) ([]byte, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	cmd := r.command(ctx, args...)
+	var problem bytes.Buffer
+	cmd.Stderr = &problem
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	out, err := io.ReadAll(io.LimitReader(pipe, most+1))
+	if int64(len(out)) > most {
+		stop()
+		_ = cmd.Wait() // it was ended
+		return nil, fmt.Errorf("%w: the commits change too many files: name a later base", ErrLine)
+	}
+	if err := errors.Join(err, cmd.Wait()); err != nil {
+		line, _, _ := strings.Cut(strings.TrimSpace(problem.String()), "\n")
+		return nil, fmt.Errorf("%w: %w: run git fetch --refetch", ErrIncomplete, &gitError{args[0], line, err})
+	}
+	return out, nil
+}

@@ -1,0 +1,104 @@
+package tree_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+)
+
+// output runs git with an input and gives what it writes.
+func output(t *testing.T, dir, input string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", args...)
+	cmd.Dir = dir
+	cmd.Stdin = strings.NewReader(input)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("git %v: %v", args, err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// TestLineOfAHostileHistory: titles are what they are, names that git quotes are left out, and the program that shall check a signature does
+// not run.
+func TestLineOfAHostileHistory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	git(t, dir, "init", "-q", "-b", "main")
+	write(t, dir, map[string]string{"a.go": "1"})
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "-qm", "one")
+	base := output(t, dir, "", "rev-parse", "HEAD")
+	write(t, dir, map[string]string{"a.go": "2", "new\nline.go": "", `quo"te.go`: "", "é.go": ""})
+	git(t, dir, "add", ".")
+	title := "fake \x01" + base + "\x02 \t title \x1b[31m"
+	git(t, dir, "commit", "-qm", title)
+	ran := filepath.Join(t.TempDir(), "ran")
+	program := filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "config", "gpg.program", program)
+	git(t, dir, "config", "log.showSignature", "true")
+	second := output(t, dir, "", "rev-parse", "HEAD")
+	signed := output(t, dir, "tree "+output(t, dir, "", "rev-parse", "HEAD^{tree}")+"\nparent "+second+"\nauthor a <a@example.com> 0 +0000\ncommitter a <a@example.com> 0 +0000\n"+
+		"gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\nsigned\n", "hash-object", "-t", "commit", "-w", "--stdin")
+	r, err := tree.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, list, err := r.Line(t.Context(), base, signed, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []tree.Commit{
+		{ID: second, Author: list[0].Author, Title: title, Paths: []string{"a.go", "é.go"}},
+		{ID: signed, Author: "a", Title: "signed"},
+	}
+	if diff := cmp.Diff(want, list); diff != "" || first != base {
+		t.Errorf("from %s: (-want +got)\n%s", first, diff)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the program of the configuration ran")
+	}
+	if _, _, err := r.Line(t.Context(), base, signed, 1); !errors.Is(err, tree.ErrLine) || !strings.Contains(err.Error(), "more than 1 from") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := tree.Bounded(r, t.Context(), 10, "log"); !errors.Is(err, tree.ErrLine) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := tree.Bounded(r, t.Context(), 1<<20, "log", base+"x"); !errors.Is(err, tree.ErrIncomplete) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLineOfAShallowClone says what to do.
+func TestLineOfAShallowClone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	git(t, dir, "init", "-q", "-b", "main")
+	for _, text := range []string{"1", "2", "3", "4"} {
+		write(t, dir, map[string]string{"a.go": text})
+		git(t, dir, "add", ".")
+		git(t, dir, "commit", "-qm", text)
+	}
+	clone := filepath.Join(t.TempDir(), "clone")
+	git(t, dir, "clone", "-q", "--depth", "2", "file://"+dir, clone)
+	r, err := tree.Open(t.Context(), clone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := r.Line(t.Context(), "HEAD~3", "HEAD", 10); !errors.Is(err, tree.ErrRevision) || !strings.Contains(err.Error(), "fetch-depth: 0") {
+		t.Errorf("got %v", err)
+	}
+	if _, list, err := r.Line(t.Context(), "HEAD~1", "HEAD", 10); err != nil || len(list) != 1 {
+		t.Errorf("got %v, %v", list, err)
+	}
+}

@@ -1,0 +1,4 @@
+package tree
+
+// Bounded runs a git command whose output may have so many bytes.
+var Bounded = (*Repository).bounded
