@@ -135,12 +135,9 @@ func (t *tally) other(detail string) {
 	}
 }
 
-// decided says whether more runs change nothing: some passed and some failed, or the tree has no such test, or
-// the test can't run here.
-func (t *tally) decided() bool {
-	// Flaky tests are what reruns are for, and two or three runs show most of them.
-	return t.result.Passed > 0 && t.result.Same+t.result.Other > 0 || t.absent > 0 || t.missed
-}
+// decided says whether more runs change nothing: the tree has no such test, or the test can't run here. Runs that differ go on: all of
+// them together show a rate.
+func (t *tally) decided() bool { return t.absent > 0 || t.missed }
 
 // end gives the result, and whether it is final. err is what kept the experiment from coming to its end.
 func (t *tally) end(err error) (abi.ExperimentResult, bool) {
