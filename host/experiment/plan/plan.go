@@ -41,6 +41,15 @@ func steps(product, tests abi.TreeRevision, environment abi.RunEnvironment, orde
 // Has says whether there is such an experiment.
 func Has(e abi.Experiment) bool { return slices.Contains(catalogue, e) }
 
+// isFirst says whether an experiment is the first step of its cell. The others find what it has built.
+func isFirst(e abi.Experiment) bool {
+	at := slices.IndexFunc(catalogue, func(other abi.Experiment) bool {
+		other.Runs = e.Runs
+		return other == e
+	})
+	return at < 0 || catalogue[at] == e
+}
+
 // What the details of results say of what tests don't have, in their first line: which flag gives it to them.
 const (
 	ShowsHome     = "--experiments home shows it"
@@ -139,7 +148,10 @@ func Seconds(elapsed time.Duration, pace Pace, e abi.Experiment, b Build) float6
 	if e.Environment == abi.StarvedEnvironment {
 		run *= StarvedFactor
 	}
-	if b == Other {
+	switch {
+	case !isFirst(e):
+		build = 0
+	case b == Other:
 		build = pace.Other
 	}
 	total := (build + time.Duration(e.Runs)*(pace.Start+min(run, MostRun))).Seconds()
