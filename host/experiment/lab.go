@@ -247,7 +247,7 @@ func underTest(ctx context.Context, repository *tree.Repository, commit string) 
 
 // findToolchains finds the runners that the source has tests for. Its error says why none can run them.
 func (l *Lab) findToolchains(ctx context.Context, repository *tree.Repository, head *tree.Tree) error {
-	source := &origin{Top: repository.Top(), Dir: repository.Dir(), Head: head, Scratch: l.dir.Path}
+	source := &origin{Top: repository.Top(), Dir: repository.Dir(), Head: head, Committed: l.config.Commit != "", Scratch: l.dir.Path}
 	var names, problems []string
 	usable := 0
 	for _, d := range l.config.Runners {

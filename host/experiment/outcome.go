@@ -35,11 +35,16 @@ type tally struct {
 	// nil where that is not known.
 	failures []looks
 	constant *looks
+	loaded   loaded
 }
 
 // add takes a run.
 func (t *tally) add(f *failure, run *testRun) {
 	t.runs++
+	if run.Loaded.code == "" {
+		run.Loaded.code = abi.NotCertified
+	}
+	t.loaded = t.loaded.worse(run.Loaded)
 	if run.Rows {
 		t.result.Test = abi.TestChanged
 	}
@@ -143,7 +148,10 @@ func (t *tally) decided() bool { return t.absent > 0 || t.missed }
 func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 	r := &t.result
 	t.compare()
-	r.Outcome = t.outcome()
+	r.Outcome, r.Loaded = t.outcome(), t.loaded.code
+	if t.loaded.code == abi.Contradicted {
+		r.Detail = firstLines("the runs are not of this tree: " + t.loaded.why + "\n" + r.Detail)
+	}
 	unchanged := r.Experiment.Product == abi.Head && r.Experiment.Tests == abi.Head // where the test of the case was built and found
 	switch failed, isBuild := errors.AsType[*buildError](err); {
 	case isBuild && unchanged:
