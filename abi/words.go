@@ -66,7 +66,7 @@ func (r *ExperimentResult) Words() string {
 	case OutcomePassed, OutcomeSame, OutcomeOther, OutcomeMixed:
 	}
 	said := r.runs()
-	if made := r.Made(); made < r.Experiment.Runs && r.Outcome != OutcomeMixed { // which more runs can't change
+	if made := r.Made(); made < r.Experiment.Runs {
 		said += ", " + strconv.Itoa(r.Experiment.Runs-made) + " not made"
 	}
 	return said

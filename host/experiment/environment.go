@@ -31,7 +31,8 @@ type testRun struct {
 	Documents []abi.Document
 	Result    *isolate.Result
 	// Rows: the tree has the test's function without the row of the case, and this is what came of all its rows.
-	Rows bool
+	Rows   bool
+	Loaded loaded
 }
 
 // Log is all that a failed test wrote.

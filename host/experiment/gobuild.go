@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
 
 // maxBuildOutput is how much of each output of a go command is kept, in bytes.
@@ -31,6 +32,7 @@ type goTests struct {
 	env     map[string]string // what the toolchain says of itself
 	flags   []string          // of every build, such as -race and -tags
 	hide    string            // the checkout: tests have their trees
+	working *tree.Tree        // the tree of what is checked out; nil if a commit is under test
 }
 
 // openGo gives the toolchain of Go for a tree with modules, else nil.
@@ -42,6 +44,9 @@ func openGo(ctx context.Context, source *origin, flags []string) (*goTests, erro
 	g := &goTests{
 		facts:   facts{name: goRunner, pace: plan.GoPace(), cached: true, variables: userVariables(environment{}, goVariables...)},
 		modules: modules, tested: testedFolders(source.Head), flags: flags, hide: source.Top,
+	}
+	if !source.Committed {
+		g.working = source.Head
 	}
 	g.problem = g.start(ctx, source.Scratch)
 	return g, ctx.Err()
@@ -95,9 +100,14 @@ func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only repl
 	if err != nil {
 		return nil, err
 	}
+	binary.loaded = g.loaded(ctx, w, binary, folder, "./"+t.folder, out, slices.Concat(overlay, t.flags))
 	return func(ctx context.Context, f *failure, env environment) (*testRun, error) {
-		return g.test(ctx, binary, f.name, env)
-	}, nil
+		run, err := g.test(ctx, binary, f.name, env)
+		if run != nil {
+			run.Loaded = binary.loaded
+		}
+		return run, err
+	}, ctx.Err()
 }
 
 // goBinary is the tests of one package, built.
@@ -105,6 +115,9 @@ type goBinary struct {
 	path string // of the executable
 	dir  string // the package's folder in its tree
 	pack string // import path
+	// module is the path of its module.
+	module string
+	loaded loaded
 }
 
 // compile builds the tests of a package, an import path or a path relative to the folder ("./x"), which lies in a module. The binary is
@@ -113,15 +126,15 @@ func (g *goTests) compile(ctx context.Context, folder, pack, out string, flags .
 	if strings.HasPrefix(pack, "-") {
 		return nil, fmt.Errorf("%q is no package", pack)
 	}
-	listed, err := g.run(ctx, folder, out, "list", "-find", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}} {{len .XTestGoFiles}}", pack)
+	listed, err := g.run(ctx, folder, out, "list", "-find", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}} {{len .XTestGoFiles}}\t{{with .Module}}{{.Path}}{{end}}", pack)
 	if err != nil {
 		return nil, asBuildError(pack, err)
 	}
-	fields := strings.Split(strings.TrimSpace(listed), "\t")
-	if len(fields) != 3 {
+	fields := strings.Split(strings.TrimRight(listed, "\r\n"), "\t")
+	if len(fields) != 4 {
 		return nil, fmt.Errorf("go list %s: %q", pack, listed)
 	}
-	b := &goBinary{pack: fields[0], dir: fields[1], path: filepath.Join(out, strings.NewReplacer("/", "_", "\\", "_").Replace(fields[0])+".test")}
+	b := &goBinary{pack: fields[0], dir: fields[1], module: fields[3], path: filepath.Join(out, strings.NewReplacer("/", "_", "\\", "_").Replace(fields[0])+".test")}
 	if fields[2] == "0 0" {
 		return nil, fmt.Errorf("%s: %w", pack, errNoTests)
 	}

@@ -5,6 +5,7 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -32,7 +33,7 @@ type Mode string
 // The modes.
 const (
 	Reruns Mode = "reruns" // of the tree under test alone
-	All    Mode = "all"    // with trees that have files of the base, too
+	All    Mode = "all"    // with trees of other revisions, too
 )
 
 // DefaultPerCase is how long the experiments of one case may take.
@@ -46,7 +47,13 @@ type Config struct {
 	Commit string
 	// Base is the revision at which the tests last passed. Empty: only the tree under test is run.
 	Base string
+<<<<<<< HEAD
 	Mode Mode
+=======
+	// Target is the revision that the tree under test will be merged into. Empty: neither it nor the merge is run.
+	Target string
+	Mode   Mode
+>>>>>>> lab
 	// Budget is how long all builds and runs may take together. Zero: nothing is run. Parallel runs each count, and those that have
 	// begun when it is used up are not ended.
 	Budget time.Duration
@@ -97,7 +104,12 @@ type revisions struct{ product, tests abi.TreeRevision }
 type Lab struct {
 	config  Config
 	problem string // why nothing can be run, or empty
+<<<<<<< HEAD
 	noBase  string // why nothing of the base can be run, or empty
+=======
+	// lacking says why trees of a revision can't be run.
+	lacking map[abi.TreeRevision]string
+>>>>>>> lab
 
 	dir        *disk.Dir
 	top        string // of the checkout
@@ -127,7 +139,7 @@ func Open(ctx context.Context, config Config) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Lab{config: config, trees: map[revisions]*workspace{}, account: newAccount(config), cache: kept}
+	l := &Lab{config: config, trees: map[revisions]*workspace{}, lacking: map[abi.TreeRevision]string{}, account: newAccount(config), cache: kept}
 	if config.Budget <= 0 {
 		l.problem = "experiments have no budget"
 		return l, nil
@@ -163,30 +175,67 @@ func (l *Lab) prepare(ctx context.Context) error {
 	if l.overlays, err = l.canOverlay(ctx); err != nil {
 		return err
 	}
-	byDigest := map[string]*workspace{}
-	add := func(product, tests abi.TreeRevision, t *tree.Tree) {
-		digest := t.Digest()
-		if byDigest[digest] == nil {
-			byDigest[digest] = newWorkspace(t, digest, filepath.Join(l.dir.Path, "tree"+strconv.Itoa(len(byDigest))))
-		}
-		l.trees[revisions{product, tests}] = byDigest[digest]
-	}
-	add(abi.Head, abi.Head, head)
-	switch {
-	case l.config.Mode != All:
+	l.add(abi.Head, abi.Head, head)
+	if l.config.Mode != All {
 		return nil
-	case l.config.Base == "":
-		l.noBase = "no base is named"
+	}
+	if err := l.addBase(ctx, repository, head); err != nil {
+		return err
+	}
+	return l.addTarget(ctx, repository, head)
+}
+
+// add adds a tree. Equal trees share a folder and what is built there.
+func (l *Lab) add(product, tests abi.TreeRevision, t *tree.Tree) {
+	digest := t.Digest()
+	for _, w := range l.trees {
+		if w.digest == digest {
+			l.trees[revisions{product, tests}] = w
+			return
+		}
+	}
+	l.trees[revisions{product, tests}] = newWorkspace(t, digest, filepath.Join(l.dir.Path, "tree"+strconv.Itoa(len(l.trees))))
+}
+
+// addBase adds the base and the mixtures. The error is that of the context.
+func (l *Lab) addBase(ctx context.Context, repository *tree.Repository, head *tree.Tree) error {
+	if l.config.Base == "" {
+		l.lacking[abi.Base] = "no base is named"
 		return nil
 	}
 	green, err := repository.At(ctx, l.config.Base)
 	if err != nil {
-		l.noBase = oneLine("base: " + err.Error())
+		l.lacking[abi.Base] = oneLine("base: " + err.Error())
 		return ctx.Err()
 	}
-	add(abi.Base, abi.Base, green)
-	add(abi.Head, abi.Base, tree.Mix(head, green))
-	add(abi.Base, abi.Head, tree.Mix(green, head))
+	l.add(abi.Base, abi.Base, green)
+	l.add(abi.Head, abi.Base, tree.Mix(head, green))
+	l.add(abi.Base, abi.Head, tree.Mix(green, head))
+	return nil
+}
+
+// addTarget adds the target, and head merged into it. The error is that of the context.
+func (l *Lab) addTarget(ctx context.Context, repository *tree.Repository, head *tree.Tree) error {
+	if l.config.Target == "" {
+		return nil
+	}
+	target, err := repository.At(ctx, l.config.Target)
+	if err != nil {
+		l.lacking[abi.Target] = oneLine("target: " + err.Error())
+		l.lacking[abi.Merge] = l.lacking[abi.Target]
+		return ctx.Err()
+	}
+	l.add(abi.Target, abi.Target, target)
+	folder := filepath.Join(l.dir.Path, "merge")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return err
+	}
+	merged, err := repository.Merge(ctx, folder, l.config.Target, cmp.Or(l.config.Commit, "HEAD"), head)
+	if err != nil {
+		l.lacking[abi.Merge] = oneLine("head can't be merged into the target: " + err.Error())
+		return ctx.Err()
+	}
+	l.add(abi.Merge, abi.Merge, merged)
 	return nil
 }
 
@@ -206,7 +255,7 @@ func underTest(ctx context.Context, repository *tree.Repository, commit string) 
 
 // findToolchains finds the runners that the source has tests for. Its error says why none can run them.
 func (l *Lab) findToolchains(ctx context.Context, repository *tree.Repository, head *tree.Tree) error {
-	source := &origin{Top: repository.Top(), Dir: repository.Dir(), Head: head, Scratch: l.dir.Path}
+	source := &origin{Top: repository.Top(), Dir: repository.Dir(), Head: head, Committed: l.config.Commit != "", Scratch: l.dir.Path}
 	var names, problems []string
 	usable := 0
 	for _, d := range l.config.Runners {
@@ -286,14 +335,14 @@ func (l *Lab) Close() error {
 // Digest names all that offers and results depend on beside the case, but for the budget.
 func (l *Lab) Digest() string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\x00%s\x00%t %t\x00%s\x00%s\x00", resultForm, l.config.Mode, l.config.Network, l.config.Home, l.problem, l.noBase)
+	fmt.Fprintf(h, "%s\x00%s\x00%t %t\x00%s\x00%s\x00", resultForm, l.config.Mode, l.config.Network, l.config.Home, l.problem, l.whyNot())
 	fmt.Fprintf(h, "%s %d\x00", runtime.GOOS, runtime.NumCPU())
 	for _, t := range l.toolchains {
 		fmt.Fprintf(h, "%s %s\x00", t.about().name, t.about().version)
 	}
-	for _, r := range []revisions{{abi.Head, abi.Head}, {abi.Base, abi.Base}} {
-		if w := l.trees[r]; w != nil {
-			fmt.Fprintf(h, "%s\x00", w.digest)
+	for _, r := range []abi.TreeRevision{abi.Head, abi.Base, abi.Target, abi.Merge} {
+		if w := l.trees[revisions{r, r}]; w != nil {
+			fmt.Fprintf(h, "%s %s\x00", r, w.digest)
 		}
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))

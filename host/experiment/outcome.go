@@ -35,11 +35,16 @@ type tally struct {
 	// nil where that is not known.
 	failures []looks
 	constant *looks
+	loaded   loaded
 }
 
 // add takes a run.
 func (t *tally) add(f *failure, run *testRun) {
 	t.runs++
+	if run.Loaded.code == "" {
+		run.Loaded.code = abi.NotCertified
+	}
+	t.loaded = t.loaded.worse(run.Loaded)
 	if run.Rows {
 		t.result.Test = abi.TestChanged
 	}
@@ -135,18 +140,18 @@ func (t *tally) other(detail string) {
 	}
 }
 
-// decided says whether more runs change nothing: some passed and some failed, or the tree has no such test, or
-// the test can't run here.
-func (t *tally) decided() bool {
-	// Flaky tests are what reruns are for, and two or three runs show most of them.
-	return t.result.Passed > 0 && t.result.Same+t.result.Other > 0 || t.absent > 0 || t.missed
-}
+// decided says whether more runs change nothing: the tree has no such test, or the test can't run here. Runs that differ go on: all of
+// them together show a rate.
+func (t *tally) decided() bool { return t.absent > 0 || t.missed }
 
 // end gives the result, and whether it is final. err is what kept the experiment from coming to its end.
 func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 	r := &t.result
 	t.compare()
-	r.Outcome = t.outcome()
+	r.Outcome, r.Loaded = t.outcome(), t.loaded.code
+	if t.loaded.code == abi.Contradicted {
+		r.Detail = firstLines("the runs are not of this tree: " + t.loaded.why + "\n" + r.Detail)
+	}
 	unchanged := r.Experiment.Product == abi.Head && r.Experiment.Tests == abi.Head // where the test of the case was built and found
 	switch failed, isBuild := errors.AsType[*buildError](err); {
 	case isBuild && unchanged:

@@ -187,11 +187,40 @@ func (l *Lab) Why(subject *abi.Case) string {
 		if l.config.Mode == Reruns {
 			return errReruns.Error()
 		}
-		if w := l.trees[revisions{abi.Base, abi.Base}]; w != nil {
-			if err := f.toolchain.serves(w.tree); err != nil {
-				return err.Error()
+		for _, r := range otherRevisions {
+			if w := l.trees[revisions{r, r}]; w != nil {
+				if err := f.toolchain.serves(w.tree); err != nil {
+					return err.Error()
+				}
 			}
 		}
 	}
-	return l.noBase
+	return l.whyNot()
+}
+
+// otherRevisions are those of trees beside the one under test.
+var otherRevisions = []abi.TreeRevision{abi.Base, abi.Target, abi.Merge}
+
+// whyNot says in a line why trees of other revisions can't be run; empty where all can that are named.
+func (l *Lab) whyNot() string {
+	var reasons []string
+	for _, r := range otherRevisions {
+		if why := l.lacking[r]; why != "" && !slices.Contains(reasons, why) {
+			reasons = append(reasons, why)
+		}
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// lacks says why there is no tree of an experiment.
+func (l *Lab) lacks(e abi.Experiment) error {
+	for _, r := range []abi.TreeRevision{e.Product, e.Tests} {
+		if why := l.lacking[r]; why != "" {
+			return errors.New(why)
+		}
+	}
+	if l.config.Mode == All {
+		return errors.New("no target is named")
+	}
+	return errReruns
 }

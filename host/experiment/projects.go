@@ -23,6 +23,8 @@ type origin struct {
 	Top  string // folder of the checkout on this machine
 	Dir  string // the folder in it whose tests are run, slash-separated
 	Head *tree.Tree
+	// Committed: Head is that of a commit, and what is checked out may be something else.
+	Committed bool
 	// Scratch is a folder that is there as long as the runner is used.
 	Scratch string
 }

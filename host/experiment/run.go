@@ -68,10 +68,8 @@ func (l *Lab) runnable(subject *abi.Case, e abi.Experiment) (*failure, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case l.trees[revisions{e.Product, e.Tests}] == nil && l.noBase != "":
-		return nil, errors.New(l.noBase)
 	case l.trees[revisions{e.Product, e.Tests}] == nil:
-		return nil, errReruns
+		return nil, l.lacks(e)
 	}
 	return f, f.toolchain.serves(l.trees[revisions{e.Product, e.Tests}].tree)
 }

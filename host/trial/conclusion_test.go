@@ -308,11 +308,11 @@ func TestMixedRunsAreCounted(t *testing.T) {
 	busy := mixed(1, 1, 0).in(abi.StarvedEnvironment, abi.Alone)
 	all := Experiment{Factors: busy.Factors, Outcome: abi.OutcomePassed, Passed: 5}
 	for want, e := range map[string]Experiment{
-		"this tree: 1 of 2 runs failed in the same way (stopped early: flaky)":                   mixed(1, 1, 0),
-		"this tree: 4 of 5 runs failed in another way":                                           mixed(1, 0, 4),
-		"this tree: 3 of 5 runs failed, 1 in the same way":                                       mixed(2, 1, 2),
-		"this tree on a busy machine: 1 of 2 runs failed in the same way (stopped early: flaky)": busy,
-		"this tree, 5 times on a busy machine: 5 passed":                                         all,
+		"this tree: 1 of 2 runs failed in the same way, 3 not made":                   mixed(1, 1, 0),
+		"this tree: 4 of 5 runs failed in another way":                                mixed(1, 0, 4),
+		"this tree: 3 of 5 runs failed, 1 in the same way":                            mixed(2, 1, 2),
+		"this tree on a busy machine: 1 of 2 runs failed in the same way, 3 not made": busy,
+		"this tree, 5 times on a busy machine: 5 passed":                              all,
 	} {
 		if got := e.What() + ": " + e.Showed(); got != want {
 			t.Errorf("%q, want %q", got, want)

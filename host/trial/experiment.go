@@ -65,7 +65,7 @@ func (e *Experiment) What() string {
 	return what
 }
 
-// Showed says in words what came of it: "5 passed", "1 of 2 runs failed in the same way (stopped early: flaky)".
+// Showed says in words what came of it: "5 passed", "1 of 5 runs failed in the same way".
 func (e *Experiment) Showed() string {
 	r := e.Result()
 	if e.Outcome != abi.OutcomeMixed {
@@ -80,8 +80,8 @@ func (e *Experiment) Showed() string {
 	default:
 		said += ", " + strconv.Itoa(e.Same) + " in the same way"
 	}
-	if r.Made() < e.Runs { // more runs can't change that both happen
-		said += " (stopped early: flaky)"
+	if missing := e.Runs - r.Made(); missing > 0 {
+		said += ", " + strconv.Itoa(missing) + " not made"
 	}
 	return said
 }

@@ -132,7 +132,7 @@ func TestExplainListsExperimentsOnce(t *testing.T) {
 	t.Parallel()
 	rerun := trial.Experiment{Factors: trial.Factors{Product: abi.Head, Tests: abi.Head, Runs: 5}, Persona: "bulwark", Outcome: abi.OutcomeSame, Same: 5}
 	green := trial.Experiment{Factors: trial.Factors{Product: abi.Base, Tests: abi.Base, Runs: 2}, Persona: "abyss", Outcome: abi.OutcomePassed, Passed: 2}
-	flaky := trial.Experiment{Factors: rerun.Factors, Persona: "bulwark", Outcome: abi.OutcomeMixed, Passed: 1, Same: 1}
+	flaky := trial.Experiment{Factors: rerun.Factors, Persona: "bulwark", Outcome: abi.OutcomeMixed, Passed: 4, Same: 1}
 	const told = "this tree, 5 times: 5 failed in the same way"
 	for _, tc := range []struct {
 		opinion, shown, part string
@@ -143,8 +143,8 @@ func TestExplainListsExperimentsOnce(t *testing.T) {
 			"It stands. Two more words.", told + " (3 nats for a against b, asked for by ", rerun,
 		},
 		{
-			"It stands. Experiments: this tree, 5 times: 1 passed, 1 failed in the same way (3 nats for a against b); the base, 2 times: 2 passed (tells nothing).",
-			"It stands.", "this tree: 1 of 2 runs failed in the same way (stopped early: flaky) (3 nats for a against b, asked for", flaky,
+			"It stands. Experiments: this tree, 5 times: 4 passed, 1 failed in the same way (3 nats for a against b); the base, 2 times: 2 passed (tells nothing).",
+			"It stands.", "this tree: 1 of 5 runs failed in the same way (3 nats for a against b, asked for", flaky,
 		},
 		{"It stands. Experiments: " + told + " (3 nats for a against b).", "It stands. Experiments: " + told, told + " (asked for by ", rerun},
 		{"It stands.", "It stands.", told + " (asked for by ", rerun},

@@ -41,6 +41,7 @@ func steps(product, tests abi.TreeRevision, environment abi.RunEnvironment, orde
 // Has says whether there is such an experiment.
 func Has(e abi.Experiment) bool { return slices.Contains(catalogue, e) }
 
+<<<<<<< HEAD
 // Before is how many runs the steps before an experiment make of its cell.
 func Before(e abi.Experiment) int {
 	n := 0
@@ -51,6 +52,15 @@ func Before(e abi.Experiment) int {
 		}
 	}
 	return n
+=======
+// isFirst says whether an experiment is the first step of its cell. The others find what it has built.
+func isFirst(e abi.Experiment) bool {
+	at := slices.IndexFunc(catalogue, func(other abi.Experiment) bool {
+		other.Runs = e.Runs
+		return other == e
+	})
+	return at < 0 || catalogue[at] == e
+>>>>>>> lab
 }
 
 // What the details of results say of what tests don't have, in their first line: which flag gives it to them.
@@ -151,7 +161,10 @@ func Seconds(elapsed time.Duration, pace Pace, e abi.Experiment, b Build) float6
 	if e.Environment == abi.StarvedEnvironment {
 		run *= StarvedFactor
 	}
-	if b == Other {
+	switch {
+	case !isFirst(e):
+		build = 0
+	case b == Other:
 		build = pace.Other
 	}
 	total := (build + time.Duration(e.Runs)*(pace.Start+min(run, MostRun))).Seconds()

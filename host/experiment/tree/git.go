@@ -35,6 +35,8 @@ type Repository struct {
 	dir     string           // the folder that was opened, relative to top, slash-separated, "." for top
 	config  []string         // arguments of every git command
 	newHash func() hash.Hash // by which git names contents
+	// apart is the folder of a bare repository of our own, which has the objects of this one as alternates; empty for this one.
+	apart string
 }
 
 // Open opens the repository that a folder is part of, which may be a subfolder, a linked working tree or a submodule.
@@ -134,5 +136,9 @@ func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
 		}
 	}
 	cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C")
+	if r.apart != "" {
+		cmd.Dir = r.apart
+		cmd.Env = append(cmd.Env, "GIT_DIR="+r.apart, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
+	}
 	return cmd
 }

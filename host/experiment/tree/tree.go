@@ -120,11 +120,11 @@ func Mix(product, tests *Tree) *Tree {
 // At reads the tree of a revision. Files whose content is the same in the working tree are taken from there, as they were checked
 // out; the others come from the repository as they were committed, so that a file in Git LFS is its pointer.
 func (r *Repository) At(ctx context.Context, revision string) (*Tree, error) {
-	commit, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
+	commit, err := r.commit(ctx, revision)
 	if err != nil {
-		return nil, fmt.Errorf("%w %q%s", ErrRevision, revision, r.advice(ctx))
+		return nil, err
 	}
-	listed, err := r.git(ctx, "ls-tree", "-r", "-z", "--full-tree", strings.TrimSpace(string(commit)))
+	listed, err := r.git(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w: run git fetch --refetch", ErrIncomplete, err)
 	}

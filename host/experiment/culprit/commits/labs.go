@@ -37,9 +37,9 @@ func (o *labs) of(ctx context.Context, commit int, mixed bool) (*experiment.Lab,
 		return nil, 0, err
 	}
 	config := o.line.config.Lab
-	config.Source, config.Commit, config.Green, config.Mode = o.line.config.Source, o.line.id(commit), "", experiment.Reruns
+	config.Source, config.Commit, config.Base, config.Mode = o.line.config.Source, o.line.id(commit), "", experiment.Reruns
 	if mixed {
-		config.Commit, config.Green, config.Mode = o.line.head, o.line.id(commit), experiment.All
+		config.Commit, config.Base, config.Mode = o.line.head, o.line.id(commit), experiment.All
 	}
 	now := config.Now
 	if now == nil {
@@ -113,7 +113,7 @@ func (r *runner) sample(ctx context.Context, commit int, mixed bool, runs int, o
 	}
 	e := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone}
 	if mixed {
-		e.Product = abi.Green
+		e.Product = abi.Base
 	}
 	out.Build += opened
 	var s experiment.Sample
