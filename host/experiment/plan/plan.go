@@ -41,7 +41,6 @@ func steps(product, tests abi.TreeRevision, environment abi.RunEnvironment, orde
 // Has says whether there is such an experiment.
 func Has(e abi.Experiment) bool { return slices.Contains(catalogue, e) }
 
-<<<<<<< HEAD
 // Before is how many runs the steps before an experiment make of its cell.
 func Before(e abi.Experiment) int {
 	n := 0
@@ -52,7 +51,8 @@ func Before(e abi.Experiment) int {
 		}
 	}
 	return n
-=======
+}
+
 // isFirst says whether an experiment is the first step of its cell. The others find what it has built.
 func isFirst(e abi.Experiment) bool {
 	at := slices.IndexFunc(catalogue, func(other abi.Experiment) bool {
@@ -60,7 +60,6 @@ func isFirst(e abi.Experiment) bool {
 		return other == e
 	})
 	return at < 0 || catalogue[at] == e
->>>>>>> lab
 }
 
 // What the details of results say of what tests don't have, in their first line: which flag gives it to them.
