@@ -47,13 +47,9 @@ type Config struct {
 	Commit string
 	// Base is the revision at which the tests last passed. Empty: only the tree under test is run.
 	Base string
-<<<<<<< HEAD
-	Mode Mode
-=======
 	// Target is the revision that the tree under test will be merged into. Empty: neither it nor the merge is run.
 	Target string
 	Mode   Mode
->>>>>>> lab
 	// Budget is how long all builds and runs may take together. Zero: nothing is run. Parallel runs each count, and those that have
 	// begun when it is used up are not ended.
 	Budget time.Duration
@@ -104,12 +100,8 @@ type revisions struct{ product, tests abi.TreeRevision }
 type Lab struct {
 	config  Config
 	problem string // why nothing can be run, or empty
-<<<<<<< HEAD
-	noBase  string // why nothing of the base can be run, or empty
-=======
 	// lacking says why trees of a revision can't be run.
 	lacking map[abi.TreeRevision]string
->>>>>>> lab
 
 	dir        *disk.Dir
 	top        string // of the checkout
