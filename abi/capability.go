@@ -221,7 +221,7 @@ type Experiment struct {
 	Tests       TreeRevision   `abi:"tests"`
 	Environment RunEnvironment `abi:"environment"`
 	Order       RunOrder       `abi:"order"`
-	Runs        int            `abi:"runs,min=1,max=100"`
+	Runs        int            `abi:"runs,min=1,max=1000"`
 }
 
 // String names the experiment in one word for each factor: "head/base/original/alone/5" is the product of head with the tests of the base.
@@ -263,9 +263,9 @@ type ExperimentResult struct {
 	Experiment Experiment        `abi:"experiment"`
 	Outcome    ExperimentOutcome `abi:"outcome"`
 	// Passed, Same and Other count the runs that passed, that failed as the case did, and that failed in another way.
-	Passed int `abi:"passed,min=0,max=100"`
-	Same   int `abi:"same,min=0,max=100"`
-	Other  int `abi:"other,min=0,max=100"`
+	Passed int `abi:"passed,min=0,max=1000"`
+	Same   int `abi:"same,min=0,max=1000"`
+	Other  int `abi:"other,min=0,max=1000"`
 	// Detail is the other failure, what the compiler said, why nothing was run, or what the runs did not see of what the failure may need.
 	Detail string `abi:"detail,opt"`
 	// Test says how the failing test differs from the test of the base; absent where it is not known.

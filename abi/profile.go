@@ -145,7 +145,7 @@ type OutcomeRate struct {
 	Environment RunEnvironment `abi:"environment,opt"`
 	Order       RunOrder       `abi:"order,opt"`
 	Shape       string         `abi:"shape,nonempty"`
-	// Above is the Name of another rate of the pattern that this one is above; absent for none.
+	// Above is the Name of another rate of the pattern: the odds of failure are at least twice those of that. Absent for none.
 	Above string `abi:"above,opt"`
 }
 

@@ -593,7 +593,7 @@ func readExperiment(d *decoder, v *abi.Experiment) {
 		case 3: // order
 			v.Order = abi.RunOrder(d.enum(valuesOfRunOrder, false))
 		case 4: // runs
-			v.Runs = int(d.integer(1, 100))
+			v.Runs = int(d.integer(1, 1000))
 		}
 	}
 	d.close(&s)
@@ -696,11 +696,11 @@ func readExperimentResult(d *decoder, v *abi.ExperimentResult) {
 		case 1: // outcome
 			v.Outcome = abi.ExperimentOutcome(d.enum(valuesOfExperimentOutcome, false))
 		case 2: // passed
-			v.Passed = int(d.integer(0, 100))
+			v.Passed = int(d.integer(0, 1000))
 		case 3: // same
-			v.Same = int(d.integer(0, 100))
+			v.Same = int(d.integer(0, 1000))
 		case 4: // other
-			v.Other = int(d.integer(0, 100))
+			v.Other = int(d.integer(0, 1000))
 		case 5: // detail
 			v.Detail = d.text(false)
 		case 6: // test

@@ -392,7 +392,7 @@ var layoutOfExperiment = layout{
 		{key: [4]uint64{0x7374736574a50000}, size: 6, shift: 16, kind: slotEnum, offset: unsafe.Offsetof(abi.Experiment{}.Tests), values: valuesOfTreeRevision},                              // tests
 		{key: [4]uint64{0x6e6f7269766e65ab, 0x746e656d00000000}, size: 12, shift: 32, kind: slotEnum, offset: unsafe.Offsetof(abi.Experiment{}.Environment), values: valuesOfRunEnvironment}, // environment
 		{key: [4]uint64{0x726564726fa50000}, size: 6, shift: 16, kind: slotEnum, offset: unsafe.Offsetof(abi.Experiment{}.Order), values: valuesOfRunOrder},                                  // order
-		{key: [4]uint64{0x736e7572a4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.Experiment{}.Runs), low: 1, high: 100},                                           // runs
+		{key: [4]uint64{0x736e7572a4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.Experiment{}.Runs), low: 1, high: 1000},                                          // runs
 	},
 }
 
@@ -409,9 +409,9 @@ var layoutOfExperimentResult = layout{
 	slots: []slot{
 		{key: [4]uint64{0x6d697265707865aa, 0x746e650000000000}, size: 11, shift: 40, kind: slotStruct, offset: unsafe.Offsetof(abi.ExperimentResult{}.Experiment), layout: &layoutOfExperiment}, // experiment
 		{key: [4]uint64{0x656d6f6374756fa7}, size: 8, shift: 0, kind: slotEnum, offset: unsafe.Offsetof(abi.ExperimentResult{}.Outcome), values: valuesOfExperimentOutcome},                      // outcome
-		{key: [4]uint64{0x646573736170a600}, size: 7, shift: 8, kind: slotInt, offset: unsafe.Offsetof(abi.ExperimentResult{}.Passed), low: 0, high: 100},                                        // passed
-		{key: [4]uint64{0x656d6173a4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.ExperimentResult{}.Same), low: 0, high: 100},                                         // same
-		{key: [4]uint64{0x726568746fa50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.ExperimentResult{}.Other), low: 0, high: 100},                                        // other
+		{key: [4]uint64{0x646573736170a600}, size: 7, shift: 8, kind: slotInt, offset: unsafe.Offsetof(abi.ExperimentResult{}.Passed), low: 0, high: 1000},                                       // passed
+		{key: [4]uint64{0x656d6173a4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.ExperimentResult{}.Same), low: 0, high: 1000},                                        // same
+		{key: [4]uint64{0x726568746fa50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.ExperimentResult{}.Other), low: 0, high: 1000},                                       // other
 		{key: [4]uint64{0x6c6961746564a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.ExperimentResult{}.Detail), optional: true},                                          // detail
 		{key: [4]uint64{0x74736574a4000000}, size: 5, shift: 24, kind: slotEnum, offset: unsafe.Offsetof(abi.ExperimentResult{}.Test), optional: true, values: valuesOfTestChange},               // test
 		{key: [4]uint64{0x646564616f6ca600}, size: 7, shift: 8, kind: slotEnum, offset: unsafe.Offsetof(abi.ExperimentResult{}.Loaded), optional: true, values: valuesOfLoadedCode},              // loaded

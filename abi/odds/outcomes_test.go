@@ -70,7 +70,7 @@ func byForce(rng *rand.Rand, m *abi.OutcomeModel, p *abi.OutcomePattern, results
 			at := slices.IndexFunc(m.Shapes, func(s abi.RateShape) bool { return s.Name == p.Rates[j].Shape })
 			rates[j] = rate(rng, &m.Shapes[at])
 		}
-		if p.Rates[0].Above != "" && rates[0][0] >= rates[1][0] {
+		if p.Rates[0].Above != "" && rates[1][0]*(1-rates[0][0]) < 2*rates[0][0]*(1-rates[1][0]) {
 			continue
 		}
 		counted++

@@ -33,13 +33,16 @@ func (b *belief) ahead(results []abi.ExperimentResult, e *abi.Experiment) []comi
 		list = append(list, p)
 	}
 	n := e.Runs
-	for passed := range n + 1 {
-		for same := range n + 1 - passed {
-			other := n - passed - same
-			if n > mostAhead && other > 0 {
-				continue
+	if n <= mostAhead {
+		for passed := range n + 1 {
+			for same := range n + 1 - passed {
+				other := n - passed - same
+				add(abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeMixed, Passed: passed, Same: same, Other: other}, math.Exp(logFactorial(n)-logFactorial(passed)-logFactorial(same)-logFactorial(other)))
 			}
-			add(abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeMixed, Passed: passed, Same: same, Other: other}, math.Exp(logFactorial(n)-logFactorial(passed)-logFactorial(same)-logFactorial(other)))
+		}
+	} else {
+		for _, c := range coarse(n) {
+			add(abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeMixed, Passed: n - c.failed, Same: c.failed}, c.width*math.Exp(logFactorial(n)-logFactorial(n-c.failed)-logFactorial(c.failed)))
 		}
 	}
 	if isBase(e) && !slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return isBase(&r.Experiment) && r.Outcome != abi.OutcomeNotRun }) {
@@ -47,6 +50,22 @@ func (b *belief) ahead(results []abi.ExperimentResult, e *abi.Experiment) []comi
 	}
 	if n > mostAhead {
 		scale(list)
+	}
+	return list
+}
+
+// count stands for so many counts of failures around it.
+type count struct {
+	failed int
+	width  float64
+}
+
+// coarse are counts of failures in n runs: all where they are few or nearly all, and wider apart between.
+func coarse(n int) (list []count) {
+	for failed := 0; failed <= n; {
+		step := max(1, min(failed, n-failed)/3)
+		list = append(list, count{failed, float64(step)})
+		failed += step
 	}
 	return list
 }

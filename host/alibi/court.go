@@ -41,6 +41,7 @@ func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, er
 			return nil, err
 		}
 	}
+	config.Experiments = newMemo(config.Experiments)
 	c := &Court{experiments: config.Experiments}
 	if c.light, err = NewLight(config.Experiments, config.Profile, maxFalse); err != nil {
 		return nil, err

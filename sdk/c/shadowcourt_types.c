@@ -64,16 +64,16 @@ static const sc_field sc_experiment_fields[] = {
   {"tests", 5, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_experiment, tests), &sc_tree_revision_names, 0, 0, 0, 0},
   {"environment", 11, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_experiment, environment), &sc_run_environment_names, 0, 0, 0, 0},
   {"order", 5, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_experiment, order), &sc_run_order_names, 0, 0, 0, 0},
-  {"runs", 4, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment, runs), 0, 1, 100, 0, 0},
+  {"runs", 4, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment, runs), 0, 1, 1000, 0, 0},
 };
 const sc_type sc_experiment_type = {"experiment", sc_experiment_fields, 5, sizeof(sc_experiment)};
 
 static const sc_field sc_experiment_result_fields[] = {
   {"experiment", 10, SC_KIND_STRUCT, SC_REQUIRED, offsetof(sc_experiment_result, experiment), &sc_experiment_type, 0, 0, 0, 0},
   {"outcome", 7, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_experiment_result, outcome), &sc_experiment_outcome_names, 0, 0, 0, 0},
-  {"passed", 6, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment_result, passed), 0, 0, 100, 0, 0},
-  {"same", 4, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment_result, same), 0, 0, 100, 0, 0},
-  {"other", 5, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment_result, other), 0, 0, 100, 0, 0},
+  {"passed", 6, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment_result, passed), 0, 0, 1000, 0, 0},
+  {"same", 4, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment_result, same), 0, 0, 1000, 0, 0},
+  {"other", 5, SC_KIND_INT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_experiment_result, other), 0, 0, 1000, 0, 0},
   {"detail", 6, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_experiment_result, detail), 0, 0, 0, 0, 0},
   {"test", 4, SC_KIND_ENUM, SC_OPTIONAL, offsetof(sc_experiment_result, test), &sc_test_change_names, 0, 0, 0, 0},
   {"loaded", 6, SC_KIND_ENUM, SC_OPTIONAL, offsetof(sc_experiment_result, loaded), &sc_loaded_code_names, 0, 0, 0, 0},

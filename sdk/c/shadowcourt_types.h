@@ -537,7 +537,7 @@ typedef struct sc_outcome_rate {
   sc_run_environment environment;
   sc_run_order order;
   sc_text shape;
-  /// `above` is the Name of another rate of the pattern that this one is above; absent for none.
+  /// `above` is the Name of another rate of the pattern: the odds of failure are at least twice those of that. Absent for none.
   sc_text above;
 } sc_outcome_rate;
 typedef struct { sc_outcome_rate *at; size_t count; } sc_outcome_rate_list;

@@ -16,11 +16,11 @@ import (
 // catalogue are the experiments, in the order in which they are offered where they cost the same. The runs of one cell come in steps, which
 // add up.
 var catalogue = slices.Concat(
-	steps(abi.Head, abi.Head, abi.OriginalEnvironment, abi.Alone, 5, 15, 80),
+	steps(abi.Head, abi.Head, abi.OriginalEnvironment, abi.Alone, 5, 15, 80, 300),
 	steps(abi.Head, abi.Head, abi.StarvedEnvironment, abi.Alone, 5, 15),
 	steps(abi.Head, abi.Head, abi.CleanEnvironment, abi.Alone, 1, 4),
 	steps(abi.Head, abi.Head, abi.OriginalEnvironment, abi.OriginalOrder, 2),
-	steps(abi.Base, abi.Base, abi.OriginalEnvironment, abi.Alone, 2, 3, 15, 80),
+	steps(abi.Base, abi.Base, abi.OriginalEnvironment, abi.Alone, 2, 3, 15, 80, 300),
 	steps(abi.Base, abi.Base, abi.StarvedEnvironment, abi.Alone, 5, 15),
 	steps(abi.Base, abi.Base, abi.CleanEnvironment, abi.Alone, 1, 4),
 	steps(abi.Base, abi.Base, abi.OriginalEnvironment, abi.OriginalOrder, 2),

@@ -152,6 +152,13 @@ func next(r *abi.NodeRequest, scale *weigh.Scale, aim Aim, enough, bound, least 
 		aim.reached(scale, r.Case.Experiments, params.Number(r.Params, settled, bound)) {
 		return nil
 	}
+	if aim.guard != nil {
+		for _, tree := range []abi.TreeRevision{abi.Head, abi.Base} {
+			if first := firstRuns(r, tree); first != nil {
+				return first
+			}
+		}
+	}
 	forecast := scale.Forecast()
 	offers := slices.DeleteFunc(slices.Clone(r.Offers), func(o abi.ExperimentOffer) bool {
 		return slices.ContainsFunc(r.Case.Experiments, func(run abi.ExperimentResult) bool { return run.Experiment == o.Experiment })
@@ -163,6 +170,25 @@ func next(r *abi.NodeRequest, scale *weigh.Scale, aim Aim, enough, bound, least 
 		return nil
 	}
 	return &best.Experiment
+}
+
+// firstRuns are the first runs of a tree that a guarded label is judged by before all else; nil where they were made or are not on offer.
+func firstRuns(r *abi.NodeRequest, tree abi.TreeRevision) *abi.Experiment {
+	is := func(e *abi.Experiment) bool {
+		return e.Product == tree && e.Tests == tree && e.Environment == abi.OriginalEnvironment && e.Order == abi.Alone
+	}
+	for i := range r.Case.Experiments {
+		if is(&r.Case.Experiments[i].Experiment) {
+			return nil
+		}
+	}
+	var first *abi.Experiment
+	for i := range r.Offers {
+		if e := &r.Offers[i].Experiment; is(e) && (first == nil || e.Runs < first.Runs) {
+			first = e
+		}
+	}
+	return first
 }
 
 // maxResults bounds how many results one sentence lists: more than any host offers.

@@ -1062,7 +1062,7 @@ impl Message for Experiment {
             1 => self.tests = r.name()?,
             2 => self.environment = r.name()?,
             3 => self.order = r.name()?,
-            _ => self.runs = r.integer(1, 100)?,
+            _ => self.runs = r.integer(1, 1000)?,
         }
         Ok(())
     }
@@ -1109,9 +1109,9 @@ impl Message for ExperimentResult {
         match field {
             0 => self.experiment = r.message()?,
             1 => self.outcome = r.name()?,
-            2 => self.passed = r.integer(0, 100)?,
-            3 => self.same = r.integer(0, 100)?,
-            4 => self.other = r.integer(0, 100)?,
+            2 => self.passed = r.integer(0, 1000)?,
+            3 => self.same = r.integer(0, 1000)?,
+            4 => self.other = r.integer(0, 1000)?,
             5 => self.detail = r.text(false)?,
             6 => self.test = r.optional_name()?,
             7 => self.loaded = r.optional_name()?,
@@ -1681,7 +1681,7 @@ pub struct OutcomeRate {
     pub environment: Option<RunEnvironment>,
     pub order: Option<RunOrder>,
     pub shape: String,
-    /// `above` is the Name of another rate of the pattern that this one is above; absent for none.
+    /// `above` is the Name of another rate of the pattern: the odds of failure are at least twice those of that. Absent for none.
     pub above: String,
 }
 

@@ -379,7 +379,7 @@ export class Experiment extends Message {
       case 1: this.tests = r.name(TreeRevision.VALUES, false); break;
       case 2: this.environment = r.name(RunEnvironment.VALUES, false); break;
       case 3: this.order = r.name(RunOrder.VALUES, false); break;
-      case 4: this.runs = r.integer(1, 100); break;
+      case 4: this.runs = r.integer(1, 1000); break;
     }
   }
   write(w: Writer): void {
@@ -417,9 +417,9 @@ export class ExperimentResult extends Message {
     switch (field) {
       case 0: this.experiment = r.message<Experiment>(); break;
       case 1: this.outcome = r.name(ExperimentOutcome.VALUES, false); break;
-      case 2: this.passed = r.integer(0, 100); break;
-      case 3: this.same = r.integer(0, 100); break;
-      case 4: this.other = r.integer(0, 100); break;
+      case 2: this.passed = r.integer(0, 1000); break;
+      case 3: this.same = r.integer(0, 1000); break;
+      case 4: this.other = r.integer(0, 1000); break;
       case 5: this.detail = r.text(false); break;
       case 6: this.test = r.name(TestChange.VALUES, true); break;
       case 7: this.loaded = r.name(LoadedCode.VALUES, true); break;
@@ -846,7 +846,7 @@ export class OutcomeRate extends Message {
   environment: string = "";
   order: string = "";
   shape: string = "";
-  // `above` is the Name of another rate of the pattern that this one is above; absent for none.
+  // `above` is the Name of another rate of the pattern: the odds of failure are at least twice those of that. Absent for none.
   above: string = "";
 
   keys(): StaticArray<string> { return OutcomeRateFields; }
