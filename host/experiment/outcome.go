@@ -45,6 +45,9 @@ func (t *tally) add(f *failure, run *testRun) {
 		run.Loaded.code = abi.NotCertified
 	}
 	t.loaded = t.loaded.worse(run.Loaded)
+	if run.Kind == kindPassed || run.Kind == kindFailed {
+		t.result.Changed = run.Changed
+	}
 	if run.Rows {
 		t.result.Test = abi.TestChanged
 	}

@@ -102,7 +102,7 @@ func (l *Lab) once(ctx context.Context, in *place, run program, f *failure, e ab
 	err = l.step(ctx, f, e, func() (err error) {
 		r, err = l.run(ctx, in.workspace, run, f, environment{
 			Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
-			Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Base, Limits: isolate.Limits{Time: runLimit(f, e)},
+			Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Base, Cover: in.cover, Limits: isolate.Limits{Time: runLimit(f, e)},
 		})
 		return err
 	})
@@ -128,7 +128,7 @@ func (l *Lab) program(ctx context.Context, in *place, f *failure, e abi.Experime
 	}
 	for _, only := range parts {
 		err = l.step(ctx, f, e, func() (err error) {
-			run, err = l.build(ctx, in.workspace, f, only)
+			run, err = l.build(ctx, in.workspace, f, only, in.cover)
 			return err
 		})
 		if _, failed := errors.AsType[*buildError](err); !failed {
@@ -163,8 +163,12 @@ func runLimit(f *failure, e abi.Experiment) time.Duration {
 	if e.Order == abi.OriginalOrder {
 		limit *= plan.PackageFactor
 	}
-	if e.Environment == abi.StarvedEnvironment {
+	switch e.Environment {
+	case abi.StarvedEnvironment:
 		limit *= plan.StarvedFactor
+	case abi.CoverageEnvironment:
+		limit *= plan.CoverageFactor
+	case abi.OriginalEnvironment, abi.CleanEnvironment:
 	}
 	return min(max(limit, least), plan.MostRun)
 }
