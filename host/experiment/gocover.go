@@ -178,10 +178,10 @@ func parseLines(text []byte) *goLines {
 	s.Init(file, text, func(token.Position, string) {}, 0)
 	for {
 		pos, tok, literal := s.Scan()
-		switch tok {
-		case token.EOF:
+		if tok == token.EOF {
 			return f
-		case token.RBRACE, token.RPAREN, token.COMMA, token.SEMICOLON:
+		}
+		if slices.Contains([]token.Token{token.RBRACE, token.RPAREN, token.COMMA, token.SEMICOLON}, tok) {
 			continue
 		}
 		for at := file.PositionFor(pos, false).Line; ; at++ {

@@ -63,7 +63,7 @@ func (l *Lab) build(ctx context.Context, w *workspace, f *failure, only replaced
 		return nil, err
 	}
 	defer w.unlock()
-	key := strings.Join([]string{f.toolchain.about().name, f.unit, only.digest(), fmt.Sprint(cover != nil)}, " ")
+	key := strings.Join([]string{f.toolchain.about().name, f.unit, only.digest(), strconv.FormatBool(cover != nil)}, " ")
 	if b, ok := w.built[key]; ok {
 		return b.program, b.err
 	}

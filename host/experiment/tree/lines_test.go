@@ -34,7 +34,8 @@ func TestLines(t *testing.T) {
 	}
 	want := map[string][]tree.Hunk{
 		"a.go": {
-			{First: 1, Count: 1, Added: []string{"0"}}, {First: 3, Count: 0, Removed: []string{"3"}},
+			{First: 1, Count: 1, Added: []string{"0"}},
+			{First: 3, Count: 0, Removed: []string{"3"}},
 			{First: 6, Count: 1, Added: []string{"+++ now/7"}, Removed: []string{"6"}},
 		},
 		"new.go":   {{First: 1, Count: 2, Added: []string{"1", "2"}}},
