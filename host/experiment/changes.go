@@ -201,9 +201,9 @@ func newTrace(scratch string) (string, error) {
 // maxTraceBytes of a file that tells of a run are read. The test may have written it: what is larger tells nothing.
 const maxTraceBytes = 32 << 20
 
-// readTrace reads a file of the folder; empty if there is no plain file of that name or if it is too large.
-func readTrace(scratch, name string) []byte {
-	data, err := readPlain(scratch, filepath.Join(traceFolder, name), maxTraceBytes)
+// traceFile reads a file of the folder; empty if there is no plain file of that name or if it is too large.
+func traceFile(scratch, name string) []byte {
+	data, err := plainFile(scratch, filepath.Join(traceFolder, name), maxTraceBytes)
 	if err != nil {
 		return nil
 	}

@@ -113,7 +113,7 @@ func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only repl
 			return nil, err
 		}
 		if run.Loaded = binary.loaded; env.Cover != nil {
-			s, err := g.seen(ctx, w.tree, env.Cover, readTrace(env.Scratch, profileName))
+			s, err := g.seen(ctx, w.tree, env.Cover, traceFile(env.Scratch, profileName))
 			if err != nil {
 				return nil, err
 			}

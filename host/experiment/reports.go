@@ -55,7 +55,7 @@ func readAll(all *bytes.Buffer, folder, pattern string) error {
 		return fmt.Errorf("there are more than %d", maxReports)
 	}
 	for _, name := range names {
-		text, err := readIn(root, filepath.FromSlash(name), maxReportBytes-all.Len())
+		text, err := plainFileIn(root, filepath.FromSlash(name), maxReportBytes-all.Len())
 		switch {
 		case errors.Is(err, errTooLarge):
 			return fmt.Errorf("it has more than %d bytes", maxReportBytes)
@@ -75,17 +75,17 @@ var (
 	errTooLarge = errors.New("the file is too large")
 )
 
-// readPlain reads a file within a folder in which a test may have put anything. The error is errNotPlain, errTooLarge or that of reading.
-func readPlain(folder, name string, limit int) ([]byte, error) {
+// plainFile reads a file within a folder in which a test may have put anything. The error is errNotPlain, errTooLarge or that of reading.
+func plainFile(folder, name string, limit int) ([]byte, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return readIn(root, name, limit)
+	return plainFileIn(root, name, limit)
 }
 
-func readIn(root *os.Root, name string, limit int) ([]byte, error) {
+func plainFileIn(root *os.Root, name string, limit int) ([]byte, error) {
 	info, err := root.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, errNotPlain

@@ -100,13 +100,13 @@ func (r *defined) traced(run *testRun, top string, env environment) {
 	run.Loaded.code = abi.NotCertified
 	switch r.definition.Trace {
 	case pytestTracer:
-		run.Loaded = r.loadedModules(readTrace(env.Scratch, "loaded"), top, env)
+		run.Loaded = r.loadedModules(traceFile(env.Scratch, "loaded"), top, env)
 		if env.Cover != nil {
-			run.Changed = pytestSeen(readTrace(env.Scratch, "executed")).changed()
+			run.Changed = pytestSeen(traceFile(env.Scratch, "executed")).changed()
 		}
 	case jestTracer:
 		if env.Cover != nil {
-			run.Changed = jestSeen(readTrace(env.Scratch, jestCoverage), top, env.Cover).changed()
+			run.Changed = jestSeen(traceFile(env.Scratch, jestCoverage), top, env.Cover).changed()
 		}
 	}
 }

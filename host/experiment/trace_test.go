@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
 
 // TestWhatIsNoTraceTellsNothing: tests can write to the files of a trace.
@@ -55,14 +56,18 @@ func TestWhatIsNoTraceTellsNothing(t *testing.T) {
 func FuzzTraces(f *testing.F) {
 	f.Add([]byte("mode: set\nexample.com/m/a.go:3.20,5.2 2 7\n"))
 	f.Add([]byte(`{"/tree/a.go": {"statementMap": {"0": {"start": {"line": 2}, "end": {"line": 2}}}, "s": {"0": 1}}}`))
+	f.Add([]byte(`{"shop.cart": "/tree/shop/cart.py"}`))
 	f.Add([]byte(`{"executed": 1, "missed": 2, "unknown": 3, "processes": true}`))
 	g := &goTests{modules: []module{{folder: ".", path: "example.com/m"}}}
-	c := changes{"a.go": {{first: 1, last: 4}}}
+	c, r := changes{"a.go": {{first: 1, last: 4}}}, &defined{source: &origin{Top: "/tree"}}
 	f.Fuzz(func(t *testing.T, written []byte) {
 		for name := range g.readProfile(written) {
 			if strings.HasPrefix(name, "/") {
 				t.Errorf("a profile has %q", name)
 			}
+		}
+		if l := r.loadedModules(written, "/tree", environment{Tree: &tree.Tree{}}); l.code == abi.Contradicted {
+			t.Errorf("an empty tree is contradicted: %+v", l)
 		}
 		for _, s := range []*seen{pytestSeen(written), jestSeen(written, "/tree", c)} {
 			if min(s.Executed, s.Missed, s.Unknown) < 0 {
