@@ -180,6 +180,27 @@ func TestCoverageOfPytest(t *testing.T) {
 	}
 }
 
+// TestPytestThatGetsNoPlugin: runs of a pytest that ignores variables count, and are not certified.
+func TestPytestThatGetsNoPlugin(t *testing.T) {
+	needPytest(t)
+	command, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no Python")
+	}
+	dir := changedBy(t, pyProject, replaced{"src/shop/other.py": {"return 1", "return 2"}})
+	write(t, dir, map[string]string{".venv/bin/pytest": "#!/bin/sh\nexec '" + command + "' -E -m pytest \"$@\"\n"})
+	if err := os.Chmod(filepath.Join(dir, ".venv", "bin", "pytest"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour})
+	for _, name := range []string{again, covered} {
+		r, err := l.Run(t.Context(), pyCase(), parse(t, name))
+		if err != nil || r.Outcome != abi.OutcomeSame || r.Loaded != abi.NotCertified || r.Changed != "" {
+			t.Errorf("%s: got %+v, %v", name, r, err)
+		}
+	}
+}
+
 // TestAccept_AL3_PytestLoadsAnInstalledPackage: a copy of the project's package comes before that of the tree, so that each tree runs it.
 func TestAccept_AL3_PytestLoadsAnInstalledPackage(t *testing.T) {
 	needPytest(t)

@@ -50,7 +50,8 @@ func (l *Lab) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi
 			l.constants.Store(f.fingerprint, constant)
 			learned = true // again in another process, which needs it for what comes after
 		}
-		if final && err == nil && f.toolchain.about().cached && !learned {
+		ofTree := r.Loaded == "" || r.Loaded == abi.Certified // what lies elsewhere may change without another key
+		if final && err == nil && f.toolchain.about().cached && !learned && ofTree {
 			l.cache.write(key, &r)
 		}
 		return r, final, err
