@@ -45,8 +45,9 @@ func (l *Lab) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi
 		expected := plan.Seconds(f.elapsed, f.toolchain.about().pace, e, l.builds(ctx, f, e))
 		left := l.account.begin(time.Duration(expected * float64(time.Second)))
 		defer left(0)
+		known := l.constantOf(f, e)
 		r, constant, final, err := l.perform(ctx, in, f, e, left)
-		if odds.IsRerun(&e) && constant != nil {
+		if odds.IsRerun(&e) && constant != nil && constant != known {
 			l.constants.Store(f.fingerprint, constant)
 			learned = true // again in another process, which needs it for what comes after
 		}
@@ -110,9 +111,10 @@ func (l *Lab) once(ctx context.Context, in *place, run program, f *failure, e ab
 	return r, err
 }
 
-// constantOf is what reruns of the tree under test had in common, for the experiments after them; nil where they did not differ.
+// constantOf is what reruns of the tree under test had in common, for the experiments after their first step; nil where they did not
+// differ.
 func (l *Lab) constantOf(f *failure, e abi.Experiment) *looks {
-	if odds.IsRerun(&e) {
+	if odds.IsRerun(&e) && plan.IsFirst(e) {
 		return nil
 	}
 	c, _ := l.constants.Load(f.fingerprint)

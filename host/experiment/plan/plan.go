@@ -42,8 +42,8 @@ func steps(product, tests abi.TreeRevision, environment abi.RunEnvironment, orde
 // Has says whether there is such an experiment.
 func Has(e abi.Experiment) bool { return slices.Contains(catalogue, e) }
 
-// isFirst says whether an experiment is the first step of its cell. The others find what it has built.
-func isFirst(e abi.Experiment) bool {
+// IsFirst says whether an experiment is the first step of its cell. The others find what it has built.
+func IsFirst(e abi.Experiment) bool {
 	at := slices.IndexFunc(catalogue, func(other abi.Experiment) bool {
 		other.Runs = e.Runs
 		return other == e
@@ -155,7 +155,7 @@ func Seconds(elapsed time.Duration, pace Pace, e abi.Experiment, b Build) float6
 	case abi.OriginalEnvironment, abi.CleanEnvironment:
 	}
 	switch {
-	case !isFirst(e):
+	case !IsFirst(e):
 		build = 0
 	case b == Other:
 		build = pace.Other
