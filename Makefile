@@ -142,7 +142,7 @@ sdk-tests: plugins ## build and test modules in every language that has its tool
 
 .PHONY: runner-tests
 runner-tests: plugins ## run experiments on projects of other languages; installs their test runners, needs the network and minutes
-	SHADOWCOURT_RUNNERS=1 $(GO) test -vet=off -count=1 -v -timeout 60m -run 'TestAccept_(EX9|AL6)' ./cmd/shadowcourt ./internal/testcmd
+	SHADOWCOURT_RUNNERS=1 $(GO) test -vet=off -count=1 -v -timeout 60m -run 'TestAccept_(EX9|AL6)|TestCoverageOfJest' ./cmd/shadowcourt ./internal/testcmd ./host/experiment
 
 .PHONY: browser-tests
 browser-tests: plugins ## test the pages of the service in a real Chromium, and make their pictures in docs/images; needs chromium and npm

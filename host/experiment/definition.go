@@ -37,6 +37,7 @@ type Definition struct {
 	Tests    []selection       `yaml:"tests"`
 	Reports  []string          `yaml:"reports"`
 	Outcomes messages          `yaml:"outcomes"`
+	Trace    tracer            `yaml:"trace"`
 	Seconds  seconds           `yaml:"seconds"`
 
 	text string // as it was read

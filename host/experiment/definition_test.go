@@ -60,18 +60,19 @@ func TestParseNamesEveryFault(t *testing.T) {
 			`my.yaml:1:1: the file is empty [syntax]`,
 		}},
 		{"unknown fields and wrong ones", sound + "shell: rm\nkeep: [../x, .git]\nprograms: [a/../../b]\n", []string{
-			`my.yaml:7:1: shell: unknown key; known are allow, build, env, files, folders, install, keep, markers, name, outcomes, programs, reports, seconds, tests, version [unknown_key]`,
+			`my.yaml:7:1: shell: unknown key; known are allow, build, env, files, folders, install, keep, markers, name, outcomes, programs, reports, seconds, tests, trace, version [unknown_key]`,
 			`my.yaml:8:8: keep[0]: "../x": use a name or a pattern of names, without folders [out_of_range]`,
 			`my.yaml:8:14: keep[1]: ".git": use a name or a pattern of names, without folders [out_of_range]`,
 			`my.yaml:9:1: programs: "programs" was given in line 3 already [duplicate_key]`,
 		}},
 		{"an unknown field", sound + "shell: rm\nkeep: [../x, .git]\nreports: [/etc/passwd, \"{name}\"]\n", []string{
-			`my.yaml:7:1: shell: unknown key; known are allow, build, env, files, folders, install, keep, markers, name, outcomes, programs, reports, seconds, tests, version [unknown_key]`,
+			`my.yaml:7:1: shell: unknown key; known are allow, build, env, files, folders, install, keep, markers, name, outcomes, programs, reports, seconds, tests, trace, version [unknown_key]`,
 			`my.yaml:8:8: keep[0]: "../x": use a name or a pattern of names, without folders [out_of_range]`,
 			`my.yaml:8:14: keep[1]: ".git": use a name or a pattern of names, without folders [out_of_range]`,
 			`my.yaml:9:11: reports[0]: "/etc/passwd": use {report}, or a pattern of paths within the project [out_of_range]`,
 			`my.yaml:9:24: reports[1]: "{name}": use {report}, or a pattern of paths within the project [out_of_range]`,
 		}},
+		{"an unknown trace", sound + "trace: ruby\n", []string{`my.yaml:7:8: trace: "ruby": there are pytest and jest [out_of_range]`}},
 		{"placeholders", "name: mine\nmarkers: [{file: a/b}]\nprograms: [-x]\ntests: [{name: '(?P<method>x)', alone: ['{method} {shell}'], order: []}]\n", []string{
 			`my.yaml:2:18: markers[0].file: "a/b": use the name of a file, without folders [out_of_range]`,
 			`my.yaml:3:12: programs[0]: "-x": use the name of a program, or its path within the project [out_of_range]`,

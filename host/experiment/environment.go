@@ -9,6 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
 
 // kind is what came of a test.
@@ -33,6 +34,8 @@ type testRun struct {
 	// Rows: the tree has the test's function without the row of the case, and this is what came of all its rows.
 	Rows   bool
 	Loaded loaded
+	// Changed: whether the test executed the changes of the environment; empty where that is not known.
+	Changed abi.ChangedCode
 }
 
 // Log is all that a failed test wrote.
@@ -55,8 +58,12 @@ type environment struct {
 	// Home leaves the test what the user can read; see [isolate.Command].
 	Home bool
 	// Rows has all rows of the test's function run where the tree has it without the row of the case: it was edited.
-	Rows   bool
-	Order  bool // run the test with those around it, in their order, instead of alone
+	Rows  bool
+	Order bool // run the test with those around it, in their order, instead of alone
+	// Cover are changes of which the run tells whether they are executed; nil for none.
+	Cover changes
+	// Tree is the tree that the run is of, where that is known.
+	Tree   *tree.Tree
 	Limits isolate.Limits
 }
 

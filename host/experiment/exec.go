@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -171,9 +172,19 @@ func (r *defined) report(ctx context.Context, t *projectTest, args []string, sou
 	if err != nil {
 		return nil, nil, err
 	}
+	top := source
+	if r.viewed {
+		top = r.source.Top
+	}
+	if err := r.trace(c, top, env); err != nil {
+		return nil, nil, err
+	}
 	result, err := isolate.Run(ctx, *c)
 	if err != nil {
 		return nil, nil, err
+	}
+	if result.ExitCode != 0 && bytes.Contains(result.Output, []byte(`Error importing plugin "`+pytestPluginName)) && r.untraced.CompareAndSwap(false, true) {
+		return r.report(ctx, t, args, source, env)
 	}
 	folder := source
 	if r.viewed {
@@ -185,7 +196,9 @@ func (r *defined) report(ctx context.Context, t *projectTest, args []string, sou
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: its report: %w", r, err)
 	}
-	return &testRun{Result: result}, reports, nil
+	run := &testRun{Result: result}
+	r.traced(run, top, env)
+	return run, reports, nil
 }
 
 // interpret tells what a run without a report of the test means.

@@ -27,6 +27,24 @@ func Rerun(log string, runs ...string) (same int) {
 	return t.result.Same
 }
 
+// Later says how many reruns of head fail as a case did, after others that had something in common.
+func Later(log string, before []string, runs ...string) (same int) {
+	const group = "example.com/shop/cart"
+	document := func(log string) []abi.Document { return []abi.Document{{Name: "log", Text: log}} }
+	var earlier []looks
+	for _, b := range before {
+		earlier = append(earlier, looksOf(group, document(b)))
+	}
+	constant := common(earlier)
+	step := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 15}
+	t := tally{result: abi.ExperimentResult{Experiment: step}, looks: looksOf(group, document(log)), runs: len(runs), constant: &constant}
+	for _, run := range runs {
+		t.failed(&failure{group: group}, document(run))
+	}
+	t.compare()
+	return t.result.Same
+}
+
 // Flags are those that the failure of a log needs.
 func Flags(log string) []string { return flagsOf([]abi.Document{{Text: log}}) }
 

@@ -106,6 +106,20 @@ func TestAccept_FZ3_WhatDiffersFromRunToRunIsNoOtherFailure(t *testing.T) {
 	}
 }
 
+// A failure of a later step may be the only one: what the first step had in common says whether it is the same.
+func TestALaterStepKnowsWhatDiffers(t *testing.T) {
+	t.Parallel()
+	price := func(line, name string) string {
+		return "    cart_test.go:" + line + ": no price of " + name + "\n--- FAIL: TestA (0.00s)\n"
+	}
+	before := []string{price("12", "def"), price("12", "ghi")}
+	for want, runs := range map[int][]string{1: {price("12", "jkl")}, 2: {price("12", "jkl"), price("12", "mno")}, 0: {price("20", "jkl")}} {
+		if got := experiment.Later(price("12", "abc"), before, runs...); got != want {
+			t.Errorf("%q: %d are the same", runs, got)
+		}
+	}
+}
+
 func TestARaceIsRunWithTheRaceDetector(t *testing.T) {
 	race := "==================\nWARNING: DATA RACE\nRead at 0x00c000012345 by goroutine 8:\n"
 	if got := experiment.Flags(race); !slices.Equal(got, []string{"-race"}) {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
@@ -83,7 +84,7 @@ func (g *goTests) sees(path string) bool {
 	return slices.ContainsFunc([]string{"GOROOT", "GOMODCACHE", "GOCACHE"}, func(name string) bool { return within(g.env[name], path) })
 }
 
-func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only replaced, out string) (program, error) {
+func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only replaced, cover changes, out string) (program, error) {
 	t := f.goTest
 	if !w.tested()[path.Join(t.module, t.folder)] {
 		return nil, errNoTests
@@ -96,17 +97,31 @@ func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only repl
 		return nil, err
 	}
 	folder := filepath.Join(w.source(), filepath.FromSlash(t.module))
-	binary, err := g.compile(ctx, folder, "./"+t.folder, out, slices.Concat(overlay, t.flags)...)
+	flags := slices.Concat(overlay, t.flags)
+	var counting []string
+	if cover != nil {
+		counting = g.coverFlags(cover, slices.Concat(g.flags, flags))
+	}
+	binary, err := g.compile(ctx, folder, "./"+t.folder, out, slices.Concat(flags, counting)...)
 	if err != nil {
 		return nil, err
 	}
-	binary.loaded = g.loaded(ctx, w, binary, folder, "./"+t.folder, out, slices.Concat(overlay, t.flags))
+	binary.loaded = g.loaded(ctx, w, binary, folder, "./"+t.folder, out, flags)
 	return func(ctx context.Context, f *failure, env environment) (*testRun, error) {
 		run, err := g.test(ctx, binary, f.name, env)
-		if run != nil {
-			run.Loaded = binary.loaded
+		if err != nil {
+			return nil, err
 		}
-		return run, err
+		if run.Loaded = binary.loaded; env.Cover != nil {
+			s, err := g.seen(ctx, w.tree, env.Cover, traceFile(env.Scratch, profileName))
+			if err != nil {
+				return nil, err
+			}
+			if run.Changed = s.changed(); run.Changed == "" && run.Kind == kindFailed && g.framesTouch(env.Cover, run.Log()) {
+				run.Changed = abi.CodeExecuted
+			}
+		}
+		return run, nil
 	}, ctx.Err()
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -30,6 +31,13 @@ func (g *goTests) test(ctx context.Context, b *goBinary, name string, env enviro
 	env.Limits.Time = limit + dumpTime
 	if !env.Order {
 		args = append(args, "-test.run="+runPattern(name))
+	}
+	if env.Cover != nil {
+		folder, err := newTrace(env.Scratch)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "-test.coverprofile="+filepath.Join(folder, profileName))
 	}
 	overlays := []string{g.env["GOCACHE"]}
 	if env.Overlay != "" {

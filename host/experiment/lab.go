@@ -115,6 +115,7 @@ type Lab struct {
 	shared  shared
 
 	comparisons comparisons
+	changed     changesOf
 	constants   sync.Map // *looks by the fingerprint of a failure: what reruns that differ have in common
 
 	open   sync.RWMutex // held for reading while an experiment runs

@@ -81,7 +81,7 @@ func TestOffersAreTheSameForTheSameCase(t *testing.T) {
 	want := strings.Join([]string{
 		"base/base/original/alone/3 2.4", "head/head/clean/alone/4 3.2", "base/base/clean/alone/4 3.2", // second steps build nothing
 		clean + " 3.8", greenTests + " 3.8", // the test is the same in both: it is head
-		"base/base/clean/alone/1 6.8", headTests + " 6.8", again + " 7", onlyGreen + " 7.6", "head/head/original/alone/15 12", starved + " 12",
+		"base/base/clean/alone/1 6.8", headTests + " 6.8", again + " 7", covered + " 7.3", onlyGreen + " 7.6", "head/head/original/alone/15 12", starved + " 12",
 		"base/base/original/alone/15 12", inOrder + " 13.6", "base/base/starved/alone/5 15", "base/base/original/original/2 16.6",
 		"head/head/starved/alone/15 27", "base/base/starved/alone/15 27", "head/head/original/alone/80 64", "base/base/original/alone/80 64",
 	}, "\n")
@@ -121,7 +121,7 @@ func TestWhyNothingIsOffered(t *testing.T) {
 		why     string
 		offers  int
 	}{
-		{"all is well", config, databaseCase(), "", 19},
+		{"all is well", config, databaseCase(), "", 20},
 		{"no test", config, &abi.Case{Subject: "example.com/shop/cart does not build"}, "no failing test is named", 0},
 		{"another language", config, &abi.Case{Group: "tests.test_cart", Subject: "test_total fails in tests.test_cart"}, "no test of go, and the source has tests of no other runner", 0},
 		{"two tests", config, &abi.Case{Documents: []abi.Document{{Text: "--- FAIL: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n"}}}, "several tests are named, such as TestA and TestB", 0},

@@ -127,6 +127,9 @@ func (c *checker) surroundings() {
 			c.add(fmt.Sprintf("keep[%d]", i), "%q: use a name or a pattern of names, without folders", k)
 		}
 	}
+	if d.Trace != "" && !slices.Contains(tracers, d.Trace) {
+		c.add("trace", "%q: there are %s and %s", d.Trace, pytestTracer, jestTracer)
+	}
 	for name := range d.Files {
 		if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
 			c.add(strictyaml.KeyPath("files", name), "%q: use the name of a file, without folders", name)

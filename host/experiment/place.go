@@ -28,6 +28,8 @@ type place struct {
 	// absent: the tests have no such test.
 	absent bool
 	test   abi.TestChange
+	// cover are the changes whose execution is measured; nil for none.
+	cover changes
 }
 
 // place finds the tree of an experiment. A mixture has only what the failing test needs of the tests of its package, so that it is not
@@ -35,6 +37,13 @@ type place struct {
 // shows what the mixture would, and is built already.
 func (l *Lab) place(ctx context.Context, f *failure, e abi.Experiment) (*place, error) {
 	in := &place{workspace: l.trees[revisions{e.Product, e.Tests}]}
+	if e.Environment == abi.CoverageEnvironment {
+		cover, err := l.changes(ctx, f.toolchain)
+		if err != nil {
+			return nil, err
+		}
+		in.cover = cover
+	}
 	if l.trees[revisions{abi.Base, abi.Base}] == nil {
 		return in, nil
 	}
@@ -59,6 +68,12 @@ func (l *Lab) builds(ctx context.Context, f *failure, e abi.Experiment) plan.Bui
 	w := l.trees[revisions{e.Product, e.Tests}]
 	if w == nil || f.toolchain.serves(w.tree) != nil {
 		return plan.Impossible
+	}
+	if e.Environment == abi.CoverageEnvironment {
+		if len(l.follows(f.toolchain)) == 0 {
+			return plan.Impossible
+		}
+		return plan.Other
 	}
 	in, err := l.place(ctx, f, e)
 	switch {

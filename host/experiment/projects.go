@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
@@ -35,10 +36,11 @@ type defined struct {
 	facts
 	definition    *Definition
 	source        *origin
-	network, home bool     // of builds
-	projects      []string // folders with a marker, outermost first
-	installed     []string // what the checkout has beside the tree and tests need, such as node_modules
-	viewed        bool     // runs see their tree in the place of the checkout
+	network, home bool        // of builds
+	projects      []string    // folders with a marker, outermost first
+	installed     []string    // what the checkout has beside the tree and tests need, such as node_modules
+	viewed        bool        // runs see their tree in the place of the checkout
+	untraced      atomic.Bool // runs don't start with what tells what they load
 }
 
 // maxMarkerBytes of a file are searched for what it shall contain.

@@ -55,23 +55,50 @@ func readAll(all *bytes.Buffer, folder, pattern string) error {
 		return fmt.Errorf("there are more than %d", maxReports)
 	}
 	for _, name := range names {
-		info, err := root.Lstat(name)
-		if err != nil || !info.Mode().IsRegular() {
+		text, err := plainFileIn(root, filepath.FromSlash(name), maxReportBytes-all.Len())
+		switch {
+		case errors.Is(err, errTooLarge):
+			return fmt.Errorf("it has more than %d bytes", maxReportBytes)
+		case errors.Is(err, errNotPlain):
 			continue
-		}
-		f, err := root.Open(filepath.FromSlash(name))
-		if err != nil {
-			continue
-		}
-		_, err = io.Copy(all, io.LimitReader(f, int64(maxReportBytes-all.Len()+1)))
-		if err = errors.Join(err, f.Close()); err != nil {
+		case err != nil:
 			return err
 		}
-		if all.Len() > maxReportBytes {
-			return fmt.Errorf("it has more than %d bytes", maxReportBytes)
-		}
+		all.Write(text)
 	}
 	return nil
+}
+
+// What can't be read of that which a test has written.
+var (
+	errNotPlain = errors.New("no plain file")
+	errTooLarge = errors.New("the file is too large")
+)
+
+// plainFile reads a file within a folder in which a test may have put anything. The error is errNotPlain, errTooLarge or that of reading.
+func plainFile(folder, name string, limit int) ([]byte, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return plainFileIn(root, name, limit)
+}
+
+func plainFileIn(root *os.Root, name string, limit int) ([]byte, error) {
+	info, err := root.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, errNotPlain
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, errNotPlain
+	}
+	text, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err = errors.Join(err, f.Close()); err == nil && len(text) > limit {
+		err = errTooLarge
+	}
+	return text, err
 }
 
 // glob is fs.Glob, in which ** as the first folder stands for any number of folders.

@@ -45,12 +45,14 @@ func (l *Lab) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi
 		expected := plan.Seconds(f.elapsed, f.toolchain.about().pace, e, l.builds(ctx, f, e))
 		left := l.account.begin(time.Duration(expected * float64(time.Second)))
 		defer left(0)
+		known := l.constantOf(f, e)
 		r, constant, final, err := l.perform(ctx, in, f, e, left)
-		if odds.IsRerun(&e) && constant != nil {
+		if odds.IsRerun(&e) && constant != nil && constant != known {
 			l.constants.Store(f.fingerprint, constant)
 			learned = true // again in another process, which needs it for what comes after
 		}
-		if final && err == nil && f.toolchain.about().cached && !learned {
+		ofTree := r.Loaded == "" || r.Loaded == abi.Certified // what lies elsewhere may change without another key
+		if final && err == nil && f.toolchain.about().cached && !learned && ofTree {
 			l.cache.write(key, &r)
 		}
 		return r, final, err
@@ -102,16 +104,17 @@ func (l *Lab) once(ctx context.Context, in *place, run program, f *failure, e ab
 	err = l.step(ctx, f, e, func() (err error) {
 		r, err = l.run(ctx, in.workspace, run, f, environment{
 			Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
-			Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Base, Limits: isolate.Limits{Time: runLimit(f, e)},
+			Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Base, Cover: in.cover, Limits: isolate.Limits{Time: runLimit(f, e)},
 		})
 		return err
 	})
 	return r, err
 }
 
-// constantOf is what reruns of the tree under test had in common, for the experiments after them; nil where they did not differ.
+// constantOf is what reruns of the tree under test had in common, for the experiments after their first step; nil where they did not
+// differ.
 func (l *Lab) constantOf(f *failure, e abi.Experiment) *looks {
-	if odds.IsRerun(&e) {
+	if odds.IsRerun(&e) && plan.IsFirst(e) {
 		return nil
 	}
 	c, _ := l.constants.Load(f.fingerprint)
@@ -128,7 +131,7 @@ func (l *Lab) program(ctx context.Context, in *place, f *failure, e abi.Experime
 	}
 	for _, only := range parts {
 		err = l.step(ctx, f, e, func() (err error) {
-			run, err = l.build(ctx, in.workspace, f, only)
+			run, err = l.build(ctx, in.workspace, f, only, in.cover)
 			return err
 		})
 		if _, failed := errors.AsType[*buildError](err); !failed {
@@ -163,8 +166,12 @@ func runLimit(f *failure, e abi.Experiment) time.Duration {
 	if e.Order == abi.OriginalOrder {
 		limit *= plan.PackageFactor
 	}
-	if e.Environment == abi.StarvedEnvironment {
+	switch e.Environment {
+	case abi.StarvedEnvironment:
 		limit *= plan.StarvedFactor
+	case abi.CoverageEnvironment:
+		limit *= plan.CoverageFactor
+	case abi.OriginalEnvironment, abi.CleanEnvironment:
 	}
 	return min(max(limit, least), plan.MostRun)
 }

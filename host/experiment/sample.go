@@ -28,6 +28,9 @@ type Sample struct {
 	Build time.Duration
 	// Test says how the failing test differs from that of the base.
 	Test abi.TestChange
+	// Loaded and Changed are as in results.
+	Loaded  abi.LoadedCode
+	Changed abi.ChangedCode
 	// Outcome is OutcomeNotBuilt, OutcomeNoTest or OutcomeNotRun where nothing was run, and Detail says why. Empty otherwise.
 	Outcome abi.ExperimentOutcome
 	Detail  string
@@ -72,6 +75,7 @@ func (l *Lab) Sample(ctx context.Context, subject *abi.Case, e abi.Experiment) (
 // end takes what all runs have shown together, or what kept them from being made.
 func (s *Sample) end(t *tally, err error) {
 	t.compare()
+	s.Loaded, s.Changed = t.loaded.code, t.result.Changed
 	if t.result.Other == 0 {
 		for i := range s.Runs {
 			if s.Runs[i].Outcome == abi.OutcomeOther {

@@ -22,8 +22,8 @@ type Experiment struct {
 	Detail  string                `json:"detail,omitempty"`
 	// Test says how the failing test differs from the test of the base, if that is known.
 	Test abi.TestChange `json:"test,omitempty"`
-	// Loaded says whether the runs loaded the code of their own tree, and Changed whether the test executes code that the change touched, if
-	// that is known.
+	// Loaded says whether the runs loaded the code of their own tree, and Changed whether the test executes what the change touched, as far
+	// as that is known.
 	Loaded  abi.LoadedCode  `json:"loaded,omitempty"`
 	Changed abi.ChangedCode `json:"changed,omitempty"`
 }
@@ -52,7 +52,8 @@ func (f *Factors) What() string { return f.experiment().Words() }
 func NewExperiment(node, persona string, r *abi.ExperimentResult) Experiment {
 	return Experiment{
 		Node: node, Persona: persona, Factors: factorsOf(&r.Experiment),
-		Outcome: r.Outcome, Passed: r.Passed, Same: r.Same, Other: r.Other, Detail: r.Detail, Test: r.Test, Loaded: r.Loaded, Changed: r.Changed,
+		Outcome: r.Outcome, Passed: r.Passed, Same: r.Same, Other: r.Other, Detail: r.Detail, Test: r.Test,
+		Loaded: r.Loaded, Changed: r.Changed,
 	}
 }
 
@@ -89,7 +90,8 @@ func (e *Experiment) Showed() string {
 // Result is what the host told the modules.
 func (e *Experiment) Result() abi.ExperimentResult {
 	return abi.ExperimentResult{
-		Experiment: e.experiment(), Outcome: e.Outcome, Passed: e.Passed, Same: e.Same, Other: e.Other, Detail: e.Detail, Test: e.Test, Loaded: e.Loaded, Changed: e.Changed,
+		Experiment: e.experiment(), Outcome: e.Outcome, Passed: e.Passed, Same: e.Same, Other: e.Other, Detail: e.Detail, Test: e.Test,
+		Loaded: e.Loaded, Changed: e.Changed,
 	}
 }
 

@@ -20,6 +20,7 @@ var catalogue = slices.Concat(
 	steps(abi.Head, abi.Head, abi.StarvedEnvironment, abi.Alone, 5, 15),
 	steps(abi.Head, abi.Head, abi.CleanEnvironment, abi.Alone, 1, 4),
 	steps(abi.Head, abi.Head, abi.OriginalEnvironment, abi.OriginalOrder, 2),
+	steps(abi.Head, abi.Head, abi.CoverageEnvironment, abi.Alone, 1),
 	steps(abi.Base, abi.Base, abi.OriginalEnvironment, abi.Alone, 2, 3, 15, 80, 300),
 	steps(abi.Base, abi.Base, abi.StarvedEnvironment, abi.Alone, 5, 15),
 	steps(abi.Base, abi.Base, abi.CleanEnvironment, abi.Alone, 1, 4),
@@ -53,8 +54,8 @@ func Before(e abi.Experiment) int {
 	return n
 }
 
-// isFirst says whether an experiment is the first step of its cell. The others find what it has built.
-func isFirst(e abi.Experiment) bool {
+// IsFirst says whether an experiment is the first step of its cell. The others find what it has built.
+func IsFirst(e abi.Experiment) bool {
 	at := slices.IndexFunc(catalogue, func(other abi.Experiment) bool {
 		other.Runs = e.Runs
 		return other == e
@@ -111,9 +112,10 @@ func OtherPace() Pace { return Pace{RunStart + otherStart, 0, 0} }
 
 // How much longer a test takes, or what all tests of a package take, in tests; no run takes longer than MostRun.
 const (
-	StarvedFactor = 3 // two busy loops share the processor with the test
-	PackageFactor = 10
-	MostRun       = 5 * time.Minute
+	StarvedFactor  = 3 // two busy loops share the processor with the test
+	CoverageFactor = 2
+	PackageFactor  = 10
+	MostRun        = 5 * time.Minute
 )
 
 // Build says what an experiment builds.
@@ -129,7 +131,7 @@ const (
 
 // BuildOf is what an experiment builds if its trees differ.
 func BuildOf(e abi.Experiment) Build {
-	if e.Product == abi.Head && e.Tests == abi.Head {
+	if e.Product == abi.Head && e.Tests == abi.Head && e.Environment != abi.CoverageEnvironment {
 		return Head
 	}
 	return Other
@@ -157,11 +159,15 @@ func Seconds(elapsed time.Duration, pace Pace, e abi.Experiment, b Build) float6
 	if e.Order == abi.OriginalOrder {
 		run *= PackageFactor
 	}
-	if e.Environment == abi.StarvedEnvironment {
+	switch e.Environment {
+	case abi.StarvedEnvironment:
 		run *= StarvedFactor
+	case abi.CoverageEnvironment:
+		run *= CoverageFactor
+	case abi.OriginalEnvironment, abi.CleanEnvironment:
 	}
 	switch {
-	case !isFirst(e):
+	case !IsFirst(e):
 		build = 0
 	case b == Other:
 		build = pace.Other

@@ -109,7 +109,7 @@ func (r *Repository) git(ctx context.Context, args ...string) ([]byte, error) {
 	out, err := cmd.Output()
 	if err != nil {
 		line, _, _ := strings.Cut(strings.TrimSpace(written.String()), "\n")
-		return nil, &gitError{args[0], line, err}
+		return out, &gitError{args[0], line, err}
 	}
 	return out, nil
 }

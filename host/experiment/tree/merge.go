@@ -107,9 +107,9 @@ func (r *Repository) besides(ctx context.Context, folder string) (*Repository, e
 	if err != nil {
 		return nil, err
 	}
-	switch text, err := os.ReadFile(shallow); { //nolint:gosec // git names it
+	switch text, err := os.ReadFile(shallow); {
 	case err == nil:
-		return &apart, os.WriteFile(filepath.Join(folder, "shallow"), text, 0o600)
+		return &apart, os.WriteFile(filepath.Join(folder, "shallow"), text, 0o600) //nolint:gosec // the folder is ours
 	case !errors.Is(err, os.ErrNotExist):
 		return nil, err
 	}

@@ -129,6 +129,28 @@ func TestMergeConflict(t *testing.T) {
 	}
 }
 
+// TestAccept_EX6_AMergeKeepsToItsFolder: a target that puts a link in the place of a folder has nothing written through it.
+func TestAccept_EX6_AMergeKeepsToItsFolder(t *testing.T) {
+	dir, outside := diverged(t), t.TempDir()
+	git(t, dir, "stash", "-q", "-u")
+	git(t, dir, "checkout", "-q", "target")
+	if err := os.Symlink(outside, filepath.Join(dir, "new")); err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, "add", "-A")
+	git(t, dir, "commit", "-qm", "a link")
+	git(t, dir, "checkout", "-q", "main")
+	merged, err := merge(t, dir, "target")
+	if err == nil {
+		contents(t, merged)
+	} else if !errors.Is(err, tree.ErrConflict) {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
 // TestAccept_EX6_NothingRunsInAMerge: no merge driver, hook or filter of the repository is run.
 func TestAccept_EX6_NothingRunsInAMerge(t *testing.T) {
 	dir := diverged(t)

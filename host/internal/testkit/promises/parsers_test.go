@@ -105,6 +105,8 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/experiment read":                                "no: a cached result, which the codec reads up to a limit; a report of JUnit; go tool test2json's stream, which readStream reads",
 	"host/experiment readAll":                             "no: copies bytes up to a limit",
 	"host/experiment readStream":                          "host/experiment FuzzReadStream",
+	"host/experiment readProfile":                         "host/experiment FuzzTraces",
+	"host/experiment parseLines":                          "host/experiment FuzzTraces",
 	"host/experiment/tree parse":                          "host/experiment/tree FuzzParse",
 	"host/model Load":                                     "no: takes the name of a file; Parse reads it",
 	"host/model UnmarshalJSON":                            "host/model FuzzReply",
@@ -126,6 +128,9 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 
 	// These are not found by their names.
 	"host/experiment needsOf":                "host/experiment FuzzNeeds",
+	"host/experiment pytestSeen":             "host/experiment FuzzTraces",
+	"host/experiment jestSeen":               "host/experiment FuzzTraces",
+	"host/experiment loadedModules":          "host/experiment FuzzTraces",
 	"host/model compileSchema":               "host/model FuzzAnswer",
 	"host/model faultText":                   "host/model FuzzReply",
 	"host/model findJSON":                    "host/model FuzzAnswer",
