@@ -62,6 +62,15 @@ type Culprit struct {
 	Beside  []string `json:"beside,omitempty"`
 	Skipped []string `json:"skipped,omitempty"`
 	Runs    int      `json:"runs"`
+	// Ribbon is how probable each commit of the change is, the oldest first. A commit without an id are the changes that are not committed.
+	Ribbon []Suspicion `json:"ribbon,omitempty"`
+}
+
+// Suspicion is how probable it is that a failure began with a commit.
+type Suspicion struct {
+	Commit      string  `json:"commit"`
+	Title       string  `json:"title"`
+	Probability float64 `json:"probability"`
 }
 
 // Of reads a trial as an answer. Its experiments are those of Light, too.

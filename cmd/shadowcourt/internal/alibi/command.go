@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
 	"github.com/shadowcourt/shadowcourt/host/source"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -39,6 +40,7 @@ type options struct {
 	budget, perCase      time.Duration
 	maxFalse             float64
 	network, home        bool
+	culprit              bool
 	runners              []string
 }
 
@@ -73,6 +75,7 @@ one is open; 1 something failed while running; 2 the command line or an input is
 	f.StringVar(&o.base, "base", autoBase, "revision that the change began at; auto finds it by the variables of the CI platform, else the merge base with the upstream or "+
 		"default branch, else HEAD for changes that are not committed")
 	f.StringVar(&o.target, "target", "", "revision that the change will be merged into: then conflicts with it are found, too")
+	f.BoolVar(&o.culprit, "culprit", false, "find the commit of the change that each failure of yours began with")
 	f.StringVar(&o.from, "from", run.Auto, "format of the reports: auto, gotest or junit")
 	f.StringVar(&o.format, "format", "table", "table, jsonl or md")
 	f.DurationVar(&o.budget, "budget", open.DefaultBudget, "how long all builds and runs together may take")
@@ -218,10 +221,11 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t tre
 		return cli.InputError(err)
 	}
 	p.Say("reading the trees")
-	lab, err := experiment.Open(ctx, experiment.Config{
-		Source: o.source, Base: t.base.Commit, Mode: experiment.All, Budget: o.budget, PerCase: o.perCase, CacheDir: open.ExperimentCache(config.CacheDir),
+	laboratory := experiment.Config{
+		Source: o.source, Base: t.base.Commit, Target: o.target, Mode: experiment.All, Budget: o.budget, PerCase: o.perCase, CacheDir: open.ExperimentCache(config.CacheDir),
 		Network: o.network, Home: o.home, Runners: runners, Progress: func(now experiment.Progress) { p.Say(open.SayExperiments(now)) },
-	})
+	}
+	lab, err := experiment.Open(ctx, laboratory)
 	if err != nil {
 		return cli.OrInterrupted(ctx, err)
 	}
@@ -242,6 +246,13 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t tre
 		return o.Error(err)
 	}
 	defer func() { _ = court.Close(context.WithoutCancel(ctx)) }()
+	var line *commits.Line
+	if o.culprit {
+		if line, err = o.openLine(ctx, t, laboratory); err != nil {
+			return cli.OrInterrupted(ctx, cli.InputError(fmt.Errorf("--culprit: %w", err)))
+		}
+		defer func() { _ = line.Close() }()
+	}
 	out := newWriter(o.format, s.Out, t, failures)
 	out.begin()
 	var sum summary
@@ -255,8 +266,16 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t tre
 			fmt.Fprintln(s.Err, "shadowcourt: "+sanitize.Block(asked.Err.Error()))
 			continue
 		}
-		sum.add(asked.Answer)
-		if err := out.write(asked.Answer, clock.of(asked.Answer.ID)); err != nil {
+		a := asked.Answer
+		sum.add(a)
+		took := clock.of(a.ID)
+		if line != nil && a.Label == alibi.Caused {
+			took += spent(time.Now, func() { a.Culprit, err = o.find(ctx, line, &asked.Trial.Case, a, p) })
+			if err != nil && ctx.Err() == nil {
+				fmt.Fprintf(s.Err, "warning: --culprit: %s: %s\n", sanitize.Line(a.Test), sanitize.Line(err.Error()))
+			}
+		}
+		if err := out.write(a, took); err != nil {
 			return err
 		}
 	}

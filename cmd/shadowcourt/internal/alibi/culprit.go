@@ -1,0 +1,90 @@
+package alibi
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
+	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+)
+
+// openLine lists the commits of the change.
+func (o *options) openLine(ctx context.Context, t trees, lab experiment.Config) (*commits.Line, error) {
+	lab.Progress = nil // the search tells its steps
+	return commits.Open(ctx, commits.Config{Source: o.source, Base: t.base.Commit, Lab: lab})
+}
+
+// find finds the commit that a failure began with.
+func (o *options) find(ctx context.Context, line *commits.Line, c *abi.Case, a *alibi.Answer, p *cli.Progress) (*alibi.Culprit, error) {
+	list := line.Commits()
+	r, err := line.Find(ctx, c, culprit.Options{
+		Base: countOf(a.Runs, abi.Base), Head: countOf(a.Runs, abi.Head), Time: o.perCase,
+		Progress: func(now culprit.Progress) {
+			if at := now.Commit - 1; !now.Done && at >= 0 && at < len(list) {
+				p.Say(fmt.Sprintf("%s: commit %d of %d, %.12s %s: running it %s", sanitize.Line(a.Test), now.Commit, len(list), list[at].ID, sanitize.Line(list[at].Title),
+					cli.Count(now.Runs, "time", "times")))
+			}
+		},
+	})
+	p.Clear()
+	if err != nil {
+		return nil, err
+	}
+	return culpritOf(&r, line), nil
+}
+
+// countOf are the runs of a tree as the search runs it.
+func countOf(runs []trial.Experiment, tree abi.TreeRevision) (n culprit.Count) {
+	for i := range runs {
+		e := &runs[i]
+		if e.Product == tree && e.Tests == tree && e.Environment == abi.OriginalEnvironment && e.Order == abi.Alone && e.Outcome != abi.OutcomeNotRun {
+			n.Passed, n.Failed = n.Passed+e.Passed, n.Failed+e.Same
+		}
+	}
+	return n
+}
+
+// mostSuspects are named beside the culprit, and mostSkipped of the commits that can't be built.
+const (
+	mostSuspects = 4
+	mostSkipped  = 16
+)
+
+// culpritOf is the last of the suspects, which a search has not told apart where there are several; nil where it found none.
+func culpritOf(r *culprit.Result, line *commits.Line) *alibi.Culprit {
+	list, s := line.Commits(), r.Suspects
+	if r.Ending != culprit.Found && r.Ending != culprit.Undecided && r.Ending != culprit.OutOfBudget || s.Last < 1 || s.Last > len(list) {
+		return nil
+	}
+	last := &list[s.Last-1]
+	c := &alibi.Culprit{Commit: last.ID, Title: last.Title, Author: last.Author, Probability: round(s.Probability), Verified: r.Verified, Runs: r.Runs[culprit.Narrow] + r.Runs[culprit.Verify]}
+	for i := s.Last - 1; i >= max(s.First, 1) && len(c.Beside) < mostSuspects; i-- {
+		c.Beside = append(c.Beside, list[i-1].ID)
+	}
+	for _, skipped := range r.Skipped {
+		if at := skipped.Commit; at >= 1 && at <= len(list) && len(c.Skipped) < mostSkipped {
+			c.Skipped = append(c.Skipped, list[at-1].ID)
+		}
+	}
+	for i, x := range r.Posterior.Commits {
+		c.Ribbon = append(c.Ribbon, alibi.Suspicion{Commit: list[i].ID, Title: list[i].Title, Probability: round(x)})
+	}
+	return c
+}
+
+func round(x float64) float64 { return math.Round(1000*x) / 1000 }
+
+// spent is how long something took.
+func spent(now func() time.Time, do func()) time.Duration {
+	began := now()
+	do()
+	return now().Sub(began)
+}
