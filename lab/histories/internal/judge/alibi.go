@@ -11,13 +11,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
-// holdAlibi gives all cases to the shipped alibi court, whose experiments are answered from their cells.
-func holdAlibi(ctx context.Context, bench *study.Bench, list []Judged) error {
+// holdAlibi gives all cases to the shipped alibi court as it is after a change. Its experiments are answered from their cells.
+func holdAlibi(ctx context.Context, bench *study.Bench, list []Judged, change func(*pipeline.Definition)) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -26,6 +24,7 @@ func holdAlibi(ctx context.Context, bench *study.Bench, list []Judged) error {
 	if err != nil {
 		return err
 	}
+	change(config.Pipeline)
 	entries := make([]docket.Entry, len(list))
 	for i := range list {
 		c := list[i].Case
@@ -53,18 +52,11 @@ func holdAlibi(ctx context.Context, bench *study.Bench, list []Judged) error {
 }
 
 func alibiConfig(cells client) (*host.Config, error) {
-	data, err := pipelines.FS.ReadFile("profiles/alibi.yaml")
+	known, err := alibi.Profile()
 	if err != nil {
 		return nil, err
 	}
-	known, err := profile.Parse("profiles/alibi.yaml", data)
-	if err != nil {
-		return nil, err
-	}
-	if data, err = pipelines.FS.ReadFile("alibi.yaml"); err != nil {
-		return nil, err
-	}
-	def, err := pipeline.Parse("alibi.yaml", data)
+	def, err := alibi.Pipeline()
 	if err != nil {
 		return nil, err
 	}
@@ -77,4 +69,3 @@ func alibiConfig(cells client) (*host.Config, error) {
 		Now: func() time.Time { return time.Unix(0, 0) }, // so that no trial ends for want of time
 	}, nil
 }
-

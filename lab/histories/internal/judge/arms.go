@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
 // Arm is one way to judge a case.
@@ -68,7 +69,7 @@ func Judge(ctx context.Context, bench *study.Bench, repos []history.Repo) ([]Jud
 	if err := holdCourt(ctx, bench, list); err != nil {
 		return nil, err
 	}
-	return list, holdAlibi(ctx, bench, list)
+	return list, holdAlibi(ctx, bench, list, func(*pipeline.Definition) {})
 }
 
 // spending adds up what an arm pays.

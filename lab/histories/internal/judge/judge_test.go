@@ -116,7 +116,7 @@ func TestExperimentsAreAnsweredAsTheLabDoes(t *testing.T) {
 	}{
 		{"all pass", head, "PPPPPP", "", abi.OutcomePassed, 5},
 		{"all fail", head, "SSSSSS", "", abi.OutcomeSame, 5},
-		{"it stops early", head, "PPSSSS", "", abi.OutcomeMixed, 3},
+		{"all runs are made", head, "PPSSSS", "", abi.OutcomeMixed, 5},
 		{"in different ways", head, "SaSSSS", "", abi.OutcomeOther, 5},
 		{"in one other way", head, "aaaaaa", "", abi.OutcomeNotRun, 5},
 		{"in one other way, on the base", base, "aaaaaa", "", abi.OutcomeOther, 2},
