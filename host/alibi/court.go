@@ -28,7 +28,7 @@ type Court struct {
 }
 
 // Open opens a court. Of the configuration Experiments must be set; a Pipeline and a Profile that are nil are the shipped ones, and Light is
-// that of this package. maxFalse is as in [NewLight]. The caller closes the court, and the experiments after it.
+// that of this package. maxFalse is as in [NewLight], and is put into the pipeline; zero leaves the pipeline's own. The caller closes the court, and the experiments after it.
 func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, error) {
 	var err error
 	if config.Profile == nil {
@@ -41,6 +41,7 @@ func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, er
 			return nil, err
 		}
 	}
+	price(config.Pipeline, maxFalse)
 	config.Experiments = newMemo(config.Experiments)
 	c := &Court{experiments: config.Experiments}
 	if c.light, err = NewLight(config.Experiments, config.Profile, maxFalse); err != nil {
@@ -51,6 +52,27 @@ func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, er
 		return nil, err
 	}
 	return c, nil
+}
+
+// The parameters of nodes by which labels are guarded.
+const (
+	guardedLabels = "guarded_labels"
+	maxFalseParam = "max_false"
+)
+
+// price has all nodes of a pipeline that guard labels do it at a price; zero leaves them as they are.
+func price(def *pipeline.Definition, maxFalse float64) {
+	if maxFalse <= 0 {
+		return
+	}
+	for i := range def.Nodes {
+		n := &def.Nodes[i]
+		if !slices.ContainsFunc(n.With, func(p pipeline.Param) bool { return p.Name == guardedLabels }) {
+			continue
+		}
+		n.With = slices.DeleteFunc(slices.Clone(n.With), func(p pipeline.Param) bool { return p.Name == maxFalseParam })
+		n.With = append(n.With, pipeline.Number(maxFalseParam, maxFalse))
+	}
 }
 
 // Profile is the shipped profile.
