@@ -25,12 +25,22 @@ func (b *belief) ahead(results []abi.ExperimentResult, e *abi.Experiment) []comi
 	}
 	now := b.told(results)
 	var list []coming
-	add := func(r abi.ExperimentResult, ways float64) {
+	measures := e.Environment == abi.CoverageEnvironment && FactsOf(results).Test == abi.TestUnchanged
+	one := func(r abi.ExperimentResult, ways float64) {
 		p := coming{make([]float64, len(now)), b.told(append(slices.Clone(results), r))}
 		for j := range now {
 			p.given[j] = ways * math.Exp(p.told[j]-now[j])
 		}
 		list = append(list, p)
+	}
+	add := func(r abi.ExperimentResult, ways float64) {
+		if !measures {
+			one(r, ways)
+			return
+		}
+		for _, r.Changed = range []abi.ChangedCode{abi.CodeExecuted, abi.CodeNotExecuted} {
+			one(r, ways)
+		}
 	}
 	n := e.Runs
 	if n <= mostAhead {
@@ -48,7 +58,7 @@ func (b *belief) ahead(results []abi.ExperimentResult, e *abi.Experiment) []comi
 	if isBase(e) && !slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return isBase(&r.Experiment) && r.Outcome != abi.OutcomeNotRun }) {
 		add(abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeNoTest}, 1)
 	}
-	if n > mostAhead {
+	if n > mostAhead || measures {
 		scale(list)
 	}
 	return list

@@ -83,7 +83,7 @@ func TestOffersAreTheSameForTheSameCase(t *testing.T) {
 		clean + " 3.8", greenTests + " 3.8", // the test is the same in both: it is head
 		"base/base/clean/alone/1 6.8", headTests + " 6.8", again + " 7", covered + " 7.3", onlyGreen + " 7.6", "head/head/original/alone/15 12", starved + " 12",
 		"base/base/original/alone/15 12", inOrder + " 13.6", "base/base/starved/alone/5 15", "base/base/original/original/2 16.6",
-		"head/head/starved/alone/15 27", "base/base/starved/alone/15 27", "head/head/original/alone/80 64", "base/base/original/alone/80 64",
+		"head/head/starved/alone/15 27", "base/base/starved/alone/15 27", "head/head/original/alone/80 64", "base/base/original/alone/80 64", "head/head/original/alone/300 240", "base/base/original/alone/300 240",
 	}, "\n")
 	l := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour})
 	for range 2 {
@@ -97,7 +97,7 @@ func TestOffersAreTheSameForTheSameCase(t *testing.T) {
 		}
 	}
 	reruns := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.Reruns, Budget: time.Hour})
-	if got, err := reruns.Offers(t.Context(), databaseCase()); len(got) != 8 || err != nil {
+	if got, err := reruns.Offers(t.Context(), databaseCase()); len(got) != 9 || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
 	if l.Digest() == reruns.Digest() || !strings.HasPrefix(l.Digest(), "sha256:") {
@@ -121,15 +121,15 @@ func TestWhyNothingIsOffered(t *testing.T) {
 		why     string
 		offers  int
 	}{
-		{"all is well", config, databaseCase(), "", 20},
+		{"all is well", config, databaseCase(), "", 22},
 		{"no test", config, &abi.Case{Subject: "example.com/shop/cart does not build"}, "no failing test is named", 0},
 		{"another language", config, &abi.Case{Group: "tests.test_cart", Subject: "test_total fails in tests.test_cart"}, "no test of go, and the source has tests of no other runner", 0},
 		{"two tests", config, &abi.Case{Documents: []abi.Document{{Text: "--- FAIL: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n"}}}, "several tests are named, such as TestA and TestB", 0},
 		{"another module", config, &abi.Case{Subject: "TestA fails in example.com/other"}, `no tests of package "example.com/other" are in the source`, 0},
 		{"no budget", other(func(c *experiment.Config) { c.Budget = 0 }), databaseCase(), "experiments have no budget", 0},
-		{"unknown revision", other(func(c *experiment.Config) { c.Base = "v9" }), databaseCase(), `base: no such revision "v9"`, 8},
-		{"no revision", other(func(c *experiment.Config) { c.Base = "" }), databaseCase(), "no base is named", 8},
-		{"reruns alone", other(func(c *experiment.Config) { c.Mode = experiment.Reruns }), databaseCase(), "only reruns of this tree are allowed", 8},
+		{"unknown revision", other(func(c *experiment.Config) { c.Base = "v9" }), databaseCase(), `base: no such revision "v9"`, 9},
+		{"no revision", other(func(c *experiment.Config) { c.Base = "" }), databaseCase(), "no base is named", 9},
+		{"reruns alone", other(func(c *experiment.Config) { c.Mode = experiment.Reruns }), databaseCase(), "only reruns of this tree are allowed", 9},
 		{"no repository", other(func(c *experiment.Config) { c.Source = empty }), databaseCase(), "source " + empty + ": no git repository", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -137,13 +137,20 @@ func BuildOf(e abi.Experiment) Build {
 	return Other
 }
 
-// Offers are the experiments that are possible for a test that took this long when it failed, the cheapest first. Zero stands for a
+// mostSeconds is what an experiment that is offered is expected to take at most.
+const mostSeconds = 3600
+
+// Offers are the experiments that are possible within an hour for a test that took this long when it failed, the cheapest first. Zero stands for a
 // time that is not known.
 func Offers(elapsed time.Duration, pace Pace, builds func(abi.Experiment) Build) []abi.ExperimentOffer {
 	var offers []abi.ExperimentOffer
 	for _, e := range catalogue {
-		if b := builds(e); b != Impossible {
-			offers = append(offers, abi.ExperimentOffer{Experiment: e, Seconds: Seconds(elapsed, pace, e, b)})
+		b := builds(e)
+		if b == Impossible {
+			continue
+		}
+		if seconds := Seconds(elapsed, pace, e, b); seconds <= mostSeconds {
+			offers = append(offers, abi.ExperimentOffer{Experiment: e, Seconds: seconds})
 		}
 	}
 	slices.SortStableFunc(offers, func(a, b abi.ExperimentOffer) int { return cmp.Compare(a.Seconds, b.Seconds) })

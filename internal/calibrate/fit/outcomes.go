@@ -118,9 +118,9 @@ func (c *patternCounts) put(p, first *abi.OutcomePattern, cases int) {
 	if first.Absent > 0 {
 		p.Absent = (c.absent + 2*first.Absent) / (c.based + 2)
 	}
-	const fewKnown = 20 // so many cases count for the even guess of what is seldom known
-	p.Changed = (c.changed + fewKnown/2) / (c.known + fewKnown)
-	p.Executed = (c.executed + fewKnown/2) / (c.measured + fewKnown)
+	const fewKnown = 20 // so many cases count for the first guess of what is seldom known
+	p.Changed = (c.changed + fewKnown*first.Changed) / (c.known + fewKnown)
+	p.Executed = (c.executed + fewKnown*first.Executed) / (c.measured + fewKnown)
 }
 
 type weighted struct {

@@ -77,13 +77,21 @@ func shownOf(c *history.Case, k *history.Cell, base bool) trial.Experiment {
 	default:
 		r.Outcome = abi.OutcomeNotRun
 	}
-	if c.Executed != nil && !base {
-		r.Changed = abi.CodeNotExecuted
-		if *c.Executed {
-			r.Changed = abi.CodeExecuted
-		}
+	if !base {
+		r.Changed = changedOf(c)
 	}
 	return trial.NewExperiment("", "", &r)
+}
+
+// changedOf says whether the failing test executes what the change touched; empty where that was not measured.
+func changedOf(c *history.Case) abi.ChangedCode {
+	switch {
+	case c.Executed == nil:
+		return ""
+	case *c.Executed:
+		return abi.CodeExecuted
+	}
+	return abi.CodeNotExecuted
 }
 
 func loadedOf(l history.Loaded) abi.LoadedCode {
