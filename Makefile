@@ -55,10 +55,10 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: build ## build everything, and have the court find out why tests of a real module fail
+demo: build ## build everything, plant six failures in the history of a real module, and compare the answers of alibi with them
 	$(GO) run ./tools/demo -out out/demo
-	TZ=Asia/Tokyo $(BIN) try out/demo/report.json --source out/demo/mux --since v1.8.0 --experiments all,budget=90s --report $(REPORT)
-	@echo "The trials are told in $(REPORT)."
+	TZ=Asia/Tokyo $(BIN) alibi out/demo/report.json --source out/demo/uuid --base main --culprit --format jsonl > out/demo/answers.jsonl || test $$? -eq 3
+	@$(GO) run ./tools/demo -out out/demo -check
 
 .PHONY: serve-demo
 serve-demo: build ## start the docket service with example dockets, and say what to look at; until Ctrl-C
@@ -254,6 +254,11 @@ histories-alone: ## time 50 cases of lab/histories from the snapshots in SNAPSHO
 .PHONY: histories-study
 histories-study: plugins ## judge the saved cases of lab/histories without running a test, for its page; needs minutes
 	$(call lab,histories) study -cases -page lab/histories/README.md
+
+.PHONY: alibi-profile
+alibi-profile: build ## learn the profile of the alibi court again, pipelines/profiles/alibi.yaml, from the learning half of lab/histories
+	$(call lab,histories) docket -out out/alibi
+	$(BIN) fit out/alibi/learning.jsonl --outcomes out/alibi/results.jsonl --no-text --name alibi --output pipelines/profiles/alibi.yaml
 
 .PHONY: culprit-study
 culprit-study: ## compare the search for culprits with git bisect, on saved outcomes, for lab/culprit.md; needs a minute

@@ -16,7 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 )
 
-var update = flag.Bool("update", false, "write docs/cli.md")
+var update = flag.Bool("update", false, "write docs/cli.md, and the output that README.md shows where it is another one")
 
 // TestAccept_WR1_TheManualIsGenerated compares docs/cli.md with the commands.
 func TestAccept_WR1_TheManualIsGenerated(t *testing.T) {

@@ -34,7 +34,7 @@ func (d *demo) submissions() ([]submission, error) {
 		{filepath.Join(d.examples, "godotenv.gotest.json"), "nightly", "github.com/joho/godotenv", "v1.5.1"},
 		{filepath.Join(d.examples, "mux.gotest.json"), "nightly", "github.com/gorilla/mux", "v1.8.1"},
 		{filepath.Join(d.examples, "mux.gotest.json"), "pull request 812", "github.com/gorilla/mux", "refs/pull/812"},
-		{filepath.Join(d.out, "demo", "report.json"), "make demo", "github.com/gorilla/mux", "v1.8.1 with faults"},
+		{filepath.Join(d.out, "demo", "report.json"), "make demo", "github.com/google/uuid", "change"},
 	} {
 		body, err := os.ReadFile(s.file)
 		if errors.Is(err, fs.ErrNotExist) && s.name == "make demo" {

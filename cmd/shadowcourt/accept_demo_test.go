@@ -1,0 +1,122 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestAccept_AL10_TheDemoIsRight runs what `make demo` runs, and then the command that README.md begins with, in the demo's repository:
+// it must print what README.md shows. It needs the releases of the demo's module, from the module cache or the proxy.
+func TestAccept_AL10_TheDemoIsRight(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tool := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "./tools/demo", "-out", dir}, args...)...)
+		cmd.Dir = repositoryRoot(t)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := tool(); err != nil {
+		if strings.Contains(out, "proxy") || strings.Contains(out, "lookup") || strings.Contains(out, "dial") {
+			t.Skipf("no module proxy: %s", out)
+		}
+		t.Fatalf("%v\n%s", err, out)
+	}
+	_, line, _ := strings.Cut(page(t, "Makefile"), "$(BIN) alibi ")
+	line, _, _ = strings.Cut(line, " || test $$? -eq 3\n")
+	shell(t, dir, "TZ=Asia/Tokyo shadowcourt alibi "+strings.ReplaceAll(line, "out/demo/", ""))
+	said, err := tool("-check")
+	right, open := strings.Count(said, " right\n"), len(openByChance.FindAllString(said, -1))
+	if right+open != 6 || (open == 0) != (err == nil) {
+		t.Errorf("not all answers are right: %v\n%s", err, said)
+	}
+
+	readme := page(t, "README.md")
+	command := strings.TrimSpace(shownCommands(t, readme, "shadowcourt alibi")[0])
+	shown := block(t, readme, command)
+	printed := shell(t, filepath.Join(dir, "uuid"), "TZ=Asia/Tokyo "+command+" 2>/dev/null")
+	fault := difference(shown, printed)
+	if fault == "" {
+		return
+	}
+	if !*update {
+		t.Errorf("README.md shows another output of %s than this, -update writes it: %s\n%s", command, fault, printed)
+		return
+	}
+	for strings.Count(printed, "TestS") != 3 || strings.Contains(printed, " open ") { // some fail by chance, and README.md shows all
+		printed = shell(t, filepath.Join(dir, "uuid"), "TZ=Asia/Tokyo "+command+" 2>/dev/null")
+	}
+	text := strings.Replace(readme, shown, strings.TrimSuffix(printed, "\n"), 1)
+	if err := os.WriteFile(filepath.Join(repositoryRoot(t), "README.md"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var (
+	// number is what differs from run to run: counts of runs and seconds. Parts of commit ids are none.
+	number = regexp.MustCompile(`\b(\d+|none)\b`)
+	// openByChance are rows of those tests whose runs happened not to be enough.
+	openByChance = regexp.MustCompile(`(?m)^Test(Strings|Spread) .* open: .*$`)
+	// byChance are the tests of the demo that fail in some runs. How often decides how many runs an answer takes, and of what it speaks.
+	byChance = regexp.MustCompile(`^(TestStrings|TestSpread) +(YOURS|not yours|open)`)
+)
+
+// difference compares two outputs of alibi; empty for none. Numbers don't count. Of a test that fails by chance the verdict counts, if it
+// failed in this run and is not open; the last line has the sums.
+func difference(shown, printed string) string {
+	masked := func(text string) (lines []string, chance int) {
+		for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+			if row := byChance.FindStringSubmatch(line); row != nil && row[2] == "open" {
+				continue
+			} else if row != nil {
+				line, chance = row[0], chance+1
+			}
+			lines = append(lines, strings.Join(strings.Fields(number.ReplaceAllString(line, "N")), " "))
+		}
+		return lines, chance
+	}
+	want, all := masked(shown)
+	got, failed := masked(printed)
+	if failed < all { // their rows are missing, and the sums are others
+		want = slices.DeleteFunc(want[:len(want)-1], func(line string) bool { return byChance.MatchString(line) && !slices.Contains(got, line) })
+		got = got[:len(got)-1]
+	}
+	return cmp.Diff(want, got)
+}
+
+func TestDifference(t *testing.T) {
+	t.Parallel()
+	const (
+		head   = "Base: 9fa9a47325d5 (main)\nTestScan     YOURS      since 972afc38a416; none of 2 failed on the base, 5 of 5 failed here  23 s\n"
+		chance = "TestSpread   not yours  flaky: 1 of 10 failed here, 3 of 5 failed on the base  4 s\n"
+		sums   = "\n1 failure is yours, 1 not yours, 0 open.\n"
+		shown  = head + chance + sums
+	)
+	for name, c := range map[string]struct {
+		printed string
+		same    bool
+	}{
+		"other numbers":        {strings.NewReplacer("5 of 5", "4 of 5", "23 s", "1 s").Replace(shown), true},
+		"other runs by chance": {strings.Replace(shown, "1 of 10", "none of 15", 1), true},
+		"passed by chance":     {head + "\n1 failure is yours, 0 not yours, 0 open.\n", true},
+		"open by chance":       {head + "TestSpread   open       3 of 5 failed on the base  4 s\n\n1 failure is yours, 0 not yours, 1 open.\n", true},
+		"another verdict":      {strings.Replace(shown, "not yours ", "YOURS ", 1), false},
+		"another commit":       {strings.Replace(shown, "972afc38a416", "872afc38a416", 1), false},
+		"another sentence":     {strings.Replace(shown, "failed here", "fail here", 1), false},
+		"another sum":          {strings.Replace(shown, "open", "undecided", 1), false},
+		"no row":               {"Base: 9fa9a47325d5 (main)\n" + chance + sums, false},
+		"one row more":         {head + head + chance + sums, false},
+		"no rows":              {"Base: 9fa9a47325d5 (main)\n" + sums, false},
+	} {
+		if diff := difference(shown, c.printed); (diff == "") != c.same {
+			t.Errorf("%s: %q", name, diff)
+		}
+	}
+}
