@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
@@ -183,6 +184,16 @@ func parseProof(predicate []byte) (*Proof, error) {
 	}
 	if slices.Contains(p.Answers, nil) {
 		return nil, errors.New("an answer is missing")
+	}
+	for _, a := range p.Answers {
+		for i := range a.Runs {
+			r := a.Runs[i].Result()
+			r.Detail = ""
+			message := codec.AppendExperimentResult(nil, &r)
+			if _, err := codec.DecodeExperimentResult(message, len(message)); err != nil {
+				return nil, fmt.Errorf("the runs of %q: %w", a.ID, err)
+			}
+		}
 	}
 	return p, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
@@ -97,7 +98,7 @@ func (d *Deriver) checkLight(a *Answer, was *record.Trial, t *trial.Trial) error
 		}
 	}
 	if used < len(made) {
-		return &DifferenceError{"number of runs of Light", fmt.Sprint(len(made)), fmt.Sprintf("%d from the record", used)}
+		return &DifferenceError{"number of runs of Light", strconv.Itoa(len(made)), fmt.Sprintf("%d from the record", used)}
 	}
 	return nil
 }
@@ -142,7 +143,7 @@ func runsOf(a *Answer, t *trial.Trial) ([]trial.Experiment, error) {
 		}
 	}
 	if len(list) != len(a.Runs) {
-		return nil, &DifferenceError{"number of runs", fmt.Sprint(len(a.Runs)), fmt.Sprint(len(list))}
+		return nil, &DifferenceError{"number of runs", strconv.Itoa(len(a.Runs)), strconv.Itoa(len(list))}
 	}
 	return list, nil
 }
