@@ -68,7 +68,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "lines": lines, "oneline": oneLine, "surer": surer, "unsurer": unsurer,
+			"exits": exits, "lines": lines, "oneline": oneLine, "surer": surer, "unsurer": unsurer, "tamper": tamper,
 		},
 	})
 }

@@ -149,7 +149,7 @@ func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
 func (c *Court) all(t *trial.Trial) []trial.Experiment {
 	var list []trial.Experiment
 	for _, r := range c.light.Made(t.Case.ID) {
-		list = append(list, trial.NewExperiment("", "light", &r))
+		list = append(list, trial.NewExperiment("", byLight, &r))
 	}
 	for i := range t.Result.Experiments {
 		e := t.Result.Experiments[i].Result().Experiment

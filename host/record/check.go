@@ -18,6 +18,7 @@ type chain struct {
 	// The last generation of the court, and of the audit.
 	court, audit generation
 	trials       int
+	statements   int
 	ids          map[string]struct{} // of the cases that have a trial
 	audits       int
 	closed       bool // the last entry is a closing one
@@ -41,6 +42,7 @@ func (c *chain) add(e *Entry, line []byte) error {
 
 // follow continues with an entry that fits.
 func (c *chain) follow(e *Entry, line []byte) {
+	previous := c.previous
 	c.next++
 	c.previous = DigestOf(line)
 	c.closed = false
@@ -64,10 +66,16 @@ func (c *chain) follow(e *Entry, line []byte) {
 		}
 	case e.Closing != nil:
 		c.closed = true
+	case e.Statement != nil:
+		c.statements++
+		e.Sequence, e.Previous = c.next-1, previous
 	}
 }
 
 func (c *chain) fits(e *Entry) error {
+	if e.Statement != nil && c.next > 0 {
+		return nil // the entry behind it names its line
+	}
 	kinds := 0
 	for _, there := range []bool{e.Header != nil, e.Generation != nil, e.Trial != nil, e.Closing != nil} {
 		if there {

@@ -6,7 +6,8 @@
 // [Header], with all that results depend on besides cases and modules; before
 // the first trial, and wherever modules were swapped, there is a [Generation];
 // then come the trials in the order of the docket, each with the [Audit] of its
-// verdict if one was asked for, and at last a [Closing] with their number. An entry has the SHA-256 of the line before it, so that
+// verdict if one was asked for, and at last a [Closing] with their number. A [Statement] of
+// another type may stand before it. An entry has the SHA-256 of the line before it, so that
 // none can be changed, moved, added or left out in the middle; since each is
 // signed by itself, what is before the place where a file was cut stays as
 // good as it was.

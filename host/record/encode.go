@@ -38,6 +38,9 @@ type resourceHash struct {
 
 // encodePayload gives the statement about an entry. Equal entries give equal bytes.
 func encodePayload(to *encoder, e *Entry) ([]byte, error) {
+	if e.Statement != nil {
+		return e.Statement.encode(to)
+	}
 	subject, err := subjects(e)
 	if err != nil {
 		return nil, err
@@ -72,13 +75,9 @@ func subjects(e *Entry) ([]resource, error) {
 // decodePayload reads the statement about an entry. What it accepts, encodes
 // to the same bytes.
 func (o *opener) decodePayload(payload []byte) (*Entry, error) {
-	var s statement
-	if err := json.Unmarshal(payload, &s); err != nil {
+	e, err := decodeEntry(payload)
+	if err != nil {
 		return nil, err
-	}
-	e := s.Predicate
-	if e == nil {
-		return nil, errors.New("the statement has no predicate")
 	}
 	again, err := encodePayload(&o.payload, e)
 	if err != nil {
@@ -88,6 +87,20 @@ func (o *opener) decodePayload(payload []byte) (*Entry, error) {
 		return nil, fmt.Errorf("encoded again, the entry has other bytes: the first that differs is at %d of its statement", firstOther(again, payload))
 	}
 	return e, nil
+}
+
+func decodeEntry(payload []byte) (*Entry, error) {
+	if !bytes.Contains(payload, []byte(ofEntry)) {
+		return decodeStatement(payload)
+	}
+	var s statement
+	if err := json.Unmarshal(payload, &s); err != nil {
+		return nil, err
+	}
+	if s.Predicate == nil {
+		return nil, errors.New("the statement has no predicate")
+	}
+	return s.Predicate, nil
 }
 
 // encoder writes JSON into a buffer that it uses again.

@@ -13,7 +13,7 @@ import (
 // Format is the version of the format that this package writes and reads.
 const Format = "1"
 
-// Entry is one line of a record. Exactly one of its four contents is there.
+// Entry is one line of a record. Exactly one of its five contents is there.
 type Entry struct {
 	// Sequence counts the entries from 0.
 	Sequence int `json:"sequence"`
@@ -23,6 +23,8 @@ type Entry struct {
 	Generation *Generation `json:"generation,omitempty"`
 	Trial      *Trial      `json:"trial,omitempty"`
 	Closing    *Closing    `json:"closing,omitempty"`
+	// Statement is not wrapped in an entry: it is the line itself.
+	Statement *Statement `json:"-"`
 }
 
 // Contents says how much of what went in and out a record holds; digests are

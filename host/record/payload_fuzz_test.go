@@ -8,7 +8,9 @@ import (
 // A statement that is read encodes to the same bytes, whoever signed it.
 func FuzzDecodePayload(f *testing.F) {
 	var e encoder
-	for _, entry := range []*Entry{{Header: &Header{}}, {Trial: &Trial{ID: "1"}}, {Closing: &Closing{}}} {
+	for _, entry := range []*Entry{{Header: &Header{}}, {Trial: &Trial{ID: "1"}}, {Closing: &Closing{}}, {Statement: &Statement{
+		[]Resource{{"HEAD", map[string]string{"gitCommit": "1"}}}, "https://example.com/v1", []byte(`{"a":[1]}`),
+	}}} {
 		payload, err := encodePayload(&e, entry)
 		if err == nil {
 			f.Add(bytes.Clone(payload))

@@ -134,6 +134,9 @@ func (r *Reader) Entries() int { return r.chain.next }
 // Trials counts the trials that were read.
 func (r *Reader) Trials() int { return r.chain.trials }
 
+// Statements counts the statements of other types that were read.
+func (r *Reader) Statements() int { return r.chain.statements }
+
 // Audits counts those of the trials that were read.
 func (r *Reader) Audits() int { return r.chain.audits }
 
@@ -150,6 +153,8 @@ type Report struct {
 	// Entries and Trials that hold, from the beginning, and how many of the trials
 	// have an audit.
 	Entries, Trials, Audits int
+	// Statements among the entries are of other types than those of entries.
+	Statements int
 	// Closed: the last entry closes the record, with the right number of trials.
 	Closed bool
 	// Head is the digest of the last line that holds.
@@ -181,6 +186,7 @@ func Verify(ctx context.Context, in io.Reader, key *Key, each func(e *Entry, hea
 		}
 	}
 	report.Entries, report.Trials, report.Audits, report.Closed, report.Head = r.Entries(), r.Trials(), r.Audits(), r.Closed(), r.Head()
+	report.Statements = r.Statements()
 	if errors.As(err, &report.Fault) || errors.Is(err, io.EOF) {
 		return report, nil
 	}

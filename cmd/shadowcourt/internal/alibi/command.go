@@ -42,6 +42,7 @@ type options struct {
 	network, home        bool
 	culprit              bool
 	runners              []string
+	proof                proofOptions
 }
 
 // New is the command.
@@ -67,7 +68,8 @@ Exit codes: 0 every failure has an alibi, or nothing failed; 3 one is yours; 4 n
 one is open; 1 something failed while running; 2 the command line or an input is wrong.`,
 		Example: `  shadowcourt alibi -- go test ./...
   shadowcourt alibi --base origin/main -- pytest
-  shadowcourt alibi report.json --culprit`,
+  shadowcourt alibi report.json --culprit
+  shadowcourt alibi --proof ../alibi.proof --key ~/signing.key -- go test ./...`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, s, args) },
 	}
 	f := cmd.Flags()
@@ -87,6 +89,7 @@ one is open; 1 something failed while running; 2 the command line or an input is
 	f.StringVar(&o.Pipeline, "pipeline", open.ShippedAlibi, "pipeline file of the court")
 	f.StringVar(&o.Profile, "profile", open.ShippedAlibi, "profile with an outcome model")
 	f.StringVar(&o.Modules, "modules", "", "folder with the NAME.wasm files (default: the embedded modules)")
+	o.proof.flags(cmd)
 	o.GrantFlag(cmd)
 	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
 	return cmd
@@ -109,7 +112,7 @@ func (o *options) check(args []string) error {
 	if o.budget <= 0 || o.perCase <= 0 {
 		faults = append(faults, errors.New("--budget and --case-budget: use a time above 0, such as 5m"))
 	}
-	return errors.Join(faults...)
+	return errors.Join(append(faults, o.proof.check())...)
 }
 
 // run carries out the command.
@@ -128,7 +131,11 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 		return cli.OrInterrupted(ctx, err)
 	}
 	if len(failures) == 0 {
-		fmt.Fprintln(s.Err, "Nothing failed.")
+		said := "Nothing failed."
+		if o.proof.file != "" {
+			said = "Nothing failed: there is nothing to prove, and no proof was written."
+		}
+		fmt.Fprintln(s.Err, said)
 		return nil
 	}
 	return o.ask(ctx, s, p, trees, failures)
@@ -234,6 +241,10 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t tre
 		p.Clear()
 		return cli.InputError(errors.New("nothing can be run: " + why))
 	}
+	proof, err := o.openProof(ctx, s.Err, config, t)
+	if err != nil {
+		return cli.OrInterrupted(ctx, err)
+	}
 	clock := newStopwatch(lab, time.Now)
 	config.Experiments = clock
 	var court *alibi.Court
@@ -246,6 +257,9 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t tre
 		return o.Error(err)
 	}
 	defer func() { _ = court.Close(context.WithoutCancel(ctx)) }()
+	if err := proof.begin(ctx, court); err != nil {
+		return err
+	}
 	var line *commits.Line
 	if o.culprit {
 		if line, err = o.openLine(ctx, t, laboratory); err != nil {
@@ -275,7 +289,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t tre
 				fmt.Fprintf(s.Err, "warning: --culprit: %s: %s\n", sanitize.Line(a.Test), sanitize.Line(err.Error()))
 			}
 		}
-		if err := out.write(a, took); err != nil {
+		if err := errors.Join(proof.add(&asked), out.write(a, took)); err != nil {
 			return err
 		}
 	}
@@ -285,6 +299,9 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t tre
 	if ctx.Err() != nil {
 		return fmt.Errorf("interrupted; %s of %d answered: the same command goes on there, since runs are kept for a day",
 			cli.Count(sum.all(), "failure was", "failures were"), len(failures))
+	}
+	if err := proof.write(ctx, failures); err != nil {
+		return err
 	}
 	return sum.exit()
 }

@@ -49,6 +49,9 @@ and the answers of capabilities and of an external Light are taken from the reco
 are repeated. For a trial or an audit that differs, the first difference is printed: the
 call, its node, and the fields.
 
+The answers of a proof of "shadowcourt alibi --proof" are derived again: from its trials, and
+from the runs that it states. No test is run.
+
 With --docket the cases come from there, and trials of other cases differ. A trial whose
 modules, case or answers are missing cannot be replayed, which says nothing against it.
 
@@ -81,6 +84,7 @@ func (o *replayOptions) run(ctx context.Context, s cli.Streams, name string, ids
 	p := cli.NewProgress(s.Err)
 	tally := &replayTally{docket: session.subject != nil}
 	err = session.each(ctx, ids, func(r *replay.Replayed) error {
+		session.proof.keep(r)
 		if tally.add(r) {
 			p.Say(fmt.Sprintf("%d the same", tally.same))
 			return nil
@@ -93,10 +97,14 @@ func (o *replayOptions) run(ctx context.Context, s cli.Streams, name string, ids
 		return err
 	}
 	session.warn(s.Err)
-	if err := tally.err(); err != nil {
+	answers, err := session.proof.tell(s.Out, session.reader.Header())
+	if err = errors.Join(tally.err(), err); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	audits := ""
+	if answers > 0 {
+		audits = " and " + cli.Count(answers, "answer", "answers")
+	}
 	if tally.audits > 0 {
 		audits = " and " + cli.Count(tally.audits, "audit", "audits")
 	}
@@ -114,6 +122,7 @@ type replaySession struct {
 	subject  func(id string) *abi.Case // nil without --docket
 	absent   int                       // trials whose case no docket has
 	workers  int
+	proof    derivation
 }
 
 // open reads the header of a record, and what stands beside the record.
@@ -152,7 +161,8 @@ func (s *replaySession) begin(ctx context.Context, config replay.Config) (err er
 	if s.reader, err = record.NewReader(run.NewReader(ctx, s.file), s.key); err != nil {
 		return err
 	}
-	if _, err := s.reader.Next(); err != nil {
+	first, err := s.reader.Next()
+	if err != nil {
 		if ctx.Err() != nil {
 			return cli.ErrInterrupted
 		}
@@ -161,6 +171,7 @@ func (s *replaySession) begin(ctx context.Context, config replay.Config) (err er
 		}
 		return recordFault(s.name, err)
 	}
+	s.proof.read(first, s.reader.Head())
 	s.replayer, err = replay.Open(s.reader.Header(), config)
 	return err
 }
@@ -173,7 +184,7 @@ func (s *replaySession) close(ctx context.Context) {
 // each replays the trials of the record, or those of some ids, and hands them on in order.
 func (s *replaySession) each(ctx context.Context, ids []string, do func(*replay.Replayed) error) error {
 	found := make(map[string]bool)
-	for r := range s.replayer.All(ctx, trialsOf(s.reader, ids), s.subject, s.workers) {
+	for r := range s.replayer.All(ctx, s.trials(ids), s.subject, s.workers) {
 		if r.Was == nil {
 			return cli.OrInterrupted(ctx, recordFault(s.name, r.Err))
 		}
@@ -206,12 +217,15 @@ func (s *replaySession) warn(stderr io.Writer) {
 	}
 }
 
-// trialsOf reads on, and leaves out the trials that nobody asks for. An entry
+// trials reads on, and leaves out the trials that nobody asks for. An entry
 // that was not written whole is the end.
-func trialsOf(reader *record.Reader, ids []string) iter.Seq2[*record.Trial, error] {
+func (s *replaySession) trials(ids []string) iter.Seq2[*record.Trial, error] {
 	return func(yield func(*record.Trial, error) bool) {
 		for {
-			entry, err := reader.Next()
+			entry, err := s.reader.Next()
+			if err == nil {
+				s.proof.read(entry, s.reader.Head())
+			}
 			var fault *record.FaultError
 			switch {
 			case errors.Is(err, io.EOF), errors.As(err, &fault) && fault.Torn:

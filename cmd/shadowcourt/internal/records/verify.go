@@ -25,8 +25,8 @@ var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // verifyOptions are the flags of verify.
 type verifyOptions struct {
-	key, head, format string
-	open, list        bool
+	key, head, commit, format string
+	open, list                bool
 }
 
 // newVerify is the command `verify`.
@@ -41,12 +41,16 @@ does not fit is named, with why; those before it hold. With --head it must also 
 record that had that head before, whatever was added since. Of several records each is
 verified, whatever is wrong with others.
 
+A proof of "shadowcourt alibi --proof" is such a record: its statements must be of its trials, and
+with --commit of that commit, without changes that are not committed.
+
 Exit codes: 0 the records hold and are complete; 1 one does not, or not all of it is there;
 2 the command line is wrong.`,
 		Example: `  shadowcourt verify trials.record --key court.key.pub
   shadowcourt verify trials.record --key court.key.pub --list
   shadowcourt verify trials.record --key court.key.pub --format json
-  shadowcourt verify docket-17/*.record --key court.key.pub`,
+  shadowcourt verify docket-17/*.record --key court.key.pub
+  shadowcourt verify alibi.proof --key court.key.pub --commit $(git rev-parse HEAD)`,
 		Args: needsRecord,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.format != "text" && o.format != "json" {
@@ -54,6 +58,9 @@ Exit codes: 0 the records hold and are complete; 1 one does not, or not all of i
 			}
 			if cmd.Flags().Changed("head") && !digestForm.MatchString(o.head) {
 				return cli.InputError(fmt.Errorf("--head %q is no head: verify gives it as sha256: and 64 hex digits", o.head))
+			}
+			if cmd.Flags().Changed("commit") && !commitForm.MatchString(o.commit) {
+				return cli.InputError(fmt.Errorf("--commit %q: use the whole hash of a commit, as git rev-parse HEAD gives it", o.commit))
 			}
 			if o.head != "" && len(args) > 1 {
 				return cli.InputError(errors.New("--head is that of one record: name one"))
@@ -65,6 +72,7 @@ Exit codes: 0 the records hold and are complete; 1 one does not, or not all of i
 	f := cmd.Flags()
 	f.BoolVar(&o.open, "open", false, "take a record that is not closed, or ends in the middle of an entry, as one of a run that was interrupted")
 	f.StringVar(&o.head, "head", "", "a head that verify gave earlier, which the record must have or have had")
+	f.StringVar(&o.commit, "commit", "", "whole hash of the commit that the proof must be of")
 	f.BoolVar(&o.list, "list", false, "list the trials, and how they ended")
 	f.StringVar(&o.format, "format", "text", "text or json")
 	return cmd
@@ -92,7 +100,7 @@ func (o *verifyOptions) verify(ctx context.Context, s cli.Streams, key *record.K
 		return cli.OrInterrupted(ctx, cli.InputError(err))
 	}
 	defer func() { _ = f.Close() }()
-	v := &verified{Record: name, Key: key.String(), wanted: record.Digest(o.head), list: o.list}
+	v := &verified{Record: name, Key: key.String(), wanted: record.Digest(o.head), commit: o.commit, list: o.list}
 	report, err := record.Verify(ctx, run.NewReader(ctx, f), key, v.add)
 	if err != nil {
 		return cli.OrInterrupted(ctx, err)
@@ -113,6 +121,9 @@ func (o *verifyOptions) verify(ctx context.Context, s cli.Streams, key *record.K
 
 func entries(r *record.Report) string {
 	text := cli.Count(r.Entries, "entry", "entries") + " with " + cli.Count(r.Trials, "trial", "trials")
+	if r.Statements > 0 {
+		text += " and " + cli.Count(r.Statements, "statement", "statements")
+	}
 	if r.Audits > 0 {
 		text += fmt.Sprintf(", %d of them audited", r.Audits)
 	}
@@ -145,9 +156,13 @@ type verified struct {
 	// Why it does not hold.
 	Why  *string       `json:"why"`
 	List []listedTrial `json:"trial_list,omitempty"`
+	// Proof is what "shadowcourt alibi --proof" stated; absent in other records.
+	Proof *verifiedProof `json:"proof,omitempty"`
 
 	wanted record.Digest // head; empty for any
-	found  int           // entries up to it
+	commit string        // of the proof; empty for any
+	proof  derivation
+	found  int // entries up to it
 	list   bool
 	report *record.Report
 }
@@ -177,6 +192,7 @@ type listedFinal struct {
 
 // add takes an entry that holds.
 func (v *verified) add(e *record.Entry, head record.Digest) {
+	v.proof.read(e, head)
 	if v.wanted == head {
 		v.found = e.Sequence + 1
 	}
@@ -225,6 +241,15 @@ func (v *verified) judge(r *record.Report, open bool) error {
 		return fmt.Errorf("%s is not closed: %s, and nobody can say whether that is all of them; --open accepts it", v.Record, entries(r))
 	case v.wanted != "" && v.found == 0:
 		return fmt.Errorf("%s has no entry with the head %s: it is another record, or entries were taken from its end", v.Record, v.wanted)
+	case v.proof.fault != nil:
+		return fmt.Errorf("%s: %w", v.Record, v.proof.fault)
+	}
+	p := v.proof.verifier.Proof
+	if p != nil {
+		v.Proof = proofOf(p)
+	}
+	if err := ofCommit(p, v.commit); err != nil {
+		return fmt.Errorf("%s: %w", v.Record, err)
 	}
 	return nil
 }
@@ -241,6 +266,9 @@ func (v *verified) print(w io.Writer) error {
 		since := ""
 		if v.Since != nil {
 			since = "\nsince " + string(v.wanted) + ": " + cli.Count(*v.Since, "entry", "entries") + " added"
+		}
+		if p := v.proof.verifier.Proof; p != nil {
+			since += "\nproof " + sanitize.Line(p.Summary())
 		}
 		_, err := fmt.Fprintf(w, "%s holds and is %s: %s\nkey   %s\nhead  %s%s\n",
 			sanitize.Line(v.Record), v.State, entries(v.report), v.Key, v.Head, since)
