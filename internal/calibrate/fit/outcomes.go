@@ -120,7 +120,9 @@ func (c *patternCounts) put(p, first *abi.OutcomePattern, cases int) {
 	}
 	const fewKnown = 20 // so many cases count for the first guess of what is seldom known
 	p.Changed = (c.changed + fewKnown*first.Changed) / (c.known + fewKnown)
-	p.Executed = (c.executed + fewKnown*first.Executed) / (c.measured + fewKnown)
+	if first.Executed > 0 {
+		p.Executed = (c.executed + fewKnown*first.Executed) / (c.measured + fewKnown)
+	}
 }
 
 type weighted struct {
