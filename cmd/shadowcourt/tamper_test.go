@@ -17,7 +17,9 @@ func tamper(ts *testscript.TestScript, neg bool, args []string) {
 	var out bytes.Buffer
 	found := false
 	for line := range bytes.Lines([]byte(ts.ReadFile(args[0]))) {
-		var envelope struct{ Payload string }
+		var envelope struct {
+			Payload string `json:"payload"`
+		}
 		ts.Check(json.Unmarshal(line, &envelope))
 		payload, err := base64.StdEncoding.DecodeString(envelope.Payload)
 		ts.Check(err)
