@@ -151,9 +151,11 @@ func (b *belief) pattern(p *abi.OutcomePattern, results []abi.ExperimentResult) 
 	return total
 }
 
-// Based says whether a run of the base counts, or that the base has nothing to run. Without that nobody knows what a change did.
+// Based says whether a run of the base counts. Without that nobody knows what a change did: a test that the base does not have, or that does
+// not build there, came with it.
 func Based(results []abi.ExperimentResult) bool {
-	return FactsOf(results).Based
+	f := FactsOf(results)
+	return f.Based && !f.Absent
 }
 
 // sumsOf are the runs of the rates of a pattern.

@@ -168,3 +168,22 @@ func TestAccept_AL4_WhatMayComeAddsUp(t *testing.T) {
 		t.Error("what was run may still come")
 	}
 }
+
+// TestAccept_AL4_RunsAreExpectedToTellSomething: whatever was seen, further runs are expected to make the labels surer, never less sure.
+func TestAccept_AL4_RunsAreExpectedToTellSomething(t *testing.T) {
+	t.Parallel()
+	p := &abi.Profile{Outcomes: small()}
+	for _, results := range [][]abi.ExperimentResult{
+		nil, {result(abi.Head, 0, 5, 0), result(abi.Base, 2, 0, 0)}, {result(abi.Head, 3, 2, 0), result(abi.Base, 3, 2, 0)}, {result(abi.Head, 20, 0, 0), result(abi.Base, 20, 0, 0)},
+	} {
+		f := NewForecast(alibi, make([]float64, len(alibi)), 0, p, results)
+		for _, tree := range []abi.TreeRevision{abi.Head, abi.Base} {
+			for _, n := range []int{1, 4, 7, 15, 80, 300} {
+				e := result(tree, n, 0, 0).Experiment
+				if gain := f.Information(&e); gain < -1e-9 {
+					t.Errorf("%d runs of %s after %+v are expected to tell %v", n, tree, results, gain)
+				}
+			}
+		}
+	}
+}

@@ -80,7 +80,7 @@ func coarse(n int) (list []count) {
 	return list
 }
 
-// scale has all that may come add up to 1 under each label.
+// scale has all that may come add up to 1 under each label, and tell as much.
 func scale(list []coming) {
 	for j := range list[0].given {
 		sum := 0.0
@@ -90,6 +90,7 @@ func scale(list []coming) {
 		for i := range list {
 			if sum > 0 {
 				list[i].given[j] /= sum
+				list[i].told[j] -= math.Log(sum)
 			}
 		}
 	}
