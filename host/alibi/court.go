@@ -53,6 +53,9 @@ func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, er
 	return c, nil
 }
 
+// Graph is the graph of the pipeline.
+func (c *Court) Graph() *pipeline.Graph { return c.host.Graph() }
+
 // Profile is the shipped profile.
 func Profile() (*abi.Profile, error) {
 	data, err := pipelines.FS.ReadFile(shippedProfile)
