@@ -139,7 +139,7 @@ func (v *answerView) Blamed() string {
 	if v.Part == "" {
 		return ""
 	}
-	return "What did it: the change of the " + string(v.Part) + "."
+	return "It was the change of the " + string(v.Part) + "."
 }
 
 // Seconds is how long the answer took.
@@ -222,6 +222,9 @@ func (l *answerList) sentence() string {
 
 // AnswersInWords says how many failures are yours, not yours and open.
 func AnswersInWords(yours, not, open int) string {
+	if yours+not+open == 0 {
+		return "Nothing failed."
+	}
 	text := plural(yours, "failure is yours", "failures are yours")
 	if yours == 0 {
 		text = "No failure is yours"

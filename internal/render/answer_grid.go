@@ -114,21 +114,6 @@ func (c *runCell) Words() string {
 	return strings.Join(words, ", ")
 }
 
-// text are the marks of a cell as text.
-func (c *runCell) text(o TerminalOptions, most int) string {
-	var b strings.Builder
-	for i, n := range c.Shown(most) {
-		if i > 0 && n.Count != "" {
-			b.WriteString("  ")
-		}
-		b.WriteString(o.paint(markSigns[n.Mark].paint, strings.Repeat(n.Mark.Sign(), n.Marks)))
-		if n.Count != "" {
-			b.WriteString(" " + n.Count)
-		}
-	}
-	return b.String()
-}
-
 // newRunGrid lays the runs of an answer out.
 func newRunGrid(runs []trial.Experiment) *runGrid {
 	g := &runGrid{}
@@ -237,31 +222,26 @@ func (p *ribbonPart) Name() string {
 	return p.Title
 }
 
-// mostCommits is how many commits a ribbon has before improbable ones are left out.
-const mostCommits = 12
+// mostCommits is how many commits a ribbon has before improbable ones are left out: those below leastChance.
+const (
+	mostCommits = 12
+	leastChance = 0.05
+)
 
 // ribbon is how probable each commit is, the oldest first. Of many commits it has the most probable.
 func ribbon(c *alibi.Culprit) (parts []ribbonPart) {
 	if c == nil {
 		return nil
 	}
-	order := make([]int, len(c.Ribbon))
-	for i := range order {
-		order[i] = i
-	}
-	if len(order) > mostCommits {
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Ribbon[b].Probability, c.Ribbon[a].Probability) })
-		order = order[:mostCommits/2]
-	}
-	kept := map[int]bool{}
-	for _, i := range order {
-		kept[i] = true
+	least := 0.0
+	if len(c.Ribbon) > mostCommits {
+		least = leastChance
 	}
 	for i := range c.Ribbon {
 		s := &c.Ribbon[i]
 		culprit := s.Commit == c.Commit
 		switch n := len(parts); {
-		case kept[i] || culprit:
+		case s.Probability >= least || culprit:
 			parts = append(parts, ribbonPart{Commit: shortCommit(s.Commit), Title: s.Title, Probability: s.Probability, Culprit: culprit})
 		case n > 0 && parts[n-1].LeftOut > 0:
 			parts[n-1].LeftOut++

@@ -86,7 +86,7 @@ const (
 
 func (v *answerView) markdown() string {
 	s := &section{}
-	s.add("\n### ", v.name(), " "+string(v.Verdict)+"\n\n", sanitize.MarkdownCode, markdownName)
+	s.add("\n### ", v.Test, strings.TrimPrefix(v.name(), v.Test)+": "+string(v.Verdict)+"\n\n", sanitize.MarkdownCode, markdownName)
 	s.add("", v.Sentence(), "\n", sanitize.Markdown, markdownSentence)
 	s.add("", v.Began(), "\n", sanitize.Markdown, markdownSentence)
 	s.add("", v.Blamed(), "\n", sanitize.Markdown, markdownSentence)
@@ -132,7 +132,7 @@ func markdownGrid(g *runGrid) string {
 		row := &g.Rows[i]
 		b.WriteString("| " + row.Tree + " |")
 		for j := range row.Cells {
-			b.WriteString(" " + row.Cells[j].text(TerminalOptions{}, markdownMarks) + " |")
+			b.WriteString(" " + TerminalOptions{}.marks(row.Cells[j].Shown(markdownMarks), ", ") + " |")
 		}
 		b.WriteString("\n")
 	}

@@ -80,7 +80,11 @@ func (t *answerTable) Close() error {
 	if err := t.flush(); err != nil {
 		return err
 	}
-	_, err := io.WriteString(t.w, "\n"+t.options.paint(bold, t.list.sentence())+"\n")
+	var b strings.Builder
+	for _, line := range wrap(t.list.sentence(), t.options.columns()) {
+		b.WriteString("\n" + t.options.paint(bold, line))
+	}
+	_, err := io.WriteString(t.w, b.String()+"\n")
 	return err
 }
 
@@ -161,8 +165,8 @@ func (s *answerStory) Write(a *Answered) error {
 	s.say(2, faint, v.Group)
 	s.line("")
 	s.say(0, bold, v.Sentence())
-	s.say(0, plain, v.Blamed())
 	s.say(0, plain, v.Began())
+	s.say(0, plain, v.Blamed())
 	if v.Culprit != nil {
 		if h := v.Culprit.Hunk; h != nil {
 			s.say(2, faint, hunkPlace(h))
@@ -211,31 +215,58 @@ func (s *answerStory) grid(g *runGrid) {
 	for _, name := range g.Environments {
 		table.columns = append(table.columns, Column{Name: name})
 	}
-	list := NewGrid(Column{}, Column{}, Column{})
 	for i := range g.Rows {
-		row := &g.Rows[i]
-		cells := []cell{{text: row.Tree}}
-		for j := range row.Cells {
-			marks := row.Cells[j].text(s.TerminalOptions, mostMarks)
-			cells = append(cells, cell{text: marks})
-			if marks != "" {
-				list.rows = append(list.rows, []cell{{text: row.Tree}, {text: row.Cells[j].Environment}, {text: marks}})
-			}
+		cells := []cell{{text: g.Rows[i].Tree}}
+		for j := range g.Rows[i].Cells {
+			cells = append(cells, cell{text: s.marks(g.Rows[i].Cells[j].Shown(mostMarks), "  ")})
 		}
 		table.rows = append(table.rows, cells)
 	}
 	s.line("")
-	o := s.TerminalOptions
-	o.Width = s.width
-	if _, fits := table.fit(s.width); !fits {
-		table = list
+	if _, fits := table.fit(s.width); fits {
+		s.b.WriteString(table.Text(s.TerminalOptions) + "\n")
+	} else {
+		s.runList(g)
 	}
-	s.b.WriteString(table.Text(o) + "\n")
-	var legend []string
+	legend, width := "", 0
 	for _, m := range g.Legend {
-		legend = append(legend, s.paint(markSigns[m].paint, m.Sign())+" "+m.Words())
+		words := m.Sign() + " " + m.Words()
+		if width += len(words) + 3; width > s.width {
+			s.line(legend)
+			legend, width = "", len(words)+3
+		}
+		legend += s.paint(markSigns[m].paint, m.Sign()) + " " + m.Words() + "   "
 	}
-	s.line(strings.Join(legend, "   "))
+	s.line(legend)
+}
+
+// runList writes the runs one below the other.
+func (s *answerStory) runList(g *runGrid) {
+	for i := range g.Rows {
+		for j := range g.Rows[i].Cells {
+			c := &g.Rows[i].Cells[j]
+			if shown := c.Shown(mostMarks); len(shown) > 0 {
+				s.line(g.Rows[i].Tree + ", " + c.Environment)
+				s.line("  " + s.marks(shown, "\n  "))
+			}
+		}
+	}
+	s.line("")
+}
+
+// marks are those of a cell as text, with a gap between those that are counted.
+func (o TerminalOptions) marks(shown []markCount, gap string) string {
+	var b strings.Builder
+	for i, n := range shown {
+		if i > 0 && n.Count != "" {
+			b.WriteString(gap)
+		}
+		b.WriteString(o.paint(markSigns[n.Mark].paint, strings.Repeat(n.Mark.Sign(), n.Marks)))
+		if n.Count != "" {
+			b.WriteString(" " + n.Count)
+		}
+	}
+	return b.String()
 }
 
 // ribbon writes the commits, the oldest first.
@@ -243,13 +274,13 @@ func (s *answerStory) ribbon(parts []ribbonPart) {
 	if len(parts) == 0 {
 		return
 	}
-	const cells = 10
+	cells := min(10, s.width/10)
 	s.line("")
 	s.line(s.paint(bold, "Commits of the change, the oldest first"))
 	for i := range parts {
 		p := &parts[i]
 		line := padded(p.Commit, 12) + "  " + bar(p.Probability, cells) + "  " + strings.Repeat(" ", max(4-len(p.Chance()), 0)) + p.Chance() + "  "
-		line += snip(p.Name(), max(s.width-text.StringWidthWithoutEscSequences(line)-2, 10))
+		line += snip(p.Name(), max(s.width-text.StringWidthWithoutEscSequences(line)-2, 4))
 		if p.Culprit {
 			line = s.paint(bold, line)
 		}
