@@ -57,8 +57,10 @@ func Answers() []alibi.Answer {
 		Commit: "9ab12cd0e1f2a3b4c5d6e7f8091a2b3c4d5e6f70", Title: "Trim input", Author: "A. Author", Probability: 0.98, Verified: true, Runs: 12,
 		Hunk: &alibi.Hunk{Path: "cart/parse.go", Line: 12, Text: "-\tif text == \"\" {\n-\t\treturn ErrEmpty\n-\t}\n+\ttext = strings.TrimSpace(text)"},
 		Ribbon: []alibi.Suspicion{
-			{Commit: "1111111111112222", Title: "Rename a field", Probability: 0.001}, {Commit: "9ab12cd0e1f2a3b4c5d6e7f8091a2b3c4d5e6f70", Title: "Trim input", Probability: 0.98},
-			{Commit: "333333333333444", Title: "Say what is wrong with a price", Probability: 0.019}, {Title: "changes that are not committed"},
+			{Commit: "1111111111112222", Title: "Rename a field", Probability: 0.001},
+			{Commit: "9ab12cd0e1f2a3b4c5d6e7f8091a2b3c4d5e6f70", Title: "Trim input", Probability: 0.98},
+			{Commit: "333333333333444", Title: "Say what is wrong with a price", Probability: 0.019},
+			{Title: "changes that are not committed"},
 		},
 	}
 	second := empty
