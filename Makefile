@@ -145,11 +145,12 @@ runner-tests: plugins ## run experiments on projects of other languages; install
 	SHADOWCOURT_RUNNERS=1 $(GO) test -vet=off -count=1 -v -timeout 60m -run 'TestAccept_(EX9|AL6)|TestCoverageOfJest' ./cmd/shadowcourt ./internal/testcmd ./host/experiment
 
 .PHONY: browser-tests
-browser-tests: plugins ## test the pages of the service in a real Chromium, and make their pictures in docs/images; needs chromium and npm
+browser-tests: plugins ## test the pages of the service and the report of alibi in a real Chromium, and make their pictures in docs/images; needs chromium and npm
 	@mkdir -p docs/images
 	npm install --silent --no-save --no-audit --no-fund --prefix out/axe axe-core@$(AXE)
 	SHADOWCOURT_AXE=$(CURDIR)/out/axe/node_modules/axe-core/axe.min.js $(GO) test -count=1 -tags browser -timeout 30m \
 	  -run '^TestAccept_UI' ./internal/service/web -pictures $(CURDIR)/docs/images
+	SHADOWCOURT_AXE=$(CURDIR)/out/axe/node_modules/axe-core/axe.min.js $(GO) test -count=1 -tags browser -run InABrowser ./internal/render
 
 .PHONY: client-tests
 client-tests: plugins ## validate the OpenAPI document of the service, and use it with a client that is generated from it; needs Python and PyPI

@@ -58,7 +58,7 @@ var law = []struct{ folder, imports string }{
 	{"internal/httplimit", ""},
 	{"internal/sanitize", ""},
 	{"internal/quotes", "abi"},
-	{"internal/render/...", "abi host/pipeline host/trial internal/render/... internal/sanitize"},
+	{"internal/render/...", "abi host/alibi host/pipeline host/trial internal/render/... internal/sanitize"},
 	{"internal/calibrate/...", "abi abi/codec abi/odds/... host/docket/... host/profile host/trial internal/calibrate/... internal/render/... internal/sanitize"},
 	{"internal/service/auth", "internal/httplimit internal/service/store internal/service/wire"},
 	{"internal/service/client", "internal/disk internal/service/wire"},

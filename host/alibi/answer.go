@@ -64,6 +64,15 @@ type Culprit struct {
 	Runs    int      `json:"runs"`
 	// Ribbon is how probable each commit of the change is, the oldest first. A commit without an id are the changes that are not committed.
 	Ribbon []Suspicion `json:"ribbon,omitempty"`
+	// Hunk is the place where the commit changes code that is nearest to the test; nil where that is not known.
+	Hunk *Hunk `json:"hunk,omitempty"`
+}
+
+// Hunk is a place that a commit changes.
+type Hunk struct {
+	Path string `json:"path"`
+	Line int    `json:"line"` // in the file as the commit left it
+	Text string `json:"text"` // at most a few lines, removed ones behind a minus, added ones behind a plus
 }
 
 // Suspicion is how probable it is that a failure began with a commit.
@@ -127,6 +136,8 @@ func (a *Answer) open(t *trial.Trial, c *seen) {
 	}
 	if p := t.Result.Proposal; p != nil {
 		a.Next = p.Action()
+	} else if o := t.Result.Open(); o != nil && len(o.Next) > 0 {
+		a.Next = o.Next[0]
 	}
 }
 

@@ -75,6 +75,9 @@ func price(def *pipeline.Definition, maxFalse float64) {
 	}
 }
 
+// Graph is the graph of the pipeline.
+func (c *Court) Graph() *pipeline.Graph { return c.host.Graph() }
+
 // Profile is the shipped profile.
 func Profile() (*abi.Profile, error) {
 	data, err := pipelines.FS.ReadFile(shippedProfile)

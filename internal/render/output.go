@@ -55,6 +55,11 @@ func NewAuditOutput(redactor *Redactor, writers ...AuditWriter) AuditWriter {
 	return &OutputOf[trial.Audit]{redactor.Audit, writers}
 }
 
+// NewAnswerOutput hands answers to several writers.
+func NewAnswerOutput(writers ...AnswerWriter) AnswerWriter {
+	return &OutputOf[Answered]{func(a *Answered) *Answered { return a }, writers}
+}
+
 // Write hands it to every writer, even when one fails, and joins their errors.
 func (o *OutputOf[T]) Write(t *T) error {
 	t = o.redact(t)

@@ -19,7 +19,7 @@ import (
 // All texts of a trial are untrusted. [Sanitize] sanitizes them, html/template or the functions of markdown.go escape them, and the
 // HTML page forbids itself scripts and loading on top of that.
 
-//go:embed page.tmpl case.tmpl audit.tmpl
+//go:embed page.tmpl case.tmpl audit.tmpl answer.tmpl
 var htmlFiles embed.FS
 
 // styleSheet is that of a page, auditStyle what audits need beside it.
@@ -196,6 +196,7 @@ var htmlTemplates = sync.OnceValue(func() *template.Template {
 		},
 		"svg":      func(s trial.SVG) template.HTML { return template.HTML(s) }, //nolint:gosec // whoever drew it escaped its text
 		"item":     newItemView,
+		"lines":    changedLines,
 		"percent5": func(score int) int { return 20 * max(0, min(score, 5)) },
 	}).ParseFS(htmlFiles, "*.tmpl"))
 })

@@ -19,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
 	"github.com/shadowcourt/shadowcourt/host/source"
+	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/testcmd"
@@ -30,13 +31,18 @@ const (
 	exitOpen  = 4
 )
 
-const autoBase = "auto"
+const (
+	autoBase   = "auto"
+	explainAll = "all"
+)
 
 // options are the flags.
 type options struct {
 	open.Flags
 	source, base, target string
 	from, format         string
+	explain              string
+	reports              []string
 	budget, perCase      time.Duration
 	maxFalse             float64
 	network, home        bool
@@ -80,6 +86,8 @@ one is open; 1 something failed while running; 2 the command line or an input is
 	f.BoolVar(&o.culprit, "culprit", false, "find the commit of the change that each failure of yours began with")
 	f.StringVar(&o.from, "from", run.Auto, "format of the reports: auto, gotest or junit")
 	f.StringVar(&o.format, "format", "table", "table, jsonl or md")
+	f.StringVar(&o.explain, "explain", "", "tell the answer of one TEST at length: its runs as a grid of trees by environments, the commits of the change with --culprit, and the message; all for every test")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report, FILE.html or FILE.md; may be repeated")
 	f.DurationVar(&o.budget, "budget", open.DefaultBudget, "how long all builds and runs together may take")
 	f.DurationVar(&o.perCase, "case-budget", experiment.DefaultPerCase, "how long those of one test may take")
 	f.Float64Var(&o.maxFalse, "max-false-alibi", alibi.MaxFalse, "how probable it may be at most that the change did it where a test is not yours")
@@ -101,7 +109,7 @@ var formats = []string{"table", "jsonl", "md"}
 func (o *options) check(args []string) error {
 	var faults []error
 	if len(args) == 0 {
-		faults = append(faults, errors.New("name a report of the failing run, or the command that runs the tests: alibi -- go test ./..."))
+		faults = append(faults, errors.New("name a report of the failing run, or the command that runs the tests, as in: alibi -- go test"))
 	}
 	if !slices.Contains(formats, o.format) {
 		faults = append(faults, fmt.Errorf("--format %q: use %s", o.format, cli.OrList(formats)))
@@ -111,6 +119,9 @@ func (o *options) check(args []string) error {
 	}
 	if o.budget <= 0 || o.perCase <= 0 {
 		faults = append(faults, errors.New("--budget and --case-budget: use a time above 0, such as 5m"))
+	}
+	if err := o.checkOutputs(args); err != nil {
+		faults = append(faults, err)
 	}
 	return errors.Join(append(faults, o.proof.check())...)
 }
@@ -125,6 +136,11 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 	if err != nil {
 		return cli.InputError(err)
 	}
+	out, err := o.openReports(trees)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	defer out.discard()
 	p := cli.NewProgress(s.Err)
 	failures, err := o.failures(ctx, s, args, cmd.ArgsLenAtDash() == 0)
 	if err != nil {
@@ -136,9 +152,10 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 			said = "Nothing failed: there is nothing to prove, and no proof was written."
 		}
 		fmt.Fprintln(s.Err, said)
-		return nil
+		return out.end()
 	}
-	return o.ask(ctx, s, p, trees, failures)
+	out.begin(o, s, failures)
+	return o.ask(ctx, s, p, trees, failures, out)
 }
 
 // trees are the revisions that a change is judged by.
@@ -199,9 +216,13 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 		return nil, cli.InputError(err)
 	}
 	defer inputs.Close()
+	one := o.explain
+	if one == explainAll {
+		one = ""
+	}
 	var list []docket.Entry
 	var faults []error
-	for entry, err := range inputs.Entries("") {
+	for entry, err := range inputs.Entries(one) {
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -211,11 +232,14 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 	if ctx.Err() != nil {
 		return nil, cli.ErrInterrupted
 	}
+	if len(list) == 0 && one != "" && len(faults) == 0 {
+		faults = append(faults, fmt.Errorf("--explain: no failing test has the name %q%s", one, cli.Near(inputs.PassedOver)))
+	}
 	return list, cli.InputError(errors.Join(faults...))
 }
 
 // ask asks the court of every failure.
-func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t trees, failures []docket.Entry) error {
+func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t trees, failures []docket.Entry, out *output) error {
 	config, err := o.ConfigOf(false)
 	if err != nil {
 		return err
@@ -267,8 +291,6 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t tre
 		}
 		defer func() { _ = line.Close() }()
 	}
-	out := newWriter(o.format, s.Out, t, failures)
-	out.begin()
 	var sum summary
 	for asked := range court.Ask(ctx, each(failures), 0) {
 		p.Clear()
@@ -289,11 +311,15 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t tre
 				fmt.Fprintf(s.Err, "warning: --culprit: %s: %s\n", sanitize.Line(a.Test), sanitize.Line(err.Error()))
 			}
 		}
-		if err := errors.Join(proof.add(&asked), out.write(a, took)); err != nil {
+		if err := proof.add(&asked); err != nil {
+			return err
+		}
+		asked.Trial.Drawing = render.Draw(court.Graph(), asked.Trial)
+		if err := out.Write(&render.Answered{Answer: *a, Took: took, Trial: asked.Trial}); err != nil {
 			return err
 		}
 	}
-	if err := out.end(&sum); err != nil {
+	if err := out.end(); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {

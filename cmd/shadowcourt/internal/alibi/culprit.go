@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -38,7 +39,35 @@ func (o *options) find(ctx context.Context, line *commits.Line, c *abi.Case, a *
 	if err != nil {
 		return nil, err
 	}
-	return culpritOf(&r, line), nil
+	found := culpritOf(&r, line)
+	if found != nil {
+		found.Hunk = hunkOf(ctx, line, c, r.Suspects.Last-1)
+	}
+	return found, nil
+}
+
+// The most that is shown of a hunk.
+const (
+	mostChanged   = 4 // lines that were removed, and that were added
+	mostLineBytes = 200
+)
+
+// hunkOf is the change of a commit that is nearest to the failing test; nil where it can't be told.
+func hunkOf(ctx context.Context, line *commits.Line, c *abi.Case, commit int) *alibi.Hunk {
+	path, h, err := line.Hunk(ctx, c, commit)
+	if err != nil || path == "" {
+		return nil // the commit is named without it
+	}
+	var text []string
+	for _, side := range [...]struct {
+		sign  string
+		lines []string
+	}{{"-", h.Removed}, {"+", h.Added}} {
+		for _, changed := range side.lines[:min(len(side.lines), mostChanged)] {
+			text = append(text, side.sign+strings.ToValidUTF8(changed[:min(len(changed), mostLineBytes)], ""))
+		}
+	}
+	return &alibi.Hunk{Path: path, Line: h.First, Text: strings.Join(text, "\n")}
 }
 
 // countOf are the runs of a tree as the search runs it.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -20,6 +21,18 @@ func OrList(words []string) string {
 	}
 	last := len(words) - 1
 	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// Near offers the ids that contain the one that no case has.
+func Near(ids []string) string {
+	if len(ids) == 0 {
+		return ""
+	}
+	quoted := make([]string, len(ids))
+	for n, id := range ids {
+		quoted[n] = strconv.Quote(id)
+	}
+	return "; did you mean " + OrList(quoted) + "?"
 }
 
 // Count is a number with the noun that it counts.

@@ -73,18 +73,6 @@ func (o *tryOptions) mainWriter(w io.Writer) render.Writer {
 	}
 }
 
-// near offers the ids that contain the one that no case has.
-func near(ids []string) string {
-	if len(ids) == 0 {
-		return ""
-	}
-	quoted := make([]string, len(ids))
-	for n, id := range ids {
-		quoted[n] = strconv.Quote(id)
-	}
-	return "; did you mean " + cli.OrList(quoted) + "?"
-}
-
 // unreadNote names the lines of a stream that are no events.
 func unreadNote(stream string, lines gotest.Unread) string {
 	numbers := make([]string, len(lines.Lines))

@@ -198,7 +198,7 @@ func (o *tryOptions) notFound(passedOver []string) error {
 	if o.settle {
 		flag = ""
 	}
-	return cli.InputError(fmt.Errorf("%sno case has the id %q%s", flag, o.explain, near(passedOver)))
+	return cli.InputError(fmt.Errorf("%sno case has the id %q%s", flag, o.explain, cli.Near(passedOver)))
 }
 
 // untried is an error where entries could not be tried; other says that they may be of another format.

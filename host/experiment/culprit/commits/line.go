@@ -41,12 +41,13 @@ const (
 
 // Line is a line of commits, with what was built of them. Not safe for concurrent use.
 type Line struct {
-	config  Config
-	base    string
-	head    string // a full id, or empty for the working tree
-	commits []tree.Commit
-	files   []string // of head, sorted
-	labs    labs
+	config     Config
+	repository *tree.Repository
+	base       string
+	head       string // a full id, or empty for the working tree
+	commits    []tree.Commit
+	files      []string // of head, sorted
+	labs       labs
 }
 
 // Open lists the commits from the base, which is left out, to head, along first parents. The caller closes the Line. Errors: those of
@@ -61,7 +62,7 @@ func Open(ctx context.Context, c Config) (*Line, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Line{config: c}
+	l := &Line{config: c, repository: r}
 	files, err := l.list(ctx, r)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,111 @@
+package alibi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/render"
+)
+
+// output is where answers go: the main output and the reports, which appear at the end.
+type output struct {
+	render.AnswerWriter
+	trees   render.AnswerTrees
+	reports []render.AnswerWriter
+	files   disk.Set
+	done    bool
+}
+
+// openReports begins the reports, so that a bad name is told before anything runs.
+func (o *options) openReports(t trees) (*output, error) {
+	out := &output{trees: render.AnswerTrees{Base: t.base.Commit, Why: t.base.Why, Head: t.head}}
+	if o.base != autoBase {
+		out.trees.Name, out.trees.Why = o.base, ""
+	}
+	for _, name := range o.reports {
+		f, err := out.files.Create(name)
+		if err != nil {
+			out.discard()
+			return nil, fmt.Errorf("--report: %w", err)
+		}
+		out.reports = append(out.reports, report(name, f, out.trees))
+	}
+	out.AnswerWriter = render.NewAnswerOutput(out.reports...)
+	return out, nil
+}
+
+func report(name string, w io.Writer, t render.AnswerTrees) render.AnswerWriter {
+	if strings.EqualFold(filepath.Ext(name), ".md") {
+		return render.NewAnswerMarkdown(w, t)
+	}
+	return render.NewAnswerHTML(w, t, render.PageOptions{})
+}
+
+// begin begins the main output.
+func (out *output) begin(o *options, s cli.Streams, failures []docket.Entry) {
+	out.AnswerWriter = render.NewAnswerOutput(append(out.reports, o.main(s.Out, out.trees, failures))...)
+}
+
+func (o *options) main(w io.Writer, t render.AnswerTrees, failures []docket.Entry) render.AnswerWriter {
+	if len(o.reports) > 0 {
+		w = &cli.UntilGone{W: w}
+	}
+	switch {
+	case o.format == "jsonl":
+		return render.NewAnswerJSONL(w, t)
+	case o.format == "md":
+		return render.NewAnswerMarkdown(w, t)
+	case o.explain != "":
+		return render.NewAnswerExplanations(w, t, cli.Terminal(w))
+	}
+	var names []string
+	for i := range failures {
+		c := &failures[i].Case
+		names = append(names, alibi.NameOf(c.ID, c.Group))
+	}
+	return render.NewAnswerTable(w, t, names, cli.Terminal(w))
+}
+
+// end writes what comes last, and puts the reports in their places.
+func (out *output) end() error {
+	if err := out.Close(); err != nil {
+		return err
+	}
+	out.done = true
+	return out.files.Commit()
+}
+
+// discard removes reports that were not ended.
+func (out *output) discard() {
+	if !out.done {
+		out.files.Discard()
+	}
+}
+
+// checkOutputs checks the flags of the outputs.
+func (o *options) checkOutputs(args []string) error {
+	var inputs, outputs []cli.NamedFile
+	for _, name := range args {
+		inputs = append(inputs, cli.File("the report", name))
+	}
+	for _, name := range o.reports {
+		outputs = append(outputs, cli.File("--report", name))
+	}
+	faults := []error{cli.CheckOverwrites(inputs, outputs)}
+	for _, name := range o.reports {
+		if ext := strings.ToLower(filepath.Ext(name)); ext != ".html" && ext != ".md" {
+			faults = append(faults, fmt.Errorf("--report %q: use a name that ends with .html or .md", name))
+		}
+	}
+	if o.explain != "" && o.format != "table" {
+		faults = append(faults, errors.New("--explain is for people: leave out --format "+o.format))
+	}
+	return errors.Join(faults...)
+}

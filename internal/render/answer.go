@@ -1,0 +1,233 @@
+package render
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+)
+
+// Answered is an answer of the alibi with how long it took, and with the trial that a page tells below the answer; nil for none.
+type Answered struct {
+	alibi.Answer
+	Took  time.Duration
+	Trial *trial.Trial
+}
+
+// AnswerWriter takes answers in the order in which they come.
+type AnswerWriter = WriterOf[Answered]
+
+// AnswerTrees are the trees that answers are about: the commits of the base and of head, by which name the base was asked for, or why it was
+// taken.
+type AnswerTrees struct{ Base, Name, Why, Head string }
+
+// base names the base: "main at 3f2c1a9b0d1e (merge base of HEAD and origin/main)".
+func (t *AnswerTrees) base() string {
+	text := shortCommit(t.Base)
+	if t.Name != "" {
+		text = sanitize.Line(t.Name) + " at " + text
+	}
+	if t.Why != "" {
+		text += " (" + sanitize.Line(t.Why) + ")"
+	}
+	return text
+}
+
+// NewAnswerJSONL writes one answer a line, each at once.
+func NewAnswerJSONL(w io.Writer, trees AnswerTrees) AnswerWriter {
+	type line struct {
+		*alibi.Answer
+		Base    string  `json:"base"`
+		Head    string  `json:"head"`
+		Seconds float64 `json:"seconds"`
+	}
+	return jsonLines[Answered]{w, func(a *Answered) ([]byte, error) {
+		text, err := json.Marshal(line{&a.Answer, trees.Base, trees.Head, a.Took.Round(time.Millisecond).Seconds()})
+		return sanitize.JSON(text), err
+	}}
+}
+
+// answerView is an answer as people see it. Every text in it is sanitized, and those beside the message and the hunk have one line.
+type answerView struct {
+	*Answered
+	Alike  []string // other tests that fail in the same way
+	key    string
+	number int // on the page
+}
+
+func newAnswerView(a *Answered) *answerView {
+	m := textMap{text: sanitize.Line, line: sanitize.Line, vocabulary: sanitize.Line, markup: visibleMarkup}
+	v := &answerView{Answered: &Answered{Took: a.Took, Trial: a.Trial}}
+	m.copy(reflect.ValueOf(&v.Answer).Elem(), reflect.ValueOf(&a.Answer).Elem(), m.text)
+	v.Message = sanitize.Block(a.Message)
+	if a.Culprit != nil && a.Culprit.Hunk != nil {
+		v.Culprit.Hunk.Text = sanitize.Block(a.Culprit.Hunk.Text)
+	}
+	v.key = strings.Join([]string{string(v.Verdict), v.Label, v.says(), v.Message}, "\x00")
+	return v
+}
+
+// join takes another answer that says the same of the same failure.
+func (v *answerView) join(other *answerView) bool {
+	if other.key != v.key || v.Message == "" {
+		return false
+	}
+	v.Alike, v.Took = append(v.Alike, other.Test), v.Took+other.Took
+	return true
+}
+
+// name is the test, with how many others fail in the same way.
+func (v *answerView) name() string {
+	if n := len(v.Alike); n > 0 {
+		return v.Test + " and " + strconv.Itoa(n) + " more"
+	}
+	return v.Test
+}
+
+// says is what a row says behind the verdict.
+func (v *answerView) says() string {
+	text := v.Why
+	switch {
+	case v.Culprit != nil && v.Part != "":
+		text = since(v.Culprit) + ": " + string(v.Part) + "; " + text
+	case v.Culprit != nil:
+		text = since(v.Culprit) + "; " + text
+	case v.Part != "":
+		text = string(v.Part) + ": " + text
+	case v.Verdict == alibi.NotYours:
+		text = v.Label + ": " + text
+	}
+	if v.Verdict == alibi.IsOpen && v.Next != "" {
+		text += "; " + v.Next
+	}
+	return text
+}
+
+// Sentence is the conclusion of one answer.
+func (v *answerView) Sentence() string {
+	lead := map[string]string{
+		alibi.Caused: "This change makes the test fail", alibi.Conflict: "The merge with the target makes the test fail",
+		alibi.Preexisting: "The test failed before this change", alibi.Flaky: "The test is flaky, with or without this change",
+		alibi.Environment: "Something outside of the code makes the test fail", "": "Not decided",
+	}[v.Label]
+	return cmp.Or(lead, v.Label) + ": " + v.Why + "."
+}
+
+// Began names the commit that the failure began with, and how sure that is; empty where that was not searched for.
+func (v *answerView) Began() string {
+	c := v.Culprit
+	switch {
+	case c == nil:
+		return ""
+	case c.Verified:
+		return "Began with " + commitName(c) + "; verified: it fails there, and passes at the parent."
+	default:
+		return "Probably began with " + commitName(c) + ", at " + chance(c.Probability) + "."
+	}
+}
+
+// Blamed is the part of the change that did it.
+func (v *answerView) Blamed() string {
+	if v.Part == "" {
+		return ""
+	}
+	return "It was the change of the " + string(v.Part) + "."
+}
+
+// Seconds is how long the answer took.
+func (v *answerView) Seconds() string { return fmt.Sprintf("%.0f s", max(v.Took.Seconds(), 1)) }
+
+// Class names the verdict in style sheets.
+func (v *answerView) Class() string {
+	return map[alibi.Verdict]string{alibi.IsYours: "yours", alibi.IsOpen: "open", alibi.NotYours: "not"}[v.Verdict]
+}
+
+// commitName names the commit of a culprit with its author.
+func commitName(c *alibi.Culprit) string {
+	if c.Commit == "" {
+		return "the changes that are not committed"
+	}
+	text := shortCommit(c.Commit) + " \"" + c.Title + "\""
+	if c.Author != "" {
+		text += " (" + c.Author + ")"
+	}
+	return text
+}
+
+func since(c *alibi.Culprit) string {
+	if !c.Verified {
+		return "probably since " + commitName(c)
+	}
+	return "since " + commitName(c)
+}
+
+// chance is a probability as a percentage. Only what is certain is 0% or 100%.
+func chance(p float64) string {
+	switch percent := 100 * p; {
+	case percent > 0 && percent < 1:
+		return "<1%"
+	case percent > 99 && percent < 100:
+		return ">99%"
+	default:
+		return strconv.FormatFloat(percent, 'f', 0, 64) + "%"
+	}
+}
+
+// shortCommit is the beginning of a commit's id; none are the changes that are not committed.
+func shortCommit(id string) string {
+	const digits = 12
+	return id[:min(len(id), digits)]
+}
+
+// answerGroup are the answers of one verdict.
+type answerGroup struct {
+	Verdict  alibi.Verdict
+	Answers  []*answerView
+	Failures int
+}
+
+// answerList keeps answers for a page, those first that need somebody.
+type answerList struct{ groups [3]answerGroup }
+
+func (l *answerList) group(v alibi.Verdict) *answerGroup {
+	at := map[alibi.Verdict]int{alibi.IsYours: 0, alibi.IsOpen: 1, alibi.NotYours: 2}[v]
+	l.groups[at].Verdict = v
+	return &l.groups[at]
+}
+
+// add keeps an answer, with equal ones as one.
+func (l *answerList) add(v *answerView) {
+	g := l.group(v.Verdict)
+	g.Failures++
+	for _, other := range g.Answers {
+		if other.join(v) {
+			return
+		}
+	}
+	g.Answers = append(g.Answers, v)
+}
+
+// sentence is the conclusion of all answers.
+func (l *answerList) sentence() string {
+	return AnswersInWords(l.groups[0].Failures, l.groups[2].Failures, l.groups[1].Failures)
+}
+
+// AnswersInWords says how many failures are yours, not yours and open.
+func AnswersInWords(yours, not, open int) string {
+	if yours+not+open == 0 {
+		return "Nothing failed."
+	}
+	text := plural(yours, "failure is yours", "failures are yours")
+	if yours == 0 {
+		text = "No failure is yours"
+	}
+	return text + ", " + strconv.Itoa(not) + " not yours, " + strconv.Itoa(open) + " open."
+}

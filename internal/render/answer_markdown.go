@@ -1,0 +1,140 @@
+package render
+
+import (
+	"cmp"
+	"io"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+)
+
+// NewAnswerMarkdown writes answers as GitHub-flavoured Markdown, at Close: the conclusion, then a section of at most [MarkdownAnswerBytes] for
+// each, those first that need somebody.
+func NewAnswerMarkdown(w io.Writer, trees AnswerTrees) AnswerWriter {
+	return &answerPage{close: func(l *answerList) error {
+		var b strings.Builder
+		b.WriteString("**" + sanitize.Markdown(l.sentence()) + "** Base: " + sanitize.Markdown(trees.base()) + "\n")
+		for _, g := range l.groups {
+			for _, v := range g.Answers {
+				b.WriteString(v.markdown())
+			}
+		}
+		if legend := l.legend(); legend != "" {
+			b.WriteString("\n" + legend + "\n")
+		}
+		_, err := io.WriteString(w, b.String())
+		return err
+	}}
+}
+
+// legend explains the marks of all grids.
+func (l *answerList) legend() string {
+	used := [len(markSigns)]bool{}
+	for _, g := range l.groups {
+		for _, v := range g.Answers {
+			for _, m := range newRunGrid(v.Runs).Legend {
+				used[m] = true
+			}
+		}
+	}
+	var words []string
+	for m, is := range used {
+		if is {
+			words = append(words, markSigns[m].Sign+" "+markSigns[m].Words)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// MarkdownAnswerBytes bounds what Markdown says of one failure.
+const MarkdownAnswerBytes = 1000
+
+// section is a piece of Markdown of limited length.
+type section struct{ strings.Builder }
+
+// add adds a text that is escaped and put between two pieces of ours, shortened to at most so many bytes of what is left; or nothing, where
+// nothing of it would be left.
+func (s *section) add(before, said, after string, escape func(string) string, most int) {
+	most = min(most, MarkdownAnswerBytes-s.Len()-len(before)-len(after))
+	for cut := min(len(said), max(most, 0)); cut > 0; cut = cut * 3 / 4 {
+		text := said
+		if cut < len(said) {
+			text = strings.TrimRight(strings.ToValidUTF8(said[:cut], ""), " \n") + "…"
+		}
+		if text = escape(text); len(text) <= most {
+			s.WriteString(before + text + after)
+			return
+		}
+	}
+}
+
+// put adds a piece of ours, if it fits.
+func (s *section) put(piece string) {
+	if s.Len()+len(piece) <= MarkdownAnswerBytes {
+		s.WriteString(piece)
+	}
+}
+
+// The most bytes of the parts of a section: names, sentences and the grid leave room for the message.
+const (
+	markdownName     = 120
+	markdownSentence = 220
+	markdownMessage  = 200
+	markdownMarks    = 5
+)
+
+func (v *answerView) markdown() string {
+	s := &section{}
+	s.add("\n### ", v.Test, strings.TrimPrefix(v.name(), v.Test)+": "+string(v.Verdict)+"\n\n", sanitize.MarkdownCode, markdownName)
+	s.add("", v.Sentence(), "\n", sanitize.Markdown, markdownSentence)
+	s.add("", v.Began(), "\n", sanitize.Markdown, markdownSentence)
+	s.add("", v.Blamed(), "\n", sanitize.Markdown, markdownSentence)
+	s.add("\n", v.Message, "\n", sanitize.MarkdownBlock, markdownMessage)
+	s.add("\n", nextWords(v), "\n", sanitize.Markdown, markdownSentence)
+	s.put(markdownGrid(newRunGrid(v.Runs)))
+	s.put(markdownRibbon(v.Culprit))
+	if h := v.Hunk(); h != nil {
+		s.add("\n", hunkPlace(h)+"\n"+h.Text, "\n", sanitize.MarkdownBlock, MarkdownAnswerBytes)
+	}
+	return s.String()
+}
+
+func nextWords(v *answerView) string {
+	if v.Verdict != alibi.IsOpen || v.Next == "" {
+		return ""
+	}
+	return "What would decide it: " + v.Next + "."
+}
+
+// markdownRibbon is the commits that it may have been, with how probable each is.
+func markdownRibbon(c *alibi.Culprit) string {
+	var said []string
+	for _, p := range ribbon(c) {
+		if p.Probability > 0 && p.LeftOut == 0 {
+			said = append(said, cmp.Or(sanitize.MarkdownCode(p.Commit), "not committed")+" "+sanitize.Markdown(p.Chance()))
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "\nOf " + plural(len(c.Ribbon), "commit", "commits") + ": " + strings.Join(said, ", ") + "\n"
+}
+
+// markdownGrid is a grid as a table. All text in it is ours.
+func markdownGrid(g *runGrid) string {
+	if len(g.Rows) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\n| tree | " + strings.Join(g.Environments, " | ") + " |\n|" + strings.Repeat(" --- |", len(g.Environments)+1) + "\n")
+	for i := range g.Rows {
+		row := &g.Rows[i]
+		b.WriteString("| " + row.Tree + " |")
+		for j := range row.Cells {
+			b.WriteString(" " + TerminalOptions{}.marks(row.Cells[j].Shown(markdownMarks), ", ") + " |")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
