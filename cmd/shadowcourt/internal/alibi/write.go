@@ -10,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
@@ -18,7 +19,7 @@ import (
 type writer struct {
 	format string
 	out    io.Writer
-	trees  trees
+	trees  *investigate.Change
 	width  int // of the names of tests
 
 	// Rows that say the same are one.
@@ -27,7 +28,7 @@ type writer struct {
 	spent time.Duration
 }
 
-func newWriter(format string, out io.Writer, t trees, failures []docket.Entry) *writer {
+func newWriter(format string, out io.Writer, t *investigate.Change, failures []docket.Entry) *writer {
 	w := &writer{format: format, out: out, trees: t, width: leastWidth}
 	for i := range failures {
 		c := &failures[i].Case
@@ -43,12 +44,12 @@ const (
 )
 
 func (w *writer) begin() {
-	base := fmt.Sprintf("%.12s (%s)", w.trees.base.Commit, sanitize.Line(w.trees.base.Why))
+	base := fmt.Sprintf("%.12s (%s)", w.trees.Base.Commit, sanitize.Line(w.trees.Base.Why))
 	switch w.format {
 	case "table":
 		fmt.Fprintf(w.out, "Base: %s\n", base)
 	case "md":
-		fmt.Fprintf(w.out, "Base: `%.12s` (%s)\n\n| test | answer | why | seconds |\n| --- | --- | --- | ---: |\n", w.trees.base.Commit, markdown(w.trees.base.Why))
+		fmt.Fprintf(w.out, "Base: `%.12s` (%s)\n\n| test | answer | why | seconds |\n| --- | --- | --- | ---: |\n", w.trees.Base.Commit, markdown(w.trees.Base.Why))
 	}
 }
 
@@ -62,7 +63,7 @@ type line struct {
 
 func (w *writer) write(a *alibi.Answer, spent time.Duration) error {
 	if w.format == "jsonl" {
-		return json.NewEncoder(w.out).Encode(line{a, w.trees.base.Commit, w.trees.head, spent.Round(time.Millisecond).Seconds()})
+		return json.NewEncoder(w.out).Encode(line{a, w.trees.Base.Commit, w.trees.Head, spent.Round(time.Millisecond).Seconds()})
 	}
 	if h := w.held; h != nil && h.Verdict == a.Verdict && h.Label == a.Label && h.Why == a.Why && h.Message == a.Message && h.Message != "" {
 		w.names, w.spent = append(w.names, a.Test), w.spent+spent
