@@ -13,7 +13,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -191,17 +190,10 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 	}
 	p.Say("reading the trees")
 	investigation, err := investigate.Open(ctx, investigate.Config{
-		Change: *change, Host: *config, MaxFalse: o.maxFalse, Culprit: o.culprit, Now: time.Now,
+		Change: *change, Host: *config, MaxFalse: o.maxFalse, Culprit: o.culprit, Open: o.AlibiCourt(s), Now: time.Now,
 		Lab: experiment.Config{
 			Budget: o.budget, PerCase: o.perCase, CacheDir: open.ExperimentCache(config.CacheDir), Network: o.network, Home: o.home, Runners: runners,
 			Progress: func(now experiment.Progress) { p.Say(open.SayExperiments(now)) },
-		},
-		Open: func(ctx context.Context, config host.Config, maxFalse float64) (court *alibi.Court, err error) {
-			err = o.Cached(s, &config, func() (err error) {
-				court, err = alibi.Open(ctx, config, maxFalse)
-				return err
-			})
-			return court, o.Error(err)
 		},
 	})
 	p.Clear()
