@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -78,6 +79,12 @@ func (p *project) report(t *testing.T, name, tests string) {
 // serveAgent runs the server over its standard streams, and connects a client of the official SDK that notes the progress.
 func serveAgent(t *testing.T, args ...string) (*sdk.ClientSession, func() []*sdk.ProgressNotificationParams) {
 	t.Helper()
+	return connectAgent(t, newUser(t).command(t, append([]string{"mcp"}, args...)...))
+}
+
+// connectAgent is serveAgent for a command.
+func connectAgent(t *testing.T, command *exec.Cmd) (*sdk.ClientSession, func() []*sdk.ProgressNotificationParams) {
+	t.Helper()
 	var mu sync.Mutex
 	var told []*sdk.ProgressNotificationParams
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
@@ -87,7 +94,7 @@ func serveAgent(t *testing.T, args ...string) (*sdk.ClientSession, func() []*sdk
 			told = append(told, r.Params)
 		},
 	})
-	session, err := client.Connect(t.Context(), &sdk.CommandTransport{Command: newUser(t).command(t, append([]string{"mcp"}, args...)...)}, nil)
+	session, err := client.Connect(t.Context(), &sdk.CommandTransport{Command: command}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,26 +320,13 @@ func TestAccept_AL9_CancellationEndsTheRuns(t *testing.T) {
 	t.Parallel()
 	p := accusedProject(t)
 	p.report(t, "slow.json", "TestSlow")
-	session, progress := serveAgent(t, "--source", p.dir, "--experiments", "all")
+	temp := t.TempDir()
+	command := newUser(t).command(t, "mcp", "--source", p.dir, "--experiments", "all")
+	command.Env = append(command.Env, "TMPDIR="+temp)
+	session, progress := connectAgent(t, command)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	params := &sdk.CallToolParams{Name: "alibi", Arguments: map[string]any{"report": "slow.json"}}
-	params.SetProgressToken("p")
-	ended := make(chan error, 1)
-	go func() {
-		_, err := session.CallTool(ctx, params)
-		ended <- err
-	}()
-	for running := false; !running; {
-		select {
-		case err := <-ended:
-			t.Fatalf("the call ended by itself: %v", err)
-		case <-t.Context().Done():
-			t.Fatal("the test never ran")
-		default:
-			running = slices.ContainsFunc(progress(), func(n *sdk.ProgressNotificationParams) bool { return strings.Contains(n.Message, "TestSlow") })
-		}
-	}
+	ended := beginSlow(ctx, t, session, progress, "first")
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want the end of the context", err)
@@ -345,6 +339,42 @@ func TestAccept_AL9_CancellationEndsTheRuns(t *testing.T) {
 	}
 	if text := result.Content[0].(*sdk.TextContent).Text; !strings.Contains(text, "not yours (preexisting)") {
 		t.Error(text)
+	}
+	// A server that is told to stop ends the runs, too, and leaves nothing.
+	ended = beginSlow(t.Context(), t, session, progress, "second")
+	if err := command.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil {
+		t.Error("the call has an answer")
+	}
+	_ = session.Close() // it says how the process ended
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("%v are left, %v", left, err)
+	}
+}
+
+// beginSlow begins a call whose tests don't end soon, and waits until one runs.
+func beginSlow(ctx context.Context, t *testing.T, session *sdk.ClientSession, progress func() []*sdk.ProgressNotificationParams, token string) <-chan error {
+	t.Helper()
+	params := &sdk.CallToolParams{Name: "alibi", Arguments: map[string]any{"report": "slow.json"}}
+	params.SetProgressToken(token)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := session.CallTool(ctx, params)
+		ended <- err
+	}()
+	for {
+		select {
+		case err := <-ended:
+			t.Fatalf("the call ended by itself: %v", err)
+		case <-time.After(10 * time.Millisecond):
+		}
+		if slices.ContainsFunc(progress(), func(n *sdk.ProgressNotificationParams) bool {
+			return n.ProgressToken == token && strings.Contains(n.Message, "TestSlow")
+		}) {
+			return ended
+		}
 	}
 }
 

@@ -54,12 +54,16 @@ func (s *Server) alibi(ctx context.Context, r *sdk.CallToolRequest, in alibiInpu
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)() //nolint:contextcheck // the end of the server ends the request, too
+	if !s.beginCall() {
+		return nil, alibiOutput{}, errEnds
+	}
+	defer s.trials.Done()
 	a := &asking{config: s.config.Alibi}
 	failures, err := a.prepare(ctx, s.config.Roots, &in)
 	if err != nil {
 		return nil, alibiOutput{}, inert(err)
 	}
-	a.progress = notify(ctx, r, len(failures), a.config.Now)
+	a.progress = notify(ctx, r, len(failures))
 	defer a.progress.close()
 	if len(failures) > 0 {
 		a.progress.step("waiting for its turn and reading the trees")
@@ -76,6 +80,17 @@ func (s *Server) alibi(ctx context.Context, r *sdk.CallToolRequest, in alibiInpu
 	}
 	out := a.output()
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: out.text()}}}, out, nil
+}
+
+// beginCall has Close wait for a call, which leaves temporary folders otherwise. It is false once the server ends.
+func (s *Server) beginCall() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return false
+	}
+	s.trials.Add(1)
+	return true
 }
 
 // asking is a call of the tool.

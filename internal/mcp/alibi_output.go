@@ -51,7 +51,7 @@ type alibiAnswer struct {
 type alibiCommit struct {
 	Commit   string `json:"commit,omitempty" jsonschema:"none: changes that are not committed"`
 	Title    string `json:"title"`
-	Verified bool   `json:"verified" jsonschema:"it failed, and its parent passed, once more"`
+	Verified bool   `json:"verified" jsonschema:"its failure, and the pass of its parent, were seen again"`
 }
 
 // output is what is told of the answers.

@@ -13,28 +13,26 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 )
 
-// progress tells a client what runs, if it wants to know. A client that reads slowly holds up nothing: it is told the latest step. Safe for
-// concurrent use.
+// progress tells a client what runs, if it wants to know: the latest step, at most one a second. A client that reads slowly holds up nothing.
+// Safe for concurrent use.
 type progress struct {
-	send func(context.Context, *sdk.ProgressNotificationParams) error
-	now  func() time.Time
-	told chan struct{} // closed when nothing more is told
+	token any
+	total int           // failures
+	ends  chan struct{} // closed when nothing more is to be told
+	told  chan struct{} // closed when nothing more is told
 
 	mu    sync.Mutex
-	next  chan *sdk.ProgressNotificationParams // at most one
-	token any
-	total int
-	done  int // failures that are answered
-	steps int // since the last of them
-	last  time.Time
+	next  chan *sdk.ProgressNotificationParams // at most one; nil where nobody wants to know
+	done  int                                  // failures that are answered
+	steps int                                  // since the last of them
 }
 
 // between is the least time between two steps that are told.
 const between = time.Second
 
 // notify begins to tell the client of a call with a number of failures. The caller closes it.
-func notify(ctx context.Context, r *sdk.CallToolRequest, total int, now func() time.Time) *progress {
-	p := &progress{now: now, token: r.Params.GetProgressToken(), total: total, send: r.Session.NotifyProgress, told: make(chan struct{})}
+func notify(ctx context.Context, r *sdk.CallToolRequest, total int) *progress {
+	p := &progress{token: r.Params.GetProgressToken(), total: total, ends: make(chan struct{}), told: make(chan struct{})}
 	if p.token == nil {
 		close(p.told)
 		return p
@@ -44,8 +42,12 @@ func notify(ctx context.Context, r *sdk.CallToolRequest, total int, now func() t
 	go func() {
 		defer close(p.told)
 		for n := range next {
-			if p.send(ctx, n) != nil {
+			if r.Session.NotifyProgress(ctx, n) != nil {
 				return
+			}
+			select {
+			case <-time.After(between):
+			case <-p.ends:
 			}
 		}
 	}()
@@ -54,6 +56,7 @@ func notify(ctx context.Context, r *sdk.CallToolRequest, total int, now func() t
 
 // close tells what waits, and ends.
 func (p *progress) close() {
+	close(p.ends)
 	p.mu.Lock()
 	if p.next != nil {
 		close(p.next)
@@ -86,11 +89,8 @@ func (p *progress) answered() {
 func (p *progress) step(message string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now := p.now(); now.Sub(p.last) >= between {
-		p.last = now
-		p.steps++
-		p.tell(message)
-	}
+	p.steps++
+	p.tell(message)
 }
 
 // tell replaces what waits to be told. The caller holds the lock.

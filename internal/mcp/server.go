@@ -61,7 +61,7 @@ type Server struct {
 	server *sdk.Server
 	ctx    context.Context // of the trials
 	stop   context.CancelFunc
-	trials sync.WaitGroup
+	trials sync.WaitGroup // and calls that run tests
 
 	asking chan struct{} // full while tests run for an alibi
 
@@ -166,8 +166,9 @@ func (s *Server) try(ctx context.Context, owner *sdk.ServerSession, h *host.Host
 }
 
 // Serve talks to one client over a pair of streams until it closes them or the context ends. A line that is no message is answered
-// with an error.
+// with an error. The end of the context ends all trials and test runs, too: the SDK waits for them.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
+	defer context.AfterFunc(ctx, s.stop)()
 	u := newUnanswered()
 	answers := &lockedWriter{WriteCloser: out, answered: u.answered, ended: ctx.Done()}
 	asked := &patient{ReadCloser: newMessages(in, answers, u.asked), unanswered: u, ended: ctx.Done(), closed: make(chan struct{})}

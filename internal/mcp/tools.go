@@ -137,6 +137,10 @@ func (s *Server) tryCases(ctx context.Context, r *sdk.CallToolRequest, in report
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)() //nolint:contextcheck // the end of the server ends the request, too
+	if !s.beginCall() {
+		return nil, triedOutput{}, errEnds
+	}
+	defer s.trials.Done()
 	out := triedOutput{Results: []map[string]any{}, Labels: map[string]string{}, Faults: []string{}}
 	h, end, cases, faults, err := s.entries(ctx, &in)
 	if err != nil {
