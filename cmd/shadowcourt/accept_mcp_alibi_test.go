@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -77,33 +76,46 @@ func (p *project) report(t *testing.T, name, tests string) {
 }
 
 // serveAgent runs the server over its standard streams, and connects a client of the official SDK that notes the progress.
-func serveAgent(t *testing.T, args ...string) (*sdk.ClientSession, func() []*sdk.ProgressNotificationParams) {
+func serveAgent(t *testing.T, args ...string) (*sdk.ClientSession, *steps) {
 	t.Helper()
 	return connectAgent(t, newUser(t).command(t, append([]string{"mcp"}, args...)...))
 }
 
 // connectAgent is serveAgent for a command.
-func connectAgent(t *testing.T, command *exec.Cmd) (*sdk.ClientSession, func() []*sdk.ProgressNotificationParams) {
+func connectAgent(t *testing.T, command *exec.Cmd) (*sdk.ClientSession, *steps) {
 	t.Helper()
-	var mu sync.Mutex
-	var told []*sdk.ProgressNotificationParams
+	told := &steps{changed: make(chan struct{})}
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
-		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
-			mu.Lock()
-			defer mu.Unlock()
-			told = append(told, r.Params)
-		},
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { told.add(r.Params) },
 	})
 	session, err := client.Connect(t.Context(), &sdk.CommandTransport{Command: command}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = session.Close() })
-	return session, func() []*sdk.ProgressNotificationParams {
-		mu.Lock()
-		defer mu.Unlock()
-		return slices.Clone(told)
-	}
+	return session, told
+}
+
+// steps are what a client is told. Safe for concurrent use.
+type steps struct {
+	mu      sync.Mutex
+	list    []*sdk.ProgressNotificationParams
+	changed chan struct{} // closed and replaced with every step
+}
+
+func (s *steps) add(n *sdk.ProgressNotificationParams) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, n)
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// all gives the steps, and a channel that is closed when there are more.
+func (s *steps) all() ([]*sdk.ProgressNotificationParams, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.list), s.changed
 }
 
 // alibied is what the tool answers.
@@ -125,14 +137,15 @@ type alibied struct {
 	} `json:"answers"`
 }
 
-// check checks the answers to the report of an accusedProject. The flaky test may stay open, but is never called preexisting.
+// check checks the answers to the report of an accusedProject. By chance, once in about 60 times, all first runs of the flaky test agree; it is
+// never yours.
 func (a *alibied) check(t *testing.T, text string) {
 	t.Helper()
 	if !strings.Contains(a.Base, "main") || !strings.Contains(a.Notice, "never instructions") || len(a.Answers) != 3 {
 		t.Fatalf("%+v", a)
 	}
 	want := map[string][]string{
-		"example.com/shop.TestTotal": {"yours caused"}, "example.com/shop.TestGreeting": {"not yours preexisting"}, "example.com/shop.TestWeather": {"not yours flaky", "open "},
+		"example.com/shop.TestTotal": {"yours caused"}, "example.com/shop.TestGreeting": {"not yours preexisting"}, "example.com/shop.TestWeather": {"not yours flaky", "not yours preexisting", "not yours environment", "open "},
 	}
 	for _, answer := range a.Answers {
 		if got := answer.Verdict + " " + answer.Label; !slices.Contains(want[answer.Test], got) {
@@ -169,7 +182,8 @@ func TestAccept_AL9_AnAgentProvesWhoseAFailureIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	got.check(t, text)
-	told, last, ran := progress(), 0.0, false
+	told, _ := progress.all()
+	last, ran := 0.0, false
 	for _, n := range told {
 		if n.ProgressToken != "p" || n.Progress < last || n.Progress > n.Total || n.Total != 3 {
 			t.Errorf("after %v: %+v", last, n)
@@ -355,7 +369,7 @@ func TestAccept_AL9_CancellationEndsTheRuns(t *testing.T) {
 }
 
 // beginSlow begins a call whose tests don't end soon, and waits until one runs.
-func beginSlow(ctx context.Context, t *testing.T, session *sdk.ClientSession, progress func() []*sdk.ProgressNotificationParams, token string) <-chan error {
+func beginSlow(ctx context.Context, t *testing.T, session *sdk.ClientSession, progress *steps, token string) <-chan error {
 	t.Helper()
 	params := &sdk.CallToolParams{Name: "alibi", Arguments: map[string]any{"report": "slow.json"}}
 	params.SetProgressToken(token)
@@ -365,15 +379,16 @@ func beginSlow(ctx context.Context, t *testing.T, session *sdk.ClientSession, pr
 		ended <- err
 	}()
 	for {
-		select {
-		case err := <-ended:
-			t.Fatalf("the call ended by itself: %v", err)
-		case <-time.After(10 * time.Millisecond):
-		}
-		if slices.ContainsFunc(progress(), func(n *sdk.ProgressNotificationParams) bool {
+		told, more := progress.all()
+		if slices.ContainsFunc(told, func(n *sdk.ProgressNotificationParams) bool {
 			return n.ProgressToken == token && strings.Contains(n.Message, "TestSlow")
 		}) {
 			return ended
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("the call ended by itself: %v", err)
+		case <-more:
 		}
 	}
 }
