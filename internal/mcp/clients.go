@@ -7,8 +7,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -44,8 +44,8 @@ func (s *Server) leave(client *sdk.ServerSession) {
 	delete(s.watched, client)
 }
 
-// begin begins a trial in which a client plays.
-func (s *Server) begin(client *sdk.ServerSession, h *host.Host, subject abi.Case, models []string) (*play, error) { // of no request: the trial outlives it
+// begin begins a trial in which a client plays. The trial calls end; where it does not begin, the caller does.
+func (s *Server) begin(client *sdk.ServerSession, h *host.Host, end func(), e *docket.Entry, models []string) (*play, error) { // of no request: the trial outlives it
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all, own := 0, 0
@@ -67,13 +67,15 @@ func (s *Server) begin(client *sdk.ServerSession, h *host.Host, subject abi.Case
 	}
 	s.watch(client)
 	s.played++
-	p := newPlay(fmt.Sprintf("play-%d", s.played), client, subject.ID, models, s.config.Answer)
+	p := newPlay(fmt.Sprintf("play-%d", s.played), client, e.Case.ID, models, s.config.Answer)
+	p.labels = meanings(h, e)
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(context.WithValue(s.ctx, playKey{}, p))
 	s.plays = append(s.plays, p)
 	s.trials.Go(func() {
+		defer end()
 		defer p.cancel()
-		p.end(s.try(ctx, client, h, subject))
+		p.end(s.try(ctx, client, h, e.Case))
 		s.forget()
 	})
 	return p, nil

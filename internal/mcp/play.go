@@ -22,6 +22,7 @@ type play struct {
 	id     string
 	owner  *sdk.ServerSession // the only one that may see it
 	of     string             // id of the case
+	labels map[string]string  // what the labels of the case mean
 	models []string           // that the agent plays
 	wait   time.Duration
 	cancel context.CancelFunc

@@ -2,10 +2,12 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,15 +24,17 @@ import (
 const maxCases = 100
 
 type reportInput struct {
-	Report string `json:"report" jsonschema:"the text of a report: go test -json, JUnit XML, ReportPortal JSON, or cases as JSON lines"`
+	Report string `json:"report,omitempty" jsonschema:"the text of a report: go test -json, JUnit XML, ReportPortal JSON, or cases as JSON lines"`
+	Path   string `json:"path,omitempty" jsonschema:"in place of report: path of the report, within the folders that the server may read"`
 	Format string `json:"format,omitempty" jsonschema:"auto, jsonl, gotest, junit or reportportal; default auto"`
 	Case   string `json:"case,omitempty" jsonschema:"id of the only case to take; default all of them"`
 }
 
 type triedOutput struct {
-	Results []map[string]any `json:"results" jsonschema:"the results of the cases, as shadowcourt try --format jsonl gives them"`
-	Faults  []string         `json:"faults" jsonschema:"what of the report could not be tried, and why"`
-	Table   string           `json:"table" jsonschema:"the results for people"`
+	Results []map[string]any  `json:"results" jsonschema:"the results of the cases, as shadowcourt try --format jsonl gives them"`
+	Labels  map[string]string `json:"labels" jsonschema:"what the labels of the cases mean"`
+	Faults  []string          `json:"faults" jsonschema:"what of the report could not be tried, and why"`
+	Table   string            `json:"table" jsonschema:"the results for people"`
 }
 
 type nothingInput struct{}
@@ -43,6 +47,7 @@ type listedTrial struct {
 	ID             string `json:"id"`
 	Status         string `json:"status"`
 	Classification string `json:"classification"`
+	Means          string `json:"means,omitempty" jsonschema:"what the classification means"`
 	Subject        string `json:"subject"`
 }
 
@@ -60,6 +65,7 @@ type correctInput struct {
 }
 
 func (s *Server) addTools() {
+	sdk.AddTool(s.server, &sdk.Tool{Name: "alibi", Description: alibiDescription}, s.alibi)
 	sdk.AddTool(s.server, &sdk.Tool{Name: "try_case", Description: "Try the cases of a report. Nobody is asked: modules decide."}, s.tryCases)
 	sdk.AddTool(s.server, &sdk.Tool{Name: "list_trials", Description: "List the trials that ended, the latest last."}, s.list)
 	sdk.AddTool(s.server, &sdk.Tool{Name: "explain_trial", Description: "Tell a trial: what was said, what counted, how it was decided."}, s.explain)
@@ -71,53 +77,76 @@ func (s *Server) addTools() {
 	sdk.AddTool(s.server, &sdk.Tool{Name: "submit", Description: "Answer a call with JSON that conforms to its schema. The answer is what is wrong with it, your next call, or how the trial ended."}, s.submit)
 }
 
-// entries reads a report, and gives the host that tries its cases.
-func (s *Server) entries(ctx context.Context, in *reportInput) (h *host.Host, cases []docket.Entry, faults []string, err error) {
+// open opens a report, which is given as a text or by its path.
+func (s *Server) open(ctx context.Context, in *reportInput) (*run.Dockets, error) {
 	format := in.Format
 	if format == "" {
 		format = run.Auto
 	}
-	if format != run.Auto && !slices.Contains(run.Formats(), format) {
-		return nil, nil, nil, fmt.Errorf("%q is no format; there are %s", format, strings.Join(run.Formats(), ", "))
+	switch {
+	case format != run.Auto && !slices.Contains(run.Formats(), format):
+		return nil, fmt.Errorf("%q is no format; there are %s", format, strings.Join(run.Formats(), ", "))
+	case (in.Report == "") == (in.Path == ""):
+		return nil, errors.New("give the text of a report, or its path")
+	case in.Path != "":
+		return s.config.Roots.docket(ctx, in.Path, format)
 	}
-	inputs, err := run.One("the report", run.NewReader(ctx, strings.NewReader(in.Report)), format)
+	return run.One("the report", run.NewReader(ctx, strings.NewReader(in.Report)), format)
+}
+
+// entries reads a report, and gives the host that tries its cases, with what ends its use.
+func (s *Server) entries(ctx context.Context, in *reportInput) (h *host.Host, end func(), cases []docket.Entry, faults []string, err error) {
+	inputs, err := s.open(ctx, in)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
 	defer inputs.Close()
-	if h = s.config.Reports; inputs.Some(run.JSONL) {
-		if h, err = s.forCases(ctx); err != nil {
-			return nil, nil, nil, err
-		}
-	}
 	for entry, err := range inputs.Entries(in.Case) {
 		switch {
 		case err != nil:
 			faults = append(faults, err.Error())
 		case len(cases) == maxCases:
-			return nil, nil, nil, fmt.Errorf("the report has more than %d cases: name one with `case`", maxCases)
+			return nil, nil, nil, nil, fmt.Errorf("the report has more than %d cases: name one with `case`", maxCases)
 		default:
 			cases = append(cases, entry)
 		}
 	}
-	if len(cases) == 0 && len(faults) == 0 {
-		return nil, nil, nil, errors.New("the report has no case to try")
+	switch {
+	case len(cases) == 0 && len(faults) == 0:
+		err = errors.New("the report has no case to try")
+	case len(cases) == 0:
+		err = errors.New(strings.Join(faults, "\n"))
+	default:
+		h, end, err = s.host(ctx, !inputs.Some(run.JSONL))
 	}
-	return h, cases, faults, nil
+	return h, end, cases, faults, err
+}
+
+// meanings are what the labels of a case mean, by the pipeline and by the report.
+func meanings(h *host.Host, e *docket.Entry) map[string]string {
+	means := map[string]string{}
+	for _, label := range e.Case.Labels {
+		if name := cmp.Or(e.LabelNames[label], h.Pipeline().Label(label).Name); name != "" {
+			means[label] = name
+		}
+	}
+	return means
 }
 
 func (s *Server) tryCases(ctx context.Context, r *sdk.CallToolRequest, in reportInput) (*sdk.CallToolResult, triedOutput, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)() //nolint:contextcheck // the end of the server ends the request, too
-	out := triedOutput{Results: []map[string]any{}, Faults: []string{}}
-	h, cases, faults, err := s.entries(ctx, &in)
-	switch {
-	case err != nil:
-		return nil, out, err
-	case len(cases) == 0:
-		return nil, out, errors.New(strings.Join(faults, "\n"))
+	if !s.beginCall() {
+		return nil, triedOutput{}, errEnds
 	}
+	defer s.trials.Done()
+	out := triedOutput{Results: []map[string]any{}, Labels: map[string]string{}, Faults: []string{}}
+	h, end, cases, faults, err := s.entries(ctx, &in)
+	if err != nil {
+		return nil, out, err
+	}
+	defer end()
 	out.Faults = append(out.Faults, faults...)
 	var table bytes.Buffer
 	writer := render.NewOutput(nil, render.NewTable(&table, render.TerminalOptions{Width: tableWidth}))
@@ -135,6 +164,7 @@ func (s *Server) tryCases(ctx context.Context, r *sdk.CallToolRequest, in report
 			return nil, out, err
 		}
 		out.Results = append(out.Results, result)
+		maps.Copy(out.Labels, meanings(h, &cases[i]))
 	}
 	if err := writer.Close(); err != nil {
 		return nil, out, err
@@ -152,7 +182,8 @@ func (s *Server) list(context.Context, *sdk.CallToolRequest, nothingInput) (*sdk
 	out := listOutput{Trials: []listedTrial{}}
 	for _, t := range s.done {
 		out.Trials = append(out.Trials, listedTrial{
-			ID: t.Case.ID, Status: string(t.Result.Final.Status), Classification: t.Result.Final.Classification, Subject: t.Case.Subject,
+			ID: t.Case.ID, Status: string(t.Result.Final.Status), Classification: t.Result.Final.Classification,
+			Means: t.LabelNames[t.Result.Final.Classification], Subject: t.Case.Subject,
 		})
 	}
 	return nil, out, nil

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +11,8 @@ import (
 )
 
 type playInput struct {
-	Report   string   `json:"report" jsonschema:"the text of a report with the case, as for try_case"`
+	Report   string   `json:"report,omitempty" jsonschema:"the text of a report with the case, as for try_case"`
+	Path     string   `json:"path,omitempty" jsonschema:"in place of report: its path, as for try_case"`
 	Format   string   `json:"format,omitempty" jsonschema:"auto, jsonl, gotest, junit or reportportal; default auto"`
 	Case     string   `json:"case,omitempty" jsonschema:"id of the case, where the report has several"`
 	Personas []string `json:"personas" jsonschema:"the personas to play; the others are played by modules"`
@@ -34,7 +34,9 @@ type callOutput struct {
 	Call     int             `json:"call,omitempty"`
 	Persona  string          `json:"persona,omitempty"`
 	Messages []messageOutput `json:"messages,omitempty"`
-	Schema   any             `json:"schema,omitempty"`
+	// Labels of the case with what they mean.
+	Labels map[string]string `json:"labels,omitempty"`
+	Schema any               `json:"schema,omitempty"`
 	// Problems of the answer that was submitted: correct it and submit it again.
 	Problems []string `json:"problems,omitempty"`
 	// Result of the trial, once it has ended.
@@ -55,17 +57,17 @@ func (s *Server) play(ctx context.Context, r *sdk.CallToolRequest, in playInput)
 			return nil, callOutput{}, fmt.Errorf("%q is no persona to play; there are %s", p, strings.Join(s.config.Personas, ", "))
 		}
 	}
-	h, cases, faults, err := s.entries(ctx, &reportInput{Report: in.Report, Format: in.Format, Case: in.Case})
-	switch {
-	case err != nil:
+	h, end, cases, _, err := s.entries(ctx, &reportInput{Report: in.Report, Path: in.Path, Format: in.Format, Case: in.Case})
+	if err != nil {
 		return nil, callOutput{}, err
-	case len(cases) == 0:
-		return nil, callOutput{}, errors.New(strings.Join(faults, "\n"))
-	case len(cases) > 1:
+	}
+	if len(cases) > 1 {
+		end()
 		return nil, callOutput{}, fmt.Errorf("the report has %d cases: name one with `case`, such as %q", len(cases), cases[0].Case.ID)
 	}
-	p, err := s.begin(r.Session, h, cases[0].Case, in.Personas) //nolint:contextcheck // the trial outlives the request
+	p, err := s.begin(r.Session, h, end, &cases[0], in.Personas) //nolint:contextcheck // the trial outlives the request
 	if err != nil {
+		end()
 		return nil, callOutput{}, err
 	}
 	out, err := s.proceed(ctx, p)
@@ -157,9 +159,9 @@ func (s *Server) proceed(ctx context.Context, p *play) (callOutput, error) {
 			return callOutput{}, p.err
 		}
 		result, err := resultOf(p.result)
-		return callOutput{Play: p.id, Result: result}, err
+		return callOutput{Play: p.id, Labels: p.labels, Result: result}, err
 	}
-	out := callOutput{Play: p.id, Call: c.number, Persona: c.completion.Model}
+	out := callOutput{Play: p.id, Call: c.number, Persona: c.completion.Model, Labels: p.labels}
 	if c.completion.Schema != "" {
 		if err := json.Unmarshal([]byte(c.completion.Schema), &out.Schema); err != nil {
 			return out, err

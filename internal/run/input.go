@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"slices"
 	"strings"
 
@@ -134,6 +135,17 @@ func One(name string, r io.Reader, format string) (*Dockets, error) {
 		return nil, in.foreign
 	}
 	return &Dockets{list: []*input{in}}, nil
+}
+
+// File is One for a file that is open, and that is closed with the dockets.
+func File(ctx context.Context, name string, f *os.File, format string) (*Dockets, error) {
+	d, err := One(name, NewReader(ctx, f), format)
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	d.list[0].close = f.Close
+	return d, nil
 }
 
 // Format is that of the first docket; empty if that is none.

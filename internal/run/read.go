@@ -13,13 +13,18 @@ import (
 // OpenFile opens a file, and gives up when the context ends: a pipe that
 // nobody writes to opens never.
 func OpenFile(ctx context.Context, name string) (*os.File, error) {
+	return Opened(ctx, func() (*os.File, error) { return os.Open(name) })
+}
+
+// Opened is OpenFile for a file that is opened in another way.
+func Opened(ctx context.Context, open func() (*os.File, error)) (*os.File, error) {
 	type opened struct {
 		file *os.File
 		err  error
 	}
 	done := make(chan opened, 1)
 	go func() {
-		f, err := os.Open(name)
+		f, err := open()
 		done <- opened{f, err}
 	}()
 	select {

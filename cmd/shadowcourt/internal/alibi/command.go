@@ -13,12 +13,10 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
-	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
-	"github.com/shadowcourt/shadowcourt/host/source"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -31,10 +29,7 @@ const (
 	exitOpen  = 4
 )
 
-const (
-	autoBase   = "auto"
-	explainAll = "all"
-)
+const explainAll = "all"
 
 // options are the flags.
 type options struct {
@@ -80,7 +75,7 @@ one is open; 1 something failed while running; 2 the command line or an input is
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.source, "source", ".", "folder of the project in its git repository")
-	f.StringVar(&o.base, "base", autoBase, "revision that the change began at; auto finds it by the variables of the CI platform, else the merge base with the upstream or "+
+	f.StringVar(&o.base, "base", investigate.AutoBase, "revision that the change began at; auto finds it by the variables of the CI platform, else the merge base with the upstream or "+
 		"default branch, else HEAD for changes that are not committed")
 	f.StringVar(&o.target, "target", "", "revision that the change will be merged into: then conflicts with it are found, too")
 	f.BoolVar(&o.culprit, "culprit", false, "find the commit of the change that each failure of yours began with")
@@ -132,11 +127,11 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 	if err := o.check(args); err != nil {
 		return cli.InputError(err)
 	}
-	trees, err := o.trees(ctx)
+	change, err := investigate.FindChange(ctx, o.source, o.base, o.target, os.Getenv)
 	if err != nil {
-		return cli.InputError(err)
+		return cli.InputError(fmt.Errorf("--%w", err))
 	}
-	out, err := o.openReports(trees)
+	out, err := o.openReports(&change)
 	if err != nil {
 		return cli.InputError(err)
 	}
@@ -155,35 +150,7 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 		return out.end()
 	}
 	out.begin(o, s, failures)
-	return o.ask(ctx, s, p, trees, failures, out)
-}
-
-// trees are the revisions that a change is judged by.
-type trees struct {
-	head string // commit of HEAD; the tree under test may have further changes
-	base source.Base
-}
-
-func (o *options) trees(ctx context.Context) (t trees, err error) {
-	if t.head, err = source.CommitID(o.source, "HEAD"); err != nil {
-		return t, fmt.Errorf("--source: %w", err)
-	}
-	if o.base == autoBase {
-		if t.base, err = source.FindBase(ctx, o.source, os.Getenv); err != nil {
-			return t, fmt.Errorf("--base %s: %w", autoBase, err)
-		}
-	} else {
-		if t.base.Commit, err = source.CommitID(o.source, o.base); err != nil {
-			return t, fmt.Errorf("--base: %w", err)
-		}
-		t.base.Why = o.base
-	}
-	if o.target != "" {
-		if _, err = source.CommitID(o.source, o.target); err != nil {
-			return t, fmt.Errorf("--target: %w", err)
-		}
-	}
-	return t, nil
+	return o.ask(ctx, s, p, &change, failures, out)
 }
 
 // failures are the failing tests of reports, or of a command that is run.
@@ -239,7 +206,7 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 }
 
 // ask asks the court of every failure.
-func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t trees, failures []docket.Entry, out *output) error {
+func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, change *investigate.Change, failures []docket.Entry, out *output) error {
 	config, err := o.ConfigOf(false)
 	if err != nil {
 		return err
@@ -252,47 +219,32 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t tre
 		return cli.InputError(err)
 	}
 	p.Say("reading the trees")
-	laboratory := experiment.Config{
-		Source: o.source, Base: t.base.Commit, Target: o.target, Mode: experiment.All, Budget: o.budget, PerCase: o.perCase, CacheDir: open.ExperimentCache(config.CacheDir),
-		Network: o.network, Home: o.home, Runners: runners, Progress: func(now experiment.Progress) { p.Say(open.SayExperiments(now)) },
-	}
-	lab, err := experiment.Open(ctx, laboratory)
+	proof, err := o.openProof(ctx, s.Err, config, change)
 	if err != nil {
 		return cli.OrInterrupted(ctx, err)
 	}
-	defer func() { _ = lab.Close() }()
-	if why := lab.Why(nil); why != "" {
-		p.Clear()
-		return cli.InputError(errors.New("nothing can be run: " + why))
-	}
-	proof, err := o.openProof(ctx, s.Err, config, t)
-	if err != nil {
-		return cli.OrInterrupted(ctx, err)
-	}
-	clock := newStopwatch(lab, time.Now)
-	config.Experiments = clock
-	var court *alibi.Court
-	err = o.Cached(s, config, func() (err error) {
-		court, err = alibi.Open(ctx, *config, o.maxFalse)
-		return err
+	investigation, err := investigate.Open(ctx, investigate.Config{
+		Change: *change, Host: *config, MaxFalse: o.maxFalse, Culprit: o.culprit, Open: o.AlibiCourt(s), Now: time.Now,
+		Lab: experiment.Config{
+			Budget: o.budget, PerCase: o.perCase, CacheDir: open.ExperimentCache(config.CacheDir), Network: o.network, Home: o.home, Runners: runners,
+			Progress: func(now experiment.Progress) { p.Say(open.SayExperiments(now)) },
+		},
 	})
 	p.Clear()
-	if err != nil {
-		return o.Error(err)
+	switch {
+	case errors.Is(err, investigate.ErrNothingRuns):
+		return cli.InputError(err)
+	case errors.Is(err, investigate.ErrNoCommits):
+		return cli.OrInterrupted(ctx, cli.InputError(fmt.Errorf("--%w", err)))
+	case err != nil:
+		return cli.OrInterrupted(ctx, err)
 	}
-	defer func() { _ = court.Close(context.WithoutCancel(ctx)) }()
-	if err := proof.begin(ctx, court); err != nil {
+	defer func() { _ = investigation.Close(ctx) }()
+	if err := proof.begin(ctx, investigation.Court); err != nil {
 		return err
 	}
-	var line *commits.Line
-	if o.culprit {
-		if line, err = o.openLine(ctx, t, laboratory); err != nil {
-			return cli.OrInterrupted(ctx, cli.InputError(fmt.Errorf("--culprit: %w", err)))
-		}
-		defer func() { _ = line.Close() }()
-	}
 	var sum summary
-	for asked := range court.Ask(ctx, each(failures), 0) {
+	for asked := range investigation.Court.Ask(ctx, each(failures), 0) {
 		p.Clear()
 		if asked.Err != nil {
 			if ctx.Err() != nil {
@@ -304,18 +256,16 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t tre
 		}
 		a := asked.Answer
 		sum.add(a)
-		took := clock.of(a.ID)
-		if line != nil && a.Label == alibi.Caused {
-			took += spent(time.Now, func() { a.Culprit, err = o.find(ctx, line, &asked.Trial.Case, a, p) })
-			if err != nil && ctx.Err() == nil {
-				fmt.Fprintf(s.Err, "warning: --culprit: %s: %s\n", sanitize.Line(a.Test), sanitize.Line(err.Error()))
-			}
+		a.Culprit, err = investigation.Find(ctx, &asked.Trial.Case, a, 0, func(now investigate.Step) { p.Say(searching(a, now)) })
+		p.Clear()
+		if err != nil && ctx.Err() == nil {
+			fmt.Fprintf(s.Err, "warning: --culprit: %s: %s\n", sanitize.Line(a.Test), sanitize.Line(err.Error()))
 		}
 		if err := proof.add(&asked); err != nil {
 			return err
 		}
-		asked.Trial.Drawing = render.Draw(court.Graph(), asked.Trial)
-		if err := out.Write(&render.Answered{Answer: *a, Took: took, Trial: asked.Trial}); err != nil {
+		asked.Trial.Drawing = render.Draw(investigation.Court.Graph(), asked.Trial)
+		if err := out.Write(&render.Answered{Answer: *a, Took: investigation.Took(a.ID), Trial: asked.Trial}); err != nil {
 			return err
 		}
 	}
@@ -330,6 +280,12 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t tre
 		return err
 	}
 	return sum.exit()
+}
+
+// searching is what a progress line says of the search for a commit.
+func searching(a *alibi.Answer, now investigate.Step) string {
+	return fmt.Sprintf("%s: commit %d of %d, %.12s %s: running it %s", sanitize.Line(a.Test), now.Commit, now.Commits, now.ID, sanitize.Line(now.Title),
+		cli.Count(now.Runs, "time", "times"))
 }
 
 func each(list []docket.Entry) func(func(docket.Entry, error) bool) {
@@ -370,5 +326,3 @@ func (s *summary) exit() error {
 	}
 	return nil
 }
-
-var _ host.Experiments = (*stopwatch)(nil)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/render"
@@ -24,9 +25,9 @@ type output struct {
 }
 
 // openReports begins the reports, so that a bad name is told before anything runs.
-func (o *options) openReports(t trees) (*output, error) {
-	out := &output{trees: render.AnswerTrees{Base: t.base.Commit, Why: t.base.Why, Head: t.head}}
-	if o.base != autoBase {
+func (o *options) openReports(c *investigate.Change) (*output, error) {
+	out := &output{trees: render.AnswerTrees{Base: c.Base.Commit, Why: c.Base.Why, Head: c.Head}}
+	if o.base != investigate.AutoBase {
 		out.trees.Name, out.trees.Why = o.base, ""
 	}
 	for _, name := range o.reports {

@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -71,18 +72,13 @@ type proof struct {
 }
 
 // openProof notes the tree under test, before anything is run.
-func (o *options) openProof(ctx context.Context, stderr io.Writer, config *host.Config, t trees) (*proof, error) {
+func (o *options) openProof(ctx context.Context, stderr io.Writer, config *host.Config, c *investigate.Change) (*proof, error) {
 	if o.proof.file == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	config.Record = record.ContentsReplay
-	p := &proof{options: &o.proof, source: o.source, change: alibi.Change{Head: t.head, Base: t.base.Commit, Why: t.base.Why}}
+	p := &proof{options: &o.proof, source: o.source, change: alibi.Change{Head: c.Head, Base: c.Base.Commit, Why: c.Base.Why, Target: c.Target}}
 	var err error
-	if o.target != "" {
-		if p.change.Target, err = source.CommitID(o.source, o.target); err != nil {
-			return nil, err
-		}
-	}
 	if p.change.Tool, err = tool(); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/internal/run"
@@ -76,6 +77,17 @@ func (o *Flags) Cached(s cli.Streams, config *host.Config, do func() error) erro
 	fmt.Fprintf(s.Err, "warning: compiled modules can't be kept: %s\n", sanitize.Line(err.Error()))
 	config.CacheDir = ""
 	return do()
+}
+
+// AlibiCourt opens courts of alibis, for [investigate.Config.Open].
+func (o *Flags) AlibiCourt(s cli.Streams) func(context.Context, host.Config, float64) (*alibi.Court, error) {
+	return func(ctx context.Context, config host.Config, maxFalse float64) (court *alibi.Court, err error) {
+		err = o.Cached(s, &config, func() (err error) {
+			court, err = alibi.Open(ctx, config, maxFalse)
+			return err
+		})
+		return court, o.Error(err)
+	}
 }
 
 // missingModule is the code of the fault that a module is not there.

@@ -170,32 +170,8 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 		h.closers = append(h.closers, func() error { return o.endProgram(program) })
 		config.Light, config.Reclassify = program, true
 	}
-	if o.source != "" {
-		tree, since, err := o.openSource(ctx)
-		if err != nil {
-			return err
-		}
-		h.closers = append(h.closers, tree.Close)
-		if since && len(tree.Changed()) == 0 {
-			fmt.Fprintf(o.command.ErrOrStderr(), "warning: no file changed since %s, which speaks for a flaky test or the environment; "+
-				"--since needs a revision at which the tests passed\n", sanitize.Line(o.since))
-		}
-		if began, ahead := tree.Fork(); began != "" {
-			fmt.Fprintf(o.command.ErrOrStderr(), "warning: %s has %s that this tree lacks, and what changed there counts as changed here; "+
-				"--since %s names where this tree began\n", sanitize.Line(o.since), cli.Count(ahead, "commit", "commits"), began)
-		}
-		if config.Source, err = run.Source(ctx, tree); err != nil {
-			return fmt.Errorf("--source: %w", err)
-		}
-		o.looked = &lookedAt{of: config.Source}
-		config.Source = o.looked
-		if p := config.Profile; p != nil && len(p.Sources) > 0 && config.LightPath != nil && odds.Source(p, diffSource) == nil {
-			fmt.Fprintf(o.command.ErrOrStderr(), "note: the profile %s was fitted without --source: what the diff shows counts little, and decides nothing\n",
-				sanitize.Line(p.Name))
-		}
-		if err := o.openLaboratory(ctx, h, config); err != nil {
-			return err
-		}
+	if err := o.look(ctx, h, config); err != nil {
+		return err
 	}
 	if err := o.openModels(h, config); err != nil {
 		return err
@@ -213,6 +189,36 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 	h.closers = append(h.closers, snapshot.Close)
 	config.Casebook = run.Casebook(snapshot)
 	return nil
+}
+
+// look opens the source, and lets the court run experiments, where the flags say so.
+func (o *Flags) look(ctx context.Context, h *Connected, config *host.Config) error {
+	if o.source == "" {
+		return nil
+	}
+	tree, since, err := o.openSource(ctx)
+	if err != nil {
+		return err
+	}
+	h.closers = append(h.closers, tree.Close)
+	if since && len(tree.Changed()) == 0 {
+		fmt.Fprintf(o.command.ErrOrStderr(), "warning: no file changed since %s, which speaks for a flaky test or the environment; "+
+			"--since needs a revision at which the tests passed\n", sanitize.Line(o.since))
+	}
+	if began, ahead := tree.Fork(); began != "" {
+		fmt.Fprintf(o.command.ErrOrStderr(), "warning: %s has %s that this tree lacks, and what changed there counts as changed here; "+
+			"--since %s names where this tree began\n", sanitize.Line(o.since), cli.Count(ahead, "commit", "commits"), began)
+	}
+	if config.Source, err = run.Source(ctx, tree); err != nil {
+		return fmt.Errorf("--source: %w", err)
+	}
+	o.looked = &lookedAt{of: config.Source}
+	config.Source = o.looked
+	if p := config.Profile; p != nil && len(p.Sources) > 0 && config.LightPath != nil && odds.Source(p, diffSource) == nil {
+		fmt.Fprintf(o.command.ErrOrStderr(), "note: the profile %s was fitted without --source: what the diff shows counts little, and decides nothing\n",
+			sanitize.Line(p.Name))
+	}
+	return o.openLaboratory(ctx, h, config)
 }
 
 // findSince finds the revision that is to be found, and says which it is.

@@ -1,4 +1,4 @@
-package alibi
+package investigate
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 )
 
-// stopwatch adds up how long the experiments of each case took.
+// stopwatch adds up how long the experiments of each case took, and the search for its commit.
 type stopwatch struct {
 	host.Experiments
 	now func() time.Time
@@ -24,12 +24,19 @@ func newStopwatch(e host.Experiments, now func() time.Time) *stopwatch {
 
 // Run runs an experiment.
 func (s *stopwatch) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi.ExperimentResult, error) {
+	defer s.measure(subject.ID)()
+	return s.Experiments.Run(ctx, subject, e)
+}
+
+// measure begins to measure something for a case; the function that it returns ends that.
+func (s *stopwatch) measure(id string) func() {
 	began := s.now()
-	r, err := s.Experiments.Run(ctx, subject, e)
-	s.mu.Lock()
-	s.spent[subject.ID] += s.now().Sub(began)
-	s.mu.Unlock()
-	return r, err
+	return func() {
+		took := s.now().Sub(began)
+		s.mu.Lock()
+		s.spent[id] += took
+		s.mu.Unlock()
+	}
 }
 
 func (s *stopwatch) of(id string) time.Duration {

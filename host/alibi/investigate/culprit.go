@@ -1,47 +1,50 @@
-package alibi
+package investigate
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
-	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// openLine lists the commits of the change.
-func (o *options) openLine(ctx context.Context, t trees, lab experiment.Config) (*commits.Line, error) {
-	lab.Progress = nil // the search tells its steps
-	return commits.Open(ctx, commits.Config{Source: o.source, Base: t.base.Commit, Lab: lab})
+// Step is what the search for a commit does next: it runs the test at a commit.
+type Step struct {
+	Commit, Commits int // the number of the commit, from 1, of how many
+	ID, Title       string
+	Runs            int
 }
 
-// find finds the commit that a failure began with.
-func (o *options) find(ctx context.Context, line *commits.Line, c *abi.Case, a *alibi.Answer, p *cli.Progress) (*alibi.Culprit, error) {
-	list := line.Commits()
-	r, err := line.Find(ctx, c, culprit.Options{
-		Base: countOf(a.Runs, abi.Base), Head: countOf(a.Runs, abi.Head), Time: o.perCase,
+// Find finds the commit that a failure of a case began with, within a time (0: that of one case). It gives nil where the commits were not to be
+// looked for, where the change did not cause the failure, and where the search finds none. progress may be nil.
+func (i *Investigation) Find(ctx context.Context, c *abi.Case, a *alibi.Answer, within time.Duration, progress func(Step)) (*alibi.Culprit, error) {
+	if i.line == nil || a.Label != alibi.Caused {
+		return nil, nil //nolint:nilnil // nothing is looked for
+	}
+	if within <= 0 {
+		within = i.perCase
+	}
+	defer i.clock.measure(c.ID)()
+	list := i.line.Commits()
+	r, err := i.line.Find(ctx, c, culprit.Options{
+		Base: countOf(a.Runs, abi.Base), Head: countOf(a.Runs, abi.Head), Time: within,
 		Progress: func(now culprit.Progress) {
-			if at := now.Commit - 1; !now.Done && at >= 0 && at < len(list) {
-				p.Say(fmt.Sprintf("%s: commit %d of %d, %.12s %s: running it %s", sanitize.Line(a.Test), now.Commit, len(list), list[at].ID, sanitize.Line(list[at].Title),
-					cli.Count(now.Runs, "time", "times")))
+			if at := now.Commit - 1; progress != nil && !now.Done && at >= 0 && at < len(list) {
+				progress(Step{Commit: now.Commit, Commits: len(list), ID: list[at].ID, Title: list[at].Title, Runs: now.Runs})
 			}
 		},
 	})
-	p.Clear()
 	if err != nil {
 		return nil, err
 	}
-	found := culpritOf(&r, line)
+	found := culpritOf(&r, i.line)
 	if found != nil {
-		found.Hunk = hunkOf(ctx, line, c, r.Suspects.Last-1)
+		found.Hunk = hunkOf(ctx, i.line, c, r.Suspects.Last-1)
 	}
 	return found, nil
 }
@@ -110,10 +113,3 @@ func culpritOf(r *culprit.Result, line *commits.Line) *alibi.Culprit {
 }
 
 func round(x float64) float64 { return math.Round(1000*x) / 1000 }
-
-// spent is how long something took.
-func spent(now func() time.Time, do func()) time.Duration {
-	began := now()
-	do()
-	return now().Sub(began)
-}

@@ -1,0 +1,46 @@
+package investigate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/shadowcourt/shadowcourt/host/source"
+)
+
+// Change is what may have made tests fail.
+type Change struct {
+	Source string // folder of the project in its git repository
+	Head   string // commit of HEAD; the tree under test may have further changes
+	Base   source.Base
+	Target string // commit that the change will be merged into; empty for none
+}
+
+// AutoBase is the revision of a base that [source.FindBase] finds.
+const AutoBase = "auto"
+
+// FindChange resolves the revisions of a change. target may be empty; variable gives the value of an environment variable. No git is run.
+// Errors begin with what they are about: source, base or target.
+func FindChange(ctx context.Context, dir, base, target string, variable func(string) string) (Change, error) {
+	c := Change{Source: dir}
+	var err error
+	if c.Head, err = source.CommitID(dir, "HEAD"); err != nil {
+		return c, fmt.Errorf("source: %w", err)
+	}
+	if base == AutoBase {
+		c.Base, err = source.FindBase(ctx, dir, variable)
+		if err != nil {
+			return c, fmt.Errorf("base %s: %w", AutoBase, err)
+		}
+	} else {
+		c.Base.Why = base
+		if c.Base.Commit, err = source.CommitID(dir, base); err != nil {
+			return c, fmt.Errorf("base: %w", err)
+		}
+	}
+	if target != "" {
+		if c.Target, err = source.CommitID(dir, target); err != nil {
+			return c, fmt.Errorf("target: %w", err)
+		}
+	}
+	return c, nil
+}
