@@ -115,20 +115,25 @@ func (a *Answer) open(t *trial.Trial, c *seen) {
 	switch {
 	case c.head.all() == 0 && c.why != "":
 		a.Why = c.why
+	case c.contradicted:
+		a.Why = "the base ran code that is not its own"
 	case !c.based && c.baseWhy != "":
 		a.Why = "the base can't be run: " + c.baseWhy
 	case !c.based:
 		a.Why = "the base was not run"
+	case c.gone():
+		a.Why = c.doesNotComeBack() + "; what fails more rarely may be yours"
 	default:
 		a.Why = c.head.failures() + " here, " + c.base.failures() + " on the base: not enough to tell"
-		if c.contradicted {
-			a.Why = "the base ran code that is not its own"
-		}
 	}
+	a.Why = flags(a.Why)
 	if p := t.Result.Proposal; p != nil {
-		a.Next = p.Action()
+		a.Next = flags(p.Action())
 	}
 }
+
+// flags names the flags of the command alibi where the laboratory names those of other commands.
+func flags(text string) string { return strings.ReplaceAll(text, "--experiments ", "--") }
 
 // part is what of the change the mixtures of both trees blame; empty where they don't tell.
 func part(t *trial.Trial) Part {
@@ -234,11 +239,18 @@ func (c *seen) environment() string {
 	switch {
 	case c.clean.passed > 0 && c.clean.failed() == 0 && c.head.failed() > 0:
 		return "passes in a clean environment, and fails on the base as it does here"
-	case c.head.failed() == 0 && c.base.failed() == 0:
-		return fmt.Sprintf("does not come back: none of %d runs failed here, none of %d on the base; %s", c.head.all(), c.base.all(), c.excluded())
+	case c.gone():
+		return c.doesNotComeBack()
 	default:
 		return c.head.failures() + " here, " + c.base.failures() + " on the base, for something outside of both trees"
 	}
+}
+
+// gone says that the failure came back on no tree.
+func (c *seen) gone() bool { return c.head.all() > 0 && c.head.failed() == 0 && c.base.failed() == 0 }
+
+func (c *seen) doesNotComeBack() string {
+	return fmt.Sprintf("does not come back: none of %d runs failed here, none of %d on the base; %s", c.head.all(), c.base.all(), c.excluded())
 }
 
 // excluded is the rate that would have shown in the runs of head.

@@ -1,6 +1,7 @@
 package alibi
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -28,7 +29,7 @@ type Court struct {
 }
 
 // Open opens a court. Of the configuration Experiments must be set; a Pipeline and a Profile that are nil are the shipped ones, and Light is
-// that of this package. maxFalse is as in [NewLight]. The caller closes the court, and the experiments after it.
+// that of this package. maxFalse is as in [NewLight], and replaces max_false in the pipeline. The caller closes the court, and the experiments after it.
 func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, error) {
 	var err error
 	if config.Profile == nil {
@@ -41,6 +42,7 @@ func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, er
 			return nil, err
 		}
 	}
+	config.Pipeline = priced(config.Pipeline, cmp.Or(max(maxFalse, 0), MaxFalse))
 	config.Experiments = newMemo(config.Experiments)
 	c := &Court{experiments: config.Experiments}
 	if c.light, err = NewLight(config.Experiments, config.Profile, maxFalse); err != nil {
@@ -64,6 +66,27 @@ func Profile() (*abi.Profile, error) {
 
 // Pipeline is the shipped pipeline.
 func Pipeline() (*pipeline.Definition, error) { return pipeline.LoadFS(pipelines.FS, shippedPipeline) }
+
+// The parameters of a node that guards labels, and of how probable these may be at most where another one is given.
+const (
+	guardedLabels = "guarded_labels"
+	maxFalseParam = "max_false"
+)
+
+// priced is a pipeline whose guarded labels are denied at this price.
+func priced(def *pipeline.Definition, maxFalse float64) *pipeline.Definition {
+	copied := *def
+	copied.Nodes = slices.Clone(def.Nodes)
+	for i := range copied.Nodes {
+		n := &copied.Nodes[i]
+		if !slices.ContainsFunc(n.With, func(p pipeline.Param) bool { return p.Name == guardedLabels }) {
+			continue
+		}
+		n.With = slices.DeleteFunc(slices.Clone(n.With), func(p pipeline.Param) bool { return p.Name == maxFalseParam })
+		n.With = append(n.With, pipeline.Number(maxFalseParam, maxFalse))
+	}
+	return &copied
+}
 
 // Close closes the host.
 func (c *Court) Close(ctx context.Context) error { return c.host.Close(ctx) }
@@ -120,7 +143,11 @@ func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
 			t.Result.Experiments = append(t.Result.Experiments, trial.NewExperiment("", "", &r))
 		}
 	}
-	return Of(t), nil
+	a := Of(t)
+	if why := c.experiments.Why(&t.Case); len(a.Runs) == 0 && why != "" {
+		a.Why = flags(why)
+	}
+	return a, nil
 }
 
 // all are the experiments of Light and of the trial, each once.

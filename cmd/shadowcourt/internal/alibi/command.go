@@ -234,6 +234,10 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, t tre
 		p.Clear()
 		return cli.InputError(errors.New("nothing can be run: " + why))
 	}
+	if lab.Unchanged() {
+		p.Clear()
+		return cli.InputError(fmt.Errorf("--base %s: this tree is the same as %.12s (%s): name the revision before the change", o.base, t.base.Commit, t.base.Why))
+	}
 	clock := newStopwatch(lab, time.Now)
 	config.Experiments = clock
 	var court *alibi.Court
