@@ -34,7 +34,7 @@ type Answer struct {
 	ID    string `json:"id"`
 	Group string `json:"group,omitempty"` // the test's package, class or file
 	Test  string `json:"test"`
-	// Verdict follows from Label: caused and conflict are yours; no label is open.
+	// Verdict follows from Label: caused and conflict are yours; no label is open, and so is caused where the base could not be run.
 	Verdict    Verdict `json:"verdict"`
 	Label      string  `json:"label,omitempty"`
 	Confidence float64 `json:"confidence"` // of the label; of an open case that of the nearest one
@@ -82,6 +82,9 @@ func Of(t *trial.Trial) *Answer {
 	}
 	c := counts(a.Runs)
 	a.Base = c.loaded
+	if a.Label == Caused && !c.based { // nobody knows whether it failed before
+		a.Label = ""
+	}
 	switch a.Label {
 	case "":
 		a.open(t, c)
@@ -116,7 +119,7 @@ func (a *Answer) open(t *trial.Trial, c *seen) {
 	case c.head.all() == 0 && c.why != "":
 		a.Why = c.why
 	case c.contradicted:
-		a.Why = "the base ran code that is not its own"
+		a.Why = c.notOfBase
 	case !c.based && c.baseWhy != "":
 		a.Why = "the base can't be run: " + c.baseWhy
 	case !c.based:
@@ -172,6 +175,7 @@ type seen struct {
 	head, base, clean tally
 	based, absent     bool
 	contradicted      bool
+	notOfBase         string // says that the runs of the base were none
 	notBuilt          bool
 	why, baseWhy      string // nothing was run
 	loaded            abi.LoadedCode
@@ -187,7 +191,7 @@ func counts(runs []trial.Experiment) *seen {
 		n := &c.head
 		switch {
 		case e.Product == abi.Base && e.Loaded == abi.Contradicted:
-			c.contradicted, c.loaded = true, e.Loaded
+			c.contradicted, c.loaded, c.notOfBase = true, e.Loaded, "the base ran code that is not its own: "+e.Why()
 			continue
 		case e.Product == abi.Base:
 			n = &c.base

@@ -126,7 +126,8 @@ func (c *Court) Ask(ctx context.Context, entries iter.Seq2[docket.Entry, error],
 // answer reads a trial. Of a failure that the change caused it finds the part, by mixtures of both trees.
 func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
 	t.Result.Experiments = c.all(t)
-	if t.Result.Final.Classification == Caused {
+	a := Of(t)
+	if a.Label == Caused {
 		offers, err := c.experiments.Offers(ctx, &t.Case)
 		if err != nil {
 			return nil, err
@@ -142,8 +143,8 @@ func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
 			}
 			t.Result.Experiments = append(t.Result.Experiments, trial.NewExperiment("", "", &r))
 		}
+		a = Of(t)
 	}
-	a := Of(t)
 	if why := c.experiments.Why(&t.Case); len(a.Runs) == 0 && why != "" {
 		a.Why = flags(why)
 	}
