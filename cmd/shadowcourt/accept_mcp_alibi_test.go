@@ -61,12 +61,12 @@ func TestSlow(t *testing.T) {
 	shell(t, p.dir, "git checkout -q -b change && git -c user.name=n -c user.email=e@example.com commit -qam 'Skip the first price' && echo done")
 	p.add(t, map[string]string{"tax.go": "package shop\n\nconst Tax = 19\n"})
 	shell(t, p.dir, "git add . && git -c user.name=n -c user.email=e@example.com commit -qm 'Add a tax' && echo done")
-	p.report(t, "report.json", "TestTotal|TestGreeting|TestWeather")
+	p.reportOf(t, "report.json", "TestTotal|TestGreeting|TestWeather")
 	return p
 }
 
-// report writes the report of a run in which the tests fail.
-func (p *project) report(t *testing.T, name, tests string) {
+// reportOf writes the report of a run in which the tests fail.
+func (p *project) reportOf(t *testing.T, name, tests string) {
 	t.Helper()
 	out := p.tool(t, []string{"RAIN=1", "GOPROXY=off", "GOWORK=off"}, "go", "test", "-json", "-run", tests, ".")
 	if !strings.Contains(out, `"Action":"fail"`) {
@@ -333,7 +333,7 @@ func TestAccept_AL9_TheOperatorGrantsTestRuns(t *testing.T) {
 func TestAccept_AL9_CancellationEndsTheRuns(t *testing.T) {
 	t.Parallel()
 	p := accusedProject(t)
-	p.report(t, "slow.json", "TestSlow")
+	p.reportOf(t, "slow.json", "TestSlow")
 	temp := t.TempDir()
 	command := newUser(t).command(t, "mcp", "--source", p.dir, "--experiments", "all")
 	command.Env = append(command.Env, "TMPDIR="+temp)
@@ -346,7 +346,7 @@ func TestAccept_AL9_CancellationEndsTheRuns(t *testing.T) {
 		t.Errorf("%v, want the end of the context", err)
 	}
 	// The next call gets its turn when the runs of the first one have ended.
-	p.report(t, "report.json", "TestGreeting")
+	p.reportOf(t, "report.json", "TestGreeting")
 	result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "alibi", Arguments: map[string]any{"report": "report.json"}})
 	if err != nil || result.IsError {
 		t.Fatal(err, result)

@@ -34,7 +34,7 @@ type Answer struct {
 	ID    string `json:"id"`
 	Group string `json:"group,omitempty"` // the test's package, class or file
 	Test  string `json:"test"`
-	// Verdict follows from Label: caused and conflict are yours; no label is open.
+	// Verdict follows from Label: caused and conflict are yours; no label is open, and so is caused where the base could not be run.
 	Verdict    Verdict `json:"verdict"`
 	Label      string  `json:"label,omitempty"`
 	Confidence float64 `json:"confidence"` // of the label; of an open case that of the nearest one
@@ -91,6 +91,9 @@ func Of(t *trial.Trial) *Answer {
 	}
 	c := counts(a.Runs)
 	a.Base = c.loaded
+	if a.Label == Caused && !c.based { // nobody knows whether it failed before
+		a.Label = ""
+	}
 	switch a.Label {
 	case "":
 		a.open(t, c)
@@ -124,22 +127,27 @@ func (a *Answer) open(t *trial.Trial, c *seen) {
 	switch {
 	case c.head.all() == 0 && c.why != "":
 		a.Why = c.why
+	case c.contradicted:
+		a.Why = c.notOfBase
 	case !c.based && c.baseWhy != "":
 		a.Why = "the base can't be run: " + c.baseWhy
 	case !c.based:
 		a.Why = "the base was not run"
+	case c.gone():
+		a.Why = c.doesNotComeBack() + "; what fails more rarely may be yours"
 	default:
 		a.Why = c.head.failures() + " here, " + c.base.failures() + " on the base: not enough to tell"
-		if c.contradicted {
-			a.Why = "the base ran code that is not its own"
-		}
 	}
+	a.Why = flags(a.Why)
 	if p := t.Result.Proposal; p != nil {
-		a.Next = p.Action()
+		a.Next = flags(p.Action())
 	} else if o := t.Result.Open(); o != nil && len(o.Next) > 0 {
-		a.Next = o.Next[0]
+		a.Next = flags(o.Next[0])
 	}
 }
+
+// flags names the flags of the command alibi where the laboratory names those of other commands.
+func flags(text string) string { return strings.ReplaceAll(text, "--experiments ", "--") }
 
 // part is what of the change the mixtures of both trees blame; empty where they don't tell.
 func part(t *trial.Trial) Part {
@@ -178,6 +186,7 @@ type seen struct {
 	head, base, clean tally
 	based, absent     bool
 	contradicted      bool
+	notOfBase         string // says that the runs of the base were none
 	notBuilt          bool
 	why, baseWhy      string // nothing was run
 	loaded            abi.LoadedCode
@@ -193,7 +202,7 @@ func counts(runs []trial.Experiment) *seen {
 		n := &c.head
 		switch {
 		case e.Product == abi.Base && e.Loaded == abi.Contradicted:
-			c.contradicted, c.loaded = true, e.Loaded
+			c.contradicted, c.loaded, c.notOfBase = true, e.Loaded, "the base ran code that is not its own: "+e.Why()
 			continue
 		case e.Product == abi.Base:
 			n = &c.base
@@ -245,11 +254,18 @@ func (c *seen) environment() string {
 	switch {
 	case c.clean.passed > 0 && c.clean.failed() == 0 && c.head.failed() > 0:
 		return "passes in a clean environment, and fails on the base as it does here"
-	case c.head.failed() == 0 && c.base.failed() == 0:
-		return fmt.Sprintf("does not come back: none of %d runs failed here, none of %d on the base; %s", c.head.all(), c.base.all(), c.excluded())
+	case c.gone():
+		return c.doesNotComeBack()
 	default:
 		return c.head.failures() + " here, " + c.base.failures() + " on the base, for something outside of both trees"
 	}
+}
+
+// gone says that the failure came back on no tree.
+func (c *seen) gone() bool { return c.head.all() > 0 && c.head.failed() == 0 && c.base.failed() == 0 }
+
+func (c *seen) doesNotComeBack() string {
+	return fmt.Sprintf("does not come back: none of %d runs failed here, none of %d on the base; %s", c.head.all(), c.base.all(), c.excluded())
 }
 
 // excluded is the rate that would have shown in the runs of head.

@@ -41,7 +41,9 @@ func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, er
 			return nil, err
 		}
 	}
-	price(config.Pipeline, maxFalse)
+	if maxFalse > 0 {
+		config.Pipeline = priced(config.Pipeline, maxFalse)
+	}
 	config.Experiments = newMemo(config.Experiments)
 	c := &Court{experiments: config.Experiments}
 	if c.light, err = NewLight(config.Experiments, config.Profile, maxFalse); err != nil {
@@ -52,27 +54,6 @@ func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, er
 		return nil, err
 	}
 	return c, nil
-}
-
-// The parameters of nodes by which labels are guarded.
-const (
-	guardedLabels = "guarded_labels"
-	maxFalseParam = "max_false"
-)
-
-// price has all nodes of a pipeline that guard labels do it at a price; zero leaves them as they are.
-func price(def *pipeline.Definition, maxFalse float64) {
-	if maxFalse <= 0 {
-		return
-	}
-	for i := range def.Nodes {
-		n := &def.Nodes[i]
-		if !slices.ContainsFunc(n.With, func(p pipeline.Param) bool { return p.Name == guardedLabels }) {
-			continue
-		}
-		n.With = slices.DeleteFunc(slices.Clone(n.With), func(p pipeline.Param) bool { return p.Name == maxFalseParam })
-		n.With = append(n.With, pipeline.Number(maxFalseParam, maxFalse))
-	}
 }
 
 // Graph is the graph of the pipeline.
@@ -89,6 +70,27 @@ func Profile() (*abi.Profile, error) {
 
 // Pipeline is the shipped pipeline.
 func Pipeline() (*pipeline.Definition, error) { return pipeline.LoadFS(pipelines.FS, shippedPipeline) }
+
+// The parameters of a node that guards labels, and of how probable these may be at most where another one is given.
+const (
+	guardedLabels = "guarded_labels"
+	maxFalseParam = "max_false"
+)
+
+// priced is a pipeline whose guarded labels are denied at this price.
+func priced(def *pipeline.Definition, maxFalse float64) *pipeline.Definition {
+	copied := *def
+	copied.Nodes = slices.Clone(def.Nodes)
+	for i := range copied.Nodes {
+		n := &copied.Nodes[i]
+		if !slices.ContainsFunc(n.With, func(p pipeline.Param) bool { return p.Name == guardedLabels }) {
+			continue
+		}
+		n.With = slices.DeleteFunc(slices.Clone(n.With), func(p pipeline.Param) bool { return p.Name == maxFalseParam })
+		n.With = append(n.With, pipeline.Number(maxFalseParam, maxFalse))
+	}
+	return &copied
+}
 
 // Close closes the host.
 func (c *Court) Close(ctx context.Context) error { return c.host.Close(ctx) }
@@ -128,7 +130,8 @@ func (c *Court) Ask(ctx context.Context, entries iter.Seq2[docket.Entry, error],
 // answer reads a trial. Of a failure that the change caused it finds the part, by mixtures of both trees.
 func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
 	t.Result.Experiments = c.all(t)
-	if t.Result.Final.Classification == Caused {
+	a := Of(t)
+	if a.Label == Caused {
 		offers, err := c.experiments.Offers(ctx, &t.Case)
 		if err != nil {
 			return nil, err
@@ -144,8 +147,12 @@ func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
 			}
 			t.Result.Experiments = append(t.Result.Experiments, trial.NewExperiment("", "", &r))
 		}
+		a = Of(t)
 	}
-	return Of(t), nil
+	if why := c.experiments.Why(&t.Case); len(a.Runs) == 0 && why != "" {
+		a.Why = flags(why)
+	}
+	return a, nil
 }
 
 // all are the experiments of Light and of the trial, each once.

@@ -2,18 +2,21 @@ package alibi
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 )
 
-// memo makes each experiment of a case once: what Light has run, the court sees, too.
+// memo makes each experiment of a case once: what Light has run, the court sees, too. Once the base has run code that is not its own, nothing
+// more is on offer, since no further run can say what the change did; and no run of a base that does not build or lacks the test is.
 type memo struct {
 	host.Experiments
 
 	mu   sync.Mutex
 	made map[memoKey]*once
+	base map[string]abi.ExperimentResult // by the ids of cases: the last result of the base
 }
 
 type memoKey struct {
@@ -28,8 +31,25 @@ type once struct {
 }
 
 func newMemo(e host.Experiments) *memo {
-	return &memo{Experiments: e, made: map[memoKey]*once{}}
+	return &memo{Experiments: e, made: map[memoKey]*once{}, base: map[string]abi.ExperimentResult{}}
 }
+
+// Offers are the experiments of a case.
+func (m *memo) Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentOffer, error) {
+	m.mu.Lock()
+	base := m.base[subject.ID]
+	m.mu.Unlock()
+	if base.Loaded == abi.Contradicted {
+		return nil, nil
+	}
+	offers, err := m.Experiments.Offers(ctx, subject)
+	if base.Outcome == abi.OutcomeNotBuilt || base.Outcome == abi.OutcomeNoTest {
+		offers = slices.DeleteFunc(slices.Clone(offers), func(o abi.ExperimentOffer) bool { return isBase(&o.Experiment) })
+	}
+	return offers, err
+}
+
+func isBase(e *abi.Experiment) bool { return e.Product == abi.Base && e.Tests == abi.Base }
 
 // Run runs an experiment, or gives its result. What ended with an error is run again.
 func (m *memo) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi.ExperimentResult, error) {
@@ -48,6 +68,11 @@ func (m *memo) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (ab
 	r, err := m.Experiments.Run(ctx, subject, e)
 	if err == nil {
 		o.done, o.result = true, r
+	}
+	if isBase(&e) && err == nil {
+		m.mu.Lock()
+		m.base[subject.ID] = r
+		m.mu.Unlock()
 	}
 	return r, err
 }

@@ -325,6 +325,12 @@ func (l *Lab) Close() error {
 	return l.dir.Remove()
 }
 
+// Unchanged says whether the base is the same as the tree under test, so that comparing them shows nothing.
+func (l *Lab) Unchanged() bool {
+	head := l.trees[revisions{abi.Head, abi.Head}]
+	return head != nil && head == l.trees[revisions{abi.Base, abi.Base}]
+}
+
 // Digest names all that offers and results depend on beside the case, but for the budget.
 func (l *Lab) Digest() string {
 	h := sha256.New()

@@ -34,6 +34,7 @@ type Config struct {
 var (
 	ErrNothingRuns = errors.New("nothing can be run")
 	ErrNoCommits   = errors.New("culprit")
+	ErrUnchanged   = errors.New("this tree is the same as the base")
 )
 
 // Investigation is one of a change. Its Court may be asked by several goroutines at once, as it says; Find may not.
@@ -60,6 +61,9 @@ func Open(ctx context.Context, c Config) (_ *Investigation, err error) {
 	}
 	if why := i.lab.Why(nil); why != "" {
 		return nil, fmt.Errorf("%w: %s", ErrNothingRuns, why)
+	}
+	if i.lab.Unchanged() {
+		return nil, fmt.Errorf("%w, %.12s (%s): name the revision before the change", ErrUnchanged, c.Change.Base.Commit, c.Change.Base.Why)
 	}
 	i.clock = newStopwatch(i.lab, c.Now)
 	c.Host.Experiments = i.clock

@@ -189,10 +189,11 @@ const minGain = 0.03
 // Best is the experiment that is expected to tell most of the label for its seconds, by the tables of a profile and beside the results
 // that there are, with what it tells in nats for each second; nil where none tells anything. now are the probabilities of the labels, of
 // which there is at least one. Experiments that are not among the offers are expected to take what the pace says, elapsed is as in
-// Offers.
+// Offers. Those with a target are left out unless they are on offer: not every change has one.
 func Best(labels []string, now []float64, p *abi.Profile, results []abi.ExperimentResult, offered []abi.ExperimentOffer, elapsed time.Duration, pace Pace) (*abi.ExperimentOffer, float64) {
 	offers := Offers(elapsed, pace, func(e abi.Experiment) Build {
-		if came(results, e) {
+		aims := e.Product == abi.Target || e.Product == abi.Merge
+		if came(results, e) || aims && !slices.ContainsFunc(offered, func(o abi.ExperimentOffer) bool { return o.Experiment == e }) {
 			return Impossible
 		}
 		return BuildOf(e)

@@ -234,6 +234,8 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 	switch {
 	case errors.Is(err, investigate.ErrNothingRuns):
 		return cli.InputError(err)
+	case errors.Is(err, investigate.ErrUnchanged):
+		return cli.InputError(fmt.Errorf("--base %s: %w", o.base, err))
 	case errors.Is(err, investigate.ErrNoCommits):
 		return cli.OrInterrupted(ctx, cli.InputError(fmt.Errorf("--%w", err)))
 	case err != nil:

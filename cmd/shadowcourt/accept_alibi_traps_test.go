@@ -1,0 +1,174 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/alibi"
+)
+
+// traps is a module with a package for each trap that a naive comparison with the base falls into.
+func traps() *project {
+	state := `package NAME
+
+import "testing"
+
+func TestAUse(t *testing.T) { Use() }
+func TEST(t *testing.T) { if used { t.Error("somebody was here before") } }
+`
+	order := "package NAME\n\nvar used bool\n\nfunc Use() { BODY }\n"
+	other := `package other
+
+import "testing"
+
+func TestSum(t *testing.T) {
+	switch got := Sum(); {
+	case got < 0: t.Fatal("the cart is negative")
+	case got != 3: t.Errorf("the sum is %d", got)
+	}
+}
+`
+	untracked := `package untracked
+
+import ("os"; "testing")
+
+func TestRates(t *testing.T) {
+	if text, err := os.ReadFile("testdata/rates"); err == nil { t.Errorf("no rates in %q", text) }
+}
+`
+	zone := `package zone
+
+import "testing"
+
+func TestDay(t *testing.T) { if got := Day(); got != "1970-01-01 00:00" { t.Errorf("the day is %s", got) } }
+`
+	day := "package zone\n\nimport \"time\"\n\nfunc Day() string { return time.Unix(0, 0)WHERE.Format(\"2006-01-02 15:04\") }\n"
+	machine := `package machine
+
+import ("os"; "testing")
+
+func TestZone(t *testing.T) { if zone := os.Getenv("TZ"); zone != "UTC" { t.Errorf("unexpected time zone %s", zone) } }
+`
+	broken := "package broken\n\nimport \"testing\"\n\nfunc TestPrice(t *testing.T) { if got := Price(); got != 1 { t.Errorf(\"got %d\", got) } }\n"
+	fill := func(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
+	return &project{
+		green: map[string]string{
+			"go.mod":                      goModule,
+			"leaks/leaks.go":              fill(order, "NAME", "leaks", "BODY", ""),
+			"leaks/leaks_test.go":         fill(state, "NAME", "leaks", "TEST", "TestLeaks"),
+			"leaked/leaked.go":            fill(order, "NAME", "leaked", "BODY", "used = true"),
+			"leaked/leaked_test.go":       fill(state, "NAME", "leaked", "TEST", "TestLeaked"),
+			"other/other.go":              "package other\n\nfunc Sum() int { return -1 }\n",
+			"other/other_test.go":         other,
+			"untracked/untracked_test.go": untracked,
+			"zone/zone.go":                fill(day, "WHERE", ".UTC()"),
+			"zone/zone_test.go":           zone,
+			"machine/machine_test.go":     machine,
+			"broken/broken.go":            "package broken\n\nfunc Price() int { return price }\n",
+			"broken/broken_test.go":       broken,
+		},
+		head: map[string]string{
+			"leaks/leaks.go":           fill(order, "NAME", "leaks", "BODY", "used = true"),
+			"other/other.go":           "package other\n\nfunc Sum() int { return 2 }\n",
+			"untracked/testdata/rates": "none\n",
+			"zone/zone.go":             fill(day, "WHERE", ""),
+			"broken/broken.go":         "package broken\n\nfunc Price() int { return 2 }\n",
+			"machine/fresh_test.go":    "package machine\n\nimport \"testing\"\n\nfunc TestFresh(t *testing.T) { t.Error(\"not yet\") }\n",
+		},
+	}
+}
+
+// TestAccept_AL3_TrapsOfABase: what a comparison of one run of each tree gets wrong, and whose each failure is.
+func TestAccept_AL3_TrapsOfABase(t *testing.T) {
+	t.Parallel()
+	p := traps()
+	p.write(t)
+	tokyo := "TZ=Asia/Tokyo"
+	got := p.alibi(t, []string{tokyo}, p.report(t, tokyo))
+	for _, want := range []struct {
+		trap, test string
+		verdict    alibi.Verdict
+		label      string
+	}{
+		{"order dependence of head alone", "TestLeaks", alibi.IsYours, alibi.Caused},
+		{"order dependence of both", "TestLeaked", alibi.NotYours, ""},
+		{"another failure on the base", "TestSum", alibi.IsYours, alibi.Caused},
+		{"an untracked file", "TestRates", alibi.IsYours, alibi.Caused},
+		{"a time zone that the change began to depend on", "TestDay", alibi.IsYours, alibi.Caused},
+		{"the time zone of the machine", "TestZone", alibi.NotYours, alibi.Environment},
+		{"a base that does not build", "TestPrice", alibi.IsYours, alibi.Caused},
+		{"a test that the base does not have", "TestFresh", alibi.IsYours, alibi.Caused},
+	} {
+		a := got.answers[want.test]
+		if a == nil || a.Verdict != want.verdict || want.label != "" && a.Label != want.label {
+			t.Errorf("%s: %s", want.trap, saidOf(a))
+		}
+	}
+	if got.code != 3 {
+		t.Errorf("exit code %d\n%s", got.code, got.stderr)
+	}
+}
+
+// withDependency is a module that gets another one from a folder, by go.mod, which the change breaks.
+func withDependency(t *testing.T, folder string) *project {
+	t.Helper()
+	p := &project{
+		green: map[string]string{
+			"go.mod":            goModule + "\nrequire example.com/core v0.0.0\n\nreplace example.com/core => FOLDER\n",
+			"README.md":         "A shop.\n",
+			"cart/cart.go":      "package cart\n\nimport \"example.com/core\"\n\nfunc Total() int { return core.Total() }\n",
+			"cart/cart_test.go": "package cart\n\nimport \"testing\"\n\nfunc TestTotal(t *testing.T) { if got := Total(); got != 1 { t.Errorf(\"got %d\", got) } }\n",
+		},
+	}
+	p.dir = filepath.Join(t.TempDir(), "project")
+	at := strings.ReplaceAll(folder, "CHECKOUT", p.dir)
+	p.green["go.mod"] = strings.ReplaceAll(p.green["go.mod"], "FOLDER", at)
+	if !filepath.IsAbs(at) {
+		at = filepath.Join(p.dir, at)
+	}
+	core := &project{dir: at}
+	p.add(t, p.green)
+	core.add(t, map[string]string{"go.mod": "module example.com/core\n\ngo 1.26\n", "core.go": "package core\n\nfunc Total() int { return 1 }\n"})
+	shell(t, p.dir, "git init -q -b main . && echo done")
+	p.commit(t, "green")
+	core.add(t, map[string]string{"core.go": "package core\n\nfunc Total() int { return 2 }\n"})
+	return p
+}
+
+// TestAccept_AL3_ABaseThatRunsCodeOfHead: go.mod names a folder of the checkout, so that the base fails with the code of head. That is no alibi.
+func TestAccept_AL3_ABaseThatRunsCodeOfHead(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]struct {
+		folder  string
+		verdict alibi.Verdict
+		loaded  abi.LoadedCode
+		code    int
+	}{
+		"the folder of the checkout": {"CHECKOUT/core", alibi.IsOpen, abi.Contradicted, 4},
+		"the folder of the tree":     {"./core", alibi.IsYours, abi.Certified, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := withDependency(t, want.folder)
+			got := p.alibi(t, nil, p.report(t))
+			got.expect(t, "TestTotal", want.verdict, "", "")
+			if a := got.answers["TestTotal"]; got.code != want.code || a != nil && (a.Base != want.loaded || want.loaded == abi.Contradicted && !strings.Contains(a.Why, "code that is not its own")) {
+				t.Errorf("exit code %d: %s", got.code, saidOf(a))
+			}
+		})
+	}
+}
+
+// TestAccept_AL3_ADependencyThatMovedUnderBoth: a module in a folder beside the repository. Both trees fail with it, and neither is certified.
+func TestAccept_AL3_ADependencyThatMovedUnderBoth(t *testing.T) {
+	t.Parallel()
+	p := withDependency(t, filepath.Join(t.TempDir(), "dependency"))
+	p.add(t, map[string]string{"README.md": "changed\n"})
+	got := p.alibi(t, nil, p.report(t))
+	got.expect(t, "TestTotal", alibi.NotYours, alibi.Preexisting, "")
+	if a := got.answers["TestTotal"]; got.code != 0 || a != nil && (a.Base != abi.NotCertified || !strings.Contains(a.Why, "not certified")) {
+		t.Errorf("exit code %d: %s", got.code, saidOf(a))
+	}
+}

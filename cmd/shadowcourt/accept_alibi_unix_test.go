@@ -1,0 +1,150 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/alibi"
+)
+
+// broken is a module with one test, which the change makes fail. The body comes first in the test.
+func broken(body string, imports ...string) *project {
+	list := `"testing"`
+	for _, name := range imports {
+		list += `; "` + name + `"`
+	}
+	return &project{
+		green: map[string]string{
+			"go.mod": goModule, "cart/cart.go": "package cart\n\nfunc Total() int { return 1 }\n",
+			"cart/cart_test.go": "package cart\n\nimport (" + list + ")\n\nfunc TestTotal(t *testing.T) {\n\t" + body + "\n\tif got := Total(); got != 1 { t.Errorf(\"got %d\", got) }\n}\n",
+		},
+		head: map[string]string{"cart/cart.go": "package cart\n\nfunc Total() int { return 2 }\n"},
+	}
+}
+
+// TestAccept_AL6_AnInterruptedCommandGoesOn: what was run before the interrupt is not run again.
+func TestAccept_AL6_AnInterruptedCommandGoesOn(t *testing.T) {
+	t.Parallel()
+	p := broken("time.Sleep(300 * time.Millisecond)", "time")
+	p.write(t)
+	user, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := t.TempDir()
+	if err := os.CopyFS(filepath.Join(kept, "modules"), os.DirFS(filepath.Join(user, "shadowcourt", "modules"))); err != nil {
+		t.Log(err) // what changes while it is copied is compiled again
+	}
+	report, args := p.report(t), []string{"--cache", filepath.Join(kept, "modules")}
+	results := func() map[string]time.Time {
+		files := map[string]time.Time{}
+		entries, _ := os.ReadDir(filepath.Join(kept, "experiments"))
+		for _, e := range entries {
+			if info, err := e.Info(); err == nil {
+				files[e.Name()] = info.ModTime()
+			}
+		}
+		return files
+	}
+	cmd := exec.CommandContext(t.Context(), "shadowcourt", append([]string{"alibi", report}, args...)...)
+	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), userEnv(t)...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 6000 {
+		if len(results()) > 0 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	err = cmd.Wait()
+	before := results()
+	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "interrupted") || len(before) == 0 {
+		t.Fatalf("%v, %d results\n%s", err, len(before), stderr.String())
+	}
+	got := p.alibi(t, nil, append(args, report)...)
+	got.expect(t, "TestTotal", alibi.IsYours, alibi.Caused, alibi.Product)
+	after := results()
+	for name, written := range before {
+		if !after[name].Equal(written) {
+			t.Errorf("%s was run again", name)
+		}
+	}
+	if len(after) <= len(before) {
+		t.Errorf("%d results, %d before", len(after), len(before))
+	}
+}
+
+// TestAccept_AL6_ATestThatNeedsAServer: the server answers this machine, and no test in isolation. With --network it is reached.
+func TestAccept_AL6_ATestThatNeedsAServer(t *testing.T) {
+	t.Parallel()
+	server, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = server.Close() }()
+	p := broken(fmt.Sprintf("if c, err := net.Dial(\"tcp\", %q); err != nil { t.Fatal(err) } else { c.Close() }", server.Addr()), "net")
+	p.write(t)
+	report := p.report(t)
+	if runtime.GOOS == "linux" {
+		got := p.alibi(t, nil, report)
+		got.expect(t, "TestTotal", alibi.IsOpen, "", "")
+		if a := got.answers["TestTotal"]; got.code != 4 || a != nil && (!strings.Contains(a.Why, "network or a service") || !strings.Contains(a.Why+a.Next, "--network") || strings.Contains(a.Why+a.Next, "--experiments")) {
+			t.Errorf("exit code %d: %s", got.code, saidOf(a))
+		}
+	}
+	got := p.alibi(t, nil, "--network", report)
+	got.expect(t, "TestTotal", alibi.IsYours, alibi.Caused, alibi.Product)
+}
+
+// TestAccept_AL6_WithoutUserNamespaces, as in the container of a CI: the trees are copies, and the answer is the same.
+func TestAccept_AL6_WithoutUserNamespaces(t *testing.T) {
+	t.Parallel()
+	const none = "echo 0 > /proc/sys/user/max_user_namespaces && exec "
+	if exec.CommandContext(t.Context(), "unshare", "-r", "sh", "-c", none+"true").Run() != nil {
+		t.Skip("they can't be taken away here")
+	}
+	p := broken("_ = 0")
+	p.write(t)
+	cmd := exec.CommandContext(t.Context(), "unshare", "-r", "sh", "-c", none+`shadowcourt alibi "$0"`, p.report(t))
+	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), userEnv(t)...)
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "YOURS      product: none of 2 failed on the base, 5 of 5 failed here") {
+		t.Errorf("exit code %d\n%s", cmd.ProcessState.ExitCode(), out)
+	}
+}
+
+// TestAccept_AL6_EverythingFailed: each of thirty failures has its answer.
+func TestAccept_AL6_EverythingFailed(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("SHADOWCOURT_LONG") == "" {
+		t.Skip("it makes hundreds of runs: SHADOWCOURT_LONG=1")
+	}
+	p := broken("_ = 0")
+	for i := range 29 {
+		p.green["cart/cart_test.go"] += fmt.Sprintf("func Test%d(t *testing.T) { if got := Total(); got != 1 { t.Errorf(\"got %%d\", got) } }\n", i)
+	}
+	p.write(t)
+	got := p.alibi(t, nil, p.report(t))
+	for test := range got.answers {
+		got.expect(t, test, alibi.IsYours, alibi.Caused, alibi.Product)
+	}
+	if got.code != 3 || len(got.answers) != 30 {
+		t.Errorf("exit code %d, %d answers\n%s", got.code, len(got.answers), got.stderr)
+	}
+}

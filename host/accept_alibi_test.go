@@ -1,0 +1,210 @@
+package host_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// scripted is a laboratory in memory. It offers the experiments of which it knows what they show: the runs that pass, that fail as the case did,
+// and that fail otherwise. None of them: the tree has no such test.
+type scripted map[string][3]int
+
+func (s scripted) Offers(context.Context, *abi.Case) ([]abi.ExperimentOffer, error) {
+	var offers []abi.ExperimentOffer
+	for _, tree := range []abi.TreeRevision{abi.Head, abi.Base} {
+		for _, environment := range []abi.RunEnvironment{abi.OriginalEnvironment, abi.CleanEnvironment} {
+			for _, runs := range []int{1, 2, 3, 4, 5, 15} {
+				e := abi.Experiment{Product: tree, Tests: tree, Environment: environment, Order: abi.Alone, Runs: runs}
+				if _, ok := s[e.String()]; ok {
+					offers = append(offers, abi.ExperimentOffer{Experiment: e, Seconds: float64(runs)})
+				}
+			}
+		}
+	}
+	return offers, nil
+}
+
+func (s scripted) Run(_ context.Context, _ *abi.Case, e abi.Experiment) (abi.ExperimentResult, error) {
+	n := s[e.String()]
+	r := abi.ExperimentResult{Experiment: e, Passed: n[0], Same: n[1], Other: n[2], Test: abi.TestUnchanged, Loaded: abi.Certified}
+	switch failed := r.Same + r.Other; {
+	case r.Passed > 0 && failed > 0:
+		r.Outcome = abi.OutcomeMixed
+	case r.Passed > 0:
+		r.Outcome = abi.OutcomePassed
+	case r.Other > 0:
+		r.Outcome = abi.OutcomeOther
+	case r.Same > 0:
+		r.Outcome = abi.OutcomeSame
+	default:
+		r.Outcome = abi.OutcomeNoTest
+	}
+	return r, nil
+}
+
+func (scripted) Why(*abi.Case) string { return "" }
+
+func (scripted) Digest() string { return "scripted" }
+
+// What the laboratories of these tests know.
+const (
+	headRuns  = "head/head/original/alone/5"
+	baseRuns  = "base/base/original/alone/2"
+	headClean = "head/head/clean/alone/1"
+	moreClean = "head/head/clean/alone/4"
+	baseClean = "base/base/clean/alone/1"
+)
+
+// askAlibi asks the court of the alibi of one case.
+func askAlibi(t *testing.T, config host.Config) alibi.Asked {
+	t.Helper()
+	config.CacheDir = cacheDir
+	if config.Modules == nil {
+		config.Modules = modules(t)
+	}
+	court, err := alibi.Open(t.Context(), config, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := court.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}()
+	entry := docket.Entry{Case: abi.Case{
+		ID: "example.com/shop.TestTotal", Group: "example.com/shop", Subject: "TestTotal fails in example.com/shop",
+		Documents: []abi.Document{{Name: "log", Text: "    cart_test.go:12: got 1, want 2\n--- FAIL: TestTotal (0.10s)\n"}},
+	}}
+	for asked := range court.Ask(t.Context(), func(yield func(docket.Entry, error) bool) { yield(entry, nil) }, 1) {
+		if asked.Err != nil {
+			t.Fatal(asked.Err)
+		}
+		return asked
+	}
+	t.Fatal("no answer")
+	return alibi.Asked{}
+}
+
+// judgedBy is the shipped pipeline of the alibi with another module in the place of the judge's.
+func judgedBy(t *testing.T, name string, with ...pipeline.Param) *pipeline.Definition {
+	t.Helper()
+	def, err := alibi.Pipeline()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range def.Personas {
+		if p := &def.Personas[i]; p.ID == "specter" {
+			p.Module = name
+		}
+	}
+	for i := range def.Nodes {
+		if n := &def.Nodes[i]; n.Family == pipeline.FamilyVerdict {
+			n.With = with
+		}
+	}
+	return def
+}
+
+// TestAccept_AL1_EachEdgeIsTaken: what runs show leads the shipped personas over every edge of the pipeline.
+func TestAccept_AL1_EachEdgeIsTaken(t *testing.T) {
+	t.Parallel()
+	now, late := time.Unix(0, 0), time.Unix(0, 0)
+	flaky := scripted{headRuns: {3, 2, 0}, baseRuns: {1, 1, 0}}
+	for _, tc := range []struct {
+		name    string
+		lab     scripted
+		config  host.Config
+		edges   string
+		verdict alibi.Verdict
+		label   string
+	}{
+		{"a failure in several ways that the base has, too", scripted{headRuns: {1, 3, 1}, baseRuns: {0, 2, 0}}, host.Config{}, "HD1 HD2 HD9", alibi.IsOpen, ""},
+		{"the same failure on the base", scripted{headRuns: {0, 5, 0}, baseRuns: {0, 2, 0}}, host.Config{}, "HD2 HD6", alibi.NotYours, alibi.Preexisting},
+		{"nothing can be run", scripted{}, host.Config{}, "HD3 HD5 HD9", alibi.IsOpen, ""},
+		{"a failure that hardly comes back", scripted{headRuns: {4, 1, 0}, baseRuns: {2, 0, 0}}, host.Config{}, "HD4 HD5 HD6", alibi.IsYours, alibi.Caused},
+		{
+			"a clean environment that mends it", scripted{headRuns: {0, 5, 0}, baseRuns: {0, 2, 0}, headClean: {1, 0, 0}, moreClean: {4, 0, 0}, baseClean: {1, 0, 0}}, host.Config{},
+			"HD2 HD7", alibi.NotYours, alibi.Environment,
+		},
+		{"passes everywhere", scripted{headRuns: {5, 0, 0}, baseRuns: {2, 0, 0}}, host.Config{}, "HD4 HD5 HD8 HD4 HD5 HD9", alibi.IsOpen, ""},
+		{"time", flaky, host.Config{Now: func() time.Time { return late }, Observe: func(r host.CallRecord) {
+			if r.Node == "defend" && r.Call == abi.CallNode {
+				late = now.Add(time.Hour)
+			}
+		}}, "HD10", alibi.IsOpen, ""},
+		{"handoffs", flaky, host.Config{Court: func(c *pipeline.Court) { c.MaxHandoffs = 2 }}, "HD11", alibi.IsOpen, ""},
+		{"a judge that gives up", flaky, host.Config{Pipeline: judgedBy(t, "puppet", pipeline.Text("behave", "mistrial"))}, "HD2 HD12", alibi.IsOpen, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			tc.config.Experiments = tc.lab
+			asked := askAlibi(t, tc.config)
+			var taken []string
+			for _, step := range asked.Trial.Result.Path {
+				if edge, _, ok := strings.Cut(step, ":"); ok {
+					taken = append(taken, edge)
+				}
+			}
+			if got := strings.Join(taken, " "); got != tc.edges {
+				t.Errorf("%q of %q, want %q", got, asked.Trial.Result.Path, tc.edges)
+			}
+			if a := asked.Answer; a.Verdict != tc.verdict || a.Label != tc.label || a.Why == "" || !a.Tried {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+}
+
+// TestAccept_AL1_AThirdPartyJudgeSitsInIt: the judge that counts sources finds none, since runs name no label, and leaves the case open.
+func TestAccept_AL1_AThirdPartyJudgeSitsInIt(t *testing.T) {
+	t.Parallel()
+	wasm, err := buildGuest("../examples/judges/corroboration")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := module.Inspect(wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := modules(t)
+	files["corroboration.wasm"] = &fstest.MapFile{Data: wasm}
+	lab := scripted{headRuns: {0, 5, 0}, baseRuns: {0, 2, 0}}
+	asked := askAlibi(t, host.Config{Experiments: lab, Modules: files, Pipeline: judgedBy(t, "corroboration")})
+	r := asked.Trial.Result
+	if r.Modules["specter"] != info.Digest || r.Final.Status != trial.Acquitted || asked.Answer.Verdict != alibi.IsOpen || !slices.Contains(r.Path, "HD9:_gap_brief") {
+		t.Errorf("%+v by %s: %+v", r.Final, r.Modules["specter"], asked.Answer)
+	}
+}
+
+// TestAccept_AL5_ThePriceIsThatOfTheWholeCourt: what is asked for a false alibi holds for the judge, too, not for Light alone.
+func TestAccept_AL5_ThePriceIsThatOfTheWholeCourt(t *testing.T) {
+	t.Parallel()
+	lab := scripted{headRuns: {3, 2, 0}, baseRuns: {1, 1, 0}}
+	entry := docket.Entry{Case: abi.Case{ID: "TestTotal", Subject: "TestTotal fails in example.com/shop"}}
+	for price, want := range map[float64]alibi.Verdict{0: alibi.IsOpen, 0.01: alibi.IsOpen, 0.2: alibi.NotYours} {
+		court, err := alibi.Open(t.Context(), host.Config{Experiments: lab, CacheDir: cacheDir, Modules: modules(t)}, price)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for asked := range court.Ask(t.Context(), func(yield func(docket.Entry, error) bool) { yield(entry, nil) }, 1) {
+			if asked.Err != nil || asked.Answer.Verdict != want {
+				t.Errorf("at the price %v: %+v, %v", price, asked.Answer, asked.Err)
+			}
+		}
+		if err := court.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}
+}
