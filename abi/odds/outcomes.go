@@ -96,8 +96,8 @@ func (b *belief) probable(prior []float64, results []abi.ExperimentResult) []flo
 	out, most := make([]float64, len(patterns)), math.Inf(-1)
 	for i := range out {
 		terms := make([]float64, len(b.shares))
-		for j := range terms {
-			terms[j] = math.Log(prior[j]) + b.shares[j][i]
+		for j, share := range b.shares {
+			terms[j] = math.Log(prior[j]) + share[i]
 		}
 		out[i] = logSum(terms) + patterns[i]
 		most = max(most, out[i])

@@ -13,7 +13,7 @@ import (
 )
 
 // A report of `go test -json`, the repository, and the revision that the change began at are all that it takes.
-func Example() {
+func Example() { //nolint:testableexamples // it runs the tests of a repository
 	ctx := context.Background()
 	lab, err := experiment.Open(ctx, experiment.Config{Source: ".", Base: "origin/main", Mode: experiment.All, Budget: 10 * time.Minute})
 	if err != nil {
