@@ -232,14 +232,6 @@ quality-study: plugins ## measure the fitted court beside models of scikit-learn
 	out/quality/bin/pip -q install -r lab/quality/requirements.txt
 	$(call lab,quality) -page lab/quality-study.md $(QUALITY)
 
-.PHONY: experiments-study
-experiments-study: plugins ## measure what experiments gain, on saved cases between real releases, for lab/experiments-study.md; needs the module proxy and minutes
-	$(call lab,experiments) -page lab/experiments-study.md
-
-.PHONY: experiments-cases
-experiments-cases: ## make more cases for experiments-study, run their experiments and save them; needs the module proxy and hours
-	$(call lab,experiments) -more -fresh -workers 2
-
 .PHONY: histories
 histories: ## make the trees of all cases in lab/histories again, from the snapshots in SNAPSHOTS=DIR, and compare their commits
 	$(call lab,histories) rebuild -snapshots $(SNAPSHOTS)

@@ -75,33 +75,6 @@ type ConfidenceRange struct {
 	Most  float64 `abi:"most,min=0,max=1"`
 }
 
-// OutcomeLikelihood is the likelihood of one outcome of an experiment under each true label.
-type OutcomeLikelihood struct {
-	Outcome ExperimentOutcome `abi:"outcome"`
-	// Given holds P(outcome | the label is true), in (0, 1]. A label of the list may be a cause's name, which then comes before that
-	// of the cause's own label.
-	Given []LabelWeight `abi:"given"`
-}
-
-// Cause is one way in which a label comes true, such as a test that was changed and one that was not updated. Given a cause, what
-// experiments on different trees show is independent; given a label it is not.
-type Cause struct {
-	Name  string `abi:"name,nonempty"`
-	Label string `abi:"label,nonempty"`
-	// Unchanged, Changed and New are P(cause, and the failing test differs so from the test of the base | label). Where it is not known how
-	// it differs, their sum counts.
-	Unchanged float64 `abi:"unchanged,min=0,max=1"`
-	Changed   float64 `abi:"changed,min=0,max=1"`
-	New       float64 `abi:"new,min=0,max=1"`
-}
-
-// ExperimentTable says what the outcomes of one experiment tell.
-type ExperimentTable struct {
-	Experiment Experiment `abi:"experiment"`
-	// Outcomes that are not listed change nothing.
-	Outcomes []OutcomeLikelihood `abi:"outcomes"`
-}
-
 // OutcomeModel says what the runs of a failing test look like under each way in which a label comes true. Package odds says what they
 // are worth.
 type OutcomeModel struct {
@@ -173,10 +146,6 @@ type Profile struct {
 	// give together, so that the court is less sure of the same answer. Absent it is 1.
 	// What experiments show is not divided.
 	Temperature *float64 `abi:"temperature,min=1,max=10"`
-	// Experiments says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
-	Experiments []ExperimentTable `abi:"experiments,opt"`
-	// Causes are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
-	Causes []Cause `abi:"causes,opt"`
-	// Outcomes, if there, says what runs tell in place of Experiments and Causes.
+	// Outcomes says what runs tell. Without it experiments change nothing.
 	Outcomes *OutcomeModel `abi:"outcomes"`
 }

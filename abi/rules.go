@@ -136,14 +136,6 @@ func (v *SourceStatement) Rules(c *Collector) {
 // Rules checks that likelihoods are probabilities above 0, one for a label.
 func (v *ElementLikelihood) Rules(c *Collector) { probabilities(c, v.Given, "given") }
 
-// Rules checks that likelihoods are probabilities above 0, one for a label.
-func (v *OutcomeLikelihood) Rules(c *Collector) { probabilities(c, v.Given, "given") }
-
-// Rules checks that an outcome is listed once.
-func (v *ExperimentTable) Rules(c *Collector) {
-	differ(c, "outcomes", "outcome", len(v.Outcomes), func(i int) string { return string(v.Outcomes[i].Outcome) }, CodeDuplicateName, "this outcome")
-}
-
 // Rules checks that shapes and patterns have names of their own.
 func (v *OutcomeModel) Rules(c *Collector) {
 	differ(c, "shapes", "name", len(v.Shapes), func(i int) string { return v.Shapes[i].Name }, CodeDuplicateName, "this shape")
@@ -162,11 +154,10 @@ func (v *SourceReliability) Rules(c *Collector) {
 func (v *Signal) Rules(c *Collector) { labelsOnce(c, v.Weights, "weights") }
 
 // Rules checks that base rates are probabilities above 0, and that labels,
-// sources, causes and phrases are named once, phrases in any case.
+// sources and phrases are named once, phrases in any case.
 func (v *Profile) Rules(c *Collector) {
 	probabilities(c, v.BaseRates, "base_rates")
 	differ(c, "sources", "source", len(v.Sources), func(i int) string { return v.Sources[i].Source }, CodeDuplicateName, "this source")
-	differ(c, "causes", "name", len(v.Causes), func(i int) string { return v.Causes[i].Name }, CodeDuplicateName, "this cause")
 	phrases := make([]string, len(v.Signals))
 	for i := range v.Signals {
 		phrases[i] = lower(v.Signals[i].Phrase)

@@ -200,7 +200,7 @@ func TestTablesOfExperimentsComeWithOffersAndResults(t *testing.T) {
 		with        bool // each persona has offers or results
 	}{
 		"none can be run": {nil, false},
-		"it fails again":  {laboratory{profile: p, world: func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeSame }}, true},
+		"it fails again":  {laboratory{world: func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeSame }}, true},
 	} {
 		s := &spy{}
 		try(t, open(t, host.Config{Profile: p, Experiments: tc.experiments, Observe: s.observe}), totalFails())
@@ -213,23 +213,23 @@ func TestTablesOfExperimentsComeWithOffersAndResults(t *testing.T) {
 					t.Fatal(err)
 				}
 				switch usable := len(req.Offers) + len(req.Case.Experiments); {
-				case usable == 0 && len(req.Profile.Experiments) == 0:
+				case usable == 0 && req.Profile.Outcomes == nil:
 					without++
-				case usable > 0 && len(req.Profile.Experiments) == len(p.Experiments):
+				case usable > 0 && req.Profile.Outcomes != nil && len(req.Profile.Outcomes.Patterns) == len(p.Outcomes.Patterns):
 					with++
 				default:
-					t.Errorf("%s: %s has %d tables beside %d offers and results", name, r.Node, len(req.Profile.Experiments), usable)
+					t.Errorf("%s: %s has the model %v beside %d offers and results", name, r.Node, req.Profile.Outcomes, usable)
 				}
 			case abi.CallContest:
 				req, err := codec.DecodeContestRequest(r.Input, 0)
-				if contests++; err != nil || req.Profile == nil || len(req.Profile.Experiments) > 0 {
+				if contests++; err != nil || req.Profile == nil || req.Profile.Outcomes != nil {
 					t.Errorf("%s: a contest gets %+v, %v", name, req.Profile, err)
 				}
 			default:
 			}
 		}
 		if contests == 0 || (with > 0) != tc.with || (without > 0) == tc.with {
-			t.Errorf("%s: %d calls with tables, %d without, %d contests", name, with, without, contests)
+			t.Errorf("%s: %d calls with the model, %d without, %d contests", name, with, without, contests)
 		}
 	}
 }

@@ -338,7 +338,7 @@ func TestCasesWithModelsAndExperimentsAreTriedOnce(t *testing.T) {
 	m := &models{answer: func(c *abi.Completion) abi.CompletionResult {
 		return say(c, fields{"findings": []fields{}, "probabilities": fields{"pb001": 0.25, "ab001": 0.25, "si001": 0.25, "nd001": 0.25}})
 	}}
-	lab := laboratory{profile: p, world: func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeSame }}
+	lab := laboratory{world: func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeSame }}
 	h := open(t, host.Config{Pipeline: llm(t, pipelines.LLMDiscovery), Profile: p, Models: m, Experiments: lab})
 	var entries []docket.Entry
 	for i := range 3 {

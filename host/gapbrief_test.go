@@ -111,7 +111,7 @@ func TestTheBriefDoesNotAskForWhatWasGiven(t *testing.T) {
 		{"an item without an element", host.Config{}, unset, false, true},
 		{
 			"experiments before the judge broke",
-			host.Config{Pipeline: behave(t, "specter", "verdict", "trap"), Profile: p, Experiments: laboratory{profile: p, world: passes}},
+			host.Config{Pipeline: behave(t, "specter", "verdict", "trap"), Profile: p, Experiments: laboratory{world: passes}},
 			run,
 			false, false,
 		},

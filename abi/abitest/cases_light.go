@@ -78,12 +78,13 @@ var experimentsOf = []abi.Experiment{ //nolint:gochecknoglobals // a constant
 	{Product: abi.Base, Tests: abi.Head, Environment: abi.StarvedEnvironment, Order: abi.OriginalOrder, Runs: 3},
 }
 
-// offer puts experiments into a request: some that were run, others on offer, and tables of what they tell. Half of the requests have
+// offer puts experiments into a request: some that were run, others on offer, and a model of what they tell. Half of the requests have
 // none, as where nothing is granted.
 func (s *source) offer(r *abi.NodeRequest) {
 	if s.chance(2) {
 		return
 	}
+	var known []Passing
 	for _, e := range experimentsOf {
 		switch {
 		case s.kind != plain && s.chance(4):
@@ -92,12 +93,15 @@ func (s *source) offer(r *abi.NodeRequest) {
 			r.Offers = append(r.Offers, abi.ExperimentOffer{Experiment: e, Seconds: 100 * s.figure()})
 		}
 		if r.Profile != nil && s.chance(2) {
-			t := abi.ExperimentTable{Experiment: e, Outcomes: []abi.OutcomeLikelihood{}}
-			for _, o := range outcomes() {
-				t.Outcomes = append(t.Outcomes, abi.OutcomeLikelihood{Outcome: o, Given: s.rates(r.Case.Labels)})
+			rates := Passing{Of: e}
+			for range r.Case.Labels {
+				rates.Given = append(rates.Given, s.figure())
 			}
-			r.Profile.Experiments = append(r.Profile.Experiments, t)
+			known = append(known, rates)
 		}
+	}
+	if known != nil {
+		r.Profile.Outcomes = Outcomes(r.Case.Labels, known...)
 	}
 }
 

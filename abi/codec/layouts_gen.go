@@ -950,35 +950,6 @@ var layoutOfConfidenceRange = layout{
 	},
 }
 
-var layoutOfOutcomeLikelihood = layout{
-	size: unsafe.Sizeof(abi.OutcomeLikelihood{}), smallest: 22, one: one[abi.OutcomeLikelihood], list: listOf[abi.OutcomeLikelihood],
-	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.OutcomeLikelihood)(v).Rules(c) },
-	slots: []slot{
-		{key: [4]uint64{0x656d6f6374756fa7}, size: 8, shift: 0, kind: slotEnum, offset: unsafe.Offsetof(abi.OutcomeLikelihood{}.Outcome), values: valuesOfExperimentOutcome},           // outcome
-		{key: [4]uint64{0x6e65766967a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.OutcomeLikelihood{}.Given), count: count{}, layout: &layoutOfLabelWeight}, // given
-	},
-}
-
-var layoutOfCause = layout{
-	size: unsafe.Sizeof(abi.Cause{}), smallest: 39, one: one[abi.Cause], list: listOf[abi.Cause],
-	slots: []slot{
-		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.Cause{}.Name), nonempty: true},                               // name
-		{key: [4]uint64{0x6c6562616ca50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.Cause{}.Label), nonempty: true},                              // label
-		{key: [4]uint64{0x676e6168636e75a9, 0x6465000000000000}, size: 10, shift: 48, kind: slotFloat, offset: unsafe.Offsetof(abi.Cause{}.Unchanged), least: 0, most: 1}, // unchanged
-		{key: [4]uint64{0x6465676e616863a7}, size: 8, shift: 0, kind: slotFloat, offset: unsafe.Offsetof(abi.Cause{}.Changed), least: 0, most: 1},                         // changed
-		{key: [4]uint64{0x77656ea300000000}, size: 4, shift: 32, kind: slotFloat, offset: unsafe.Offsetof(abi.Cause{}.New), least: 0, most: 1},                            // new
-	},
-}
-
-var layoutOfExperimentTable = layout{
-	size: unsafe.Sizeof(abi.ExperimentTable{}), smallest: 83, one: one[abi.ExperimentTable], list: listOf[abi.ExperimentTable],
-	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.ExperimentTable)(v).Rules(c) },
-	slots: []slot{
-		{key: [4]uint64{0x6d697265707865aa, 0x746e650000000000}, size: 11, shift: 40, kind: slotStruct, offset: unsafe.Offsetof(abi.ExperimentTable{}.Experiment), layout: &layoutOfExperiment},                   // experiment
-		{key: [4]uint64{0x656d6f6374756fa8, 0x7300000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.ExperimentTable{}.Outcomes), count: count{}, layout: &layoutOfOutcomeLikelihood}, // outcomes
-	},
-}
-
 var layoutOfOutcomeModel = layout{
 	size: unsafe.Sizeof(abi.OutcomeModel{}), smallest: 26, one: one[abi.OutcomeModel], list: listOf[abi.OutcomeModel],
 	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.OutcomeModel)(v).Rules(c) },
@@ -1029,18 +1000,16 @@ var layoutOfProfile = layout{
 	size: unsafe.Sizeof(abi.Profile{}), smallest: 49, one: one[abi.Profile], list: listOf[abi.Profile],
 	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.Profile)(v).Rules(c) },
 	slots: []slot{
-		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.Profile{}.Name), nonempty: true},                                                                               // name
-		{key: [4]uint64{0x61725f65736162aa, 0x7365740000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.BaseRates), count: count{}, layout: &layoutOfLabelWeight},                       // base_rates
-		{key: [4]uint64{0x73656372756f73a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Sources), count: count{}, layout: &layoutOfSourceReliability},                                         // sources
-		{key: [4]uint64{0x6e656573a4000000}, size: 5, shift: 24, kind: slotTexts, offset: unsafe.Offsetof(abi.Profile{}.Seen), optional: true, count: count{}},                                                              // seen
-		{key: [4]uint64{0x736c616e676973a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Signals), count: count{}, layout: &layoutOfSignal},                                                    // signals
-		{key: [4]uint64{0x5f6c616e676973aa, 0x7061630000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.Profile{}.SignalCap), least: 0, most: 20},                                                // signal_cap
-		{key: [4]uint64{0x5f6c616e676973ae, 0x6567617373617000}, size: 15, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.SignalPassage), optional: true, layout: &layoutOfSignalPassage},               // signal_passage
-		{key: [4]uint64{0x746867696ca50000}, size: 6, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.Light), optional: true, layout: &layoutOfSourceReliability},                                       // light
-		{key: [4]uint64{0x617265706d6574ab, 0x6572757400000000}, size: 12, shift: 32, kind: slotFloatPointer, offset: unsafe.Offsetof(abi.Profile{}.Temperature), optional: true, least: 1, most: 10},                       // temperature
-		{key: [4]uint64{0x6d697265707865ab, 0x73746e6500000000}, size: 12, shift: 32, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Experiments), optional: true, count: count{}, layout: &layoutOfExperimentTable}, // experiments
-		{key: [4]uint64{0x736573756163a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Causes), optional: true, count: count{}, layout: &layoutOfCause},                                      // causes
-		{key: [4]uint64{0x656d6f6374756fa8, 0x7300000000000000}, size: 9, shift: 56, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.Outcomes), optional: true, layout: &layoutOfOutcomeModel},                     // outcomes
+		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.Profile{}.Name), nonempty: true},                                                                 // name
+		{key: [4]uint64{0x61725f65736162aa, 0x7365740000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.BaseRates), count: count{}, layout: &layoutOfLabelWeight},         // base_rates
+		{key: [4]uint64{0x73656372756f73a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Sources), count: count{}, layout: &layoutOfSourceReliability},                           // sources
+		{key: [4]uint64{0x6e656573a4000000}, size: 5, shift: 24, kind: slotTexts, offset: unsafe.Offsetof(abi.Profile{}.Seen), optional: true, count: count{}},                                                // seen
+		{key: [4]uint64{0x736c616e676973a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.Profile{}.Signals), count: count{}, layout: &layoutOfSignal},                                      // signals
+		{key: [4]uint64{0x5f6c616e676973aa, 0x7061630000000000}, size: 11, shift: 40, kind: slotFloat, offset: unsafe.Offsetof(abi.Profile{}.SignalCap), least: 0, most: 20},                                  // signal_cap
+		{key: [4]uint64{0x5f6c616e676973ae, 0x6567617373617000}, size: 15, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.SignalPassage), optional: true, layout: &layoutOfSignalPassage}, // signal_passage
+		{key: [4]uint64{0x746867696ca50000}, size: 6, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.Light), optional: true, layout: &layoutOfSourceReliability},                         // light
+		{key: [4]uint64{0x617265706d6574ab, 0x6572757400000000}, size: 12, shift: 32, kind: slotFloatPointer, offset: unsafe.Offsetof(abi.Profile{}.Temperature), optional: true, least: 1, most: 10},         // temperature
+		{key: [4]uint64{0x656d6f6374756fa8, 0x7300000000000000}, size: 9, shift: 56, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.Outcomes), optional: true, layout: &layoutOfOutcomeModel},       // outcomes
 	},
 }
 

@@ -338,127 +338,6 @@ func readConfidenceRange(d *decoder, v *abi.ConfidenceRange) {
 	d.close(&s)
 }
 
-// AppendOutcomeLikelihood appends the canonical encoding of v, unchecked.
-func AppendOutcomeLikelihood(dst []byte, v *abi.OutcomeLikelihood) []byte {
-	return appendMessage(dst, v, writeOutcomeLikelihood)
-}
-
-// DecodeOutcomeLikelihood reads one OutcomeLikelihood of at most maxBytes strictly.
-func DecodeOutcomeLikelihood(data []byte, maxBytes int) (abi.OutcomeLikelihood, error) {
-	return decodeMessage(data, maxBytes, &layoutOfOutcomeLikelihood, readOutcomeLikelihood)
-}
-
-var fieldsOfOutcomeLikelihood = []string{"outcome", "given"}
-
-func writeOutcomeLikelihood(e *encoder, v *abi.OutcomeLikelihood) {
-	e.mapLen(2)
-	e.text("outcome")
-	e.text(string(v.Outcome))
-	e.text("given")
-	e.listLen(len(v.Given))
-	for i := range v.Given {
-		writeLabelWeight(e, &v.Given[i])
-	}
-}
-
-func readOutcomeLikelihood(d *decoder, v *abi.OutcomeLikelihood) {
-	s := d.open(fieldsOfOutcomeLikelihood, 0b11)
-	for d.next(&s) {
-		switch s.field {
-		case 0: // outcome
-			v.Outcome = abi.ExperimentOutcome(d.enum(valuesOfExperimentOutcome, false))
-		case 1: // given
-			v.Given = list(d, count{}, 16, readLabelWeight)
-		}
-	}
-	if d.close(&s) { // check: rules
-		v.Rules(&d.problems)
-	}
-}
-
-// AppendCause appends the canonical encoding of v, unchecked.
-func AppendCause(dst []byte, v *abi.Cause) []byte {
-	return appendMessage(dst, v, writeCause)
-}
-
-// DecodeCause reads one Cause of at most maxBytes strictly.
-func DecodeCause(data []byte, maxBytes int) (abi.Cause, error) {
-	return decodeMessage(data, maxBytes, &layoutOfCause, readCause)
-}
-
-var fieldsOfCause = []string{"name", "label", "unchanged", "changed", "new"}
-
-func writeCause(e *encoder, v *abi.Cause) {
-	e.mapLen(5)
-	e.text("name")
-	e.text(v.Name)
-	e.text("label")
-	e.text(v.Label)
-	e.text("unchanged")
-	e.float(v.Unchanged)
-	e.text("changed")
-	e.float(v.Changed)
-	e.text("new")
-	e.float(v.New)
-}
-
-func readCause(d *decoder, v *abi.Cause) {
-	s := d.open(fieldsOfCause, 0b11111)
-	for d.next(&s) {
-		switch s.field {
-		case 0: // name
-			v.Name = d.text(true)
-		case 1: // label
-			v.Label = d.text(true)
-		case 2: // unchanged
-			v.Unchanged = d.float(0, 1)
-		case 3: // changed
-			v.Changed = d.float(0, 1)
-		case 4: // new
-			v.New = d.float(0, 1)
-		}
-	}
-	d.close(&s)
-}
-
-// AppendExperimentTable appends the canonical encoding of v, unchecked.
-func AppendExperimentTable(dst []byte, v *abi.ExperimentTable) []byte {
-	return appendMessage(dst, v, writeExperimentTable)
-}
-
-// DecodeExperimentTable reads one ExperimentTable of at most maxBytes strictly.
-func DecodeExperimentTable(data []byte, maxBytes int) (abi.ExperimentTable, error) {
-	return decodeMessage(data, maxBytes, &layoutOfExperimentTable, readExperimentTable)
-}
-
-var fieldsOfExperimentTable = []string{"experiment", "outcomes"}
-
-func writeExperimentTable(e *encoder, v *abi.ExperimentTable) {
-	e.mapLen(2)
-	e.text("experiment")
-	writeExperiment(e, &v.Experiment)
-	e.text("outcomes")
-	e.listLen(len(v.Outcomes))
-	for i := range v.Outcomes {
-		writeOutcomeLikelihood(e, &v.Outcomes[i])
-	}
-}
-
-func readExperimentTable(d *decoder, v *abi.ExperimentTable) {
-	s := d.open(fieldsOfExperimentTable, 0b11)
-	for d.next(&s) {
-		switch s.field {
-		case 0: // experiment
-			readExperiment(d, &v.Experiment)
-		case 1: // outcomes
-			v.Outcomes = list(d, count{}, 22, readOutcomeLikelihood)
-		}
-	}
-	if d.close(&s) { // check: rules
-		v.Rules(&d.problems)
-	}
-}
-
 // AppendOutcomeModel appends the canonical encoding of v, unchecked.
 func AppendOutcomeModel(dst []byte, v *abi.OutcomeModel) []byte {
 	return appendMessage(dst, v, writeOutcomeModel)
@@ -696,7 +575,7 @@ func DecodeProfile(data []byte, maxBytes int) (abi.Profile, error) {
 	return decodeMessage(data, maxBytes, &layoutOfProfile, readProfile)
 }
 
-var fieldsOfProfile = []string{"name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes", "outcomes"}
+var fieldsOfProfile = []string{"name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "outcomes"}
 
 func writeProfile(e *encoder, v *abi.Profile) {
 	n := 5
@@ -710,12 +589,6 @@ func writeProfile(e *encoder, v *abi.Profile) {
 		n++
 	}
 	if v.Temperature != nil {
-		n++
-	}
-	if len(v.Experiments) > 0 {
-		n++
-	}
-	if len(v.Causes) > 0 {
 		n++
 	}
 	if v.Outcomes != nil {
@@ -760,20 +633,6 @@ func writeProfile(e *encoder, v *abi.Profile) {
 		e.text("temperature")
 		e.float(*v.Temperature)
 	}
-	if len(v.Experiments) > 0 {
-		e.text("experiments")
-		e.listLen(len(v.Experiments))
-		for i := range v.Experiments {
-			writeExperimentTable(e, &v.Experiments[i])
-		}
-	}
-	if len(v.Causes) > 0 {
-		e.text("causes")
-		e.listLen(len(v.Causes))
-		for i := range v.Causes {
-			writeCause(e, &v.Causes[i])
-		}
-	}
 	if v.Outcomes != nil {
 		e.text("outcomes")
 		writeOutcomeModel(e, v.Outcomes)
@@ -805,11 +664,7 @@ func readProfile(d *decoder, v *abi.Profile) {
 		case 8: // temperature
 			v.Temperature = new(float64)
 			*v.Temperature = d.float(1, 10)
-		case 9: // experiments
-			v.Experiments = list(d, count{}, 83, readExperimentTable)
-		case 10: // causes
-			v.Causes = list(d, count{}, 39, readCause)
-		case 11: // outcomes
+		case 9: // outcomes
 			v.Outcomes = new(abi.OutcomeModel)
 			readOutcomeModel(d, v.Outcomes)
 		}

@@ -42,13 +42,11 @@ var breaks = map[string]func(*ruled){
 		r.repeats("elements", "element", abi.CodeDuplicateName)
 	},
 	"ElementLikelihood": func(r *ruled) { r.probabilities("given") },
-	"OutcomeLikelihood": func(r *ruled) { r.probabilities("given") },
 	"OutcomeModel": func(r *ruled) {
 		r.repeats("shapes", "name", abi.CodeDuplicateName)
 		r.repeats("patterns", "name", abi.CodeDuplicateName)
 	},
 	"OutcomePattern":    func(r *ruled) { r.repeats("labels", "label", abi.CodeDuplicateLabel) },
-	"ExperimentTable":   func(r *ruled) { r.repeats("outcomes", "outcome", abi.CodeDuplicateName) },
 	"SourceReliability": func(r *ruled) { r.repeats("statements", "says", abi.CodeDuplicateLabel) },
 	"Signal":            func(r *ruled) { r.repeats("weights", "label", abi.CodeDuplicateLabel) },
 	"AuditReport": func(r *ruled) {
@@ -65,7 +63,6 @@ var breaks = map[string]func(*ruled){
 	"Profile": func(r *ruled) {
 		r.probabilities("base_rates")
 		r.repeats("sources", "source", abi.CodeDuplicateName)
-		r.repeats("causes", "name", abi.CodeDuplicateName)
 		r.repeats("signals", "phrase", abi.CodeDuplicateName)
 	},
 }

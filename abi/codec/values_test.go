@@ -206,14 +206,6 @@ func mendMore(v any) {
 		}
 	case *abi.ElementLikelihood:
 		mendGiven(v.Given)
-	case *abi.OutcomeLikelihood:
-		mendGiven(v.Given)
-	case *abi.ExperimentTable:
-		for i, outcome := range []abi.ExperimentOutcome{abi.OutcomePassed, abi.OutcomeSame, abi.OutcomeMixed} {
-			if i < len(v.Outcomes) {
-				v.Outcomes[i].Outcome = outcome
-			}
-		}
 	case *abi.SourceReliability:
 		for i := range v.Statements {
 			v.Statements[i].Says += strconv.Itoa(i)
@@ -243,9 +235,6 @@ func mendMore(v any) {
 		}
 		for i := range v.Signals {
 			v.Signals[i].Phrase += strconv.Itoa(i)
-		}
-		for i := range v.Causes {
-			v.Causes[i].Name += strconv.Itoa(i)
 		}
 	}
 }

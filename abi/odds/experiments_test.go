@@ -2,18 +2,20 @@ package odds_test
 
 import (
 	"math"
+	"path/filepath"
+	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/host/profile"
 )
 
 func experiment(product, tests abi.TreeRevision, environment abi.RunEnvironment) abi.Experiment {
 	return abi.Experiment{Product: product, Tests: tests, Environment: environment, Order: abi.Alone, Runs: 5}
-}
-
-func given(a, b, c float64) []abi.LabelWeight {
-	return []abi.LabelWeight{{Label: "a", Weight: a}, {Label: "b", Weight: b}, {Label: "c", Weight: c}}
 }
 
 var (
@@ -21,192 +23,254 @@ var (
 	starved = experiment(abi.Head, abi.Head, abi.StarvedEnvironment)
 	clean   = experiment(abi.Head, abi.Head, abi.CleanEnvironment)
 	green   = experiment(abi.Base, abi.Base, abi.OriginalEnvironment)
-	unknown = experiment(abi.Head, abi.Base, abi.OriginalEnvironment)
-)
-
-// profile has c for flaky.
-func experimentProfile() *abi.Profile {
-	table := func(e abi.Experiment, same, passed []abi.LabelWeight) abi.ExperimentTable {
-		return abi.ExperimentTable{Experiment: e, Outcomes: []abi.OutcomeLikelihood{
-			{Outcome: abi.OutcomeSame, Given: same}, {Outcome: abi.OutcomePassed, Given: passed}, {Outcome: abi.OutcomeMixed, Given: given(0.01, 0.01, 0.5)},
-		}}
-	}
-	return &abi.Profile{Experiments: []abi.ExperimentTable{
-		table(again, given(0.8, 0.8, 0.1), given(0.1, 0.1, 0.4)),
-		table(starved, given(0.8, 0.8, 0.2), given(0.1, 0.1, 0.2)),
-		table(clean, given(0.8, 0.4, 0.4), given(0.1, 0.4, 0.5)),
-		table(green, given(0.1, 0.8, 0.1), []abi.LabelWeight{{Label: "a", Weight: 0.8}, {Label: "b", Weight: 0.2}}),
-		table(again, given(1, 0.001, 0.001), given(1, 0.001, 0.001)), // a second one of the same counts nothing
-	}}
-}
-
-func results(list ...any) []abi.ExperimentResult {
-	var out []abi.ExperimentResult
-	for i := 0; i < len(list); i += 2 {
-		out = append(out, abi.ExperimentResult{Experiment: list[i].(abi.Experiment), Outcome: list[i+1].(abi.ExperimentOutcome)})
-	}
-	return out
-}
-
-func TestAddExperiments(t *testing.T) {
-	t.Parallel()
-	l := math.Log
-	for _, tc := range []struct {
-		name    string
-		results []abi.ExperimentResult
-		want    []float64
-	}{
-		{"none", nil, []float64{0, 0, 0}},
-		{"what an outcome says against each label", results(again, abi.OutcomeSame), []float64{0, 0, l(0.1 / 0.8)}},
-		{"an experiment without a table", results(unknown, abi.OutcomeSame), []float64{0, 0, 0}},
-		{"an outcome that is not listed", results(again, abi.OutcomeNotBuilt), []float64{0, 0, 0}},
-		{"a label that is not listed has the mean", results(again, abi.OutcomeSame, green, abi.OutcomePassed), []float64{0, l(0.2 / 0.8), l(0.4/0.8) + l(0.1/0.8)}},
-		{"the same again", results(again, abi.OutcomeSame, again, abi.OutcomeSame, starved, abi.OutcomeSame), []float64{0, 0, l(0.1 / 0.8)}},
-		{"of the same trees the strongest against each label", results(again, abi.OutcomeSame, clean, abi.OutcomePassed), []float64{l(0.1 / 0.5), l(0.4 / 0.5), l(0.1 / 0.8)}},
-		{"in a clean environment the same failure speaks against chance alone", results(again, abi.OutcomeSame, clean, abi.OutcomeSame), []float64{0, 0, l(0.1 / 0.8)}},
-		{"other trees add up", results(again, abi.OutcomeSame, green, abi.OutcomePassed), []float64{0, l(0.2 / 0.8), l(0.1/0.8) + l(0.4/0.8)}},
-		{"a base that fails, too, tells nothing", results(again, abi.OutcomeSame, green, abi.OutcomeSame), []float64{0, 0, l(0.1 / 0.8)}},
-		{"other trees tell nothing before head was run again", results(green, abi.OutcomePassed), []float64{0, 0, 0}},
-		{"nor does a clean environment", results(clean, abi.OutcomePassed, starved, abi.OutcomeSame), []float64{0, 0, l(0.2 / 0.8)}},
-		{"passes and failures on one tree are mixed", results(again, abi.OutcomeSame, starved, abi.OutcomePassed), []float64{l(0.01 / 0.5), l(0.01 / 0.5), 0}},
-		{"a clean environment mixes with nothing", results(again, abi.OutcomeSame, clean, abi.OutcomePassed, starved, abi.OutcomeSame), []float64{l(0.1 / 0.5), l(0.4 / 0.5), l(0.1 / 0.8)}},
-		{"other trees tell nothing where head no longer fails", results(green, abi.OutcomeSame, again, abi.OutcomePassed), []float64{l(0.1 / 0.4), l(0.1 / 0.4), 0}},
-		{"nor where it fails sometimes", results(green, abi.OutcomeSame, again, abi.OutcomeMixed), []float64{l(0.01 / 0.5), l(0.01 / 0.5), 0}},
-		{"nor where it fails in ways that vary", append(results(green, abi.OutcomeSame), abi.ExperimentResult{Experiment: again, Outcome: abi.OutcomeOther, Same: 2, Other: 3}), []float64{0, 0, 0}},
-		{"nor does a clean environment then", results(clean, abi.OutcomePassed, again, abi.OutcomeMixed), []float64{l(0.01 / 0.5), l(0.01 / 0.5), 0}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			got := make([]float64, 3)
-			odds.AddExperiments(got, labels(), experimentProfile(), tc.results)
-			near(t, got, tc.want)
-		})
-	}
-	got := []float64{1, 2, 3}
-	odds.AddExperiments(got, labels(), nil, results(again, abi.OutcomeSame))
-	near(t, got, []float64{1, 2, 3})
-}
-
-func TestPredict(t *testing.T) {
-	t.Parallel()
-	table := &abi.ExperimentTable{Outcomes: []abi.OutcomeLikelihood{
-		{Outcome: abi.OutcomeSame, Given: []abi.LabelWeight{{Label: "a", Weight: 0.9}, {Label: "b", Weight: 0.1}}}, {Outcome: abi.OutcomePassed, Given: given(0.1, 0.5, 0.5)}, {Outcome: abi.OutcomeMixed},
-	}}
-	got := predict(labels(), nil, table, nil)
-	near(t, got[0], []float64{0.9, 0.1, 0.3})
-	near(t, got[1], []float64{0.1, 0.5, 0.5})
-	near(t, got[2], []float64{0, 0, 0})
-	table.Outcomes[1].Given[0].Weight = 0.6
-	near(t, predict(labels(), nil, table, nil)[0], []float64{0.9 / 1.5, 0.1 / 1.5, 0.3 / 1.5})
-}
-
-var (
 	swapped = experiment(abi.Head, abi.Base, abi.OriginalEnvironment)
 	back    = experiment(abi.Base, abi.Head, abi.OriginalEnvironment)
 )
 
-// counted are results on mixtures, with those without which they don't count: the test fails again on head, and passes on the base.
-func counted(list ...any) []abi.ExperimentResult {
-	return append(results(list...), results(again, abi.OutcomeSame, green, abi.OutcomePassed)...)
-}
-
-// twoWays is a profile in which b comes true by a test that changed and by one that did not, and a by the product alone: swapped and
-// back show one fact.
-func twoWays() *abi.Profile {
-	table := func(e abi.Experiment, same, passed []abi.LabelWeight) abi.ExperimentTable {
-		return abi.ExperimentTable{Experiment: e, Outcomes: []abi.OutcomeLikelihood{{Outcome: abi.OutcomeSame, Given: same}, {Outcome: abi.OutcomePassed, Given: passed}}}
-	}
-	of := func(product, changed, stale float64) []abi.LabelWeight {
-		return []abi.LabelWeight{{Label: "a", Weight: product}, {Label: "b changed", Weight: changed}, {Label: "b", Weight: stale}, {Label: "c", Weight: 0.5}}
-	}
-	return &abi.Profile{
-		Experiments: []abi.ExperimentTable{
-			table(swapped, of(0.9, 0.1, 0.9), of(0.1, 0.9, 0.1)), table(back, of(0.1, 0.9, 0.1), of(0.9, 0.1, 0.9)),
-		},
-		Causes: []abi.Cause{
-			{Name: "b changed", Label: "b", Changed: 0.5, New: 0.1}, {Name: "b stale", Label: "b", Unchanged: 0.3, Changed: 0.1},
-		},
-	}
-}
-
-// Two trees that show one fact count little more than one of them: what is left between a and b is the share of tests that nobody updated.
-func TestDependentOutcomesCountOnce(t *testing.T) {
-	t.Parallel()
-	between := func(results []abi.ExperimentResult) float64 {
-		v := make([]float64, 3)
-		odds.AddExperiments(v, labels(), twoWays(), results)
-		return v[0] - v[1]
-	}
-	one, both := between(counted(swapped, abi.OutcomeSame)), between(counted(swapped, abi.OutcomeSame, back, abi.OutcomePassed))
-	near(t, []float64{one, both}, []float64{math.Log(0.9 / (0.4*0.9 + 0.5*0.1)), math.Log(0.81 / (0.4*0.81 + 0.5*0.01))})
-	if both > math.Log(1/0.4) {
-		t.Errorf("%v: more than the share of the cause", both)
-	}
-	// By itself each would count the same again, had it no causes.
-	single := twoWays()
-	single.Causes = nil
-	v := make([]float64, 3)
-	odds.AddExperiments(v, labels(), single, counted(swapped, abi.OutcomePassed, back, abi.OutcomeSame))
-	near(t, []float64{v[0] - v[1]}, []float64{0})
-}
-
-// What is known of the test decides which causes are possible, and how likely it is under each label.
-func TestCausesByTheChangeOfTheTest(t *testing.T) {
-	t.Parallel()
-	for change, want := range map[abi.TestChange]float64{
-		"": 0.5*0.9 + 0.4*0.1, abi.TestUnchanged: 0.3 * 0.1, abi.TestChanged: 0.5*0.9 + 0.1*0.1, abi.TestNew: 0.1 * 0.9,
-	} {
-		r := counted(swapped, abi.OutcomePassed)
-		r[0].Test = change
-		v := make([]float64, 3)
-		odds.AddExperiments(v, labels(), twoWays(), r)
-		near(t, []float64{v[1] - v[0]}, []float64{math.Log(want / 0.1)})
-	}
-	// A subtest that green does not have is new, whatever became of its test.
-	r := append(results(swapped, abi.OutcomePassed, green, abi.OutcomeNoTest), results(again, abi.OutcomeSame)...)
-	r[0].Test = abi.TestChanged
-	v := make([]float64, 3)
-	odds.AddExperiments(v, labels(), twoWays(), r)
-	near(t, []float64{v[1] - v[0]}, []float64{math.Log(0.9)})
-}
-
-// What was seen on one tree changes what is expected on the others.
-func TestPredictAfterResults(t *testing.T) {
-	t.Parallel()
-	p := twoWays()
-	if before, after := predict(labels(), p, &p.Experiments[1], nil)[0][1], predict(labels(), p, &p.Experiments[1], counted(swapped, abi.OutcomeSame))[0][1]; math.Abs(before-0.58) > 1e-9 || after > 0.3 {
-		t.Errorf("P(same failure | b) is %v before and %v after", before, after)
-	}
-}
-
-// What was seen tells by which cause a label came true.
-func TestCauses(t *testing.T) {
-	t.Parallel()
-	of := func(label string, results []abi.ExperimentResult) (list []float64) {
-		sum := 0.0
-		for _, c := range odds.Causes(label, twoWays(), results) {
-			list, sum = append(list, c.Probability), sum+c.Probability
+// came are the results of experiments, each with its runs that passed; the others failed as the case did.
+func came(list ...any) (out []abi.ExperimentResult) {
+	for i := 0; i < len(list); i += 2 {
+		r := abi.ExperimentResult{Experiment: list[i].(abi.Experiment), Outcome: abi.OutcomeMixed, Passed: list[i+1].(int)}
+		r.Same = r.Experiment.Runs - r.Passed
+		switch {
+		case r.Same == 0:
+			r.Outcome = abi.OutcomePassed
+		case r.Passed == 0:
+			r.Outcome = abi.OutcomeSame
 		}
-		near(t, []float64{sum}, []float64{1})
-		return list
-	}
-	if before, after := of("b", nil), of("b", counted(swapped, abi.OutcomePassed)); len(before) != 2 || after[0] < before[0]+0.2 {
-		t.Errorf("P(cause | b) is %v before and %v after", before, after)
-	}
-	near(t, of("a", counted(swapped, abi.OutcomePassed)), []float64{1})
-}
-
-// predict gives P(outcome | label) of a table.
-func predict(labels []string, p *abi.Profile, table *abi.ExperimentTable, results []abi.ExperimentResult) [][]float64 {
-	even := make([]float64, len(labels))
-	var out [][]float64
-	with := &abi.Profile{}
-	if p != nil {
-		*with = *p
-	}
-	with.Experiments = append([]abi.ExperimentTable{*table}, with.Experiments...)
-	for _, o := range odds.NewForecast(labels, even, 0, with, results).Of(&table.Experiment) {
-		out = append(out, o.Given)
+		out = append(out, r)
 	}
 	return out
+}
+
+// shipped is the profile with the shipped model.
+func shipped(t *testing.T) *abi.Profile {
+	t.Helper()
+	p, err := profile.Load(filepath.Join("..", "..", "pipelines", "profiles", "go-test.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+const product, automation, environment, flaky = 0, 1, 2, 3
+
+func fourLabels() []string { return []string{"pb001", "ab001", "si001", "nd001"} }
+
+// after are the probabilities of the four labels after results, by the shipped model.
+func after(p *abi.Profile, results []abi.ExperimentResult) []float64 {
+	nats := make([]float64, 4)
+	odds.AddBaseRates(nats, fourLabels(), p)
+	odds.AddExperiments(nats, fourLabels(), p, results)
+	return odds.Probabilities(nats, 0)
+}
+
+func TestWithoutAModelExperimentsTellNothing(t *testing.T) {
+	t.Parallel()
+	got := []float64{1, 2, 3}
+	odds.AddExperiments(got, labels(), &abi.Profile{}, came(again, 0))
+	near(t, got, []float64{1, 2, 3})
+	if odds.Tells(nil, &again) || odds.Tells(&abi.Profile{}, &again) || odds.Objections(labels(), nil, came(again, 0), 0) != nil || odds.ForecastFrom(labels(), []float64{1, 0, 0}, nil, nil).Of(&again) != nil {
+		t.Error("something is told")
+	}
+}
+
+// What one result says is what its runs are worth under each label; a cell that the model lacks, and what was not run, tell nothing.
+func TestAResultCountsByItsRuns(t *testing.T) {
+	t.Parallel()
+	once := again
+	once.Runs = 1
+	p := &abi.Profile{Outcomes: abitest.Outcomes(labels(), abitest.Passing{Of: once, Given: []float64{0.8, 0.4, 0.2}})}
+	v := odds.Objections(labels(), p, came(once, 1), 0)
+	for j, want := range []float64{0, math.Log(0.5), math.Log(0.25)} {
+		if math.Abs(v[j]-want) > 1e-6 {
+			t.Errorf("%v, want %v nats for label %d", v[j], want, j)
+		}
+	}
+	near(t, odds.Objections(labels(), p, came(clean, 1), 0), []float64{0, 0, 0})
+	if v := odds.Objections(labels(), p, []abi.ExperimentResult{{Experiment: once, Outcome: abi.OutcomeNotRun}}, 0); v != nil || odds.Tells(p, &clean) {
+		t.Errorf("tells %v", v)
+	}
+}
+
+// However often a failure comes back on head: it lowers chance, and what repeats moves no other label beside another.
+func TestAccept_FZ3_IdenticalFailuresTellNothingButAgainstChance(t *testing.T) {
+	t.Parallel()
+	p := shipped(t)
+	once := after(p, came(again, 0))
+	if before := after(p, nil); once[flaky] > before[flaky]/5 {
+		t.Errorf("flaky has %v, and %v before", once[flaky], before[flaky])
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		list := came(again, 0)
+		for _, e := range rapid.SliceOfN(rapid.SampledFrom([]abi.Experiment{again, starved, again}), 0, 6).Draw(t, "experiments") {
+			list = append(list, came(e, 0)...)
+		}
+		now := after(p, list)
+		if now[flaky] > once[flaky]+1e-9 {
+			t.Errorf("flaky rises from %v to %v", once[flaky], now[flaky])
+		}
+		for j := range now[:flaky] {
+			if moved := math.Log(now[j]/now[product]) - math.Log(once[j]/once[product]); math.Abs(moved) > 0.1 {
+				t.Errorf("%s moved by %v nats against %s", fourLabels()[j], moved, fourLabels()[product])
+			}
+		}
+	})
+}
+
+// A base that fails, too, says that the change did not do it, and next to nothing of the product and its tests; trees that show one fact
+// count little more than one of them.
+func TestAccept_FZ3_ARedBaseTellsNotWhichHalfIsWrong(t *testing.T) {
+	t.Parallel()
+	p := shipped(t)
+	head := after(p, came(again, 0))
+	red := after(p, came(again, 0, green, 0))
+	all := after(p, came(again, 0, green, 0, swapped, 0, back, 0))
+	if red[flaky] > 0.1 || math.Abs(red[environment]-all[environment]) > 0.05 {
+		t.Errorf("%v after the rerun, %v after the base, %v after all trees", head, red, all)
+	}
+	if list := came(again, 0, green, 0); odds.BaseFails(list) == nil || odds.BaseFails(list[:1]) != nil {
+		t.Error("the base is not told apart")
+	}
+}
+
+// Runs tell what they show: of each kind of cause the label, or that it stays open between the labels that look alike.
+func TestTheShippedModelReadsTrees(t *testing.T) {
+	t.Parallel()
+	p := shipped(t)
+	for _, tc := range []struct {
+		name        string
+		results     []abi.ExperimentResult
+		label       int
+		least, most float64
+	}{
+		{"the product, or a test that nobody updated", came(again, 0, green, 5, swapped, 0, back, 5), product, 0.6, 0.85},
+		{"the tests, or what they show", came(again, 0, green, 5, swapped, 5, back, 0), product, 0.5, 0.85},
+		{"passes and fails", came(again, 2, green, 5), flaky, 0.9, 1},
+		{"fails under load", came(again, 5, starved, 2), flaky, 0.9, 1},
+		{"a clean environment mends it", came(again, 0, clean, 5), environment, 0.7, 1},
+		{"it does not come back", came(again, 5, starved, 5, green, 5), flaky, 0.3, 0.7},
+	} {
+		got := after(p, tc.results)
+		if top := slices.Index(got, slices.Max(got)); tc.name != "it does not come back" && top != tc.label || got[tc.label] < tc.least || got[tc.label] > tc.most {
+			t.Errorf("%s: %.2f", tc.name, got)
+		}
+	}
+}
+
+// The rerun of head comes before all else, and the base before mixtures, whatever they take, unless they were run. Of a cell the least number of runs comes first.
+func TestAccept_FZ3_WhatResultsRestOnIsChosenFirst(t *testing.T) {
+	t.Parallel()
+	p := shipped(t)
+	more := again
+	more.Runs = 20
+	of := func(list ...abi.Experiment) (offers []abi.ExperimentOffer) {
+		for _, e := range list {
+			seconds := 1.0
+			if e == again || e == green {
+				seconds = 1000
+			}
+			offers = append(offers, abi.ExperimentOffer{Experiment: e, Seconds: seconds})
+		}
+		return offers
+	}
+	mixture := func(e *abi.Experiment) float64 { // worth more than all else
+		if e.Product != e.Tests {
+			return 1
+		}
+		return 0
+	}
+	for _, tc := range []struct {
+		name    string
+		results []abi.ExperimentResult
+		offers  []abi.ExperimentOffer
+		want    abi.Experiment
+	}{
+		{"nothing was run", nil, of(swapped, green, more, again), again},
+		{"head was run", came(again, 0), of(swapped, green, more), green},
+		{"both were run", came(again, 0, green, 5), of(swapped, more), swapped},
+		{"they are not on offer", nil, of(swapped), swapped},
+	} {
+		if best, _ := odds.Choose(p, tc.results, tc.offers, 0, mixture); best == nil || best.Experiment != tc.want {
+			t.Errorf("%s: %+v", tc.name, best)
+		}
+	}
+	if best, _ := odds.Choose(p, nil, of(again, green, swapped), 0, func(*abi.Experiment) float64 { return 0 }); best != nil {
+		t.Errorf("%+v, though nothing is worth it", best)
+	}
+}
+
+// Of three labels and an outcome that leaves one of them, log 3 minus nothing is learned in a third of the cases, and log 3 minus log 2 in the others.
+func TestInformation(t *testing.T) {
+	t.Parallel()
+	p := &abi.Profile{Outcomes: abitest.Outcomes(labels(), abitest.Passing{Of: again, Given: []float64{0, 0, 1}}, abitest.Passing{Of: clean, Given: []float64{0.5, 0.5, 0.5}})}
+	third := []float64{1.0 / 3, 1.0 / 3, 1.0 / 3}
+	open := odds.ForecastFrom(labels(), third, p, nil)
+	got := []float64{open.Information(&again), open.Information(&clean), odds.ForecastFrom(labels(), []float64{0.5, 0.5, 0}, p, came(again, 0)).Information(&again)}
+	for i, want := range []float64{math.Log(3) - 2.0/3*math.Log(2), 0, 0} {
+		if math.Abs(got[i]-want) > 1e-4 {
+			t.Errorf("got %v", got)
+		}
+	}
+}
+
+// A failure came back only if a run on head in its own environment failed in the same way. Runs that don't count by themselves count here.
+// That a clean environment mends what fails is no chance.
+func TestAccept_FZ3_WhatDidNotComeBack(t *testing.T) {
+	t.Parallel()
+	ran := func(e abi.Experiment, outcome abi.ExperimentOutcome, passed, same, other int) abi.ExperimentResult {
+		return abi.ExperimentResult{Experiment: e, Outcome: outcome, Passed: passed, Same: same, Other: other}
+	}
+	ordered := again
+	ordered.Order, ordered.Runs = abi.OriginalOrder, 2
+	passes, fails, varies := ran(again, abi.OutcomePassed, 5, 0, 0), ran(again, abi.OutcomeSame, 0, 5, 0), ran(again, abi.OutcomeOther, 0, 0, 5)
+	mended := ran(clean, abi.OutcomePassed, 1, 0, 0)
+	for _, tc := range []struct {
+		name    string
+		results []abi.ExperimentResult
+		want    bool
+	}{
+		{"nothing was run", nil, false},
+		{"nothing could be run", []abi.ExperimentResult{ran(again, abi.OutcomeNotRun, 0, 0, 0)}, false},
+		{"other trees and environments alone", []abi.ExperimentResult{ran(green, abi.OutcomePassed, 2, 0, 0), mended, ran(starved, abi.OutcomePassed, 5, 0, 0)}, false},
+		{"it passes", []abi.ExperimentResult{passes}, true},
+		{"it passes, in a clean environment too", []abi.ExperimentResult{passes, mended}, true},
+		{"it fails in other ways", []abi.ExperimentResult{varies}, true},
+		{"it fails in one other way, which does not count", []abi.ExperimentResult{ran(again, abi.OutcomeNotRun, 0, 0, 5)}, true},
+		{"it passes without a file that it names, which does not count", []abi.ExperimentResult{ran(again, abi.OutcomeNotRun, 5, 0, 0)}, true},
+		{"it passes or fails in another way", []abi.ExperimentResult{ran(again, abi.OutcomeMixed, 1, 0, 1)}, true},
+		{"another environment mends what fails", []abi.ExperimentResult{varies, mended}, false},
+		{"it fails on a busy machine alone", []abi.ExperimentResult{passes, ran(starved, abi.OutcomeSame, 0, 5, 0)}, true},
+		{"it fails", []abi.ExperimentResult{fails}, false},
+		{"it fails sometimes", []abi.ExperimentResult{ran(again, abi.OutcomeMixed, 3, 2, 0)}, false},
+		{"it fails after other tests", []abi.ExperimentResult{passes, ran(ordered, abi.OutcomeSame, 0, 2, 0)}, false},
+	} {
+		if got := odds.NotReproduced(tc.results); got != tc.want {
+			t.Errorf("%s: got %v", tc.name, got)
+		}
+	}
+}
+
+func TestPassesOften(t *testing.T) {
+	t.Parallel()
+	ran := func(e abi.Experiment, outcome abi.ExperimentOutcome, passed, same int) abi.ExperimentResult {
+		return abi.ExperimentResult{Experiment: e, Outcome: outcome, Passed: passed, Same: same}
+	}
+	five, many := ran(again, abi.OutcomePassed, 5, 0), ran(again, abi.OutcomePassed, 15, 0)
+	for _, tc := range []struct {
+		name    string
+		results []abi.ExperimentResult
+		want    bool
+	}{
+		{"a few", []abi.ExperimentResult{five, five}, false},
+		{"many", []abi.ExperimentResult{five, many}, true},
+		{"many elsewhere", []abi.ExperimentResult{five, ran(starved, abi.OutcomePassed, 15, 0), ran(green, abi.OutcomePassed, 15, 0)}, false},
+		{"many, and one that could not be run", []abi.ExperimentResult{five, many, ran(again, abi.OutcomeNotRun, 0, 0)}, true},
+		{"without a file that they name", []abi.ExperimentResult{ran(again, abi.OutcomeNotRun, 5, 0), five, many}, false},
+		{"one fails", []abi.ExperimentResult{ran(again, abi.OutcomeMixed, 14, 1), five, many}, false},
+	} {
+		if got := odds.PassesOften(tc.results); got != tc.want {
+			t.Errorf("%s: got %v", tc.name, got)
+		}
+	}
 }

@@ -7,24 +7,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// resultShare is by how many nats the i-th result speaks against each label beside all others, 0 for the label that it fits best; nil where it
-// tells nothing, or was not run.
-func resultShare(labels []string, m *abi.OutcomeModel, results []abi.ExperimentResult, i int) []float64 {
-	if results[i].Outcome == abi.OutcomeNotRun {
-		return nil
-	}
-	b := newBelief(labels, m)
-	with, without := b.told(results), b.told(slices.Delete(slices.Clone(results), i, i+1))
-	for j := range with {
-		with[j] -= without[j]
-	}
-	most := slices.Max(with)
-	for j := range with {
-		with[j] -= most
-	}
-	return with
-}
-
 // belief weighs results by an outcome model. It holds nothing of a case.
 //
 // Under a pattern, all runs of the cells of one rate (a cell is a tree in an environment and an order) are drawn with one probability to

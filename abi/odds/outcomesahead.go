@@ -18,9 +18,7 @@ const mostAhead = 6
 
 // ahead lists what may come of an experiment after results.
 func (b *belief) ahead(results []abi.ExperimentResult, e *abi.Experiment) []coming {
-	if !slices.ContainsFunc(b.model.Patterns, func(p abi.OutcomePattern) bool {
-		return HasCell(&p, e)
-	}) || slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return r.Experiment == *e }) {
+	if !slices.ContainsFunc(b.model.Patterns, func(p abi.OutcomePattern) bool { return HasCell(&p, e) }) || slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return r.Experiment == *e && r.Outcome != abi.OutcomeNotRun }) {
 		return nil
 	}
 	now := b.told(results)

@@ -29,7 +29,7 @@ func TestCoverageWarnsOfAProfileOfOtherCases(t *testing.T) {
 	}{
 		{"no profile", nil, nil},
 		{"one that changes nothing", &abi.Profile{Name: "none"}, nil},
-		{"of experiments alone", &abi.Profile{Experiments: []abi.ExperimentTable{{}}}, nil},
+		{"of experiments alone", &abi.Profile{Outcomes: &abi.OutcomeModel{}}, nil},
 		{"of these cases", &abi.Profile{BaseRates: labels, Sources: []abi.SourceReliability{source("a", labels), source("b", labels)}}, nil},
 		{"half of the sources", &abi.Profile{BaseRates: labels, Sources: []abi.SourceReliability{source("a", labels)}}, nil},
 		{"of more labels", &abi.Profile{BaseRates: given("leak", "load", "quota")}, nil},

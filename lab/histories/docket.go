@@ -13,13 +13,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/judge"
 )
 
-// docket writes the cases of the learning half as a docket with the attributions as labels, and what their runs showed as results: what
+// docket writes the cases of the learning half as a docket with the attributions as labels, or the four labels, and what their runs showed as results: what
 // `shadowcourt fit` learns from.
 func docket(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("docket", flag.ContinueOnError)
 	var in folders
 	in.savedFlag(flags)
 	to := flags.String("out", "", "folder for learning.jsonl and results.jsonl")
+	four := flags.Bool("labels", false, "write the four labels, of the cases where they are known")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -49,8 +50,10 @@ func docket(args []string, out io.Writer) error {
 	for i := range repos {
 		for j := range repos[i].Cases {
 			c := &repos[i].Cases[j]
-			err = errors.Join(err, entries.Encode(judge.AttributedOf(c, repos[i].Name)), shown.Encode(judge.ShownOf(c)))
-			n++
+			if line := judge.AttributedOf(c, repos[i].Name, *four); line != nil {
+				err = errors.Join(err, entries.Encode(line), shown.Encode(judge.ShownOf(c)))
+				n++
+			}
 		}
 	}
 	if err := errors.Join(err, cases.Close(), results.Close()); err != nil {

@@ -9,9 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
-	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -36,11 +34,6 @@ func TestTheShippedProfileIsLearned(t *testing.T) {
 	if config.Results, err = fit.ReadResults(results); err != nil {
 		t.Fatal(err)
 	}
-	tables, err := profile.Parse("go-test.yaml", shipped(t, "go-test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.Experiments = &abi.Profile{Name: "experiments", Experiments: tables.Experiments, Causes: tables.Causes}
 	learned, err := fit.Fit(t.Context(), config.Results.AddTo(entries), config)
 	if err != nil {
 		t.Fatal(err)

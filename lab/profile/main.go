@@ -93,14 +93,13 @@ func plainReports(entries []docket.Entry) []docket.Entry {
 	return out
 }
 
-// learn fits a profile and adds the hand-tuned signals and tables of experiments.
+// learn fits a profile and adds the hand-tuned signals.
 func learn(ctx context.Context, entries []docket.Entry, plain *abi.Profile) (*fit.Result, error) {
 	result, err := fit.Fit(ctx, entries, fit.Config{Name: name, Seed: 1, Workers: runtime.GOMAXPROCS(0)})
 	if err != nil {
 		return nil, err
 	}
 	p := result.Profile
-	p.Experiments = plain.Experiments
 	for _, s := range plain.Signals {
 		known := func(o abi.Signal) bool { return strings.EqualFold(o.Phrase, s.Phrase) }
 		if !slices.ContainsFunc(p.Signals, known) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
 )
@@ -74,9 +75,7 @@ func TestExperimentsSpeak(t *testing.T) {
 	t.Parallel()
 	rerun := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}
 	r := anytrial.LightCase(abi.FamilyInvestigate, "    cart_test.go:9: wrong total\n")
-	r.Profile = &abi.Profile{Experiments: []abi.ExperimentTable{{Experiment: rerun, Outcomes: []abi.OutcomeLikelihood{{
-		Outcome: abi.OutcomeMixed, Given: []abi.LabelWeight{{Label: anytrial.Flake, Weight: 0.5}, {Label: anytrial.Product, Weight: 0.001}, {Label: anytrial.Automation, Weight: 0.001}},
-	}}}}}
+	r.Profile = &abi.Profile{Outcomes: abitest.Outcomes([]string{anytrial.Flake, anytrial.Product, anytrial.Automation}, abitest.Passing{Of: rerun, Given: []float64{0.5, 0.001, 0.001}})}
 	r.Case.Experiments = []abi.ExperimentResult{{Experiment: rerun, Outcome: abi.OutcomeMixed, Passed: 1, Same: 1}}
 	r.File = &abi.LightFile{Feedback: &abi.RemandFeedback{}}
 	if v := play(t, r, abi.SourceAnswer{}); v.Classification != anytrial.Flake || !strings.Contains(v.Summary, "this tree, 5 times: 1 passed, 1 failed in the same way") {

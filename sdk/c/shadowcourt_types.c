@@ -153,27 +153,6 @@ static const sc_field sc_signal_passage_fields[] = {
 };
 const sc_type sc_signal_passage_type = {"signal_passage", sc_signal_passage_fields, 2, sizeof(sc_signal_passage)};
 
-static const sc_field sc_outcome_likelihood_fields[] = {
-  {"outcome", 7, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_outcome_likelihood, outcome), &sc_experiment_outcome_names, 0, 0, 0, 0},
-  {"given", 5, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_outcome_likelihood, given), &sc_label_weight_type, 0, 0, 0, 0},
-};
-const sc_type sc_outcome_likelihood_type = {"outcome_likelihood", sc_outcome_likelihood_fields, 2, sizeof(sc_outcome_likelihood)};
-
-static const sc_field sc_experiment_table_fields[] = {
-  {"experiment", 10, SC_KIND_STRUCT, SC_REQUIRED, offsetof(sc_experiment_table, experiment), &sc_experiment_type, 0, 0, 0, 0},
-  {"outcomes", 8, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_experiment_table, outcomes), &sc_outcome_likelihood_type, 0, 0, 0, 0},
-};
-const sc_type sc_experiment_table_type = {"experiment_table", sc_experiment_table_fields, 2, sizeof(sc_experiment_table)};
-
-static const sc_field sc_cause_fields[] = {
-  {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_cause, name), 0, 0, 0, 0, 0},
-  {"label", 5, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_cause, label), 0, 0, 0, 0, 0},
-  {"unchanged", 9, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_cause, unchanged), 0, 0, 1, 0, 0},
-  {"changed", 7, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_cause, changed), 0, 0, 1, 0, 0},
-  {"new", 3, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_cause, new), 0, 0, 1, 0, 0},
-};
-const sc_type sc_cause_type = {"cause", sc_cause_fields, 5, sizeof(sc_cause)};
-
 static const sc_field sc_rate_shape_fields[] = {
   {"name", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_rate_shape, name), 0, 0, 0, 0, 0},
   {"passed", 6, SC_KIND_FLOAT, SC_REQUIRED | SC_LEAST | SC_MOST, offsetof(sc_rate_shape, passed), 0, 0, 100000, 0, 0},
@@ -220,11 +199,9 @@ static const sc_field sc_profile_fields[] = {
   {"signal_passage", 14, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_profile, signal_passage), &sc_signal_passage_type, 0, 0, 0, 0},
   {"light", 5, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_profile, light), &sc_source_reliability_type, 0, 0, 0, 0},
   {"temperature", 11, SC_KIND_FLOAT, SC_OPTIONAL | SC_POINTER | SC_LEAST | SC_MOST, offsetof(sc_profile, temperature), 0, 1, 10, 0, 0},
-  {"experiments", 11, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_profile, experiments), &sc_experiment_table_type, 0, 0, 0, 0},
-  {"causes", 6, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_profile, causes), &sc_cause_type, 0, 0, 0, 0},
   {"outcomes", 8, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_profile, outcomes), &sc_outcome_model_type, 0, 0, 0, 0},
 };
-const sc_type sc_profile_type = {"profile", sc_profile_fields, 12, sizeof(sc_profile)};
+const sc_type sc_profile_type = {"profile", sc_profile_fields, 10, sizeof(sc_profile)};
 
 static const sc_field sc_indictment_item_fields[] = {
   {"source_ref", 10, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_indictment_item, source_ref), 0, 0, 0, 0, 0},

@@ -484,39 +484,6 @@ typedef struct sc_signal_passage {
 } sc_signal_passage;
 extern const sc_type sc_signal_passage_type;
 
-/// `outcome_likelihood` is the likelihood of one outcome of an experiment under each true label.
-typedef struct sc_outcome_likelihood {
-  sc_experiment_outcome outcome;
-  /// `given` holds P(outcome | the label is true), in (0, 1]. A label of the list may be a cause's name, which then comes before that
-  /// of the cause's own label.
-  sc_label_weight_list given;
-} sc_outcome_likelihood;
-typedef struct { sc_outcome_likelihood *at; size_t count; } sc_outcome_likelihood_list;
-extern const sc_type sc_outcome_likelihood_type;
-
-/// `experiment_table` says what the outcomes of one experiment tell.
-typedef struct sc_experiment_table {
-  sc_experiment experiment;
-  /// `outcomes` that are not listed change nothing.
-  sc_outcome_likelihood_list outcomes;
-} sc_experiment_table;
-typedef struct { sc_experiment_table *at; size_t count; } sc_experiment_table_list;
-extern const sc_type sc_experiment_table_type;
-
-/// `cause` is one way in which a label comes true, such as a test that was changed and one that was not updated. Given a cause, what
-/// experiments on different trees show is independent; given a label it is not.
-typedef struct sc_cause {
-  sc_text name;
-  sc_text label;
-  /// `unchanged`, Changed and New are P(cause, and the failing test differs so from the test of the base | label). Where it is not known how
-  /// it differs, their sum counts.
-  double unchanged;
-  double changed;
-  double new;
-} sc_cause;
-typedef struct { sc_cause *at; size_t count; } sc_cause_list;
-extern const sc_type sc_cause_type;
-
 /// `rate_shape` is a distribution of rates: the parameters of a Dirichlet distribution over runs that pass, that fail as the case did, and
 /// that fail otherwise. Parameters below 0.001 count as that.
 typedef struct sc_rate_shape {
@@ -595,11 +562,7 @@ typedef struct sc_profile {
   /// give together, so that the court is less sure of the same answer. Absent it is 1.
   /// What experiments show is not divided.
   double *temperature; /* or NULL */
-  /// `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
-  sc_experiment_table_list experiments;
-  /// `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
-  sc_cause_list causes;
-  /// `outcomes`, if there, says what runs tell in place of Experiments and Causes.
+  /// `outcomes` says what runs tell. Without it experiments change nothing.
   sc_outcome_model *outcomes; /* or NULL */
 } sc_profile;
 extern const sc_type sc_profile_type;

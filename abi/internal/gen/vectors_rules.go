@@ -48,10 +48,6 @@ var rulesOf = map[string]func(s *set, base mt.Node){
 		s.repeats(": elements", base, "elements", "element", abi.CodeDuplicateName)
 	},
 	"ElementLikelihood": func(s *set, base mt.Node) { s.probabilities(base, "given") },
-	"OutcomeLikelihood": func(s *set, base mt.Node) { s.probabilities(base, "given") },
-	"ExperimentTable": func(s *set, base mt.Node) {
-		s.repeats(": outcomes", base, "outcomes", "outcome", abi.CodeDuplicateName)
-	},
 	"SourceReliability": func(s *set, base mt.Node) {
 		s.repeats(": statements", base, "statements", "says", abi.CodeDuplicateLabel)
 	},
@@ -208,7 +204,6 @@ func (s *set) probabilities(base mt.Node, list string) {
 func (s *set) profileRules(base mt.Node) {
 	s.probabilities(base, "base_rates")
 	s.repeats("", base, "sources", "source", abi.CodeDuplicateName)
-	s.repeats(": causes", base, "causes", "name", abi.CodeDuplicateName)
 	phrase := func(p string) mt.Node {
 		return with(s.part("signals", minimal), "phrase", mt.StringNode(p))
 	}

@@ -73,7 +73,7 @@ func sampleField(s *model.StructType, f *model.Field, how size, number int) mt.N
 	if f.WireName == "supports" {
 		return mt.StringNode("pb001")
 	}
-	if field := s.GoName + "." + f.WireName; number > 0 && (field == "OutcomeLikelihood.outcome" || field == "ElementLikelihood.element") { // listed once
+	if field := s.GoName + "." + f.WireName; number > 0 && field == "ElementLikelihood.element" { // listed once
 		return mt.StringNode(f.Type.Enum.Values[number].Value)
 	}
 	if f.WireName == "abi" {

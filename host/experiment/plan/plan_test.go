@@ -5,47 +5,37 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 )
 
-func table(e abi.Experiment, likelihoods map[abi.ExperimentOutcome][2]float64) abi.ExperimentTable {
-	t := abi.ExperimentTable{Experiment: e}
-	for _, o := range []abi.ExperimentOutcome{abi.OutcomePassed, abi.OutcomeSame, abi.OutcomeMixed} {
-		if x, ok := likelihoods[o]; ok {
-			t.Outcomes = append(t.Outcomes, abi.OutcomeLikelihood{Outcome: o, Given: []abi.LabelWeight{{Label: "a", Weight: x[0]}, {Label: "b", Weight: x[1]}}})
-		}
-	}
-	return t
-}
-
 func TestTheBestExperimentTellsMostForItsSeconds(t *testing.T) {
 	t.Parallel()
-	all := plan.Offers(0, plan.GoPace(), plan.BuildOf)
-	cheap, dear := all[0].Experiment, all[len(all)-1].Experiment
-	telling := map[abi.ExperimentOutcome][2]float64{abi.OutcomePassed: {0.9, 0.1}, abi.OutcomeSame: {0.1, 0.9}}
-	hint := map[abi.ExperimentOutcome][2]float64{abi.OutcomePassed: {0.6, 0.4}, abi.OutcomeSame: {0.4, 0.6}}
-	nothing := map[abi.ExperimentOutcome][2]float64{abi.OutcomePassed: {0.5, 0.5}, abi.OutcomeSame: {0.5, 0.5}}
+	cheap, dear := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.CoverageEnvironment, Order: abi.Alone, Runs: 1},
+		abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.OriginalOrder, Runs: 2}
+	telling, hint, nothing := []float64{0.9, 0.1}, []float64{0.6, 0.4}, []float64{0.5, 0.5}
+	known := func(e abi.Experiment, given []float64) abitest.Passing { return abitest.Passing{Of: e, Given: given} }
 	labels, even := []string{"a", "b"}, []float64{0.5, 0.5}
 	for _, tc := range []struct {
 		name    string
-		tables  []abi.ExperimentTable
+		known   []abitest.Passing
 		now     []float64
 		results []abi.ExperimentResult
 		offers  []abi.ExperimentOffer
 		want    *abi.Experiment
 	}{
-		{"of two that tell the same the cheaper", []abi.ExperimentTable{table(dear, telling), table(cheap, telling)}, even, nil, nil, &cheap},
-		{"much for many seconds before little for few", []abi.ExperimentTable{table(dear, telling), table(cheap, hint)}, even, nil, nil, &dear},
-		{"nothing that tells nothing", []abi.ExperimentTable{table(cheap, nothing)}, even, nil, nil, nil},
-		{"nothing without a table", nil, even, nil, nil, nil},
-		{"nothing where all is known", []abi.ExperimentTable{table(cheap, telling)}, []float64{0.9999, 0.0001}, nil, nil, nil},
-		{"nothing that was run", []abi.ExperimentTable{table(cheap, telling)}, even, []abi.ExperimentResult{{Experiment: cheap, Outcome: abi.OutcomePassed}}, nil, nil},
-		{"by the seconds that the host expects", []abi.ExperimentTable{table(dear, telling), table(cheap, telling)}, even, nil, []abi.ExperimentOffer{{Experiment: dear, Seconds: 1}}, &dear},
-		{"what could not be run", []abi.ExperimentTable{table(cheap, telling)}, even, []abi.ExperimentResult{{Experiment: cheap, Outcome: abi.OutcomeNotRun}}, nil, &cheap},
+		{"of two that tell the same the cheaper", []abitest.Passing{known(dear, telling), known(cheap, telling)}, even, nil, nil, &cheap},
+		{"much for many seconds before little for few", []abitest.Passing{known(dear, telling), known(cheap, hint)}, even, nil, nil, &dear},
+		{"nothing that tells nothing", []abitest.Passing{known(cheap, nothing)}, even, nil, nil, nil},
+		{"nothing without a model", nil, even, nil, nil, nil},
+		{"nothing where all is known", []abitest.Passing{known(cheap, telling)}, []float64{0.9999, 0.0001}, nil, nil, nil},
+		{"nothing that was run", []abitest.Passing{known(cheap, telling)}, even, []abi.ExperimentResult{{Experiment: cheap, Outcome: abi.OutcomePassed, Passed: cheap.Runs}}, nil, nil},
+		{"by the seconds that the host expects", []abitest.Passing{known(dear, telling), known(cheap, telling)}, even, nil, []abi.ExperimentOffer{{Experiment: dear, Seconds: 1}}, &dear},
+		{"what could not be run", []abitest.Passing{known(cheap, telling)}, even, []abi.ExperimentResult{{Experiment: cheap, Outcome: abi.OutcomeNotRun}}, nil, &cheap},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			got, _ := plan.Best(labels, tc.now, &abi.Profile{Experiments: tc.tables}, tc.results, tc.offers, 0, plan.GoPace())
+			got, _ := plan.Best(labels, tc.now, &abi.Profile{Outcomes: abitest.Outcomes(labels, tc.known...)}, tc.results, tc.offers, 0, plan.GoPace())
 			switch {
 			case got == nil && tc.want == nil:
 			case got == nil || tc.want == nil || got.Experiment != *tc.want:
@@ -73,7 +63,7 @@ func TestSecondsGrowWithTheTest(t *testing.T) {
 func TestAccept_FZ3_ARunIsProposedAgainOnlyWithWhatItLacked(t *testing.T) {
 	t.Parallel()
 	e := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}
-	p := &abi.Profile{Experiments: []abi.ExperimentTable{table(e, map[abi.ExperimentOutcome][2]float64{abi.OutcomePassed: {0.9, 0.1}, abi.OutcomeSame: {0.1, 0.9}})}}
+	p := &abi.Profile{Outcomes: abitest.Outcomes([]string{"a", "b"}, abitest.Passing{Of: e, Given: []float64{0.9, 0.1}})}
 	for _, tc := range []struct {
 		name   string
 		result abi.ExperimentResult
@@ -87,7 +77,7 @@ func TestAccept_FZ3_ARunIsProposedAgainOnlyWithWhatItLacked(t *testing.T) {
 		{"the failure came back", abi.ExperimentResult{Experiment: e, Outcome: abi.OutcomeSame, Same: 5, Detail: plan.ShowsHome}, false, ""},
 	} {
 		results := []abi.ExperimentResult{tc.result}
-		if best, _ := plan.Best([]string{"a", "b"}, []float64{0.5, 0.5}, p, results, nil, 0, plan.GoPace()); (best != nil) != tc.again {
+		if best, _ := plan.Best([]string{"a", "b"}, []float64{0.5, 0.5}, p, results, nil, 0, plan.GoPace()); (best != nil && best.Experiment == e) != tc.again {
 			t.Errorf("%s: proposed is %+v", tc.name, best)
 		}
 		if r, lacks := plan.Lacking(results); lacks != tc.lacks || (r != nil) != (lacks != "") {

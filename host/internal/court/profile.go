@@ -64,14 +64,14 @@ func (d *domain) standingSignals(subject *abi.Case, evidence []abi.Evidence) (li
 	return list, read
 }
 
-// withoutTables is a profile without what it knows of experiments. In a call in which none is offered and none was run before they change
+// withoutOutcomes is a profile without what it knows of experiments. In a call in which none is offered and none was run before they change
 // no answer, and are most of what a module would decode.
-func withoutTables(p *abi.Profile) *abi.Profile {
-	if p == nil || len(p.Experiments) == 0 && p.Outcomes == nil {
+func withoutOutcomes(p *abi.Profile) *abi.Profile {
+	if p == nil || p.Outcomes == nil {
 		return p
 	}
 	cut := *p
-	cut.Experiments, cut.Outcomes = nil, nil
+	cut.Outcomes = nil
 	return &cut
 }
 

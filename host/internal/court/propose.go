@@ -29,7 +29,7 @@ func (t *Trial) propose() {
 		b.Summary = "The failure did not come back when its test was run again, and no experiment shows what caused it. The nearest label came to " +
 			trial.Number(b.FinalConfidence) + "."
 	}
-	if profile == nil || len(profile.Experiments) == 0 && profile.Outcomes == nil || !uncertain(t.result) {
+	if profile == nil || profile.Outcomes == nil || !uncertain(t.result) {
 		return // nothing is known of any experiment, or nothing is open
 	}
 	var elapsed time.Duration

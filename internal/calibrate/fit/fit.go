@@ -51,10 +51,8 @@ type Config struct {
 	Seed uint64
 	// Workers is how many folds are fitted at once; the result doesn't depend on it. Default: 1.
 	Workers int
-	// Experiments is a profile that says what outcomes of experiments tell by default. Its tables and causes are put into the profile, the
-	// tables learned from Results where there are enough. Optional; it needs Results.
-	Experiments *abi.Profile
-	Results     *Results
+	// Results are what runs of the cases showed, and what language models stated. Optional.
+	Results *Results
 	// NoText leaves out what documents say: no text moves the court then, whoever writes it. Near duplicates are found by texts all the same.
 	NoText bool
 	// TrustText trusts texts as far as that helps, however many answers a made-up one could turn.
@@ -115,10 +113,6 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 	}
 	r := c.report(x, o, p, &config)
 	r.WithoutTruth = len(entries) - len(labelled)
-	if config.Experiments != nil {
-		p.Causes = config.Experiments.Causes
-	}
-	p.Experiments, r.Experiments = c.experimentTables(&config)
 	if err := c.outcomes(&config, p, &r); err != nil {
 		return nil, err
 	}

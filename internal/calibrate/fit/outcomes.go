@@ -1,25 +1,33 @@
 package fit
 
 import (
-	_ "embed"
+	"embed"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 )
 
-//go:embed outcomes.yaml
-var firstOutcomes []byte
+//go:embed outcomes.yaml labels.yaml
+var firstModels embed.FS
 
-// FirstOutcomes is the outcome model before anything is learned.
-func FirstOutcomes() (*abi.OutcomeModel, error) {
-	p, err := profile.Parse("outcomes.yaml", firstOutcomes)
-	if err != nil {
-		return nil, err
+// FirstOutcomes is the outcome model of such labels before anything is learned; nil where none has patterns for all of them.
+func FirstOutcomes(labels []string) (*abi.OutcomeModel, error) {
+	for _, name := range []string{"outcomes.yaml", "labels.yaml"} {
+		data, err := firstModels.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		p, err := profile.Parse(name, data)
+		if err != nil || covers(p.Outcomes, labels) {
+			return p.Outcomes, err
+		}
 	}
-	return p.Outcomes, nil
+	return nil, nil //nolint:nilnil // there is no such model
 }
 
 // covers says whether every label is one of those that a model has patterns for.
@@ -62,7 +70,7 @@ func LearnOutcomes(first *abi.OutcomeModel, cases []Shown) *abi.OutcomeModel {
 				if p < negligible {
 					continue
 				}
-				counts[j].add(&facts[i], p)
+				counts[j].add(cases[i].Label, &facts[i], p)
 				for k, n := range runs[i][j] {
 					if n != [3]int{} {
 						shape := m.Patterns[j].Rates[k].Shape
@@ -85,10 +93,16 @@ func LearnOutcomes(first *abi.OutcomeModel, cases []Shown) *abi.OutcomeModel {
 const negligible = 1e-6
 
 // patternCounts are of cases, each by the probability of the pattern.
-type patternCounts struct{ all, based, absent, known, changed, measured, executed float64 }
+type patternCounts struct {
+	labels                                            map[string]float64
+	based, absent, known, changed, measured, executed float64
+}
 
-func (c *patternCounts) add(f *odds.Facts, p float64) {
-	c.all += p
+func (c *patternCounts) add(label string, f *odds.Facts, p float64) {
+	if c.labels == nil {
+		c.labels = map[string]float64{}
+	}
+	c.labels[label] += p
 	if f.Based {
 		c.based += p
 	}
@@ -113,7 +127,7 @@ func (c *patternCounts) add(f *odds.Facts, p float64) {
 func (c *patternCounts) put(p, first *abi.OutcomePattern, cases int) {
 	p.Labels = slices.Clone(first.Labels)
 	for i := range p.Labels {
-		p.Labels[i].Weight = (c.all + first.Labels[i].Weight) / float64(cases+1)
+		p.Labels[i].Weight = (c.labels[p.Labels[i].Label] + first.Labels[i].Weight) / float64(cases+1)
 	}
 	if first.Absent > 0 {
 		p.Absent = (c.absent + 2*first.Absent) / (c.based + 2)
@@ -166,8 +180,14 @@ func digamma(x float64) float64 {
 
 // outcomes learns what runs tell of the labels, and how common these are, where the first model has patterns for them.
 func (c *corpus) outcomes(config *Config, p *abi.Profile, r *Report) error {
-	first, err := FirstOutcomes()
-	if err != nil || config.Results == nil || !covers(first, c.labels) {
+	if config.Results == nil {
+		return nil
+	}
+	first, err := FirstOutcomes(c.labels)
+	if first == nil {
+		if err == nil {
+			r.Warnings = append(r.Warnings, fmt.Sprintf("nothing is learned of experiments: no model knows all of the labels %s", strings.Join(c.labels, ", ")))
+		}
 		return err
 	}
 	var cases []Shown
@@ -182,7 +202,11 @@ func (c *corpus) outcomes(config *Config, p *abi.Profile, r *Report) error {
 	learned := LearnOutcomes(first, cases)
 	rounded(learned)
 	r.Outcomes = len(cases)
-	p.Outcomes, p.Experiments, p.Causes, p.BaseRates = learned, nil, nil, nil
+	p.Outcomes = learned
+	if len(p.BaseRates) > 0 && !learned.Alone {
+		return nil
+	}
+	p.BaseRates = nil
 	all := 0.0
 	for at, label := range c.labels {
 		for i := range first.Patterns {

@@ -226,7 +226,7 @@ func (c *corpus) reportRelit(result *Result, a *asking) {
 		p.Light = c.light(a.nats, a.part, nobody)
 	} else {
 		none := unlearned(p.Name)
-		none.Experiments, none.Causes = p.Experiments, p.Causes
+		none.Outcomes = p.Outcomes
 		none.Temperature, none.Seen = rivals.temperature(c, rivals.scale, x.use), c.seen()
 		p, result.Profile = none, none
 		models := c.unlearnedParts(x, rivals)

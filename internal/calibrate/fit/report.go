@@ -74,8 +74,6 @@ type Report struct {
 	// everything else is less than the profile's cap on signals. Light's answer and what sources say must not depend on the text. Nil with
 	// Relit, where they may.
 	TextTurns *float64 `json:"text_turns,omitempty"`
-	// Experiments is nil where no results of experiments were given.
-	Experiments *ExperimentWorth `json:"experiments,omitempty"`
 }
 
 // report says what was learned, and how the profiles do that were written without each part.

@@ -307,8 +307,8 @@ func TestAnyTextSurvivesTheProfile(t *testing.T) {
 	}
 }
 
-// Fitting learns no tables of experiments; those that somebody puts into the profile are written whole.
-func TestTablesOfExperimentsSurviveTheProfile(t *testing.T) {
+// An outcome model is written whole.
+func TestAnOutcomeModelSurvivesTheProfile(t *testing.T) {
 	t.Parallel()
 	want, err := profile.Load(filepath.Join("..", "..", "..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
@@ -319,7 +319,7 @@ func TestTablesOfExperimentsSurviveTheProfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := profile.Parse("profile.yaml", text.Bytes())
-	if err != nil || len(got.Experiments) == 0 || !reflect.DeepEqual(got.Experiments, want.Experiments) {
-		t.Errorf("%v: the tables came back as %+v", err, got)
+	if err != nil || got.Outcomes == nil || !reflect.DeepEqual(got.Outcomes, want.Outcomes) {
+		t.Errorf("%v: the model came back as %+v", err, got)
 	}
 }

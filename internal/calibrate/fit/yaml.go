@@ -35,12 +35,6 @@ func (r *Result) WriteYAML(w io.Writer) error {
 		"percent":  func(share *float64) string { return fmt.Sprintf("%.1f", 100**share) },
 		"indented": func(indent string, s *abi.SourceReliability) indentedSource { return indentedSource{indent, s} },
 		"source":   func(s abi.SourceReliability) *abi.SourceReliability { return &s },
-		"worth": func(i int) string {
-			if worth := r.Report.Experiments; worth != nil {
-				return worth.Tables[i].said(worth.Smoothing)
-			}
-			return "Not learned from the cases"
-		},
 	}).Parse(strings.TrimSuffix(profileFile, "\n"))
 	if err != nil {
 		return err

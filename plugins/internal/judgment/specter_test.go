@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
 )
 
 var labels = []string{"a", "b", "c"}
@@ -110,6 +111,8 @@ func TestJudge(t *testing.T) {
 		{"no brief", heard(witness{"a", 0.8}), func(r *abi.NodeRequest) { r.DefenseBrief = nil }, abi.Mistrial, ""},
 		{"a label of the environment, and the failure comes back", heard(witness{"a", 0.9}), rerun("a", 0, 5), abi.Affirm, "a"},
 		{"a label of the environment, and the failure is gone", heard(witness{"a", 0.9}), rerun("a", 5, 0), abi.Acquit, ""},
+		{"a label of the environment, and many reruns pass", heard(witness{"a", 0.9}), rerun("a", 20, 0), abi.Affirm, "a"},
+		{"many reruns pass, and it is not much more probable", heard(witness{"a", 0.8}, witness{"b", 0.6}), rerun("a", 20, 0), abi.Acquit, ""},
 		{"one of several labels of the environment", heard(witness{"b", 0.9}), rerun("c, b,", 5, 0), abi.Acquit, ""},
 		{"another label, and the failure is gone", heard(witness{"a", 0.9}), rerun("b", 5, 0), abi.Affirm, "a"},
 		{"no labels of the environment", heard(witness{"a", 0.9}), rerun("", 5, 0), abi.Affirm, "a"},
@@ -202,12 +205,7 @@ func TestInjectionDecidesNothing(t *testing.T) {
 // knownRerun is a profile by which a rerun passes where c is true.
 func knownRerun() (*abi.Profile, abi.Experiment) {
 	e := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}
-	given := func(a, b, c float64) []abi.LabelWeight {
-		return []abi.LabelWeight{{Label: "a", Weight: a}, {Label: "b", Weight: b}, {Label: "c", Weight: c}}
-	}
-	return &abi.Profile{Experiments: []abi.ExperimentTable{{Experiment: e, Outcomes: []abi.OutcomeLikelihood{
-		{Outcome: abi.OutcomeSame, Given: given(0.98, 0.5, 0.01)}, {Outcome: abi.OutcomePassed, Given: given(0.01, 0.01, 0.98)},
-	}}}}, e
+	return &abi.Profile{Outcomes: abitest.Outcomes(labels, abitest.Passing{Of: e, Given: []float64{0.01, 0.01, 0.98}})}, e
 }
 
 func TestTheJudgeOrdersExperimentsWhileUnsettled(t *testing.T) {
@@ -237,6 +235,26 @@ func TestTheJudgeOrdersExperimentsWhileUnsettled(t *testing.T) {
 	}
 }
 
+// Where the environment is probable and the failure did not come back, the judge asks for reruns until they are many.
+func TestTheJudgeOrdersReruns(t *testing.T) {
+	t.Parallel()
+	of := func(runs int) abi.Experiment {
+		return abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: runs}
+	}
+	for passed, want := range map[int]int{5: 15, 20: 0} {
+		r := heard(witness{"a", 0.9})
+		rerun("a", passed, 0)(r)
+		r.Offers = []abi.ExperimentOffer{{Experiment: of(80), Seconds: 9}, {Experiment: of(15), Seconds: 9}, {Experiment: of(5), Seconds: 9}}
+		got := 0
+		if e := Choose(r); e != nil {
+			got = e.Runs
+		}
+		if got != want {
+			t.Errorf("after %d that passed it asks for %d, want %d", passed, got, want)
+		}
+	}
+}
+
 // What an experiment has shown decides like any evidence, and the reasons say what it counts.
 func TestTheVerdictRestsOnExperiments(t *testing.T) {
 	t.Parallel()
@@ -248,7 +266,7 @@ func TestTheVerdictRestsOnExperiments(t *testing.T) {
 	if v.Decision != abi.Amend || v.FinalClassification != "c" || v.Confidence < 0.9 {
 		t.Errorf("%s %q at %v", v.Decision, v.FinalClassification, v.Confidence)
 	}
-	if want := "this tree, 5 times: 5 passed (4.58 nats for c against a)"; !strings.Contains(v.Reasoning, want) {
+	if want := "this tree, 5 times: 5 passed (22.91 nats for c against a)"; !strings.Contains(v.Reasoning, want) {
 		t.Errorf("the reasoning doesn't say %q: %s", want, v.Reasoning)
 	}
 }

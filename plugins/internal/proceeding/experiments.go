@@ -12,7 +12,7 @@ import (
 )
 
 // Aim is what a persona wants of an experiment. Its gain, in nats, is what the outcomes are expected to do, each as probable as the
-// profile's tables P(outcome | label) and the probabilities of the labels make it.
+// profile's outcome model and the probabilities of the labels make it.
 type Aim struct {
 	side    side
 	charges []string
@@ -120,7 +120,7 @@ const (
 
 // Next is the offer of a request that serves the aim best per expected second, of equal ones the first; nil where none is worth it: the
 // request's parameters say when. The scale is what is known so far. A side asks only where the parameters let it: what it asks for
-// changes next to no answer of lab/experiments-study.md and takes seconds.
+// changes next to no answer and takes seconds (lab/ablation.md).
 func Next(r *abi.NodeRequest, scale *weigh.Scale, aim Aim) *abi.Experiment {
 	if aim.side != neutral {
 		return next(r, scale, aim, 0, defaultSettledSide, defaultMinGainSide)
@@ -163,13 +163,25 @@ func next(r *abi.NodeRequest, scale *weigh.Scale, aim Aim, enough, bound, least 
 	offers := slices.DeleteFunc(slices.Clone(r.Offers), func(o abi.ExperimentOffer) bool {
 		return slices.ContainsFunc(r.Case.Experiments, func(run abi.ExperimentResult) bool { return run.Experiment == o.Experiment })
 	})
-	best, _ := odds.Choose(r.Profile, offers, params.Number(r.Params, minGain, least), func(e *abi.Experiment) float64 {
+	best, _ := odds.Choose(r.Profile, r.Case.Experiments, offers, params.Number(r.Params, minGain, least), func(e *abi.Experiment) float64 {
 		return aim.gain(scale.Labels, forecast, e)
 	})
 	if best == nil {
 		return nil
 	}
 	return &best.Experiment
+}
+
+// Rerun is the next step of reruns of the failing test as it failed; nil where none is on offer.
+func Rerun(r *abi.NodeRequest) (next *abi.Experiment) {
+	for i := range r.Offers {
+		e := &r.Offers[i].Experiment
+		ran := slices.ContainsFunc(r.Case.Experiments, func(run abi.ExperimentResult) bool { return run.Experiment == *e })
+		if odds.IsRerun(e) && !ran && (next == nil || e.Runs < next.Runs) {
+			next = e
+		}
+	}
+	return next
 }
 
 // firstRuns are the first runs of a tree that a guarded label is judged by before all else; nil where they were made or are not on offer.

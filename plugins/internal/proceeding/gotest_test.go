@@ -1,12 +1,12 @@
 package proceeding
 
 import (
-	"math"
 	"path/filepath"
-	"slices"
 	"testing"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
@@ -39,8 +39,8 @@ func failing(where func(abi.Experiment) bool) func(abi.Experiment) abi.Experimen
 	}
 }
 
-// By the shipped tables a neutral persona finds each kind of cause, and runs no more than it needs to.
-func TestTheShippedTablesFindTheCause(t *testing.T) {
+// By the shipped model a neutral persona finds each kind of cause, and runs no more than it needs to.
+func TestTheShippedModelFindsTheCause(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name   string
@@ -57,7 +57,7 @@ func TestTheShippedTablesFindTheCause(t *testing.T) {
 					return abi.OutcomePassed
 				}
 				return abi.OutcomeMixed
-			}, flaky, 0.9, 1, 2,
+			}, flaky, 0.9, 1, 6,
 		},
 		{
 			"fails only under load", abi.TestChanged, func(e abi.Experiment) abi.ExperimentOutcome {
@@ -67,11 +67,12 @@ func TestTheShippedTablesFindTheCause(t *testing.T) {
 				return abi.OutcomePassed
 			}, flaky, 0.9, 1, 4,
 		},
+		{"fails only with the other tests since the change", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Order == abi.OriginalOrder && e.Product == abi.Head }), automation, 0.4, 0.95, 8},
 		{"fails only with the other tests", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Order == abi.OriginalOrder }), flaky, 0.9, 1, 4},
 		{"fails everywhere but in a clean environment", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Environment != abi.CleanEnvironment }), environment, 0.7, 1, 5},
-		{"a change of the tests", abi.TestChanged, failing(func(e abi.Experiment) bool { return e.Tests == abi.Head }), automation, 0.75, 0.9, 5},
+		{"a change of the tests, or a fault that it shows", abi.TestChanged, failing(func(e abi.Experiment) bool { return e.Tests == abi.Head }), product, 0.5, 0.8, 5},
 		{"a change of the product, or a stale test", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Product == abi.Head }), product, 0.5, 0.8, 5},
-		{"fails no more", abi.TestUnchanged, failing(func(abi.Experiment) bool { return false }), flaky, 0.45, 0.85, 4},
+		{"fails no more", abi.TestUnchanged, failing(func(abi.Experiment) bool { return false }), environment, 0.4, 0.7, 8},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -85,12 +86,12 @@ func TestTheShippedTablesFindTheCause(t *testing.T) {
 	}
 }
 
-// What fails everywhere speaks for no label: the fault may be older than the base.
-func TestAccept_FZ3_WhatFailsEverywhereStaysOpen(t *testing.T) {
+// What fails everywhere is not flaky, and settles no label: the fault may be older than the base. It is named as such.
+func TestAccept_FZ3_WhatFailsEverywhereIsNotSettled(t *testing.T) {
 	t.Parallel()
 	r := offered(goTest(t))
 	scale := playOut(t, r, Neutral(), abi.TestUnchanged, failing(func(abi.Experiment) bool { return true }))
-	if label, p := scale.Top(""); p > 0.4 || BaseFails(r.Case.Experiments) == "" {
+	if label, p := scale.Top(""); p > 0.75 || label == environment || scale.Of(flaky) > 0.02 || BaseFails(r.Case.Experiments) == "" {
 		t.Errorf("%s at %v: %s", label, p, Experimented(r.Case.Experiments, scale))
 	}
 }
@@ -105,62 +106,10 @@ func TestAChangeOfTheProductLeavesTheStaleTestOpen(t *testing.T) {
 	}
 }
 
-// Whatever one outcome says, the shipped tables list P(outcome | cause) that sum to 1 at most, for all causes of the four labels.
-func TestTheShippedTablesAreProbabilities(t *testing.T) {
-	t.Parallel()
-	p := goTest(t)
-	for i := range p.Experiments {
-		sums := make(map[string]float64)
-		for _, o := range p.Experiments[i].Outcomes {
-			covered := make(map[string]bool)
-			for _, g := range o.Given {
-				sums[g.Label] += g.Weight
-				covered[g.Label] = true
-			}
-			for _, label := range goLabels() {
-				ways := slices.DeleteFunc(slices.Clone(p.Causes), func(c abi.Cause) bool { return c.Label != label })
-				missing := slices.ContainsFunc(ways, func(c abi.Cause) bool { return !covered[c.Name] })
-				if !covered[label] && (missing || len(ways) == 0) {
-					t.Errorf("%s: %s does not cover %s", p.Experiments[i].Experiment, o.Outcome, label)
-				}
-			}
-		}
-		for cause, sum := range sums {
-			if sum > 1.0001 || sum < 0.85 {
-				t.Errorf("%s: %s sums to %v", p.Experiments[i].Experiment, cause, sum)
-			}
-		}
-	}
-	sums := make(map[string]float64)
-	for i := range p.Causes {
-		sums[p.Causes[i].Label] += p.Causes[i].Unchanged + p.Causes[i].Changed + p.Causes[i].New
-	}
-	for _, label := range goLabels() {
-		if math.Abs(sums[label]-1) > 1e-9 {
-			t.Errorf("the causes of %s have %v of it", label, sums[label])
-		}
-	}
-}
-
-// offered is a request that offers all experiments of a profile, with what package host/experiment expects them to take for a test of a
-// tenth of a second.
+// offered is a request that offers all experiments with what they are expected to take for a test of a tenth of a second.
 func offered(p *abi.Profile) *abi.NodeRequest {
 	r := &abi.NodeRequest{Profile: p, Case: abi.CaseView{Labels: goLabels()}}
-	for i := range p.Experiments {
-		e := p.Experiments[i].Experiment
-		run, build := 0.1, 3.0
-		if e.Order == abi.OriginalOrder {
-			run *= 10
-		}
-		if e.Environment == abi.StarvedEnvironment {
-			run *= 3
-		}
-		if e.Product != abi.Head || e.Tests != abi.Head {
-			build = 6
-		}
-		seconds := build + float64(e.Runs)*(run+0.3)
-		r.Offers = append(r.Offers, abi.ExperimentOffer{Experiment: e, Seconds: seconds})
-	}
+	r.Offers = plan.Offers(100*time.Millisecond, plan.GoPace(), plan.BuildOf)
 	return r
 }
 
@@ -173,7 +122,16 @@ func playOut(t *testing.T, r *abi.NodeRequest, aim Aim, test abi.TestChange, wor
 		if e == nil {
 			return scale
 		}
-		r.Case.Experiments = append(r.Case.Experiments, abi.ExperimentResult{Experiment: *e, Outcome: world(*e), Test: test})
+		result := abi.ExperimentResult{Experiment: *e, Outcome: world(*e), Test: test}
+		switch result.Outcome {
+		case abi.OutcomePassed:
+			result.Passed = e.Runs
+		case abi.OutcomeMixed:
+			result.Passed, result.Same = 1, e.Runs-1
+		default:
+			result.Same = e.Runs
+		}
+		r.Case.Experiments = append(r.Case.Experiments, result)
 	}
 	t.Fatal("asks for more experiments than are offered")
 	return nil

@@ -3,10 +3,12 @@ package proceeding
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
@@ -14,20 +16,25 @@ func rerun(n int) abi.Experiment {
 	return abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: n}
 }
 
-// table is that of rerun(n), by P(passed | label) and else the same failure, for the labels a, b and c.
-func table(n int, a, b, c float64) abi.ExperimentTable {
-	given := func(a, b, c float64) []abi.LabelWeight {
-		return []abi.LabelWeight{{Label: "a", Weight: a}, {Label: "b", Weight: b}, {Label: "c", Weight: c}}
+// places are cells of which none rests on another.
+func places() (list []abi.Experiment) {
+	for _, environment := range []abi.RunEnvironment{abi.OriginalEnvironment, abi.StarvedEnvironment, abi.CleanEnvironment} {
+		for _, tree := range []abi.TreeRevision{abi.Head, abi.Target, abi.Merge} {
+			list = append(list, abi.Experiment{Product: tree, Tests: tree, Environment: environment, Order: abi.OriginalOrder, Runs: 1})
+		}
 	}
-	return abi.ExperimentTable{Experiment: rerun(n), Outcomes: []abi.OutcomeLikelihood{
-		{Outcome: abi.OutcomePassed, Given: given(a, b, c)}, {Outcome: abi.OutcomeSame, Given: given(1-a, 1-b, 1-c)},
-	}}
+	return list
 }
 
-// asks gives how often the experiment runs that is asked for, 0 for none.
+// known is the n-th place, from 1, with P(passed | label), and else the same failure, for the labels a, b and c.
+func known(n int, a, b, c float64) abitest.Passing {
+	return abitest.Passing{Of: places()[n-1], Given: []float64{a, b, c}}
+}
+
+// asks gives the place that is asked for, 0 for none.
 func asks(r *abi.NodeRequest, aim Aim) int {
 	if e := Next(r, weighed(r), aim); e != nil {
-		return e.Runs
+		return slices.Index(places(), *e) + 1
 	}
 	return 0
 }
@@ -36,11 +43,12 @@ func weighed(r *abi.NodeRequest) *weigh.Scale {
 	return weigh.Weigh(&weigh.Matter{Labels: r.Case.Labels, Profile: r.Profile, Experiments: r.Case.Experiments})
 }
 
-// offers is a request that offers reruns of these tables, all of the same seconds.
-func offers(tables ...abi.ExperimentTable) *abi.NodeRequest {
-	r := &abi.NodeRequest{Case: abi.CaseView{Labels: []string{"a", "b", "c"}}, Profile: &abi.Profile{Experiments: tables}}
-	for i := range tables {
-		r.Offers = append(r.Offers, abi.ExperimentOffer{Experiment: tables[i].Experiment, Seconds: 2})
+// offers is a request that offers what is known, all of the same seconds.
+func offers(list ...abitest.Passing) *abi.NodeRequest {
+	r := &abi.NodeRequest{Case: abi.CaseView{Labels: []string{"a", "b", "c"}}}
+	r.Profile = &abi.Profile{Outcomes: abitest.Outcomes(r.Case.Labels, list...)}
+	for i := range list {
+		r.Offers = append(r.Offers, abi.ExperimentOffer{Experiment: list[i].Of, Seconds: 2})
 	}
 	return r
 }
@@ -54,44 +62,44 @@ func TestAccept_EX7_TheOfferThatServesTheAimBestPerSecondIsAskedFor(t *testing.T
 		return func(r *abi.NodeRequest) { r.Offers[i].Seconds = s }
 	}
 	shown := func(r *abi.NodeRequest) {
-		r.Case.Experiments = []abi.ExperimentResult{{Experiment: rerun(1), Outcome: abi.OutcomePassed}}
+		r.Case.Experiments = []abi.ExperimentResult{{Experiment: places()[0], Outcome: abi.OutcomePassed, Passed: 1}}
 	}
-	plain, faint, nothing := table(1, 0.9, 0.1, 0.1), table(2, 0.75, 0.3, 0.3), table(3, 0.5, 0.5, 0.5)
+	plain, faint, nothing := known(1, 0.9, 0.1, 0.1), known(2, 0.75, 0.3, 0.3), known(3, 0.5, 0.5, 0.5)
 	// Of these two one mostly refutes a where it is wrong, and the other mostly confirms it where it is right.
-	refutes, confirms := table(4, 0.01, 0.5, 0.5), table(5, 0.5, 0.01, 0.01)
+	refutes, confirms := known(4, 0.01, 0.5, 0.5), known(5, 0.5, 0.01, 0.01)
 	for _, tc := range []struct {
 		name   string
-		offers []abi.ExperimentTable
+		offers []abitest.Passing
 		change func(*abi.NodeRequest)
 		aim    Aim
 		want   int
 	}{
 		{"no offers", nil, nil, Neutral(), 0},
-		{"what tells more", []abi.ExperimentTable{faint, plain}, nil, Neutral(), 1},
-		{"what tells more per second", []abi.ExperimentTable{faint, plain}, seconds(1, 60), Neutral(), 2},
-		{"of equal ones the first", []abi.ExperimentTable{table(7, 0.9, 0.1, 0.1), plain}, nil, Neutral(), 7},
-		{"what tells nothing", []abi.ExperimentTable{nothing}, number("min_gain", 0), Neutral(), 0},
-		{"below the least gain", []abi.ExperimentTable{faint}, number("min_gain", 0.1), Neutral(), 0},
-		{"above the least gain", []abi.ExperimentTable{faint}, number("min_gain", 0.01), Neutral(), 2},
-		{"without a table", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) { r.Profile = nil }, Neutral(), 0},
-		{"settled", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) {
+		{"what tells more", []abitest.Passing{faint, plain}, nil, Neutral(), 1},
+		{"what tells more per second", []abitest.Passing{faint, plain}, seconds(1, 60), Neutral(), 2},
+		{"of equal ones the first", []abitest.Passing{known(7, 0.9, 0.1, 0.1), plain}, nil, Neutral(), 7},
+		{"what tells nothing", []abitest.Passing{nothing}, number("min_gain", 0), Neutral(), 0},
+		{"below the least gain", []abitest.Passing{faint}, number("min_gain", 0.1), Neutral(), 0},
+		{"above the least gain", []abitest.Passing{faint}, number("min_gain", 0.01), Neutral(), 2},
+		{"without a model", []abitest.Passing{plain}, func(r *abi.NodeRequest) { r.Profile = nil }, Neutral(), 0},
+		{"settled", []abitest.Passing{plain}, func(r *abi.NodeRequest) {
 			r.Profile.BaseRates = []abi.LabelWeight{{Label: "a", Weight: 0.985}, {Label: "b", Weight: 0.01}, {Label: "c", Weight: 0.005}}
 		}, Neutral(), 0},
-		{"settled later, by parameter", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) {
+		{"settled later, by parameter", []abitest.Passing{plain}, func(r *abi.NodeRequest) {
 			r.Profile.BaseRates = []abi.LabelWeight{{Label: "a", Weight: 0.95}, {Label: "b", Weight: 0.03}, {Label: "c", Weight: 0.02}}
 			number("settled", 0.99)(r)
 		}, Neutral(), 1},
-		{"enough were run", []abi.ExperimentTable{plain, table(2, 0.1, 0.9, 0.5)}, func(r *abi.NodeRequest) {
+		{"enough were run", []abitest.Passing{plain, known(2, 0.1, 0.9, 0.5)}, func(r *abi.NodeRequest) {
 			shown(r)
 			number("max_experiments", 1)(r)
 		}, Neutral(), 0},
-		{"what was run already", []abi.ExperimentTable{plain}, shown, Neutral(), 0},
-		{"the defense asks for what refutes", []abi.ExperimentTable{confirms, refutes}, number("max_experiments", 9), Against("a"), 4},
-		{"the prosecution asks for what confirms", []abi.ExperimentTable{refutes, confirms}, number("max_experiments", 9), For("a"), 5},
-		{"without the parameter the defense asks for nothing", []abi.ExperimentTable{refutes}, nil, Against("a"), 0},
-		{"without the parameter the prosecution asks for nothing", []abi.ExperimentTable{confirms}, nil, For("a"), 0},
-		{"a charge that is no label", []abi.ExperimentTable{plain}, number("max_experiments", 9), Against("nowhere"), 0},
-		{"a charge that has fallen", []abi.ExperimentTable{plain}, func(r *abi.NodeRequest) {
+		{"what was run already", []abitest.Passing{plain}, shown, Neutral(), 0},
+		{"the defense asks for what refutes", []abitest.Passing{confirms, refutes}, number("max_experiments", 9), Against("a"), 4},
+		{"the prosecution asks for what confirms", []abitest.Passing{refutes, confirms}, number("max_experiments", 9), For("a"), 5},
+		{"without the parameter the defense asks for nothing", []abitest.Passing{refutes}, nil, Against("a"), 0},
+		{"without the parameter the prosecution asks for nothing", []abitest.Passing{confirms}, nil, For("a"), 0},
+		{"a charge that is no label", []abitest.Passing{plain}, number("max_experiments", 9), Against("nowhere"), 0},
+		{"a charge that has fallen", []abitest.Passing{plain}, func(r *abi.NodeRequest) {
 			number("max_experiments", 9)(r)
 			r.Profile.BaseRates = []abi.LabelWeight{{Label: "a", Weight: 0.04}, {Label: "b", Weight: 0.5}, {Label: "c", Weight: 0.46}}
 		}, Against("a"), 0},
@@ -103,7 +111,7 @@ func TestAccept_EX7_TheOfferThatServesTheAimBestPerSecondIsAskedFor(t *testing.T
 				tc.change(r)
 			}
 			if got := asks(r, tc.aim); got != tc.want {
-				t.Errorf("asks for %d runs, want %d", got, tc.want)
+				t.Errorf("asks for %d, want %d", got, tc.want)
 			}
 		})
 	}
@@ -114,7 +122,7 @@ func TestAccept_EX7_TheOfferThatServesTheAimBestPerSecondIsAskedFor(t *testing.T
 func TestTheLeastGainIsInNatsOfInformation(t *testing.T) {
 	t.Parallel()
 	const sure = 0.999999999999
-	r := offers(table(1, sure, 1-sure, 1-sure))
+	r := offers(known(1, sure, 1-sure, 1-sure))
 	want := math.Log(3) - 2.0/3*math.Log(2)
 	for _, tc := range []struct {
 		least float64
@@ -122,23 +130,23 @@ func TestTheLeastGainIsInNatsOfInformation(t *testing.T) {
 	}{{want * 0.93, 1}, {want, 0}} { // the court's doubt takes some of it
 		r.Params = []abi.Param{{Name: "min_gain", Number: &tc.least}}
 		if got := asks(r, Neutral()); got != tc.asks {
-			t.Errorf("with a least gain of %v of %v nats it asks for %d runs", tc.least, want, got)
+			t.Errorf("with a least gain of %v of %v nats it asks for %d", tc.least, want, got)
 		}
 	}
 }
 
 // What tells nothing is never asked for, and no experiment is asked for because it takes longer.
-func TestAnyTables(t *testing.T) {
+func TestAnyModel(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(7, 0))
 	for range 2000 {
-		var tables []abi.ExperimentTable
+		var tables []abitest.Passing
 		for n := 1; n <= 1+rnd.IntN(5); n++ {
 			x := rnd.Float64()*0.98 + 0.01
 			if n%2 == 0 {
-				tables = append(tables, table(n, x, x, x))
+				tables = append(tables, known(n, x, x, x))
 			} else {
-				tables = append(tables, table(n, x, rnd.Float64()*0.98+0.01, rnd.Float64()*0.98+0.01))
+				tables = append(tables, known(n, x, rnd.Float64()*0.98+0.01, rnd.Float64()*0.98+0.01))
 			}
 		}
 		r := offers(tables...)
@@ -154,14 +162,14 @@ func TestAnyTables(t *testing.T) {
 		other := rnd.IntN(len(r.Offers))
 		r.Offers[other].Seconds += rnd.Float64() * 10
 		if got := asks(r, aim); got != chosen && got == other+1 {
-			t.Fatalf("asks for %d runs once they take longer, before for %d", got, chosen)
+			t.Fatalf("asks for %d once it takes longer, before for %d", got, chosen)
 		}
 	}
 }
 
 func TestWords(t *testing.T) {
 	t.Parallel()
-	r := offers(table(1, 0.9, 0.1, 0.1), table(5, 0.9, 0.1, 0.1))
+	r := offers(abitest.Passing{Of: rerun(5), Given: []float64{0.9, 0.1, 0.1}})
 	mixed := abi.Experiment{Product: abi.Head, Tests: abi.Base, Environment: abi.CleanEnvironment, Order: abi.OriginalOrder, Runs: 1}
 	starved := abi.Experiment{Product: abi.Base, Tests: abi.Base, Environment: abi.StarvedEnvironment, Order: abi.Alone, Runs: 3}
 	r.Case.Experiments = []abi.ExperimentResult{
@@ -169,7 +177,7 @@ func TestWords(t *testing.T) {
 		{Experiment: mixed, Outcome: abi.OutcomePassed, Passed: 1},
 		{Experiment: starved, Outcome: abi.OutcomeMixed, Passed: 1, Same: 2},
 	}
-	want := "Experiments: this tree, 5 times: 5 failed in the same way (2.20 nats against a); " +
+	want := "Experiments: this tree, 5 times: 5 failed in the same way (10.99 nats against a); " +
 		"this product with the tests of the base, once in a clean environment, with all tests of the package: 1 passed (tells nothing); " +
 		"the base, 3 times on a busy machine: 1 passed, 2 failed in the same way (tells nothing)."
 	if got := Experimented(r.Case.Experiments, weighed(r)); got != want {

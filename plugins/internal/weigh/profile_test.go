@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
@@ -273,14 +274,14 @@ func TestATemperatureDividesWhatIsRead(t *testing.T) {
 	t.Parallel()
 	again := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1}
 	two := 2.0
-	p := &abi.Profile{Experiments: []abi.ExperimentTable{{Experiment: again, Outcomes: []abi.OutcomeLikelihood{{Outcome: abi.OutcomePassed, Given: given(0.8, 0.2, 0.2)}}}}}
+	p := &abi.Profile{Outcomes: abitest.Outcomes([]string{"a", "b", "c"}, abitest.Passing{Of: again, Given: []float64{0.8, 0.2, 0.2}})}
 	lead := func(temperature *float64, results ...abi.ExperimentResult) float64 {
 		q := *p
 		q.Temperature = temperature
 		s := profiled(&q, Matter{Testimony: []Testimony{item("x:1", "says so", "a", 0.8)}, Light: &abi.LightAnswer{Classification: "a", Confidence: 0.6}, Experiments: results})
 		return math.Log((s.Posterior[0] - 0.01/3) / (s.Posterior[1] - 0.01/3))
 	}
-	read, passed := lead(nil), abi.ExperimentResult{Experiment: again, Outcome: abi.OutcomePassed}
+	read, passed := lead(nil), abi.ExperimentResult{Experiment: again, Outcome: abi.OutcomePassed, Passed: 1}
 	near(t, "at temperature 2", lead(&two), read/2)
 	near(t, "after an experiment", lead(nil, passed), read+math.Log(4))
 	near(t, "at temperature 2, after an experiment", lead(&two, passed), read/2+math.Log(4))
@@ -295,9 +296,9 @@ func TestMixedRevisionsReplaceTheReadingOfTheDiff(t *testing.T) {
 	}
 	base, again := of(abi.Base, abi.Base), abi.ExperimentResult{Experiment: of(abi.Head, abi.Head), Outcome: abi.OutcomeSame, Test: abi.TestUnchanged}
 	passes := abi.ExperimentResult{Experiment: base, Outcome: abi.OutcomePassed}
-	mixed := abi.ExperimentResult{Experiment: of(abi.Head, abi.Base), Outcome: abi.OutcomeSame}
+	mixed := abi.ExperimentResult{Experiment: of(abi.Head, abi.Base), Outcome: abi.OutcomeSame, Same: 1}
 	unbuilt := mixed
-	unbuilt.Outcome = abi.OutcomeNotBuilt
+	unbuilt.Outcome, unbuilt.Same = abi.OutcomeNotBuilt, 0
 	unchanged := passes
 	unchanged.Test = abi.TestUnchanged
 	evidence := func(p *abi.Profile, ref string, results ...abi.ExperimentResult) float64 {
@@ -321,7 +322,7 @@ func TestMixedRevisionsReplaceTheReadingOfTheDiff(t *testing.T) {
 		{"confirmed clearly", 0.99, 0.01, whole/4 + math.Log(99)},
 		{"refuted", 0.4, 0.6, whole/4 + math.Log(0.4/0.6)},
 	} {
-		p := &abi.Profile{Experiments: []abi.ExperimentTable{{Experiment: mixed.Experiment, Outcomes: []abi.OutcomeLikelihood{{Outcome: abi.OutcomeSame, Given: given(tc.a, tc.b, 0.001)}}}}}
+		p := &abi.Profile{Outcomes: abitest.Outcomes([]string{"a", "b", "c"}, abitest.Passing{Of: mixed.Experiment, Given: []float64{1 - tc.a, 1 - tc.b, 0.999}})}
 		near(t, tc.name, evidence(p, "seeker-source:cart.go", again, passes, mixed), tc.want)
 	}
 }

@@ -1532,108 +1532,6 @@ impl Message for SignalPassage {
     }
 }
 
-/// `outcome_likelihood` is the likelihood of one outcome of an experiment under each true label.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OutcomeLikelihood {
-    pub outcome: ExperimentOutcome,
-    /// `given` holds P(outcome | the label is true), in (0, 1]. A label of the list may be a cause's name, which then comes before that
-    /// of the cause's own label.
-    pub given: Vec<LabelWeight>,
-}
-
-impl Message for OutcomeLikelihood {
-    const FIELDS: &'static [&'static str] = &["outcome", "given"];
-    const REQUIRED: u64 = 0x3;
-
-    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
-        match field {
-            0 => self.outcome = r.name()?,
-            _ => self.given = r.list(Count::ANY, |r| r.message())?,
-        }
-        Ok(())
-    }
-
-    fn write(&self, w: &mut Writer) {
-        w.map(2);
-        w.text("outcome");
-        w.text(self.outcome.as_str());
-        w.text("given");
-        w.list(&self.given, |w, v| v.write(w));
-    }
-}
-
-/// `experiment_table` says what the outcomes of one experiment tell.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ExperimentTable {
-    pub experiment: Experiment,
-    /// `outcomes` that are not listed change nothing.
-    pub outcomes: Vec<OutcomeLikelihood>,
-}
-
-impl Message for ExperimentTable {
-    const FIELDS: &'static [&'static str] = &["experiment", "outcomes"];
-    const REQUIRED: u64 = 0x3;
-
-    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
-        match field {
-            0 => self.experiment = r.message()?,
-            _ => self.outcomes = r.list(Count::ANY, |r| r.message())?,
-        }
-        Ok(())
-    }
-
-    fn write(&self, w: &mut Writer) {
-        w.map(2);
-        w.text("experiment");
-        self.experiment.write(w);
-        w.text("outcomes");
-        w.list(&self.outcomes, |w, v| v.write(w));
-    }
-}
-
-/// `cause` is one way in which a label comes true, such as a test that was changed and one that was not updated. Given a cause, what
-/// experiments on different trees show is independent; given a label it is not.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cause {
-    pub name: String,
-    pub label: String,
-    /// `unchanged`, Changed and New are P(cause, and the failing test differs so from the test of the base | label). Where it is not known how
-    /// it differs, their sum counts.
-    pub unchanged: f64,
-    pub changed: f64,
-    pub new: f64,
-}
-
-impl Message for Cause {
-    const FIELDS: &'static [&'static str] = &["name", "label", "unchanged", "changed", "new"];
-    const REQUIRED: u64 = 0x1f;
-
-    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
-        match field {
-            0 => self.name = r.text(true)?,
-            1 => self.label = r.text(true)?,
-            2 => self.unchanged = r.float(0.0, 1.0)?,
-            3 => self.changed = r.float(0.0, 1.0)?,
-            _ => self.new = r.float(0.0, 1.0)?,
-        }
-        Ok(())
-    }
-
-    fn write(&self, w: &mut Writer) {
-        w.map(5);
-        w.text("name");
-        w.text(&self.name);
-        w.text("label");
-        w.text(&self.label);
-        w.text("unchanged");
-        w.float(self.unchanged);
-        w.text("changed");
-        w.float(self.changed);
-        w.text("new");
-        w.float(self.new);
-    }
-}
-
 /// `rate_shape` is a distribution of rates: the parameters of a Dirichlet distribution over runs that pass, that fail as the case did, and
 /// that fail otherwise. Parameters below 0.001 count as that.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -1842,16 +1740,12 @@ pub struct Profile {
     /// give together, so that the court is less sure of the same answer. Absent it is 1.
     /// What experiments show is not divided.
     pub temperature: Option<f64>,
-    /// `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
-    pub experiments: Vec<ExperimentTable>,
-    /// `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
-    pub causes: Vec<Cause>,
-    /// `outcomes`, if there, says what runs tell in place of Experiments and Causes.
+    /// `outcomes` says what runs tell. Without it experiments change nothing.
     pub outcomes: Option<OutcomeModel>,
 }
 
 impl Message for Profile {
-    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes", "outcomes"];
+    const FIELDS: &'static [&'static str] = &["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "outcomes"];
     const REQUIRED: u64 = 0x37;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -1865,15 +1759,13 @@ impl Message for Profile {
             6 => self.signal_passage = Some(r.message()?),
             7 => self.light = Some(r.message()?),
             8 => self.temperature = Some(r.float(1.0, 10.0)?),
-            9 => self.experiments = r.list(Count::ANY, |r| r.message())?,
-            10 => self.causes = r.list(Count::ANY, |r| r.message())?,
             _ => self.outcomes = Some(r.message()?),
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(5 + !self.seen.is_empty() as usize + self.signal_passage.is_some() as usize + self.light.is_some() as usize + self.temperature.is_some() as usize + !self.experiments.is_empty() as usize + !self.causes.is_empty() as usize + self.outcomes.is_some() as usize);
+        w.map(5 + !self.seen.is_empty() as usize + self.signal_passage.is_some() as usize + self.light.is_some() as usize + self.temperature.is_some() as usize + self.outcomes.is_some() as usize);
         w.text("name");
         w.text(&self.name);
         w.text("base_rates");
@@ -1899,14 +1791,6 @@ impl Message for Profile {
         if let Some(v) = &self.temperature {
             w.text("temperature");
             w.float(*v);
-        }
-        if !self.experiments.is_empty() {
-            w.text("experiments");
-            w.list(&self.experiments, |w, v| v.write(w));
-        }
-        if !self.causes.is_empty() {
-            w.text("causes");
-            w.list(&self.causes, |w, v| v.write(w));
         }
         if let Some(v) = &self.outcomes {
             w.text("outcomes");

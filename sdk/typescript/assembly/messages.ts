@@ -725,87 +725,6 @@ export class SignalPassage extends Message {
   }
 }
 
-const OutcomeLikelihoodFields: StaticArray<string> = ["outcome", "given"];
-
-// `outcome_likelihood` is the likelihood of one outcome of an experiment under each true label.
-export class OutcomeLikelihood extends Message {
-  outcome: string = "";
-  // `given` holds P(outcome | the label is true), in (0, 1]. A label of the list may be a cause's name, which then comes before that
-  // of the cause's own label.
-  given: LabelWeight[] = [];
-
-  keys(): StaticArray<string> { return OutcomeLikelihoodFields; }
-  required(): u64 { return 0x3; }
-  readField(r: Reader, field: i32): void {
-    switch (field) {
-      case 0: this.outcome = r.name(ExperimentOutcome.VALUES, false); break;
-      case 1: this.given = r.messages<LabelWeight>(0, u32.MAX_VALUE); break;
-    }
-  }
-  write(w: Writer): void {
-    w.map(2);
-    w.text("outcome"); w.text(this.outcome);
-    w.text("given"); w.list(this.given.length); for (let i = 0; i < this.given.length; i++) this.given[i].write(w);
-  }
-}
-
-const ExperimentTableFields: StaticArray<string> = ["experiment", "outcomes"];
-
-// `experiment_table` says what the outcomes of one experiment tell.
-export class ExperimentTable extends Message {
-  experiment: Experiment = new Experiment();
-  // `outcomes` that are not listed change nothing.
-  outcomes: OutcomeLikelihood[] = [];
-
-  keys(): StaticArray<string> { return ExperimentTableFields; }
-  required(): u64 { return 0x3; }
-  readField(r: Reader, field: i32): void {
-    switch (field) {
-      case 0: this.experiment = r.message<Experiment>(); break;
-      case 1: this.outcomes = r.messages<OutcomeLikelihood>(0, u32.MAX_VALUE); break;
-    }
-  }
-  write(w: Writer): void {
-    w.map(2);
-    w.text("experiment"); this.experiment.write(w);
-    w.text("outcomes"); w.list(this.outcomes.length); for (let i = 0; i < this.outcomes.length; i++) this.outcomes[i].write(w);
-  }
-}
-
-const CauseFields: StaticArray<string> = ["name", "label", "unchanged", "changed", "new"];
-
-// `cause` is one way in which a label comes true, such as a test that was changed and one that was not updated. Given a cause, what
-// experiments on different trees show is independent; given a label it is not.
-export class Cause extends Message {
-  name: string = "";
-  label: string = "";
-  // `unchanged`, Changed and New are P(cause, and the failing test differs so from the test of the base | label). Where it is not known how
-  // it differs, their sum counts.
-  unchanged: f64 = 0;
-  changed: f64 = 0;
-  new: f64 = 0;
-
-  keys(): StaticArray<string> { return CauseFields; }
-  required(): u64 { return 0x1f; }
-  readField(r: Reader, field: i32): void {
-    switch (field) {
-      case 0: this.name = r.text(true); break;
-      case 1: this.label = r.text(true); break;
-      case 2: this.unchanged = r.float(0, 1); break;
-      case 3: this.changed = r.float(0, 1); break;
-      case 4: this.new = r.float(0, 1); break;
-    }
-  }
-  write(w: Writer): void {
-    w.map(5);
-    w.text("name"); w.text(this.name);
-    w.text("label"); w.text(this.label);
-    w.text("unchanged"); w.float(this.unchanged);
-    w.text("changed"); w.float(this.changed);
-    w.text("new"); w.float(this.new);
-  }
-}
-
 const RateShapeFields: StaticArray<string> = ["name", "passed", "same", "other"];
 
 // `rate_shape` is a distribution of rates: the parameters of a Dirichlet distribution over runs that pass, that fail as the case did, and
@@ -941,7 +860,7 @@ export class OutcomeModel extends Message {
   }
 }
 
-const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "experiments", "causes", "outcomes"];
+const ProfileFields: StaticArray<string> = ["name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "outcomes"];
 
 // `profile` describes a domain. It is fitted from labelled cases or hand-tuned,
 // and the host passes it to the personas. A field that is absent or empty has
@@ -968,11 +887,7 @@ export class Profile extends Message {
   // What experiments show is not divided.
   hasTemperature: bool = false;
   temperature: f64 = 0;
-  // `experiments` says what outcomes tell. Experiments that are not listed change nothing; of equal ones the first counts.
-  experiments: ExperimentTable[] = [];
-  // `causes` are the ways in which labels come true; see experiment tables. A label without any is a cause of its own.
-  causes: Cause[] = [];
-  // `outcomes`, if there, says what runs tell in place of Experiments and Causes.
+  // `outcomes` says what runs tell. Without it experiments change nothing.
   outcomes: OutcomeModel | null = null;
 
   keys(): StaticArray<string> { return ProfileFields; }
@@ -988,13 +903,11 @@ export class Profile extends Message {
       case 6: this.signalPassage = r.message<SignalPassage>(); break;
       case 7: this.light = r.message<SourceReliability>(); break;
       case 8: this.hasTemperature = true; this.temperature = r.float(1, 10); break;
-      case 9: this.experiments = r.messages<ExperimentTable>(0, u32.MAX_VALUE); break;
-      case 10: this.causes = r.messages<Cause>(0, u32.MAX_VALUE); break;
-      case 11: this.outcomes = r.message<OutcomeModel>(); break;
+      case 9: this.outcomes = r.message<OutcomeModel>(); break;
     }
   }
   write(w: Writer): void {
-    w.map(5 + i32(this.seen.length > 0) + i32(this.signalPassage !== null) + i32(this.light !== null) + i32(this.hasTemperature) + i32(this.experiments.length > 0) + i32(this.causes.length > 0) + i32(this.outcomes !== null));
+    w.map(5 + i32(this.seen.length > 0) + i32(this.signalPassage !== null) + i32(this.light !== null) + i32(this.hasTemperature) + i32(this.outcomes !== null));
     w.text("name"); w.text(this.name);
     w.text("base_rates"); w.list(this.baseRates.length); for (let i = 0; i < this.baseRates.length; i++) this.baseRates[i].write(w);
     w.text("sources"); w.list(this.sources.length); for (let i = 0; i < this.sources.length; i++) this.sources[i].write(w);
@@ -1004,8 +917,6 @@ export class Profile extends Message {
     if (this.signalPassage !== null) { w.text("signal_passage"); this.signalPassage!.write(w); }
     if (this.light !== null) { w.text("light"); this.light!.write(w); }
     if (this.hasTemperature) { w.text("temperature"); w.float(this.temperature); }
-    if (this.experiments.length > 0) { w.text("experiments"); w.list(this.experiments.length); for (let i = 0; i < this.experiments.length; i++) this.experiments[i].write(w); }
-    if (this.causes.length > 0) { w.text("causes"); w.list(this.causes.length); for (let i = 0; i < this.causes.length; i++) this.causes[i].write(w); }
     if (this.outcomes !== null) { w.text("outcomes"); this.outcomes!.write(w); }
   }
 }

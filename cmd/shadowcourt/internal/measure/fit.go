@@ -55,9 +55,8 @@ from which on the share of wrong ones is bounded.
 With --light rca the Light path answers every case, with a profile fitted on the other parts:
 the learned profile then says how reliable Light is beside the evidence that it uses.
 
-With --outcomes it also learns what outcomes of experiments tell of each label, from what try
-wrote of the same cases. Kinds of experiments with few cases keep the default, and so do all
-unless the learned tables are better on groups of cases that they were not learned on. What language
+With --outcomes it also learns what runs of the failing tests tell of each label, from what try
+wrote of the same cases, if the labels are those of the alibi or the four of the profile go-test. What language
 models stated in these results counts as a source, "model:NAME": its reliability is measured like any other's.
 
 Phrases in documents tell something, and whoever writes documents can write them. So all phrases of a case
@@ -79,8 +78,7 @@ wrong (where lines of a docket are wrong, the others were still fitted on).`,
 	f.StringVar(&o.format, "format", "table", "format of the figures on the standard output: table or json")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of how the cases are split into parts")
 	f.IntVar(&o.workers, "workers", 0, "parts fitted at once (default: one for each processor); the profile is the same")
-	f.StringVar(&o.outcomes, "outcomes", "", "results of these cases by try --experiments all --format jsonl: learn what outcomes of experiments tell, "+
-		"from the default of the profile "+open.GoTestProfile)
+	f.StringVar(&o.outcomes, "outcomes", "", "results of these cases by try --experiments all --format jsonl: learn what runs tell")
 	f.BoolVar(&o.noText, "no-text", false, "learn from what sources say alone: where others than your own tools write documents, no text moves a verdict then")
 	f.BoolVar(&o.trustText, "trust-text", false, "let phrases in documents count as much as helps: where only your own tools write documents")
 	o.bands.add(f)
@@ -198,7 +196,7 @@ func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries [
 	return result, err
 }
 
-// readOutcomes reads what experiments showed, what they are taken to tell, and what language models stated.
+// readOutcomes reads what experiments showed, and what language models stated.
 func (o *fitOptions) readOutcomes(config *fit.Config) error {
 	if o.outcomes == "" {
 		return nil
@@ -211,8 +209,7 @@ func (o *fitOptions) readOutcomes(config *fit.Config) error {
 	if config.Results, err = fit.ReadResults(file); err != nil {
 		return fmt.Errorf("--outcomes %s: not the JSONL that try --experiments all --format jsonl writes: %w", o.outcomes, err)
 	}
-	config.Experiments, err = open.ExperimentProfile()
-	return err
+	return nil
 }
 
 // learner is the way to fit that the flags ask for. A Light path is told what

@@ -64,26 +64,7 @@ func fitText(output string, r *fit.Report, terminal render.TerminalOptions) stri
 	if len(r.Sources) > 0 {
 		say("\n%s", sourcesTable(r).Text(terminal))
 	}
-	if w := r.Experiments; w != nil {
-		say("\n%s", experimentsTable(w).Text(terminal))
-		if w.LogLoss > 0 {
-			say("log loss of experiments alone %s; of the default %s\n", three(w.LogLoss), three(w.DefaultLogLoss))
-		}
-	}
 	return b.String()
-}
-
-// experimentsTable tells which tables of experiments were learned.
-func experimentsTable(w *fit.ExperimentWorth) *render.Grid {
-	g := render.NewGrid(render.Column{Name: "EXPERIMENT"}, render.Column{Name: "CASES", Numbers: true}, render.Column{Name: "TABLE"})
-	for i := range w.Tables {
-		of := "learned"
-		if !w.Tables[i].Learned {
-			of = "default: " + w.Tables[i].Why
-		}
-		g.Add(w.Tables[i].Experiment, strconv.Itoa(w.Tables[i].Cases), of)
-	}
-	return g
 }
 
 func figuresTable(r *fit.Report) *render.Grid {

@@ -132,13 +132,13 @@ func shippedProfile(name string) (*abi.Profile, error) {
 	return profile.Parse(file, data)
 }
 
-// ExperimentProfile is a profile that says what outcomes of experiments tell, whatever language the tests are in, and nothing else.
+// ExperimentProfile is a profile that says what runs tell, whatever language the tests are in, and how common causes are, and nothing else.
 func ExperimentProfile() (*abi.Profile, error) {
 	p, err := shippedProfile(GoTestProfile)
 	if err != nil {
 		return nil, err
 	}
-	return &abi.Profile{Name: "experiments", Experiments: p.Experiments, Causes: p.Causes}, nil
+	return &abi.Profile{Name: "experiments", BaseRates: p.BaseRates, Outcomes: p.Outcomes}, nil
 }
 
 // WarnOfProfile tells what a profile lacks that was made for other cases than those that were tried with it.

@@ -39,7 +39,7 @@ func holdAlibi(ctx context.Context, bench *study.Bench, list []Judged, change fu
 	return bench.Try(ctx, *config, entries, 0, func(t *trial.Trial) {
 		j, f := &list[next], t.Result.Final
 		next++
-		j.Alibi = Trial{f.Classification, f.Confidence, t.Result.Activated, t.Result.Experiments, t.Conclusion().Finding}
+		j.Alibi = Trial{lightOf(t), f.Classification, f.Confidence, t.Result.Activated, t.Result.Experiments, t.Conclusion().Finding}
 		a := history.Open
 		if f.Classification != "" {
 			a = history.Attribution(f.Classification)

@@ -11,7 +11,7 @@ var alibiLabels = []string{
 	string(history.Caused), string(history.Preexisting), string(history.ByChance), string(history.Surroundings), string(history.InMerge),
 }
 
-// Attributed is a case as a line of a docket whose labels are alibiLabels.
+// Attributed is a case as a line of a docket whose labels are those of the alibi, or the four.
 type Attributed struct {
 	ID      string   `json:"id"`
 	Group   string   `json:"group"`
@@ -25,10 +25,19 @@ type Attributed struct {
 	} `json:"truth"`
 }
 
-// AttributedOf gives the line of a case of a repository.
-func AttributedOf(c *history.Case, repository string) *Attributed {
+// AttributedOf gives the line of a case of a repository; four has it under the four labels. It is nil where the label is not known.
+func AttributedOf(c *history.Case, repository string, four bool) *Attributed {
 	a := &Attributed{ID: c.ID, Group: repository, Subject: c.Failure.Test + " fails in " + c.Failure.Group, Labels: alibiLabels, Evidence: []string{}, Documents: []string{}}
 	a.Truth.Classification = string(c.Truth.Attribution)
+	if four {
+		a.Labels = nil
+		for _, l := range fourLabels() {
+			a.Labels = append(a.Labels, l.label)
+		}
+		if a.Truth.Classification = labelOf(c); a.Truth.Classification == "" {
+			return nil
+		}
+	}
 	return a
 }
 
@@ -44,13 +53,14 @@ func ShownOf(c *history.Case) *Shown {
 	tree, before := underTest(c)
 	for i := range c.Cells {
 		k := &c.Cells[i]
-		if k.Product != k.Tests || k.Product != tree && k.Product != before || k.Environment == history.Restored {
+		is := func(r history.Role) bool { return r == tree || r == before }
+		if !is(k.Product) || !is(k.Tests) || k.Environment == history.Restored {
 			continue
 		}
 		for runs := k.Runs; ; {
 			part := *k
 			part.Runs = runs[:min(len(runs), mostRuns)]
-			out.Experiments = append(out.Experiments, shownOf(c, &part, k.Product == before))
+			out.Experiments = append(out.Experiments, shownOf(c, &part, before))
 			if runs = runs[len(part.Runs):]; runs == "" {
 				break
 			}
@@ -62,11 +72,15 @@ func ShownOf(c *history.Case) *Shown {
 // mostRuns are those that one result may have.
 const mostRuns = 100
 
-func shownOf(c *history.Case, k *history.Cell, base bool) trial.Experiment {
+func shownOf(c *history.Case, k *history.Cell, before history.Role) trial.Experiment {
 	e := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: k.Environment, Order: k.Order, Runs: max(len(k.Runs), 1)}
-	if base {
-		e.Product, e.Tests = abi.Base, abi.Base
+	if k.Product == before {
+		e.Product = abi.Base
 	}
+	if k.Tests == before {
+		e.Tests = abi.Base
+	}
+	base := e.Product == abi.Base && e.Tests == abi.Base
 	r := abi.ExperimentResult{Experiment: e, Test: k.Test, Loaded: loadedOf(c.Loaded[k.Product])}
 	r.Passed, r.Same, r.Other, _ = k.Count(0)
 	switch {
@@ -77,7 +91,7 @@ func shownOf(c *history.Case, k *history.Cell, base bool) trial.Experiment {
 	default:
 		r.Outcome = abi.OutcomeNotRun
 	}
-	if !base {
+	if e.Product == abi.Head {
 		r.Changed = changedOf(c)
 	}
 	return trial.NewExperiment("", "", &r)

@@ -24,6 +24,7 @@ import (
 
 // Trial is what the court made of a case.
 type Trial struct {
+	Light       string // its label before the trial; empty where it gave none
 	Label       string // empty: nothing was decided
 	Confidence  float64
 	Activated   bool // there was a trial; otherwise Light's answer stood
@@ -69,9 +70,16 @@ func holdCourt(ctx context.Context, bench *study.Bench, list []Judged) error {
 	return bench.Try(ctx, config, entries, 0, func(t *trial.Trial) {
 		j, f := &list[next], t.Result.Final
 		next++
-		j.Trial = Trial{f.Classification, f.Confidence, t.Result.Activated, t.Result.Experiments, t.Conclusion().Finding}
+		j.Trial = Trial{lightOf(t), f.Classification, f.Confidence, t.Result.Activated, t.Result.Experiments, t.Conclusion().Finding}
 		j.Answers[Court] = cells[j.Case.ID].says(attribution(&j.Trial))
 	})
+}
+
+func lightOf(t *trial.Trial) string {
+	if t.Result.Light == nil {
+		return ""
+	}
+	return t.Result.Light.Classification
 }
 
 // attribution reads the four labels as an answer to whether the change did it.

@@ -23,6 +23,8 @@ func Tables(all []Judged, seed uint64, wrong bool) []study.Table {
 		{Name: "truth and answers", Text: confusion(reporting)},
 		{Name: "kinds", Text: byKind(reporting)},
 		{Name: "learning half", Text: compared(learning, seed)},
+		{Name: "labels of the learning half", Text: labels(learning, seed)},
+		{Name: "labels of the reporting half", Text: labels(reporting, seed)},
 		{Name: "similarity", Text: decides(learning, reporting)},
 	}
 	if wrong {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/bench"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/defense"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/judgment"
@@ -53,14 +54,8 @@ func TestEveryAnswerKeepsTheContract(t *testing.T) {
 // right, and only in the hearing.
 func TestWhoAsksForWhichExperiment(t *testing.T) {
 	t.Parallel()
-	refutes := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.StarvedEnvironment, Order: abi.Alone, Runs: 5}
-	confirms := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.OriginalOrder, Runs: 2}
-	table := func(e abi.Experiment, a, b float64) abi.ExperimentTable {
-		given := func(a, b float64) []abi.LabelWeight {
-			return []abi.LabelWeight{{Label: "a", Weight: a}, {Label: "b", Weight: b}}
-		}
-		return abi.ExperimentTable{Experiment: e, Outcomes: []abi.OutcomeLikelihood{{Outcome: abi.OutcomePassed, Given: given(a, b)}, {Outcome: abi.OutcomeSame, Given: given(1-a, 1-b)}}}
-	}
+	refutes := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.StarvedEnvironment, Order: abi.Alone, Runs: 1}
+	confirms := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.OriginalOrder, Runs: 1}
 	sure := func(r *abi.NodeRequest) {
 		r.Case.Light.Confidence = 1
 		r.Case.Evidence = []abi.Evidence{{SourceRef: "x", Content: "it was a, nothing else", Supports: "a", RelevanceConfidence: 1}}
@@ -89,7 +84,7 @@ func TestWhoAsksForWhichExperiment(t *testing.T) {
 			Family:     tc.family,
 			Case:       abi.CaseView{Labels: []string{"a", "b"}, Light: &abi.LightAnswer{Classification: "a", Confidence: 0.6}},
 			Indictment: &abi.Indictment{ChargedDefectType: "a"},
-			Profile:    &abi.Profile{Experiments: []abi.ExperimentTable{table(refutes, 0.01, 0.5), table(confirms, 0.5, 0.01)}},
+			Profile:    &abi.Profile{Outcomes: abitest.Outcomes([]string{"a", "b"}, abitest.Passing{Of: refutes, Given: []float64{0.01, 0.5}}, abitest.Passing{Of: confirms, Given: []float64{0.5, 0.01}})},
 			Offers:     []abi.ExperimentOffer{{Experiment: refutes, Seconds: 2}, {Experiment: confirms, Seconds: 2}},
 			Turn:       &abi.TurnRequest{Round: 1, MaxRounds: 3},
 			Params:     []abi.Param{{Name: "max_experiments", Number: new(9.0)}},

@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 )
 
-// experiment gives half of the requests offers, results of other experiments, and a profile that has tables for some of both.
+// experiment gives half of the requests offers, results of other experiments, and a profile that knows some of both.
 func (s *Source) experiment(r *abi.NodeRequest) {
 	if s.chance(2) {
 		return
@@ -16,7 +17,7 @@ func (s *Source) experiment(r *abi.NodeRequest) {
 	if s.chance(2) { // sides ask only with it
 		r.Params = append(r.Params, abi.Param{Name: "max_experiments", Number: new(8.0)})
 	}
-	var tables []abi.ExperimentTable
+	var known []abitest.Passing
 	begun := s.chance(2)
 	for _, e := range s.someExperiments() {
 		switch n := s.rnd.IntN(3); {
@@ -26,13 +27,17 @@ func (s *Source) experiment(r *abi.NodeRequest) {
 			r.Case.Experiments = append(r.Case.Experiments, s.result(e))
 		}
 		if !s.chance(4) {
-			tables = append(tables, s.table(e, r.Case.Labels))
+			rates := abitest.Passing{Of: e}
+			for range r.Case.Labels {
+				rates.Given = append(rates.Given, s.figure())
+			}
+			known = append(known, rates)
 		}
 	}
 	if r.Profile == nil {
 		return
 	}
-	r.Profile.Experiments = tables
+	r.Profile.Outcomes = abitest.Outcomes(r.Case.Labels, known...)
 	if s.chance(2) {
 		r.Profile.BaseRates = nil // which settle the label before anything was read
 	}
@@ -53,7 +58,7 @@ func (s *Source) someExperiments() []abi.Experiment {
 	return out
 }
 
-// outcomes that a table may have.
+// outcomes that a result may have.
 func outcomes() []abi.ExperimentOutcome {
 	return []abi.ExperimentOutcome{
 		abi.OutcomePassed, abi.OutcomeSame, abi.OutcomeOther, abi.OutcomeMixed, abi.OutcomeNotBuilt, abi.OutcomeNoTest, abi.OutcomeNotRun,
@@ -63,22 +68,6 @@ func outcomes() []abi.ExperimentOutcome {
 func (s *Source) result(e abi.Experiment) abi.ExperimentResult {
 	list := outcomes()
 	return abi.ExperimentResult{Experiment: e, Outcome: list[s.rnd.IntN(len(list))], Passed: s.rnd.IntN(3), Same: s.rnd.IntN(3), Detail: s.line()}
-}
-
-func (s *Source) table(e abi.Experiment, labels []string) abi.ExperimentTable {
-	t := abi.ExperimentTable{Experiment: e, Outcomes: []abi.OutcomeLikelihood{}}
-	for _, outcome := range outcomes() {
-		o := abi.OutcomeLikelihood{Outcome: outcome, Given: []abi.LabelWeight{}}
-		for _, label := range append([]string{"nowhere"}, labels...) {
-			if !s.chance(4) {
-				o.Given = append(o.Given, abi.LabelWeight{Label: label, Weight: max(s.figure(), 5e-324)})
-			}
-		}
-		if !s.chance(4) {
-			t.Outcomes = append(t.Outcomes, o)
-		}
-	}
-	return t
 }
 
 // CheckChoice asks a chooser through the codec, twice, and checks that it gives nothing or one of the offers, whatever their

@@ -21,9 +21,6 @@ export function byName(name: string): Message | null {
   if (name == "source_reliability") return new messages.SourceReliability();
   if (name == "signal") return new messages.Signal();
   if (name == "signal_passage") return new messages.SignalPassage();
-  if (name == "outcome_likelihood") return new messages.OutcomeLikelihood();
-  if (name == "experiment_table") return new messages.ExperimentTable();
-  if (name == "cause") return new messages.Cause();
   if (name == "rate_shape") return new messages.RateShape();
   if (name == "outcome_rate") return new messages.OutcomeRate();
   if (name == "outcome_pattern") return new messages.OutcomePattern();
