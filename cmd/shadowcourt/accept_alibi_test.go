@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 )
 
@@ -88,16 +87,6 @@ func saidOf(a *alibi.Answer) string {
 		b.WriteString("\n\t" + e.What() + ": " + string(e.Outcome) + " " + string(e.Loaded) + " " + e.Detail)
 	}
 	return b.String()
-}
-
-// ran says whether a tree was run, in any environment.
-func ran(a *alibi.Answer, tree abi.TreeRevision) bool {
-	for i := range a.Runs {
-		if e := &a.Runs[i]; e.Product == tree && e.Tests == tree && e.Passed+e.Same+e.Other > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 const goModule = "module example.com/shop\n\ngo 1.26\n"
@@ -215,13 +204,19 @@ func TestAccept_AL2_GoDoesNotComeBack(t *testing.T) {
 // onlyTest is a report with the lines of one test alone.
 func onlyTest(t *testing.T, report, test string) string {
 	t.Helper()
+	return onlyLines(t, report, func(line string) bool { return strings.Contains(line, `"Test":"`+test+`"`) })
+}
+
+// onlyLines is a report with some of its lines.
+func onlyLines(t *testing.T, report string, keeps func(line string) bool) string {
+	t.Helper()
 	text, err := os.ReadFile(report)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var kept strings.Builder
 	for line := range strings.Lines(string(text)) {
-		if strings.Contains(line, `"Test":"`+test+`"`) {
+		if keeps(line) {
 			kept.WriteString(line)
 		}
 	}

@@ -5,8 +5,9 @@ package alibi
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -49,7 +50,7 @@ type Light struct {
 // maxFalse; zero means [MaxFalse].
 func NewLight(experiments host.Experiments, profile *abi.Profile, maxFalse float64) (*Light, error) {
 	if profile == nil || profile.Outcomes == nil {
-		return nil, fmt.Errorf("the profile has no outcome model")
+		return nil, errors.New("the profile has no outcome model")
 	}
 	if maxFalse <= 0 {
 		maxFalse = MaxFalse
@@ -128,17 +129,14 @@ func (l *Light) answer(labels []string, made []abi.ExperimentResult) abi.LightAn
 
 // words say what was run, and what came of it.
 func words(made []abi.ExperimentResult) string {
-	text := ""
-	for i := range made {
-		if i > 0 {
-			text += "; "
-		}
-		text += made[i].Experiment.Words() + ": " + made[i].Words()
-	}
-	if text == "" {
+	if len(made) == 0 {
 		return "Nothing could be run."
 	}
-	return text + "."
+	list := make([]string, len(made))
+	for i := range made {
+		list[i] = made[i].Experiment.Words() + ": " + made[i].Words()
+	}
+	return strings.Join(list, "; ") + "."
 }
 
 // said are runs as evidence that names no label: only the outcome model says what they tell.

@@ -159,7 +159,7 @@ func TestAccept_AL5_FalseAlibisStayWithinTheirPrice(t *testing.T) {
 		for i, h := range hypotheses() {
 			count := map[alibi.Verdict]int{}
 			for draw := range draws {
-				lab := &simulated{hypothesis: h, random: rand.New(rand.NewPCG(uint64(i), uint64(draw)))} //nolint:gosec // a test wants the same draws every time
+				lab := &simulated{hypothesis: h, random: rand.New(rand.NewPCG(uint64(i), uint64(draw)))}
 				count[decide(t, lab, profile, def.Court.ActivationThreshold, price, blame)]++
 				runs += lab.runs
 			}
