@@ -10,6 +10,9 @@ import (
 // TestAccept_AL2_Pytest: the command runs pytest, and pytest is what runs the trees.
 func TestAccept_AL2_Pytest(t *testing.T) {
 	t.Parallel()
+	if !allRunners() {
+		t.Skip("it takes half a minute: make runner-tests")
+	}
 	needPytest(t)
 	p := pythonProject()
 	p.write(t)

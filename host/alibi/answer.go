@@ -55,7 +55,7 @@ type Culprit struct {
 	Commit string `json:"commit"`
 	Title  string `json:"title"`
 	Author string `json:"author"`
-	// Probability that it is this one, and Verified says that it failed and its parent passed once more.
+	// Probability that it is this one, and Verified says that it failed again, and its parent passed again.
 	Probability float64 `json:"probability"`
 	Verified    bool    `json:"verified"`
 	// Beside are other commits that may be it, the most probable first, and Skipped those that can't be built.

@@ -98,7 +98,7 @@ var formats = []string{"table", "jsonl", "md"}
 func (o *options) check(args []string) error {
 	var faults []error
 	if len(args) == 0 {
-		faults = append(faults, errors.New("name a report of the failing run, or the command that runs the tests: alibi -- go test ./..."))
+		faults = append(faults, errors.New("name a report of the failing run, or the command that runs the tests, as in alibi -- go test"))
 	}
 	if !slices.Contains(formats, o.format) {
 		faults = append(faults, fmt.Errorf("--format %q: use %s", o.format, cli.OrList(formats)))
