@@ -130,11 +130,18 @@ func TestAccept_AL2_Go(t *testing.T) {
 	p := shop()
 	p.write(t)
 	tokyo := "TZ=Asia/Tokyo"
-	got := p.alibi(t, []string{tokyo}, p.report(t, tokyo, "WEATHER=bad"))
+	report, chance := p.report(t, tokyo, "WEATHER=bad"), []string{"TestFirst", "TestRain", "TestSnow", "TestHail"}
+	got := p.alibi(t, []string{tokyo}, without(t, report, chance...))
 	got.expect(t, "TestTotal", alibi.IsYours, alibi.Caused, alibi.Product)
 	got.expect(t, "TestEmpty", alibi.IsYours, alibi.Caused, alibi.Tests)
 	got.expect(t, "TestOld", alibi.NotYours, alibi.Preexisting, "")
 	got.expect(t, "TestZone", alibi.NotYours, alibi.Environment, "")
+	if got.code != 3 || len(got.answers) != 4 {
+		t.Errorf("exit code %d, %d answers\n%s", got.code, len(got.answers), got.stderr)
+	}
+
+	// What fails by chance may take hundreds of runs: it gets less time.
+	got = p.alibi(t, []string{tokyo}, "--case-budget", "10s", without(t, report, "TestTotal", "TestEmpty", "TestOld", "TestZone"))
 	if a := got.answers["TestFirst"]; a == nil || a.Verdict == alibi.NotYours {
 		t.Errorf("made flaky: %+v", a)
 	}
@@ -150,7 +157,7 @@ func TestAccept_AL2_Go(t *testing.T) {
 	if flaky == 0 {
 		t.Error("no flaky test is found out")
 	}
-	if got.code != 3 || len(got.answers) != 8 {
+	if len(got.answers) != 4 {
 		t.Errorf("exit code %d, %d answers\n%s", got.code, len(got.answers), got.stderr)
 	}
 }
