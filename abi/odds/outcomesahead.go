@@ -56,9 +56,7 @@ func (b *belief) ahead(results []abi.ExperimentResult, e *abi.Experiment) []comi
 	if isBase(e) && !slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return isBase(&r.Experiment) && r.Outcome != abi.OutcomeNotRun }) {
 		add(abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeNoTest}, 1)
 	}
-	if n > mostAhead || measures {
-		scale(list)
-	}
+	scale(list) // rates above others, and what is looked at coarsely, add up to 1 only nearly
 	return list
 }
 

@@ -19,10 +19,7 @@ import (
 
 // broken is a module with one test, which the change makes fail. The body comes first in the test.
 func broken(body string, imports ...string) *project {
-	list := `"testing"`
-	for _, name := range imports {
-		list += `; "` + name + `"`
-	}
+	list := `"` + strings.Join(append(imports, "testing"), `"; "`) + `"`
 	return &project{
 		green: map[string]string{
 			"go.mod": goModule, "cart/cart.go": "package cart\n\nfunc Total() int { return 1 }\n",

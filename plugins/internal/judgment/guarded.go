@@ -19,7 +19,7 @@ func guarded(r *abi.NodeRequest, guard *proceeding.Guard, scale *weigh.Scale, ch
 	case guard.Denies(scale, r.Case.Experiments):
 		label, p = guard.Top(scale, false)
 		return decide(r, scale, challenges, label, p)
-	case guard.Blames(scale), whole && len(r.Case.Experiments) > 0 && yours >= max(least, minConfidence):
+	case guard.Blames(scale, r.Case.Experiments), whole && proceeding.Tried(r.Case.Experiments) && yours >= max(least, minConfidence):
 		return decide(r, scale, challenges, label, p)
 	}
 	if feedback := reinvestigate(r, scale, challenges, least); feedback != nil {

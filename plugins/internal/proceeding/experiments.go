@@ -60,7 +60,7 @@ func (a Aim) share(labels []string, p []float64) float64 {
 // down to what is left beside such a label. A side whose charge is no label of the case gains nothing, either. Where labels are guarded, it
 // has to be settled whether one of them is right, too.
 func (a Aim) reached(scale *weigh.Scale, results []abi.ExperimentResult, bound float64) bool {
-	if g := a.guard; g != nil && !g.Denies(scale, results) && !g.Blames(scale) {
+	if g := a.guard; g != nil && !g.Denies(scale, results) && !g.Blames(scale, results) {
 		return false
 	}
 	if slices.Max(scale.Posterior) >= bound {

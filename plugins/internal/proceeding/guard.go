@@ -57,8 +57,13 @@ func (g *Guard) Denies(scale *weigh.Scale, results []abi.ExperimentResult) bool 
 	return g.Of(scale) <= g.maxFalse && odds.Based(results)
 }
 
-// Blames says whether one of the guarded labels is as good as certain.
-func (g *Guard) Blames(scale *weigh.Scale) bool { return g.Of(scale) >= g.blame }
+// Blames says whether one of the guarded labels is as good as certain, and the base was tried.
+func (g *Guard) Blames(scale *weigh.Scale, results []abi.ExperimentResult) bool {
+	return g.Of(scale) >= g.blame && Tried(results)
+}
+
+// Tried says whether the base was run, or found to have nothing to run.
+func Tried(results []abi.ExperimentResult) bool { return odds.FactsOf(results).Based }
 
 // Top is the most probable of the labels that are guarded, or of those that are not.
 func (g *Guard) Top(scale *weigh.Scale, guarded bool) (label string, p float64) {
