@@ -77,4 +77,3 @@ func alibiConfig(cells client) (*host.Config, error) {
 		Now: func() time.Time { return time.Unix(0, 0) }, // so that no trial ends for want of time
 	}, nil
 }
-

@@ -20,7 +20,7 @@ type Attributed struct {
 	// A docket has these fields; a model of outcomes reads no text.
 	Evidence  []string `json:"evidence"`
 	Documents []string `json:"documents"`
-	Truth   struct {
+	Truth     struct {
 		Classification string `json:"classification"`
 	} `json:"truth"`
 }
