@@ -98,7 +98,7 @@ func (c *corpus) atMost(u *utterance) float64 {
 // too many answers if all sources begin to overstate, and more than the best of the others costs now.
 func (c *corpus) trustConfidences(x *crossed) int {
 	n := len(sourcePenalties())
-	plain, stated := c.simplest(x.losses, places(n), x.use, simpler), c.simplest(x.losses, places(2 * n)[n:], x.use, simpler)
+	plain, stated := c.simplest(x.losses, places(n), x.use), c.simplest(x.losses, places(2 * n)[n:], x.use)
 	overstated, lost := 0.0, 0.0
 	for _, i := range x.use {
 		s := &c.samples[i]
@@ -134,7 +134,7 @@ func (c *corpus) plan(x *crossed, use []int, config *Config) plan {
 	for at := range losses {
 		plans[at], losses[at] = c.recalibrated(x, use, at)
 	}
-	chosen := plans[c.simplest(losses, append([]int{x.alone}, places(len(losses))[2*len(sourcePenalties()):]...), use, simpler)]
+	chosen := plans[c.simplest(losses, append([]int{x.alone}, places(len(losses))[2*len(sourcePenalties()):]...), use)]
 	if x.settings[chosen.setting].text == 0 {
 		return chosen
 	}
@@ -216,7 +216,7 @@ func (c *corpus) capTexts(x *crossed, use []int, by plan, trust bool) *capped {
 			safe = i
 		}
 	}
-	useful := c.simplest(losses, places(len(list)), use, simpler)
+	useful := c.simplest(losses, places(len(list)), use)
 	lost, deviation := c.difference(list[useful].hits, list[safe].hits, use)
 	if trust || useful < safe || lost-deviation > mostTurned {
 		return list[useful]

@@ -9,12 +9,12 @@ import (
 )
 
 // simplest gives the first of some candidates, by their losses, that is no worse than the best of them by more
-// than share of the standard error of their difference.
-func (c *corpus) simplest(losses [][]float64, of, use []int, share float64) int {
+// than a share of the standard error of their difference: see simpler.
+func (c *corpus) simplest(losses [][]float64, of, use []int) int {
 	top := slices.MinFunc(of, func(a, b int) int { return cmp.Compare(mean(losses[a], use), mean(losses[b], use)) })
 	for _, at := range of {
 		worse, deviation := c.difference(losses[at], losses[top], use)
-		if worse <= share*deviation {
+		if worse <= simpler*deviation {
 			return at
 		}
 	}

@@ -2,7 +2,6 @@ package fit
 
 import (
 	"embed"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -186,7 +185,7 @@ func (c *corpus) outcomes(config *Config, p *abi.Profile, r *Report) error {
 	first, err := FirstOutcomes(c.labels)
 	if first == nil {
 		if err == nil {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("nothing is learned of experiments: no model knows all of the labels %s", strings.Join(c.labels, ", ")))
+			r.Warnings = append(r.Warnings, "nothing is learned of experiments: no model knows all of the labels "+strings.Join(c.labels, ", "))
 		}
 		return err
 	}
