@@ -17,7 +17,12 @@ func Outcomes(labels []string, cells ...Passing) *abi.OutcomeModel {
 	const sharp = 1e5 // so many runs would tell the rate
 	m := &abi.OutcomeModel{Shapes: []abi.RateShape{}, Patterns: []abi.OutcomePattern{}}
 	for j, label := range labels {
-		p := abi.OutcomePattern{Name: label, Labels: []abi.LabelWeight{{Label: label, Weight: 1}}, Rates: []abi.OutcomeRate{}, Absent: 0.5}
+		weights := make([]abi.LabelWeight, len(labels)) // of all labels, so that no list is as long as one of a single label
+		for k := range labels {
+			weights[k].Label = labels[k]
+		}
+		weights[j].Weight = 1
+		p := abi.OutcomePattern{Name: label, Labels: weights, Rates: []abi.OutcomeRate{}, Absent: 0.5}
 		for i := range cells {
 			e, name := &cells[i].Of, strconv.Itoa(i)+" under "+label
 			m.Shapes = append(m.Shapes, abi.RateShape{Name: name, Passed: sharp * cells[i].Given[j], Same: sharp * (1 - cells[i].Given[j])})

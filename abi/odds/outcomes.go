@@ -56,6 +56,9 @@ func newBelief(labels []string, m *abi.OutcomeModel) *belief {
 
 // told are the logarithms of the probability of the results under each label.
 func (b *belief) told(results []abi.ExperimentResult) []float64 {
+	if len(b.model.Patterns) == 0 {
+		return make([]float64, len(b.shares)) // it knows nothing
+	}
 	return b.labels(b.patterns(results))
 }
 
