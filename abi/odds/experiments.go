@@ -83,23 +83,6 @@ func NotReproduced(results []abi.ExperimentResult) bool {
 	return own > 0 && (passed || !mended)
 }
 
-// often is so many runs that pass that what makes them fail by chance does so in fewer than 14 % of them, with 95 % confidence.
-const often = 20
-
-// PassesOften says whether the reruns of the failing test in its own environment all pass, and are many.
-func PassesOften(results []abi.ExperimentResult) bool {
-	passed := 0
-	for i := range results {
-		if r := &results[i]; IsRerun(&r.Experiment) && r.Made() > 0 {
-			if r.Outcome != abi.OutcomePassed {
-				return false
-			}
-			passed += r.Passed
-		}
-	}
-	return passed >= often
-}
-
 func onHead(r *abi.ExperimentResult) bool {
 	return r.Experiment.Product == abi.Head && r.Experiment.Tests == abi.Head
 }

@@ -250,27 +250,3 @@ func TestAccept_FZ3_WhatDidNotComeBack(t *testing.T) {
 		}
 	}
 }
-
-func TestPassesOften(t *testing.T) {
-	t.Parallel()
-	ran := func(e abi.Experiment, outcome abi.ExperimentOutcome, passed, same int) abi.ExperimentResult {
-		return abi.ExperimentResult{Experiment: e, Outcome: outcome, Passed: passed, Same: same}
-	}
-	five, many := ran(again, abi.OutcomePassed, 5, 0), ran(again, abi.OutcomePassed, 15, 0)
-	for _, tc := range []struct {
-		name    string
-		results []abi.ExperimentResult
-		want    bool
-	}{
-		{"a few", []abi.ExperimentResult{five, five}, false},
-		{"many", []abi.ExperimentResult{five, many}, true},
-		{"many elsewhere", []abi.ExperimentResult{five, ran(starved, abi.OutcomePassed, 15, 0), ran(green, abi.OutcomePassed, 15, 0)}, false},
-		{"many, and one that could not be run", []abi.ExperimentResult{five, many, ran(again, abi.OutcomeNotRun, 0, 0)}, true},
-		{"without a file that they name", []abi.ExperimentResult{ran(again, abi.OutcomeNotRun, 5, 0), five, many}, false},
-		{"one fails", []abi.ExperimentResult{ran(again, abi.OutcomeMixed, 14, 1), five, many}, false},
-	} {
-		if got := odds.PassesOften(tc.results); got != tc.want {
-			t.Errorf("%s: got %v", tc.name, got)
-		}
-	}
-}

@@ -80,9 +80,9 @@ func (b *belief) probable(prior []float64, results []abi.ExperimentResult) []flo
 	patterns := b.patterns(results)
 	out, most := make([]float64, len(patterns)), math.Inf(-1)
 	for i := range out {
-		terms := make([]float64, len(b.shares))
+		terms := make([]float64, 0, len(b.shares))
 		for j, share := range b.shares {
-			terms[j] = math.Log(prior[j]) + share[i]
+			terms = append(terms, math.Log(prior[j])+share[i]) //nolint:gosec // a share for each pattern
 		}
 		out[i] = logSum(terms) + patterns[i]
 		most = max(most, out[i])

@@ -37,7 +37,9 @@ func TestAccept_CLI4_ExamplesWorkAsPasted(t *testing.T) {
 				if !strings.HasPrefix(line, "  "+cmd.CommandPath()) && cmd.HasParent() {
 					t.Errorf("an example of another command: %s", line)
 				}
-				shell(t, dir, line)
+				if cmd.Name() != "alibi" { // it runs all tests of a repository: TestAccept_AL10 pastes it in the demo's
+					shell(t, dir, line)
+				}
 			}
 		})
 	}

@@ -34,19 +34,17 @@ func newMemo(e host.Experiments) *memo {
 	return &memo{Experiments: e, made: map[memoKey]*once{}, base: map[string]abi.ExperimentResult{}}
 }
 
-// Offers are the experiments of a case.
+// Offers are the experiments of a case, those that were made among them.
 func (m *memo) Offers(ctx context.Context, subject *abi.Case) ([]abi.ExperimentOffer, error) {
-	m.mu.Lock()
-	base := m.base[subject.ID]
-	m.mu.Unlock()
-	if base.Loaded == abi.Contradicted {
-		return nil, nil
-	}
 	offers, err := m.Experiments.Offers(ctx, subject)
-	if base.Outcome == abi.OutcomeNotBuilt || base.Outcome == abi.OutcomeNoTest {
-		offers = slices.DeleteFunc(slices.Clone(offers), func(o abi.ExperimentOffer) bool { return isBase(&o.Experiment) })
-	}
-	return offers, err
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	base := m.base[subject.ID]
+	lacks := base.Outcome == abi.OutcomeNotBuilt || base.Outcome == abi.OutcomeNoTest
+	return slices.DeleteFunc(slices.Clone(offers), func(o abi.ExperimentOffer) bool {
+		idle := base.Loaded == abi.Contradicted || lacks && isBase(&o.Experiment)
+		return idle && m.made[memoKey{subject.ID, o.Experiment}] == nil
+	}), err
 }
 
 func isBase(e *abi.Experiment) bool { return e.Product == abi.Base && e.Tests == abi.Base }

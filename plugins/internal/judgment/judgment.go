@@ -4,7 +4,6 @@ package judgment
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -20,19 +19,12 @@ func Play(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	return &abi.Artifact{Verdict: verdict}, nil
 }
 
-// Choose asks for the experiment that tells most about the label, while none is settled, and for further reruns where only these can
-// show that the environment caused the failure.
+// Choose asks for the experiment that tells most about the label, while none is settled.
 func Choose(r *abi.NodeRequest) *abi.Experiment {
 	if check(r) != nil || broken(r) != "" {
 		return nil
 	}
-	scale := weigh.Weigh(proceeding.Matter(r, proceeding.Challenges(r)))
-	if label, p := scale.Top(""); Unshown(r, label) && p >= mended && !odds.PassesOften(r.Case.Experiments) {
-		if more := proceeding.Rerun(r); more != nil {
-			return more
-		}
-	}
-	return proceeding.Next(r, scale, proceeding.Neutral())
+	return proceeding.Next(r, weigh.Weigh(proceeding.Matter(r, proceeding.Challenges(r))), proceeding.Neutral())
 }
 
 // check says why a request cannot be answered, or nothing.

@@ -27,9 +27,6 @@ const (
 	measuredLead      = 0.005
 )
 
-// mended is how probable an environment has to be that broke a test and is whole again, as far as many reruns tell.
-const mended = 2.0 / 3
-
 // bounds are the least probability and the least lead that decide.
 func bounds(r *abi.NodeRequest) (probability, lead float64) {
 	probability, lead = (minConfidence+1/float64(len(r.Case.Labels)))/2, minLead
@@ -108,7 +105,7 @@ func lead(scale *weigh.Scale) float64 {
 }
 
 func decide(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, label string, p float64) *abi.Verdict {
-	if Unshown(r, label) && (p < mended || !odds.PassesOften(r.Case.Experiments)) {
+	if Unshown(r, label) {
 		return &abi.Verdict{
 			Decision: abi.Acquit, Confidence: p,
 			Reasoning: proceeding.Join("The failure did not come back when its test was run again, and no experiment shows that the environment caused it: "+

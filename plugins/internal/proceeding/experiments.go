@@ -172,18 +172,6 @@ func next(r *abi.NodeRequest, scale *weigh.Scale, aim Aim, enough, bound, least 
 	return &best.Experiment
 }
 
-// Rerun is the next step of reruns of the failing test as it failed; nil where none is on offer.
-func Rerun(r *abi.NodeRequest) (next *abi.Experiment) {
-	for i := range r.Offers {
-		e := &r.Offers[i].Experiment
-		ran := slices.ContainsFunc(r.Case.Experiments, func(run abi.ExperimentResult) bool { return run.Experiment == *e })
-		if odds.IsRerun(e) && !ran && (next == nil || e.Runs < next.Runs) {
-			next = e
-		}
-	}
-	return next
-}
-
 // firstRuns are the first runs of a tree that a guarded label is judged by before all else; nil where they were made or are not on offer.
 func firstRuns(r *abi.NodeRequest, tree abi.TreeRevision) *abi.Experiment {
 	is := func(e *abi.Experiment) bool {

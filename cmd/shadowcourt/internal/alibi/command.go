@@ -216,7 +216,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 	}
 	runners, err := open.Runners(o.runners)
 	if err != nil {
-		return cli.InputError(err)
+		return cli.InputError(fmt.Errorf("--%w", err))
 	}
 	p.Say("reading the trees")
 	proof, err := o.openProof(ctx, s.Err, config, change)

@@ -134,7 +134,7 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 	e := &o.experiments
 	runners, err := Runners(e.runners)
 	if err != nil {
-		return cli.InputError(fmt.Errorf("--experiments: %w", err))
+		return cli.InputError(fmt.Errorf("--experiments %w", err))
 	}
 	lab, err := experiment.Open(ctx, o.laboratoryConfig(runners, config.CacheDir))
 	if err != nil {
@@ -181,7 +181,7 @@ func Runners(names []string) ([]*experiment.Definition, error) {
 	for _, name := range names {
 		d, err := experiment.LoadDefinition(name)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("runner %s: %w", name, err))
+			faults = append(faults, fmt.Errorf("runner=%s: %w", name, err))
 		}
 		runners = append(runners, d)
 	}

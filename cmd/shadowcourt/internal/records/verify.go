@@ -49,8 +49,7 @@ Exit codes: 0 the records hold and are complete; 1 one does not, or not all of i
 		Example: `  shadowcourt verify trials.record --key court.key.pub
   shadowcourt verify trials.record --key court.key.pub --list
   shadowcourt verify trials.record --key court.key.pub --format json
-  shadowcourt verify docket-17/*.record --key court.key.pub
-  shadowcourt verify alibi.proof --key court.key.pub --commit $(git rev-parse HEAD)`,
+  shadowcourt verify docket-17/*.record --key court.key.pub`,
 		Args: needsRecord,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.format != "text" && o.format != "json" {
