@@ -152,7 +152,7 @@ func next(r *abi.NodeRequest, scale *weigh.Scale, aim Aim, enough, bound, least 
 		aim.reached(scale, r.Case.Experiments, params.Number(r.Params, settled, bound)) {
 		return nil
 	}
-	if aim.guard != nil {
+	if aim.guard != nil || enough == unlimited {
 		for _, tree := range []abi.TreeRevision{abi.Head, abi.Base} {
 			if first := firstRuns(r, tree); first != nil {
 				return first
@@ -172,7 +172,8 @@ func next(r *abi.NodeRequest, scale *weigh.Scale, aim Aim, enough, bound, least 
 	return &best.Experiment
 }
 
-// firstRuns are the first runs of a tree that a guarded label is judged by before all else; nil where they were made or are not on offer.
+// firstRuns are the first runs of a tree that a guarded label is judged by before all else, and that a judge wants before anything that is not
+// settled yet; nil where they were made or are not on offer.
 func firstRuns(r *abi.NodeRequest, tree abi.TreeRevision) *abi.Experiment {
 	is := func(e *abi.Experiment) bool {
 		return e.Product == tree && e.Tests == tree && e.Environment == abi.OriginalEnvironment && e.Order == abi.Alone

@@ -65,14 +65,14 @@ func TestTheShippedModelFindsTheCause(t *testing.T) {
 					return abi.OutcomeMixed
 				}
 				return abi.OutcomePassed
-			}, flaky, 0.9, 1, 4,
+			}, flaky, 0.9, 1, 6,
 		},
 		{"fails only with the other tests since the change", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Order == abi.OriginalOrder && e.Product == abi.Head }), automation, 0.4, 0.95, 8},
 		{"fails only with the other tests", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Order == abi.OriginalOrder }), flaky, 0.9, 1, 4},
 		{"fails everywhere but in a clean environment", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Environment != abi.CleanEnvironment }), environment, 0.7, 1, 5},
-		{"a change of the tests, or a fault that it shows", abi.TestChanged, failing(func(e abi.Experiment) bool { return e.Tests == abi.Head }), product, 0.5, 0.8, 5},
+		{"a change of the tests, or a fault that it shows", abi.TestChanged, failing(func(e abi.Experiment) bool { return e.Tests == abi.Head }), automation, 0.4, 0.8, 5},
 		{"a change of the product, or a stale test", abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Product == abi.Head }), product, 0.5, 0.8, 5},
-		{"fails no more", abi.TestUnchanged, failing(func(abi.Experiment) bool { return false }), environment, 0.4, 0.7, 8},
+		{"fails no more", abi.TestUnchanged, failing(func(abi.Experiment) bool { return false }), environment, 0.4, 0.8, 10},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

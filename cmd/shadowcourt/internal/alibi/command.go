@@ -214,9 +214,9 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 	if err := o.Grant(config); err != nil {
 		return err
 	}
-	runners, err := open.Runners(o.runners)
+	runners, err := open.Runners("--runner ", o.runners)
 	if err != nil {
-		return cli.InputError(fmt.Errorf("--%w", err))
+		return cli.InputError(err)
 	}
 	p.Say("reading the trees")
 	proof, err := o.openProof(ctx, s.Err, config, change)

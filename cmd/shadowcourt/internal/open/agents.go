@@ -62,7 +62,7 @@ func (o *Flags) AgentLaboratory(cache string) (*experiment.Config, error) {
 	if o.experiments.mode != string(experiment.All) {
 		return nil, nil //nolint:nilnil // nothing is allowed
 	}
-	runners, err := Runners(o.experiments.runners)
+	runners, err := Runners(runnerOption, o.experiments.runners)
 	if err != nil {
 		return nil, cli.InputError(fmt.Errorf("--experiments: %w", err))
 	}

@@ -132,9 +132,9 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 		return nil
 	}
 	e := &o.experiments
-	runners, err := Runners(e.runners)
+	runners, err := Runners(runnerOption, e.runners)
 	if err != nil {
-		return cli.InputError(fmt.Errorf("--experiments %w", err))
+		return cli.InputError(err)
 	}
 	lab, err := experiment.Open(ctx, o.laboratoryConfig(runners, config.CacheDir))
 	if err != nil {
@@ -174,14 +174,17 @@ func (o *Flags) laboratoryConfig(runners []*experiment.Definition, cache string)
 	}
 }
 
-// Runners reads definitions of runners by their names or files; nil where none is named.
-func Runners(names []string) ([]*experiment.Definition, error) {
+// runnerOption names a runner in an error.
+const runnerOption = "--experiments runner="
+
+// Runners reads definitions of runners by their names or files; nil where none is named. flag begins each error.
+func Runners(flag string, names []string) ([]*experiment.Definition, error) {
 	var runners []*experiment.Definition
 	var faults []error
 	for _, name := range names {
 		d, err := experiment.LoadDefinition(name)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("runner=%s: %w", name, err))
+			faults = append(faults, fmt.Errorf("%s%s: %w", flag, name, err))
 		}
 		runners = append(runners, d)
 	}

@@ -125,7 +125,7 @@ func (o *Flags) Laboratories(ctx context.Context, cache string) (*work.Laborator
 	case e.budget > maxServiceBudget:
 		faults = append(faults, fmt.Errorf("--experiments budget=%s: use at most %s", e.budget, maxServiceBudget))
 	}
-	runners, err := Runners(o.experiments.runners)
+	runners, err := Runners(runnerOption, o.experiments.runners)
 	if err := errors.Join(append(faults, err)...); err != nil || !o.Experiments() {
 		return nil, err
 	}
