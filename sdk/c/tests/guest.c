@@ -27,7 +27,7 @@ static sc_text rewrite(const char *request, size_t size) {
 
 static const sc_experiment *choose(const sc_node_request *request) {
   for (size_t i = 0; i < request->offers.count; i++)
-    if (request->offers.at[i].experiment.tests == SC_TREE_REVISION_GREEN) return &request->offers.at[i].experiment;
+    if (request->offers.at[i].experiment.tests == SC_TREE_REVISION_BASE) return &request->offers.at[i].experiment;
   return NULL;
 }
 

@@ -2,7 +2,7 @@
 //
 // The request is a byte with the length of a type's name, the name, and the message. The response begins with a 0 and goes
 // on with the canonical bytes, or with a 1 and goes on with the problem's path, a zero byte, and its code. A node request itself,
-// which begins with the head of a map, is answered with the offer that runs green tests, with a question to the first model, or with a
+// which begins with the head of a map, is answered with the offer that runs the tests of the base, with a question to the first model, or with a
 // failure that repeats what the model said.
 
 import { decode, encode, Reader } from "../../assembly/codec";
@@ -23,7 +23,7 @@ function answer(verdict: u8, at: usize, size: usize): u64 {
 
 function choose(request: NodeRequest): Experiment | null {
   for (let i = 0; i < request.offers.length; i++) {
-    if (request.offers[i].experiment.tests == "green") return request.offers[i].experiment;
+    if (request.offers[i].experiment.tests == "base") return request.offers[i].experiment;
   }
   return null;
 }

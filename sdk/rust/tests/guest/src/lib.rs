@@ -34,7 +34,7 @@ extern "C" fn shadowcourt_node(pointer: *const u8, length: usize) -> u64 {
 }
 
 fn node(request: NodeRequest) -> Result<NodeResponse, Failure> {
-    match request.offers.iter().find(|o| o.experiment.tests == TreeRevision::Green) {
+    match request.offers.iter().find(|o| o.experiment.tests == TreeRevision::Base) {
         Some(offer) => Ok(NodeResponse { experiment: Some(offer.experiment.clone()), ..Default::default() }),
         None => shadowcourt::call::with_models(ask, refuse, request),
     }
