@@ -102,7 +102,7 @@ func Of(t *trial.Trial) *Answer {
 	case Conflict:
 		a.Verdict, a.Why = IsYours, "head and the target pass apart, their merge fails"
 	case Preexisting:
-		a.Verdict, a.Why = NotYours, "fails on the base in the same way ("+c.of(abi.Base)+")"
+		a.Verdict, a.Why = NotYours, "fails on the base in the same way ("+c.base.failures()+")"
 	case Flaky:
 		a.Verdict, a.Why = NotYours, c.head.failures()+" here, "+c.base.failures()+" on the base"
 	case Environment:
@@ -169,7 +169,7 @@ type tally struct{ passed, same, other int }
 func (n tally) all() int    { return n.passed + n.same + n.other }
 func (n tally) failed() int { return n.same + n.other }
 
-// failures is "2 of 20 failed", "none of 20 failed", "5/5 fail".
+// failures is "2 of 20 failed", "none of 20 failed" or "no run".
 func (n tally) failures() string {
 	switch all := n.all(); {
 	case all == 0:
@@ -227,14 +227,6 @@ func counts(runs []trial.Experiment) *seen {
 		}
 	}
 	return c
-}
-
-// of says how the runs of a tree ended.
-func (c *seen) of(tree abi.TreeRevision) string {
-	if tree == abi.Base {
-		return c.base.failures()
-	}
-	return c.head.failures()
 }
 
 func (c *seen) caused() string {

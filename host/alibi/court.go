@@ -28,7 +28,8 @@ type Court struct {
 }
 
 // Open opens a court. Of the configuration Experiments must be set; a Pipeline and a Profile that are nil are the shipped ones, and Light is
-// that of this package. maxFalse is as in [NewLight], and is put into the pipeline; zero leaves the pipeline's own. The caller closes the court, and the experiments after it.
+// that of this package. maxFalse is as in [NewLight], and is put into the pipeline; zero leaves the pipeline's own. The caller closes the
+// court, and the experiments after it.
 func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, error) {
 	var err error
 	if config.Profile == nil {
@@ -127,11 +128,12 @@ func (c *Court) Ask(ctx context.Context, entries iter.Seq2[docket.Entry, error],
 	}
 }
 
-// answer reads a trial. Of a failure that the change caused it finds the part, by mixtures of both trees.
+// answer reads a trial. Of a failure that the change caused it finds the part, by mixtures of both trees. Where the test passes here, too, one
+// run of a mixture shows nothing.
 func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
 	t.Result.Experiments = c.all(t)
 	a := Of(t)
-	if a.Label == Caused {
+	if a.Label == Caused && counts(a.Runs).head.passed == 0 {
 		offers, err := c.experiments.Offers(ctx, &t.Case)
 		if err != nil {
 			return nil, err

@@ -33,8 +33,9 @@ func Yours(label string) bool { return label == Caused || label == Conflict }
 // MaxFalse is the default of the most that it may be probable that the change did it where an alibi is given.
 const MaxFalse = 0.01
 
-// unsure is the confidence of an answer that may not stand without a trial, whatever its probability.
-const unsure = 0.9
+// unsure is the confidence of an answer that may not stand without a trial, whatever its probability: too little for any court to accept, and
+// enough for none to reject.
+const unsure = 0.5
 
 // Light runs the first steps of head and of the base, and answers with the most probable label. Safe for concurrent use.
 type Light struct {

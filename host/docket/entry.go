@@ -1,6 +1,8 @@
 package docket
 
 import (
+	"iter"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -38,3 +40,14 @@ const (
 	MaxLabels    = 1000
 	MaxDocuments = 10_000
 )
+
+// Each gives entries one by one, as a host takes them.
+func Each(entries []Entry) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for _, e := range entries {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}

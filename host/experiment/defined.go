@@ -14,16 +14,16 @@ import (
 )
 
 // compare compares the code of the test, with what it uses of its file and with the helpers and fixtures beside it that changed.
-func (*defined) compare(ctx context.Context, head, green *tree.Tree, f *failure) (*comparison, error) {
+func (*defined) compare(ctx context.Context, head, base *tree.Tree, f *failure) (*comparison, error) {
 	now, err := codeOf(ctx, head, f)
 	if err != nil || now == nil {
 		return &comparison{}, err
 	}
 	file := f.project.path()
-	if _, ok := green.File(file); !ok {
+	if _, ok := base.File(file); !ok {
 		return &comparison{}, nil // it may have been moved
 	}
-	before, err := codeOf(ctx, green, f)
+	before, err := codeOf(ctx, base, f)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (*defined) compare(ctx context.Context, head, green *tree.Tree, f *failure)
 		return name != file && sourcefile.IsTest(name) && (stem == "conftest" || sourcefile.KindOf(name) == abi.SourceFixture || strings.Contains(now.text, stem))
 	}
 	if !slices.EqualFunc(now.file.Uses(now.index), before.file.Uses(before.index), func(a, b testcode.Piece) bool { return a.Text == b.Text }) ||
-		head.Differ(green, helper) {
+		head.Differ(base, helper) {
 		c.change = abi.TestChanged
 	}
 	return c, nil

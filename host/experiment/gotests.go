@@ -111,14 +111,14 @@ func flagsOf(documents []abi.Document) []string {
 	return nil
 }
 
-func (*goTests) compare(ctx context.Context, head, green *tree.Tree, f *failure) (*comparison, error) {
+func (*goTests) compare(ctx context.Context, head, base *tree.Tree, f *failure) (*comparison, error) {
 	test, _, _ := strings.Cut(f.name, "/")
 	pack := path.Join(f.goTest.module, f.goTest.folder)
 	now, missing, err := needs(ctx, head, pack, test)
 	if err != nil || now == nil || missing {
 		return &comparison{}, err
 	}
-	before, missing, err := needs(ctx, green, pack, test)
+	before, missing, err := needs(ctx, base, pack, test)
 	if err != nil || before == nil && !missing {
 		return &comparison{}, err
 	}
@@ -131,8 +131,8 @@ func (*goTests) compare(ctx context.Context, head, green *tree.Tree, f *failure)
 	data := func(name string) bool { return sourcefile.IsTest(name) && !strings.HasSuffix(name, "_test.go") }
 	c.change = abi.TestChanged
 	if now.digest == before.digest {
-		c.same = now.process == before.process && !head.Differ(green, data)
-		if c.same || !head.Differ(green, func(name string) bool { return own(name) && data(name) }) {
+		c.same = now.process == before.process && !head.Differ(base, data)
+		if c.same || !head.Differ(base, func(name string) bool { return own(name) && data(name) }) {
 			c.change = abi.TestUnchanged
 		}
 	}

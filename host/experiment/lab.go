@@ -196,14 +196,14 @@ func (l *Lab) addBase(ctx context.Context, repository *tree.Repository, head *tr
 		l.lacking[abi.Base] = "no base is named"
 		return nil
 	}
-	green, err := repository.At(ctx, l.config.Base)
+	base, err := repository.At(ctx, l.config.Base)
 	if err != nil {
 		l.lacking[abi.Base] = oneLine("base: " + err.Error())
 		return ctx.Err()
 	}
-	l.add(abi.Base, abi.Base, green)
-	l.add(abi.Head, abi.Base, tree.Mix(head, green))
-	l.add(abi.Base, abi.Head, tree.Mix(green, head))
+	l.add(abi.Base, abi.Base, base)
+	l.add(abi.Head, abi.Base, tree.Mix(head, base))
+	l.add(abi.Base, abi.Head, tree.Mix(base, head))
 	return nil
 }
 

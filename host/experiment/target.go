@@ -30,7 +30,7 @@ type toolchain interface {
 	find(c *abi.Case) (*failure, error)
 	// compare compares the test in the tree under test and in that of the base; the comparison is empty where it can't. Its error is that
 	// of reading the trees.
-	compare(ctx context.Context, head, green *tree.Tree, f *failure) (*comparison, error)
+	compare(ctx context.Context, head, base *tree.Tree, f *failure) (*comparison, error)
 	// covers says whether it can tell which lines of a file are executed.
 	covers(name string) bool
 	// build builds what a tree needs to run the test, with some of its files replaced, into the tree or into the folder out; with changes

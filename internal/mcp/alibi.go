@@ -178,7 +178,7 @@ func (a *asking) ask(ctx context.Context, failures []docket.Entry, search bool) 
 	}
 	defer func() { _ = i.Close(ctx) }()
 	left := a.budget // of the search
-	for asked := range i.Court.Ask(ctx, entriesOf(failures), 0) {
+	for asked := range i.Court.Ask(ctx, docket.Each(failures), 0) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -204,15 +204,5 @@ func (a *asking) hear(ctx context.Context, i *investigate.Investigation, asked *
 	var err error
 	if answer.Culprit, err = i.Find(ctx, &asked.Trial.Case, answer, left, a.progress.search); err != nil {
 		a.faults = append(a.faults, fmt.Sprintf("culprit of %s: %v", answer.ID, err))
-	}
-}
-
-func entriesOf(list []docket.Entry) func(func(docket.Entry, error) bool) {
-	return func(yield func(docket.Entry, error) bool) {
-		for _, e := range list {
-			if !yield(e, nil) {
-				return
-			}
-		}
 	}
 }

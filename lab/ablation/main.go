@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"os/signal"
 	"strings"
@@ -101,23 +100,13 @@ func tryAll(ctx context.Context, v variant, p *abi.Profile, entries []docket.Ent
 	}
 	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
 	var list []calibrate.Observation
-	for t := range h.TryAll(ctx, each(entries), 0) {
+	for t := range h.TryAll(ctx, docket.Each(entries), 0) {
 		if t.Err != nil {
 			return nil, t.Err
 		}
 		list = append(list, calibrate.Observe(t.Trial))
 	}
 	return list, ctx.Err()
-}
-
-func each(entries []docket.Entry) iter.Seq2[docket.Entry, error] {
-	return func(yield func(docket.Entry, error) bool) {
-		for _, e := range entries {
-			if !yield(e, nil) {
-				return
-			}
-		}
-	}
 }
 
 func read(path string) ([]docket.Entry, error) {

@@ -5,7 +5,6 @@ package study
 import (
 	"context"
 	"fmt"
-	"iter"
 	"os"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -51,17 +50,6 @@ func readOne(path string) ([]docket.Entry, error) {
 	return list, nil
 }
 
-// Each gives entries one by one, as a host takes them.
-func Each(entries []docket.Entry) iter.Seq2[docket.Entry, error] {
-	return func(yield func(docket.Entry, error) bool) {
-		for _, e := range entries {
-			if !yield(e, nil) {
-				return
-			}
-		}
-	}
-}
-
 // Bench opens hosts whose compiled modules lie in one folder.
 type Bench struct{ dir string }
 
@@ -96,7 +84,7 @@ func (b *Bench) Try(ctx context.Context, config host.Config, entries []docket.En
 		return err
 	}
 	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
-	for t := range h.TryAll(ctx, Each(entries), workers) {
+	for t := range h.TryAll(ctx, docket.Each(entries), workers) {
 		if t.Err != nil {
 			return fmt.Errorf("%s: %w", t.Entry.Case.ID, t.Err)
 		}

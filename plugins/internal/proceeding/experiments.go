@@ -119,8 +119,7 @@ const (
 )
 
 // Next is the offer of a request that serves the aim best per expected second, of equal ones the first; nil where none is worth it: the
-// request's parameters say when. The scale is what is known so far. A side asks only where the parameters let it: what it asks for
-// changes next to no answer and takes seconds (lab/ablation.md).
+// request's parameters say when. The scale is what is known so far. A side asks only where the parameters let it.
 func Next(r *abi.NodeRequest, scale *weigh.Scale, aim Aim) *abi.Experiment {
 	if aim.side != neutral {
 		return next(r, scale, aim, 0, defaultSettledSide, defaultMinGainSide)

@@ -246,7 +246,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 		return err
 	}
 	var sum summary
-	for asked := range investigation.Court.Ask(ctx, each(failures), 0) {
+	for asked := range investigation.Court.Ask(ctx, docket.Each(failures), 0) {
 		p.Clear()
 		if asked.Err != nil {
 			if ctx.Err() != nil {
@@ -288,16 +288,6 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 func searching(a *alibi.Answer, now investigate.Step) string {
 	return fmt.Sprintf("%s: commit %d of %d, %.12s %s: running it %s", sanitize.Line(a.Test), now.Commit, now.Commits, now.ID, sanitize.Line(now.Title),
 		cli.Count(now.Runs, "time", "times"))
-}
-
-func each(list []docket.Entry) func(func(docket.Entry, error) bool) {
-	return func(yield func(docket.Entry, error) bool) {
-		for _, e := range list {
-			if !yield(e, nil) {
-				return
-			}
-		}
-	}
 }
 
 // summary counts answers.

@@ -31,6 +31,8 @@ func fitText(output string, r *fit.Report, terminal render.TerminalOptions) stri
 	}
 	what := "learned from %s"
 	switch {
+	case r.Outcomes > 0 && !r.Learned:
+		what = "learned what runs tell, from " + cli.Count(r.Outcomes, "case", "cases") + "; of sources and texts nothing, from %s"
 	case r.Temperature != nil:
 		what = "nothing learned of sources and texts, %s; the profile changes only how sure the court is (temperature " + two(*r.Temperature) + ")"
 	case !r.Learned:
