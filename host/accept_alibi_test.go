@@ -140,7 +140,7 @@ func TestAccept_AL1_EachEdgeIsTaken(t *testing.T) {
 		{"the same failure on the base", scripted{headRuns: {0, 5, 0}, baseRuns: {0, 2, 0}}, host.Config{}, "HD2 HD6", alibi.NotYours, alibi.Preexisting},
 		{"nothing can be run", scripted{}, host.Config{}, "HD3 HD5 HD9", alibi.IsOpen, ""},
 		{"a failure that hardly comes back", scripted{headRuns: {4, 1, 0}, baseRuns: {2, 0, 0}}, host.Config{}, "HD4 HD5 HD6", alibi.IsYours, alibi.Caused},
-		{"a clean environment that mends it", mended, host.Config{}, "HD2 HD7", alibi.NotYours, alibi.Environment},
+		{"a clean environment that mends it", mended, host.Config{}, "HD4 HD5 HD7", alibi.NotYours, alibi.Environment},
 		{"passes everywhere", scripted{headRuns: {5, 0, 0}, baseRuns: {2, 0, 0}}, host.Config{}, "HD4 HD5 HD8 HD4 HD5 HD9", alibi.IsOpen, ""},
 		{"time", flaky, host.Config{Now: func() time.Time { return late }, Observe: wait}, "HD10", alibi.IsOpen, ""},
 		{"handoffs", flaky, host.Config{Court: func(c *pipeline.Court) { c.MaxHandoffs = 2 }}, "HD11", alibi.IsOpen, ""},

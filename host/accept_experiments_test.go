@@ -16,7 +16,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
-	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -169,40 +168,6 @@ func (s slowHead) Offers(ctx context.Context, c *abi.Case) ([]abi.ExperimentOffe
 		}
 	}
 	return offers, err
-}
-
-// The sides ask for experiments where the pipeline lets them: in the shipped one they don't.
-func TestAccept_EX7_TheSidesAskWhereThePipelineLetsThem(t *testing.T) {
-	t.Parallel()
-	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := abi.Case{
-		ID: "total", Subject: "TestTotal fails", Labels: []string{"pb001", "ab001", "si001", "nd001"},
-		Light:     &abi.LightAnswer{Classification: "pb001", Confidence: 0.7},
-		Documents: []abi.Document{{Name: "log", Text: "cart_test.go:12: got 1, want 2\n--- FAIL: TestTotal (0.00s)\n"}},
-	}
-	world := func(e abi.Experiment) abi.ExperimentOutcome {
-		if e.Tests == abi.Head {
-			return abi.OutcomeSame
-		}
-		return abi.OutcomePassed
-	}
-	for _, allowed := range []bool{false, true} {
-		def := shipped(t)
-		for i := range def.Nodes {
-			if n := &def.Nodes[i]; allowed && (n.Family == pipeline.FamilyDefend || n.Family == pipeline.FamilyHearing) {
-				n.With = []pipeline.Param{pipeline.Number("max_experiments", 100)}
-			}
-		}
-		h := open(t, host.Config{Pipeline: def, Profile: p, Experiments: laboratory{world: world}})
-		result := try(t, h, c).Result
-		asked := slices.ContainsFunc(result.Experiments, func(e trial.Experiment) bool { return e.Persona == "abyss" })
-		if asked != allowed || len(result.Experiments) == 0 {
-			t.Errorf("allowed %v: %+v", allowed, result.Experiments)
-		}
-	}
 }
 
 // The brief on an open case names the experiment that would tell most, what it takes and why it was not run, also where no module

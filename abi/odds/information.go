@@ -73,22 +73,17 @@ func (f *Forecast) Of(e *abi.Experiment) []Prospect {
 	return list
 }
 
-// Gain is what the outcomes of an experiment are expected to be worth. worth says what an outcome is worth by the probabilities of the
-// labels after it, if the label of that index is the true one.
-func (f *Forecast) Gain(e *abi.Experiment, worth func(label int, after []float64) float64) float64 {
-	sum := 0.0
-	for _, o := range f.Of(e) {
-		for j, p := range f.Now {
-			sum += p * o.Given[j] * worth(j, o.After)
-		}
-	}
-	return sum
-}
-
 // Information is how much an experiment is expected to tell of the label: by how many nats the entropy of the labels falls.
 func (f *Forecast) Information(e *abi.Experiment) float64 {
-	before := entropy(f.Now)
-	return f.Gain(e, func(_ int, after []float64) float64 { return before - entropy(after) })
+	before, sum := entropy(f.Now), 0.0
+	for _, o := range f.Of(e) {
+		probability := 0.0
+		for j, p := range f.Now {
+			probability += p * o.Given[j]
+		}
+		sum += probability * (before - entropy(o.After))
+	}
+	return sum
 }
 
 const (

@@ -29,7 +29,6 @@ func judgeSaved(ctx context.Context, bench *study.Bench, args []string, out io.W
 	in.savedFlag(flags)
 	page := flags.String("page", "", "page that the tables are written to")
 	wrong := flags.Bool("cases", false, "write the wrong answers of the court, too, for the learning half, case by case")
-	ablation := flags.Bool("ablation", false, "only hold the alibi court without parts of it; minutes")
 	seed := flags.Uint64("seed", 1, "draws repositories for the intervals over them; not 0")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -47,13 +46,6 @@ func judgeSaved(ctx context.Context, bench *study.Bench, args []string, out io.W
 	}
 	if len(learning)+len(reporting) == 0 {
 		return in.noCases()
-	}
-	if *ablation {
-		table, err := judge.Ablation(ctx, bench, slices.Concat(learning, reporting))
-		if err != nil {
-			return err
-		}
-		return study.Write(*page, []study.Table{table}, out)
 	}
 	judged, err := judge.Judge(ctx, bench, slices.Concat(learning, reporting))
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 
 func init() {
 	node.Handle(defense.Play)
-	node.HandleOffers(defense.Choose)
 	contest.Handle(defense.Contest)
 }
 

@@ -12,7 +12,6 @@ import (
 
 func init() {
 	node.Handle(advocate.Play)
-	node.HandleOffers(defense.Choose)
 	node.HandleModels(advocate.Ask)
 	contest.Handle(defense.Contest)
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
 // Play gives the artifact of a node of the defense.
@@ -21,14 +20,6 @@ func Play(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	return &abi.Artifact{HearingTurn: rebut(r)}, nil
 }
 
-// Choose asks for the experiment that would damage the charge most, if it is wrong.
-func Choose(r *abi.NodeRequest) *abi.Experiment {
-	if check(r) != nil {
-		return nil
-	}
-	return proceeding.Next(r, weigh.Weigh(proceeding.Matter(r, allChallenges(r))), proceeding.Against(r.Indictment.ChargedDefectType))
-}
-
 // check says why a request cannot be answered, or nothing.
 func check(r *abi.NodeRequest) *abi.Failure {
 	if r.Indictment == nil || len(r.Case.Labels) == 0 {
@@ -36,7 +27,7 @@ func check(r *abi.NodeRequest) *abi.Failure {
 	}
 	switch r.Family {
 	case abi.FamilyDefend:
-		return params.Check("the defense", r.Params, append(proceeding.ExperimentParams(), "rival_ratio")...)
+		return params.Check("the defense", r.Params, "rival_ratio")
 	case abi.FamilyHearing:
 		if r.Turn == nil {
 			return guest.Fail(incomplete, "a turn of the hearing needs whose turn it is")

@@ -77,7 +77,7 @@ func TestTheShippedModelFindsTheCause(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			r := offered(goTest(t))
-			scale := playOut(t, r, Neutral(), tc.test, tc.world)
+			scale := playOut(t, r, tc.test, tc.world)
 			label, p := scale.Top("")
 			if label != tc.label || p < tc.least || p > tc.most || len(r.Case.Experiments) > tc.enough {
 				t.Errorf("%s at %v after %d experiments: %s", label, p, len(r.Case.Experiments), Experimented(r.Case.Experiments, scale))
@@ -90,7 +90,7 @@ func TestTheShippedModelFindsTheCause(t *testing.T) {
 func TestAccept_FZ3_WhatFailsEverywhereIsNotSettled(t *testing.T) {
 	t.Parallel()
 	r := offered(goTest(t))
-	scale := playOut(t, r, Neutral(), abi.TestUnchanged, failing(func(abi.Experiment) bool { return true }))
+	scale := playOut(t, r, abi.TestUnchanged, failing(func(abi.Experiment) bool { return true }))
 	if label, p := scale.Top(""); p > 0.75 || label == environment || scale.Of(flaky) > 0.02 || BaseFails(r.Case.Experiments) == "" {
 		t.Errorf("%s at %v: %s", label, p, Experimented(r.Case.Experiments, scale))
 	}
@@ -100,7 +100,7 @@ func TestAccept_FZ3_WhatFailsEverywhereIsNotSettled(t *testing.T) {
 func TestAChangeOfTheProductLeavesTheStaleTestOpen(t *testing.T) {
 	t.Parallel()
 	r := offered(goTest(t))
-	scale := playOut(t, r, Neutral(), abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Product == abi.Head }))
+	scale := playOut(t, r, abi.TestUnchanged, failing(func(e abi.Experiment) bool { return e.Product == abi.Head }))
 	if stale := scale.Of(automation); stale < 0.2 || scale.Of(environment)+scale.Of(flaky) > 0.05 {
 		t.Errorf("stale test %v, environment %v, flaky %v", stale, scale.Of(environment), scale.Of(flaky))
 	}
@@ -114,11 +114,11 @@ func offered(p *abi.Profile) *abi.NodeRequest {
 }
 
 // playOut runs what is asked for until nothing more is.
-func playOut(t *testing.T, r *abi.NodeRequest, aim Aim, test abi.TestChange, world func(abi.Experiment) abi.ExperimentOutcome) *weigh.Scale {
+func playOut(t *testing.T, r *abi.NodeRequest, test abi.TestChange, world func(abi.Experiment) abi.ExperimentOutcome) *weigh.Scale {
 	t.Helper()
 	for range len(r.Offers) + 1 {
 		scale := weigh.Weigh(&weigh.Matter{Labels: r.Case.Labels, Profile: r.Profile, Experiments: r.Case.Experiments})
-		e := Next(r, scale, aim)
+		e := Next(r, scale)
 		if e == nil {
 			return scale
 		}

@@ -21,9 +21,6 @@ const (
 	defaultMinBlame = 0.97
 )
 
-// GuardParams are the names of the parameters.
-func GuardParams() []string { return []string{params.GuardedLabels, maxFalse, minBlame} }
-
 // Guard protects labels that must not be denied by mistake, such as that a change caused a failure: all others are given only where the
 // guarded ones are improbable enough, and the base was run.
 type Guard struct {

@@ -7,7 +7,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
 // Play gives the artifact of a node of the prosecution.
@@ -34,18 +33,12 @@ func Play(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	}
 }
 
-// Choose asks at its turns of the hearing for the experiment that would confirm the charge, if it is right, and at the indictment where
-// labels are guarded: nothing was run before it then, so that only runs can carry a charge.
+// Choose asks at the indictment where labels are guarded: only runs can carry a charge then. In the hearing the prosecution asks for none.
 func Choose(r *abi.NodeRequest) *abi.Experiment {
-	if r.Family == abi.FamilyIndict && r.Case.Light != nil && len(r.Case.Labels) > 0 && proceeding.GuardOf(r.Params) != nil {
-		return proceeding.Next(r, weighIndictment(r), proceeding.For(r.Case.Light.Classification))
-	}
-	if r.Family != abi.FamilyHearing || r.Indictment == nil || r.Turn == nil || len(r.Case.Labels) == 0 {
+	if r.Family != abi.FamilyIndict || r.Case.Light == nil || len(r.Case.Labels) == 0 || proceeding.GuardOf(r.Params) == nil {
 		return nil
 	}
-	before := proceeding.Challenges(r)
-	scale := weigh.Weigh(proceeding.Matter(r, append(before, ownChallenges(r, before)...)))
-	return proceeding.Next(r, scale, proceeding.For(r.Indictment.ChargedDefectType))
+	return proceeding.Next(r, weighIndictment(r))
 }
 
 const incomplete = "incomplete_request"

@@ -10,12 +10,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
-	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// holdAlibi gives all cases to the shipped alibi court as it is after a change. Its experiments are answered from their cells.
-func holdAlibi(ctx context.Context, bench *study.Bench, list []Judged, change func(*pipeline.Definition)) error {
+// holdAlibi gives all cases to the shipped alibi court. Its experiments are answered from their cells.
+func holdAlibi(ctx context.Context, bench *study.Bench, list []Judged) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -24,7 +23,6 @@ func holdAlibi(ctx context.Context, bench *study.Bench, list []Judged, change fu
 	if err != nil {
 		return err
 	}
-	change(config.Pipeline)
 	entries := make([]docket.Entry, len(list))
 	for i := range list {
 		c := list[i].Case

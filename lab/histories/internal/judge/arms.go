@@ -10,7 +10,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
-	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
 // Arm is one way to judge a case.
@@ -69,7 +68,7 @@ func Judge(ctx context.Context, bench *study.Bench, repos []history.Repo) ([]Jud
 	if err := holdCourt(ctx, bench, list); err != nil {
 		return nil, err
 	}
-	return list, holdAlibi(ctx, bench, list, func(*pipeline.Definition) {})
+	return list, holdAlibi(ctx, bench, list)
 }
 
 // spending adds up what an arm pays.

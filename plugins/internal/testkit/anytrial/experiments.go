@@ -14,7 +14,7 @@ func (s *Source) experiment(r *abi.NodeRequest) {
 	if s.chance(2) {
 		return
 	}
-	if s.chance(2) { // sides ask only with it
+	if asks := r.Family == abi.FamilyIndict || r.Family == abi.FamilyDiscover || r.Family == abi.FamilyVerdict; asks && s.chance(2) {
 		r.Params = append(r.Params, abi.Param{Name: "max_experiments", Number: new(8.0)})
 	}
 	var known []abitest.Passing
