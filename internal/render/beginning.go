@@ -69,7 +69,7 @@ func (v *beginningView) sentence() string {
 	switch {
 	case v.Confirmed():
 		return test + " began to fail with " + commitName(c) + ", at " + chance(c.Probability) + "; " + verified(c)
-	case c != nil && c.Verified:
+	case c != nil && c.Verified && v.Ending == alibi.Found:
 		return test + " began to fail with " + commitName(c) + " or a commit before it that can't be run, at " + chance(c.Probability) + "; " + verified(c)
 	case c != nil:
 		return test + " probably began to fail with " + commitName(c) + ", at " + chance(c.Probability) + "; not confirmed" + v.because() + "."
