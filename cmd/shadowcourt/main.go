@@ -54,13 +54,13 @@ func mainCode() int {
 // commands are all commands of the program.
 func commands(s cli.Streams) []*cobra.Command {
 	all := slices.Concat(
-		cli.InGroup("Try cases", alibi.New(s), try.New(s, Version()), try.NewExperiment(s), measure.NewCompare(s)),
+		cli.InGroup("Try cases", alibi.New(s), alibi.NewCulprit(s), try.New(s, Version()), try.NewExperiment(s), measure.NewCompare(s)),
 		cli.InGroup("Measure", measure.NewAudit(s), measure.NewCalibrate(s), measure.NewFit(s)),
 		cli.InGroup("Write courts and modules", cli.Parent("pipeline", "Draw and check pipelines, and print the schemas of artifacts", plugin.Definitions(s)...), plugin.New(s)),
 		cli.InGroup("Keep records", cli.Parent("record", "Make keys, and verify, replay and describe records of trials", records.All(s)...)),
 		cli.InGroup("Share", serve.New(s, Version()), serve.NewLogin(s, Version()), try.NewMCP(s, Version())),
-		cli.InGroup("This program", NewCache(s), NewVersion(s)),
+		cli.InGroup("This program", NewCache(s)),
 	)
-	// Scripts may use the names that these commands had before they were below others.
-	return append(all, cli.Hidden(append(plugin.Definitions(s), records.All(s)...)...)...)
+	// The help has the flag --version. Scripts may use the names that the other commands had before they were below others.
+	return append(all, cli.Hidden(slices.Concat([]*cobra.Command{NewVersion(s)}, plugin.Definitions(s), records.All(s))...)...)
 }

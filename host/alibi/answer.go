@@ -58,14 +58,47 @@ type Culprit struct {
 	// Probability that it is this one, and Verified says that it failed and its parent passed when both were run again.
 	Probability float64 `json:"probability"`
 	Verified    bool    `json:"verified"`
-	// Beside are other commits that may be it, the most probable first, and Skipped those that can't be built.
-	Beside  []string `json:"beside,omitempty"`
-	Skipped []string `json:"skipped,omitempty"`
-	Runs    int      `json:"runs"`
+	// Pair are the runs that were made to verify it; nil for none.
+	Pair *Pair `json:"pair,omitempty"`
+	// Beside are other commits that may be it, the most probable first, and Skipped those that could not be run.
+	Beside  []string  `json:"beside,omitempty"`
+	Skipped []Skipped `json:"skipped,omitempty"`
+	Runs    int       `json:"runs"`
 	// Ribbon is how probable each commit of the change is, the oldest first. A commit without an id are the changes that are not committed.
 	Ribbon []Suspicion `json:"ribbon,omitempty"`
 	// Hunk is the place where the commit changes code that is nearest to the test; nil where that is not known.
 	Hunk *Hunk `json:"hunk,omitempty"`
+}
+
+// Pair are runs of a culprit, and of its parent: of the first commit beside it where there are some.
+type Pair struct {
+	Parent   string `json:"parent"`
+	OfParent Tally  `json:"of_parent"`
+	Culprit  Tally  `json:"of_culprit"`
+}
+
+// Tally counts runs of one commit that told something.
+type Tally struct {
+	Failed int `json:"failed"`
+	Passed int `json:"passed"`
+}
+
+// Words are such as "3 of 5 failed".
+func (t Tally) Words() string {
+	switch all := t.Failed + t.Passed; {
+	case all == 0:
+		return "no run"
+	case t.Failed == 0:
+		return fmt.Sprintf("none of %d failed", all)
+	default:
+		return fmt.Sprintf("%d of %d failed", t.Failed, all)
+	}
+}
+
+// Skipped is a commit that could not be run, and why.
+type Skipped struct {
+	Commit string `json:"commit"`
+	Why    string `json:"why"`
 }
 
 // Hunk is a place that a commit changes.
@@ -170,16 +203,7 @@ func (n tally) all() int    { return n.passed + n.same + n.other }
 func (n tally) failed() int { return n.same + n.other }
 
 // failures is "2 of 20 failed", "none of 20 failed" or "no run".
-func (n tally) failures() string {
-	switch all := n.all(); {
-	case all == 0:
-		return "no run"
-	case n.failed() == 0:
-		return fmt.Sprintf("none of %d failed", all)
-	default:
-		return fmt.Sprintf("%d of %d failed", n.failed(), all)
-	}
-}
+func (n tally) failures() string { return Tally{n.failed(), n.all() - n.failed()}.Words() }
 
 // seen is what all runs of a case showed, by tree.
 type seen struct {

@@ -31,6 +31,7 @@ type tally struct {
 	// others are the looks of the first run that failed in another way; alike says that all of them look so.
 	others *looks
 	alike  bool
+	first  []abi.Document // of the first run that failed
 	// failures are the looks of all runs that failed, and constant is what those of the tree under test had in common where they differ;
 	// nil where that is not known.
 	failures []looks
@@ -84,6 +85,9 @@ func (t *tally) failed(f *failure, documents []abi.Document) {
 	log := (&testRun{Documents: documents}).Log()
 	l := looksOf(f.group, documents)
 	t.failures = append(t.failures, l)
+	if t.first == nil {
+		t.first = documents
+	}
 	switch {
 	case t.same(&l):
 		t.result.Same++

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 )
 
 // Observation is one run of a failing test.
@@ -26,6 +27,8 @@ type Sample struct {
 	Runs []Observation
 	// Build is how long it took to write and build the tree, as far as that was not done before.
 	Build time.Duration
+	// Failed are the documents of the first run that failed: what a report would have of it. Nil where none did.
+	Failed []abi.Document
 	// Test says how the failing test differs from that of the base.
 	Test abi.TestChange
 	// Loaded and Changed are as in results.
@@ -37,8 +40,9 @@ type Sample struct {
 }
 
 // Sample runs the failing test of a case as often as the experiment says and gives each run by itself. Nothing ends it early, nothing is
-// cached, and experiments that are never offered can be asked for. It serves studies; courts ask by [Lab.Run]. The error is that of
-// the context.
+// cached, and experiments that are never offered can be asked for. Where the case has no documents, such as one of [Lab.Named], each run
+// has [plan.MostRun], and failures are all OutcomeOther. It serves studies and searches; courts ask by [Lab.Run]. The error is that of the
+// context.
 func (l *Lab) Sample(ctx context.Context, subject *abi.Case, e abi.Experiment) (Sample, error) {
 	l.open.RLock()
 	defer l.open.RUnlock()
@@ -49,6 +53,9 @@ func (l *Lab) Sample(ctx context.Context, subject *abi.Case, e abi.Experiment) (
 	}
 	if err != nil {
 		return Sample{Outcome: abi.OutcomeNotRun, Detail: firstLines(err.Error())}, ctx.Err()
+	}
+	if len(subject.Documents) == 0 {
+		f.elapsed = plan.MostRun
 	}
 	s := Sample{Test: in.test}
 	if in.absent {
@@ -74,6 +81,7 @@ func (l *Lab) Sample(ctx context.Context, subject *abi.Case, e abi.Experiment) (
 
 // end takes what all runs have shown together, or what kept them from being made.
 func (s *Sample) end(t *tally, err error) {
+	s.Failed = t.first
 	t.compare()
 	s.Loaded, s.Changed = t.loaded.code, t.result.Changed
 	if t.result.Other == 0 {

@@ -28,6 +28,9 @@ type toolchain interface {
 	// find gives the failing test of a case. Its error says why there is none that can be run, errNoTest that the case is not about
 	// one of this toolchain.
 	find(c *abi.Case) (*failure, error)
+	// named gives the tests of the tree under test that a name may mean, as cases without documents. certain: the tree has them; otherwise the
+	// runner takes any name. Its error is that of reading the tree.
+	named(ctx context.Context, head *tree.Tree, name string) (cases []abi.Case, certain bool, err error)
 	// compare compares the test in the tree under test and in that of the base; the comparison is empty where it can't. Its error is that
 	// of reading the trees.
 	compare(ctx context.Context, head, base *tree.Tree, f *failure) (*comparison, error)

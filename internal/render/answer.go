@@ -128,10 +128,19 @@ func (v *answerView) Began() string {
 	case c == nil:
 		return ""
 	case c.Verified:
-		return "Began with " + commitName(c) + "; verified: it fails there, and passes at the parent."
+		return "Began with " + commitName(c) + "; " + verified(c)
 	default:
 		return "Probably began with " + commitName(c) + ", at " + chance(c.Probability) + "."
 	}
+}
+
+// verified says what the runs showed that verify a culprit.
+func verified(c *alibi.Culprit) string {
+	text := "verified: it fails there, and passes at the parent"
+	if p := c.Pair; p != nil {
+		text = "verified: " + p.Culprit.Words() + " there, " + p.OfParent.Words() + " at the parent " + shortCommit(p.Parent)
+	}
+	return text + "."
 }
 
 // Blamed is the part of the change that did it.
@@ -153,7 +162,7 @@ func (v *answerView) Class() string {
 // commitName names the commit of a culprit with its author.
 func commitName(c *alibi.Culprit) string {
 	if c.Commit == "" {
-		return "the changes that are not committed"
+		return notCommitted
 	}
 	text := shortCommit(c.Commit) + " \"" + c.Title + "\""
 	if c.Author != "" {

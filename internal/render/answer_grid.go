@@ -253,25 +253,45 @@ func ribbon(c *alibi.Culprit) (parts []ribbonPart) {
 	return parts
 }
 
-// besides says which commits a search could not tell apart, and which can't be built.
+// besides says which commits a search could not tell apart, and which could not be run.
 func besides(c *alibi.Culprit) string {
 	if c == nil {
 		return ""
 	}
 	var said []string
-	for _, part := range [...]struct {
-		what string
-		ids  []string
-	}{{"It may as well be", c.Beside}, {"Can't be built:", c.Skipped}} {
-		var ids []string
-		for _, id := range part.ids {
-			ids = append(ids, cmp.Or(shortCommit(id), "the changes that are not committed"))
-		}
-		if len(ids) > 0 {
-			said = append(said, part.what+" "+strings.Join(ids, ", ")+".")
-		}
+	for _, id := range c.Beside {
+		said = append(said, cmp.Or(shortCommit(id), notCommitted))
 	}
-	return strings.Join(said, " ")
+	text := ""
+	if len(said) > 0 {
+		text = "It may as well be " + strings.Join(said, ", ") + ". "
+	}
+	return strings.TrimSpace(text + skipped(c))
+}
+
+// notCommitted stands for a commit without an id.
+const notCommitted = "the changes that are not committed"
+
+// skipped says which commits could not be run, and why: each reason once.
+func skipped(c *alibi.Culprit) string {
+	var said []string
+	for i, s := range c.Skipped {
+		same := func(other alibi.Skipped) bool { return other.Why == s.Why }
+		if slices.ContainsFunc(c.Skipped[:i], same) {
+			continue
+		}
+		var ids []string
+		for _, other := range c.Skipped[i:] {
+			if same(other) {
+				ids = append(ids, cmp.Or(shortCommit(other.Commit), notCommitted))
+			}
+		}
+		said = append(said, strings.Join(ids, ", ")+" ("+s.Why+")")
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "Skipped: " + strings.Join(said, "; ") + "."
 }
 
 // reach says what coverage showed.

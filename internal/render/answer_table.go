@@ -276,7 +276,7 @@ func (s *answerStory) ribbon(parts []ribbonPart) {
 	}
 	cells := min(10, s.width/10)
 	s.line("")
-	s.line(s.paint(bold, "Commits of the change, the oldest first"))
+	s.line(s.paint(bold, "Commits, the oldest first"))
 	for i := range parts {
 		p := &parts[i]
 		line := padded(p.Commit, 12) + "  " + bar(p.Probability, cells) + "  " + strings.Repeat(" ", max(4-len(p.Chance()), 0)) + p.Chance() + "  "

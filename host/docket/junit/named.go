@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
 // Test is a test of a report.
@@ -26,6 +27,16 @@ const (
 	Failed  End = "failed"
 	Skipped End = "skipped"
 )
+
+// Failing is the case of a test that fails, with what was written then, as the reader makes it of a report. The names may be in any form that
+// reports of pytest have.
+func Failing(class, name string, documents []abi.Document) abi.Case {
+	c := &test{}
+	c.class, c.name = testlog.PytestName(class, name)
+	return abi.Case{
+		ID: c.id(c.class), Group: c.class, Subject: c.subject(c.class), Labels: testlog.Labels(), Evidence: testlog.Cut(c.class, documents), Documents: documents,
+	}
+}
 
 // AboutDocument is the document that has the file of a test, and the seconds that a slow one took, each on a line.
 const AboutDocument = "testcase"

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,16 +33,14 @@ const explainAll = "all"
 // options are the flags.
 type options struct {
 	open.Flags
-	source, base, target string
-	from, format         string
-	explain              string
-	reports              []string
-	budget, perCase      time.Duration
-	maxFalse             float64
-	network, home        bool
-	culprit              bool
-	runners              []string
-	proof                proofOptions
+	laboratory
+	base, target  string
+	from, explain string
+	reports       []string
+	perCase       time.Duration
+	maxFalse      float64
+	culprit       bool
+	proof         proofOptions
 }
 
 // New is the command.
@@ -74,21 +71,16 @@ one is open; 1 something failed while running; 2 the command line or an input is
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, s, args) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.source, "source", ".", "folder of the project in its git repository")
+	o.flags(f)
 	f.StringVar(&o.base, "base", investigate.AutoBase, "revision that the change began at; auto finds it by the variables of the CI platform, else the merge base with the upstream or "+
 		"default branch, else HEAD for changes that are not committed")
 	f.StringVar(&o.target, "target", "", "revision that the change will be merged into: then conflicts with it are found, too")
 	f.BoolVar(&o.culprit, "culprit", false, "find the commit of the change that each failure of yours began with")
 	f.StringVar(&o.from, "from", run.Auto, "format of the reports: auto, gotest or junit")
-	f.StringVar(&o.format, "format", "table", "table, jsonl or md")
 	f.StringVar(&o.explain, "explain", "", "tell the answer of one TEST at length: its runs as a grid of trees by environments, the commits of the change with --culprit, and the message; all for every test")
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report, FILE.html or FILE.md; may be repeated")
-	f.DurationVar(&o.budget, "budget", open.DefaultBudget, "how long all builds and runs together may take")
 	f.DurationVar(&o.perCase, "case-budget", experiment.DefaultPerCase, "how long those of one test may take")
 	f.Float64Var(&o.maxFalse, "max-false-alibi", alibi.MaxFalse, "how probable it may be at most that the change did it where a test is not yours")
-	f.BoolVar(&o.network, "network", false, "leave the network on for the tests")
-	f.BoolVar(&o.home, "home", false, "let the tests read your home folder, and all else that you can read")
-	f.StringArrayVar(&o.runners, "runner", nil, "FILE.yaml: what runs the tests, or a shipped one; may be repeated (default: what the project has)")
 	f.StringVar(&o.Pipeline, "pipeline", open.ShippedAlibi, "pipeline file of the court")
 	f.StringVar(&o.Profile, "profile", open.ShippedAlibi, "profile with an outcome model")
 	f.StringVar(&o.Modules, "modules", "", "folder with the NAME.wasm files (default: the embedded modules)")
@@ -98,23 +90,18 @@ one is open; 1 something failed while running; 2 the command line or an input is
 	return cmd
 }
 
-// formats are those of the answers.
-var formats = []string{"table", "jsonl", "md"}
-
 func (o *options) check(args []string) error {
 	var faults []error
 	if len(args) == 0 {
 		faults = append(faults, errors.New("name a report of the failing run, or the command that runs the tests, as in: alibi -- go test"))
 	}
-	if !slices.Contains(formats, o.format) {
-		faults = append(faults, fmt.Errorf("--format %q: use %s", o.format, cli.OrList(formats)))
-	}
 	if !(o.maxFalse > 0 && o.maxFalse <= 0.5) {
 		faults = append(faults, fmt.Errorf("--max-false-alibi %v: use a probability above 0 and at most 0.5", o.maxFalse))
 	}
-	if o.budget <= 0 || o.perCase <= 0 {
-		faults = append(faults, errors.New("--budget and --case-budget: use a time above 0, such as 5m"))
+	if o.perCase <= 0 {
+		faults = append(faults, errors.New("--case-budget: use a time above 0, such as 5m"))
 	}
+	faults = append(faults, o.laboratory.check())
 	if err := o.checkOutputs(args); err != nil {
 		faults = append(faults, err)
 	}
@@ -214,21 +201,19 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 	if err := o.Grant(config); err != nil {
 		return err
 	}
-	runners, err := open.Runners("--runner ", o.runners)
+	lab, err := o.config()
 	if err != nil {
 		return cli.InputError(err)
 	}
+	lab.PerCase, lab.CacheDir = o.perCase, open.ExperimentCache(config.CacheDir)
+	lab.Progress = func(now experiment.Progress) { p.Say(open.SayExperiments(now)) }
 	p.Say("reading the trees")
 	proof, err := o.openProof(ctx, s.Err, config, change)
 	if err != nil {
 		return cli.OrInterrupted(ctx, err)
 	}
 	investigation, err := investigate.Open(ctx, investigate.Config{
-		Change: *change, Host: *config, MaxFalse: o.maxFalse, Culprit: o.culprit, Open: o.AlibiCourt(s), Now: time.Now,
-		Lab: experiment.Config{
-			Budget: o.budget, PerCase: o.perCase, CacheDir: open.ExperimentCache(config.CacheDir), Network: o.network, Home: o.home, Runners: runners,
-			Progress: func(now experiment.Progress) { p.Say(open.SayExperiments(now)) },
-		},
+		Change: *change, Host: *config, MaxFalse: o.maxFalse, Culprit: o.culprit, Open: o.AlibiCourt(s), Now: time.Now, Lab: lab,
 	})
 	p.Clear()
 	switch {
@@ -258,7 +243,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 		}
 		a := asked.Answer
 		sum.add(a)
-		a.Culprit, err = investigation.Find(ctx, &asked.Trial.Case, a, 0, func(now investigate.Step) { p.Say(searching(a, now)) })
+		a.Culprit, err = investigation.Find(ctx, &asked.Trial.Case, a, 0, func(now investigate.Step) { p.Say(searching(a.Test, now)) })
 		p.Clear()
 		if err != nil && ctx.Err() == nil {
 			fmt.Fprintf(s.Err, "warning: --culprit: %s: %s\n", sanitize.Line(a.Test), sanitize.Line(err.Error()))
@@ -282,12 +267,6 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 		return err
 	}
 	return sum.exit()
-}
-
-// searching is what a progress line says of the search for a commit.
-func searching(a *alibi.Answer, now investigate.Step) string {
-	return fmt.Sprintf("%s: commit %d of %d, %.12s %s: running it %s", sanitize.Line(a.Test), now.Commit, now.Commits, now.ID, sanitize.Line(now.Title),
-		cli.Count(now.Runs, "time", "times"))
 }
 
 // summary counts answers.

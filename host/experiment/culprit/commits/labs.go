@@ -135,13 +135,6 @@ func (r *runner) sample(ctx context.Context, commit int, mixed bool, runs int, o
 
 // add counts what tells something. Another failure may hide the one that is looked for, so it tells nothing.
 func add(s *experiment.Sample, out *culprit.Runs) {
-	why := s.Detail
-	if s.Outcome == abi.OutcomeNotBuilt {
-		why = "it does not build: " + s.Detail
-	}
-	if s.Outcome == abi.OutcomeNoTest {
-		why = "it has no such test"
-	}
 	for _, o := range s.Runs {
 		out.Time += o.Wall
 		switch o.Outcome {
@@ -149,19 +142,34 @@ func add(s *experiment.Sample, out *culprit.Runs) {
 			out.Passed++
 		case abi.OutcomeSame:
 			out.Failed++
-		case abi.OutcomeOther:
-			why = cmp.Or(why, "it fails in another way")
-		case abi.OutcomeNoTest:
-			why = cmp.Or(why, "it has no such test")
-		default:
-			why = cmp.Or(why, "a run told nothing")
+		default: // Why says it
 		}
 	}
+	out.Why = ""
 	if out.Failed+out.Passed == 0 {
-		out.Why = why
-	} else {
-		out.Why = ""
+		out.Why = Why(s)
 	}
+}
+
+// Why says why a sample tells nothing of the failure that is looked for.
+func Why(s *experiment.Sample) string {
+	switch s.Outcome {
+	case abi.OutcomeNotBuilt:
+		return "it does not build: " + s.Detail
+	case abi.OutcomeNoTest:
+		return "it has no such test"
+	default:
+	}
+	for _, o := range s.Runs {
+		switch o.Outcome {
+		case abi.OutcomeOther:
+			return cmp.Or(s.Detail, "it fails in another way")
+		case abi.OutcomeNoTest:
+			return cmp.Or(s.Detail, "it has no such test")
+		default:
+		}
+	}
+	return cmp.Or(s.Detail, "a run told nothing")
 }
 
 // absent says whether a commit may lack the test: a runner that finds no file of it says no more than that it was not run.

@@ -116,6 +116,12 @@ func (l *Line) Base() string { return l.base }
 // Commits are the commits by their numbers in a search, less one. The ID of changes that are not committed is empty.
 func (l *Line) Commits() []tree.Commit { return l.commits }
 
+// Head is the laboratory that runs the last commit. It is that of the search, and closed with the Line.
+func (l *Line) Head(ctx context.Context) (*experiment.Lab, error) {
+	lab, _, err := l.labs.of(ctx, len(l.commits), false)
+	return lab, err
+}
+
 // Find searches for the commit that broke the failing test of a case. Where the options have no prior, it is [Line.Prior].
 func (l *Line) Find(ctx context.Context, c *abi.Case, o culprit.Options) (culprit.Result, error) {
 	if o.Prior == nil {

@@ -80,7 +80,7 @@ func Answers() []alibi.Answer {
 
 // manyCommits is a culprit that the search could not tell apart from its neighbour, among forty commits.
 func manyCommits() *alibi.Culprit {
-	c := &alibi.Culprit{Commit: "20aaaaaaaaaaaaaa", Title: "Wait less", Author: "B. Author", Probability: 0.6, Beside: []string{"19aaaaaaaaaaaaaa"}, Skipped: []string{"04aaaaaaaaaaaaaa"}}
+	c := &alibi.Culprit{Commit: "20aaaaaaaaaaaaaa", Title: "Wait less", Author: "B. Author", Probability: 0.6, Beside: []string{"19aaaaaaaaaaaaaa"}, Skipped: []alibi.Skipped{{Commit: "04aaaaaaaaaaaaaa", Why: "it does not build: undefined: Price"}}}
 	for i := range 40 {
 		number := fmt.Sprintf("%02d", i)
 		s := alibi.Suspicion{Commit: number + "aaaaaaaaaaaaaa", Title: "Change " + number, Probability: 0.001}
@@ -98,7 +98,7 @@ func manyCommits() *alibi.Culprit {
 // FilledAnswer is an answer that has everything an answer can have, with every text replaced by the given one as in [Filled].
 func FilledAnswer(verdict alibi.Verdict, text string) alibi.Answer {
 	a := Answers()[1]
-	a.Next, a.Culprit.Beside, a.Culprit.Skipped = "x", []string{"x", "y"}, []string{"z"}
+	a.Next, a.Culprit.Beside, a.Culprit.Skipped = "x", []string{"x", "y"}, []alibi.Skipped{{Commit: "z", Why: "x"}}
 	a.Runs = append(a.Runs, unable(abi.Base, abi.OutcomeNotRun, "x"))
 	n := 0
 	poison(reflect.ValueOf(&a).Elem(), text, &n)

@@ -1,0 +1,73 @@
+package alibi
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
+	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+)
+
+// laboratory are the flags about where and how tests are run, which alibi and culprit share.
+type laboratory struct {
+	source, format string
+	budget         time.Duration
+	network, home  bool
+	runners        []string
+}
+
+// formats are those of what is written.
+var formats = []string{"table", "jsonl", "md"}
+
+func (l *laboratory) flags(f *pflag.FlagSet) {
+	f.StringVar(&l.source, "source", ".", "folder of the project in its git repository")
+	f.StringVar(&l.format, "format", "table", "table, jsonl or md")
+	f.DurationVar(&l.budget, "budget", open.DefaultBudget, "how long all builds and runs together may take")
+	f.BoolVar(&l.network, "network", false, "leave the network on for the tests")
+	f.BoolVar(&l.home, "home", false, "let the tests read your home folder, and all else that you can read")
+	f.StringArrayVar(&l.runners, "runner", nil, "FILE.yaml: what runs the tests, or a shipped one; may be repeated (default: what the project has)")
+}
+
+func (l *laboratory) check() error {
+	var faults []error
+	if !slices.Contains(formats, l.format) {
+		faults = append(faults, fmt.Errorf("--format %q: use %s", l.format, cli.OrList(formats)))
+	}
+	if l.budget <= 0 {
+		faults = append(faults, errors.New("--budget: use a time above 0, such as 5m"))
+	}
+	return errors.Join(faults...)
+}
+
+// config are the limits of runs.
+func (l *laboratory) config() (experiment.Config, error) {
+	runners, err := open.Runners("--runner ", l.runners)
+	return experiment.Config{Budget: l.budget, Network: l.network, Home: l.home, Runners: runners}, err
+}
+
+// searching is what a progress line says of the search for a commit: what runs, what it showed, how sure it is.
+func searching(test string, now investigate.Step) string {
+	at := fmt.Sprintf("%s: commit %d of %d, %s", sanitize.Line(test), now.Commit, now.Commits, sanitize.Line(short(now.ID)+" "+now.Title))
+	if now.Commit == 0 {
+		at = fmt.Sprintf("%s: before the first commit, %s", sanitize.Line(test), short(now.ID))
+	}
+	text := at + ": running it " + cli.Count(now.Runs, "time", "times")
+	if now.Done {
+		text = at + ": " + now.Showed.Words()
+	}
+	if now.Probability > 0 {
+		text += fmt.Sprintf("; %s is most probable, at %.0f%%", short(now.Suspect), 100*now.Probability)
+	}
+	return text
+}
+
+// short is the beginning of a commit's id.
+func short(id string) string { return cmp.Or(fmt.Sprintf("%.12s", id), "what is not committed") }
