@@ -18,7 +18,9 @@ const (
 )
 
 // ExperimentParams are the names of the parameters.
-func ExperimentParams() []string { return []string{params.GuardedLabels, maxFalse, minBlame, settled, minGain, maxExperiments} }
+func ExperimentParams() []string {
+	return []string{params.GuardedLabels, maxFalse, minBlame, settled, minGain, maxExperiments}
+}
 
 // The defaults of the parameters.
 const (
