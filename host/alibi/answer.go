@@ -46,6 +46,8 @@ type Answer struct {
 	Base    abi.LoadedCode     `json:"base_code,omitempty"`
 	Runs    []trial.Experiment `json:"runs"`
 	Culprit *Culprit           `json:"culprit,omitempty"`
+	// After are the tests after which it fails, where it passes alone: one, or several that are needed together.
+	After []string `json:"after,omitempty"`
 	// Tried says that the court held a trial; otherwise Light's runs were enough.
 	Tried bool `json:"tried"`
 }
@@ -145,6 +147,23 @@ func Of(t *trial.Trial) *Answer {
 		a.Why += "; what the base loaded is not certified"
 	}
 	return a
+}
+
+// DependsOnOrder says whether head passes alone and fails with the tests around the failing one.
+func (a *Answer) DependsOnOrder() bool {
+	var alone, among tally
+	for i := range a.Runs {
+		e := &a.Runs[i]
+		if e.Product != abi.Head || e.Tests != abi.Head || e.Environment != abi.OriginalEnvironment || e.Outcome == abi.OutcomeNotRun {
+			continue
+		}
+		n := &alone
+		if e.Order == abi.OriginalOrder {
+			n = &among
+		}
+		n.passed, n.same, n.other = n.passed+e.Passed, n.same+e.Same, n.other+e.Other
+	}
+	return alone.passed > 0 && alone.failed() == 0 && among.same > 0
 }
 
 // NameOf is the name of a test without its group, by the id of its case.

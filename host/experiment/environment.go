@@ -34,6 +34,8 @@ type testRun struct {
 	// Rows: the tree has the test's function without the row of the case, and this is what came of all its rows.
 	Rows   bool
 	Loaded loaded
+	// Before are the tests that an environment with Order began before this one, where the runner tells.
+	Before []string
 	// Changed: whether the test executed the changes of the environment; empty where that is not known.
 	Changed abi.ChangedCode
 }
@@ -60,6 +62,8 @@ type environment struct {
 	// Rows has all rows of the test's function run where the tree has it without the row of the case: it was edited.
 	Rows  bool
 	Order bool // run the test with those around it, in their order, instead of alone
+	// Chosen are the tests around it that are run with it; nil for all.
+	Chosen []string
 	// Cover are changes of which the run tells whether they are executed; nil for none.
 	Cover changes
 	// Tree is the tree that the run is of, where that is known.

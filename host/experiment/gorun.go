@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
@@ -29,8 +28,11 @@ func (g *goTests) test(ctx context.Context, b *goBinary, name string, env enviro
 	}
 	args := []string{b.path, "-test.v=test2json", "-test.count=1", "-test.paniconexit0", "-test.timeout=" + limit.String()}
 	env.Limits.Time = limit + dumpTime
-	if !env.Order {
-		args = append(args, "-test.run="+runPattern(name))
+	switch {
+	case !env.Order:
+		args = append(args, "-test.run="+choice(name, nil))
+	case env.Chosen != nil:
+		args = append(args, "-test.run="+choice(name, env.Chosen))
 	}
 	if env.Cover != nil {
 		folder, err := newTrace(env.Scratch)
@@ -55,14 +57,16 @@ func (g *goTests) test(ctx context.Context, b *goBinary, name string, env enviro
 	if result.Ending == isolate.Exited && result.ExitCode != 0 || result.Ending == isolate.Signaled {
 		output = fmt.Appendf(output, "exit status %d\n\x16FAIL\t%s\t0.0s\n", result.ExitCode, b.pack) // as go test adds it
 	}
-	var log string
-	if run.Kind, log, err = g.read(ctx, b.pack, name, output); err != nil {
+	stream, err := g.stream(ctx, b.pack, output)
+	if err != nil {
 		return nil, err
 	}
+	var log string
+	if run.Kind, log = readStream(b.pack, name, stream); env.Order {
+		run.Before = testsBefore(name, stream)
+	}
 	if top, _, isRow := strings.Cut(name, "/"); isRow && env.Rows && run.Kind == kindAbsent {
-		if run.Kind, log, err = g.read(ctx, b.pack, top, output); err != nil {
-			return nil, err
-		}
+		run.Kind, log = readStream(b.pack, top, stream)
 		run.Rows = run.Kind != kindAbsent
 	}
 	if log != "" {
@@ -77,12 +81,6 @@ func (g *goTests) test(ctx context.Context, b *goBinary, name string, env enviro
 	return run, nil
 }
 
-// runPattern matches the test that a test is part of.
-func runPattern(name string) string {
-	top, _, _ := strings.Cut(name, "/")
-	return "^" + regexp.QuoteMeta(top) + "$"
-}
-
 // environment is what the test sees of the user's variables.
 func (g *goTests) environment(of environment, dir string) []string {
 	env := append(userVariables(of, goVariables...), "PWD="+dir, "GOPROXY=off", "GOTOOLCHAIN=local")
@@ -92,16 +90,15 @@ func (g *goTests) environment(of environment, dir string) []string {
 	return env
 }
 
-// read tells what came of a test in the output of a test binary.
-func (g *goTests) read(ctx context.Context, pack, name string, output []byte) (kind, string, error) {
+// stream is the output of a test binary as go test -json has it.
+func (g *goTests) stream(ctx context.Context, pack string, output []byte) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, g.reader, "-p", pack) //nolint:gosec // the package was listed by go
 	cmd.Stdin = bytes.NewReader(output)
 	stream, err := cmd.Output()
 	if err != nil {
-		return "", "", fmt.Errorf("test2json: %w", err)
+		return nil, fmt.Errorf("test2json: %w", err)
 	}
-	kind, log := readStream(pack, name, stream)
-	return kind, log, nil
+	return stream, nil
 }
 
 // readStream tells what came of a test in a stream of go test -json.

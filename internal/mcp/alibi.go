@@ -190,7 +190,7 @@ func (a *asking) ask(ctx context.Context, failures []docket.Entry, search bool) 
 	return ctx.Err()
 }
 
-// hear takes an answer, and looks for the commit that a failure began with while there is time.
+// hear takes an answer, and looks for the commit that a failure began with, and for the tests that it fails after, while there is time.
 func (a *asking) hear(ctx context.Context, i *investigate.Investigation, asked *alibi.Asked, left time.Duration) {
 	if asked.Err != nil {
 		a.faults = append(a.faults, asked.Err.Error())
@@ -204,5 +204,8 @@ func (a *asking) hear(ctx context.Context, i *investigate.Investigation, asked *
 	var err error
 	if answer.Culprit, err = i.Find(ctx, &asked.Trial.Case, answer, left, a.progress.search); err != nil {
 		a.faults = append(a.faults, fmt.Sprintf("culprit of %s: %v", answer.ID, err))
+	}
+	if err = i.Order(ctx, &asked.Trial.Case, answer); err != nil {
+		a.faults = append(a.faults, fmt.Sprintf("order of %s: %v", answer.ID, err))
 	}
 }

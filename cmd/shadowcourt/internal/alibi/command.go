@@ -248,6 +248,9 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 		if err != nil && ctx.Err() == nil {
 			fmt.Fprintf(s.Err, "warning: --culprit: %s: %s\n", sanitize.Line(a.Test), sanitize.Line(err.Error()))
 		}
+		if err := investigation.Order(ctx, &asked.Trial.Case, a); err != nil && ctx.Err() == nil {
+			fmt.Fprintf(s.Err, "warning: order: %s: %s\n", sanitize.Line(a.Test), sanitize.Line(err.Error()))
+		}
 		if err := proof.add(&asked); err != nil {
 			return err
 		}
