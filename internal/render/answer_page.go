@@ -1,7 +1,9 @@
 package render
 
 import (
+	"bytes"
 	_ "embed"
+	"html/template"
 	"io"
 	"strconv"
 	"strings"
@@ -38,6 +40,20 @@ func NewAnswerHTML(w io.Writer, trees AnswerTrees, page PageOptions) AnswerWrite
 		}{page.top("Did this change do it?", trialStyle+styleSheet+answerStyle), trees.base(), l.sentence(), l.numbered()})
 	}}
 }
+
+// AnswerGlance is the proof at a glance for a page of another program, laid out with [AnswerStyle]: the conclusion, the runs as a grid of trees by
+// environments, the change that did it, and the commits.
+func AnswerGlance(a *alibi.Answer) (template.HTML, error) {
+	var b bytes.Buffer
+	err := htmlTemplates().ExecuteTemplate(&b, "answer-glance", newAnswerView(&Answered{Answer: *a}))
+	return template.HTML(b.String()), err //nolint:gosec // the template's own output
+}
+
+// AnswerSays is what a row says behind the verdict: the commit and the part of the change, or how the failure is attributed, with the runs.
+func AnswerSays(a *alibi.Answer) string { return newAnswerView(&Answered{Answer: *a}).says() }
+
+// AnswerStyle is the style sheet of [AnswerGlance] for what is in an element of this class. It needs that of [TrialStyle].
+func AnswerStyle(class string) string { return "." + class + "{\n" + answerStyle + "}\n" }
 
 // numbered gives the groups, whose answers get their places on the page.
 func (l *answerList) numbered() []answerGroup {
