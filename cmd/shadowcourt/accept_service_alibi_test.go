@@ -44,7 +44,9 @@ func TestOld(t *testing.T) { t.Error("it was always so") }
 // entriesOf reads the entries of a docket.
 func entriesOf(t *testing.T, server, docket string) []store.Entry {
 	t.Helper()
-	var answer struct{ Entries []store.Entry }
+	var answer struct {
+		Entries []store.Entry `json:"entries"`
+	}
 	r := ask(t, "GET", server+"/api/v1/dockets/"+docket+"/entries", "")
 	if err := json.Unmarshal([]byte(r.body), &answer); err != nil || r.status != http.StatusOK {
 		t.Fatalf("%d %s: %v", r.status, r.body, err)
@@ -107,13 +109,13 @@ func TestAccept_AL9_TheServiceKeepsWhatAPushKnows(t *testing.T) {
 	}
 	wantsPage(t, server+"/dockets/1", "not yours", "preexisting: fails on the base in the same way")
 	wantsPage(t, server+"/trials/"+at["Total"].ID.String(), "This change makes the test fail", "Began with "+suspect.Commit[:12], "<table class=\"runs\">",
-		"Base", at["Total"].Alibi.Change.Base[:12], "Head", at["Total"].Alibi.Change.Head[:12], "certified: its runs loaded its own code", "the record is signed by the key ed25519:", "Experiments")
+		"Base", at["Total"].Alibi.Change.Base[:12], "Head", at["Total"].Alibi.Change.Head[:12], "certified: its runs loaded its own code", "the record is signed by the key ed25519:", "Experiments", "Asked by", "its own", "Light")
 
 	// What somebody says of an answer is counted on the page of quality.
 	if r := ask(t, "POST", server+"/api/v1/corrections", `{"label":"caused","trials":["`+at["Total"].ID.String()+`"]}`); r.status >= 300 {
 		t.Errorf("%d %s", r.status, r.body)
 	}
-	wantsPage(t, server+"/quality", "What experiments decided", "1 failure is yours, 1 not yours, 0 open. People agree with 1 of the 1 answer", "caused, yours", "preexisting, not yours", "What reading decided")
+	wantsPage(t, server+"/quality", "What experiments decided", "1 failure is yours, 1 not yours, 0 open. People agree with 1 of the 1 answer", "caused, yours", "preexisting, not yours", "100.0%", "Other verdicts")
 
 	archive := filepath.Join(t.TempDir(), "records.tar")
 	if err := os.WriteFile(archive, []byte(ask(t, "GET", server+"/api/v1/dockets/1/records", "").body), 0o600); err != nil {

@@ -112,7 +112,7 @@ func readPush(ctx context.Context, in io.Reader) (*push, error) {
 		case errors.Is(err, io.EOF):
 			return p, nil
 		case errors.As(err, &bad):
-			p.fault(onLine(r.Line(), ""), abi.CodeInvalidValue, "can't be read: "+sanitize.Line(bad.Error()))
+			p.fault(onLine(r.Line(), ""), abi.CodeInvalidValue, "can't be read: %s", bad)
 			continue
 		case err != nil:
 			return nil, pushError(r.Line(), err)
@@ -160,7 +160,7 @@ func (p *push) checkChange() {
 		field, id string
 		optional  bool
 	}{{"head", c.Head, false}, {"base", c.Base, false}, {"target", c.Target, true}} {
-		if !commitForm.MatchString(commit.id) && !(commit.optional && commit.id == "") {
+		if !commitForm.MatchString(commit.id) && (commit.id != "" || !commit.optional) {
 			p.fault(onLine(1, "change."+commit.field), abi.CodeInvalidValue, "is not the whole hash of a commit")
 		}
 	}
@@ -267,7 +267,9 @@ func (p *push) checkLabels(at int, t *trial.Trial) {
 func (p *push) derive(at int, t *trial.Trial, stated *alibi.Answer) *alibi.Answer {
 	own := alibi.Of(t)
 	for _, field := range [...]struct{ name, was, is string }{
-		{"id", stated.ID, own.ID}, {"verdict", string(stated.Verdict), string(own.Verdict)}, {"label", stated.Label, own.Label},
+		{"id", stated.ID, own.ID},
+		{"verdict", string(stated.Verdict), string(own.Verdict)},
+		{"label", stated.Label, own.Label},
 		{"part", string(stated.Part), string(own.Part)},
 	} {
 		if field.was != field.is {

@@ -21,7 +21,8 @@ func answersOfTheAlibi(t *testing.T, s *store.Store) {
 		{Verdict: alibi.NotYours, Label: alibi.Preexisting, Why: "fails on the base in the same way"},
 		{Verdict: alibi.IsOpen, Why: "the base can't be run"},
 	}
-	u, err := s.Submit(t.Context(), store.Submission{Submitter: "ci", Repository: "shop", Format: store.FormatAlibi})
+	submission := store.Submission{Submitter: "ci", Repository: "shop", Format: store.FormatAlibi, Key: "once"}
+	u, err := s.Submit(t.Context(), submission)
 	must(t, err)
 	var trials []*trial.Trial
 	for i := range sent {
@@ -38,6 +39,15 @@ func answersOfTheAlibi(t *testing.T, s *store.Store) {
 	must(t, u.Abort(t.Context()))
 	if !created || d.State != store.Done || d.Tried != 3 || d.Finished.IsZero() {
 		t.Errorf("%+v", d)
+	}
+	u, err = s.Submit(t.Context(), submission)
+	must(t, err)
+	must(t, u.AddTried(t.Context(), &docket.Entry{Case: trials[0].Case}, store.NewVerdict{Trial: trials[0], Alibi: &sent[0]}))
+	again, created, err := u.FinishTried(t.Context(), "body of the alibi", nil)
+	must(t, err)
+	must(t, u.Abort(t.Context()))
+	if created || again.ID != d.ID || again.Tried != 3 {
+		t.Errorf("sent again: %v, %+v", created, again)
 	}
 	list, err := s.Entries(t.Context(), store.EntryFilter{Docket: d.ID})
 	must(t, err)

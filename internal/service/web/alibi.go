@@ -1,7 +1,6 @@
 package web
 
 import (
-	"html/template"
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -34,8 +33,8 @@ func answerOf(a *store.Alibi) *alibi.Answer {
 // proofView is the proof at a glance on the page of a trial.
 type proofView struct {
 	*attribution
-	Glance template.HTML
-	Facts  []proofFact
+	render.AnswerParts
+	Facts []proofFact
 }
 
 type proofFact struct{ Name, Text, Href string }
@@ -48,11 +47,11 @@ func proofOf(c *caseView) (*proofView, error) {
 	}
 	shown := answerOf(a)
 	shown.Runs = c.Trial.Result.Experiments
-	glance, err := render.AnswerGlance(shown)
+	parts, err := render.NewAnswerParts(&render.Answered{Answer: *shown, Trial: c.Trial})
 	if err != nil {
 		return nil, err
 	}
-	v := &proofView{attribution: c.Attribution, Glance: glance}
+	v := &proofView{attribution: c.Attribution, AnswerParts: parts}
 	base, head := shortCommit(a.Change.Base), shortCommit(a.Change.Head)
 	if a.Change.Why != "" {
 		base += " (" + a.Change.Why + ")"

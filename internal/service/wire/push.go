@@ -75,9 +75,9 @@ func NewPushReader(in io.Reader) (*PushReader, error) {
 	switch {
 	case r.Format != PushFormat:
 		return nil, fmt.Errorf("format is not %s", PushFormat)
-	case r.Push.Trials < 1:
+	case r.Trials < 1:
 		return nil, errors.New("trials: must be 1 or more")
-	case r.Push.Trials > MaxPushTrials:
+	case r.Trials > MaxPushTrials:
 		return nil, ErrPushTooLarge
 	}
 	return r, nil
@@ -85,7 +85,7 @@ func NewPushReader(in io.Reader) (*PushReader, error) {
 
 // Next reads a trial; io.EOF behind the last. Where only the line is at fault, and the next one can be read, the error is a *PushLineError.
 func (r *PushReader) Next() (*Pushed, error) {
-	if r.line > r.Push.Trials {
+	if r.line > r.Trials {
 		return nil, io.EOF
 	}
 	p := &Pushed{}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/push"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
@@ -23,7 +23,7 @@ import (
 type serverOptions struct {
 	url, key, repository, name string
 
-	results *push.Results // nil without a service
+	results *open.Results // nil without a service
 }
 
 func (o *serverOptions) flags(cmd *cobra.Command) {
@@ -44,7 +44,7 @@ func (o *serverOptions) check() error {
 	if err != nil {
 		err = fmt.Errorf("--server: %w", err)
 	}
-	return errors.Join(err, push.CheckText("key", o.key), push.CheckText("repository", o.repository))
+	return errors.Join(err, open.CheckServerText("key", o.key), open.CheckServerText("repository", o.repository))
 }
 
 // open connects to the service, before anything runs.
@@ -59,7 +59,7 @@ func (o *serverOptions) open(ctx context.Context, stderr io.Writer, program stri
 	if name := []rune(strings.ToValidUTF8(o.name, "?")); len(name) > most {
 		o.name = string(name[:most])
 	}
-	o.results, err = push.Open(ctx, stderr, o.url, program)
+	o.results, err = open.OpenResults(ctx, stderr, o.url, program)
 	return err
 }
 

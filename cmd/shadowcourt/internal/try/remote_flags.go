@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/push"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
@@ -26,7 +26,7 @@ type remoteOptions struct {
 	key                  string
 	repository, revision string
 	name                 string        // of the docket, where it is one
-	results              *push.Results // what is sent; nil where the service tries the dockets
+	results              *open.Results // what is sent; nil where the service tries the dockets
 }
 
 // send sends what was found on this machine.
@@ -114,7 +114,7 @@ func (o *tryOptions) checkRemote(args []string) error {
 		}
 	}
 	for _, field := range []struct{ option, value string }{{"key", o.remote.key}, {"repository", o.remote.repository}, {"revision", o.remote.revision}} {
-		faults = append(faults, push.CheckText(field.option, field.value))
+		faults = append(faults, open.CheckServerText(field.option, field.value))
 	}
 	if stdin := slices.DeleteFunc(slices.Clone(args), func(name string) bool { return name != "-" }); len(stdin) > 1 {
 		faults = append(faults, errors.New("the standard input can be submitted once: use one -"))

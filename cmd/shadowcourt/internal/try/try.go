@@ -10,7 +10,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/push"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/internal/run"
@@ -143,7 +142,7 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 		return o.runRemote(ctx, s, args, match)
 	}
 	if o.pushes() {
-		if o.remote.results, err = push.Open(ctx, s.Err, o.remote.server, o.program); err != nil {
+		if o.remote.results, err = open.OpenResults(ctx, s.Err, o.remote.server, o.program); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,4 @@
-// Package push sends results that were found on this machine to a docket service.
-package push
+package open
 
 import (
 	"bytes"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -20,16 +18,16 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
-// Results are collected while a run goes on, and sent at its end. It is a writer of trials. One goroutine uses it.
+// Results are what was found on this machine, for a docket service: they are collected while a run goes on, and sent at its end. It is a writer of trials. One goroutine uses it.
 type Results struct {
 	client *client.Client
 	lines  bytes.Buffer
 	trials int
 }
 
-// Open connects to a service, and makes sure that results may be sent to it, before anything runs.
-func Open(ctx context.Context, stderr io.Writer, server, program string) (*Results, error) {
-	c, err := open.Client(stderr, server, client.Config{Program: program})
+// OpenResults connects to a service, and makes sure that results may be sent to it, before anything runs.
+func OpenResults(ctx context.Context, stderr io.Writer, server, program string) (*Results, error) {
+	c, err := Client(stderr, server, client.Config{Program: program})
 	if err != nil {
 		return nil, err
 	}
@@ -38,15 +36,15 @@ func Open(ctx context.Context, stderr io.Writer, server, program string) (*Resul
 	case ctx.Err() != nil:
 		return nil, cli.ErrInterrupted
 	case err != nil:
-		return nil, failed(err)
+		return nil, rejection(err)
 	case !me.Can("submit"):
 		return nil, cli.InputError(fmt.Errorf("%s: the token of %s lacks the scope submit", c.Server(), me.Name))
 	}
 	return &Results{client: c}, nil
 }
 
-// failed is an error of the command line where the service rejects what was sent.
-func failed(err error) error {
+// rejection is an error of the command line where the service rejects what was sent.
+func rejection(err error) error {
 	if rejected, ok := errors.AsType[*client.Error](err); ok && rejected.Rejected() {
 		return cli.InputError(err)
 	}
@@ -93,14 +91,14 @@ func (r *Results) Send(ctx context.Context, stderr io.Writer, s *client.Submissi
 		return io.NopCloser(io.MultiReader(bytes.NewReader(parts[0]), bytes.NewReader(parts[1]), bytes.NewReader(parts[2]))), nil
 	})
 	if err != nil {
-		return fmt.Errorf("the results were not sent: %w", failed(err))
+		return fmt.Errorf("the results were not sent: %w", rejection(err))
 	}
 	fmt.Fprintf(stderr, "docket %d: %s\n", d.ID, sanitize.Line(fmt.Sprintf("%s/dockets/%d", r.client.Server(), d.ID)))
 	return nil
 }
 
-// CheckText rejects what can't describe a docket.
-func CheckText(option, text string) error {
+// CheckServerText rejects what can't describe a docket.
+func CheckServerText(option, text string) error {
 	const most = 200
 	for _, c := range text {
 		if c < ' ' || c == 0x7f {
