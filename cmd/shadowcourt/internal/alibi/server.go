@@ -59,7 +59,7 @@ func (o *serverOptions) open(ctx context.Context, stderr io.Writer, program stri
 	if name := []rune(strings.ToValidUTF8(o.name, "?")); len(name) > most {
 		o.name = string(name[:most])
 	}
-	o.results, err = open.OpenResults(ctx, stderr, o.url, program)
+	o.results, err = open.NewResults(ctx, stderr, o.url, program)
 	return err
 }
 

@@ -25,8 +25,8 @@ type Results struct {
 	trials int
 }
 
-// OpenResults connects to a service, and makes sure that results may be sent to it, before anything runs.
-func OpenResults(ctx context.Context, stderr io.Writer, server, program string) (*Results, error) {
+// NewResults connects to a service, and makes sure that results may be sent to it, before anything runs.
+func NewResults(ctx context.Context, stderr io.Writer, server, program string) (*Results, error) {
 	c, err := Client(stderr, server, client.Config{Program: program})
 	if err != nil {
 		return nil, err

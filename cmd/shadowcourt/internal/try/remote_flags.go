@@ -60,7 +60,7 @@ var (
 const maxField = 200
 
 // pushes says whether the results are found on this machine, and sent to the service.
-func (o *tryOptions) pushes() bool { return o.remote.server != "" && o.Experiments() }
+func (o *tryOptions) pushes() bool { return o.remote.server != "" && o.ExperimentsHere() }
 
 // checkRemote rejects flags that need --server; with it, all that contradict it, at once.
 func (o *tryOptions) checkRemote(args []string) error {

@@ -142,7 +142,7 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 		return o.runRemote(ctx, s, args, match)
 	}
 	if o.pushes() {
-		if o.remote.results, err = open.OpenResults(ctx, s.Err, o.remote.server, o.program); err != nil {
+		if o.remote.results, err = open.NewResults(ctx, s.Err, o.remote.server, o.program); err != nil {
 			return err
 		}
 	}
