@@ -27,8 +27,8 @@ import (
 // Results is the format of a body with trials that were held elsewhere: see [wire.PushFormat].
 const Results = "results"
 
-// push is results that a run pushed, while they are checked. Nothing in them is believed: the answers of the alibi are derived again from the
-// runs, and the proof is verified.
+// push is results that a run pushed, while they are checked. Verdict and part of an answer are derived again from its label and its
+// runs, and the proof is verified; nothing says here whether runs that nobody signed were made.
 type push struct {
 	*wire.PushReader
 
@@ -263,7 +263,7 @@ func (p *push) checkLabels(at int, t *trial.Trial) {
 	}
 }
 
-// derive derives the answer from the runs. What was stated must be that; only the commit is taken as it is.
+// derive derives the answer from the trial. What was stated must be that; the commit is taken as it is.
 func (p *push) derive(at int, t *trial.Trial, stated *alibi.Answer) *alibi.Answer {
 	own := alibi.Of(t)
 	for _, field := range [...]struct{ name, was, is string }{

@@ -180,10 +180,7 @@ func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, e
 	faults = append(faults, err)
 	config.Key = key
 	for _, name := range o.proofKeys {
-		key, err := open.Key(name)
-		if err != nil {
-			err = fmt.Errorf("--proof-key: %w", err)
-		}
+		key, err := proofKey(name)
 		faults, config.ProofKeys = append(faults, err), append(config.ProofKeys, key)
 	}
 	config.Laboratories, err = o.experiments.Laboratories(ctx, o.cache)
@@ -200,6 +197,18 @@ func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, e
 	}
 	config.OIDC, err = o.oidc.config(config.PublicURL)
 	return config, errors.Join(append(faults, err)...)
+}
+
+func proofKey(name string) (*record.Key, error) {
+	text, err := open.ReadBounded(name, open.MaxKeyBytes)
+	if err != nil {
+		return nil, fmt.Errorf("--proof-key: %w", err)
+	}
+	key, err := record.ParseKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("--proof-key %s: %w", name, err)
+	}
+	return key, nil
 }
 
 func (o *options) signingKey() (*record.Key, error) {
