@@ -62,8 +62,8 @@ var law = []struct{ folder, imports string }{
 	{"internal/calibrate/...", "abi abi/codec abi/odds/... host/docket/... host/profile host/trial internal/calibrate/... internal/render/... internal/sanitize"},
 	{"internal/service/auth", "internal/httplimit internal/service/store internal/service/wire"},
 	{"internal/service/client", "internal/disk internal/service/wire"},
-	{"internal/service/wire", "abi abi/codec host/docket host/trial internal/run internal/sanitize"},
-	{"internal/service/store", "abi abi/codec host/casebook host/docket host/trial internal/disk internal/run"},
+	{"internal/service/wire", "abi abi/codec host/alibi host/docket host/trial internal/run internal/sanitize"},
+	{"internal/service/store", "abi abi/codec host/alibi host/casebook host/docket host/trial internal/disk internal/run"},
 	{"internal/...", "abi/... host/... internal/... pipelines"},
 
 	// Commands share cli and open, and know nothing of each other.

@@ -80,9 +80,11 @@ func TestAccept_SV6_TryServerReadsTheSource(t *testing.T) {
 	// The command for a case that is not certain.
 	u.run(t, "", "try", report, "--server", server).wants(t, 0, "--source DIR --since REVISION")
 	u.run(t, "", append([]string{"try", report, "--server", server}, source...)...).wants(t, 0, "--since green --source "+folder)
+	// With experiments it is tried here, and the results are sent.
+	u.run(t, "", append([]string{"try", report, "--server", server, "--experiments", "all,budget=1m"}, source...)...).wants(t, 0,
+		"the base passes, and the test did not change", "docket 5: "+server+"/dockets/5")
+	u.run(t, "", append([]string{"try", "--server", server, "--docket", "5", "--experiments", "all"}, source...)...).wants(t, 2, "leave out --experiments")
 	// What can't be sent.
-	u.run(t, "", append([]string{"try", report, "--server", server, "--experiments", "all", "--budget", "1m"}, source...)...).wants(t, 2,
-		"leave out --experiments", "shadowcourt serve --experiments all --source DIR --since REVISION --repository NAME", "leave out --server")
 	u.run(t, "", "try", "go-failures.jsonl", "--server", server, "--source", folder).wants(t, 2, "go-failures.jsonl", "leave out --source")
 	u.run(t, "", "try", report, "--server", server, "--since", "green").wants(t, 2, "--since needs --source")
 	u.run(t, "", append([]string{"try", report, "--server", server, "--remember"}, source...)...).wants(t, 2, "--remember with --server and --source")

@@ -46,11 +46,14 @@ type Answer struct {
 	Base    abi.LoadedCode     `json:"base_code,omitempty"`
 	Runs    []trial.Experiment `json:"runs"`
 	Culprit *Culprit           `json:"culprit,omitempty"`
-	// After are the tests after which it fails, where it passes alone: one, or several that are needed together.
+	// After are the tests after which it fails, where it passes alone: one, or several that are needed together, at most MostAfter.
 	After []string `json:"after,omitempty"`
 	// Tried says that the court held a trial; otherwise Light's runs were enough.
 	Tried bool `json:"tried"`
 }
+
+// MostAfter of the tests after which another one fails are named.
+const MostAfter = 8
 
 // Culprit is the commit that a failure began with.
 type Culprit struct {
@@ -164,6 +167,15 @@ func (a *Answer) DependsOnOrder() bool {
 		n.passed, n.same, n.other = n.passed+e.Passed, n.same+e.Same, n.other+e.Other
 	}
 	return alone.passed > 0 && alone.failed() == 0 && among.same > 0
+}
+
+// FailsAfter says after which tests one fails that passes alone: after some of those around it where none are named.
+func (a *Answer) FailsAfter(tests []string) {
+	a.After = tests
+	if len(tests) == 0 {
+		tests = []string{"other tests"}
+	}
+	a.Why += "; passes alone, fails after " + strings.Join(tests, " and ")
 }
 
 // NameOf is the name of a test without its group, by the id of its case.

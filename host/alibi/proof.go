@@ -13,6 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // The types of the statements that a proof adds to the record of its trials.
@@ -186,16 +187,24 @@ func parseProof(predicate []byte) (*Proof, error) {
 		return nil, errors.New("an answer is missing")
 	}
 	for _, a := range p.Answers {
-		for i := range a.Runs {
-			r := a.Runs[i].Result()
-			r.Detail = ""
-			message := codec.AppendExperimentResult(nil, &r)
-			if _, err := codec.DecodeExperimentResult(message, len(message)); err != nil {
-				return nil, fmt.Errorf("the runs of %q: %w", a.ID, err)
-			}
+		if err := CheckRuns(a.Runs); err != nil {
+			return nil, fmt.Errorf("the runs of %q: %w", a.ID, err)
 		}
 	}
 	return p, nil
+}
+
+// CheckRuns says whether runs that somebody else states can be results of experiments.
+func CheckRuns(runs []trial.Experiment) error {
+	for i := range runs {
+		r := runs[i].Result()
+		r.Detail = ""
+		message := codec.AppendExperimentResult(nil, &r)
+		if _, err := codec.DecodeExperimentResult(message, len(message)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Summary says of what a proof is, and counts its answers.

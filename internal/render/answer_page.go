@@ -1,7 +1,9 @@
 package render
 
 import (
+	"bytes"
 	_ "embed"
+	"html/template"
 	"io"
 	"strconv"
 	"strings"
@@ -38,6 +40,33 @@ func NewAnswerHTML(w io.Writer, trees AnswerTrees, page PageOptions) AnswerWrite
 		}{page.top("Did this change do it?", trialStyle+styleSheet+answerStyle), trees.base(), l.sentence(), l.numbered()})
 	}}
 }
+
+// AnswerParts are the parts of an answer, for a page of another program, laid out with [AnswerStyle].
+type AnswerParts struct {
+	// Glance is the proof at a glance: the conclusion, the runs as a grid of trees by environments, the change that did it, and the commits.
+	Glance template.HTML
+	// Runs is the table of the experiments.
+	Runs template.HTML
+}
+
+// NewAnswerParts renders an answer.
+func NewAnswerParts(a *Answered) (parts AnswerParts, err error) {
+	v := newAnswerView(a)
+	for name, into := range map[string]*template.HTML{"answer-glance": &parts.Glance, "answer-runs": &parts.Runs} {
+		var b bytes.Buffer
+		if err := htmlTemplates().ExecuteTemplate(&b, name, v); err != nil {
+			return parts, err
+		}
+		*into = template.HTML(b.String()) //nolint:gosec // the template's own output
+	}
+	return parts, nil
+}
+
+// AnswerSays is what a row says behind the verdict: the commit and the part of the change, or how the failure is attributed, with the runs.
+func AnswerSays(a *alibi.Answer) string { return newAnswerView(&Answered{Answer: *a}).says() }
+
+// AnswerStyle is the style sheet of [AnswerParts] for what stands in an element of this class. It needs that of [TrialStyle].
+func AnswerStyle(class string) string { return "." + class + "{\n" + answerStyle + "}\n" }
 
 // numbered gives the groups, whose answers get their places on the page.
 func (l *answerList) numbered() []answerGroup {

@@ -46,6 +46,8 @@ type Config struct {
 	Laboratories *work.Laboratories
 	// Key signs the records of trials; nil for no records.
 	Key *record.Key
+	// ProofKeys are those whose signatures are accepted in results that are pushed; nil: every key.
+	ProofKeys []*record.Key
 	// Workers is how many trials go on at once; 0: one for each processor.
 	Workers   int
 	MaxUpload int64 // bytes of a docket; 0: 256 MiB

@@ -22,6 +22,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
@@ -40,6 +41,8 @@ type Config struct {
 	Version string    // of the program, for the document
 	// MaxUpload is the most bytes of a docket, compressed or not; 0: 256 MiB.
 	MaxUpload int64
+	// ProofKeys are the keys whose signatures are accepted in results that are pushed; nil: those of every key, which the pages then name.
+	ProofKeys []*record.Key
 	// Uploads is how many dockets are received at once; 0: 4. Others wait for UploadWait (0: 20 s), and are then rejected, to be sent again.
 	Uploads    int
 	UploadWait time.Duration

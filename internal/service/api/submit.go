@@ -66,7 +66,7 @@ type Submission struct {
 	Name       string `query:"name" maxLength:"200" doc:"Name of the docket, such as that of its file; faults name it"`
 	Repository string `query:"repository" maxLength:"200" doc:"Repository of the code under test"`
 	Revision   string `query:"revision" maxLength:"200" doc:"Revision of the code under test"`
-	Format     string `query:"format" enum:"auto,jsonl,gotest,junit,reportportal" default:"auto" doc:"Format of the report; auto finds it out"`
+	Format     string `query:"format" enum:"auto,jsonl,gotest,junit,reportportal,results" default:"auto" doc:"Format of the report; auto finds it out. results are trials that a run of alibi or try held: they are checked and kept"`
 	Report     string `query:"report" enum:"gotest,junit,reportportal" doc:"The body has the cases of a report of this format as JSON lines, with the answers of a Light path that the client ran where the source is; they are tried as cases of that report, without another Light path"`
 	Generation int64  `query:"generation" minimum:"0" doc:"Generation of modules to try it with; 0: the current one when each batch of cases begins"`
 	Groups     bool   `query:"groups" default:"true" doc:"Try failures of reports of tests once that failed in the same way"`
@@ -120,8 +120,8 @@ func (o *Operations) Submit(ctx context.Context, in *Submission, report io.ReadC
 		return d, false, forbidden("to remember verdicts needs the scope review")
 	case who.Limited() && !slices.Contains(who.Repositories, in.Repository):
 		return d, false, forbidden("the token is limited: submit with the repository " + strings.Join(who.Repositories, " or "))
-	case !slices.Contains(run.Formats(), in.Format):
-		return d, false, invalid("query.format", abi.CodeInvalidValue, "use %s", strings.Join(run.Formats(), ", "))
+	case in.Format != Results && !slices.Contains(run.Formats(), in.Format):
+		return d, false, invalid("query.format", abi.CodeInvalidValue, "use %s or %s", strings.Join(run.Formats(), ", "), Results)
 	}
 	if err := bounded(maxText, "query.name", in.Name, "query.repository", in.Repository, "query.revision", in.Revision, "header.Idempotency-Key", in.Key); err != nil {
 		return d, false, err
@@ -137,7 +137,11 @@ func (o *Operations) Submit(ctx context.Context, in *Submission, report io.ReadC
 	}
 	ctx, span := o.Tracing.Begin(ctx, telemetry.Producer, "docket")
 	defer span.End()
-	if d, created, err = o.receive(ctx, who, in, b); err != nil {
+	receive := o.receive
+	if in.Format == Results {
+		receive = o.receiveResults
+	}
+	if d, created, err = receive(ctx, who, in, b); err != nil {
 		span.Fail("rejected")
 		return d, false, b.failure(err)
 	}
@@ -198,13 +202,7 @@ func (o *Operations) receive(ctx context.Context, who *auth.Identity, in *Submis
 	if err != nil {
 		return d, false, err
 	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
-		defer cancel()
-		if e := upload.Abort(ctx); e != nil {
-			o.Log.WarnContext(ctx, "a broken upload was not removed", "error", e)
-		}
-	}()
+	defer o.abort(ctx, upload)
 	entries := inputs.Entries("")
 	if in.Groups && format != run.JSONL {
 		entries = run.Grouped(entries)
@@ -217,6 +215,15 @@ func (o *Operations) receive(ctx context.Context, who *auth.Identity, in *Submis
 		return d, false, err
 	}
 	return upload.Finish(ctx, digest, slices.Sorted(maps.Keys(inputs.Passed)))
+}
+
+// abort removes an upload that did not come to its end.
+func (o *Operations) abort(ctx context.Context, upload *store.Upload) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
+	defer cancel()
+	if err := upload.Abort(ctx); err != nil {
+		o.Log.WarnContext(ctx, "a broken upload was not removed", "error", err)
+	}
 }
 
 // add stores the entries. A docket of which none can be tried is rejected with its first faults.

@@ -282,13 +282,13 @@ func (c *Client) trials(ctx context.Context, end stalled, id int64, from int, fo
 	}
 	body := c.watched(ctx, end, response.Body)
 	defer func() { _ = body.Close() }()
-	lines := lineReader{in: bufio.NewReaderSize(body, 64<<10), most: form.MaxLine()}
+	lines := wire.LineReader{In: bufio.NewReaderSize(body, 64<<10), Most: form.MaxLine()}
 	for {
-		text, err := lines.next()
+		text, err := lines.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case errors.Is(err, errTooLong):
+		case errors.Is(err, wire.ErrTooLong):
 			return fmt.Errorf("%s: a trial has more than %d bytes", c.Server(), form.MaxLine())
 		case err != nil:
 			return c.connection(ctx, err)
@@ -305,35 +305,6 @@ func (c *Client) trials(ctx context.Context, end stalled, id int64, from int, fo
 		from = l.Ordinal + 1
 		if !each(l) {
 			return nil
-		}
-	}
-}
-
-// lineReader reads lines of bounded length. A last line without its end was cut off.
-type lineReader struct {
-	in   *bufio.Reader
-	most int
-	line []byte
-}
-
-var errTooLong = errors.New("the line is too long")
-
-// next gives a line, which is valid until the next call.
-func (r *lineReader) next() ([]byte, error) {
-	for r.line = r.line[:0]; ; {
-		part, err := r.in.ReadSlice('\n')
-		if len(r.line)+len(part) > r.most {
-			return nil, errTooLong
-		}
-		r.line = append(r.line, part...)
-		switch {
-		case err == nil:
-			return r.line, nil
-		case errors.Is(err, bufio.ErrBufferFull):
-		case errors.Is(err, io.EOF) && len(r.line) > 0:
-			return nil, io.ErrUnexpectedEOF
-		default:
-			return nil, err
 		}
 	}
 }

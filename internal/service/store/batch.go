@@ -127,6 +127,7 @@ type NewVerdict struct {
 	Digest string // of the case
 	Trial  *trial.Trial
 	Took   time.Duration
+	Alibi  *Alibi // the answer that it came with; nil for none
 }
 
 // KeepTrying calls do until it fails with something else than ErrFull, or the context ends, with pauses that grow to the longest one.
@@ -151,13 +152,10 @@ func (s *Store) KeepTrying(ctx context.Context, pause, longest time.Duration, do
 // CompleteBatch keeps what came of a worker's batch in one transaction: verdicts that are not there yet, the links of the entries to them,
 // the record, the counts of the docket. ErrTaken or ErrEnded says that nothing was kept: another worker has the batch, or it was cancelled.
 func (s *Store) CompleteBatch(ctx context.Context, b *Batch, worker string, o *Outcome) (err error) {
-	rows := make([]verdictRow, len(o.Verdicts))
-	for i := range o.Verdicts {
-		if rows[i], err = s.verdictRow(b, worker, o, &o.Verdicts[i]); err != nil {
-			return err
-		}
+	kept, err := s.keeping(b, worker, o)
+	if err != nil {
+		return err
 	}
-	record := pack(o.Record)
 	return s.write(ctx, func(t *tx) error {
 		n, err := t.exec(ctx, `UPDATE batches SET state = 'done', finished = $1 WHERE id = $2 AND state = 'running' AND attempt = $3`,
 			s.now(), b.ID, int64(b.Attempt))
@@ -167,28 +165,52 @@ func (s *Store) CompleteBatch(ctx context.Context, b *Batch, worker string, o *O
 		if err != nil {
 			return err
 		}
-		if len(o.Record) > 0 {
-			t.run(ctx, `INSERT INTO records (id, size, body, created) VALUES ($1, $2, $3, $4)`,
-				b.ID, int64(len(o.Record)), record, s.now())
+		return kept.in(ctx, t)
+	})
+}
+
+// keeping is what came of a batch, ready to be kept in a transaction.
+type keeping struct {
+	store  *Store
+	batch  *Batch
+	of     *Outcome
+	rows   []verdictRow
+	record []byte // packed
+}
+
+func (s *Store) keeping(b *Batch, worker string, o *Outcome) (*keeping, error) {
+	k := &keeping{s, b, o, make([]verdictRow, len(o.Verdicts)), pack(o.Record)}
+	for i := range o.Verdicts {
+		var err error
+		if k.rows[i], err = s.verdictRow(b, worker, o, &o.Verdicts[i]); err != nil {
+			return nil, err
 		}
-		// In the order of the keys: two workers with the same cases wait for each other, and not in a circle.
-		in := inserter{head: `INSERT INTO verdicts (key, case_digest, generation, configuration, status, label, confidence, light_label, light_confidence,
-			beside_status, beside_label, beside_confidence, doubt, result, story, record, worker, micros, fuel, created, about) VALUES `, tail: ` ON CONFLICT DO NOTHING`}
-		for _, row := range distinct(rows, func(r verdictRow) string { return r.key }) {
-			in.add(ctx, t, row.columns...)
-		}
-		in.flush(ctx, t)
-		t.lockDockets(ctx, []any{b.Docket.ID})
-		if o.Rest > 0 {
-			if err := t.split(ctx, b, o.Rest); err != nil {
-				return err
-			}
-		}
-		if err := s.link(ctx, t, b, o); err != nil {
+	}
+	return k, nil
+}
+
+func (k *keeping) in(ctx context.Context, t *tx) error {
+	b, o := k.batch, k.of
+	if len(o.Record) > 0 {
+		t.run(ctx, `INSERT INTO records (id, size, body, created) VALUES ($1, $2, $3, $4)`, b.ID, int64(len(o.Record)), k.record, k.store.now())
+	}
+	// In the order of the keys: two workers with the same cases wait for each other, and not in a circle.
+	in := inserter{head: `INSERT INTO verdicts (key, case_digest, generation, configuration, status, label, confidence, light_label, light_confidence,
+		beside_status, beside_label, beside_confidence, doubt, result, story, record, worker, micros, fuel, created, about) VALUES `, tail: ` ON CONFLICT DO NOTHING`}
+	for _, row := range distinct(k.rows, func(r verdictRow) string { return r.key }) {
+		in.add(ctx, t, row.columns...)
+	}
+	in.flush(ctx, t)
+	t.lockDockets(ctx, []any{b.Docket.ID})
+	if o.Rest > 0 {
+		if err := t.split(ctx, b, o.Rest); err != nil {
 			return err
 		}
-		return t.notify(ctx, Event{EventDocket, b.Docket.ID})
-	})
+	}
+	if err := k.store.link(ctx, t, b, o); err != nil {
+		return err
+	}
+	return t.notify(ctx, Event{EventDocket, b.Docket.ID})
 }
 
 // whoHas says why a batch can't be completed.
@@ -230,11 +252,15 @@ func (s *Store) verdictRow(b *Batch, worker string, o *Outcome, v *NewVerdict) (
 	if r.Fuel != nil {
 		fuel = int64(*r.Fuel)
 	}
+	label, doubt := r.Final.Classification, doubt(&r.Final)
+	if v.Alibi != nil {
+		label, doubt = v.Alibi.Label, v.Alibi.doubt(&r.Final)
+	}
 	key := verdictKey(v.Digest, b.Generation, o.Configuration)
 	return verdictRow{key, []any{
-		key, v.Digest, b.Generation, o.Configuration, string(r.Final.Status), text(r.Final.Classification, maxName),
+		key, v.Digest, b.Generation, o.Configuration, string(r.Final.Status), text(label, maxName),
 		r.Final.Confidence, text(light.Classification, maxName), light.Confidence, string(beside.Status), text(beside.Classification, maxName), beside.Confidence,
-		doubt(&r.Final), pack(result), pack(story), record, worker, v.Took.Microseconds(), fuel, s.now(), text(v.Trial.Message(), maxName),
+		doubt, pack(result), pack(story), record, worker, v.Took.Microseconds(), fuel, s.now(), text(v.Trial.Message(), maxName),
 	}}, nil
 }
 

@@ -64,15 +64,18 @@ type corrected struct {
 	labels     []string
 	confidence float64
 	repository string
-	digests    []string // of the case and its members
+	digests    []string // of the case and its members; none where the casebook does not learn of it
 }
 
 func readCorrected(ctx context.Context, q querier, w where) ([]corrected, error) {
-	return rowsOf(ctx, q, `SELECT docket, ordinal, status, labels, confidence, case_digest, members, repository FROM entries`+w.text()+
+	return rowsOf(ctx, q, `SELECT docket, ordinal, status, labels, confidence, case_digest, members, repository, CASE WHEN alibi = '' THEN 0 ELSE 1 END FROM entries`+w.text()+
 		` ORDER BY docket, ordinal`+w.limit(maxCorrected+1, 0, maxCorrected+1), w.args, func(scan scanner) (c corrected, err error) {
 		var digest string
-		err = scan(&c.id.Docket, &c.id.Ordinal, &c.status, encoded{&c.labels}, &c.confidence, &digest, encoded{&c.digests}, &c.repository)
-		c.digests = append([]string{digest}, c.digests...)
+		var attributed bool
+		err = scan(&c.id.Docket, &c.id.Ordinal, &c.status, encoded{&c.labels}, &c.confidence, &digest, encoded{&c.digests}, &c.repository, flag{&attributed})
+		if c.digests = append([]string{digest}, c.digests...); attributed {
+			c.digests = nil // who did it says nothing of the next change
+		}
 		return c, err
 	})
 }

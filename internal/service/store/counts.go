@@ -110,10 +110,10 @@ func (s *Store) TriedBy(ctx context.Context) (map[int64]int, error) {
 	return out, err
 }
 
-// CountKnown counts the results whose right label is known.
+// CountKnown counts the results that were tried here and whose right label is known.
 func (s *Store) CountKnown(ctx context.Context) (n int, err error) {
 	var w where
-	w.add("truth <> ''")
+	w.add("truth <> '' AND " + triedHere)
 	w.tallies(ctx)
 	err = one(ctx, s.db, `SELECT CAST(coalesce(sum(entries), 0) AS BIGINT) FROM tallies`+w.text(), w.args, &n)
 	return n, err
@@ -128,6 +128,8 @@ type Tally struct {
 	// Corrected says that a person set it.
 	Label, Light, Truth string
 	Corrected           bool
+	// Alibi says that they are answers of the alibi.
+	Alibi bool
 	// Stated is the mean confidence of the court's answers, to a hundredth; 0 without a label or a truth.
 	Stated  float64
 	Results int
@@ -145,12 +147,13 @@ func (s *Store) Tallies(ctx context.Context, repository string, since time.Time)
 	}
 	week := fmt.Sprintf("(d.created + %d) / %d", int64(sinceMonday), int64(weekMicros))
 	return rowsOf(ctx, s.db, `SELECT d.repository, `+week+` AS week, t.label, t.light, t.truth, t.corrected, t.confidence,
+			CASE WHEN d.format = '`+FormatAlibi+`' THEN 1 ELSE 0 END,
 			CAST(sum(t.entries) AS BIGINT), sum(t.stated), CAST(sum(t.micros) AS BIGINT)
-			FROM tallies t JOIN dockets d ON d.id = t.docket`+w.text()+` GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 2 DESC, 1, 3, 4, 5, 6, 7`, w.args,
+			FROM tallies t JOIN dockets d ON d.id = t.docket`+w.text()+` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8 ORDER BY 2 DESC, 1, 3, 4, 5, 6, 7`, w.args,
 		func(scan scanner) (t Tally, err error) {
 			var week, confidence, micros int64
 			var stated float64
-			err = scan(&t.Repository, &week, &t.Label, &t.Light, &t.Truth, flag{&t.Corrected}, &confidence, &t.Results, &stated, &micros)
+			err = scan(&t.Repository, &week, &t.Label, &t.Light, &t.Truth, flag{&t.Corrected}, &confidence, flag{&t.Alibi}, &t.Results, &stated, &micros)
 			t.Week, t.Took = weekStart(week), time.Duration(micros)*time.Microsecond
 			if t.Label != "" && t.Truth != "" && t.Results > 0 {
 				t.Stated = min(max(stated/float64(t.Results), 0), 1)
@@ -173,10 +176,10 @@ func (s *Store) LabelsOf(ctx context.Context, docket int64) (labels []string, na
 	return labels, names, err
 }
 
-// WithTruth are the latest dockets, at most ten, of which right labels are known.
+// WithTruth are the latest dockets, at most ten, of which right labels are known, those of the alibi left out.
 func (s *Store) WithTruth(ctx context.Context) ([]int64, error) {
 	var w where
-	w.add("truth <> ''")
+	w.add("truth <> '' AND docket NOT IN (SELECT id FROM dockets WHERE format = '" + FormatAlibi + "')")
 	w.tallies(ctx)
 	return rowsOf(ctx, s.db, `SELECT DISTINCT docket FROM tallies`+w.text()+` ORDER BY docket DESC LIMIT 10`, w.args, value[int64])
 }

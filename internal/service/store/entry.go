@@ -63,6 +63,7 @@ type Entry struct {
 	Correction int64        `json:"correction,omitempty" minimum:"1" doc:"ID of the correction that is in force"`
 	Corrected  string       `json:"corrected_label,omitempty" doc:"Label of the correction"`
 	Created    time.Time    `json:"created" doc:"When the docket was submitted"`
+	Alibi      *Alibi       `json:"alibi,omitempty" doc:"Answer of the command alibi, where a run of it was pushed"`
 
 	Suite  string    `json:"-"`
 	Source string    `json:"-"`
@@ -88,14 +89,14 @@ type Entry struct {
 
 const entryColumns = `docket, ordinal, case_id, subject, suite, labels, member_count, repository, source, line, created, grp, fault, status,
 	label, confidence, light_label, light_confidence, beside_status, beside_label, beside_confidence, doubt, generation, tried, correction, corrected, about,
-	(SELECT name FROM dockets d WHERE d.id = entries.docket), known, label_names`
+	(SELECT name FROM dockets d WHERE d.id = entries.docket), known, label_names, alibi`
 
 func scanEntry(scan scanner) (Entry, error) {
 	e := Entry{Labels: []string{}}
 	err := scan(&e.Docket, &e.Ordinal, &e.CaseID, &e.Subject, &e.Suite, encoded{&e.Labels}, &e.Members, &e.Repository, &e.Source, &e.Line,
 		moment{&e.Created}, &e.Group, &e.Fault, &e.Status, &e.Label, &e.Confidence, &e.Light.Classification, &e.Light.Confidence,
 		&e.Beside.Status, &e.Beside.Label, &e.Beside.Confidence, &e.Doubt, &e.Generation, moment{&e.Tried}, &e.Correction, &e.Corrected, &e.About,
-		&e.DocketName, &e.Truth, encoded{&e.LabelNames})
+		&e.DocketName, &e.Truth, encoded{&e.LabelNames}, encoded{&e.Alibi})
 	e.ID = TrialID{e.Docket, e.Ordinal}
 	return e, err
 }

@@ -32,6 +32,7 @@ func (s *Store) KnownLabels(ctx context.Context, f EntryFilter) ([]Known, error)
 	f.Tried = true
 	w := f.where(ctx, s.db)
 	w.add("(correction <> 0 OR truth <> '')")
+	w.add(triedHere)
 	list := []Known{}
 	names := map[string]map[string]string{} // few dockets name labels differently
 	err := each(ctx, s.db, `SELECT docket, ordinal, repository, created, labels, corrected, truth, label_names, label, confidence, light_label FROM entries`+

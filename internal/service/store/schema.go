@@ -140,4 +140,6 @@ var migrations = []migration{
 		`CREATE TABLE audit_chain (number BIGINT NOT NULL, digest TEXT NOT NULL, cut_number BIGINT NOT NULL, cut_digest TEXT NOT NULL)`,
 		`INSERT INTO audit_chain (number, digest, cut_number, cut_digest) VALUES (0, '', 0, '')`,
 	}},
+	// An Alibi; empty for none.
+	{name: "16 answers of the alibi", statements: []string{`ALTER TABLE entries ADD COLUMN alibi TEXT NOT NULL DEFAULT ''`}},
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,6 +59,8 @@ type Upload struct {
 	rows, members [][]any
 	cases         []storedCase
 	bytes         int64
+	// results are the trials that come with the entries, in their order; nil where they are tried here.
+	results []NewVerdict
 }
 
 // Submit begins an upload.
@@ -89,38 +92,55 @@ func (s *Store) Submit(ctx context.Context, sent Submission) (*Upload, error) {
 // Add adds the next entry of the docket; with a fault, one that could not be read. ErrTooLarge says that the docket or the case
 // has more than a store takes.
 func (u *Upload) Add(ctx context.Context, entry *docket.Entry, fault error) error {
+	_, err := u.add(ctx, entry, "", fault)
+	return err
+}
+
+// AddTried adds the next entry with its trial, which was held elsewhere. All entries of a docket have one, or none.
+func (u *Upload) AddTried(ctx context.Context, entry *docket.Entry, v NewVerdict) error {
+	answer, err := v.Alibi.column()
+	if err == nil {
+		v.Digest, err = u.add(ctx, entry, answer, nil)
+	}
+	u.results = append(u.results, v)
+	return err
+}
+
+// add adds an entry with an answer of the alibi, and gives the digest of its case.
+func (u *Upload) add(ctx context.Context, entry *docket.Entry, answer string, fault error) (digest string, err error) {
 	if u.ordinal >= MaxEntries {
-		return fmt.Errorf("%w: a docket has at most %d cases", ErrTooLarge, MaxEntries)
+		return "", fmt.Errorf("%w: a docket has at most %d cases", ErrTooLarge, MaxEntries)
 	}
 	if len(entry.Members) > maxMembers {
-		return fmt.Errorf("%w: case %q stands for %d cases, and %d are allowed", ErrTooLarge, entry.Case.ID, len(entry.Members), maxMembers)
+		return "", fmt.Errorf("%w: case %q stands for %d cases, and %d are allowed", ErrTooLarge, entry.Case.ID, len(entry.Members), maxMembers)
 	}
 	u.ordinal++
 	if fault != nil {
 		u.faults++
 		u.sizes = append(u.sizes, -1)
-		u.addRow(&docket.Entry{Source: entry.Source, Line: entry.Line}, "", nil, text(fault.Error(), maxText))
+		u.addRow(&docket.Entry{Source: entry.Source, Line: entry.Line}, "", nil, "", text(fault.Error(), maxText))
 	} else {
 		c, err := u.addCase(&entry.Case)
 		if err != nil {
-			return err
+			return "", err
 		}
 		u.sizes = append(u.sizes, int32(c.size))
 		var members []string
 		for i := range entry.Members {
 			m, err := u.addCase(&entry.Members[i])
 			if err != nil {
-				return err
+				return "", err
 			}
 			members = append(members, m.digest)
 			u.members = append(u.members, []any{m.digest, u.id, int64(u.ordinal)})
 		}
-		u.addRow(entry, c.digest, members, "")
+		digest = c.digest
+		u.addRow(entry, digest, members, answer, "")
 	}
 	if len(u.rows) < chunkEntries && u.bytes < chunkBytes {
-		return nil
+		return digest, nil
 	}
-	return u.flush(ctx)
+	return digest, u.flush(ctx)
 }
 
 func (u *Upload) addCase(c *abi.Case) (storedCase, error) {
@@ -134,7 +154,7 @@ func (u *Upload) addCase(c *abi.Case) (storedCase, error) {
 }
 
 // addRow adds an entry that has no trial yet.
-func (u *Upload) addRow(e *docket.Entry, digest string, members []string, fault string) {
+func (u *Upload) addRow(e *docket.Entry, digest string, members []string, answer, fault string) {
 	truth, known, names, labels, grp := "", "", "", "", ""
 	c := &e.Case
 	if fault == "" {
@@ -151,7 +171,7 @@ func (u *Upload) addRow(e *docket.Entry, digest string, members []string, fault 
 		u.id, int64(u.ordinal), digest, list(members), truth, known, names, text(e.Source, maxName), int64(e.Line),
 		text(c.ID, maxName), text(c.Subject, maxName), text(c.Group, maxName), labels, int64(len(members)), grp, words,
 		u.sent.Repository, u.created, fault,
-		"", int64(0), "", "", float64(0), "", float64(0), "", "", float64(0), float64(0), int64(0), int64(0), "", "",
+		"", int64(0), "", "", float64(0), "", float64(0), "", "", float64(0), float64(0), int64(0), int64(0), "", "", answer,
 	})
 }
 
@@ -175,7 +195,7 @@ func (u *Upload) flush(ctx context.Context) error {
 		in := inserter{head: `INSERT INTO entries (docket, ordinal, case_digest, members, truth, known, label_names, source, line,
 			case_id, subject, suite, labels, member_count, grp, words, repository, created, fault,
 			verdict, generation, status, label, confidence, light_label, light_confidence, beside_status, beside_label, beside_confidence, doubt, tried,
-			correction, corrected, about) VALUES `}
+			correction, corrected, about, alibi) VALUES `}
 		for _, r := range u.rows {
 			in.add(ctx, t, r...)
 		}
@@ -215,6 +235,36 @@ func (u *Upload) group(c *abi.Case, digest string) string {
 // in which nothing failed, for Submission.Remember. If there is a docket with the same key and body already, that is given, with
 // created false; with the same key and another body the error is ErrKeyReused.
 func (u *Upload) Finish(ctx context.Context, bodyDigest string, suites []string) (d Docket, created bool, err error) {
+	return u.finish(ctx, bodyDigest, func(t *tx) error { return u.queue(ctx, t, bodyDigest, suites) })
+}
+
+// FinishTried is Finish for entries with their trials. record is the signed record that has the trials; nil for none.
+func (u *Upload) FinishTried(ctx context.Context, bodyDigest string, record []byte) (d Docket, created bool, err error) {
+	b := &Batch{Docket: Docket{ID: u.id}}
+	o := &Outcome{Configuration: "pushed as docket " + strconv.FormatInt(u.id, 10), Verdicts: u.results, Record: record}
+	for i := range u.results {
+		b.Entries = append(b.Entries, BatchEntry{Ordinal: i + 1, Digest: u.results[i].Digest})
+	}
+	if err := u.store.write(ctx, func(t *tx) error {
+		return one(ctx, t, `INSERT INTO batches (docket, flow, tag, first, last, state, attempt, worker, generation, started, finished)
+			VALUES ($1, '', 0, 1, $2, 'done', 1, '', 0, $3, $3) RETURNING id`, []any{u.id, int64(u.ordinal), u.created}, &b.ID)
+	}); err != nil {
+		return Docket{}, false, err
+	}
+	kept, err := u.store.keeping(b, "", o)
+	if err != nil {
+		return Docket{}, false, err
+	}
+	return u.finish(ctx, bodyDigest, func(t *tx) error {
+		if err := u.show(ctx, t, bodyDigest, nil, Running, 0); err != nil {
+			return err
+		}
+		return kept.in(ctx, t)
+	})
+}
+
+// finish makes the docket visible by do, unless there is one with its key.
+func (u *Upload) finish(ctx context.Context, bodyDigest string, do func(*tx) error) (d Docket, created bool, err error) {
 	if err := u.flush(ctx); err != nil {
 		return Docket{}, false, err
 	}
@@ -222,7 +272,7 @@ func (u *Upload) Finish(ctx context.Context, bodyDigest string, suites []string)
 		return d, false, err
 	}
 	err = u.store.write(ctx, func(t *tx) error {
-		if err := u.queue(ctx, t, bodyDigest, suites); err != nil {
+		if err := do(t); err != nil {
 			return err
 		}
 		d, err = readDocket(ctx, t, u.id)
@@ -259,29 +309,33 @@ func (s *Store) byKey(ctx context.Context, submitter, key, bodyDigest string) (D
 
 // queue turns the upload into a docket with batches.
 func (u *Upload) queue(ctx context.Context, t *tx, bodyDigest string, suites []string) error {
-	var key any // NULL for none: unique indexes leave it alone
-	if u.sent.Key != "" {
-		key = u.sent.Key
-	}
-	now := u.store.now()
 	batches := batchesOf(u.sizes)
 	state, finished := Queued, int64(0)
 	if len(batches) == 0 {
-		state, finished = Done, now
+		state, finished = Done, u.store.now()
 	}
-	n, err := t.exec(ctx, `UPDATE dockets SET idempotency_key = $1, body_digest = $2, suites = $3, state = $4, cases = $5, faults = $6,
-		casebook = (SELECT value FROM counters WHERE name = 'casebook'), finished = $7, touched = $8 WHERE id = $9 AND state = 'receiving'`,
-		key, bodyDigest, list(suites), string(state), int64(u.ordinal), int64(u.faults), finished, now, u.id)
-	if err != nil {
+	if err := u.show(ctx, t, bodyDigest, suites, state, finished); err != nil {
 		return err
-	}
-	if n == 0 {
-		return fmt.Errorf("the upload was given up after a pause: %w", ErrState)
 	}
 	if err := t.insertBatches(ctx, u.id, u.sent.Submitter, batches); err != nil {
 		return err
 	}
 	return t.notify(ctx, Event{EventDocket, u.id})
+}
+
+// show turns the upload into a docket in a state.
+func (u *Upload) show(ctx context.Context, t *tx, bodyDigest string, suites []string, state State, finished int64) error {
+	var key any // NULL for none: unique indexes leave it alone
+	if u.sent.Key != "" {
+		key = u.sent.Key
+	}
+	n, err := t.exec(ctx, `UPDATE dockets SET idempotency_key = $1, body_digest = $2, suites = $3, state = $4, cases = $5, faults = $6,
+		casebook = (SELECT value FROM counters WHERE name = 'casebook'), finished = $7, touched = $8 WHERE id = $9 AND state = 'receiving'`,
+		key, bodyDigest, list(suites), string(state), int64(u.ordinal), int64(u.faults), finished, u.store.now(), u.id)
+	if err == nil && n == 0 {
+		err = fmt.Errorf("the upload was given up after a pause: %w", ErrState)
+	}
+	return err
 }
 
 // Abort removes an upload that did not come to its end. After Finish has made the docket, it does nothing.
@@ -299,6 +353,7 @@ func (s *Store) removeUpload(ctx context.Context, id int64) error {
 		if n > 0 {
 			t.run(ctx, `DELETE FROM entries WHERE docket = $1`, id)
 			t.run(ctx, `DELETE FROM entry_members WHERE docket = $1`, id)
+			t.run(ctx, `DELETE FROM batches WHERE docket = $1`, id)
 		}
 		return err
 	})

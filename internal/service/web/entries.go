@@ -30,6 +30,8 @@ type entryView struct {
 	Answer, LightSaid, Is   labelView
 	// Right and Wrong say what is known of the answer.
 	Right, Wrong bool
+	// Attribution is of the alibi alone.
+	Attribution *attribution
 }
 
 // newEntryView is an entry as pages show it. The docket's own names of labels come before those of the court.
@@ -45,6 +47,7 @@ func newEntryView(e *store.Entry, court map[string]string) entryView {
 	if e.About != e.Subject && e.About != e.CaseID {
 		v.Message = e.About
 	}
+	v.Attribution = attributionOf(e.Alibi)
 	if strings.TrimSpace(v.Headline) == "" {
 		v.Headline = v.Name
 	}

@@ -194,7 +194,7 @@ var assets = sync.OnceValue(func() assetList {
 			panic(err) // it is embedded
 		}
 		if name == "app.css" {
-			data = append([]byte(render.TrialStyle()), data...)
+			data = append([]byte(render.TrialStyle()+render.AnswerStyle("proof")), data...)
 		}
 		sum := sha256.Sum256(data)
 		extension := path.Ext(name)

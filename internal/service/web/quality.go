@@ -19,7 +19,8 @@ import (
 
 // qualityView is the page of quality: verdicts compared with the truth.
 type qualityView struct {
-	qualityRow  // of all, without a name
+	qualityRow  // of all that is no answer of the alibi, without a name
+	Decided     decided
 	Filters     []filter
 	Reliability calibrate.Reliability
 	ECE         string
@@ -167,6 +168,10 @@ func (v *qualityView) count(tallies []store.Tally) {
 	}
 	for i := range tallies {
 		t := &tallies[i]
+		if t.Alibi {
+			v.Decided.count(t)
+			continue
+		}
 		v.qualityRow.count(t)
 		rowOf(weeks, t.Week.UTC().Format("2006-01-02")).count(t)
 		rowOf(repositories, t.Repository).count(t)

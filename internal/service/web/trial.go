@@ -103,6 +103,7 @@ type trialView struct {
 	History   []correctionView
 	InForce   *correctionView
 	GroupSize int // cases of its group that need a person
+	Proof     *proofView
 }
 
 func (s *site) trial(w http.ResponseWriter, r *http.Request) error {
@@ -115,6 +116,9 @@ func (s *site) trial(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if v.GroupSize, err = s.Store.InGroup(r.Context(), c.Group); err != nil {
+		return err
+	}
+	if v.Proof, err = proofOf(c); err != nil {
 		return err
 	}
 	l := newLibrary(c.Case.Documents)

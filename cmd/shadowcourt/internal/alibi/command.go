@@ -41,11 +41,13 @@ type options struct {
 	maxFalse      float64
 	culprit       bool
 	proof         proofOptions
+	server        serverOptions
+	program       string // with its version, as a service's log names it
 }
 
-// New is the command.
-func New(s cli.Streams) *cobra.Command {
-	o := &options{Flags: open.Flags{Pipeline: open.ShippedAlibi, Profile: open.ShippedAlibi}}
+// New is the command of the program's version.
+func New(s cli.Streams, version string) *cobra.Command {
+	o := &options{program: "shadowcourt/" + version, Flags: open.Flags{Pipeline: open.ShippedAlibi, Profile: open.ShippedAlibi}}
 	cmd := &cobra.Command{
 		Use:   "alibi (REPORT... | -- COMMAND...)",
 		Short: "Say of each failing test whether this change made it fail, by running it again",
@@ -67,7 +69,8 @@ one is open; 1 something failed while running; 2 the command line or an input is
 		Example: `  shadowcourt alibi -- go test ./...
   shadowcourt alibi --base origin/main -- pytest
   shadowcourt alibi report.json --culprit
-  shadowcourt alibi --proof ../alibi.proof --key ~/signing.key -- go test ./...`,
+  shadowcourt alibi --proof ../alibi.proof --key ~/signing.key -- go test ./...
+  shadowcourt alibi --server https://court.example,repository=shop -- go test ./...`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, s, args) },
 	}
 	f := cmd.Flags()
@@ -85,6 +88,7 @@ one is open; 1 something failed while running; 2 the command line or an input is
 	f.StringVar(&o.Profile, "profile", open.ShippedAlibi, "profile with an outcome model")
 	f.StringVar(&o.Modules, "modules", "", "folder with the NAME.wasm files (default: the embedded modules)")
 	o.proof.flags(cmd)
+	o.server.flags(cmd)
 	o.GrantFlag(cmd)
 	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
 	return cmd
@@ -105,7 +109,7 @@ func (o *options) check(args []string) error {
 	if err := o.checkOutputs(args); err != nil {
 		faults = append(faults, err)
 	}
-	return errors.Join(append(faults, o.proof.check())...)
+	return errors.Join(append(faults, o.proof.check(), o.server.check())...)
 }
 
 // run carries out the command.
@@ -117,6 +121,9 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 	change, err := investigate.FindChange(ctx, o.source, o.base, o.target, os.Getenv)
 	if err != nil {
 		return cli.InputError(fmt.Errorf("--%w", err))
+	}
+	if err := o.server.open(ctx, s.Err, o.program, args); err != nil {
+		return err
 	}
 	out, err := o.openReports(&change)
 	if err != nil {
@@ -251,11 +258,12 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 		if err := investigation.Order(ctx, &asked.Trial.Case, a); err != nil && ctx.Err() == nil {
 			fmt.Fprintf(s.Err, "warning: order: %s: %s\n", sanitize.Line(a.Test), sanitize.Line(err.Error()))
 		}
-		if err := proof.add(&asked); err != nil {
+		took := investigation.Took(a.ID)
+		if err := errors.Join(proof.add(&asked), o.server.add(&asked, took)); err != nil {
 			return err
 		}
 		asked.Trial.Drawing = render.Draw(investigation.Court.Graph(), asked.Trial)
-		if err := out.Write(&render.Answered{Answer: *a, Took: investigation.Took(a.ID), Trial: asked.Trial}); err != nil {
+		if err := out.Write(&render.Answered{Answer: *a, Took: took, Trial: asked.Trial}); err != nil {
 			return err
 		}
 	}
@@ -267,6 +275,9 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 			cli.Count(sum.all(), "failure was", "failures were"), len(failures))
 	}
 	if err := proof.write(ctx, failures); err != nil {
+		return err
+	}
+	if err := o.server.send(ctx, s.Err, investigation.Court, proof); err != nil {
 		return err
 	}
 	return sum.exit()

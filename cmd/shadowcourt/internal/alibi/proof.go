@@ -61,22 +61,22 @@ func (o *proofOptions) exists() error {
 	return fmt.Errorf("--proof: %s is there already, and a proof is never written over: remove it or use another name", o.file)
 }
 
-// proof is the proof of a run, which is written when the run is over. A nil one does nothing.
+// proof is what a run proves of a change, and its proof, which is written when the run is over. A nil one does nothing.
 type proof struct {
 	options  *proofOptions
 	source   string
 	change   alibi.Change
 	text     bytes.Buffer
-	prover   *alibi.Prover
+	key      *record.Key
+	prover   *alibi.Prover // nil where no proof is written
 	answered []string
 }
 
 // openProof notes the tree under test, before anything is run.
 func (o *options) openProof(ctx context.Context, stderr io.Writer, config *host.Config, c *investigate.Change) (*proof, error) {
-	if o.proof.file == "" {
+	if o.proof.file == "" && o.server.url == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	config.Record = record.ContentsReplay
 	p := &proof{options: &o.proof, source: o.source, change: alibi.Change{Head: c.Head, Base: c.Base.Commit, Why: c.Base.Why, Target: c.Target}}
 	var err error
 	if p.change.Tool, err = tool(); err != nil {
@@ -86,6 +86,10 @@ func (o *options) openProof(ctx context.Context, stderr io.Writer, config *host.
 	if err != nil {
 		return nil, err
 	}
+	if o.proof.file == "" {
+		return p, nil
+	}
+	config.Record = record.ContentsReplay
 	open.WarnOfKey(stderr, o.proof.key)
 	if inTree(head, o.proof.key) {
 		fmt.Fprintf(stderr, "warning: the key %s is a file of the tree under test, whose tests can read it: keep it elsewhere\n", sanitize.Line(o.proof.key))
@@ -158,20 +162,19 @@ func tool() (alibi.Tool, error) {
 }
 
 // begin begins the record of the trials.
-func (p *proof) begin(ctx context.Context, court *alibi.Court) error {
-	if p == nil {
+func (p *proof) begin(ctx context.Context, court *alibi.Court) (err error) {
+	if p == nil || p.options.file == "" {
 		return nil
 	}
-	key, err := open.Key(p.options.key)
-	if err != nil {
+	if p.key, err = open.Key(p.options.key); err != nil {
 		return cli.InputError(err)
 	}
-	p.prover, err = court.Prove(ctx, &p.text, key)
+	p.prover, err = court.Prove(ctx, &p.text, p.key)
 	return err
 }
 
 func (p *proof) add(asked *alibi.Asked) error {
-	if p == nil {
+	if p == nil || p.prover == nil {
 		return nil
 	}
 	p.answered = append(p.answered, asked.Answer.ID)
@@ -188,7 +191,10 @@ func (p *proof) write(ctx context.Context, failures []docket.Entry) error {
 		return err
 	}
 	if commit, err := source.CommitID(p.source, "HEAD"); err != nil || commit != p.change.Head || now.digest != p.change.Tree {
-		return errors.Join(errors.New("no proof was written: the files of --source changed while the tests were run; give the command again"), err)
+		return errors.Join(errors.New("nothing was proved or sent: the files of --source changed while the tests were run; give the command again"), err)
+	}
+	if p.prover == nil {
+		return nil
 	}
 	var missing []string
 	for i := range failures {

@@ -59,6 +59,16 @@ func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
 	}
 }
 
+// experimentModes are the values of --experiments.
+func experimentModes() []string {
+	return []string{experimentsOff, string(experiment.Reruns), string(experiment.All)}
+}
+
+// ExperimentsHere says whether --experiments asks for runs on this machine, in a mode that there is.
+func (o *Flags) ExperimentsHere() bool {
+	return o.Experiments() && slices.Contains(experimentModes(), o.experiments.mode)
+}
+
 // Experiments says whether personas may run tests.
 func (o *Flags) Experiments() bool {
 	return o.experiments.mode != "" && o.experiments.mode != experimentsOff
@@ -79,7 +89,7 @@ func (o *Flags) ShowExperiments(progress func(experiment.Progress)) {
 func (o *Flags) CheckExperiments() error {
 	var faults []error
 	e := &o.experiments
-	modes := []string{experimentsOff, string(experiment.Reruns), string(experiment.All)}
+	modes := experimentModes()
 	if !slices.Contains(modes, e.mode) {
 		faults = append(faults, fmt.Errorf("--experiments %q: use %s", e.mode, cli.OrList(modes)))
 	}

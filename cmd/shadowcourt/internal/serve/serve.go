@@ -35,6 +35,7 @@ type options struct {
 	tlsKey    string
 	oidc      oidc
 	key       string
+	proofKeys []string
 	cache     string
 	logFormat string
 	version   string
@@ -87,6 +88,7 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	f.StringVar(&o.tlsCert, "tls-cert", "", "serve https: file with the certificate and its chain in PEM; read again when it changes")
 	f.StringVar(&o.tlsKey, "tls-key", "", "with --tls-cert: file with the private key in PEM")
 	open.KeyFlag(cmd, &o.key, "key that signs the records of trials")
+	f.StringArrayVar(&o.proofKeys, "proof-key", nil, "file with a public key: of the proofs that are sent to the service, only those signed with one of these are accepted; may be repeated (default: every key, which the pages name)")
 	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	o.experiments.ServiceFlags(cmd)
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
@@ -177,6 +179,10 @@ func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, e
 	key, err := o.signingKey()
 	faults = append(faults, err)
 	config.Key = key
+	for _, name := range o.proofKeys {
+		key, err := proofKey(name)
+		faults, config.ProofKeys = append(faults, err), append(config.ProofKeys, key)
+	}
 	config.Laboratories, err = o.experiments.Laboratories(ctx, o.cache)
 	faults = append(faults, err)
 	config.Open = open.ServiceHosts{Cache: o.cache, Record: key != nil}.Open
@@ -191,6 +197,18 @@ func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, e
 	}
 	config.OIDC, err = o.oidc.config(config.PublicURL)
 	return config, errors.Join(append(faults, err)...)
+}
+
+func proofKey(name string) (*record.Key, error) {
+	text, err := open.ReadBounded(name, open.MaxKeyBytes)
+	if err != nil {
+		return nil, fmt.Errorf("--proof-key: %w", err)
+	}
+	key, err := record.ParseKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("--proof-key %s: %w", name, err)
+	}
+	return key, nil
 }
 
 func (o *options) signingKey() (*record.Key, error) {

@@ -25,7 +25,7 @@ func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) 
 	}
 	oneOf("from", o.from, run.Formats()...)
 	faults = append(faults, o.checkRemote(dockets))
-	if o.remote.server == "" {
+	if o.remote.server == "" || o.pushes() {
 		faults = append(faults, o.checkLocal())
 	} else {
 		faults = append(faults, o.CheckSource())

@@ -36,6 +36,9 @@ func (o *tryOptions) outputs(s cli.Streams, config *run.Config) (err error) {
 		main = f
 	}
 	config.Writers = []render.Writer{o.mainWriter(main)}
+	if o.remote.results != nil {
+		config.Writers = append(config.Writers, o.remote.results)
+	}
 	for _, name := range o.reports {
 		f, err := files.Create(name)
 		if err != nil {

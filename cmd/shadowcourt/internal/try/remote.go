@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/render"
@@ -42,7 +43,7 @@ type remoteRun struct {
 func (o *tryOptions) runRemote(ctx context.Context, s cli.Streams, args []string, match *failOn) error {
 	r := &remoteRun{options: o, stderr: s.Err, progress: cli.NewProgress(s.Err), match: match, form: o.form(match)}
 	match.begin()
-	c, err := o.remote.connect(s.Err, client.Config{Program: o.program, Again: r.again})
+	c, err := open.Client(s.Err, o.remote.server, client.Config{Program: o.program, Again: r.again})
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,11 @@
 package try
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // remoteOptions are the flags of `try` about a service that tries the dockets.
@@ -22,7 +25,17 @@ type remoteOptions struct {
 	dockets              []int64
 	key                  string
 	repository, revision string
-	name                 string // of the docket, where it is one
+	name                 string        // of the docket, where it is one
+	results              *open.Results // what is sent; nil where the service tries the dockets
+}
+
+// send sends what was found on this machine.
+func (o *remoteOptions) send(ctx context.Context, stderr io.Writer, args []string) error {
+	s := &client.Submission{Name: "stdin", Repository: o.repository, Revision: o.revision, Key: o.key}
+	if len(args) > 0 && args[0] != "-" {
+		s.Name = filepath.Base(args[0])
+	}
+	return o.results.Send(ctx, stderr, s, wire.Push{}, nil)
 }
 
 func (o *tryOptions) remoteFlag(cmd *cobra.Command) {
@@ -46,6 +59,9 @@ var (
 // maxField is the most characters of what describes a docket.
 const maxField = 200
 
+// pushes says whether the results are found on this machine, and sent to the service.
+func (o *tryOptions) pushes() bool { return o.remote.server != "" && o.ExperimentsHere() }
+
 // checkRemote rejects flags that need --server; with it, all that contradict it, at once.
 func (o *tryOptions) checkRemote(args []string) error {
 	flags := o.Changed()
@@ -60,24 +76,19 @@ func (o *tryOptions) checkRemote(args []string) error {
 		faults = append(faults, fmt.Errorf("--server: %w", err))
 	}
 	var local, submits []string
-	runs := false
 	for _, name := range flags {
 		switch {
-		case name == "experiments":
-			runs = true
 		case slices.Contains(submitting, name):
 			submits = append(submits, "--"+name)
-		case !slices.Contains(showing, name):
+		case !slices.Contains(showing, name) && !o.pushes():
 			local = append(local, "--"+name)
 		}
 	}
 	if len(local) > 0 {
 		faults = append(faults, fmt.Errorf("--server: the service decides how cases are tried, and keeps their text; leave out %s", strings.Join(local, ", ")))
 	}
-	if runs {
-		faults = append(faults, errors.New("--server: a service runs experiments by its own flags; leave out --experiments, and do one of two things: "+
-			"start the service with `shadowcourt serve --experiments all --source DIR --since REVISION --repository NAME` and submit with "+
-			"--server URL,repository=NAME,revision=COMMIT, or leave out --server to run them on this machine"))
+	if o.pushes() && len(o.remote.ids) > 0 {
+		faults = append(faults, errors.New("--server docket=ID shows dockets that were submitted; leave out --experiments"))
 	}
 	for _, text := range o.remote.ids {
 		id, err := strconv.ParseInt(text, 10, 64)
@@ -86,7 +97,7 @@ func (o *tryOptions) checkRemote(args []string) error {
 		}
 		o.remote.dockets = append(o.remote.dockets, id)
 	}
-	if o.Remember && slices.Contains(flags, "source") {
+	if o.Remember && !o.pushes() && slices.Contains(flags, "source") {
 		faults = append(faults, errors.New("--remember with --server and --source: the service does not learn which suites passed; leave out one of them"))
 	}
 	if len(o.remote.dockets) > 0 {
@@ -103,30 +114,10 @@ func (o *tryOptions) checkRemote(args []string) error {
 		}
 	}
 	for _, field := range []struct{ option, value string }{{"key", o.remote.key}, {"repository", o.remote.repository}, {"revision", o.remote.revision}} {
-		if len([]rune(field.value)) > maxField || strings.ContainsFunc(field.value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
-			faults = append(faults, fmt.Errorf("--server %s: use at most %d characters, and no control characters", field.option, maxField))
-		}
+		faults = append(faults, open.CheckServerText(field.option, field.value))
 	}
 	if stdin := slices.DeleteFunc(slices.Clone(args), func(name string) bool { return name != "-" }); len(stdin) > 1 {
 		faults = append(faults, errors.New("the standard input can be submitted once: use one -"))
 	}
 	return errors.Join(faults...)
-}
-
-// connect makes a client with the token for the server: one that the user gave, or that of the user's own service.
-func (o *remoteOptions) connect(stderr io.Writer, config client.Config) (*client.Client, error) {
-	token, err := open.Token(o.server, stderr)
-	if err != nil {
-		return nil, cli.InputError(err)
-	}
-	config.Server, config.Token = o.server, token
-	if token == "" {
-		if _, err := open.Own(&config, stderr); err != nil {
-			return nil, cli.InputError(err)
-		}
-		o.server = config.Server
-	}
-	open.WarnOfClearText(stderr, o.server, config.Token)
-	c, err := client.New(config)
-	return c, cli.InputError(err)
 }

@@ -3,6 +3,7 @@ package try
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,8 @@ so is a file of a format that try does not read; the other lines and files are t
 The table is as wide as the terminal; elsewhere the variable COLUMNS gives its width.
 Options of a flag follow its value behind commas, as in --experiments all,budget=2m.
 With --server https://court.example a docket service tries them, and the output is the
-same; ` + "`shadowcourt login`" + ` keeps a token for it.
+same; with --experiments, too, they are tried here, and the service gets the results.
+` + "`shadowcourt login`" + ` keeps a token for it.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
 wrong (the rest was still tried); 3 done, and --fail-on matched.`,
@@ -136,8 +138,13 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 	if err != nil {
 		return cli.InputError(err)
 	}
-	if o.remote.server != "" {
+	if o.remote.server != "" && !o.pushes() {
 		return o.runRemote(ctx, s, args, match)
+	}
+	if o.pushes() {
+		if o.remote.results, err = open.NewResults(ctx, s.Err, o.remote.server, o.program); err != nil {
+			return err
+		}
 	}
 	if o.record.file != "" {
 		open.WarnOfKey(s.Err, o.record.key)
@@ -196,6 +203,9 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 		return err
 	}
 	err = r.end(ctx, inputs)
+	if o.remote.results != nil && ctx.Err() == nil {
+		err = errors.Join(o.remote.send(ctx, s.Err, args), err)
+	}
 	r.advise(s.Out)
 	r.proposals.say(o, s.Err, redactor)
 	return err

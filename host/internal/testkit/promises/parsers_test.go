@@ -63,6 +63,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"cmd/shadowcourt/internal/testkit/killtest readCalls": "no: what strace wrote of a program of a test",
 	"cmd/shadowcourt/internal/testkit/killtest load":      "no: takes the name of a file of a test",
 	"cmd/shadowcourt/internal/cli Read":                   "no: passes bytes on, and counts them",
+	"internal/service/api readPush":                       "internal/service/api FuzzPush",
 	"internal/service/client readOwn":                     "no: a token, up to a limit, of which the form is checked",
 	"internal/service/store readActions":                  "no: reads rows of the store",
 	"internal/service/auth ParseScopes":                   "no: a list of words from a form or the command line, each compared with three",

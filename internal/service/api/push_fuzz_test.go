@@ -1,0 +1,107 @@
+package api
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/render/testkit/sample"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+)
+
+// aPush is a push of one trial.
+func aPush(t testing.TB, change func(*trial.Trial)) []byte {
+	t.Helper()
+	def, err := alibi.Pipeline()
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := pipeline.Marshal(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := sample.Answers()[1].Runs
+	tried := &trial.Trial{
+		Case:   abi.Case{ID: "cart.TestTotal", Group: "cart", Subject: "TestTotal fails", Labels: alibi.Labels(), Documents: []abi.Document{{Name: "log", Text: "want 3"}}},
+		Passes: []trial.Pass{{Verdict: &abi.Verdict{Decision: abi.Affirm, FinalClassification: alibi.Caused, Confidence: 0.9}}},
+		Result: trial.Result{
+			ID: "cart.TestTotal", Activated: true, Experiments: runs, Light: &trial.Answer{Classification: alibi.Caused, Confidence: 0.9},
+			Final: trial.Final{Status: trial.Affirmed, Classification: alibi.Caused, Confidence: 0.9},
+		},
+	}
+	if change != nil {
+		change(tried)
+	}
+	answer := alibi.Of(tried)
+	line, err := wire.NewPushed(tried, answer, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := &wire.Push{
+		Format: wire.PushFormat, Pipeline: string(graph), Trials: 1,
+		Change: &alibi.Change{Head: "9ab12cd0e1f2a3b4c5d6e7f8091a2b3c4d5e6f70", Base: "3f2c1a9b0d1e3f2c1a9b0d1e3f2c1a9b0d1e3f2c"},
+	}
+	var b bytes.Buffer
+	for _, l := range []any{head, line} {
+		if err := wire.WritePush(&b, l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Bytes()
+}
+
+// FuzzPush: whatever is pushed is rejected, or can be shown.
+func FuzzPush(f *testing.F) {
+	whole := aPush(f, nil)
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Add(bytes.Replace(whole, []byte(`"Passes":[{`), []byte(`"Personas":{"a":{}},"Light":[{"Steps":[{}]}],"Passes":[{},{`), 1))
+	f.Add(bytes.Replace(whole, []byte(`"product":"head"`), []byte(`"product":"moon"`), 1))
+	f.Add([]byte("{}\n"))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		p, err := readPush(t.Context(), bytes.NewReader(body))
+		if err != nil || len(p.problem.Errors) > 0 {
+			return
+		}
+		if _, err := p.verify(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		for i := range p.trials {
+			own := &p.trials[i]
+			if _, err := render.NewParts(own.trial, nil); err != nil {
+				t.Error(err)
+			}
+			if own.answer != nil {
+				if _, err := render.NewAnswerParts(&render.Answered{Answer: *own.answer, Trial: own.trial}); err != nil {
+					t.Error(err)
+				}
+			}
+			own.trial.Answered()
+			var text bytes.Buffer
+			if err := render.Explain(&text, own.trial, nil, render.TerminalOptions{}); err != nil {
+				t.Error(err)
+			}
+			p.verdict(own)
+		}
+	})
+}
+
+// TestAccept_AL9_APushIsReadAsItWasWritten.
+func TestAccept_AL9_APushIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	p, err := readPush(t.Context(), bytes.NewReader(aPush(t, nil)))
+	if err != nil || len(p.problem.Errors) > 0 || len(p.trials) != 1 {
+		t.Fatalf("%v, %+v", err, p)
+	}
+	v := p.verdict(&p.trials[0])
+	if v.Alibi.Verdict != alibi.IsYours || v.Alibi.Part != alibi.Product || v.Alibi.Key != "" || len(v.Trial.Passes) != 1 || len(v.Trial.Result.Experiments) != 5 {
+		t.Errorf("%+v", v.Alibi)
+	}
+	if e := p.entry(&p.trials[0]); e.LabelNames[alibi.Caused] != "caused by this change" {
+		t.Errorf("%v", e.LabelNames)
+	}
+}
