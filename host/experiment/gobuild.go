@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
@@ -103,6 +104,9 @@ func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only repl
 		counting = g.coverFlags(cover, slices.Concat(g.flags, flags))
 	}
 	binary, err := g.compile(ctx, folder, "./"+t.folder, out, slices.Concat(flags, counting)...)
+	if t.builds {
+		return g.building(ctx, binary, folder, out, flags, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +137,28 @@ type goBinary struct {
 	// module is the path of its module.
 	module string
 	loaded loaded
+}
+
+// building is a program that fails as the build of a package's tests did, go vet included, and passes where it did not. It runs nothing.
+func (g *goTests) building(ctx context.Context, b *goBinary, folder, out string, flags []string, err error) (program, error) {
+	run := testRun{Kind: kindPassed, Result: &isolate.Result{Ending: isolate.Exited}}
+	if err == nil {
+		args := slices.Concat([]string{"test", "-run=^$", "-exec=true", "-buildvcs=false"}, g.flags, flags, []string{b.pack})
+		if _, err = g.run(ctx, folder, out, args...); err != nil {
+			err = asBuildError(b.pack, err)
+		}
+	}
+	failed, ok := errors.AsType[*buildError](err)
+	switch {
+	case ok:
+		run.Kind, run.Documents = kindFailed, []abi.Document{{Name: "log", Text: failed.Output}}
+	case err != nil:
+		return nil, err
+	}
+	return func(context.Context, *failure, environment) (*testRun, error) {
+		again := run
+		return &again, nil
+	}, nil
 }
 
 // compile builds the tests of a package, an import path or a path relative to the folder ("./x"), which lies in a module. The binary is

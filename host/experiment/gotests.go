@@ -21,6 +21,8 @@ type goTarget struct {
 	module string   // folder of the module in every tree
 	folder string   // of the package, in its module
 	flags  []string // of the build, which the failure needs
+	// builds: the failure is that the package does not build, and its test is the build.
+	builds bool
 }
 
 // module is a Go module of the tree under test.
@@ -75,9 +77,13 @@ func (g *goTests) find(c *abi.Case) (*failure, error) {
 			tests = append(tests, t)
 		}
 	}
+	unbuilt := gotest.UnbuiltOf(c)
 	switch len(tests) {
 	case 0:
-		return nil, errNoTest
+		if unbuilt == "" {
+			return nil, errNoTest
+		}
+		tests = []gotest.Test{{Package: unbuilt}}
 	case 1:
 	default:
 		return nil, fmt.Errorf("several tests are named, such as %s and %s", tests[0].Name, tests[1].Name)
@@ -85,7 +91,7 @@ func (g *goTests) find(c *abi.Case) (*failure, error) {
 	test := tests[0]
 	f := &failure{name: test.Name, group: test.Package, elapsed: test.Elapsed, certain: true}
 	t := &f.goTest
-	t.flags = flagsOf(c.Documents)
+	t.flags, t.builds = flagsOf(c.Documents), test.Name == ""
 	var at string
 	for _, m := range g.modules { // the innermost module that has the package
 		folder, ok := strings.CutPrefix(test.Package+"/", m.path+"/")
@@ -98,6 +104,9 @@ func (g *goTests) find(c *abi.Case) (*failure, error) {
 		return nil, fmt.Errorf("no tests of package %q are in the source", test.Package)
 	}
 	f.unit = strings.Join(append([]string{pack}, t.flags...), " ")
+	if t.builds {
+		f.unit += " -c"
+	}
 	return f, g.problem
 }
 
@@ -112,6 +121,9 @@ func flagsOf(documents []abi.Document) []string {
 }
 
 func (*goTests) compare(ctx context.Context, head, base *tree.Tree, f *failure) (*comparison, error) {
+	if f.goTest.builds {
+		return &comparison{}, nil
+	}
 	test, _, _ := strings.Cut(f.name, "/")
 	pack := path.Join(f.goTest.module, f.goTest.folder)
 	now, missing, err := needs(ctx, head, pack, test)

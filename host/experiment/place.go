@@ -69,6 +69,9 @@ func (l *Lab) builds(ctx context.Context, f *failure, e abi.Experiment) plan.Bui
 	if w == nil || f.toolchain.serves(w.tree) != nil {
 		return plan.Impossible
 	}
+	if f.goTest.builds && (e.Environment != abi.OriginalEnvironment || e.Order != abi.Alone || !plan.IsFirst(e)) {
+		return plan.Impossible // a build ends in the same way each time
+	}
 	if e.Environment == abi.CoverageEnvironment {
 		if len(l.follows(f.toolchain)) == 0 {
 			return plan.Impossible

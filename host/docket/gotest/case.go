@@ -41,7 +41,7 @@ func (f failure) subject() string {
 	case f.running != nil:
 		return f.pack + " exits while " + strings.Join(f.running[:min(len(f.running), maxNamed)], ", ") + " run"
 	case f.build:
-		return f.pack + " does not build"
+		return f.pack + notBuiltSubject
 	default:
 		return f.pack + " fails outside its tests"
 	}

@@ -52,6 +52,18 @@ func TestsOf(c *abi.Case) []Test {
 	return []Test{t}
 }
 
+// notBuiltSubject ends the subject of a package whose tests do not build.
+const notBuiltSubject = " does not build"
+
+// UnbuiltOf is the package of a case that says that its tests do not build; empty for other cases.
+func UnbuiltOf(c *abi.Case) string {
+	pack, ok := strings.CutSuffix(c.Subject, notBuiltSubject)
+	if !ok || pack != c.Group || strings.ContainsAny(pack, " \t\n") {
+		return ""
+	}
+	return pack
+}
+
 // loggedTests are the tests that failed by the lines with which the testing package ends them.
 func loggedTests(documents []abi.Document) []Test {
 	var found []Test
