@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/alibi"
 )
 
 // needTool skips the test of a runner that is not installed, or where tests of all runners are not asked for.
@@ -21,8 +23,8 @@ func needTool(t *testing.T, tools ...string) {
 	}
 }
 
-// TestAccept_EX9_CTest: a regression, a broken environment and a product that does not build, in C++.
-func TestAccept_EX9_CTest(t *testing.T) {
+// TestAccept_EX9_AL6_CTest: a regression, a broken environment and a product that does not build, in C++.
+func TestAccept_EX9_AL6_CTest(t *testing.T) {
 	t.Parallel()
 	needTool(t, "ctest", "cmake", "c++")
 	lists := "cmake_minimum_required(VERSION 3.21)\nproject(shop CXX)\nenable_testing()\nadd_executable(cart_test tests/cart_test.cpp src/cart.cpp)\n" +
@@ -63,10 +65,11 @@ int main(int, char **args) {
 	} {
 		want.check(t, results)
 	}
+	p.alibi(t, nil, "--", "ctest", "--test-dir", "build", "-R", "total").expect(t, "cart.total", alibi.IsYours, alibi.Caused, alibi.Product)
 }
 
-// TestAccept_EX9_Surefire: a regression in one module of a Maven project, a nested class, and a test of a method that green lacks.
-func TestAccept_EX9_Surefire(t *testing.T) {
+// TestAccept_EX9_AL6_Surefire: a regression in one module of a Maven project, a nested class, and a test of a method that green lacks.
+func TestAccept_EX9_AL6_Surefire(t *testing.T) {
 	t.Parallel()
 	needTool(t, "mvn", "javac")
 	const head = `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>`
@@ -118,6 +121,8 @@ class CartTest {
 	} {
 		want.check(t, results)
 	}
+	got := p.alibi(t, nil, "--case-budget=10m", "--", "mvn", "--batch-mode", "--projects=shop", "-Dtest=CartTest#total", "test")
+	got.expect(t, "total", alibi.IsYours, alibi.Caused, alibi.Product)
 }
 
 // gradleProject is a build with one project: a change breaks two of its tests, and one test needs a variable.
@@ -202,8 +207,8 @@ func TestAccept_EX9_Gradle(t *testing.T) {
 	}
 }
 
-// TestAccept_EX9_Nextest: a regression, a stale test, a broken environment and a product without what a test calls, in a Cargo workspace.
-func TestAccept_EX9_Nextest(t *testing.T) {
+// TestAccept_EX9_AL6_Nextest: a regression, a stale test, a broken environment and a product without what a test calls, in a Cargo workspace.
+func TestAccept_EX9_AL6_Nextest(t *testing.T) {
 	t.Parallel()
 	needTool(t, "cargo", "python3")
 	unit := `
@@ -254,4 +259,5 @@ mod tests {
 	} {
 		want.check(t, results)
 	}
+	p.alibi(t, env, "--", "cargo", "nextest", "run", "total").expect(t, "total", alibi.IsYours, alibi.Caused, alibi.Product)
 }
