@@ -72,7 +72,7 @@ func TestParseNamesEveryFault(t *testing.T) {
 			`my.yaml:9:11: reports[0]: "/etc/passwd": use {report}, or a pattern of paths within the project [out_of_range]`,
 			`my.yaml:9:24: reports[1]: "{name}": use {report}, or a pattern of paths within the project [out_of_range]`,
 		}},
-		{"an unknown trace", sound + "trace: ruby\n", []string{`my.yaml:7:8: trace: "ruby": there are pytest and jest [out_of_range]`}},
+		{"an unknown trace", sound + "trace: ruby\n", []string{`my.yaml:7:8: trace: "ruby": there are pytest jest vitest surefire gradle [out_of_range]`}},
 		{"placeholders", "name: mine\nmarkers: [{file: a/b}]\nprograms: [-x]\ntests: [{name: '(?P<method>x)', alone: ['{method} {shell}'], order: []}]\n", []string{
 			`my.yaml:2:18: markers[0].file: "a/b": use the name of a file, without folders [out_of_range]`,
 			`my.yaml:3:12: programs[0]: "-x": use the name of a program, or its path within the project [out_of_range]`,
@@ -110,7 +110,7 @@ func TestParseNamesEveryFault(t *testing.T) {
 		{"placeholders of a build, and of another form", strings.Replace(sound, "{name}", "{name|regex} {a} {b}", 1) + "build: [[x, '{file}', '{scratch}{x}']]\n", []string{
 			`my.yaml:5:22: tests[0].alone[1]: unknown placeholder {a} in "{name|regex} {a} {b}": there are class, name, names, file, rest, folder, module, report, scratch, program [out_of_range]`,
 			`my.yaml:5:22: tests[0].alone[1]: unknown placeholder {b} in "{name|regex} {a} {b}": there are class, name, names, file, rest, folder, module, report, scratch, program [out_of_range]`,
-			`my.yaml:5:22: tests[0].alone[1]: unknown form {name|regex} in "{name|regex} {a} {b}": there is {name|regexp} [out_of_range]`,
+			`my.yaml:5:22: tests[0].alone[1]: unknown form {name|regex} in "{name|regex} {a} {b}": there are {name|regexp} and {name|titles} [out_of_range]`,
 			`my.yaml:7:13: build[0][1]: unknown placeholder {file} in "{file}": there are scratch, program [out_of_range]`,
 			`my.yaml:7:23: build[0][2]: unknown placeholder {x} in "{scratch}{x}": there are scratch, program [out_of_range]`,
 		}},

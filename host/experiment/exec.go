@@ -197,7 +197,7 @@ func (r *defined) report(ctx context.Context, t *projectTest, args []string, sou
 		return nil, nil, fmt.Errorf("%s: its report: %w", r, err)
 	}
 	run := &testRun{Result: result}
-	r.traced(run, top, env)
+	r.traced(run, reports, top, source, env)
 	return run, reports, nil
 }
 
@@ -242,8 +242,9 @@ func fromFirst(patterns []pattern, output string) string {
 	return output
 }
 
-// placeholder stands for a value in an argument: {name}, or {name|regexp} for an expression that matches the value alone.
-var placeholder = regexp.MustCompile(`\{(\w+)(\|regexp)?\}`)
+// placeholder stands for a value in an argument: {name}, or {name|regexp} for an expression that matches the value alone. In that of
+// {name|titles} the > between titles may be left out.
+var placeholder = regexp.MustCompile(`\{(\w+)(\|regexp|\|titles)?\}`)
 
 // placeholders are those that every definition has; the groups of its patterns and the variables of its folders come to them.
 var placeholders = []string{"class", "name", "names", "file", "rest", "folder", "module", "report", "scratch", "program"}
@@ -301,6 +302,9 @@ func expandOne(template string, values map[string][]string) (string, error) {
 		quoted := make([]string, len(alternatives))
 		for i, value := range alternatives {
 			quoted[i] = regexp.QuoteMeta(value)
+			if m[2] == "|titles" {
+				quoted[i] = strings.ReplaceAll(quoted[i], " > ", "(?: > | )")
+			}
 		}
 		if len(quoted) == 1 {
 			return quoted[0]

@@ -128,7 +128,7 @@ func (c *checker) surroundings() {
 		}
 	}
 	if d.Trace != "" && !slices.Contains(tracers, d.Trace) {
-		c.add("trace", "%q: there are %s and %s", d.Trace, pytestTracer, jestTracer)
+		c.add("trace", "%q: there are %s", d.Trace, strings.Trim(fmt.Sprint(tracers), "[]"))
 	}
 	for name := range d.Files {
 		if !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
@@ -182,8 +182,8 @@ func (c *checker) templates(field string, texts []string, known []string) {
 			}
 		}
 		for _, m := range otherForm.FindAllStringSubmatch(text, -1) {
-			if m[2] != "regexp" {
-				c.add(at, "unknown form {%s|%s} in %q: there is {%s|regexp}", m[1], m[2], text, m[1])
+			if m[2] != "regexp" && m[2] != "titles" {
+				c.add(at, "unknown form {%s|%s} in %q: there are {%s|regexp} and {%s|titles}", m[1], m[2], text, m[1], m[1])
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -41,6 +42,8 @@ type defined struct {
 	installed     []string    // what the checkout has beside the tree and tests need, such as node_modules
 	viewed        bool        // runs see their tree in the place of the checkout
 	untraced      atomic.Bool // runs don't start with what tells what they load
+	packages      sync.Map    // names of those of a *tree.Tree
+	archives      sync.Map    // *archive by archiveKey
 }
 
 // maxMarkerBytes of a file are searched for what it shall contain.

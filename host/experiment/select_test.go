@@ -81,11 +81,14 @@ func TestSelect(t *testing.T) {
 	files := map[string]string{
 		"py/pytest.ini": "", "py/tests/test_cart.py": "", "py/-x.py": "", "py/@args.py": "",
 		"js/package.json": `{"devDependencies": {"jest": "1"}}`, "js/node_modules/.bin/jest": "#!/bin/sh\n", "js/src/cart.test.js": "", "js/packages/a/package.json": `{"jest": {}}`,
+		"vite/vitest.config.ts": "", "vite/node_modules/.bin/vitest": "#!/bin/sh\n", "vite/src/cart.test.ts": "",
 		"mvn/pom.xml": "", "mvn/shop/pom.xml": "", "mvn/shop/src/test/java/com/example/CartTest.java": "",
 		"gradle/settings.gradle": "", "gradle/shop/build.gradle.kts": "", "gradle/shop/src/test/kotlin/com/example/CartTest.kt": "",
 		"rs/Cargo.toml": "", "cpp/CMakeLists.txt": "project(shop CXX)", "cpp/src/CMakeLists.txt": "add_library(x)",
 		"secret.py": "", "two/a/CMakeLists.txt": "project(a)", "two/b/CMakeLists.txt": "project(b)",
 	}
+	gradle := "--offline --no-daemon -Dorg.gradle.daemon.registry.base=/scratch/daemon --no-build-cache --console=plain --project-dir=shop test "
+	vitest := "run --reporter=default --reporter=junit --outputFile.junit=/scratch/report.xml --coverage.enabled=false "
 	surefire := "--batch-mode --offline --projects=shop --also-make -Dsurefire.failIfNoSpecifiedTests=false -DfailIfNoTests=false "
 	for _, c := range []struct {
 		name, runner, dir string
@@ -112,10 +115,12 @@ func TestSelect(t *testing.T) {
 			`--watchman=false --coverage=false --reporters=default --reporters=jest-junit --testNamePattern=^--globalSetup=x$`,
 			"--watchman=false --coverage=false --reporters=default --reporters=jest-junit",
 		},
+		{"vitest", "vitest", "vite", caseOf("src/cart.test.ts", "cart (a) > adds > 2", ""), vitest + `--testNamePattern=^\s*cart \(a\)(?: > | )adds(?: > | )2$ ./src/cart.test.ts`, vitest + "./src/cart.test.ts"},
+		{"a file that does not load", "vitest", "vite", caseOf("src/cart.test.ts", "src/cart.test.ts", ""), vitest + "./src/cart.test.ts", vitest + "./src/cart.test.ts"},
 		{"surefire", "surefire", "mvn", caseOf("com.example.CartTest$Inner", "total(int)[1]", ""), surefire + "-Dtest=com.example.CartTest$Inner#total test", surefire + "-Dtest=com.example.CartTest test"},
 		{"pattern of tests", "surefire", "mvn", caseOf("com.example.CartTest", "a+b*", ""), errNoTest.Error(), ""},
 		{"expression of tests", "surefire", "mvn", caseOf("%regex[.*]", "a", ""), errNoTest.Error(), ""},
-		{"gradle", "gradle", "gradle", caseOf("com.example.CartTest", "total()", ""), "--offline --no-daemon --no-build-cache --console=plain --project-dir=shop test --tests=com.example.CartTest.total", "--offline --no-daemon --no-build-cache --console=plain --project-dir=shop test --tests=com.example.CartTest"},
+		{"gradle", "gradle", "gradle", caseOf("com.example.CartTest", "total()", ""), gradle + "--tests=com.example.CartTest.total", gradle + "--tests=com.example.CartTest"},
 		{
 			"nextest", "nextest", "rs", caseOf("shop::api", "cart::total", ""),
 			"nextest run --workspace --test=api --offline --no-fail-fast --retries=0 --profile=default --tool-config-file=shadowcourt:/scratch/nextest.toml --filter-expr=binary_id(=shop::api) & test(=cart::total)",

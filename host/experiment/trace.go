@@ -22,10 +22,14 @@ type tracer string
 
 const (
 	pytestTracer tracer = "pytest" // by a plugin
-	jestTracer   tracer = "jest"   // by its own coverage, where that is asked for
+	jestTracer   tracer = "jest"   // by a file that Node.js loads first, and by its own coverage
+	vitestTracer tracer = "vitest" // by a file that Node.js loads first
+	// The class path tells what a JVM loads: Surefire's report has it, and a script has Gradle write it.
+	surefireTracer tracer = "surefire"
+	gradleTracer   tracer = "gradle"
 )
 
-var tracers = []tracer{pytestTracer, jestTracer}
+var tracers = []tracer{pytestTracer, jestTracer, vitestTracer, surefireTracer, gradleTracer}
 
 // extensions are those of the files whose executed lines can be told.
 func (t tracer) extensions() []string {
@@ -34,6 +38,7 @@ func (t tracer) extensions() []string {
 		return []string{".py"}
 	case jestTracer:
 		return []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"}
+	case vitestTracer, surefireTracer, gradleTracer:
 	}
 	return nil
 }
@@ -51,22 +56,36 @@ const pytestPluginName = "shadowcourt_trace"
 // trace has a run tell what it loads and, where the environment has changes, executes. It changes the command, which sees the tree at top.
 func (r *defined) trace(c *isolate.Command, top string, env environment) error {
 	kind := r.definition.Trace
-	if kind == "" || kind == jestTracer && env.Cover == nil || kind == pytestTracer && r.untraced.Load() {
+	if kind == "" || kind == surefireTracer || kind == pytestTracer && r.untraced.Load() {
 		return nil
 	}
 	folder, err := newTrace(env.Scratch)
 	if err != nil {
 		return err
 	}
-	if kind == jestTracer {
-		c.Args, err = coverJest(c.Args, folder, env.Cover)
-		return err
+	switch kind {
+	case pytestTracer:
+		return tracePytest(c, folder, top, env.Cover)
+	case jestTracer:
+		if env.Cover != nil {
+			c.Args, err = coverJest(c.Args, folder, env.Cover)
+		}
+		return errors.Join(err, traceNode(c, folder, false))
+	case vitestTracer:
+		return traceNode(c, folder, true)
+	case gradleTracer:
+		return traceGradle(c, folder)
+	case surefireTracer:
 	}
+	return nil
+}
+
+func tracePytest(c *isolate.Command, folder, top string, cover changes) error {
 	c.Args = slices.Insert(c.Args, 1, "-p", pytestPluginName)
-	c.Env = prepend(c.Env, "PYTHONPATH", folder)
-	if env.Cover != nil {
+	c.Env = prepend(c.Env, "PYTHONPATH", folder, string(os.PathListSeparator))
+	if cover != nil {
 		lines := map[string][][3]int{}
-		for name, pieces := range env.Cover {
+		for name, pieces := range cover {
 			for _, p := range pieces {
 				removed := 0
 				if p.removed {
@@ -84,19 +103,19 @@ func (r *defined) trace(c *isolate.Command, top string, env environment) error {
 	return os.WriteFile(filepath.Join(folder, pytestPluginName+".py"), pytestPlugin, 0o600)
 }
 
-// prepend puts a folder before those of a variable.
-func prepend(variables []string, name, folder string) []string {
+// prepend puts a value before those of a variable.
+func prepend(variables []string, name, first, separator string) []string {
 	for i, v := range variables {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {
-			variables[i] = name + "=" + folder + string(os.PathListSeparator) + value
+			variables[i] = name + "=" + first + separator + value
 			return variables
 		}
 	}
-	return append(variables, name+"="+folder)
+	return append(variables, name+"="+first)
 }
 
-// traced reads what a run told. Tests can write it, too: what has not its form tells nothing.
-func (r *defined) traced(run *testRun, top string, env environment) {
+// traced reads what a run told, in its reports, too. Tests can write all of it: what has not its form tells nothing.
+func (r *defined) traced(run *testRun, reports []byte, top, source string, env environment) {
 	run.Loaded.code = abi.NotCertified
 	switch r.definition.Trace {
 	case pytestTracer:
@@ -104,10 +123,15 @@ func (r *defined) traced(run *testRun, top string, env environment) {
 		if env.Cover != nil {
 			run.Changed = pytestSeen(traceFile(env.Scratch, "executed")).changed()
 		}
-	case jestTracer:
+	case jestTracer, vitestTracer:
+		run.Loaded = r.loadedFiles(traceFile(env.Scratch, "loaded"), top, source, env)
 		if env.Cover != nil {
 			run.Changed = jestSeen(traceFile(env.Scratch, jestCoverage), top, env.Cover).changed()
 		}
+	case surefireTracer:
+		run.Loaded = r.loadedClasses(surefireClassPaths(reports), top, env.Tree)
+	case gradleTracer:
+		run.Loaded = r.loadedClasses(gradleClassPaths(traceFile(env.Scratch, "loaded")), top, env.Tree)
 	}
 }
 
@@ -136,24 +160,51 @@ func pytestSeen(written []byte) *seen {
 
 // loadedModules says whether modules of Python were loaded from the tree, where it has files for them.
 func (r *defined) loadedModules(written []byte, top string, env environment) loaded {
-	own, other := false, ""
+	return r.loadedFrom(written, top, env, func(name, _ string) foreign {
+		if r.hasModule(env, name) {
+			return ofProject
+		}
+		return installedFor
+	})
+}
+
+// foreign is what a file is that is not of the tree.
+type foreign int
+
+const (
+	installedFor foreign = iota // it is installed for the tests, and has a version
+	unknownFile                 // nobody knows
+	ofProject                   // the tree has what was loaded from elsewhere
+)
+
+// maxLoaded lines tell of one run.
+const maxLoaded = 1 << 17
+
+// loadedFrom says whether a run has loaded the code of its tree, by lines with the files of what it loaded.
+func (r *defined) loadedFrom(written []byte, top string, env environment, judge func(name, file string) foreign) loaded {
+	own, unknown, other := false, false, ""
 	decoder := json.NewDecoder(bytes.NewReader(written))
 	for n := 0; ; n++ {
-		var modules map[string]string
-		err := decoder.Decode(&modules)
+		var files map[string]string
+		err := decoder.Decode(&files)
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil || n == maxProcesses || env.Tree == nil {
+		if err != nil || n == maxLoaded || env.Tree == nil {
 			return loaded{code: abi.NotCertified}
 		}
-		for name, file := range modules {
-			switch in, mine := r.ownFile(top, file); {
-			case mine:
-				own = own || !sourcefile.IsTest(in)
-			case !r.hasModule(env, name):
+		for name, file := range files {
+			if in, mine := r.ownFile(top, file); mine {
+				_, has := env.Tree.File(in)
+				own = own || has && sourcefile.KindOf(in) == abi.SourceProduct
+				continue
+			}
+			switch is := judge(name, file); {
+			case is == unknownFile:
+				unknown = true
+			case is != ofProject:
 			case env.Tree == r.source.Head && !r.source.Committed && within(r.source.Top, file) && !r.isInstalled(r.source.Top, file): // the files that it was read from
-				return loaded{code: abi.NotCertified}
+				unknown = true
 			case other == "" || name < other:
 				other = name + " comes from " + file + ", not from the tree"
 			}
@@ -162,7 +213,7 @@ func (r *defined) loadedModules(written []byte, top string, env environment) loa
 	switch {
 	case other != "":
 		return loaded{abi.Contradicted, "module " + other}
-	case own:
+	case own && !unknown:
 		return loaded{code: abi.Certified}
 	}
 	return loaded{code: abi.NotCertified}

@@ -156,7 +156,7 @@ func (f *File) titles(i int) *regexp.Regexp {
 		}
 	}
 	slices.Reverse(parts)
-	return regexp.MustCompile("^" + strings.Join(parts, " ") + "$")
+	return regexp.MustCompile("^" + strings.Join(parts, "(?: > | )") + "$") // vitest writes the >
 }
 
 // place is where a title has a value: %i, $name, ${name}.

@@ -197,6 +197,18 @@ const (
 	Contradicted Loaded = "contradicted"
 )
 
+// Loads notes which code the runs of a tree had loaded, as results tell it; empty for what is not known.
+func (c *Case) Loads(r Role, code abi.LoadedCode) {
+	known := map[abi.LoadedCode]Loaded{abi.Certified: Certified, abi.NotCertified: NotCertified, abi.Contradicted: Contradicted}
+	if known[code] == "" {
+		return
+	}
+	if c.Loaded == nil {
+		c.Loaded = map[Role]Loaded{}
+	}
+	c.Loaded[r] = known[code]
+}
+
 // Cell is the runs of the test in one place. Product and Tests are those of one tree unless it is a mixture.
 type Cell struct {
 	Product     Role               `json:"product"`

@@ -199,7 +199,7 @@ func (m *Miner) breakOne(ctx context.Context, at int, silent map[string]int) err
 			silent[key]++
 			continue
 		}
-		if err = m.keep(ctx, m.environment(at, *f, in), f.unit); err == nil {
+		if err = m.keep(ctx, m.environment(at, *f, in)); err == nil {
 			return nil
 		}
 		if !errors.As(err, new(dropped)) {

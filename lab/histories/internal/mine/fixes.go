@@ -182,7 +182,7 @@ func (m *Miner) fix(ctx context.Context, kinds []history.Kind, c *commit) error 
 		if manyRows(broken[f.unit], f.report.Test) {
 			one.Traps = append(one.Traps, history.ManyRows)
 		}
-		if err := m.keepOf(ctx, one, f.unit); err != nil {
+		if err := m.keepOf(ctx, one); err != nil {
 			return err
 		}
 	}
@@ -206,7 +206,7 @@ func (m *Miner) heldTo(ctx context.Context, c *commit) error {
 	if manyRows(broken[f.unit], f.report.Test) {
 		stale.Traps = append(stale.Traps, history.ManyRows)
 	}
-	if err := m.keepOf(ctx, stale, f.unit); err != nil {
+	if err := m.keepOf(ctx, stale); err != nil {
 		return err
 	}
 	if !m.wants(history.Conflict) {
@@ -225,11 +225,11 @@ func (m *Miner) heldTo(ctx context.Context, c *commit) error {
 			history.Target: before,
 			history.Merge:  head,
 		},
-	}, f.unit)
+	})
 }
 
 // keepOf makes the trees of a case and keeps it, if cases of its kind are wanted and its fix has made none of them.
-func (m *Miner) keepOf(ctx context.Context, c *history.Case, unit string) error {
+func (m *Miner) keepOf(ctx context.Context, c *history.Case) error {
 	if !m.wants(c.Kind) || slices.ContainsFunc(m.found.Cases, func(o history.Case) bool { return o.Kind == c.Kind && o.Fix == c.Fix && !o.Planted }) {
 		return nil
 	}
@@ -241,7 +241,7 @@ func (m *Miner) keepOf(ctx context.Context, c *history.Case, unit string) error 
 			}
 			c.Trees[role] = t
 		}
-		return m.keep(ctx, c, unit)
+		return m.keep(ctx, c)
 	})
 }
 

@@ -134,7 +134,7 @@ func (m *Miner) flakeOf(ctx context.Context, at int, f failure, order bool) erro
 			ID: idOf(m.Name, history.Flaky, red.id, f.report.Group, f.report.Test), Kind: history.Flaky, Fix: m.log[at].id, Failure: f.report, Traps: append(slices.Clone(traps), history.Rare),
 			Trees: map[history.Role]history.Tree{history.Base: {Start: base.id, Commit: base.id}, history.Head: {Start: red.id, Commit: red.id}},
 		}
-		if err := m.candidate(ctx, history.Flaky, "of "+c.ID, func() error { return m.keep(ctx, c, f.unit) }); err != nil {
+		if err := m.candidate(ctx, history.Flaky, "of "+c.ID, func() error { return m.keep(ctx, c) }); err != nil {
 			return err
 		}
 	}
@@ -149,7 +149,7 @@ func (m *Miner) flakeOf(ctx context.Context, at int, f failure, order bool) erro
 		ID: idOf(m.Name, history.MadeFlaky, came.id, f.report.Group, f.report.Test), Kind: history.MadeFlaky, Fix: m.log[at].id, Culprit: came.id, Failure: f.report, Traps: append(traps, history.Chance),
 		Trees: map[history.Role]history.Tree{history.Base: {Start: came.parent, Commit: came.parent}, history.Head: {Start: came.id, Commit: came.id}},
 	}
-	return m.candidate(ctx, history.MadeFlaky, "of "+c.ID, func() error { return m.keep(ctx, c, f.unit) })
+	return m.candidate(ctx, history.MadeFlaky, "of "+c.ID, func() error { return m.keep(ctx, c) })
 }
 
 // introduced is the commit that brought a test, or of a row of a table the row, as far as its name stands in a text.

@@ -172,13 +172,13 @@ func (m *Miner) drop(kind history.Kind, why string) {
 	m.found.Dropped[kind][why]++
 }
 
-// keep runs a case, whose test is in a unit, in its cells and saves it if they show what its recipe says.
-func (m *Miner) keep(ctx context.Context, c *history.Case, unit string) error {
-	return m.keepWith(ctx, c, unit, manyRuns)
+// keep runs a case in its cells and saves it if they show what its recipe says.
+func (m *Miner) keep(ctx context.Context, c *history.Case) error {
+	return m.keepWith(ctx, c, manyRuns)
 }
 
 // keepWith keeps a case whose test runs so often in each of its trees.
-func (m *Miner) keepWith(ctx context.Context, c *history.Case, unit string, runs int) error {
+func (m *Miner) keepWith(ctx context.Context, c *history.Case, runs int) error {
 	if slices.ContainsFunc(m.found.Cases, func(other history.Case) bool { return other.ID == c.ID }) {
 		return nil
 	}
@@ -189,11 +189,6 @@ func (m *Miner) keepWith(ctx context.Context, c *history.Case, unit string, runs
 	}
 	if err := m.sample(ctx, c, runs); err != nil {
 		return err
-	}
-	if len(c.Traps) > 0 || c.Failure.Runner != "go" {
-		if err := m.facts(ctx, c, unit); err != nil {
-			return err
-		}
 	}
 	m.found.Cases = append(m.found.Cases, *c)
 	fmt.Fprintf(m.Log, "%s: %s in %.0f s: %v\n", c.ID, c.Failure.Test, time.Since(began).Seconds(), c.Truth)

@@ -211,7 +211,7 @@ func (m *Miner) plant(ctx context.Context, w Wanted, f failure, base, head histo
 	}
 	kept := false
 	err := m.candidate(ctx, w.Kind, "of "+c.ID, func() error {
-		err := m.keepWith(ctx, c, f.unit, runs)
+		err := m.keepWith(ctx, c, runs)
 		kept = err == nil
 		return because("planted, "+string(w.Trap), err)
 	})

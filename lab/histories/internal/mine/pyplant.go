@@ -41,7 +41,7 @@ func (m *Miner) loadsHead(ctx context.Context) error {
 		c := whole
 		c.ID, c.Planted, c.Traps = whole.ID+"/loads-head", true, []history.Trap{history.LoadsHead}
 		before := len(m.found.Cases)
-		if err := m.candidate(ctx, c.Kind, "of "+c.ID, func() error { return m.keep(ctx, &c, "") }); err != nil {
+		if err := m.candidate(ctx, c.Kind, "of "+c.ID, func() error { return m.keep(ctx, &c) }); err != nil {
 			return err
 		}
 		planted += len(m.found.Cases) - before

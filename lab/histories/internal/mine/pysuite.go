@@ -140,51 +140,6 @@ func (p *pySuite) once(ctx context.Context, folder, unit string, in surroundings
 // notProduct are the names at the top of a tree that tests and tools have.
 var notProduct = []string{"tests", "test", "testing", "docs", "examples", "example", "conftest", "setup", "noxfile", "benchmark", "benchmarks", "scripts", "tools"}
 
-// trace tells whose code a test loads; which lines it runs is not told.
-func (p *pySuite) trace(ctx context.Context, folder, _ string, test *history.Report, _ bool) (*traced, error) {
-	loaded, err := p.loaded(ctx, folder, test)
-	return &traced{loaded: loaded}, err
-}
-
-// loaded looks where the modules of the tree's packages came from in a run of a test.
-func (p *pySuite) loaded(ctx context.Context, folder string, test *history.Report) (history.Loaded, error) {
-	unit := fileOf(folder, test.Group)
-	scratch := filepath.Join(p.scratch, "loaded")
-	if err := errors.Join(removeAll(scratch), os.MkdirAll(scratch, 0o755)); err != nil || unit == "" {
-		return history.NotCertified, err
-	}
-	defer func() { _ = removeAll(scratch) }()
-	list := filepath.Join(scratch, "list")
-	args := []string{filepath.Join(folder, ".venv", "bin", "pytest"), "-p", "histories_probe", "./" + unit}
-	if _, err := p.isolated(ctx, folder, scratch, args, []string{"HISTORIES_LOADED=" + list}, false); err != nil {
-		return "", err
-	}
-	modules, err := os.ReadFile(list)
-	if err != nil {
-		return history.NotCertified, nil // the tests did not begin
-	}
-	own, other := 0, 0
-	for line := range strings.Lines(string(modules)) {
-		module, file, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		top, _, _ := strings.Cut(module, ".")
-		if file == "" || slices.Contains(notProduct, top) || !hasModule(folder, top) {
-			continue
-		}
-		if inside, err := filepath.Rel(folder, file); err == nil && filepath.IsLocal(inside) && !strings.HasPrefix(inside, ".venv/") {
-			own++
-		} else {
-			other++
-		}
-	}
-	switch { // some of both tells nothing: a library may have the name of a module of the tree
-	case own > 0 && other == 0:
-		return history.Certified, nil
-	case own == 0 && other > 0:
-		return history.Contradicted, nil
-	}
-	return history.NotCertified, nil
-}
-
 // hasModule says whether a tree has a module or package of a name, at its top or below src.
 func hasModule(folder, name string) bool {
 	for _, at := range []string{name + ".py", name, filepath.Join("src", name+".py"), filepath.Join("src", name)} {
@@ -197,18 +152,6 @@ func hasModule(folder, name string) bool {
 		}
 	}
 	return false
-}
-
-// fileOf is the file of a class, as pytest names them: what is behind the file are classes in it. Empty where the tree has none.
-func fileOf(folder, class string) string {
-	for name := class; name != ""; {
-		file := strings.ReplaceAll(name, ".", "/") + ".py"
-		if info, err := os.Stat(filepath.Join(folder, filepath.FromSlash(file))); err == nil && info.Mode().IsRegular() {
-			return file
-		}
-		name = name[:max(0, strings.LastIndexByte(name, '.'))]
-	}
-	return ""
 }
 
 // isolated runs a command in a tree that is checked out, as experiments run theirs.

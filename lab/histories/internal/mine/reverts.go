@@ -51,5 +51,5 @@ func (m *Miner) revert(ctx context.Context, revert, at int) error {
 	return m.keep(ctx, &history.Case{
 		ID: idOf(m.Name, history.Revert, c.id, f.report.Group, f.report.Test), Kind: history.Revert, Fix: behind.id, Culprit: c.id, Failure: f.report,
 		Trees: map[history.Role]history.Tree{history.Base: base, history.Head: head},
-	}, f.unit)
+	})
 }

@@ -18,8 +18,6 @@ type suite interface {
 	units(folder string, tests []string) []string
 	// declares is text that stands where a test is declared, and nowhere else.
 	declares(test string) string
-	// trace tells whose code a test runs and, if it is asked for, which lines; nil where that can't be told.
-	trace(ctx context.Context, folder, unit string, test *history.Report, lines bool) (*traced, error)
 	// run runs all tests of a unit of a tree in a folder, in isolation.
 	run(ctx context.Context, folder, unit string, in surroundings) (*outcome, error)
 }

@@ -1,0 +1,95 @@
+"use strict";
+// Loaded before everything else in each process of a test runner of Node.js. Appends a line to the file "loaded" beside this file for each
+// file that is evaluated, and for each package of node_modules of which one is: {"name of its package": "path"}.
+const fs = require("fs");
+const Module = require("module");
+const path = require("path");
+const url = require("url");
+const vm = require("vm");
+
+const { appendFileSync, existsSync, readFileSync, realpathSync } = fs; // tests may replace them
+const INSTALLED = path.sep + "node_modules" + path.sep;
+const packages = new Map(); // by folder: [folder, name]
+const seen = new Set();
+
+/** The folder and name of the package that a folder belongs to. */
+function packageOf(folder) {
+  let found = packages.get(folder);
+  if (!found) {
+    const parent = path.dirname(folder);
+    try {
+      found = [folder, JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")).name];
+    } catch {}
+    if (!found || typeof found[1] !== "string") {
+      found = parent === folder ? ["", ""] : packageOf(parent);
+    }
+    packages.set(folder, found);
+  }
+  return found;
+}
+
+/** Tells of a file that is evaluated, by its path or URL. */
+function record(name) {
+  try {
+    name = String(name);
+    if (name.startsWith("file:")) name = url.fileURLToPath(name.split(/[?#]/)[0]);
+    if (!path.isAbsolute(name)) return;
+    if (!existsSync(name)) name = name.split("?")[0];
+    const file = realpathSync(name);
+    const [folder, pack] = packageOf(path.dirname(file));
+    const key = file.includes(INSTALLED) ? folder : file;
+    if (seen.has(key)) return;
+    seen.add(key);
+    appendFileSync(path.join(__dirname, "loaded"), JSON.stringify({ [pack]: file }) + "\n");
+  } catch {} // it is no file
+}
+
+/** Has record told the name that a function or class gets at a place among its arguments, or in an object there. */
+function watch(of, name, at, field) {
+  const original = of[name];
+  if (typeof original !== "function") return;
+  const tell = (args) => record(typeof args[at] === "string" ? args[at] : args[at] && args[at][field]);
+  of[name] = new Proxy(original, {
+    apply(target, self, args) {
+      tell(args);
+      return Reflect.apply(target, self, args);
+    },
+    construct(target, args, made) {
+      tell(args);
+      return Reflect.construct(target, args, made);
+    },
+  });
+}
+
+exports.record = record;
+
+/** Tells of what Node.js itself loads, and says whether it can. */
+function watchNative() {
+  if (!Module.registerHooks && !Module.register) return false;
+  watch(Module.prototype, "_compile", 1, "");
+  if (Module.registerHooks) {
+    Module.registerHooks({
+      resolve(name, context, next) {
+        const found = next(name, context);
+        record(found.url);
+        return found;
+      },
+    });
+  } else { // the hook runs in a thread of its own
+    const hook = `import { createRequire } from "node:module";
+      const { record } = createRequire("file:///")(${JSON.stringify(__filename)});
+      export async function resolve(name, context, next) { const found = await next(name, context); record(found.url); return found; }`;
+    Module.register("data:text/javascript," + encodeURIComponent(hook));
+  }
+  return true;
+}
+
+// Without the means to tell everything, nothing is told.
+if (module.parent && module.parent.id === "internal/preload" && (!existsSync(path.join(__dirname, "native")) || watchNative())) {
+  watch(vm, "Script", 1, "filename");
+  watch(vm, "compileFunction", 2, "filename");
+  watch(vm, "runInThisContext", 1, "filename");
+  watch(vm, "runInContext", 2, "filename");
+  watch(vm, "SourceTextModule", 1, "identifier");
+  Module.syncBuiltinESMExports();
+}
