@@ -101,7 +101,11 @@ func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experime
 
 // once makes one run of an experiment.
 func (l *Lab) once(ctx context.Context, in *place, run program, f *failure, e abi.Experiment) (r *testRun, err error) {
+	if err = l.wait(ctx, in, f, e.Runs); err != nil {
+		return nil, err
+	}
 	err = l.step(ctx, f, e, func() (err error) {
+		l.begin(in, f)
 		r, err = l.run(ctx, in.workspace, run, f, environment{
 			Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
 			Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Base, Cover: in.cover, Limits: isolate.Limits{Time: runLimit(f, e)},

@@ -1,0 +1,52 @@
+package experiment
+
+import (
+	"context"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
+)
+
+// Runs of one test in one tree begin in different seconds, since tests that draw by the time in seconds end alike within one: five such runs would
+// be one. Steps of many runs are spread over mostApart.
+const (
+	apart     = time.Second
+	mostApart = 5 * time.Second
+	look      = 20 * time.Millisecond // between two looks at the clock
+)
+
+// begun are the times at which the last run of a test in a tree began.
+type begun struct {
+	failure string
+	in      *workspace
+}
+
+// wait waits until the next run of an experiment may begin. Other trials have their turns meanwhile. Its error is that of the context.
+func (l *Lab) wait(ctx context.Context, in *place, f *failure, runs int) error {
+	last, ok := l.begun.Load(begun{f.fingerprint, in.workspace})
+	at, _ := last.(time.Time)
+	if !ok || f.goTest.builds {
+		return ctx.Err()
+	}
+	due := at.Truncate(apart).Add(apart)
+	if gap := mostApart / time.Duration(max(runs, 1)); gap < apart {
+		due = at.Add(gap)
+	}
+	for range apart / look { // a clock may stand still
+		if !l.config.Now().Before(due) {
+			break
+		}
+		plan.Yield(ctx)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(look):
+		}
+	}
+	return nil
+}
+
+// begin notes that a run begins.
+func (l *Lab) begin(in *place, f *failure) {
+	l.begun.Store(begun{f.fingerprint, in.workspace}, l.config.Now())
+}
