@@ -14,12 +14,13 @@ import (
 const (
 	settled        = "settled"         // probability of a label from which nothing more is asked
 	minGain        = "min_gain"        // least gain in nats that is worth an experiment, however cheap
+	minRate        = "min_rate"        // least gain in nats per expected second
 	maxExperiments = "max_experiments" // results of the trial that are enough
 )
 
 // ExperimentParams are the names of the parameters.
 func ExperimentParams() []string {
-	return []string{params.GuardedLabels, maxFalse, minBlame, settled, minGain, maxExperiments}
+	return []string{params.GuardedLabels, maxFalse, minBlame, settled, minGain, minRate, maxExperiments}
 }
 
 // The defaults of the parameters.
@@ -66,8 +67,8 @@ func next(r *abi.NodeRequest, scale *weigh.Scale, enough float64) *abi.Experimen
 	offers := slices.DeleteFunc(slices.Clone(r.Offers), func(o abi.ExperimentOffer) bool {
 		return slices.ContainsFunc(r.Case.Experiments, func(run abi.ExperimentResult) bool { return run.Experiment == o.Experiment })
 	})
-	best, _ := odds.Choose(r.Profile, r.Case.Experiments, offers, params.Number(r.Params, minGain, defaultMinGain), scale.Forecast().Information)
-	if best == nil {
+	best, rate := odds.Choose(r.Profile, r.Case.Experiments, offers, params.Number(r.Params, minGain, defaultMinGain), scale.Forecast().Information)
+	if best == nil || rate < params.Number(r.Params, minRate, 0) {
 		return nil
 	}
 	return &best.Experiment
