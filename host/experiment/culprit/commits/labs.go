@@ -74,7 +74,9 @@ func (l *Line) id(commit int) string {
 
 // Runner runs the failing test of a case at the commits. Where a commit lacks the test, it runs the product of the commit with the tests of
 // head. Only runs that pass, or fail as the case did, tell something.
-func (l *Line) Runner(c *abi.Case) culprit.Runner {
+func (l *Line) Runner(c *abi.Case) culprit.Runner { return l.runner(c) }
+
+func (l *Line) runner(c *abi.Case) *runner {
 	r := &runner{line: l, subject: c, lacks: make([]bool, len(l.commits)+1)}
 	for i := range l.commits { // head has its own tests in any case
 		r.lacks[i] = l.config.HeadTests
@@ -86,6 +88,7 @@ type runner struct {
 	line    *Line
 	subject *abi.Case
 	lacks   []bool // the commit has no such test, or that of head is meant
+	brought bool   // a commit without the test has no failure
 }
 
 // Run implements [culprit.Runner].
@@ -97,6 +100,9 @@ func (r *runner) Run(ctx context.Context, commit, runs int) (culprit.Runs, error
 			return out, err
 		}
 		r.lacks[commit] = true
+	}
+	if r.brought {
+		return culprit.Runs{Count: culprit.Count{Passed: runs}}, nil
 	}
 	_, err := r.sample(ctx, commit, true, runs, &out)
 	return out, err

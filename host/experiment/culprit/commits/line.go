@@ -122,12 +122,22 @@ func (l *Line) Head(ctx context.Context) (*experiment.Lab, error) {
 	return lab, err
 }
 
-// Find searches for the commit that broke the failing test of a case. Where the options have no prior, it is [Line.Prior].
+// Find searches for the commit that broke the failing test of a case. Where the options have no prior, it is [Line.Prior]. A test that the base
+// lacks, and that its product fails too, began to fail with the commit that brought it.
 func (l *Line) Find(ctx context.Context, c *abi.Case, o culprit.Options) (culprit.Result, error) {
 	if o.Prior == nil {
 		o.Prior = l.Prior(c)
 	}
-	return culprit.Find(ctx, l.Runner(c), o)
+	r := l.runner(c)
+	found, err := culprit.Find(ctx, r, o)
+	if err != nil || found.Ending != culprit.Before && found.Ending != culprit.None || !r.lacks[0] || l.config.HeadTests {
+		return found, err
+	}
+	r.brought = true
+	if o.Time > 0 {
+		o.Time = max(o.Time-found.Time, time.Nanosecond)
+	}
+	return culprit.Find(ctx, r, o)
 }
 
 // Close removes all trees and builds.

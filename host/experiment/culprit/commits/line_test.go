@@ -165,6 +165,21 @@ func TestAccept_AL7_UnbuildableCommitsAndMerges(t *testing.T) {
 	}
 }
 
+// TestAccept_AL7_TheCommitThatBringsAFailingTest: no product passes it, so what began it is the commit that added it.
+func TestAccept_AL7_TheCommitThatBringsAFailingTest(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	r := newRepository(t)
+	r.write("go.mod", "module example.com/shop\n\ngo 1.26\n")
+	r.commit("begin", "sum/sum.go", broken)
+	r.commit("text", "README.md", "a shop\n")
+	r.commit("test", "sum/sum_test.go", sumTest)
+	r.commit("more text", "README.md", "a shop that adds\n")
+	result, err := r.line("main~3", "main").Find(t.Context(), r.failing("TestSum"), culprit.Options{})
+	if err != nil || result.Ending != culprit.Found || result.Suspects.First != 2 || result.Suspects.Last != 2 || !result.Verified {
+		t.Errorf("got %+v, %v", result, err)
+	}
+}
+
 // TestAccept_AL7_ChangesThatAreNotCommitted: they are the last commit, also where there is no other one.
 func TestAccept_AL7_ChangesThatAreNotCommitted(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
