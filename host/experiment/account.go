@@ -109,6 +109,17 @@ func (a *account) usedUp(failure string) error {
 	return nil
 }
 
+// Spent is how long the builds and runs of a case took so far. Cases with the same failure share them.
+func (l *Lab) Spent(c *abi.Case) time.Duration {
+	f, err := l.failureOf(c)
+	if err != nil {
+		return 0
+	}
+	l.account.mu.Lock()
+	defer l.account.mu.Unlock()
+	return l.account.byCase[f.fingerprint]
+}
+
 // OutOfBudget says whether something was not run for a case because a budget was used up.
 func (l *Lab) OutOfBudget(c *abi.Case) bool {
 	f, err := l.failureOf(c)

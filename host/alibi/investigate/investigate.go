@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
@@ -65,8 +66,8 @@ func Open(ctx context.Context, c Config) (_ *Investigation, err error) {
 	if i.lab.Unchanged() {
 		return nil, fmt.Errorf("%w, %.12s (%s): name the revision before the change", ErrUnchanged, c.Change.Base.Commit, c.Change.Base.Why)
 	}
-	i.clock = newStopwatch(i.lab, c.Now)
-	c.Host.Experiments = i.clock
+	i.clock = newStopwatch(c.Now)
+	c.Host.Experiments = i.lab
 	if c.Open == nil {
 		c.Open = alibi.Open
 	}
@@ -82,8 +83,8 @@ func Open(ctx context.Context, c Config) (_ *Investigation, err error) {
 	return i, nil
 }
 
-// Took is how long the experiments of a case took, and the search for its commit.
-func (i *Investigation) Took(id string) time.Duration { return i.clock.of(id) }
+// Took is how long the builds and runs of a case took, and the search for its commit.
+func (i *Investigation) Took(c *abi.Case) time.Duration { return i.lab.Spent(c) + i.clock.of(c.ID) }
 
 // Close ends the court and the laboratories, and removes what they left.
 func (i *Investigation) Close(ctx context.Context) error {

@@ -13,7 +13,6 @@ func (i *Investigation) Order(ctx context.Context, c *abi.Case, a *alibi.Answer)
 	if !a.DependsOnOrder() {
 		return nil
 	}
-	defer i.clock.measure(c.ID)()
 	found, err := i.lab.Polluters(ctx, c)
 	a.FailsAfter(found.Tests[:min(len(found.Tests), alibi.MostAfter)])
 	return err

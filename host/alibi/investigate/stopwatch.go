@@ -1,31 +1,20 @@
 package investigate
 
 import (
-	"context"
 	"sync"
 	"time"
-
-	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host"
 )
 
-// stopwatch adds up how long the experiments of each case took, and the search for its commit.
+// stopwatch adds up how long the searches for each case took.
 type stopwatch struct {
-	host.Experiments
 	now func() time.Time
 
 	mu    sync.Mutex
 	spent map[string]time.Duration
 }
 
-func newStopwatch(e host.Experiments, now func() time.Time) *stopwatch {
-	return &stopwatch{Experiments: e, now: now, spent: map[string]time.Duration{}}
-}
-
-// Run runs an experiment.
-func (s *stopwatch) Run(ctx context.Context, subject *abi.Case, e abi.Experiment) (abi.ExperimentResult, error) {
-	defer s.measure(subject.ID)()
-	return s.Experiments.Run(ctx, subject, e)
+func newStopwatch(now func() time.Time) *stopwatch {
+	return &stopwatch{now: now, spent: map[string]time.Duration{}}
 }
 
 // measure begins to measure something for a case; the function that it returns ends that.

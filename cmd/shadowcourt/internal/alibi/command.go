@@ -258,7 +258,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 		if err := investigation.Order(ctx, &asked.Trial.Case, a); err != nil && ctx.Err() == nil {
 			fmt.Fprintf(s.Err, "warning: order: %s: %s\n", sanitize.Line(a.Test), sanitize.Line(err.Error()))
 		}
-		took := investigation.Took(a.ID)
+		took := investigation.Took(&asked.Trial.Case)
 		if err := errors.Join(proof.add(&asked), o.server.add(&asked, took)); err != nil {
 			return err
 		}
