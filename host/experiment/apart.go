@@ -15,17 +15,17 @@ const (
 	look      = 20 * time.Millisecond // between two looks at the clock
 )
 
-// begun are the times at which the last run of a test in a tree began.
+// begun names runs of a cell in a tree.
 type begun struct {
-	failure string
-	in      *workspace
+	cell
+	in *workspace
 }
 
 // wait waits until the next run of an experiment may begin. Other trials have their turns meanwhile. Its error is that of the context.
-func (l *Lab) wait(ctx context.Context, in *place, f *failure, runs int) error {
-	last, ok := l.begun.Load(begun{f.fingerprint, in.workspace})
+func (l *Lab) wait(ctx context.Context, in *place, c cell, runs int) error {
+	last, ok := l.begun.Load(begun{c, in.workspace})
 	at, _ := last.(time.Time)
-	if !ok || f.goTest.builds {
+	if !ok {
 		return ctx.Err()
 	}
 	due := at.Truncate(apart).Add(apart)
@@ -47,6 +47,6 @@ func (l *Lab) wait(ctx context.Context, in *place, f *failure, runs int) error {
 }
 
 // begin notes that a run begins.
-func (l *Lab) begin(in *place, f *failure) {
-	l.begun.Store(begun{f.fingerprint, in.workspace}, l.config.Now())
+func (l *Lab) begin(in *place, c cell) {
+	l.begun.Store(begun{c, in.workspace}, l.config.Now())
 }

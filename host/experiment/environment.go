@@ -32,8 +32,9 @@ type testRun struct {
 	Documents []abi.Document
 	Result    *isolate.Result
 	// Rows: the tree has the test's function without the row of the case, and this is what came of all its rows.
-	Rows   bool
-	Loaded loaded
+	Rows      bool
+	Loaded    loaded
+	Recording *recording // of all tests that ran; nil where they can't be told apart
 	// Before are the tests that an environment with Order began before this one, where the runner tells.
 	Before []string
 	// Changed: whether the test executed the changes of the environment; empty where that is not known.
@@ -66,6 +67,8 @@ type environment struct {
 	Chosen []string
 	// Cover are changes of which the run tells whether they are executed; nil for none.
 	Cover changes
+	// Again is a run that was made, to be read for another test; nil to make one.
+	Again *recording
 	// Tree is the tree that the run is of, where that is known.
 	Tree   *tree.Tree
 	Limits isolate.Limits

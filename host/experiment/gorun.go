@@ -22,6 +22,20 @@ const dumpTime = 5 * time.Second
 // on each other: alone, one that passes may fail. The tree of the binary has to be in env.Scratch or in
 // env.Overlay, or the test can't write to it.
 func (g *goTests) test(ctx context.Context, b *goBinary, name string, env environment) (*testRun, error) {
+	made := env.Again
+	if made == nil {
+		var err error
+		if made, err = g.execute(ctx, b, name, env); err != nil {
+			return nil, err
+		}
+	}
+	run := read(b.pack, name, made, env)
+	run.Recording = made
+	return run, nil
+}
+
+// execute runs a test binary.
+func (g *goTests) execute(ctx context.Context, b *goBinary, name string, env environment) (*recording, error) {
 	limit := env.Limits.Time
 	if limit <= 0 {
 		limit = isolate.DefaultTime
@@ -52,21 +66,24 @@ func (g *goTests) test(ctx context.Context, b *goBinary, name string, env enviro
 	if err != nil {
 		return nil, err
 	}
-	run := &testRun{Result: result}
 	output := result.Output
 	if result.Ending == isolate.Exited && result.ExitCode != 0 || result.Ending == isolate.Signaled {
 		output = fmt.Appendf(output, "exit status %d\n\x16FAIL\t%s\t0.0s\n", result.ExitCode, b.pack) // as go test adds it
 	}
 	stream, err := g.stream(ctx, b.pack, output)
-	if err != nil {
-		return nil, err
-	}
+	return &recording{result, stream}, err
+}
+
+// read tells what a run showed of one of its tests.
+func read(pack, name string, made *recording, env environment) *testRun {
+	result, stream := made.result, made.stream
+	run := &testRun{Result: result}
 	var log string
-	if run.Kind, log = readStream(b.pack, name, stream); env.Order {
+	if run.Kind, log = readStream(pack, name, stream); env.Order {
 		run.Before = testsBefore(name, stream)
 	}
 	if top, _, isRow := strings.Cut(name, "/"); isRow && env.Rows && run.Kind == kindAbsent {
-		run.Kind, log = readStream(b.pack, top, stream)
+		run.Kind, log = readStream(pack, top, stream)
 		run.Rows = run.Kind != kindAbsent
 	}
 	if log != "" {
@@ -78,7 +95,7 @@ func (g *goTests) test(ctx context.Context, b *goBinary, name string, env enviro
 	case run.Kind == kindAbsent && result.ExitCode != 0:
 		run.Kind = kindSilent
 	}
-	return run, nil
+	return run
 }
 
 // environment is what the test sees of the user's variables.

@@ -101,18 +101,46 @@ func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experime
 
 // once makes one run of an experiment.
 func (l *Lab) once(ctx context.Context, in *place, run program, f *failure, e abi.Experiment) (r *testRun, err error) {
-	if err = l.wait(ctx, in, f, e.Runs); err != nil {
-		return nil, err
+	env := environment{
+		Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
+		Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Base, Cover: in.cover, Limits: isolate.Limits{Time: runLimit(f, e)},
+	}
+	c, recorded := in.cellOf(f, e), &in.workspace.runs
+	n := recorded.next(c, f.fingerprint)
+	if !f.goTest.builds && !recorded.has(c, n) {
+		if err := l.wait(ctx, in, c, e.Runs); err != nil {
+			return nil, err
+		}
 	}
 	err = l.step(ctx, f, e, func() (err error) {
-		l.begin(in, f)
-		r, err = l.run(ctx, in.workspace, run, f, environment{
-			Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
-			Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Base, Cover: in.cover, Limits: isolate.Limits{Time: runLimit(f, e)},
-		})
-		return err
+		again, made := recorded.take(ctx, c, n)
+		if again != nil {
+			env.Again = again
+			r, err = run(ctx, f, env)
+			return err
+		}
+		l.begin(in, c)
+		if r, err = l.run(ctx, in.workspace, run, f, env); err != nil {
+			made(nil)
+			return err
+		}
+		made(r.Recording)
+		return nil
 	})
 	return r, err
+}
+
+// cellOf names the tests of which all runs are of one kind.
+func (p *place) cellOf(f *failure, e abi.Experiment) cell {
+	c := cell{f.fingerprint, e.Environment, e.Order}
+	if f.goTest.module == "" || f.goTest.builds || p.needed != nil || p.cover != nil {
+		return c
+	}
+	if c.tests = f.unit; e.Order == abi.Alone {
+		top, _, _ := strings.Cut(f.name, "/")
+		c.tests += " " + top
+	}
+	return c
 }
 
 // constantOf is what reruns of the tree under test had in common, for the experiments after their first step; nil where they did not

@@ -27,6 +27,7 @@ type workspace struct {
 	writes  int                    // how often the tree was written
 	built   map[string]built       // by toolchain and unit
 	tested  func() map[string]bool // folders that have test files of Go
+	runs    recordings
 }
 
 // built is a program that runs tests, or why there is none.
