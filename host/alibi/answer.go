@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -204,7 +205,9 @@ func (a *Answer) open(t *trial.Trial, c *seen) {
 	}
 	a.Why = flags(a.Why)
 	if p := t.Result.Proposal; p != nil {
-		a.Next = flags(p.Action())
+		if a.Next = flags(p.Action()); p.Allow == plan.Home {
+			a.Next += "; a variable that the test needs: with --env NAME"
+		}
 	} else if o := t.Result.Open(); o != nil && len(o.Next) > 0 {
 		a.Next = flags(o.Next[0])
 	}

@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,6 +46,7 @@ type options struct {
 	proof         proofOptions
 	server        serverOptions
 	program       string // with its version, as a service's log names it
+	passed        testcmd.Passed
 }
 
 // New is the command of the program's version.
@@ -105,7 +109,8 @@ func (o *options) check(args []string) error {
 	if o.perCase <= 0 {
 		faults = append(faults, errors.New("--case-budget: use a time above 0, such as 5m"))
 	}
-	faults = append(faults, o.laboratory.check())
+	_, err := o.variables()
+	faults = append(faults, o.laboratory.check(), err)
 	if err := o.checkOutputs(args); err != nil {
 		faults = append(faults, err)
 	}
@@ -155,6 +160,7 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 		if err != nil {
 			return nil, cli.InputError(err)
 		}
+		o.pass(s.Err, c)
 		// What people read here is the table of answers; the runner's own output is shown beside it.
 		ran, err := c.Run(ctx, s.In, s.Err, s.Err)
 		if err != nil {
@@ -199,6 +205,23 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 	return list, cli.InputError(errors.Join(faults...))
 }
 
+// pass notes what reruns get of the command, and says what they don't get.
+func (o *options) pass(stderr io.Writer, c *testcmd.Command) {
+	o.passed = c.Passed()
+	left := o.passed.Left
+	o.passed.Env = slices.DeleteFunc(o.passed.Env, func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		err := experiment.CheckVariable(name)
+		if err != nil {
+			left = append(left, v)
+		}
+		return err != nil
+	})
+	if len(left) > 0 {
+		fmt.Fprintf(stderr, "warning: what fails is run again without %s\n", sanitize.Line(strings.Join(left, " ")))
+	}
+}
+
 // ask asks the court of every failure.
 func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, change *investigate.Change, failures []docket.Entry, out *output) error {
 	config, err := o.ConfigOf(false)
@@ -213,6 +236,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 		return cli.InputError(err)
 	}
 	lab.PerCase, lab.CacheDir = o.perCase, open.ExperimentCache(config.CacheDir)
+	lab.Flags, lab.TestFlags, lab.Env = o.passed.Build, o.passed.Test, append(lab.Env, o.passed.Env...)
 	lab.Progress = func(now experiment.Progress) { p.Say(open.SayExperiments(now)) }
 	p.Say("reading the trees")
 	proof, err := o.openProof(ctx, s.Err, config, change)
