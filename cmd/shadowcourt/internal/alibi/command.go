@@ -189,12 +189,19 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 	}
 	var list []docket.Entry
 	var faults []error
+	var repeated alibi.Repeated
 	for entry, err := range inputs.Entries(one) {
 		if err != nil {
 			faults = append(faults, err)
 			continue
 		}
-		list = append(list, entry)
+		if !repeated.Has(&entry) {
+			list = append(list, entry)
+		}
+	}
+	if repeated.Count > 0 {
+		fmt.Fprintf(s.Err, "%s of %s: one answer for each test\n",
+			cli.Count(len(list)+repeated.Count, "failure", "failures"), cli.Count(len(list), "test", "tests"))
 	}
 	if ctx.Err() != nil {
 		return nil, cli.ErrInterrupted
