@@ -81,7 +81,7 @@ one is open; 1 something failed while running; 2 the command line or an input is
 	o.flags(f)
 	f.StringVar(&o.base, "base", investigate.AutoBase, "revision that the change began at; auto finds it by the variables of the CI platform, else the merge base with the upstream or "+
 		"default branch, else HEAD for changes that are not committed")
-	f.StringVar(&o.target, "target", "", "revision that the change will be merged into: then conflicts with it are found, too")
+	f.StringVar(&o.target, "target", "", "revision that the change will be merged into: then conflicts with it are found, too, among failures in a report of the merge")
 	f.BoolVar(&o.culprit, "culprit", false, "find the commit of the change that each failure of yours began with")
 	f.StringVar(&o.from, "from", run.Auto, "format of the reports: auto, gotest or junit")
 	f.StringVar(&o.explain, "explain", "", "tell the answer of one TEST at length: its runs as a grid of trees by environments, the commits of the change with --culprit, and the message; all for every test")
@@ -141,15 +141,23 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 		return cli.OrInterrupted(ctx, err)
 	}
 	if len(failures) == 0 {
-		said := "Nothing failed."
-		if o.proof.file != "" {
-			said = "Nothing failed: there is nothing to prove, and no proof was written."
-		}
-		fmt.Fprintln(s.Err, said)
+		fmt.Fprintln(s.Err, o.nothing())
 		return out.end()
 	}
 	out.begin(o, s, failures)
 	return o.ask(ctx, s, p, &change, failures, out)
+}
+
+// nothing is the message for a run without a failure.
+func (o *options) nothing() string {
+	said := "Nothing failed."
+	if o.proof.file != "" {
+		said = "Nothing failed: there is nothing to prove, and no proof was written."
+	}
+	if o.target != "" {
+		said += " Conflicts with " + sanitize.Line(o.target) + " show in a report of the merge: run the tests of the merge, as CI does for pull requests, and pass their report."
+	}
+	return said
 }
 
 // failures are the failing tests of reports, or of a command that is run.
