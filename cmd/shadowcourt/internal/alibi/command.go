@@ -65,8 +65,8 @@ is not yours where it failed before (preexisting), passes and fails by chance (f
 for something outside of both trees (environment). What is not sure is open.
 
 The tests run in scratch copies of the sources, isolated from the network and from your files.
-The checkout is not changed. Results are kept for a day: a command that was interrupted goes on
-where it was when it is given again.
+The checkout is not changed. Results of Go are kept for a day: a command that was interrupted
+goes on where it was when it is given again. Other runners begin again.
 
 Exit codes: 0 every failure has an alibi, or nothing failed; 3 one is yours; 4 none is yours and
 one is open; 1 something failed while running; 2 the command line or an input is wrong.`,
@@ -310,8 +310,8 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 		return err
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted; %s of %d answered: the same command goes on there, since runs are kept for a day",
-			cli.Count(sum.all(), "failure was", "failures were"), len(failures))
+		return fmt.Errorf("interrupted after %d of %s: the same command goes on there with tests of Go, whose runs are kept for a day; others begin again",
+			sum.all(), cli.Count(len(failures), "failure", "failures"))
 	}
 	if err := proof.write(ctx, failures); err != nil {
 		return err
