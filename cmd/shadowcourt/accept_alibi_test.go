@@ -191,6 +191,18 @@ func TestAccept_AL2_GoConflict(t *testing.T) {
 	if got.code != 3 {
 		t.Errorf("exit code %d\n%s", got.code, got.stderr)
 	}
+
+	// The tests of head pass; docs/alibi.md says how to get the report.
+	p.commit(t, "price")
+	got = p.alibi(t, nil, "--base=green", "--target=release", "--", "go", "test", "./...")
+	if got.code != 0 || !strings.Contains(got.stderr, "Nothing failed. Conflicts with release show in a report of the merge") {
+		t.Errorf("nothing failed: exit code %d\n%s", got.code, got.stderr)
+	}
+	shell(t, p.dir, `git worktree add --detach ../merge release
+		git -C ../merge -c user.name=n -c user.email=e@example.com merge --no-edit "$(git rev-parse HEAD)"
+		(cd ../merge && go test -json ./...) > ../merge.json || true`)
+	got = p.alibi(t, nil, "--base=green", "--target=release", "../merge.json")
+	got.expect(t, "TestPrice", alibi.IsYours, alibi.Conflict, "")
 }
 
 // TestAccept_AL2_GoDoesNotComeBack: nothing fails again on any tree, so that hundreds of runs are made.

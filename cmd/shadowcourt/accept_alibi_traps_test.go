@@ -115,7 +115,7 @@ func TestAccept_AL3_TrapsOfABase(t *testing.T) {
 		if a == nil || a.Verdict != want.verdict || want.label != "" && a.Label != want.label {
 			t.Errorf("%s: %s", want.trap, saidOf(a))
 		}
-		if after := strings.HasPrefix(want.trap, "order"); after != strings.HasSuffix(a.Why, "; passes alone, fails after TestAUse") || after != slices.Equal(a.After, []string{"TestAUse"}) {
+		if after := strings.HasPrefix(want.trap, "order"); after != strings.HasSuffix(a.Why, "; it fails after TestAUse") || after != slices.Equal(a.After, []string{"TestAUse"}) {
 			t.Errorf("%s: fails after %q: %s", want.trap, a.After, a.Why)
 		}
 	}

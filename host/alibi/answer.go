@@ -3,9 +3,12 @@ package alibi
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -128,6 +131,7 @@ func Of(t *trial.Trial) *Answer {
 		Message: t.Message(), Runs: t.Result.Experiments, Tried: t.Result.Activated,
 	}
 	c := counts(a.Runs)
+	c.unbuilt = gotest.UnbuiltOf(&t.Case) != ""
 	a.Base = c.loaded
 	if a.Label == Caused && !c.based { // nobody knows whether it failed before
 		a.Label = ""
@@ -140,9 +144,9 @@ func Of(t *trial.Trial) *Answer {
 	case Conflict:
 		a.Verdict, a.Why = IsYours, "head and the target pass apart, their merge fails"
 	case Preexisting:
-		a.Verdict, a.Why = NotYours, "fails on the base in the same way ("+c.base.failures()+")"
+		a.Verdict, a.Why = NotYours, c.preexisting()
 	case Flaky:
-		a.Verdict, a.Why = NotYours, c.head.failures()+" here, "+c.base.failures()+" on the base"
+		a.Verdict, a.Why = NotYours, c.here()+", "+c.onBase()
 	case Environment:
 		a.Verdict, a.Why = NotYours, c.environment()
 	}
@@ -154,28 +158,15 @@ func Of(t *trial.Trial) *Answer {
 
 // DependsOnOrder says whether head passes alone and fails with the tests around the failing one.
 func (a *Answer) DependsOnOrder() bool {
-	var alone, among tally
-	for i := range a.Runs {
-		e := &a.Runs[i]
-		if e.Product != abi.Head || e.Tests != abi.Head || e.Environment != abi.OriginalEnvironment || e.Outcome == abi.OutcomeNotRun {
-			continue
-		}
-		n := &alone
-		if e.Order == abi.OriginalOrder {
-			n = &among
-		}
-		n.passed, n.same, n.other = n.passed+e.Passed, n.same+e.Same, n.other+e.Other
-	}
-	return alone.passed > 0 && alone.failed() == 0 && among.same > 0
+	c := counts(a.Runs)
+	return c.head.inOrder() != "" && c.head.among.same > 0
 }
 
-// FailsAfter says after which tests one fails that passes alone: after some of those around it where none are named.
+// FailsAfter says after which tests one fails that passes alone, where some were found.
 func (a *Answer) FailsAfter(tests []string) {
-	a.After = tests
-	if len(tests) == 0 {
-		tests = []string{"other tests"}
+	if a.After = tests; len(tests) > 0 {
+		a.Why += "; it fails after " + strings.Join(tests, " and ")
 	}
-	a.Why += "; passes alone, fails after " + strings.Join(tests, " and ")
 }
 
 // NameOf is the name of a test without its group, by the id of its case.
@@ -200,11 +191,13 @@ func (a *Answer) open(t *trial.Trial, c *seen) {
 	case c.gone():
 		a.Why = c.doesNotComeBack() + "; what fails more rarely may be yours"
 	default:
-		a.Why = c.head.failures() + " here, " + c.base.failures() + " on the base: not enough to tell"
+		a.Why = c.here() + ", " + c.onBase() + ": not enough to tell"
 	}
 	a.Why = flags(a.Why)
 	if p := t.Result.Proposal; p != nil {
-		a.Next = flags(p.Action())
+		if a.Next = flags(p.Action()); p.Allow == plan.Home {
+			a.Next += "; a variable that the test needs: with --env NAME"
+		}
 	} else if o := t.Result.Open(); o != nil && len(o.Next) > 0 {
 		a.Next = flags(o.Next[0])
 	}
@@ -230,21 +223,53 @@ func part(t *trial.Trial) Part {
 // tally counts runs of one tree.
 type tally struct{ passed, same, other int }
 
+func (n *tally) add(e *trial.Experiment) {
+	if e.Outcome != abi.OutcomeNotRun {
+		n.passed, n.same, n.other = n.passed+e.Passed, n.same+e.Same, n.other+e.Other
+	}
+}
+
 func (n tally) all() int    { return n.passed + n.same + n.other }
 func (n tally) failed() int { return n.same + n.other }
 
 // failures is "2 of 20 failed", "none of 20 failed" or "no run".
 func (n tally) failures() string { return Tally{n.failed(), n.all() - n.failed()}.Words() }
 
+// ofTree are the runs of one tree. Those with the tests around the failing one are counted apart, and so are those of a clean head; all others
+// are of the test alone.
+type ofTree struct {
+	tally
+
+	among tally
+}
+
+// inOrder says how a test failed that passes alone; empty if it does not.
+func (n *ofTree) inOrder() string {
+	if n.passed == 0 || n.failed() > 0 || n.among.failed() == 0 {
+		return ""
+	}
+	runs := "one run"
+	if n.passed > 1 {
+		runs = strconv.Itoa(n.passed) + " runs"
+	}
+	often := ""
+	if n.among.passed > 0 {
+		often = fmt.Sprintf(" (%d of %d runs)", n.among.failed(), n.among.all())
+	}
+	return "passes alone (" + runs + "), fails with the tests around it" + often
+}
+
 // seen is what all runs of a case showed, by tree.
 type seen struct {
-	head, base, clean tally
-	based, absent     bool
-	contradicted      bool
-	notOfBase         string // says that the runs of the base were none
-	notBuilt          bool
-	why, baseWhy      string // nothing was run
-	loaded            abi.LoadedCode
+	head, base    ofTree
+	clean         tally
+	based, absent bool
+	contradicted  bool
+	notOfBase     string // says that the runs of the base were none
+	notBuilt      bool
+	unbuilt       bool   // the failure is that a package does not build
+	why, baseWhy  string // nothing was run
+	loaded        abi.LoadedCode
 }
 
 func counts(runs []trial.Experiment) *seen {
@@ -273,27 +298,83 @@ func counts(runs []trial.Experiment) *seen {
 		case e.Product != abi.Head:
 			continue
 		case e.Environment == abi.CleanEnvironment:
-			n = &c.clean
+			c.clean.add(e)
+			continue
 		case e.Outcome == abi.OutcomeNotRun:
 			c.why = e.Why()
 		}
-		if e.Outcome != abi.OutcomeNotRun {
-			n.passed, n.same, n.other = n.passed+e.Passed, n.same+e.Same, n.other+e.Other
+		if e.Order == abi.OriginalOrder {
+			n.among.add(e)
+		} else {
+			n.add(e)
 		}
 	}
 	return c
 }
 
-func (c *seen) caused() string {
-	switch here := c.head.failures() + " here"; {
-	case c.notBuilt:
-		return "the base does not build with this test, " + here
-	case c.absent:
-		return "the base does not have this test, " + here
-	case c.base.passed == 0 && c.base.other > 0 && c.base.same == 0:
-		return "the base fails in another way, " + here
+// here says what head did.
+func (c *seen) here() string {
+	switch order := c.head.inOrder(); {
+	case order != "":
+		return "here it " + order
+	case c.unbuilt && c.head.passed == 0 && c.head.failed() > 0:
+		return "it does not build here"
 	default:
-		return c.base.failures() + " on the base, " + here
+		return c.head.failures() + " here"
+	}
+}
+
+// onBase says what the base did: with the tests around the failing one, where head fails with them alone.
+func (c *seen) onBase() string {
+	order := c.base.inOrder()
+	switch {
+	case order != "":
+		return "on the base it " + order
+	case c.head.inOrder() != "" && c.base.among.all() > 0:
+		return c.base.among.failures() + " on the base with the tests around it"
+	case c.base.all() > 0:
+		return c.base.failures() + " on the base"
+	case c.notBuilt:
+		return "the base does not build"
+	case c.absent:
+		return c.lacks()
+	default:
+		return "no run on the base"
+	}
+}
+
+// lacks says what the base does not have.
+func (c *seen) lacks() string {
+	if c.unbuilt {
+		return "the base does not have this package"
+	}
+	return "the base does not have this test"
+}
+
+func (c *seen) caused() string {
+	switch {
+	case c.unbuilt && c.base.passed > 0:
+		return "does not build here, builds on the base"
+	case c.notBuilt:
+		return "the base does not build, " + c.here()
+	case c.absent:
+		return c.lacks() + ", " + c.here()
+	case c.base.passed == 0 && c.base.other > 0 && c.base.same == 0:
+		return "the base fails in another way, " + c.here()
+	default:
+		return c.onBase() + ", " + c.here()
+	}
+}
+
+func (c *seen) preexisting() string {
+	order := c.base.inOrder()
+	switch {
+	case c.unbuilt && c.base.passed == 0:
+		return "does not build on the base either"
+	case order != "":
+		return "fails on the base in the same way: it " + order
+	default:
+		return "fails on the base in the same way (" + c.base.failures() + ")"
 	}
 }
 
@@ -304,15 +385,17 @@ func (c *seen) environment() string {
 	case c.gone():
 		return c.doesNotComeBack()
 	default:
-		return c.head.failures() + " here, " + c.base.failures() + " on the base, for something outside of both trees"
+		return c.here() + ", " + c.onBase() + ", for something outside of both trees"
 	}
 }
 
 // gone says that the failure came back on no tree.
-func (c *seen) gone() bool { return c.head.all() > 0 && c.head.failed() == 0 && c.base.failed() == 0 }
+func (c *seen) gone() bool {
+	return c.head.all() > 0 && c.head.failed()+c.head.among.failed()+c.base.failed()+c.base.among.failed() == 0
+}
 
 func (c *seen) doesNotComeBack() string {
-	return fmt.Sprintf("does not come back: none of %d runs failed here, none of %d on the base; %s", c.head.all(), c.base.all(), c.excluded())
+	return fmt.Sprintf("does not come back: none of %d runs failed here, %s; %s", c.head.all(), c.onBase(), c.excluded())
 }
 
 // excluded is the rate that would have shown in the runs of head.

@@ -33,19 +33,22 @@ type goTests struct {
 	reader  string            // test2json, which the go command takes long to find
 	env     map[string]string // what the toolchain says of itself
 	flags   []string          // of every build, such as -race and -tags
+	passed  []string          // to every run of tests
+	given   []string          // variables of builds and tests
 	hide    string            // the checkout: tests have their trees
 	working *tree.Tree        // the tree of what is checked out; nil if a commit is under test
 }
 
 // openGo gives the toolchain of Go for a tree with modules, else nil.
-func openGo(ctx context.Context, source *origin, flags []string) (*goTests, error) {
+func openGo(ctx context.Context, source *origin, config *Config) (*goTests, error) {
 	modules, err := modulesOf(ctx, source.Head)
 	if err != nil || len(modules) == 0 {
 		return nil, err
 	}
 	g := &goTests{
-		facts:   facts{name: goRunner, pace: plan.GoPace(), cached: true, variables: userVariables(environment{}, goVariables...)},
-		modules: modules, tested: testedFolders(source.Head), flags: flags, hide: source.Top,
+		facts:   facts{name: goRunner, pace: plan.GoPace(), cached: true, variables: give(userVariables(environment{}, goVariables...), config.Env)},
+		modules: modules, tested: testedFolders(source.Head), hide: source.Top,
+		flags: config.Flags, passed: config.TestFlags, given: config.Env,
 	}
 	if !source.Committed {
 		g.working = source.Head
@@ -61,7 +64,9 @@ func (g *goTests) start(ctx context.Context, temp string) (err error) {
 	}
 	results := []string{"GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED", "GOEXPERIMENT", "GOFLAGS"} // test results depend on these
 	args := append([]string{"env", "-json", "GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH"}, results...)
-	out, err := exec.CommandContext(ctx, g.command, args...).Output() //nolint:gosec // the go command of PATH
+	cmd := exec.CommandContext(ctx, g.command, args...) //nolint:gosec // the go command of PATH
+	cmd.Env = give(os.Environ(), g.given)
+	out, err := cmd.Output()
 	if err == nil {
 		err = json.Unmarshal(out, &g.env)
 	}
@@ -71,7 +76,7 @@ func (g *goTests) start(ctx context.Context, temp string) (err error) {
 	for _, name := range results {
 		g.version += name + "=" + g.env[name] + " "
 	}
-	g.version += strings.Join(g.flags, " ")
+	g.version += fmt.Sprintf("%q %q", g.flags, g.passed)
 	reader, err := g.run(ctx, temp, temp, "tool", "-n", "test2json")
 	if err != nil {
 		return fmt.Errorf("go tool test2json: %w", err)
@@ -167,7 +172,8 @@ func (g *goTests) compile(ctx context.Context, folder, pack, out string, flags .
 	if strings.HasPrefix(pack, "-") {
 		return nil, fmt.Errorf("%q is no package", pack)
 	}
-	listed, err := g.run(ctx, folder, out, "list", "-find", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}} {{len .XTestGoFiles}}\t{{with .Module}}{{.Path}}{{end}}", pack)
+	const asked = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}} {{len .XTestGoFiles}}\t{{with .Module}}{{.Path}}{{end}}"
+	listed, err := g.run(ctx, folder, out, slices.Concat([]string{"list", "-find", "-f", asked}, g.flags, []string{pack})...)
 	if err != nil {
 		return nil, asBuildError(pack, err)
 	}
@@ -221,7 +227,7 @@ const interruptPause = 5 * time.Second
 func (g *goTests) run(ctx context.Context, folder, temp string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, g.command, args...) //nolint:gosec // packages can't be flags
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "PWD="+folder, "GOTMPDIR="+temp, "TMPDIR="+temp)
+	cmd.Env = append(give(os.Environ(), g.given), "PWD="+folder, "GOTMPDIR="+temp, "TMPDIR="+temp)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it ends its compilers, too
 	cmd.WaitDelay = interruptPause
 	var out, errs bounded

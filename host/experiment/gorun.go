@@ -55,6 +55,7 @@ func (g *goTests) execute(ctx context.Context, b *goBinary, name string, env env
 		}
 		args = append(args, "-test.coverprofile="+filepath.Join(folder, profileName))
 	}
+	args = append(args, g.passed...) // last: a flag of the tests may be followed by other arguments
 	overlays := []string{g.env["GOCACHE"]}
 	if env.Overlay != "" {
 		overlays = append(overlays, env.Overlay)
@@ -100,9 +101,13 @@ func read(pack, name string, made *recording, env environment) *testRun {
 
 // environment is what the test sees of the user's variables.
 func (g *goTests) environment(of environment, dir string) []string {
-	env := append(userVariables(of, goVariables...), "PWD="+dir, "GOPROXY=off", "GOTOOLCHAIN=local")
+	env := userVariables(of, goVariables...)
+	if !of.Clean {
+		env = give(env, g.given)
+	}
+	env = give(env, []string{"PWD=" + dir, "GOPROXY=off", "GOTOOLCHAIN=local"})
 	for _, name := range []string{"GOROOT", "GOCACHE", "GOMODCACHE", "GOPATH", "GOFLAGS"} {
-		env = append(env, name+"="+g.env[name])
+		env = give(env, []string{name + "=" + g.env[name]})
 	}
 	return env
 }

@@ -66,8 +66,12 @@ type Config struct {
 	Home bool
 	// Runners run the tests. Default: all that are shipped, see [RunnerNames].
 	Runners []*Definition
-	// Flags are passed to every build of Go, such as -race and -tags.
-	Flags []string
+	// Flags are passed to every build of Go, such as -race and -tags, and TestFlags to every run of its tests, such as -test.short or a
+	// flag of the tests' own.
+	Flags, TestFlags []string
+	// Env are variables, as NAME=VALUE, that builds and tests have beside those that they always have, but for the tests of a clean
+	// environment. Values are in no result and no file.
+	Env []string
 	// Progress, if it is not nil, is told when something begins or ends. Its calls don't overlap.
 	Progress func(Progress)
 	// Now measures what builds and runs take. Default: [time.Now].
@@ -90,7 +94,7 @@ func (c *Config) setDefaults() error {
 	if c.Now == nil {
 		c.Now = time.Now //nolint:forbidigo // the default of an injected clock
 	}
-	return nil
+	return checkEnv(c.Env)
 }
 
 // revisions says where the files of the product, and those of the tests, come from.
@@ -280,14 +284,14 @@ func (l *Lab) findToolchains(ctx context.Context, repository *tree.Repository, h
 // openToolchain gives nil where a source has nothing for a runner.
 func openToolchain(ctx context.Context, d *Definition, source *origin, config *Config) (toolchain, error) {
 	if d.Name == goRunner {
-		if g, err := openGo(ctx, source, config.Flags); g != nil {
+		if g, err := openGo(ctx, source, config); g != nil {
 			return g, err
 		} else if err != nil {
 			return nil, err
 		}
 		return nil, nil //nolint:nilnil // the source has no module
 	}
-	if r, err := openProjects(ctx, d, source, config.Network, config.Home); r != nil || err != nil {
+	if r, err := openProjects(ctx, d, source, config); r != nil || err != nil {
 		return r, err
 	}
 	return nil, nil //nolint:nilnil // the source has no such project
@@ -337,6 +341,7 @@ func (l *Lab) Digest() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%s\x00%t %t\x00%s\x00%s\x00", resultForm, l.config.Mode, l.config.Network, l.config.Home, l.problem, l.whyNot())
 	fmt.Fprintf(h, "%s %d\x00", runtime.GOOS, runtime.NumCPU())
+	fmt.Fprintf(h, "%q\x00", names(l.config.Env)) // who reads a record could guess values by their digest
 	for _, t := range l.toolchains {
 		fmt.Fprintf(h, "%s %s\x00", t.about().name, t.about().version)
 	}

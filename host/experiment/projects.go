@@ -38,6 +38,7 @@ type defined struct {
 	definition    *Definition
 	source        *origin
 	network, home bool        // of builds
+	given         []string    // variables of builds and tests
 	projects      []string    // folders with a marker, outermost first
 	installed     []string    // what the checkout has beside the tree and tests need, such as node_modules
 	viewed        bool        // runs see their tree in the place of the checkout
@@ -50,10 +51,10 @@ type defined struct {
 const maxMarkerBytes = 1 << 20
 
 // openProjects looks for projects in a source. Without any it gives nil. The error is that of the context.
-func openProjects(ctx context.Context, d *Definition, source *origin, network, home bool) (*defined, error) {
+func openProjects(ctx context.Context, d *Definition, source *origin, config *Config) (*defined, error) {
 	build := time.Duration(d.Seconds.Build * float64(time.Second))
-	r := &defined{definition: d, source: source, network: network, home: home, facts: facts{
-		name: d.Name, variables: userVariables(environment{}, d.Allow...),
+	r := &defined{definition: d, source: source, network: config.Network, home: config.Home, given: config.Env, facts: facts{
+		name: d.Name, variables: give(userVariables(environment{}, d.Allow...), config.Env),
 		pace: plan.Pace{Start: plan.RunStart + time.Duration(d.Seconds.Start*float64(time.Second)), Head: build, Other: build},
 	}}
 	for _, name := range source.Head.Paths() {
@@ -212,6 +213,9 @@ func (r *defined) serves(t *tree.Tree) error {
 // environment is what a command sees of the user's variables, and the folders of others that it seems to write to.
 func (r *defined) environment(env environment, command string) (variables, overlays []string) {
 	variables = userVariables(env, r.definition.Allow...)
+	if !env.Clean {
+		variables = give(variables, r.given)
+	}
 	// The folders of temporary files are others in isolation; an installation there has to stay.
 	for _, temp := range []string{"/tmp", "/var/tmp"} {
 		if folder := filepath.Dir(command); within(temp, folder) && folder != temp && !within(r.source.Top, command) {

@@ -140,7 +140,7 @@ func TestSelect(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := openProjects(t.Context(), d, sourceOf(t, c.dir, files), false, false)
+			r, err := openProjects(t.Context(), d, sourceOf(t, c.dir, files), &Config{})
 			if err != nil || r.problem != nil {
 				t.Fatal(err, r.problem)
 			}
@@ -166,7 +166,7 @@ func TestNothingIsAnOption(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := openProjects(t.Context(), d, sourceOf(t, ".", map[string]string{"mine.ini": ""}), false, false)
+	r, err := openProjects(t.Context(), d, sourceOf(t, ".", map[string]string{"mine.ini": ""}), &Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestWhyARunnerCannotStart(t *testing.T) {
 		if program != "" {
 			files["bin/mine"] = program
 		}
-		r, err := openProjects(t.Context(), d, sourceOf(t, "shop", files), false, false)
+		r, err := openProjects(t.Context(), d, sourceOf(t, "shop", files), &Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestWhyARunnerCannotStart(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if r, err := openProjects(t.Context(), d, sourceOf(t, ".", map[string]string{"other.ini": ""}), false, false); r != nil || err != nil {
+	if r, err := openProjects(t.Context(), d, sourceOf(t, ".", map[string]string{"other.ini": ""}), &Config{}); r != nil || err != nil {
 		t.Errorf("another project: %v, %v", r, err)
 	}
 }
@@ -258,7 +258,7 @@ esac
 		if err := os.WriteFile(filepath.Join(s.Top, "source"), []byte("checkout"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := openProjects(t.Context(), d, s, false, false)
+		r, err := openProjects(t.Context(), d, s, &Config{})
 		if err != nil {
 			t.Fatal(err)
 		}

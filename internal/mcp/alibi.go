@@ -152,12 +152,14 @@ func (a *asking) read(ctx context.Context, roots *Roots, name string) ([]docket.
 	}
 	defer inputs.Close()
 	var list []docket.Entry
+	var repeated alibi.Repeated
 	for entry, err := range inputs.Entries("") {
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil:
 			a.faults = append(a.faults, err.Error())
+		case repeated.Has(&entry):
 		case len(list) == maxFailures:
 			a.untried++
 		default:

@@ -33,6 +33,7 @@ type Command struct {
 type invocation struct {
 	runner *runner
 	words  []string
+	start  int // of the runner's program in words
 	// at is where flags of the runner are inserted: an index of words.
 	at int
 	// args are the runner's own arguments, those that a script has included.

@@ -86,6 +86,7 @@ func behind(dir string, words []string, from int, last string, depth int) (*invo
 		if err == nil {
 			v.words = words
 			v.at += at
+			v.start += at
 			return v, nil
 		}
 		if _, unknown := errors.AsType[*unknownError](err); !unknown {

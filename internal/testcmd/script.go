@@ -39,6 +39,7 @@ func script(dir, manager string, words []string, depth int) (*invocation, error)
 		if err == nil {
 			v.words = words
 			v.at += at
+			v.start += at
 		}
 		return v, err
 	}
@@ -67,7 +68,7 @@ func script(dir, manager string, words []string, depth int) (*invocation, error)
 	if v.script {
 		dashes = append(dashes, v.dashes...)
 	}
-	v.words, v.at, v.dashes, v.script = words, len(words), dashes, true
+	v.words, v.start, v.at, v.dashes, v.script = words, 0, len(words), dashes, true
 	return v, nil
 }
 

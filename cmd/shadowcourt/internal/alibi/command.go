@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,6 +46,7 @@ type options struct {
 	proof         proofOptions
 	server        serverOptions
 	program       string // with its version, as a service's log names it
+	passed        testcmd.Passed
 }
 
 // New is the command of the program's version.
@@ -61,8 +65,8 @@ is not yours where it failed before (preexisting), passes and fails by chance (f
 for something outside of both trees (environment). What is not sure is open.
 
 The tests run in scratch copies of the sources, isolated from the network and from your files.
-The checkout is not changed. Results are kept for a day: a command that was interrupted goes on
-where it was when it is given again.
+The checkout is not changed. Results of Go are kept for a day: a command that was interrupted
+goes on where it was when it is given again. Other runners begin again.
 
 Exit codes: 0 every failure has an alibi, or nothing failed; 3 one is yours; 4 none is yours and
 one is open; 1 something failed while running; 2 the command line or an input is wrong.`,
@@ -77,7 +81,7 @@ one is open; 1 something failed while running; 2 the command line or an input is
 	o.flags(f)
 	f.StringVar(&o.base, "base", investigate.AutoBase, "revision that the change began at; auto finds it by the variables of the CI platform, else the merge base with the upstream or "+
 		"default branch, else HEAD for changes that are not committed")
-	f.StringVar(&o.target, "target", "", "revision that the change will be merged into: then conflicts with it are found, too")
+	f.StringVar(&o.target, "target", "", "revision that the change will be merged into: then conflicts with it are found, too, among failures in a report of the merge")
 	f.BoolVar(&o.culprit, "culprit", false, "find the commit of the change that each failure of yours began with")
 	f.StringVar(&o.from, "from", run.Auto, "format of the reports: auto, gotest or junit")
 	f.StringVar(&o.explain, "explain", "", "tell the answer of one TEST at length: its runs as a grid of trees by environments, the commits of the change with --culprit, and the message; all for every test")
@@ -105,7 +109,8 @@ func (o *options) check(args []string) error {
 	if o.perCase <= 0 {
 		faults = append(faults, errors.New("--case-budget: use a time above 0, such as 5m"))
 	}
-	faults = append(faults, o.laboratory.check())
+	_, err := o.variables()
+	faults = append(faults, o.laboratory.check(), err)
 	if err := o.checkOutputs(args); err != nil {
 		faults = append(faults, err)
 	}
@@ -136,15 +141,23 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 		return cli.OrInterrupted(ctx, err)
 	}
 	if len(failures) == 0 {
-		said := "Nothing failed."
-		if o.proof.file != "" {
-			said = "Nothing failed: there is nothing to prove, and no proof was written."
-		}
-		fmt.Fprintln(s.Err, said)
+		fmt.Fprintln(s.Err, o.nothing())
 		return out.end()
 	}
 	out.begin(o, s, failures)
 	return o.ask(ctx, s, p, &change, failures, out)
+}
+
+// nothing is the message for a run without a failure.
+func (o *options) nothing() string {
+	said := "Nothing failed."
+	if o.proof.file != "" {
+		said = "Nothing failed: there is nothing to prove, and no proof was written."
+	}
+	if o.target != "" {
+		said += " Conflicts with " + sanitize.Line(o.target) + " show in a report of the merge: run the tests of the merge, as CI does for pull requests, and pass their report."
+	}
+	return said
 }
 
 // failures are the failing tests of reports, or of a command that is run.
@@ -155,6 +168,7 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 		if err != nil {
 			return nil, cli.InputError(err)
 		}
+		o.pass(s.Err, c)
 		// What people read here is the table of answers; the runner's own output is shown beside it.
 		ran, err := c.Run(ctx, s.In, s.Err, s.Err)
 		if err != nil {
@@ -183,12 +197,19 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 	}
 	var list []docket.Entry
 	var faults []error
+	var repeated alibi.Repeated
 	for entry, err := range inputs.Entries(one) {
 		if err != nil {
 			faults = append(faults, err)
 			continue
 		}
-		list = append(list, entry)
+		if !repeated.Has(&entry) {
+			list = append(list, entry)
+		}
+	}
+	if repeated.Count > 0 {
+		fmt.Fprintf(s.Err, "%s of %s: one answer for each test\n",
+			cli.Count(len(list)+repeated.Count, "failure", "failures"), cli.Count(len(list), "test", "tests"))
 	}
 	if ctx.Err() != nil {
 		return nil, cli.ErrInterrupted
@@ -197,6 +218,23 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 		faults = append(faults, fmt.Errorf("--explain: no failing test has the name %q%s", one, cli.Near(inputs.PassedOver)))
 	}
 	return list, cli.InputError(errors.Join(faults...))
+}
+
+// pass notes what reruns get of the command, and says what they don't get.
+func (o *options) pass(stderr io.Writer, c *testcmd.Command) {
+	o.passed = c.Passed()
+	left := o.passed.Left
+	o.passed.Env = slices.DeleteFunc(o.passed.Env, func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		err := experiment.CheckVariable(name)
+		if err != nil {
+			left = append(left, v)
+		}
+		return err != nil
+	})
+	if len(left) > 0 {
+		fmt.Fprintf(stderr, "warning: what fails is run again without %s\n", sanitize.Line(strings.Join(left, " ")))
+	}
 }
 
 // ask asks the court of every failure.
@@ -213,6 +251,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 		return cli.InputError(err)
 	}
 	lab.PerCase, lab.CacheDir = o.perCase, open.ExperimentCache(config.CacheDir)
+	lab.Flags, lab.TestFlags, lab.Env = o.passed.Build, o.passed.Test, append(lab.Env, o.passed.Env...)
 	lab.Progress = func(now experiment.Progress) { p.Say(open.SayExperiments(now)) }
 	p.Say("reading the trees")
 	proof, err := o.openProof(ctx, s.Err, config, change)
@@ -271,8 +310,8 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 		return err
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted; %s of %d answered: the same command goes on there, since runs are kept for a day",
-			cli.Count(sum.all(), "failure was", "failures were"), len(failures))
+		return fmt.Errorf("interrupted after %d of %s: the same command goes on there with tests of Go, whose runs are kept for a day; others begin again",
+			sum.all(), cli.Count(len(failures), "failure", "failures"))
 	}
 	if err := proof.write(ctx, failures); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -21,7 +22,7 @@ type laboratory struct {
 	source, format string
 	budget         time.Duration
 	network, home  bool
-	runners        []string
+	runners, env   []string
 }
 
 // formats are those of what is written.
@@ -33,6 +34,7 @@ func (l *laboratory) flags(f *pflag.FlagSet) {
 	f.DurationVar(&l.budget, "budget", open.DefaultBudget, "how long all builds and runs together may take")
 	f.BoolVar(&l.network, "network", false, "leave the network on for the tests")
 	f.BoolVar(&l.home, "home", false, "let the tests read your home folder, and all else that you can read")
+	f.StringArrayVar(&l.env, "env", nil, "NAME: let the tests see this variable of yours, too, but for those of a clean environment; may be repeated")
 	f.StringArrayVar(&l.runners, "runner", nil, "FILE.yaml: what runs the tests, or a shipped one; may be repeated (default: what the project has)")
 }
 
@@ -50,7 +52,27 @@ func (l *laboratory) check() error {
 // config are the limits of runs.
 func (l *laboratory) config() (experiment.Config, error) {
 	runners, err := open.Runners("--runner ", l.runners)
-	return experiment.Config{Budget: l.budget, Network: l.network, Home: l.home, Runners: runners}, err
+	env, faults := l.variables()
+	return experiment.Config{Budget: l.budget, Network: l.network, Home: l.home, Runners: runners, Env: env}, errors.Join(err, faults)
+}
+
+// variables are those that --env names.
+func (l *laboratory) variables() ([]string, error) {
+	var env []string
+	var faults []error
+	for _, name := range l.env {
+		value, there := os.LookupEnv(name)
+		err := experiment.CheckVariable(name)
+		if err == nil && !there {
+			err = fmt.Errorf("the variable %s is not set", name)
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("--env: %w", err))
+			continue
+		}
+		env = append(env, name+"="+value)
+	}
+	return env, errors.Join(faults...)
 }
 
 // searching is what a progress line says of the search for a commit: what runs, what it showed, how sure it is.
