@@ -20,9 +20,10 @@ const (
 	kindPassed  kind = "passed"
 	kindFailed  kind = "failed"
 	kindSkipped kind = "skipped"
-	kindAbsent  kind = "absent" // the tree has no such test
-	kindSilent  kind = "silent" // the run failed and says nothing of the test
-	kindEnded   kind = "ended"  // by a limit of the isolation, which Result names
+	kindAbsent  kind = "absent"  // the tree has no such test
+	kindSilent  kind = "silent"  // the run failed and says nothing of the test
+	kindUnclear kind = "unclear" // the run ended well and says that the test failed
+	kindEnded   kind = "ended"   // by a limit of the isolation, which Result names
 )
 
 // testRun is one run of a test.
@@ -32,8 +33,10 @@ type testRun struct {
 	Documents []abi.Document
 	Result    *isolate.Result
 	// Rows: the tree has the test's function without the row of the case, and this is what came of all its rows.
-	Rows      bool
-	Loaded    loaded
+	Rows   bool
+	Loaded loaded
+	// Lacks says what the run asked for that experiments don't give it; empty for nothing, or where that was not looked at.
+	Lacks     string
 	Recording *recording // of all tests that ran; nil where they can't be told apart
 	// Before are the tests that an environment with Order began before this one, where the runner tells.
 	Before []string
@@ -67,6 +70,8 @@ type environment struct {
 	Chosen []string
 	// Cover are changes of which the run tells whether they are executed; nil for none.
 	Cover changes
+	// Compared has a run tell what it lacks.
+	Compared bool
 	// Again is a run that was made, to be read for another test; nil to make one.
 	Again *recording
 	// Tree is the tree that the run is of, where that is known.

@@ -36,6 +36,7 @@ type goTests struct {
 	passed  []string          // to every run of tests
 	given   []string          // variables of builds and tests
 	hide    string            // the checkout: tests have their trees
+	head    *tree.Tree        // the tree under test
 	working *tree.Tree        // the tree of what is checked out; nil if a commit is under test
 }
 
@@ -47,7 +48,7 @@ func openGo(ctx context.Context, source *origin, config *Config) (*goTests, erro
 	}
 	g := &goTests{
 		facts:   facts{name: goRunner, pace: plan.GoPace(), cached: true, variables: give(userVariables(environment{}, goVariables...), config.Env)},
-		modules: modules, tested: testedFolders(source.Head), hide: source.Top,
+		modules: modules, tested: testedFolders(source.Head), hide: source.Top, head: source.Head,
 		flags: config.Flags, passed: config.TestFlags, given: config.Env,
 	}
 	if !source.Committed {
@@ -117,7 +118,7 @@ func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only repl
 	}
 	binary.loaded = g.loaded(ctx, w, binary, folder, "./"+t.folder, out, flags)
 	return func(ctx context.Context, f *failure, env environment) (*testRun, error) {
-		run, err := g.test(ctx, binary, f.name, env)
+		run, err := g.test(ctx, w, binary, f.name, env)
 		if err != nil {
 			return nil, err
 		}

@@ -21,11 +21,11 @@ const dumpTime = 5 * time.Second
 // test runs one test, named as `go test -run` names it: TestA or TestA/sub. A subtest runs with its siblings, which often depend
 // on each other: alone, one that passes may fail. The tree of the binary has to be in env.Scratch or in
 // env.Overlay, or the test can't write to it.
-func (g *goTests) test(ctx context.Context, b *goBinary, name string, env environment) (*testRun, error) {
+func (g *goTests) test(ctx context.Context, w *workspace, b *goBinary, name string, env environment) (*testRun, error) {
 	made := env.Again
 	if made == nil {
 		var err error
-		if made, err = g.execute(ctx, b, name, env); err != nil {
+		if made, err = g.execute(ctx, w, b, name, env); err != nil {
 			return nil, err
 		}
 	}
@@ -35,7 +35,7 @@ func (g *goTests) test(ctx context.Context, b *goBinary, name string, env enviro
 }
 
 // execute runs a test binary.
-func (g *goTests) execute(ctx context.Context, b *goBinary, name string, env environment) (*recording, error) {
+func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name string, env environment) (*recording, error) {
 	limit := env.Limits.Time
 	if limit <= 0 {
 		limit = isolate.DefaultTime
@@ -48,12 +48,17 @@ func (g *goTests) execute(ctx context.Context, b *goBinary, name string, env env
 	case env.Chosen != nil:
 		args = append(args, "-test.run="+choice(name, env.Chosen))
 	}
-	if env.Cover != nil {
+	if env.Cover != nil || env.Compared {
 		folder, err := newTrace(env.Scratch)
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, "-test.coverprofile="+filepath.Join(folder, profileName))
+		if env.Cover != nil {
+			args = append(args, "-test.coverprofile="+filepath.Join(folder, profileName))
+		}
+		if env.Compared {
+			args = append(args, "-test.testlogfile="+filepath.Join(folder, testLog))
+		}
 	}
 	args = append(args, g.passed...) // last: a flag of the tests may be followed by other arguments
 	overlays := []string{g.env["GOCACHE"]}
@@ -72,13 +77,17 @@ func (g *goTests) execute(ctx context.Context, b *goBinary, name string, env env
 		output = fmt.Appendf(output, "exit status %d\n\x16FAIL\t%s\t0.0s\n", result.ExitCode, b.pack) // as go test adds it
 	}
 	stream, err := g.stream(ctx, b.pack, output)
-	return &recording{result, stream}, err
+	made := &recording{result: result, stream: stream}
+	if env.Compared && (result.ExitCode != 0 || result.Ending != isolate.Exited) {
+		made.lacks = g.lacks(ctx, w, b.dir, env, traceFile(env.Scratch, testLog))
+	}
+	return made, err
 }
 
 // read tells what a run showed of one of its tests.
 func read(pack, name string, made *recording, env environment) *testRun {
 	result, stream := made.result, made.stream
-	run := &testRun{Result: result}
+	run := &testRun{Result: result, Lacks: made.lacks}
 	var log string
 	if run.Kind, log = readStream(pack, name, stream); env.Order {
 		run.Before = testsBefore(name, stream)
@@ -95,6 +104,8 @@ func read(pack, name string, made *recording, env environment) *testRun {
 		run.Kind = kindEnded
 	case run.Kind == kindAbsent && result.ExitCode != 0:
 		run.Kind = kindSilent
+	case run.Kind == kindFailed && result.Ending == isolate.Exited && result.ExitCode == 0:
+		run.Kind = kindUnclear
 	}
 	return run
 }

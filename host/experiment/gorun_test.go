@@ -106,7 +106,7 @@ func TestOutcomesOfATest(t *testing.T) {
 	} {
 		t.Run(c.test, func(t *testing.T) {
 			c.env.Scratch = scratch
-			run, err := g.test(t.Context(), b, c.test, c.env)
+			run, err := g.test(t.Context(), nil, b, c.test, c.env)
 			if err != nil {
 				t.Fatal(err)
 			}

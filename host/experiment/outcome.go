@@ -58,6 +58,12 @@ func (t *tally) add(f *failure, run *testRun) {
 		t.result.Passed++
 	case run.Rows: // it is another row that fails
 		t.missed, t.reason = true, "the base has the test with other rows, of which some do not pass: "+run.Log()
+	case limit && run.Result.Ending != isolate.OverTime: // of one machine and its limits, whatever the tree
+		t.missed, t.reason = true, fmt.Sprintf("the run was ended by its limit of %s\n%s", run.Result.Ending, run.Log())
+	case run.Kind == kindUnclear:
+		t.reason = "the run says that the test failed, and ended well"
+	case compared(&t.result.Experiment) && run.Kind != kindAbsent && run.Kind != kindSkipped && run.lacked() != "":
+		t.missed, t.reason = true, run.lacked()
 	case run.Kind == kindSkipped:
 		t.reason = "the test was skipped"
 	case run.Kind == kindFailed && !limit, run.Kind == kindFailed && run.Result.Ending == isolate.OverTime:
@@ -66,10 +72,6 @@ func (t *tally) add(f *failure, run *testRun) {
 		t.result.Same++
 	case limit && run.Result.Ending == isolate.OverTime: // the machine may be busy: the case did not fail by taking long
 		t.reason = "the run was ended by its limit of time, and the failure of the case is no timeout"
-	case limit:
-		t.alike = false
-		t.others = &looks{}
-		t.other(fmt.Sprintf("the run was ended by its limit of %s\n%s", run.Result.Ending, run.Log()))
 	case run.Kind == kindAbsent:
 		t.absent++
 	case run.Kind == kindSilent && t.result.Experiment.Order == abi.OriginalOrder:

@@ -141,6 +141,9 @@ const mostPattern = 100 << 10
 // choice matches the test that a test is part of, and others.
 func choice(name string, others []string) string {
 	top, _, _ := strings.Cut(name, "/")
+	if len(others) == 0 {
+		return "^" + regexp.QuoteMeta(top) + "$"
+	}
 	names := make([]string, 0, len(others)+1)
 	for _, other := range append(slices.Clip(others), top) {
 		names = append(names, regexp.QuoteMeta(other))

@@ -12,6 +12,7 @@ import (
 type recording struct {
 	result *isolate.Result
 	stream []byte // of go test -json
+	lacks  string // see testRun
 }
 
 // recordings are runs in one tree. Failures of one top-level test, and those of one package where all its tests are run, share them: the n-th run of

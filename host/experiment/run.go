@@ -103,7 +103,7 @@ func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experime
 func (l *Lab) once(ctx context.Context, in *place, run program, f *failure, e abi.Experiment) (r *testRun, err error) {
 	env := environment{
 		Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
-		Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Base, Cover: in.cover, Limits: isolate.Limits{Time: runLimit(f, e)},
+		Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Base, Cover: in.cover, Compared: compared(&e) && e.Order == abi.Alone, Limits: isolate.Limits{Time: runLimit(f, e)},
 	}
 	c, recorded := in.cellOf(f, e), &in.workspace.runs
 	n := recorded.next(c, f.fingerprint)

@@ -147,6 +147,8 @@ type Result struct {
 	Wall     time.Duration // from start to end
 	CPU      time.Duration // of all its processes that were waited for
 	Level    Level
+	// Unreached: without the network, something tried to connect to what is not there. It is known with Namespaces only.
+	Unreached bool
 }
 
 // Run runs a program to its end. Whatever the result, no process of it is left, but for the exception of [Group]. The error is

@@ -49,7 +49,7 @@ func start(ctx context.Context, o *order) (*Result, error) {
 	defer ended()
 	output := s.read(o.Command.Limits.Output, func() { stop(errOverOutput) })
 	r, err := s.wait()
-	result := &Result{Ending: r.Ending, ExitCode: r.ExitCode, CPU: r.CPU, Output: <-output, Wall: time.Since(began), Level: o.Level}
+	result := &Result{Ending: r.Ending, ExitCode: r.ExitCode, CPU: r.CPU, Output: <-output, Wall: time.Since(began), Level: o.Level, Unreached: r.Unreached}
 	switch cause := context.Cause(limited); {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)

@@ -40,6 +40,8 @@ type report struct {
 	ExitCode int           `json:"exit_code"`
 	CPU      time.Duration `json:"cpu"`
 	Error    string        `json:"error"` // the program could not be started
+	// Unreached is as in a Result.
+	Unreached bool `json:"unreached"`
 }
 
 func init() {
@@ -124,6 +126,7 @@ func execute(o *order) report {
 	r := wait(pid)
 	ending := over()
 	killAll(o.Level)
+	r.Unreached = o.Level == Namespaces && !o.Command.Network && unreached()
 	if ending != "" {
 		r.Ending, r.ExitCode = ending, -1
 	}
