@@ -7,11 +7,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 )
 
-// Runs of one test in one tree begin in different seconds, since tests that draw by the time in seconds end alike within one: five such runs would
-// be one. Steps of many runs are spread over mostApart.
+// Runs of one test in one tree are spread over several seconds, since tests that draw by the time in seconds end alike within one: five such runs
+// would be one. The runs of a step take mostApart at least.
 const (
 	apart     = time.Second
-	mostApart = 5 * time.Second
+	mostApart = 2 * time.Second
 	look      = 20 * time.Millisecond // between two looks at the clock
 )
 
@@ -29,7 +29,7 @@ func (l *Lab) wait(ctx context.Context, in *place, c cell, runs int) error {
 		return ctx.Err()
 	}
 	due := at.Truncate(apart).Add(apart)
-	if gap := mostApart / time.Duration(max(runs, 1)); gap < apart {
+	if gap := mostApart / time.Duration(max(runs-1, 1)); gap < apart {
 		due = at.Add(gap)
 	}
 	for range apart / look { // a clock may stand still
