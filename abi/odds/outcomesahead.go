@@ -21,7 +21,9 @@ func (b *belief) ahead(results []abi.ExperimentResult, e *abi.Experiment) []comi
 	if !slices.ContainsFunc(b.model.Patterns, func(p abi.OutcomePattern) bool { return HasCell(&p, e) }) || slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return r.Experiment == *e && r.Outcome != abi.OutcomeNotRun }) {
 		return nil
 	}
-	if slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return r.Outcome == abi.OutcomeNoTest && r.Experiment.Tests == e.Tests }) {
+	if slices.ContainsFunc(results, func(r abi.ExperimentResult) bool {
+		return r.Outcome == abi.OutcomeNoTest && r.Experiment.Tests == e.Tests
+	}) {
 		return nil // nor has it the test in other runs
 	}
 	now := b.told(results)

@@ -8,7 +8,7 @@ import (
 )
 
 // unreached says whether something in this process's network namespace tried to connect to what is not there: by the kernel's counters of
-// connections that were refused, of packets without a route, and of datagrams to ports without a listener.
+// failed connections, of packets without a route, and of datagrams to ports without a listener.
 func unreached() bool {
 	data, err := os.ReadFile("/proc/self/net/snmp")
 	if err != nil {
