@@ -29,7 +29,8 @@ var (
 )
 
 // Repository reads a git repository through the git command, without its hooks, filters, pagers, lazy fetches and locks: nothing in
-// the repository's configuration runs, and nothing is written. Safe for concurrent use.
+// the repository's configuration runs, and nothing is written. Objects are themselves, whatever git replace put in their place. Safe for
+// concurrent use.
 type Repository struct {
 	top     string           // of the working tree, absolute
 	dir     string           // the folder that was opened, relative to top, slash-separated, "." for top
@@ -135,7 +136,7 @@ func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C")
+	cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C")
 	if r.apart != "" {
 		cmd.Dir = r.apart
 		cmd.Env = append(cmd.Env, "GIT_DIR="+r.apart, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
