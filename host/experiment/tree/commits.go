@@ -76,15 +76,6 @@ func (r *Repository) Line(ctx context.Context, base, head string, most int) (str
 	return first, list, nil
 }
 
-// Commit gives the whole id of the commit that a revision names. Errors: ErrRevision.
-func (r *Repository) Commit(ctx context.Context, revision string) (string, error) {
-	id, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
-	if err != nil {
-		return "", fmt.Errorf("%w %q%s", ErrRevision, revision, r.advice(ctx))
-	}
-	return strings.TrimSpace(string(id)), nil
-}
-
 // bounded runs a git command and gives its output, if that is not too long.
 func (r *Repository) bounded(ctx context.Context, most int64, args ...string) ([]byte, error) {
 	ctx, stop := context.WithCancel(ctx)

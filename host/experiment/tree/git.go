@@ -24,6 +24,8 @@ var (
 	ErrNoRepository = errors.New("no git repository")
 	// ErrRevision: the repository has no such revision.
 	ErrRevision = errors.New("no such revision")
+	// ErrAmbiguous: a revision is the short name of references to different commits.
+	ErrAmbiguous = errors.New("ambiguous revision")
 	// ErrIncomplete: the clone lacks objects that the revision needs.
 	ErrIncomplete = errors.New("the clone is not complete")
 )

@@ -120,7 +120,7 @@ func Mix(product, tests *Tree) *Tree {
 // At reads the tree of a revision. Files whose content is the same in the working tree are taken from there, as they were checked
 // out; the others come from the repository as they were committed, so that a file in Git LFS is its pointer.
 func (r *Repository) At(ctx context.Context, revision string) (*Tree, error) {
-	commit, err := r.commit(ctx, revision)
+	commit, err := r.Commit(ctx, revision)
 	if err != nil {
 		return nil, err
 	}
