@@ -57,6 +57,7 @@ func Open(ctx context.Context, folder string) (*Repository, error) {
 	}
 	r := &Repository{top: folder, config: []string{
 		"--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.untrackedCache=false",
+		"-c", "core.checkStat=default", "-c", "core.trustctime=true", // else files of another content may seem unchanged
 		"-c", "protocol.allow=never", "-c", "submodule.recurse=false", "-c", "core.quotePath=false",
 	}}
 	top, err := r.git(ctx, "rev-parse", "--show-toplevel")

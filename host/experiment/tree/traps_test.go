@@ -2,8 +2,12 @@ package tree_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
@@ -60,6 +64,89 @@ func TestAccept_AL3_AmbiguousRevisions(t *testing.T) {
 	} {
 		if got, err := r.Commit(t.Context(), name); err != nil || got != want {
 			t.Errorf("%s: got %s, %v; expected %s", name, got, err, want)
+		}
+	}
+}
+
+// TestAccept_AL8_ChangesThatGitDoesNotTell: the tree under test has what stands in the working tree, whatever git was told to pass over, and
+// a base has none of it.
+func TestAccept_AL8_ChangesThatGitDoesNotTell(t *testing.T) {
+	t.Parallel()
+	for name, hide := range map[string]func(t *testing.T, dir string){
+		"skip-worktree": func(t *testing.T, dir string) { t.Helper(); git(t, dir, "update-index", "--skip-worktree", "same.go") },
+		"assume-unchanged": func(t *testing.T, dir string) {
+			t.Helper()
+			git(t, dir, "update-index", "--assume-unchanged", "same.go")
+		},
+		"times and sizes": func(t *testing.T, dir string) {
+			t.Helper()
+			git(t, dir, "config", "core.checkStat", "minimal")
+			git(t, dir, "config", "core.trustctime", "false")
+			git(t, dir, "update-index", "--refresh", "same.go")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := repository(t)
+			git(t, dir, "reset", "-q", "--hard", "main")
+			file, long := filepath.Join(dir, "same.go"), time.Unix(1_000_000_000, 0)
+			if err := os.Chtimes(file, long, long); err != nil {
+				t.Fatal(err)
+			}
+			hide(t, dir)
+			// Another file in its place: git compares the time of a change by the second.
+			other := filepath.Join(t.TempDir(), "other.go")
+			if err := errors.Join(os.WriteFile(other, []byte("evil"), 0o644), os.Chtimes(other, long, long), os.Rename(other, file)); err != nil {
+				t.Fatal(err)
+			}
+			if told := output(t, dir, "", "status", "--porcelain", "--untracked-files=no"); told != "" {
+				t.Fatalf("git tells %s", told)
+			}
+			r, err := tree.Open(t.Context(), dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			head, err := r.Head(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			committed, err := r.At(t.Context(), "main")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := head.Changed(committed); !slices.Contains(got, "same.go") || head.Digest() == committed.Digest() {
+				t.Errorf("changed are %v", got)
+			}
+			if contents(t, head)["same.go"] != "evil" || contents(t, committed)["same.go"] != "same" {
+				t.Errorf("got %q and %q", contents(t, head)["same.go"], contents(t, committed)["same.go"])
+			}
+		})
+	}
+}
+
+// TestSparseCheckout: files that are not written are those of the commit.
+func TestSparseCheckout(t *testing.T) {
+	t.Parallel()
+	dir := repository(t)
+	git(t, dir, "reset", "-q", "--hard", "main")
+	git(t, dir, "sparse-checkout", "set", "testdata")
+	if _, err := os.Stat(filepath.Join(dir, "sub", "x.go")); err == nil {
+		t.Fatal("the checkout is not sparse")
+	}
+	r, err := tree.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, read := range []func() (*tree.Tree, error){
+		func() (*tree.Tree, error) { return r.Head(t.Context()) },
+		func() (*tree.Tree, error) { return r.At(t.Context(), "green") },
+	} {
+		tr, err := read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := contents(t, tr)["sub/x.go"]; got != "x" {
+			t.Errorf("got %q", got)
 		}
 	}
 }
