@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
@@ -148,5 +149,26 @@ func TestSparseCheckout(t *testing.T) {
 		if got := contents(t, tr)["sub/x.go"]; got != "x" {
 			t.Errorf("got %q", got)
 		}
+	}
+}
+
+// TestAccept_AL7_LongTitles: of a title and an author, so much is read that an answer has room for it.
+func TestAccept_AL7_LongTitles(t *testing.T) {
+	t.Parallel()
+	dir := repository(t)
+	title := "x" + strings.Repeat("é", 50_000)
+	object := "tree " + output(t, dir, "", "rev-parse", "main^{tree}") + "\nparent " + output(t, dir, "", "rev-parse", "main") + "\nauthor " + strings.Repeat("a\xff", 5000) +
+		" <a@example.com> 0 +0000\ncommitter a <a@example.com> 0 +0000\n\n" + title + "\n"
+	r, err := tree.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, err := r.Line(t.Context(), "main", output(t, dir, object, "hash-object", "-t", "commit", "-w", "--stdin"), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := list[0]
+	if c.Title != title[:199] || len(c.Author) < 100 || len(c.Author) > 200 || !utf8.ValidString(c.Author) {
+		t.Errorf("%d bytes of the title %q, %d of the author %q", len(c.Title), c.Title, len(c.Author), c.Author)
 	}
 }
