@@ -162,6 +162,8 @@ func TestAccept_AL7_CulpritSaysWhatIsWrong(t *testing.T) {
 		{p, []string{"gap.TestLinear", "--since", "green"}, []string{"example.com/shop/linear has it"}},
 		{p, []string{"TestTwice", "--since", "green"}, []string{"several tests have this name", "example.com/shop/gap.TestTwice, example.com/shop/hole.TestTwice"}},
 		{p, []string{"TestNever/row", "--since", "green"}, []string{`"TestNever/row"`, "finds no test of this name"}},
+		{p, []string{"TestLinear/row", "--since", "green"}, []string{`"TestLinear/row"`, "finds no test of this name"}},
+		{p, []string{"TestLinear/.*", "--since", "green"}, []string{`"TestLinear/.*"`, "finds no test of this name"}},
 		{shallow, []string{"TestLinear", "--since", p.revision(t, "green")}, []string{"the clone is shallow", "fetch-depth: 0"}},
 		{empty, []string{"TestLinear", "--since", "green"}, []string{"git"}},
 	} {
