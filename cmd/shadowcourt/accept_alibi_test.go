@@ -198,11 +198,26 @@ func TestAccept_AL2_GoConflict(t *testing.T) {
 	if got.code != 0 || !strings.Contains(got.stderr, "Nothing failed. Conflicts with release show in a report of the merge") {
 		t.Errorf("nothing failed: exit code %d\n%s", got.code, got.stderr)
 	}
+	if got = p.alibi(t, nil, "--target=", report); got.code != 2 || !strings.Contains(got.stderr, "--target: the revision is empty") {
+		t.Errorf("no target: exit code %d\n%s", got.code, got.stderr)
+	}
+
 	shell(t, p.dir, `git worktree add --detach ../merge release
 		git -C ../merge -c user.name=n -c user.email=e@example.com merge --no-edit "$(git rev-parse HEAD)"
 		(cd ../merge && go test -json ./...) > ../merge.json || true`)
 	got = p.alibi(t, nil, "--base=green", "--target=release", "../merge.json")
 	got.expect(t, "TestPrice", alibi.IsYours, alibi.Conflict, "")
+
+	// What git can't merge has no merge that fails; the other trees are run.
+	product := "package cart\n\nfunc Currency() string { return \"CHF\" }\n"
+	if err := os.WriteFile(filepath.Join(p.dir, "cart", "cart.go"), []byte(product), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got = p.alibi(t, nil, "--base=green", "--target=release", onlyTest(t, p.report(t), "TestPrice"))
+	got.expect(t, "TestPrice", alibi.IsYours, alibi.Caused, "")
+	if got.code != 3 || !strings.Contains(got.stderr, "warning: head can't be merged into the target: they conflict in cart/cart.go") {
+		t.Errorf("no merge: exit code %d\n%s", got.code, got.stderr)
+	}
 }
 
 // TestAccept_AL2_GoDoesNotComeBack: nothing fails again on any tree, so that hundreds of runs are made.

@@ -141,6 +141,7 @@ func (p *project) revision(t *testing.T, name string) string {
 func TestAccept_AL7_CulpritSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	p := regressions(t)
+	shell(t, p.dir, "git branch twice green && git tag twice HEAD && echo done")
 	shallow := &project{dir: filepath.Join(t.TempDir(), "shallow")}
 	shell(t, p.dir, "git clone -q --depth 2 file://"+p.dir+" "+shallow.dir+" && echo done")
 	empty := &project{dir: t.TempDir()}
@@ -153,12 +154,16 @@ func TestAccept_AL7_CulpritSaysWhatIsWrong(t *testing.T) {
 		{p, []string{"--since", "green"}, []string{"culprit takes the name of one test"}},
 		{p, []string{"TestLinear", "--since", "nowhere"}, []string{`no such revision "nowhere"`}},
 		{p, []string{"TestLinear", "--since", "green", "--until", "nowhere"}, []string{`no such revision "nowhere"`}},
+		{p, []string{"TestLinear", "--since", "green", "--until", ""}, []string{"--until: the revision is empty"}},
+		{p, []string{"TestLinear", "--since", "twice"}, []string{`ambiguous revision "twice": use refs/heads/twice or refs/tags/twice`}},
 		{p, []string{"TestLinear", "--since", "HEAD"}, []string{"no commit"}},
 		{p, []string{"TestLinear", "--since", "green", "--format", "xml", "--budget", "0s"}, []string{`--format "xml"`, "--budget"}},
 		{p, []string{"TestNone", "--since", "green"}, []string{`"TestNone"`, "no test of go has this name"}},
 		{p, []string{"gap.TestLinear", "--since", "green"}, []string{"example.com/shop/linear has it"}},
 		{p, []string{"TestTwice", "--since", "green"}, []string{"several tests have this name", "example.com/shop/gap.TestTwice, example.com/shop/hole.TestTwice"}},
 		{p, []string{"TestNever/row", "--since", "green"}, []string{`"TestNever/row"`, "finds no test of this name"}},
+		{p, []string{"TestLinear/row", "--since", "green"}, []string{`"TestLinear/row"`, "finds no test of this name"}},
+		{p, []string{"TestLinear/.*", "--since", "green"}, []string{`"TestLinear/.*"`, "finds no test of this name"}},
 		{shallow, []string{"TestLinear", "--since", p.revision(t, "green")}, []string{"the clone is shallow", "fetch-depth: 0"}},
 		{empty, []string{"TestLinear", "--since", "green"}, []string{"git"}},
 	} {

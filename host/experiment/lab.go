@@ -330,6 +330,11 @@ func (l *Lab) Close() error {
 	return l.dir.Remove()
 }
 
+// Compares says whether the base can be run.
+func (l *Lab) Compares() bool {
+	return l.problem == "" && l.trees[revisions{abi.Base, abi.Base}] != nil
+}
+
 // Unchanged says whether the base is the same as the tree under test, so that comparing them shows nothing.
 func (l *Lab) Unchanged() bool {
 	head := l.trees[revisions{abi.Head, abi.Head}]

@@ -55,8 +55,12 @@ func FindBase(ctx context.Context, dir string, variable func(string) string) (Ba
 	for _, name := range baseCommits {
 		if value := variable(name); value != "" {
 			// A clone may lack the commit and have the branch. The commit may lie ahead of where the change began.
-			if c, err := r.commit(value); err == nil {
+			c, err := r.commit(value)
+			if err == nil {
 				return r.mergeBase(head, c, c.Hash.String()[:shortHash], " ("+name+")")
+			}
+			if errors.Is(err, ErrAmbiguous) {
+				return Base{}, fmt.Errorf("%s: %w", name, err)
 			}
 		}
 	}
@@ -104,10 +108,19 @@ func (r *repository) mergeBase(head, c *object.Commit, name, found string) (Base
 func (r *repository) branch(name string) (string, *object.Commit) {
 	for _, full := range []string{"refs/remotes/origin/" + name, "refs/remotes/upstream/" + name, "refs/heads/" + name} {
 		if c, err := r.commit(full); err == nil {
-			return plumbing.ReferenceName(full).Short(), c
+			return r.short(full), c
 		}
 	}
 	return "", nil
+}
+
+// short is the short name of a reference, or the whole one where the short one may mean something else.
+func (r *repository) short(full string) string {
+	name := plumbing.ReferenceName(full).Short()
+	if _, err := r.named(name); err != nil {
+		return full
+	}
+	return name
 }
 
 // compared finds what the branch of HEAD is compared with: its upstream, unless that is the same branch of a remote, or else the default
@@ -124,13 +137,13 @@ func (r *repository) compared() (string, *object.Commit) {
 				name = "refs/remotes/" + b.Remote + "/" + b.Merge.Short()
 			}
 			if c, err := r.commit(name); err == nil {
-				return plumbing.ReferenceName(name).Short(), c
+				return r.short(name), c
 			}
 		}
 	}
 	if ref, err := storer.ResolveReference(r, "refs/remotes/origin/HEAD"); err == nil {
 		if c, err := r.peel(ref.Hash()); err == nil {
-			return ref.Name().Short(), c
+			return r.short(ref.Name().String()), c
 		}
 	}
 	for _, name := range []string{"main", "master", "trunk"} {
@@ -164,7 +177,7 @@ func onTip(ctx context.Context, dir string, head *object.Commit) (Base, error) {
 	return Base{before.Hash.String(), "the commit before HEAD, since HEAD is on the branch that it would be compared with"}, nil
 }
 
-// CommitID is the whole hash of the commit of a revision in the repository of a folder. Errors: [ErrRevision], and those of git.
+// CommitID is the whole hash of the commit of a revision in the repository of a folder. Errors: [ErrRevision], [ErrAmbiguous], and those of git.
 func CommitID(dir, revision string) (string, error) {
 	r, err := openRepository(dir)
 	if err != nil {

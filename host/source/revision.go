@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -28,7 +29,10 @@ func (r *repository) commit(revision string) (*object.Commit, error) {
 		return nil, fmt.Errorf("%w %q", ErrRevision, revision)
 	}
 	c, err := r.named(parts[1])
-	if errors.Is(err, plumbing.ErrReferenceNotFound) {
+	switch {
+	case errors.Is(err, ErrAmbiguous):
+		return nil, err
+	case errors.Is(err, plumbing.ErrReferenceNotFound):
 		return nil, fmt.Errorf("%w %q%s", ErrRevision, revision, r.hint(parts[1], parts[2]))
 	}
 	for _, step := range revisionStep.FindAllStringSubmatch(parts[2], -1) {
@@ -69,24 +73,52 @@ func move(c *object.Commit, sign string, n int) (*object.Commit, error) {
 	return c, err
 }
 
+// named finds the commit of a name. A whole hash, HEAD and the whole name of a reference have one meaning; of others, each is looked for, since git
+// would take a tag rather than the branch that is meant.
 func (r *repository) named(name string) (*object.Commit, error) {
-	if name == "@" {
-		name = "HEAD"
+	switch {
+	case name == "HEAD" || name == "@":
+		return r.reference("HEAD")
+	case strings.HasPrefix(name, "refs/"): // no other name with a place: those would be files of the repository
+		return r.reference(name)
+	case len(name) == hex.EncodedLen(len(plumbing.ZeroHash)) && plumbing.IsHash(name):
+		return r.peel(plumbing.NewHash(name))
 	}
-	for _, prefix := range []string{"", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"} {
-		// Only whole names of references: others would be files of the repository.
-		if prefix == "" && name != "HEAD" && !strings.HasPrefix(name, "refs/") {
-			continue
-		}
-		ref, err := storer.ResolveReference(r, plumbing.ReferenceName(prefix+name))
-		if err == nil {
-			return r.peel(ref.Hash())
-		}
-		if !errors.Is(err, plumbing.ErrReferenceNotFound) {
-			continue // no name of a reference at all
+	var found *object.Commit
+	var meant []string
+	different := false
+	note := func(full string, c *object.Commit) {
+		different = different || found != nil && found.Hash != c.Hash
+		found = cmp.Or(found, c)
+		meant = append(meant, full)
+	}
+	for _, prefix := range []string{"refs/", "refs/tags/", "refs/heads/", "refs/remotes/"} {
+		switch c, err := r.reference(prefix + name); {
+		case err == nil:
+			note(prefix+name, c)
+		case !errors.Is(err, plumbing.ErrReferenceNotFound):
+			return nil, err
 		}
 	}
-	return r.abbreviated(name)
+	switch c, err := r.abbreviated(name); {
+	case err == nil:
+		note(c.Hash.String(), c)
+	case found == nil:
+		return nil, err
+	}
+	if different {
+		return nil, fmt.Errorf("%w %q: use %s", ErrAmbiguous, name, strings.Join(meant, " or "))
+	}
+	return found, nil
+}
+
+// reference finds the commit of a reference by its whole name.
+func (r *repository) reference(name string) (*object.Commit, error) {
+	ref, err := storer.ResolveReference(r, plumbing.ReferenceName(name))
+	if err != nil {
+		return nil, plumbing.ErrReferenceNotFound // also where it is no name of a reference at all
+	}
+	return r.peel(ref.Hash())
 }
 
 // hint names the branch or tag that a name most likely means: that of a remote, since a clone of a server often has no branch main but
@@ -149,9 +181,6 @@ func (r *repository) abbreviated(name string) (*object.Commit, error) {
 	even, err := hex.DecodeString(name[:len(name)-len(name)%2])
 	if err != nil || len(name) < minHashDigits || strings.Trim(name, "0123456789abcdef") != "" {
 		return nil, plumbing.ErrReferenceNotFound
-	}
-	if len(name) == hex.EncodedLen(len(plumbing.ZeroHash)) {
-		return r.peel(plumbing.NewHash(name))
 	}
 	hashes, err := r.HashesWithPrefix(even)
 	if err != nil {

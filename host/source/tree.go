@@ -34,6 +34,8 @@ var (
 	ErrNoLine = errors.New("no such line")
 	// ErrRevision: the repository has no such commit.
 	ErrRevision = errors.New("no such revision")
+	// ErrAmbiguous: a revision is the short name of references to different commits.
+	ErrAmbiguous = errors.New("ambiguous revision")
 )
 
 // Tree is the folder of a module under test. Its methods may be called concurrently. The list of files and the changes
@@ -86,7 +88,7 @@ func (m *memo[V]) of(file string, made func() V) V {
 // Open lists the files of a folder and, with a revision, what changed since then: a branch, a tag, a commit or the
 // beginning of its hash, with ~N and ^N behind it. Without a revision no repository is needed. Left out are symbolic
 // links, hidden folders and installed packages (node_modules). Errors: ErrTooLarge for more than 100,000 files,
-// ErrRevision, and those of files and git. The caller closes the tree.
+// ErrRevision, ErrAmbiguous, and those of files and git. The caller closes the tree.
 func Open(ctx context.Context, dir, since string) (_ *Tree, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -179,6 +179,9 @@ func (a *asking) ask(ctx context.Context, failures []docket.Entry, search bool) 
 		return err
 	}
 	defer func() { _ = i.Close(ctx) }()
+	if i.Lacking != "" {
+		a.faults = append(a.faults, i.Lacking)
+	}
 	left := a.budget // of the search
 	for asked := range i.Court.Ask(ctx, docket.Each(failures), 0) {
 		if ctx.Err() != nil {

@@ -41,6 +41,8 @@ var (
 // Investigation is one of a change. Its Court may be asked by several goroutines at once, as it says; Find may not.
 type Investigation struct {
 	Court *alibi.Court
+	// Lacking says in a line why the target or the merge is not run; empty where all revisions are.
+	Lacking string
 
 	perCase time.Duration
 	lab     *experiment.Lab
@@ -60,8 +62,8 @@ func Open(ctx context.Context, c Config) (_ *Investigation, err error) {
 	if i.lab, err = experiment.Open(ctx, c.Lab); err != nil {
 		return nil, err
 	}
-	if why := i.lab.Why(nil); why != "" {
-		return nil, fmt.Errorf("%w: %s", ErrNothingRuns, why)
+	if i.Lacking = i.lab.Why(nil); !i.lab.Compares() {
+		return nil, fmt.Errorf("%w: %s", ErrNothingRuns, i.Lacking)
 	}
 	if i.lab.Unchanged() {
 		return nil, fmt.Errorf("%w, %.12s (%s): name the revision before the change", ErrUnchanged, c.Change.Base.Commit, c.Change.Base.Why)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -92,7 +94,7 @@ func (s *Search) witness(ctx context.Context, lab *experiment.Lab, subject *abi.
 			case o.Outcome == abi.OutcomePassed:
 				b.After.Passed++
 			case o.Outcome == abi.OutcomeNoTest:
-				return fmt.Errorf("%w %.200q: its runner finds no test of this name", experiment.ErrName, s.Test)
+				return s.notFound()
 			case o.Look != "" && (look == "" || o.Look == look):
 				look = o.Look
 				b.After.Failed++
@@ -100,6 +102,9 @@ func (s *Search) witness(ctx context.Context, lab *experiment.Lab, subject *abi.
 				continue
 			}
 			told++
+		}
+		if look != "" && endsWithout(b.Test, sample.Failed) {
+			return s.notFound()
 		}
 		if b.Runs += told; look != "" {
 			*subject = junit.Failing(b.Group, b.Test, sample.Failed)
@@ -112,6 +117,19 @@ func (s *Search) witness(ctx context.Context, lab *experiment.Lab, subject *abi.
 		}
 	}
 	return nil
+}
+
+func (s *Search) notFound() error {
+	return fmt.Errorf("%w %.200q: its runner finds no test of this name", experiment.ErrName, s.Test)
+}
+
+// endsWithout says whether the test of Go that a subtest would be part of failed, and never came to it.
+func endsWithout(subtest string, failed []abi.Document) bool {
+	test, _, is := strings.Cut(subtest, "/")
+	has := func(text string) bool {
+		return slices.ContainsFunc(failed, func(d abi.Document) bool { return strings.Contains(d.Text, text) })
+	}
+	return is && has("--- FAIL: "+test+" (") && !has(subtest)
 }
 
 // conclude says what a search came to.

@@ -8,11 +8,12 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Commit is a commit of a line of history.
 type Commit struct {
-	// ID is the whole id. Author and Title are as the commit has them, and not safe for a terminal.
+	// ID is the whole id. Author and Title are as the commit has them but for a length of 200 bytes, valid UTF-8, and not safe for a terminal.
 	ID, Author, Title string
 	// Merge: it has more than one parent.
 	Merge bool
@@ -65,7 +66,7 @@ func (r *Repository) Line(ctx context.Context, base, head string, most int) (str
 		if first == "" {
 			first = parents[0]
 		}
-		c := Commit{ID: p[0], Author: p[2], Title: p[3], Merge: len(parents) > 1}
+		c := Commit{ID: p[0], Author: shorten(p[2]), Title: shorten(p[3]), Merge: len(parents) > 1}
 		for name := range strings.Lines(p[4]) {
 			if name = strings.TrimSuffix(name, "\n"); name != "" && !strings.HasPrefix(name, `"`) {
 				c.Paths = append(c.Paths, name)
@@ -76,13 +77,17 @@ func (r *Repository) Line(ctx context.Context, base, head string, most int) (str
 	return first, list, nil
 }
 
-// Commit gives the whole id of the commit that a revision names. Errors: ErrRevision.
-func (r *Repository) Commit(ctx context.Context, revision string) (string, error) {
-	id, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
-	if err != nil {
-		return "", fmt.Errorf("%w %q%s", ErrRevision, revision, r.advice(ctx))
+// maxTitleBytes is how much of a title, and of an author, is kept.
+const maxTitleBytes = 200
+
+// shorten makes a text valid UTF-8 and cuts it between characters.
+func shorten(text string) string {
+	text = strings.ToValidUTF8(text[:min(len(text), maxTitleBytes)], "\uFFFD")
+	end := min(len(text), maxTitleBytes)
+	for end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
 	}
-	return strings.TrimSpace(string(id)), nil
+	return text[:end]
 }
 
 // bounded runs a git command and gives its output, if that is not too long.

@@ -24,12 +24,15 @@ var (
 	ErrNoRepository = errors.New("no git repository")
 	// ErrRevision: the repository has no such revision.
 	ErrRevision = errors.New("no such revision")
+	// ErrAmbiguous: a revision is the short name of references to different commits.
+	ErrAmbiguous = errors.New("ambiguous revision")
 	// ErrIncomplete: the clone lacks objects that the revision needs.
 	ErrIncomplete = errors.New("the clone is not complete")
 )
 
 // Repository reads a git repository through the git command, without its hooks, filters, pagers, lazy fetches and locks: nothing in
-// the repository's configuration runs, and nothing is written. Safe for concurrent use.
+// the repository's configuration runs, and nothing is written. Objects are themselves, whatever git replace put in their place. Safe for
+// concurrent use.
 type Repository struct {
 	top     string           // of the working tree, absolute
 	dir     string           // the folder that was opened, relative to top, slash-separated, "." for top
@@ -54,6 +57,7 @@ func Open(ctx context.Context, folder string) (*Repository, error) {
 	}
 	r := &Repository{top: folder, config: []string{
 		"--no-pager", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "-c", "core.untrackedCache=false",
+		"-c", "core.checkStat=default", "-c", "core.trustctime=true", // else files of another content may seem unchanged
 		"-c", "protocol.allow=never", "-c", "submodule.recurse=false", "-c", "core.quotePath=false",
 	}}
 	top, err := r.git(ctx, "rev-parse", "--show-toplevel")
@@ -135,7 +139,7 @@ func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_LAZY_FETCH=1", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C")
+	cmd.Env = append(cmd.Env, "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_ATTR_NOSYSTEM=1", "LC_ALL=C")
 	if r.apart != "" {
 		cmd.Dir = r.apart
 		cmd.Env = append(cmd.Env, "GIT_DIR="+r.apart, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)

@@ -26,11 +26,11 @@ const mergeTime = 2 * time.Minute
 func (r *Repository) Merge(ctx context.Context, folder, target, commit string, head *Tree) (*Tree, error) {
 	ctx, cancel := context.WithTimeout(ctx, mergeTime)
 	defer cancel()
-	into, err := r.commit(ctx, target)
+	into, err := r.Commit(ctx, target)
 	if err != nil {
 		return nil, err
 	}
-	on, err := r.commit(ctx, commit)
+	on, err := r.Commit(ctx, commit)
 	if err != nil {
 		return nil, err
 	}
@@ -65,15 +65,6 @@ func (r *Repository) Merge(ctx context.Context, folder, target, commit string, h
 		}
 	}
 	return &Tree{repository: apart, files: files}, nil
-}
-
-// commit is the full id of a revision's commit.
-func (r *Repository) commit(ctx context.Context, revision string) (string, error) {
-	id, err := r.git(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
-	if err != nil {
-		return "", fmt.Errorf("%w %q%s", ErrRevision, revision, r.advice(ctx))
-	}
-	return strings.TrimSpace(string(id)), nil
 }
 
 // besides makes a bare repository that has the objects of this one, and nothing of its configuration.
@@ -140,7 +131,7 @@ func (r *Repository) record(ctx context.Context, on string, head *Tree, changed 
 	if err = errors.Join(err, w.Flush(), in.Close(), cmd.Wait()); err != nil {
 		return "", fmt.Errorf("changes that are not committed: git fast-import: %w", err)
 	}
-	return r.commit(ctx, "refs/heads/head")
+	return r.Commit(ctx, "refs/heads/head")
 }
 
 // record writes the commands of a commit that has the files of the tree at some paths.

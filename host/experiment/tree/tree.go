@@ -120,7 +120,7 @@ func Mix(product, tests *Tree) *Tree {
 // At reads the tree of a revision. Files whose content is the same in the working tree are taken from there, as they were checked
 // out; the others come from the repository as they were committed, so that a file in Git LFS is its pointer.
 func (r *Repository) At(ctx context.Context, revision string) (*Tree, error) {
-	commit, err := r.commit(ctx, revision)
+	commit, err := r.Commit(ctx, revision)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (r *Repository) At(ctx context.Context, revision string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	checkedOut, err := r.unmodified(ctx)
+	checkedOut, _, err := r.unmodified(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -153,29 +153,43 @@ func (r *Repository) advice(ctx context.Context) string {
 	return ""
 }
 
-// unmodified are the tracked files that stand in the working tree as they are in the index.
-func (r *Repository) unmodified(ctx context.Context) (map[string]File, error) {
-	listed, err := r.git(ctx, "ls-files", "-z", "--stage")
+// unmodified are the tracked files that stand in the working tree as they are in the index. Those whose changes git shall not look for
+// (update-index --assume-unchanged, --skip-worktree) are not among them; skipped are the latter, which a sparse checkout does not write.
+func (r *Repository) unmodified(ctx context.Context) (files, skipped map[string]File, err error) {
+	listed, err := r.git(ctx, "ls-files", "-z", "-v", "--stage")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	files, err := parse(listed, 1)
-	if err != nil {
-		return nil, err
+	if files, err = parse(tagged(listed, "H "), 1); err != nil {
+		return nil, nil, err
+	}
+	if skipped, err = parse(tagged(listed, "S "), 1); err != nil {
+		return nil, nil, err
 	}
 	modified, err := r.git(ctx, "diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for path := range strings.SplitSeq(string(modified), "\x00") {
 		delete(files, path)
 	}
-	return files, nil
+	return files, skipped, nil
+}
+
+// tagged are the lines of `git ls-files -v` that begin with a tag, without it.
+func tagged(listed []byte, tag string) []byte {
+	var lines []byte
+	for line := range bytes.SplitAfterSeq(listed, []byte{0}) {
+		if text, ok := bytes.CutPrefix(line, []byte(tag)); ok {
+			lines = append(lines, text...)
+		}
+	}
+	return lines
 }
 
 // Head reads the working tree: tracked files and untracked ones that are not ignored, as they are now.
 func (r *Repository) Head(ctx context.Context) (*Tree, error) {
-	files, err := r.unmodified(ctx)
+	files, skipped, err := r.unmodified(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -190,9 +204,12 @@ func (r *Repository) Head(ctx context.Context) (*Tree, error) {
 			continue
 		}
 		f, err := r.working(path)
+		absent, ok := skipped[path]
 		switch {
 		case err == nil:
 			files[path] = f
+		case errors.Is(err, fs.ErrNotExist) && ok:
+			files[path] = absent
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		}

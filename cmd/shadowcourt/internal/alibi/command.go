@@ -120,7 +120,7 @@ func (o *options) check(args []string) error {
 // run carries out the command.
 func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 	ctx := cmd.Context()
-	if err := o.check(args); err != nil {
+	if err := errors.Join(o.check(args), notEmpty(cmd, "target")); err != nil {
 		return cli.InputError(err)
 	}
 	change, err := investigate.FindChange(ctx, o.source, o.base, o.target, os.Getenv)
@@ -273,6 +273,9 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 		return cli.OrInterrupted(ctx, err)
 	}
 	defer func() { _ = investigation.Close(ctx) }()
+	if investigation.Lacking != "" {
+		fmt.Fprintf(s.Err, "warning: %s\n", sanitize.Line(investigation.Lacking))
+	}
 	if err := proof.begin(ctx, investigation.Court); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package alibi
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -42,7 +41,7 @@ line or an input is wrong.`,
 		Example: `  shadowcourt culprit TestTotal --since v1.2.0
   shadowcourt culprit tests.test_cart.test_total --since HEAD~50 --until main --format md`,
 		Args: cli.ExactArgs(1, "the name of one test"),
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), s, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, s, args[0]) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.since, "since", "", "revision at which the test passed")
@@ -51,8 +50,9 @@ line or an input is wrong.`,
 	return cmd
 }
 
-func (o *culpritOptions) run(ctx context.Context, s cli.Streams, test string) error {
-	err := o.check()
+func (o *culpritOptions) run(cmd *cobra.Command, s cli.Streams, test string) error {
+	ctx := cmd.Context()
+	err := errors.Join(o.check(), notEmpty(cmd, "until"))
 	if o.since == "" {
 		err = errors.Join(err, errors.New("--since REV is missing: name a revision at which the test passed"))
 	}

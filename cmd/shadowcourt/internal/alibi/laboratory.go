@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
@@ -47,6 +48,14 @@ func (l *laboratory) check() error {
 		faults = append(faults, errors.New("--budget: use a time above 0, such as 5m"))
 	}
 	return errors.Join(faults...)
+}
+
+// notEmpty rejects a revision that is given and empty, as a variable that is not set: without it, less would be run.
+func notEmpty(cmd *cobra.Command, name string) error {
+	if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+		return fmt.Errorf("--%s: the revision is empty", name)
+	}
+	return nil
 }
 
 // config are the limits of runs.

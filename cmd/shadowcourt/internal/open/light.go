@@ -243,8 +243,11 @@ const diffSource = "source"
 // main@{1}: where experiments use it, openLaboratory decides.
 func (o *Flags) openSource(ctx context.Context) (tree *source.Tree, since bool, err error) {
 	tree, err = source.Open(ctx, o.source, o.since)
-	if err == nil {
+	switch {
+	case err == nil:
 		return tree, o.since != "", nil
+	case errors.Is(err, source.ErrAmbiguous):
+		return nil, false, ofFlag(err)
 	}
 	unknown := errors.Is(err, source.ErrRevision)
 	if !o.Experiments() || o.since == "" || unknown && o.experiments.mode != string(experiment.All) || ctx.Err() != nil {
@@ -264,7 +267,7 @@ func (o *Flags) openSource(ctx context.Context) (tree *source.Tree, since bool, 
 
 // ofFlag names the flag that an error of the source is about.
 func ofFlag(err error) error {
-	if errors.Is(err, source.ErrRevision) {
+	if errors.Is(err, source.ErrRevision) || errors.Is(err, source.ErrAmbiguous) {
 		return fmt.Errorf("--since: %w", err)
 	}
 	return fmt.Errorf("--source: %w", err)
