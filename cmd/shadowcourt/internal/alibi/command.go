@@ -309,6 +309,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 			return err
 		}
 	}
+	*out.trees.Partial = render.PartialAnswers{Answered: sum.all(), Failures: len(failures), Interrupted: ctx.Err() != nil}
 	if err := out.end(); err != nil {
 		return err
 	}
