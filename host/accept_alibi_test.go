@@ -187,6 +187,40 @@ func TestAccept_AL1_AThirdPartyJudgeSitsInIt(t *testing.T) {
 	}
 }
 
+// TestAccept_AL5_AHostileJudgeGivesNoAlibi that the runs speak against, wherever it sits: with this threshold it decides each case.
+func TestAccept_AL5_AHostileJudgeGivesNoAlibi(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		lab   scripted
+		label string
+		why   string
+	}{
+		"preexisting":        {scripted{headRuns: {0, 5, 0}, baseRuns: {2, 0, 0}}, alibi.Preexisting, "the judge calls it preexisting; by the runs the change is to blame with more than 99%"},
+		"flaky":              {scripted{headRuns: {4, 1, 0}, baseRuns: {2, 0, 0}}, alibi.Flaky, "the judge calls it flaky; by the runs the change is to blame with "},
+		"environment":        {scripted{headRuns: {0, 5, 0}, baseRuns: {2, 0, 0}}, alibi.Environment, "the judge calls it environment; by the runs the change is to blame with more than 99%"},
+		"without the test":   {scripted{headRuns: {0, 5, 0}, baseRuns: {}}, alibi.Environment, "the base does not have this test"},
+		"without the base":   {scripted{headRuns: {0, 5, 0}}, alibi.Flaky, "the base was not run"},
+		"what the runs show": {scripted{headRuns: {0, 5, 0}, baseRuns: {0, 2, 0}}, alibi.Preexisting, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			def := judgedBy(t, "puppet", pipeline.Text("behave", "amend"), pipeline.Text("label", tc.label))
+			def.Court.ActivationThreshold = 1
+			asked := askAlibi(t, host.Config{Experiments: tc.lab, Pipeline: def})
+			if asked.Trial.Result.Final.Classification != tc.label {
+				t.Fatalf("the court says %+v", asked.Trial.Result.Final)
+			}
+			want, label := alibi.IsOpen, ""
+			if tc.why == "" {
+				want, label = alibi.NotYours, tc.label
+			}
+			if a := asked.Answer; a.Verdict != want || a.Label != label || !strings.Contains(a.Why, tc.why) {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+}
+
 // TestAccept_AL5_ThePriceIsThatOfTheWholeCourt: what is asked for a false alibi holds for the judge, too, not for Light alone.
 func TestAccept_AL5_ThePriceIsThatOfTheWholeCourt(t *testing.T) {
 	t.Parallel()

@@ -55,8 +55,8 @@ func TestAccept_AL6_AnInterruptedCommandGoesOn(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), "shadowcourt", append([]string{"alibi", report}, args...)...)
 	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), userEnv(t)...)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
+	var stdout, stderr strings.Builder
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +73,9 @@ func TestAccept_AL6_AnInterruptedCommandGoesOn(t *testing.T) {
 	before := results()
 	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "interrupted") || len(before) == 0 {
 		t.Fatalf("%v, %d results\n%s", err, len(before), stderr.String())
+	}
+	if said := stdout.String(); !strings.Contains(said, "Interrupted: 0 of 1 answered.") || strings.Contains(said, "Nothing failed") {
+		t.Errorf("interrupted, it says %q", said)
 	}
 	got := p.alibi(t, nil, append(args, report)...)
 	got.expect(t, "TestTotal", alibi.IsYours, alibi.Caused, alibi.Product)

@@ -136,6 +136,11 @@ func Of(t *trial.Trial) *Answer {
 	if a.Label == Caused && !c.based { // nobody knows whether it failed before
 		a.Label = ""
 	}
+	if a.Label != "" && !bears(a.Label, a.Runs) {
+		a.open(t, c)
+		a.Refuse("the court says " + a.Label + ", the runs do not show it: " + a.Why)
+		return a
+	}
 	switch a.Label {
 	case "":
 		a.open(t, c)
@@ -182,12 +187,8 @@ func (a *Answer) open(t *trial.Trial, c *seen) {
 	switch {
 	case c.head.all() == 0 && c.why != "":
 		a.Why = c.why
-	case c.contradicted:
-		a.Why = c.notOfBase
-	case !c.based && c.baseWhy != "":
-		a.Why = "the base can't be run: " + c.baseWhy
-	case !c.based:
-		a.Why = "the base was not run"
+	case c.contradicted, !c.based:
+		a.Why = c.unbased()
 	case c.gone():
 		a.Why = c.doesNotComeBack() + "; what fails more rarely may be yours"
 	default:

@@ -132,7 +132,7 @@ func (c *Court) Ask(ctx context.Context, entries iter.Seq2[docket.Entry, error],
 // run of a mixture shows nothing.
 func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
 	t.Result.Experiments = c.all(t)
-	a := Of(t)
+	a := c.light.of(t)
 	if a.Label == Caused && counts(a.Runs).head.passed == 0 {
 		offers, err := c.experiments.Offers(ctx, &t.Case)
 		if err != nil {
@@ -149,7 +149,7 @@ func (c *Court) answer(ctx context.Context, t *trial.Trial) (*Answer, error) {
 			}
 			t.Result.Experiments = append(t.Result.Experiments, trial.NewExperiment("", "", &r))
 		}
-		a = Of(t)
+		a = c.light.of(t)
 	}
 	if why := c.experiments.Why(&t.Case); len(a.Runs) == 0 && why != "" {
 		a.Why = flags(why)

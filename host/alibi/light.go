@@ -116,13 +116,7 @@ func (l *Light) answer(labels []string, made []abi.ExperimentResult) abi.LightAn
 	p := odds.Probabilities(nats, 0)
 	at := slices.Index(p, slices.Max(p))
 	answer := abi.LightAnswer{Classification: labels[at], Confidence: p[at], Reasoning: words(made)}
-	yours := 0.0
-	for j, label := range labels {
-		if Yours(label) {
-			yours += p[j]
-		}
-	}
-	if !odds.Based(made) || !Yours(labels[at]) && yours > l.maxFalse {
+	if !odds.Based(made) || !Yours(labels[at]) && yoursOf(labels, p) > l.maxFalse {
 		answer.Confidence = min(answer.Confidence, unsure)
 	}
 	return answer

@@ -39,7 +39,7 @@ func NewDeriver(header *record.Header, p *Proof) (*Deriver, error) {
 }
 
 // Check derives an answer from the trial as it was replayed, the record of the trial, and the runs that the answer states: Light's posterior from
-// its runs, and everything else by [Of]. The culprit, which is found by runs of other commits, is not derived. The error is a *DifferenceError or
+// its runs, and everything else by [Of] at the price of the proof. The culprit, which is found by runs of other commits, is not derived. The error is a *DifferenceError or
 // says what is missing.
 func (d *Deriver) Check(a *Answer, was *record.Trial, replayed *trial.Trial) error {
 	runs, err := runsOf(a, replayed)
@@ -54,7 +54,7 @@ func (d *Deriver) Check(a *Answer, was *record.Trial, replayed *trial.Trial) err
 	t.Result.Experiments = runs
 	own := *a
 	own.Culprit = nil
-	return compare(&own, Of(&t))
+	return compare(&own, d.light.of(&t))
 }
 
 // mostDifference between two computations of one probability, on machines that round otherwise.

@@ -27,7 +27,53 @@ type AnswerWriter = WriterOf[Answered]
 
 // AnswerTrees are the trees that answers are about: the commits of the base and of head, by which name the base was asked for, or why it was
 // taken.
-type AnswerTrees struct{ Base, Name, Why, Head string }
+type AnswerTrees struct {
+	Base, Name, Why, Head string
+	// Court names the court where it is not the shipped one, and MaxFalse is its price of a false alibi where it is not the usual one; else empty
+	// and 0.
+	Court    string
+	MaxFalse float64
+	// Partial is filled before Close where failures have no answer. May be nil.
+	Partial *PartialAnswers
+}
+
+// PartialAnswers says how many of the failures were answered. The zero value says that all were.
+type PartialAnswers struct {
+	Answered, Failures int
+	Interrupted        bool
+}
+
+// lead is what stands before the conclusion of all answers.
+func (p *PartialAnswers) lead() string {
+	switch {
+	case p == nil || p.Answered >= p.Failures:
+		return ""
+	case p.Interrupted:
+		return fmt.Sprintf("Interrupted: %d of %d answered.", p.Answered, p.Failures)
+	default:
+		return fmt.Sprintf("%d of %d answered.", p.Answered, p.Failures)
+	}
+}
+
+// courts are lines that name another court than the shipped one.
+func (t *AnswerTrees) courts() (lines [][2]string) {
+	if t.Court != "" {
+		lines = append(lines, [2]string{"Court:", sanitize.Line(t.Court)})
+	}
+	if t.MaxFalse > 0 {
+		lines = append(lines, [2]string{"Price:", "an alibi where the change is at most " + strconv.FormatFloat(100*t.MaxFalse, 'g', 3, 64) + "% probable (--max-false-alibi)"})
+	}
+	return lines
+}
+
+// lines are those that begin an output: the base, and the court.
+func (t *AnswerTrees) lines(o TerminalOptions) string {
+	text := o.paint(bold, "Base:") + " " + t.base()
+	for _, line := range t.courts() {
+		text += "\n" + o.paint(bold, line[0]) + " " + line[1]
+	}
+	return text
+}
 
 // base names the base: "main at 3f2c1a9b0d1e (merge base of HEAD and origin/main)".
 func (t *AnswerTrees) base() string {
@@ -48,9 +94,11 @@ func NewAnswerJSONL(w io.Writer, trees AnswerTrees) AnswerWriter {
 		Base    string  `json:"base"`
 		Head    string  `json:"head"`
 		Seconds float64 `json:"seconds"`
+		Court   string  `json:"court,omitempty"`
+		Price   float64 `json:"max_false_alibi,omitempty"`
 	}
 	return jsonLines[Answered]{w, func(a *Answered) ([]byte, error) {
-		text, err := json.Marshal(line{&a.Answer, trees.Base, trees.Head, a.Took.Round(time.Millisecond).Seconds()})
+		text, err := json.Marshal(line{&a.Answer, trees.Base, trees.Head, a.Took.Round(time.Millisecond).Seconds(), trees.Court, trees.MaxFalse})
 		return sanitize.JSON(text), err
 	}}
 }
@@ -224,9 +272,18 @@ func (l *answerList) add(v *answerView) {
 	g.Answers = append(g.Answers, v)
 }
 
-// sentence is the conclusion of all answers.
-func (l *answerList) sentence() string {
-	return AnswersInWords(l.groups[0].Failures, l.groups[2].Failures, l.groups[1].Failures)
+// sentence is the conclusion of all answers, of which some may be missing.
+func (l *answerList) sentence(p *PartialAnswers) string {
+	yours, open, not := l.groups[0].Failures, l.groups[1].Failures, l.groups[2].Failures
+	lead := p.lead()
+	switch {
+	case lead == "":
+		return AnswersInWords(yours, not, open)
+	case yours+not+open == 0:
+		return lead
+	default:
+		return lead + " " + AnswersInWords(yours, not, open)
+	}
 }
 
 // AnswersInWords says how many failures are yours, not yours and open.

@@ -14,7 +14,10 @@ import (
 func NewAnswerMarkdown(w io.Writer, trees AnswerTrees) AnswerWriter {
 	return &answerPage{close: func(l *answerList) error {
 		var b strings.Builder
-		b.WriteString("**" + sanitize.Markdown(l.sentence()) + "** Base: " + sanitize.Markdown(trees.base()) + "\n")
+		b.WriteString("**" + sanitize.Markdown(l.sentence(trees.Partial)) + "** Base: " + sanitize.Markdown(trees.base()) + "\n")
+		for _, line := range trees.courts() {
+			b.WriteString("\n" + line[0] + " " + sanitize.Markdown(line[1]) + "\n")
+		}
 		for _, g := range l.groups {
 			for _, v := range g.Answers {
 				b.WriteString(v.markdown())

@@ -36,8 +36,9 @@ func NewAnswerHTML(w io.Writer, trees AnswerTrees, page PageOptions) AnswerWrite
 		return htmlTemplates().ExecuteTemplate(w, "answers", struct {
 			pageTop
 			Base, Sentence string
+			Courts         [][2]string
 			Groups         []answerGroup
-		}{page.top("Did this change do it?", trialStyle+styleSheet+answerStyle), trees.base(), l.sentence(), l.numbered()})
+		}{page.top("Did this change do it?", trialStyle+styleSheet+answerStyle), trees.base(), l.sentence(trees.Partial), trees.courts(), l.numbered()})
 	}}
 }
 

@@ -15,6 +15,7 @@ type answerTable struct {
 	options TerminalOptions
 	name    int // width of the column of names
 	head    string
+	partial *PartialAnswers
 	held    *answerView
 	list    answerList
 }
@@ -23,7 +24,7 @@ type answerTable struct {
 // texts are wrapped; a name is shortened only where it alone is too wide. names are the tests that will be answered, so that their column has
 // its width before the first answer; other names may come.
 func NewAnswerTable(w io.Writer, trees AnswerTrees, names []string, terminal TerminalOptions) AnswerWriter {
-	t := &answerTable{w: w, options: terminal, name: leastNames, head: terminal.paint(bold, "Base:") + " " + trees.base() + "\n"}
+	t := &answerTable{w: w, options: terminal, name: leastNames, head: trees.lines(terminal) + "\n", partial: trees.Partial}
 	most := mostNames
 	if terminal.Width > 0 {
 		most = min(most, max(terminal.Width/3, leastNames))
@@ -81,7 +82,7 @@ func (t *answerTable) Close() error {
 		return err
 	}
 	var b strings.Builder
-	for _, line := range wrap(t.list.sentence(), t.options.columns()) {
+	for _, line := range wrap(t.list.sentence(t.partial), t.options.columns()) {
 		b.WriteString("\n" + t.options.paint(bold, line))
 	}
 	_, err := io.WriteString(t.w, b.String()+"\n")
@@ -143,18 +144,19 @@ func padded(s string, width int) string {
 // answerStory explains answers one by one.
 type answerStory struct {
 	story
-	w io.Writer
+	w       io.Writer
+	partial *PartialAnswers
 }
 
 // NewAnswerExplanations writes each answer at length: the conclusion, a grid of trees by environments with a mark for each run, the commits
 // with how probable each is, the failure's message and what would decide an open one.
 func NewAnswerExplanations(w io.Writer, trees AnswerTrees, terminal TerminalOptions) AnswerWriter {
-	s := &answerStory{w: w, story: story{TerminalOptions: terminal, width: terminal.Width}}
+	s := &answerStory{w: w, partial: trees.Partial, story: story{TerminalOptions: terminal, width: terminal.Width}}
 	if s.width <= 0 || s.width > 110 {
 		s.width = 100
 	}
 	s.width = max(s.width, 40)
-	s.line(s.paint(bold, "Base:") + " " + trees.base())
+	s.line(trees.lines(terminal))
 	return s
 }
 
@@ -184,7 +186,16 @@ func (s *answerStory) Write(a *Answered) error {
 	return err
 }
 
-func (*answerStory) Close() error { return nil }
+func (s *answerStory) Close() error {
+	lead := s.partial.lead()
+	if lead == "" {
+		return nil
+	}
+	s.line("")
+	s.line(s.paint(bold, lead))
+	_, err := io.WriteString(s.w, s.b.String())
+	return err
+}
 
 // part writes a text under a heading.
 func (s *answerStory) part(title, said string) {

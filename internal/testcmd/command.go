@@ -22,6 +22,8 @@ type Command struct {
 	Folder string
 	// ReportBytes is the most that the reports may have. Default: DefaultReportBytes.
 	ReportBytes int64
+	// Without are variables of this program that the command does not get, beside those of this program's own secrets.
+	Without []string
 
 	dir  string
 	env  []string // assignments before the command

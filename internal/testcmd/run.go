@@ -49,7 +49,7 @@ func (r *Ran) Close() error {
 // streams are where the runner's output goes.
 type streams struct{ out, err io.Writer }
 
-// Run runs the command in its folder, with the environment of this program, and passes on what the runner prints as it comes. A file
+// Run runs the command in its folder, with the environment of this program but for its secrets, and passes on what the runner prints as it comes. A file
 // is handed to the runner as it is, so that it finds its terminal. An exit code that is not 0 is no error: tests failed.
 //
 // When the context ends, the runner is interrupted once, as by Ctrl-C, unless the terminal did so already; after three seconds it is
@@ -124,7 +124,7 @@ func (c *Command) execute(ctx context.Context, ran *Ran, find *finder, folder st
 	defer stop(nil)
 	cmd := exec.CommandContext(limited, args[0], args[1:]...) //nolint:gosec // it is the user's command
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = c.dir, stdin, to.out, to.err
-	cmd.Env = append(cmd.Environ(), c.env...)
+	cmd.Env = append(withoutSecrets(cmd.Environ(), c.Without), c.env...)
 	cmd.WaitDelay = grace
 	shared, end := attach(ctx, cmd)
 	if c.plan.stdout {

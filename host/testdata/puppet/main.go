@@ -23,9 +23,11 @@ func main() {}
 // counter would betray an earlier call, if memory outlived one.
 var counter int
 
-func behaviour(params []abi.Param) string {
+func behaviour(params []abi.Param) string { return text(params, "behave") }
+
+func text(params []abi.Param, name string) string {
 	for _, p := range params {
-		if p.Name == "behave" && p.Text != nil {
+		if p.Name == name && p.Text != nil {
 			return *p.Text
 		}
 	}
@@ -82,6 +84,11 @@ func verdict(r *abi.NodeRequest, how string) (*abi.Artifact, *abi.Failure) {
 			if label != r.Indictment.ChargedDefectType {
 				v.FinalClassification = label
 			}
+		}
+		if label := text(r.Params, "label"); label == r.Indictment.ChargedDefectType {
+			v.Decision, v.FinalClassification = abi.Affirm, label
+		} else if label != "" {
+			v.FinalClassification = label
 		}
 	case "remand":
 		v.RemandFeedback = &abi.RemandFeedback{Questions: []abi.Question{{ID: "q1", Question: "what else is known?"}}}

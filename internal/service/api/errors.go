@@ -89,7 +89,7 @@ func codeOf(message string) abi.Code {
 	case message == validation.MsgExpectedBoolean, message == validation.MsgExpectedNumber, message == validation.MsgExpectedInteger,
 		message == validation.MsgExpectedString, message == validation.MsgExpectedArray, message == validation.MsgExpectedObject:
 		return abi.CodeWrongType
-	case strings.HasSuffix(message, msgDuplicateKey):
+	case strings.HasSuffix(message, wire.MsgDuplicateKey):
 		return abi.CodeDuplicateKey
 	case strings.HasPrefix(message, "expected number"):
 		return abi.CodeOutOfRange

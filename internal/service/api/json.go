@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // jsonFormat is JSON without escapes for HTML: results are the same bytes as elsewhere.
@@ -36,7 +36,7 @@ var jsonFormat = huma.Format{
 func unmarshal(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if _, first := v.(*any); first && err == nil { // to be validated; it is then decoded again
-		return uniqueKeys(json.NewDecoder(bytes.NewReader(data)))
+		return wire.UniqueKeys(json.NewDecoder(bytes.NewReader(data)), false)
 	}
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok {
 		return err
@@ -52,36 +52,6 @@ func unmarshal(data []byte, v any) error {
 		return err
 	}
 	return json.Unmarshal(plain, v)
-}
-
-// msgDuplicateKey ends what is said of a key that an object has twice.
-const msgDuplicateKey = "occurs twice"
-
-// uniqueKeys reads a value that is JSON, and rejects keys that an object of it has twice.
-func uniqueKeys(d *json.Decoder) error {
-	t, err := d.Token()
-	open, ok := t.(json.Delim)
-	if err != nil || !ok {
-		return err
-	}
-	seen := map[any]bool{}
-	for d.More() {
-		if open == '{' {
-			key, err := d.Token()
-			if err != nil {
-				return err
-			}
-			if seen[key] {
-				return fmt.Errorf("the key %.80q %s", key, msgDuplicateKey)
-			}
-			seen[key] = true
-		}
-		if err := uniqueKeys(d); err != nil {
-			return err
-		}
-	}
-	_, err = d.Token()
-	return err
 }
 
 // integers writes numbers that are integers as such.

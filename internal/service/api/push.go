@@ -266,6 +266,12 @@ func (p *push) checkLabels(at int, t *trial.Trial) {
 // derive derives the answer from the trial. What was stated must be that; the commit is taken as it is.
 func (p *push) derive(at int, t *trial.Trial, stated *alibi.Answer) *alibi.Answer {
 	own := alibi.Of(t)
+	if stated.Verdict == alibi.IsOpen && own.Verdict == alibi.NotYours { // at the price of the court, whose profile is not here
+		own.Refuse(cut(stated.Why, maxWhy))
+	}
+	if !(stated.Confidence >= 0 && stated.Confidence <= 1) {
+		p.fault(onLine(at, "answer.confidence"), abi.CodeOutOfRange, "is not in [0, 1]")
+	}
 	for _, field := range [...]struct{ name, was, is string }{
 		{"id", stated.ID, own.ID},
 		{"verdict", string(stated.Verdict), string(own.Verdict)},

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -103,5 +104,49 @@ func TestAccept_AL9_APushIsReadAsItWasWritten(t *testing.T) {
 	}
 	if e := p.entry(&p.trials[0]); e.LabelNames[alibi.Caused] != "caused by this change" {
 		t.Errorf("%v", e.LabelNames)
+	}
+}
+
+// TestAccept_AL9_APushThatContradictsItselfIsRejected, and so is one that two readers may read in two ways.
+func TestAccept_AL9_APushThatContradictsItselfIsRejected(t *testing.T) {
+	t.Parallel()
+	old := func(label string) func(*trial.Trial) {
+		return func(t *trial.Trial) {
+			t.Result.Final.Classification, t.Result.Light.Classification = label, label
+			t.Passes[0].Verdict.FinalClassification = label
+		}
+	}
+	whole := aPush(t, nil)
+	for name, tc := range map[string]struct {
+		body        []byte
+		was, is     string
+		path, wrong string
+	}{
+		"confidence":       {whole, `"label":"caused","confidence":0.9`, `"label":"caused","confidence":7`, "line 2: answer.confidence", "is not in [0, 1]"},
+		"a key twice":      {whole, `"verdict":"yours"`, `"verdict":"not yours","verdict":"yours"`, "line 2", `the key "answer.verdict" occurs twice`},
+		"a key in capital": {whole, `"verdict":"yours"`, `"Verdict":"not yours","verdict":"yours"`, "line 2", `the key "answer.verdict" occurs twice`},
+		"no UTF-8":         {whole, `"persona":"light"`, "\"persona\":\"light\xff\"", "line 2", "it is no UTF-8"},
+		"preexisting":      {aPush(t, old(alibi.Preexisting)), `"verdict":"open"`, `"verdict":"not yours","label":"preexisting"`, "line 2: answer.verdict", `by its case and runs it is "open"`},
+	} {
+		if !bytes.Contains(tc.body, []byte(tc.was)) {
+			t.Fatalf("%s: there is no %s in %s", name, tc.was, tc.body)
+		}
+		p, err := readPush(t.Context(), bytes.NewReader(bytes.ReplaceAll(tc.body, []byte(tc.was), []byte(tc.is))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.problem.Errors) == 0 || p.problem.Errors[0].Path != tc.path || !strings.Contains(p.problem.Errors[0].Message, tc.wrong) {
+			t.Errorf("%s: %+v", name, p.problem.Errors)
+		}
+	}
+	// What a court leaves open at its price is open here, too.
+	body := aPush(t, old(alibi.Environment))
+	body = bytes.Replace(body, []byte(`"verdict":"not yours","label":"environment"`), []byte(`"verdict":"open"`), 1)
+	p, err := readPush(t.Context(), bytes.NewReader(body))
+	if err != nil || len(p.problem.Errors) > 0 {
+		t.Fatalf("%v, %+v", err, p.problem)
+	}
+	if v := p.verdict(&p.trials[0]); v.Alibi.Verdict != alibi.IsOpen || v.Alibi.Label != "" {
+		t.Errorf("%+v", v.Alibi)
 	}
 }

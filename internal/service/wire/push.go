@@ -2,10 +2,12 @@ package wire
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -127,7 +129,13 @@ func (r *PushReader) next(to any) error {
 	if r.values += countValues(text); r.values > maxValues {
 		return ErrPushTooLarge
 	}
+	if !utf8.Valid(text) {
+		return &PushLineError{errors.New("it is no UTF-8")}
+	}
 	if err := strictly(text, to); err != nil {
+		return &PushLineError{err}
+	}
+	if err := UniqueKeys(json.NewDecoder(bytes.NewReader(text)), true); err != nil {
 		return &PushLineError{err}
 	}
 	if p, ok := to.(*Pushed); ok && p.Result != nil {

@@ -169,6 +169,9 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 			return nil, cli.InputError(err)
 		}
 		o.pass(s.Err, c)
+		if name := open.KeyVariable(o.proof.key); name != "" {
+			c.Without = []string{name}
+		}
 		// What people read here is the table of answers; the runner's own output is shown beside it.
 		ran, err := c.Run(ctx, s.In, s.Err, s.Err)
 		if err != nil {
@@ -309,6 +312,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 			return err
 		}
 	}
+	*out.trees.Partial = render.PartialAnswers{Answered: sum.all(), Failures: len(failures), Interrupted: ctx.Err() != nil}
 	if err := out.end(); err != nil {
 		return err
 	}

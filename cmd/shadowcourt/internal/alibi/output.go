@@ -4,13 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 )
@@ -26,7 +31,10 @@ type output struct {
 
 // openReports begins the reports, so that a bad name is told before anything runs.
 func (o *options) openReports(c *investigate.Change) (*output, error) {
-	out := &output{trees: render.AnswerTrees{Base: c.Base.Commit, Why: c.Base.Why, Head: c.Head}}
+	out := &output{trees: render.AnswerTrees{Base: c.Base.Commit, Why: c.Base.Why, Head: c.Head, Court: o.otherCourt(), Partial: &render.PartialAnswers{}}}
+	if o.maxFalse != alibi.MaxFalse {
+		out.trees.MaxFalse = o.maxFalse
+	}
 	if o.base != investigate.AutoBase {
 		out.trees.Name, out.trees.Why = o.base, ""
 	}
@@ -40,6 +48,48 @@ func (o *options) openReports(c *investigate.Change) (*output, error) {
 	}
 	out.AnswerWriter = render.NewAnswerOutput(out.reports...)
 	return out, nil
+}
+
+// otherCourt names the court and its judge where it is not the shipped one; else it is empty.
+func (o *options) otherCourt() string {
+	if o.Pipeline == open.ShippedAlibi && o.Profile == open.ShippedAlibi && o.Modules == "" {
+		return ""
+	}
+	said := o.Pipeline
+	if o.Profile != open.ShippedAlibi {
+		said += ", profile " + o.Profile
+	}
+	def, err := open.Pipeline(o.Pipeline)
+	if err != nil {
+		return said // the court does not open either
+	}
+	modules, err := open.Modules(o.Modules)
+	if err != nil {
+		return said
+	}
+	for _, name := range judges(def) {
+		said += ", judge " + name
+		if wasm, err := fs.ReadFile(modules, name+".wasm"); err == nil {
+			said += " (sha256 " + record.DigestOf(wasm).Hex() + ")"
+		}
+	}
+	return said
+}
+
+// judges are the modules that play the verdict.
+func judges(def *pipeline.Definition) (modules []string) {
+	for i := range def.Nodes {
+		n := &def.Nodes[i]
+		for j := range def.Personas {
+			if p := &def.Personas[j]; n.Family == pipeline.FamilyVerdict && slices.Contains(n.Personas, p.ID) {
+				modules = append(modules, p.Module)
+				if p.Fallback != "" {
+					modules = append(modules, p.Fallback)
+				}
+			}
+		}
+	}
+	return modules
 }
 
 func report(name string, w io.Writer, t render.AnswerTrees) render.AnswerWriter {

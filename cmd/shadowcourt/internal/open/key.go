@@ -29,6 +29,15 @@ func KeyFlag(cmd *cobra.Command, name *string, use string) {
 	cmd.Flags().StringVar(name, "key", "", use+": a file, or "+keyFromEnv+"NAME for a variable that holds it (default: the variable "+keyVariable+")")
 }
 
+// KeyVariable is the variable that a name of a key stands for; empty for a file.
+func KeyVariable(name string) string {
+	variable, fromEnv := strings.CutPrefix(name, keyFromEnv)
+	if !fromEnv {
+		return ""
+	}
+	return variable
+}
+
 // Key reads a key. Nothing of it gets into an error, not even where its
 // text was given in place of a name.
 func Key(name string) (*record.Key, error) {

@@ -79,9 +79,15 @@ func (d *derivation) keep(r *replay.Replayed) {
 }
 
 // tell derives the answers of the trials that were replayed, tells each that differs, and says how many are the same.
-func (d *derivation) tell(w io.Writer, header *record.Header) (same int, err error) {
+func (d *derivation) tell(w io.Writer, header *record.Header, closed bool) (same int, err error) {
 	if d.fault != nil {
 		return 0, d.fault
+	}
+	if err := d.verifier.End(); err != nil {
+		return 0, err
+	}
+	if d.verifier.Proves() && !closed {
+		return 0, errors.New("the proof has no end: it was cut, or never closed")
 	}
 	p := d.verifier.Proof
 	if p == nil {

@@ -97,7 +97,7 @@ func (o *replayOptions) run(ctx context.Context, s cli.Streams, name string, ids
 		return err
 	}
 	session.warn(s.Err)
-	answers, err := session.proof.tell(s.Out, session.reader.Header())
+	answers, err := session.proof.tell(s.Out, session.reader.Header(), session.reader.Closed())
 	if err = errors.Join(tally.err(), err); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
