@@ -55,25 +55,26 @@ func (o *options) otherCourt() string {
 	if o.Pipeline == open.ShippedAlibi && o.Profile == open.ShippedAlibi && o.Modules == "" {
 		return ""
 	}
-	said := o.Pipeline
+	said := []string{o.Pipeline}
 	if o.Profile != open.ShippedAlibi {
-		said += ", profile " + o.Profile
+		said = append(said, "profile "+o.Profile)
 	}
 	def, err := open.Pipeline(o.Pipeline)
 	if err != nil {
-		return said // the court does not open either
+		return strings.Join(said, ", ") // the court does not open either
 	}
 	modules, err := open.Modules(o.Modules)
 	if err != nil {
-		return said
+		return strings.Join(said, ", ")
 	}
 	for _, name := range judges(def) {
-		said += ", judge " + name
+		digest := ""
 		if wasm, err := fs.ReadFile(modules, name+".wasm"); err == nil {
-			said += " (sha256 " + record.DigestOf(wasm).Hex() + ")"
+			digest = " (sha256 " + record.DigestOf(wasm).Hex() + ")"
 		}
+		said = append(said, "judge "+name+digest)
 	}
-	return said
+	return strings.Join(said, ", ")
 }
 
 // judges are the modules that play the verdict.
