@@ -68,11 +68,11 @@ func (t *AnswerTrees) courts() (lines [][2]string) {
 
 // lines are those that begin an output: the base, and the court.
 func (t *AnswerTrees) lines(o TerminalOptions) string {
-	text := o.paint(bold, "Base:") + " " + t.base()
+	lines := []string{o.paint(bold, "Base:") + " " + t.base()}
 	for _, line := range t.courts() {
-		text += "\n" + o.paint(bold, line[0]) + " " + line[1]
+		lines = append(lines, o.paint(bold, line[0])+" "+line[1])
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
 
 // base names the base: "main at 3f2c1a9b0d1e (merge base of HEAD and origin/main)".

@@ -55,25 +55,22 @@ func (o *options) otherCourt() string {
 	if o.Pipeline == open.ShippedAlibi && o.Profile == open.ShippedAlibi && o.Modules == "" {
 		return ""
 	}
-	said := o.Pipeline
+	said := []string{o.Pipeline}
 	if o.Profile != open.ShippedAlibi {
-		said += ", profile " + o.Profile
+		said = append(said, "profile "+o.Profile)
 	}
 	def, err := open.Pipeline(o.Pipeline)
-	if err != nil {
-		return said // the court does not open either
-	}
-	modules, err := open.Modules(o.Modules)
-	if err != nil {
-		return said
-	}
-	for _, name := range judges(def) {
-		said += ", judge " + name
-		if wasm, err := fs.ReadFile(modules, name+".wasm"); err == nil {
-			said += " (sha256 " + record.DigestOf(wasm).Hex() + ")"
+	modules, otherErr := open.Modules(o.Modules)
+	if err == nil && otherErr == nil { // else the court does not open either
+		for _, name := range judges(def) {
+			judge := "judge " + name
+			if wasm, err := fs.ReadFile(modules, name+".wasm"); err == nil {
+				judge += " (sha256 " + record.DigestOf(wasm).Hex() + ")"
+			}
+			said = append(said, judge)
 		}
 	}
-	return said
+	return strings.Join(said, ", ")
 }
 
 // judges are the modules that play the verdict.
