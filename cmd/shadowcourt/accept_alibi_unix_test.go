@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // broken is a module with one test, which the change makes fail. The body comes first in the test.
@@ -146,5 +148,35 @@ func TestAccept_AL6_EverythingFailed(t *testing.T) {
 	}
 	if got.code != 3 || len(got.answers) != 30 {
 		t.Errorf("exit code %d, %d answers\n%s", got.code, len(got.answers), got.stderr)
+	}
+}
+
+// TestAccept_AL5_AnotherCourtIsNamed in each output, and so is its price.
+func TestAccept_AL5_AnotherCourtIsNamed(t *testing.T) {
+	t.Parallel()
+	p := broken("_ = 0")
+	p.write(t)
+	report, court := p.report(t), filepath.Join(t.TempDir(), "mine.yaml")
+	shipped, err := pipelines.FS.ReadFile("alibi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(court, shipped, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`mine\\?\.yaml, judge specter \\?\(sha256 [0-9a-f]{64}\\?\)`)
+	for format, price := range map[string]string{"table": "5% probable", "md": "5% probable", "jsonl": `"max_false_alibi":0.05`} {
+		for _, other := range []bool{true, false} {
+			args := []string{"alibi", "--format", format, report}
+			if other {
+				args = append(args, "--pipeline", court, "--max-false-alibi", "0.05")
+			}
+			cmd := exec.CommandContext(t.Context(), "shadowcourt", args...)
+			cmd.Dir, cmd.Env = p.dir, append(os.Environ(), userEnv(t)...)
+			out, _ := cmd.Output()
+			if code := cmd.ProcessState.ExitCode(); code != 3 || named.Match(out) != other || strings.Contains(string(out), price) != other {
+				t.Errorf("%v: %d %s", args, code, out)
+			}
+		}
 	}
 }

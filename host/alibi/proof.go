@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -225,6 +226,9 @@ func (p *Proof) Summary() string {
 	fmt.Fprintf(&b, ": %d yours, %d not yours, %d open", count[IsYours], count[NotYours], count[IsOpen])
 	if n := len(p.Unanswered); n > 0 {
 		fmt.Fprintf(&b, ", %d without an answer", n)
+	}
+	if p.MaxFalse != MaxFalse {
+		fmt.Fprintf(&b, "; an alibi where the change is at most %v%% probable", math.Round(1e6*p.MaxFalse)/1e4)
 	}
 	return b.String()
 }

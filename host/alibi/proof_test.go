@@ -394,3 +394,15 @@ func TestAccept_AL8_AnswersThatDoNotFollowAreFound(t *testing.T) {
 		})
 	}
 }
+
+func TestAProofNamesAnUnusualPrice(t *testing.T) {
+	t.Parallel()
+	const said = "; an alibi where the change is at most 5% probable"
+	p := &alibi.Proof{Change: *change(), MaxFalse: 0.05}
+	if got := p.Summary(); !strings.HasSuffix(got, said) {
+		t.Error(got)
+	}
+	if p.MaxFalse = alibi.MaxFalse; strings.Contains(p.Summary(), "probable") {
+		t.Error(p.Summary())
+	}
+}

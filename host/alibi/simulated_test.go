@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // hypothesis is a test with known rates of failure.
@@ -89,16 +90,17 @@ func decide(t *testing.T, lab *simulated, profile *abi.Profile, activation, pric
 	if err != nil {
 		t.Fatal(err)
 	}
+	results := light.Made(subject.ID)
 	verdict := func(yours bool) alibi.Verdict {
 		if yours {
 			return alibi.IsYours
 		}
+		stays(t, light, profile, results)
 		return alibi.NotYours
 	}
 	if said.Answer.Confidence >= activation {
 		return verdict(alibi.Yours(said.Answer.Classification))
 	}
-	results := light.Made(subject.ID)
 	for _, e := range order()[len(results):] {
 		if yours := probable(profile, results); yours <= price || yours >= blame {
 			return verdict(yours >= blame)
@@ -111,7 +113,7 @@ func decide(t *testing.T, lab *simulated, profile *abi.Profile, activation, pric
 	}
 	switch yours := probable(profile, results); {
 	case yours <= price:
-		return alibi.NotYours
+		return verdict(false)
 	case yours >= 0.5:
 		return alibi.IsYours
 	default:
@@ -121,17 +123,39 @@ func decide(t *testing.T, lab *simulated, profile *abi.Profile, activation, pric
 
 // probable is how probable it is after results that a failure is the author's.
 func probable(profile *abi.Profile, results []abi.ExperimentResult) float64 {
-	labels := alibi.Labels()
-	nats := make([]float64, len(labels))
-	odds.AddBaseRates(nats, labels, profile)
-	odds.AddExperiments(nats, labels, profile, results)
 	sum := 0.0
-	for j, p := range odds.Probabilities(nats, 0) {
-		if alibi.Yours(labels[j]) {
+	for j, p := range posterior(profile, results) {
+		if alibi.Yours(alibi.Labels()[j]) {
 			sum += p
 		}
 	}
 	return sum
+}
+
+func posterior(profile *abi.Profile, results []abi.ExperimentResult) []float64 {
+	nats := make([]float64, len(alibi.Labels()))
+	odds.AddBaseRates(nats, alibi.Labels(), profile)
+	odds.AddExperiments(nats, alibi.Labels(), profile, results)
+	return odds.Probabilities(nats, 0)
+}
+
+// stays checks that the court's own check of answers leaves an alibi that the shipped court gives.
+func stays(t *testing.T, light *alibi.Light, profile *abi.Profile, results []abi.ExperimentResult) {
+	t.Helper()
+	label, most := "", 0.0
+	for j, p := range posterior(profile, results) {
+		if l := alibi.Labels()[j]; !alibi.Yours(l) && p > most {
+			label, most = l, p
+		}
+	}
+	tried := &trial.Trial{Case: abi.Case{ID: "simulated", Labels: alibi.Labels()}}
+	tried.Result.Final.Classification = label
+	for i := range results {
+		tried.Result.Experiments = append(tried.Result.Experiments, trial.NewExperiment("", "", &results[i]))
+	}
+	if a := light.AtPrice(tried); a.Verdict != alibi.NotYours || a.Label != label {
+		t.Errorf("%s after %+v: %s, %s", label, results, a.Verdict, a.Why)
+	}
 }
 
 // atMost is the upper end of Wilson's interval of 95% for k of n.

@@ -60,19 +60,15 @@ func (o *options) otherCourt() string {
 		said = append(said, "profile "+o.Profile)
 	}
 	def, err := open.Pipeline(o.Pipeline)
-	if err != nil {
-		return strings.Join(said, ", ") // the court does not open either
-	}
-	modules, err := open.Modules(o.Modules)
-	if err != nil {
-		return strings.Join(said, ", ")
-	}
-	for _, name := range judges(def) {
-		digest := ""
-		if wasm, err := fs.ReadFile(modules, name+".wasm"); err == nil {
-			digest = " (sha256 " + record.DigestOf(wasm).Hex() + ")"
+	modules, otherErr := open.Modules(o.Modules)
+	if err == nil && otherErr == nil { // else the court does not open either
+		for _, name := range judges(def) {
+			judge := "judge " + name
+			if wasm, err := fs.ReadFile(modules, name+".wasm"); err == nil {
+				judge += " (sha256 " + record.DigestOf(wasm).Hex() + ")"
+			}
+			said = append(said, judge)
 		}
-		said = append(said, "judge "+name+digest)
 	}
 	return strings.Join(said, ", ")
 }

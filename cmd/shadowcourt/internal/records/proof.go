@@ -24,6 +24,7 @@ type verifiedProof struct {
 	Tree        record.Digest  `json:"tree"`
 	Base        string         `json:"base"`
 	Target      string         `json:"target,omitempty"`
+	MaxFalse    float64        `json:"max_false_alibi"`
 	Answers     []statedAnswer `json:"answers"`
 	Unanswered  []string       `json:"unanswered,omitempty"`
 }
@@ -35,7 +36,7 @@ type statedAnswer struct {
 }
 
 func proofOf(p *alibi.Proof) *verifiedProof {
-	v := &verifiedProof{Commit: p.Head, Uncommitted: p.Uncommitted, Tree: p.Tree, Base: p.Base, Target: p.Target, Answers: []statedAnswer{}, Unanswered: p.Unanswered}
+	v := &verifiedProof{Commit: p.Head, Uncommitted: p.Uncommitted, Tree: p.Tree, Base: p.Base, Target: p.Target, MaxFalse: p.MaxFalse, Answers: []statedAnswer{}, Unanswered: p.Unanswered}
 	for _, a := range p.Answers {
 		v.Answers = append(v.Answers, statedAnswer{a.ID, a.Verdict, a.Label})
 	}
