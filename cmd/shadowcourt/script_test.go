@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,6 +23,9 @@ func (m tests) Run() int {
 	dir, err := os.MkdirTemp("", "shadowcourt-tests-")
 	if err == nil {
 		err = os.Setenv("XDG_DATA_HOME", dir)
+	}
+	if err == nil { // most tests wait for other programs
+		err = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
 	}
 	if err != nil {
 		panic(err)
