@@ -197,7 +197,7 @@ func TestTablesOfExperimentsComeWithOffersAndResults(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		experiments host.Experiments
-		with        bool // some persona has offers or results
+		with        bool // each persona has offers or results
 	}{
 		"none can be run": {nil, false},
 		"it fails again":  {laboratory{world: func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeSame }}, true},
@@ -228,7 +228,7 @@ func TestTablesOfExperimentsComeWithOffersAndResults(t *testing.T) {
 			default:
 			}
 		}
-		if contests == 0 || without == 0 || (with > 0) != tc.with {
+		if contests == 0 || (with > 0) != tc.with || (without > 0) == tc.with {
 			t.Errorf("%s: %d calls with the model, %d without, %d contests", name, with, without, contests)
 		}
 	}
