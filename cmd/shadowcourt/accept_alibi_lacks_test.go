@@ -69,7 +69,7 @@ func TestForged(t *testing.T) {
 	variable := "SHOP_CFG=abc"
 	got := p.alibi(t, []string{variable}, p.report(t, variable))
 	for test, why := range map[string]string{
-		"TestVariable": "--env SHOP_CFG gives it", "TestServer": "--network leaves it", "TestIgnored": "local.cfg, which git ignores", "TestOutput": "its limit of output",
+		"TestVariable": "with --env SHOP_CFG", "TestServer": "--network leaves it", "TestIgnored": "local.cfg, which git ignores", "TestOutput": "its limit of output",
 	} {
 		if a := got.answers[test]; a == nil || a.Verdict != alibi.IsOpen || !strings.Contains(a.Why, why) {
 			t.Errorf("%s: %s", test, saidOf(a))

@@ -83,6 +83,16 @@ type Pair struct {
 	Parent   string `json:"parent"`
 	OfParent Tally  `json:"of_parent"`
 	Culprit  Tally  `json:"of_culprit"`
+	// Absent: the parent has no such test, and was not run.
+	Absent bool `json:"absent,omitempty"`
+}
+
+// Words are such as "3 of 3 failed there, none of 3 failed at the parent 9ab12cd", with the name of the parent.
+func (p *Pair) Words(parent string) string {
+	if p.Absent {
+		return p.Culprit.Words() + " there, and the parent " + parent + " does not have the test"
+	}
+	return p.Culprit.Words() + " there, " + p.OfParent.Words() + " at the parent " + parent
 }
 
 // Tally counts runs of one commit that told something.

@@ -79,7 +79,7 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 	stream, err := g.stream(ctx, b.pack, output)
 	made := &recording{result: result, stream: stream}
 	if env.Compared && (result.ExitCode != 0 || result.Ending != isolate.Exited) {
-		made.lacks = g.lacks(ctx, w, b.dir, env, traceFile(env.Scratch, testLog))
+		made.lacks = g.lacks(w, b.dir, env, traceFile(env.Scratch, testLog))
 	}
 	return made, err
 }

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path"
 	"path/filepath"
@@ -35,26 +34,35 @@ func (r *testRun) lacked() string {
 // testLog is the file in which a test binary of Go tells the variables and files that it asks for.
 const testLog = "testlog"
 
+// mostAsked bounds how many names of such a log are looked at: tests write it.
+const mostAsked = 10_000
+
 // lacks says what the tests of a run asked for, by such a log, that the user has and experiments don't give them; empty for nothing.
-func (g *goTests) lacks(ctx context.Context, w *workspace, dir string, env environment, log []byte) string {
+func (g *goTests) lacks(w *workspace, dir string, env environment, log []byte) string {
 	given := g.environment(env, dir)
 	home, _ := os.UserHomeDir()
 	ownHome := filepath.Join(env.Scratch, "home")
+	asked := map[string]bool{}
 	for line := range bytes.Lines(log) {
 		what, name, _ := strings.Cut(strings.TrimRight(string(line), "\n"), " ")
+		if key := dir + "\x00" + string(line); asked[key] {
+			continue
+		} else if asked[key] = true; len(asked) > mostAsked {
+			break
+		}
 		switch what {
 		case "getenv":
 			_, has := os.LookupEnv(name)
 			own := name == "HOME" || name == "TMPDIR" || slices.ContainsFunc(given, func(v string) bool { return strings.HasPrefix(v, name+"=") })
 			if has && !own {
-				return "the test reads the variable " + name + ", which tests in experiments do not see: --env " + name + " gives it to them"
+				return "the test reads the variable " + name + ", which tests in experiments do not see; alibi gives it to them with --env " + name
 			}
 		case "chdir":
 			dir = absolute(dir, name)
 		case "open", "stat":
 			file := absolute(dir, name)
 			if within(w.source(), file) {
-				if why := g.lacksFile(ctx, w, filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(file, w.source()), "/"))); why != "" {
+				if why := g.lacksFile(w, filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(file, w.source()), "/"))); why != "" {
 					return why
 				}
 			} else if below, err := filepath.Rel(ownHome, file); err == nil && filepath.IsLocal(below) && below != "." && !env.Home && home != "" && exists(filepath.Join(home, below)) {
@@ -65,13 +73,15 @@ func (g *goTests) lacks(ctx context.Context, w *workspace, dir string, env envir
 	return ""
 }
 
-// largeFile is how pointers of Git LFS begin, which stand for files in commits.
+// mostPointer is as long as a pointer of Git LFS may be, and largeFile is how they begin. They stand for files in commits.
+const mostPointer = 1 << 10
+
 var largeFile = []byte("version https://git-lfs.github.com/")
 
-func (g *goTests) lacksFile(ctx context.Context, w *workspace, name string) string {
+func (g *goTests) lacksFile(w *workspace, name string) string {
 	if _, ok := w.tree.File(name); ok {
-		begins, err := w.tree.Read(ctx, name, 1<<10)
-		if err == nil && bytes.HasPrefix(begins, largeFile) {
+		text, err := plainFile(w.source(), filepath.FromSlash(name), mostPointer)
+		if err == nil && bytes.HasPrefix(text, largeFile) {
 			return "the test reads " + name + ", of which the commit has a pointer of Git LFS alone"
 		}
 		return ""

@@ -12,41 +12,31 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 )
 
-// Polluters are the tests after which a test fails that passes alone.
-type Polluters struct {
-	// Tests are those without which it passes, in the order in which they run: one, or several that it fails after only together. They are
-	// empty where nothing was found, such as for a runner that cannot run chosen tests.
-	Tests []string
-	// Before is how many tests run before it, and Runs how many runs the search made.
-	Before, Runs int
-	// Confirmed: it failed twice after these tests and passed twice alone.
-	Confirmed bool
-}
-
 // mostProbes bounds the runs of a search. Of a thousand tests 20 find one.
 const mostProbes = 64
 
-// Polluters finds the tests after which the failing test of a case fails in the tree under test, by halves. It serves where the runs of
-// the case's experiments show that the test passes alone and fails with those around it. Only tests of Go can be chosen so far. The error is that
-// of the laboratory or the context.
-func (l *Lab) Polluters(ctx context.Context, subject *abi.Case) (Polluters, error) {
+// Polluters finds the tests after which the failing test of a case fails in the tree under test, by halves, in the order in which they run: one, or
+// several that it fails after only together. It serves where the runs of the case's experiments show that the test passes alone and fails with
+// those around it. It finds none where that does not come again, and for other tests than those of Go, which can't be chosen so far. The error
+// is that of the laboratory or the context.
+func (l *Lab) Polluters(ctx context.Context, subject *abi.Case) ([]string, error) {
 	l.open.RLock()
 	defer l.open.RUnlock()
 	e := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.OriginalOrder, Runs: mostProbes}
 	f, err := l.runnable(subject, e)
 	if err != nil {
-		return Polluters{}, err
+		return nil, err
 	}
 	if _, ok := f.toolchain.(*goTests); !ok {
-		return Polluters{}, nil
+		return nil, nil
 	}
 	in, err := l.place(ctx, f, e)
 	if err != nil || in.absent {
-		return Polluters{}, err
+		return nil, err
 	}
 	run, err := l.program(ctx, in, f, e)
 	if err != nil {
-		return Polluters{}, err
+		return nil, err
 	}
 	s := orderSearch{fails: func(tests []string) (failed bool, before []string, err error) {
 		err = l.step(ctx, f, e, func() error {
@@ -62,28 +52,27 @@ func (l *Lab) Polluters(ctx context.Context, subject *abi.Case) (Polluters, erro
 		})
 		return failed, before, err
 	}}
-	err = s.search()
-	return s.found, err
+	return s.search()
 }
 
 // orderSearch finds polluters. fails runs the test after some tests, after all of them where there are none named, and says which ran before
 // it.
 type orderSearch struct {
 	fails func(tests []string) (failed bool, before []string, err error)
-	found Polluters
+	runs  int
 }
 
-func (s *orderSearch) search() error {
+func (s *orderSearch) search() ([]string, error) {
 	failed, before, err := s.probe(nil)
-	if s.found.Before = len(before); err != nil || !failed || len(before) == 0 || len(choice("", before)) > mostPattern {
-		return err
+	if err != nil || !failed || len(before) == 0 || len(choice("", before)) > mostPattern {
+		return nil, err
 	}
 	suspects := before
-	for parts := 2; len(suspects) > 1 && s.found.Runs < mostProbes; {
+	for parts := 2; len(suspects) > 1 && s.runs < mostProbes; {
 		smaller, err := s.part(suspects, parts)
 		switch {
 		case err != nil:
-			return err
+			return nil, err
 		case smaller != nil:
 			parts, suspects = max(2, parts-1), smaller
 		case parts >= len(suspects):
@@ -99,7 +88,7 @@ func (s *orderSearch) search() error {
 func (s *orderSearch) part(suspects []string, parts int) ([]string, error) {
 	for _, without := range []bool{false, true} {
 		for i := range parts {
-			if without && parts == 2 || s.found.Runs >= mostProbes {
+			if without && parts == 2 || s.runs >= mostProbes {
 				break // the halves are each other's rest
 			}
 			low, high := i*len(suspects)/parts, (i+1)*len(suspects)/parts
@@ -115,23 +104,23 @@ func (s *orderSearch) part(suspects []string, parts int) ([]string, error) {
 	return nil, nil
 }
 
-func (s *orderSearch) confirm(tests []string) error {
+// confirm leaves the tests where the failing one fails twice after them, and passes twice alone.
+func (s *orderSearch) confirm(tests []string) ([]string, error) {
 	for range 2 {
 		after, _, err := s.probe(tests)
-		if err != nil {
-			return err
+		if err != nil || !after {
+			return nil, err
 		}
 		alone, _, err := s.probe([]string{})
-		if err != nil || !after || alone {
-			return err
+		if err != nil || alone {
+			return nil, err
 		}
 	}
-	s.found.Tests, s.found.Confirmed = tests, true
-	return nil
+	return tests, nil
 }
 
 func (s *orderSearch) probe(tests []string) (bool, []string, error) {
-	s.found.Runs++
+	s.runs++
 	return s.fails(tests)
 }
 

@@ -186,7 +186,7 @@ func (v *answerView) Began() string {
 func verified(c *alibi.Culprit) string {
 	text := "verified: it fails there, and passes at the parent"
 	if p := c.Pair; p != nil {
-		text = "verified: " + p.Culprit.Words() + " there, " + p.OfParent.Words() + " at the parent " + shortCommit(p.Parent)
+		text = "verified: " + p.Words(shortCommit(p.Parent))
 	}
 	return text + "."
 }

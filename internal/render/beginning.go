@@ -82,7 +82,7 @@ func (v *beginningView) because() string {
 		return ": " + v.Why
 	}
 	if c := v.Culprit; c != nil && c.Pair != nil {
-		return ": " + c.Pair.Culprit.Words() + " there, " + c.Pair.OfParent.Words() + " at the parent " + shortCommit(c.Pair.Parent)
+		return ": " + c.Pair.Words(shortCommit(c.Pair.Parent))
 	}
 	return ""
 }

@@ -125,7 +125,10 @@ func culpritOf(r *culprit.Result, line *commits.Line) *alibi.Culprit {
 		c.Beside = append(c.Beside, list[i-1].ID)
 	}
 	if p := r.Pair; p != (culprit.Pair{}) {
-		c.Pair = &alibi.Pair{Parent: idOf(line, max(s.First, 1)-1), OfParent: tally(p.Parent), Culprit: tally(p.Culprit)}
+		c.Pair = &alibi.Pair{Parent: idOf(line, max(s.First, 1)-1), OfParent: tally(p.Parent), Culprit: tally(p.Culprit), Absent: p.Known}
+		if p.Known {
+			c.Pair.OfParent = alibi.Tally{}
+		}
 	}
 	for _, skipped := range r.Skipped {
 		if len(c.Skipped) < mostSkipped {

@@ -13,7 +13,7 @@ func (i *Investigation) Order(ctx context.Context, c *abi.Case, a *alibi.Answer)
 	if !a.DependsOnOrder() {
 		return nil
 	}
-	found, err := i.lab.Polluters(ctx, c)
-	a.FailsAfter(found.Tests[:min(len(found.Tests), alibi.MostAfter)])
+	tests, err := i.lab.Polluters(ctx, c)
+	a.FailsAfter(tests[:min(len(tests), alibi.MostAfter)])
 	return err
 }

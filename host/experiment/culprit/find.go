@@ -16,6 +16,8 @@ type Runner interface {
 // Runs is what came of runs of one commit.
 type Runs struct {
 	Count
+	// Known: nothing was run, and the Count is how runs would end, such as that nothing fails where there is no test.
+	Known bool
 	// Why says why there are no runs that tell something, in one sentence for people.
 	Why string
 	// Build is what it took until the first run could begin, as far as that was not done before. Time is what all runs took together.
@@ -114,8 +116,11 @@ type Result struct {
 	Time   time.Duration
 }
 
-// Pair are runs of a culprit and its parent.
-type Pair struct{ Parent, Culprit Count }
+// Pair are runs of a culprit and its parent. Known: those of the parent were not made, as in [Runs].
+type Pair struct {
+	Parent, Culprit Count
+	Known           bool
+}
 
 // Find searches for the commit that broke a test, and verifies it. Its error is that of the options, the runner or the context; with the
 // latter two, the result has what is known by then.
@@ -127,9 +132,13 @@ func Find(ctx context.Context, runner Runner, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	f := &finder{options: o, search: s, runner: runner, built: map[int]bool{}, result: Result{Runs: map[Purpose]int{}}}
+	f := &finder{options: o, search: s, runner: runner, built: map[int]bool{}, known: map[int]Count{}, result: Result{Runs: map[Purpose]int{}}}
 	f.result.Ending, err = f.find(ctx)
 	f.result.Suspects, f.result.Posterior, f.result.Counts = s.Suspects(), s.Posterior(), s.Counts()
+	for commit, n := range f.known {
+		made := &f.result.Counts[commit]
+		made.Failed, made.Passed = made.Failed-n.Failed, made.Passed-n.Passed
+	}
 	return f.result, err
 }
 
@@ -170,7 +179,8 @@ type finder struct {
 	search   *Search
 	runner   Runner
 	built    map[int]bool
-	runs     int // all
+	known    map[int]Count // that no run showed
+	runs     int           // all
 	builds   time.Duration
 	running  time.Duration
 	result   Result
@@ -284,7 +294,11 @@ func (f *finder) run(ctx context.Context, purpose Purpose, commit, runs int, fre
 		f.built[commit], f.builds, f.result.Builds = true, f.builds+got.Build, f.result.Builds+1
 	}
 	f.runs, f.running, f.result.Time = f.runs+got.runs(), f.running+got.Time, f.result.Time+got.Build+got.Time
-	f.result.Runs[purpose] += got.runs()
+	if got.Known {
+		f.known[commit] = f.known[commit].plus(got.Count)
+	} else {
+		f.result.Runs[purpose] += got.runs()
+	}
 	if got.runs() == 0 {
 		f.result.Skipped = append(f.result.Skipped, Skipped{commit, got.Why})
 		err = f.search.Skip(commit)
@@ -292,7 +306,7 @@ func (f *finder) run(ctx context.Context, purpose Purpose, commit, runs int, fre
 		err = f.search.Observe(commit, got.Count)
 	}
 	if fresh != nil {
-		*fresh = fresh.plus(got.Count)
+		*fresh, f.result.Pair.Known = fresh.plus(got.Count), f.result.Pair.Known || got.Known
 	}
 	f.tell(Progress{Purpose: purpose, Commit: commit, Runs: runs, Done: true, Result: got})
 	return false, err

@@ -86,7 +86,7 @@ func TestFindIsDeterministic(t *testing.T) {
 		if got := strings.Join(s.calls[len(s.calls)-2:], " "); got != "39x4 40x4" {
 			t.Errorf("the last runs are %s", got)
 		}
-		if got := fmt.Sprint(r.Pair, r.Runs[culprit.End], r.Runs[culprit.Verify]); got != "{{0 4} {4 0}} 10 8" {
+		if got := fmt.Sprint(r.Pair, r.Runs[culprit.End], r.Runs[culprit.Verify]); got != "{{0 4} {4 0} false} 10 8" {
 			t.Errorf("got %s", got)
 		}
 		if calls != nil && !slices.Equal(calls, s.calls) {

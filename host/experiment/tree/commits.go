@@ -8,7 +8,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // Commit is a commit of a line of history.
@@ -82,12 +81,8 @@ const maxTitleBytes = 200
 
 // shorten makes a text valid UTF-8 and cuts it between characters.
 func shorten(text string) string {
-	text = strings.ToValidUTF8(text[:min(len(text), maxTitleBytes)], "\uFFFD")
-	end := min(len(text), maxTitleBytes)
-	for end < len(text) && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end]
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	return strings.ToValidUTF8(text[:min(len(text), maxTitleBytes)], "")
 }
 
 // bounded runs a git command and gives its output, if that is not too long.

@@ -102,7 +102,7 @@ func (r *runner) Run(ctx context.Context, commit, runs int) (culprit.Runs, error
 		r.lacks[commit] = true
 	}
 	if r.brought {
-		return culprit.Runs{Count: culprit.Count{Passed: runs}}, nil
+		return culprit.Runs{Count: culprit.Count{Passed: runs}, Known: true}, nil
 	}
 	_, err := r.sample(ctx, commit, true, runs, &out)
 	return out, err

@@ -178,6 +178,9 @@ func TestAccept_AL7_TheCommitThatBringsAFailingTest(t *testing.T) {
 	if err != nil || result.Ending != culprit.Found || result.Suspects.First != 2 || result.Suspects.Last != 2 || !result.Verified {
 		t.Errorf("got %+v, %v", result, err)
 	}
+	if c := result.Counts; !result.Pair.Known || c[0].Passed+c[0].Failed+c[1].Passed+c[1].Failed > 0 || c[2].Failed == 0 { // nothing was run before it
+		t.Errorf("runs: %+v, pair %+v", c, result.Pair)
+	}
 }
 
 // TestAccept_AL7_ChangesThatAreNotCommitted: they are the last commit, also where there is no other one.
