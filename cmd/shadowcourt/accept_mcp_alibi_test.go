@@ -128,7 +128,7 @@ type alibied struct {
 	Answers  []struct {
 		Test    string `json:"test"`
 		Verdict string `json:"verdict"`
-		Label   string `json:"label"`
+		Label   string `json:"attribution"`
 		Why     string `json:"why"`
 		Culprit *struct {
 			Commit string `json:"commit"`

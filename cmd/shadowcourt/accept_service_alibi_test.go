@@ -261,7 +261,7 @@ func TestAccept_AL9_HostilePushesAreRejected(t *testing.T) {
 	graph, _ := head["pipeline"].(string)
 	swapped := edited(t, unsigned, 2, line(3)["encoded"], "encoded")
 	swapped = edited(t, swapped, 3, line(2)["encoded"], "encoded")
-	forged := edited(t, edited(t, unsigned, 2, "product bug", "answer", "label"), 3, "yours", "answer", "verdict")
+	forged := edited(t, edited(t, unsigned, 2, "product bug", "answer", "attribution"), 3, "yours", "answer", "verdict")
 	for _, c := range []struct {
 		name, query, body string
 		status            int

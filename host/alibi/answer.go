@@ -39,7 +39,7 @@ type Answer struct {
 	Test  string `json:"test"`
 	// Verdict follows from Label: caused and conflict are yours; no label is open, and so is caused where the base could not be run.
 	Verdict    Verdict `json:"verdict"`
-	Label      string  `json:"label,omitempty"`
+	Label      string  `json:"attribution,omitempty"`
 	Confidence float64 `json:"confidence"` // of the label; of an open case that of the nearest one
 	Part       Part    `json:"part,omitempty"`
 	// Why is half a sentence with the runs that the answer rests on, and Next what would decide an open one.

@@ -347,7 +347,7 @@ func TestAccept_AL8_AnswersThatDoNotFollowAreFound(t *testing.T) {
 		{"answer twice", func(p *alibi.Proof) { p.Answers[0] = p.Answers[1] }, false, "twice"},
 		{"commit", func(p *alibi.Proof) { p.Head = strings.Repeat("c", 40) }, false, "does not say what the answers say"},
 		{"why", func(p *alibi.Proof) { of(p, "TestOld").Why = "it was the weather" }, true, "another why"},
-		{"label", func(p *alibi.Proof) { of(p, "TestOld").Label = alibi.Environment }, true, "another label"},
+		{"attribution", func(p *alibi.Proof) { of(p, "TestOld").Label = alibi.Environment }, true, "another attribution"},
 		{"confidence", func(p *alibi.Proof) { of(p, "TestNew").Confidence = 0.999 }, true, "another confidence"},
 		{"part", func(p *alibi.Proof) { of(p, "TestNew").Part = alibi.Tests }, true, "another part"},
 		{"runs of Light", func(p *alibi.Proof) { run(of(p, "TestNew"), light).Passed++ }, true, "another runs of Light"},

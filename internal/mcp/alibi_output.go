@@ -40,7 +40,7 @@ type alibiOutput struct {
 type alibiAnswer struct {
 	Test       string       `json:"test"`
 	Verdict    string       `json:"verdict" jsonschema:"yours, not yours or open"`
-	Label      string       `json:"label,omitempty" jsonschema:"caused, conflict, preexisting, flaky or environment; none where it is open"`
+	Label      string       `json:"attribution,omitempty" jsonschema:"caused, conflict, preexisting, flaky or environment; none where it is open"`
 	Part       string       `json:"part,omitempty" jsonschema:"what of the change causes the failure: product, tests, or product and tests"`
 	Confidence float64      `json:"confidence"`
 	Why        string       `json:"why" jsonschema:"the runs that the verdict rests on"`

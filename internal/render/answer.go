@@ -12,12 +12,15 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // Answered is an answer of the alibi with how long it took, and with the trial that a page tells below the answer; nil for none.
 type Answered struct {
 	alibi.Answer
+	answers.Place
+
 	Took  time.Duration
 	Trial *trial.Trial
 }
@@ -33,6 +36,8 @@ type AnswerTrees struct {
 	// and 0.
 	Court    string
 	MaxFalse float64
+	// Link is the page of the CI run; empty for none.
+	Link string
 	// Partial is filled before Close where failures have no answer. May be nil.
 	Partial *PartialAnswers
 }
@@ -90,15 +95,15 @@ func (t *AnswerTrees) base() string {
 // NewAnswerJSONL writes one answer a line, each at once.
 func NewAnswerJSONL(w io.Writer, trees AnswerTrees) AnswerWriter {
 	type line struct {
-		*alibi.Answer
-		Base    string  `json:"base"`
-		Head    string  `json:"head"`
-		Seconds float64 `json:"seconds"`
-		Court   string  `json:"court,omitempty"`
-		Price   float64 `json:"max_false_alibi,omitempty"`
+		answers.Failure
+
+		Base  string  `json:"base"`
+		Head  string  `json:"head"`
+		Court string  `json:"court,omitempty"`
+		Price float64 `json:"max_false_alibi,omitempty"`
 	}
 	return jsonLines[Answered]{w, func(a *Answered) ([]byte, error) {
-		text, err := json.Marshal(line{&a.Answer, trees.Base, trees.Head, a.Took.Round(time.Millisecond).Seconds(), trees.Court, trees.MaxFalse})
+		text, err := json.Marshal(line{failureOf(a, newAnswerView(a)), trees.Base, trees.Head, trees.Court, trees.MaxFalse})
 		return sanitize.JSON(text), err
 	}}
 }
@@ -115,11 +120,12 @@ func newAnswerView(a *Answered) *answerView {
 	m := textMap{text: sanitize.Line, line: sanitize.Line, vocabulary: sanitize.Line, markup: visibleMarkup}
 	v := &answerView{Answered: &Answered{Took: a.Took, Trial: a.Trial}}
 	m.copy(reflect.ValueOf(&v.Answer).Elem(), reflect.ValueOf(&a.Answer).Elem(), m.text)
+	m.copy(reflect.ValueOf(&v.Place).Elem(), reflect.ValueOf(&a.Place).Elem(), m.text)
 	v.Message = sanitize.Block(a.Message)
 	if a.Culprit != nil && a.Culprit.Hunk != nil {
 		v.Culprit.Hunk.Text = sanitize.Block(a.Culprit.Hunk.Text)
 	}
-	v.key = strings.Join([]string{string(v.Verdict), v.Label, v.says(), v.Message}, "\x00")
+	v.key = strings.Join([]string{string(v.Verdict), v.Label, v.says(), v.Message, v.Held()}, "\x00")
 	return v
 }
 
@@ -189,6 +195,38 @@ func verified(c *alibi.Culprit) string {
 		text = "verified: " + p.Words(shortCommit(p.Parent))
 	}
 	return text + "."
+}
+
+// Conclusion is what the answer says in sentences.
+func (v *answerView) Conclusion() string {
+	var said []string
+	for _, s := range []string{v.Sentence(), v.Began(), v.Blamed(), v.Held()} {
+		if s != "" {
+			said = append(said, s)
+		}
+	}
+	return strings.Join(said, " ")
+}
+
+// Held says that the test is in quarantine; empty where it is not.
+func (v *answerView) Held() string {
+	q := v.Quarantined
+	if q == nil {
+		return ""
+	}
+	return "In quarantine until " + q.Expires + ", looked after by " + q.Owner + ": " + strings.TrimSuffix(q.Reason, ".") + "."
+}
+
+// Where is the place of the failure with its owners, such as "cart/parse_test.go:31 (@shop)"; empty where it is not known.
+func (v *answerView) Where() string {
+	text := v.File
+	if v.File != "" && v.Line > 0 {
+		text += ":" + strconv.Itoa(v.Line)
+	}
+	if len(v.Owners) > 0 {
+		text += " (" + strings.Join(v.Owners, ", ") + ")"
+	}
+	return text
 }
 
 // Blamed is the part of the change that did it.

@@ -3,14 +3,18 @@ package render
 import (
 	"cmp"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
+// MarkdownBytes bounds what Markdown says of all failures, so that it fits into a comment: GitHub takes 65,536 characters.
+const MarkdownBytes = 60_000
+
 // NewAnswerMarkdown writes answers as GitHub-flavoured Markdown, at Close: the conclusion, then a section of at most [MarkdownAnswerBytes] for
-// each, those first that need somebody.
+// each, those first that need somebody, until [MarkdownBytes] are reached. What does not fit is counted.
 func NewAnswerMarkdown(w io.Writer, trees AnswerTrees) AnswerWriter {
 	return &answerPage{close: func(l *answerList) error {
 		var b strings.Builder
@@ -18,14 +22,27 @@ func NewAnswerMarkdown(w io.Writer, trees AnswerTrees) AnswerWriter {
 		for _, line := range trees.courts() {
 			b.WriteString("\n" + line[0] + " " + sanitize.Markdown(line[1]) + "\n")
 		}
-		for _, g := range l.groups {
+		end := ""
+		if legend := l.legend(); legend != "" {
+			end = "\n" + legend + "\n"
+		}
+		const rest = 120 // bytes of what counts those that don't fit
+		var left [3]int
+		full := false
+		for i, g := range l.groups {
 			for _, v := range g.Answers {
-				b.WriteString(v.markdown())
+				text := v.markdown()
+				if full = full || b.Len()+len(text)+len(end)+rest > MarkdownBytes; full {
+					left[i] += 1 + len(v.Alike)
+					continue
+				}
+				b.WriteString(text)
 			}
 		}
-		if legend := l.legend(); legend != "" {
-			b.WriteString("\n" + legend + "\n")
+		if n := left[0] + left[1] + left[2]; n > 0 {
+			b.WriteString("\nNot shown here, for want of space: " + strconv.Itoa(left[0]) + " yours, " + strconv.Itoa(left[1]) + " open, " + strconv.Itoa(left[2]) + " not yours.\n")
 		}
+		b.WriteString(end)
 		_, err := io.WriteString(w, b.String())
 		return err
 	}}
@@ -93,6 +110,8 @@ func (v *answerView) markdown() string {
 	s.add("", v.Sentence(), "\n", sanitize.Markdown, markdownSentence)
 	s.add("", v.Began(), "\n", sanitize.Markdown, markdownSentence)
 	s.add("", v.Blamed(), "\n", sanitize.Markdown, markdownSentence)
+	s.add("", v.Held(), "\n", sanitize.Markdown, markdownSentence)
+	s.add("", v.Where(), "\n", sanitize.Markdown, markdownSentence)
 	s.add("\n", v.Message, "\n", sanitize.MarkdownBlock, markdownMessage)
 	s.add("\n", nextWords(v), "\n", sanitize.Markdown, markdownSentence)
 	s.put(markdownGrid(newRunGrid(v.Runs)))

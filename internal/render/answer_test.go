@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/render/testkit/sample"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -40,23 +41,34 @@ func answerMarkdown(b *bytes.Buffer, _ []string) render.AnswerWriter {
 	return render.NewAnswerMarkdown(b, answerTrees)
 }
 
+func answerForm(form string) openAnswers {
+	return func(b *bytes.Buffer, _ []string) render.AnswerWriter {
+		return render.NewAnswerForm(form, b, answerTrees)
+	}
+}
+
 func answerJSONL(b *bytes.Buffer, _ []string) render.AnswerWriter {
 	return render.NewAnswerJSONL(b, answerTrees)
 }
 
 // written are answers as a writer writes them. The first has a trial.
-func written(t *testing.T, open openAnswers, answers ...alibi.Answer) string {
+func written(t *testing.T, open openAnswers, list ...alibi.Answer) string {
 	t.Helper()
 	var names []string
-	for i := range answers {
-		names = append(names, answers[i].Test)
+	for i := range list {
+		names = append(names, list[i].Test)
 	}
 	var b bytes.Buffer
 	w := open(&b, names)
-	for i := range answers {
-		a := render.Answered{Answer: answers[i], Took: time.Duration(i*17+4) * time.Second}
-		if i == 0 {
+	for i := range list {
+		a := render.Answered{Answer: list[i], Took: time.Duration(i*17+4) * time.Second}
+		switch {
+		case i == 0:
 			a.Trial = sample.Amended()
+		case i == 1 || i == 2:
+			a.Place = answers.Place{File: "cart/parse_test.go", Line: 31, Owners: []string{"@acme/shop", "ann@example.org"}}
+		case a.Label == alibi.Environment:
+			a.Place = answers.Place{File: "cart/upload_test.go", Quarantined: &answers.Quarantined{Reason: "the bucket is gone", Owner: "@acme/infra", Expires: "2027-01-31"}}
 		}
 		if err := w.Write(&a); err != nil {
 			t.Fatal(err)
@@ -74,6 +86,8 @@ func TestAccept_AL6_AnswersGolden(t *testing.T) {
 		"answers.txt": answerTable(0, false), "answers-100.txt": answerTable(100, false), "answers-50.txt": answerTable(50, false), "answers-colour.txt": answerTable(120, true),
 		"answers-explain.txt": answerStory(100, false), "answers-explain-60.txt": answerStory(60, false), "answers-explain-colour.txt": answerStory(100, true),
 		"answers.md": answerMarkdown, "answers.jsonl": answerJSONL,
+		"answers.json": answerForm(render.FormJSON), "answers.csv": answerForm(render.FormCSV), "answers.sarif": answerForm(render.FormSARIF), "answers.xml": answerForm(render.FormJUnit),
+		"answers.github": answerForm(render.FormGitHub), "answers.gitlab.json": answerForm(render.FormGitLab),
 	} {
 		golden(t, name, []byte(written(t, open, sample.Answers()...)))
 	}

@@ -21,7 +21,7 @@ const (
 type answer struct {
 	ID      string   `json:"id"`
 	Verdict string   `json:"verdict"`
-	Label   string   `json:"label"`
+	Label   string   `json:"attribution"`
 	Why     string   `json:"why"`
 	Culprit *culprit `json:"culprit"`
 	Seconds float64  `json:"seconds"`

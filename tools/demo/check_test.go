@@ -20,8 +20,8 @@ func TestCompare(t *testing.T) {
 		t.Fatal(err)
 	}
 	const (
-		caused = `{"id":"` + module + `.TestA","verdict":"yours","label":"caused","culprit":{"commit":"COMMIT","title":"Break A"},"seconds":1.5}` + "\n"
-		flaky  = `{"id":"` + module + `.TestB","verdict":"not yours","label":"flaky","seconds":2}` + "\n"
+		caused = `{"id":"` + module + `.TestA","verdict":"yours","attribution":"caused","culprit":{"commit":"COMMIT","title":"Break A"},"seconds":1.5}` + "\n"
+		flaky  = `{"id":"` + module + `.TestB","verdict":"not yours","attribution":"flaky","seconds":2}` + "\n"
 	)
 	right := strings.Replace(caused, "COMMIT", commit, 1)
 	for name, c := range map[string]struct{ answers, says, err string }{

@@ -275,7 +275,7 @@ func (p *push) derive(at int, t *trial.Trial, stated *alibi.Answer) *alibi.Answe
 	for _, field := range [...]struct{ name, was, is string }{
 		{"id", stated.ID, own.ID},
 		{"verdict", string(stated.Verdict), string(own.Verdict)},
-		{"label", stated.Label, own.Label},
+		{"attribution", stated.Label, own.Label},
 		{"part", string(stated.Part), string(own.Part)},
 	} {
 		if field.was != field.is {

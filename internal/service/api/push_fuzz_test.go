@@ -122,11 +122,11 @@ func TestAccept_AL9_APushThatContradictsItselfIsRejected(t *testing.T) {
 		was, is     string
 		path, wrong string
 	}{
-		"confidence":       {whole, `"label":"caused","confidence":0.9`, `"label":"caused","confidence":7`, "line 2: answer.confidence", "is not in [0, 1]"},
+		"confidence":       {whole, `"attribution":"caused","confidence":0.9`, `"attribution":"caused","confidence":7`, "line 2: answer.confidence", "is not in [0, 1]"},
 		"a key twice":      {whole, `"verdict":"yours"`, `"verdict":"not yours","verdict":"yours"`, "line 2", `the key "answer.verdict" occurs twice`},
 		"a key in capital": {whole, `"verdict":"yours"`, `"Verdict":"not yours","verdict":"yours"`, "line 2", `the key "answer.verdict" occurs twice`},
 		"no UTF-8":         {whole, `"persona":"light"`, "\"persona\":\"light\xff\"", "line 2", "it is no UTF-8"},
-		"preexisting":      {aPush(t, old(alibi.Preexisting)), `"verdict":"open"`, `"verdict":"not yours","label":"preexisting"`, "line 2: answer.verdict", `by its case and runs it is "open"`},
+		"preexisting":      {aPush(t, old(alibi.Preexisting)), `"verdict":"open"`, `"verdict":"not yours","attribution":"preexisting"`, "line 2: answer.verdict", `by its case and runs it is "open"`},
 	} {
 		if !bytes.Contains(tc.body, []byte(tc.was)) {
 			t.Fatalf("%s: there is no %s in %s", name, tc.was, tc.body)
@@ -141,7 +141,7 @@ func TestAccept_AL9_APushThatContradictsItselfIsRejected(t *testing.T) {
 	}
 	// What a court leaves open at its price is open here, too.
 	body := aPush(t, old(alibi.Environment))
-	body = bytes.Replace(body, []byte(`"verdict":"not yours","label":"environment"`), []byte(`"verdict":"open"`), 1)
+	body = bytes.Replace(body, []byte(`"verdict":"not yours","attribution":"environment"`), []byte(`"verdict":"open"`), 1)
 	p, err := readPush(t.Context(), bytes.NewReader(body))
 	if err != nil || len(p.problem.Errors) > 0 {
 		t.Fatalf("%v, %+v", err, p.problem)

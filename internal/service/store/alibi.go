@@ -19,7 +19,7 @@ const triedHere = "docket NOT IN (SELECT id FROM dockets WHERE format IN ('" + F
 // Alibi is the answer of the command alibi to an entry, without the runs, which its trial has.
 type Alibi struct {
 	Verdict alibi.Verdict  `json:"verdict" enum:"yours,not yours,open" doc:"Whether the author of the change has to act"`
-	Label   string         `json:"label,omitempty" doc:"How the failure is attributed; absent for an open one"`
+	Label   string         `json:"attribution,omitempty" doc:"How the failure is attributed; absent for an open one"`
 	Part    alibi.Part     `json:"part,omitempty" doc:"What of the change is to blame"`
 	Why     string         `json:"why" doc:"The runs that the answer rests on"`
 	Next    string         `json:"next,omitempty" doc:"What would decide an open one"`

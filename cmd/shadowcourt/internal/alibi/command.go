@@ -78,14 +78,15 @@ one is open; 1 something failed while running; 2 the command line or an input is
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, s, args) },
 	}
 	f := cmd.Flags()
-	o.flags(f)
+	o.flags(f, render.FormJSON, render.FormCSV, render.FormSARIF, render.FormJUnit, render.FormGitHub, render.FormGitLab)
 	f.StringVar(&o.base, "base", investigate.AutoBase, "revision that the change began at; auto finds it by the variables of the CI platform, else the merge base with the upstream or "+
 		"default branch, else HEAD for changes that are not committed")
 	f.StringVar(&o.target, "target", "", "revision that the change will be merged into: then conflicts with it are found, too, among failures in a report of the merge")
 	f.BoolVar(&o.culprit, "culprit", false, "find the commit of the change that each failure of yours began with")
 	f.StringVar(&o.from, "from", run.Auto, "format of the reports: auto, gotest or junit")
 	f.StringVar(&o.explain, "explain", "", "tell the answer of one TEST at length: its runs as a grid of trees by environments, the commits of the change with --culprit, and the message; all for every test")
-	f.StringArrayVar(&o.reports, "report", nil, "also write a report, FILE.html or FILE.md; may be repeated")
+	f.StringArrayVar(&o.reports, "report", nil, "also write a report to `[FORM=]FILE`; the form is that of the name (.html, .md, .json, .csv, .sarif, .xml for JUnit), or one of "+
+		cli.OrList(render.AnswerForms())+"; may be repeated")
 	f.DurationVar(&o.perCase, "case-budget", experiment.DefaultPerCase, "how long those of one test may take")
 	f.Float64Var(&o.maxFalse, "max-false-alibi", alibi.MaxFalse, "how probable it may be at most that the change did it where a test is not yours")
 	f.StringVar(&o.Pipeline, "pipeline", open.ShippedAlibi, "pipeline file of the court")
@@ -142,6 +143,9 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 	}
 	if len(failures) == 0 {
 		fmt.Fprintln(s.Err, o.nothing())
+		if o.format != "table" && o.format != "jsonl" { // a document says so, too
+			out.begin(o, s, nil)
+		}
 		return out.end()
 	}
 	out.begin(o, s, failures)

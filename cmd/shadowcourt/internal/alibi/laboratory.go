@@ -24,14 +24,17 @@ type laboratory struct {
 	budget         time.Duration
 	network, home  bool
 	runners, env   []string
+	formats        []string
 }
 
-// formats are those of what is written.
+// formats are those of what both write.
 var formats = []string{"table", "jsonl", "md"}
 
-func (l *laboratory) flags(f *pflag.FlagSet) {
+// flags defines the flags; more are further formats.
+func (l *laboratory) flags(f *pflag.FlagSet, more ...string) {
+	l.formats = append(slices.Clone(formats), more...)
 	f.StringVar(&l.source, "source", ".", "folder of the project in its git repository")
-	f.StringVar(&l.format, "format", "table", "table, jsonl or md")
+	f.StringVar(&l.format, "format", "table", cli.OrList(l.formats))
 	f.DurationVar(&l.budget, "budget", open.DefaultBudget, "how long all builds and runs together may take")
 	f.BoolVar(&l.network, "network", false, "leave the network on for the tests")
 	f.BoolVar(&l.home, "home", false, "let the tests read your home folder, and all else that you can read")
@@ -41,8 +44,8 @@ func (l *laboratory) flags(f *pflag.FlagSet) {
 
 func (l *laboratory) check() error {
 	var faults []error
-	if !slices.Contains(formats, l.format) {
-		faults = append(faults, fmt.Errorf("--format %q: use %s", l.format, cli.OrList(formats)))
+	if !slices.Contains(l.formats, l.format) {
+		faults = append(faults, fmt.Errorf("--format %q: use %s", l.format, cli.OrList(l.formats)))
 	}
 	if l.budget <= 0 {
 		faults = append(faults, errors.New("--budget: use a time above 0, such as 5m"))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,13 +37,14 @@ func (o *options) openReports(c *investigate.Change) (*output, error) {
 	if o.base != investigate.AutoBase {
 		out.trees.Name, out.trees.Why = o.base, ""
 	}
-	for _, name := range o.reports {
+	for _, said := range o.reports {
+		form, name := reportOf(said)
 		f, err := out.files.Create(name)
 		if err != nil {
 			out.discard()
 			return nil, fmt.Errorf("--report: %w", err)
 		}
-		out.reports = append(out.reports, report(name, f, out.trees))
+		out.reports = append(out.reports, render.NewAnswerForm(form, f, out.trees))
 	}
 	out.AnswerWriter = render.NewAnswerOutput(out.reports...)
 	return out, nil
@@ -89,11 +89,12 @@ func judges(def *pipeline.Definition) (modules []string) {
 	return modules
 }
 
-func report(name string, w io.Writer, t render.AnswerTrees) render.AnswerWriter {
-	if strings.EqualFold(filepath.Ext(name), ".md") {
-		return render.NewAnswerMarkdown(w, t)
+// reportOf reads the value of --report: the form, which is empty where none is known, and the file.
+func reportOf(said string) (form, name string) {
+	if form, name, named := strings.Cut(said, "="); named && slices.Contains(render.AnswerForms(), form) {
+		return form, name
 	}
-	return render.NewAnswerHTML(w, t, render.PageOptions{})
+	return render.FormOf(said), said
 }
 
 // begin begins the main output.
@@ -108,8 +109,8 @@ func (o *options) main(w io.Writer, t render.AnswerTrees, failures []docket.Entr
 	switch {
 	case o.format == "jsonl":
 		return render.NewAnswerJSONL(w, t)
-	case o.format == "md":
-		return render.NewAnswerMarkdown(w, t)
+	case o.format != "table":
+		return render.NewAnswerForm(o.format, w, t)
 	case o.explain != "":
 		return render.NewAnswerExplanations(w, t, cli.Terminal(w))
 	}
@@ -144,12 +145,13 @@ func (o *options) checkOutputs(args []string) error {
 		inputs = append(inputs, cli.File("the report", name))
 	}
 	for _, name := range o.reports {
-		outputs = append(outputs, cli.File("--report", name))
+		_, file := reportOf(name)
+		outputs = append(outputs, cli.File("--report", file))
 	}
 	faults := []error{cli.CheckOverwrites(inputs, outputs)}
 	for _, name := range o.reports {
-		if ext := strings.ToLower(filepath.Ext(name)); ext != ".html" && ext != ".md" {
-			faults = append(faults, fmt.Errorf("--report %q: use a name that ends with .html or .md", name))
+		if form, _ := reportOf(name); form == "" {
+			faults = append(faults, fmt.Errorf("--report %q: use a name that ends with .html, .md, .json, .csv, .sarif or .xml, or FORM=FILE with one of %s", name, cli.OrList(render.AnswerForms())))
 		}
 	}
 	if o.explain != "" && o.format != "table" {

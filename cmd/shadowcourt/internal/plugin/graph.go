@@ -3,6 +3,7 @@ package plugin
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/answers"
 )
 
 // Definitions are the commands about files of definitions: graph, lint and schema.
@@ -70,17 +72,18 @@ func drawGraph(w io.Writer, def *pipeline.Definition, format string, path []stri
 	return err
 }
 
-// rubricSchema is the name of the schema that is not of the contract.
-const rubricSchema = "rubric"
+// otherSchemas are those that are not of the contract, by name.
+var otherSchemas = map[string]func() []byte{"rubric": audit.Schema, "answers": answers.Schema}
 
 // newSchema is the command `schema`.
 func newSchema(s cli.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema [ARTIFACT]",
-		Short: "Print the JSON Schema of an artifact or of a rubric, or list the names",
-		Long: `Print the JSON Schema (draft 2020-12) of an artifact of the contract, or of the file of a
-rubric; without a name, list the names. The schemas are necessary, not sufficient: rules
-across fields and across artifacts stand in abi/SPEC.md, those of rubrics in docs/measuring.md.`,
+		Short: "Print the JSON Schema of an artifact, of a rubric or of answers, or list the names",
+		Long: `Print the JSON Schema (draft 2020-12) of an artifact of the contract, of the file of a
+rubric, or of the answers that alibi writes as JSON; without a name, list the names. The
+schemas are necessary, not sufficient: rules across fields and across artifacts stand in
+abi/SPEC.md, those of rubrics in docs/measuring.md.`,
 		Example: "  shadowcourt pipeline schema verdict",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -90,13 +93,13 @@ across fields and across artifacts stand in abi/SPEC.md, those of rubrics in doc
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				names := slices.Sorted(slices.Values(append(schema.Names(), rubricSchema)))
+				names := slices.Sorted(slices.Values(slices.AppendSeq(schema.Names(), maps.Keys(otherSchemas))))
 				_, err := fmt.Fprintln(s.Out, strings.Join(names, "\n"))
 				return err
 			}
 			text, ok := schema.Get(args[0])
-			if args[0] == rubricSchema {
-				text, ok = audit.Schema(), true
+			if other := otherSchemas[args[0]]; other != nil {
+				text, ok = other(), true
 			}
 			if !ok {
 				return cli.InputError(fmt.Errorf("there is no artifact %q; `shadowcourt pipeline schema` lists them", args[0]))

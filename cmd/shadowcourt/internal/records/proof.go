@@ -32,7 +32,7 @@ type verifiedProof struct {
 type statedAnswer struct {
 	ID      string        `json:"id"`
 	Verdict alibi.Verdict `json:"verdict"`
-	Label   string        `json:"label,omitempty"`
+	Label   string        `json:"attribution,omitempty"`
 }
 
 func proofOf(p *alibi.Proof) *verifiedProof {

@@ -22,6 +22,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/internal/court parseAnswer":                     "host/internal/court FuzzParseAnswer",
 	"host/audit Load":                                     "no: takes the name of a file; Parse reads it",
 	"host/audit LoadFS":                                   "no: takes the name of a file; Parse reads it",
+	"internal/answers Read":                               "internal/answers FuzzRead",
 	"host/audit Parse":                                    "host/audit FuzzParse",
 	"host/audit load":                                     "no: takes the name of a file; Parse reads it",
 	"host/audit ReadYAML":                                 "host/audit FuzzParse",

@@ -1,0 +1,322 @@
+package render
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/internal/answers"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+)
+
+// The forms of answers that are files for other programs, and those for people.
+const (
+	FormJSON   = "json"   // answers.Document
+	FormCSV    = "csv"    // a row for each failure
+	FormSARIF  = "sarif"  // SARIF 2.1.0
+	FormJUnit  = "junit"  // JUnit XML of the failures, with properties
+	FormGitHub = "github" // annotations as commands of GitHub Actions
+	FormGitLab = "gitlab" // a report of GitLab's code quality
+	FormMD     = "md"
+	FormHTML   = "html"
+)
+
+// AnswerForms are the names of all forms.
+func AnswerForms() []string {
+	return []string{FormHTML, FormMD, FormJSON, FormCSV, FormSARIF, FormJUnit, FormGitHub, FormGitLab}
+}
+
+// FormOf tells the form of a file by the end of its name; empty for another end.
+func FormOf(name string) string {
+	return map[string]string{
+		".html": FormHTML, ".md": FormMD, ".json": FormJSON, ".csv": FormCSV, ".sarif": FormSARIF, ".xml": FormJUnit,
+	}[strings.ToLower(filepath.Ext(name))]
+}
+
+// NewAnswerForm writes answers in a form, at Close; nil for an unknown one. All forms say the same in the same words.
+func NewAnswerForm(form string, w io.Writer, trees AnswerTrees) AnswerWriter {
+	switch form {
+	case FormHTML:
+		return NewAnswerHTML(w, trees, PageOptions{})
+	case FormMD:
+		return NewAnswerMarkdown(w, trees)
+	}
+	write := map[string]func(io.Writer, *answers.Document) error{
+		FormJSON: writeJSON, FormCSV: writeCSV, FormSARIF: writeSARIF, FormJUnit: writeJUnit, FormGitHub: writeGitHub, FormGitLab: writeGitLab,
+	}[form]
+	if write == nil {
+		return nil
+	}
+	return &answerDocument{trees: trees, end: func(d *answers.Document) error { return write(w, d) }}
+}
+
+// NewAnswerDocument gives the document of all answers at Close.
+func NewAnswerDocument(trees AnswerTrees, end func(*answers.Document) error) AnswerWriter {
+	return &answerDocument{trees: trees, end: end}
+}
+
+// WriteAnswers writes the answers of a document, and closes the writer.
+func WriteAnswers(d *answers.Document, open func(AnswerTrees) AnswerWriter) error {
+	trees := AnswerTrees{Base: d.Base.Commit, Name: d.Base.Name, Why: d.Base.Why, Head: d.Head, Court: d.Court, MaxFalse: d.MaxFalseAlibi, Link: d.Link}
+	trees.Partial = &PartialAnswers{Answered: len(d.Failures), Failures: len(d.Failures) + d.Unanswered}
+	w := open(trees)
+	for i := range d.Failures {
+		f := &d.Failures[i]
+		if err := w.Write(&Answered{Answer: f.Answer, Place: f.Place, Took: time.Duration(f.Seconds * float64(time.Second))}); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// answerDocument keeps answers for a document.
+type answerDocument struct {
+	trees    AnswerTrees
+	list     answerList
+	failures []answers.Failure
+	end      func(*answers.Document) error
+}
+
+func (d *answerDocument) Write(a *Answered) error {
+	v := newAnswerView(a)
+	d.list.group(v.Verdict).Failures++
+	d.failures = append(d.failures, failureOf(a, v))
+	return nil
+}
+
+func (d *answerDocument) Close() error {
+	t := &d.trees
+	document := &answers.Document{
+		Schema: answers.Version, Conclusion: d.list.sentence(t.Partial), Yours: d.list.groups[0].Failures, Open: d.list.groups[1].Failures, NotYours: d.list.groups[2].Failures,
+		Base: answers.Base{Commit: t.Base, Name: t.Name, Why: t.Why}, Head: t.Head, Court: t.Court, MaxFalseAlibi: t.MaxFalse, Link: t.Link,
+		Failures: append([]answers.Failure{}, d.failures...),
+	}
+	if p := t.Partial; p != nil {
+		document.Unanswered = max(p.Failures-p.Answered, 0)
+	}
+	return d.end(document)
+}
+
+// failureOf is an answer as programs get it; v is the same for people.
+func failureOf(a *Answered, v *answerView) answers.Failure {
+	return answers.Failure{
+		Answer: a.Answer, Place: a.Place, Conclusion: v.Conclusion(), Fingerprint: answers.FingerprintOf(a.ID, a.Message), Seconds: a.Took.Round(time.Millisecond).Seconds(),
+	}
+}
+
+func writeJSON(w io.Writer, d *answers.Document) error {
+	text, err := json.MarshalIndent(d, "", " ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(sanitize.JSON(text), '\n'))
+	return err
+}
+
+// suspect is the commit that a failure began with, in the words of a table; empty where nobody looked for it.
+func suspect(f *answers.Failure) (commit, title, author, probability string) {
+	c := f.Culprit
+	if c == nil {
+		return "", "", "", ""
+	}
+	commit = c.Commit
+	if commit == "" {
+		commit = notCommitted
+	}
+	return commit, sanitize.Line(c.Title), sanitize.Line(c.Author), decimal(c.Probability)
+}
+
+func decimal(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }
+
+func lineNumber(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// writeCSV writes a header and a row for each failure. A cell that a spreadsheet would take for a formula begins with an apostrophe.
+func writeCSV(w io.Writer, d *answers.Document) error {
+	out := csv.NewWriter(w)
+	_ = out.Write([]string{
+		"test", "group", "verdict", "attribution", "confidence", "part", "conclusion", "message", "file", "line", "owners",
+		"suspect", "suspect title", "suspect author", "suspect probability", "quarantined until", "fingerprint", "seconds",
+	})
+	for i := range d.Failures {
+		f := &d.Failures[i]
+		commit, title, author, probability := suspect(f)
+		until := ""
+		if f.Quarantined != nil {
+			until = f.Quarantined.Expires
+		}
+		row := []string{
+			f.Test, f.Group, string(f.Verdict), f.Label, decimal(f.Confidence), string(f.Part), f.Conclusion, f.Message, f.File, lineNumber(f.Line), strings.Join(f.Owners, " "),
+			commit, title, author, probability, until, f.Fingerprint, decimal(f.Seconds),
+		}
+		for j, cell := range row {
+			cell = sanitize.Line(cell)
+			if strings.ContainsAny(cell[:min(len(cell), 1)], "=+-@") {
+				cell = "'" + cell
+			}
+			row[j] = cell
+		}
+		_ = out.Write(row)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// writeJUnit writes the failures as JUnit XML: each with its message, and with the answer as properties.
+func writeJUnit(w io.Writer, d *answers.Document) error {
+	type property struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
+	}
+	type failure struct {
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+	type testcase struct {
+		Class      string     `xml:"classname,attr"`
+		Name       string     `xml:"name,attr"`
+		File       string     `xml:"file,attr,omitempty"`
+		Line       int        `xml:"line,attr,omitempty"`
+		Time       string     `xml:"time,attr"`
+		Properties []property `xml:"properties>property"`
+		Failure    failure    `xml:"failure"`
+	}
+	type suite struct {
+		XMLName  xml.Name   `xml:"testsuite"`
+		Name     string     `xml:"name,attr"`
+		Tests    int        `xml:"tests,attr"`
+		Failures int        `xml:"failures,attr"`
+		Cases    []testcase `xml:"testcase"`
+	}
+	s := suite{Name: "failures that alibi answered", Tests: len(d.Failures), Failures: len(d.Failures)}
+	for i := range d.Failures {
+		f := &d.Failures[i]
+		c := testcase{
+			Class: sanitize.Line(f.Group), Name: sanitize.Line(f.Test), File: sanitize.Line(f.File), Line: f.Line, Time: decimal(f.Seconds),
+			Failure: failure{Message: sanitize.Line(f.Conclusion), Text: sanitize.Block(f.Message)},
+		}
+		commit, title, author, probability := suspect(f)
+		until := ""
+		if f.Quarantined != nil {
+			until = f.Quarantined.Expires
+		}
+		for _, p := range []property{
+			{"verdict", string(f.Verdict)}, {"attribution", f.Label}, {"confidence", decimal(f.Confidence)}, {"part", string(f.Part)}, {"owner", strings.Join(f.Owners, " ")},
+			{"suspect", commit}, {"suspect title", title}, {"suspect author", author}, {"suspect probability", probability},
+			{"quarantined until", until}, {"fingerprint", f.Fingerprint}, {"link", d.Link},
+		} {
+			if p.Value = sanitize.Line(p.Value); p.Value != "" {
+				c.Properties = append(c.Properties, p)
+			}
+		}
+		s.Cases = append(s.Cases, c)
+	}
+	text, err := xml.MarshalIndent(s, "", " ")
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, xml.Header+string(text)+"\n")
+	return err
+}
+
+// level is how a platform shows a verdict.
+func level(v alibi.Verdict, yours, open, not string) string {
+	switch v {
+	case alibi.IsYours:
+		return yours
+	case alibi.IsOpen:
+		return open
+	case alibi.NotYours:
+	}
+	return not
+}
+
+// writeGitHub writes annotations, those first that need somebody, since GitHub shows ten of a kind.
+func writeGitHub(w io.Writer, d *answers.Document) error {
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	var b strings.Builder
+	for _, verdict := range []alibi.Verdict{alibi.IsYours, alibi.IsOpen, alibi.NotYours} {
+		for i := range d.Failures {
+			f := &d.Failures[i]
+			if f.Verdict != verdict {
+				continue
+			}
+			b.WriteString("::" + level(f.Verdict, "error", "warning", "notice") + " ")
+			if f.File != "" {
+				b.WriteString("file=" + value.Replace(sanitize.Line(f.File)) + ",")
+				if f.Line > 0 {
+					b.WriteString("line=" + strconv.Itoa(f.Line) + ",")
+				}
+			}
+			b.WriteString("title=" + value.Replace(snip(sanitize.Line(f.Test), maxAnnotationTitle)+": "+string(f.Verdict)))
+			b.WriteString("::" + data.Replace(snip(sanitize.Line(f.Conclusion), maxAnnotation)))
+			if f.Message != "" {
+				b.WriteString("%0A" + data.Replace(snip(sanitize.Line(f.Message), maxAnnotation)))
+			}
+			b.WriteString("\n")
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// The most characters of an annotation.
+const (
+	maxAnnotationTitle = 200
+	maxAnnotation      = 1000
+)
+
+// writeGitLab writes a report of code quality: a list, whose entries need a file and a line.
+func writeGitLab(w io.Writer, d *answers.Document) error {
+	type lines struct {
+		Begin int `json:"begin"`
+	}
+	type location struct {
+		Path  string `json:"path"`
+		Lines lines  `json:"lines"`
+	}
+	type issue struct {
+		Description string   `json:"description"`
+		CheckName   string   `json:"check_name"`
+		Fingerprint string   `json:"fingerprint"`
+		Severity    string   `json:"severity"`
+		Location    location `json:"location"`
+	}
+	issues := []issue{}
+	for i := range d.Failures {
+		f := &d.Failures[i]
+		file := f.File
+		if file == "" {
+			file = "."
+		}
+		issues = append(issues, issue{
+			sanitize.Line(f.Test) + ": " + string(f.Verdict) + ". " + snip(sanitize.Line(f.Conclusion), maxAnnotation), ruleOf(f), f.Fingerprint, level(f.Verdict, "critical", "minor", "info"),
+			location{sanitize.Line(file), lines{max(f.Line, 1)}},
+		})
+	}
+	text, err := json.MarshalIndent(issues, "", " ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(sanitize.JSON(text), '\n'))
+	return err
+}
+
+// ruleOf names the attribution of a failure.
+func ruleOf(f *answers.Failure) string {
+	if f.Label == "" {
+		return "open"
+	}
+	return f.Label
+}
