@@ -201,8 +201,15 @@ func (c *checker) failure(at string, f *Failure) {
 		name, text string
 		needed     bool
 	}{
-		{"id", f.ID, true}, {"group", f.Group, false}, {"test", f.Test, true}, {"why", f.Why, false}, {"next", f.Next, false}, {"message", f.Message, false},
-		{"file", f.File, false}, {"conclusion", f.Conclusion, true}, {"part", string(f.Part), false},
+		{"id", f.ID, true},
+		{"group", f.Group, false},
+		{"test", f.Test, true},
+		{"why", f.Why, false},
+		{"next", f.Next, false},
+		{"message", f.Message, false},
+		{"file", f.File, false},
+		{"conclusion", f.Conclusion, true},
+		{"part", string(f.Part), false},
 	} {
 		c.text(at+s.name, s.text, s.needed)
 	}

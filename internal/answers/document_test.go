@@ -107,8 +107,7 @@ func TestAccept_IG2_TheSchemaNamesEveryField(t *testing.T) {
 
 // fields are the JSON names of a struct, sorted.
 func fields(typ reflect.Type) (names []string) {
-	for i := range typ.NumField() {
-		f := typ.Field(i)
+	for f := range typ.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":

@@ -211,9 +211,18 @@ func writeJUnit(w io.Writer, d *answers.Document) error {
 			until = f.Quarantined.Expires
 		}
 		for _, p := range []property{
-			{"verdict", string(f.Verdict)}, {"attribution", f.Label}, {"confidence", decimal(f.Confidence)}, {"part", string(f.Part)}, {"owner", strings.Join(f.Owners, " ")},
-			{"suspect", commit}, {"suspect title", title}, {"suspect author", author}, {"suspect probability", probability},
-			{"quarantined until", until}, {"fingerprint", f.Fingerprint}, {"link", d.Link},
+			{"verdict", string(f.Verdict)},
+			{"attribution", f.Label},
+			{"confidence", decimal(f.Confidence)},
+			{"part", string(f.Part)},
+			{"owner", strings.Join(f.Owners, " ")},
+			{"suspect", commit},
+			{"suspect title", title},
+			{"suspect author", author},
+			{"suspect probability", probability},
+			{"quarantined until", until},
+			{"fingerprint", f.Fingerprint},
+			{"link", d.Link},
 		} {
 			if p.Value = sanitize.Line(p.Value); p.Value != "" {
 				c.Properties = append(c.Properties, p)

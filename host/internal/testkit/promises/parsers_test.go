@@ -23,6 +23,8 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/audit Load":                                     "no: takes the name of a file; Parse reads it",
 	"host/audit LoadFS":                                   "no: takes the name of a file; Parse reads it",
 	"internal/answers Read":                               "internal/answers FuzzRead",
+	"internal/publish ReadToken":                          "no: a token, up to a limit, of which the form is checked",
+	"internal/publish ParseServer":                        "no: an address from the command line",
 	"host/audit Parse":                                    "host/audit FuzzParse",
 	"host/audit load":                                     "no: takes the name of a file; Parse reads it",
 	"host/audit ReadYAML":                                 "host/audit FuzzParse",

@@ -1,0 +1,120 @@
+package publish_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/publish"
+)
+
+const secret = "glpat-1234567890"
+
+func server(t *testing.T, h http.HandlerFunc) *publish.Server {
+	t.Helper()
+	at := httptest.NewServer(h)
+	t.Cleanup(at.Close)
+	s, err := publish.ParseServer(at.URL+"/api/", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s.Token, err = publish.ReadToken(file); err != nil {
+		t.Fatal(err)
+	}
+	s.Header, s.Prefix = "Authorization", "Bearer "
+	return s
+}
+
+func get(t *testing.T, s *publish.Server, url string) (string, int, error) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := s.Client().Do(r)
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK {
+		return "", answer.StatusCode, publish.Failed(answer)
+	}
+	body, err := io.ReadAll(answer.Body)
+	return string(body), answer.StatusCode, err
+}
+
+func TestAccept_IG6_TokensGoToTheirServerAlone(t *testing.T) {
+	t.Parallel()
+	var others int
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { others++ }))
+	defer other.Close()
+	s := server(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/moved" {
+			http.Redirect(w, r, other.URL+"/stolen", http.StatusTemporaryRedirect)
+			return
+		}
+		fmt.Fprint(w, r.Header.Get("Authorization"))
+	})
+	if body, _, err := get(t, s, s.Base.String()+"/x"); err != nil || body != "Bearer "+secret {
+		t.Errorf("%q, %v", body, err)
+	}
+	if _, status, err := get(t, s, s.Base.String()+"/moved"); status != http.StatusTemporaryRedirect || err == nil {
+		t.Errorf("%d, %v", status, err)
+	}
+	if _, _, err := get(t, s, other.URL+"/x"); err == nil || others > 0 {
+		t.Errorf("%d requests reached another server: %v", others, err)
+	}
+	if said := fmt.Sprintf("%v %+v %#v %+v", s.Token, s.Token, s.Token, *s); strings.Contains(said, secret) {
+		t.Error("a token is printed: " + said)
+	}
+}
+
+func TestAccept_IG6_AnswersAreBounded(t *testing.T) {
+	t.Parallel()
+	s := server(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/failed" {
+			http.Error(w, "no\x1b[31m "+strings.Repeat("x", 1<<20), http.StatusBadGateway)
+			return
+		}
+		for range 9 << 4 {
+			if _, err := w.Write(make([]byte, 64<<10)); err != nil {
+				return
+			}
+		}
+	})
+	if body, _, err := get(t, s, s.Base.String()+"/large"); !errors.Is(err, publish.ErrTooLarge) || len(body) > publish.MaxAnswer+1 {
+		t.Errorf("%d bytes, %v", len(body), err)
+	}
+	if _, _, err := get(t, s, s.Base.String()+"/failed"); err == nil || len(err.Error()) > 500 || strings.ContainsRune(err.Error(), '\x1b') {
+		t.Error(err)
+	}
+}
+
+func TestAccept_IG6_ServersAndTokensThatAreRejected(t *testing.T) {
+	t.Parallel()
+	for _, base := range []string{"http://gitlab.example/api", "https://u:p@gitlab.example", "ftp://x", "gitlab.example", "https://x?y", "://"} {
+		if s, err := publish.ParseServer(base, false); err == nil {
+			t.Errorf("%s: %v", base, s.Base)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("two words of "+secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []string{file, secret, "env:NO_SUCH_" + secret, filepath.Dir(file)} {
+		if _, err := publish.ReadToken(place); err == nil || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v", place, err)
+		}
+	}
+}
