@@ -57,6 +57,7 @@ var law = []struct{ folder, imports string }{
 	{"internal/disk", ""},
 	{"internal/httplimit", ""},
 	{"internal/sanitize", ""},
+	{"internal/owners", ""},
 	{"internal/quotes", "abi"},
 	{"internal/answers", "host/alibi host/casebook internal/sanitize"},
 	{"internal/publish/...", "host/alibi internal/answers internal/publish/... internal/render internal/sanitize"},

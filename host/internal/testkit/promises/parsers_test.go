@@ -57,6 +57,8 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/module Read":                                    "no: copies bytes up to a limit",
 	"host/module load":                                    "host/internal/sandbox FuzzLoad",
 	"internal/testcmd Parse":                              "internal/testcmd FuzzParse",
+	"internal/owners Parse":                               "internal/owners FuzzParse",
+	"internal/owners parse":                               "internal/owners FuzzParse",
 	"internal/run decode":                                 "internal/run FuzzReader",
 	"internal/run DecodeTrial":                            "internal/run FuzzDecodeTrial",
 	"internal/service/api unmarshal":                      "no: encoding/json reads it, up to a limit, and then figures of known fields",
