@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -16,6 +17,8 @@ type Base struct {
 	Commit string // the whole hash
 	// Why says in words what it is and how it was found, as in "merge base of HEAD and origin/main (GITHUB_BASE_REF)".
 	Why string
+	// Guessed says that no branch is known that the change could be compared with, so that it may have begun earlier.
+	Guessed bool
 }
 
 // ErrNoBase: nothing tells where the change begins.
@@ -75,13 +78,15 @@ func FindBase(ctx context.Context, dir string, variable func(string) string) (Ba
 		}
 		return r.mergeBase(head, c, name, " ("+names[0]+")")
 	}
+	guessed := true
 	if name, c := r.compared(); c != nil {
+		guessed = false
 		base, err := r.mergeBase(head, c, name, "")
 		if err != nil || base.Commit != head.Hash.String() {
 			return base, err
 		}
 	}
-	return onTip(ctx, dir, head)
+	return onTip(ctx, dir, head, guessed)
 }
 
 // shortHash is how many digits of a hash people are told.
@@ -101,7 +106,7 @@ func (r *repository) mergeBase(head, c *object.Commit, name, found string) (Base
 	if len(common) == 0 {
 		return Base{}, fmt.Errorf("%w: HEAD and %s have no commit in common", ErrNoBase, name)
 	}
-	return Base{common[0].Hash.String(), "merge base of HEAD and " + name + found}, nil
+	return Base{common[0].Hash.String(), "merge base of HEAD and " + name + found, false}, nil
 }
 
 // branch finds a branch, that of a remote first: a local one may be old. The commit is nil where there is none.
@@ -155,7 +160,7 @@ func (r *repository) compared() (string, *object.Commit) {
 }
 
 // onTip is the base of a change on the tip of the branch that it would be compared with, or where there is none.
-func onTip(ctx context.Context, dir string, head *object.Commit) (Base, error) {
+func onTip(ctx context.Context, dir string, head *object.Commit, guessed bool) (Base, error) {
 	tree, err := Open(ctx, dir, "HEAD")
 	if err != nil {
 		return Base{}, err
@@ -165,7 +170,7 @@ func onTip(ctx context.Context, dir string, head *object.Commit) (Base, error) {
 		return Base{}, err
 	}
 	if changed {
-		return Base{head.Hash.String(), "HEAD, since there are changes that are not committed"}, nil
+		return Base{head.Hash.String(), "HEAD, since there are changes that are not committed", guessed}, nil
 	}
 	before, err := head.Parent(0)
 	switch {
@@ -174,7 +179,34 @@ func onTip(ctx context.Context, dir string, head *object.Commit) (Base, error) {
 	case err != nil:
 		return Base{}, fmt.Errorf("%w: the commit before HEAD can't be read; is the clone shallow? Check out with fetch-depth: 0: %w", ErrNoBase, err)
 	}
-	return Base{before.Hash.String(), "the commit before HEAD, since HEAD is on the branch that it would be compared with"}, nil
+	why := "the commit before HEAD, since HEAD is on the branch that it would be compared with"
+	if guessed {
+		why = "the commit before HEAD, since no branch is known to compare it with"
+	}
+	return Base{before.Hash.String(), why, guessed}, nil
+}
+
+// Place is where a folder lies in its repository.
+type Place struct {
+	Top    string // the folder of the working tree, absolute
+	Prefix string // of the folder from Top, slash-separated; empty for Top itself
+	// Shallow says that the clone lacks commits.
+	Shallow bool
+}
+
+// PlaceIn finds where a folder lies in its repository.
+func PlaceIn(dir string) (Place, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Place{}, err
+	}
+	r, err := openRepository(dir)
+	if err != nil {
+		return Place{}, err
+	}
+	defer r.Close()
+	shallow, err := r.Shallow()
+	return Place{r.top, r.prefix, len(shallow) > 0}, err
 }
 
 // CommitID is the whole hash of the commit of a revision in the repository of a folder. Errors: [ErrRevision], [ErrAmbiguous], and those of git.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -78,6 +79,14 @@ type Place struct {
 	Owners []string `json:"owners,omitempty"`
 	// Quarantined is the entry of the quarantine file that the test has; nil for none.
 	Quarantined *Quarantined `json:"quarantined,omitempty"`
+}
+
+// Where is such as "cart/parse_test.go:31"; empty where it is not known.
+func (p *Place) Where() string {
+	if p.File == "" || p.Line == 0 {
+		return p.File
+	}
+	return p.File + ":" + strconv.Itoa(p.Line)
 }
 
 // Quarantined says why a test is in quarantine, until when, and who looks after it.

@@ -217,18 +217,6 @@ func (v *answerView) Held() string {
 	return "In quarantine until " + q.Expires + ", looked after by " + q.Owner + ": " + strings.TrimSuffix(q.Reason, ".") + "."
 }
 
-// Where is the place of the failure with its owners, such as "cart/parse_test.go:31 (@shop)"; empty where it is not known.
-func (v *answerView) Where() string {
-	text := v.File
-	if v.File != "" && v.Line > 0 {
-		text += ":" + strconv.Itoa(v.Line)
-	}
-	if len(v.Owners) > 0 {
-		text += " (" + strings.Join(v.Owners, ", ") + ")"
-	}
-	return text
-}
-
 // Blamed is the part of the change that did it.
 func (v *answerView) Blamed() string {
 	if v.Part == "" {

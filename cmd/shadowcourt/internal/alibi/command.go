@@ -43,6 +43,9 @@ type options struct {
 	perCase       time.Duration
 	maxFalse      float64
 	culprit       bool
+	strict        bool
+	failOn        []string
+	policy        policy
 	proof         proofOptions
 	server        serverOptions
 	program       string // with its version, as a service's log names it
@@ -69,7 +72,8 @@ The checkout is not changed. Results of Go are kept for a day: a command that wa
 goes on where it was when it is given again. Other runners begin again.
 
 Exit codes: 0 every failure has an alibi, or nothing failed; 3 one is yours; 4 none is yours and
-one is open; 1 something failed while running; 2 the command line or an input is wrong.`,
+one is open; 1 something failed while running; 2 the command line or an input is wrong. With
+--fail-on: 3 an answer is of the list, 0 none is.`,
 		Example: `  shadowcourt alibi -- go test ./...
   shadowcourt alibi --base origin/main -- pytest
   shadowcourt alibi report.json --culprit
@@ -89,6 +93,9 @@ one is open; 1 something failed while running; 2 the command line or an input is
 		cli.OrList(render.AnswerForms())+"; may be repeated")
 	f.DurationVar(&o.perCase, "case-budget", experiment.DefaultPerCase, "how long those of one test may take")
 	f.Float64Var(&o.maxFalse, "max-false-alibi", alibi.MaxFalse, "how probable it may be at most that the change did it where a test is not yours")
+	f.StringSliceVar(&o.failOn, "fail-on", nil, "end with exit code 3 for these answers, and with 0 for others: "+cli.OrList(policyWords)+
+		", each with a bound of the confidence if wanted, as in yours>=0.99 (default: 3 for yours, else 4 for open)")
+	f.BoolVar(&o.strict, "strict", false, "take a shallow clone, a base that is a guess, and a failing test that nothing can run for errors (exit code 2)")
 	f.StringVar(&o.Pipeline, "pipeline", open.ShippedAlibi, "pipeline file of the court")
 	f.StringVar(&o.Profile, "profile", open.ShippedAlibi, "profile with an outcome model")
 	f.StringVar(&o.Modules, "modules", "", "folder with the NAME.wasm files (default: the embedded modules)")
@@ -110,8 +117,10 @@ func (o *options) check(args []string) error {
 	if o.perCase <= 0 {
 		faults = append(faults, errors.New("--case-budget: use a time above 0, such as 5m"))
 	}
-	_, err := o.variables()
-	faults = append(faults, o.laboratory.check(), err)
+	var err error
+	o.policy, err = parsePolicy(o.failOn)
+	_, variables := o.variables()
+	faults = append(faults, o.laboratory.check(), err, variables)
 	if err := o.checkOutputs(args); err != nil {
 		faults = append(faults, err)
 	}
@@ -127,6 +136,11 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 	change, err := investigate.FindChange(ctx, o.source, o.base, o.target, os.Getenv)
 	if err != nil {
 		return cli.InputError(fmt.Errorf("--%w", err))
+	}
+	if o.strict {
+		if err := checkStrict(&change); err != nil {
+			return cli.InputError(err)
+		}
 	}
 	if err := o.server.open(ctx, s.Err, o.program, args); err != nil {
 		return err
@@ -281,12 +295,20 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 	}
 	defer func() { _ = investigation.Close(ctx) }()
 	if investigation.Lacking != "" {
+		if o.strict {
+			return cli.InputError(errors.New("--strict: " + investigation.Lacking))
+		}
 		fmt.Fprintf(s.Err, "warning: %s\n", sanitize.Line(investigation.Lacking))
 	}
 	if err := proof.begin(ctx, investigation.Court); err != nil {
 		return err
 	}
-	var sum summary
+	places, err := openPlaces(ctx, s.Err, change)
+	if err != nil {
+		return cli.OrInterrupted(ctx, err)
+	}
+	defer func() { _ = places.close() }()
+	sum := summary{policy: o.policy}
 	for asked := range investigation.Court.Ask(ctx, docket.Each(failures), 0) {
 		p.Clear()
 		if asked.Err != nil {
@@ -299,6 +321,10 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 		}
 		a := asked.Answer
 		sum.add(a)
+		if why := notRun(a); o.strict && why != "" {
+			sum.notRun++
+			fmt.Fprintf(s.Err, "shadowcourt: --strict: %s: %s\n", sanitize.Line(a.ID), sanitize.Line(why))
+		}
 		a.Culprit, err = investigation.Find(ctx, &asked.Trial.Case, a, 0, func(now investigate.Step) { p.Say(searching(a.Test, now)) })
 		p.Clear()
 		if err != nil && ctx.Err() == nil {
@@ -312,7 +338,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 			return err
 		}
 		asked.Trial.Drawing = render.Draw(investigation.Court.Graph(), asked.Trial)
-		if err := out.Write(&render.Answered{Answer: *a, Took: took, Trial: asked.Trial}); err != nil {
+		if err := out.Write(&render.Answered{Answer: *a, Place: places.of(asked.Trial, a.Test, a.Message), Took: took, Trial: asked.Trial}); err != nil {
 			return err
 		}
 	}
@@ -334,7 +360,12 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 }
 
 // summary counts answers.
-type summary struct{ yours, open, not, faults int }
+type summary struct {
+	yours, open, not int
+	faults, notRun   int
+	policy           policy
+	failed           bool // by the policy
+}
 
 func (s *summary) add(a *alibi.Answer) {
 	switch a.Verdict {
@@ -345,6 +376,7 @@ func (s *summary) add(a *alibi.Answer) {
 	case alibi.IsOpen:
 		s.open++
 	}
+	s.failed = s.failed || s.policy.fails(a)
 }
 
 func (s *summary) all() int { return s.yours + s.open + s.not }
@@ -354,9 +386,11 @@ func (s *summary) exit() error {
 	switch {
 	case s.faults > 0:
 		return &cli.ExitError{Code: cli.ExitFailed}
-	case s.yours > 0:
+	case s.notRun > 0:
+		return &cli.ExitError{Code: cli.ExitInput}
+	case s.policy != nil && s.failed, s.policy == nil && s.yours > 0:
 		return &cli.ExitError{Code: exitYours}
-	case s.open > 0:
+	case s.policy == nil && s.open > 0:
 		return &cli.ExitError{Code: exitOpen}
 	}
 	return nil
