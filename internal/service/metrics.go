@@ -22,7 +22,7 @@ type metrics struct {
 	registry *prometheus.Registry
 	log      *slog.Logger
 
-	trials, mistrials, artifacts, calls, failures, rejected, batches, experiments, tokens *prometheus.CounterVec
+	trials, mistrials, artifacts, calls, failures, rejected, batches, experiments, tokens, webhooks *prometheus.CounterVec
 
 	fuel, entryFaults    prometheus.Counter
 	callTime             *prometheus.HistogramVec
@@ -55,6 +55,7 @@ func newMetrics(s *store.Store, log *slog.Logger) *metrics {
 		failures:    counters("module_failures_total", "Calls of modules that failed: traps, exceeded limits.", "module"),
 		rejected:    counters("requests_rejected_total", "Requests that were rejected, by the code of the problem.", "code"),
 		batches:     counters("batches_total", "Entries of batches, by what came of them.", "outcome"),
+		webhooks:    counters("webhook_attempts_total", "Attempts to send to webhooks, by what came of them: delivered, pending (it is sent again) or dead.", "webhook", "outcome"),
 		fuel:        counter("fuel_total", "Fuel that trials burned."),
 		entryFaults: counter("faults_total", "Entries that could not be tried."),
 		callTime:    prometheus.NewHistogramVec(times("module_call_seconds", "How long calls of modules take.", 0.0001), []string{"module"}),
@@ -62,7 +63,7 @@ func newMetrics(s *store.Store, log *slog.Logger) *metrics {
 		batchTime:   prometheus.NewHistogram(times("batch_seconds", "How long batches take.", 0.005)),
 		requests:    prometheus.NewHistogramVec(times("request_seconds", "How long requests take.", 0.001), []string{"method", "area", "status"}),
 	}
-	m.registry.MustRegister(m.trials, m.mistrials, m.artifacts, m.experiments, m.tokens, m.calls, m.failures, m.rejected, m.batches, m.fuel, m.entryFaults, m.callTime, m.trialTime, m.batchTime, m.requests,
+	m.registry.MustRegister(m.trials, m.mistrials, m.artifacts, m.experiments, m.tokens, m.calls, m.failures, m.rejected, m.batches, m.webhooks, m.fuel, m.entryFaults, m.callTime, m.trialTime, m.batchTime, m.requests,
 		&database{s, log}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// What is known beforehand is there from the start, at 0: a rate that begins with the first fault would miss it.
 	for _, status := range trial.Statuses() {
@@ -116,6 +117,10 @@ func (m *metrics) batch(b work.Batch) {
 	}
 }
 
+func (m *metrics) delivery(d store.Delivery) {
+	m.webhooks.WithLabelValues(d.Hook, string(d.State)).Inc()
+}
+
 func (m *metrics) call(r host.CallRecord) {
 	m.calls.WithLabelValues(r.Module).Inc()
 	m.callTime.WithLabelValues(r.Module).Observe(r.Elapsed.Seconds())
@@ -139,12 +144,13 @@ var (
 	queueCases   = prometheus.NewDesc("shadowcourt_queue_cases", "Cases that wait or are tried.", nil, nil)
 	liveWorkers  = prometheus.NewDesc("shadowcourt_workers", "Workers that are alive.", nil, nil)
 	generation   = prometheus.NewDesc("shadowcourt_generation", "Generation of modules that is in force.", nil, nil)
+	deliveries   = prometheus.NewDesc("shadowcourt_webhook_deliveries", "Messages to webhooks that wait, and dead letters.", []string{"webhook", "state"}, nil)
 	tokensValid  = prometheus.NewDesc("shadowcourt_tokens", "Tokens by whether they are valid.", []string{"state"}, nil)
 )
 
 // Describe names the metrics.
 func (*database) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{queueBatches, queueCases, liveWorkers, generation, tokensValid} {
+	for _, d := range []*prometheus.Desc{queueBatches, queueCases, liveWorkers, generation, deliveries, tokensValid} {
 		out <- d
 	}
 }
@@ -172,6 +178,12 @@ func (d *database) Collect(out chan<- prometheus.Metric) {
 	}
 	if current, err := d.store.CurrentGeneration(ctx); err == nil {
 		gauge(generation, int(current))
+	}
+	if list, err := d.store.Webhooks(ctx); err == nil {
+		for i := range list {
+			gauge(deliveries, list[i].Pending, list[i].Name, "pending")
+			gauge(deliveries, list[i].Dead, list[i].Name, "dead")
+		}
 	}
 	if list, err := d.store.Tokens(ctx); err == nil {
 		revoked := 0

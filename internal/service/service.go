@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -22,6 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
+	"github.com/shadowcourt/shadowcourt/internal/service/webhook"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
@@ -51,6 +53,8 @@ type Config struct {
 	// Workers is how many trials go on at once; 0: one for each processor.
 	Workers   int
 	MaxUpload int64 // bytes of a docket; 0: 256 MiB
+	// Webhooks are told what happens, in all processes from now on; nil leaves those of the other processes.
+	Webhooks []*webhook.Hook
 	// Keep says what workers remove at times; zero fields keep everything.
 	Keep store.Keep
 	// Local is the token of whoever runs the process; empty: there is none.
@@ -109,11 +113,15 @@ func New(ctx context.Context, config Config) (*Service, error) {
 	if _, err := work.Begin(ctx, config.Store); err != nil {
 		return nil, fmt.Errorf("the modules of this program: %w", err)
 	}
+	if err := setWebhooks(ctx, &config); err != nil {
+		return nil, err
+	}
 	s := &Service{config: config, metrics: newMetrics(config.Store, config.Log), graphs: &graphs{store: config.Store}, stop: make(chan struct{})}
 	if config.Role != RoleAPI {
 		s.worker = work.New(work.Config{
 			Store: config.Store, Open: s.open, Laboratories: config.Laboratories, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,
 			Logger: config.Log, Tracing: config.Tracing, Keep: config.Keep, Stop: config.Stop, OnTrial: s.metrics.trial, OnBatch: s.metrics.batch,
+			Webhooks: s.sender(), OnDelivery: s.metrics.delivery,
 		})
 	}
 	handler, err := s.routes()
@@ -122,6 +130,29 @@ func New(ctx context.Context, config Config) (*Service, error) {
 	}
 	s.handler = handler
 	return s, nil
+}
+
+// setWebhooks tells the store of the webhooks. One process has a SQLite file: without a list there are none.
+func setWebhooks(ctx context.Context, config *Config) error {
+	if config.Webhooks == nil && config.Store.Database() != "sqlite" {
+		return nil
+	}
+	list := make([]store.Webhook, len(config.Webhooks))
+	for i, h := range config.Webhooks {
+		list[i] = h.Subscription()
+	}
+	if err := config.Store.SetWebhooks(ctx, list); err != nil {
+		return fmt.Errorf("set the webhooks: %w", err)
+	}
+	return nil
+}
+
+// sender sends to the webhooks; nil without any.
+func (s *Service) sender() *webhook.Sender {
+	if len(s.config.Webhooks) == 0 {
+		return nil
+	}
+	return webhook.NewSender(webhook.Config{Hooks: s.config.Webhooks, PublicURL: s.config.PublicURL, Now: s.config.Now, Random: rand.Float64})
 }
 
 func (s *Service) open(ctx context.Context, o *work.Opening) (*host.Host, error) {

@@ -143,6 +143,9 @@ func (s *Store) settle(ctx context.Context, id int64) error {
 		}
 		if state == Active {
 			t.run(ctx, `UPDATE counters SET value = $1 WHERE name = 'generation'`, a.Generation)
+			if err := t.tellGeneration(ctx, &a, s.now()); err != nil {
+				return err
+			}
 		}
 		return s.endActivation(ctx, t, &a, state, reason)
 	})

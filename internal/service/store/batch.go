@@ -313,9 +313,12 @@ func (s *Store) count(ctx context.Context, t *tx, b *Batch, tried, faults int64)
 		[]any{tried, faults, b.Docket.ID}, &left, &remember); err != nil || left > 0 {
 		return err
 	}
-	t.run(ctx, `UPDATE dockets SET state = 'done', finished = $1 WHERE id = $2 AND state IN ('queued', 'running')`, s.now(), b.Docket.ID)
-	if remember == 0 {
-		return nil
+	n, err := t.exec(ctx, `UPDATE dockets SET state = 'done', finished = $1 WHERE id = $2 AND state IN ('queued', 'running')`, s.now(), b.Docket.ID)
+	if err == nil && n > 0 {
+		err = t.tellDocket(ctx, b.Docket.ID, s.now())
+	}
+	if err != nil || remember == 0 {
+		return err
 	}
 	return s.rememberDocket(ctx, t, b.Docket.ID)
 }

@@ -139,8 +139,8 @@ type database interface {
 	snapshot(ctx context.Context, do func(querier) error) error
 	// skipLocked ends a query for a row that is going to be changed: rows that others are changing are left to them.
 	skipLocked() string
-	// insertTickets wakes workers.
-	insertTickets(ctx context.Context, t *tx, n int) error
+	// insertJobs wakes workers.
+	insertJobs(ctx context.Context, t *tx, jobs []river.InsertManyParams) error
 	// worker opens a client of the queue that works.
 	worker(config *river.Config) (Worker, error)
 	migrate(ctx context.Context, check bool) (pending []string, err error)

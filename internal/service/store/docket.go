@@ -124,6 +124,9 @@ func (s *Store) Cancel(ctx context.Context, id int64) error {
 			return err
 		}
 		t.run(ctx, `UPDATE batches SET state = 'cancelled' WHERE docket = $1 AND state IN ('queued', 'running')`, id)
+		if err := t.tellDocket(ctx, id, s.now()); err != nil {
+			return err
+		}
 		return t.notify(ctx, Event{EventDocket, id})
 	})
 }

@@ -113,8 +113,8 @@ func (d *pg) snapshot(ctx context.Context, do func(querier) error) error {
 
 func (*pg) skipLocked() string { return " FOR UPDATE SKIP LOCKED" }
 
-func (d *pg) insertTickets(ctx context.Context, t *tx, n int) error {
-	_, err := d.queue.InsertManyTx(ctx, t.pg, tickets(n))
+func (d *pg) insertJobs(ctx context.Context, t *tx, jobs []river.InsertManyParams) error {
+	_, err := d.queue.InsertManyTx(ctx, t.pg, jobs)
 	return err
 }
 

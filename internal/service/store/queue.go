@@ -26,7 +26,7 @@ func (t *tx) wake(ctx context.Context, batches int) error {
 	if batches == 0 {
 		return nil
 	}
-	return t.db.insertTickets(ctx, t, batches)
+	return t.db.insertJobs(ctx, t, tickets(batches))
 }
 
 // MaxAttempts is how often a batch is begun. What it could not try by then gets a fault, so that every docket ends.

@@ -142,4 +142,12 @@ var migrations = []migration{
 	}},
 	// An Alibi; empty for none.
 	{name: "16 answers of the alibi", statements: []string{`ALTER TABLE entries ADD COLUMN alibi TEXT NOT NULL DEFAULT ''`}},
+	// What webhooks of the operator are told, without addresses and secrets, and events on their way to them: see HookEvent.
+	{name: "17 webhooks", statements: []string{
+		`CREATE TABLE webhooks (name TEXT PRIMARY KEY, events TEXT NOT NULL, repositories TEXT NOT NULL, format TEXT NOT NULL)`,
+		`CREATE TABLE webhook_deliveries (
+			id {id}, message TEXT NOT NULL, hook TEXT NOT NULL, event TEXT NOT NULL, body {bytes} NOT NULL, state TEXT NOT NULL, attempt BIGINT NOT NULL,
+			due BIGINT NOT NULL, worker TEXT NOT NULL, status BIGINT NOT NULL, answer TEXT NOT NULL, created BIGINT NOT NULL, sent BIGINT NOT NULL, finished BIGINT NOT NULL)`,
+		`CREATE INDEX webhook_deliveries_state ON webhook_deliveries (state, hook, due)`,
+	}},
 }

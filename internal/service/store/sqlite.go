@@ -110,8 +110,8 @@ func (d *lite) snapshot(ctx context.Context, do func(querier) error) error {
 
 func (*lite) skipLocked() string { return "" }
 
-func (d *lite) insertTickets(ctx context.Context, t *tx, n int) error {
-	_, err := d.queue.InsertManyTx(ctx, t.lite, tickets(n))
+func (d *lite) insertJobs(ctx context.Context, t *tx, jobs []river.InsertManyParams) error {
+	_, err := d.queue.InsertManyTx(ctx, t.lite, jobs)
 	return err
 }
 

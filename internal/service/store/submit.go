@@ -320,6 +320,11 @@ func (u *Upload) queue(ctx context.Context, t *tx, bodyDigest string, suites []s
 	if err := t.insertBatches(ctx, u.id, u.sent.Submitter, batches); err != nil {
 		return err
 	}
+	if state == Done {
+		if err := t.tellDocket(ctx, u.id, finished); err != nil {
+			return err
+		}
+	}
 	return t.notify(ctx, Event{EventDocket, u.id})
 }
 

@@ -145,7 +145,7 @@ type tidyWorker struct {
 	worker *Worker
 }
 
-// Work removes unfinished uploads of which nothing comes any more, and what Config.Keep does not keep.
+// Work removes unfinished uploads of which nothing comes any more, old deliveries, and what Config.Keep does not keep.
 func (t *tidyWorker) Work(ctx context.Context, _ *river.Job[tidy]) error {
 	config := &t.worker.config
 	err := config.Store.RemoveStaleUploads(ctx, uploadPause)
@@ -156,6 +156,7 @@ func (t *tidyWorker) Work(ctx context.Context, _ *river.Job[tidy]) error {
 		}
 		err = errors.Join(err, retained)
 	}
+	err = errors.Join(err, t.worker.removeDeliveries(ctx))
 	if err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrFull) { // of that the store tells
 		config.Logger.WarnContext(ctx, "a worker could not remove what need not be kept", "error", err)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
+	"github.com/shadowcourt/shadowcourt/internal/service/webhook"
 )
 
 // Config of a Worker. Store, Open and Now are required.
@@ -49,9 +50,13 @@ type Config struct {
 	// Stop is how long batches may go on when the worker is told to stop. Default: 30 s.
 	Stop time.Duration
 
-	// OnTrial and OnBatch are called for what was committed, from several goroutines. Optional.
-	OnTrial func(Trial)
-	OnBatch func(Batch)
+	// Webhooks are told what happens; nil: this worker sends nothing.
+	Webhooks *webhook.Sender
+
+	// OnTrial, OnBatch and OnDelivery are called for what was committed, from several goroutines. OnDelivery is told of each attempt. Optional.
+	OnTrial    func(Trial)
+	OnBatch    func(Batch)
+	OnDelivery func(store.Delivery)
 }
 
 // Trial is a trial that was committed.
@@ -156,7 +161,11 @@ func (w *Worker) Run(ctx context.Context, ready func()) (err error) {
 	if err := w.warm(ctx); err != nil {
 		return err
 	}
-	client, err := w.client(ctx.Done())
+	var sending *hooks
+	if w.config.Webhooks != nil {
+		sending = &hooks{worker: w, stopping: ctx.Done(), has: map[int64]bool{}, busy: map[string]int{}}
+	}
+	client, err := w.client(ctx.Done(), sending)
 	if err != nil {
 		return err
 	}
@@ -166,6 +175,9 @@ func (w *Worker) Run(ctx context.Context, ready func()) (err error) {
 	var upkeep sync.WaitGroup
 	keeping, stopKeeping := context.WithCancel(last)
 	upkeep.Go(func() { w.keep(keeping) })
+	if sending != nil {
+		upkeep.Go(func() { sending.keep(keeping) })
+	}
 	defer func() {
 		stopKeeping()
 		upkeep.Wait()
@@ -205,7 +217,7 @@ func (w *Worker) warm(ctx context.Context) error {
 }
 
 // client is that of the queue. Its leader has some worker tidy up at times.
-func (w *Worker) client(stopping <-chan struct{}) (store.Worker, error) {
+func (w *Worker) client(stopping <-chan struct{}, sending *hooks) (store.Worker, error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &ticketWorker{worker: w, stopping: stopping})
 	river.AddWorker(workers, &tidyWorker{worker: w})
@@ -213,12 +225,17 @@ func (w *Worker) client(stopping <-chan struct{}) (store.Worker, error) {
 	if w.config.Store.Database() == "sqlite" {
 		poll = pollLite
 	}
+	queues := map[string]river.QueueConfig{
+		river.QueueDefault: {MaxWorkers: w.batches(), FetchCooldown: fetchPause, FetchPollInterval: poll},
+		tidyQueue:          {MaxWorkers: 1},
+	}
+	if sending != nil {
+		river.AddWorker(workers, &hookWorker{hooks: sending})
+		queues[store.HookQueue] = river.QueueConfig{MaxWorkers: max(1, webhook.AtOnce*len(w.config.Webhooks.Names()))}
+	}
 	return w.config.Store.Worker(&river.Config{
 		ID: w.info.ID, Logger: quiet(w.config.Logger), Workers: workers,
-		Queues: map[string]river.QueueConfig{
-			river.QueueDefault: {MaxWorkers: w.batches(), FetchCooldown: fetchPause, FetchPollInterval: poll},
-			tidyQueue:          {MaxWorkers: 1},
-		},
+		Queues: queues,
 		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(tidyEvery),
 			func() (river.JobArgs, *river.InsertOpts) { return tidy{}, nil }, &river.PeriodicJobOpts{RunOnStart: true})},
 		JobTimeout: tidyTime, RescueStuckJobsAfter: tidyLost, SoftStopTimeout: w.config.Stop, // tickets have a Timeout of their own

@@ -20,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
+	"github.com/shadowcourt/shadowcourt/internal/service/webhook"
 )
 
 // options are the flags of `serve`.
@@ -30,6 +31,7 @@ type options struct {
 	workers   int
 	maxUpload int64
 	keep      []string
+	webhooks  string
 	publicURL string
 	tlsCert   string
 	tlsKey    string
@@ -78,6 +80,7 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 	f.Int64Var(&o.maxUpload, "max-upload", 256<<20, "most bytes of a docket, before and after decompression")
 	f.StringSliceVar(&o.keep, "keep", nil, "remove old dockets: beyond an age such as 90d, or beyond a size such as 20GB of compressed content, looked at every 10 minutes; dockets of the last day stay for it, records go last and corrected cases stay (default: keep everything)")
+	f.StringVar(&o.webhooks, "webhooks", "", "file (YAML) with the webhooks that are told what happens; give it to all processes")
 	f.StringVar(&o.publicURL, "public-url", "", "how browsers reach the service, such as https://court.example; needed behind a proxy and for OIDC")
 	f.StringVar(&o.oidc.issuer, "oidc-issuer", "", "issuer of OpenID Connect, for people to sign in")
 	f.StringVar(&o.oidc.clientID, "oidc-client-id", "", "with --oidc-issuer: ID of the client")
@@ -194,6 +197,11 @@ func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, e
 			faults = append(faults, fmt.Errorf("--public-url %q: use a URL without a path, such as https://court.example", o.publicURL))
 		}
 		config.PublicURL = u
+	}
+	if o.webhooks != "" {
+		if config.Webhooks, err = webhook.Read(o.webhooks, os.Getenv); err != nil {
+			faults = append(faults, fmt.Errorf("--webhooks: %w", err))
+		}
 	}
 	config.OIDC, err = o.oidc.config(config.PublicURL)
 	return config, errors.Join(append(faults, err)...)
