@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -50,7 +49,7 @@ func allowed(a netip.Addr, allowPrivate bool) bool {
 			return allowed(netip.AddrFrom4([4]byte(b[12:])), allowPrivate)
 		case sixToFour.Contains(a):
 			return allowed(netip.AddrFrom4([4]byte(b[2:6])), allowPrivate)
-		case in(obsolete) && binary.BigEndian.Uint64(b[8:]) != 1:
+		case in(obsolete) && !a.IsLoopback():
 			return false
 		}
 	}

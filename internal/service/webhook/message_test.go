@@ -1,0 +1,200 @@
+package webhook_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+)
+
+const base = "https://court.example"
+
+// hostileText would be a mention, a link, markup or an escape where it was not escaped.
+const hostileText = "<!channel> <@U1> <https://evil.example|ok> & *b* [x](https://evil.example) <at>all</at> \u202e\x1b[31m \"}],\n"
+
+func docketEvent(text string, yours, open int) *store.HookEvent {
+	d := &store.HookDocket{ID: 17, Name: text, Repository: text, Revision: text, Submitter: text, State: store.Done, Cases: 30, Tried: 30, Yours: yours, Open: open, NotYours: 30 - yours - open}
+	for i := range min(30, store.HookFailures) {
+		f := store.HookFailure{Trial: store.TrialID{Docket: 17, Ordinal: i + 1}, Case: text, Subject: text, About: text, Label: text, Confidence: 0.97, Culprit: text}
+		switch {
+		case i < yours:
+			f.Verdict = "yours"
+		case i < yours+open:
+			f.Verdict, f.Label = "open", ""
+		default:
+			f.Verdict = "not yours"
+		}
+		d.Failures = append(d.Failures, f)
+	}
+	return &store.HookEvent{Type: store.FailureYours, Time: time.Unix(1_800_000_000, 0), Docket: d}
+}
+
+func events(text string) map[string]*store.HookEvent {
+	return map[string]*store.HookEvent{
+		"docket": docketEvent(text, 2, 1), "many": docketEvent(text, 19, 11), "none": docketEvent(text, 0, 0),
+		"correction": {Type: store.VerdictCorrected, Correction: &store.HookCorrection{ID: 1, Label: text, Author: text, Repository: text, Trials: 3, First: []store.TrialID{{Docket: 17, Ordinal: 2}}}},
+		"generation": {Type: store.GenerationActivated, Generation: &store.HookGeneration{ID: 7, Author: text, Note: text}},
+	}
+}
+
+// texts lists all texts of a JSON value, with the paths of their keys.
+func texts(path string, v any, list map[string][]string) map[string][]string {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			texts(path+"."+key, value, list)
+		}
+	case []any:
+		for _, value := range v {
+			texts(path, value, list)
+		}
+	case string:
+		list[path] = append(list[path], v)
+	}
+	return list
+}
+
+func body(t *testing.T, format string, e *store.HookEvent, base string) (raw string, v any) {
+	t.Helper()
+	text, err := hook(t, "url: env:URL\nsecret: env:SECRET\nformat: "+format).Body(base, e)
+	must(t, err)
+	must(t, json.Unmarshal(text, &v))
+	return string(text), v
+}
+
+func TestAccept_IG7_MessagesBeginWithTheConclusion(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]*store.HookEvent{
+		"2 failures are yours, 1 is open": docketEvent("a", 2, 1), "1 failure is yours": docketEvent("a", 1, 0), "3 failures are open": docketEvent("a", 0, 3),
+		"no failure is yours, of 30": docketEvent("a", 0, 0), "ann corrected 3 trials to ann": events("ann")["correction"], "generation 7 of the modules is in force": events("a")["generation"],
+	} {
+		_, slack := body(t, "slack", e, base)
+		blocks, _ := slack.(map[string]any)["blocks"].([]any)
+		if got := texts("", blocks[0], map[string][]string{})[".text.text"]; len(got) != 1 || got[0] != "*"+want+"*" {
+			t.Errorf("Slack: %q, want %q", got, want)
+		}
+		_, teams := body(t, "teams", e, base)
+		if got := texts("", teams, map[string][]string{})[".attachments.content.body.inlines.text"]; len(got) == 0 || got[0] != want {
+			t.Errorf("Teams: %q, want %q", got, want)
+		}
+		_, plain := body(t, "json", e, base)
+		if got := texts("", plain, map[string][]string{})[".data.conclusion"]; len(got) != 1 || got[0] != want {
+			t.Errorf("JSON: %q, want %q", got, want)
+		}
+	}
+}
+
+// What others wrote is neither a mention nor a link of Slack: each < is one of a link to a page of the service.
+func TestAccept_IG7_SlackMessagesAreEscapedAndWithinLimits(t *testing.T) {
+	t.Parallel()
+	own := regexp.MustCompile(`^<https://court\.example/[a-z]+/[0-9-]+\|[^<>]*>$`)
+	for _, text := range []string{hostileText, strings.Repeat(hostileText, 100), strings.Repeat("&", 2000), strings.Repeat("𝔄", 500), "plain"} {
+		for name, e := range events(text) {
+			raw, v := body(t, "slack", e, base)
+			message, _ := v.(map[string]any)
+			blocks, _ := message["blocks"].([]any)
+			if len(blocks) == 0 || len(blocks) > 50 || len(raw) > 40<<10 {
+				t.Errorf("%s: %d blocks, %d bytes", name, len(blocks), len(raw))
+			}
+			for path, list := range texts("", v, map[string][]string{}) {
+				for _, s := range list {
+					if n := len([]rune(s)); n > 3000 {
+						t.Errorf("%s: %s has %d characters", name, path, n)
+					}
+					rest := strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "").Replace(s)
+					if strings.ContainsAny(rest, "<>&") && !own.MatchString(s) || strings.ContainsAny(s, "\n\x1b\u202e") {
+						t.Errorf("%s: %s: %q", name, path, s)
+					}
+				}
+			}
+			each(v, func(m map[string]any) {
+				if m["type"] == "mrkdwn" && m["verbatim"] != true {
+					t.Errorf("%s: Slack makes links and mentions of %v", name, m["text"])
+				}
+			})
+		}
+	}
+	// Without --public-url there are no links.
+	if raw, _ := body(t, "slack", docketEvent("a", 2, 1), ""); strings.Contains(raw, "http") || strings.Contains(raw, `\u003c`) {
+		t.Error(raw)
+	}
+}
+
+// each calls do for all objects of a JSON value.
+func each(v any, do func(map[string]any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		do(v)
+		for _, value := range v {
+			each(value, do)
+		}
+	case []any:
+		for _, value := range v {
+			each(value, do)
+		}
+	}
+}
+
+// What others wrote is in runs of text alone, of which Teams reads no Markdown, and nothing names people to mention.
+func TestAccept_IG7_TeamsMessagesAreEscapedAndWithinLimits(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{hostileText, strings.Repeat(hostileText, 100), strings.Repeat("<", 2000), strings.Repeat("𝔄", 500), "plain"} {
+		for name, e := range events(text) {
+			raw, v := body(t, "teams", e, base)
+			if len(raw) > 28<<10 {
+				t.Errorf("%s: %d bytes", name, len(raw))
+			}
+			each(v, func(m map[string]any) {
+				switch m["type"] {
+				case "message", "AdaptiveCard", "RichTextBlock", "TextRun", nil:
+				case "Action.OpenUrl":
+					if u, _ := m["url"].(string); !regexp.MustCompile(`^https://court\.example/[a-z]+/[0-9-]+$`).MatchString(u) {
+						t.Errorf("%s: a link to %q", name, u)
+					}
+				default:
+					t.Errorf("%s: an element %v", name, m)
+				}
+				if m["text"] != nil && m["type"] != "TextRun" || m["msteams"] != nil || m["entities"] != nil {
+					t.Errorf("%s: %v", name, m)
+				}
+			})
+		}
+	}
+}
+
+// The envelope has the whole event, and reads back as it was stored.
+func TestAccept_IG7_JSONHasTheWholeEvent(t *testing.T) {
+	t.Parallel()
+	for name, e := range events(hostileText) {
+		raw, _ := body(t, "json", e, base)
+		var got struct {
+			Type      store.HookEventType
+			Timestamp time.Time
+			Data      struct {
+				URL        string
+				Docket     *store.HookDocket
+				Correction *store.HookCorrection
+				Generation *store.HookGeneration
+			}
+		}
+		must(t, json.Unmarshal([]byte(raw), &got))
+		back := store.HookEvent{Type: got.Type, Time: got.Timestamp, Docket: got.Data.Docket, Correction: got.Data.Correction, Generation: got.Data.Generation}
+		if back.Time.Unix() != e.Time.Unix() || !strings.HasPrefix(got.Data.URL, base+"/") {
+			t.Errorf("%s: %s", name, raw)
+		}
+		back.Time = e.Time
+		if a, b := asJSON(t, back), asJSON(t, *e); a != b {
+			t.Errorf("%s:\n%s\n%s", name, a, b)
+		}
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	must(t, err)
+	return string(text)
+}
