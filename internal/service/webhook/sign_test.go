@@ -108,7 +108,9 @@ func TestAccept_IG7_TheDocumentedReceiverRejectsReplays(t *testing.T) {
 		changed(func(m *received) { m.Body += " " }), changed(func(m *received) { m.Headers["webhook-id"] = "msg_2" }),
 		changed(func(m *received) { m.Headers["webhook-timestamp"] = fmt.Sprint(at.Unix() + 1) }),
 		changed(func(m *received) { m.Secret = "whsec_" + strings.Repeat("A", 32) }),
-		changed(func(m *received) { m.Headers["webhook-signature"] = "v1,AAAA " + strings.ReplaceAll(signed, "v1,", "v2,") }),
+		changed(func(m *received) {
+			m.Headers["webhook-signature"] = "v1,AAAA " + strings.ReplaceAll(signed, "v1,", "v2,")
+		}),
 	)
 	want := append([]string{"msg_1", "msg_1", "rejected: too old or too new", "rejected: too old or too new"}, strings.Split(strings.Repeat("rejected: wrong signature\n", 5), "\n")[:5]...)
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {

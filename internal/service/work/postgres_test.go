@@ -43,6 +43,14 @@ func TestAccept_SV3_SlowCasesLetOthersGoFirstOnPostgres(t *testing.T) {
 	slowCasesLetOthersGoFirst(t, onPostgres(t)(t))
 }
 
+func TestAccept_IG7_WebhooksOnPostgres(t *testing.T) { onEach(t, onPostgres(t), hooks7) }
+
+func TestAccept_IG7_KilledSendersOnPostgres(t *testing.T) {
+	database, err := startPostgres(t).Database(t.Context())
+	must(t, err)
+	killedSenders(t, database)
+}
+
 func TestAccept_SV4_SwapsOnPostgres(t *testing.T) { onEach(t, onPostgres(t), swaps4) }
 
 // The casebook in PostgreSQL gives the answers of the one in SQLite, at every revision.

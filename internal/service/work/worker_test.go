@@ -11,11 +11,15 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/webhook"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
 // keyFlag names the file with the key that workers sign with.
 const keyFlag = "SHADOWCOURT_TEST_KEY"
+
+// hooksFlag names the file with the webhooks that workers send to.
+const hooksFlag = "SHADOWCOURT_TEST_WEBHOOKS"
 
 // clockFlag gives a worker a clock of its own: up to an hour from the machine's, and as far again with each signal to jump.
 const clockFlag = "SHADOWCOURT_TEST_CLOCK"
@@ -73,5 +77,13 @@ func work1(ctx context.Context, database string, key *record.Key, now func() tim
 		return err
 	}
 	defer s.Close()
-	return work.New(work.Config{Store: s, Open: openHost, Now: now, Machine: "test", Workers: 1, Key: key}).Run(ctx, nil)
+	config := work.Config{Store: s, Open: openHost, Now: now, Machine: "test", Workers: 1, Key: key}
+	if file := os.Getenv(hooksFlag); file != "" {
+		hooks, err := webhook.Read(file, os.Getenv)
+		if err != nil {
+			return err
+		}
+		config.Webhooks = webhook.NewSender(webhook.Config{Hooks: hooks, Now: now, Random: rand.Float64})
+	}
+	return work.New(config).Run(ctx, nil)
 }
