@@ -177,6 +177,10 @@ kills: plugins ## kill runs at random moments, lose their power, and fill their 
 service-tests: plugins ## the service's store, workers and processes on a PostgreSQL server that the tests start
 	$(GO) test -count=1 -tags postgres -run Postgres ./internal/service/...
 
+.PHONY: webhook-tests
+webhook-tests: ## messages of webhooks, verified by the library of the Standard Webhooks specification for Python, from PyPI
+	$(TEST) -count=1 -tags client -run AuthorsLibrary ./internal/service/webhook
+
 .PHONY: proxy-tests
 proxy-tests: plugins ## strangers who come to the service through a real nginx may do nothing; needs nginx (Debian: nginx-light)
 	$(TEST) -count=1 -tags nginx -run Nginx ./internal/service

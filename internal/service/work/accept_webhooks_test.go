@@ -69,7 +69,7 @@ func sends(t testing.TB, s *store.Store, text string, delays ...time.Duration) {
 	hooks := hooksOf(t, "hooks:\n"+text)
 	setHooks(t, s, hooks)
 	start(t, s, func(c *work.Config) {
-		c.Webhooks = webhook.NewSender(webhook.Config{Hooks: hooks, Now: time.Now, Random: func() float64 { return 0 }, Delays: delays, Timeout: 2 * time.Second})
+		c.Webhooks = webhook.NewSender(webhook.Config{Hooks: hooks, Now: time.Now, Random: func() float64 { return 0 }, Delays: delays, Timeout: 5 * time.Second})
 	})
 }
 

@@ -1,0 +1,57 @@
+//go:build client
+
+package webhook_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/service/webhook"
+)
+
+// The library of the specification's authors for Python, from PyPI, verifies messages, and rejects those that were altered.
+func TestAccept_IG7_TheAuthorsLibraryVerifiesMessages(t *testing.T) {
+	t.Parallel()
+	needPython(t)
+	env := filepath.Join(t.TempDir(), "env")
+	for _, args := range [][]string{{"python3", "-m", "venv", env}, {filepath.Join(env, "bin", "pip"), "install", "--quiet", "standardwebhooks==1.0.0"}} {
+		c := exec.CommandContext(t.Context(), args[0], args[1:]...)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", args, err, out)
+		}
+	}
+	now := time.Now()
+	text, err := hook(t, "url: env:URL\nsecret: env:SECRET").Body(base, docketEvent(hostileText, 2, 1))
+	must(t, err)
+	signed, err := webhook.Signature([]string{anotherSecret, oneSecret}, "msg_1", now, text)
+	must(t, err)
+	old, err := webhook.Signature([]string{oneSecret}, "msg_1", now.Add(-time.Hour), text)
+	must(t, err)
+	const script = `
+import json, sys
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+for secret, body, at, signature in json.load(sys.stdin):
+    try:
+        print(Webhook(secret).verify(body, {"webhook-id": "msg_1", "webhook-timestamp": str(at), "webhook-signature": signature})["type"])
+    except WebhookVerificationError as e:
+        print("rejected:", e)
+`
+	sent, err := json.Marshal([][]any{
+		{oneSecret, string(text), now.Unix(), signed}, {anotherSecret, string(text), now.Unix(), signed}, {oneSecret, string(text) + " ", now.Unix(), signed},
+		{oneSecret, string(text), now.Unix() + 1, signed}, {oneSecret, string(text), now.Add(-time.Hour).Unix(), old},
+	})
+	must(t, err)
+	c := exec.CommandContext(t.Context(), filepath.Join(env, "bin", "python3"), "-c", script)
+	c.Stdin, c.Stderr = strings.NewReader(string(sent)), os.Stderr
+	out, err := c.Output()
+	must(t, err)
+	const no = "rejected: No matching signature found\n"
+	if want := "failure.yours\nfailure.yours\n" + no + no + "rejected: Message timestamp too old\n"; string(out) != want {
+		t.Errorf("%s", out)
+	}
+}
