@@ -66,7 +66,9 @@ func TestAccept_IG7_DeadLettersAreListedAndSecretsAreNowhere(t *testing.T) {
 	var got atomic.Int32
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body)
-		var message struct{ Text string }
+		var message struct {
+			Text string `json:"text"`
+		}
 		if err := json.Unmarshal(text, &message); err != nil || !strings.Contains(message.Text, "build") || !strings.Contains(string(text), "https://court.example/dockets/1") {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -84,7 +86,9 @@ func TestAccept_IG7_DeadLettersAreListedAndSecretsAreNowhere(t *testing.T) {
 	}
 	var shown strings.Builder
 	list := p.untilSays(t, "/api/v1/webhooks/deliveries?state=dead&webhook=chat", `"state":"dead"`)
-	var page struct{ Deliveries []store.Delivery }
+	var page struct {
+		Deliveries []store.Delivery `json:"deliveries"`
+	}
 	must(t, json.Unmarshal([]byte(list), &page))
 	d := page.Deliveries[0]
 	if len(page.Deliveries) != 1 || d.Status != http.StatusForbidden || d.Attempt != 1 || d.Event != store.DocketFinished || !strings.Contains(d.Answer, "no") {
@@ -149,7 +153,9 @@ func TestAccept_IG7_WebhooksAreForOperators(t *testing.T) {
 	for _, scope := range []string{`{"name":"a","scopes":["submit","review"]}`, `{"name":"a","scopes":["operate"],"repositories":["shop"]}`} {
 		p.token = operator
 		_, body := p.ask(t, http.MethodPost, "/api/v1/tokens", scope)
-		var made struct{ Secret string }
+		var made struct {
+			Secret string `json:"secret"`
+		}
 		must(t, json.Unmarshal([]byte(body), &made))
 		p.token = made.Secret
 		for _, path := range []string{"/api/v1/webhooks", "/api/v1/webhooks/deliveries", "/settings/webhooks"} {

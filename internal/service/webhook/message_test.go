@@ -171,14 +171,14 @@ func TestAccept_IG7_JSONHasTheWholeEvent(t *testing.T) {
 	for name, e := range events(hostileText) {
 		raw, _ := body(t, "json", e, base)
 		var got struct {
-			Type      store.HookEventType
-			Timestamp time.Time
+			Type      store.HookEventType `json:"type"`
+			Timestamp time.Time           `json:"timestamp"`
 			Data      struct {
-				URL        string
-				Docket     *store.HookDocket
-				Correction *store.HookCorrection
-				Generation *store.HookGeneration
-			}
+				URL        string                `json:"url"`
+				Docket     *store.HookDocket     `json:"docket"`
+				Correction *store.HookCorrection `json:"correction"`
+				Generation *store.HookGeneration `json:"generation"`
+			} `json:"data"`
 		}
 		must(t, json.Unmarshal([]byte(raw), &got))
 		back := store.HookEvent{Type: got.Type, Time: got.Timestamp, Docket: got.Data.Docket, Correction: got.Data.Correction, Generation: got.Data.Generation}

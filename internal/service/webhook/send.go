@@ -98,28 +98,34 @@ func (s *Sender) Attempt(ctx context.Context, d *store.Delivery) error {
 		d.State, d.Answer = store.DeliveryDead, "there is no such webhook"
 		return nil
 	}
-	body, err := h.message(view(d.Message, s.base, &d.What), &d.What)
-	if err != nil {
-		d.State, d.Answer = store.DeliveryDead, h.excerpt("the message can't be made: "+err.Error())
-		return nil
-	}
-	asked, err := s.post(ctx, h, d, body)
-	switch {
-	case ctx.Err() != nil:
+	asked, err := s.send(ctx, h, d)
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
-	case err != nil:
+	}
+	if err != nil {
 		d.Answer = h.excerpt(err.Error())
-	case d.Status >= 200 && d.Status < 300:
-		d.State, d.Answer = store.Delivered, ""
-		return nil
 	}
 	wait, again := pause(s.config.Delays, d.Attempt, asked, s.config.Random())
-	if !again || lasting(d.Status) || errors.Is(err, errBlocked) {
+	switch {
+	case err == nil && d.Status >= 200 && d.Status < 300:
+		d.State = store.Delivered
+	case !again || lasting(d.Status) || errors.Is(err, errBlocked) || errors.Is(err, errUnmade):
 		d.State, d.Due = store.DeliveryDead, time.Time{}
-		return nil
+	default:
+		d.State, d.Due = store.DeliveryPending, s.config.Now().Add(wait)
 	}
-	d.State, d.Due = store.DeliveryPending, s.config.Now().Add(wait)
 	return nil
+}
+
+var errUnmade = errors.New("the message can't be made")
+
+// send makes the message and posts it.
+func (s *Sender) send(ctx context.Context, h *Hook, d *store.Delivery) (asked time.Duration, err error) {
+	body, err := h.message(view(d.Message, s.base, &d.What), &d.What)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", errUnmade, err)
+	}
+	return s.post(ctx, h, d, body)
 }
 
 // post makes the request, and gives how long the receiver asks to wait.

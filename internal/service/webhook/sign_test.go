@@ -2,10 +2,10 @@ package webhook_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -95,7 +95,7 @@ func TestAccept_IG7_TheDocumentedReceiverRejectsReplays(t *testing.T) {
 	signed, err := webhook.Signature([]string{anotherSecret, oneSecret}, "msg_1", at, []byte(body))
 	must(t, err)
 	good := func() received {
-		return received{oneSecret, map[string]string{"webhook-id": "msg_1", "webhook-timestamp": fmt.Sprint(at.Unix()), "webhook-signature": signed}, body, at.Unix() + 20}
+		return received{oneSecret, map[string]string{"webhook-id": "msg_1", "webhook-timestamp": strconv.FormatInt(at.Unix(), 10), "webhook-signature": signed}, body, at.Unix() + 20}
 	}
 	changed := func(change func(*received)) received {
 		m := good()
@@ -106,7 +106,7 @@ func TestAccept_IG7_TheDocumentedReceiverRejectsReplays(t *testing.T) {
 		good(), changed(func(m *received) { m.Secret = anotherSecret }),
 		changed(func(m *received) { m.Now += 3600 }), changed(func(m *received) { m.Now -= 3600 }),
 		changed(func(m *received) { m.Body += " " }), changed(func(m *received) { m.Headers["webhook-id"] = "msg_2" }),
-		changed(func(m *received) { m.Headers["webhook-timestamp"] = fmt.Sprint(at.Unix() + 1) }),
+		changed(func(m *received) { m.Headers["webhook-timestamp"] = strconv.FormatInt(at.Unix()+1, 10) }),
 		changed(func(m *received) { m.Secret = "whsec_" + strings.Repeat("A", 32) }),
 		changed(func(m *received) {
 			m.Headers["webhook-signature"] = "v1,AAAA " + strings.ReplaceAll(signed, "v1,", "v2,")

@@ -131,13 +131,13 @@ func verified(r *http.Request) (m arrived, err error) {
 		return m, err
 	}
 	var body struct {
-		Type      store.HookEventType
-		Timestamp time.Time
+		Type      store.HookEventType `json:"type"`
+		Timestamp time.Time           `json:"timestamp"`
 		Data      struct {
-			Docket     *store.HookDocket
-			Correction *store.HookCorrection
-			Generation *store.HookGeneration
-		}
+			Docket     *store.HookDocket     `json:"docket"`
+			Correction *store.HookCorrection `json:"correction"`
+			Generation *store.HookGeneration `json:"generation"`
+		} `json:"data"`
 	}
 	err = json.Unmarshal(text, &body)
 	m.HookEvent = store.HookEvent{Type: body.Type, Time: body.Timestamp, Docket: body.Data.Docket, Correction: body.Data.Correction, Generation: body.Data.Generation}
@@ -354,12 +354,13 @@ func deadLetters(t *testing.T, s *store.Store) {
 // slowReceiver: one that answers nothing has two messages at most, and holds up neither another nor trials.
 func slowReceiver(t *testing.T, s *store.Store) {
 	t.Helper()
-	var now, most atomic.Int32
+	var now atomic.Int32
 	release := make(chan struct{})
 	slow := newInbox(t, func(_ int, _ http.ResponseWriter, r *http.Request) {
 		n := now.Add(1)
 		defer now.Add(-1)
-		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+		if n > webhook.AtOnce {
+			t.Errorf("%d messages at once", n)
 		}
 		select {
 		case <-release:
@@ -382,8 +383,8 @@ func slowReceiver(t *testing.T, s *store.Store) {
 	}
 	close(release)
 	until(t, "the slow one has all", func() bool { return delivered() == n+1 })
-	if most.Load() > webhook.AtOnce || len(fast.messages()) != n+1 || tried.State != store.Done {
-		t.Errorf("%d at once, %d messages, %+v", most.Load(), len(fast.messages()), tried)
+	if len(fast.messages()) != n+1 || tried.State != store.Done {
+		t.Errorf("%d messages, %+v", len(fast.messages()), tried)
 	}
 }
 

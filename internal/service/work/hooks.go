@@ -52,18 +52,24 @@ func (h hookWorker) Work(ctx context.Context, _ *river.Job[store.HookTicket]) er
 			return nil
 		default:
 		}
-		err := h.next(ctx)
-		if errors.Is(err, store.ErrNotFound) || ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			if !errors.Is(err, store.ErrFull) && !errors.Is(err, store.ErrTaken) {
-				h.worker.config.Logger.WarnContext(ctx, "a worker could not send to a webhook", "error", err)
-			}
+		if !h.more(ctx) {
 			return nil
 		}
 	}
 	return nil
+}
+
+// more sends one delivery, and says whether another may be due.
+func (h *hooks) more(ctx context.Context) bool {
+	err := h.next(ctx)
+	switch {
+	case err == nil, errors.Is(err, store.ErrTaken):
+		return true
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrFull), ctx.Err() != nil:
+	default:
+		h.worker.config.Logger.WarnContext(ctx, "a worker could not send to a webhook", "error", err)
+	}
+	return false
 }
 
 // next sends one delivery; store.ErrNotFound where none is due.
