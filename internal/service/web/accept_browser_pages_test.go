@@ -270,7 +270,7 @@ func heldOut(t *testing.T, n int) ([]docket.Entry, map[string][]store.TrialID) {
 // pages are all that a person sees.
 var pages = []string{
 	"/", "/?q=nothing+at+all", "/inbox/group?key=x", "/dockets", "/dockets/1", "/trials/3-1", "/trials/3-1/brief", "/trials/3-1/documents/0?from=100&to=600",
-	"/modules", "/modules/1", "/modules/2", "/modules/2/activate", "/quality", "/quality/refit", "/settings", "/login", "/dockets/99",
+	"/modules", "/modules/1", "/modules/2", "/modules/2/activate", "/quality", "/quality/refit", "/settings", "/settings/webhooks", "/login", "/dockets/99",
 }
 
 func TestAccept_UI4_PhoneWidth(t *testing.T) {

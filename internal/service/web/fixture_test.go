@@ -7,6 +7,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
 var labelNames = map[string]string{"pb001": "product bug", "ab001": "automation bug, the test is wrong", "si001": "system issue", "nd001": "no defect, flaky"}
@@ -81,9 +82,26 @@ func copies(e docket.Entry, n int) []docket.Entry {
 func filled(t testing.TB, options serviceOptions) *service {
 	t.Helper()
 	s := newService(t, options)
+	if err := s.store.SetWebhooks(t.Context(), []store.Webhook{{Name: "team-chat", Events: store.HookEventTypes(), Repositories: []string{"github.com/*/gateway"}, Format: "slack"}}); err != nil {
+		t.Fatal(err)
+	}
 	entries := demoEntries(t)
 	s.try(s.submit("nightly 2026-11-21", "github.com/acme/store", entries), nil)
 	s.try(s.submit("pull request 812", "github.com/acme/gateway", copies(entries[3], 7)), nil)
 	s.try(s.submit("nightly 2026-11-22", "github.com/acme/store", append([]docket.Entry{longCase()}, copies(entries[5], 3)...)), nil)
+	s.deadLetter()
 	return s
+}
+
+// deadLetter has a message to a webhook that was not delivered, about the docket of the gateway.
+func (s *service) deadLetter() {
+	s.t.Helper()
+	d, err := s.store.ClaimDelivery(s.t.Context(), "worker", []string{"team-chat"})
+	if err == nil {
+		d.State, d.Status, d.Answer = store.DeliveryDead, 403, "status 403: <b>invalid_token</b> "+strings.Repeat("and so on ", 20)
+		err = s.store.EndAttempt(s.t.Context(), "worker", &d)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }

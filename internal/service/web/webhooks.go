@@ -24,17 +24,22 @@ func (s *site) webhooks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	before, _ := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64) // anything else shows the first page
-	dead, err := s.Deliveries(r.Context(), store.DeliveryFilter{State: store.DeliveryDead, Before: before, Limit: most})
+	f := store.DeliveryFilter{State: store.DeliveryDead, Limit: most}
+	if cursor := r.URL.Query().Get("cursor"); cursor != "" {
+		if f.Before = int64(atoi(cursor)); f.Before < 1 {
+			return errCursor
+		}
+	}
+	dead, err := s.Deliveries(r.Context(), f)
 	if err != nil {
 		return err
 	}
 	v := &webhooksView{Hooks: hooks, Dead: dead}
-	if before > 0 {
+	if f.Before > 0 {
 		v.First = webhooksPath
 	}
 	if len(dead) == most {
-		v.Next = webhooksPath + "?before=" + strconv.FormatInt(dead[most-1].ID, 10)
+		v.Next = webhooksPath + "?cursor=" + strconv.FormatInt(dead[most-1].ID, 10)
 	}
 	return s.show(w, r, http.StatusOK, &view{Page: "webhooks", Section: "settings", Title: "Webhooks", Data: v})
 }

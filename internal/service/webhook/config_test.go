@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -129,4 +130,25 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// The file and the template of the documentation are read as they stand there.
+func TestAccept_IG7_TheDocumentedFileIsRead(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/service.md")
+	must(t, err)
+	found := regexp.MustCompile("(?s)```yaml\n(hooks:.*?)```").FindSubmatch(page)
+	example := regexp.MustCompile("`(\\{\"text\": .*\\})`").FindSubmatch(page)
+	if found == nil || example == nil {
+		t.Fatal("the page has no file, or no template")
+	}
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "example.tmpl"), example[1], 0o600))
+	text := strings.NewReplacer("env:TEAM_CHAT_URL", "env:URL", "file:/run/secrets/court", "env:SECRET", "format: slack", "secret: env:SECRET\n    template: "+filepath.Join(dir, "example.tmpl")).Replace(string(found[1]))
+	for _, text := range []string{text, strings.ReplaceAll(string(found[1]), "file:/run/secrets/court", "env:SECRET")} {
+		hooks, err := webhook.Parse([]byte(strings.ReplaceAll(text, "env:TEAM_CHAT_URL", "env:URL")), environment)
+		if err != nil || len(hooks) != 2 || hooks[0].Name != "team-chat" || len(hooks[1].Events) != 3 {
+			t.Errorf("%v, %v", hooks, err)
+		}
+	}
 }

@@ -96,7 +96,7 @@ func templated(name, text string) (message, error) { return bounded(name, text, 
 
 func bounded(name, text string, most int) (message, error) {
 	t, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{
-		"json": quoted, "slack": slackText, "markdown": sanitize.Markdown, "cut": func(n int, s string) string { return cut(s, n) },
+		"json": quoted, "slack": slackText, "slackCode": slackCode, "markdown": sanitize.Markdown, "cut": func(n int, s string) string { return cut(s, n) },
 	}).Parse(text)
 	if err != nil {
 		return nil, err
@@ -139,6 +139,11 @@ func quoted(v any) (string, error) {
 // slackText escapes a text for Slack, as mrkdwn and as plain text: nothing in it is a link or a mention.
 func slackText(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
+}
+
+// slackCode is a text as code of Slack's mrkdwn, in which nothing is bold or an emoji either.
+func slackCode(s string) string {
+	return "`" + slackText(strings.ReplaceAll(s, "`", "'")) + "`"
 }
 
 // cut gives the first n characters of a text.

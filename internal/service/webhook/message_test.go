@@ -13,7 +13,7 @@ import (
 const base = "https://court.example"
 
 // hostileText would be a mention, a link, markup or an escape where it was not escaped.
-const hostileText = "<!channel> <@U1> <https://evil.example|ok> & *b* [x](https://evil.example) <at>all</at> \u202e\x1b[31m \"}],\n"
+const hostileText = "<!channel> <@U1> <https://evil.example|ok> & *b* [x](https://evil.example) <at>all</at> `c` :tada: \u202e\x1b[31m \"}],\n"
 
 func docketEvent(text string, yours, open int) *store.HookEvent {
 	d := &store.HookDocket{ID: 17, Name: text, Repository: text, Revision: text, Submitter: text, State: store.Done, Cases: 30, Tried: 30, Yours: yours, Open: open, NotYours: 30 - yours - open}
@@ -113,6 +113,12 @@ func TestAccept_IG7_SlackMessagesAreEscapedAndWithinLimits(t *testing.T) {
 			each(v, func(m map[string]any) {
 				if m["type"] == "mrkdwn" && m["verbatim"] != true {
 					t.Errorf("%s: Slack makes links and mentions of %v", name, m["text"])
+				}
+				if elements, ok := m["elements"].([]any); ok && len(elements) == 2 {
+					what, _ := elements[0].(map[string]any)["text"].(string)
+					if strings.Count(what, "`") != 2 || !strings.HasPrefix(what, "`") || !strings.HasSuffix(what, "`") {
+						t.Errorf("%s: %q is not all code", name, what)
+					}
 				}
 			})
 		}
