@@ -42,6 +42,7 @@ var law = []struct{ folder, imports string }{
 	{"host/source", "abi abi/sourcefile host/internal/testcode"},
 	{"host/casebook", "abi internal/disk"},
 	{"host/audit", "abi host/pipeline host/internal/strictyaml"},
+	{"host/rules", "abi host/pipeline host/internal/strictyaml pipelines"},
 	{"host/model", "abi host/trial host/internal/strictyaml " + utilities},
 	{"host/experiment/...", "abi abi/codec abi/odds abi/sourcefile host/casebook host/docket/... host/experiment/... host/internal/strictyaml host/internal/testcode " + utilities},
 
@@ -49,7 +50,7 @@ var law = []struct{ folder, imports string }{
 	{"host/internal/court/state", "abi abi/codec"},
 	{"host/internal/court/traverse", "host/pipeline"},
 	{"host/internal/court/registry", "abi abi/codec host/internal/sandbox"},
-	{"host/internal/court", "abi abi/codec abi/odds host/audit host/bundle host/docket/... host/experiment/plan host/internal/court/... host/internal/sandbox host/moduledir host/pipeline host/record host/trial internal/quotes pipelines"},
+	{"host/internal/court", "abi abi/codec abi/odds host/audit host/bundle host/docket/... host/experiment/plan host/internal/court/... host/internal/sandbox host/moduledir host/pipeline host/record host/rules host/trial internal/quotes pipelines"},
 	{"host/internal/sandbox/...", "abi abi/codec host/internal/sandbox/... " + utilities},
 	{"host/...", "abi/... host/... pipelines internal/quotes " + utilities},
 

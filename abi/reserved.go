@@ -5,11 +5,15 @@ import "strconv"
 // CasebookSource is the source of what earlier cases say: "casebook:ID". The host writes these items, and nobody else.
 const CasebookSource = "casebook"
 
-// IsReserved says whether a source_ref, or a document that would be the source of its quotes, bears the host's own name. It does without package
-// strings, which every module would then carry.
+// RuleSource begins the source of what the rules of the user match: "rule/NAME:log:L12". The host writes these items, and nobody else.
+const RuleSource = "rule/"
+
+// IsReserved says whether a source_ref, or a document that would be the source of its quotes, bears a name of the host's own. It does without
+// package strings, which every module would then carry.
 func IsReserved(ref string) bool {
 	const n = len(CasebookSource)
-	return len(ref) >= n && ref[:n] == CasebookSource && (len(ref) == n || ref[n] == ':' || ref[n] == '#')
+	return len(ref) >= n && ref[:n] == CasebookSource && (len(ref) == n || ref[n] == ':' || ref[n] == '#') ||
+		len(ref) >= len(RuleSource) && ref[:len(RuleSource)] == RuleSource
 }
 
 // CheckSubmitted checks that nothing in a case that somebody submits bears a name that is the host's own.
@@ -32,5 +36,9 @@ func CheckSources(items []Evidence, c *Collector) {
 }
 
 func reserved(name string) string {
-	return "is " + strconv.Quote(name) + ", and " + strconv.Quote(CasebookSource) + " is the host's own name, for earlier cases: use another name, or leave it out"
+	own := strconv.Quote(CasebookSource) + " is the host's own name, for earlier cases"
+	if name[0] == RuleSource[0] {
+		own = strconv.Quote(RuleSource) + " begins names of the host's own, for the rules of --rules"
+	}
+	return "is " + strconv.Quote(name) + ", and " + own + ": use another name, or leave it out"
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/rules"
 )
 
 // Config of a Host. Its zero value is useful: the shipped
@@ -42,6 +43,8 @@ type Config struct {
 	// Models are language models for personas that were granted them. The time of a trial stands still while one answers.
 	// Without it no models are offered. Optional.
 	Models Models
+	// Rules of the user, which a sandboxed module evaluates before Light sees a case. What they match is evidence. Optional.
+	Rules *rules.Set
 	// Candidate is a court that tries a share of the cases too, and decides
 	// nothing: the trial in its name is the Beside of the trial. Optional.
 	Candidate *Candidate
@@ -114,7 +117,7 @@ func (c *Config) court() court.Config {
 			Logger: c.Logger, Now: clock(c.Now), Observe: c.Observe,
 		},
 		Pipeline: c.Pipeline, Limits: c.Court, Profile: c.Profile, Light: c.Light, LightPath: c.LightPath, Reclassify: c.Reclassify,
-		Candidate: c.Candidate,
+		Rules: c.Rules, Candidate: c.Candidate,
 	}
 }
 

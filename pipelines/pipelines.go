@@ -18,6 +18,9 @@ const LLMCourt = "llm-court.yaml"
 // Audit is the name of the audit's pipeline within FS.
 const Audit = "audit.yaml"
 
+// Rules is the name of the pipeline that evaluates the rules of a user within FS.
+const Rules = "rules.yaml"
+
 // CourtOpinions is the name of the rubric for opinions of courts within FS.
 const CourtOpinions = "rubrics/court-opinions.yaml"
 

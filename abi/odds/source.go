@@ -45,10 +45,10 @@ func Measures(p *abi.Profile) bool {
 	return p != nil && (len(p.Sources) > 0 || p.Light != nil || len(p.Seen) > 0)
 }
 
-// Stranger says whether nothing is known of a source, where something is known of others. The casebook is none: nobody but the
-// host writes its items.
+// Stranger says whether nothing is known of a source, where something is known of others. The casebook is none, nor is a rule of the
+// user: nobody but the host writes their items.
 func Stranger(p *abi.Profile, key string) bool {
-	if !Measures(p) || key == abi.CasebookSource || Source(p, key) != nil {
+	if !Measures(p) || abi.IsReserved(key) || Source(p, key) != nil {
 		return false
 	}
 	return !slices.Contains(p.Seen, key)

@@ -155,6 +155,8 @@ func (h *Header) text(name string) (text []byte, there bool) {
 		return []byte(h.Pipeline), true
 	case "light pipeline":
 		return []byte(h.LightPath), true
+	case "rules":
+		return []byte(h.Rules), true
 	case "profile":
 		return h.Profile, true
 	case "limits of the court":

@@ -54,6 +54,8 @@ type Header struct {
 	// Pipeline is the court's graph in YAML, LightPath that of the Light path; empty where there is none.
 	Pipeline  string `json:"pipeline"`
 	LightPath string `json:"light_path,omitempty"`
+	// Rules are those of the user, as the parameters of a graph in YAML; empty where there are none.
+	Rules string `json:"rules,omitempty"`
 	// Profile, a message of the contract; empty where there is none.
 	Profile []byte `json:"profile,omitempty"`
 	// Court are the limits of a trial, a message court_config of the contract.

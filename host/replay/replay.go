@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/rules"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -115,6 +116,15 @@ func (r *Replayer) configure(config *Config) error {
 	}
 	if h.LightPath != "" {
 		if r.trials.LightPath, err = pipeline.Parse("light_path", []byte(h.LightPath)); err != nil {
+			return err
+		}
+	}
+	if h.Rules != "" {
+		def, err := pipeline.Parse("rules", []byte(h.Rules))
+		if err == nil {
+			r.trials.Rules, err = rules.Of(def)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -93,6 +93,8 @@ type Result struct {
 	Statements []Statement `json:"statements,omitempty"`
 	// Fallbacks played in place of modules that gave no usable answer, in their order.
 	Fallbacks []Fallback `json:"fallbacks,omitempty"`
+	// Rules of the user that the case was tried with; nil for none.
+	Rules *Rules `json:"rules,omitempty"`
 	// Timings are not part of the result unless asked for.
 	Timings *Timings `json:"timings,omitempty"`
 	// Audit of the verdict's opinion is not part of the result unless asked for.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
@@ -18,17 +19,17 @@ func (c *Court) Configuration(ctx context.Context) ([]record.Part, error) {
 	add := func(name string, data []byte) {
 		parts = append(parts, record.Part{Name: name, Digest: record.DigestOf(data)})
 	}
-	texts, err := c.texts()
+	graphs, err := c.graphs()
 	if err != nil {
 		return nil, err
 	}
-	for i, text := range texts {
-		add([]string{"pipeline", "light pipeline"}[i], []byte(text))
+	for _, g := range graphs {
+		add(g.name, []byte(g.text))
 	}
-	for i, def := range c.definitions() { // part of the texts, and named by themselves, so that a difference says which
-		for j := range def.Personas {
-			if p := &def.Personas[j]; p.Prompt != "" {
-				add([]string{"prompt ", "light prompt "}[i]+p.ID, []byte(p.Prompt))
+	for _, g := range graphs { // part of the texts, and named by themselves, so that a difference says which
+		for j := range g.def.Personas {
+			if p := &g.def.Personas[j]; p.Prompt != "" {
+				add(strings.TrimSuffix(g.name, "pipeline")+"prompt "+p.ID, []byte(p.Prompt))
 			}
 		}
 	}
@@ -62,17 +63,29 @@ func (r *Runtime) appendModules(ctx context.Context, parts []record.Part, prefix
 
 func (r *Runtime) limitsText() []byte { return fmt.Appendf(nil, "%+v", r.engine.Limits()) }
 
-// texts are the pipelines in YAML, the court's first.
-func (c *Court) texts() ([]string, error) {
-	var texts []string
-	for _, def := range c.definitions() {
-		text, err := pipeline.Marshal(def)
-		if err != nil {
-			return nil, fmt.Errorf("pipeline %s: %w", def.Pipeline, err)
-		}
-		texts = append(texts, string(text))
+// namedGraph is a pipeline in force: by the name that configurations have for it, and in YAML.
+type namedGraph struct {
+	name, text string
+	def        *pipeline.Definition
+}
+
+// graphs are the pipelines in force, the court's first.
+func (c *Court) graphs() ([]namedGraph, error) {
+	list := []namedGraph{{name: "pipeline", def: c.graph.Definition()}}
+	if c.lightPath != nil {
+		list = append(list, namedGraph{name: "light pipeline", def: c.lightPath.graph.Definition()})
 	}
-	return texts, nil
+	if c.rules != nil {
+		list = append(list, namedGraph{name: "rules", def: c.rules.graph.Definition()})
+	}
+	for i := range list {
+		text, err := pipeline.Marshal(list[i].def)
+		if err != nil {
+			return nil, fmt.Errorf("pipeline %s: %w", list[i].def.Pipeline, err)
+		}
+		list[i].text = string(text)
+	}
+	return list, nil
 }
 
 // Header is that of a record of trials. configuration is [Court.Configuration], with what the caller adds to it.
@@ -82,13 +95,19 @@ func (c *Court) Header(contents record.Contents, configuration []record.Part) (*
 		ExternalLight: c.config.Light != nil, Reclassified: c.config.Reclassify || c.lightPath != nil,
 		Court: codec.AppendCourtConfig(nil, &c.limits), Limits: c.CallLimits(),
 	}
-	texts, err := c.texts()
+	graphs, err := c.graphs()
 	if err != nil {
 		return nil, err
 	}
-	header.Pipeline = texts[0]
-	if len(texts) > 1 {
-		header.LightPath = texts[1]
+	for _, g := range graphs {
+		switch g.name {
+		case "pipeline":
+			header.Pipeline = g.text
+		case "light pipeline":
+			header.LightPath = g.text
+		default:
+			header.Rules = g.text
+		}
 	}
 	if p := c.config.Profile; p != nil {
 		header.Profile = codec.AppendProfile(nil, p)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/rules"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -31,6 +32,8 @@ type Config struct {
 	LightPath *pipeline.Definition
 	// Reclassify ignores the classifications that cases bring. With a Light path all are ignored.
 	Reclassify bool
+	// Rules of the user. Optional.
+	Rules *rules.Set
 	// Candidate tries a share of the cases, too. Optional.
 	Candidate *Candidate
 }
@@ -45,6 +48,7 @@ type Court struct {
 	limits    abi.CourtConfig
 	domain    domain
 	lightPath *lightGraph // nil without one
+	rules     *rulebook   // nil without rules
 	candidate *candidate  // nil without one
 }
 
@@ -99,6 +103,11 @@ func New(config Config) (*Court, error) {
 			return nil, errors.New("a Light path and another Light: one of them answers")
 		}
 		if c.lightPath, err = newLightGraph(config.LightPath); err != nil {
+			return nil, err
+		}
+	}
+	if config.Rules != nil {
+		if c.rules, err = newRulebook(config.Rules, def.Labels); err != nil {
 			return nil, err
 		}
 	}
@@ -171,6 +180,9 @@ func (c *Court) definitions() []*pipeline.Definition {
 	list := []*pipeline.Definition{c.graph.Definition()}
 	if c.lightPath != nil {
 		list = append(list, c.lightPath.graph.Definition())
+	}
+	if c.rules != nil {
+		list = append(list, c.rules.graph.Definition())
 	}
 	return list
 }

@@ -77,8 +77,10 @@ func (t *Trial) begin(ctx context.Context) error {
 	if !problems.Empty() {
 		return problems.Err()
 	}
-	if err := t.classify(ctx); err != nil || t.ended() {
-		return err
+	for _, step := range []func(context.Context) error{t.consult, t.classify} {
+		if err := step(ctx); err != nil || t.ended() {
+			return err
+		}
 	}
 	first := t.current()
 	if status := activate(&t.court.limits, first.Confidence); status != "" {

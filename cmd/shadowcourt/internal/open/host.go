@@ -19,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/rules"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
@@ -32,7 +33,7 @@ type Flags struct {
 	lightTimeout      time.Duration
 	source, since     string
 	repository        string // of the service's dockets that may run experiments
-	casebook          string
+	casebook, rules   string
 	Remember          bool
 	NoCourt           bool
 	grants            []string
@@ -151,6 +152,11 @@ func (o *Flags) config(loadProfile func() (*abi.Profile, error)) (*host.Config, 
 	}
 	if config.Profile, err = loadProfile(); err != nil {
 		faults = append(faults, err)
+	}
+	if o.rules != "" {
+		if config.Rules, err = rules.Load(o.rules); err != nil {
+			faults = append(faults, err)
+		}
 	}
 	if o.Modules != "" {
 		if config.Modules, err = Modules(o.Modules); err != nil {

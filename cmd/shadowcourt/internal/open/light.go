@@ -52,6 +52,7 @@ func (o *Flags) LightFlags(cmd *cobra.Command, byDefault string) {
 	f.StringVar(&o.source, "source", "", "folder with the source of the module under test, for the Light path to look into")
 	f.StringVar(&o.since, "since", "", "with --source: the git revision since which changes count, or "+autoSince+" for where the change begins")
 	f.StringVar(&o.casebook, "casebook", "", "file with earlier cases, for the Light path to look into")
+	f.StringVar(&o.rules, "rules", "", "YAML file with your own rules (pattern, label, reason, owner): what they match is evidence of the case")
 }
 
 // CheckLight rejects flags of Light that contradict each other.
@@ -78,7 +79,7 @@ func (o *Flags) CheckLight() error {
 // CheckSource validates the flags of what the Light path looks into.
 func (o *Flags) CheckSource() error {
 	var faults []error
-	for _, name := range []string{"source", "since", "casebook"} {
+	for _, name := range []string{"source", "since", "casebook", "rules"} {
 		if f := o.command.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
 			faults = append(faults, fmt.Errorf("--%s is empty: name one, or leave it out", name))
 		}

@@ -122,7 +122,7 @@ func (o *Flags) InputFiles(dockets []string) []cli.NamedFile {
 	if o.Profile != noProfile {
 		profile = definitionFile("--profile", profileFolder, o.Profile)
 	}
-	own := []cli.NamedFile{PipelineFile(o.Pipeline), profile, cli.File("--casebook", o.casebook)}
+	own := []cli.NamedFile{PipelineFile(o.Pipeline), profile, cli.File("--casebook", o.casebook), cli.File("--rules", o.rules)}
 	return slices.Concat(own, ModuleFiles(o.Modules), ArgumentFiles("the docket", dockets))
 }
 
