@@ -27,6 +27,8 @@ type Options struct {
 	Bands *BandOptions
 	// Peers answered the cases beside the court. Optional.
 	Peers []Peer
+	// Rules of the user that the cases were tried with. Optional.
+	Rules *RuleSet
 	// Timings puts times into the report, which then differs from run to run.
 	Timings bool
 }
@@ -64,6 +66,8 @@ type Report struct {
 	Bands *Bands `json:"bands"`
 	// Peers are nil unless models were asked without a court.
 	Peers *Peers `json:"peers,omitempty"`
+	// Rules are nil unless the cases were tried with rules of the user.
+	Rules *RulesReport `json:"rules,omitempty"`
 }
 
 // Settings are what the report depends on beside the cases.
@@ -154,6 +158,7 @@ func Measure(tested []Observation, fitting []*BaselineCase, o Options) *Report {
 		Thresholds:          thresholds(all, &o),
 		Cost:                costOf(tested, o.Timings),
 		Peers:               peersOf(tested, o.Peers),
+		Rules:               rulesOf(all, &o),
 	}
 	if o.Bands != nil {
 		r.Bands = &Bands{Light: Certify(lightPoints(all), *o.Bands), Court: Certify(courtPoints(band), *o.Bands)}

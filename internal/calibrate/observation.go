@@ -25,6 +25,9 @@ type Observation struct {
 	Calls  int
 	Fuel   *uint64
 	Micros int64
+	// Rules of the user that matched; RulesFailed: they could not be evaluated.
+	Rules       []trial.RuleMatch
+	RulesFailed bool
 	// Completions that personas asked language models for, Unanswered of them, and the tokens that they took.
 	Completions, Unanswered, ModelTokens int
 }
@@ -53,6 +56,9 @@ func Observe(t *trial.Trial) Observation {
 	}
 	if r.Timings != nil {
 		o.Calls, o.Micros = r.Timings.Calls, r.Timings.TotalMicros
+	}
+	if r.Rules != nil {
+		o.Rules, o.RulesFailed = r.Rules.Matches, r.Rules.Error != nil
 	}
 	for i := range r.Completions {
 		c := &r.Completions[i]

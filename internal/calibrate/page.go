@@ -30,10 +30,15 @@ func WriteTable(w io.Writer, r *Report, o render.TerminalOptions) error {
 	for _, row := range methodRows(r) {
 		g.Add(slices.Delete(row, 6, 7)...) // without the sign test
 	}
-	return document(r).Text(w, g, o)
+	err := document(r).Text(w, g, o)
+	if err == nil && r.Rules != nil {
+		_, err = io.WriteString(w, "\n"+r.Rules.grid(o))
+	}
+	return err
 }
 
-// document is what all forms of the report say. Nothing in a report was written by somebody else.
+// document is what all forms of the report say. Nothing in a report was written by somebody else but the names of rules, labels and owners,
+// which are sanitized.
 func document(r *Report) *render.Document {
 	methods := render.Figures{
 		Title: "The court beside what needs no court", Rows: methodRows(r), Chips: 7,
@@ -55,6 +60,9 @@ func document(r *Report) *render.Document {
 			})
 		}
 		d.Details = append(d.Details, bins)
+	}
+	if r.Rules != nil {
+		d.Details = append(d.Details, r.Rules.figures())
 	}
 	if len(r.CourtRanking.Points)+len(r.LightRanking.Points) > 0 {
 		d.Details = append(d.Details, render.Figures{

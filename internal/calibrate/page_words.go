@@ -41,6 +41,9 @@ func factsOf(r *Report) []render.SummaryLine {
 	if p := r.Peers; p != nil {
 		list = append(list, render.SummaryLine{Name: "Tokens", Text: peersText(p)})
 	}
+	if rules := r.Rules; rules != nil {
+		list = append(list, render.SummaryLine{Name: "Rules", Text: rules.text()})
+	}
 	if f := r.Fitting; f != nil {
 		list = append(list, render.SummaryLine{Name: "Fitted on", Text: fittingText(f)})
 	}

@@ -117,11 +117,15 @@ func (o *calibrateOptions) run(ctx context.Context, s cli.Streams, args []string
 		out.Discard()
 		return err
 	}
+	if err := c.tryWithoutRules(ctx, s, config, h.Pipeline().Labels); err != nil {
+		out.Discard()
+		return err
+	}
 	c.progress.Say("measuring")
 	limits := h.Pipeline().Court
 	measured := calibrate.Measure(c.tested, c.fitting, calibrate.Options{
 		Seed: o.seed, Activation: limits.ActivationThreshold, Rejection: limits.RejectionThreshold, Bands: o.bands.options(),
-		Timings: o.timings || o.format == "table", Peers: c.peers.Peers(),
+		Timings: o.timings || o.format == "table", Peers: c.peers.Peers(), Rules: c.rules,
 	})
 	c.progress.Clear()
 	if err := o.write(out, measured, args); err != nil {

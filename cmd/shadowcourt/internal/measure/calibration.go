@@ -11,7 +11,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/rules"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 )
@@ -29,6 +31,8 @@ type calibration struct {
 	tested                  []calibrate.Observation
 	peers                   *calibrate.Asker // nil without --peers
 	coverage                *profile.Coverage
+	rules                   *calibrate.RuleSet // nil without --rules
+	matched                 []docket.Entry     // cases in which a rule matched
 
 	untold int // tested cases without truth
 }
@@ -104,6 +108,9 @@ func (c *calibration) try(ctx context.Context, h *host.Host, inputs *run.Dockets
 			continue
 		}
 		c.tested = append(c.tested, calibrate.Observe(t.Trial))
+		if r := t.Trial.Result.Rules; r != nil && len(r.Matches) > 0 {
+			c.matched = append(c.matched, t.Entry)
+		}
 		c.coverage.Add(&t.Trial.Case)
 		c.light.Add(t.Trial)
 		c.peers.Ask(ctx, t.Trial)
@@ -122,6 +129,46 @@ func (c *calibration) try(ctx context.Context, h *host.Host, inputs *run.Dockets
 		return cli.InputError(both)
 	case len(c.tested) == 0:
 		return cli.InputError(errors.New("no case of the dockets states its truth (\"truth\":{\"classification\":...}): there is nothing to measure against"))
+	}
+	return nil
+}
+
+// tryWithoutRules tries the cases in which a rule matched before the same court without the rules. In all others they change nothing.
+func (c *calibration) tryWithoutRules(ctx context.Context, s cli.Streams, config *host.Config, labels []pipeline.Label) error {
+	if config.Rules == nil {
+		return nil
+	}
+	def, err := config.Rules.Definition(labels)
+	if err != nil {
+		return err
+	}
+	set, err := rules.Of(def) // with the labels that cases have
+	if err != nil {
+		return err
+	}
+	c.rules = &calibrate.RuleSet{File: set.File, Digest: set.Digest, Without: map[string]string{}}
+	for i := range set.Rules {
+		r := &set.Rules[i]
+		c.rules.Rules = append(c.rules.Rules, calibrate.UserRule{Name: r.Name, Label: r.Label, Owner: r.Owner})
+	}
+	if len(c.matched) == 0 {
+		return nil
+	}
+	plain := *config
+	plain.Rules = nil
+	h, err := c.options.Host(ctx, s, &plain)
+	if err != nil {
+		return c.options.Error(err)
+	}
+	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
+	defer c.progress.Clear()
+	for t := range h.TryAll(ctx, run.Each(c.matched), c.options.Workers(c.options.workers)) {
+		if t.Err != nil {
+			return t.Err
+		}
+		o := calibrate.Observe(t.Trial)
+		c.rules.Without[o.Case.ID] = o.Answer()
+		c.progress.Say(fmt.Sprintf("without the rules: %d of %d", len(c.rules.Without), len(c.matched)))
 	}
 	return nil
 }

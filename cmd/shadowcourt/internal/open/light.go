@@ -349,8 +349,11 @@ func (r *LightRunner) Close(ctx context.Context) {
 	}
 }
 
-// HasLight says whether there is a Light that answers in place of the cases' own.
-func HasLight(config *host.Config) bool { return config.LightPath != nil || config.Light != nil }
+// HasLight says whether there is a Light that answers in place of the cases' own, or rules that add to their evidence: what is learnt is
+// then learnt from what [LightRunner.Run] gives.
+func HasLight(config *host.Config) bool {
+	return config.LightPath != nil || config.Light != nil || config.Rules != nil
+}
 
 // Run asks Light about all entries; a Light path gets the profile.
 func (r *LightRunner) Run(ctx context.Context, profile *abi.Profile, entries []docket.Entry) ([]docket.Entry, error) {
