@@ -36,7 +36,8 @@ func (r *Result) Open() *Open {
 // Told says whether a trial has more to show than one line for its result.
 func (t *Trial) Told() bool {
 	r := &t.Result
-	return r.Activated || len(t.Light) > 0 || r.GapBrief != nil || r.Error != nil || t.reasoned() || len(t.Grounds()) > 0
+	return r.Activated || len(t.Light) > 0 || r.GapBrief != nil || r.Error != nil || t.reasoned() || len(t.Grounds()) > 0 ||
+		r.Rules != nil && (len(r.Rules.Matches) > 0 || r.Rules.Error != nil)
 }
 
 // reasoned says whether Light's answer came with a reason.

@@ -20,6 +20,7 @@ func Explain(w io.Writer, t *trial.Trial, redactor *Redactor, options TerminalOp
 	s.cast = s.trial.Cast()
 	s.opening()
 	s.conclusion()
+	s.rules()
 	s.origin()
 	s.light(0)
 	for i := range s.trial.Passes {

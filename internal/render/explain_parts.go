@@ -69,6 +69,24 @@ func failureText(f *trial.Failure) string {
 	return text
 }
 
+// rules tells which rules of the user matched, as what they are: what a person wrote, and nobody found.
+func (s *story) rules() {
+	r := s.trial.Result.Rules
+	if r == nil || len(r.Matches) == 0 && r.Error == nil {
+		return
+	}
+	s.head(abi.Persona{}, "Your rules")
+	for i := range r.Matches {
+		m := &r.Matches[i]
+		s.say(2, plain, "• "+r.Says(m))
+		s.note("  " + bar(m.Confidence, 10) + " " + weight(m.Confidence) + " for " + s.short(m.Label) + ", " + snip(m.SourceRef, 40))
+		s.say(6, faint, shortText(m.Content))
+	}
+	if f := r.Error; f != nil {
+		s.say(2, red, "The rules of "+sanitize.Line(r.File)+" could not be evaluated, and the case was tried without them: "+failureText(f))
+	}
+}
+
 // models tells what language models were asked, what that took, and which fallbacks played.
 func (s *story) models() {
 	r := &s.trial.Result

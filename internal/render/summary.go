@@ -20,6 +20,8 @@ type Summary struct {
 	Truth *TruthSummary `json:"truth"`
 	// Audits of the verdicts' opinions; nil where none was asked for.
 	Audits *AuditSummary `json:"audits,omitempty"`
+	// Rules are those of the user; nil where there are none.
+	Rules *RulesSummary `json:"rules,omitempty"`
 	// Models is what language models were asked and took; nil where none was.
 	Models *ModelSummary `json:"models,omitempty"`
 
@@ -132,6 +134,12 @@ func (s *Summary) Add(t *trial.Trial) {
 			s.Audits = &AuditSummary{}
 		}
 		s.Audits.add(r.Audit)
+	}
+	if r.Rules != nil {
+		if s.Rules == nil {
+			s.Rules = &RulesSummary{}
+		}
+		s.Rules.add(r.Rules)
 	}
 	if len(r.Completions)+len(r.Fallbacks) > 0 {
 		if s.Models == nil {

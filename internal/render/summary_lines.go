@@ -45,6 +45,9 @@ func (s *Summary) Lines() []SummaryLine {
 	if s.Audits != nil {
 		lines = append(lines, SummaryLine{"Audits", s.Audits.line()})
 	}
+	if s.Rules != nil {
+		lines = append(lines, SummaryLine{"Rules", s.Rules.line()})
+	}
 	if s.Models != nil {
 		lines = append(lines, s.Models.lines()...)
 	}
@@ -68,6 +71,33 @@ func (o TerminalOptions) Named(name, text string) string {
 		b.WriteString(o.paint(bold, name) + strings.Repeat(" ", max(columns-len(name), 0)) + part + "\n")
 	}
 	return b.String()
+}
+
+// RulesSummary counts the cases that rules of the user were evaluated for.
+type RulesSummary struct {
+	File    string `json:"file"`
+	Digest  string `json:"digest"`
+	Matched int    `json:"matched"`
+	Failed  int    `json:"failed"`
+
+	first string // message of the first failure
+}
+
+func (s *RulesSummary) add(r *trial.Rules) {
+	s.File, s.Digest = r.File, r.Digest
+	count(&s.Matched, len(r.Matches) > 0)
+	if r.Error != nil {
+		s.Failed++
+		s.first = cmp.Or(s.first, r.Error.Message)
+	}
+}
+
+func (s *RulesSummary) line() string {
+	text := sanitize.Line(s.File) + ": a rule matched in " + plural(s.Matched, "case", "cases")
+	if s.Failed > 0 {
+		text += "; " + plural(s.Failed, "case was", "cases were") + " tried without the rules, which could not be evaluated: " + sanitize.Line(s.first)
+	}
+	return text
 }
 
 func (s *Summary) caseLine() string {

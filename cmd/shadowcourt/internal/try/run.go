@@ -1,6 +1,7 @@
 package try
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,9 @@ type tryRun struct {
 	other   bool // an entry that could not be tried may be of another format
 
 	coverage *profile.Coverage // of the profile
+
+	withoutRules int    // cases whose rules could not be evaluated
+	rulesFailure string // the first of them
 
 	idle      string // why the command experiment has run nothing
 	proposals proposals
@@ -96,6 +100,10 @@ func (r *tryRun) note(t *trial.Trial) {
 	r.found = true
 	r.coverage.Add(&t.Case)
 	r.matched = r.match.matches(&t.Result) || r.matched
+	if rules := t.Result.Rules; rules != nil && rules.Error != nil {
+		r.withoutRules++
+		r.rulesFailure = cmp.Or(r.rulesFailure, rules.Error.Message)
+	}
 	if r.options.settle && len(t.Result.Experiments) == 0 {
 		r.idle = idle(&t.Result)
 	}
@@ -161,6 +169,10 @@ func (r *tryRun) end(ctx context.Context, inputs *run.Dockets) error {
 	r.match.warn(ctx, r.stderr)
 	if ctx.Err() == nil && r.options.explain == "" { // not of one case
 		open.WarnOfProfile(r.stderr, r.coverage)
+	}
+	if r.withoutRules > 0 {
+		fmt.Fprintf(r.stderr, "warning: the rules could not be evaluated for %s, and decided nothing there; the first failure: %s\n",
+			cli.Count(r.withoutRules, "case", "cases"), sanitize.Line(r.redactor.Text(r.rulesFailure)))
 	}
 	r.sayUnread(inputs)
 	r.sayPassed(ctx, inputs)
