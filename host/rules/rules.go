@@ -27,8 +27,10 @@ const (
 	MaxPatternBytes = 1000 // each
 	// MaxPatternSize is how many steps a pattern has at most, with its repetitions written out: a{50} has 50.
 	MaxPatternSize = 10_000
-	maxNameBytes   = 60
-	maxTextBytes   = 500 // of a reason or an owner
+	// MaxSize is the same for all patterns of a file.
+	MaxSize      = 50_000
+	maxNameBytes = 60
+	maxTextBytes = 500 // of a reason or an owner
 )
 
 // DefaultConfidence is that of a rule which states none: a person saw the pattern with this cause, and saw no other cause with it.
@@ -116,7 +118,7 @@ func Parse(file string, data []byte) (*Set, error) {
 	if root := r.Document(data, MaxFileBytes); root != nil {
 		r.Struct(root, "", &read, nil)
 		s.Rules = read.Rules
-		(&checker{r, s}).all()
+		(&checker{Reader: r, set: s}).all()
 	}
 	if err := r.Err(); err != nil {
 		return nil, err
@@ -127,7 +129,8 @@ func Parse(file string, data []byte) (*Set, error) {
 // checker finds what is wrong with the values of a file.
 type checker struct {
 	*strictyaml.Reader
-	set *Set
+	set   *Set
+	steps int // of all patterns so far
 }
 
 var ruleName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
@@ -201,8 +204,16 @@ func (c *checker) pattern(path, p string) {
 		c.FailAt(path, strictyaml.CodeSyntax, "%v", err)
 		return
 	}
-	if n := size(parsed); n > MaxPatternSize {
+	n, before := size(parsed), c.steps
+	c.steps += n
+	switch {
+	case n > MaxPatternSize:
 		c.FailAt(path, strictyaml.CodeOutOfRange, "has %d steps with its repetitions written out, and %d are allowed", n, MaxPatternSize)
+		return
+	case c.steps > MaxSize:
+		if before <= MaxSize {
+			c.FailAt(path, strictyaml.CodeOutOfRange, "the patterns of the file have more than %d steps up to here, with their repetitions written out", MaxSize)
+		}
 		return
 	}
 	if compiled, err := regexp.Compile(p); err != nil {

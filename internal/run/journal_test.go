@@ -105,7 +105,7 @@ func TestEveryFieldOfATrialIsKept(t *testing.T) {
 	full.Drawing = trial.SVG("<svg>&amp;</svg>")
 	// Only the audit of the court's own verdict is shown.
 	full.Beside.Result.Audit = nil
-	for _, f := range []*trial.Failure{full.Result.Error, full.Beside.Result.Error} {
+	for _, f := range []*trial.Failure{full.Result.Error, full.Beside.Result.Error, full.Result.Rules.Error, full.Beside.Result.Rules.Error} {
 		f.ModuleName, f.Detail, f.HostSide = "", "", false // not part of a result
 	}
 	for _, p := range []*trial.Proposal{full.Result.Proposal, full.Beside.Result.Proposal} {

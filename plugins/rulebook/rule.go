@@ -77,7 +77,7 @@ func (r *rule) match(c *abi.CaseView) (*abi.Evidence, *abi.Failure) {
 			return nil, failure
 		}
 	}
-	item := &abi.Evidence{RelevanceConfidence: r.confidence, Supports: r.label}
+	item := &abi.Evidence{RelevanceConfidence: r.confidence, Supports: r.label, Element: abi.Fire}
 	var quotes []string
 	for i, pattern := range r.patterns {
 		compiled, failure := r.compile(pattern)

@@ -90,7 +90,9 @@ func (b *rulebook) check(items []abi.Evidence, t *Trial, c *abi.Collector) {
 		r := b.rule(item)
 		_, place, _ := strings.Cut(item.SourceRef, ":")
 		first, _, _ := strings.Cut(item.Content, "\n")
-		fault := func(code abi.Code, detail, field string) { c.Add(code, detail, abi.Field("evidence"), abi.Index(i), abi.Field(field)) }
+		fault := func(code abi.Code, detail, field string) {
+			c.Add(code, detail, abi.Field("evidence"), abi.Index(i), abi.Field(field))
+		}
 		switch {
 		case r == nil || seen[r]:
 			fault(abi.CodeIdentity, strconv.Quote(item.SourceRef)+" names no rule, or one that was named before", "source_ref")

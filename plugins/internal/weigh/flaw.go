@@ -3,6 +3,7 @@ package weigh
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
@@ -53,7 +54,8 @@ func (f Flaw) share() float64 {
 // item whose source a profile knows is never Repeats, FitsTwo or Empty: its
 // reliability beside the others was measured. What a persona of the court says, or a
 // language model that nobody measured, makes no flaw of another source's item: it would take only a
-// quote of each item to have none of them count. Time and space grow with the
+// quote of each item to have none of them count. Nor does it make a flaw of a rule of the user that something else reads the same line
+// otherwise. Time and space grow with the
 // length of the contents.
 func Flaws(items []Testimony, p *abi.Profile) []Flaw { return flawsBeside(items, p, make(register)) }
 
@@ -78,16 +80,24 @@ func flawsBeside(items []Testimony, p *abi.Profile, lines register) []Flaw {
 		if j, ok := repeated(before, items[i].Supports); ok && !known {
 			flaws[i] = Flaw{Kind: Repeats, Other: j}
 		} else if j, ok := contradicted(before, items[i].Supports); ok {
-			if !known {
+			if !known && !items[i].overrules(&items[j]) {
 				flaws[i] = Flaw{Kind: FitsTwo, Other: j}
 			}
-			if !items[j].Known(p) && (!hearsay || items[j].hearsay(p)) {
+			if !items[j].Known(p) && !items[j].overrules(&items[i]) && (!hearsay || items[j].hearsay(p)) {
 				flaws[j] = Flaw{Kind: FitsTwo, Other: i}
 			}
 		}
 		lines.add(own, entry{items[i].Supports, i, len(own)})
 	}
 	return flaws
+}
+
+// overrules says whether an item is a rule of the user and another one is not: what a person says that a line means is not in doubt because
+// something else reads it otherwise.
+func (t *Testimony) overrules(other *Testimony) bool { return t.rule() && !other.rule() }
+
+func (t *Testimony) rule() bool {
+	return !t.Party && strings.HasPrefix(t.SourceRef, abi.RuleSource)
 }
 
 // entry is the first item that gave a line for a label, and how many lines it has.
