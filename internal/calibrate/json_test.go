@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 // TestTheDocumentationHasEveryField: the block of docs/measuring.md that lists the JSON lists each field of a full report,
@@ -28,8 +30,10 @@ func TestTheDocumentationHasEveryField(t *testing.T) {
 	o := options()
 	o.Bands, o.Timings = &BandOptions{MaxError: .5}, true
 	o.Peers = []Peer{{ID: "m", Name: "the model alone"}}
+	o.Rules = &RuleSet{File: "rules.yaml", Rules: []UserRule{{Name: "r", Label: "a"}}}
+	list[0].Rules = []trial.RuleMatch{{Rule: "r", Label: "a"}}
 	certified := Measure(list, fittingOf(witnessed(60, .5, r)), o)
-	o.Bands, o.Peers = &BandOptions{}, nil
+	o.Bands, o.Peers, o.Rules = &BandOptions{}, nil, nil
 	got := map[string]bool{}
 	for _, report := range []*Report{certified, Measure(duel(30, 0, 0), nil, o)} {
 		data, err := json.Marshal(report)
@@ -91,7 +95,7 @@ func collect(path string, v any, into map[string]bool) {
 // kindOf names the objects that stand in several places.
 func kindOf(v map[string]any) string {
 	for field, kind := range map[string]string{
-		"of": "SHARE", "aurc": "RANKING", "ece": "RELIABILITY", "clusters": "COMPARISON", "error_bound": "CERTIFICATE",
+		"of": "SHARE", "aurc": "RANKING", "ece": "RELIABILITY", "clusters": "COMPARISON", "error_bound": "CERTIFICATE", "sign_test": "DIFFERENCE",
 	} {
 		if _, ok := v[field]; ok && kind != "" {
 			return kind
