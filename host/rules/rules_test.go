@@ -67,6 +67,19 @@ func TestRulesTravelAsADefinition(t *testing.T) {
 	}
 }
 
+func TestTheExamplesAreSound(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../examples/rules/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	for _, file := range files {
+		if _, err := rules.Load(file); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestAllFaultsAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := rules.Parse("r.yaml", []byte(`rules:

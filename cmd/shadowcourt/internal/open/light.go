@@ -80,7 +80,7 @@ func (o *Flags) CheckLight() error {
 func (o *Flags) CheckSource() error {
 	var faults []error
 	for _, name := range []string{"source", "since", "casebook", "rules"} {
-		if f := o.command.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+		if f := o.command.Flags().Lookup(name); f != nil && f.Changed && f.Value.String() == "" { // some commands lack some
 			faults = append(faults, fmt.Errorf("--%s is empty: name one, or leave it out", name))
 		}
 	}
