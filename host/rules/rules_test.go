@@ -129,13 +129,15 @@ func TestBounds(t *testing.T) {
 	one := func(i int, match string) string {
 		return fmt.Sprintf("  - {name: r%d, label: x, reason: y, match: %s}\n", i, match)
 	}
-	many, large := "rules:\n", "rules:\n"
-	for i := range rules.MaxRules + 1 {
-		many += one(i, "z")
+	several := func(n int, match string) string {
+		var b strings.Builder
+		b.WriteString("rules:\n")
+		for i := range n {
+			b.WriteString(one(i, match))
+		}
+		return b.String()
 	}
-	for i := range 6 {
-		large += one(i, "'(abcdefg){1000}'")
-	}
+	many, large := several(rules.MaxRules+1, "z"), several(6, "'(abcdefg){1000}'")
 	for text, want := range map[string]string{
 		"":          "the file is empty",
 		"rules: []": "has no rule",

@@ -42,9 +42,9 @@ func (t *Trial) consult(ctx context.Context) error {
 	}
 	told := &trial.Rules{File: b.set.File, Digest: b.set.Digest, Matches: []trial.RuleMatch{}}
 	t.result.Rules = told
-	node, v := b.graph.Start(), t.invoker.session.invoker(b.graph)
+	node, v := b.graph.Start(), t.session.invoker(b.graph)
 	persona, _ := b.graph.Definition().Persona(node.Personas[0])
-	artifact, err := v.node(t.ttl, node, persona, &abi.NodeRequest{
+	artifact, err := v.node(t.ttl, node, persona, &abi.NodeRequest{ //nolint:contextcheck // derived from ctx, with the time of the trial
 		Node: node.Name, Family: abi.Family(node.Family), Persona: identity(persona), Params: Params(node.With), File: &abi.LightFile{},
 		Case: abi.CaseView{Subject: t.subject.Subject, Labels: t.subject.Labels, Evidence: t.subject.Evidence, Documents: t.subject.Documents},
 	}, func(a *abi.Artifact, c *abi.Collector) { b.check(a.Investigate.Evidence, t, c) })
@@ -53,7 +53,7 @@ func (t *Trial) consult(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &told.Error):
-		return nil
+		return nil //nolint:nilerr // the result has it
 	case err != nil: // nothing but the time of the trial is left
 		t.hostMistrial(trial.CauseTTL, "HD10")
 		return nil
