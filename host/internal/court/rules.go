@@ -53,10 +53,10 @@ func (t *Trial) consult(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.As(err, &told.Error):
-		return nil //nolint:nilerr // the result has it
+		return nil
 	case err != nil: // nothing but the time of the trial is left
 		t.hostMistrial(trial.CauseTTL, "HD10")
-		return nil
+		return nil //nolint:nilerr // the result has it
 	}
 	own := *t.subject
 	own.Evidence = slices.Clone(own.Evidence)
