@@ -13,23 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
-	"github.com/shadowcourt/shadowcourt/host/docket/junit"
-	"github.com/shadowcourt/shadowcourt/host/docket/reportportal"
 )
-
-// The input formats.
-const (
-	Auto         = "auto"
-	JSONL        = "jsonl"
-	GoTest       = "gotest"
-	JUnit        = "junit"
-	ReportPortal = "reportportal"
-)
-
-// Formats are the names that Open takes for a format.
-func Formats() []string {
-	return []string{Auto, JSONL, GoTest, JUnit, ReportPortal}
-}
 
 // input is one docket, opened, with its format known.
 type input struct {
@@ -273,26 +257,4 @@ func alike(a, b string) bool {
 		}
 	}
 	return row[len(b)] <= most
-}
-
-// readers are one for each format: they know the ids of all dockets.
-type readers struct {
-	cases   docket.Reader
-	tests   gotest.Reader
-	reports junit.Reader
-	exports reportportal.Reader
-}
-
-func (r *readers) entries(in *input) iter.Seq2[docket.Entry, error] {
-	switch in.format {
-	case GoTest:
-		r.tests.Live = in.live
-		return r.tests.Read(in.name, in.reader)
-	case JUnit:
-		return r.reports.Read(in.name, in.reader)
-	case ReportPortal:
-		return r.exports.Read(in.name, in.reader)
-	default:
-		return r.cases.JSONL(in.name, in.reader)
-	}
 }

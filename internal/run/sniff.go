@@ -56,6 +56,9 @@ const markUTF8 = "\xef\xbb\xbf"
 // unknownFormat is that of an input whose keys tell nothing: a docket, of which every line will be rejected, unless it
 // is plainly something else.
 func unknownFormat(head []byte) (string, *foreign) {
+	if format := formatOfLines(head); format != "" {
+		return format, nil
+	}
 	if other := foreignText(head); other != nil {
 		return "", other
 	}
@@ -108,30 +111,14 @@ func formatOf(head []byte, all bool) (string, *foreign) {
 	return unknownFormat(head)
 }
 
-// formatOfKeys tells a format by the keys of one of its objects, or nothing.
-func formatOfKeys(keys map[string]bool) string {
-	for _, kind := range []struct {
-		format string
-		keys   []string
-	}{
-		{GoTest, []string{"Action"}},
-		{JSONL, []string{"subject", "labels", "evidence", "documents", "light"}},
-		{ReportPortal, []string{"content", "page", "items", "logs", "launch", "launchId", "subTypes", "statistics", "uuid", "codeRef"}},
-	} {
-		for _, key := range kind.keys {
-			if keys[key] {
-				return kind.format
-			}
-		}
-	}
-	return ""
-}
-
 // formatOfXML takes every document for a report of JUnit that is not known as another: its reader says what it begins with.
 func formatOfXML(text []byte, all bool) (string, *foreign) {
 	root := rootElement(text)
 	if root == "" && !all {
 		return "", nil
+	}
+	if format := formatOfRoot(root); format != "" {
+		return format, nil
 	}
 	if other := foreignXML(root); other != nil {
 		return "", other

@@ -1,0 +1,107 @@
+package run
+
+import (
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
+	"github.com/shadowcourt/shadowcourt/host/docket/reportportal"
+)
+
+// The input formats.
+const (
+	Auto         = "auto"
+	JSONL        = "jsonl"
+	GoTest       = "gotest"
+	JUnit        = "junit"
+	ReportPortal = "reportportal"
+)
+
+// Formats are the names that Open takes for a format.
+func Formats() []string {
+	names := []string{Auto}
+	for _, f := range formats() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// readers are one for each format: they know the ids of all dockets.
+type readers struct {
+	cases   docket.Reader
+	tests   gotest.Reader
+	reports junit.Reader
+	exports reportportal.Reader
+}
+
+// format is an input format: what tells it, and its reader.
+type format struct {
+	name string
+	// keys tell a JSON object of it: it has all keys of one of these lists, which are parted by spaces.
+	keys []string
+	// roots are the root elements of its XML documents, in lower case.
+	roots []string
+	// line is one that only its text has; nil for none.
+	line *regexp.Regexp
+	read func(*readers, *input) iter.Seq2[docket.Entry, error]
+}
+
+// formats are all that can be read. Where several could be told, the first one is.
+func formats() []format {
+	return []format{
+		{name: JSONL, keys: []string{"subject", "labels", "evidence", "documents", "light"}, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
+			return r.cases.JSONL(in.name, in.reader)
+		}},
+		{name: GoTest, keys: []string{"Action"}, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
+			r.tests.Live = in.live
+			return r.tests.Read(in.name, in.reader)
+		}},
+		{name: JUnit, roots: []string{"testsuites", "testsuite"}, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
+			return r.reports.Read(in.name, in.reader)
+		}},
+		{
+			name: ReportPortal, keys: []string{"content", "page", "items", "logs", "launch", "launchId", "subTypes", "statistics", "uuid", "codeRef"},
+			read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] { return r.exports.Read(in.name, in.reader) },
+		},
+	}
+}
+
+// entries reads an input with the reader of its format.
+func (r *readers) entries(in *input) iter.Seq2[docket.Entry, error] {
+	all := formats()
+	i := slices.IndexFunc(all, func(f format) bool { return f.name == in.format })
+	return all[max(i, 0)].read(r, in)
+}
+
+// toldBy is the name of the first format that says so, empty for none.
+func toldBy(tells func(format) bool) string {
+	for _, f := range formats() {
+		if tells(f) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// formatOfKeys tells a format by the keys of one of its objects, or nothing.
+func formatOfKeys(keys map[string]bool) string {
+	return toldBy(func(f format) bool {
+		return slices.ContainsFunc(f.keys, func(list string) bool {
+			return !slices.ContainsFunc(strings.Fields(list), func(key string) bool { return !keys[key] })
+		})
+	})
+}
+
+// formatOfRoot tells a format by the root element of an XML document, or nothing.
+func formatOfRoot(root string) string {
+	return toldBy(func(f format) bool { return slices.Contains(f.roots, strings.ToLower(root)) })
+}
+
+// formatOfLines tells a format by a line of a text, or nothing.
+func formatOfLines(text []byte) string {
+	return toldBy(func(f format) bool { return f.line != nil && f.line.Match(text) })
+}
