@@ -96,8 +96,6 @@ func foreignJSON(keys map[string]bool, list bool, text []byte) *foreign {
 		return testReport("a report of Cucumber")
 	case list:
 		return nil
-	case has("runs", "version"), has("runs", "$schema"), has("$schema") && sarifSchema.Match(text):
-		return analysis("a SARIF log")
 	case has("reportFormat", "results"), has("results") && bytes.Contains(text, []byte(`"summary"`)) && bytes.Contains(text, []byte(`"tool"`)):
 		return testReport("a CTRF report")
 	case has("numFailedTests"), has("testResults"):
@@ -117,9 +115,6 @@ func foreignJSON(keys map[string]bool, list bool, text []byte) *foreign {
 	}
 	return nil
 }
-
-// sarifSchema is the schema that a SARIF log names.
-var sarifSchema = regexp.MustCompile(`"\$schema"\s*:\s*"[^"]*sarif[^"]*"`)
 
 var (
 	// goTestLine is a line that only `go test` for people writes.

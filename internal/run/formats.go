@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/docket/reportportal"
+	"github.com/shadowcourt/shadowcourt/host/docket/sarif"
 )
 
 // The input formats.
@@ -19,6 +20,7 @@ const (
 	GoTest       = "gotest"
 	JUnit        = "junit"
 	ReportPortal = "reportportal"
+	SARIF        = "sarif"
 )
 
 // Formats are the names that Open takes for a format.
@@ -36,6 +38,7 @@ type readers struct {
 	tests   gotest.Reader
 	reports junit.Reader
 	exports reportportal.Reader
+	logs    sarif.Reader
 }
 
 // format is an input format: what tells it, and its reader.
@@ -45,6 +48,8 @@ type format struct {
 	keys []string
 	// roots are the root elements of its XML documents, in lower case.
 	roots []string
+	// text is what only a JSON document of it has; nil for nothing.
+	text *regexp.Regexp
 	// line is one that only its text has; nil for none.
 	line *regexp.Regexp
 	read func(*readers, *input) iter.Seq2[docket.Entry, error]
@@ -62,6 +67,9 @@ func formats() []format {
 		}},
 		{name: JUnit, roots: []string{"testsuites", "testsuite"}, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
 			return r.reports.Read(in.name, in.reader)
+		}},
+		{name: SARIF, keys: []string{"runs version", "runs $schema"}, text: sarifText, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
+			return r.logs.Read(in.name, in.reader)
 		}},
 		{
 			name: ReportPortal, keys: []string{"content", "page", "items", "logs", "launch", "launchId", "subTypes", "statistics", "uuid", "codeRef"},
@@ -87,10 +95,10 @@ func toldBy(tells func(format) bool) string {
 	return ""
 }
 
-// formatOfKeys tells a format by the keys of one of its objects, or nothing.
-func formatOfKeys(keys map[string]bool) string {
+// formatOfKeys tells a format by the keys of one of its objects, or by its text, or nothing.
+func formatOfKeys(keys map[string]bool, text []byte) string {
 	return toldBy(func(f format) bool {
-		return slices.ContainsFunc(f.keys, func(list string) bool {
+		return f.text != nil && f.text.Match(text) || slices.ContainsFunc(f.keys, func(list string) bool {
 			return !slices.ContainsFunc(strings.Fields(list), func(key string) bool { return !keys[key] })
 		})
 	})
@@ -105,3 +113,6 @@ func formatOfRoot(root string) string {
 func formatOfLines(text []byte) string {
 	return toldBy(func(f format) bool { return f.line != nil && f.line.Match(text) })
 }
+
+// sarifText is the schema that a SARIF log names, or how one begins that names it behind its runs.
+var sarifText = regexp.MustCompile(`"\$schema"\s*:\s*"[^"]*sarif[^"]*"|^\{\s*"runs"\s*:\s*\[\s*\{\s*"(tool|results|invocations|artifacts|properties)"`)

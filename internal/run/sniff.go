@@ -81,7 +81,7 @@ func formatOf(head []byte, all bool) (string, *foreign) {
 		}
 	}
 	if bytes.HasPrefix(text, []byte("{")) {
-		if keys, _ := keysOf(text); formatOfKeys(keys) == "" {
+		if keys, _ := keysOf(text); formatOfKeys(keys, text) == "" {
 			if other := foreignJSON(keys, false, text); other != nil {
 				return "", other
 			}
@@ -93,7 +93,7 @@ func formatOf(head []byte, all bool) (string, *foreign) {
 			break
 		}
 		keys, cut := keysOf(object)
-		if format := formatOfKeys(keys); format != "" {
+		if format := formatOfKeys(keys, object); format != "" {
 			return format, nil
 		}
 		if keys["id"] && !cut {
