@@ -16,14 +16,15 @@ type foreign struct {
 // What to do with reports of tests in formats that others convert, with what tells of no tests, and with text for people.
 const (
 	convertHint = "convert it to JUnit XML, which most test runners and their plugins can write"
-	noTestsHint = "try reads failing tests: the output of go test -json, JUnit XML, exports of ReportPortal, or cases as JSON lines"
+	noTestsHint = "try reads failing tests (the output of go test -json, JUnit XML, exports of ReportPortal), findings as SARIF, or cases as JSON lines"
+	sarifHint   = "have the tool write SARIF, which try reads"
 	utf16Hint   = "convert it: `iconv -f UTF-16 -t UTF-8 NAME` (Windows PowerShell writes UTF-16 with >)"
 )
 
 func testReport(name string) *foreign { return &foreign{name, convertHint} }
 
 func analysis(name string) *foreign {
-	return &foreign{name + ", which has findings of a static analysis", noTestsHint}
+	return &foreign{name + ", which has findings of a static analysis", sarifHint}
 }
 
 // foreignBytes knows files that are no UTF-8 text.

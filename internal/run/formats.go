@@ -32,6 +32,9 @@ func Formats() []string {
 	return names
 }
 
+// OfTests says whether a format is of reports of tests. The cases of the others bring their labels and the answers of a classifier.
+func OfTests(format string) bool { return format != JSONL && format != SARIF }
+
 // readers are one for each format: they know the ids of all dockets.
 type readers struct {
 	cases   docket.Reader
@@ -44,6 +47,8 @@ type readers struct {
 // format is an input format: what tells it, and its reader.
 type format struct {
 	name string
+	// title is how people call its documents, where they are known without doubt; empty otherwise.
+	title string
 	// keys tell a JSON object of it: it has all keys of one of these lists, which are parted by spaces.
 	keys []string
 	// roots are the root elements of its XML documents, in lower case.
@@ -68,7 +73,7 @@ func formats() []format {
 		{name: JUnit, roots: []string{"testsuites", "testsuite"}, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
 			return r.reports.Read(in.name, in.reader)
 		}},
-		{name: SARIF, keys: []string{"runs version", "runs $schema"}, text: sarifText, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
+		{name: SARIF, title: "a SARIF log", keys: []string{"runs version", "runs $schema"}, text: sarifText, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
 			return r.logs.Read(in.name, in.reader)
 		}},
 		{
@@ -83,6 +88,16 @@ func (r *readers) entries(in *input) iter.Seq2[docket.Entry, error] {
 	all := formats()
 	i := slices.IndexFunc(all, func(f format) bool { return f.name == in.format })
 	return all[max(i, 0)].read(r, in)
+}
+
+// another is a format of that title, given where one of another format is expected.
+func another(name string) *foreign {
+	for _, f := range formats() {
+		if f.name == name && f.title != "" {
+			return &foreign{f.title, "`shadowcourt try --from " + name + "` reads it"}
+		}
+	}
+	return nil
 }
 
 // toldBy is the name of the first format that says so, empty for none.
@@ -114,5 +129,6 @@ func formatOfLines(text []byte) string {
 	return toldBy(func(f format) bool { return f.line != nil && f.line.Match(text) })
 }
 
-// sarifText is the schema that a SARIF log names, or how one begins that names it behind its runs.
-var sarifText = regexp.MustCompile(`"\$schema"\s*:\s*"[^"]*sarif[^"]*"|^\{\s*"runs"\s*:\s*\[\s*\{\s*"(tool|results|invocations|artifacts|properties)"`)
+// sarifText is how a SARIF log begins: with the schema that it names, or with a run.
+var sarifText = regexp.MustCompile(`^\s*\{\s*(?:"version"\s*:\s*"[^"]*"\s*,\s*)?(?:"\$schema"\s*:\s*"[^"]*sarif[^"]*"|` +
+	`"runs"\s*:\s*\[\s*\{\s*"(?:tool|results|invocations|artifacts|properties)")`)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/docket/sarif"
 )
 
 // input is one docket, opened, with its format known.
@@ -33,14 +34,22 @@ type Dockets struct {
 	Passed map[string]bool
 	// tests is how many tests the reports told of; complete when all entries are read.
 	Tests int
+	// Left are the results of logs of findings that are no cases; complete when all entries are read.
+	Left []leftResults
 	// unread are the lines of test streams that are no events; complete when all entries are read.
 	Unread []unreadLines
 	// Read, if it is not nil, is told how many bytes of a docket were read, at every further megabyte.
 	Read func(name string, bytes int64)
-	// truth takes what people decided in an export for the truth.
+	// Truth takes what people decided in an export, or in a log of findings, for the truth.
 	Truth bool
 	// passedOver are ids that contain the one that was looked for, the first three.
 	PassedOver []string
+}
+
+// leftResults are the results of a log that are no cases.
+type leftResults struct {
+	Log     string
+	Results sarif.Left
 }
 
 // unreadLines are the lines of a stream that are no events.
@@ -106,7 +115,7 @@ func (in *input) begin(raw io.Reader) {
 		in.format, other = sniff(in.reader)
 		in.foreign = other.fault(in)
 	case !in.live:
-		in.foreign = foreignDocument(in.reader).fault(in)
+		in.foreign = foreignDocument(in.reader, in.format).fault(in)
 	}
 }
 
@@ -143,7 +152,7 @@ func (i *Dockets) Format() string {
 // look finds out whether a stream of a given format is something else. Until it is read, nothing waits for its first line.
 func (in *input) look() {
 	if in.live && in.foreign == nil {
-		in.foreign = foreignDocument(in.reader).fault(in)
+		in.foreign = foreignDocument(in.reader, in.format).fault(in)
 	}
 }
 
@@ -160,6 +169,11 @@ func (i *Dockets) Only(format string) bool {
 // Some says whether an input has the format.
 func (i *Dockets) Some(format string) bool {
 	return slices.ContainsFunc(i.list, func(in *input) bool { return in.format == format })
+}
+
+// OfTests says whether all inputs are reports of tests.
+func (i *Dockets) OfTests() bool {
+	return !slices.ContainsFunc(i.list, func(in *input) bool { return in.foreign == nil && !OfTests(in.format) })
 }
 
 // Close closes the files. Entries does that, too.
@@ -179,7 +193,8 @@ func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 		i.Passed = make(map[string]bool)
 		from.tests.Passed = func(suite string) { i.Passed[suite] = true }
 		from.tests.Unread = func(stream string, lines gotest.Unread) { i.Unread = append(i.Unread, unreadLines{stream, lines}) }
-		from.exports.Truth = i.Truth
+		from.logs.Left = func(log string, results sarif.Left) { i.Left = append(i.Left, leftResults{log, results}) }
+		from.exports.Truth, from.logs.Truth = i.Truth, i.Truth
 		places := i.places()
 		var short []docket.Entry
 		exact := false

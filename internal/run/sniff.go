@@ -36,8 +36,8 @@ func sniff(r *bufio.Reader) (format string, other *foreign) {
 	}
 }
 
-// foreignDocument knows what can be no input of any format, by what the first read gives.
-func foreignDocument(r *bufio.Reader) *foreign {
+// foreignDocument knows what can be no input of a format, by what the first read gives.
+func foreignDocument(r *bufio.Reader, given string) *foreign {
 	_, _ = r.Peek(1)
 	head, _ := r.Peek(r.Buffered())
 	if other := foreignBytes(head); other != nil {
@@ -47,7 +47,10 @@ func foreignDocument(r *bufio.Reader) *foreign {
 	if !bytes.HasPrefix(text, []byte("<")) && !bytes.HasPrefix(text, []byte("{")) {
 		return nil
 	}
-	_, other := formatOf(head, true)
+	format, other := formatOf(head, true)
+	if other == nil && format != given {
+		other = another(format)
+	}
 	return other
 }
 

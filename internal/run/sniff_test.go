@@ -28,6 +28,11 @@ func TestSniff(t *testing.T) {
 		{"a page on many lines", "{\n  \"page\": {\n    \"number\": 1\n  },\n  \"content\": [\n", ReportPortal},
 		{"a launch", "{\n \"owner\": \"ci\",\n \"id\": 7,\n \"uuid\": \"u\"\n}", ReportPortal},
 		{"a list", "[\n  {\n", ReportPortal},
+		{"a log of findings", `{"version":"2.1.0","runs":[]}`, SARIF},
+		{"a log that names its schema", `{"$schema":"https://x/sarif-2.1.0.json"`, SARIF},
+		{"a long log that ends with its schema", `{"runs":[{"results":[{"ruleId":"` + long, SARIF},
+		{"a log on many lines", "{\n  \"version\": \"2.1.0\",\n  \"runs\": [\n", SARIF},
+		{"test events that quote a log", `{"Action":"output","Package":"p","Output":"{\"$schema\":\"sarif\",\"runs\":[{\"tool\""}` + "\n", GoTest},
 		{"test output that begins with a bracket", "[build] x\n" + `{"Action":"fail"}`, GoTest},
 	}
 	for _, tt := range tests {

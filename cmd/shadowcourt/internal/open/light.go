@@ -116,12 +116,12 @@ func (o *Flags) Changed() []string {
 }
 
 // LightFor is the classifier: what the flag says, or the Light path for
-// reports of tests. The cases of a JSONL docket bring their own answers.
+// reports of tests. Cases of a JSONL docket and findings bring their own answers.
 func (o *Flags) LightFor(inputs *run.Dockets) string {
 	switch {
 	case o.Light != "":
 		return o.Light
-	case inputs.Some(run.JSONL):
+	case !inputs.OfTests():
 		return LightDocket
 	}
 	return LightRCA

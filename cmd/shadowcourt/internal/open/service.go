@@ -46,7 +46,7 @@ func (s ServiceHosts) Open(ctx context.Context, o *work.Opening, observe func(ho
 	if config.Pipeline, err = definition(o, service.PipelineFile, ShippedPipeline); err != nil {
 		return nil, err
 	}
-	if o.Format != run.JSONL && !o.Answered {
+	if run.OfTests(o.Format) && !o.Answered {
 		if config.LightPath, err = definition(o, service.LightPathFile, ShippedLight); err != nil {
 			return nil, err
 		}

@@ -29,7 +29,7 @@ func (r *remoteRun) answer(ctx context.Context, s cli.Streams, report *upload, s
 	if err != nil {
 		return nil, cli.InputError(err)
 	}
-	if inputs.Some(run.JSONL) {
+	if !inputs.OfTests() {
 		return nil, cli.InputError(fmt.Errorf("%s: its cases bring the answers of a classifier, which reads no source; leave out --source", report.name))
 	}
 	inputs.Truth, sent.Truth = o.truthFromReport, false

@@ -71,7 +71,7 @@ func (r *tryRun) try(ctx context.Context, s cli.Streams, h *host.Host, inputs *r
 // grouped are the entries of the dockets; of reports of tests those that failed in the same way are one.
 func (o *tryOptions) grouped(inputs *run.Dockets) iter.Seq2[docket.Entry, error] {
 	entries := inputs.Entries(o.explain)
-	if o.noGroups || inputs.Some(run.JSONL) {
+	if o.noGroups || !inputs.OfTests() {
 		return entries
 	}
 	return run.Grouped(entries)

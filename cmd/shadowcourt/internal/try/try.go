@@ -71,7 +71,7 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	o.from, o.format = run.Auto, "table"
 	cli.OptionVar(f, &o.from, "from", "input format: "+cli.OrList(run.Formats()),
 		cli.BoolOption(&o.noGroups, "no-groups", "of reports of tests: try each failure by itself, not once for all that failed in the same way"),
-		cli.BoolOption(&o.truthFromReport, "truth", "of reportportal: use the defect types that people set as the ground truth, and compare with it"))
+		cli.BoolOption(&o.truthFromReport, "truth", "of reportportal and sarif: use the defect types that people set, or the suppressions, as the ground truth, and compare with it"))
 	o.LightFlags(cmd, "default: "+open.LightRCA+" for reports of tests, else "+open.LightDocket)
 	f.BoolVar(&o.Remember, "remember", false, "with --casebook: add the verdicts to it, after the docket")
 	o.PipelineFlag(cmd)
