@@ -27,6 +27,9 @@ func analysis(name string) *foreign {
 	return &foreign{name + ", which has findings of a static analysis", sarifHint}
 }
 
+// tarMagic is where "ustar" stands in a tar archive.
+const tarMagic = 257
+
 // foreignBytes knows files that are no UTF-8 text.
 func foreignBytes(head []byte) *foreign {
 	for _, kind := range [...]struct{ magic, name, hint string }{
@@ -42,6 +45,9 @@ func foreignBytes(head []byte) *foreign {
 		if bytes.HasPrefix(head, []byte(kind.magic)) {
 			return &foreign{kind.name, kind.hint}
 		}
+	}
+	if len(head) > tarMagic && bytes.HasPrefix(head[tarMagic:], []byte("ustar")) {
+		return &foreign{"a tar archive", "extract the reports first"}
 	}
 	if before, _, found := bytes.Cut(head, []byte{0}); found { // UTF-16 without a mark has zeros, too
 		text := bytes.TrimSpace(bytes.TrimPrefix(before, []byte(markUTF8)))

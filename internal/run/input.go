@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,20 +17,26 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/sarif"
 )
 
-// input is one docket, opened, with its format known.
+// input is one docket, with its format known.
 type input struct {
 	name   string
 	format string
 	live   bool // the standard input, which may be written while it is read
 	// foreign is what the input is instead of a docket.
 	foreign *ForeignError
-	reader  *bufio.Reader
-	close   func() error
+	// open opens it from its beginning; more than once if again says so.
+	open   func() (io.Reader, func() error, error)
+	again  bool
+	reader *bufio.Reader // nil while it is not open
+	close  func() error
 }
 
 // Dockets are opened dockets, to be read once. Not safe for concurrent use.
 type Dockets struct {
-	list []*input
+	list    []*input
+	closers []func() error // of archives
+	// Archives are those that were opened.
+	Archives []Archive
 	// passed are the suites in which nothing failed, as far as their formats tell; complete when all entries are read.
 	Passed map[string]bool
 	// tests is how many tests the reports told of; complete when all entries are read.
@@ -58,21 +65,34 @@ type unreadLines struct {
 	Lines  gotest.Unread
 }
 
+// maxOpen is how many inputs stay open until they are read. Others are opened again.
+const maxOpen = 64
+
 // OpenDockets opens every docket; all that can't be opened are named at once. One that is no docket is an entry that can't be
-// tried, unless there is no other.
+// tried, unless there is no other. Patterns are expanded as [Expand] does. What is compressed with gzip is unpacked, and of a zip archive
+// the reports in it are opened, both within limits.
 func OpenDockets(ctx context.Context, stdin io.Reader, names []string, format string) (*Dockets, error) {
+	names, err := Expand(ctx, names)
+	if err != nil {
+		return nil, err
+	}
 	if len(names) == 0 {
 		names = []string{"-"}
 	}
 	all := &Dockets{}
 	var faults []error
 	for _, name := range names {
-		in, err := all.openInput(ctx, stdin, name, format)
+		list, err := all.openInput(ctx, stdin, name, format)
 		if err != nil {
 			faults = append(faults, err)
 			continue
 		}
-		all.list = append(all.list, in)
+		for _, in := range list {
+			if len(all.list) >= maxOpen && in.again {
+				in.suspend()
+			}
+			all.list = append(all.list, in)
+		}
 	}
 	if len(faults) == 0 && !slices.ContainsFunc(all.list, func(in *input) bool { return in.foreign == nil }) {
 		for _, in := range all.list {
@@ -86,29 +106,80 @@ func OpenDockets(ctx context.Context, stdin io.Reader, names []string, format st
 	return all, nil
 }
 
-func (i *Dockets) openInput(ctx context.Context, stdin io.Reader, name, format string) (*input, error) {
-	in := &input{name: name, format: format, close: func() error { return nil }}
-	raw := stdin
+func (i *Dockets) openInput(ctx context.Context, stdin io.Reader, name, format string) ([]*input, error) {
 	if name == "-" {
-		in.name, in.live = "stdin", true
-	} else {
-		f, err := OpenFile(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		if info, err := f.Stat(); err == nil && info.IsDir() {
-			_ = f.Close()
-			return nil, fmt.Errorf("%s is a folder, not a docket", name)
-		}
-		raw, in.close = f, f.Close
+		in := &input{name: "stdin", format: format, live: true}
+		return i.stream(ctx, in, stdin, func() error { return nil }, format == Auto)
 	}
-	in.begin(&counted{Reader: NewReader(ctx, raw), name: in.name, dockets: i})
-	return in, nil
+	f, err := OpenFile(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return i.openFile(ctx, name, f, format, func() (*os.File, error) { return OpenFile(ctx, name) })
 }
 
-// begin finds out the format, unless it was given.
-func (in *input) begin(raw io.Reader) {
-	in.reader = bufio.NewReaderSize(raw, sniffBytes)
+// openFile opens a docket, or those of an archive. It closes the file if it can't.
+func (i *Dockets) openFile(ctx context.Context, name string, f *os.File, format string, reopen func() (*os.File, error)) ([]*input, error) {
+	info, err := f.Stat()
+	switch {
+	case err == nil && info.IsDir():
+		_ = f.Close()
+		return nil, fmt.Errorf("%s is a folder, not a docket: name the reports in it, as in '%s'", name, filepath.Join(name, "**", "*.xml"))
+	case err != nil || !info.Mode().IsRegular():
+		return i.stream(ctx, &input{name: name, format: format}, f, f.Close, true)
+	}
+	head := make([]byte, len(zipMagic))
+	if n, _ := f.ReadAt(head, 0); isZip(head[:n]) {
+		i.closers = append(i.closers, f.Close)
+		return i.archive(name, f, info.Size(), format), nil
+	}
+	in := &input{name: name, format: format, again: reopen != nil}
+	in.open = func() (io.Reader, func() error, error) {
+		file := f
+		if f == nil {
+			var err error
+			if file, err = reopen(); err != nil {
+				return nil, nil, err
+			}
+		}
+		f = nil // it is closed by what opened it
+		return &gunzip{name: name, raw: NewReader(ctx, file)}, file.Close, nil
+	}
+	return []*input{in}, i.begin(in)
+}
+
+// stream opens what can be read once. A zip archive is kept in a file, if it may be waited for.
+func (i *Dockets) stream(ctx context.Context, in *input, raw io.Reader, end func() error, wait bool) ([]*input, error) {
+	from := bufio.NewReaderSize(NewReader(ctx, raw), sniffBytes)
+	if wait {
+		if head, _ := from.Peek(len(zipMagic)); isZip(head) {
+			defer func() { _ = end() }()
+			file, size, err := spool(in.name, from, maxSpoolBytes)
+			if err != nil {
+				return nil, err
+			}
+			i.closers = append(i.closers, func() error { return discard(file) })
+			return i.archive(in.name, file, size, in.format), nil
+		}
+	}
+	in.open = func() (io.Reader, func() error, error) { return &gunzip{name: in.name, raw: from}, end, nil }
+	return []*input{in}, i.begin(in)
+}
+
+// archive are the reports in a zip archive; one that can't be read is no docket.
+func (i *Dockets) archive(name string, from io.ReaderAt, size int64, format string) []*input {
+	list, err := i.zipped(name, from, size, format)
+	if err != nil {
+		return []*input{{name: name, foreign: &ForeignError{err.Error()}}}
+	}
+	return list
+}
+
+// begin opens an input, and finds out the format unless it was given.
+func (i *Dockets) begin(in *input) error {
+	if err := i.resume(in); err != nil {
+		return err
+	}
 	switch {
 	case in.format == Auto:
 		var other *foreign
@@ -117,28 +188,58 @@ func (in *input) begin(raw io.Reader) {
 	case !in.live:
 		in.foreign = foreignDocument(in.reader, in.format).fault(in)
 	}
+	return nil
+}
+
+// resume opens an input that is not open.
+func (i *Dockets) resume(in *input) (err error) {
+	if in.reader != nil || in.foreign != nil {
+		return nil
+	}
+	var raw io.Reader
+	if raw, in.close, err = in.open(); err == nil {
+		in.reader = bufio.NewReaderSize(&counted{Reader: raw, name: in.name, dockets: i}, sniffBytes)
+	}
+	return err
+}
+
+// suspend closes an input.
+func (in *input) suspend() {
+	if in.close != nil {
+		_ = in.close()
+	}
+	in.reader, in.close = nil, nil
 }
 
 // One is a docket that a reader gives. The name is what faults call it: no file is opened, whatever the name is. What is no
-// docket is an error.
+// docket is an error, and so is an archive.
 func One(name string, r io.Reader, format string) (*Dockets, error) {
-	in := &input{name: name, format: format, close: func() error { return nil }}
-	in.begin(r)
+	in := &input{name: name, format: format}
+	in.open = func() (io.Reader, func() error, error) { return r, nil, nil }
+	d := &Dockets{list: []*input{in}}
+	if err := d.begin(in); err != nil {
+		return nil, err
+	}
 	if in.foreign != nil {
 		return nil, in.foreign
 	}
-	return &Dockets{list: []*input{in}}, nil
+	return d, nil
 }
 
-// File is One for a file that is open, and that is closed with the dockets.
+// File is OpenDockets for a file that is open, and that is closed with the dockets.
 func File(ctx context.Context, name string, f *os.File, format string) (*Dockets, error) {
-	d, err := One(name, NewReader(ctx, f), format)
-	if err != nil {
-		_ = f.Close()
-		return nil, err
+	d := &Dockets{}
+	var err error
+	if d.list, err = d.openFile(ctx, name, f, format, nil); err == nil {
+		for _, in := range d.list {
+			if in.foreign == nil {
+				return d, nil
+			}
+			err = in.foreign
+		}
 	}
-	d.list[0].close = f.Close
-	return d, nil
+	d.Close()
+	return nil, err
 }
 
 // Format is that of the first docket; empty if that is none.
@@ -179,8 +280,12 @@ func (i *Dockets) OfTests() bool {
 // Close closes the files. Entries does that, too.
 func (i *Dockets) Close() {
 	for _, in := range i.list {
-		_ = in.close()
+		in.suspend()
 	}
+	for _, end := range i.closers {
+		_ = end()
+	}
+	i.closers = nil
 }
 
 // Entries reads all dockets one after the other; with an id only that case is passed on. The end of an id will do, behind a
@@ -199,8 +304,14 @@ func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 		var short []docket.Entry
 		exact := false
 		for _, in := range i.list {
-			if in.look(); in.foreign != nil {
-				if !yield(docket.Entry{}, in.foreign) {
+			err := i.resume(in)
+			if err == nil {
+				if in.look(); in.foreign != nil {
+					err = in.foreign
+				}
+			}
+			if err != nil {
+				if !yield(docket.Entry{}, err) {
 					return
 				}
 				continue
@@ -221,6 +332,7 @@ func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 					return
 				}
 			}
+			in.suspend()
 		}
 		if len(short) == 1 && !exact {
 			yield(short[0], nil)

@@ -22,5 +22,5 @@
 //	level                                            error 0.70, warning 0.60, note or none 0.50
 //
 // A result without a level has that of its rule, else the one of security-severity (from 7 error, from 4 warning), else warning. How
-// bad a finding would be tells nothing of whether it is real: security-severity counts for nothing else.
+// bad a finding would be tells nothing of whether it is real, so security-severity is used for nothing else.
 package sarif

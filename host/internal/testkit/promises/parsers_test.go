@@ -37,6 +37,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/docket/gotest parseEvent":                       "host/docket/gotest FuzzRead",
 	"host/docket/junit Read":                              "host/docket/junit FuzzRead",
 	"host/docket/reportportal Read":                       "host/docket/reportportal FuzzRead",
+	"host/docket/sarif Read":                              "host/docket/sarif FuzzRead",
 	"internal/calibrate/fit ReadResults":                  "internal/calibrate/fit FuzzReadResults",
 	"internal/calibrate/fit read":                         "no: counts in cases that were read",
 	"host/execlight decode":                               "host/execlight FuzzDecode",
@@ -61,6 +62,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"internal/owners parse":                               "internal/owners FuzzParse",
 	"internal/run decode":                                 "internal/run FuzzReader",
 	"internal/run DecodeTrial":                            "internal/run FuzzDecodeTrial",
+	"internal/run ReadAt":                                 "no: copies bytes up to a limit",
 	"internal/service/api unmarshal":                      "no: encoding/json reads it, up to a limit, and then figures of known fields",
 	"host/experiment readRows":                            "no: the reader of JUnit reports reads them, up to a limit",
 	"host/experiment readOf":                              "no: the reader of JUnit reports reads them, up to a limit",
@@ -160,6 +162,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/internal/sandbox/complexity Check": "host/internal/sandbox/complexity FuzzCheck",
 	"host/moduledir ReadGeneration":          "host/moduledir FuzzGeneration",
 	"host/moduledir list":                    "host/moduledir FuzzHistory",
+	"internal/run zipped":                    "internal/run FuzzArchive",
 	"internal/testcmd take":                  "internal/testcmd FuzzGoText",
 	"internal/testcmd writeJest":             "internal/testcmd FuzzJest",
 }
