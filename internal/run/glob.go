@@ -134,9 +134,9 @@ func (w *matches) take(name string, left []string) error {
 	if len(left) > 0 {
 		return w.below(name, left)
 	}
-	info, err := os.Stat(name)
+	info, _ := os.Stat(name)
 	switch {
-	case err != nil:
+	case info == nil: // it is gone, or no name at all
 	case info.IsDir():
 		w.folders++
 	case len(w.files) == maxMatches:

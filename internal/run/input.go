@@ -193,11 +193,9 @@ func (i *Dockets) begin(in *input) error {
 
 // resume opens an input that is not open.
 func (i *Dockets) resume(in *input) (err error) {
-	if in.reader != nil || in.foreign != nil {
-		return nil
-	}
-	var raw io.Reader
-	if raw, in.close, err = in.open(); err == nil {
+	if in.reader == nil && in.foreign == nil {
+		var raw io.Reader
+		raw, in.close, err = in.open()
 		in.reader = bufio.NewReaderSize(&counted{Reader: raw, name: in.name, dockets: i}, sniffBytes)
 	}
 	return err
