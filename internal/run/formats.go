@@ -73,13 +73,13 @@ func formats() []format {
 		{name: JUnit, roots: []string{"testsuites", "testsuite"}, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
 			return r.reports.Read(in.name, in.reader)
 		}},
-		{name: SARIF, title: "a SARIF log", keys: []string{"runs version", "runs $schema"}, text: sarifText, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
-			return r.logs.Read(in.name, in.reader)
-		}},
 		{
 			name: ReportPortal, keys: []string{"content", "page", "items", "logs", "launch", "launchId", "subTypes", "statistics", "uuid", "codeRef"},
 			read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] { return r.exports.Read(in.name, in.reader) },
 		},
+		{name: SARIF, title: "a SARIF log", keys: []string{"runs version", "runs $schema"}, text: sarifText, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
+			return r.logs.Read(in.name, in.reader)
+		}},
 	}
 }
 

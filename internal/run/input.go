@@ -270,6 +270,16 @@ func (i *Dockets) Some(format string) bool {
 	return slices.ContainsFunc(i.list, func(in *input) bool { return in.format == format })
 }
 
+// Named gives the name of the first input of a format, empty for none.
+func (i *Dockets) Named(format string) string {
+	for _, in := range i.list {
+		if in.format == format {
+			return in.name
+		}
+	}
+	return ""
+}
+
 // OfTests says whether all inputs are reports of tests.
 func (i *Dockets) OfTests() bool {
 	return !slices.ContainsFunc(i.list, func(in *input) bool { return in.foreign == nil && !OfTests(in.format) })

@@ -87,7 +87,7 @@ one is open; 1 something failed while running; 2 the command line or an input is
 		"default branch, else HEAD for changes that are not committed")
 	f.StringVar(&o.target, "target", "", "revision that the change will be merged into: then conflicts with it are found, too, among failures in a report of the merge")
 	f.BoolVar(&o.culprit, "culprit", false, "find the commit of the change that each failure of yours began with")
-	f.StringVar(&o.from, "from", run.Auto, "format of the reports: auto, gotest or junit")
+	f.StringVar(&o.from, "from", run.Auto, "format of the reports: auto, or one of tests that `try` reads")
 	f.StringVar(&o.explain, "explain", "", "tell the answer of one TEST at length: its runs as a grid of trees by environments, the commits of the change with --culprit, and the message; all for every test")
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report to `[FORM=]FILE`; the form is that of the name (.html, .md, .json, .csv, .sarif, .xml for JUnit), or one of "+
 		cli.OrList(render.AnswerForms())+"; may be repeated")
@@ -212,6 +212,9 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 		return nil, cli.InputError(err)
 	}
 	defer inputs.Close()
+	if log := inputs.Named(run.SARIF); log != "" {
+		return nil, cli.InputError(fmt.Errorf("%s is a SARIF log: a finding is no test that can be run again; `shadowcourt try` reads it", log))
+	}
 	one := o.explain
 	if one == explainAll {
 		one = ""
@@ -227,6 +230,9 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 		if !repeated.Has(&entry) {
 			list = append(list, entry)
 		}
+	}
+	for _, note := range inputs.Notes() {
+		fmt.Fprintln(s.Err, "note: "+sanitize.Line(note))
 	}
 	if repeated.Count > 0 {
 		fmt.Fprintf(s.Err, "%s of %s: one answer for each test\n",

@@ -52,6 +52,7 @@ output in docket order, as a table for people or as JSON for programs; progress 
 faults go to the standard error. A line that is wrong is named with file and line, and
 so is a file of a format that try does not read; the other lines and files are tried.
 The table is as wide as the terminal; elsewhere the variable COLUMNS gives its width.
+A docket may be a pattern, as in 'reports/**/*.xml', and gzip or a zip archive with reports.
 Options of a flag follow its value behind commas, as in --experiments all,budget=2m.
 With --server https://court.example a docket service tries them, and the output is the
 same; with --experiments, too, they are tried here, and the service gets the results.
@@ -133,6 +134,10 @@ Exit codes are those of try.`,
 
 // run carries out `try`.
 func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) error {
+	args, err := run.Expand(ctx, args)
+	if err != nil {
+		return cli.InputError(err)
+	}
 	o.dockets = args
 	match, redactor, err := o.check(args)
 	if err != nil {
