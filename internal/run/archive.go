@@ -127,6 +127,8 @@ func certain(format string, head []byte) bool {
 	case JSONL:
 		keys, _ := keysOf(firstObject(head))
 		return keys["id"] && keys["labels"]
+	case GoTest: // what it prints for people often stands beside its events
+		return eventLine.Match(head)
 	case JUnit:
 		return formatOfRoot(rootElement(text)) == JUnit
 	case ReportPortal: // its keys are words of every day

@@ -16,7 +16,7 @@ type foreign struct {
 // What to do with reports of tests in formats that others convert, with what tells of no tests, and with text for people.
 const (
 	convertHint = "convert it to JUnit XML, which most test runners and their plugins can write"
-	noTestsHint = "try reads failing tests (the output of go test -json, JUnit XML, exports of ReportPortal), findings as SARIF, or cases as JSON lines"
+	noTestsHint = "try reads test reports (go test -json, JUnit XML, ReportPortal), findings (SARIF), and cases (JSON lines)"
 	sarifHint   = "have the tool write SARIF, which try reads"
 	utf16Hint   = "convert it: `iconv -f UTF-16 -t UTF-8 NAME` (Windows PowerShell writes UTF-16 with >)"
 )
@@ -133,8 +133,6 @@ var (
 // foreignText knows what test runners print for people.
 func foreignText(head []byte) *foreign {
 	switch {
-	case goTestLine.Match(head):
-		return &foreign{"what `go test` prints for people", "tests are read from its events: EVENTS"}
 	case tapLine.Match(head):
 		return testReport("TAP, the Test Anything Protocol")
 	case pytestLine.Match(head):
@@ -153,11 +151,11 @@ func (f *foreign) fault(in *input) *ForeignError {
 	if f == nil {
 		return nil
 	}
-	path, events := in.name, "`go test -json ./... > "+in.name+"`"
+	path := in.name
 	if in.live {
-		path, events = "-", "`go test -json ./... | shadowcourt try -`"
+		path = "-"
 	}
-	return &ForeignError{in.name + " is " + f.name + "; " + strings.NewReplacer("NAME", path, "EVENTS", events).Replace(f.hint)}
+	return &ForeignError{in.name + " is " + f.name + "; " + strings.ReplaceAll(f.hint, "NAME", path)}
 }
 
 // rootElement is the name of the first element of an XML text, without its prefix, or empty while it is not known. What

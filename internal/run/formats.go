@@ -42,6 +42,7 @@ type readers struct {
 	reports junit.Reader
 	exports reportportal.Reader
 	logs    sarif.Reader
+	texts   func(name string) // is told what `go test` printed for people
 }
 
 // format is an input format: what tells it, and its reader.
@@ -66,9 +67,8 @@ func formats() []format {
 		{name: JSONL, keys: []string{"subject", "labels", "evidence", "documents", "light"}, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
 			return r.cases.JSONL(in.name, in.reader)
 		}},
-		{name: GoTest, keys: []string{"Action"}, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
-			r.tests.Live = in.live
-			return r.tests.Read(in.name, in.reader)
+		{name: GoTest, keys: []string{"Action"}, line: goTestLine, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
+			return goTests(&r.tests, in, r.texts)
 		}},
 		{name: JUnit, roots: []string{"testsuites", "testsuite"}, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
 			return r.reports.Read(in.name, in.reader)

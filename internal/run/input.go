@@ -41,6 +41,8 @@ type Dockets struct {
 	Passed map[string]bool
 	// tests is how many tests the reports told of; complete when all entries are read.
 	Tests int
+	// Texts are inputs that `go test` printed for people.
+	Texts []string
 	// Left are the results of logs of findings that are no cases; complete when all entries are read.
 	Left []leftResults
 	// unread are the lines of test streams that are no events; complete when all entries are read.
@@ -306,6 +308,7 @@ func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 		i.Passed = make(map[string]bool)
 		from.tests.Passed = func(suite string) { i.Passed[suite] = true }
 		from.tests.Unread = func(stream string, lines gotest.Unread) { i.Unread = append(i.Unread, unreadLines{stream, lines}) }
+		from.texts = func(name string) { i.Texts = append(i.Texts, name) }
 		from.logs.Left = func(log string, results sarif.Left) { i.Left = append(i.Left, leftResults{log, results}) }
 		from.exports.Truth, from.logs.Truth = i.Truth, i.Truth
 		places := i.places()

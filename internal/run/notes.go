@@ -20,6 +20,9 @@ func (i *Dockets) Notes() []string {
 		}
 		notes = append(notes, note)
 	}
+	for _, name := range i.Texts {
+		notes = append(notes, name+" is what `go test` prints for people: tests that passed, and which test printed what, are not in it; `go test -json ./...` tells them")
+	}
 	for _, l := range i.Left {
 		var why []string
 		for _, kind := range []struct {

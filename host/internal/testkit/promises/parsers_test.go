@@ -162,6 +162,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/internal/sandbox/complexity Check": "host/internal/sandbox/complexity FuzzCheck",
 	"host/moduledir ReadGeneration":          "host/moduledir FuzzGeneration",
 	"host/moduledir list":                    "host/moduledir FuzzHistory",
+	"internal/run goTests":                   "internal/run FuzzGoText",
 	"internal/run zipped":                    "internal/run FuzzArchive",
 	"internal/testcmd take":                  "internal/testcmd FuzzGoText",
 	"internal/testcmd writeJest":             "internal/testcmd FuzzJest",
