@@ -87,7 +87,7 @@ one is open; 1 something failed while running; 2 the command line or an input is
 		"default branch, else HEAD for changes that are not committed")
 	f.StringVar(&o.target, "target", "", "revision that the change will be merged into: then conflicts with it are found, too, among failures in a report of the merge")
 	f.BoolVar(&o.culprit, "culprit", false, "find the commit of the change that each failure of yours began with")
-	f.StringVar(&o.from, "from", run.Auto, "format of the reports: auto, or one of tests that `try` reads")
+	f.StringVar(&o.from, "from", run.Auto, "format of the reports: "+cli.OrList(readable()))
 	f.StringVar(&o.explain, "explain", "", "tell the answer of one TEST at length: its runs as a grid of trees by environments, the commits of the change with --culprit, and the message; all for every test")
 	f.StringArrayVar(&o.reports, "report", nil, "also write a report to `[FORM=]FILE`; the form is that of the name (.html, .md, .json, .csv, .sarif, .xml for JUnit), or one of "+
 		cli.OrList(render.AnswerForms())+"; may be repeated")
@@ -104,6 +104,11 @@ one is open; 1 something failed while running; 2 the command line or an input is
 	o.GrantFlag(cmd)
 	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
 	return cmd
+}
+
+// readable are the formats of reports of tests that name them as their runners do.
+func readable() []string {
+	return slices.DeleteFunc(run.Formats(), func(f string) bool { return f == run.ReportPortal || !run.OfTests(f) })
 }
 
 func (o *options) check(args []string) error {
