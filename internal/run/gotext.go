@@ -64,10 +64,10 @@ func goTests(r *gotest.Reader, in *input, said func(name string)) iter.Seq2[dock
 
 // goEvent is an event of `go test -json`.
 type goEvent struct {
-	Action  string
-	Package string `json:",omitempty"`
-	Test    string `json:",omitempty"`
-	Output  string `json:",omitempty"`
+	Action  string `json:"Action"`
+	Package string `json:"Package,omitempty"`
+	Test    string `json:"Test,omitempty"`
+	Output  string `json:"Output,omitempty"`
 
 	line int
 }

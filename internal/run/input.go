@@ -49,6 +49,8 @@ type Dockets struct {
 	Unread []unreadLines
 	// Read, if it is not nil, is told how many bytes of a docket were read, at every further megabyte.
 	Read func(name string, bytes int64)
+	// code gives the lines around one of a file, for findings; nil for none.
+	code func(file string, line int) (text string, first int)
 	// Truth takes what people decided in an export, or in a log of findings, for the truth.
 	Truth bool
 	// passedOver are ids that contain the one that was looked for, the first three.
@@ -310,7 +312,7 @@ func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 		from.tests.Unread = func(stream string, lines gotest.Unread) { i.Unread = append(i.Unread, unreadLines{stream, lines}) }
 		from.texts = func(name string) { i.Texts = append(i.Texts, name) }
 		from.logs.Left = func(log string, results sarif.Left) { i.Left = append(i.Left, leftResults{log, results}) }
-		from.exports.Truth, from.logs.Truth = i.Truth, i.Truth
+		from.exports.Truth, from.logs.Truth, from.logs.Code = i.Truth, i.Truth, i.code
 		places := i.places()
 		var short []docket.Entry
 		exact := false

@@ -209,6 +209,9 @@ func (p *parser) documents(f *finding) ([]abi.Document, []abi.Evidence) {
 		cut.Add(0, min(len(cut.Lines), testlog.MaxExcerptLines), testlog.Rule{Supports: Real, Confidence: byLevel(f.severe), Element: abi.Fire})
 	}
 	add("rule", f.ruleText())
+	if f.code == (code{}) && p.reader.Code != nil && f.file != "" && f.at.line > 0 && !p.reader.Truth {
+		f.code.context, f.code.contextLine = p.reader.Code(f.file, f.at.line)
+	}
 	if text, first, end := f.snippet(); !p.reader.Truth && add("snippet", text) {
 		cut.Add(first, min(end, len(cut.Lines)), testlog.Rule{Confidence: 0.5, Element: abi.Earth})
 	}

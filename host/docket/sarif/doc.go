@@ -7,7 +7,7 @@
 //
 //	finding   file, line, level and rule of the result, and its message
 //	rule      name and texts of the rule: short and full description, help
-//	snippet   the code around the finding, where the tool gives it
+//	snippet   the code around the finding, as the tool or [Reader.Code] gives it
 //	flow      the steps of its first code flow, or of its first stack
 //	related   its other locations
 //	about     what the tool says of it: version, kind, rank, precision, security-severity, tags

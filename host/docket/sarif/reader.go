@@ -54,6 +54,9 @@ type Reader struct {
 	// Truth takes what people decided for the truth: a suppressed result is a case whose truth is FalsePositive, and one whose
 	// suppression was rejected is Real. Cases then have no code of the tool's: comments in it suppress results.
 	Truth bool
+	// Code, if it is not nil, gives the lines around one of a file, and the number of the first, for results that bring no code: nothing
+	// where it has none.
+	Code func(file string, line int) (text string, first int)
 	// Left, if it is not nil, is called at the end of a log with results that are no cases.
 	Left func(log string, results Left)
 

@@ -165,6 +165,11 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 	}
 	defer inputs.Close()
 	inputs.Truth = o.truthFromReport
+	if folder := o.Source(); folder != "" && inputs.Some(run.SARIF) {
+		if err := inputs.ReadCode(folder); err != nil {
+			return cli.InputError(fmt.Errorf("--source: %w", err))
+		}
+	}
 	if ctx.Err() != nil {
 		return cli.ErrInterrupted
 	}
