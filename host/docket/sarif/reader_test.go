@@ -196,7 +196,7 @@ func TestCodeThatTellsTheTruth(t *testing.T) {
 // TestCodeOfTheSource: a result that brings no code gets that of the source, unless the truth is told.
 func TestCodeOfTheSource(t *testing.T) {
 	t.Parallel()
-	code := func(file string, line int) (string, int) { return "5\n6\n7\n8", line - 2 }
+	code := func(_ string, line int) (string, int) { return "5\n6\n7\n8", line - 2 }
 	c := one(t, &sarif.Reader{Code: code}, log(result(""), tool)).Case
 	if got := document(&c, "snippet"); got != "5\n6\n7\n8\n" || c.Evidence[1].SourceRef != "snippet:L3" || c.Evidence[1].Content != "7" {
 		t.Errorf("%q, %v", got, c.Evidence)

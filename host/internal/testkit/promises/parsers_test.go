@@ -63,6 +63,8 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"internal/run decode":                                 "internal/run FuzzReader",
 	"internal/run DecodeTrial":                            "internal/run FuzzDecodeTrial",
 	"internal/run ReadAt":                                 "no: copies bytes up to a limit",
+	"internal/run ReadCode":                               "no: takes the name of a folder",
+	"internal/run read":                                   "no: takes the name of a file; it bounds the size, and parts lines",
 	"internal/service/api unmarshal":                      "no: encoding/json reads it, up to a limit, and then figures of known fields",
 	"host/experiment readRows":                            "no: the reader of JUnit reports reads them, up to a limit",
 	"host/experiment readOf":                              "no: the reader of JUnit reports reads them, up to a limit",
