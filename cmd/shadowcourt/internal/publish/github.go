@@ -1,32 +1,154 @@
 package publish
 
 import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
-	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/publish"
+	"github.com/shadowcourt/shadowcourt/internal/publish/github"
+	"github.com/shadowcourt/shadowcourt/internal/publish/platform"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-func newGitHub(s cli.Streams, _ string) *cobra.Command {
-	return &cobra.Command{
-		Use:     "github ANSWERS",
-		Short:   "Print annotations for GitHub Actions",
-		Example: "  shadowcourt publish github answers.json",
-		Args:    oneDocument,
-		RunE: func(_ *cobra.Command, args []string) error {
-			d, err := readAnswers(s, args[0])
-			if err != nil {
-				return err
-			}
-			return annotate(s, d)
-		},
-	}
+// forkHint helps where a run may not write.
+const forkHint = "the job needs the permission pull-requests: write; runs for pull requests from forks don't get it: " +
+	"publish in a workflow_run, from the document as an artifact"
+
+type gitHub struct {
+	comment
+	onPull             bool
+	repository, author string
 }
 
-// annotate prints the annotations of a document.
-func annotate(s cli.Streams, d *answers.Document) error {
-	return render.WriteAnswers(d, func(trees render.AnswerTrees) render.AnswerWriter {
-		return render.NewAnswerForm(render.FormGitHub, s.Out, trees)
+func newGitHub(s cli.Streams, version string) *cobra.Command {
+	g := &gitHub{comment: comment{agent: "shadowcourt/" + version}}
+	cmd := &cobra.Command{
+		Use:   "github ANSWERS",
+		Short: "Show answers on GitHub: summary, annotations, outputs and a comment on the pull request",
+		Long: `Show answers on GitHub. In a job of GitHub Actions this appends Markdown to its summary, prints an
+annotation for each failure (GitHub shows ten of each level), and sets the outputs conclusion,
+yours, open, not-yours and verdict (yours, open or none).
+
+With --comment, one comment on the pull request says the same. The next run updates it; a run
+without failures updates it and posts none. It is found by its author and a hidden marker. The author
+is the user of the token, or github-actions[bot]; name that of another app with --author.
+
+GITHUB_API_URL names the server of GitHub Enterprise. Without GitHub Actions, give --repository
+and --number.`,
+		Example: `  shadowcourt publish github answers.json --comment
+  shadowcourt publish github answers.json --comment --dry-run
+  shadowcourt publish github answers.json --comment --repository acme/shop --number 12 --token env:BOT_TOKEN`,
+		Args: oneDocument,
+		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd.Context(), s, args[0]) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&g.onPull, "comment", false, "write a comment on the pull request, or update it")
+	g.flags(f, "pull request", "GITHUB_TOKEN or GH_TOKEN")
+	f.StringVar(&g.repository, "repository", "", "OWNER/NAME of the repository (default: that of this run)")
+	f.StringVar(&g.author, "author", "", "who the token writes as, such as our-app[bot]")
+	return cmd
+}
+
+func (g *gitHub) run(ctx context.Context, s cli.Streams, name string) error {
+	run := platform.Of(os.Getenv)
+	var event platform.Event
+	if file := os.Getenv("GITHUB_EVENT_PATH"); file != "" {
+		var err error
+		if event, err = platform.ReadEvent(file); err != nil {
+			return err
+		}
+	}
+	run.Head, run.Link = cmp.Or(event.Head, run.Head), cmp.Or(event.Link, run.Link)
+	d, err := readAnswers(s, name)
+	if err != nil {
+		return err
+	}
+	d.Link = run.Link
+	text, err := publish.Markdown(d, run)
+	if err != nil {
+		return err
+	}
+	err = g.inJob(s, d, text)
+	if !g.onPull {
+		return err
+	}
+	return errors.Join(err, g.onPullRequest(ctx, s, d, text, run, &event))
+}
+
+// inJob writes what a job of GitHub Actions shows.
+func (g *gitHub) inJob(s cli.Streams, d *answers.Document, text string) error {
+	if os.Getenv("GITHUB_ACTIONS") != "true" {
+		return nil
+	}
+	var outputs, annotations bytes.Buffer
+	err := errors.Join(github.Outputs(&outputs, d), github.Annotate(&annotations, d))
+	if err != nil {
+		return err
+	}
+	if g.dryRun {
+		fmt.Fprint(s.Out, "would print annotations:\n"+publish.Inert(annotations.String()))
+	} else if _, err := s.Out.Write(annotations.Bytes()); err != nil {
+		return err
+	}
+	return errors.Join(
+		g.appendTo(s, "GITHUB_STEP_SUMMARY", "summary", text, github.MaxSummary),
+		g.appendTo(s, "GITHUB_OUTPUT", "outputs", outputs.String(), math.MaxInt64))
+}
+
+func (g *gitHub) onPullRequest(ctx context.Context, s cli.Streams, d *answers.Document, text string, run platform.Run, event *platform.Event) error {
+	repository := cmp.Or(g.repository, run.Repository)
+	if !platform.IsGitHubRepository(repository) {
+		return cli.InputError(fmt.Errorf("--repository %q: use OWNER/NAME, since no run of GitHub Actions names it", sanitize.Line(repository)))
+	}
+	if g.number < 0 {
+		return cli.InputError(errNumber)
+	}
+	token, err := publish.ReadToken(g.token, "GITHUB_TOKEN", "GH_TOKEN")
+	if err != nil {
+		return cli.InputError(fmt.Errorf("--token: %w", err))
+	}
+	var client *github.Client
+	open := func() error {
+		if client != nil {
+			return nil
+		}
+		server, err := publish.ParseServer(cmp.Or(os.Getenv("GITHUB_API_URL"), "https://api.github.com"), false)
+		if err != nil {
+			return fmt.Errorf("GITHUB_API_URL: %w", err)
+		}
+		server.Token, server.Agent = token, g.agent
+		client, err = github.Open(server, publish.Wait)
+		return err
+	}
+	number := cmp.Or(g.number, event.Number, run.Number)
+	if number <= 0 && event.Label != "" && !g.dryRun && !token.Empty() {
+		if err := open(); err != nil {
+			return cli.InputError(err)
+		}
+		if number, err = client.FindPull(ctx, repository, event.Label, event.Head); err != nil {
+			return cli.OrInterrupted(ctx, err)
+		}
+	}
+	if number <= 0 {
+		fmt.Fprintln(s.Err, "comment: none, since this run is not of a pull request")
+		return nil
+	}
+	return g.keep(ctx, s, d, text, &place{
+		what: fmt.Sprintf("%s#%d", repository, number), hint: forkHint, token: token, author: g.author,
+		open: func() (publish.Board, func(context.Context) (string, error), error) {
+			if err := open(); err != nil {
+				return nil, nil, err
+			}
+			return client.Pull(repository, number), client.Self, nil
+		},
 	})
 }

@@ -2,20 +2,26 @@
 package publish
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
+	"github.com/shadowcourt/shadowcourt/internal/publish"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // New is the command of the program's version.
 func New(s cli.Streams, version string) *cobra.Command {
 	return cli.Parent("publish", "Write answers of alibi to GitHub and other places where people work",
-		newGitHub(s, version))
+		newGitLab(s, version), newGitHub(s, version))
 }
 
 // oneDocument is the argument of every subcommand.
@@ -36,7 +42,115 @@ func readAnswers(s cli.Streams, name string) (*answers.Document, error) {
 	}
 	d, err := answers.Read(in)
 	if err != nil {
-		return nil, cli.InputError(fmt.Errorf("%s: %w", name, err))
+		return nil, cli.InputError(errors.New(publish.Inert(name + ": " + err.Error())))
 	}
-	return d, nil
+	return publish.Recount(d)
+}
+
+// comment is what the comment on a change takes from flags.
+type comment struct {
+	name, token    string
+	number         int
+	dryRun, strict bool
+	agent          string
+}
+
+func (c *comment) flags(f *pflag.FlagSet, what, tokens string) {
+	f.StringVar(&c.name, "name", "alibi", "name of this job: several jobs of one "+what+" have a comment each")
+	f.StringVar(&c.token, "token", "", "where the token is: env:NAME, or a file (default: the variable "+tokens+")")
+	f.IntVar(&c.number, "number", 0, "number of the "+what+" (default: that of this run)")
+	f.BoolVar(&c.dryRun, "dry-run", false, "print what would be written, and write and send nothing; needs no token")
+	f.BoolVar(&c.strict, "strict", false, "fail where the comment can't be written for want of a token or of its permission; else that is a warning")
+}
+
+var errNumber = errors.New("--number: use a number above 0")
+
+// place is where the comment goes.
+type place struct {
+	what   string // such as "acme/shop#12"
+	hint   string // what helps where the token may not write
+	token  publish.Token
+	author string // empty: that of the token
+	open   func() (publish.Board, func(context.Context) (string, error), error)
+}
+
+// keep writes or updates the comment.
+func (c *comment) keep(ctx context.Context, s cli.Streams, d *answers.Document, body string, p *place) error {
+	marker, err := publish.Marker(c.name)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	quiet := len(d.Failures)+d.Unanswered == 0
+	if c.dryRun {
+		condition := ""
+		if quiet {
+			condition = ", if there is one already: nothing failed"
+		}
+		fmt.Fprintf(s.Out, "would write the comment %s on %s%s:\n%s\n", c.name, p.what, condition, publish.Inert(body))
+		return nil
+	}
+	if p.token.Empty() {
+		return c.lacks(s, errors.New("there is no token"), p)
+	}
+	board, self, err := p.open()
+	if err != nil {
+		return cli.InputError(err)
+	}
+	author := p.author
+	if author == "" {
+		if author, err = self(ctx); err != nil {
+			return cli.OrInterrupted(ctx, fmt.Errorf("comment on %s: %w", p.what, err))
+		}
+	}
+	kept, err := publish.Keep(ctx, board, author, publish.Note{Marker: marker, Body: body, Quiet: quiet})
+	switch {
+	case errors.Is(err, publish.ErrForbidden):
+		return c.lacks(s, err, p)
+	case err != nil:
+		return cli.OrInterrupted(ctx, fmt.Errorf("comment on %s: %w", p.what, err))
+	case kept.Did == "":
+		fmt.Fprintf(s.Err, "comment on %s: none, since nothing failed\n", p.what)
+	default:
+		fmt.Fprintf(s.Err, "comment %d on %s: %s\n", kept.ID, p.what, kept.Did)
+	}
+	if kept.Removed > 0 {
+		fmt.Fprintf(s.Err, "%s removed\n", cli.Count(kept.Removed, "older comment", "older comments"))
+	}
+	return nil
+}
+
+// lacks says that the comment can't be written: an error or a warning.
+func (c *comment) lacks(s cli.Streams, err error, p *place) error {
+	err = fmt.Errorf("comment on %s: %w; %s", p.what, err, p.hint)
+	if c.strict {
+		return err
+	}
+	fmt.Fprintln(s.Err, "warning: "+publish.Inert(sanitize.Line(strings.ReplaceAll(err.Error(), "\n", "; "))))
+	return nil
+}
+
+// appendTo appends to a file that a platform names in a variable, where it does, and says so.
+func (c *comment) appendTo(s cli.Streams, variable, what, text string, most int64) error {
+	name := os.Getenv(variable)
+	switch {
+	case name == "":
+		return nil
+	case c.dryRun:
+		fmt.Fprintf(s.Out, "would append %s (%s):\n%s", what, variable, publish.Inert(text))
+		return nil
+	}
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // the platform names the file, and reads it as another user
+	if err != nil {
+		return fmt.Errorf("%s: %w", variable, err)
+	}
+	if info, err := f.Stat(); err == nil && info.Size()+int64(len(text)) > most {
+		fmt.Fprintf(s.Err, "warning: %s: left out, since the file would have more than %d bytes\n", what, most)
+		return f.Close()
+	}
+	_, err = io.WriteString(f, text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("%s: %w", variable, err)
+	}
+	fmt.Fprintf(s.Err, "%s: %d bytes\n", what, len(text))
+	return nil
 }

@@ -25,6 +25,8 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"internal/answers Read":                               "internal/answers FuzzRead",
 	"internal/publish ReadToken":                          "no: a token, up to a limit, of which the form is checked",
 	"internal/publish ParseServer":                        "no: an address from the command line",
+	"internal/publish/platform ReadEvent":                 "no: takes the name of a file; it bounds the size",
+	"internal/publish/platform parseEvent":                "internal/publish/platform FuzzParseEvent",
 	"host/audit Parse":                                    "host/audit FuzzParse",
 	"host/audit load":                                     "no: takes the name of a file; Parse reads it",
 	"host/audit ReadYAML":                                 "host/audit FuzzParse",

@@ -1,0 +1,120 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"strings"
+)
+
+// ErrForbidden says that the token may not write, as that of a run for a pull request from a fork.
+var ErrForbidden = errors.New("the token may not write here")
+
+// MaxComments is how many comments of a change are read at most.
+const MaxComments = 3000
+
+// ErrTooMany says that a change has more than [MaxComments].
+var ErrTooMany = errors.New("there are more than 3000 comments: no comment was written, since the one to update may be behind them")
+
+// Comment is one on a change. Author is a name that nobody else on the server has.
+type Comment struct {
+	ID     int64
+	Author string
+	Body   string
+}
+
+// Board is where the comments on one change are.
+type Board interface {
+	// Comments are all, of at most MaxComments; more are ErrTooMany.
+	Comments(ctx context.Context) ([]Comment, error)
+	// Post gives the new comment as the server stored it. An answer of 403 is ErrForbidden; so it is of Edit and Remove.
+	Post(ctx context.Context, body string) (Comment, error)
+	Edit(ctx context.Context, id int64, body string) error
+	// Remove is done, too, where the comment is gone already.
+	Remove(ctx context.Context, id int64) error
+}
+
+// Note is what to say on a change: one comment, which carries Marker as its last line.
+type Note struct {
+	Marker, Body string
+	// Quiet updates a comment that is there, and posts none.
+	Quiet bool
+}
+
+// Kept says what became of a note.
+type Kept struct {
+	ID      int64  // of the comment; 0 where there is none
+	Did     string // posted, updated, unchanged, or empty where there is none
+	Removed int    // other comments with the marker
+}
+
+// Keep has the board show a note once: it updates the latest comment with the marker by the author, or posts one, and removes others with the
+// marker by the same author. Comments of other authors stay as they are, whatever marker they have. It may be called again, and at the same time
+// by several programs: all of them keep the latest comment.
+func Keep(ctx context.Context, b Board, author string, n Note) (Kept, error) {
+	all, err := b.Comments(ctx)
+	if err != nil {
+		return Kept{}, err
+	}
+	body := strings.TrimRight(n.Body, "\n") + "\n\n" + n.Marker
+	if last, rest := n.own(all, author); last != nil {
+		kept := Kept{ID: last.ID, Did: "unchanged"}
+		if plain(last.Body) != plain(body) {
+			if err := b.Edit(ctx, last.ID, body); err != nil {
+				return Kept{}, err
+			}
+			kept.Did = "updated"
+		}
+		kept.Removed, err = remove(ctx, b, rest)
+		return kept, err
+	}
+	if n.Quiet {
+		return Kept{}, nil
+	}
+	posted, err := b.Post(ctx, body)
+	if err != nil {
+		return Kept{}, err
+	}
+	kept := Kept{ID: posted.ID, Did: "posted"}
+	if all, err = b.Comments(ctx); err != nil {
+		return kept, err
+	}
+	// The token's name is certain now. Of those that were posted at the same time the latest stays, whoever looks.
+	last, rest := n.own(all, posted.Author)
+	if last != nil {
+		kept.ID = last.ID
+	}
+	kept.Removed, err = remove(ctx, b, rest)
+	return kept, err
+}
+
+// own are the comments with the marker by an author: the latest, and the others.
+func (n *Note) own(all []Comment, author string) (last *Comment, rest []int64) {
+	for i := range all {
+		c := &all[i]
+		if author == "" || !strings.EqualFold(c.Author, author) || !strings.HasSuffix("\n"+plain(c.Body), "\n"+n.Marker) {
+			continue
+		}
+		switch {
+		case last == nil:
+			last = c
+		case c.ID > last.ID:
+			last, rest = c, append(rest, last.ID)
+		case c.ID < last.ID:
+			rest = append(rest, c.ID)
+		}
+	}
+	return last, rest
+}
+
+func remove(ctx context.Context, b Board, ids []int64) (removed int, err error) {
+	for _, id := range ids {
+		if err := b.Remove(ctx, id); err != nil {
+			return removed, err
+		}
+		removed++
+	}
+	return removed, nil
+}
+
+// plain is a body without what servers change in it.
+func plain(body string) string { return strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n")) }
