@@ -61,7 +61,7 @@ func newJob(t *testing.T, c *checkout, h *testkit.Host) *job {
 
 func writeProgram(t *testing.T, name, script string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte("#!/bin/sh\nset -eu\n"+script+"\n"), 0o755); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(name, []byte("#!/bin/sh\nset -eu\n"+script+"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 }

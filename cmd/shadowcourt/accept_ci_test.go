@@ -31,9 +31,11 @@ func snippets(t *testing.T) map[string][][2]string {
 	}
 	for section := range strings.SplitSeq(text, "\n## ") {
 		title, rest, _ := strings.Cut(section, "\n")
+		var blocks [][2]string
 		for _, m := range regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(rest, -1) {
-			out[strings.TrimPrefix(title, "# ")] = append(out[title], [2]string{m[1], m[2]})
+			blocks = append(blocks, [2]string{m[1], m[2]})
 		}
+		out[title] = blocks
 	}
 	return out
 }
