@@ -108,6 +108,13 @@ func TestAccept_IG1_TheActionOnAPullRequest(t *testing.T) {
 			t.Errorf("the comment lacks %q:\n%s", want, body)
 		}
 	}
+	tree := git(t, c.dir, "git rev-parse 'HEAD^{tree}'")
+	if j.with["key"] != "shadowcourt-Linux-X64-"+tree {
+		t.Errorf("the cache: %v", j.with)
+	}
+	if results, err := filepath.Glob(filepath.Join(j.with["path"], "experiments", "*")); err != nil || len(results) == 0 {
+		t.Errorf("the cache has no results of runs: %v", err)
+	}
 	if got := textOf(t, j.file("github_step_summary")); !strings.HasPrefix(got, first+"\n") || strings.Contains(got, "\n<!-- shadowcourt:alibi -->\n\n") {
 		t.Errorf("summary:\n%s", got)
 	}
@@ -219,7 +226,7 @@ func TestAccept_IG1_StrictAndForks(t *testing.T) {
 		t.Errorf("code %d, %v\n%v", code, outputs, printed)
 	}
 	all := h.Comments()
-	if len(all) != 1 || !strings.HasSuffix(all[0].Body, "[run](<https://github.com/acme/shop/actions/runs/76>)\n\n<!-- shadowcourt:windows -->") {
+	if len(all) != 1 || !strings.HasSuffix(all[0].Body, "[run](<https://github.com/acme/shop/actions/runs/76>), job windows\n\n<!-- shadowcourt:windows -->") {
 		t.Fatalf("%+v", all)
 	}
 	h.Before = func(w http.ResponseWriter, r *http.Request) bool {

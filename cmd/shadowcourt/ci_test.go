@@ -153,6 +153,7 @@ type job struct {
 	temp      string // runner.temp
 	env       map[string]string
 	values    map[string]string // of expressions
+	with      map[string]string // inputs of the last step that is another action: the cache
 	bin       string            // goes before PATH
 }
 
@@ -213,8 +214,9 @@ func (j *job) run(t *testing.T, inputs map[string]string) (code int, outputs map
 			continue
 		}
 		if step.Uses != "" {
-			for _, value := range step.With {
-				j.expand(t, value)
+			j.with = map[string]string{}
+			for name, value := range step.With {
+				j.with[name] = j.expand(t, value)
 			}
 			continue
 		}

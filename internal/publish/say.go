@@ -14,9 +14,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// Markdown is a document as Markdown: the first line says whether anything is yours, the last one names the commit, with a link to the run. Its
-// texts are escaped. Of the run nothing is taken from the document, which may be that of a fork.
-func Markdown(d *answers.Document, run platform.Run) (string, error) {
+// Markdown is a document as Markdown: the first line says whether anything is yours, the last one names the commit and the job, where that has a
+// name, with a link to the run. Its texts are escaped. Of the run nothing is taken from the document, which may be that of a fork.
+func Markdown(d *answers.Document, run platform.Run, job string) (string, error) {
 	var b bytes.Buffer
 	err := render.WriteAnswers(d, func(trees render.AnswerTrees) render.AnswerWriter { return render.NewAnswerMarkdown(&b, trees) })
 	if err != nil {
@@ -25,6 +25,9 @@ func Markdown(d *answers.Document, run platform.Run) (string, error) {
 	last := "\nCommit " + sanitize.MarkdownCode(short(run.Head, d.Head))
 	if run.Link != "" {
 		last += ", [run](<" + inLink.Replace(run.Link) + ">)"
+	}
+	if job != "" {
+		last += ", job " + sanitize.Markdown(job)
 	}
 	b.WriteString(last + "\n")
 	return b.String(), nil

@@ -171,7 +171,7 @@ func TestAccept_IG1_NothingInANoteIsACommandOfGitLab(t *testing.T) {
 			}
 			d.Failures = append(d.Failures, f)
 		}
-		text, err := publish.Markdown(d, platform.Run{Link: "https://gitlab.example/x"})
+		text, err := publish.Markdown(d, platform.Run{Link: "https://gitlab.example/x"}, hostile)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,7 @@ func (g *gitHub) run(ctx context.Context, s cli.Streams, name string) error {
 		return err
 	}
 	d.Link = run.Link
-	text, err := publish.Markdown(d, run)
+	text, err := publish.Markdown(d, run, g.job())
 	if err != nil {
 		return err
 	}

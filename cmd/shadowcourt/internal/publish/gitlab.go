@@ -58,7 +58,7 @@ func (g *gitLab) run(ctx context.Context, s cli.Streams, name string) error {
 	if err != nil {
 		return err
 	}
-	text, err := publish.Markdown(d, run)
+	text, err := publish.Markdown(d, run, g.job())
 	if err != nil {
 		return err
 	}

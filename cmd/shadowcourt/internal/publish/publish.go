@@ -55,8 +55,18 @@ type comment struct {
 	agent          string
 }
 
+const usualName = "alibi"
+
+// job is the name to show: none where there is only one job.
+func (c *comment) job() string {
+	if c.name == usualName {
+		return ""
+	}
+	return c.name
+}
+
 func (c *comment) flags(f *pflag.FlagSet, what, tokens string) {
-	f.StringVar(&c.name, "name", "alibi", "name of this job: several jobs of one "+what+" have a comment each")
+	f.StringVar(&c.name, "name", usualName, "name of this job: several jobs of one "+what+" have a comment each")
 	f.StringVar(&c.token, "token", "", "where the token is: env:NAME, or a file (default: the variable "+tokens+")")
 	f.IntVar(&c.number, "number", 0, "number of the "+what+" (default: that of this run)")
 	f.BoolVar(&c.dryRun, "dry-run", false, "print what would be written, and write and send nothing; needs no token")
