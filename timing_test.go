@@ -17,6 +17,7 @@ import (
 // usual. A test that only waits for something, without a limit, needs no entry.
 // Everything else uses a clock of its own; see wasmtest.Ticking.
 var realTime = map[string]string{
+	"cmd/shadowcourt/accept_ci_test.go":                   "the time of a run without failures is only printed",
 	"cmd/shadowcourt/light_unix_test.go":                  "a run that waits for nobody ends in milliseconds; it gets 10 s, the one left behind sleeps for 20",
 	"cmd/shadowcourt/llm_server_test.go":                  "a server of a real model is waited for; the time is only printed",
 	"cmd/shadowcourt/llm_test.go":                         "the time of a run with a real model is only printed",
