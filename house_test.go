@@ -35,7 +35,7 @@ var law = []struct{ folder, imports string }{
 	{"plugins/...", "abi abi/guest/... abi/odds/... abi/prompt abi/sourcefile plugins/internal/..."},
 
 	// What users of the library plug in knows the contract alone.
-	{"host/trial", "abi internal/sanitize"},
+	{"host/trial", "abi abi/sourcefile internal/sanitize"},
 	{"host/pipeline/...", "abi abi/prompt host/pipeline/... host/internal/strictyaml"},
 	{"host/docket/...", "abi abi/sourcefile host/docket/... host/trial internal/sanitize"},
 	{"host/record", "abi abi/codec " + utilities},

@@ -58,49 +58,6 @@ func (t *Trial) About() string {
 	return t.Case.Subject
 }
 
-// Message is what the failure says of itself, on one line; empty where there is no evidence of it.
-func (t *Trial) Message() string {
-	content := t.failureText()
-	const most = 400 // bytes, more than anybody shows
-	said := strings.Join(strings.Fields(message(content)), " ")
-	if len(said) > most {
-		said = strings.ToValidUTF8(said[:most], "")
-	}
-	return said
-}
-
-// reportedDocument is the name of a document with what a report of JUnit says of a failure; output of the test has other names.
-var reportedDocument = regexp.MustCompile(`(?i)(failure|error)(-\d+)?$`)
-
-// failureText is the content of the headline. Where the report itself says what failed, in words from which no evidence was cut, it is
-// the first line of that: what the test printed says less.
-func (t *Trial) failureText() string {
-	best := headline(t.Case.Evidence)
-	if documents := t.Case.Documents; len(documents) > 0 && reportedDocument.MatchString(documents[0].Name) {
-		document := ""
-		if best != nil {
-			document, _ = placeIn(best.SourceRef)
-		}
-		if said := firstLine(documents[0].Text); said != "" && document != documents[0].Name {
-			return said
-		}
-	}
-	if best == nil {
-		return ""
-	}
-	return best.Content
-}
-
-// firstLine is the first line of a text, with the next one where it is one word, such as the name of an error.
-func firstLine(text string) string {
-	first, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if !strings.Contains(first, " ") {
-		next, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
-		first = strings.TrimSpace(first + " " + next)
-	}
-	return first
-}
-
 // headline is the item that tells most of the failure, see [tells], of those that bear on the case at least as much as not and stand
 // in the same document as the first. Of several that tell as much it is the first: what tells more about it, such as the frames behind
 // a crash, comes after it. Where there is none, it is the one that bears on the case most.

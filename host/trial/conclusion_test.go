@@ -262,25 +262,6 @@ func TestSuspect(t *testing.T) {
 	}
 }
 
-func TestAccept_FZ5_MessagesOfFailures(t *testing.T) {
-	t.Parallel()
-	for content, want := range map[string]string{
-		"    cart_test.go:10: \n        \tError Trace:\t/src/cart_test.go:10\n        \t            \t/src/help.go:3\n        \tError:      \tNot equal: \n        \t            \texpected: 3\n        \t            \tactual  : 2\n        \tTest:       \tTestTotal":         "cart_test.go:10: Not equal: expected 3, actual 2",
-		"    a_test.go:9: \n\tError Trace:\ta_test.go:9\n\tError:      \tNot equal: \n\t            \texpected: \"a\"\n\t            \tactual  : \"b\"\n\t            \t\n\t            \tDiff:\n\t            \t--- Expected\n\tTest:       \tTestA\n\tMessages:   \tthe name": "a_test.go:9: Not equal: expected \"a\", actual \"b\" (the name)",
-		"    a_test.go:9: \n\tError Trace:\ta_test.go:9\n\tError:      \tShould be true\n\tTest:       \tTestA":                                                          "a_test.go:9: Should be true",
-		"Error: expect(received).toBe(expected) // Object.is equality\n\nExpected: 6\nReceived: 5":                                                                       "expect(received).toBe(expected): expected 6, received 5",
-		"Error: expect(received).toEqual(expected) // deep equality\n\n- Expected  - 1\n+ Received  + 1\n\n  Object {\n-   \"a\": 1,\n+   \"a\": 0,\n    \"b\": 2,\n  }": "expect(received).toEqual(expected): expected \"a\": 1, received \"a\": 0",
-		"E       assert 5 == 6\nE        +  where 5 = total([1, 2, 3])":                                                                                                  "assert 5 == 6, where 5 = total([1, 2, 3])",
-		"E       AssertionError: one price\nE       assert 0 == 1\nE       \nE       Full diff:\nE       - 0":                                                            "AssertionError: one price, assert 0 == 1",
-		"    cart_test.go:15: Discount(100) = 90,\n        want 80":                                                                                                      "cart_test.go:15: Discount(100) = 90, want 80",
-		"org.opentest4j.AssertionFailedError: expected: <6> but was: <7>":                                                                                                "org.opentest4j.AssertionFailedError: expected: <6> but was: <7>",
-	} {
-		if got := message(content); got != want {
-			t.Errorf("got  %q\nwant %q", got, want)
-		}
-	}
-}
-
 func TestLabelsInTexts(t *testing.T) {
 	t.Parallel()
 	tr := &Trial{

@@ -6,121 +6,323 @@ import (
 	"strings"
 )
 
-// message is what an excerpt of a failure says, in one line and without the frame that test libraries print around it: testify's
-// "Not equal: expected 3, actual 2" without its error trace, jest's expected and received values without its comments.
-func message(content string) string {
-	lines := strings.Split(content, "\n")
-	for _, read := range []func([]string) string{testify, jest, pytest} {
-		if said := read(lines); said != "" {
-			return said
-		}
-	}
-	return strings.Join(strings.Fields(content), " ")
+// The most that is read of a failure's text, and that is said of it.
+const (
+	maxReadBytes  = 32 << 10
+	maxReadLines  = 400
+	maxSaidBytes  = 400
+	maxSaidLines  = 8
+	maxPairValues = 4 // lines of one value
+)
+
+// Message is what the failure says of itself, on one line of at most 400 bytes: the assertion's expected and actual values, the
+// exception, the panic, without what test frameworks print around them. Empty where nothing tells it.
+func (t *Trial) Message() string {
+	_, _, text := t.failure()
+	return message(text)
 }
 
-// testifyField begins a part of a failure as testify prints it, under the line that names the place.
-var testifyField = regexp.MustCompile(`^\s*(Error Trace|Error|Messages|Test):(\s.*)?$`)
+// reportedDocument is the name of a document with what a report says of a failure; output of the test has other names.
+var reportedDocument = regexp.MustCompile(`(?i)(failure|error)(-\d+)?$`)
 
-func testify(lines []string) string {
-	parts := map[string][]string{}
-	place, field := "", ""
-	for _, line := range lines {
-		if m := testifyField.FindStringSubmatch(line); m != nil {
-			field, line = m[1], m[2]
+// failure is the text that tells most of the failure, from its headline on, with the index of its document and the line in it, from 0. The
+// index is -1 where no document has it. Where the report itself says what failed, in words from which no evidence was cut, that is the
+// text: what the test printed says less.
+func (t *Trial) failure() (index, line int, text string) {
+	best := headline(t.Case.Evidence)
+	documents := t.Case.Documents
+	name := ""
+	if best != nil {
+		name, line = placeIn(best.SourceRef)
+	}
+	if len(documents) > 0 && reportedDocument.MatchString(documents[0].Name) {
+		if first := strings.TrimSpace(documents[0].Text); first != "" && (name != documents[0].Name || saysFirst(first)) {
+			return 0, 0, documents[0].Text
 		}
+	}
+	if best == nil {
+		return -1, 0, ""
+	}
+	for i := range documents {
+		if documents[i].Name != name || line == 0 {
+			continue
+		}
+		if rest, ok := fromLine(documents[i].Text, line-1); ok && strings.HasPrefix(rest, best.Content) {
+			return i, line - 1, rest
+		}
+	}
+	return -1, 0, best.Content
+}
+
+var (
+	// errorHead begins a text with the class of an error, or with what a framework puts before one.
+	errorHead = regexp.MustCompile(`^(?:(?:flaky|rerun)(?:Failure|Error):\s+)?(?:Uncaught )?(?:[\w$]+[./])*[\w$]*(?:Error|Exception|Failure|Failed)(?: \[\w+\])?:|^Error(?: \[\w+\])?: |^thread '.*panicked at|^Traceback \(`)
+	// titleLine is one of a test's name, as Playwright prints it above the error.
+	titleLine = regexp.MustCompile(`^.*[─━═]{5,}$`)
+)
+
+// saysFirst says whether what a report tells of a failure begins with the error itself, or with code and what pytest marks, so that it is
+// read from its beginning.
+func saysFirst(text string) bool {
+	first, _, _ := strings.Cut(text, "\n")
+	return errorHead.MatchString(text) || titleLine.MatchString(first) || strings.Contains(text, "\nE  ") || strings.HasPrefix(text, "E  ")
+}
+
+// fromLine is a text from a line on, counted from 0.
+func fromLine(text string, line int) (string, bool) {
+	for range line {
+		i := strings.IndexByte(text, '\n')
+		if i < 0 {
+			return "", false
+		}
+		text = text[i+1:]
+	}
+	return text, true
+}
+
+// colour is a sequence that colours a terminal, whose first character a report may have replaced.
+var colour = regexp.MustCompile(`[\x1b\x{9b}\x{fffd}]\[[0-9;]*[mK]`)
+
+// linesOf are the first lines of a text, without colours and without the first of errors that led to others, which Python prints first.
+func linesOf(text string) []string {
+	if len(text) > maxReadBytes {
+		text = text[:maxReadBytes]
+	}
+	for _, mark := range []string{"The above exception was the direct cause of the following exception:\n", "During handling of the above exception, another exception occurred:\n"} {
+		if i := strings.LastIndex(text, mark); i >= 0 {
+			text = text[i+len(mark):]
+		}
+	}
+	lines := strings.SplitN(colour.ReplaceAllString(text, ""), "\n", maxReadLines+1)
+	return lines[:min(len(lines), maxReadLines)]
+}
+
+// message is what a text of a failure says, on one line.
+func message(text string) string {
+	place, lines := unwrap(linesOf(text))
+	said := strings.Join(strings.Fields(place+" "+summary(lines)), " ")
+	if len(said) > maxSaidBytes {
+		said = said[:maxSaidBytes]
+	}
+	return strings.ToValidUTF8(said, "")
+}
+
+// summary is what the lines of a message say, which begin with its first line.
+func summary(lines []string) string {
+	head, rest := beginning(lines)
+	if m := matcher.FindStringSubmatch(head); m != nil {
+		return m[1] + expectation(m[2], rest)
+	}
+	if strings.HasPrefix(head, "panic: ") || strings.HasPrefix(head, "fatal error: ") {
+		return recovered.ReplaceAllString(head, "")
+	}
+	if diagnostic.MatchString(head) {
+		return joined(head, deeper(rest, 0))
+	}
+	if values := pairs(append([]string{head}, rest...)); len(values) > 0 {
+		if label.MatchString(head) {
+			head = ""
+		}
+		return phrase(head, values)
+	}
+	if strings.HasSuffix(head, ":") || !compared.MatchString(head) {
+		if values := difference(rest); len(values) > 0 {
+			return phrase(strings.TrimSuffix(opening.ReplaceAllString(head, ""), ","), values)
+		}
+	}
+	return joined(head, rest)
+}
+
+var (
+	// assertionClass is a class of an error, in front of its message, that says no more than that something was asserted.
+	assertionClass = regexp.MustCompile(`^(?:Uncaught )?(?:[\w$]+[./])*(?:Assertion(?:Error|FailedError|FailedException|Exception)?|ComparisonFailure|Error|Xunit\.Sdk\.\w+)(?: \[\w+\])?:(?:\s+|$)`)
+	// emptyHead is a first line that says nothing but that there is a failure, or where.
+	emptyHead = regexp.MustCompile(`^(?:FAILED:?|\w*(?:Failed|Failure|Error):?|(?:flaky|rerun)(?:Failure|Error):|● Test suite failed to run)$|^\S+\.\w+[:(]\d+\)?(?::\d+)?:?(?: (?:Failure|FAILED:?|error))?$`)
+	// matcher is an assertion of jest and its kin, with what was said of it before.
+	matcher = regexp.MustCompile(`^(.*?)\b(expect(?:\.\w+)?\(.*\)(?:\.\w+)*\.\w+\(.*?\)|expect\(.*\))(?:\s+// .*)?$`)
+	// recovered ends the panic of a test of Go.
+	recovered = regexp.MustCompile(` \[recovered[^\]]*\]$`)
+	// diagnostic is a compiler's.
+	diagnostic = regexp.MustCompile(`^\S+\.\w+:\d+:\d+: `)
+	// compared tells that a line has both values.
+	compared = regexp.MustCompile(`(?i)==|!=|\bexpected .*\bto\b|\bgot\b.*\bwant|\bnot? equal`)
+	// opening ends a line with which go-cmp begins to show a value.
+	opening = regexp.MustCompile(`[\w.*\[\]{}]*[({]$`)
+)
+
+// beginning is the first line that says something, without the class of an assertion, and those behind it.
+func beginning(lines []string) (head string, rest []string) {
+	for i, line := range lines {
 		line = strings.TrimSpace(line)
-		switch {
-		case field == "" && place == "":
-			place = line
-		case line == "Diff:":
-			field = "Diff"
-		case line != "" && field != "":
-			parts[field] = append(parts[field], line)
+		line = strings.TrimSpace(line[len(assertionClass.FindString(line)):])
+		if assertion, _, found := strings.Cut(line, " // "); found && compared.MatchString(assertion) {
+			line = assertion
+		}
+		if line != "" && (!emptyHead.MatchString(line) || i+1 == len(lines)) {
+			return line, lines[i+1:]
 		}
 	}
-	if len(parts["Error Trace"]) == 0 || len(parts["Error"]) == 0 {
-		return ""
+	for _, line := range lines { // nothing says more
+		if line = strings.TrimSpace(line); line != "" {
+			return line, nil
+		}
 	}
-	said := phrase(parts["Error"])
-	if strings.HasSuffix(place, ":") {
-		said = place + " " + said
-	}
-	if m := parts["Messages"]; len(m) > 0 {
-		said += " (" + strings.Join(m, " ") + ")"
-	}
-	return said
+	return "", nil
 }
 
-// pair is a line with one of two values that are compared.
-var pair = regexp.MustCompile(`^(?i)(expected|actual|received)\s*:\s*(.+)$`)
-
-// phrase joins lines, values that are compared by commas.
-func phrase(lines []string) string {
-	said := ""
-	for _, line := range lines {
-		m := pair.FindStringSubmatch(line)
-		if m != nil {
-			line = strings.ToLower(m[1]) + " " + m[2]
-		}
-		switch {
-		case said == "":
-		case m != nil && !strings.HasSuffix(said, ":"):
-			said += ", "
-		default:
-			said += " "
-		}
-		said += line
-	}
-	return said
-}
-
-// jestHead is the first line of an assertion of jest, without the class of the error and the comment behind it.
-var jestHead = regexp.MustCompile(`^(?:\w*Error: )?(expect\(.*?)(?:\s+// .*)?$`)
-
-func jest(lines []string) string {
-	m := jestHead.FindStringSubmatch(strings.TrimSpace(lines[0]))
-	if m == nil {
-		return ""
-	}
-	var values, expected, received []string
-	for _, line := range lines[1:] {
-		line = strings.TrimSpace(line)
-		switch {
-		case pair.MatchString(line):
-			values = append(values, line)
-		case strings.HasPrefix(line, "- Expected"), strings.HasPrefix(line, "+ Received"):
-		case strings.HasPrefix(line, "- "):
-			expected = append(expected, strings.Trim(line[1:], " ,"))
-		case strings.HasPrefix(line, "+ "):
-			received = append(received, strings.Trim(line[1:], " ,"))
-		}
-	}
+// expectation is what an assertion of jest compares: both values, or with one of them or none the assertion.
+func expectation(assertion string, rest []string) string {
+	values := pairs(rest)
 	if len(values) == 0 {
-		for name, list := range map[string][]string{"expected: ": expected, "received: ": received} {
-			if len(list) > 0 {
-				values = append(values, name+strings.Join(list, " "))
+		values = difference(rest)
+	}
+	for _, line := range rest {
+		if line = strings.TrimSpace(line); len(values) == 1 && strings.HasPrefix(line, "Received ") && !label.MatchString(line) {
+			values = append(values, value{label: line})
+		}
+	}
+	if len(values) >= 2 {
+		return phrase("", values)
+	}
+	return phrase(assertion, values)
+}
+
+// value is one of those that a message sets against each other.
+type value struct{ label, text string }
+
+func (v value) String() string {
+	if v.text == "" {
+		return v.label
+	}
+	return v.label + " " + v.text
+}
+
+// label begins a line with one of the values.
+var label = regexp.MustCompile(`(?i)^((?:expected|actual|received|but was|got|want|wanted|left|right|in chain|found|value of)(?: (?:substring|pattern|message|constructor|name|path|value|length|array|has value|is|type|number of \w+|[a-z]+ length))?)\s*:(?:\s+(.*)|\s*)$`)
+
+// pairs are the values that lines name, in their order: expected, actual and so on. Their first ones count.
+func pairs(lines []string) []value {
+	var all []value
+	most := 0 // lines that the last value may still get
+	for _, line := range lines {
+		line = strings.TrimSpace(line)
+		switch m := label.FindStringSubmatch(line); {
+		case m != nil:
+			if slices.ContainsFunc(all, func(v value) bool { return strings.EqualFold(v.label, m[1]+":") }) {
+				return all
+			}
+			most = 0
+			if m[2] == "" {
+				most = maxPairValues
+			}
+			all = append(all, value{m[1] + ":", strings.Trim(m[2], " \t,")})
+		case line == "":
+			if len(all) > 0 && all[len(all)-1].text != "" {
+				most = 0
+			}
+		case strings.HasPrefix(line, "Diff:"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"):
+			return all
+		case most > 0:
+			last := &all[len(all)-1]
+			last.text = strings.TrimSpace(last.text + " " + line)
+			most--
+		}
+	}
+	return all
+}
+
+// difference is the first pair of lines of a difference, one that is missing and one that is too much.
+func difference(lines []string) []value {
+	minus, plus := "-", "+"
+	var removed, added, first string
+	for _, line := range lines {
+		if len(line) < 2 || line[0] != '-' && line[0] != '+' {
+			line = strings.TrimSpace(line)
+		}
+		text := ""
+		if len(line) > 1 {
+			text = strings.Trim(line[1:], " \t\u00a0,")
+		}
+		word, _, _ := strings.Cut(strings.ToLower(text), " ")
+		switch {
+		case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"), text == "":
+		case strings.HasPrefix(line, "+ actual - expected"):
+			plus, minus = "actual: ", "expected: "
+		case line[0] == '-' && (word == "expected" || word == "want"):
+			minus = word + ": "
+		case line[0] == '+' && (word == "received" || word == "actual" || word == "got"):
+			plus = word + ": "
+		case line[0] == '-' && removed == "":
+			removed = text
+			if first == "" {
+				first = minus
+			}
+		case line[0] == '+' && added == "":
+			added = text
+			if first == "" {
+				first = plus
 			}
 		}
-		slices.Sort(values)
 	}
-	if len(values) == 0 {
-		return ""
+	if removed == "" || added == "" {
+		return nil
 	}
-	return m[1] + ": " + phrase(values)
+	values := []value{{minus + removed, ""}, {plus + added, ""}}
+	if first == plus && minus == "-" {
+		slices.Reverse(values)
+	}
+	return values
 }
 
-// pytest marks the lines of a message with an E; the comparison at length comes behind them.
-func pytest(lines []string) string {
-	var said []string
-	for _, line := range lines {
-		text, ok := strings.CutPrefix(line, "E ")
-		text = strings.TrimSpace(text)
-		if !ok || strings.HasPrefix(text, "Full diff:") || strings.HasPrefix(text, "Use -v ") {
-			break
+// phrase joins what a message begins with and its values.
+func phrase(head string, values []value) string {
+	head = strings.TrimSpace(head)
+	var said strings.Builder
+	said.WriteString(head)
+	for i, v := range values {
+		text := v.String()
+		switch {
+		case i > 0 || head != "" && !strings.HasSuffix(head, ":"):
+			text = ", " + lower(text)
+		case head != "":
+			text = " " + lower(text)
 		}
-		if text = strings.TrimPrefix(text, "+  "); text != "" {
-			said = append(said, text)
-		}
+		said.WriteString(text)
 	}
-	return strings.Join(said, ", ")
+	return said.String()
+}
+
+// lower begins a text with a small letter.
+func lower(text string) string {
+	return strings.ToLower(text[:1]) + text[1:]
+}
+
+// typeName is in front of a value that gomega shows.
+var typeName = regexp.MustCompile(`^<[^<>]*>: ?`)
+
+// differs begins a line of a difference.
+var differs = regexp.MustCompile(`^[-+?](?: |\x{a0})`)
+
+// joined is a message that names no values: its lines up to an empty one, those of a list parted by commas.
+func joined(head string, rest []string) string {
+	said, count, indented := head, 1, false
+	for _, line := range rest {
+		text := strings.TrimSpace(line)
+		deep := strings.TrimLeft(line, " \t") != line
+		switch {
+		case text == "" && strings.HasSuffix(said, ":") && count < maxSaidLines:
+			continue
+		case text == "" || count == maxSaidLines || differs.MatchString(text) && !strings.HasSuffix(said, ":"):
+			return said
+		}
+		if text = strings.TrimSpace(text[len(typeName.FindString(text)):]); text == "" {
+			continue
+		}
+		if indented && deep {
+			said += ","
+		}
+		said += " " + text
+		indented, count = deep, count+1
+	}
+	return said
 }

@@ -24,7 +24,7 @@ func TestAboutSaysWhatTheIDDoesNot(t *testing.T) {
 		evidence    []abi.Evidence
 		want        string
 	}{
-		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", evidence, "sum_test.go:7: got 3, want 4 more"},
+		{"example.com/sum.TestSum", "TestSum fails in example.com/sum", evidence, "sum_test.go:7: got 3, want 4"},
 		{
 			"example.com/sum.TestSum", "TestSum fails in example.com/sum",
 			[]abi.Evidence{

@@ -169,6 +169,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/moduledir list":                    "host/moduledir FuzzHistory",
 	"internal/run goTests":                   "internal/run FuzzGoText",
 	"internal/run zipped":                    "internal/run FuzzArchive",
+	"host/trial message":                     "host/trial FuzzMessage",
 	"internal/testcmd take":                  "internal/testcmd FuzzGoText",
 	"internal/testcmd writeJest":             "internal/testcmd FuzzJest",
 }
