@@ -108,18 +108,18 @@ func (f *finder) isOwn(file string) bool {
 	return false
 }
 
-// fileDocument is the document in which the readers of reports name the file of a test, behind [filePrefix].
+// TestDocument is the document in which the readers of reports tell of a test: its file on the first line, behind [FilePrefix].
 const (
-	fileDocument = "testcase"
-	filePrefix   = "file="
+	TestDocument = "testcase"
+	FilePrefix   = "file="
 )
 
 // reportedFile is the file that the report names for the test, or empty.
 func (t *Trial) reportedFile() string {
 	for i := range t.Case.Documents {
-		if d := &t.Case.Documents[i]; d.Name == fileDocument {
+		if d := &t.Case.Documents[i]; d.Name == TestDocument {
 			first, _, _ := strings.Cut(d.Text, "\n")
-			if file, ok := strings.CutPrefix(first, filePrefix); ok {
+			if file, ok := strings.CutPrefix(first, FilePrefix); ok {
 				return file
 			}
 		}

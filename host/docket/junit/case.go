@@ -1,18 +1,14 @@
 package junit
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/failing"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
-
-// maxNameBytes is the most of a name that is taken over.
-const maxNameBytes = 512
 
 // test is a test case as far as it was read.
 type test struct {
@@ -25,15 +21,7 @@ type test struct {
 	flaky       bool // and passed when it was run again
 	elapsed     time.Duration
 
-	reported, printed []abi.Document
-	names             map[string]int // how often an element stood
-	omitted           int            // documents beyond the most
-}
-
-// output is a text that will be a document.
-type output struct {
-	name string
-	text stream.Clip
+	documents failing.Documents
 }
 
 // outcome is a run that failed.
@@ -76,77 +64,36 @@ func (o *outcome) clip() stream.Clip {
 	return whole
 }
 
-// documentName is the name of the element, with a number from the second on.
-func (c *test) documentName(element string) string {
-	if c.names == nil {
-		c.names = map[string]int{}
-	}
-	c.names[element]++
-	if n := c.names[element]; n > 1 {
-		return element + "-" + strconv.Itoa(n)
-	}
-	return element
-}
-
-func (c *test) report(o output) { c.reported = c.add(c.reported, o) }
-func (c *test) print(o output)  { c.printed = c.add(c.printed, o) }
-
-func (c *test) add(to []abi.Document, o output) []abi.Document {
-	text := strings.TrimRight(strings.TrimLeft(o.text.Text(), "\r\n"), " \t\r\n")
-	switch {
-	case text == "":
-		return to
-	case len(c.reported)+len(c.printed) >= MaxDocuments:
-		c.omitted++
-		return to
-	}
-	return append(to, abi.Document{Name: o.name, Text: text + "\n"})
-}
-
 // give makes a case of a test case that failed, which goes on when the runs of its test are known.
 func (p *parser) give(s *suite, c *test) error {
 	if !c.failed {
 		return nil
 	}
 	full := fullName(c)
-	c.name, c.class = bounded(c.name), bounded(c.class)
+	c.name, c.class = failing.Bounded(c.name), failing.Bounded(c.class)
 	if s.onlySubtestsFailed(c) {
 		return nil
 	}
 	group := s.group(c)
-	documents := append(append([]abi.Document{}, c.reported...), c.printed...)
-	if c.omitted > 0 {
-		documents = append(documents, abi.Document{
-			Name: "omitted", Text: "[... " + strconv.Itoa(c.omitted) + " more outputs cut here ...]\n",
-		})
-	}
-	docket.CutDocuments(documents, abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes)
-	light := testlog.Classify(group, c.reported, c.printed)
-	evidence := testlog.Cut(group, documents)
-	about := Test{Elapsed: c.elapsed}
-	if c.file != group && c.file != c.name && bounded(c.file) == c.file {
-		about.File = c.file
-	}
-	if text := about.about(); text != "" {
-		documents = append(documents, abi.Document{Name: AboutDocument, Text: text})
+	file := ""
+	if c.file != group && c.file != c.name && failing.Bounded(c.file) == c.file {
+		file = c.file
 	}
 	entry := docket.Entry{
-		Case: abi.Case{
-			ID: p.reader.ids.Unique(c.id(group)), Group: group, Subject: c.subject(group), Labels: testlog.Labels(),
-			Evidence: evidence, Documents: documents, Light: &light,
-		},
+		Case:   abi.Case{ID: p.reader.ids.Unique(c.id(group)), Group: group, Subject: c.subject(group)},
 		Source: p.name, Line: c.line,
 	}
-	return p.hold(s, heldCase{entry, full, namesAreUnique(c.reported), c.flaky})
+	c.documents.Fill(&entry.Case, file, c.elapsed)
+	return p.hold(s, heldCase{entry, full, namesAreUnique(c.documents.Reported()), c.flaky})
 }
 
 // group is what a test belongs to: its class, and where that says nothing its suite or its file.
 func (s *suite) group(c *test) string {
-	group := bounded(c.class)
-	if group == "" || group == bounded(c.name) {
-		group = bounded(s.name)
+	group := failing.Bounded(c.class)
+	if group == "" || group == failing.Bounded(c.name) {
+		group = failing.Bounded(s.name)
 	}
-	if file := bounded(c.file); group == "" && file != bounded(c.name) {
+	if file := failing.Bounded(c.file); group == "" && file != failing.Bounded(c.name) {
 		group = file
 	}
 	return group
@@ -164,24 +111,14 @@ func (c *test) id(group string) string {
 	}
 }
 
-// again ends the subject of a test that did.
-const again = ", and passes when run again"
-
 func (c *test) subject(group string) string {
 	switch {
 	case c.name == "" && group == "":
 		return "a test fails"
 	case c.name == "":
 		return group + " fails outside its tests"
-	case c.flaky && group == "":
-		return c.name + " fails" + again
-	case c.flaky:
-		return c.name + " fails in " + group + again
-	case group == "":
-		return c.name + " fails"
-	default:
-		return c.name + " fails in " + group
 	}
+	return failing.Subject(c.name, group, c.flaky)
 }
 
 // onlySubtestsFailed says whether a test of Go failed for no other reason than that its subtests did, which are cases of
@@ -191,17 +128,9 @@ func (s *suite) onlySubtestsFailed(c *test) bool {
 	if i := strings.LastIndexByte(full, '/'); i > len(c.class) {
 		s.parents[full[:i]] = true
 	}
-	if !s.parents[full] || len(c.reported) != 1 {
+	if !s.parents[full] || len(c.documents.Reported()) != 1 {
 		return false
 	}
-	text := c.reported[0].Text
+	text := c.documents.Reported()[0].Text
 	return strings.Contains(text, "=== RUN ") && !strings.Contains(text, "\npanic: ") && !strings.Contains(text, "WARNING: DATA RACE")
-}
-
-// bounded is a name as valid UTF-8 of bounded length.
-func bounded(name string) string {
-	if len(name) > maxNameBytes {
-		name = strings.ToValidUTF8(name[:maxNameBytes], "") + "…"
-	}
-	return strings.ToValidUTF8(strings.TrimSpace(name), "\uFFFD")
 }

@@ -1,11 +1,11 @@
 package junit
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/failing"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
@@ -39,43 +39,23 @@ func Failing(class, name string, documents []abi.Document) abi.Case {
 }
 
 // AboutDocument is the document that has the file of a test, and the seconds that a slow one took, each on a line.
-const AboutDocument = "testcase"
-
-const (
-	filePrefix = "file="
-	timePrefix = "time="
-)
-
-// slow is how long a test takes of which the time is told.
-const slow = 3 * time.Second
+const AboutDocument = failing.AboutDocument
 
 // elapsed reads an attribute with seconds, some of which have commas between thousands: 0 unless it is that of a slow test.
 func elapsed(seconds string) time.Duration {
 	d, err := time.ParseDuration(strings.ReplaceAll(strings.TrimSpace(seconds), ",", "") + "s")
-	if d = d.Round(100 * time.Millisecond); err != nil || d < slow {
+	if d = d.Round(100 * time.Millisecond); err != nil || d < failing.Slow {
 		return 0
 	}
 	return d
 }
 
-// about is the text of the test's document; empty where there is nothing to tell.
-func (t *Test) about() string {
-	text := ""
-	if t.File != "" {
-		text = filePrefix + t.File + "\n"
-	}
-	if t.Elapsed > 0 {
-		text += timePrefix + strconv.FormatFloat(t.Elapsed.Seconds(), 'f', 1, 64) + "\n"
-	}
-	return text
-}
-
 // Named is the test that a case is about, by the subject, the group and the documents that the reader writes. False: the case names
 // none.
 func Named(c *abi.Case) (Test, bool) {
-	name, ok := strings.CutSuffix(strings.TrimSuffix(c.Subject, again), " fails")
+	name, ok := strings.CutSuffix(strings.TrimSuffix(c.Subject, failing.Again), " fails")
 	if c.Group != "" && !ok {
-		name, ok = strings.CutSuffix(strings.TrimSuffix(c.Subject, again), " fails in "+c.Group)
+		name, ok = strings.CutSuffix(strings.TrimSuffix(c.Subject, failing.Again), " fails in "+c.Group)
 	}
 	t := Test{Class: c.Group, Name: name}
 	for i := range c.Documents {
@@ -84,9 +64,9 @@ func Named(c *abi.Case) (Test, bool) {
 		}
 		for line := range strings.Lines(c.Documents[i].Text) {
 			line = strings.TrimSuffix(line, "\n")
-			if file, found := strings.CutPrefix(line, filePrefix); found {
+			if file, found := strings.CutPrefix(line, failing.FilePrefix); found {
 				t.File = file
-			} else if seconds, found := strings.CutPrefix(line, timePrefix); found {
+			} else if seconds, found := strings.CutPrefix(line, failing.TimePrefix); found {
 				t.Elapsed = elapsed(seconds)
 			}
 		}

@@ -4,78 +4,21 @@ import (
 	"cmp"
 	"encoding/xml"
 	"errors"
-	"io"
 	"strconv"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/failing"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/xmltext"
 )
 
 // parser is the state of one reading.
 type parser struct {
 	reader *Reader
 	name   string
-	from   *source
-	xml    *xml.Decoder
+	xml    *xmltext.Text
 	yield  func(docket.Entry, error) bool
-	path   []string // the open elements
-}
-
-// token gives the next token. The path is that behind it.
-func (p *parser) token() (xml.Token, error) {
-	t, err := p.xml.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch t := t.(type) {
-	case xml.StartElement:
-		if len(p.path) == MaxNesting {
-			return nil, &stream.TextError{Code: abi.CodeTooDeep, Detail: "elements nest deeper than " + strconv.Itoa(MaxNesting)}
-		}
-		p.path = append(p.path, t.Name.Local)
-	case xml.EndElement:
-		p.path = p.path[:len(p.path)-1]
-	}
-	return t, nil
-}
-
-// open names the innermost open element.
-func (p *parser) open() string {
-	if len(p.path) == 0 {
-		return "a tag"
-	}
-	return "<" + p.path[len(p.path)-1] + ">"
-}
-
-// reports reads the stream to its end: one report, or several.
-func (p *parser) reports() error {
-	found := false
-	for {
-		t, err := p.token()
-		if errors.Is(err, io.EOF) {
-			if !found {
-				return &stream.TextError{Code: docket.CodeEmptyDocket, Detail: "has no report of JUnit"}
-			}
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			found = true
-			if err := p.root(t); err != nil {
-				return err
-			}
-			p.from.latin1 = false
-		case xml.CharData:
-			if strings.TrimSpace(string(t)) != "" {
-				return &stream.TextError{Code: CodeNotXML, Detail: "is no XML: text stands where a report should"}
-			}
-		}
-	}
 }
 
 func (p *parser) root(t xml.StartElement) error {
@@ -83,47 +26,9 @@ func (p *parser) root(t xml.StartElement) error {
 	case "testsuites", "testsuite":
 		return p.suite(t)
 	default:
-		return &stream.TextError{Code: CodeNotJUnit, Detail: "is no report of JUnit: it begins with <" + bounded(t.Name.Local) +
+		return &stream.TextError{Code: CodeNotJUnit, Detail: "is no report of JUnit: it begins with <" + failing.Bounded(t.Name.Local) +
 			"> and not with <testsuites> or <testsuite>"}
 	}
-}
-
-// children calls each for the elements in the open one, which has to read them to their ends, and text for its text; nil
-// passes over what is there. It returns behind the end of the open element.
-func (p *parser) children(each func(xml.StartElement) error, text func(string)) error {
-	for {
-		t, err := p.token()
-		if err != nil {
-			return err
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			if each == nil {
-				err = p.skip()
-			} else {
-				err = each(t)
-			}
-			if err != nil {
-				return err
-			}
-		case xml.CharData:
-			if text != nil {
-				text(string(t))
-			}
-		case xml.EndElement:
-			return nil
-		}
-	}
-}
-
-// skip passes over the open element.
-func (p *parser) skip() error {
-	for depth := len(p.path); len(p.path) >= depth; {
-		if _, err := p.token(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // suite is what the cases of a suite need of it.
@@ -137,9 +42,9 @@ type suite struct {
 
 func (p *parser) suite(start xml.StartElement) error {
 	s := &suite{name: named(start, "name"), parents: map[string]bool{}, runs: runs{ended: map[string][]bool{}}}
-	s.runs.tests, _ = strconv.Atoi(attribute(start, "tests"))
-	own := test{line: p.from.line, class: s.name}
-	err := p.children(func(t xml.StartElement) error {
+	s.runs.tests, _ = strconv.Atoi(xmltext.Attribute(start, "tests"))
+	own := test{line: p.xml.Line(), class: s.name}
+	err := p.xml.Children(func(t xml.StartElement) error {
 		switch t.Name.Local {
 		case "testsuite", "testsuites":
 			if err := p.release(s); err != nil {
@@ -151,13 +56,13 @@ func (p *parser) suite(start xml.StartElement) error {
 		case "failure", "error":
 			return p.outcome(&own, t)
 		default:
-			return p.skip()
+			return p.xml.Skip()
 		}
 	}, nil)
 	if err == nil {
 		err = p.give(s, &own)
 	}
-	if errors.Is(err, errStopped) {
+	if errors.Is(err, xmltext.ErrStopped) {
 		return err
 	}
 	return cmp.Or(p.release(s), err)
@@ -165,8 +70,8 @@ func (p *parser) suite(start xml.StartElement) error {
 
 func (p *parser) testcase(s *suite, start xml.StartElement) error {
 	p.reader.Tests++
-	c := newTest(start, p.from.line)
-	err := p.children(func(t xml.StartElement) error {
+	c := newTest(start, p.xml.Line())
+	err := p.xml.Children(func(t xml.StartElement) error {
 		switch t.Name.Local {
 		case "failure", "error", "rerunFailure", "rerunError", "flakyFailure", "flakyError":
 			return p.outcome(c, t)
@@ -176,9 +81,9 @@ func (p *parser) testcase(s *suite, start xml.StartElement) error {
 			return p.properties(c)
 		case "skipped":
 			c.skipped = true
-			return p.skip()
+			return p.xml.Skip()
 		default:
-			return p.skip()
+			return p.xml.Skip()
 		}
 	}, nil)
 	if err != nil {
@@ -193,9 +98,15 @@ func (p *parser) testcase(s *suite, start xml.StartElement) error {
 		case c.skipped:
 			end = Skipped
 		}
-		p.reader.Ended(Test{Class: bounded(s.group(c)), Name: bounded(c.name), File: c.file, Elapsed: c.elapsed}, end)
+		p.reader.Ended(Test{Class: failing.Bounded(s.group(c)), Name: failing.Bounded(c.name), File: c.file, Elapsed: c.elapsed}, end)
 	}
 	return p.give(s, c)
+}
+
+// output is what a run printed.
+type output struct {
+	name string
+	text stream.Clip
 }
 
 // outcome reads a run that failed.
@@ -203,16 +114,16 @@ func (p *parser) outcome(c *test, start xml.StartElement) error {
 	kind := start.Name.Local
 	c.failed = true
 	c.flaky = c.flaky || strings.HasPrefix(kind, "flaky")
-	o := outcome{kind: kind, message: attribute(start, "message"), class: attribute(start, "type"), text: p.newClip()}
-	name := c.documentName(kind)
+	o := outcome{kind: kind, message: xmltext.Attribute(start, "message"), class: xmltext.Attribute(start, "type"), text: p.newClip()}
+	name := c.documents.Name(kind)
 	var printed []output
-	err := p.children(func(t xml.StartElement) error {
+	err := p.xml.Children(func(t xml.StartElement) error {
 		switch t.Name.Local {
 		case "stackTrace":
-			return p.children(nil, o.write)
+			return p.xml.Children(nil, o.write)
 		case "system-out", "system-err":
 			out := output{name: name + "/" + t.Name.Local, text: p.newClip()}
-			if err := p.children(nil, out.text.Write); err != nil {
+			if err := p.xml.Children(nil, out.text.Write); err != nil {
 				return err
 			}
 			if len(printed) < MaxDocuments {
@@ -220,54 +131,46 @@ func (p *parser) outcome(c *test, start xml.StartElement) error {
 			}
 			return nil
 		default:
-			return p.skip()
+			return p.xml.Skip()
 		}
 	}, o.write)
 	if err != nil {
 		return err
 	}
-	c.report(output{name: name, text: o.clip()})
+	said := o.clip()
+	c.documents.Report(name, &said)
 	for _, out := range printed {
-		c.print(out)
+		c.documents.Print(out.name, &out.text)
 	}
 	return nil
 }
 
 func (p *parser) output(c *test, kind string) error {
-	out := output{name: c.documentName(kind), text: p.newClip()}
-	if err := p.children(nil, out.text.Write); err != nil {
+	name, out := c.documents.Name(kind), p.newClip()
+	if err := p.xml.Children(nil, out.Write); err != nil {
 		return err
 	}
-	c.print(out)
+	c.documents.Print(name, &out)
 	return nil
 }
 
 // properties reads those of a test case, as lines of name and value.
 func (p *parser) properties(c *test) error {
-	out := output{name: c.documentName("properties"), text: p.newClip()}
-	err := p.children(func(t xml.StartElement) error {
-		out.text.Write(attribute(t, "name") + "=" + attribute(t, "value"))
-		if err := p.children(nil, out.text.Write); err != nil {
+	name, out := c.documents.Name("properties"), p.newClip()
+	err := p.xml.Children(func(t xml.StartElement) error {
+		out.Write(xmltext.Attribute(t, "name") + "=" + xmltext.Attribute(t, "value"))
+		if err := p.xml.Children(nil, out.Write); err != nil {
 			return err
 		}
-		out.text.Write("\n")
+		out.Write("\n")
 		return nil
 	}, nil)
 	if err == nil {
-		c.print(out)
+		c.documents.Print(name, &out)
 	}
 	return err
 }
 
 func (p *parser) newClip() stream.Clip {
 	return stream.NewClip(p.reader.HeadBytes, p.reader.TailBytes)
-}
-
-func attribute(t xml.StartElement, name string) string {
-	for _, a := range t.Attr {
-		if a.Name.Local == name && a.Name.Space == "" {
-			return a.Value
-		}
-	}
-	return ""
 }

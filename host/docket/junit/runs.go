@@ -8,6 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/xmltext"
 )
 
 // DefaultHeldBytes is how much of the documents of cases waits for further runs of their tests.
@@ -119,7 +120,7 @@ func (p *parser) release(s *suite) error {
 			c.Case.Light = &light
 		}
 		if !p.yield(c.Entry, nil) {
-			return errStopped
+			return xmltext.ErrStopped
 		}
 	}
 	return nil

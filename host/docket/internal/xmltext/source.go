@@ -1,4 +1,4 @@
-package junit
+package xmltext
 
 import (
 	"bufio"
