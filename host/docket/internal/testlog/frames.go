@@ -12,7 +12,7 @@ import (
 // maxFrames is how many frames of the user's code are cut from a crash.
 const maxFrames = 3
 
-// The frames of a stack, with the file as the last group. Java's and JavaScript's stacks and Go's begin with the innermost
+// The frames of a stack, with the file as the last group. Java's, JavaScript's, .NET's and Go's stacks begin with the innermost
 // frame, Python's end with it.
 var (
 	javaFrame = words(`^\s*at ([\w$.<>/@-]+)\(([\w$]+\.(?:java|kt|kts|scala|groovy)):\d+\)`,
@@ -20,6 +20,7 @@ var (
 	scriptFrame = words(`^\s*at (?:.*\()?([^()\s][^()]*\.[cm]?[jt]sx?):\d+:\d+\)?$`,
 		".js:", ".ts:", ".jsx:", ".tsx:", ".mjs:", ".cjs:", ".mts:", ".cts:")
 	pythonFrame = words(`^(?:  File "(.+\.py)", line \d+|(\S+\.py):\d+: )`, ".py:", `.py", line`)
+	dotnetFrame = words(`^\s*at .+ in (\S.*\.(?:cs|fs|vb)):line \d+$`, ".cs:line", ".fs:line", ".vb:line")
 	goFrame     = words(`^\t(\S.*\.go):\d+( \+0x[0-9a-f]+)?$`, ".go:")
 
 	javaLibrary = regexp.MustCompile(`^(java|javax|jdk|sun|com\.sun|junit|kotlin|scala|groovy|` +
@@ -36,6 +37,7 @@ const (
 	inScript
 	inPython
 	inGo
+	inDotNet
 )
 
 // frame is a frame of a stack that lies in the user's code.
@@ -82,6 +84,9 @@ func frameFile(lines []string, i int, group string) (file string, kind language)
 	if m := scriptFrame.FindStringSubmatch(line); m != nil {
 		return m[1], inScript
 	}
+	if m := dotnetFrame.FindStringSubmatch(line); m != nil {
+		return strings.ReplaceAll(m[1], `\`, "/"), inDotNet
+	}
 	if m := pythonFrame.FindStringSubmatch(line); m != nil {
 		return m[1] + m[2], inPython
 	}
@@ -93,7 +98,7 @@ func frameFile(lines []string, i int, group string) (file string, kind language)
 
 func isFrame(line string) bool {
 	return javaFrame.MatchString(line) || scriptFrame.MatchString(line) || pythonFrame.MatchString(line) ||
-		goFrame.MatchString(line) || strings.HasPrefix(line, "\tat ")
+		goFrame.MatchString(line) || dotnetFrame.MatchString(line) || strings.HasPrefix(line, "\tat ")
 }
 
 // cutFrames cuts the innermost frames of a crash that lie in the user's code. One in a test file speaks for the test, any

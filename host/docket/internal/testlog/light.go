@@ -111,7 +111,7 @@ func Flaky() abi.LightAnswer {
 var (
 	anyRaceText = words(`^WARNING: (DATA RACE|ThreadSanitizer: data race)|^fatal error: concurrent map|race detected during execution of test`,
 		"DATA RACE", "ThreadSanitizer", "concurrent map", "race detected")
-	anyTimeoutText = words(`\b[Tt]imed out\b|\b[Tt]ime-?out of \d|[Ee]xceeded timeout|[Dd]eadline exceeded|`+
+	anyTimeoutText = words(`\b[Tt]imed out\b|\b[Tt]ime-?out of \d|[Ee]xceeded (execution )?timeout|[Dd]eadline exceeded|`+
 		`\bTimeout(Error|Exception|Expired)\b|\bETIMEDOUT\b|all goroutines are asleep`,
 		"imed out", "imeout", "ime-out", "eadline exceeded", "ETIMEDOUT", "asleep")
 )

@@ -36,7 +36,7 @@ var (
 	// concurrentText is the Go runtime's own check of maps. It crashes the test, but the fault is a race.
 	concurrentText = words(`^fatal error: concurrent map`, "concurrent map")
 	// timeoutText has to leave out code and settings, such as "timeout=2".
-	timeoutText = words(`(?i:\btimed?[ -]out\b|\bdeadline exceeded)|\b[Tt]ime-?out of \d|[Ee]xceeded timeout|`+
+	timeoutText = words(`(?i:\btimed?[ -]out\b|\bdeadline exceeded)|\b[Tt]ime-?out of \d|[Ee]xceeded (execution )?timeout|`+
 		`\b[Tt]imeout( (waiting|exceeded|expired|after|while|reached)\b|: [a-z]|["']?$)|^\*\*\* Test killed with quit: ran too long|`+
 		`\bTimeout(Error|Exception|Expired)\b|\bETIMEDOUT\b`,
 		"imeout", "imed out", "ime out", "ime-out", "imed-out", "IMED OUT", "IME OUT", "eadline", "DEADLINE", "ran too long", "ETIMEDOUT")
@@ -55,10 +55,10 @@ var (
 
 	// assertionText is a test's own word that something is not as it should be.
 	// "got:" begins what a Go example printed.
-	assertionText = words(`^got:$|AssertionError:|^(E\s+)?([\w.]+\.)?AssertionError$|AssertionFailedError|ComparisonFailure|`+
+	assertionText = words(`^got:$|AssertionError( \[\w+\])?:|^(E\s+)?([\w.]+\.)?AssertionError$|AssertionFailedError|ComparisonFailure|`+
 		`MultipleFailuresError|\bexpect\(.*\)\.|^E\s+assert\b|^assert\b|^ +\S+\.go:\d+: |`+
-		`[Ee]xpected:? ?<.*> but was|\b[Aa]ssertion failed\b`,
-		"got:", "Assertion", "assert", "ComparisonFailure", "MultipleFailures", "expect(", "xpected", ".go:")
+		`[Ee]xpected:? ?<.*> but was|\b[Aa]ssertion failed\b|\bAssert\.\w+(\(.*\) Failure\b| failed\b)|^\s+(Expected|But was): |^expected: `,
+		"got:", "Assertion", "Assert.", "But was", "assert", "ComparisonFailure", "MultipleFailures", "expect(", "xpected", ".go:")
 	comparisonText = regexp.MustCompile(`(?im)\b(got|want|expect(ed|ing)?|received|actual|but was|should|mismatch|not equal)\b|^E?\s+[-+?]\s|!=|==`)
 
 	// goCrashText is a crash of a Go program, in the test or in a server that it runs.
@@ -66,7 +66,7 @@ var (
 		"panic: ", "fatal error: ", "unexpected fault", "panic serving")
 	// crashText is an exception or a crash; that of an assertion counts as assertion.
 	crashText = words(`^\s*(panic: |fatal error: |unexpected fault address)|\bpanic serving |`+
-		`^(E\s+|Caused by: |Uncaught |\w+: )?([\w$]+[./])*[A-Z][\w$]*(Error|Exception|Fault)\b(:|$| \[)|^(E\s+|Uncaught )?Error: |`+
+		`^(E\s+|Caused by: |Uncaught |\w+: )?([\w$]+[./])*[A-Z][\w$]*(Error|Exception|Fault)\b( ?:|$| \[)|^(E\s+|Uncaught )?Error: |`+
 		`^Exception in thread|^(E\s+)?(KeyboardInterrupt|StopIteration|SystemExit)\b`,
 		"panic: ", "fatal error: ", "unexpected fault", "panic serving", "Error", "Exception", "Fault", "KeyboardInterrupt", "StopIteration", "SystemExit")
 	summaryText = words(`^--- FAIL: |^FAIL\t|^exit status |^signal: `, "--- FAIL", "FAIL\t", "exit status ", "signal: ")

@@ -178,3 +178,24 @@ func heap() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+// CheckAll reads a report, and holds that each case is sound and has an id of its own, and that nothing follows an error.
+func CheckAll(t *testing.T, r Reader, report string) {
+	t.Helper()
+	seen := map[string]bool{}
+	rejected := false
+	for entry, err := range r.Read("report", strings.NewReader(report)) {
+		if rejected {
+			t.Fatal("something follows an error")
+		}
+		if err != nil {
+			rejected = true
+			continue
+		}
+		if seen[entry.Case.ID] {
+			t.Errorf("case id %q was given before", entry.Case.ID)
+		}
+		seen[entry.Case.ID] = true
+		Check(t, &entry.Case)
+	}
+}

@@ -1,0 +1,27 @@
+package dotnet_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/docket/dotnet"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testkit/readers"
+)
+
+// TestAccept_IG4_ReportsOfDotNet reads reports in the schemas of vstest, xUnit.net and NUnit.
+func TestAccept_IG4_ReportsOfDotNet(t *testing.T) {
+	t.Parallel()
+	for _, report := range reports(t) {
+		readers.Golden(t, report, report+".want", func() readers.Reader { return &dotnet.Reader{} })
+	}
+}
+
+func reports(t testing.TB) []string {
+	t.Helper()
+	names, err := filepath.Glob("testdata/*.trx")
+	more, err2 := filepath.Glob("testdata/*.xml")
+	if names = append(names, more...); err != nil || err2 != nil || len(names) != 4 {
+		t.Fatalf("%d reports (%v, %v)", len(names), err, err2)
+	}
+	return names
+}

@@ -1,0 +1,112 @@
+package dotnet
+
+import (
+	"encoding/xml"
+	"io"
+	"iter"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/failing"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/xmltext"
+)
+
+// CodeNotDotNet: the text is XML, but no report of a test runner of .NET.
+const CodeNotDotNet abi.Code = "not_dotnet"
+
+// maxHeld is how many failing tests of TRX wait for the class of their method, which stands behind all results.
+const maxHeld = 10_000
+
+// Reader reads reports. The zero value is ready. One Reader for several files gives every case an id of its own. Not safe for concurrent
+// use.
+type Reader struct {
+	// MaxTagBytes is the longest tag, comment or processing instruction. Default: 16 MiB. A longer one is an error, and is not held in
+	// memory.
+	MaxTagBytes int
+	// HeadBytes and TailBytes are how much of a text is kept. Defaults: 256 KiB each. All documents of a case together are
+	// cut to abi.DefaultCaseDocumentBytes.
+	HeadBytes, TailBytes int
+	// HeldBytes is how much of the documents of TRX's tests waits for the classes of their methods. Default: 64 MiB. Beyond it they are
+	// given without.
+	HeldBytes int
+	// Tests is how many tests were read, those that passed included.
+	Tests int
+
+	ids testlog.IDs
+}
+
+// Read gives the failures of a report as cases, in their order and with the number of the line on which they begin. A report in which all
+// tests pass has no case, and no error.
+//
+// An error is the last, after the cases that stand before it. It is a *docket.LineError with the line, and the column in its text, when
+// something is wrong with the report (Line 0: with the file as a whole); any other error comes from in.
+//
+// Memory is bounded by the texts of one test, the longest tag, and HeldBytes.
+func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] {
+	return func(yield func(docket.Entry, error) bool) {
+		text, err := xmltext.New(in, r.MaxTagBytes)
+		if err != nil {
+			yield(docket.Entry{}, docket.NewLineError(name, 0, docket.CodeNotText, err.Error()))
+			return
+		}
+		p := &parser{reader: r, name: name, xml: text, yield: yield}
+		if err := text.Fault(name, text.Roots("has no report of a test runner of .NET", p.root)); err != nil {
+			yield(docket.Entry{}, err)
+		}
+	}
+}
+
+// parser is the state of one reading.
+type parser struct {
+	reader *Reader
+	name   string
+	xml    *xmltext.Text
+	yield  func(docket.Entry, error) bool
+	// parents is how many tests of NUnit failed because of what they stand in.
+	parents int
+}
+
+func (p *parser) root(t xml.StartElement) error {
+	switch t.Name.Local {
+	case "TestRun":
+		return p.trx()
+	case "assemblies", "assembly":
+		return p.xunit(t)
+	case "test-run":
+		return p.nunit(t)
+	}
+	return &stream.TextError{Code: CodeNotDotNet, Detail: "is no report of .NET: it begins with <" + failing.Bounded(t.Name.Local) +
+		"> and not with <TestRun>, <assemblies> or <test-run>"}
+}
+
+// result is a test as far as it was read.
+type result struct {
+	failing.Test
+
+	failed                                     bool
+	exception, message, stack, output, printed stream.Clip
+}
+
+func (p *parser) newResult() *result {
+	clip := func() stream.Clip { return stream.NewClip(p.reader.HeadBytes, p.reader.TailBytes) }
+	return &result{
+		Test: failing.Test{Line: p.xml.Line()}, exception: stream.NewClip(512, 1), message: clip(), stack: clip(), output: clip(), printed: clip(),
+	}
+}
+
+// text reads the text of the open element.
+func (p *parser) text(into *stream.Clip) error { return p.xml.Children(nil, into.Write) }
+
+// give makes a case of a test that failed.
+func (p *parser) give(r *result) error {
+	if !r.failed {
+		return nil
+	}
+	r.document()
+	if !p.yield(r.Entry(p.name, &p.reader.ids), nil) {
+		return xmltext.ErrStopped
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package dotnet
+
+import (
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
+)
+
+// assertions begins the names of the exceptions of test frameworks, which say no more than that something was asserted.
+func isAssertion(exception string) bool {
+	for _, begin := range []string{"Xunit.", "NUnit.", "Microsoft.VisualStudio.TestTools.UnitTesting."} {
+		if strings.HasPrefix(exception, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// document makes the documents of a test of what was read.
+func (r *result) document() {
+	message := strings.Trim(r.message.Text(), "\r\n")
+	exception := strings.TrimSpace(r.exception.Text())
+	said := stream.NewClip(r.message.MaxHead, r.message.MaxTail)
+	if exception != "" && !isAssertion(exception) && !strings.Contains(message, exception) {
+		message = strings.TrimSpace(exception + ": " + message)
+	}
+	if message != "" {
+		said.Write(message + "\n")
+	}
+	said.Write(strings.Trim(r.stack.Text(), "\r\n"))
+	r.Report(r.Documents.Name("failure"), &said)
+	r.Print(r.Documents.Name("output"), &r.output)
+	r.Print(r.Documents.Name("error-output"), &r.printed)
+}
+
+// named sets the name and the class of a test. Some runners write the class before the method's name, too.
+func (r *result) named(class, name string) {
+	r.Group = class
+	if rest, ok := strings.CutPrefix(name, class+"."); ok && class != "" {
+		name = rest
+	}
+	r.Test.Name = name
+}
+
+// seconds reads a time in seconds.
+func seconds(text string) time.Duration {
+	d, err := time.ParseDuration(strings.TrimSpace(text) + "s")
+	if err != nil || d < 0 {
+		return 0
+	}
+	return d
+}
+
+// clock reads a time as TRX writes it, "00:00:03.1234567".
+func clock(text string) time.Duration {
+	var total time.Duration
+	parts := strings.Split(text, ":")
+	if len(parts) != 3 {
+		return 0
+	}
+	for _, part := range parts {
+		d := seconds(part)
+		if total > 1000*time.Hour || d > 1000*time.Hour {
+			return 0
+		}
+		total = 60*total + d
+	}
+	return total
+}

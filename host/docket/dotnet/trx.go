@@ -1,0 +1,168 @@
+package dotnet
+
+import (
+	"cmp"
+	"encoding/xml"
+	"errors"
+
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/xmltext"
+)
+
+// trxRun is a run of vstest, whose results stand before the definitions of their tests.
+type trxRun struct {
+	failed map[string][]*result // that wait for their classes, by the id of the test
+	order  []*result
+	bytes  int
+	any    bool // a test failed
+}
+
+func (p *parser) trx() error {
+	run := &trxRun{failed: map[string][]*result{}}
+	err := p.xml.Children(func(t xml.StartElement) error {
+		switch t.Name.Local {
+		case "Results":
+			return p.xml.Children(func(t xml.StartElement) error {
+				_, err := p.trxResult(run, t)
+				return err
+			}, nil)
+		case "TestDefinitions":
+			return p.xml.Children(func(t xml.StartElement) error { return p.trxDefinition(run, t) }, nil)
+		case "ResultSummary":
+			return p.trxSummary(run)
+		}
+		return p.xml.Skip()
+	}, nil)
+	if errors.Is(err, xmltext.ErrStopped) {
+		return err
+	}
+	return cmp.Or(p.release(run), err)
+}
+
+// trxResult reads a result, and those of its rows, which stand in it; it says whether one of them failed. What fails only because of its
+// rows is no case.
+func (p *parser) trxResult(run *trxRun, start xml.StartElement) (failed bool, err error) {
+	switch start.Name.Local {
+	case "UnitTestResult", "TestResultAggregation", "GenericTestResult", "TestResult", "WebTestResult":
+	default:
+		return false, p.xml.Skip()
+	}
+	p.reader.Tests++
+	r := p.newResult()
+	r.Test.Name, r.Elapsed = xmltext.Attribute(start, "testName"), clock(xmltext.Attribute(start, "duration"))
+	switch xmltext.Attribute(start, "outcome") {
+	case "Failed", "Error", "Timeout", "Aborted", "Disconnected", "NotRunnable":
+		r.failed = true
+	}
+	rows := false
+	err = p.xml.Children(func(t xml.StartElement) error {
+		switch t.Name.Local {
+		case "Output":
+			return p.trxOutput(r)
+		case "InnerResults":
+			return p.xml.Children(func(t xml.StartElement) error {
+				inner, err := p.trxResult(run, t)
+				rows = rows || inner
+				return err
+			}, nil)
+		}
+		return p.xml.Skip()
+	}, nil)
+	if err != nil || !r.failed || rows && r.message.Empty() {
+		return r.failed, err
+	}
+	run.any = true
+	id := xmltext.Attribute(start, "testId")
+	run.failed[id] = append(run.failed[id], r)
+	run.order = append(run.order, r)
+	for _, text := range []*stream.Clip{&r.message, &r.stack, &r.output, &r.printed} {
+		run.bytes += len(text.Text())
+	}
+	if run.bytes > cmp.Or(max(0, p.reader.HeldBytes), 64<<20) || len(run.order) >= maxHeld {
+		return true, p.release(run)
+	}
+	return true, nil
+}
+
+func (p *parser) trxOutput(r *result) error {
+	return p.xml.Children(func(t xml.StartElement) error {
+		switch t.Name.Local {
+		case "StdOut":
+			return p.text(&r.output)
+		case "StdErr":
+			return p.text(&r.printed)
+		case "ErrorInfo":
+			return p.xml.Children(func(t xml.StartElement) error {
+				switch t.Name.Local {
+				case "Message":
+					return p.text(&r.message)
+				case "StackTrace":
+					return p.text(&r.stack)
+				}
+				return p.xml.Skip()
+			}, nil)
+		}
+		return p.xml.Skip()
+	}, nil)
+}
+
+// trxDefinition reads which method a test is.
+func (p *parser) trxDefinition(run *trxRun, start xml.StartElement) error {
+	waiting := run.failed[xmltext.Attribute(start, "id")]
+	return p.xml.Children(func(t xml.StartElement) error {
+		if t.Name.Local == "TestMethod" {
+			for _, r := range waiting {
+				r.named(class(xmltext.Attribute(t, "className")), r.Test.Name)
+			}
+		}
+		return p.xml.Skip()
+	}, nil)
+}
+
+// class is that of a test, of a name that may have its assembly behind a comma.
+func class(name string) string {
+	for i := range len(name) {
+		if name[i] == ',' {
+			return name[:i]
+		}
+	}
+	return name
+}
+
+// release gives the cases of tests that wait.
+func (p *parser) release(run *trxRun) error {
+	order := run.order
+	run.order, run.failed, run.bytes = nil, map[string][]*result{}, 0
+	for _, r := range order {
+		if err := p.give(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trxSummary reads what went wrong with the run itself. Runners repeat failing tests there, so that it counts only without one.
+func (p *parser) trxSummary(run *trxRun) error {
+	r := p.newResult()
+	r.Group = "run"
+	err := p.xml.Children(func(t xml.StartElement) error {
+		if t.Name.Local != "RunInfos" {
+			return p.xml.Skip()
+		}
+		return p.xml.Children(func(t xml.StartElement) error {
+			if xmltext.Attribute(t, "outcome") != "Error" {
+				return p.xml.Skip()
+			}
+			r.failed = true
+			return p.xml.Children(func(xml.StartElement) error {
+				err := p.text(&r.message)
+				r.message.Write("\n")
+				return err
+			}, nil)
+		}, nil)
+	}, nil)
+	if err != nil || run.any {
+		return err
+	}
+	return p.give(r)
+}
