@@ -58,11 +58,13 @@ func (t *Trial) About() string {
 	return t.Case.Subject
 }
 
+// enough is how much an item bears on its case that bears on it as much as not.
+const enough = 0.5
+
 // headline is the item that tells most of the failure, see [tells], of those that bear on the case at least as much as not and stand
 // in the same document as the first. Of several that tell as much it is the first: what tells more about it, such as the frames behind
 // a crash, comes after it. Where there is none, it is the one that bears on the case most.
 func headline(items []abi.Evidence) *abi.Evidence {
-	const enough = 0.5
 	var best *abi.Evidence
 	for i := range items {
 		e := &items[i]

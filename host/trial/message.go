@@ -13,6 +13,7 @@ const (
 	maxSaidBytes  = 400
 	maxSaidLines  = 8
 	maxPairValues = 4 // lines of one value
+	nearLines     = 3 // an excerpt from one of these lines leaves out no more than a heading
 )
 
 // Message is what the failure says of itself, on one line of at most 400 bytes: the assertion's expected and actual values, the
@@ -36,7 +37,8 @@ func (t *Trial) failure() (index, line int, text string) {
 		name, line = placeIn(best.SourceRef)
 	}
 	if len(documents) > 0 && reportedDocument.MatchString(documents[0].Name) {
-		if first := strings.TrimSpace(documents[0].Text); first != "" && (name != documents[0].Name || saysFirst(first)) {
+		first := strings.TrimSpace(documents[0].Text)
+		if first != "" && (name != documents[0].Name || saysFirst(first) || !goOutput.MatchString(first) && (line <= nearLines || best.RelevanceConfidence < enough)) {
 			return 0, 0, documents[0].Text
 		}
 	}
@@ -56,9 +58,11 @@ func (t *Trial) failure() (index, line int, text string) {
 
 var (
 	// errorHead begins a text with the class of an error, or with what a framework puts before one.
-	errorHead = regexp.MustCompile(`^(?:(?:flaky|rerun)(?:Failure|Error):\s+)?(?:Uncaught )?(?:[\w$]+[./])*[\w$]*(?:Error|Exception|Failure|Failed)(?: \[\w+\])?:|^Error(?: \[\w+\])?: |^thread '.*panicked at|^Traceback \(`)
+	errorHead = regexp.MustCompile(`^(?:(?:flaky|rerun)(?:Failure|Error):\s+)?(?:Uncaught )?(?:[\w$]+[./])*[\w$]*(?:Error|Exception|Failure|Failed)(?: \[\w+\])?:|^\[?Error(?: \[\w+\])?: |^thread '.*panicked at|^Traceback \(`)
 	// titleLine is one of a test's name, as Playwright prints it above the error.
 	titleLine = regexp.MustCompile(`^.*[─━═]{5,}$`)
+	// goOutput begins the output of a test of Go.
+	goOutput = regexp.MustCompile(`^(?:Failed\s+)?(?:=== |--- |FAIL\b)`)
 )
 
 // saysFirst says whether what a report tells of a failure begins with the error itself, or with code and what pytest marks, so that it is
@@ -135,9 +139,9 @@ func summary(lines []string) string {
 
 var (
 	// assertionClass is a class of an error, in front of its message, that says no more than that something was asserted.
-	assertionClass = regexp.MustCompile(`^(?:Uncaught )?(?:[\w$]+[./])*(?:Assertion(?:Error|FailedError|FailedException|Exception)?|ComparisonFailure|Error|Xunit\.Sdk\.\w+)(?: \[\w+\])?:(?:\s+|$)`)
+	assertionClass = regexp.MustCompile(`^\[?(?:Uncaught )?(?:[\w$]+[./])*(?:Assertion(?:Error|FailedError|FailedException|Exception)?|ComparisonFailure|Error|Xunit\.Sdk\.\w+)(?: \[\w+\])?:(?:\s+|$)`)
 	// emptyHead is a first line that says nothing but that there is a failure, or where.
-	emptyHead = regexp.MustCompile(`^(?:FAILED:?|\w*(?:Failed|Failure|Error):?|(?:flaky|rerun)(?:Failure|Error):|● Test suite failed to run)$|^\S+\.\w+[:(]\d+\)?(?::\d+)?:?(?: (?:Failure|FAILED:?|error))?$`)
+	emptyHead = regexp.MustCompile(`^(?:FAILED:?|\w*(?:Failed|Failure|Error):?|(?:flaky|rerun)(?:Failure|Error):|● Test suite failed to run|\(?(?:in|from) .* line \d+[,)])$|^\S+\.\w+[:(]\d+\)?(?::\d+)?:?(?: (?:Failure|FAILED:?|error))?$`)
 	// matcher is an assertion of jest and its kin, with what was said of it before.
 	matcher = regexp.MustCompile(`^(.*?)\b(expect(?:\.\w+)?\(.*\)(?:\.\w+)*\.\w+\(.*?\)|expect\(.*\))(?:\s+// .*)?$`)
 	// recovered ends the panic of a test of Go.
@@ -155,6 +159,9 @@ func beginning(lines []string) (head string, rest []string) {
 	for i, line := range lines {
 		line = strings.TrimSpace(line)
 		line = strings.TrimSpace(line[len(assertionClass.FindString(line)):])
+		if shown, found := strings.CutSuffix(line, "] {"); found { // an error of Node.js with its fields
+			return shown, nil
+		}
 		if assertion, _, found := strings.Cut(line, " // "); found && compared.MatchString(assertion) {
 			line = assertion
 		}
@@ -220,7 +227,7 @@ func pairs(lines []string) []value {
 			if len(all) > 0 && all[len(all)-1].text != "" {
 				most = 0
 			}
-		case strings.HasPrefix(line, "Diff:"), strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"):
+		case strings.HasPrefix(line, "Diff:"), strings.HasPrefix(line, "--- "), strings.HasPrefix(line, "+++ "):
 			return all
 		case most > 0:
 			last := &all[len(all)-1]
@@ -245,7 +252,14 @@ func difference(lines []string) []value {
 		}
 		word, _, _ := strings.Cut(strings.ToLower(text), " ")
 		switch {
-		case strings.HasPrefix(line, "---"), strings.HasPrefix(line, "+++"), text == "":
+		case strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "+++ "):
+			switch word = strings.ToLower(strings.TrimSpace(line[4:])); {
+			case word == "expected" && line[0] == '-', word == "want" && line[0] == '-':
+				minus = word + ": "
+			case word == "actual" && line[0] == '+', word == "got" && line[0] == '+':
+				plus = word + ": "
+			}
+		case text == "":
 		case strings.HasPrefix(line, "+ actual - expected"):
 			plus, minus = "actual: ", "expected: "
 		case line[0] == '-' && (word == "expected" || word == "want"):

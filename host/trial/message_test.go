@@ -60,6 +60,7 @@ var told = []struct{ name, text, want, place string }{
 	{"NUnit", "  the total\n  Expected: 4\n  But was:  3\n", "the total, expected: 4, but was: 3", ""},
 	{"RSpec", "\n  expected: 4\n       got: 3\n\n  (compared using ==)\n", "expected: 4, got: 3", ""},
 	{"PHPUnit", "CartTest::testTotal\nFailed asserting that 3 matches expected 4.\n\n/src/tests/CartTest.php:9\n", "CartTest::testTotal Failed asserting that 3 matches expected 4.", "/src/tests/CartTest.php"},
+	{"Perl", "  Failed test 'total'\n  at t/cart.t line 3.\n         got: '3'\n    expected: '4'\n", "Failed test 'total', got: '3', expected: '4'", "t/cart.t"},
 	{"nothing", " \n\n", "", ""},
 	{"nothing but a class", "AssertionError\n", "AssertionError", ""},
 }

@@ -132,8 +132,8 @@ var (
 	javaFrame = regexp.MustCompile(`^\s*at (?:[\w.@-]*/)*([\w$.]+)\.[\w$<>]+\(([\w$]+\.(?:java|kt|scala|groovy)):(\d+)\)`)
 	// javaLibrary are the packages of Java and its test frameworks.
 	javaLibrary = regexp.MustCompile(`^(?:java|javax|jdk|sun|kotlin|scala|groovy|junit|org\.(?:junit|opentest4j|assertj|hamcrest|testng|mockito))\.`)
-	// fileLine names a place as bats and PHP do.
-	fileLine = regexp.MustCompile(`\bfile (\S+)(?:,| on) line (\d{1,9})\b`)
+	// fileLine names a place as bats, PHP and Perl do.
+	fileLine = regexp.MustCompile(`\b(?:file|at|in) (\S+?),? (?:on )?line (\d{1,9})\b`)
 )
 
 // placeOf is the first place in a line.

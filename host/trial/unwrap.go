@@ -132,6 +132,8 @@ var (
 	frameLine = regexp.MustCompile(`^\s*(?:at\s.*|❯ .*|in \S+:\d+.*|File ".*", line \d+.*|\S+\.\w+:\d+:in .*|\.\.\. \d+ more)$|^\s*(?:stack backtrace:|note: run with|goroutine \d+ |\[signal |--- (?:FAIL|PASS|SKIP)|=== )|^(?:FAIL|ok)(?:\t|  )|^(?:FAIL|PASS)$|^exit status \d`)
 	// rustPanic is the line before the message of a panic, or in older versions with it.
 	rustPanic = regexp.MustCompile(`^thread '.*' (?:\(\d+\) )?panicked at (?:'(.*?)(?:', \S+:\d+:\d+)?|\S+:\d+:\d+:?)$`)
+	// perlPlace is a line of Perl's that names a place, before the values.
+	perlPlace = regexp.MustCompile(`^\s*at \S+ line \d+\.$`)
 	// codeLine is one of an excerpt of the code that jest and Playwright print.
 	codeLine = regexp.MustCompile(`^\s*>?\s*\d* \|( |$)`)
 )
@@ -160,7 +162,7 @@ func thrown(lines []string) []string {
 			continue
 		}
 		if frameLine.MatchString(line) {
-			if len(kept) > 0 {
+			if len(kept) > 0 && !perlPlace.MatchString(line) {
 				break
 			}
 			continue

@@ -37,13 +37,20 @@ func (o *outcome) write(text string) {
 	}
 }
 
+// says says whether a text has a message whose line breaks were taken out, as Node.js does in attributes.
+func says(text, message string) bool {
+	const most = 4 << 10
+	without := func(s string) string { return strings.Join(strings.Fields(s[:min(len(s), most)]), "") }
+	return len(message) < most && strings.Contains(without(text), without(message))
+}
+
 // clip is the text of the outcome, behind what only its attributes say. Of a run that was not the first, the kind stands
 // before all.
 func (o *outcome) clip() stream.Clip {
 	text := o.text.Text()
 	said := strings.TrimSpace(o.message)
 	first, _, _ := strings.Cut(said, "\n")
-	if strings.Contains(text, strings.TrimSpace(first)) {
+	if strings.Contains(text, strings.TrimSpace(first)) || says(text, said) {
 		said = ""
 	}
 	if o.class != "" && !strings.Contains(text, o.class) && !strings.Contains(said, o.class) {

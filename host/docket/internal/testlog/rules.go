@@ -57,8 +57,9 @@ var (
 	// "got:" begins what a Go example printed.
 	assertionText = words(`^got:$|AssertionError( \[\w+\])?:|^(E\s+)?([\w.]+\.)?AssertionError$|AssertionFailedError|ComparisonFailure|`+
 		`MultipleFailuresError|\bexpect\(.*\)\.|^E\s+assert\b|^assert\b|^ +\S+\.go:\d+: |`+
-		`[Ee]xpected:? ?<.*> but was|\b[Aa]ssertion failed\b|\bAssert\.\w+(\(.*\) Failure\b| failed\b)|^\s+(Expected|But was): |^expected: `,
-		"got:", "Assertion", "Assert.", "But was", "assert", "ComparisonFailure", "MultipleFailures", "expect(", "xpected", ".go:")
+		`[Ee]xpected:? ?<.*> but was|\b[Aa]ssertion failed\b|\bAssert\.\w+(\(.*\) Failure\b| failed\b)|^\s+(Expected|But was): |^expected: |`+
+		"^\\s*`.+' failed( with status \\d+)?$|"+`^\s*Failed test\b|^--- expected$`,
+		"got:", "Assertion", "Assert.", "But was", "ailed", "--- e", "assert", "ComparisonFailure", "MultipleFailures", "expect(", "xpected", ".go:")
 	comparisonText = regexp.MustCompile(`(?im)\b(got|want|expect(ed|ing)?|received|actual|but was|should|mismatch|not equal)\b|^E?\s+[-+?]\s|!=|==`)
 
 	// goCrashText is a crash of a Go program, in the test or in a server that it runs.
