@@ -332,6 +332,10 @@ func joined(head string, rest []string) string {
 		if text = strings.TrimSpace(text[len(typeName.FindString(text)):]); text == "" {
 			continue
 		}
+		shown, ends := strings.CutSuffix(text, "] {") // an error of Node.js with its fields
+		if ends {
+			return strings.TrimSpace(said + " " + shown)
+		}
 		if indented && deep {
 			said += ","
 		}

@@ -98,6 +98,7 @@ func TestPlaceOfATest(t *testing.T) {
 		"own before others":   {"com.example.CartTest", []abi.Document{{Name: "error", Text: "\tat com.example.Cart.add(Cart.java:9)\n\tat com.example.UtilTest.help(UtilTest.java:3)\n\tat com.example.CartTest.total(CartTest.java:12)\n"}}, "com/example/CartTest.java", 12},
 		"reported file":       {"cart total", []abi.Document{{Name: "failure", Text: "at x (/src/help.test.js:3:1)\nat y (/src/a/cart.test.js:7:1)\n"}, {Name: "testcase", Text: "file=a/cart.test.js\n"}}, "/src/a/cart.test.js", 7},
 		"no line":             {"cart", []abi.Document{{Name: "failure", Text: "no"}, {Name: "testcase", Text: "file=a/cart.test.js\ntime=3.0\n"}}, "a/cart.test.js", 0},
+		"a group is a file":   {"a/cart.spec.ts", []abi.Document{{Name: "failure", Text: "no"}}, "a/cart.spec.ts", 0},
 		"installed":           {"", []abi.Document{{Name: "failure", Text: "at x (/src/node_modules/jest/x.js:3:1)\n"}}, "", 0},
 		"printed":             {"", []abi.Document{{Name: "failure", Text: "no"}, {Name: "system-out", Text: "at x (/src/x.js:3:1)\n"}}, "", 0},
 		"a later run":         {"", []abi.Document{{Name: "failure", Text: "no"}, {Name: "rerunFailure", Text: "at x (/src/x.js:3:1)\n"}}, "/src/x.js", 3},

@@ -37,10 +37,13 @@ func (t *Trial) Place() (file string, line int) {
 			f.scan(t.Case.Evidence[i].Content)
 		}
 	}
-	if f.file == "" {
-		return f.own, 0
+	if f.file != "" {
+		return f.file, f.line
 	}
-	return f.file, f.line
+	if p, ok := sourcefile.Find(f.group + ":1"); ok && p.Path == f.group && f.own == "" { // groups that are files
+		return f.group, 0
+	}
+	return f.own, 0
 }
 
 // What a place tells.
