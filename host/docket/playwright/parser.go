@@ -118,9 +118,10 @@ func (p *parser) report() error {
 		"suites": func() error { known = true; return p.each(p.suite)() },
 		"errors": p.each(func() error {
 			e, err := p.failure()
-			text := p.newClip()
-			text.Write(e.String())
-			broken.Report(broken.Documents.Name("failure"), &text)
+			r := run{said: p.newClip()}
+			r.add(e)
+			broken.Report(broken.Documents.Name("failure"), &r.said)
+			broken.Attach("code", r.code)
 			return err
 		}),
 	})

@@ -24,25 +24,45 @@ type failure struct {
 	line, column            int
 }
 
-// String is the error as Playwright prints it: the stack begins with the message.
-func (f failure) String() string {
-	message := strings.TrimRight(cmp.Or(f.message, f.stack), "\n")
-	frames := ""
-	if at := frameBegins.FindStringIndex(f.stack); at != nil {
-		frames = strings.TrimLeft(f.stack[at[0]:], "\n") + "\n"
-		if f.message == "" {
-			message = strings.TrimRight(f.stack[:at[0]], "\n")
+// parts takes an error apart: its message, its frames, and the code around it, which may stand in the message.
+func (f failure) parts() (message, frames, code string) {
+	var said, shown []string
+	for line := range strings.Lines(cmp.Or(f.message, f.stack)) {
+		switch {
+		case frameBegins.MatchString(line):
+			frames += line
+		case codeLine.MatchString(line):
+			shown = append(shown, line)
+		case frames == "":
+			said = append(said, line)
 		}
 	}
-	text := message + "\n"
+	if at := frameBegins.FindStringIndex(f.stack); at != nil {
+		frames = f.stack[at[0]:]
+	}
+	frames = strings.TrimRight(frames, "\n")
 	if place := f.file + ":" + strconv.Itoa(f.line); f.line > 0 && !strings.Contains(frames, place) {
 		frames = "    at " + place + ":" + strconv.Itoa(max(1, f.column)) + "\n" + frames
 	}
-	return text + frames
+	return strings.TrimRight(strings.Join(said, ""), "\n "), frames, cmp.Or(f.snippet, strings.Join(shown, ""))
 }
 
-// frameBegins is where the frames of a stack begin.
-var frameBegins = regexp.MustCompile(`(?m)^ +at `)
+// add writes an error to those of the run.
+func (r *run) add(f failure) {
+	message, frames, code := f.parts()
+	if !r.said.Empty() {
+		r.said.Write("\n")
+	}
+	r.said.Write(message + "\n" + frames + "\n")
+	r.code = cmp.Or(r.code, code)
+}
+
+var (
+	// frameBegins is where the frames of a stack begin.
+	frameBegins = regexp.MustCompile(`(?m)^ +at `)
+	// codeLine is one of an excerpt of the code.
+	codeLine = regexp.MustCompile(`^\s*>?\s*\d* \|`)
+)
 
 // colour is a sequence that colours a terminal.
 var colour = regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
@@ -64,19 +84,14 @@ func (p *parser) run() (*run, error) {
 		"error": func() (err error) { single, err = p.failure(); return err },
 		"errors": p.each(func() error {
 			f, err := p.failure()
-			if !r.said.Empty() {
-				r.said.Write("\n")
-			}
-			r.said.Write(f.String())
-			r.code = cmp.Or(r.code, f.snippet)
+			r.add(f)
 			return err
 		}),
 		"stdout": p.each(func() error { return p.printed(&r.stdout) }),
 		"stderr": p.each(func() error { return p.printed(&r.stderr) }),
 	})
 	if r.said.Empty() && single != (failure{}) {
-		r.said.Write(single.String())
-		r.code = single.snippet
+		r.add(single)
 	}
 	return r, err
 }
