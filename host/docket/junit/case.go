@@ -71,16 +71,22 @@ func (o *outcome) clip() stream.Clip {
 	return whole
 }
 
-// give makes a case of a test case that failed, which goes on when the runs of its test are known.
+// give makes a case of a test case that failed, which waits until the runs of its test are known.
 func (p *parser) give(s *suite, c *test) error {
 	if !c.failed {
 		return nil
 	}
 	full := fullName(c)
-	c.name, c.class = failing.Bounded(c.name), failing.Bounded(c.class)
-	if s.onlySubtestsFailed(c) {
+	if c.name, c.class = failing.Bounded(c.name), failing.Bounded(c.class); s.onlySubtestsFailed(c) {
 		return nil
 	}
+	unique := namesAreUnique(c.documents.Reported())
+	s.unique = s.unique || unique
+	return p.hold(s, heldCase{p.entry(s, c), full, unique, c.flaky})
+}
+
+// entry is the case of a test.
+func (p *parser) entry(s *suite, c *test) docket.Entry {
 	group := s.group(c)
 	file := ""
 	if c.file != group && c.file != c.name && failing.Bounded(c.file) == c.file {
@@ -91,7 +97,7 @@ func (p *parser) give(s *suite, c *test) error {
 		Source: p.name, Line: c.line,
 	}
 	c.documents.Fill(&entry.Case, file, c.elapsed)
-	return p.hold(s, heldCase{entry, full, namesAreUnique(c.documents.Reported()), c.flaky})
+	return entry
 }
 
 // group is what a test belongs to: its class, and where that says nothing its suite or its file.

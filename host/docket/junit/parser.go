@@ -37,7 +37,8 @@ type suite struct {
 	parents map[string]bool // the tests of Go of which a subtest failed
 	runs    runs
 	held    []heldCase
-	bytes   int // of what is held
+	bytes   int  // of what is held
+	unique  bool // a failure tells a language that lets no two tests have one name
 }
 
 func (p *parser) suite(start xml.StartElement) error {
@@ -61,6 +62,9 @@ func (p *parser) suite(start xml.StartElement) error {
 	}, nil)
 	if err == nil {
 		err = p.give(s, &own)
+	}
+	if err == nil {
+		err = p.holdSilent(s)
 	}
 	if errors.Is(err, xmltext.ErrStopped) {
 		return err

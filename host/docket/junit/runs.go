@@ -2,11 +2,13 @@ package junit
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/failing"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/xmltext"
 )
@@ -21,9 +23,13 @@ const maxRunTests = 1 << 18
 // are known to be of one test: suites of other machines and browsers have tests of the same names.
 type runs struct {
 	ended  map[string][]bool // by the full name
+	again  map[string]listed // the last places of tests that stand there once more
 	tests  int               // as the suite counts them; 0 where it doesn't say
 	listed int               // as they stand there
 }
+
+// listed is where a test stands: as which of its suite, and on which line.
+type listed struct{ order, line int }
 
 // maxKeptRuns of one test.
 const maxKeptRuns = 1000
@@ -36,7 +42,32 @@ func (r *runs) end(c *test) {
 	if c.skipped || c.name == "" || len(list) == maxKeptRuns || !known && len(r.ended) == maxRunTests {
 		return
 	}
-	r.ended[full] = append(list, !c.failed)
+	if r.ended[full] = append(list, !c.failed); known {
+		if r.again == nil {
+			r.again = map[string]listed{}
+		}
+		r.again[full] = listed{r.listed, c.line}
+	}
+}
+
+// silent are the tests that failed without a word and passed when they were run again, in their order. A suite of
+// pytest-rerunfailures lists each run, counts the last ones, and writes no failure of the others: the runs that it does not count have to be
+// among those of tests that it lists again, and as many as these tests have.
+func (r *runs) silent() []string {
+	most, least := 0, 0
+	var quiet []string
+	for full := range r.again {
+		list := r.ended[full]
+		if most += len(list) - 1; !slices.Contains(list, false) {
+			least += len(list) - 1
+			quiet = append(quiet, full)
+		}
+	}
+	if uncounted := r.listed - r.tests; r.tests == 0 || uncounted < least || uncounted > most {
+		return nil
+	}
+	slices.SortFunc(quiet, func(a, b string) int { return r.again[a].order - r.again[b].order })
+	return quiet
 }
 
 // of gives the runs of a test, and says whether they bear numbers. A suite that lists more tests than it counts lists, too,
@@ -105,6 +136,26 @@ func (p *parser) hold(s *suite, c heldCase) error {
 	}
 	if s.bytes += c.size(); s.bytes > most {
 		return p.release(s)
+	}
+	return nil
+}
+
+// pytestSuite is what pytest calls a suite that was given no name.
+const pytestSuite = "pytest"
+
+// holdSilent makes cases of the tests that failed without a word.
+func (p *parser) holdSilent(s *suite) error {
+	if s.name != pytestSuite && !s.unique {
+		return nil
+	}
+	for _, full := range s.runs.silent() {
+		class, name, _ := strings.Cut(full, "\x00")
+		c := &test{line: s.runs.again[full].line, class: failing.Bounded(class), name: failing.Bounded(name)}
+		entry := p.entry(s, c)
+		entry.Case.Subject += failing.Again
+		if err := p.hold(s, heldCase{entry, full, true, false}); err != nil {
+			return err
+		}
 	}
 	return nil
 }
