@@ -141,7 +141,7 @@ var (
 	// assertionClass is a class of an error, in front of its message, that says no more than that something was asserted.
 	assertionClass = regexp.MustCompile(`^\[?(?:Uncaught )?(?:[\w$]+[./])*(?:Assertion(?:Error|FailedError|FailedException|Exception)?|ComparisonFailure|Error|Xunit\.Sdk\.\w+)(?: \[\w+\])?:(?:\s+|$)`)
 	// emptyHead is a first line that says nothing but that there is a failure, or where.
-	emptyHead = regexp.MustCompile(`^(?:FAILED:?|\w*(?:Failed|Failure|Error):?|(?:flaky|rerun)(?:Failure|Error):|● Test suite failed to run|\(?(?:in|from) .* line \d+[,)])$|^\S+\.\w+[:(]\d+\)?(?::\d+)?:?(?: (?:Failure|FAILED:?|error))?$`)
+	emptyHead = regexp.MustCompile(`^(?:FAILED:?|\w*(?:Failed|Failure|Error):?|(?:flaky|rerun)(?:Failure|Error):|● Test suite failed to run|Test method \S+ threw exception:|\(?(?:in|from) .* line \d+[,)])$|^\S+\.\w+[:(]\d+\)?(?::\d+)?:?(?: (?:Failure|FAILED:?|error))?$`)
 	// matcher is an assertion of jest and its kin, with what was said of it before.
 	matcher = regexp.MustCompile(`^(.*?)\b(expect(?:\.\w+)?\(.*\)(?:\.\w+)*\.\w+\(.*?\)|expect\(.*\))(?:\s+// .*)?$`)
 	// recovered ends the panic of a test of Go.

@@ -26,7 +26,7 @@ const maxCases = 100
 type reportInput struct {
 	Report string `json:"report,omitempty" jsonschema:"the text of a report: go test -json, JUnit XML, ReportPortal JSON, or cases as JSON lines"`
 	Path   string `json:"path,omitempty" jsonschema:"in place of report: path of the report, within the folders that the server may read"`
-	Format string `json:"format,omitempty" jsonschema:"auto, jsonl, gotest, junit, reportportal or sarif; default auto"`
+	Format string `json:"format,omitempty" jsonschema:"auto, jsonl, gotest, junit, reportportal, sarif, tap, dotnet or playwright; default auto"`
 	Case   string `json:"case,omitempty" jsonschema:"id of the only case to take; default all of them"`
 }
 

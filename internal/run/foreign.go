@@ -16,7 +16,7 @@ type foreign struct {
 // What to do with reports of tests in formats that others convert, with what tells of no tests, and with text for people.
 const (
 	convertHint = "convert it to JUnit XML, which most test runners and their plugins can write"
-	noTestsHint = "try reads test reports (go test -json, JUnit XML, ReportPortal), findings (SARIF), and cases (JSON lines)"
+	noTestsHint = "try reads test reports (go test -json, JUnit XML, TAP, .NET, Playwright, ReportPortal), findings (SARIF), and cases (JSON lines)"
 	sarifHint   = "have the tool write SARIF, which try reads"
 	utf16Hint   = "convert it: `iconv -f UTF-16 -t UTF-8 NAME` (Windows PowerShell writes UTF-16 with >)"
 )
@@ -64,12 +64,8 @@ func foreignXML(root string) *foreign {
 	switch strings.ToLower(root) {
 	case "html":
 		return &foreign{"an HTML page", "give the file that the page was made from"}
-	case "testrun":
-		return testReport("a TRX report of .NET tests")
-	case "assemblies":
-		return testReport("a report of xUnit.net")
-	case "test-run", "test-results":
-		return testReport("a report of NUnit")
+	case "test-results":
+		return testReport("a report of NUnit 2")
 	case "robot":
 		return testReport("a report of Robot Framework")
 	case "testng-results":
@@ -109,8 +105,6 @@ func foreignJSON(keys map[string]bool, list bool, text []byte) *foreign {
 		return &foreign{"the JSON of Jest or Vitest", "have it write JUnit XML: jest-junit, or vitest --reporter=junit"}
 	case has("stats", "tests"), has("stats", "results"):
 		return &foreign{"the JSON of Mocha", "have it write JUnit XML: mocha-junit-reporter"}
-	case has("suites", "config"):
-		return &foreign{"the JSON of Playwright", "have it write JUnit XML: playwright test --reporter=junit"}
 	case has("exitcode", "tests"):
 		return &foreign{"the JSON of pytest", "have it write JUnit XML: pytest --junit-xml=FILE"}
 	case has("type", "event"):
@@ -126,15 +120,12 @@ func foreignJSON(keys map[string]bool, list bool, text []byte) *foreign {
 var (
 	// goTestLine is a line that only `go test` for people writes.
 	goTestLine = regexp.MustCompile(`(?m)^(=== RUN   \S|--- (FAIL|PASS|SKIP): \S+ \(|FAIL\t\S|ok  \t\S|\?   \t\S)`)
-	tapLine    = regexp.MustCompile(`(?m)^(TAP version \d+|1\.\.\d+|(not )?ok \d+\b.*)\r?$`)
 	pytestLine = regexp.MustCompile(`(?m)^=+ test session starts =+\r?$`)
 )
 
 // foreignText knows what test runners print for people.
 func foreignText(head []byte) *foreign {
 	switch {
-	case tapLine.Match(head):
-		return testReport("TAP, the Test Anything Protocol")
 	case pytestLine.Match(head):
 		return &foreign{"what pytest prints for people", "have it write JUnit XML: pytest --junit-xml=FILE"}
 	}

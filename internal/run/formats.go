@@ -7,10 +7,13 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/dotnet"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
+	"github.com/shadowcourt/shadowcourt/host/docket/playwright"
 	"github.com/shadowcourt/shadowcourt/host/docket/reportportal"
 	"github.com/shadowcourt/shadowcourt/host/docket/sarif"
+	"github.com/shadowcourt/shadowcourt/host/docket/tap"
 )
 
 // The input formats.
@@ -21,6 +24,9 @@ const (
 	JUnit        = "junit"
 	ReportPortal = "reportportal"
 	SARIF        = "sarif"
+	TAP          = "tap"
+	DotNet       = "dotnet"
+	Playwright   = "playwright"
 )
 
 // Formats are the names that Open takes for a format.
@@ -35,6 +41,11 @@ func Formats() []string {
 // OfTests says whether a format is of reports of tests. The cases of the others bring their labels and the answers of a classifier.
 func OfTests(format string) bool { return format != JSONL && format != SARIF }
 
+// OfRunners says whether a format is of reports of test runners in any language, in which every test stands.
+func OfRunners(format string) bool {
+	return slices.Contains([]string{JUnit, TAP, DotNet, Playwright}, format)
+}
+
 // readers are one for each format: they know the ids of all dockets.
 type readers struct {
 	cases   docket.Reader
@@ -43,6 +54,14 @@ type readers struct {
 	exports reportportal.Reader
 	logs    sarif.Reader
 	texts   func(name string) // is told what `go test` printed for people
+	streams tap.Reader
+	dotnet  dotnet.Reader
+	pages   playwright.Reader
+}
+
+// testCount is how many tests the reports told of.
+func (r *readers) testCount() int {
+	return r.tests.Tests + r.reports.Tests + r.streams.Tests + r.dotnet.Tests + r.pages.Tests
 }
 
 // format is an input format: what tells it, and its reader.
@@ -79,6 +98,15 @@ func formats() []format {
 		},
 		{name: SARIF, title: "a SARIF log", keys: []string{"runs version", "runs $schema"}, text: sarifText, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
 			return r.logs.Read(in.name, in.reader)
+		}},
+		{name: TAP, title: "TAP, the Test Anything Protocol", line: tapLine, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
+			return r.streams.Read(in.name, in.reader)
+		}},
+		{name: DotNet, title: "a report of .NET tests", roots: []string{"testrun", "assemblies", "assembly", "test-run"}, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
+			return r.dotnet.Read(in.name, in.reader)
+		}},
+		{name: Playwright, title: "a report of Playwright", keys: []string{"suites config"}, read: func(r *readers, in *input) iter.Seq2[docket.Entry, error] {
+			return r.pages.Read(in.name, in.reader)
 		}},
 	}
 }
@@ -128,6 +156,9 @@ func formatOfRoot(root string) string {
 func formatOfLines(text []byte) string {
 	return toldBy(func(f format) bool { return f.line != nil && f.line.Match(text) })
 }
+
+// tapLine is one that only TAP has.
+var tapLine = regexp.MustCompile(`(?m)^(TAP version \d+|1\.\.\d+( # .*)?|(not )?ok \d+\b.*)\r?$`)
 
 // sarifText is how a SARIF log begins: with the schema that it names, or with a run.
 var sarifText = regexp.MustCompile(`^\s*\{\s*(?:"version"\s*:\s*"[^"]*"\s*,\s*)?(?:"\$schema"\s*:\s*"[^"]*sarif[^"]*"|` +

@@ -289,6 +289,11 @@ func (i *Dockets) OfTests() bool {
 	return !slices.ContainsFunc(i.list, func(in *input) bool { return in.foreign == nil && !OfTests(in.format) })
 }
 
+// OfRunners says whether all inputs are reports of test runners, in which every test stands.
+func (i *Dockets) OfRunners() bool {
+	return len(i.list) > 0 && !slices.ContainsFunc(i.list, func(in *input) bool { return in.foreign == nil && !OfRunners(in.format) })
+}
+
 // Close closes the files. Entries does that, too.
 func (i *Dockets) Close() {
 	for _, in := range i.list {
@@ -306,7 +311,7 @@ func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		defer i.Close()
 		var from readers
-		defer func() { i.Tests = from.tests.Tests + from.reports.Tests }()
+		defer func() { i.Tests = from.testCount() }()
 		i.Passed = make(map[string]bool)
 		from.tests.Passed = func(suite string) { i.Passed[suite] = true }
 		from.tests.Unread = func(stream string, lines gotest.Unread) { i.Unread = append(i.Unread, unreadLines{stream, lines}) }

@@ -90,6 +90,11 @@ func formatOf(head []byte, all bool) (string, *foreign) {
 			}
 		}
 	}
+	if first, _, whole := bytes.Cut(text, []byte("\n")); whole || all {
+		if format := formatOfLines(first); format != "" {
+			return format, nil
+		}
+	}
 	for rest := head; ; {
 		object := firstObject(rest)
 		if object == nil {

@@ -100,7 +100,7 @@ func (o *Flags) loadProfile(inputs *run.Dockets) (*abi.Profile, error) {
 	if name == "" && inputs.Only(run.GoTest) {
 		name = GoTestProfile
 	}
-	if name == "" && (o.Experiments() || inputs.Only(run.JUnit)) {
+	if name == "" && (o.Experiments() || inputs.OfRunners()) {
 		return ExperimentProfile()
 	}
 	return namedProfile(name)

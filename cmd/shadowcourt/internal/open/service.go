@@ -79,7 +79,7 @@ func profileOf(o *work.Opening) (*abi.Profile, error) {
 	switch {
 	case o.Format == run.GoTest:
 		return shippedProfile(GoTestProfile)
-	case o.Format == run.JUnit, o.Experiments != nil:
+	case run.OfRunners(o.Format), o.Experiments != nil:
 		return ExperimentProfile()
 	}
 	return nil, nil //nolint:nilnil // none

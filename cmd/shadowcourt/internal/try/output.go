@@ -103,7 +103,7 @@ func (r *tryRun) sayUnread(inputs *run.Dockets) {
 // sayPassed says of reports of tests why nothing was tried.
 func (r *tryRun) sayPassed(ctx context.Context, inputs *run.Dockets) {
 	o := r.options
-	if r.sum.Tried+r.sum.Faults+r.sum.Unread > 0 || ctx.Err() != nil || o.explain != "" || !inputs.Only(run.GoTest) && !inputs.Only(run.JUnit) {
+	if r.sum.Tried+r.sum.Faults+r.sum.Unread > 0 || ctx.Err() != nil || o.explain != "" || !inputs.Only(run.GoTest) && !inputs.OfRunners() {
 		return
 	}
 	fmt.Fprintf(r.stderr, "no failure in %s\n", cli.Count(inputs.Tests, "test", "tests"))

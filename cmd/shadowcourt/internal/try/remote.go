@@ -278,7 +278,7 @@ func (r *remoteRun) end(ctx context.Context) error {
 		case d.State != client.Done:
 			ended = append(ended, fmt.Errorf("%s: docket %d is %s; %d of its %s", r.client.Server(), d.ID, sanitize.Line(string(d.State)), d.Tried,
 				cli.Count(d.Cases, "case was tried", "cases were tried")))
-		case d.Cases == 0 && (d.Format == run.GoTest || d.Format == run.JUnit):
+		case d.Cases == 0 && (d.Format == run.GoTest || run.OfRunners(d.Format)):
 			fmt.Fprintf(r.stderr, "no failure in %s\n", sanitize.Line(d.Name))
 		}
 	}
