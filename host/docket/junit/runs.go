@@ -23,7 +23,7 @@ const maxRunTests = 1 << 18
 // are known to be of one test: suites of other machines and browsers have tests of the same names.
 type runs struct {
 	ended  map[string][]bool // by the full name
-	again  map[string]listed // the last places of tests that stand there once more
+	again  map[string]listed // the last places of tests that stand there several times
 	tests  int               // as the suite counts them; 0 where it doesn't say
 	listed int               // as they stand there
 }
