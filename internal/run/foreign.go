@@ -125,8 +125,7 @@ var (
 
 // foreignText knows what test runners print for people.
 func foreignText(head []byte) *foreign {
-	switch {
-	case pytestLine.Match(head):
+	if pytestLine.Match(head) {
 		return &foreign{"what pytest prints for people", "have it write JUnit XML: pytest --junit-xml=FILE"}
 	}
 	return nil

@@ -48,7 +48,10 @@ func TestStops(t *testing.T) {
 	report := `<TestRun><Results>` + strings.Repeat(`<UnitTestResult testName="a" outcome="Failed"/>`, 3) + `</Results><ResultSummary/></TestRun>`
 	reader := dotnet.Reader{}
 	seen := 0
-	for range reader.Read("x.trx", strings.NewReader(report)) {
+	for _, err := range reader.Read("x.trx", strings.NewReader(report)) {
+		if err != nil {
+			t.Error(err)
+		}
 		seen++
 		break
 	}

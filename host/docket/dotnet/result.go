@@ -40,7 +40,7 @@ func (r *result) named(class, name string) {
 	if rest, ok := strings.CutPrefix(name, class+"."); ok && class != "" {
 		name = rest
 	}
-	r.Test.Name = name
+	r.Name = name
 }
 
 // seconds reads a time in seconds.

@@ -49,7 +49,7 @@ func (p *parser) trxResult(run *trxRun, start xml.StartElement) (failed bool, er
 	}
 	p.reader.Tests++
 	r := p.newResult()
-	r.Test.Name, r.Elapsed = xmltext.Attribute(start, "testName"), clock(xmltext.Attribute(start, "duration"))
+	r.Name, r.Elapsed = xmltext.Attribute(start, "testName"), clock(xmltext.Attribute(start, "duration"))
 	switch xmltext.Attribute(start, "outcome") {
 	case "Failed", "Error", "Timeout", "Aborted", "Disconnected", "NotRunnable":
 		r.failed = true
@@ -112,7 +112,7 @@ func (p *parser) trxDefinition(run *trxRun, start xml.StartElement) error {
 	return p.xml.Children(func(t xml.StartElement) error {
 		if t.Name.Local == "TestMethod" {
 			for _, r := range waiting {
-				r.named(class(xmltext.Attribute(t, "className")), r.Test.Name)
+				r.named(class(xmltext.Attribute(t, "className")), r.Name)
 			}
 		}
 		return p.xml.Skip()

@@ -57,7 +57,10 @@ func TestStopsAndFaults(t *testing.T) {
 	t.Parallel()
 	report := `{"suites":[{"specs":[{"title":"a","tests":[` + failing + `,` + failing + `]}]}]`
 	reader := playwright.Reader{}
-	for range reader.Read("x.json", strings.NewReader(report)) {
+	for _, err := range reader.Read("x.json", strings.NewReader(report)) {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 	if reader.Tests != 1 {

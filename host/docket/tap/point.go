@@ -42,7 +42,7 @@ func failure(name string, fields map[string]string) string {
 	b.WriteString(message + "\n")
 	expected, okE := first(fields, "expected", "wanted")
 	actual, okA := first(fields, "actual", "found")
-	if okE && okA && !(strings.Contains(message, expected) && strings.Contains(message, actual)) && single(expected) && single(actual) {
+	if said := strings.Contains(message, expected) && strings.Contains(message, actual); okE && okA && !said && single(expected) && single(actual) {
 		b.WriteString("expected: " + expected + "\nactual: " + actual + "\n")
 	} else if diff := fields["diff"]; diff != "" {
 		b.WriteString(diff + "\n")

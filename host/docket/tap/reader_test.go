@@ -14,14 +14,14 @@ import (
 // TestAccept_IG4_TAPRejectsByName: what is no stream, or too much of one, is rejected with a code and a line.
 func TestAccept_IG4_TAPRejectsByName(t *testing.T) {
 	t.Parallel()
-	deep := ""
+	var deep strings.Builder
 	for i := range 100 {
-		deep += strings.Repeat(" ", 4*i) + "not ok 1 - a\n"
+		deep.WriteString(strings.Repeat(" ", 4*i) + "not ok 1 - a\n")
 	}
 	for name, tc := range map[string]struct{ stream, want string }{
 		"empty":       {"", "x.tap: is no TAP: it has no version, no plan and no test point (not_tap)"},
 		"a text":      {"hello\n  world\n", "x.tap: is no TAP: it has no version, no plan and no test point (not_tap)"},
-		"a deep one":  {deep, "x.tap:66: subtests nest deeper than 64 (too_deep)"},
+		"a deep one":  {deep.String(), "x.tap:66: subtests nest deeper than 64 (too_deep)"},
 		"a long line": {"1..1\n" + strings.Repeat("x", 5000) + "\n", "x.tap:2: has 5000 bytes, the limit is 4096 (too_large)"},
 		"compressed":  {"\x1f\x8b\x08\n", "x.tap: is compressed (gzip), TAP is UTF-8 text (not_text)"},
 	} {
@@ -84,7 +84,10 @@ func TestStopsAndFaults(t *testing.T) {
 	t.Parallel()
 	const stream = "1..3\nnot ok 1\nnot ok 2\nnot ok 3\n"
 	reader := tap.Reader{}
-	for range reader.Read("x.tap", strings.NewReader(stream)) {
+	for _, err := range reader.Read("x.tap", strings.NewReader(stream)) {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 	if reader.Tests != 2 {
