@@ -9,7 +9,8 @@
 // (rerunFailure, rerunError) is one case with all its runs; one that passed when it was run again (flakyFailure,
 // flakyError) is a case too: it failed, and the label for it is nd001. So it is for one that stands in its suite several
 // times, and passed and failed: an item "runs" tells of it. Where two tests may have one name, as rows of a table in Java,
-// that is so only if it failed until it passed. A test of Go that only its subtests fail is no
+// that is so only if it failed until it passed. pytest-rerunfailures lists the runs of a test that it ran again, and
+// says only of the last how it failed: such a test that passed in the end is a case without a message. A test of Go that only its subtests fail is no
 // case, as in package gotest.
 //
 // Documents are named by the elements: failure, error, rerunFailure, rerunFailure-2, system-out, flakyFailure/system-out
