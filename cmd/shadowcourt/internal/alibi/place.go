@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
 	"github.com/shadowcourt/shadowcourt/host/source"
@@ -39,7 +40,11 @@ func openPlaces(ctx context.Context, stderr io.Writer, c *investigate.Change) (*
 
 // of is the place of a failure.
 func (p *places) of(t *trial.Trial, test, message string) answers.Place {
-	f := source.Failing{Group: t.Case.Group, Test: test, Texts: []string{message}}
+	f := source.Failing{Group: t.Case.Group, Test: test}
+	if file, line := t.Place(); line > 0 {
+		f.Texts = append(f.Texts, file+":"+strconv.Itoa(line))
+	}
+	f.Texts = append(f.Texts, message)
 	for i := range t.Case.Documents {
 		f.Texts = append(f.Texts, t.Case.Documents[i].Text)
 	}
