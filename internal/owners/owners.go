@@ -116,7 +116,7 @@ func (f *File) line(now **section, line string) error {
 		return err
 	}
 	rules, err := parse(line)
-	if err == nil {
+	if err == nil && len(rules) == 1 && rules[0].RawPattern() != "/" { // it matches nothing, and the library panics on it
 		(*now).rules = append((*now).rules, rules...)
 	}
 	return err

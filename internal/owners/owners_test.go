@@ -124,6 +124,7 @@ func TestHostileFiles(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(github), "cart/a.go")
 	f.Add([]byte("[A][1] @x\n**/*?\\"), "a/b")
+	f.Add([]byte("/ @x\n//"), "a")
 	f.Fuzz(func(t *testing.T, text []byte, path string) {
 		file, err := owners.Parse("CODEOWNERS", strings.NewReader(string(text)))
 		if err != nil {
