@@ -43,6 +43,7 @@ var law = []struct{ folder, imports string }{
 	{"host/casebook", "abi internal/disk"},
 	{"host/audit", "abi host/pipeline host/internal/strictyaml"},
 	{"host/rules", "abi host/pipeline host/internal/strictyaml pipelines"},
+	{"host/quarantine", "abi host/internal/strictyaml"},
 	{"host/model", "abi host/trial host/internal/strictyaml " + utilities},
 	{"host/experiment/...", "abi abi/codec abi/odds abi/sourcefile host/casebook host/docket/... host/experiment/... host/internal/strictyaml host/internal/testcode " + utilities},
 
@@ -59,6 +60,7 @@ var law = []struct{ folder, imports string }{
 	{"internal/httplimit", ""},
 	{"internal/sanitize", ""},
 	{"internal/owners", ""},
+	{"internal/quarantine", "abi host/alibi host/quarantine host/trial internal/answers"},
 	{"internal/quotes", "abi"},
 	{"internal/answers", "host/alibi host/casebook internal/sanitize"},
 	{"internal/publish/...", "host/alibi internal/answers internal/publish/... internal/render internal/sanitize"},

@@ -2,6 +2,7 @@ package strictyaml
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -66,7 +67,10 @@ func parse(data []byte, maxBytes int) (*Node, *Error) {
 		again := decoder.Decode(&second)
 		switch {
 		case errors.Is(again, io.EOF):
-			return doc.Content[0], nil
+			root := doc.Content[0]
+			// Whoever writes the root again keeps the comments at both ends of the file.
+			root.HeadComment, root.FootComment = cmp.Or(root.HeadComment, doc.HeadComment), cmp.Or(root.FootComment, doc.FootComment)
+			return root, nil
 		case again == nil:
 			return nil, &Error{Line: second.Line, Column: second.Column, Code: CodeSyntax, Message: "a second document; a file holds one"}
 		}

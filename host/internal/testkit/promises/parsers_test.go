@@ -63,6 +63,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/module Read":                                    "no: copies bytes up to a limit",
 	"host/module load":                                    "host/internal/sandbox FuzzLoad",
 	"internal/testcmd Parse":                              "internal/testcmd FuzzParse",
+	"host/quarantine Parse":                               "host/quarantine FuzzParse",
 	"internal/owners Parse":                               "internal/owners FuzzParse",
 	"internal/owners parse":                               "internal/owners FuzzParse",
 	"internal/run decode":                                 "internal/run FuzzReader",

@@ -1,0 +1,296 @@
+package quarantine_test
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/quarantine"
+)
+
+const today = quarantine.Day("2026-11-26")
+
+var now = time.Date(2026, 11, 26, 20, 15, 0, 0, time.UTC)
+
+const sample = `# Agreed with the platform team.
+
+max_days: 60 # not the usual 90
+
+tests:
+  # Wait for the new bucket.
+  - test: example.com/shop/cart.TestUpload
+    group: example.com/shop/cart
+    reason: "the bucket is slow" # see the runbook
+    proof:
+      attribution: flaky
+      confidence: 0.99
+      runs: 3 of 100 failed on the base
+      base: {failed: 3, runs: 100}
+      commit: 9ab12cd0e1f2
+      # Signed by CI.
+      link: https://ci.example/run/17
+    owner: "@acme/infra"
+    since: 2026-11-01
+    expires: "2026-12-31"
+    failures:
+      # Counted by propose.
+      count: 2
+      first: 2026-11-01T08:00:00Z
+      last: 2026-11-20T09:00:00Z
+  # The last one.
+  - test: tests.test_cart.TestTotal.test_sum[1-2]
+    reason: draws by chance
+    proof: {link: proofs/cart.proof}
+    owner: ann@example.com
+    since: 2026-11-20
+    expires: 2026-11-25
+# The end.
+`
+
+func parse(t *testing.T, text string) *quarantine.File {
+	t.Helper()
+	f, err := quarantine.Parse("q.yaml", []byte(text), today)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func write(t *testing.T, f *quarantine.File) string {
+	t.Helper()
+	text, err := f.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestAccept_IG3_AFileIsRead(t *testing.T) {
+	t.Parallel()
+	f := parse(t, sample)
+	e := f.Find("example.com/shop/cart.TestUpload")
+	if e == nil || e.Line != 7 || e.Owner != "@acme/infra" || e.Expires != "2026-12-31" || e.Proof.Base.Failed != 3 || e.Failures.Count != 2 || f.MaxDays != 60 {
+		t.Fatalf("%+v", e)
+	}
+	if e.Expired("2026-12-31") || !e.Expired("2027-01-01") {
+		t.Error("the last day counts, the next one does not")
+	}
+	expired := f.Expired(today)
+	if len(expired) != 1 || expired[0].Owner != "ann@example.com" {
+		t.Fatalf("%+v", expired)
+	}
+	const want = "q.yaml:27: tests.test_cart.TestTotal.test_sum[1-2]: the quarantine expired on 2026-11-25: ann@example.com has to mend the test and remove the entry, or to set another date, at most 60 days ahead"
+	if got := f.Overdue(expired[0]).Error(); got != want {
+		t.Error(got)
+	}
+	if (*quarantine.File)(nil).Find("x") != nil || f.Find("x") != nil {
+		t.Error("an entry that is not there was found")
+	}
+}
+
+func TestAccept_IG3_AllFaultsAreNamed(t *testing.T) {
+	t.Parallel()
+	_, err := quarantine.Parse("q.yaml", []byte(`max_days: 0
+tests:
+  - test: a
+    owner: " "
+    since: 2026-11-20
+    expires: 2027-03-01
+    proof: {attribution: caused, confidence: 2}
+    team: x
+  - test: a
+    reason: r
+    proof: {attribution: maybe, runs: some}
+    owner: o
+    since: 2026-11-20
+    expires: soon
+    failures: {count: 1, first: yesterday}
+  - test: b
+    reason: r
+    proof: {runs: some, base: {failed: 3, runs: 2}}
+    owner: o
+    since: 2026-11-20
+    expires: 2026-11-19
+`), today)
+	if err == nil {
+		t.Fatal("no fault was found")
+	}
+	for _, want := range []string{
+		"q.yaml:1:11: max_days: want 1 to 365 days", "q.yaml:8:5: tests[0].team: unknown key", "tests[0].reason: is missing", "tests[0].owner: is missing",
+		"tests[0].expires: 2027-03-01 is more than 90 days ahead: the last date is 2027-02-24", "tests[0].proof.attribution: caused: a change made the test fail",
+		"tests[0].proof: say what showed it", "tests[0].proof.confidence", `q.yaml:9:11: tests[1].test: "a" is in line 3 already`, "tests[1].proof.attribution: want flaky",
+		"tests[1].expires: want a date", "tests[1].failures.first: want a time", "tests[2].proof.base: 3 of 2 runs", "tests[2].expires: 2026-11-19 is before since",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in\n%v", want, err)
+		}
+	}
+	for _, text := range []string{"", "[]", "tests: 3", "tests: &a\n  - *a", strings.Repeat("#", quarantine.MaxBytes+1), "tests:\n" + strings.Repeat("  - {}\n", quarantine.MaxEntries+1)} {
+		if _, err := quarantine.Parse("q.yaml", []byte(text), today); err == nil {
+			t.Errorf("%.20q was read", text)
+		}
+	}
+}
+
+func comments(text string) (list []string) {
+	for line := range strings.Lines(text) {
+		if _, c, ok := strings.Cut(line, "#"); ok {
+			list = append(list, strings.TrimSpace(c))
+		}
+	}
+	return list
+}
+
+func TestAccept_IG3_EditsKeepWhatPeopleWrote(t *testing.T) {
+	t.Parallel()
+	f := parse(t, sample)
+	before := comments(sample)
+	if got := comments(write(t, f)); !reflect.DeepEqual(got, before) {
+		t.Fatalf("%q\nare not\n%q\n%s", got, before, write(t, f))
+	}
+	e := f.Find("example.com/shop/cart.TestUpload")
+	failures := e.Failures
+	if !failures.Add("d1", "c1", now) || failures.Add("d1", "c1", now.Add(time.Hour)) {
+		t.Fatal("a document counts once")
+	}
+	f.SetFailures(e.Test, failures)
+	added := quarantine.Entry{
+		Test: "example.com/shop/cart.TestA\n- test: x", Reason: "yes", Owner: "@b: c # d", Since: today, Expires: "2026-12-01",
+		Proof: quarantine.Proof{Attribution: "flaky", Confidence: 0.98, Runs: "1 of 2", Base: quarantine.Rate{Failed: 1, Runs: 2}, Date: today},
+	}
+	f.Add(added)
+	text := write(t, f)
+	if got := comments(text); len(got) < len(before) || strings.Count(text, "#") != strings.Count(sample, "#")+1 {
+		t.Errorf("comments are gone:\n%s", text)
+	}
+	again := parse(t, text)
+	if write(t, again) != text {
+		t.Errorf("writing twice differs:\n%s", text)
+	}
+	if got := again.Find("example.com/shop/cart.TestUpload").Failures; got.Count != 3 || got.Longest != 6*24*time.Hour+11*time.Hour+15*time.Minute || got.Head != "c1" || len(got.Documents) != 1 {
+		t.Errorf("%+v", got)
+	}
+	got := *again.Find(added.Test)
+	got.Line = 0
+	if !reflect.DeepEqual(got, added) {
+		t.Errorf("%+v\nis not\n%+v", got, added)
+	}
+	again.Remove(added.Test, now, "expired")
+	if again.Find(added.Test) != nil || len(again.Removed) != 1 || !strings.Contains(write(t, again), `why: expired`) {
+		t.Error(write(t, again))
+	}
+	third := parse(t, write(t, again))
+	if len(third.Removed) != 1 || third.Removed[0].Test != added.Test {
+		t.Errorf("%+v", third.Removed)
+	}
+	third.Forget(now.Add(time.Hour))
+	if strings.Contains(write(t, third), "removed") {
+		t.Error("a removal was not forgotten")
+	}
+}
+
+func TestAccept_IG3_ANewFile(t *testing.T) {
+	t.Parallel()
+	f := quarantine.New("q.yaml")
+	f.Add(quarantine.Entry{Test: "b", Reason: "r", Owner: "o", Since: today, Expires: today, Proof: quarantine.Proof{Runs: "x"}})
+	f.Add(quarantine.Entry{Test: "a", Reason: "r", Owner: "o", Since: today, Expires: today, Proof: quarantine.Proof{Runs: "x"}})
+	text := write(t, f)
+	if got := parse(t, text); len(got.Tests) != 2 || got.Tests[0].Test != "a" || !strings.HasPrefix(text, "# Tests that") {
+		t.Error(text)
+	}
+}
+
+// TestAccept_IG3_SilenceThatIsNoChance has the figures of the tests of Go's flake watcher.
+func TestAccept_IG3_SilenceThatIsNoChance(t *testing.T) {
+	t.Parallel()
+	const hour, day = time.Hour, 24 * time.Hour
+	for _, n := range []int{1, 2, 3, 5, 10, 100} {
+		span := 1000 * hour
+		limit := time.Duration(float64(span) * (math.Pow(0.01, -1/float64(n)) - 1))
+		if p := quarantine.SilenceProbability(n+1, span, limit-hour); p < 0.01 {
+			t.Errorf("%d: %v below the limit", n, p)
+		}
+		if p := quarantine.SilenceProbability(n+1, span, limit+hour); p >= 0.01 {
+			t.Errorf("%d: %v above the limit", n, p)
+		}
+	}
+	for _, tc := range []struct {
+		name    string
+		days    []float64 // before now
+		stopped bool
+	}{
+		{"a steady flake went silent", []float64{200, 190, 180, 170, 160, 150, 140, 130, 120, 110}, true},
+		{"it goes on", []float64{200, 150, 100, 50, 10}, false},
+		{"not silent for long enough", []float64{400, 300, 200, 60}, false},
+		{"a quick flake", []float64{40, 38, 36, 34, 32, 30, 28, 26, 24, 22, 20, 18, 16, 14}, true},
+		{"two bursts in a year", []float64{360, 359, 358, 357, 356, 355, 354, 353, 352, 351, 89, 88, 87, 86, 85, 84, 83, 82, 81, 80}, false},
+		{"one failure", []float64{1000}, false},
+		{"one burst", []float64{60, 59.9, 59.8, 59.7, 59.6}, false},
+		{"in the future", []float64{10, 5, -5}, false},
+	} {
+		var f quarantine.Failures
+		for i, d := range tc.days {
+			if !f.Add(fmt.Sprint("d", i), fmt.Sprint("c", i), now.Add(-time.Duration(d*float64(day)))) {
+				t.Fatal("not counted")
+			}
+		}
+		if p, stopped := f.Stopped(now); stopped != tc.stopped {
+			t.Errorf("%s: p = %v", tc.name, p)
+		}
+	}
+}
+
+func TestAccept_IG3_AFailureIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	var f quarantine.Failures
+	for i := range 200 {
+		f.Add(fmt.Sprint("d", i), fmt.Sprint("c", i/2), now.Add(time.Duration(i)*time.Hour)) // each commit fails twice in a row
+	}
+	if f.Count != 100 || len(f.Documents) != 50 || !f.Last.Equal(now.Add(199*time.Hour)) || f.Longest != time.Hour {
+		t.Errorf("%+v", f)
+	}
+	before := f
+	for i := range 200 {
+		if f.Add(fmt.Sprint("d", i), fmt.Sprint("c", i/2), now.Add(time.Duration(i)*time.Hour)) {
+			t.Errorf("d%d was counted again", i)
+		}
+	}
+	if !reflect.DeepEqual(f, before) {
+		t.Errorf("%+v", f)
+	}
+	var late quarantine.Failures // documents in another order
+	late.Add("b", "2", now)
+	late.Add("a", "1", now.Add(-48*time.Hour))
+	if late.Count != 2 || !late.First.Equal(now.Add(-48*time.Hour)) || late.Longest != 48*time.Hour {
+		t.Errorf("%+v", late)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(sample))
+	f.Add([]byte("tests: []\nremoved: [{test: a, on: 2026-11-26T20:15:00Z}]"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := quarantine.Parse("q.yaml", data, today)
+		if err != nil {
+			return
+		}
+		file.Add(quarantine.Entry{Test: "new", Reason: "r", Owner: "o", Since: today, Expires: today, Proof: quarantine.Proof{Runs: "x"}})
+		text, err := file.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(file.Tests)
+		for i := range file.Tests {
+			if i > 0 && file.Tests[i].Test == "new" && file.Tests[i-1].Test == "new" {
+				return // it was there already
+			}
+		}
+		again, err := quarantine.Parse("q.yaml", text, today)
+		if err != nil && !strings.Contains(err.Error(), "in line") || err == nil && len(again.Tests) != n {
+			t.Errorf("%v\n%s", err, text)
+		}
+	})
+}
