@@ -60,7 +60,7 @@ var law = []struct{ folder, imports string }{
 	{"internal/httplimit", ""},
 	{"internal/sanitize", ""},
 	{"internal/owners", ""},
-	{"internal/quarantine", "abi host/alibi host/quarantine host/trial internal/answers"},
+	{"internal/quarantine", "abi host/alibi host/docket/junit host/quarantine host/trial internal/answers"},
 	{"internal/quotes", "abi"},
 	{"internal/answers", "host/alibi host/casebook internal/sanitize"},
 	{"internal/publish/...", "host/alibi internal/answers internal/publish/... internal/render internal/sanitize"},

@@ -131,6 +131,15 @@ type Removal struct {
 	Why  string `yaml:"why"`
 }
 
+// Load is [Parse] for a file of the disk. The error is fs.ErrNotExist where there is none.
+func Load(name string, today Day) (*File, error) {
+	data, err := strictyaml.ReadFile(name, MaxBytes, strictyaml.Open)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(name, data, today)
+}
+
 // Parse reads a file. The error has all faults, each with file, line and path. today is the date that Expires is compared with.
 func Parse(name string, data []byte, today Day) (*File, error) {
 	f := &File{Name: name, MaxDays: DefaultMaxDays}

@@ -111,6 +111,9 @@ func verdictText(v alibi.Verdict) string {
 
 func (t *answerTable) row(v *answerView) string {
 	name, said, seconds := v.name(), oneLine(v.says()), v.Seconds()
+	if q := v.Quarantined; q != nil {
+		said += oneLine("; in quarantine until " + q.Expires + " (" + q.Owner + ")")
+	}
 	verdict := t.options.paint(verdictPaint(v.Verdict), padded(verdictText(v.Verdict), verdictWidth))
 	if t.options.Width <= 0 { // for programs, too
 		return padded(oneLine(name), t.name) + "  " + verdict + "  " + said + "  " + seconds + "\n"
@@ -168,6 +171,7 @@ func (s *answerStory) Write(a *Answered) error {
 	s.line("")
 	s.say(0, bold, v.Sentence())
 	s.say(0, plain, v.Began())
+	s.say(0, plain, v.Held())
 	s.say(0, plain, v.Blamed())
 	if v.Culprit != nil {
 		if h := v.Culprit.Hunk; h != nil {

@@ -46,6 +46,7 @@ type options struct {
 	strict        bool
 	failOn        []string
 	policy        policy
+	held          held
 	proof         proofOptions
 	server        serverOptions
 	program       string // with its version, as a service's log names it
@@ -73,7 +74,8 @@ goes on where it was when it is given again. Other runners begin again.
 
 Exit codes: 0 every failure has an alibi, or nothing failed; 3 one is yours; 4 none is yours and
 one is open; 1 something failed while running; 2 the command line or an input is wrong. With
---fail-on: 3 an answer is of the list, 0 none is.`,
+--fail-on: 3 an answer is of the list, 0 none is. A failure in quarantine that is not yours counts
+for neither 4 nor --fail-on; an entry that has expired is an error (2).`,
 		Example: `  shadowcourt alibi -- go test ./...
   shadowcourt alibi --base origin/main -- pytest
   shadowcourt alibi report.json --culprit
@@ -99,6 +101,7 @@ one is open; 1 something failed while running; 2 the command line or an input is
 	f.StringVar(&o.Pipeline, "pipeline", open.ShippedAlibi, "pipeline file of the court")
 	f.StringVar(&o.Profile, "profile", open.ShippedAlibi, "profile with an outcome model")
 	f.StringVar(&o.Modules, "modules", "", "folder with the NAME.wasm files (default: the embedded modules)")
+	o.held.flags(f)
 	o.proof.flags(cmd)
 	o.server.flags(cmd)
 	o.GrantFlag(cmd)
@@ -146,6 +149,9 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 		if err := checkStrict(&change); err != nil {
 			return cli.InputError(err)
 		}
+	}
+	if err := o.held.open(s.Err, &change, time.Now()); err != nil {
+		return err
 	}
 	if err := o.server.open(ctx, s.Err, o.program, args); err != nil {
 		return err
@@ -331,7 +337,9 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 			continue
 		}
 		a := asked.Answer
-		sum.add(a)
+		place := places.of(asked.Trial, a.Test, a.Message)
+		place.Quarantined = o.held.of(a, time.Now())
+		sum.add(a, place.Quarantined != nil)
 		if why := notRun(a); o.strict && why != "" {
 			sum.notRun++
 			fmt.Fprintf(s.Err, "shadowcourt: --strict: %s: %s\n", sanitize.Line(a.ID), sanitize.Line(why))
@@ -349,7 +357,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 			return err
 		}
 		asked.Trial.Drawing = render.Draw(investigation.Court.Graph(), asked.Trial)
-		if err := out.Write(&render.Answered{Answer: *a, Place: places.of(asked.Trial, a.Test, a.Message), Took: took, Trial: asked.Trial}); err != nil {
+		if err := out.Write(&render.Answered{Answer: *a, Place: place, Took: took, Trial: asked.Trial}); err != nil {
 			return err
 		}
 	}
@@ -373,12 +381,13 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 // summary counts answers.
 type summary struct {
 	yours, open, not int
+	held             int // open ones in quarantine
 	faults, notRun   int
 	policy           policy
 	failed           bool // by the policy
 }
 
-func (s *summary) add(a *alibi.Answer) {
+func (s *summary) add(a *alibi.Answer, held bool) {
 	switch a.Verdict {
 	case alibi.IsYours:
 		s.yours++
@@ -386,8 +395,11 @@ func (s *summary) add(a *alibi.Answer) {
 		s.not++
 	case alibi.IsOpen:
 		s.open++
+		if held {
+			s.held++
+		}
 	}
-	s.failed = s.failed || s.policy.fails(a)
+	s.failed = s.failed || !held && s.policy.fails(a)
 }
 
 func (s *summary) all() int { return s.yours + s.open + s.not }
@@ -401,7 +413,7 @@ func (s *summary) exit() error {
 		return &cli.ExitError{Code: cli.ExitInput}
 	case s.policy != nil && s.failed, s.policy == nil && s.yours > 0:
 		return &cli.ExitError{Code: exitYours}
-	case s.policy == nil && s.open > 0:
+	case s.policy == nil && s.open > s.held:
 		return &cli.ExitError{Code: exitOpen}
 	}
 	return nil

@@ -1,0 +1,84 @@
+// Package quarantine is the command quarantine: the reviewed file of flaky tests that do not block.
+package quarantine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host/quarantine"
+	"github.com/shadowcourt/shadowcourt/host/source"
+)
+
+// New is the command quarantine.
+func New(s cli.Streams) *cobra.Command {
+	cmd := cli.Parent("quarantine", "Keep proven flaky tests in a reviewed file, with owner and expiry, and have test runners obey it",
+		newCheck(s), newList(s), newWrite(s), newPropose(s))
+	cmd.Long = `Keep tests that are proven flaky in ` + quarantine.Path + `, reviewed as code is: each with a
+reason, a proof, an owner and a day on which it expires. Tests in quarantine do not block: test
+runners leave them out (write), and alibi tells of their failures without failing the build. A
+test that a change made flaky or broke is never hidden.`
+	return cmd
+}
+
+// place is where the file is.
+type place struct {
+	file string
+	top  string // of the repository; empty where there is none
+}
+
+func (p *place) flag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&p.file, "file", "", "quarantine file (default: "+quarantine.Path+" of the repository)")
+}
+
+// find fills what the flag leaves open.
+func (p *place) find() {
+	if at, err := source.PlaceIn("."); err == nil {
+		p.top = at.Top
+	}
+	if p.file == "" {
+		p.file = filepath.Join(p.top, filepath.FromSlash(quarantine.Path))
+		if dir, err := os.Getwd(); err == nil {
+			if short, err := filepath.Rel(dir, p.file); err == nil {
+				p.file = short
+			}
+		}
+	}
+}
+
+// read reads the file; where there is none, its error is fs.ErrNotExist.
+func (p *place) read(now time.Time) (*quarantine.File, error) {
+	p.find()
+	f, err := quarantine.Load(p.file, quarantine.DayOf(now))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.InputError(err)
+	}
+	return f, err
+}
+
+// needed is read where the file has to be there.
+func (p *place) needed(now time.Time) (*quarantine.File, error) {
+	f, err := p.read(now)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, cli.InputError(fmt.Errorf("%s: no such file: write one with shadowcourt quarantine propose ANSWERS.json --write", p.file))
+	}
+	return f, err
+}
+
+// overdue is the error of expired entries, nil for none.
+func overdue(f *quarantine.File, now time.Time) error {
+	var faults []error
+	for _, e := range f.Expired(quarantine.DayOf(now)) {
+		faults = append(faults, f.Overdue(e))
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	return &cli.ExitError{Code: cli.ExitMatched, Err: errors.Join(faults...)}
+}
