@@ -130,7 +130,7 @@ func TestSpool(t *testing.T) {
 				!strings.Contains(line, "next: run this tree, 5 times, with --experiments home, in about") {
 				t.Errorf("it says:\n%s", table)
 			}
-			if !strings.Contains(said, "shadowcourt experiment report.json example.com/shop.TestSpool --source . --experiments home\n") {
+			if !strings.Contains(said, "shadowcourt try report.json --explain example.com/shop.TestSpool --experiments all,home --source .\n") {
 				t.Errorf("it says:\n%s", said)
 			}
 			shown := try("--source", ".", "--experiments", "reruns,home")

@@ -56,7 +56,7 @@ func mainCode() int {
 // commands are all commands of the program.
 func commands(s cli.Streams) []*cobra.Command {
 	all := slices.Concat(
-		cli.InGroup("Try cases", alibi.New(s, Version()), alibi.NewCulprit(s), try.New(s, Version()), try.NewExperiment(s), measure.NewCompare(s)),
+		cli.InGroup("Try cases", alibi.New(s, Version()), alibi.NewCulprit(s), try.New(s, Version()), measure.NewCompare(s)),
 		cli.InGroup("Measure", measure.NewAudit(s), measure.NewCalibrate(s), measure.NewFit(s)),
 		cli.InGroup("Write courts and modules", cli.Parent("pipeline", "Draw and check pipelines, and print the schemas of artifacts", plugin.Definitions(s)...), plugin.New(s)),
 		cli.InGroup("Keep records", cli.Parent("record", "Make keys, and verify, replay and describe records of trials", records.All(s)...)),

@@ -57,7 +57,7 @@ func TestAccept_FZ8_NoSecretOfTheHomeIsTold(t *testing.T) {
 			}
 			shell(t, p.dir, "shadowcourt key new ../key && echo done")
 			out := run("try", "report.out", "--experiments", "all", "--format=json", "--report", "page.html", "--record", "record", "--key", "../key")
-			out += run("experiment", "report.out", tt.id)
+			out += run("try", "report.out", "--explain", tt.id, "--experiments", "all")
 			if strings.Contains(out, secret) || !strings.Contains(out, "--experiments home shows it") || strings.Contains(out, `"classification":"si001"`) {
 				t.Errorf("the result has the secret, or nothing of what is hidden:\n%s", out)
 			}

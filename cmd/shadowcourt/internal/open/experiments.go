@@ -93,16 +93,10 @@ func (o *Flags) CheckExperiments() error {
 	if !slices.Contains(modes, e.mode) {
 		faults = append(faults, fmt.Errorf("--experiments %q: use %s", e.mode, cli.OrList(modes)))
 	}
-	if e.tryAll && !o.Experiments() {
-		faults = append(faults, errors.New("--experiments off: this command runs experiments; use reruns or all"))
-	}
-	switch {
-	case o.Experiments() && o.source == "" && e.tryAll:
-		faults = append(faults, errors.New("name the folder whose tests may run: --source"))
-	case o.Experiments() && o.source == "":
+	if o.Experiments() && o.source == "" {
 		faults = append(faults, errors.New("--experiments needs --source, the folder whose tests may run"))
 	}
-	if given := cli.Given(o.command.Flags().Lookup("experiments")); !o.Experiments() && !e.tryAll && len(given) > 0 {
+	if given := cli.Given(o.command.Flags().Lookup("experiments")); !o.Experiments() && len(given) > 0 {
 		switch strict := slices.Equal(given, []string{"strict"}); {
 		case !strict:
 			faults = append(faults, fmt.Errorf("--experiments %s: say what may run: reruns or all", strings.Join(given, ",")))
@@ -215,17 +209,20 @@ func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *tria
 	if o.Experiments() && offered && p.Allow == "" && !more {
 		return ""
 	}
-	what := quoted(docket) + " " + quoted(id)
-	words := []string{"shadowcourt experiment"}
-	last := strings.HasPrefix(docket, "-") || strings.HasPrefix(id, "-") // they look like flags
+	words := []string{"shadowcourt try"}
+	last := strings.HasPrefix(docket, "-") // it looks like a flag
 	if !last {
-		words = append(words, what)
+		words = append(words, quoted(docket))
 	}
+	if strings.HasPrefix(id, "-") {
+		words = append(words, "--explain="+quoted(id))
+	} else {
+		words = append(words, "--explain", quoted(id))
+	}
+	words = append(words, "--experiments", quoted(runOptions(o.command.Flags().Lookup("experiments"), p)))
 	o.command.Flags().Visit(func(f *pflag.Flag) {
 		switch list, repeated := f.Value.(pflag.SliceValue); {
-		case cli.IsAlias(f) || own.Lookup(f.Name) == nil:
-		case f.Name == "experiments":
-			words = append(words, runOptions(f, p)...)
+		case cli.IsAlias(f) || f.Name == "experiments" || own.Lookup(f.Name) == nil:
 		case repeated:
 			for _, value := range list.GetSlice() {
 				words = append(words, "--"+f.Name, quoted(value))
@@ -236,9 +233,6 @@ func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *tria
 			words = append(words, "--"+f.Name, quoted(f.Value.String()))
 		}
 	})
-	if p.Allow != "" {
-		words = append(words, p.Flag())
-	}
 	if o.source == "" {
 		words = append(words, "--source DIR")
 	}
@@ -246,21 +240,22 @@ func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *tria
 		words = append(words, "--since REVISION")
 	}
 	if last {
-		words = append(words, "--", what)
+		words = append(words, "--", quoted(docket))
 	}
 	return strings.Join(words, " ")
 }
 
-// runOptions are the options of experiments, but for budgets and for what the proposal gives the tests.
-func runOptions(f *pflag.Flag, p *trial.Proposal) []string {
+// runOptions are the value of --experiments that runs all that may be run: with the options that were given but for budgets, and with what the
+// proposal gives the tests.
+func runOptions(f *pflag.Flag, p *trial.Proposal) string {
 	options := slices.DeleteFunc(slices.Clone(cli.Given(f)), func(word string) bool {
 		name, value, _ := strings.Cut(word, "=")
 		return strings.HasSuffix(name, "budget") || name == p.Allow || value == "false"
 	})
-	if len(options) == 0 {
-		return nil
+	if p.Allow != "" {
+		options = append(options, string(p.Allow))
 	}
-	return []string{"--" + f.Name, quoted(strings.Join(options, ","))}
+	return strings.Join(append([]string{string(experiment.All)}, options...), ",")
 }
 
 // plain is a word that no shell changes.

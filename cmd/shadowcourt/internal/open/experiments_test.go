@@ -20,37 +20,37 @@ func TestExperimentCommand(t *testing.T) {
 		proposal trial.Proposal
 		want     string
 	}{
-		{"nothing is known", "a.T", nil, trial.Proposal{Factors: green}, "shadowcourt experiment DOCKET a.T --source DIR --since REVISION"},
-		{"a rerun needs no revision", "a.T", []string{"--source", "."}, trial.Proposal{Factors: rerun}, "shadowcourt experiment DOCKET a.T --source ."},
+		{"nothing is known", "a.T", nil, trial.Proposal{Factors: green}, "shadowcourt try DOCKET --explain a.T --experiments all --source DIR --since REVISION"},
+		{"a rerun needs no revision", "a.T", []string{"--source", "."}, trial.Proposal{Factors: rerun}, "shadowcourt try DOCKET --explain a.T --experiments all --source ."},
 		{
 			"words that a shell would read", "a.T/it's $(x)",
 			[]string{"--source=my code", "--experiments", "off,network", "--runner", "a.yaml", "--experiments=runner=b c.yaml"},
 			trial.Proposal{Factors: rerun},
-			`shadowcourt experiment DOCKET 'a.T/it'\''s $(x)' --experiments 'network,runner=a.yaml,runner=b c.yaml' --source 'my code'`,
+			`shadowcourt try DOCKET --explain 'a.T/it'\''s $(x)' --experiments 'all,network,runner=a.yaml,runner=b c.yaml' --source 'my code'`,
 		},
 		{
 			"what a terminal does not show", "a.T/one\n  two's\\\x1b\xff ä",
 			[]string{"--source", "."},
 			trial.Proposal{Factors: rerun},
-			`shadowcourt experiment DOCKET $'a.T/one\x0a\x20 two\'s\\\x1b\xff ä' --source .`,
+			`shadowcourt try DOCKET --explain $'a.T/one\x0a\x20 two\'s\\\x1b\xff ä' --experiments all --source .`,
 		},
-		{"flags that look like a case", "--help", []string{"--source", "."}, trial.Proposal{Factors: rerun}, "shadowcourt experiment --source . -- DOCKET --help"},
+		{"flags that look like a case", "--help", []string{"--source", "."}, trial.Proposal{Factors: rerun}, "shadowcourt try DOCKET --explain=--help --experiments all --source ."},
 		{"the same again", "a.T", []string{"--source", ".", "--since", "v1", "--experiments=all"}, trial.Proposal{Factors: green, WhyNot: "no git"}, ""},
 		{"the same rerun again", "a.T", []string{"--source", ".", "--experiments=reruns"}, trial.Proposal{Factors: rerun, WhyNot: "the tree does not build"}, ""},
 		{
 			"the same with the home", "a.T",
 			[]string{"--source", ".", "--experiments=reruns", "--experiment-home=false"},
 			trial.Proposal{Factors: rerun, Allow: "home"},
-			"shadowcourt experiment DOCKET a.T --source . --experiments home",
+			"shadowcourt try DOCKET --explain a.T --experiments all,home --source .",
 		},
 		{
 			"the same with the network", "a.T",
 			[]string{"--source", ".", "--since=v1", "--experiments=all", "--experiment-home"},
 			trial.Proposal{Factors: rerun, Allow: "network"},
-			"shadowcourt experiment DOCKET a.T --experiments home=true --since v1 --source . --experiments network",
+			"shadowcourt try DOCKET --explain a.T --experiments all,home=true,network --since v1 --source .",
 		},
-		{"with a budget of its own", "a.T", []string{"--source", ".", "--since", "v1", "--experiments=all", "--budget", "1s"}, trial.Proposal{Factors: green, WhyNot: "the budget of 1s is used up"}, "shadowcourt experiment DOCKET a.T --since v1 --source ."},
-		{"a revision that was missing", "a.T", []string{"--source", ".", "--experiments=all"}, trial.Proposal{Factors: green, WhyNot: "no green revision is named"}, "shadowcourt experiment DOCKET a.T --source . --since REVISION"},
+		{"with a budget of its own", "a.T", []string{"--source", ".", "--since", "v1", "--experiments=all", "--budget", "1s"}, trial.Proposal{Factors: green, WhyNot: "the budget of 1s is used up"}, "shadowcourt try DOCKET --explain a.T --experiments all --since v1 --source ."},
+		{"a revision that was missing", "a.T", []string{"--source", ".", "--experiments=all"}, trial.Proposal{Factors: green, WhyNot: "no green revision is named"}, "shadowcourt try DOCKET --explain a.T --experiments all --source . --since REVISION"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

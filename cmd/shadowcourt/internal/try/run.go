@@ -42,7 +42,7 @@ type tryRun struct {
 	withoutRules int    // cases whose rules could not be evaluated
 	rulesFailure string // the first of them
 
-	idle      string // why the command experiment has run nothing
+	idle      string // why nothing was run to settle a case
 	proposals proposals
 }
 
@@ -206,11 +206,7 @@ func (r *tryRun) end(ctx context.Context, inputs *run.Dockets) error {
 
 // notFound is an error that no case has the id that --explain asks for.
 func (o *tryOptions) notFound(passedOver []string) error {
-	flag := "--explain: "
-	if o.settle {
-		flag = ""
-	}
-	return cli.InputError(fmt.Errorf("%sno case has the id %q%s", flag, o.explain, cli.Near(passedOver)))
+	return cli.InputError(fmt.Errorf("--explain: no case has the id %q%s", o.explain, cli.Near(passedOver)))
 }
 
 // untried is an error where entries could not be tried; other says that they may be of another format.
@@ -256,7 +252,7 @@ func (o *tryOptions) experimentCommand(t *trial.Trial) string {
 	} else if o.remote.name != "" {
 		docket = o.remote.name
 	}
-	return o.ExperimentCommand(NewExperiment(cli.Streams{}).Flags(), docket, t.Result.ID, t.Result.Proposal, o.OutOfBudget(&t.Case))
+	return o.ExperimentCommand(settling(), docket, t.Result.ID, t.Result.Proposal, o.OutOfBudget(&t.Case))
 }
 
 // idle says why no experiment was run in a trial in which some could be.

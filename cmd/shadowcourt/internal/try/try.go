@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
@@ -27,7 +28,7 @@ type tryOptions struct {
 	workers         int
 	timings, resume bool
 	noGroups        bool
-	settle          bool // one case, by the command experiment
+	settle          bool // one case, with experiments
 	dockets         []string
 	cases           string
 	truthFromReport bool
@@ -54,6 +55,7 @@ so is a file of a format that try does not read; the other lines and files are t
 The table is as wide as the terminal; elsewhere the variable COLUMNS gives its width.
 A docket may be a pattern, as in 'reports/**/*.xml', and gzip or a zip archive with reports.
 Options of a flag follow its value behind commas, as in --experiments all,budget=2m.
+With --experiments, --explain runs what tells most about its case, however sure Light is.
 With --server https://court.example a docket service tries them, and the output is the
 same; with --experiments, too, they are tried here, and the service gets the results.
 ` + "`shadowcourt login`" + ` keeps a token for it.
@@ -102,34 +104,16 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	return cmd
 }
 
-// NewExperiment is the command `experiment`: `try` of one case, with experiments.
-func NewExperiment(s cli.Streams) *cobra.Command {
-	o := &tryOptions{from: "auto", format: "table", settle: true}
-	cmd := &cobra.Command{
-		Use:   "experiment DOCKET CASE",
-		Short: "Run the tests of one case again to settle it, and tell its trial",
-		Long: `Try one case of a docket, and let the court run its tests again: on this tree and on the
-revision of --since, mixed, alone and with the others, on an idle and on a busy machine.
-The court chooses what tells most per second, however sure Light is. CASE is an id, or
-the end of one. Tests run in scratch copies of the source, which is not changed.
-
-Exit codes are those of try.`,
-		Example: `  shadowcourt experiment examples/dockets/godotenv.gotest.json github.com/joho/godotenv.TestRoundtrip --source . --experiments budget=1m`,
-		Args:    cli.ExactArgs(2, "a docket and the id of a case"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.explain = args[1]
-			return o.run(cmd.Context(), s, args[:1])
-		},
-	}
-	f := cmd.Flags()
-	o.LightFlags(cmd, "default: "+open.LightRCA+" for reports of tests, else "+open.LightDocket)
+// settling are the flags of try that say how a case is tried, for the command line that settles one.
+func settling() *pflag.FlagSet {
+	o, cmd := &tryOptions{}, &cobra.Command{}
+	o.LightFlags(cmd, "")
 	o.PipelineFlag(cmd)
-	f.StringVar(&o.Profile, "profile", "", profileUsage)
-	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
-	o.ExperimentFlags(cmd, "all")
+	cmd.Flags().StringVar(&o.Profile, "profile", "", "")
+	open.CacheFlag(cmd.Flags(), &o.Cache, "")
+	o.ExperimentFlags(cmd, "off")
 	o.ModelFlags(cmd)
-	o.TryAll()
-	return cmd
+	return cmd.Flags()
 }
 
 // run carries out `try`.
@@ -142,6 +126,9 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 	match, redactor, err := o.check(args)
 	if err != nil {
 		return cli.InputError(err)
+	}
+	if o.settle = o.explain != "" && o.Experiments(); o.settle {
+		o.TryAll()
 	}
 	if o.remote.server != "" && !o.pushes() {
 		return o.runRemote(ctx, s, args, match)
