@@ -22,8 +22,8 @@ const Path = ".shadowcourt/quarantine.yaml"
 // Limits of a file.
 const (
 	MaxBytes   = 1 << 20
-	MaxEntries = 2000
-	maxText    = 4 << 10 // bytes of one text
+	MaxEntries = 1000
+	MaxText    = 4 << 10 // bytes of one text
 	maxMaxDays = 365
 
 	// DefaultMaxDays is how far ahead an entry may expire where the file does not say.
@@ -202,8 +202,8 @@ func (e *Entry) check(r *strictyaml.Reader, path string, last Day, days int) {
 		if text.required && strings.TrimSpace(text.value) == "" {
 			r.FailAt(path+"."+text.key, strictyaml.CodeMissing, "is missing or empty")
 		}
-		if len(text.value) > maxText {
-			r.FailAt(path+"."+text.key, CodeTooLong, "has more than %d bytes", maxText)
+		if len(text.value) > MaxText {
+			r.FailAt(path+"."+text.key, CodeTooLong, "has more than %d bytes", MaxText)
 		}
 	}
 	switch {

@@ -198,6 +198,8 @@ func (p *proposal) proven(t *answers.Failure) (rate quarantine.Rate, why string)
 		}
 	}
 	switch in := p.yours[t.ID]; {
+	case len(t.ID) > quarantine.MaxText || len(t.Group) > quarantine.MaxText:
+		return rate, "not proposed: the name is too long"
 	case in != "":
 		return rate, "not proposed: " + in + " says that a change made it fail"
 	case t.Base == abi.Contradicted:
@@ -226,6 +228,10 @@ func (p *proposal) owner(t *answers.Failure) string {
 // add adds what was found, by name.
 func (p *proposal) add() error {
 	for _, e := range sorted(p.found) {
+		if len(p.file.Tests) == quarantine.MaxEntries {
+			p.note("%s: not proposed: the file has %d entries", e.Test, quarantine.MaxEntries)
+			continue
+		}
 		if e.Owner == "" {
 			p.note("%s: not proposed: no owner is known: name one with --owner, or in CODEOWNERS", e.Test)
 			continue

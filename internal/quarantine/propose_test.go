@@ -127,10 +127,11 @@ func TestAccept_IG3_NothingElseIsProposed(t *testing.T) {
 	starved.Runs[0].Environment = abi.StarvedEnvironment
 	mixed.Runs[0].Product = abi.Head
 	unowned.File = "elsewhere_test.go"
+	long := failure(strings.Repeat("x", 5000), alibi.Flaky, 9, 1)
 	f := file.New("q.yaml")
 	changes, notes := propose(t, f, options(),
 		document("a", day, failure("TestMadeFlaky", alibi.Caused, 10, 0), failure("TestBroken", alibi.Preexisting, 0, 10), failure("TestOpen", "", 5, 0), failure("TestEnv", alibi.Environment, 0, 5),
-			unsure, contradicted, starved, mixed, unowned, failure("TestOther", alibi.Flaky, 10, 0)),
+			unsure, contradicted, starved, mixed, unowned, long, failure("TestOther", alibi.Flaky, 10, 0)),
 		document("b", time.Hour, failure("TestMadeFlaky", alibi.Flaky, 9, 1)), // the change came to the base
 		document("c", 100*day, failure("TestOld", alibi.Flaky, 9, 1)),
 	)
@@ -140,7 +141,7 @@ func TestAccept_IG3_NothingElseIsProposed(t *testing.T) {
 	for _, want := range []string{
 		"b.json: shop.TestMadeFlaky: not proposed: a.json says that a change made it fail", "TestUnsure: not proposed: flaky with a confidence of 0.900, below 0.95",
 		"TestContradicted: not proposed: the base ran code that is not its own", "TestStarved: not proposed: the base did not both", "TestMixed: not proposed", "TestOther: not proposed",
-		"TestUnowned: not proposed: no owner is known", "c.json: not counted: it is of 2026-08-18, more than 90 days ago",
+		"xx: not proposed: the name is too long", "TestUnowned: not proposed: no owner is known", "c.json: not counted: it is of 2026-08-18, more than 90 days ago",
 	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("%q is not in\n%s", want, notes)

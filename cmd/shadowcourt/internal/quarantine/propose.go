@@ -103,6 +103,13 @@ func (o *proposal) run(s cli.Streams, names []string) error {
 	if err != nil {
 		return err
 	}
+	text, err := f.Bytes()
+	if err == nil {
+		_, err = file.Parse(o.file, text, file.DayOf(now))
+	}
+	if err != nil {
+		return fmt.Errorf("the proposal is no valid file: %w", err)
+	}
 	for _, note := range notes {
 		fmt.Fprintln(s.Err, "note: "+sanitize.Line(note))
 	}
@@ -120,18 +127,14 @@ func (o *proposal) run(s cli.Streams, names []string) error {
 		fmt.Fprintf(s.Err, "%s: %s with --write\n", sanitize.Line(o.file), said)
 		return nil
 	}
-	if err := o.replace(f); err != nil {
+	if err := o.replace(text); err != nil {
 		return cli.FileError(err)
 	}
 	fmt.Fprintf(s.Err, "%s: %s\n", sanitize.Line(o.file), said)
 	return nil
 }
 
-func (o *proposal) replace(f *file.File) error {
-	text, err := f.Bytes()
-	if err != nil {
-		return err
-	}
+func (o *proposal) replace(text []byte) error {
 	if err := disk.MakeFolder(filepath.Dir(o.file), 0o755); err != nil {
 		return err
 	}
