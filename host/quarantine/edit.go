@@ -23,7 +23,7 @@ func (f *File) Add(e Entry) {
 		at = len(f.Tests)
 	}
 	f.Tests = slices.Insert(f.Tests, at, e)
-	tests := list(f.root, "tests")
+	tests := f.list()
 	tests.Content = slices.Insert(tests.Content, at, e.node())
 	f.Removed = slices.DeleteFunc(f.Removed, func(r Removal) bool { return r.Test == e.Test })
 	f.writeRemoved()
@@ -34,7 +34,7 @@ func (f *File) Remove(test string, now time.Time, why string) {
 	for i := range f.Tests {
 		if f.Tests[i].Test == test {
 			f.Tests = slices.Delete(f.Tests, i, i+1)
-			tests := list(f.root, "tests")
+			tests := f.list()
 			tests.Content = slices.Delete(tests.Content, i, i+1)
 			f.Removed = append(f.Removed, Removal{test, TimeOf(now), why})
 			f.writeRemoved()
@@ -57,7 +57,7 @@ func (f *File) SetFailures(test string, failures Failures) {
 	for i := range f.Tests {
 		if f.Tests[i].Test == test {
 			f.Tests[i].Failures = failures
-			entry := list(f.root, "tests").Content[i]
+			entry := f.list().Content[i]
 			m := value(entry, "failures")
 			if m == nil {
 				m = &yaml.Node{Kind: yaml.MappingNode}
@@ -75,7 +75,7 @@ func (f *File) Bytes() ([]byte, error) {
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
 	if len(f.root.Content) == 0 {
-		list(f.root, "tests")
+		f.list()
 	}
 	if err := enc.Encode(f.root); err != nil {
 		return nil, err
@@ -105,12 +105,12 @@ func value(m *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
-// list is the list of a key, which is added where it is missing.
-func list(m *yaml.Node, key string) *yaml.Node {
-	v := value(m, key)
+// list is the list of tests, which is added where it is missing.
+func (f *File) list() *yaml.Node {
+	v := value(f.root, "tests")
 	if v == nil {
 		v = &yaml.Node{Kind: yaml.SequenceNode}
-		m.Content = append(m.Content, word(key), v)
+		f.root.Content = append(f.root.Content, word("tests"), v)
 	}
 	if v.Style&yaml.FlowStyle != 0 { // as tests: []
 		v.Style &^= yaml.FlowStyle

@@ -38,7 +38,7 @@ func Forms() []Form {
 		{"pytest", `shadowcourt quarantine write --form pytest > .shadowcourt/quarantine_plugin.py; PYTHONPATH=.shadowcourt pytest -p quarantine_plugin`, "", writePytest},
 		{"jest", `jest --testNamePattern "$(shadowcourt quarantine write --form jest)"`, everyFile + ", and Jest does not tell upper from lower case", writeJest},
 		{"vitest", `vitest run --testNamePattern "$(shadowcourt quarantine write --form vitest)"`, everyFile, writeVitest},
-		{"surefire", `shadowcourt quarantine write --form surefire > target/quarantine.txt; mvn test -Dsurefire.excludesFile=target/quarantine.txt`, "", writeSurefire},
+		{"surefire", `shadowcourt quarantine write --form surefire > .shadowcourt/quarantine.txt; mvn test -Dsurefire.excludesFile="$PWD/.shadowcourt/quarantine.txt"`, "", writeSurefire},
 		{"nextest", `cargo nextest run -E "$(shadowcourt quarantine write --form nextest)"`, "", writeNextest},
 		{"ctest", `ctest --exclude-regex "$(shadowcourt quarantine write --form ctest)"`, "", writeCTest},
 	}

@@ -38,7 +38,10 @@ func (k *Known) Read(name string, r io.Reader) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxEvent)
 	for lines.Scan() {
-		var e struct{ Package, Test string }
+		var e struct {
+			Package string `json:"Package"`
+			Test    string `json:"Test"`
+		}
 		if json.Unmarshal(lines.Bytes(), &e) != nil || e.Package == "" {
 			continue // what a build printed
 		}

@@ -101,6 +101,7 @@ func same(t *testing.T, out string, ran []string, want ...string) {
 }
 
 func goProject(t *testing.T) (project, string) {
+	t.Helper()
 	const tests = `package cart
 
 import "testing"
@@ -127,7 +128,10 @@ var goLeft = []string{"TestTotals", "TestRows", "TestRows/v1x2", "TestRows/v1.2_
 func ranInGo(t *testing.T, out string) (ran []string) {
 	t.Helper()
 	for line := range strings.Lines(out) {
-		var e struct{ Action, Test string }
+		var e struct {
+			Action string `json:"Action"`
+			Test   string `json:"Test"`
+		}
 		if json.Unmarshal([]byte(line), &e) == nil && e.Action == "run" {
 			ran = append(ran, e.Test)
 		}

@@ -101,8 +101,8 @@ func within(top, name string) string {
 	if err != nil {
 		return ""
 	}
-	if real, err := filepath.EvalSymlinks(folder); err == nil { // a folder that the change removed is not there
-		folder = real
+	if target, err := filepath.EvalSymlinks(folder); err == nil { // a folder that the change removed is not there
+		folder = target
 	}
 	path, err := filepath.Rel(top, filepath.Join(folder, filepath.Base(name)))
 	if err != nil || path == ".." || strings.HasPrefix(path, ".."+string(filepath.Separator)) {

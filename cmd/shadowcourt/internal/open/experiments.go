@@ -253,7 +253,7 @@ func runOptions(f *pflag.Flag, p *trial.Proposal) string {
 		return strings.HasSuffix(name, "budget") || name == p.Allow || value == "false"
 	})
 	if p.Allow != "" {
-		options = append(options, string(p.Allow))
+		options = append(options, p.Allow)
 	}
 	return strings.Join(append([]string{string(experiment.All)}, options...), ",")
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -147,10 +148,10 @@ func newWrite(s cli.Streams) *cobra.Command {
 	var p place
 	var form, pack string
 	var names []string
-	uses := ""
+	var uses strings.Builder
 	for _, f := range quarantine.Forms() {
 		names = append(names, f.Name)
-		uses += "\n  " + f.Name + ":\n    " + f.Use
+		uses.WriteString("\n  " + f.Name + ":\n    " + f.Use)
 	}
 	cmd := &cobra.Command{
 		Use:   "write --form FORM",
@@ -160,7 +161,7 @@ escaped. Where a runner can't be told to leave out a test alone, the test is nam
 leaves out more than the file says, a warning says what.
 
 How to use the forms:
-` + uses + `
+` + uses.String() + `
 
 Exit codes: 0 written; 2 the file or the command line is wrong; 3 an entry has expired, and nothing
 is written.`,

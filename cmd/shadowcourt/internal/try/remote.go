@@ -113,7 +113,7 @@ func (r *remoteRun) follow(ctx context.Context) error {
 	}
 	r.progress.Clear()
 	if t := r.explained.short(); t != nil && ctx.Err() == nil {
-		if err := r.write(t); err != nil { //nolint:contextcheck // a proposal reads flags of a command that is not run
+		if err := r.write(t); err != nil {
 			r.files.Discard()
 			return r.failed(ctx, err)
 		}
@@ -137,7 +137,7 @@ func (r *remoteRun) place(interrupted bool) error {
 func (r *remoteRun) docket(ctx context.Context, i int) error {
 	d := r.dockets[i]
 	defer r.showProgress(ctx, d.ID)()
-	for line, err := range r.client.Trials(ctx, d.ID, r.form) { //nolint:contextcheck // a proposal reads flags of a command that is not run
+	for line, err := range r.client.Trials(ctx, d.ID, r.form) {
 		if err != nil {
 			return err
 		}
