@@ -177,10 +177,12 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Failed describes an answer that is not a success: the status, with the beginning of what the server said.
+// Failed describes an answer that is not a success: the status, with the beginning of what the server said, unless it quotes the token.
 func Failed(r *http.Response) error {
-	said, _ := io.ReadAll(io.LimitReader(r.Body, 300))
-	text := sanitize.Line(strings.ToValidUTF8(strings.Join(strings.Fields(string(said)), " "), "?"))
+	const most = 300
+	said, _ := io.ReadAll(io.LimitReader(r.Body, most+maxToken))
+	text := withoutSecrets(string(said), most, secretsOf(r.Request))
+	text = sanitize.Line(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "?"))
 	err := fmt.Errorf("%s %s: %s", r.Request.Method, sanitize.Line(r.Request.URL.Path), sanitize.Line(r.Status))
 	if text != "" {
 		err = fmt.Errorf("%w: %s", err, text)
