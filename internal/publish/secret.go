@@ -8,6 +8,9 @@ import (
 
 // Basic is the token of a user for basic authentication, for the prefix "Basic ".
 func (t Token) Basic(user string) Token {
+	if t.Empty() {
+		return t
+	}
 	return Token{base64.StdEncoding.EncodeToString([]byte(user + ":" + t.text))}
 }
 

@@ -160,7 +160,7 @@ func (g *GitHub) Open(ctx context.Context, d *Draft) (Issue, string, error) {
 	}
 	i := issueOf(made)
 	for _, l := range made.Labels {
-		if l.GetName() == Label {
+		if strings.EqualFold(l.GetName(), Label) { // GitHub keeps the spelling of the first
 			return i, note, nil
 		}
 	}

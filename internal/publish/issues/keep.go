@@ -93,6 +93,8 @@ type Keeper struct {
 	Accounts map[string]string
 	// Author assigns the author of a culprit, too.
 	Author bool
+	// Main says that the answers are of the main branch. Elsewhere the base may be older than the fix, so nothing is reopened.
+	Main bool
 	// Write does it; otherwise nothing is sent that changes anything.
 	Write bool
 }
@@ -147,6 +149,10 @@ func (k *Keeper) again(ctx context.Context, d *answers.Document, s *Step, i Issu
 	}()
 	if i.State == Decided {
 		s.Action, s.Why = Leaves, i.Why
+		return nil
+	}
+	if i.State == Closed && !k.Main {
+		s.Action, s.Why = Leaves, "closed as done: only answers of the main branch, with --main, reopen it"
 		return nil
 	}
 	seen, err := k.Tracker.Seen(ctx, i, d.Head)

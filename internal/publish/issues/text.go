@@ -29,7 +29,7 @@ const (
 	shortHash   = 12
 )
 
-var address = regexp.MustCompile(`^https?://[0-9A-Za-z._~:/?#@!$&()*+,;=%-]{1,2000}$`)
+var address = regexp.MustCompile(`^https?://[0-9A-Za-z._~:/?#@!$&()*+,;=%-]{1,1000}$`)
 
 // title is what an issue is called: words of ours, and a name.
 func (f *Finding) title() (words, name string) {

@@ -75,7 +75,9 @@ func ownerOf(issueType, comment string) ownership {
 }
 
 // plain is a comment without what servers and browsers change of it.
-func plain(comment string) string { return strings.TrimSpace(strings.ReplaceAll(comment, "\r\n", "\n")) }
+func plain(comment string) string {
+	return strings.TrimSpace(strings.ReplaceAll(comment, "\r\n", "\n"))
+}
 
 // short is a text of a server, of at most some bytes.
 func short(s string) string {

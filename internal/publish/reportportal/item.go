@@ -75,7 +75,7 @@ var projectName = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_.-]{0,255}$`)
 // NewProject is the project of a name, such as team_personal.
 func NewProject(api *publish.API, name string) (*Project, error) {
 	if !projectName.MatchString(name) {
-		return nil, fmt.Errorf("%q is not the name of a project: letters, digits, _, - and .", sanitize.Line(name))
+		return nil, fmt.Errorf("%q is not the name of a project: it has letters, digits, dots, _ and -", sanitize.Line(name))
 	}
 	return &Project{api, name}, nil
 }

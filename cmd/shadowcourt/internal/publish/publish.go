@@ -21,24 +21,29 @@ import (
 // New is the command of the program's version.
 func New(s cli.Streams, version string) *cobra.Command {
 	return cli.Parent("publish", "Write answers of alibi to GitHub and other places where people work",
-		newGitLab(s, version), newGitHub(s, version))
+		newIssues(s, version), newReportPortal(s, version), newGitLab(s, version), newGitHub(s, version))
 }
 
 // oneDocument is the argument of every subcommand.
 var oneDocument = cli.ExactArgs(1, "the document that `alibi --report FILE.json` writes, or - for the standard input")
 
+// open opens a file, or the standard input where the name is -.
+func open(s cli.Streams, name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(s.In), nil
+	}
+	return os.Open(name)
+}
+
 // readAnswers reads a document of answers from a file, or from the standard input where the name is -. Whoever wrote it, its texts are hostile.
 func readAnswers(s cli.Streams, name string) (*answers.Document, error) {
-	in := s.In
+	in, err := open(s, name)
+	if err != nil {
+		return nil, cli.InputError(err)
+	}
+	defer func() { _ = in.Close() }()
 	if name == "-" {
 		name = "the standard input"
-	} else {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, cli.InputError(err)
-		}
-		defer func() { _ = f.Close() }()
-		in = io.Reader(f)
 	}
 	d, err := answers.Read(in)
 	if err != nil {

@@ -23,6 +23,12 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/audit Load":                                     "no: takes the name of a file; Parse reads it",
 	"host/audit LoadFS":                                   "no: takes the name of a file; Parse reads it",
 	"internal/answers Read":                               "internal/answers FuzzRead",
+	"internal/calibrate ReadBands":                        "internal/calibrate FuzzReadBands",
+	"internal/publish/issues read":                        "internal/publish/issues FuzzAnswers",
+	"internal/publish/reportportal ReadResults":           "internal/publish/reportportal FuzzReadResults",
+	"internal/publish/testkit/openapi Load":               "no: a published document, which a test has",
+	"internal/publish/testkit/servers decode":             "no: requests of a test",
+	"internal/publish/testkit/servers load":               "no: takes the name of a document of a test",
 	"internal/publish ReadToken":                          "no: a token, up to a limit, of which the form is checked",
 	"internal/publish ParseServer":                        "no: an address from the command line",
 	"internal/publish/platform ReadEvent":                 "no: takes the name of a file; it bounds the size",
@@ -162,6 +168,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"cmd/shadowcourt/internal/publish readAnswers":  "internal/answers FuzzRead",
 
 	// These are not found by their names.
+	"internal/publish/reportportal taken":    "internal/publish/reportportal FuzzItem",
 	"host/experiment needsOf":                "host/experiment FuzzNeeds",
 	"host/experiment pytestSeen":             "host/experiment FuzzTraces",
 	"host/experiment jestSeen":               "host/experiment FuzzTraces",

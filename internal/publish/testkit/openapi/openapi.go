@@ -6,11 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -56,15 +54,10 @@ type document struct {
 }
 
 // Load reads a document.
-func Load(t testing.TB, file string) *Document {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+func Load(data []byte) (*Document, error) {
 	var in document
 	if err := json.Unmarshal(data, &in); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	d := &Document{}
 	for path, methods := range in.Paths {
@@ -78,23 +71,27 @@ func Load(t testing.TB, file string) *Document {
 					o.queries = append(o.queries, p.Name)
 				}
 			}
-			o.body = compile(t, op.RequestBody.Content, in.Components.Schemas)
+			var err error
+			if o.body, err = compile(op.RequestBody.Content, in.Components.Schemas); err != nil {
+				return nil, err
+			}
 			for status, r := range op.Responses {
 				n, err := strconv.Atoi(status)
 				if err != nil {
-					t.Fatal(err)
+					return nil, err
 				}
-				o.answers[n] = compile(t, r.Content, in.Components.Schemas)
+				if o.answers[n], err = compile(r.Content, in.Components.Schemas); err != nil {
+					return nil, err
+				}
 			}
 			d.operations = append(d.operations, o)
 		}
 	}
-	return d
+	return d, nil
 }
 
-// compile makes a schema of its own of one in a document.
-func compile(t testing.TB, c content, schemas map[string]any) *jsonschema.Schema {
-	t.Helper()
+// compile makes a schema of its own of one in a document; nil where there is no JSON.
+func compile(c content, schemas map[string]any) (*jsonschema.Schema, error) {
 	for kind, of := range c {
 		if !strings.Contains(kind, "json") {
 			continue
@@ -102,24 +99,19 @@ func compile(t testing.TB, c content, schemas map[string]any) *jsonschema.Schema
 		const at = "https://schema.example/one"
 		data, err := json.Marshal(map[string]any{"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": nullable(schemas), "allOf": []any{nullable(of.Schema)}})
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
-		data = bytes.ReplaceAll(data, []byte(`"#/components/schemas/`), []byte(`"#/$defs/`))
-		parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+		parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(bytes.ReplaceAll(data, []byte(`"#/components/schemas/`), []byte(`"#/$defs/`))))
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		compiler := jsonschema.NewCompiler()
 		if err := compiler.AddResource(at, parsed); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
-		s, err := compiler.Compile(at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return compiler.Compile(at)
 	}
-	return nil
+	return nil, nil //nolint:nilnil // a body without JSON has no schema
 }
 
 // nullable writes the word of OpenAPI 3.0 as JSON Schema does.

@@ -1,0 +1,82 @@
+package reportportal_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/publish"
+	"github.com/shadowcourt/shadowcourt/internal/publish/reportportal"
+)
+
+const line = `{"id":"1","members":["2"],"light":null,"verdict":{"decision":"affirm","final_classification":"pb001","confidence":0.9,"reasoning":"r"},` +
+	`"final":{"status":"affirmed","classification":"pb001","confidence":0.9,"cause":null}}`
+
+func FuzzReadResults(f *testing.F) {
+	f.Add(line)
+	f.Add(line + "\n\n" + strings.ReplaceAll(line, `"1"`, `"3"`))
+	f.Fuzz(func(t *testing.T, text string) {
+		results, err := reportportal.ReadResults(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		seen := map[string]bool{}
+		for i := range results {
+			r := &results[i]
+			if r.ID == "" || seen[r.ID] || !(r.Final.Confidence >= 0 && r.Final.Confidence <= 1) {
+				t.Errorf("result %+v", r)
+			}
+			seen[r.ID] = true
+		}
+	})
+}
+
+// FuzzItem has a server answer anything: a plan only writes to items that are to be investigated, by what the server says.
+func FuzzItem(f *testing.F) {
+	var said atomic.Value
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		text := `{"subTypes":{"PRODUCT_BUG":[{"locator":"pb001","longName":"x"}]}}`
+		if r.Method != http.MethodGet {
+			f.Errorf("a plan sends %s", r.Method)
+		}
+		if !strings.HasSuffix(r.URL.Path, "settings") {
+			text, _ = said.Load().(string)
+		}
+		_, _ = w.Write([]byte(text))
+	}))
+	f.Cleanup(server.Close)
+	s, err := publish.ParseServer(server.URL, false)
+	if err != nil {
+		f.Fatal(err)
+	}
+	p, err := reportportal.NewProject(publish.NewAPI(s), "cart")
+	if err != nil {
+		f.Fatal(err)
+	}
+	results, err := reportportal.ReadResults(strings.NewReader(line))
+	if err != nil {
+		f.Fatal(err)
+	}
+	rule := reportportal.Rule{Court: &reportportal.Bound{From: .5, Words: "w"}}
+	f.Add(`{"id":1,"name":"n","status":"FAILED","issue":{"issueType":"ti001"}}`)
+	f.Add(`{"id":1,"status":"FAILED","issue":{"issueType":"pb001","comment":"x\n\nshadowcourt:0123456789abcdef0123456789abcdef","autoAnalyzed":true}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		said.Store(text)
+		steps, err := p.Plan(t.Context(), rule, append([]trial.Result{}, results...))
+		if err != nil || len(steps) != 2 {
+			t.Fatalf("%d steps, %v", len(steps), err)
+		}
+		for _, s := range steps {
+			if (s.Action == reportportal.Failed) != (s.Err != nil) || s.Written || len(s.Name) > 300 || len(s.Why) > 300 {
+				t.Errorf("step %+v", s)
+			}
+			if s.Action == reportportal.Set && !strings.Contains(strings.ToLower(text), "issuetype") {
+				t.Errorf("an item without a defect is set: %s", text)
+			}
+		}
+	})
+}
