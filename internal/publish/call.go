@@ -19,8 +19,8 @@ type API struct {
 	client *http.Client
 }
 
-// NewAPI is the API of a server.
-func NewAPI(s *Server) *API { return &API{s, s.Client()} }
+// NewAPI is the API of a server. It waits where the server asks for it, see [Patient].
+func NewAPI(s *Server) *API { return &API{s, Patient(s.Client(), Wait)} }
 
 // Request is one of an [API].
 type Request struct {

@@ -37,9 +37,9 @@ func NewGitHub(s *publish.Server, name string) (*GitHub, error) {
 		return nil, fmt.Errorf("%q is not OWNER/REPO", sanitize.Line(name))
 	}
 	s.Header, s.Prefix = "Authorization", "Bearer "
-	g := &GitHub{github.NewClient(s.Client()), m[1], m[2]}
+	g := &GitHub{github.NewClient(publish.Patient(s.Client(), publish.Wait)), m[1], m[2]}
 	g.client.BaseURL = s.Base.JoinPath("/")
-	g.client.UserAgent = s.Agent
+	g.client.UserAgent, g.client.DisableRateLimitCheck = s.Agent, true
 	return g, nil
 }
 

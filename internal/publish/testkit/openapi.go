@@ -164,6 +164,15 @@ func (o *operation) request(r *http.Request) error {
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil && o.d.validate(at+"/schema", value) != nil {
 			typed = json.Number(strconv.FormatInt(n, 10))
 		}
+		if o.d.validate(at+"/schema", typed) != nil { // a list, with commas
+			words := []any{}
+			for word := range strings.SplitSeq(value, ",") {
+				words = append(words, word)
+			}
+			if o.d.validate(at+"/schema", words) == nil {
+				continue
+			}
+		}
 		if err := o.d.validate(at+"/schema", typed); err != nil {
 			return fmt.Errorf("parameter %s: %w", name, err)
 		}

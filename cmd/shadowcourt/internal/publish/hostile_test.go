@@ -4,8 +4,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-
-	"github.com/shadowcourt/shadowcourt/internal/publish/testkit/openapi"
 )
 
 // hostile are answers of servers that no client may trust, each with what an error names.
@@ -45,9 +43,4 @@ func hostile() map[string]struct {
 		}, "403 Forbidden: (the answer quotes the token)"},
 		"a cut connection": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
 	}
-}
-
-// raw is a hostile answer.
-func raw(by func(http.ResponseWriter, *http.Request)) *openapi.Answer {
-	return &openapi.Answer{Raw: by}
 }

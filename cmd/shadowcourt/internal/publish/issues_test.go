@@ -15,7 +15,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
-	"github.com/shadowcourt/shadowcourt/internal/publish/testkit/openapi"
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit/servers"
 )
 
@@ -184,7 +183,7 @@ func TestAccept_IG6_AnIssueIsReopenedUnlessSomebodyDecided(t *testing.T) {
 			return []string{"issues", documentOf(t, head, flake...), "--tracker", "github:acme/cart", "--api", g.URL, "--write"}
 		}
 		runPublish(t, args(head1)...).expect(t, 0, "written: 1")
-		g.Hook = func(r *http.Request, path string) *openapi.Answer {
+		g.Hook = func(r *http.Request, path string) http.HandlerFunc {
 			if strings.HasSuffix(path, "/comments") && r.Method == http.MethodGet {
 				g.Change(1, func(i *servers.Issue) { i.State, i.Reason = "closed", "not_planned" })
 			}
@@ -315,9 +314,9 @@ func TestAccept_IG6_HostileTrackersAreBoundedAndTheOthersAreDone(t *testing.T) {
 				t.Parallel()
 				g := servers.NewGitHub(t, secret)
 				var later atomic.Bool
-				g.Hook = func(r *http.Request, _ string) *openapi.Answer {
+				g.Hook = func(r *http.Request, _ string) http.HandlerFunc {
 					if (r.Method == http.MethodPost) == (which == "create") && !later.Swap(true) {
-						return raw(tc.answer)
+						return tc.answer
 					}
 					return nil
 				}
@@ -328,9 +327,9 @@ func TestAccept_IG6_HostileTrackersAreBoundedAndTheOthersAreDone(t *testing.T) {
 				t.Parallel()
 				j := servers.NewJira(t, jiraAuthorization)
 				var later atomic.Bool
-				j.Hook = func(_ *http.Request, path string) *openapi.Answer {
+				j.Hook = func(_ *http.Request, path string) http.HandlerFunc {
 					if strings.HasSuffix(path, "/issue") == (which == "create") && !later.Swap(true) {
-						return raw(tc.answer)
+						return tc.answer
 					}
 					return nil
 				}
@@ -402,9 +401,12 @@ func TestAccept_IG6_KeysOfJiraThatArePaths(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"../../x", "CART-1/../../../secure", "CART-1?x=1", ""} {
 		j := servers.NewJira(t, jiraAuthorization)
-		j.Hook = func(_ *http.Request, path string) *openapi.Answer {
+		j.Hook = func(_ *http.Request, path string) http.HandlerFunc {
 			if strings.HasSuffix(path, "/jql") {
-				return &openapi.Answer{Status: http.StatusOK, Body: map[string]any{"issues": []map[string]any{{"key": key, "fields": map[string]any{}}}}}
+				return func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "application/json")
+					_ = json.NewEncoder(w).Encode(map[string]any{"issues": []map[string]any{{"key": key, "fields": map[string]any{}}}})
+				}
 			}
 			return nil
 		}

@@ -76,7 +76,7 @@ func (o *reportPortalOptions) run(ctx context.Context, s cli.Streams, version, n
 	}
 	steps, err := project.Plan(ctx, rule, results)
 	if err != nil {
-		return err
+		return cli.OrInterrupted(ctx, errors.New(publish.Inert(err.Error())))
 	}
 	if o.write {
 		project.Write(ctx, steps)
@@ -168,7 +168,7 @@ func (o *reportPortalOptions) print(s cli.Streams, steps []reportportal.Step) er
 		g.Add(step.ID, step.Name, step.Type, sure, actionWords(string(step.Action), step.Written, o.write), why)
 	}
 	if len(steps) > 0 {
-		if _, err := fmt.Fprint(s.Out, g.Text(cli.Terminal(s.Out))); err != nil {
+		if _, err := fmt.Fprint(s.Out, publish.Inert(g.Text(cli.Terminal(s.Out)))); err != nil {
 			return err
 		}
 	}

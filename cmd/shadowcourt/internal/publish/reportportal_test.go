@@ -12,7 +12,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/publish/testkit/openapi"
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit/servers"
 )
 
@@ -129,7 +128,7 @@ func TestAccept_IG6_ADecisionBetweenReadingAndWritingStands(t *testing.T) {
 	t.Parallel()
 	p := servers.NewReportPortal(t, secret, map[int64]*servers.Defect{1: open1(), 2: open1()})
 	var reads atomic.Int32
-	p.Hook = func(r *http.Request, path string) *openapi.Answer {
+	p.Hook = func(r *http.Request, path string) http.HandlerFunc {
 		if r.Method == http.MethodGet && path == "/v1/cart/item/1" {
 			if reads.Add(1) == 2 {
 				p.Decide(1, servers.Defect{Type: "si001", Comment: "the disk was full"})
@@ -205,10 +204,10 @@ func TestAccept_IG6_HostileReportPortalIsBoundedAndTheOthersAreDone(t *testing.T
 				}
 				p := servers.NewReportPortal(t, secret, map[int64]*servers.Defect{1: open1(), 2: open1()})
 				var later atomic.Bool
-				p.Hook = func(r *http.Request, path string) *openapi.Answer {
+				p.Hook = func(r *http.Request, path string) http.HandlerFunc {
 					if r.Method == method && (path == "/v1/cart/item/1" || method == http.MethodPut && !later.Load()) {
 						later.Store(true)
-						return raw(tc.answer)
+						return tc.answer
 					}
 					return nil
 				}
@@ -235,9 +234,9 @@ func TestAccept_IG6_AServerThatIsGoneIsNotAskedOnAndOn(t *testing.T) {
 		lines.WriteString(result(strconv.FormatInt(id, 10), "affirmed", "pb001", .95))
 	}
 	p := servers.NewReportPortal(t, secret, items)
-	p.Hook = func(_ *http.Request, path string) *openapi.Answer {
+	p.Hook = func(_ *http.Request, path string) http.HandlerFunc {
 		if strings.Contains(path, "/item") {
-			return &openapi.Answer{Status: http.StatusUnauthorized}
+			return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
 		}
 		return nil
 	}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/shadowcourt/shadowcourt/internal/publish/testkit/openapi"
 )
 
 // Issue is one of the repository acme/cart, or of the project CART.
@@ -27,9 +25,7 @@ type Issue struct {
 
 // GitHub has the issues of a repository.
 type GitHub struct {
-	*openapi.Server
-
-	Hook Hook
+	Server
 	// NoAssignee has the server reject assignees, and NoLabels drop labels, as GitHub does where the token may not set them.
 	NoAssignee, NoLabels bool
 
@@ -41,14 +37,8 @@ type GitHub struct {
 func NewGitHub(t testing.TB, token string) *GitHub {
 	t.Helper()
 	g := &GitHub{}
-	g.Server = gitHub(t).Serve(t, "", "Bearer "+token, nil, func(r *http.Request, path string, body []byte) openapi.Answer {
-		if g.Hook != nil {
-			if a := g.Hook(r, path); a != nil {
-				return *a
-			}
-		}
-		return g.answer(t, r, path, body)
-	})
+	g.serve(t, "github.json", "", "Bearer "+token, nil,
+		func(r *http.Request, path string, body []byte) reply { return g.answer(t, r, path, body) })
 	return g
 }
 
@@ -77,7 +67,7 @@ func (g *GitHub) Add(i Issue) {
 	g.issues = append(g.issues, &i)
 }
 
-func (g *GitHub) answer(t testing.TB, r *http.Request, path string, body []byte) openapi.Answer {
+func (g *GitHub) answer(t testing.TB, r *http.Request, path string, body []byte) reply {
 	t.Helper()
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -146,7 +136,7 @@ func (g *GitHub) answer(t testing.TB, r *http.Request, path string, body []byte)
 }
 
 // page cuts a list as the query asks, and links the next one.
-func (g *GitHub) page(r *http.Request, list []any) openapi.Answer {
+func (g *GitHub) page(r *http.Request, list []any) reply {
 	n, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	size, _ := strconv.Atoi(r.URL.Query().Get("per_page"))
 	n, size = max(n, 1), max(size, 1)
@@ -154,7 +144,7 @@ func (g *GitHub) page(r *http.Request, list []any) openapi.Answer {
 	to := min(n*size, len(list))
 	a := answer(http.StatusOK, append([]any{}, list[from:to]...))
 	if to < len(list) {
-		a.Header = http.Header{"Link": {fmt.Sprintf("<%s%s?page=%d>; rel=\"next\"", g.URL, r.URL.Path, n+1)}}
+		a.link = fmt.Sprintf("<%s%s?page=%d>; rel=\"next\"", g.URL, r.URL.Path, n+1)
 	}
 	return a
 }

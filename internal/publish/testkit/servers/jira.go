@@ -8,15 +8,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/shadowcourt/shadowcourt/internal/publish/testkit/openapi"
 )
 
 // Jira has the project CART. Descriptions and comments are kept as the JSON of their documents.
 type Jira struct {
-	*openapi.Server
-
-	Hook Hook
+	Server
 
 	mu     sync.Mutex
 	issues []*Issue
@@ -26,14 +22,8 @@ type Jira struct {
 func NewJira(t testing.TB, authorization string) *Jira {
 	t.Helper()
 	j := &Jira{}
-	j.Server = jira(t).Serve(t, "", authorization, []string{"/rest/api/3/search/jql"}, func(r *http.Request, path string, body []byte) openapi.Answer {
-		if j.Hook != nil {
-			if a := j.Hook(r, path); a != nil {
-				return *a
-			}
-		}
-		return j.answer(t, r, path, body)
-	})
+	j.serve(t, "jira.json", "", authorization, []string{"/rest/api/3/search/jql"},
+		func(r *http.Request, path string, body []byte) reply { return j.answer(t, r, path, body) })
 	return j
 }
 
@@ -54,7 +44,7 @@ func (j *Jira) Change(number int, by func(*Issue)) {
 	by(j.issues[number-1])
 }
 
-func (j *Jira) answer(t testing.TB, r *http.Request, path string, body []byte) openapi.Answer {
+func (j *Jira) answer(t testing.TB, r *http.Request, path string, body []byte) reply {
 	t.Helper()
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -75,7 +65,7 @@ func (j *Jira) answer(t testing.TB, r *http.Request, path string, body []byte) o
 }
 
 // search gives one issue a page.
-func (j *Jira) search(t testing.TB, body []byte) openapi.Answer {
+func (j *Jira) search(t testing.TB, body []byte) reply {
 	t.Helper()
 	var in struct {
 		JQL  string `json:"jql"`
@@ -100,7 +90,7 @@ func (j *Jira) search(t testing.TB, body []byte) openapi.Answer {
 	return answer(http.StatusOK, page)
 }
 
-func (j *Jira) create(t testing.TB, body []byte) openapi.Answer {
+func (j *Jira) create(t testing.TB, body []byte) reply {
 	t.Helper()
 	var in struct {
 		Fields struct {
@@ -126,7 +116,7 @@ func (j *Jira) create(t testing.TB, body []byte) openapi.Answer {
 	return answer(http.StatusCreated, object{"id": strconv.Itoa(i.Number), "key": "CART-" + strconv.Itoa(i.Number)})
 }
 
-func (j *Jira) one(t testing.TB, r *http.Request, i *Issue, of string, body []byte) openapi.Answer {
+func (j *Jira) one(t testing.TB, r *http.Request, i *Issue, of string, body []byte) reply {
 	t.Helper()
 	write := r.Method == http.MethodPost
 	switch {
@@ -146,7 +136,7 @@ func (j *Jira) one(t testing.TB, r *http.Request, i *Issue, of string, body []by
 			t.Errorf("the transition is %v", in.Transition)
 		}
 		i.State, i.Reason = "open", ""
-		return openapi.Answer{Status: http.StatusNoContent}
+		return reply{status: http.StatusNoContent}
 	case of == "comment" && write:
 		var in struct {
 			Body json.RawMessage `json:"body"`

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/shadowcourt/shadowcourt/internal/publish/testkit/openapi"
 )
 
 // Defect is the issue of a test item.
@@ -21,9 +19,7 @@ type Defect struct {
 
 // ReportPortal has the project cart.
 type ReportPortal struct {
-	*openapi.Server
-
-	Hook Hook
+	Server
 
 	mu    sync.Mutex
 	items map[int64]*Defect
@@ -33,14 +29,8 @@ type ReportPortal struct {
 func NewReportPortal(t testing.TB, token string, items map[int64]*Defect) *ReportPortal {
 	t.Helper()
 	p := &ReportPortal{items: items}
-	p.Server = reportPortal(t).Serve(t, "/api", "Bearer "+token, nil, func(r *http.Request, path string, body []byte) openapi.Answer {
-		if p.Hook != nil {
-			if a := p.Hook(r, path); a != nil {
-				return *a
-			}
-		}
-		return p.answer(t, r, path, body)
-	})
+	p.serve(t, "reportportal.json", "/api", "Bearer "+token, nil,
+		func(r *http.Request, path string, body []byte) reply { return p.answer(t, r, path, body) })
 	return p
 }
 
@@ -58,7 +48,7 @@ func (p *ReportPortal) Decide(id int64, d Defect) {
 	p.items[id] = &d
 }
 
-func (p *ReportPortal) answer(t testing.TB, r *http.Request, path string, body []byte) openapi.Answer {
+func (p *ReportPortal) answer(t testing.TB, r *http.Request, path string, body []byte) reply {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,57 +1,130 @@
-// Package servers has ReportPortal, GitHub and Jira on loopback, for tests: the few requests that this project sends, each checked against the
-// server's published OpenAPI document. README.md says where those come from.
+// Package servers has ReportPortal, and the issues of GitHub and Jira, on loopback for tests: the few requests that this project sends.
 package servers
 
 import (
-	"embed"
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/internal/publish/testkit/openapi"
+	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
 )
 
-//go:embed *.json
-var documents embed.FS
+// Hook may answer a request in a server's place, as its description may not have it; nil has the server answer.
+type Hook func(r *http.Request, path string) http.HandlerFunc
 
-// The documents are compiled once.
-var (
-	gitHub       = load("github.openapi.json")
-	jira         = load("jira.openapi.json")
-	reportPortal = load("reportportal.openapi.json")
-)
+// Server is what all servers have in common.
+type Server struct {
+	*httptest.Server
 
-func load(name string) func(testing.TB) *openapi.Document {
-	once := sync.OnceValues(func() (*openapi.Document, error) {
-		data, err := documents.ReadFile(name)
-		if err != nil {
-			return nil, err
+	Hook Hook
+
+	mu     sync.Mutex
+	asked  []string
+	writes []string
+}
+
+// described are the descriptions that were read, so that their schemas are compiled once.
+var described sync.Map
+
+func describe(t testing.TB, name string) *testkit.Description {
+	t.Helper()
+	d, _ := described.LoadOrStore(name, sync.OnceValue(func() *testkit.Description { return testkit.Describe(t, name) }))
+	return d.(func() *testkit.Description)() //nolint:forcetypeassert // the line above stores it
+}
+
+// serve begins a server that ends with the test. reads are the paths of requests that change nothing, though their method is not GET.
+func (s *Server) serve(t testing.TB, description, prefix, authorization string, reads []string, answer func(r *http.Request, path string, body []byte) reply) {
+	t.Helper()
+	s.Server = httptest.NewServer(describe(t, description).Serve(t, prefix, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if a, ok := r.Context().Value(replyKey{}).(reply); ok {
+			a.write(w)
 		}
-		return openapi.Load(data)
-	})
-	return func(t testing.TB) *openapi.Document {
-		t.Helper()
-		d, err := once()
-		if err != nil {
-			t.Fatal(err)
+	}), func(w http.ResponseWriter, r *http.Request) bool {
+		path := strings.TrimPrefix(r.URL.Path, prefix)
+		if got := r.Header.Get("Authorization"); got != authorization {
+			t.Errorf("%s %s is authorized by %q", r.Method, path, got)
 		}
-		return d
+		s.note(r.Method+" "+path, r.Method != http.MethodGet && !slices.Contains(reads, path))
+		if s.Hook != nil {
+			if instead := s.Hook(r, path); instead != nil {
+				instead(w, r)
+				return true
+			}
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		a := answer(r, path, body)
+		if a.status > 299 { // descriptions don't have all faults
+			a.write(w)
+			return true
+		}
+		*r = *r.WithContext(context.WithValue(r.Context(), replyKey{}, a)) // the handler gives it, and it is checked
+		return false
+	}))
+	t.Cleanup(s.Close)
+}
+
+type replyKey struct{}
+
+func (s *Server) note(request string, write bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, request)
+	if write {
+		s.writes = append(s.writes, request)
 	}
 }
 
-// Hook may answer a request in a server's place; nil has the server answer.
-type Hook func(r *http.Request, path string) *openapi.Answer
+// Writes are the requests that would change something, since the last call.
+func (s *Server) Writes() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	writes := s.writes
+	s.writes = nil
+	return writes
+}
+
+// Requests are all requests.
+func (s *Server) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.asked)
+}
+
+// reply is what a server answers. A nil body stands for none.
+type reply struct {
+	status int
+	body   any
+	link   string
+}
+
+func (a reply) write(w http.ResponseWriter) {
+	if a.link != "" {
+		w.Header().Set("Link", a.link)
+	}
+	if a.body == nil {
+		w.WriteHeader(a.status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json;charset=UTF-8")
+	w.WriteHeader(a.status)
+	_ = json.NewEncoder(w).Encode(a.body)
+}
 
 type object = map[string]any
 
-func answer(status int, body any) openapi.Answer { return openapi.Answer{Status: status, Body: body} }
+func answer(status int, body any) reply { return reply{status: status, body: body} }
 
-func fault(status int, message string) openapi.Answer {
-	return answer(status, object{"message": message})
-}
+func fault(status int, message string) reply { return answer(status, object{"message": message}) }
 
-// text is a value of an object as a string.
 func decode(t testing.TB, body []byte, into any) {
 	t.Helper()
 	if err := json.Unmarshal(body, into); err != nil {
