@@ -121,7 +121,12 @@ func TestAccept_IG6_GitHubHasOneIssueForEachProvenFinding(t *testing.T) {
 	if !strings.Contains(list[0].Body, "3 of 3 failed there, none of 3 failed at the parent `111111111111`") || !strings.Contains(list[0].Body, "<https://ci.example/run/7>") {
 		t.Errorf("no proof in %s", list[0].Body)
 	}
+	g.Writes()
 	runPublish(t, args(head1, "--write")...).expect(t, 0, "written: 0", "keep says it already")
+	runPublish(t, args(head2)...).expect(t, 0, "would comment", "would write: 3; nothing was written")
+	if writes := g.Writes(); len(writes) > 0 {
+		t.Errorf("runs of a known head, and dry ones, wrote %v", writes)
+	}
 	runPublish(t, args(head2, "--write")...).expect(t, 0, "#1", "comment", "written: 3")
 	g.Writes()
 	runPublish(t, args(head2, "--write")...).expect(t, 0, "written: 0")
@@ -383,6 +388,10 @@ func TestAccept_IG6_JiraHasOneIssueForEachProvenFinding(t *testing.T) {
 		j.Change(n+1, func(i *servers.Issue) { i.State, i.Reason = "closed", how })
 	}
 	j.Writes()
+	runPublish(t, args(head2)...).expect(t, 0, "would reopen", "would comment", "would write: 2; nothing was written")
+	if writes := j.Writes(); len(writes) > 0 {
+		t.Errorf("a dry run wrote %v", writes)
+	}
 	runPublish(t, args(head2, "--write")...).expect(t, 0, "CART-1 Commit 9ab12cd0e1f2 breaks 2 tests, among them caused.One reopen",
 		"leave closed as Won't Do: a person's decision stands", "CART-3 Flaky test: flaky.Proven comment", "written: 2")
 	if writes := j.Writes(); len(writes) != 3 { // a transition and two comments
