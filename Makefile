@@ -117,6 +117,7 @@ test: plugins ## run all tests
 .PHONY: test-long
 test-long: plugins ## run the long forms of tests: all examples, 10,000 trials with swaps, a million mutants, all modules, fits of every half
 	SHADOWCOURT_LONG=1 $(GO) test -count=1 -timeout 60m ./host ./host/internal/sandbox/instrument ./internal/calibrate/fit
+	SHADOWCOURT_LONG=1 $(GO) test -count=1 -timeout 60m -run 'HS4_|LB4_|AL[23]_Go|AL3_Traps|AL6_Everything' ./cmd/shadowcourt
 
 .PHONY: test-hardship
 test-hardship: plugins ## run all tests on one core, beside four busy loops and within 4 GB; needs Linux, root and an hour

@@ -97,7 +97,6 @@ func TestAccept_AL7_CulpritOfRealRegressions(t *testing.T) {
 		culprit string // the title of the commit
 		skipped int
 	}{
-		{"TestLinear", nil, 0, alibi.Found, "break", 0},
 		{"example.com/shop/linear.TestLinear", []string{"--until", "HEAD~1"}, 0, alibi.Found, "break", 0},
 		{"TestGap", nil, 0, alibi.Found, "break behind the gap", -1},
 		{"TestHole", nil, 4, alibi.Found, "build again", 2}, // or one of the two before, which do not build

@@ -313,7 +313,7 @@ func (a *crashing) fill(t *testing.T, dir string) {
 	dockets := filepath.Join(repositoryRoot(t), "examples", "dockets")
 	err = errors.Join(os.WriteFile(filepath.Join(dir, killKey), secret, 0o600),
 		copyLines(filepath.Join(dir, "docket.jsonl"), filepath.Join(dockets, "go-failures.jsonl"), killCases),
-		copyLines(filepath.Join(dir, "fit.jsonl"), filepath.Join(dockets, "sentiment-fit.jsonl"), 120))
+		copyLines(filepath.Join(dir, "fit.jsonl"), filepath.Join(dockets, "sentiment-fit.jsonl"), 40))
 	if err == nil && a.prepare != nil {
 		err = a.prepare(dir)
 	}

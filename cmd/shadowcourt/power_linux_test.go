@@ -39,7 +39,7 @@ func TestAccept_FZ10_PowerLossOfCommands(t *testing.T) {
 		t.Helper()
 		few := 0 // recording a run takes seconds where it loads modules
 		if a.begins == fromTheBeginning || a.resume != nil && len(a.files) == 1 && a.kills > 2 {
-			few = 4
+			few = 2
 		}
 		n := losses(t, few) / max(a.divide, 1)
 		if n == 0 {
@@ -128,7 +128,7 @@ func TestAccept_FZ10_PowerLossOfRecords(t *testing.T) {
 // there, each case gets one verdict, the records and the audit log verify.
 func TestAccept_FZ10_PowerLossOfTheService(t *testing.T) {
 	t.Parallel()
-	n := losses(t, 2)
+	n := losses(t, 1)
 	u, data := newUser(t), filepath.Join(t.TempDir(), "court")
 	u.run(t, "", "serve", "migrate", "--data", data).wants(t, 0)
 	u.run(t, "", "key", "new", filepath.Join(data, "court.key")).wants(t, 0)

@@ -24,7 +24,7 @@ import (
 const killsVariable = "SHADOWCOURT_KILLS"
 
 // defaultKills is the number in a run of all tests; each kill costs a run of the command.
-const defaultKills = 8
+const defaultKills = 4
 
 // Runs are killed at any moment: what was acknowledged, by a result on the standard output, is in the record. Each run goes
 // on where the one before was killed, and in the end there is the record of a run that nobody killed.
@@ -43,7 +43,7 @@ func TestAccept_RE3_KillsLoseNothingThatWasAcknowledged(t *testing.T) {
 	})
 	t.Run("trials with audits", func(t *testing.T) {
 		t.Parallel()
-		newKilling(t, "--audit").all(t, kills/8)
+		newKilling(t, "--audit").all(t, max(kills/8, 1))
 	})
 }
 

@@ -131,16 +131,20 @@ func top(m *fit.Model, c *abi.Case) string {
 
 func TestAccept_FT1_FittedOnOneHalfBetterOnTheOther(t *testing.T) {
 	t.Parallel()
+	shapes := 3
+	if os.Getenv("SHADOWCOURT_LONG") != "" {
+		shapes = 5
+	}
 	for _, tc := range []struct {
 		shape string
 		gain  float64 // of accuracy over Light, at least
 	}{
 		{"independent witnesses", 0.10},
 		{"overconfident witness", 0.08},
-		{"correlated witnesses", 0.08},
-		{"log excerpts", 0.05},
 		{"issue texts", 0.20},
-	} {
+		{"correlated witnesses", 0.08}, // with SHADOWCOURT_LONG
+		{"log excerpts", 0.05},         // likewise
+	}[:shapes] {
 		t.Run(tc.shape, func(t *testing.T) {
 			t.Parallel()
 			all := shape(t, tc.shape).Docket(11, 500)

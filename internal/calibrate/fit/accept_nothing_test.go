@@ -49,7 +49,7 @@ func verdicts(list []*trial.Trial) []string {
 // On shuffled labels nothing can be learned. The profile says so and changes nothing.
 func TestAccept_QU3_ShuffledLabelsTeachNothing(t *testing.T) {
 	t.Parallel()
-	const shuffles = 5
+	const shuffles = 2
 	for _, h := range trusted(t) {
 		t.Run(h.name, func(t *testing.T) {
 			t.Parallel()
@@ -79,7 +79,7 @@ func TestAccept_QU3_ShuffledLabelsTeachNothing(t *testing.T) {
 // compared with on shuffled labels too. With SHADOWCOURT_LONG there are more shuffles.
 func TestAccept_QU3_ShuffledLabelsOfFewGroupsTeachNothing(t *testing.T) {
 	t.Parallel()
-	shuffles := uint64(5)
+	shuffles := uint64(2)
 	if os.Getenv("SHADOWCOURT_LONG") != "" {
 		shuffles = 20
 	}

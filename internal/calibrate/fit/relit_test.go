@@ -107,10 +107,11 @@ func TestALightThatKnowsMoreCounts(t *testing.T) {
 // groups taught.
 func TestLightIsToldWhatOtherGroupsTaught(t *testing.T) {
 	t.Parallel()
-	entries := grouped(simulate.Shapes(2)[0].Docket(3, 120))
+	entries := simulate.Shapes(2)[0].Docket(3, 60)
 	// A source that names the group's own label is right in that group alone.
 	for i := range entries {
 		e := &entries[i]
+		e.Case.Group = string(rune('a' + i%6))
 		e.Case.Evidence = append(e.Case.Evidence, abi.Evidence{SourceRef: "of-" + e.Case.Group, Supports: e.Truth.Classification, RelevanceConfidence: 0.9})
 	}
 	asked := make(map[string]int)
@@ -138,7 +139,7 @@ func TestLightIsToldWhatOtherGroupsTaught(t *testing.T) {
 
 func TestWhatGoesWrongWithLight(t *testing.T) {
 	t.Parallel()
-	entries := grouped(simulate.Shapes(2)[2].Docket(3, 120))
+	entries := grouped(simulate.Shapes(2)[2].Docket(3, 40))
 	broken := errors.New("broken")
 	if _, err := Relit(t.Context(), entries, func(context.Context, *abi.Profile, []docket.Entry) ([]docket.Entry, error) {
 		return nil, broken
