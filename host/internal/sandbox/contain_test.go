@@ -18,6 +18,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
+// resets are all ways to give an instance back as it began.
+var resets = []Reset{ResetScan, ResetPagemap, ResetDiscard, ResetCompare, ResetFresh}
+
 // goModuleOf loads the Go guest with a way of resetting.
 func goModuleOf(tb testing.TB, reset Reset, limits Limits) *Module {
 	tb.Helper()

@@ -21,6 +21,16 @@ func peer(entries []docket.Entry) calibrate.Rule {
 	return methods[at].Rule(reduced(entries))
 }
 
+// reduced are cases as the baselines read them.
+func reduced(all []docket.Entry) []*calibrate.BaselineCase {
+	out := make([]*calibrate.BaselineCase, len(all))
+	for i := range all {
+		c := calibrate.NewBaselineCase(&all[i].Case, all[i].Truth.Classification)
+		out[i] = &c
+	}
+	return out
+}
+
 // bothWays are two halves, each fitted once and tried once; without SHADOWCOURT_LONG the first is fitted and the second tried.
 func bothWays(t *testing.T, name, one, other string) []halves {
 	t.Helper()
