@@ -57,12 +57,12 @@ func (h *halves) before(t *testing.T) tally {
 	return l.tally
 }
 
-// trusted are the halves that attacks are measured on: a simulated world with witnesses, and every second of the real cases of a docket;
+// trusted are the halves that attacks are measured on: a simulated world with witnesses, and every third of the real cases of a docket;
 // with SHADOWCOURT_LONG each, also of a world with texts, and the real failures of Go tests.
 func trusted(t *testing.T) []halves {
 	t.Helper()
 	long := os.Getenv("SHADOWCOURT_LONG") != ""
-	step := 2
+	step := 3
 	if long {
 		step = 1
 	}
