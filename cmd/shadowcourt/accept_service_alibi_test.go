@@ -268,7 +268,7 @@ func TestAccept_AL9_HostilePushesAreRejected(t *testing.T) {
 		wants             []string
 	}{
 		{"another case", "", swapped, 422, []string{`"line 2: result.id"`, `"line 3: result.id"`}},
-		{"forged answers, and another revision", "revision=main", forged, 422, []string{`"line 2: answer.label"`, `"line 3: answer.verdict"`, `"query.revision"`}},
+		{"forged answers, and another revision", "revision=main", forged, 422, []string{`"line 2: answer.attribution"`, `"line 3: answer.verdict"`, `"query.revision"`}},
 		{"a label of no case", "", edited(t, unsigned, 2, "pb001", "result", "final", "classification"), 422, []string{`"line 2: result.final"`}},
 		{"a confidence", "", edited(t, unsigned, 2, 1.5, "result", "light", "confidence"), 422, []string{`"line 2: result.light"`}},
 		{"labels of another pipeline", "", edited(t, unsigned, 1, strings.ReplaceAll(graph, "conflict:", "pb001:"), "pipeline"), 422, []string{`"line 1: pipeline"`, `"line 2: encoded.labels[4]"`, `"line 3: encoded.labels[4]"`}},
