@@ -98,13 +98,13 @@ func compareResults(t *testing.T, golden string, runs []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := ""
+	var kept strings.Builder
 	for line := range strings.Lines(string(want)) {
 		if docket := longDocket.FindString(line); whole || docket == "" || strings.Contains(line, " cases: ") {
-			kept += line
+			kept.WriteString(line)
 		}
 	}
-	if diff := cmp.Diff(kept, got.String()); diff != "" {
+	if diff := cmp.Diff(kept.String(), got.String()); diff != "" {
 		t.Errorf("results differ from those of the version before; if that is the purpose, `make golden` (-before +now):\n%s", diff)
 	}
 }

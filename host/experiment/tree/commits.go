@@ -27,9 +27,26 @@ const maxLogBytes = 256 << 20
 var ErrLine = errors.New("no commits to search")
 
 // Line lists the commits that head has and base has not, along first parents and from the oldest to head, so that a merge is one commit. The
-// id that it returns first is that of the first parent of the oldest, which is base where base is on this line. Errors: ErrRevision,
-// ErrLine where there is none or there are more than most, or they change too many files, and those of git.
+// id that it returns first is that of the first parent of the oldest, which is base where base is on this line.
+//
+// Where head is nothing but the merge of a change into base, as CI platforms check out pull requests, the commits are those of the change, and the
+// merge behind them, with no paths: what fails in it alone is due to both. Errors: ErrRevision, ErrLine where there is none or there are more than
+// most, or they change too many files, and those of git.
 func (r *Repository) Line(ctx context.Context, base, head string, most int) (string, []Commit, error) {
+	first, list, err := r.line(ctx, base, head, most)
+	if err != nil || len(list) != 1 || !list[0].Merge {
+		return first, list, err
+	}
+	merge := list[0]
+	before, change, err := r.line(ctx, first, merge.ID+"^2", most-1)
+	if err != nil || len(change) == 0 {
+		return first, list, ctx.Err() // the merge is all that can be searched
+	}
+	merge.Paths = nil
+	return before, append(change, merge), nil
+}
+
+func (r *Repository) line(ctx context.Context, base, head string, most int) (string, []Commit, error) {
 	from, err := r.Commit(ctx, base)
 	if err != nil {
 		return "", nil, err

@@ -102,3 +102,45 @@ func TestLineOfAShallowClone(t *testing.T) {
 		t.Errorf("got %v, %v", list, err)
 	}
 }
+
+// TestAccept_IG1_LineOfAPullRequest: what GitHub checks out is one merge into the target, and the commits of the change are searched.
+func TestAccept_IG1_LineOfAPullRequest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	commit := func(name string) string {
+		write(t, dir, map[string]string{name: name})
+		git(t, dir, "add", ".")
+		git(t, dir, "commit", "-qm", name)
+		return output(t, dir, "", "rev-parse", "HEAD")
+	}
+	git(t, dir, "init", "-q", "-b", "main")
+	fork := commit("fork")
+	git(t, dir, "checkout", "-q", "-b", "change")
+	one, two := commit("one"), commit("two")
+	git(t, dir, "checkout", "-q", "main")
+	target := commit("target")
+	git(t, dir, "merge", "-q", "--no-ff", "-m", "Merge change into main", "change")
+	merge := output(t, dir, "", "rev-parse", "HEAD")
+	after := commit("after")
+	r, err := tree.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name, base, head, first string
+		want                    []string
+	}{
+		{"the merge alone", target, merge, fork, []string{one, two, merge}},
+		{"the merge and more", target, after, target, []string{merge, after}},
+		{"the change alone", fork, two, fork, []string{one, two}},
+	} {
+		first, list, err := r.Line(t.Context(), tt.base, tt.head, 10)
+		var ids []string
+		for i := range list {
+			ids = append(ids, list[i].ID)
+		}
+		if diff := cmp.Diff(tt.want, ids); err != nil || diff != "" || first != tt.first {
+			t.Errorf("%s: from %s, %v\n%s", tt.name, first, err, diff)
+		}
+	}
+}
