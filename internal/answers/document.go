@@ -46,7 +46,9 @@ type Document struct {
 	Court         string  `json:"court,omitempty"`
 	MaxFalseAlibi float64 `json:"max_false_alibi,omitempty"`
 	// Link is the page of the CI run; empty where that is not known.
-	Link     string    `json:"link,omitempty"`
+	Link string `json:"link,omitempty"`
+	// Time is when the run began, in UTC; zero where that is not known.
+	Time     time.Time `json:"time,omitzero"`
 	Failures []Failure `json:"failures"`
 }
 

@@ -38,6 +38,8 @@ type AnswerTrees struct {
 	MaxFalse float64
 	// Link is the page of the CI run; empty for none.
 	Link string
+	// Time is when the run began; zero where that is not known.
+	Time time.Time
 	// Partial is filled before Close where failures have no answer. May be nil.
 	Partial *PartialAnswers
 }

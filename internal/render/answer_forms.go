@@ -63,7 +63,7 @@ func NewAnswerDocument(trees AnswerTrees, end func(*answers.Document) error) Ans
 
 // WriteAnswers writes the answers of a document, and closes the writer.
 func WriteAnswers(d *answers.Document, open func(AnswerTrees) AnswerWriter) error {
-	trees := AnswerTrees{Base: d.Base.Commit, Name: d.Base.Name, Why: d.Base.Why, Head: d.Head, Court: d.Court, MaxFalse: d.MaxFalseAlibi, Link: d.Link}
+	trees := AnswerTrees{Base: d.Base.Commit, Name: d.Base.Name, Why: d.Base.Why, Head: d.Head, Court: d.Court, MaxFalse: d.MaxFalseAlibi, Link: d.Link, Time: d.Time}
 	trees.Partial = &PartialAnswers{Answered: len(d.Failures), Failures: len(d.Failures) + d.Unanswered}
 	w := open(trees)
 	for i := range d.Failures {
@@ -94,7 +94,7 @@ func (d *answerDocument) Close() error {
 	t := &d.trees
 	document := &answers.Document{
 		Schema: answers.Version, Conclusion: d.list.sentence(t.Partial), Yours: d.list.groups[0].Failures, Open: d.list.groups[1].Failures, NotYours: d.list.groups[2].Failures,
-		Base: answers.Base{Commit: t.Base, Name: t.Name, Why: t.Why}, Head: t.Head, Court: t.Court, MaxFalseAlibi: t.MaxFalse, Link: t.Link,
+		Base: answers.Base{Commit: t.Base, Name: t.Name, Why: t.Why}, Head: t.Head, Court: t.Court, MaxFalseAlibi: t.MaxFalse, Link: t.Link, Time: t.Time.UTC().Truncate(time.Second),
 		Failures: append([]answers.Failure{}, d.failures...),
 	}
 	if p := t.Partial; p != nil {

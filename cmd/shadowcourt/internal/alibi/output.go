@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
@@ -32,7 +33,7 @@ type output struct {
 
 // openReports begins the reports, so that a bad name is told before anything runs.
 func (o *options) openReports(c *investigate.Change) (*output, error) {
-	out := &output{trees: render.AnswerTrees{Base: c.Base.Commit, Why: c.Base.Why, Head: c.Head, Court: o.otherCourt(), Link: platform.Of(os.Getenv).Link, Partial: &render.PartialAnswers{}}}
+	out := &output{trees: render.AnswerTrees{Base: c.Base.Commit, Why: c.Base.Why, Head: c.Head, Court: o.otherCourt(), Link: platform.Of(os.Getenv).Link, Time: time.Now(), Partial: &render.PartialAnswers{}}}
 	if o.maxFalse != alibi.MaxFalse {
 		out.trees.MaxFalse = o.maxFalse
 	}

@@ -46,7 +46,7 @@ that is open, and one without an owner (CODEOWNERS, else --owner).
 
 Removed are entries that have expired, and those whose failures stopped: with n failures within a
 span and a silence since, (span/(span+silence))^(n-1) is below 1 %, and no silence was as long before
-(the rule of Go's watchflakes). The time of a failure is that of its document's file. A document
+(the rule of Go's watchflakes). The time of a failure is that of its document. A document
 counts once, however often it is given; one that is older than an entry may hold does not count.`,
 		Example: `  shadowcourt quarantine propose answers.json --write`,
 		RunE:    func(_ *cobra.Command, args []string) error { return o.run(s, args) },
@@ -188,5 +188,9 @@ func readDocument(name string) (quarantine.Document, error) {
 	if err != nil {
 		return quarantine.Document{}, err
 	}
-	return quarantine.Document{Document: d, Name: name, Digest: quarantine.DigestOf(data.Bytes()), At: info.ModTime()}, nil
+	at := info.ModTime()
+	if !d.Time.IsZero() && d.Time.Before(at) { // a file may be a copy
+		at = d.Time
+	}
+	return quarantine.Document{Document: d, Name: name, Digest: quarantine.DigestOf(data.Bytes()), At: at}, nil
 }
