@@ -18,7 +18,7 @@ var flagGroups = []struct {
 	flags string
 }{
 	{"Input", "from source since casebook"},
-	{"Classifier", "light"},
+	{"Classifier", "light rules"},
 	{"Court", "pipeline profile modules grant watch"},
 	{"Experiments", "experiments"},
 	{"Language model", "models peers"},

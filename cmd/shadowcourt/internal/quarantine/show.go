@@ -165,7 +165,7 @@ How to use the forms:
 
 Exit codes: 0 written; 2 the file or the command line is wrong; 3 an entry has expired, and nothing
 is written.`,
-		Example: `  go test -skip "$(shadowcourt quarantine write --form gotest)" ./...`,
+		Example: "  shadowcourt quarantine write --form gotest",
 		Args:    cli.ExactArgs(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
 			forms := quarantine.Forms()
