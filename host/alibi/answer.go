@@ -148,7 +148,12 @@ func Of(t *trial.Trial) *Answer {
 	}
 	if a.Label != "" && !bears(a.Label, a.Runs) {
 		a.open(t, c)
-		a.Refuse("the court says " + a.Label + ", the runs do not show it: " + a.Why)
+		switch {
+		case a.Label == Conflict && c.target.failed() > 0:
+			a.Refuse("the target fails without this change, too: " + c.target.failures() + " there, " + c.here())
+		default:
+			a.Refuse("the court says " + a.Label + ", the runs do not show it: " + a.Why)
+		}
 		return a
 	}
 	switch a.Label {
@@ -273,6 +278,7 @@ func (n *ofTree) inOrder() string {
 // seen is what all runs of a case showed, by tree.
 type seen struct {
 	head, base    ofTree
+	target        tally
 	clean         tally
 	based, absent bool
 	contradicted  bool
@@ -306,6 +312,9 @@ func counts(runs []trial.Experiment) *seen {
 			if e.Outcome == abi.OutcomeNotRun {
 				c.baseWhy = e.Why()
 			}
+		case e.Product == abi.Target:
+			c.target.add(e)
+			continue
 		case e.Product != abi.Head:
 			continue
 		case e.Environment == abi.CleanEnvironment:
@@ -343,6 +352,8 @@ func (c *seen) onBase() string {
 		return "on the base it " + order
 	case c.head.inOrder() != "" && c.base.among.all() > 0:
 		return c.base.among.failures() + " on the base with the tests around it"
+	case c.base.other > 0 && c.base.same == 0:
+		return c.base.failures() + " on the base, in another way"
 	case c.base.all() > 0:
 		return c.base.failures() + " on the base"
 	case c.notBuilt:

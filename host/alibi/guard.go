@@ -105,6 +105,8 @@ func bears(label string, runs []trial.Experiment) bool {
 		return head.failed()+merge.failed() > 0
 	case Preexisting:
 		return trees[abi.Base].failed() > 0
+	case Conflict: // what fails on the target alone is no conflict with it
+		return trees[abi.Target].passed > 0 && trees[abi.Target].failed() == 0 && merge.failed() > 0
 	case Flaky:
 		return older > 0 || head.passed > 0 && head.failed() > 0 || merge.passed > 0 && merge.failed() > 0
 	default:

@@ -37,7 +37,7 @@ const MaxFalse = 0.01
 // enough for none to reject.
 const unsure = 0.5
 
-// Light runs the first steps of head and of the base, and answers with the most probable label. Safe for concurrent use.
+// Light runs the first steps of head, of the base and of the target, and answers with the most probable label. Safe for concurrent use.
 type Light struct {
 	experiments host.Experiments
 	profile     *abi.Profile
@@ -66,7 +66,7 @@ func (l *Light) Made(id string) []abi.ExperimentResult {
 	return slices.Clone(l.made[id])
 }
 
-// Answer runs the next step of head and of the base. After a remand these are longer ones.
+// Answer runs the next step of head, of the base and, where there is one, of the target. After a remand these are longer ones.
 func (l *Light) Answer(ctx context.Context, req host.LightRequest) (host.LightResponse, error) {
 	offers, err := l.experiments.Offers(ctx, req.Case)
 	if err != nil {
@@ -74,7 +74,7 @@ func (l *Light) Answer(ctx context.Context, req host.LightRequest) (host.LightRe
 	}
 	made := l.Made(req.Case.ID)
 	var fresh []abi.ExperimentResult
-	for _, tree := range []abi.TreeRevision{abi.Head, abi.Base} {
+	for _, tree := range []abi.TreeRevision{abi.Head, abi.Base, abi.Target} {
 		e := next(offers, made, tree)
 		if e == nil {
 			continue

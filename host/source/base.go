@@ -89,6 +89,29 @@ func FindBase(ctx context.Context, dir string, variable func(string) string) (Ba
 	return onTip(ctx, dir, head, guessed)
 }
 
+// BaseOf is the base that a revision names: its commit where HEAD contains it, else the merge base with it, since what others changed there
+// is not of this change.
+func BaseOf(dir, revision string) (Base, error) {
+	r, err := openRepository(dir)
+	if err != nil {
+		return Base{}, err
+	}
+	defer r.Close()
+	c, err := r.commit(revision)
+	if err != nil {
+		return Base{}, err
+	}
+	head, err := r.commit("HEAD")
+	if err != nil {
+		return Base{}, err
+	}
+	base, err := r.mergeBase(head, c, revision, "")
+	if err != nil || base.Commit == c.Hash.String() {
+		return Base{Commit: c.Hash.String(), Why: revision}, nil // without a commit in common it is what was asked for
+	}
+	return base, nil
+}
+
 // shortHash is how many digits of a hash people are told.
 const shortHash = 12
 

@@ -33,6 +33,9 @@ func openRepository(dir string) (*repository, error) {
 	if err != nil {
 		return nil, err
 	}
+	if dir, err = filepath.Abs(dir); err != nil { // "." has no folder above it
+		return nil, err
+	}
 	for top := dir; ; top = filepath.Dir(top) {
 		info, err := os.Stat(filepath.Join(top, ".git"))
 		if err == nil {

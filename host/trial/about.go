@@ -58,6 +58,9 @@ func (t *Trial) About() string {
 	return t.Case.Subject
 }
 
+// ofRuns begins the sources of what package alibi says of the runs of a test.
+const ofRuns = "runs:"
+
 // enough is how much an item bears on its case that bears on it as much as not.
 const enough = 0.5
 
@@ -69,6 +72,7 @@ func headline(items []abi.Evidence) *abi.Evidence {
 	for i := range items {
 		e := &items[i]
 		switch {
+		case strings.HasPrefix(e.SourceRef, ofRuns): // says what runs showed, not what the failure says of itself
 		case best == nil:
 			best = e
 		case best.RelevanceConfidence < enough:

@@ -300,6 +300,26 @@ func (l *answerList) add(v *answerView) {
 	g.Answers = append(g.Answers, v)
 }
 
+// tellApart gives tests whose name several packages or classes have their whole names.
+func (l *answerList) tellApart() {
+	groups := map[string]map[string]bool{}
+	for _, g := range l.groups {
+		for _, v := range g.Answers {
+			if groups[v.Test] == nil {
+				groups[v.Test] = map[string]bool{}
+			}
+			groups[v.Test][v.Group] = true
+		}
+	}
+	for _, g := range l.groups {
+		for _, v := range g.Answers {
+			if len(groups[v.Test]) > 1 {
+				v.Test = v.ID
+			}
+		}
+	}
+}
+
 // sentence is the conclusion of all answers, of which some may be missing.
 func (l *answerList) sentence(p *PartialAnswers) string {
 	yours, open, not := l.groups[0].Failures, l.groups[1].Failures, l.groups[2].Failures

@@ -23,19 +23,20 @@ const (
 	FormJUnit  = "junit"  // JUnit XML of the failures, with properties
 	FormGitHub = "github" // annotations as commands of GitHub Actions
 	FormGitLab = "gitlab" // a report of GitLab's code quality
+	FormJSONL  = "jsonl"  // a line for each failure
 	FormMD     = "md"
 	FormHTML   = "html"
 )
 
 // AnswerForms are the names of all forms.
 func AnswerForms() []string {
-	return []string{FormHTML, FormMD, FormJSON, FormCSV, FormSARIF, FormJUnit, FormGitHub, FormGitLab}
+	return []string{FormHTML, FormMD, FormJSON, FormJSONL, FormCSV, FormSARIF, FormJUnit, FormGitHub, FormGitLab}
 }
 
 // FormOf tells the form of a file by the end of its name; empty for another end.
 func FormOf(name string) string {
 	return map[string]string{
-		".html": FormHTML, ".md": FormMD, ".json": FormJSON, ".csv": FormCSV, ".sarif": FormSARIF, ".xml": FormJUnit,
+		".html": FormHTML, ".md": FormMD, ".json": FormJSON, ".jsonl": FormJSONL, ".csv": FormCSV, ".sarif": FormSARIF, ".xml": FormJUnit,
 	}[strings.ToLower(filepath.Ext(name))]
 }
 
@@ -46,6 +47,8 @@ func NewAnswerForm(form string, w io.Writer, trees AnswerTrees) AnswerWriter {
 		return NewAnswerHTML(w, trees, PageOptions{})
 	case FormMD:
 		return NewAnswerMarkdown(w, trees)
+	case FormJSONL:
+		return NewAnswerJSONL(w, trees)
 	}
 	write := map[string]func(io.Writer, *answers.Document) error{
 		FormJSON: writeJSON, FormCSV: writeCSV, FormSARIF: writeSARIF, FormJUnit: writeJUnit, FormGitHub: writeGitHub, FormGitLab: writeGitLab,
@@ -250,11 +253,32 @@ func level(v alibi.Verdict, yours, open, not string) string {
 	return not
 }
 
+// names are those that people read: the whole ones of tests whose name several packages or classes have.
+func names(d *answers.Document) []string {
+	groups := map[string]string{}
+	several := map[string]bool{}
+	for i := range d.Failures {
+		f := &d.Failures[i]
+		if group, known := groups[f.Test]; known && group != f.Group {
+			several[f.Test] = true
+		}
+		groups[f.Test] = f.Group
+	}
+	list := make([]string, len(d.Failures))
+	for i := range d.Failures {
+		if list[i] = d.Failures[i].Test; several[list[i]] {
+			list[i] = d.Failures[i].ID
+		}
+	}
+	return list
+}
+
 // writeGitHub writes annotations, those first that need somebody, since GitHub shows ten of a kind.
 func writeGitHub(w io.Writer, d *answers.Document) error {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	var b strings.Builder
+	called := names(d)
 	for _, verdict := range []alibi.Verdict{alibi.IsYours, alibi.IsOpen, alibi.NotYours} {
 		for i := range d.Failures {
 			f := &d.Failures[i]
@@ -268,7 +292,7 @@ func writeGitHub(w io.Writer, d *answers.Document) error {
 					b.WriteString("line=" + strconv.Itoa(f.Line) + ",")
 				}
 			}
-			b.WriteString("title=" + value.Replace(snip(sanitize.Line(f.Test), maxAnnotationTitle)+": "+string(f.Verdict)))
+			b.WriteString("title=" + value.Replace(snip(sanitize.Line(called[i]), maxAnnotationTitle)+": "+string(f.Verdict)))
 			b.WriteString("::" + data.Replace(snip(sanitize.Line(f.Conclusion), maxAnnotation)))
 			if f.Message != "" {
 				b.WriteString("%0A" + data.Replace(snip(sanitize.Line(f.Message), maxAnnotation)))
@@ -302,7 +326,7 @@ func writeGitLab(w io.Writer, d *answers.Document) error {
 		Severity    string   `json:"severity"`
 		Location    location `json:"location"`
 	}
-	issues := []issue{}
+	issues, called := []issue{}, names(d)
 	for i := range d.Failures {
 		f := &d.Failures[i]
 		file := f.File
@@ -310,7 +334,7 @@ func writeGitLab(w io.Writer, d *answers.Document) error {
 			file = "."
 		}
 		issues = append(issues, issue{
-			sanitize.Line(f.Test) + ": " + string(f.Verdict) + ". " + snip(sanitize.Line(f.Conclusion), maxAnnotation), ruleOf(f), f.Fingerprint, level(f.Verdict, "critical", "minor", "info"),
+			sanitize.Line(called[i]) + ": " + string(f.Verdict) + ". " + snip(sanitize.Line(f.Conclusion), maxAnnotation), ruleOf(f), f.Fingerprint, level(f.Verdict, "critical", "minor", "info"),
 			location{sanitize.Line(file), lines{max(f.Line, 1)}},
 		})
 	}

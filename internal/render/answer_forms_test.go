@@ -179,3 +179,20 @@ func TestAccept_IG2_HostileTextsStayData(t *testing.T) {
 		}
 	}
 }
+
+// TestAccept_IG2_TestsOfOneNameAreToldApart: where two packages have a test of one name, people read the whole names.
+func TestAccept_IG2_TestsOfOneNameAreToldApart(t *testing.T) {
+	t.Parallel()
+	one := sample.Answers()[0]
+	other := one
+	other.Group, other.ID, other.Message = "example.org/shop/till", "example.org/shop/till.TestTotal", "another message"
+	for name, open := range map[string]openAnswers{
+		"table": answerTable(0, false), "md": answerForm(render.FormMD), "html": answerForm(render.FormHTML), "github": answerForm(render.FormGitHub),
+		"gitlab": answerForm(render.FormGitLab), "sarif": answerForm(render.FormSARIF),
+	} {
+		got := written(t, open, one, other)
+		if !strings.Contains(got, one.ID) || !strings.Contains(got, other.ID) {
+			t.Errorf("%s:\n%s", name, got)
+		}
+	}
+}

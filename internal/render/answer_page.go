@@ -28,7 +28,10 @@ func (p *answerPage) Write(a *Answered) error {
 	return nil
 }
 
-func (p *answerPage) Close() error { return p.close(&p.answerList) }
+func (p *answerPage) Close() error {
+	p.tellApart()
+	return p.close(&p.answerList)
+}
 
 // NewAnswerHTML writes answers as a self-contained page: those first that need somebody, and below the fold of each the runs and the trial.
 func NewAnswerHTML(w io.Writer, trees AnswerTrees, page PageOptions) AnswerWriter {

@@ -85,6 +85,7 @@ func writeSARIF(w io.Writer, d *answers.Document) error {
 	for _, a := range attributions {
 		r.Tool.Driver.Rules = append(r.Tool.Driver.Rules, sarifRule{a[0], sarifText{a[1]}})
 	}
+	called := names(d)
 	for i := range d.Failures {
 		f := &d.Failures[i]
 		where := sarifLocation{Logical: []sarifLogical{{sanitize.Line(f.ID), "function"}}}
@@ -95,7 +96,7 @@ func writeSARIF(w io.Writer, d *answers.Document) error {
 			}
 		}
 		result := sarifResult{
-			RuleID: ruleOf(f), Level: level(f.Verdict, "error", "warning", "note"), Message: sarifText{sanitize.Line(f.Test) + ": " + string(f.Verdict) + ". " + sanitize.Line(f.Conclusion)},
+			RuleID: ruleOf(f), Level: level(f.Verdict, "error", "warning", "note"), Message: sarifText{sanitize.Line(called[i]) + ": " + string(f.Verdict) + ". " + sanitize.Line(f.Conclusion)},
 			Locations: []sarifLocation{where}, Fingerprints: map[string]string{"shadowcourt/v1": f.Fingerprint},
 			Properties: map[string]any{"verdict": f.Verdict, "confidence": f.Confidence, "failure": sanitize.Block(f.Message)},
 		}

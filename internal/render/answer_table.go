@@ -18,18 +18,20 @@ type answerTable struct {
 	partial *PartialAnswers
 	held    *answerView
 	list    answerList
+	named   map[string]int // how many tests have a name
 }
 
 // NewAnswerTable writes answers for people: a row for each, as soon as it stands, and a conclusion at Close. Where the width is known, long
 // texts are wrapped; a name is shortened only where it alone is too wide. names are the tests that will be answered, so that their column has
 // its width before the first answer; other names may come.
 func NewAnswerTable(w io.Writer, trees AnswerTrees, names []string, terminal TerminalOptions) AnswerWriter {
-	t := &answerTable{w: w, options: terminal, name: leastNames, head: trees.lines(terminal) + "\n", partial: trees.Partial}
+	t := &answerTable{w: w, options: terminal, name: leastNames, head: trees.lines(terminal) + "\n", partial: trees.Partial, named: map[string]int{}}
 	most := mostNames
 	if terminal.Width > 0 {
 		most = min(most, max(terminal.Width/3, leastNames))
 	}
 	for _, name := range names {
+		t.named[name]++
 		t.name = min(max(t.name, text.StringWidthWithoutEscSequences(oneLine(name))), most)
 	}
 	return t
@@ -57,6 +59,9 @@ func cutMiddle(s string, width int) string {
 
 func (t *answerTable) Write(a *Answered) error {
 	v := newAnswerView(a)
+	if t.named[a.Test] > 1 { // several packages or classes have one of this name
+		v.Test = v.ID
+	}
 	t.list.group(v.Verdict).Failures++
 	if t.held != nil && t.held.join(v) {
 		return nil

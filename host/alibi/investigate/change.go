@@ -18,7 +18,8 @@ type Change struct {
 // AutoBase is the revision of a base that [source.FindBase] finds.
 const AutoBase = "auto"
 
-// FindChange resolves the revisions of a change. target may be empty; variable gives the value of an environment variable. No git is run.
+// FindChange resolves the revisions of a change. A base that HEAD does not contain, such as a branch that went on, stands for the merge base with
+// it. target may be empty; variable gives the value of an environment variable. No git is run.
 // Errors begin with what they are about: source, base or target.
 func FindChange(ctx context.Context, dir, base, target string, variable func(string) string) (Change, error) {
 	c := Change{Source: dir}
@@ -31,11 +32,8 @@ func FindChange(ctx context.Context, dir, base, target string, variable func(str
 		if err != nil {
 			return c, fmt.Errorf("base %s: %w", AutoBase, err)
 		}
-	} else {
-		c.Base.Why = base
-		if c.Base.Commit, err = source.CommitID(dir, base); err != nil {
-			return c, fmt.Errorf("base: %w", err)
-		}
+	} else if c.Base, err = source.BaseOf(dir, base); err != nil {
+		return c, fmt.Errorf("base: %w", err)
 	}
 	if target != "" {
 		if c.Target, err = source.CommitID(dir, target); err != nil {

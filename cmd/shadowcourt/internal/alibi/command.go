@@ -96,7 +96,7 @@ for neither 4 nor --fail-on; an entry that has expired is an error (2).`,
 	f.DurationVar(&o.perCase, "case-budget", experiment.DefaultPerCase, "how long those of one test may take")
 	f.Float64Var(&o.maxFalse, "max-false-alibi", alibi.MaxFalse, "how probable it may be at most that the change did it where a test is not yours")
 	f.StringSliceVar(&o.failOn, "fail-on", nil, "end with exit code 3 for these answers, and with 0 for others: "+cli.OrList(policyWords)+
-		", each with a bound of the confidence if wanted, as in yours>=0.99 (default: 3 for yours, else 4 for open)")
+		", each with a bound of the confidence if wanted, as in yours>=0.99; none for none (default: 3 for yours, else 4 for open)")
 	f.BoolVar(&o.strict, "strict", false, "take a shallow clone, a base that is a guess, and a failing test that nothing can run for errors (exit code 2)")
 	f.StringVar(&o.Pipeline, "pipeline", open.ShippedAlibi, "pipeline file of the court")
 	f.StringVar(&o.Profile, "profile", open.ShippedAlibi, "profile with an outcome model")
@@ -145,10 +145,11 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 	if err != nil {
 		return cli.InputError(fmt.Errorf("--%w", err))
 	}
-	if o.strict {
-		if err := checkStrict(&change); err != nil {
-			return cli.InputError(err)
+	if err := doubts(&change); err != nil {
+		if o.strict {
+			return cli.InputError(fmt.Errorf("--strict: %w", err))
 		}
+		fmt.Fprintf(s.Err, "warning: %s\n", sanitize.Line(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	}
 	if err := o.held.open(s.Err, &change, time.Now()); err != nil {
 		return err

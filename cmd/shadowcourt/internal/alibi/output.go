@@ -37,7 +37,7 @@ func (o *options) openReports(c *investigate.Change) (*output, error) {
 	if o.maxFalse != alibi.MaxFalse {
 		out.trees.MaxFalse = o.maxFalse
 	}
-	if o.base != investigate.AutoBase {
+	if o.base == c.Base.Why { // else it is what is said of it
 		out.trees.Name, out.trees.Why = o.base, ""
 	}
 	for _, said := range o.reports {

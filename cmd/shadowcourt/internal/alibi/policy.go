@@ -27,6 +27,9 @@ var policyWords = []string{"yours", "open", "not-yours", alibi.Caused, alibi.Con
 
 // parsePolicy reads --fail-on.
 func parsePolicy(list []string) (policy, error) {
+	if len(list) == 1 && strings.TrimSpace(list[0]) == "none" {
+		return policy{}, nil
+	}
 	var p policy
 	var faults []error
 	for _, said := range list {
@@ -38,7 +41,7 @@ func parsePolicy(list []string) (policy, error) {
 		}
 		switch {
 		case !slices.Contains(policyWords, c.word):
-			faults = append(faults, fmt.Errorf("--fail-on %q: use %s, with a bound of the confidence as in yours>=0.99", said, cli.OrList(policyWords)))
+			faults = append(faults, fmt.Errorf("--fail-on %q: use %s, with a bound of the confidence as in yours>=0.99, or none", said, cli.OrList(policyWords)))
 		case err != nil || !(c.least >= 0 && c.least <= 1):
 			faults = append(faults, fmt.Errorf("--fail-on %q: the bound of a confidence is a number from 0 to 1", said))
 		}
@@ -55,18 +58,18 @@ func (p policy) fails(a *alibi.Answer) bool {
 	})
 }
 
-// checkStrict rejects what makes answers worse without a word in the exit code: a clone that lacks commits, and a base that is a guess.
-func checkStrict(c *investigate.Change) error {
+// doubts names what makes answers worse: a clone that lacks commits, and a base that is a guess.
+func doubts(c *investigate.Change) error {
 	at, err := source.PlaceIn(c.Source)
 	if err != nil {
 		return err
 	}
 	var faults []error
 	if at.Shallow {
-		faults = append(faults, errors.New("--strict: the clone is shallow: run `git fetch --unshallow`, or check out with fetch-depth: 0"))
+		faults = append(faults, errors.New("the clone is shallow: run `git fetch --unshallow`, or check out with fetch-depth: 0"))
 	}
 	if c.Base.Guessed {
-		faults = append(faults, fmt.Errorf("--strict: no base is known, only %s: name it with --base", c.Base.Why))
+		faults = append(faults, fmt.Errorf("no base is known, only %s: name it with --base", c.Base.Why))
 	}
 	return errors.Join(faults...)
 }

@@ -113,7 +113,7 @@ func (g *gitHub) onPullRequest(ctx context.Context, s cli.Streams, d *answers.Do
 		return cli.InputError(errNumber)
 	}
 	token, err := publish.ReadToken(g.token, "GITHUB_TOKEN", "GH_TOKEN")
-	if err != nil {
+	if err != nil && !g.dryRun {
 		return cli.InputError(fmt.Errorf("--token: %w", err))
 	}
 	var client *github.Client

@@ -77,7 +77,7 @@ func (g *gitLab) run(ctx context.Context, s cli.Streams, name string) error {
 		return cli.InputError(errors.New("--project: name it, since CI_PROJECT_ID is not set"))
 	}
 	token, err := publish.ReadToken(g.token, "GITLAB_TOKEN")
-	if err != nil {
+	if err != nil && !g.dryRun {
 		return cli.InputError(fmt.Errorf("--token: %w", err))
 	}
 	return g.keep(ctx, s, d, gitlab.NoteBody(text), &place{

@@ -38,7 +38,7 @@ An issue is found again by its fingerprint, and gets a comment for each further 
 that was closed as done is reopened when it comes back, with --main. One that was closed as
 not planned, or locked, stays: somebody decided. Owners by CODEOWNERS are assigned where
 they are users; teams and addresses are named without notifying them. Without --write
-nothing is changed. A second run writes nothing.
+the tracker is only read. A second run writes nothing.
 
 The token is that of the variable GITHUB_TOKEN, GH_TOKEN or JIRA_API_TOKEN, or of --token.
 
