@@ -221,6 +221,19 @@ func TestAccept_IG1_StrictAndForks(t *testing.T) {
 		"html_url": "https://github.com/acme/shop/actions/runs/76", "pull_requests": []}}`})
 	delete(j.env, "GITHUB_BASE_REF")
 	j.env["GITHUB_REF"] = "refs/heads/main"
+	// The folder has what the fork's artifact had: a repository whose missing objects git would fetch by a program of its own.
+	ran := filepath.Join(t.TempDir(), "ran")
+	j.workspace = t.TempDir()
+	writeFiles(t, j.workspace, map[string]string{
+		".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": strings.Repeat("1f", 20) + "\n", ".git/objects/info/x": "",
+		".git/config": "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tpartialClone = origin\n[remote \"origin\"]\n\turl = " + c.remote +
+			"\n\tpromisor = true\n\tuploadpack = \"touch " + ran + "; false\"\n",
+	})
+	defer func() {
+		if _, err := os.Stat(ran); err == nil {
+			t.Error("a program of the artifact ran")
+		}
+	}()
 	inputs := map[string]string{"answers": answers, "version": "source", "name": "windows"}
 	if code, outputs, printed := j.run(t, inputs); code != 0 || outputs["verdict"] != "yours" {
 		t.Errorf("code %d, %v\n%v", code, outputs, printed)

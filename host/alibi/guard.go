@@ -89,8 +89,10 @@ func (c *seen) unbased() string {
 // change that is caused by it, and of a flaky test both outcomes, or one without the change.
 func bears(label string, runs []trial.Experiment) bool {
 	trees := map[abi.TreeRevision]tally{}
+	lacks := false // the target does not have the test
 	for i := range runs {
 		e := &runs[i]
+		lacks = lacks || e.Product == abi.Target && e.Outcome == abi.OutcomeNoTest
 		if e.Product != e.Tests || e.Product == abi.Base && e.Loaded == abi.Contradicted {
 			continue
 		}
@@ -106,7 +108,7 @@ func bears(label string, runs []trial.Experiment) bool {
 	case Preexisting:
 		return trees[abi.Base].failed() > 0
 	case Conflict: // what fails on the target alone is no conflict with it
-		return trees[abi.Target].passed > 0 && trees[abi.Target].failed() == 0 && merge.failed() > 0
+		return (lacks || trees[abi.Target].passed > 0) && trees[abi.Target].failed() == 0
 	case Flaky:
 		return older > 0 || head.passed > 0 && head.failed() > 0 || merge.passed > 0 && merge.failed() > 0
 	default:

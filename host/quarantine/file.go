@@ -6,7 +6,12 @@
 package quarantine
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -131,8 +136,20 @@ type Removal struct {
 	Why  string `yaml:"why"`
 }
 
-// Load is [Parse] for a file of the disk. The error is fs.ErrNotExist where there is none.
+// ErrLink: the file, or the folder of the usual one, is a link, which may lead out of what is reviewed.
+var ErrLink = errors.New("is a link: keep the file itself in the repository")
+
+// Load is [Parse] for a file of the disk. The error is fs.ErrNotExist where there is none, and ErrLink for a link.
 func Load(name string, today Day) (*File, error) {
+	paths := []string{name}
+	if folder := filepath.Dir(name); filepath.Base(folder) == path.Dir(Path) {
+		paths = append(paths, folder)
+	}
+	for _, at := range paths {
+		if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return nil, fmt.Errorf("%s %w", filepath.Base(at), ErrLink)
+		}
+	}
 	data, err := strictyaml.ReadFile(name, MaxBytes, strictyaml.Open)
 	if err != nil {
 		return nil, err

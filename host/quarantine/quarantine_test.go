@@ -1,8 +1,11 @@
 package quarantine_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -293,4 +296,33 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%v\n%s", err, text)
 		}
 	})
+}
+
+func TestAccept_IG3_LinksAreRejected(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	outside := filepath.Join(dir, "outside")
+	if err := os.MkdirAll(outside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(outside, "quarantine.yaml"), []byte("secret line\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, link := range map[string][2]string{
+		"the folder": {outside, filepath.Join(dir, "a", ".shadowcourt")}, "the file": {filepath.Join(outside, "quarantine.yaml"), filepath.Join(dir, "b", ".shadowcourt", "quarantine.yaml")},
+	} {
+		if err := os.MkdirAll(filepath.Dir(link[1]), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(link[0], link[1]); err != nil {
+			t.Skip(err)
+		}
+		file := link[1]
+		if name == "the folder" {
+			file = filepath.Join(file, "quarantine.yaml")
+		}
+		if _, err := quarantine.Load(file, quarantine.DayOf(time.Now())); !errors.Is(err, quarantine.ErrLink) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

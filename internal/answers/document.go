@@ -240,16 +240,27 @@ func (c *checker) failure(at string, f *Failure) {
 	if f.File != "" && (path.IsAbs(f.File) || path.Clean(f.File) != f.File || f.File == ".." || strings.HasPrefix(f.File, "../") || strings.ContainsAny(f.File, "\x00\\")) {
 		c.add(at+"file", fmt.Sprintf("%q is not a clean path below the top folder", clip(f.File)))
 	}
-	if f.Line < 0 {
-		c.add(at+"line", "below 0")
+	const mostLine = 1 << 30
+	if f.Line < 0 || f.Line > mostLine {
+		c.add(at+"line", "outside of [0, 2^30]")
+	}
+	if !(f.Seconds >= 0 && f.Seconds <= mostLine) {
+		c.add(at+"seconds", "below 0, or too many")
+	}
+	if err := alibi.CheckRuns(f.Runs); err != nil {
+		c.add(at+"runs", clip(sanitize.Line(err.Error())))
+	}
+	const mostRuns = 1_000_000
+	for i := range f.Runs {
+		if e := &f.Runs[i]; max(e.Passed, e.Same, e.Other, e.Runs) > mostRuns {
+			c.add(fmt.Sprintf("%sruns[%d]", at, i), fmt.Sprintf("more than %d runs", mostRuns))
+		}
 	}
 	if len(f.Fingerprint) != fingerprintDigits || strings.Trim(f.Fingerprint, "0123456789abcdef") != "" {
 		c.add(at+"fingerprint", fmt.Sprintf("not %d hexadecimal digits", fingerprintDigits))
 	}
 	if f.Culprit != nil {
-		c.commit(at+"culprit.commit", f.Culprit.Commit, false)
-		c.text(at+"culprit.title", f.Culprit.Title, false)
-		c.text(at+"culprit.author", f.Culprit.Author, false)
+		c.culprit(at+"culprit.", f.Culprit)
 	}
 	if q := f.Quarantined; q != nil {
 		c.text(at+"quarantined.reason", q.Reason, true)
@@ -264,6 +275,40 @@ func (c *checker) failure(at string, f *Failure) {
 	}
 	for i, owner := range f.Owners {
 		c.text(fmt.Sprintf("%sowners[%d]", at, i), owner, true)
+	}
+}
+
+func (c *checker) culprit(at string, l *alibi.Culprit) {
+	const most = 1_000_000 // runs of one commit, and lines of a file
+	c.commit(at+"commit", l.Commit, false)
+	c.text(at+"title", l.Title, false)
+	c.text(at+"author", l.Author, false)
+	chance := func(where string, p float64) {
+		if !(p >= 0 && p <= 1) {
+			c.add(where, "outside of [0, 1]")
+		}
+	}
+	chance(at+"probability", l.Probability)
+	if l.Runs < 0 || l.Runs > most {
+		c.add(at+"runs", fmt.Sprintf("outside of [0, %d]", most))
+	}
+	if p := l.Pair; p != nil {
+		c.commit(at+"pair.parent", p.Parent, false)
+		for _, t := range []alibi.Tally{p.OfParent, p.Culprit} {
+			if min(t.Failed, t.Passed) < 0 || max(t.Failed, t.Passed) > most {
+				c.add(at+"pair", fmt.Sprintf("runs outside of [0, %d]", most))
+			}
+		}
+	}
+	for i := range l.Ribbon {
+		c.commit(fmt.Sprintf("%sribbon[%d].commit", at, i), l.Ribbon[i].Commit, false)
+		chance(fmt.Sprintf("%sribbon[%d].probability", at, i), l.Ribbon[i].Probability)
+	}
+	for i, id := range l.Beside {
+		c.commit(fmt.Sprintf("%sbeside[%d]", at, i), id, false)
+	}
+	if h := l.Hunk; h != nil && (h.Line < 0 || h.Line > 1<<30) {
+		c.add(at+"hunk.line", "outside of [0, 2^30]")
 	}
 }
 

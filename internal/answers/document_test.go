@@ -133,6 +133,10 @@ func TestAccept_IG2_FaultyDocumentsAreRejected(t *testing.T) {
 		{"several faults", `"verdict": "yours"`, `"verdict": "mine", "confidence": 7`, []string{`failures[1].verdict: "mine"`, "failures[4].verdict", "yours, not_yours, open"}},
 		{"a wrong attribution", `"attribution": "caused"`, `"attribution": "flaky"`, []string{`failures[1].attribution: "flaky" does not fit the verdict "yours"`}},
 		{"a commit that is none", "9ab12cd0e1f2a3b4c5d6e7f8091a2b3c4d5e6f70", "--upload-pack=x", []string{"failures[1].culprit.commit"}},
+		{"a tree that is none", `"product": "merge"`, `"product": "x | @all ![a](https://e)"`, []string{"failures[5].runs"}},
+		{"runs below none", `"passed": 300`, `"passed": -300`, []string{"failures[4].runs"}},
+		{"more runs than anybody makes", `"passed": 300`, `"passed": 1000000000`, []string{"failures[4].runs"}},
+		{"a probability above 1", `"probability": 0.019`, `"probability": 1e300`, []string{"failures[1].culprit.ribbon[2].probability"}},
 		{"a date that is none", "2027-01-31", "soon", []string{"quarantined.expires"}},
 		{"the same id twice", "cart.TestParse/blank", "cart.TestParse/empty", []string{"stands twice"}},
 	} {

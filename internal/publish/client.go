@@ -149,11 +149,50 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set("User-Agent", t.server.Agent)
 	}
 	answer, err := t.inner.RoundTrip(r)
-	if err != nil {
+	hide := hider(secretsOf(r))
+	if err != nil { // it quotes what is no HTTP
+		if said := hide.Replace(err.Error()); said != err.Error() {
+			err = errors.New(said)
+		}
 		return nil, err
 	}
-	answer.Body = &bounded{answer.Body, MaxAnswer}
+	// Clients quote status, headers and bodies in their errors.
+	answer.Status = hide.Replace(answer.Status)
+	for _, values := range answer.Header {
+		for i := range values {
+			values[i] = hide.Replace(values[i])
+		}
+	}
+	body, failed := io.ReadAll(&bounded{answer.Body, MaxAnswer})
+	_ = answer.Body.Close()
+	text := hide.Replace(string(body))
+	answer.ContentLength = int64(len(text))
+	if failed != nil {
+		answer.ContentLength = -1
+	}
+	answer.Body = io.NopCloser(io.MultiReader(strings.NewReader(text), broken{failed}))
 	return answer, nil
+}
+
+// hider replaces secrets, as they are and as addresses have them.
+func hider(secrets []string) *strings.Replacer {
+	var pairs []string
+	for _, secret := range secrets {
+		if secret != "" {
+			pairs = append(pairs, secret, "[token]", url.QueryEscape(secret), "[token]", url.PathEscape(secret), "[token]")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+// broken is the end of a body that could not be read to its end; a nil error is a usual end.
+type broken struct{ err error }
+
+func (b broken) Read([]byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	return 0, io.EOF
 }
 
 // CloseIdleConnections closes the connections that are kept.

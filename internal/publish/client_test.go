@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -64,9 +65,14 @@ func TestAccept_IG6_TokensGoToTheirServerAlone(t *testing.T) {
 			http.Redirect(w, r, other.URL+"/stolen", http.StatusTemporaryRedirect)
 			return
 		}
-		fmt.Fprint(w, r.Header.Get("Authorization"))
+		if r.Header.Get("Authorization") != "Bearer "+secret {
+			http.Error(w, "who is it?", http.StatusUnauthorized)
+		}
+		w.Header().Set("X-Said", "not "+secret)
+		fmt.Fprint(w, "you said ", r.Header.Get("Authorization"))
 	})
-	if body, _, err := get(t, s, s.Base.String()+"/x"); err != nil || body != "Bearer "+secret {
+	// What a server quotes of a request gets into errors of clients.
+	if body, _, err := get(t, s, s.Base.String()+"/x"); err != nil || body != "you said Bearer [token]" {
 		t.Errorf("%q, %v", body, err)
 	}
 	if _, status, err := get(t, s, s.Base.String()+"/moved"); status != http.StatusTemporaryRedirect || err == nil {
@@ -116,5 +122,30 @@ func TestAccept_IG6_ServersAndTokensThatAreRejected(t *testing.T) {
 		if _, err := publish.ReadToken(place); err == nil || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", place, err)
 		}
+	}
+}
+
+func TestAccept_IG6_WhatIsNoHTTPQuotesNoToken(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Read(make([]byte, 4096))
+			_, _ = io.WriteString(c, "HTTP/9.9 "+secret+"\r\n\r\n")
+			_ = c.Close()
+		}
+	}()
+	s := server(t, func(http.ResponseWriter, *http.Request) {})
+	s.Base.Host = listener.Addr().String()
+	if _, _, err := get(t, s, s.Base.String()+"/x"); err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "malformed") {
+		t.Error(err)
 	}
 }

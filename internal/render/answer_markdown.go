@@ -144,16 +144,20 @@ func markdownRibbon(c *alibi.Culprit) string {
 	return "\nOf " + plural(len(c.Ribbon), "commit", "commits") + ": " + strings.Join(said, ", ") + "\n"
 }
 
-// markdownGrid is a grid as a table. All text in it is ours.
+// markdownGrid is a grid as a table.
 func markdownGrid(g *runGrid) string {
 	if len(g.Rows) == 0 {
 		return ""
 	}
+	escaped := make([]string, len(g.Environments))
+	for i, name := range g.Environments {
+		escaped[i] = sanitize.MarkdownCell(sanitize.Markdown(name))
+	}
 	var b strings.Builder
-	b.WriteString("\n| tree | " + strings.Join(g.Environments, " | ") + " |\n|" + strings.Repeat(" --- |", len(g.Environments)+1) + "\n")
+	b.WriteString("\n| tree | " + strings.Join(escaped, " | ") + " |\n|" + strings.Repeat(" --- |", len(g.Environments)+1) + "\n")
 	for i := range g.Rows {
 		row := &g.Rows[i]
-		b.WriteString("| " + row.Tree + " |")
+		b.WriteString("| " + sanitize.MarkdownCell(sanitize.Markdown(row.Tree)) + " |")
 		for j := range row.Cells {
 			b.WriteString(" " + TerminalOptions{}.marks(row.Cells[j].Shown(markdownMarks), ", ") + " |")
 		}

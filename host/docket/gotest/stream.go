@@ -32,12 +32,13 @@ type reading struct {
 
 // pack is a package whose tests run.
 type pack struct {
-	path    string
-	log     stream.Clip
-	tests   map[string]*test
-	failed  bool // a case was made of one of its tests
-	crashed bool // and that test crashed
-	done    bool // all tests have run
+	path       string
+	log        stream.Clip
+	tests      map[string]*test
+	benchmarks bool // one began
+	failed     bool // a case was made of one of its tests
+	crashed    bool // and that test crashed
+	done       bool // all tests have run
 	// silent are subtests that failed without a word: what ended them may stand below the lines of the tests around them.
 	silent []failure
 }
@@ -192,11 +193,12 @@ func (s *reading) output(e event) {
 // run notes that a test begins, or that it waits for others. No event tells that a benchmark has ended: it has when another
 // begins.
 func (s *reading) run(p *pack, name, action string) {
-	if action == "run" {
+	if action == "run" && p.benchmarks {
 		maps.DeleteFunc(p.tests, func(open string, _ *test) bool {
 			return strings.HasPrefix(open, "Benchmark") && !strings.HasPrefix(name, open+"/")
 		})
 	}
+	p.benchmarks = p.benchmarks || strings.HasPrefix(name, "Benchmark")
 	t := s.test(p, name)
 	t.began, t.paused = t.began || action == "run", action == "pause"
 }

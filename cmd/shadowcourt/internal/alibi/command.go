@@ -33,6 +33,9 @@ const (
 
 const explainAll = "all"
 
+// mostFailures are asked of one run.
+const mostFailures = 10_000
+
 // options are the flags.
 type options struct {
 	open.Flags
@@ -239,9 +242,13 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 			faults = append(faults, err)
 			continue
 		}
-		if !repeated.Has(&entry) {
-			list = append(list, entry)
+		if repeated.Has(&entry) {
+			continue
 		}
+		if len(list) == mostFailures {
+			return nil, cli.InputError(fmt.Errorf("more than %d failing tests: pass fewer reports, or mend what they have in common", mostFailures))
+		}
+		list = append(list, entry)
 	}
 	for _, note := range inputs.Notes() {
 		fmt.Fprintln(s.Err, "note: "+sanitize.Line(note))
