@@ -58,8 +58,11 @@ func (t *Trial) About() string {
 	return t.Case.Subject
 }
 
-// ofRuns begins the sources of what package alibi says of the runs of a test.
-const ofRuns = "runs:"
+// ofRuns says whether a source is what package alibi says of the runs of a test; what a report has of them stands in a line.
+func ofRuns(ref string) bool {
+	_, line := placeIn(ref)
+	return strings.HasPrefix(ref, "runs:") && line == 0
+}
 
 // enough is how much an item bears on its case that bears on it as much as not.
 const enough = 0.5
@@ -72,7 +75,7 @@ func headline(items []abi.Evidence) *abi.Evidence {
 	for i := range items {
 		e := &items[i]
 		switch {
-		case strings.HasPrefix(e.SourceRef, ofRuns): // says what runs showed, not what the failure says of itself
+		case ofRuns(e.SourceRef): // says what runs showed, not what the failure says of itself
 		case best == nil:
 			best = e
 		case best.RelevanceConfidence < enough:

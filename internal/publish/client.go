@@ -216,12 +216,10 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Failed describes an answer that is not a success: the status, with the beginning of what the server said, unless it quotes the token.
+// Failed describes an answer that is not a success: the status, with the beginning of what the server said.
 func Failed(r *http.Response) error {
-	const most = 300
-	said, _ := io.ReadAll(io.LimitReader(r.Body, most+maxToken))
-	text := withoutSecrets(string(said), most, secretsOf(r.Request))
-	text = sanitize.Line(strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "?"))
+	said, _ := io.ReadAll(io.LimitReader(r.Body, 300))
+	text := sanitize.Line(strings.ToValidUTF8(strings.Join(strings.Fields(string(said)), " "), "?"))
 	err := fmt.Errorf("%s %s: %s", r.Request.Method, sanitize.Line(r.Request.URL.Path), sanitize.Line(r.Status))
 	if text != "" {
 		err = fmt.Errorf("%w: %s", err, text)

@@ -29,14 +29,3 @@ func secretsOf(r *http.Request) (secrets []string) {
 	}
 	return secrets
 }
-
-// withoutSecrets is the beginning of what a server said; nothing of it where it quotes a token of the request. said has at least as many bytes
-// behind most as a token has, if there are so many.
-func withoutSecrets(said string, most int, secrets []string) string {
-	for _, secret := range secrets {
-		if secret != "" && strings.Contains(said, secret) {
-			return "(the answer quotes the token)"
-		}
-	}
-	return said[:min(len(said), most)]
-}

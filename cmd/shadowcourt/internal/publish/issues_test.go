@@ -25,7 +25,13 @@ const (
 )
 
 func runsOf(tree abi.TreeRevision, passed, failed int) trial.Experiment {
-	return trial.Experiment{Factors: trial.Factors{Product: tree, Tests: tree, Runs: passed + failed}, Outcome: abi.OutcomeMixed, Passed: passed, Same: failed}
+	e := trial.Experiment{
+		Factors: trial.Factors{Product: tree, Tests: tree, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: passed + failed}, Outcome: abi.OutcomeMixed, Passed: passed, Same: failed,
+	}
+	if failed == 0 {
+		e.Outcome = abi.OutcomePassed
+	}
+	return e
 }
 
 // failureOf is an answer with an attribution; empty for an open one.
