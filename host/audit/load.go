@@ -4,8 +4,8 @@ import (
 	"io/fs"
 	"math"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // MaxFileBytes is the size limit of a rubric, 1 MiB.

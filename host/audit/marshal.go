@@ -1,6 +1,6 @@
 package audit
 
-import "github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+import "github.com/shadowcourt/shadowcourt/internal/strictyaml"
 
 // Marshal writes a rubric as a file that [Parse] reads to the same rubric,
 // comments excepted, with all defaults written out. Equal rubrics give equal

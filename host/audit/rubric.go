@@ -3,8 +3,8 @@ package audit
 import (
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // Rubric says by which criteria opinions are audited, and who judges them.

@@ -3,8 +3,8 @@ package audit
 import (
 	"strconv"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // The faults of a rubric, beside those of package pipeline.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // ParseDefinition reads a definition. Its error has all faults, each with the file, the line and the field.

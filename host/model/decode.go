@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // maxNames is how many providers, or models, a file may have.

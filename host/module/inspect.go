@@ -12,7 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // Info describes a module; nothing of it has to run for that.

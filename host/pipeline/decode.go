@@ -5,7 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // readDefinition reads the shape of a file; what the values mean is checked by the validator.

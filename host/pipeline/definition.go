@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // Definition is a pipeline as its file states it, with the defaults filled in.

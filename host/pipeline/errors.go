@@ -2,7 +2,7 @@ package pipeline
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // MaxErrors is how many faults are reported of one file; the last entry then says how many there are besides.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // The warnings.

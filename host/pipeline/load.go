@@ -4,7 +4,7 @@ import (
 	"io/fs"
 	slashpath "path"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // MaxFileBytes is the size limit of a pipeline file, 1 MiB.

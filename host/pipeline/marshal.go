@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // Marshal writes a Definition as YAML that means the same: parsing it gives the same Definition. The bytes are

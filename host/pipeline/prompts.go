@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi/prompt"
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // MaxPromptBytes is the size limit of a prompt, 64 KiB.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // Validate checks a Definition that was made in Go and completed. The error, if any, is an [Errors].

@@ -3,7 +3,7 @@ package pipeline
 import (
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // MaxEdgesOfNode is how many edges can leave a node, with those from [Any]: an answer for edges has no more.

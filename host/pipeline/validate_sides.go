@@ -3,7 +3,7 @@ package pipeline
 import (
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // side is one of the three parties that must not share a persona, an alignment or a module.

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
-	"github.com/shadowcourt/shadowcourt/host/quarantine"
 )
 
 // Form is how a test runner is told which tests to leave out.
@@ -56,7 +55,7 @@ type Written struct {
 
 // Write writes the tests in quarantine in a form. only is the package of the tests that count, and may be empty for all. Expired entries are the
 // caller's to reject.
-func (f *Form) Write(file *quarantine.File, only string) Written {
+func (f *Form) Write(file *File, only string) Written {
 	var w Written
 	var tests []test
 	for i := range file.Tests {

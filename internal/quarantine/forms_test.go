@@ -9,7 +9,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	file "github.com/shadowcourt/shadowcourt/host/quarantine"
 	"github.com/shadowcourt/shadowcourt/internal/quarantine"
 )
 
@@ -23,10 +22,10 @@ func form(t testing.TB, name string) *quarantine.Form {
 	return &forms[i]
 }
 
-func entries(group string, names ...string) *file.File {
-	f := file.New("q.yaml")
+func entries(group string, names ...string) *quarantine.File {
+	f := quarantine.New("q.yaml")
 	for _, name := range names {
-		f.Add(file.Entry{Test: group + "." + name, Group: group, Reason: "r", Owner: "o", Since: "2026-11-26", Expires: "2026-12-26", Proof: file.Proof{Runs: "x"}})
+		f.Add(quarantine.Entry{Test: group + "." + name, Group: group, Reason: "r", Owner: "o", Since: "2026-11-26", Expires: "2026-12-26", Proof: quarantine.Proof{Runs: "x"}})
 	}
 	return f
 }
@@ -196,15 +195,15 @@ func TestAccept_IG3_FormsOfTests(t *testing.T) {
 		{"nextest", "", "shop::cart.tests::total", "not ((binary_id(=shop::cart) & test(=tests::total)))", 0},
 		{"ctest", "", "cart region (any)", `^(cart region \(any\))$`, 0},
 	} {
-		f := file.New("q.yaml")
-		f.Add(file.Entry{Test: tc.id, Group: tc.group})
+		f := quarantine.New("q.yaml")
+		f.Add(quarantine.Entry{Test: tc.id, Group: tc.group})
 		w := form(t, tc.form).Write(f, "")
 		if strings.TrimSuffix(w.Text, "\n") != tc.want || len(w.Left) != tc.left {
 			t.Errorf("%s of %s: %q, %v", tc.form, tc.id, w.Text, w.Left)
 		}
 	}
 	two := entries("p", "TestA")
-	two.Add(file.Entry{Test: "q.TestB", Group: "q"})
+	two.Add(quarantine.Entry{Test: "q.TestB", Group: "q"})
 	if w := form(t, "gotest").Write(two, ""); w.Text != "^TestA$|^TestB$\n" || !slices.Equal(w.Packages, []string{"p", "q"}) {
 		t.Errorf("%+v", w)
 	}

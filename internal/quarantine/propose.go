@@ -15,7 +15,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
-	"github.com/shadowcourt/shadowcourt/host/quarantine"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 )
@@ -76,8 +75,8 @@ type Change struct {
 
 // Propose edits the file by documents, which may be in any order, and says what it changed. Notes say of which failures nothing was proposed, and why.
 // Proposing the same documents again changes nothing.
-func Propose(f *quarantine.File, documents []Document, o Options) (changes []Change, notes []string, err error) {
-	p := &proposal{file: f, o: o, today: quarantine.DayOf(o.Now), yours: map[string]string{}, found: map[string]*quarantine.Entry{}, before: map[string]quarantine.Failures{}}
+func Propose(f *File, documents []Document, o Options) (changes []Change, notes []string, err error) {
+	p := &proposal{file: f, o: o, today: DayOf(o.Now), yours: map[string]string{}, found: map[string]*Entry{}, before: map[string]Failures{}}
 	for _, e := range f.Tests {
 		p.before[e.Test] = e.Failures
 	}
@@ -94,7 +93,7 @@ func Propose(f *quarantine.File, documents []Document, o Options) (changes []Cha
 	}
 	for i := range list {
 		if d := &list[i]; d.At.Before(oldest) {
-			p.note("%s: not counted: it is of %s, more than %d days ago", d.Name, quarantine.DayOf(d.At), f.MaxDays)
+			p.note("%s: not counted: it is of %s, more than %d days ago", d.Name, DayOf(d.At), f.MaxDays)
 		} else {
 			p.read(d)
 		}
@@ -110,12 +109,12 @@ func Propose(f *quarantine.File, documents []Document, o Options) (changes []Cha
 }
 
 type proposal struct {
-	file    *quarantine.File
+	file    *File
 	o       Options
-	today   quarantine.Day
+	today   Day
 	yours   map[string]string // documents that say so
-	found   map[string]*quarantine.Entry
-	before  map[string]quarantine.Failures // what was counted
+	found   map[string]*Entry
+	before  map[string]Failures // what was counted
 	changes []Change
 	notes   []string
 }
@@ -145,20 +144,20 @@ func (p *proposal) read(d *Document) {
 		}
 		e := p.found[t.ID]
 		if e == nil {
-			e = &quarantine.Entry{Test: t.ID, Since: p.today, Expires: p.today.Add(min(p.o.Days, p.file.MaxDays)), Reason: "passes and fails on the base, too"}
+			e = &Entry{Test: t.ID, Since: p.today, Expires: p.today.Add(min(p.o.Days, p.file.MaxDays)), Reason: "passes and fails on the base, too"}
 			p.found[t.ID] = e
 		}
 		e.Failures.Add(d.Digest, d.Head, d.At)
 		e.Group, e.Owner = t.Group, p.owner(t)
-		e.Proof = quarantine.Proof{
+		e.Proof = Proof{
 			Attribution: t.Label, Confidence: t.Confidence, Runs: clip(t.Why), Base: rate, BaseCode: string(t.Base), Commit: d.Base.Commit,
-			Date: quarantine.DayOf(d.At), Link: clip(cmp.Or(p.o.Proof, d.Link, d.Name)),
+			Date: DayOf(d.At), Link: clip(cmp.Or(p.o.Proof, d.Link, d.Name)),
 		}
 	}
 }
 
 // again counts a failure of a test in quarantine. What a change did, or something outside, is none of the flake.
-func (p *proposal) again(d *Document, t *answers.Failure, e *quarantine.Entry) {
+func (p *proposal) again(d *Document, t *answers.Failure, e *Entry) {
 	switch {
 	case t.Verdict == alibi.IsYours:
 		p.note("%s: %s: in quarantine, and a change made it fail: not counted", d.Name, t.ID)
@@ -174,11 +173,11 @@ func (p *proposal) again(d *Document, t *answers.Failure, e *quarantine.Entry) {
 
 // removed says whether a document is from before the removal of a test.
 func (p *proposal) removed(d *Document, test string) bool {
-	return slices.ContainsFunc(p.file.Removed, func(r quarantine.Removal) bool { return r.Test == test && !d.At.After(r.On.Time) })
+	return slices.ContainsFunc(p.file.Removed, func(r Removal) bool { return r.Test == test && !d.At.After(r.On.Time) })
 }
 
 // proven gives the rate of failure on the base of a test that is proven flaky; else it says why it is not.
-func (p *proposal) proven(t *answers.Failure) (rate quarantine.Rate, why string) {
+func (p *proposal) proven(t *answers.Failure) (rate Rate, why string) {
 	type cell struct {
 		environment abi.RunEnvironment
 		order       abi.RunOrder
@@ -194,11 +193,11 @@ func (p *proposal) proven(t *answers.Failure) (rate quarantine.Rate, why string)
 	}
 	for at, n := range same {
 		if n > 0 && passed[at] > 0 && n+passed[at] > rate.Runs {
-			rate = quarantine.Rate{Failed: n, Runs: n + passed[at]}
+			rate = Rate{Failed: n, Runs: n + passed[at]}
 		}
 	}
 	switch in := p.yours[t.ID]; {
-	case len(t.ID) > quarantine.MaxText || len(t.Group) > quarantine.MaxText:
+	case len(t.ID) > MaxText || len(t.Group) > MaxText:
 		return rate, "not proposed: the name is too long"
 	case in != "":
 		return rate, "not proposed: " + in + " says that a change made it fail"
@@ -228,8 +227,8 @@ func (p *proposal) owner(t *answers.Failure) string {
 // add adds what was found, by name.
 func (p *proposal) add() error {
 	for _, e := range sorted(p.found) {
-		if len(p.file.Tests) == quarantine.MaxEntries {
-			p.note("%s: not proposed: the file has %d entries", e.Test, quarantine.MaxEntries)
+		if len(p.file.Tests) == MaxEntries {
+			p.note("%s: not proposed: the file has %d entries", e.Test, MaxEntries)
 			continue
 		}
 		if e.Owner == "" {
@@ -246,11 +245,11 @@ func (p *proposal) add() error {
 	return nil
 }
 
-func sorted(found map[string]*quarantine.Entry) (list []*quarantine.Entry) {
+func sorted(found map[string]*Entry) (list []*Entry) {
 	for _, e := range found {
 		list = append(list, e)
 	}
-	slices.SortFunc(list, func(a, b *quarantine.Entry) int { return cmp.Compare(a.Test, b.Test) })
+	slices.SortFunc(list, func(a, b *Entry) int { return cmp.Compare(a.Test, b.Test) })
 	return list
 }
 
@@ -263,7 +262,7 @@ func (p *proposal) close() error {
 			why = fmt.Sprintf("expired on %s: its failures block again until %s mends it", e.Expires, e.Owner)
 		case stopped:
 			why = fmt.Sprintf("stopped: %d failures from %s to %s, and such a silence since has a probability of %.2g %%",
-				e.Failures.Count, quarantine.DayOf(e.Failures.First.Time), quarantine.DayOf(e.Failures.Last.Time), 100*chance)
+				e.Failures.Count, DayOf(e.Failures.First.Time), DayOf(e.Failures.Last.Time), 100*chance)
 		}
 		before, known := p.before[e.Test]
 		switch {
@@ -275,7 +274,7 @@ func (p *proposal) close() error {
 			p.file.Remove(e.Test, p.o.Now, why)
 			p.changes = append(p.changes, Change{Remove, e.Test, why, text})
 		case known && !reflect.DeepEqual(e.Failures, before):
-			p.changes = append(p.changes, Change{Count, e.Test, fmt.Sprintf("%d failures (%d before), the last on %s", e.Failures.Count, before.Count, quarantine.DayOf(e.Failures.Last.Time)), ""})
+			p.changes = append(p.changes, Change{Count, e.Test, fmt.Sprintf("%d failures (%d before), the last on %s", e.Failures.Count, before.Count, DayOf(e.Failures.Last.Time)), ""})
 		}
 	}
 	return nil

@@ -7,15 +7,12 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
-	file "github.com/shadowcourt/shadowcourt/host/quarantine"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/quarantine"
 )
 
 const day = 24 * time.Hour
-
-var now = time.Date(2026, 11, 26, 20, 15, 0, 0, time.UTC)
 
 // failure is a failure with runs of the base alone.
 func failure(id, label string, passed, same int) answers.Failure {
@@ -53,7 +50,7 @@ func options() quarantine.Options {
 	}}
 }
 
-func propose(t *testing.T, f *file.File, o quarantine.Options, documents ...quarantine.Document) (changes []quarantine.Change, notes string) {
+func propose(t *testing.T, f *quarantine.File, o quarantine.Options, documents ...quarantine.Document) (changes []quarantine.Change, notes string) {
 	t.Helper()
 	changes, list, err := quarantine.Propose(f, documents, o)
 	if err != nil {
@@ -61,7 +58,7 @@ func propose(t *testing.T, f *file.File, o quarantine.Options, documents ...quar
 	}
 	notes = strings.Join(list, "\n")
 	text := bytesOf(t, f)
-	again, err := file.Parse("q.yaml", text, file.DayOf(o.Now))
+	again, err := quarantine.Parse("q.yaml", text, quarantine.DayOf(o.Now))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -73,7 +70,7 @@ func propose(t *testing.T, f *file.File, o quarantine.Options, documents ...quar
 	return changes, notes
 }
 
-func bytesOf(t *testing.T, f *file.File) []byte {
+func bytesOf(t *testing.T, f *quarantine.File) []byte {
 	t.Helper()
 	text, err := f.Bytes()
 	if err != nil {
@@ -84,7 +81,7 @@ func bytesOf(t *testing.T, f *file.File) []byte {
 
 func TestAccept_IG3_ProvenFlakesAreProposed(t *testing.T) {
 	t.Parallel()
-	f := file.New("q.yaml")
+	f := quarantine.New("q.yaml")
 	changes, notes := propose(t, f, options(), document("b", time.Hour, failure("TestA", alibi.Flaky, 9, 1)), document("a", 2*day, failure("TestA", alibi.Flaky, 90, 10)))
 	if len(changes) != 1 || changes[0].Kind != quarantine.Add || notes != "" {
 		t.Fatalf("%+v\n%s", changes, notes)
@@ -128,7 +125,7 @@ func TestAccept_IG3_NothingElseIsProposed(t *testing.T) {
 	mixed.Runs[0].Product = abi.Head
 	unowned.File = "elsewhere_test.go"
 	long := failure(strings.Repeat("x", 5000), alibi.Flaky, 9, 1)
-	f := file.New("q.yaml")
+	f := quarantine.New("q.yaml")
 	changes, notes := propose(t, f, options(),
 		document("a", day, failure("TestMadeFlaky", alibi.Caused, 10, 0), failure("TestBroken", alibi.Preexisting, 0, 10), failure("TestOpen", "", 5, 0), failure("TestEnv", alibi.Environment, 0, 5),
 			unsure, contradicted, starved, mixed, unowned, long, failure("TestOther", alibi.Flaky, 10, 0)),
@@ -154,14 +151,14 @@ func TestAccept_IG3_NothingElseIsProposed(t *testing.T) {
 	}
 	o := options()
 	o.Owner, o.Proof = "@fallback", "proofs/1"
-	if changes, _ := propose(t, file.New("q.yaml"), o, document("a", day, unowned)); len(changes) != 1 || !strings.Contains(changes[0].Entry, "owner: '@fallback'") || !strings.Contains(changes[0].Entry, "link: proofs/1") {
+	if changes, _ := propose(t, quarantine.New("q.yaml"), o, document("a", day, unowned)); len(changes) != 1 || !strings.Contains(changes[0].Entry, "owner: '@fallback'") || !strings.Contains(changes[0].Entry, "link: proofs/1") {
 		t.Errorf("%+v", changes)
 	}
 }
 
 // entry is one of a test in quarantine that failed so many days ago.
-func entry(name string, expires file.Day, days ...int) file.Entry {
-	e := file.Entry{Test: "shop." + name, Group: "shop", Reason: "r", Owner: "@ann", Since: "2026-09-01", Expires: expires, Proof: file.Proof{Runs: "x"}}
+func entry(name string, expires quarantine.Day, days ...int) quarantine.Entry {
+	e := quarantine.Entry{Test: "shop." + name, Group: "shop", Reason: "r", Owner: "@ann", Since: "2026-09-01", Expires: expires, Proof: quarantine.Proof{Runs: "x"}}
 	for _, d := range days {
 		at := now.Add(-time.Duration(d) * day)
 		e.Failures.Add(at.Format("0102"), at.Format("0102"), at)
@@ -171,7 +168,7 @@ func entry(name string, expires file.Day, days ...int) file.Entry {
 
 func TestAccept_IG3_EntriesLeave(t *testing.T) {
 	t.Parallel()
-	f := file.New("q.yaml")
+	f := quarantine.New("q.yaml")
 	f.Add(entry("TestExpired", "2026-11-25"))
 	f.Add(entry("TestLast", "2026-11-26"))
 	f.Add(entry("TestSilent", "2026-12-26", 40, 38, 36, 34, 32, 30, 28, 26, 24, 22, 20, 18, 16, 14))

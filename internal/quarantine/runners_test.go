@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	file "github.com/shadowcourt/shadowcourt/host/quarantine"
+	"github.com/shadowcourt/shadowcourt/internal/quarantine"
 )
 
 // project is a folder with tests of one runner.
@@ -78,9 +78,9 @@ func needs(t *testing.T, installs bool, programs ...string) {
 // text is the quarantine of ids in a form; all of them can be written.
 func text(t *testing.T, runner string, ids ...[2]string) string {
 	t.Helper()
-	f := file.New("q.yaml")
+	f := quarantine.New("q.yaml")
 	for _, id := range ids {
-		f.Add(file.Entry{Test: id[1], Group: id[0]})
+		f.Add(quarantine.Entry{Test: id[1], Group: id[0]})
 	}
 	w := form(t, runner).Write(f, "")
 	if len(w.Left) > 0 {

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/strict"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // Bounds of the file and of what it names.
@@ -73,7 +73,7 @@ func (h *Hook) String() string { return h.Name }
 // Read reads the operator's file, and the secrets and templates that it names; their paths are relative to its folder. getenv reads the
 // environment. The error has all faults, and no secret and no address. A file without hooks gives an empty list, never nil.
 func Read(name string, getenv func(string) string) ([]*Hook, error) {
-	data, err := strict.ReadFile(name, maxFileBytes)
+	data, err := strictyaml.ReadFile(name, maxFileBytes, strictyaml.Open)
 	if err != nil {
 		return nil, err
 	}
@@ -82,24 +82,27 @@ func Read(name string, getenv func(string) string) ([]*Hook, error) {
 
 func parse(name string, data []byte, getenv func(string) string) ([]*Hook, error) {
 	var f file
+	in := &strictyaml.Reader{File: name, Secret: true}
+	if root := in.Document(data, maxFileBytes); root != nil {
+		in.Struct(root, "", &f, nil)
+	}
+	fail := func(path, format string, args ...any) { in.FailAt(path, strictyaml.CodeOutOfRange, format, args...) }
 	hooks := []*Hook{}
-	err := strict.Read(name, data, maxFileBytes, &f, func(fail strict.Fail) {
-		if len(f.Hooks) > maxHooks {
-			fail("hooks", "has %d webhooks, and %d are allowed", len(f.Hooks), maxHooks)
-			return
+	if len(f.Hooks) > maxHooks {
+		fail("hooks", "has %d webhooks, and %d are allowed", len(f.Hooks), maxHooks)
+		f.Hooks = nil
+	}
+	for i := range f.Hooks {
+		r := &reader{folder: filepath.Dir(name), getenv: getenv, hook: &Hook{definition: f.Hooks[i]}, fail: func(field, format string, args ...any) {
+			fail(fmt.Sprintf("hooks[%d].%s", i, field), format, args...)
+		}}
+		if slices.ContainsFunc(f.Hooks[:i], func(d definition) bool { return d.Name == r.hook.Name }) {
+			r.fail("name", "is the name of another webhook")
 		}
-		for i := range f.Hooks {
-			r := &reader{folder: filepath.Dir(name), getenv: getenv, hook: &Hook{definition: f.Hooks[i]}, fail: func(field, format string, args ...any) {
-				fail(fmt.Sprintf("hooks[%d].%s", i, field), format, args...)
-			}}
-			if slices.ContainsFunc(f.Hooks[:i], func(d definition) bool { return d.Name == r.hook.Name }) {
-				r.fail("name", "is the name of another webhook")
-			}
-			r.read()
-			hooks = append(hooks, r.hook)
-		}
-	})
-	if err != nil {
+		r.read()
+		hooks = append(hooks, r.hook)
+	}
+	if err := in.Err(); err != nil {
 		return nil, err
 	}
 	return hooks, nil
@@ -159,7 +162,7 @@ func (r *reader) format() {
 	case h.Template != "":
 		h.Format = formatTemplate
 		var text []byte
-		if text, err = strict.ReadFile(r.at(h.Template), maxValueBytes*8); err == nil {
+		if text, err = strictyaml.ReadFile(r.at(h.Template), maxValueBytes*8, strictyaml.Open); err == nil {
 			h.message, err = templated("template", string(text))
 		}
 		if err == nil {
@@ -196,7 +199,7 @@ func (r *reader) value(place string) (string, error) {
 		}
 		return "", errors.New("the variable is not set")
 	case kind == "file" && name != "":
-		text, err := strict.ReadFile(r.at(name), maxValueBytes)
+		text, err := strictyaml.ReadFile(r.at(name), maxValueBytes, strictyaml.Open)
 		if err == nil && len(text) > maxValueBytes {
 			err = fmt.Errorf("the file has more than %d bytes", maxValueBytes)
 		}

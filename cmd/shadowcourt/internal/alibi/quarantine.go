@@ -15,9 +15,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
-	"github.com/shadowcourt/shadowcourt/host/quarantine"
 	"github.com/shadowcourt/shadowcourt/host/source"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
+	"github.com/shadowcourt/shadowcourt/internal/quarantine"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 

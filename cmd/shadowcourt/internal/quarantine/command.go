@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/host/quarantine"
 	"github.com/shadowcourt/shadowcourt/host/source"
+	"github.com/shadowcourt/shadowcourt/internal/quarantine"
 )
 
 // New is the command quarantine.

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	file "github.com/shadowcourt/shadowcourt/host/quarantine"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/owners"
@@ -79,7 +78,7 @@ func (o *proposal) run(s cli.Streams, names []string) error {
 	now := time.Now()
 	f, err := o.read(now)
 	if errors.Is(err, fs.ErrNotExist) {
-		f, err = file.New(o.file), nil
+		f, err = quarantine.New(o.file), nil
 	}
 	if err != nil {
 		return err
@@ -105,7 +104,7 @@ func (o *proposal) run(s cli.Streams, names []string) error {
 	}
 	text, err := f.Bytes()
 	if err == nil {
-		_, err = file.Parse(o.file, text, file.DayOf(now))
+		_, err = quarantine.Parse(o.file, text, quarantine.DayOf(now))
 	}
 	if err != nil {
 		return fmt.Errorf("the proposal is no valid file: %w", err)

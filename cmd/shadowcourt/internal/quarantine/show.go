@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	file "github.com/shadowcourt/shadowcourt/host/quarantine"
 	"github.com/shadowcourt/shadowcourt/internal/quarantine"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
@@ -98,12 +97,12 @@ func newList(s cli.Streams) *cobra.Command {
 			now := time.Now()
 			f, err := p.read(now)
 			if errors.Is(err, fs.ErrNotExist) {
-				f, err = &file.File{}, nil
+				f, err = &quarantine.File{}, nil
 			}
 			if err != nil {
 				return err
 			}
-			return list(s, f, format == "json", file.DayOf(now))
+			return list(s, f, format == "json", quarantine.DayOf(now))
 		},
 	}
 	p.flag(cmd)
@@ -111,7 +110,7 @@ func newList(s cli.Streams) *cobra.Command {
 	return cmd
 }
 
-func list(s cli.Streams, f *file.File, asJSON bool, today file.Day) error {
+func list(s cli.Streams, f *quarantine.File, asJSON bool, today quarantine.Day) error {
 	entries := []listed{}
 	for i := range f.Tests {
 		e := &f.Tests[i]
@@ -176,7 +175,7 @@ is written.`,
 			now := time.Now()
 			f, err := p.read(now)
 			if errors.Is(err, fs.ErrNotExist) {
-				f, err = &file.File{}, nil
+				f, err = &quarantine.File{}, nil
 			}
 			if err == nil {
 				err = overdue(f, now)

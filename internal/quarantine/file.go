@@ -18,7 +18,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // Path is where the file is, from the top folder of the repository.

@@ -3,7 +3,7 @@ package strictyaml_test
 import (
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // What a tag calls a value is no value of the kind for that.

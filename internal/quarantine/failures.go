@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // Failures are what the rule of [Failures.Stopped] needs to know of a test in quarantine.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/quarantine"
+	"github.com/shadowcourt/shadowcourt/internal/quarantine"
 )
 
 const today = quarantine.Day("2026-11-26")
@@ -62,7 +62,7 @@ func parse(t *testing.T, text string) *quarantine.File {
 	return f
 }
 
-func write(t *testing.T, f *quarantine.File) string {
+func written(t *testing.T, f *quarantine.File) string {
 	t.Helper()
 	text, err := f.Bytes()
 	if err != nil {
@@ -151,8 +151,8 @@ func TestAccept_IG3_EditsKeepWhatPeopleWrote(t *testing.T) {
 	t.Parallel()
 	f := parse(t, sample)
 	before := comments(sample)
-	if got := comments(write(t, f)); !reflect.DeepEqual(got, before) {
-		t.Fatalf("%q\nare not\n%q\n%s", got, before, write(t, f))
+	if got := comments(written(t, f)); !reflect.DeepEqual(got, before) {
+		t.Fatalf("%q\nare not\n%q\n%s", got, before, written(t, f))
 	}
 	e := f.Find("example.com/shop/cart.TestUpload")
 	failures := e.Failures
@@ -165,12 +165,12 @@ func TestAccept_IG3_EditsKeepWhatPeopleWrote(t *testing.T) {
 		Proof: quarantine.Proof{Attribution: "flaky", Confidence: 0.98, Runs: "1 of 2", Base: quarantine.Rate{Failed: 1, Runs: 2}, Date: today},
 	}
 	f.Add(added)
-	text := write(t, f)
+	text := written(t, f)
 	if got := comments(text); len(got) < len(before) || strings.Count(text, "#") != strings.Count(sample, "#")+1 {
 		t.Errorf("comments are gone:\n%s", text)
 	}
 	again := parse(t, text)
-	if write(t, again) != text {
+	if written(t, again) != text {
 		t.Errorf("writing twice differs:\n%s", text)
 	}
 	if got := again.Find("example.com/shop/cart.TestUpload").Failures; got.Count != 3 || got.Longest != 6*24*time.Hour+11*time.Hour+15*time.Minute || got.Head != "c1" || len(got.Documents) != 1 {
@@ -182,15 +182,15 @@ func TestAccept_IG3_EditsKeepWhatPeopleWrote(t *testing.T) {
 		t.Errorf("%+v\nis not\n%+v", got, added)
 	}
 	again.Remove(added.Test, now, "expired")
-	if again.Find(added.Test) != nil || len(again.Removed) != 1 || !strings.Contains(write(t, again), `why: expired`) {
-		t.Error(write(t, again))
+	if again.Find(added.Test) != nil || len(again.Removed) != 1 || !strings.Contains(written(t, again), `why: expired`) {
+		t.Error(written(t, again))
 	}
-	third := parse(t, write(t, again))
+	third := parse(t, written(t, again))
 	if len(third.Removed) != 1 || third.Removed[0].Test != added.Test {
 		t.Errorf("%+v", third.Removed)
 	}
 	third.Forget(now.Add(time.Hour))
-	if strings.Contains(write(t, third), "removed") {
+	if strings.Contains(written(t, third), "removed") {
 		t.Error("a removal was not forgotten")
 	}
 }
@@ -200,7 +200,7 @@ func TestAccept_IG3_ANewFile(t *testing.T) {
 	f := quarantine.New("q.yaml")
 	f.Add(quarantine.Entry{Test: "b", Reason: "r", Owner: "o", Since: today, Expires: today, Proof: quarantine.Proof{Runs: "x"}})
 	f.Add(quarantine.Entry{Test: "a", Reason: "r", Owner: "o", Since: today, Expires: today, Proof: quarantine.Proof{Runs: "x"}})
-	text := write(t, f)
+	text := written(t, f)
 	if got := parse(t, text); len(got.Tests) != 2 || got.Tests[0].Test != "a" || !strings.HasPrefix(text, "# Tests that") {
 		t.Error(text)
 	}
