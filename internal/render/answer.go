@@ -286,6 +286,8 @@ type answerGroup struct {
 	Verdict  alibi.Verdict
 	Answers  []*answerView
 	Failures int
+
+	byKey map[string]*answerView
 }
 
 // answerList keeps answers for a page, those first that need somebody.
@@ -301,30 +303,51 @@ func (l *answerList) group(v alibi.Verdict) *answerGroup {
 func (l *answerList) add(v *answerView) {
 	g := l.group(v.Verdict)
 	g.Failures++
-	for _, other := range g.Answers {
-		if other.join(v) {
-			return
-		}
+	if other := g.byKey[v.key]; other != nil && other.join(v) {
+		return
 	}
+	if g.byKey == nil {
+		g.byKey = map[string]*answerView{}
+	}
+	g.byKey[v.key] = v
 	g.Answers = append(g.Answers, v)
 }
 
-// tellApart gives tests whose name several packages or classes have their whole names.
+// namesakes are the names that tests of several packages or classes have, with the group that each was seen in first.
+type namesakes map[string]*namesake
+
+type namesake struct {
+	group   string
+	several bool
+}
+
+func (n namesakes) add(test, group string) {
+	if first := n[test]; first == nil {
+		n[test] = &namesake{group: group}
+	} else if first.group != group {
+		first.several = true
+	}
+}
+
+// name is the whole name of a test whose name others have, too.
+func (n namesakes) name(test, id string) string {
+	if first := n[test]; first != nil && first.several {
+		return id
+	}
+	return test
+}
+
+// tellApart gives tests of one name their whole names.
 func (l *answerList) tellApart() {
-	groups := map[string]map[string]bool{}
+	known := namesakes{}
 	for _, g := range l.groups {
 		for _, v := range g.Answers {
-			if groups[v.Test] == nil {
-				groups[v.Test] = map[string]bool{}
-			}
-			groups[v.Test][v.Group] = true
+			known.add(v.Test, v.Group)
 		}
 	}
 	for _, g := range l.groups {
 		for _, v := range g.Answers {
-			if len(groups[v.Test]) > 1 {
-				v.Test = v.ID
-			}
+			v.Test = known.name(v.Test, v.ID)
 		}
 	}
 }

@@ -122,8 +122,8 @@ func writeJSON(w io.Writer, d *answers.Document) error {
 	return err
 }
 
-// suspect is the commit that a failure began with, in the words of a table; empty where nobody looked for it.
-func suspect(f *answers.Failure) (commit, title, author, probability string) {
+// culpritOf is the commit that a failure began with, in the words of a table; empty where nobody looked for it.
+func culpritOf(f *answers.Failure) (commit, title, author, probability string) {
 	c := f.Culprit
 	if c == nil {
 		return "", "", "", ""
@@ -149,11 +149,11 @@ func writeCSV(w io.Writer, d *answers.Document) error {
 	out := csv.NewWriter(w)
 	_ = out.Write([]string{
 		"test", "group", "verdict", "attribution", "confidence", "part", "conclusion", "message", "file", "line", "owners",
-		"suspect", "suspect title", "suspect author", "suspect probability", "quarantined until", "fingerprint", "seconds",
+		"culprit", "culprit title", "culprit author", "culprit probability", "quarantined until", "fingerprint", "seconds",
 	})
 	for i := range d.Failures {
 		f := &d.Failures[i]
-		commit, title, author, probability := suspect(f)
+		commit, title, author, probability := culpritOf(f)
 		until := ""
 		if f.Quarantined != nil {
 			until = f.Quarantined.Expires
@@ -208,7 +208,7 @@ func writeJUnit(w io.Writer, d *answers.Document) error {
 			Class: sanitize.Line(f.Group), Name: sanitize.Line(f.Test), File: sanitize.Line(f.File), Line: f.Line, Time: decimal(f.Seconds),
 			Failure: failure{Message: sanitize.Line(f.Conclusion), Text: sanitize.Block(f.Message)},
 		}
-		commit, title, author, probability := suspect(f)
+		commit, title, author, probability := culpritOf(f)
 		until := ""
 		if f.Quarantined != nil {
 			until = f.Quarantined.Expires
@@ -219,10 +219,10 @@ func writeJUnit(w io.Writer, d *answers.Document) error {
 			{"confidence", decimal(f.Confidence)},
 			{"part", string(f.Part)},
 			{"owner", strings.Join(f.Owners, " ")},
-			{"suspect", commit},
-			{"suspect title", title},
-			{"suspect author", author},
-			{"suspect probability", probability},
+			{"culprit", commit},
+			{"culprit title", title},
+			{"culprit author", author},
+			{"culprit probability", probability},
 			{"quarantined until", until},
 			{"fingerprint", f.Fingerprint},
 			{"link", d.Link},
@@ -253,24 +253,13 @@ func level(v alibi.Verdict, yours, open, not string) string {
 	return not
 }
 
-// names are those that people read: the whole ones of tests whose name several packages or classes have.
-func names(d *answers.Document) []string {
-	groups := map[string]string{}
-	several := map[string]bool{}
+// namesakesOf are those of a document.
+func namesakesOf(d *answers.Document) namesakes {
+	known := namesakes{}
 	for i := range d.Failures {
-		f := &d.Failures[i]
-		if group, known := groups[f.Test]; known && group != f.Group {
-			several[f.Test] = true
-		}
-		groups[f.Test] = f.Group
+		known.add(d.Failures[i].Test, d.Failures[i].Group)
 	}
-	list := make([]string, len(d.Failures))
-	for i := range d.Failures {
-		if list[i] = d.Failures[i].Test; several[list[i]] {
-			list[i] = d.Failures[i].ID
-		}
-	}
-	return list
+	return known
 }
 
 // writeGitHub writes annotations, those first that need somebody, since GitHub shows ten of a kind.
@@ -278,7 +267,7 @@ func writeGitHub(w io.Writer, d *answers.Document) error {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	var b strings.Builder
-	called := names(d)
+	known := namesakesOf(d)
 	for _, verdict := range []alibi.Verdict{alibi.IsYours, alibi.IsOpen, alibi.NotYours} {
 		for i := range d.Failures {
 			f := &d.Failures[i]
@@ -292,7 +281,7 @@ func writeGitHub(w io.Writer, d *answers.Document) error {
 					b.WriteString("line=" + strconv.Itoa(f.Line) + ",")
 				}
 			}
-			b.WriteString("title=" + value.Replace(snip(sanitize.Line(called[i]), maxAnnotationTitle)+": "+string(f.Verdict)))
+			b.WriteString("title=" + value.Replace(snip(sanitize.Line(known.name(f.Test, f.ID)), maxAnnotationTitle)+": "+string(f.Verdict)))
 			b.WriteString("::" + data.Replace(snip(sanitize.Line(f.Conclusion), maxAnnotation)))
 			if f.Message != "" {
 				b.WriteString("%0A" + data.Replace(snip(sanitize.Line(f.Message), maxAnnotation)))
@@ -326,7 +315,7 @@ func writeGitLab(w io.Writer, d *answers.Document) error {
 		Severity    string   `json:"severity"`
 		Location    location `json:"location"`
 	}
-	issues, called := []issue{}, names(d)
+	issues, known := []issue{}, namesakesOf(d)
 	for i := range d.Failures {
 		f := &d.Failures[i]
 		file := f.File
@@ -334,7 +323,7 @@ func writeGitLab(w io.Writer, d *answers.Document) error {
 			file = "."
 		}
 		issues = append(issues, issue{
-			sanitize.Line(called[i]) + ": " + string(f.Verdict) + ". " + snip(sanitize.Line(f.Conclusion), maxAnnotation), ruleOf(f), f.Fingerprint, level(f.Verdict, "critical", "minor", "info"),
+			sanitize.Line(known.name(f.Test, f.ID)) + ": " + string(f.Verdict) + ". " + snip(sanitize.Line(f.Conclusion), maxAnnotation), ruleOf(f), f.Fingerprint, level(f.Verdict, "critical", "minor", "info"),
 			location{sanitize.Line(file), lines{max(f.Line, 1)}},
 		})
 	}

@@ -124,8 +124,8 @@ func TestAccept_IG2_AllFormsSayTheSame(t *testing.T) {
 		if result.RuleID != rule || !strings.HasSuffix(result.Message.Text, f.Conclusion) || result.Properties["verdict"] != string(f.Verdict) || (result.Level == "error") != (f.Verdict == alibi.IsYours) {
 			t.Errorf("SARIF: %+v", result)
 		}
-		if (f.Culprit == nil) != (row[11] == "") || (f.Culprit == nil) != (properties["suspect"] == "") || (f.Culprit == nil) != (result.Properties["suspect"] == nil) {
-			t.Errorf("%s: the suspect is not in every form", f.Test)
+		if (f.Culprit == nil) != (row[11] == "") || (f.Culprit == nil) != (properties["culprit"] == "") || (f.Culprit == nil) != (result.Properties["culprit"] == nil) {
+			t.Errorf("%s: the culprit is not in every form", f.Test)
 		}
 		escaped := strings.NewReplacer("%", "%25", "\"", "\"").Replace(f.Conclusion)
 		quoted, _ := json.Marshal(f.Conclusion)

@@ -31,8 +31,12 @@ func NewAnswerMarkdown(w io.Writer, trees AnswerTrees) AnswerWriter {
 		full := false
 		for i, g := range l.groups {
 			for _, v := range g.Answers {
-				text := v.markdown()
-				if full = full || b.Len()+len(text)+len(end)+rest > MarkdownBytes; full {
+				text := ""
+				if !full {
+					text = v.markdown()
+					full = b.Len()+len(text)+len(end)+rest > MarkdownBytes
+				}
+				if full {
 					left[i] += 1 + len(v.Alike)
 					continue
 				}

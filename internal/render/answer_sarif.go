@@ -85,7 +85,7 @@ func writeSARIF(w io.Writer, d *answers.Document) error {
 	for _, a := range attributions {
 		r.Tool.Driver.Rules = append(r.Tool.Driver.Rules, sarifRule{a[0], sarifText{a[1]}})
 	}
-	called := names(d)
+	known := namesakesOf(d)
 	for i := range d.Failures {
 		f := &d.Failures[i]
 		where := sarifLocation{Logical: []sarifLogical{{sanitize.Line(f.ID), "function"}}}
@@ -96,7 +96,7 @@ func writeSARIF(w io.Writer, d *answers.Document) error {
 			}
 		}
 		result := sarifResult{
-			RuleID: ruleOf(f), Level: level(f.Verdict, "error", "warning", "note"), Message: sarifText{sanitize.Line(called[i]) + ": " + string(f.Verdict) + ". " + sanitize.Line(f.Conclusion)},
+			RuleID: ruleOf(f), Level: level(f.Verdict, "error", "warning", "note"), Message: sarifText{sanitize.Line(known.name(f.Test, f.ID)) + ": " + string(f.Verdict) + ". " + sanitize.Line(f.Conclusion)},
 			Locations: []sarifLocation{where}, Fingerprints: map[string]string{"shadowcourt/v1": f.Fingerprint},
 			Properties: map[string]any{"verdict": f.Verdict, "confidence": f.Confidence, "failure": sanitize.Block(f.Message)},
 		}
@@ -106,8 +106,8 @@ func writeSARIF(w io.Writer, d *answers.Document) error {
 		if len(f.Owners) > 0 {
 			result.Properties["owners"] = f.Owners
 		}
-		if commit, title, author, _ := suspect(f); commit != "" {
-			result.Properties["suspect"] = map[string]any{"commit": commit, "title": title, "author": author, "probability": f.Culprit.Probability}
+		if commit, title, author, _ := culpritOf(f); commit != "" {
+			result.Properties["culprit"] = map[string]any{"commit": commit, "title": title, "author": author, "probability": f.Culprit.Probability}
 		}
 		if d.Link != "" {
 			result.Properties["link"] = d.Link

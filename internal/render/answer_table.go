@@ -2,6 +2,7 @@ package render
 
 import (
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -18,20 +19,20 @@ type answerTable struct {
 	partial *PartialAnswers
 	held    *answerView
 	list    answerList
-	named   map[string]int // how many tests have a name
+	known   namesakes
 }
 
 // NewAnswerTable writes answers for people: a row for each, as soon as it stands, and a conclusion at Close. Where the width is known, long
 // texts are wrapped; a name is shortened only where it alone is too wide. names are the tests that will be answered, so that their column has
 // its width before the first answer; other names may come.
 func NewAnswerTable(w io.Writer, trees AnswerTrees, names []string, terminal TerminalOptions) AnswerWriter {
-	t := &answerTable{w: w, options: terminal, name: leastNames, head: trees.lines(terminal) + "\n", partial: trees.Partial, named: map[string]int{}}
+	t := &answerTable{w: w, options: terminal, name: leastNames, head: trees.lines(terminal) + "\n", partial: trees.Partial, known: namesakes{}}
 	most := mostNames
 	if terminal.Width > 0 {
 		most = min(most, max(terminal.Width/3, leastNames))
 	}
-	for _, name := range names {
-		t.named[name]++
+	for i, name := range names {
+		t.known.add(name, strconv.Itoa(i)) // each is another test
 		t.name = min(max(t.name, text.StringWidthWithoutEscSequences(oneLine(name))), most)
 	}
 	return t
@@ -59,9 +60,7 @@ func cutMiddle(s string, width int) string {
 
 func (t *answerTable) Write(a *Answered) error {
 	v := newAnswerView(a)
-	if t.named[a.Test] > 1 { // several packages or classes have one of this name
-		v.Test = v.ID
-	}
+	v.Test = t.known.name(v.Test, v.ID)
 	t.list.group(v.Verdict).Failures++
 	if t.held != nil && t.held.join(v) {
 		return nil
