@@ -1,6 +1,6 @@
 // Package quarantine reads and edits the reviewed file of tests in quarantine: tests that are proven flaky and do not block until somebody
-// mended them, each with a reason, a proof, an owner and a last day. It never changes what a test run does; package internal/quarantine writes the
-// file for test runners.
+// mended them, each with a reason, a proof, an owner and a last day. It proposes entries from answers of alibi, and removals, and writes the tests in
+// quarantine in the forms that test runners obey; it never changes what a test run does.
 //
 // Values are not safe for concurrent use while they are edited.
 package quarantine

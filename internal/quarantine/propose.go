@@ -1,5 +1,3 @@
-// Package quarantine proposes entries of a quarantine file from answers of alibi, and removals, and writes the tests in quarantine in the forms that test
-// runners obey.
 package quarantine
 
 import (
