@@ -2,6 +2,7 @@ package source
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,66 +14,97 @@ import (
 type Failing struct {
 	Group string // its package, class or file
 	Test  string // its name in it
+	File  string // that the report names; empty for none
 	// Texts are what the failure says, that which tells most first: the message, then documents.
 	Texts []string
 }
 
-// PlaceOf finds where a test failed: the first line of a test file that its texts point to, else the test's definition, else its file without a
-// line (0), else the first line of another file of the tree. The path is slash-separated, within the folder; it is empty where nothing is found.
-func (t *Tree) PlaceOf(f Failing) (file string, line int) {
-	dir, _ := t.goModules().folderOf(f.Group)
-	var first *Frame
-	for _, text := range f.Texts {
-		for _, frame := range t.places(f.Group+"\n"+text, dir) {
-			if frame.Role == abi.SourceTest && !frame.Stale {
-				return frame.Path, frame.Line
-			}
-			if first == nil && !frame.Stale {
-				first = &frame
-			}
-		}
-	}
-	if file, line = t.defined(f, dir); file != "" {
-		return file, line
-	}
-	if file = t.fileOf(f.Group); file != "" {
-		return file, 0
-	}
-	if first != nil {
-		return first.Path, first.Line
-	}
-	return "", 0
+// spot is a line of a file; 0 is the file without a line.
+type spot struct {
+	file string
+	line int
 }
 
-// places are the frames of a text. A file that is named without a folder is that of the package's folder, if there is such a one.
-func (t *Tree) places(text, dir string) []Frame {
-	frames := t.Frames(text)
-	if dir == "" {
-		return frames
+// PlaceOf finds where a test failed: in the first text that points to tests the first line of the test's own file, else of another test file. Where
+// none does it is the test's definition, else its file without a line (0), else the first line of another file of the tree. The path is
+// slash-separated, within the folder; it is empty where nothing is found.
+func (t *Tree) PlaceOf(f Failing) (file string, line int) {
+	dir, isGo := t.goModules().folderOf(f.Group)
+	definition := t.defined(f, dir)
+	named := ""
+	if f.File != "" {
+		named = t.resolve(f.File, f.Group)
 	}
-	for p := range sourcefile.Places(text) {
-		file := path.Join(dir, p.Path)
-		if strings.Contains(p.Path, "/") || !slices.Contains(t.byBase[p.Path], file) {
-			continue
-		}
-		for i := range frames {
-			if path.Base(frames[i].Path) == p.Path && frames[i].Line == p.Line {
-				frames = slices.Delete(frames, i, i+1)
-				break
+	if named == "" {
+		named = t.fileOf(f.Group)
+	}
+	own := named
+	if own == "" {
+		own = definition.file
+	}
+	if !isGo && own != "" {
+		dir = path.Dir(own) // frames of Java have a file's name alone
+	}
+	var other spot
+	for _, text := range f.Texts {
+		var tests spot
+		for _, at := range t.spots(f.Group, text, dir) {
+			switch isTest := sourcefile.KindOf(at.file) == abi.SourceTest; {
+			case at.file == own || isTest && ofGroup(f.Group, at.file):
+				return at.file, at.line
+			case isTest && tests.file == "":
+				tests = at
+			case other.file == "":
+				other = at
 			}
 		}
-		return slices.Insert(frames, 0, t.frame(map[string]*goFile{}, file, p.Line, ""))
+		if tests.file != "" {
+			return tests.file, tests.line
+		}
 	}
-	return frames
+	for _, at := range []spot{definition, {named, 0}} {
+		if at.file != "" {
+			return at.file, at.line
+		}
+	}
+	return other.file, other.line
+}
+
+// ofGroup says whether a class or a module of a group has the name of a file.
+func ofGroup(group, file string) bool {
+	stem, _, _ := strings.Cut(path.Base(file), ".")
+	return slices.Contains(strings.FieldsFunc(group, func(r rune) bool { return strings.ContainsRune(`./\$+:> `, r) }), stem)
+}
+
+// worded names a place as bats, PHP and Perl do.
+var worded = regexp.MustCompile(`\b(?:file|at|in) (\S+?),? (?:on )?line (\d{1,9})\b`)
+
+// spots are the places of a text that are in the tree, in their order. A file that is named without a folder is that of dir, if there is such a one.
+func (t *Tree) spots(group, text, dir string) (list []spot) {
+	text = worded.ReplaceAllString(colour.ReplaceAllString(text, ""), "$1:$2")
+	found := 0
+	for p := range sourcefile.Places(text) {
+		if found++; found > maxPlaces || len(list) == maxFrames {
+			break
+		}
+		file := path.Join(dir, p.Path)
+		if dir == "" || strings.Contains(p.Path, "/") || !t.known[file] {
+			file = t.resolve(p.Path, group+"\n"+text)
+		}
+		if file != "" && p.Line <= t.parse(file).lines { // else it is another version of the file
+			list = append(list, spot{file, p.Line})
+		}
+	}
+	return list
 }
 
 // defined is the place where the test is defined.
-func (t *Tree) defined(f Failing, dir string) (file string, line int) {
+func (t *Tree) defined(f Failing, dir string) spot {
 	name, _, _ := strings.Cut(f.Test, "/") // the test of a subtest
 	name, _, _ = strings.Cut(name, "[")    // the function of a row
 	name = name[strings.LastIndexAny(name, ".:")+1:]
-	candidates := t.testIndex()[name]
-	for _, candidate := range candidates {
+	file := ""
+	for _, candidate := range t.testIndex()[name] {
 		if dir != "" && path.Dir(candidate) == dir {
 			file = candidate
 		}
@@ -83,14 +115,14 @@ func (t *Tree) defined(f Failing, dir string) (file string, line int) {
 		}
 	}
 	if file == "" {
-		return "", 0
+		return spot{}
 	}
 	for _, fn := range t.parse(file).functions {
 		if fn.name == name {
-			return file, fn.first
+			return spot{file, fn.first}
 		}
 	}
-	return file, 0
+	return spot{file, 0}
 }
 
 // fileOf is the file that a group names: by its path, or by dots, as Python and Java have it.
@@ -107,7 +139,7 @@ func (t *Tree) fileOf(group string) string {
 					return file
 				}
 			}
-			i := strings.LastIndexByte(at, '/') // a class within the file
+			i := strings.LastIndexAny(at, "/$") // a class within the file
 			if i < 0 || at == group {
 				break
 			}

@@ -19,41 +19,39 @@ const (
 // Message is what the failure says of itself, on one line of at most 400 bytes: the assertion's expected and actual values, the
 // exception, the panic, without what test frameworks print around them. Empty where nothing tells it.
 func (t *Trial) Message() string {
-	_, _, text := t.failure()
-	return message(text)
+	return message(t.FailureText())
 }
 
 // reportedDocument is the name of a document with what a report says of a failure; output of the test has other names.
 var reportedDocument = regexp.MustCompile(`(?i)(failure|error)(-\d+)?$`)
 
-// failure is the text that tells most of the failure, from its headline on, with the index of its document and the line in it, from 0. The
-// index is -1 where no document has it. Where the report itself says what failed, in words from which no evidence was cut, that is the
-// text: what the test printed says less.
-func (t *Trial) failure() (index, line int, text string) {
+// FailureText is the text that tells most of the failure, from its headline on; empty where there is none. Where the report itself says what
+// failed, in words from which no evidence was cut, that is the text: what the test printed says less.
+func (t *Trial) FailureText() string {
 	best := headline(t.Case.Evidence)
 	documents := t.Case.Documents
-	name := ""
+	name, line := "", 0
 	if best != nil {
 		name, line = placeIn(best.SourceRef)
 	}
 	if len(documents) > 0 && reportedDocument.MatchString(documents[0].Name) {
 		first := strings.TrimSpace(documents[0].Text)
 		if first != "" && (name != documents[0].Name || saysFirst(first) || !goOutput.MatchString(first) && (line <= nearLines || best.RelevanceConfidence < enough)) {
-			return 0, 0, documents[0].Text
+			return documents[0].Text
 		}
 	}
 	if best == nil {
-		return -1, 0, ""
+		return ""
 	}
 	for i := range documents {
 		if documents[i].Name != name || line == 0 {
 			continue
 		}
 		if rest, ok := fromLine(documents[i].Text, line-1); ok && strings.HasPrefix(rest, best.Content) {
-			return i, line - 1, rest
+			return rest
 		}
 	}
-	return -1, 0, best.Content
+	return best.Content
 }
 
 var (

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/source"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
@@ -40,11 +40,8 @@ func openPlaces(ctx context.Context, stderr io.Writer, c *investigate.Change) (*
 
 // of is the place of a failure.
 func (p *places) of(t *trial.Trial, test, message string) answers.Place {
-	f := source.Failing{Group: t.Case.Group, Test: test}
-	if file, line := t.Place(); line > 0 {
-		f.Texts = append(f.Texts, file+":"+strconv.Itoa(line))
-	}
-	f.Texts = append(f.Texts, message)
+	named, _ := junit.Named(&t.Case)
+	f := source.Failing{Group: t.Case.Group, Test: test, File: named.File, Texts: []string{message, t.FailureText()}}
 	for i := range t.Case.Documents {
 		f.Texts = append(f.Texts, t.Case.Documents[i].Text)
 	}

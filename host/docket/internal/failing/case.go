@@ -10,7 +10,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
-	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 const (
@@ -24,8 +23,8 @@ const (
 
 // AboutDocument is the document that has the file of a test, and the seconds that a slow one took, each on a line behind these.
 const (
-	AboutDocument = trial.TestDocument
-	FilePrefix    = trial.FilePrefix
+	AboutDocument = "testcase"
+	FilePrefix    = "file="
 	TimePrefix    = "time="
 )
 

@@ -76,8 +76,7 @@ func render(t *testing.T, report string, reader Reader) string {
 		c := entry.Case
 		fmt.Fprintf(&b, "case %s (%s:%d)\n  group %s: %s\n  labels %v\n", c.ID, entry.Source, entry.Line, c.Group, c.Subject, c.Labels)
 		subject := trial.Trial{Case: c, Result: trial.Result{ID: c.ID}}
-		file, line := subject.Place()
-		fmt.Fprintf(&b, "  about %s\n  at %s:%d\n", subject.Message(), file, line)
+		fmt.Fprintf(&b, "  about %s\n", subject.Message())
 		if entry.Truth != nil {
 			fmt.Fprintf(&b, "  truth %s\n", entry.Truth.Classification)
 		}
