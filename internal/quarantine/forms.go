@@ -49,7 +49,7 @@ type Written struct {
 	// Left are tests that the runner can't be told to leave out alone; they are run.
 	Left  []error
 	Tests int
-	// Packages are the packages, classes or files of the tests, sorted.
+	// Packages are the packages, classes or files of all tests of the file, sorted.
 	Packages []string
 }
 
@@ -64,6 +64,9 @@ func (f *Form) Write(file *File, only string) Written {
 		if t.group == "" {
 			t.group, t.name = split(f.Name, e.Test)
 		}
+		if t.group != "" {
+			w.Packages = append(w.Packages, t.group)
+		}
 		if only != "" && t.group != only {
 			continue
 		}
@@ -71,7 +74,6 @@ func (f *Form) Write(file *File, only string) Written {
 			w.Left = append(w.Left, err)
 			continue
 		}
-		w.Packages = append(w.Packages, t.group)
 		tests = append(tests, t)
 	}
 	slices.Sort(w.Packages)

@@ -207,7 +207,7 @@ func TestAccept_IG3_FormsOfTests(t *testing.T) {
 	if w := form(t, "gotest").Write(two, ""); w.Text != "^TestA$|^TestB$\n" || !slices.Equal(w.Packages, []string{"p", "q"}) {
 		t.Errorf("%+v", w)
 	}
-	if w := form(t, "gotest").Write(two, "q"); w.Text != "^TestB$\n" || w.Tests != 1 {
+	if w := form(t, "gotest").Write(two, "q"); w.Text != "^TestB$\n" || w.Tests != 1 || !slices.Equal(w.Packages, []string{"p", "q"}) {
 		t.Errorf("%+v", w)
 	}
 }

@@ -114,7 +114,11 @@ func (v *answerView) markdown() string {
 	s.add("", v.Sentence(), "\n", sanitize.Markdown, markdownSentence)
 	s.add("", v.Began(), "\n", sanitize.Markdown, markdownSentence)
 	s.add("", v.Blamed(), "\n", sanitize.Markdown, markdownSentence)
-	s.add("", v.Held(), "\n", sanitize.Markdown, markdownSentence)
+	if q := v.Quarantined; q != nil { // as Held, with the owner in code, so that nobody is mentioned
+		s.add("", "In quarantine until "+q.Expires, "", sanitize.Markdown, markdownName)
+		s.add(", looked after by ", q.Owner, "", sanitize.MarkdownCode, markdownName)
+		s.add(": ", strings.TrimSuffix(q.Reason, "."), ".\n", sanitize.Markdown, markdownSentence)
+	}
 	s.add("At ", v.Where(), "\n", sanitize.MarkdownCode, markdownName)
 	s.add("Owned by ", strings.Join(v.Owners, " "), "\n", sanitize.MarkdownCode, markdownName)
 	s.add("\n", v.Message, "\n", sanitize.MarkdownBlock, markdownMessage)

@@ -117,19 +117,20 @@ func (o *proposal) run(s cli.Streams, names []string) error {
 		counts[c.Kind]++
 		show(s.Out, &c)
 	}
-	said := fmt.Sprintf("%d added, %d removed, %d counted", counts[quarantine.Add], counts[quarantine.Remove], counts[quarantine.Count])
+	added, removed, updated := counts[quarantine.Add], counts[quarantine.Remove], counts[quarantine.Count]
 	switch {
 	case len(changes) == 0:
 		fmt.Fprintf(s.Err, "%s: nothing to change\n", sanitize.Line(o.file))
 		return nil
 	case !o.write:
-		fmt.Fprintf(s.Err, "%s: %s with --write\n", sanitize.Line(o.file), said)
+		fmt.Fprintf(s.Err, "%s: not changed; with --write, %s %s added, %d removed and %d updated\n", sanitize.Line(o.file),
+			cli.Count(added, "entry", "entries"), cli.Plural(added, "is", "are"), removed, updated)
 		return nil
 	}
 	if err := o.replace(text); err != nil {
 		return cli.FileError(err)
 	}
-	fmt.Fprintf(s.Err, "%s: %s\n", sanitize.Line(o.file), said)
+	fmt.Fprintf(s.Err, "%s: %s added, %d removed, %d updated\n", sanitize.Line(o.file), cli.Count(added, "entry", "entries"), removed, updated)
 	return nil
 }
 

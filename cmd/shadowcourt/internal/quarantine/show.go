@@ -187,6 +187,9 @@ is written.`,
 			for _, left := range w.Left {
 				fmt.Fprintf(s.Err, "warning: %s\n", sanitize.Line(left.Error()))
 			}
+			if pack != "" && !slices.Contains(w.Packages, pack) { // what is written leaves nothing out
+				fmt.Fprintf(s.Err, "warning: %s\n", sanitize.Line(noneOf(pack, w.Packages)))
+			}
 			if limit := forms[i].Limit; limit != "" && w.Tests > 0 && pack == "" {
 				fmt.Fprintf(s.Err, "warning: %s\n", limit)
 			}
@@ -196,6 +199,19 @@ is written.`,
 	}
 	p.flag(cmd)
 	cmd.Flags().StringVar(&form, "form", "", cli.OrList(names))
-	cmd.Flags().StringVar(&pack, "package", "", "write the tests of this package, class or file alone")
+	cmd.Flags().StringVar(&pack, "package", "", "write the tests of this package (its import path, for Go), class or file alone")
 	return cmd
+}
+
+// noneOf says that no test of a package is in quarantine, and of which packages there are some.
+func noneOf(pack string, packages []string) string {
+	text := fmt.Sprintf("--package %s: no test of it is in quarantine", pack)
+	const most = 5
+	if len(packages) > 0 {
+		text += "; there are tests of " + strings.Join(packages[:min(len(packages), most)], ", ")
+	}
+	if more := len(packages) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
