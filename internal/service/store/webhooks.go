@@ -34,7 +34,7 @@ type Webhook struct {
 	Name         string          `json:"name" doc:"Name of the webhook in the operator's file"`
 	Events       []HookEventType `json:"events" doc:"What it is told of"`
 	Repositories []string        `json:"repositories,omitempty" doc:"Patterns of repositories whose events it gets; absent: all"`
-	Format       string          `json:"format" enum:"json,slack,teams,template" doc:"Form of its messages"`
+	Format       string          `json:"format" enum:"json,slack,teams" doc:"Form of its messages"`
 	Pending      int             `json:"pending" minimum:"0" doc:"Deliveries that wait or are sent"`
 	Dead         int             `json:"dead" minimum:"0" doc:"Dead letters: deliveries that are not tried any more"`
 }

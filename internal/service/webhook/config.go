@@ -26,10 +26,9 @@ const (
 
 // The formats of messages.
 const (
-	formatJSON     = "json"
-	formatSlack    = "slack"
-	formatTeams    = "teams"
-	formatTemplate = "template"
+	formatJSON  = "json"
+	formatSlack = "slack"
+	formatTeams = "teams"
 )
 
 // Hook is a webhook of the operator's file.
@@ -50,7 +49,6 @@ type definition struct {
 	Events       []string `yaml:"events"`
 	Repositories []string `yaml:"repositories"`
 	Format       string   `yaml:"format"`
-	Template     string   `yaml:"template"`
 	AllowPrivate bool     `yaml:"allow_private"`
 }
 
@@ -70,7 +68,7 @@ func (h *Hook) Subscription() store.Webhook {
 // String gives the name, and nothing else.
 func (h *Hook) String() string { return h.Name }
 
-// Read reads the operator's file, and the secrets and templates that it names; their paths are relative to its folder. getenv reads the
+// Read reads the operator's file, and the secrets that it names; their paths are relative to its folder. getenv reads the
 // environment. The error has all faults, and no secret and no address. A file without hooks gives an empty list, never nil.
 func Read(name string, getenv func(string) string) ([]*Hook, error) {
 	data, err := strictyaml.ReadFile(name, maxFileBytes, strictyaml.Open)
@@ -132,8 +130,11 @@ func (r *reader) read() {
 			r.fail(fmt.Sprintf("repositories[%d]", i), "is no pattern such as github.com/acme/*")
 		}
 	}
-	r.format()
-	if (h.Format == formatJSON || h.Format == formatTemplate) && h.Secret == "" {
+	h.Format = cmp.Or(h.Format, formatJSON)
+	if h.message = formats[h.Format]; h.message == nil {
+		r.fail("format", "use json, slack or teams")
+	}
+	if h.Format == formatJSON && h.Secret == "" {
 		r.fail("secret", "is missing: name a variable (env:NAME) or a file (file:PATH) with it")
 	}
 	if h.OldSecret != "" && h.Secret == "" {
@@ -149,32 +150,6 @@ func (r *reader) events() {
 	for i, e := range r.hook.Events {
 		if !slices.Contains(known, store.HookEventType(e)) {
 			r.fail(fmt.Sprintf("events[%d]", i), "is no event: use some of %v", known)
-		}
-	}
-}
-
-func (r *reader) format() {
-	h := r.hook
-	var err error
-	switch {
-	case h.Template != "" && h.Format != "":
-		r.fail("template", "excludes format")
-	case h.Template != "":
-		h.Format = formatTemplate
-		var text []byte
-		if text, err = strictyaml.ReadFile(r.at(h.Template), maxValueBytes*8, strictyaml.Open); err == nil {
-			h.message, err = templated("template", string(text))
-		}
-		if err == nil {
-			err = tryAll(h)
-		}
-		if err != nil {
-			r.fail("template", "%v", err)
-		}
-	default:
-		h.Format = cmp.Or(h.Format, formatJSON)
-		if h.message = formats[h.Format]; h.message == nil {
-			r.fail("format", "use json, slack or teams, or name a template")
 		}
 	}
 }

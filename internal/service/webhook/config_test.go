@@ -51,7 +51,6 @@ hooks:
   - name: four
     url: https://169.254.169.254/`+hiddenPart+`
     events: [docket.finished]
-    template: testdata/none.tmpl
   - name: five
     url: https://127.0.0.1/
     events: [docket.finished]
@@ -70,7 +69,7 @@ hooks:
 		"hooks[0].name: use 1 to 40", "hooks[0].url: is no address", "hooks[0].events: is empty", "hooks[0].secret: name a variable", "hooks[1].url: must begin with https",
 		"hooks[1].events[0]: is no event", "hooks[1].secret: is no secret", "hooks[1].old_secret: the variable is not set", "hooks[1].repositories[0]: is no pattern",
 		"hooks[1].repositories[1]: is no pattern", "hooks[1].format: use json", "hooks[1].retries: unknown key", "hooks[2].name: is the name of another", "hooks[2].url: is no address",
-		"hooks[2].template: excludes format", "hooks[3].url: is an address that", "hooks[3].template: ", "hooks[4].url: is an address that", "hooks[4].secret: there is no such file",
+		"hooks[2].template: unknown key", "hooks[3].url: is an address that", "hooks[3].secret: is missing", "hooks[4].url: is an address that", "hooks[4].secret: there is no such file",
 		"hooks[5].old_secret: needs secret", "hooks[5].allow_private: ",
 	} {
 		if !strings.Contains(err.Error(), want) {
@@ -91,22 +90,14 @@ func TestAccept_IG7_SecretsAreInVariablesAndFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"secret": oneSecret + "\n", "good.tmpl": `{"text": {{json .Conclusion}}, "list": [{{range $i, $f := .Failures}}{{if $i}}, {{end}}{{json $f.Case}}{{end}}]}`,
-		"bad.tmpl": `{"text": "{{.Title}}"}`, "field.tmpl": `{{json .Secret}}`, "endless.tmpl": `{"a": "{{range 100000000}}aaaaaaaaaa{{end}}"}`,
-		"hooks.yaml": "hooks:\n  - name: one\n    url: env:URL\n    events: [docket.finished]\n    secret: file:secret\n    template: good.tmpl\n",
+		"secret": oneSecret + "\n", "hooks.yaml": "hooks:\n  - name: one\n    url: env:URL\n    events: [docket.finished]\n    secret: file:secret\n",
 	} {
 		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	hooks, err := webhook.Read(filepath.Join(dir, "hooks.yaml"), environment)
 	must(t, err)
-	if s := hooks[0].Subscription(); len(hooks) != 1 || s.Name != "one" || s.Format != "template" || len(s.Events) != 1 || s.Events[0] != store.DocketFinished {
+	if s := hooks[0].Subscription(); len(hooks) != 1 || s.Name != "one" || s.Format != "json" || len(s.Events) != 1 || s.Events[0] != store.DocketFinished {
 		t.Errorf("%+v", hooks[0].Subscription())
-	}
-	for _, name := range []string{"bad.tmpl", "field.tmpl", "endless.tmpl"} {
-		_, err := webhook.Parse([]byte("hooks:\n  - name: one\n    url: env:URL\n    events: [docket.finished]\n    secret: env:SECRET\n    template: "+filepath.Join(dir, name)+"\n"), environment)
-		if err == nil || !strings.Contains(err.Error(), "hooks[0].template: with an example of docket.finished") {
-			t.Errorf("%s: %v", name, err)
-		}
 	}
 	if hooks, err := webhook.Parse([]byte("hooks: []\n"), environment); err != nil || hooks == nil || len(hooks) != 0 {
 		t.Errorf("no webhooks: %v, %v", hooks, err)
@@ -132,23 +123,18 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// The file and the template of the documentation are read as they stand there.
+// The file of the documentation is read as it stands there.
 func TestAccept_IG7_TheDocumentedFileIsRead(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../../docs/service.md")
 	must(t, err)
 	found := regexp.MustCompile("(?s)```yaml\n(hooks:.*?)```").FindSubmatch(page)
-	example := regexp.MustCompile("`(\\{\"text\": .*\\})`").FindSubmatch(page)
-	if found == nil || example == nil {
-		t.Fatal("the page has no file, or no template")
+	if found == nil {
+		t.Fatal("the page has no file")
 	}
-	dir := t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "example.tmpl"), example[1], 0o600))
-	text := strings.NewReplacer("env:TEAM_CHAT_URL", "env:URL", "file:/run/secrets/court", "env:SECRET", "format: slack", "secret: env:SECRET\n    template: "+filepath.Join(dir, "example.tmpl")).Replace(string(found[1]))
-	for _, text := range []string{text, strings.ReplaceAll(string(found[1]), "file:/run/secrets/court", "env:SECRET")} {
-		hooks, err := webhook.Parse([]byte(strings.ReplaceAll(text, "env:TEAM_CHAT_URL", "env:URL")), environment)
-		if err != nil || len(hooks) != 2 || hooks[0].Name != "team-chat" || len(hooks[1].Events) != 3 {
-			t.Errorf("%v, %v", hooks, err)
-		}
+	text := strings.NewReplacer("env:TEAM_CHAT_URL", "env:URL", "file:/run/secrets/court", "env:SECRET").Replace(string(found[1]))
+	hooks, err := webhook.Parse([]byte(text), environment)
+	if err != nil || len(hooks) != 2 || hooks[0].Name != "team-chat" || len(hooks[1].Events) != 3 {
+		t.Errorf("%v, %v", hooks, err)
 	}
 }

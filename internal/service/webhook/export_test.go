@@ -27,7 +27,7 @@ func Parse(data []byte, getenv func(string) string) ([]*Hook, error) {
 
 // Body is the message of an event.
 func (h *Hook) Body(base string, e *store.HookEvent) ([]byte, error) {
-	return h.message(view("msg_1", base, e), e)
+	return h.message(viewOf(base, e), e)
 }
 
 // Allowed says whether messages may be sent to an address.

@@ -121,7 +121,7 @@ var errUnmade = errors.New("the message can't be made")
 
 // send makes the message and posts it.
 func (s *Sender) send(ctx context.Context, h *Hook, d *store.Delivery) (asked time.Duration, err error) {
-	body, err := h.message(view(d.Message, s.base, &d.What), &d.What)
+	body, err := h.message(viewOf(s.base, &d.What), &d.What)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", errUnmade, err)
 	}
@@ -182,11 +182,18 @@ func (h *Hook) excerpt(text string) string {
 	for _, s := range h.secrets {
 		hidden = append(hidden, base64.StdEncoding.EncodeToString(s.key))
 	}
+	// All are looked for in the text as it came: parts may overlap, or be within one another. What hides a part is as long as the part, so
+	// that none that was cut off at the end of what was read moves into the excerpt.
+	shown := []byte(text)
 	for _, part := range hidden {
-		if len(part) >= shortest {
-			text = strings.ReplaceAll(text, part, "…")
+		for at, found := 0, 0; len(part) >= shortest && found >= 0; at++ {
+			if found = strings.Index(text[at:], part); found >= 0 {
+				at += found
+				copy(shown[at:], strings.Repeat("*", len(part)))
+			}
 		}
 	}
+	text = string(shown)
 	if len(text) > excerptBytes {
 		text = strings.ToValidUTF8(text[:excerptBytes], "") + "…"
 	}

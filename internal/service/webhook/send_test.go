@@ -144,6 +144,24 @@ func TestAccept_IG7_WhatIsRetried(t *testing.T) {
 	}
 }
 
+// Parts of an address may begin with one another, overlap, and be cut off at the end of what is read of an answer.
+func TestAccept_IG7_NothingIsLeftOfPartsOfTheAddress(t *testing.T) {
+	t.Parallel()
+	for name, says := range map[string]string{
+		"one begins with another": "TOKEN1-REST", "overlap": "xTOKEN1-RESTFUL", "cut off": strings.Repeat("TOKEN1-RESTFUL-AND-LONG-ENOUGH-TO-FILL-WHAT-IS-READ-OF-AN-ANSWER-", 1000),
+	} {
+		address := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, says)
+		})
+		lines := "url: " + address + "/TOKEN1/TOKEN1-REST/RESTFUL/TOKEN1-RESTFUL-AND-LONG-ENOUGH-TO-FILL-WHAT-IS-READ-OF-AN-ANSWER-\nsecret: env:SECRET\nallow_private: true"
+		d := attemptAt(t, lines, 1, nil)
+		if rest := strings.Trim(strings.TrimPrefix(d.Answer, "status 403: "), "x*…"); d.Status != http.StatusForbidden || rest != "" {
+			t.Errorf("%s: %q", name, d.Answer)
+		}
+	}
+}
+
 func TestAccept_IG7_RedirectsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
