@@ -120,14 +120,25 @@ func (s *Store) Redeliver(ctx context.Context, id int64) (d Delivery, err error)
 	return d, err
 }
 
-// RemoveDeliveries removes what was delivered, and what never will be, that ended longer ago than two times.
+// RemoveDeliveries removes what was delivered, and what never will be, that ended longer ago than two times; and of what ended of each
+// webhook all but the last [MaxDeliveries].
 func (s *Store) RemoveDeliveries(ctx context.Context, delivered, dead time.Duration) (removed int64, err error) {
 	r := retention{store: s}
-	for state, age := range map[DeliveryState]time.Duration{Delivered: delivered, DeliveryDead: dead} {
+	remove := func(which string, args ...any) {
 		for n := int64(retainRows); err == nil && n == retainRows; {
-			n, err = r.some(ctx, &removed, `DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE state = $1 AND finished < $2 LIMIT $3)`,
-				string(state), s.now()-age.Microseconds(), int64(retainRows))
+			n, err = r.some(ctx, &removed, `DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries WHERE `+which+` LIMIT $1)`,
+				append([]any{int64(retainRows)}, args...)...)
 		}
+	}
+	remove(`state = 'delivered' AND finished < $2`, s.now()-delivered.Microseconds())
+	remove(`state = 'dead' AND finished < $2`, s.now()-dead.Microseconds())
+	hooks, failed := rowsOf(ctx, s.db, `SELECT DISTINCT hook FROM webhook_deliveries`, nil, value[string]) // also of removed webhooks
+	if err == nil {
+		err = failed
+	}
+	for _, hook := range hooks {
+		const ended = `hook = $2 AND state IN ('delivered', 'dead')`
+		remove(ended+` AND id <= (SELECT id FROM webhook_deliveries WHERE `+ended+` ORDER BY id DESC LIMIT 1 OFFSET $3)`, hook, int64(MaxDeliveries))
 	}
 	return removed, err
 }

@@ -196,7 +196,10 @@ func (t *tx) hooksFor(ctx context.Context, repository string, types ...HookEvent
 	}), err
 }
 
-// deliver stores an event for each webhook, of the first type that both name.
+// MaxDeliveries is how many deliveries of a webhook may wait, and how many that ended are kept (see [Store.RemoveDeliveries]).
+const MaxDeliveries = 10_000
+
+// deliver stores an event for each webhook, of the first type that both name. Where too many wait it is a dead letter at once.
 func (t *tx) deliver(ctx context.Context, hooks []Webhook, what HookEvent, types ...HookEventType) error {
 	n := 0
 	for i := range hooks {
@@ -205,9 +208,19 @@ func (t *tx) deliver(ctx context.Context, hooks []Webhook, what HookEvent, types
 			continue
 		}
 		what.Type = types[at]
-		n++
+		var waiting int
+		if err := one(ctx, t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'pending' AND hook = $1`, []any{hooks[i].Name}, &waiting); err != nil {
+			return err
+		}
+		state, answer, finished := DeliveryPending, "", int64(0)
+		if waiting >= MaxDeliveries {
+			state, answer, finished = DeliveryDead, "too many messages to this webhook wait", micros(what.Time)
+		} else {
+			n++
+		}
 		t.run(ctx, `INSERT INTO webhook_deliveries (message, hook, event, body, state, attempt, due, worker, status, answer, created, sent, finished)
-			VALUES ($1, $2, $3, $4, 'pending', 0, $5, '', 0, '', $5, 0, 0)`, "msg_"+rand.Text(), hooks[i].Name, string(what.Type), pack([]byte(object(what))), micros(what.Time))
+			VALUES ($1, $2, $3, $4, $5, 0, $6, '', 0, $7, $6, 0, $8)`,
+			"msg_"+rand.Text(), hooks[i].Name, string(what.Type), pack([]byte(object(what))), string(state), micros(what.Time), answer, finished)
 	}
 	return t.wakeHooks(ctx, n)
 }

@@ -64,12 +64,12 @@ func setHooks(t testing.TB, s *store.Store, hooks []*webhook.Hook) {
 }
 
 // sends has a worker send to webhooks, with short pauses.
-func sends(t testing.TB, s *store.Store, text string, delays ...time.Duration) {
+func sends(t testing.TB, s *store.Store, text string, timeout time.Duration, delays ...time.Duration) {
 	t.Helper()
 	hooks := hooksOf(t, "hooks:\n"+text)
 	setHooks(t, s, hooks)
 	start(t, s, func(c *work.Config) {
-		c.Webhooks = webhook.NewSender(webhook.Config{Hooks: hooks, Now: time.Now, Random: func() float64 { return 0 }, Delays: delays, Timeout: 5 * time.Second})
+		c.Webhooks = webhook.NewSender(webhook.Config{Hooks: hooks, Now: time.Now, Random: func() float64 { return 0 }, Delays: delays, Timeout: timeout})
 	})
 }
 
@@ -295,7 +295,7 @@ func hookRetries(t *testing.T, s *store.Store) {
 			panic(http.ErrAbortHandler) // the connection breaks
 		}
 	})
-	sends(t, s, aHook("one", b.URL, "docket.finished", "")+aHook("gone", "http://127.0.0.1:1/", "docket.finished", ""), 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond)
+	sends(t, s, aHook("one", b.URL, "docket.finished", "")+aHook("gone", "http://127.0.0.1:1/", "docket.finished", ""), 5*time.Second, 50*time.Millisecond, 50*time.Millisecond, 50*time.Millisecond)
 	pushed(t, s, store.Submission{Repository: "shop"}, alibi.IsYours)
 	d := inState(t, s, store.Delivered, 1)[0]
 	got := b.messages()
@@ -320,7 +320,7 @@ func deadLetters(t *testing.T, s *store.Store) {
 		w.WriteHeader(int(status.Load()))
 		_, _ = io.WriteString(w, "down\x1b[31m for <b>maintenance</b>")
 	})
-	sends(t, s, aHook("one", b.URL, "docket.finished", ""), time.Millisecond, time.Millisecond)
+	sends(t, s, aHook("one", b.URL, "docket.finished", ""), time.Minute, time.Millisecond, time.Millisecond)
 	pushed(t, s, store.Submission{Repository: "shop"}, alibi.IsYours)
 	d := inState(t, s, store.DeliveryDead, 1)[0]
 	if d.Attempt != 3 || d.Status != 503 || !strings.Contains(d.Answer, "status 503: down") || strings.Contains(d.Answer, "\x1b") || len(b.messages()) != 3 {
@@ -368,7 +368,7 @@ func slowReceiver(t *testing.T, s *store.Store) {
 		}
 	})
 	fast := newInbox(t, nil)
-	sends(t, s, aHook("slow", slow.URL, "docket.finished", "")+aHook("fast", fast.URL, "docket.finished", ""), slices.Repeat([]time.Duration{time.Millisecond}, 1000)...)
+	sends(t, s, aHook("slow", slow.URL, "docket.finished", "")+aHook("fast", fast.URL, "docket.finished", ""), 10*time.Minute) // a server sees late that an attempt timed out
 	const n = 20
 	for i := range n {
 		pushed(t, s, store.Submission{Repository: "shop", Key: strconv.Itoa(i)}, alibi.IsYours)
@@ -396,7 +396,7 @@ func oldDeliveries(t *testing.T, s *store.Store) {
 			w.WriteHeader(http.StatusGone)
 		}
 	})
-	sends(t, s, aHook("one", b.URL, "docket.finished", ""), time.Millisecond)
+	sends(t, s, aHook("one", b.URL, "docket.finished", ""), time.Minute, time.Millisecond)
 	pushed(t, s, store.Submission{}, alibi.IsYours)
 	inState(t, s, store.DeliveryDead, 1)
 	pushed(t, s, store.Submission{}, alibi.IsYours)
