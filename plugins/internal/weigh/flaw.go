@@ -52,11 +52,7 @@ func (f Flaw) share() float64 {
 
 // Flaws finds the flaws of items, looking at their content only as a whole. An
 // item whose source a profile knows is never Repeats, FitsTwo or Empty: its
-// reliability beside the others was measured. What a persona of the court says, or a
-// language model that nobody measured, makes no flaw of another source's item: it would take only a
-// quote of each item to have none of them count. Nor does it make a flaw of a rule of the user that something else reads the same line
-// otherwise. Time and space grow with the
-// length of the contents.
+// reliability beside the others was measured. For FitsTwo see [Testimony.doubts]. Time and space grow with the length of the contents.
 func Flaws(items []Testimony, p *abi.Profile) []Flaw { return flawsBeside(items, p, make(register)) }
 
 // flawsBeside is Flaws beside lines that stand already.
@@ -75,15 +71,14 @@ func flawsBeside(items []Testimony, p *abi.Profile, lines register) []Flaw {
 			continue
 		}
 		own := text.Substance(items[i].Content)
-		known, hearsay := items[i].Known(p), items[i].hearsay(p)
 		before := lines.of(own)
-		if j, ok := repeated(before, items[i].Supports); ok && !known {
+		if j, ok := repeated(before, items[i].Supports); ok && !items[i].Known(p) {
 			flaws[i] = Flaw{Kind: Repeats, Other: j}
 		} else if j, ok := contradicted(before, items[i].Supports); ok {
-			if !known && !items[i].overrules(&items[j]) {
+			if items[j].doubts(&items[i], p) {
 				flaws[i] = Flaw{Kind: FitsTwo, Other: j}
 			}
-			if !items[j].Known(p) && !items[j].overrules(&items[i]) && (!hearsay || items[j].hearsay(p)) {
+			if items[i].doubts(&items[j], p) {
 				flaws[j] = Flaw{Kind: FitsTwo, Other: i}
 			}
 		}
@@ -92,9 +87,12 @@ func flawsBeside(items []Testimony, p *abi.Profile, lines register) []Flaw {
 	return flaws
 }
 
-// overrules says whether an item is a rule of the user and another one is not: what a person says that a line means is not in doubt because
-// something else reads it otherwise.
-func (t *Testimony) overrules(other *Testimony) bool { return t.rule() && !other.rule() }
+// doubts says whether an item weakens another one by giving the same content for another label. Nothing weakens one that was measured. What a
+// persona of the court says, or a language model that nobody measured, weakens only its like: otherwise it would take only a quote of each
+// item to have none of them count. A rule of the user is weakened by other rules alone, since a person said what the line means.
+func (t *Testimony) doubts(other *Testimony, p *abi.Profile) bool {
+	return !other.Known(p) && (!t.hearsay(p) || other.hearsay(p)) && (t.rule() || !other.rule())
+}
 
 func (t *Testimony) rule() bool {
 	return !t.Party && strings.HasPrefix(t.SourceRef, abi.RuleSource)
