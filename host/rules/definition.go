@@ -17,9 +17,18 @@ const (
 	paramDigest = "digest"
 )
 
-// Definition is the graph of one node at which the module evaluates the rules, with the rules as its parameters. labels are what labels
-// are called: a rule whose label is a name gets the label.
-func (s *Set) Definition(labels []pipeline.Label) (*pipeline.Definition, error) {
+// For gives the rules for cases whose labels have these names: a rule whose label is a name gets the label.
+func (s *Set) For(labels []pipeline.Label) *Set {
+	own := *s
+	own.Rules = slices.Clone(s.Rules)
+	for i := range own.Rules {
+		own.Rules[i].Label = labelOf(labels, own.Rules[i].Label)
+	}
+	return &own
+}
+
+// Definition is the graph of one node at which the module evaluates the rules, with the rules as its parameters.
+func (s *Set) Definition() (*pipeline.Definition, error) {
 	def, err := pipeline.LoadFS(pipelines.FS, pipelines.Rules)
 	if err != nil {
 		return nil, fmt.Errorf("the shipped pipeline: %w", err)
@@ -32,7 +41,7 @@ func (s *Set) Definition(labels []pipeline.Label) (*pipeline.Definition, error) 
 				with = append(with, pipeline.Text(r.Name+"."+part, value))
 			}
 		}
-		text("label", labelOf(labels, r.Label))
+		text("label", r.Label)
 		text("reason", r.Reason)
 		text("owner", r.Owner)
 		text("test", r.Test)

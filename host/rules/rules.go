@@ -3,10 +3,8 @@
 package rules
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"path/filepath"
 	"regexp"
 	"regexp/syntax"
@@ -64,9 +62,6 @@ func (r *Rule) Believed() float64 {
 	return *r.Confidence
 }
 
-// Source is what a profile knows the rule by, and what its items of evidence begin with.
-func (r *Rule) Source() string { return abi.RuleSource + r.Name }
-
 // Patterns are regular expressions.
 type Patterns []string
 
@@ -109,7 +104,7 @@ func Load(path string) (*Set, error) {
 
 // Parse is [Load] for bytes; file is the name for messages.
 func Parse(file string, data []byte) (*Set, error) {
-	r := &strictyaml.Reader{File: file, Hint: near}
+	r := &strictyaml.Reader{File: file}
 	sum := sha256.Sum256(data)
 	s := &Set{File: filepath.Base(file), Digest: "sha256:" + hex.EncodeToString(sum[:])}
 	var read struct {
@@ -236,41 +231,4 @@ func size(re *syntax.Regexp) int {
 		n *= max(re.Min, re.Max, 1)
 	}
 	return n
-}
-
-// near says which key an unknown one may be a slip of.
-func near(path, key string) string {
-	known := []string{"rules"}
-	if path != "" {
-		known = []string{"confidence", "label", "match", "name", "owner", "reason", "test"}
-	}
-	best := slices.MinFunc(known, func(a, b string) int { return cmp.Compare(edits(a, key), edits(b, key)) })
-	if edits(best, key) <= 1+len(best)/4 {
-		return fmt.Sprintf("did you mean %q?", best)
-	}
-	return ""
-}
-
-// edits is how many characters have to be added, removed or changed to make one text of the other.
-func edits(a, b string) int {
-	if len(b) > maxNameBytes {
-		return len(b)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

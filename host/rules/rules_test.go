@@ -38,10 +38,10 @@ func TestRulesTravelAsADefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if set.File != "rules.yaml" || len(set.Digest) != len("sha256:")+64 || set.Rules[1].Believed() != rules.DefaultConfidence || set.Rules[0].Source() != "rule/registry-timeout" {
+	if set.File != "rules.yaml" || len(set.Digest) != len("sha256:")+64 || set.Rules[1].Believed() != rules.DefaultConfidence {
 		t.Errorf("%+v", set)
 	}
-	def, err := set.Definition([]pipeline.Label{{ID: "pb001", Name: "product bug"}, {ID: "si001", Name: "System issue, no defect"}})
+	def, err := set.For([]pipeline.Label{{ID: "pb001", Name: "product bug"}, {ID: "si001", Name: "System issue, no defect"}}).Definition()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ extra: 1
 	}
 	want := `r.yaml:2:5: rules[0].label: is missing or empty [missing]
 r.yaml:2:5: rules[0].reason: is missing or empty [missing]
-r.yaml:3:5: rules[0].lable: unknown key; did you mean "label"? [unknown_key]
+r.yaml:3:5: rules[0].lable: unknown key; known are confidence, label, match, name, owner, reason, test [unknown_key]
 r.yaml:4:12: rules[0].match: error parsing regexp: missing closing ): ` + "`(`" + ` [syntax]
 r.yaml:5:11: rules[1].name: "a" is the name of the rule in line 2, too [duplicate_name]
 r.yaml:9:13: rules[1].match[0]: matches the empty text, so it would match everywhere [out_of_range]
@@ -168,7 +168,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		def, err := set.Definition(nil)
+		def, err := set.Definition()
 		if err != nil {
 			t.Fatal(err)
 		}

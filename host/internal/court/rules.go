@@ -21,15 +21,11 @@ type rulebook struct {
 
 // newRulebook prepares a set of rules for a court whose labels have these names.
 func newRulebook(set *rules.Set, labels []pipeline.Label) (*rulebook, error) {
-	def, err := set.Definition(labels)
-	if err != nil {
-		return nil, err
+	b := &rulebook{set: set.For(labels)}
+	def, err := b.set.Definition()
+	if err == nil {
+		b.graph, err = pipeline.NewGraph(def)
 	}
-	b := &rulebook{}
-	if b.graph, err = pipeline.NewGraph(def); err != nil {
-		return nil, err
-	}
-	b.set, err = rules.Of(def)
 	return b, err
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/profile"
-	"github.com/shadowcourt/shadowcourt/host/rules"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 )
@@ -138,14 +137,7 @@ func (c *calibration) tryWithoutRules(ctx context.Context, s cli.Streams, config
 	if config.Rules == nil {
 		return nil
 	}
-	def, err := config.Rules.Definition(labels)
-	if err != nil {
-		return err
-	}
-	set, err := rules.Of(def) // with the labels that cases have
-	if err != nil {
-		return err
-	}
+	set := config.Rules.For(labels)
 	c.rules = &calibrate.RuleSet{File: set.File, Digest: set.Digest, Without: map[string]string{}}
 	for i := range set.Rules {
 		r := &set.Rules[i]
