@@ -10,12 +10,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 )
 
 // explain says in a line what was wrong with a connection or with what came over it.
@@ -136,7 +135,8 @@ func (e *endpoint) status(response *http.Response) *failure {
 		}
 	}
 	f.again = code == http.StatusTooManyRequests || code >= 500
-	f.seconds = retryAfter(response.Header.Get("Retry-After"), e.clock.Now())
+	wait, _ := httplimit.RetryAfter(response.Header.Get("Retry-After"), e.clock.Now())
+	f.seconds = wait.Seconds()
 	return f
 }
 
@@ -157,15 +157,4 @@ func parameterHint(said string) string {
 		return ": give the model parameters: {seed: null}"
 	}
 	return ""
-}
-
-// retryAfter reads the seconds, or the date, from which a provider wants to be asked again; 0 if there is none.
-func retryAfter(text string, now time.Time) float64 {
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds > 0 {
-		return min(seconds, 1e9)
-	}
-	if at, err := http.ParseTime(text); err == nil && at.After(now) {
-		return at.Sub(now).Seconds()
-	}
-	return 0
 }

@@ -5,8 +5,9 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 )
 
 // Limits of waiting for a server that asks for it.
@@ -58,7 +59,6 @@ func retryAfter(answer *http.Response) (time.Duration, bool) {
 	if answer.StatusCode != http.StatusForbidden && answer.StatusCode != http.StatusTooManyRequests {
 		return 0, false
 	}
-	seconds, err := strconv.ParseUint(answer.Header.Get("Retry-After"), 10, 16)
-	after := time.Duration(seconds) * time.Second
-	return after, err == nil && after <= maxWait
+	after, ok := httplimit.RetryAfter(answer.Header.Get("Retry-After"), time.Now()) //nolint:forbidigo // the server's dates are by the world's clock
+	return after, ok && after <= maxWait
 }

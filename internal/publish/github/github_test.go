@@ -176,6 +176,7 @@ func TestAccept_IG1_RateLimitsAreWaitedForWithinABound(t *testing.T) {
 		{"twice", "2", http.StatusForbidden, 2, []time.Duration{2 * time.Second, 2 * time.Second}, false},
 		{"too many requests", "7", http.StatusTooManyRequests, 1, []time.Duration{7 * time.Second}, false},
 		{"for ever", "1", http.StatusTooManyRequests, 1 << 20, []time.Duration{time.Second, time.Second, time.Second}, true},
+		{"a date that has passed", "Mon, 01 Jan 2001 00:00:00 GMT", http.StatusTooManyRequests, 1, []time.Duration{0}, false},
 		{"an hour", "3600", http.StatusTooManyRequests, 1, nil, true},
 		{"nonsense", "-5", http.StatusTooManyRequests, 1, nil, true},
 		{"no permission", "", http.StatusForbidden, 1, nil, true},

@@ -3,8 +3,9 @@ package webhook
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 )
 
 // DefaultDelays are those between two attempts: eight attempts within about 18 hours.
@@ -30,13 +31,8 @@ func lasting(status int) bool {
 
 // retryAfter reads the header of that name: seconds or a date. 0: it says nothing.
 func retryAfter(header string, now time.Time) time.Duration {
-	var wait time.Duration
-	if seconds, err := strconv.ParseUint(header, 10, 32); err == nil {
-		wait = time.Duration(seconds) * time.Second
-	} else if at, err := http.ParseTime(header); err == nil {
-		wait = at.Sub(now)
-	}
-	return min(max(wait, 0), mostRetryAfter)
+	wait, _ := httplimit.RetryAfter(header, now)
+	return min(wait, mostRetryAfter)
 }
 
 // pause is the time until the next attempt behind a failed one, counted from 1. ok is false behind the last one. random is in [0, 1).
