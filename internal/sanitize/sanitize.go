@@ -1,6 +1,6 @@
 // Package sanitize makes untrusted text safe to display. Terminal escapes, bidirectional controls, invisible characters and
 // broken UTF-8 become visible placeholders: ␛ for an escape, <U+202E> for a right-to-left override, <0x9B> for a stray byte.
-// All other text stays as it is. Further functions escape text for Markdown and JSON.
+// All other text stays as it is. Further functions escape text for Markdown, JSON and logs of CI, and cut it.
 //
 // The functions are pure and safe for concurrent use.
 package sanitize

@@ -126,3 +126,23 @@ func FuzzSanitize(f *testing.F) {
 		}
 	})
 }
+
+func TestLog(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "a::b\nc": "a::b\nc", "x\n \t::add-mask::y\n::": "x\n|  \t::add-mask::y\n| ::", "a ##[error]b": "a # #[error]b", "##[##[": "# #[# #[",
+	} {
+		if got := sanitize.Log(text); got != want || sanitize.Log(got) != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abcd…", "abcé": "abc…", "abc d": "abc…"} {
+		if got := sanitize.Cut(text, 4); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
