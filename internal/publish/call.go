@@ -72,14 +72,14 @@ func (a *API) Call(ctx context.Context, r Request, got any) error {
 	}
 	named := func(what string) error { return fmt.Errorf("%s %s: %s", r.Method, sanitize.Line(at.Path), what) }
 	if kind := answer.Header.Get("Content-Type"); !isJSON(kind) {
-		return named(fmt.Sprintf("the answer is %q, not JSON", clip(sanitize.Line(kind))))
+		return named(fmt.Sprintf("the answer is %q, not JSON", sanitize.Cut(sanitize.Line(kind), maxQuoted)))
 	}
 	data, err := io.ReadAll(answer.Body)
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", r.Method, sanitize.Line(at.Path), err)
 	}
 	if err := json.Unmarshal(data, got); err != nil {
-		return named("the answer has another form than the API describes: " + clip(sanitize.Line(err.Error())))
+		return named("the answer has another form than the API describes: " + sanitize.Cut(sanitize.Line(err.Error()), maxQuoted))
 	}
 	return nil
 }
@@ -87,12 +87,4 @@ func (a *API) Call(ctx context.Context, r Request, got any) error {
 func isJSON(kind string) bool {
 	media, _, err := mime.ParseMediaType(kind)
 	return err == nil && (media == "application/json" || len(media) > 5 && media[len(media)-5:] == "+json")
-}
-
-func clip(s string) string {
-	const most = 200
-	if len(s) > most {
-		return s[:most] + "…"
-	}
-	return s
 }

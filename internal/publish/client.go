@@ -6,6 +6,7 @@ package publish
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -21,19 +22,34 @@ import (
 
 // Limits of one request.
 const (
-	MaxAnswer  = 8 << 20 // bytes of an answer's body
+	MaxAnswer = 8 << 20 // bytes of an answer's body
+	// maxValues of the JSON in it. A page of GitHub has at most 50,000: 50 issues with 100 labels and 10 assignees each. Without this limit, a page of
+	// 8 MiB of "{}" takes 800 MB when it is decoded.
+	maxValues  = 100_000
 	maxHeader  = 64 << 10
+	maxQuoted  = 300 // bytes of an answer in an error
 	maxToken   = 16 << 10
 	dialTime   = 10 * time.Second
 	headerTime = 30 * time.Second
 	wholeTime  = time.Minute
 )
 
-// ErrTooLarge says that an answer has more than [MaxAnswer] bytes.
-var ErrTooLarge = errors.New("the server's answer has more than 8 MiB")
+// ErrTooLarge says that an answer has more than [MaxAnswer] bytes, or more values than any real one.
+var ErrTooLarge = errors.New("the server's answer has more than 8 MiB, or more than 100000 values")
 
 // Token is a secret. It prints as "[token]", however it is formatted.
-type Token struct{ text string }
+type Token struct {
+	text     string
+	password string // within text, for basic authentication
+}
+
+// Basic is the token of a user for basic authentication, for the prefix "Basic ".
+func (t Token) Basic(user string) Token {
+	if t.Empty() {
+		return t
+	}
+	return Token{base64.StdEncoding.EncodeToString([]byte(user + ":" + t.text)), t.text}
+}
 
 // String gives nothing away.
 func (Token) String() string { return "[token]" }
@@ -83,7 +99,7 @@ func ReadToken(place string, variables ...string) (Token, error) {
 	if text == "" || len(text) > maxToken || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return Token{}, errors.New("the token is empty, too long, or has characters that no token has")
 	}
-	return Token{text}, nil
+	return Token{text: text}, nil
 }
 
 // Server is where a client may go.
@@ -124,7 +140,7 @@ func loopback(host string) bool {
 func (s *Server) Client() *http.Client {
 	return &http.Client{
 		Timeout: wholeTime,
-		Transport: &transport{server: s, inner: &http.Transport{
+		Transport: &transport{server: s, hide: s.Token.hider(), inner: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: dialTime}).DialContext, TLSHandshakeTimeout: dialTime,
 			ResponseHeaderTimeout: headerTime, MaxResponseHeaderBytes: maxHeader, MaxConnsPerHost: 4, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
 		}},
@@ -134,6 +150,7 @@ func (s *Server) Client() *http.Client {
 
 type transport struct {
 	server *Server
+	hide   *strings.Replacer
 	inner  *http.Transport
 }
 
@@ -149,23 +166,25 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set("User-Agent", t.server.Agent)
 	}
 	answer, err := t.inner.RoundTrip(r)
-	hide := hider(secretsOf(r))
 	if err != nil { // it quotes what is no HTTP
-		if said := hide.Replace(err.Error()); said != err.Error() {
+		if said := sanitize.Log(sanitize.Cut(sanitize.Line(t.hide.Replace(err.Error())), maxQuoted)); said != err.Error() {
 			err = errors.New(said)
 		}
 		return nil, err
 	}
 	// Clients quote status, headers and bodies in their errors.
-	answer.Status = hide.Replace(answer.Status)
+	answer.Status = t.hide.Replace(answer.Status)
 	for _, values := range answer.Header {
 		for i := range values {
-			values[i] = hide.Replace(values[i])
+			values[i] = t.hide.Replace(values[i])
 		}
 	}
 	body, failed := io.ReadAll(&bounded{answer.Body, MaxAnswer})
 	_ = answer.Body.Close()
-	text := hide.Replace(string(body))
+	if failed == nil && answer.StatusCode < 300 && values(body) > maxValues {
+		body, failed = nil, ErrTooLarge
+	}
+	text := t.hide.Replace(string(body))
 	answer.ContentLength = int64(len(text))
 	if failed != nil {
 		answer.ContentLength = -1
@@ -174,10 +193,26 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// hider replaces secrets, as they are and as addresses have them.
-func hider(secrets []string) *strings.Replacer {
+// values bounds from above how many values are in a text of JSON.
+func values(text []byte) int {
+	n, quoted := 1, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == '[' || c == '{'):
+			n++
+		}
+	}
+	return n
+}
+
+// hider replaces the token, as it is and as addresses have it: servers quote requests.
+func (t Token) hider() *strings.Replacer {
 	var pairs []string
-	for _, secret := range secrets {
+	for _, secret := range []string{t.text, t.password} {
 		if secret != "" {
 			pairs = append(pairs, secret, "[token]", url.QueryEscape(secret), "[token]", url.PathEscape(secret), "[token]")
 		}
@@ -216,15 +251,23 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Failed describes an answer that is not a success: the status, with the beginning of what the server said.
+// StatusError is an answer that is not a success.
+type StatusError struct {
+	Status int
+	words  string
+}
+
+// Error names the request and the status, with the beginning of what the server said.
+func (e *StatusError) Error() string { return e.words }
+
+// Failed describes an answer that is not a success, by a [StatusError].
 func Failed(r *http.Response) error {
-	said, _ := io.ReadAll(io.LimitReader(r.Body, 300))
-	text := sanitize.Line(strings.ToValidUTF8(strings.Join(strings.Fields(string(said)), " "), "?"))
-	err := fmt.Errorf("%s %s: %s", r.Request.Method, sanitize.Line(r.Request.URL.Path), sanitize.Line(r.Status))
-	if text != "" {
-		err = fmt.Errorf("%w: %s", err, text)
+	said, _ := io.ReadAll(io.LimitReader(r.Body, maxQuoted))
+	words := fmt.Sprintf("%s %s: %s", r.Request.Method, sanitize.Line(r.Request.URL.Path), sanitize.Line(r.Status))
+	if text := strings.Join(strings.Fields(string(said)), " "); text != "" {
+		words += ": " + sanitize.Line(strings.ToValidUTF8(text, "?"))
 	}
-	return err
+	return &StatusError{r.StatusCode, sanitize.Log(words)}
 }
 
 // Wait waits for a time, or until the context ends.

@@ -139,13 +139,13 @@ func TestAccept_IG6_WhatIsNoHTTPQuotesNoToken(t *testing.T) {
 				return
 			}
 			_, _ = c.Read(make([]byte, 4096))
-			_, _ = io.WriteString(c, "HTTP/9.9 "+secret+"\r\n\r\n")
+			_, _ = io.WriteString(c, "HTTP/9.9 "+secret+" ##[error]"+strings.Repeat("x", 30_000)+"\r\n\r\n")
 			_ = c.Close()
 		}
 	}()
 	s := server(t, func(http.ResponseWriter, *http.Request) {})
 	s.Base.Host = listener.Addr().String()
-	if _, _, err := get(t, s, s.Base.String()+"/x"); err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "malformed") {
+	if _, _, err := get(t, s, s.Base.String()+"/x"); err == nil || strings.Contains(err.Error(), secret) || !strings.Contains(err.Error(), "malformed") || strings.Contains(err.Error(), "##[") || len(err.Error()) > 500 {
 		t.Error(err)
 	}
 }

@@ -78,19 +78,6 @@ func Recount(d *answers.Document) (counted *answers.Document, err error) {
 	return counted, err
 }
 
-// Inert is text for the log of a platform: no line of it is a command to GitHub Actions, which takes "::" after blanks at the beginning of a line
-// for one, and "##[" anywhere.
-func Inert(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(strings.TrimSpace(line), "::") {
-			b.WriteString("| ")
-		}
-		b.WriteString(strings.ReplaceAll(line, "##[", "# #["))
-	}
-	return b.String()
-}
-
 var nameOfNote = regexp.MustCompile(`^[A-Za-z0-9_.]+([ -][A-Za-z0-9_.]+)*$`)
 
 // Marker is the hidden line by which a comment is found again. The name tells the comments of several jobs apart.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -15,19 +14,34 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
+// Connect makes a client of go-github for a server, whose Base is such as https://api.github.com. wait is how it waits where the server asks for it.
+func Connect(s *publish.Server, wait func(context.Context, time.Duration) error) *github.Client {
+	s.Header, s.Prefix = "Authorization", "Bearer "
+	api := github.NewClient(publish.Patient(s.Client(), wait))
+	api.BaseURL, api.UserAgent, api.DisableRateLimitCheck = s.Base.JoinPath("/"), s.Agent, true
+	return api
+}
+
+// Failure says what failed, in our words: errors of the library quote all that a server says.
+func Failure(answer *github.Response, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case answer != nil && answer.Response != nil && answer.Request != nil && (answer.StatusCode < 200 || answer.StatusCode > 299):
+		return publish.Failed(answer.Response)
+	case errors.Is(err, publish.ErrTooLarge) || answer == nil || answer.Response == nil:
+		return err
+	}
+	const most = 1000
+	return fmt.Errorf("%s: the answer has another form than GitHub's API describes: %s", answer.Request.Method, sanitize.Log(sanitize.Cut(sanitize.Line(err.Error()), most)))
+}
+
 // Client speaks to the REST API of GitHub, or of a GitHub Enterprise server.
 type Client struct{ api *github.Client }
 
-// Open makes a client of a server, whose Base is such as https://api.github.com. wait is how it waits where the server asks for it.
-func Open(s *publish.Server, wait func(context.Context, time.Duration) error) (*Client, error) {
-	s.Header, s.Prefix = "Authorization", "Bearer "
-	base, err := url.Parse(strings.TrimSuffix(s.Base.String(), "/") + "/")
-	if err != nil {
-		return nil, err
-	}
-	api := github.NewClient(publish.Patient(s.Client(), wait))
-	api.BaseURL, api.UserAgent, api.DisableRateLimitCheck = base, s.Agent, true
-	return &Client{api}, nil
+// Open makes a client of a server as [Connect] does.
+func Open(s *publish.Server, wait func(context.Context, time.Duration) error) *Client {
+	return &Client{Connect(s, wait)}
 }
 
 // ActionsBot is who writes with the token that GitHub Actions gives to a job.
@@ -35,7 +49,7 @@ const ActionsBot = "github-actions[bot]"
 
 // Self is the name of the token's user. Tokens of apps can't ask: then it is ActionsBot.
 func (c *Client) Self(ctx context.Context) (string, error) {
-	user, _, err := c.api.Users.Get(ctx, "")
+	user, answer, err := c.api.Users.Get(ctx, "")
 	switch {
 	case err == nil && user.GetLogin() != "":
 		return user.GetLogin(), nil
@@ -44,15 +58,15 @@ func (c *Client) Self(ctx context.Context) (string, error) {
 	case statusOf(err) == http.StatusForbidden:
 		return ActionsBot, nil
 	}
-	return "", failed("whose token it is", err)
+	return "", Failure(answer, err)
 }
 
 // FindPull finds the open pull request by OWNER:BRANCH, and its last commit; 0 where there is none.
 func (c *Client) FindPull(ctx context.Context, repository, label, head string) (int, error) {
 	owner, name, _ := strings.Cut(repository, "/")
-	pulls, _, err := c.api.PullRequests.List(ctx, owner, name, &github.PullRequestListOptions{State: "open", Head: label})
+	pulls, answer, err := c.api.PullRequests.List(ctx, owner, name, &github.PullRequestListOptions{State: "open", Head: label})
 	if err != nil {
-		return 0, failed("the pull request of "+label, err)
+		return 0, Failure(answer, err)
 	}
 	for _, p := range pulls {
 		if p.GetHead().GetSHA() == head && head != "" {
@@ -79,9 +93,9 @@ const perPage = 100
 func (p *pull) Comments(ctx context.Context) ([]publish.Comment, error) {
 	var all []publish.Comment
 	for page := 1; ; page++ {
-		list, _, err := p.api.Issues.ListComments(ctx, p.owner, p.name, p.number, &github.IssueListCommentsOptions{ListOptions: github.ListOptions{Page: page, PerPage: perPage}})
+		list, answer, err := p.api.Issues.ListComments(ctx, p.owner, p.name, p.number, &github.IssueListCommentsOptions{ListOptions: github.ListOptions{Page: page, PerPage: perPage}})
 		if err != nil {
-			return nil, failed("the comments", err)
+			return nil, Failure(answer, err)
 		}
 		for _, c := range list {
 			all = append(all, commentOf(c))
@@ -100,30 +114,24 @@ func commentOf(c *github.IssueComment) publish.Comment {
 }
 
 func (p *pull) Post(ctx context.Context, body string) (publish.Comment, error) {
-	c, _, err := p.api.Issues.CreateComment(ctx, p.owner, p.name, p.number, &github.IssueComment{Body: &body})
-	if err != nil {
-		return publish.Comment{}, forbidden("a comment", err)
-	}
-	return commentOf(c), nil
+	c, answer, err := p.api.Issues.CreateComment(ctx, p.owner, p.name, p.number, &github.IssueComment{Body: &body})
+	return commentOf(c), forbidden(answer, err)
 }
 
 func (p *pull) Edit(ctx context.Context, id int64, body string) error {
-	_, _, err := p.api.Issues.EditComment(ctx, p.owner, p.name, id, &github.IssueComment{Body: &body})
-	if err != nil {
-		return forbidden("the comment", err)
-	}
-	return nil
+	_, answer, err := p.api.Issues.EditComment(ctx, p.owner, p.name, id, &github.IssueComment{Body: &body})
+	return forbidden(answer, err)
 }
 
 func (p *pull) Remove(ctx context.Context, id int64) error {
-	_, err := p.api.Issues.DeleteComment(ctx, p.owner, p.name, id)
-	if err != nil && statusOf(err) != http.StatusNotFound {
-		return forbidden("the comment", err)
+	answer, err := p.api.Issues.DeleteComment(ctx, p.owner, p.name, id)
+	if statusOf(err) == http.StatusNotFound {
+		return nil
 	}
-	return nil
+	return forbidden(answer, err)
 }
 
-// statusOf is the status of the answer that an error tells; 0 for none.
+// statusOf is the status of an error that the server describes; 0 for another, such as that of a limit.
 func statusOf(err error) int {
 	if e, ok := errors.AsType[*github.ErrorResponse](err); ok && e.Response != nil {
 		return e.Response.StatusCode
@@ -131,23 +139,9 @@ func statusOf(err error) int {
 	return 0
 }
 
-// failed says what failed, with the beginning of what the library or the server says.
-func failed(what string, err error) error {
-	if errors.Is(err, publish.ErrTooLarge) {
-		return fmt.Errorf("%s: %w", what, publish.ErrTooLarge)
-	}
-	const most = 300
-	text := sanitize.Line(strings.ToValidUTF8(err.Error(), "?"))
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return errors.New(publish.Inert(what + ": " + text))
-}
-
-func forbidden(what string, err error) error {
-	said := failed(what, err)
+func forbidden(answer *github.Response, err error) error {
 	if statusOf(err) == http.StatusForbidden {
-		return fmt.Errorf("%w: %w", publish.ErrForbidden, said)
+		return fmt.Errorf("%w: %w", publish.ErrForbidden, Failure(answer, err))
 	}
-	return said
+	return Failure(answer, err)
 }

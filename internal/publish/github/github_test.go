@@ -43,16 +43,12 @@ func open(t *testing.T, h *testkit.Host, waits *[]time.Duration) *github.Client 
 	if s.Token, err = publish.ReadToken(file); err != nil {
 		t.Fatal(err)
 	}
-	c, err := github.Open(s, func(_ context.Context, d time.Duration) error {
+	return github.Open(s, func(_ context.Context, d time.Duration) error {
 		if waits != nil {
 			*waits = append(*waits, d)
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
 }
 
 func keep(t *testing.T, c *github.Client, author, body string, quiet bool) (publish.Kept, error) {
@@ -220,6 +216,7 @@ func TestAccept_IG1_HostileAnswersOfGitHub(t *testing.T) {
 		"cut":     func(w http.ResponseWriter) { fmt.Fprint(w, `[{"id": 5, `) },
 		"deep":    func(w http.ResponseWriter) { fmt.Fprint(w, strings.Repeat("[", 1<<20)) },
 		"large":   func(w http.ResponseWriter) { fmt.Fprint(w, `["`+strings.Repeat("x", 9<<20)) },
+		"many":    func(w http.ResponseWriter) { fmt.Fprint(w, "["+strings.Repeat("{},", 2<<20)+"{}]") },
 		"elsewhere": func(w http.ResponseWriter) {
 			w.Header().Set("Location", "http://127.0.0.1:1/")
 			w.WriteHeader(http.StatusTemporaryRedirect)

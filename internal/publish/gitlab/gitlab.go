@@ -2,80 +2,27 @@
 package gitlab
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/publish"
-	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // Client speaks to version 4 of the API.
-type Client struct {
-	server *publish.Server
-	http   *http.Client
-}
+type Client struct{ api *publish.API }
 
-// Open makes a client of a server, whose Base is such as https://gitlab.example/api/v4. wait is how it waits where the server asks for it.
-func Open(s *publish.Server, wait func(context.Context, time.Duration) error) *Client {
+// Open makes a client of a server, whose Base is such as https://gitlab.example/api/v4.
+func Open(s *publish.Server) *Client {
 	s.Header, s.Prefix = "PRIVATE-TOKEN", ""
-	return &Client{s, publish.Patient(s.Client(), wait)}
-}
-
-// statusError is an answer that is not a success.
-type statusError struct {
-	error
-
-	status int
-}
-
-func (e *statusError) Unwrap() error { return e.error }
-
-// do sends a request and reads the answer into out, unless that is nil.
-func (c *Client) do(ctx context.Context, method, path string, in, out any) error {
-	body := io.Reader(http.NoBody)
-	if in != nil {
-		data, err := json.Marshal(in)
-		if err != nil {
-			return err
-		}
-		body = bytes.NewReader(data)
-	}
-	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.server.Base.String(), "/")+path, body)
-	if err != nil {
-		return err
-	}
-	if in != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	answer, err := c.http.Do(r)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		return &statusError{publish.Failed(answer), answer.StatusCode}
-	}
-	if out == nil {
-		return nil
-	}
-	data, err := io.ReadAll(answer.Body)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, out); err != nil {
-		return fmt.Errorf("%s %s: not an answer of GitLab: %s", method, sanitize.Line(path), sanitize.Line(err.Error()))
-	}
-	return nil
+	return &Client{publish.NewAPI(s)}
 }
 
 type user struct {
@@ -85,7 +32,7 @@ type user struct {
 // Self names the token's user: by number, since names can change hands.
 func (c *Client) Self(ctx context.Context) (string, error) {
 	var u user
-	if err := c.do(ctx, http.MethodGet, "/user", nil, &u); err != nil {
+	if err := c.api.Call(ctx, publish.Request{Method: http.MethodGet, Path: []string{"user"}}, &u); err != nil {
 		return "", err
 	}
 	if u.ID <= 0 {
@@ -96,12 +43,25 @@ func (c *Client) Self(ctx context.Context) (string, error) {
 
 // MergeRequest is a merge request as a board. The project is its number or its path.
 func (c *Client) MergeRequest(project string, number int) publish.Board {
-	return &notes{c, "/projects/" + url.PathEscape(project) + "/merge_requests/" + strconv.Itoa(number) + "/notes"}
+	return &notes{c.api, []string{"projects", project, "merge_requests", strconv.Itoa(number), "notes"}}
 }
 
 type notes struct {
-	client *Client
-	path   string
+	api  *publish.API
+	path []string
+}
+
+// call makes a request to all notes, or to one of a number.
+func (n *notes) call(ctx context.Context, method string, id int64, query url.Values, send, got any) error {
+	path := n.path
+	if id != 0 {
+		path = append(slices.Clip(path), strconv.FormatInt(id, 10))
+	}
+	err := n.api.Call(ctx, publish.Request{Method: method, Path: path, Query: query, Send: send}, got)
+	if e, ok := errors.AsType[*publish.StatusError](err); ok && e.Status == http.StatusForbidden && method != http.MethodGet {
+		return fmt.Errorf("%w: %w", publish.ErrForbidden, err)
+	}
+	return err
 }
 
 type note struct {
@@ -121,8 +81,8 @@ func (n *notes) Comments(ctx context.Context) ([]publish.Comment, error) {
 	var all []publish.Comment
 	for page := 1; ; page++ {
 		var list []note
-		err := n.client.do(ctx, http.MethodGet, n.path+"?sort=asc&order_by=created_at&per_page="+strconv.Itoa(perPage)+"&page="+strconv.Itoa(page), nil, &list)
-		if err != nil {
+		query := url.Values{"sort": {"asc"}, "order_by": {"created_at"}, "per_page": {strconv.Itoa(perPage)}, "page": {strconv.Itoa(page)}}
+		if err := n.call(ctx, http.MethodGet, 0, query, nil, &list); err != nil {
 			return nil, err
 		}
 		for i := range list {
@@ -147,25 +107,18 @@ type text struct {
 
 func (n *notes) Post(ctx context.Context, body string) (publish.Comment, error) {
 	var posted note
-	err := forbidden(n.client.do(ctx, http.MethodPost, n.path, text{NoteBody(body)}, &posted))
+	err := n.call(ctx, http.MethodPost, 0, nil, text{NoteBody(body)}, &posted)
 	return posted.comment(), err
 }
 
 func (n *notes) Edit(ctx context.Context, id int64, body string) error {
-	return forbidden(n.client.do(ctx, http.MethodPut, n.path+"/"+strconv.FormatInt(id, 10), text{NoteBody(body)}, nil))
+	return n.call(ctx, http.MethodPut, id, nil, text{NoteBody(body)}, nil)
 }
 
 func (n *notes) Remove(ctx context.Context, id int64) error {
-	err := n.client.do(ctx, http.MethodDelete, n.path+"/"+strconv.FormatInt(id, 10), nil, nil)
-	if e, ok := errors.AsType[*statusError](err); ok && e.status == http.StatusNotFound {
+	err := n.call(ctx, http.MethodDelete, id, nil, nil, nil)
+	if e, ok := errors.AsType[*publish.StatusError](err); ok && e.Status == http.StatusNotFound {
 		return nil
-	}
-	return forbidden(err)
-}
-
-func forbidden(err error) error {
-	if e, ok := errors.AsType[*statusError](err); ok && e.status == http.StatusForbidden {
-		return fmt.Errorf("%w: %w", publish.ErrForbidden, err)
 	}
 	return err
 }

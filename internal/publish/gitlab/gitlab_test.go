@@ -2,7 +2,6 @@ package gitlab_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
@@ -41,7 +39,7 @@ func open(t *testing.T, h *testkit.Host) *gitlab.Client {
 	if s.Token, err = publish.ReadToken(file); err != nil {
 		t.Fatal(err)
 	}
-	return gitlab.Open(s, func(context.Context, time.Duration) error { return nil })
+	return gitlab.Open(s)
 }
 
 func keep(t *testing.T, c *gitlab.Client, body string, quiet bool) (publish.Kept, error) {
@@ -105,6 +103,11 @@ func TestAccept_IG1_HostileAnswersOfGitLab(t *testing.T) {
 			w.WriteHeader(http.StatusInternalServerError)
 			fmt.Fprint(w, "\x1b[31m"+strings.Repeat("y", 5000))
 		},
+		"many": func(w http.ResponseWriter) { fmt.Fprint(w, "["+strings.Repeat("{},", 2<<20)+"{}]") },
+		"html": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "[]")
+		},
 		"forbidden": func(w http.ResponseWriter) { w.WriteHeader(http.StatusForbidden) },
 		"for ever": func(w http.ResponseWriter) {
 			fmt.Fprint(w, "["+strings.TrimSuffix(strings.Repeat("{},", 100), ",")+"]")
@@ -117,6 +120,7 @@ func TestAccept_IG1_HostileAnswersOfGitLab(t *testing.T) {
 				if r.Method != http.MethodGet {
 					return false
 				}
+				w.Header().Set("Content-Type", "application/json")
 				answer(w)
 				return true
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-github/v84/github"
 
 	"github.com/shadowcourt/shadowcourt/internal/publish"
+	hub "github.com/shadowcourt/shadowcourt/internal/publish/github"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -36,11 +37,7 @@ func NewGitHub(s *publish.Server, name string) (*GitHub, error) {
 	if m == nil || m[2] == "." || m[2] == ".." {
 		return nil, fmt.Errorf("%q is not OWNER/REPO", sanitize.Line(name))
 	}
-	s.Header, s.Prefix = "Authorization", "Bearer "
-	g := &GitHub{github.NewClient(publish.Patient(s.Client(), publish.Wait)), m[1], m[2]}
-	g.client.BaseURL = s.Base.JoinPath("/")
-	g.client.UserAgent, g.client.DisableRateLimitCheck = s.Agent, true
-	return g, nil
+	return &GitHub{hub.Connect(s, publish.Wait), m[1], m[2]}, nil
 }
 
 // The marks of an issue and of a comment.
@@ -62,7 +59,7 @@ func (g *GitHub) Known(ctx context.Context, fingerprints []string) (map[string]I
 	for range issuePages {
 		page, answer, err := g.client.Issues.ListByRepo(ctx, g.owner, g.repo, options)
 		if err != nil {
-			return nil, failure(answer, err)
+			return nil, hub.Failure(answer, err)
 		}
 		for _, i := range page {
 			m := fingerprintMarks.FindStringSubmatch(i.GetBody())
@@ -92,7 +89,7 @@ func issueOf(i *github.Issue) Issue {
 	case reason == "" || reason == "completed":
 		out.State = Closed
 	default:
-		out.State, out.Why = Decided, "closed as "+cut(reason, maxTitle)+": a person's decision stands"
+		out.State, out.Why = Decided, "closed as "+sanitize.Cut(reason, maxTitle)+": a person's decision stands"
 	}
 	return out
 }
@@ -101,7 +98,7 @@ func issueOf(i *github.Issue) Issue {
 func (g *GitHub) Read(ctx context.Context, i Issue) (Issue, error) {
 	read, answer, err := g.client.Issues.Get(ctx, g.owner, g.repo, i.number)
 	if err != nil {
-		return i, failure(answer, err)
+		return i, hub.Failure(answer, err)
 	}
 	if read.GetNumber() != i.number {
 		return i, fmt.Errorf("read %s: the server answered with another issue", i.Ref)
@@ -113,7 +110,7 @@ func (g *GitHub) Read(ctx context.Context, i Issue) (Issue, error) {
 func (g *GitHub) Seen(ctx context.Context, i Issue, head string) (bool, error) {
 	read, answer, err := g.client.Issues.Get(ctx, g.owner, g.repo, i.number)
 	if err != nil {
-		return false, failure(answer, err)
+		return false, hub.Failure(answer, err)
 	}
 	if strings.Contains(read.GetBody(), headMark(head)) {
 		return true, nil
@@ -122,7 +119,7 @@ func (g *GitHub) Seen(ctx context.Context, i Issue, head string) (bool, error) {
 	for range notePages {
 		page, answer, err := g.client.Issues.ListComments(ctx, g.owner, g.repo, i.number, options)
 		if err != nil {
-			return false, failure(answer, err)
+			return false, hub.Failure(answer, err)
 		}
 		for _, c := range page {
 			if strings.Contains(c.GetBody(), headMark(head)) {
@@ -140,7 +137,7 @@ func (g *GitHub) Seen(ctx context.Context, i Issue, head string) (bool, error) {
 // Open implements [Tracker]. Where GitHub rejects the assignees, it is opened without them.
 func (g *GitHub) Open(ctx context.Context, d *Draft) (Issue, string, error) {
 	words, name := d.Finding.title()
-	title := words + " " + strings.Join(codes([]string{cut(name, maxTitle)}), "")
+	title := words + " " + strings.Join(codes([]string{sanitize.Cut(name, maxTitle)}), "")
 	body := markdown(d.Finding.text(d.Document)) + fingerprintMark(d.Finding.Fingerprint) + "\n" + headMark(d.Document.Head)
 	request := &github.IssueRequest{Title: &title, Body: &body, Labels: &[]string{Label}}
 	if len(d.Assignees) > 0 {
@@ -153,7 +150,7 @@ func (g *GitHub) Open(ctx context.Context, d *Draft) (Issue, string, error) {
 		made, answer, err = g.client.Issues.Create(ctx, g.owner, g.repo, request)
 	}
 	if err != nil {
-		return Issue{}, "", failure(answer, err)
+		return Issue{}, "", hub.Failure(answer, err)
 	}
 	if made.GetNumber() <= 0 {
 		return Issue{}, "", errors.New("open an issue: the answer has no number")
@@ -171,14 +168,14 @@ func (g *GitHub) Open(ctx context.Context, d *Draft) (Issue, string, error) {
 func (g *GitHub) Reopen(ctx context.Context, i Issue) error {
 	state, reason := "open", "reopened"
 	_, answer, err := g.client.Issues.Edit(ctx, g.owner, g.repo, i.number, &github.IssueRequest{State: &state, StateReason: &reason})
-	return failure(answer, err)
+	return hub.Failure(answer, err)
 }
 
 // Comment implements [Tracker].
 func (g *GitHub) Comment(ctx context.Context, i Issue, parts []part, head string) error {
 	body := markdown(parts) + headMark(head)
 	_, answer, err := g.client.Issues.CreateComment(ctx, g.owner, g.repo, i.number, &github.IssueComment{Body: &body})
-	return failure(answer, err)
+	return hub.Failure(answer, err)
 }
 
 // Account implements [Tracker]: that of @user. A team has none.
@@ -187,17 +184,4 @@ func (g *GitHub) Account(owner string) string {
 		return m[1]
 	}
 	return ""
-}
-
-// failure says what failed, in our words: errors of the library quote all that a server says.
-func failure(answer *github.Response, err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case answer != nil && answer.Response != nil && answer.Request != nil && (answer.StatusCode < 200 || answer.StatusCode > 299):
-		return publish.Failed(answer.Response)
-	case errors.Is(err, publish.ErrTooLarge) || answer == nil || answer.Response == nil:
-		return err
-	}
-	return fmt.Errorf("%s: the answer has another form than GitHub's API describes: %s", answer.Request.Method, cut(sanitize.Line(err.Error()), maxSentence))
 }

@@ -75,7 +75,7 @@ func (i *jiraIssue) issue() Issue {
 	if slices.Contains(done, strings.ToLower(how)) {
 		out.State = Closed
 	} else {
-		out.State, out.Why = Decided, "closed as "+cut(how, maxTitle)+": a person's decision stands"
+		out.State, out.Why = Decided, "closed as "+sanitize.Cut(how, maxTitle)+": a person's decision stands"
 	}
 	return out
 }
@@ -134,7 +134,7 @@ func (j *Jira) search(ctx context.Context, fingerprints []string, known map[stri
 // check rejects a key that is none, which would get into the path of a request.
 func (j *Jira) check(i *jiraIssue) error {
 	if !issueKey.MatchString(i.Key) {
-		return fmt.Errorf("the server answered with an issue %q, which is not a key such as %s-7", cut(sanitize.Line(i.Key), maxTitle), j.project)
+		return fmt.Errorf("the server answered with an issue %q, which is not a key such as %s-7", sanitize.Cut(sanitize.Line(i.Key), maxTitle), j.project)
 	}
 	return nil
 }
@@ -151,7 +151,7 @@ func (j *Jira) read(ctx context.Context, key string, fields ...string) (*jiraIss
 		return nil, err
 	}
 	if i.Key != key { // it was moved to another project
-		return nil, fmt.Errorf("read %s: the server answered with issue %q", key, cut(sanitize.Line(i.Key), maxTitle))
+		return nil, fmt.Errorf("read %s: the server answered with issue %q", key, sanitize.Cut(sanitize.Line(i.Key), maxTitle))
 	}
 	return &i, nil
 }

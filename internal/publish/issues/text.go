@@ -48,7 +48,7 @@ func (f *Finding) title() (words, name string) {
 // Title is for people at a terminal.
 func (f *Finding) Title() string {
 	words, name := f.title()
-	return words + " " + cut(name, maxTitle)
+	return words + " " + sanitize.Cut(name, maxTitle)
 }
 
 // text is what an issue says.
@@ -117,14 +117,6 @@ func (f *Finding) owners() (owners []string) {
 
 func short(commit string) string { return commit[:min(len(commit), shortHash)] }
 
-// cut shortens a text to so many bytes.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.TrimRight(strings.ToValidUTF8(s[:most], ""), " \n") + "…"
-}
-
 // Further references that GitHub makes links of: GH-12, and hashes of commits.
 var (
 	numbered = regexp.MustCompile(`(?i)\bGH-(\d)`)
@@ -139,11 +131,11 @@ func markdown(parts []part) string {
 		var said string
 		switch {
 		case p.prose != "":
-			said = hash.ReplaceAllString(numbered.ReplaceAllString(sanitize.Markdown(cut(p.prose, maxSentence)), "GH`-`$1"), "`$0`")
+			said = hash.ReplaceAllString(numbered.ReplaceAllString(sanitize.Markdown(sanitize.Cut(p.prose, maxSentence)), "GH`-`$1"), "`$0`")
 		case len(p.code) > 0:
 			said = strings.Join(codes(p.code), ", ")
 		case p.block != "":
-			said = sanitize.MarkdownBlock(unmarked(cut(p.block, maxBlock)))
+			said = sanitize.MarkdownBlock(unmarked(sanitize.Cut(p.block, maxBlock)))
 		case p.link != "":
 			said = "<" + p.link + ">"
 		default:
@@ -160,7 +152,7 @@ func markdown(parts []part) string {
 func codes(names []string) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
-		out[i] = sanitize.MarkdownCode(unmarked(cut(name, maxName)))
+		out[i] = sanitize.MarkdownCode(unmarked(sanitize.Cut(name, maxName)))
 	}
 	return out
 }
@@ -197,16 +189,16 @@ func adf(parts []part) node {
 		before := len(content)
 		switch {
 		case p.prose != "":
-			add(sanitize.Line(cut(p.prose, maxSentence)), "")
+			add(sanitize.Line(sanitize.Cut(p.prose, maxSentence)), "")
 		case len(p.code) > 0:
 			for i, name := range p.code {
 				if i > 0 {
 					add(", ", "")
 				}
-				add(sanitize.Line(cut(name, maxName)), "code")
+				add(sanitize.Line(sanitize.Cut(name, maxName)), "code")
 			}
 		case p.block != "":
-			doc.Content = append(doc.Content, node{Type: "codeBlock", Content: []node{{Type: "text", Text: sanitize.Block(cut(p.block, maxBlock))}}})
+			doc.Content = append(doc.Content, node{Type: "codeBlock", Content: []node{{Type: "text", Text: sanitize.Block(sanitize.Cut(p.block, maxBlock))}}})
 			continue
 		case p.link != "":
 			content = append(content, node{Type: "text", Text: p.link, Marks: []node{{Type: "link", Attrs: map[string]string{"href": p.link}}}})

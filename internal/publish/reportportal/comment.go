@@ -10,8 +10,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// maxSentence of a comment, in bytes before they are escaped.
-const maxSentence = 2000
+// Limits of texts, in bytes.
+const (
+	maxSentence = 2000 // of a comment, before it is escaped
+	maxName     = 200  // what a server calls something
+)
 
 // comment says what the court found, by which lines and runs, and how sure it is. ReportPortal shows it as Markdown.
 func comment(r *trial.Result, f *finding, names map[string]string) string {
@@ -31,10 +34,7 @@ func comment(r *trial.Result, f *finding, names map[string]string) string {
 	said = append(said, f.bound.Words)
 	var b strings.Builder
 	for _, sentence := range said {
-		if len(sentence) > maxSentence {
-			sentence = strings.ToValidUTF8(sentence[:maxSentence], "") + "…"
-		}
-		if text := sanitize.Markdown(sentence); text != "" {
+		if text := sanitize.Markdown(sanitize.Cut(sentence, maxSentence)); text != "" {
 			b.WriteString(text + "\n\n")
 		}
 	}
@@ -77,13 +77,4 @@ func ownerOf(issueType, comment string) ownership {
 // plain is a comment without what servers and browsers change of it.
 func plain(comment string) string {
 	return strings.TrimSpace(strings.ReplaceAll(comment, "\r\n", "\n"))
-}
-
-// short is a text of a server, of at most some bytes.
-func short(s string) string {
-	const most = 200
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
 }

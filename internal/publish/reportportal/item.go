@@ -93,12 +93,12 @@ func (p *Project) types(ctx context.Context) (map[string]string, error) {
 	if err := p.API.Call(ctx, publish.Request{Method: http.MethodGet, Path: p.path("settings")}, &settings); err != nil {
 		return nil, fmt.Errorf("read the project's defect types: %w", err)
 	}
-	const most, longest = 500, 200
+	const most = 500
 	names := map[string]string{}
 	for _, list := range settings.SubTypes {
 		for _, t := range list {
 			if locator.MatchString(t.Locator) && len(names) < most {
-				names[t.Locator] = sanitize.Line(t.Name[:min(len(t.Name), longest)])
+				names[t.Locator] = sanitize.Line(sanitize.Cut(t.Name, maxName))
 			}
 		}
 	}
@@ -111,8 +111,8 @@ func (p *Project) read(ctx context.Context, id int64) (*item, error) {
 	if err := p.API.Call(ctx, publish.Request{Method: http.MethodGet, Path: p.path("item", strconv.FormatInt(id, 10))}, &i); err != nil {
 		return nil, err
 	}
-	if i.Status = short(i.Status); i.Issue != nil {
-		i.Issue.Type = short(i.Issue.Type)
+	if i.Status = sanitize.Cut(i.Status, maxName); i.Issue != nil {
+		i.Issue.Type = sanitize.Cut(i.Issue.Type, maxName)
 	}
 	if i.ID != id {
 		return nil, fmt.Errorf("read item %d: the server answered with item %d", id, i.ID)

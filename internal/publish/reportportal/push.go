@@ -5,6 +5,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/publish"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // Action is what is done with an item.
@@ -81,7 +82,7 @@ func (p *Project) look(ctx context.Context, s *Step, failures *publish.Failures)
 		s.fail(err)
 		return
 	}
-	s.Name = short(i.Name)
+	s.Name = sanitize.Cut(i.Name, maxName)
 	switch s.Why = i.taken(); {
 	case s.Why != "":
 		s.Action = Leave

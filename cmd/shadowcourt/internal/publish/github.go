@@ -95,7 +95,7 @@ func (g *gitHub) inJob(s cli.Streams, d *answers.Document, text string) error {
 		return err
 	}
 	if g.dryRun {
-		fmt.Fprint(s.Out, "would print annotations:\n"+publish.Inert(annotations.String()))
+		fmt.Fprint(s.Out, "would print annotations:\n"+sanitize.Log(annotations.String()))
 	} else if _, err := s.Out.Write(annotations.Bytes()); err != nil {
 		return err
 	}
@@ -126,8 +126,8 @@ func (g *gitHub) onPullRequest(ctx context.Context, s cli.Streams, d *answers.Do
 			return fmt.Errorf("GITHUB_API_URL: %w", err)
 		}
 		server.Token, server.Agent = token, g.agent
-		client, err = github.Open(server, publish.Wait)
-		return err
+		client = github.Open(server, publish.Wait)
+		return nil
 	}
 	number := cmp.Or(g.number, event.Number, run.Number)
 	if number <= 0 && event.Label != "" && !g.dryRun && !token.Empty() {

@@ -88,7 +88,7 @@ func (g *gitLab) run(ctx context.Context, s cli.Streams, name string) error {
 				return nil, nil, fmt.Errorf("CI_API_V4_URL: %w", err)
 			}
 			server.Token, server.Agent = token, g.agent
-			client := gitlab.Open(server, publish.Wait)
+			client := gitlab.Open(server)
 			return client.MergeRequest(project, number), client.Self, nil
 		},
 	})

@@ -85,7 +85,7 @@ func (o *issuesOptions) run(ctx context.Context, s cli.Streams, version, name st
 	found, left := issues.Select(d, o.main)
 	steps, err := keeper.Keep(ctx, d, found)
 	if err != nil {
-		return cli.OrInterrupted(ctx, errors.New(publish.Inert(err.Error())))
+		return cli.OrInterrupted(ctx, errors.New(sanitize.Log(err.Error())))
 	}
 	return o.print(s, steps, left)
 }
@@ -158,7 +158,7 @@ func (o *issuesOptions) print(s cli.Streams, steps []issues.Step, left []issues.
 		g.Add("-", l.ID, "leave", l.Why)
 	}
 	if len(steps)+len(left) > 0 {
-		if _, err := fmt.Fprint(s.Out, publish.Inert(g.Text(cli.Terminal(s.Out)))); err != nil {
+		if _, err := fmt.Fprint(s.Out, sanitize.Log(g.Text(cli.Terminal(s.Out)))); err != nil {
 			return err
 		}
 	}

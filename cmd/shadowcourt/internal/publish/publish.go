@@ -47,7 +47,7 @@ func readAnswers(s cli.Streams, name string) (*answers.Document, error) {
 	}
 	d, err := answers.Read(in)
 	if err != nil {
-		return nil, cli.InputError(errors.New(publish.Inert(name + ": " + err.Error())))
+		return nil, cli.InputError(errors.New(sanitize.Log(name + ": " + err.Error())))
 	}
 	return publish.Recount(d)
 }
@@ -101,7 +101,7 @@ func (c *comment) keep(ctx context.Context, s cli.Streams, d *answers.Document, 
 		if quiet {
 			condition = ", if there is one already: nothing failed"
 		}
-		fmt.Fprintf(s.Out, "would write the comment %s on %s%s:\n%s\n", c.name, p.what, condition, publish.Inert(body))
+		fmt.Fprintf(s.Out, "would write the comment %s on %s%s:\n%s\n", c.name, p.what, condition, sanitize.Log(body))
 		return nil
 	}
 	if p.token.Empty() {
@@ -140,7 +140,7 @@ func (c *comment) lacks(s cli.Streams, err error, p *place) error {
 	if c.strict {
 		return err
 	}
-	fmt.Fprintln(s.Err, "warning: "+publish.Inert(sanitize.Line(strings.ReplaceAll(err.Error(), "\n", "; "))))
+	fmt.Fprintln(s.Err, "warning: "+sanitize.Log(sanitize.Line(strings.ReplaceAll(err.Error(), "\n", "; "))))
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (c *comment) appendTo(s cli.Streams, variable, what, text string, most int6
 	case name == "":
 		return nil
 	case c.dryRun:
-		fmt.Fprintf(s.Out, "would append %s (%s):\n%s", what, variable, publish.Inert(text))
+		fmt.Fprintf(s.Out, "would append %s (%s):\n%s", what, variable, sanitize.Log(text))
 		return nil
 	}
 	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // the platform names the file, and reads it as another user

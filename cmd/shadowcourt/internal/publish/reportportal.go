@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/publish"
 	"github.com/shadowcourt/shadowcourt/internal/publish/reportportal"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 type reportPortalOptions struct {
@@ -76,7 +77,7 @@ func (o *reportPortalOptions) run(ctx context.Context, s cli.Streams, version, n
 	}
 	steps, err := project.Plan(ctx, rule, results)
 	if err != nil {
-		return cli.OrInterrupted(ctx, errors.New(publish.Inert(err.Error())))
+		return cli.OrInterrupted(ctx, errors.New(sanitize.Log(err.Error())))
 	}
 	if o.write {
 		project.Write(ctx, steps)
@@ -168,7 +169,7 @@ func (o *reportPortalOptions) print(s cli.Streams, steps []reportportal.Step) er
 		g.Add(step.ID, step.Name, step.Type, sure, actionWords(string(step.Action), step.Written, o.write), why)
 	}
 	if len(steps) > 0 {
-		if _, err := fmt.Fprint(s.Out, publish.Inert(g.Text(cli.Terminal(s.Out)))); err != nil {
+		if _, err := fmt.Fprint(s.Out, sanitize.Log(g.Text(cli.Terminal(s.Out)))); err != nil {
 			return err
 		}
 	}
