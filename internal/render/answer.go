@@ -123,21 +123,13 @@ func newAnswerView(a *Answered) *answerView {
 	v := &answerView{Answered: &Answered{Took: a.Took, Trial: a.Trial}}
 	m.copy(reflect.ValueOf(&v.Answer).Elem(), reflect.ValueOf(&a.Answer).Elem(), m.text)
 	m.copy(reflect.ValueOf(&v.Place).Elem(), reflect.ValueOf(&a.Place).Elem(), m.text)
-	v.Test, v.ID = inert(v.Test), inert(v.ID)
+	v.Test, v.ID = sanitize.Log(v.Test), sanitize.Log(v.ID)
 	v.Message = sanitize.Block(a.Message)
 	if a.Culprit != nil && a.Culprit.Hunk != nil {
 		v.Culprit.Hunk.Text = sanitize.Block(a.Culprit.Hunk.Text)
 	}
 	v.key = strings.Join([]string{string(v.Verdict), v.Label, v.says(), v.Message, v.Held()}, "\x00")
 	return v
-}
-
-// inert is a name that is no command to a CI platform where it begins a line: GitHub Actions takes "::" after blanks for one, and "##[" anywhere.
-func inert(name string) string {
-	if strings.HasPrefix(strings.TrimSpace(name), "::") {
-		name = "| " + name
-	}
-	return strings.ReplaceAll(name, "##[", "# #[")
 }
 
 // join takes another answer that says the same of the same failure.
