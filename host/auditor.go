@@ -19,8 +19,9 @@ type AuditConfig struct {
 	Pipeline *pipeline.Definition
 	// Rubric to audit by. Default: the shipped court-opinions.
 	Rubric *audit.Rubric
-	// Modules, CacheDir, Limits, Store and Logger are as those of a [Config].
+	// Modules, Signed, CacheDir, Limits, Store and Logger are as those of a [Config].
 	Modules  fs.FS
+	Signed   map[record.Digest]Signature
 	CacheDir string
 	Limits   Limits
 	Store    *record.Store
@@ -40,7 +41,7 @@ type Auditor struct{ audit *court.Audit }
 // pipeline and rubric, and warms them. Its errors are those of Open.
 func OpenAuditor(ctx context.Context, config AuditConfig) (*Auditor, error) {
 	a, err := court.OpenAudit(ctx, court.AuditConfig{
-		Sandbox:  sandboxOf(config.CacheDir, config.Limits, config.Store, &config.forTests),
+		Sandbox:  sandboxOf(config.CacheDir, config.Limits, config.Store, config.Signed, &config.forTests),
 		Services: court.Services{Logger: config.Logger, Now: clock(config.Now), Observe: config.Observe},
 		Pipeline: config.Pipeline, Rubric: config.Rubric, Arrange: config.arrange,
 	})

@@ -18,9 +18,11 @@ import (
 type Config struct {
 	// Pipeline of the court. Default: the shipped defect-court.
 	Pipeline *pipeline.Definition
-	// Modules holds NAME.wasm files. Default: the modules embedded in this
-	// program, which must have been built into it.
+	// Modules holds NAME.wasm files, and for each reference of the pipeline [pipeline.ModuleFile] of it: whoever opens a host fetches
+	// and verifies these. Default: the modules embedded in this program, which must have been built into it.
 	Modules fs.FS
+	// Signed says who signed modules, and by which policy the signature counts, by the digests of their files: records have it. Optional.
+	Signed map[record.Digest]Signature
 	// Court changes limits of the pipeline's court: it gets a copy of them. Optional.
 	Court func(*pipeline.Court)
 	// Profile of the domain, handed to the personas. Optional.
@@ -84,6 +86,12 @@ type Limits struct {
 	Fuel uint64
 }
 
+// Signature is why a module was accepted that was signed: the name of who signed it, and the line and the digest of the trust policy by
+// which it counts.
+//
+//	Signer, Policy string
+type Signature = court.Signature
+
 // Candidate is the court in force with other modules for some of its personas.
 // It tries a share of the cases that came to a trial, after the court in force
 // and with the same Light: the same answers of a [Light] of the caller's, which
@@ -111,7 +119,7 @@ func clock(now func() time.Time) func() time.Time {
 // court is the configuration of the court.
 func (c *Config) court() court.Config {
 	return court.Config{
-		Sandbox: sandboxOf(c.CacheDir, c.Limits, c.Store, &c.forTests),
+		Sandbox: sandboxOf(c.CacheDir, c.Limits, c.Store, c.Signed, &c.forTests),
 		Services: court.Services{
 			Casebook: c.Casebook, Source: c.Source, Experiments: c.Experiments, Models: c.Models,
 			Logger: c.Logger, Now: clock(c.Now), Observe: c.Observe,
@@ -121,9 +129,9 @@ func (c *Config) court() court.Config {
 	}
 }
 
-func sandboxOf(cacheDir string, l Limits, store *record.Store, hooks *forTests) court.Sandbox {
+func sandboxOf(cacheDir string, l Limits, store *record.Store, signed map[record.Digest]Signature, hooks *forTests) court.Sandbox {
 	return court.Sandbox{
-		CacheDir: cacheDir, Store: store, Sleep: hooks.sleep, CallClock: hooks.callClock,
+		CacheDir: cacheDir, Store: store, Signed: signed, Sleep: hooks.sleep, CallClock: hooks.callClock,
 		CallLimits: sandbox.Limits{
 			MemoryBytes: l.MemoryBytes, WallClock: l.WallClock, OutputBytes: l.OutputBytes, InputBytes: l.InputBytes, Fuel: l.Fuel,
 		},

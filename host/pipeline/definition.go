@@ -83,7 +83,7 @@ type Persona struct {
 	Alignment string `yaml:"alignment"`
 	// Contests is the element of the evidence that the persona contests. Optional.
 	Contests Element `yaml:"contests"`
-	// Module is the module's file name without ".wasm". Default: the ID.
+	// Module is the module's file name without ".wasm", or a reference, see [IsReference]. Default: the ID.
 	Module string `yaml:"module"`
 	// Grants are the capabilities that the module may use. Default none.
 	Grants []Capability `yaml:"grants"`

@@ -56,5 +56,6 @@ const (
 	CodeSameModule     Code = "same_module"               // two sides of the court with one module
 	CodeUnreachable    Code = "unreachable"               // a node that no path can reach
 	CodeNoEnd          Code = "no_end"                    // no path can reach an end
+	CodeBadReference   Code = "bad_reference"             // a reference to a module in a registry that has another form
 	CodeMore                = strictyaml.CodeMore         // there are more faults than MaxErrors
 )

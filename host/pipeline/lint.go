@@ -24,6 +24,7 @@ const (
 	WarnShortTTL      Code = "short_ttl"           // hardly any trial ends in time
 	WarnFewHandoffs   Code = "few_handoffs"        // no path to an end has so few
 	WarnPartialClerk  Code = "clerk_plays_persona" // the module that evaluates edges acts for a side
+	WarnUnpinned      Code = "unpinned"            // a reference to a module without a digest
 )
 
 // Lint finds what a checked Definition allows but hardly means. The result is sorted by line and column, and empty
@@ -206,13 +207,19 @@ func (l *linter) leftovers() {
 	var sides []string
 	for i := range l.def.Personas {
 		p := &l.def.Personas[i]
+		l.unpinned(strictyaml.KeyPath("personas", p.ID)+".module", p.Module)
+		l.unpinned(strictyaml.KeyPath("personas", p.ID)+".fallback", p.Fallback)
 		if !used[p.ID] {
 			l.warn(strictyaml.KeyPath("personas", p.ID), WarnUnusedPersona, "%q acts at no node", strictyaml.Clip(p.ID))
 		} else if sideOf(p.Role) != "" {
 			sides = append(sides, p.Module)
 		}
 	}
+	l.unpinned("clerk", l.def.Clerk)
 	for i := range l.def.Edges {
+		if e := &l.def.Edges[i]; e.Module != l.def.Clerk {
+			l.unpinned(strictyaml.IndexPath("edges", i)+".module", e.Module)
+		}
 		if e := &l.def.Edges[i]; e.Module != l.def.Clerk && slices.Contains(sides, e.Module) {
 			l.warn(strictyaml.IndexPath("edges", i)+".module", WarnPartialClerk, "%q acts for a side of the court", strictyaml.Clip(e.Module))
 		}

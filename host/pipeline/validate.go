@@ -56,6 +56,7 @@ func (v *validator) within(path string, n, least, most int) {
 
 func (v *validator) header() {
 	v.Required("pipeline", v.def.Pipeline)
+	v.reference("clerk", v.def.Clerk)
 	if len(v.def.Nodes) == 0 {
 		v.FailAt("nodes", CodeMissing, "is missing or empty")
 	}
@@ -113,6 +114,8 @@ func (v *validator) personas() {
 				v.FailAt(at, CodeDuplicateID, "%s is granted twice", c)
 			}
 		}
+		v.reference(path+".module", p.Module)
+		v.reference(path+".fallback", p.Fallback)
 		v.models(p, path)
 	}
 }

@@ -52,6 +52,9 @@ func (v *validator) edges() {
 		e := &v.def.Edges[i]
 		path := strictyaml.IndexPath("edges", i)
 		v.Required(path+".id", e.ID)
+		if e.Module != v.def.Clerk {
+			v.reference(path+".module", e.Module)
+		}
 		if first, ok := seen[e.ID]; ok && e.ID != "" {
 			v.FailAt(path+".id", CodeDuplicateID, "edges[%d] has the id %q too", first, strictyaml.Clip(e.ID))
 		} else {

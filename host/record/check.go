@@ -119,8 +119,11 @@ func (c *chain) checkID(id string) error {
 // checkParts wants each name once, in order.
 func checkParts(parts []Part) error {
 	for i := range parts {
-		if !parts[i].Digest.valid() {
+		if !parts[i].Digest.Valid() {
 			return fmt.Errorf("%q has no digest", parts[i].Name)
+		}
+		if (parts[i].Signer == "") != (parts[i].Policy == "") {
+			return fmt.Errorf("%q has a signer without a policy, or the other way round", parts[i].Name)
 		}
 		if i > 0 && parts[i-1].Name >= parts[i].Name {
 			return fmt.Errorf("%q is not in order", parts[i].Name)

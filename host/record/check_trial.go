@@ -80,7 +80,7 @@ func (g *generation) checkOf(sequence int) error {
 }
 
 func checkResult(result json.RawMessage, digest Digest) error {
-	if !digest.valid() {
+	if !digest.Valid() {
 		return errors.New("its result has no digest")
 	}
 	if result != nil && DigestOf(result) != digest {
@@ -101,7 +101,7 @@ func checkEvent(e *Event) error {
 	switch {
 	case kinds != 1:
 		return fmt.Errorf("it has %d contents in place of one", kinds)
-	case e.Merge != "" && !e.Merge.valid():
+	case e.Merge != "" && !e.Merge.Valid():
 		return errors.New("the state has no digest")
 	case e.Call != nil:
 		return checkCall(e.Call)
@@ -111,11 +111,11 @@ func checkEvent(e *Event) error {
 
 // checkCall wants a digest of the input, and of an output unless the call failed.
 func checkCall(c *Call) error {
-	if !c.Input.valid() || c.Output != "" && !c.Output.valid() || (c.Output == "") != (c.Failure != nil) {
+	if !c.Input.Valid() || c.Output != "" && !c.Output.Valid() || (c.Output == "") != (c.Failure != nil) {
 		return errors.New("a call without the digests of what it got and gave")
 	}
 	for _, u := range c.Uses {
-		if !u.Request.valid() || !u.Answer.valid() {
+		if !u.Request.Valid() || !u.Answer.Valid() {
 			return fmt.Errorf("a use of %s without digests", u.Capability)
 		}
 	}

@@ -73,6 +73,10 @@ type Header struct {
 type Part struct {
 	Name   string `json:"name"`
 	Digest Digest `json:"digest"`
+	// Signer is who signed a module that came from a registry, and Policy the line and the digest of the trust policy that accepted it. Empty
+	// for others.
+	Signer string `json:"signer,omitempty"`
+	Policy string `json:"policy,omitempty"`
 }
 
 // CallLimits are those of every call of a module.
@@ -297,8 +301,8 @@ func DigestOfSum(sum [sha256.Size]byte) Digest {
 // Hex gives the 64 digits alone.
 func (d Digest) Hex() string { return strings.TrimPrefix(string(d), digestPrefix) }
 
-// valid says whether the digest is one.
-func (d Digest) valid() bool {
+// Valid says whether the digest is one.
+func (d Digest) Valid() bool {
 	digits, ok := strings.CutPrefix(string(d), digestPrefix)
 	return ok && len(digits) == 2*sha256.Size && strings.Trim(digits, "0123456789abcdef") == ""
 }

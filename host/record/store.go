@@ -36,7 +36,7 @@ func (s *Store) Put(wasm []byte) (Digest, error) {
 // Get gives a module: fs.ErrNotExist when it is not there, another error when
 // what is there is no file or has another digest.
 func (s *Store) Get(d Digest) ([]byte, error) {
-	if !d.valid() {
+	if !d.Valid() {
 		return nil, fmt.Errorf("%q is no digest", d)
 	}
 	f, err := openRegular(s.path(d), os.O_RDONLY, 0)

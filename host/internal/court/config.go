@@ -17,11 +17,19 @@ type Sandbox struct {
 	CacheDir string
 	// CallLimits of every call. Zero fields mean the defaults of SPEC.md.
 	CallLimits sandbox.Limits
+	// Signed says who signed modules, by the digests of their files. Records have it. Optional.
+	Signed map[record.Digest]Signature
 	// Store keeps every module that is installed. Optional.
 	Store *record.Store
 	// Sleep and CallClock are for tests: how to wait for a folder that changes, and the clock that limits a call.
 	Sleep     Sleep
 	CallClock func() time.Time
+}
+
+// Signature is why a module was accepted that was signed.
+type Signature struct {
+	// Signer is the name of who signed it, and Policy the line and the digest of the trust policy by which the signature counts.
+	Signer, Policy string
 }
 
 // Services are what a trial asks outside of its modules. Only Now is required.

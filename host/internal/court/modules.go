@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 )
 
@@ -43,7 +44,7 @@ func timer(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ReadModules reads NAME.wasm for each name, all from one generation of the folder; a nil fsys means the embedded modules.
+// ReadModules reads the file of each name, see [pipeline.ModuleFile], all from one generation of the folder; a nil fsys means the embedded modules.
 // A missing file is left out: the registry reports it. A folder is read twice and compared, so that no half-copied set is
 // accepted, and is read again while it changes. A nil sleep means the real clock.
 func ReadModules(ctx context.Context, fsys fs.FS, names []string, sleep Sleep) (map[string]sandbox.File, error) {
@@ -147,11 +148,12 @@ func ReadGeneration(fsys fs.FS, names []string) (map[string][]byte, error) {
 func readFiles(fsys fs.FS, names []string) (map[string][]byte, error) {
 	files := make(map[string][]byte, len(names))
 	for _, name := range names {
-		wasm, err := readFile(fsys, name+".wasm")
+		file := pipeline.ModuleFile(name)
+		wasm, err := readFile(fsys, file)
 		switch {
 		case err == nil:
 			files[name] = wasm
-		case !errors.Is(err, fs.ErrNotExist) && fs.ValidPath(name): // the registry says which are not there, and where they are named
+		case !errors.Is(err, fs.ErrNotExist) && fs.ValidPath(file): // the registry says which are not there, and where they are named
 			return nil, fmt.Errorf("read module %q: %w", name, err)
 		}
 	}

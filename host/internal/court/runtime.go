@@ -110,7 +110,9 @@ func (r *Runtime) parts(modules Modules) []record.Part {
 	for i := range r.needs {
 		name := r.needs[i].Module
 		if _, hidden := r.candidate[name]; !hidden {
-			list = append(list, record.Part{Name: name, Digest: record.Digest(modules.Digest(name))})
+			digest := record.Digest(modules.Digest(name))
+			signed := r.sandbox.Signed[digest]
+			list = append(list, record.Part{Name: name, Digest: digest, Signer: signed.Signer, Policy: signed.Policy})
 		}
 	}
 	slices.SortFunc(list, func(a, b record.Part) int { return strings.Compare(a.Name, b.Name) })

@@ -32,7 +32,10 @@ const (
 // missing is the fault of a module that is not there.
 func missing(name string) Fault {
 	detail := "there is no module of this name"
-	if strings.ContainsAny(name, `/\`) {
+	switch {
+	case strings.Contains(name, ":"):
+		detail = "it was not fetched: a host looks for what a reference names among its modules, and goes to no registry itself"
+	case strings.ContainsAny(name, `/\`):
 		detail += ": a module is named without folder and .wasm"
 	}
 	return Fault{Module: name, Code: FaultMissing, Detail: detail}
