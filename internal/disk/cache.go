@@ -26,6 +26,7 @@ type CacheLimits struct {
 	Files int           // that are kept: when there are as many, the oldest quarter goes
 	Bytes int64         // of an answer
 	Age   time.Duration // of an answer that counts; 0 for any
+	Total int64         // bytes of all answers, 0 for any: when there are more, those that were not used for longest go
 }
 
 const cacheSuffix = ".cached"
@@ -71,7 +72,10 @@ func (c Cache) Get(digest string, now time.Time) ([]byte, bool) {
 		return nil, false
 	}
 	sum, answer, ok := bytes.Cut(data, []byte("\n"))
-	return answer, ok && string(sum) == sumOf(answer)
+	if ok = ok && string(sum) == sumOf(answer); ok && c.limits.Total > 0 {
+		_ = os.Chtimes(c.path(digest), now, now)
+	}
+	return answer, ok
 }
 
 func sumOf(answer []byte) string {
@@ -85,24 +89,36 @@ func (c Cache) Put(digest string, answer []byte) {
 		return
 	}
 	_ = Place(c.path(digest), append([]byte(sumOf(answer)+"\n"), answer...), 0o600)
+	if c.limits.Total > 0 {
+		c.prune()
+	}
 }
 
-// prune removes the oldest quarter of the answers when there are too many.
+// prune removes the oldest quarter of the answers when there are too many, and the oldest ones while they have too many bytes.
 func (c Cache) prune() {
 	type file struct {
-		name string
-		at   time.Time
+		name  string
+		bytes int64
+		at    time.Time
 	}
 	var files []file
-	_, err := overCache(c.folder, func(name string, info fs.FileInfo) error {
-		files = append(files, file{name, info.ModTime()})
+	use, err := overCache(c.folder, func(name string, info fs.FileInfo) error {
+		files = append(files, file{name, info.Size(), info.ModTime()})
 		return nil
 	})
-	if err != nil || len(files) < c.limits.Files {
+	if err != nil {
 		return
 	}
 	slices.SortFunc(files, func(a, b file) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.name, b.name)) })
-	for _, f := range files[:len(files)/4] {
+	tooMany := 0
+	if len(files) >= c.limits.Files {
+		tooMany = len(files) / 4
+	}
+	for i, f := range files {
+		if i >= tooMany && (c.limits.Total == 0 || use.Bytes <= c.limits.Total) {
+			return
+		}
+		use.Bytes -= f.bytes
 		if err := os.Remove(f.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return
 		}

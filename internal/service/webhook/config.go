@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
@@ -221,7 +222,7 @@ func (r *reader) address() {
 	case u.Scheme == "http" && !h.AllowPrivate:
 		r.fail("url", "must begin with https; http is for private addresses (allow_private: true)")
 	}
-	if a, err := netip.ParseAddr(u.Hostname()); err == nil && !allowed(a, h.AllowPrivate) {
+	if a, err := netip.ParseAddr(u.Hostname()); err == nil && !httplimit.AllowedAddress(a, h.AllowPrivate) {
 		r.fail("url", "is an address that messages are not sent to: link-local ones never, those of this machine and of private networks with allow_private: true")
 	}
 	h.address = u

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
@@ -32,7 +33,7 @@ func (h *Hook) Body(base string, e *store.HookEvent) ([]byte, error) {
 
 // Allowed says whether messages may be sent to an address.
 func Allowed(address string, private bool) bool {
-	return allowed(netip.MustParseAddr(address), private)
+	return httplimit.AllowedAddress(netip.MustParseAddr(address), private)
 }
 
 // Pause is the time until the next attempt.

@@ -10,11 +10,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
@@ -67,11 +69,12 @@ func NewSender(config Config) *Sender {
 		s.base = strings.TrimSuffix(config.PublicURL.String(), "/")
 	}
 	for _, private := range []bool{false, true} {
+		control := httplimit.Control(func(a netip.Addr) bool { return httplimit.AllowedAddress(a, private) })
 		s.clients[private] = &http.Client{
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Transport: &http.Transport{
 				Proxy:       nil, // a proxy would dial for us, and the address could not be checked
-				DialContext: (&net.Dialer{Timeout: config.Timeout, Resolver: config.Resolver, ControlContext: control(private)}).DialContext,
+				DialContext: (&net.Dialer{Timeout: config.Timeout, Resolver: config.Resolver, ControlContext: control}).DialContext,
 				// A connection for each attempt: nothing of a receiver stays.
 				DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeaderBytes, TLSClientConfig: config.TLS.Clone(),
 			},
@@ -109,7 +112,7 @@ func (s *Sender) Attempt(ctx context.Context, d *store.Delivery) error {
 	switch {
 	case err == nil && d.Status >= 200 && d.Status < 300:
 		d.State = store.Delivered
-	case !again || lasting(d.Status) || errors.Is(err, errBlocked) || errors.Is(err, errUnmade):
+	case !again || lasting(d.Status) || errors.Is(err, httplimit.ErrBlocked) || errors.Is(err, errUnmade):
 		d.State, d.Due = store.DeliveryDead, time.Time{}
 	default:
 		d.State, d.Due = store.DeliveryPending, s.config.Now().Add(wait)

@@ -1,4 +1,4 @@
-package webhook
+package httplimit
 
 import (
 	"context"
@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// errBlocked: the address that was to be dialled is not allowed.
-var errBlocked = errors.New("is blocked")
+// ErrBlocked: the address that was to be dialled is not allowed.
+var ErrBlocked = errors.New("is blocked")
 
 func prefixes(list ...string) []netip.Prefix {
 	out := make([]netip.Prefix, len(list))
@@ -36,8 +36,9 @@ var (
 	obsolete  = prefixes("2001::/32", "::/96", "64:ff9b:1::/48")
 )
 
-// allowed says whether a message may be sent to an address.
-func allowed(a netip.Addr, allowPrivate bool) bool {
+// AllowedAddress says whether a client that goes where others say may connect to an address: never to link-local ones and others at which clouds
+// tell machines their credentials; to those of this machine and of private networks if allowPrivate.
+func AllowedAddress(a netip.Addr, allowPrivate bool) bool {
 	a = a.Unmap().WithZone("")
 	in := func(list []netip.Prefix) bool {
 		return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(a) })
@@ -46,9 +47,9 @@ func allowed(a netip.Addr, allowPrivate bool) bool {
 		b := a.As16()
 		switch {
 		case nat64.Contains(a):
-			return allowed(netip.AddrFrom4([4]byte(b[12:])), allowPrivate)
+			return AllowedAddress(netip.AddrFrom4([4]byte(b[12:])), allowPrivate)
 		case sixToFour.Contains(a):
-			return allowed(netip.AddrFrom4([4]byte(b[2:6])), allowPrivate)
+			return AllowedAddress(netip.AddrFrom4([4]byte(b[2:6])), allowPrivate)
 		case in(obsolete) && !a.IsLoopback():
 			return false
 		}
@@ -56,12 +57,13 @@ func allowed(a netip.Addr, allowPrivate bool) bool {
 	return a.IsValid() && !in(never) && (allowPrivate || !in(private))
 }
 
-// control is that of a net.Dialer. It sees the address that is really dialled, whatever a name resolved to before.
-func control(allowPrivate bool) func(context.Context, string, string, syscall.RawConn) error {
+// Control is that of a net.Dialer which connects to allowed addresses alone. It sees the address that is really dialled, whatever a name
+// resolved to before. Its error wraps [ErrBlocked].
+func Control(allowed func(netip.Addr) bool) func(context.Context, string, string, syscall.RawConn) error {
 	return func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
-		if err == nil && !allowed(to.Addr(), allowPrivate) {
-			err = fmt.Errorf("%s %w", to.Addr(), errBlocked)
+		if err == nil && !allowed(to.Addr()) {
+			err = fmt.Errorf("%s %w", to.Addr(), ErrBlocked)
 		}
 		return err
 	}

@@ -1,0 +1,412 @@
+// Package oci moves modules between registries of OCI artifacts, folders with an OCI image layout, and this machine. It knows OCI and nothing of
+// courts.
+//
+// A module is an image manifest with the config of CNCF's layout for WebAssembly and one layer application/wasm. What is said about it (signatures,
+// results of tests, a bill of materials) is attached as referrers of OCI 1.1, by the referrers tag where a registry has no list of referrers;
+// signatures of cosign's older form are found by their tag.
+//
+// Registries, proxies and layouts are not trusted: what they give is bounded in size, number and time, and compared with its digest, also
+// where it comes from a layout or from the cache. Digests are those of sha256. Credentials come from Docker's configuration; where they go is
+// said at the type guard.
+package oci
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/opencontainers/image-spec/specs-go"
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/registry/remote/auth"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+)
+
+// Config is how a client works. Zero fields have the defaults that are named.
+type Config struct {
+	// Cache is a folder that is made where it is missing, for what comes from registries; empty: none. Nobody else may write to it.
+	Cache      string
+	CacheBytes int64 // that the cache may have; 1 GiB
+	// DockerConfig is a config.json; empty: the one of $DOCKER_CONFIG or ~/.docker.
+	DockerConfig string
+	// Transport sends requests, after the rules for where they may go; nil: one that also looks at the addresses that are really dialled.
+	Transport http.RoundTripper
+	Clock     func() time.Time // must be set
+	UserAgent string           // "shadowcourt"
+	Request   time.Duration    // for a request with its retries and its answer: 5 min
+	Whole     time.Duration    // for a call of a method: 10 min
+	Retries   int              // of a request, after network errors and the status 408, 429 and 5xx: 3; less than 0: none
+	RetryWait time.Duration    // at most, whatever Retry-After says: 20 s
+}
+
+// Client speaks to registries and reads and writes layouts. It is safe for concurrent use.
+type Client struct {
+	config  Config
+	cache   disk.Cache
+	secrets secrets
+
+	mu           sync.Mutex
+	clients      map[string]*auth.Client
+	repositories map[string]*remoteStore
+}
+
+// New makes a client. It sends no request. An error is one of the cache: others can write to it.
+func New(config Config) (*Client, error) {
+	if config.Clock == nil {
+		return nil, errors.New("no clock")
+	}
+	set(&config.CacheBytes, 1<<30)
+	set(&config.UserAgent, "shadowcourt")
+	set(&config.Request, 5*time.Minute)
+	set(&config.Whole, 10*time.Minute)
+	set(&config.Retries, 3)
+	set(&config.RetryWait, 20*time.Second)
+	cache, err := disk.OpenCache(config.Cache, disk.CacheLimits{Files: 8192, Bytes: abi.DefaultModuleBytes, Total: config.CacheBytes})
+	if err != nil {
+		return nil, err
+	}
+	return &Client{config: config, cache: cache, clients: map[string]*auth.Client{}, repositories: map[string]*remoteStore{}}, nil
+}
+
+func set[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// open gives the place of a reference, and a function that closes it.
+func (c *Client) open(r Ref, create bool) (store, func(), error) {
+	switch {
+	case r.repo == "":
+		return nil, nil, errNoRef
+	case r.IsLayout():
+		l, err := openLayout(r.repo, create)
+		if err != nil {
+			return nil, nil, c.fail("open", r, err)
+		}
+		return l, l.close, nil
+	default:
+		return c.remote(r), func() {}, nil
+	}
+}
+
+// fetchManifest gives a manifest of a tag or a digest, verified, and bounded.
+func fetchManifest(ctx context.Context, s store, name string) (v1.Descriptor, []byte, error) {
+	d, data, err := s.manifest(ctx, name)
+	if err != nil {
+		return d, nil, err
+	}
+	if d.MediaType != v1.MediaTypeImageManifest {
+		return d, nil, found("a document of the type " + quoted(d.MediaType))
+	}
+	if err := verify(d, data); err != nil {
+		return d, nil, err
+	}
+	if digestForm.MatchString(name) && name != d.Digest.String() {
+		return d, nil, fmt.Errorf("%w: %s was asked for, %s came", ErrMismatch, name, d.Digest)
+	}
+	return describe(v1.MediaTypeImageManifest, data), data, nil
+}
+
+// Kinds of entries in the cache. Manifests and lists are those of a repository, so that a repository is never taken to have what another has.
+const (
+	cachedManifest    = "manifest"
+	cachedAttachments = "attachments"
+)
+
+func cacheKey(kind string, r Ref, digest string) string {
+	sum := sha256.Sum256([]byte(kind + "\n" + r.Repository() + "@" + digest))
+	return hex.EncodeToString(sum[:])
+}
+
+// manifestOf gives a manifest of a repository by its digest: from the cache, where it has it.
+func (c *Client) manifestOf(ctx context.Context, s store, r Ref, digest string) ([]byte, error) {
+	if !digestForm.MatchString(digest) {
+		return nil, fmt.Errorf("%s is not a digest of sha256", quoted(digest))
+	}
+	key := cacheKey(cachedManifest, r, digest)
+	if data, ok := c.cached(r, key); ok && digestOf(data) == digest {
+		return data, nil
+	}
+	if s == nil {
+		return nil, ErrNotFound
+	}
+	_, data, err := fetchManifest(ctx, s, digest)
+	if err == nil {
+		c.keep(r, key, data)
+	}
+	return data, err
+}
+
+// blobOf gives a blob of a repository: from the cache, where it has it.
+func (c *Client) blobOf(ctx context.Context, s store, r Ref, d v1.Descriptor) ([]byte, error) {
+	if err := checkDescriptor(d, abi.DefaultModuleBytes); err != nil {
+		return nil, err
+	}
+	key := d.Digest.Encoded()
+	if data, ok := c.cached(r, key); ok && verify(d, data) == nil {
+		return data, nil
+	}
+	if s == nil {
+		return nil, ErrNotFound
+	}
+	data, err := s.blob(ctx, d)
+	if err == nil {
+		err = verify(d, data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.keep(r, key, data)
+	return data, nil
+}
+
+func (c *Client) cached(r Ref, key string) ([]byte, bool) {
+	if r.IsLayout() {
+		return nil, false
+	}
+	return c.cache.Get(key, c.config.Clock())
+}
+
+func (c *Client) keep(r Ref, key string, data []byte) {
+	if !r.IsLayout() {
+		c.cache.Put(key, data)
+	}
+}
+
+// Resolve finds the manifest of a module, and downloads nothing else. A reference with a digest whose manifest the cache has needs no request.
+func (c *Client) Resolve(ctx context.Context, r Ref) (*Artifact, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
+	defer cancel()
+	s, done, err := c.open(r, false)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	return c.resolve(ctx, s, r)
+}
+
+func (c *Client) resolve(ctx context.Context, s store, r Ref) (*Artifact, error) {
+	var data []byte
+	var err error
+	if r.hex != "" {
+		data, err = c.manifestOf(ctx, s, r, r.hex)
+	} else {
+		var d v1.Descriptor
+		if d, data, err = fetchManifest(ctx, s, r.name()); err == nil {
+			c.keep(r, cacheKey(cachedManifest, r, d.Digest.String()), data)
+		}
+	}
+	if err != nil {
+		return nil, c.fail("resolve", r, err)
+	}
+	a, err := parseModule(data)
+	if err != nil {
+		return nil, c.fail("resolve", r, err)
+	}
+	a.Ref = r
+	return a, nil
+}
+
+// Module gives the wasm, which matches the digest and the size that the manifest states. If the cache has it, there is no request.
+func (c *Client) Module(ctx context.Context, a *Artifact) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
+	defer cancel()
+	s, done, err := c.open(a.Ref, false)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	data, err := c.blobOf(ctx, s, a.Ref, a.layer())
+	if err != nil {
+		return nil, c.fail("download", a.Ref, err)
+	}
+	return data, nil
+}
+
+// Push adds a module to a repository or a layout, under the tag of the reference, which is "latest" where it has neither tag nor digest. The manifest is added
+// last. The same module with the same annotations gives the same digest, and pushing it again changes nothing. A digest in the reference must be that one.
+func (c *Client) Push(ctx context.Context, r Ref, wasm []byte, annotations map[string]string) (*Artifact, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
+	defer cancel()
+	config, a, err := buildModule(wasm, annotations)
+	if err == nil && r.hex != "" && r.hex != a.Digest {
+		err = fmt.Errorf("%w: the module's manifest has %s", ErrMismatch, a.Digest)
+	}
+	if err != nil {
+		return nil, c.fail("push", r, err)
+	}
+	s, done, err := c.open(r, true)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	err = s.pushBlob(ctx, a.layer(), wasm)
+	if err == nil {
+		err = s.pushBlob(ctx, a.config, config)
+	}
+	if err == nil {
+		tag := r.tag
+		if r.hex == "" {
+			tag = r.name()
+		}
+		err = s.pushManifest(ctx, a.descriptor(), a.raw, tag)
+	}
+	if err != nil {
+		return nil, c.fail("push", r, err)
+	}
+	a.Ref = r
+	return a, nil
+}
+
+// Attach adds a document about a module to where the module is, and gives the digest of the manifest that holds it.
+func (c *Client) Attach(ctx context.Context, a *Artifact, what Attachment) (digest string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
+	defer cancel()
+	d, raw, err := buildAttachment(a.descriptor(), what)
+	if err != nil {
+		return "", c.fail("attach to", a.Ref, err)
+	}
+	s, done, err := c.open(a.Ref, true)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	err = s.pushBlob(ctx, describe(what.Type, what.Data), what.Data)
+	if err == nil {
+		err = s.pushBlob(ctx, v1.DescriptorEmptyJSON, v1.DescriptorEmptyJSON.Data)
+	}
+	if err == nil {
+		err = s.pushManifest(ctx, d, raw, "")
+	}
+	if err != nil {
+		return "", c.fail("attach to", a.Ref, err)
+	}
+	return d.Digest.String(), nil
+}
+
+// Attachments are the documents about a module whose layers have one of the types; no types: all. The registry is asked each time, since new
+// signatures must be found. If it can't be reached, or can't answer, the cache gives what it has of an earlier call.
+func (c *Client) Attachments(ctx context.Context, a *Artifact, types ...string) ([]Attachment, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
+	defer cancel()
+	s, done, err := c.open(a.Ref, false)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	list, err := c.listAttachments(ctx, s, a)
+	if err != nil {
+		if kept, ok := c.Cached(ctx, a, types...); ok && unreachable(err) {
+			return kept, nil
+		}
+		return nil, c.fail("list the attachments of", a.Ref, err)
+	}
+	found, err := c.attachments(ctx, s, a, list, types)
+	if err != nil {
+		return nil, c.fail("read the attachments of", a.Ref, err)
+	}
+	return found, nil
+}
+
+// Cached is [Client.Attachments] from the cache alone, without a request. ok is false if it lacks any. A caller whom these satisfy need not
+// ask the registry.
+func (c *Client) Cached(ctx context.Context, a *Artifact, types ...string) (found []Attachment, ok bool) {
+	data, ok := c.cached(a.Ref, cacheKey(cachedAttachments, a.Ref, a.Digest))
+	if !ok {
+		return nil, false
+	}
+	list, err := parseIndex(data)
+	if err != nil {
+		return nil, false
+	}
+	found, err = c.attachments(ctx, nil, a, list.Manifests, types)
+	return found, err == nil
+}
+
+// listAttachments gives the manifests of attachments. The one of cosign's tag is last.
+func (c *Client) listAttachments(ctx context.Context, s store, a *Artifact) ([]v1.Descriptor, error) {
+	all, err := s.referrers(ctx, a.descriptor())
+	if err != nil {
+		return nil, err
+	}
+	list := make([]v1.Descriptor, 0, len(all)+1)
+	for _, d := range all {
+		if err := checkDescriptor(d, maxManifest); err != nil {
+			return nil, err
+		}
+		if d.MediaType == v1.MediaTypeImageManifest {
+			list = append(list, v1.Descriptor{MediaType: d.MediaType, Digest: d.Digest, Size: d.Size, ArtifactType: d.ArtifactType})
+		}
+	}
+	d, data, err := fetchManifest(ctx, s, cosignTag(a.Digest))
+	switch {
+	case err == nil:
+		c.keep(a.Ref, cacheKey(cachedManifest, a.Ref, d.Digest.String()), data)
+		d.Annotations = map[string]string{cosignMark: "tag"}
+		list = append(list, d)
+	case !errors.Is(&failure{err: err}, ErrNotFound):
+		return nil, err
+	}
+	index, err := json.Marshal(v1.Index{Versioned: specs.Versioned{SchemaVersion: 2}, Manifests: list})
+	if err == nil {
+		c.keep(a.Ref, cacheKey(cachedAttachments, a.Ref, a.Digest), index)
+	}
+	return list, err
+}
+
+const (
+	// cosignMark is the annotation, in lists of this package alone, of a manifest that was found by cosign's tag.
+	cosignMark = "dev.shadowcourt.found"
+	// cosignReferrer is the artifact type of signatures of the older form that are referrers.
+	cosignReferrer = "application/vnd.dev.cosign.artifact.sig.v1+json"
+)
+
+// attachments reads those of the types.
+func (c *Client) attachments(ctx context.Context, s store, a *Artifact, list []v1.Descriptor, types []string) ([]Attachment, error) {
+	var all []Attachment
+	wanted := func(kind string) bool { return len(types) == 0 || slices.Contains(types, kind) }
+	for _, d := range list {
+		byTag := d.Annotations[cosignMark] != ""
+		if byTag || d.ArtifactType == cosignReferrer {
+			d.ArtifactType = TypeCosign
+		}
+		if d.ArtifactType != "" && !wanted(d.ArtifactType) {
+			continue
+		}
+		data, err := c.manifestOf(ctx, s, a.Ref, d.Digest.String())
+		if err != nil {
+			return nil, err
+		}
+		m, err := parseAttachment(data, a.Digest, byTag)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d.Digest, err)
+		}
+		for _, layer := range m.Layers {
+			if !wanted(layer.MediaType) {
+				continue
+			}
+			if len(all) == maxAttachments {
+				return nil, fmt.Errorf("there are more than %d, no more are taken", maxAttachments)
+			}
+			if err := checkDescriptor(layer, maxAttachment); err != nil {
+				return nil, err
+			}
+			data, err := c.blobOf(ctx, s, a.Ref, layer)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, attachmentOf(d, m, layer, data))
+		}
+	}
+	return all, nil
+}
