@@ -3,6 +3,7 @@ package dotnet
 import (
 	"cmp"
 	"encoding/xml"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/xmltext"
 )
@@ -44,7 +45,11 @@ func (p *parser) nunit(start xml.StartElement) error {
 func (p *parser) nunitTest(start xml.StartElement) error {
 	p.reader.Tests++
 	r := p.newResult()
-	r.named(xmltext.Attribute(start, "classname"), cmp.Or(xmltext.Attribute(start, "name"), xmltext.Attribute(start, "fullname")))
+	name, method := cmp.Or(xmltext.Attribute(start, "name"), xmltext.Attribute(start, "fullname")), xmltext.Attribute(start, "methodname")
+	if strings.HasSuffix(name, method) && method != "" {
+		name = method // pytest-nunit writes the file and the class before it
+	}
+	r.named(xmltext.Attribute(start, "classname"), name)
 	r.Elapsed = seconds(xmltext.Attribute(start, "duration"))
 	r.failed = xmltext.Attribute(start, "result") == "Failed"
 	err := p.xml.Children(func(t xml.StartElement) error {

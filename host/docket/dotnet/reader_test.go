@@ -60,6 +60,31 @@ func TestStops(t *testing.T) {
 	}
 }
 
+// Definitions and the summary of a run may stand before its results. The classes that wait have a limit.
+func TestTRXInAnyOrder(t *testing.T) {
+	t.Parallel()
+	const (
+		summary = `<ResultSummary><RunInfos><RunInfo outcome="Error"><Text>1 test failed</Text></RunInfo></RunInfos></ResultSummary>`
+		defined = `<TestDefinitions><UnitTest id="t"><TestMethod className="A.B, a.dll" name="c"/></UnitTest></TestDefinitions>`
+		failed  = `<Results><UnitTestResult testId="t" testName="A.B.c" outcome="Failed"/></Results>`
+		passed  = `<Results><UnitTestResult testId="t" testName="A.B.c" outcome="Passed"/></Results>`
+	)
+	for _, tc := range []struct {
+		report, want string
+		held         int
+	}{
+		{summary + defined + failed, "c fails in A.B", 0},
+		{failed + defined + summary, "c fails in A.B", 0},
+		{defined + failed, "A.B.c fails", 1},
+		{summary + defined + passed, "run fails outside its tests", 0},
+	} {
+		cases, problems := readers.Cases(&dotnet.Reader{HeldBytes: tc.held}, "x.trx", strings.NewReader("<TestRun>"+tc.report+"</TestRun>"))
+		if len(cases) != 1 || len(problems) > 0 || cases[0].Subject != tc.want {
+			t.Errorf("%s: %v, %q, want %s", tc.report, cases, problems, tc.want)
+		}
+	}
+}
+
 // The logs of tests that wait for their classes have a limit, behind which they are given without.
 func TestBigLogs(t *testing.T) {
 	const test = `<UnitTestResult testId="t" testName="A.B.c" outcome="Failed"><Output><StdOut>`

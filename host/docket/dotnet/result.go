@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
-// assertions begins the names of the exceptions of test frameworks, which say no more than that something was asserted.
+// isAssertion says whether an exception is one of a test framework, which says no more than that something was asserted.
 func isAssertion(exception string) bool {
 	for _, begin := range []string{"Xunit.", "NUnit.", "Microsoft.VisualStudio.TestTools.UnitTesting."} {
 		if strings.HasPrefix(exception, begin) {
@@ -19,16 +19,19 @@ func isAssertion(exception string) bool {
 
 // document makes the documents of a test of what was read.
 func (r *result) document() {
-	message := strings.Trim(r.message.Text(), "\r\n")
+	message, stack := strings.Trim(r.message.Text(), "\r\n"), strings.Trim(r.stack.Text(), "\r\n")
 	exception := strings.TrimSpace(r.exception.Text())
 	said := stream.NewClip(r.message.MaxHead, r.message.MaxTail)
+	if message != "" && strings.Contains(stack, message) { // the stacks of JavaScript begin with it
+		message, exception = "", ""
+	}
 	if exception != "" && !isAssertion(exception) && !strings.Contains(message, exception) {
 		message = strings.TrimSpace(exception + ": " + message)
 	}
 	if message != "" {
 		said.Write(message + "\n")
 	}
-	said.Write(strings.Trim(r.stack.Text(), "\r\n"))
+	said.Write(stack)
 	r.Report(r.Documents.Name("failure"), &said)
 	r.Print(r.Documents.Name("output"), &r.output)
 	r.Print(r.Documents.Name("error-output"), &r.printed)

@@ -4,28 +4,36 @@ import (
 	"cmp"
 	"encoding/xml"
 	"errors"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/xmltext"
 )
 
-// trxRun is a run of vstest, whose results stand before the definitions of their tests.
+// trxRun is a run. vstest writes the definitions of the tests behind their results, reporters of JavaScript write them before.
 type trxRun struct {
-	failed map[string][]*result // that wait for their classes, by the id of the test
-	order  []*result
-	bytes  int
-	any    bool // a test failed
+	failed     map[string][]*result // that wait for their classes, by the id of the test
+	order      []*result
+	bytes      int
+	classes    map[string]string // of tests whose results follow; nil behind the results
+	classBytes int
+	broken     *result // what went wrong with the run itself
+	any        bool    // a test failed
 }
 
+func (p *parser) held() int { return cmp.Or(max(0, p.reader.HeldBytes), 64<<20) }
+
 func (p *parser) trx() error {
-	run := &trxRun{failed: map[string][]*result{}}
+	run := &trxRun{failed: map[string][]*result{}, classes: map[string]string{}}
 	err := p.xml.Children(func(t xml.StartElement) error {
 		switch t.Name.Local {
 		case "Results":
-			return p.xml.Children(func(t xml.StartElement) error {
+			err := p.xml.Children(func(t xml.StartElement) error {
 				_, err := p.trxResult(run, t)
 				return err
 			}, nil)
+			run.classes = nil
+			return err
 		case "TestDefinitions":
 			return p.xml.Children(func(t xml.StartElement) error { return p.trxDefinition(run, t) }, nil)
 		case "ResultSummary":
@@ -36,7 +44,10 @@ func (p *parser) trx() error {
 	if errors.Is(err, xmltext.ErrStopped) {
 		return err
 	}
-	return cmp.Or(p.release(run), err)
+	if err := cmp.Or(p.release(run), err); err != nil || run.any || run.broken == nil {
+		return err // runners repeat failing tests in what they say of the run
+	}
+	return p.give(run.broken)
 }
 
 // trxResult reads a result, and those of its rows, which stand in it; it says whether one of them failed. What fails only because of its
@@ -73,12 +84,13 @@ func (p *parser) trxResult(run *trxRun, start xml.StartElement) (failed bool, er
 	}
 	run.any = true
 	id := xmltext.Attribute(start, "testId")
+	r.named(run.classes[id], r.Name)
 	run.failed[id] = append(run.failed[id], r)
 	run.order = append(run.order, r)
 	for _, text := range []*stream.Clip{&r.message, &r.stack, &r.output, &r.printed} {
 		run.bytes += len(text.Text())
 	}
-	if run.bytes > cmp.Or(max(0, p.reader.HeldBytes), 64<<20) || len(run.order) >= maxHeld {
+	if run.bytes > p.held() || len(run.order) >= maxHeld {
 		return true, p.release(run)
 	}
 	return true, nil
@@ -108,25 +120,29 @@ func (p *parser) trxOutput(r *result) error {
 
 // trxDefinition reads which method a test is.
 func (p *parser) trxDefinition(run *trxRun, start xml.StartElement) error {
-	waiting := run.failed[xmltext.Attribute(start, "id")]
+	id := xmltext.Attribute(start, "id")
 	return p.xml.Children(func(t xml.StartElement) error {
 		if t.Name.Local == "TestMethod" {
-			for _, r := range waiting {
-				r.named(class(xmltext.Attribute(t, "className")), r.Name)
+			class := classOf(t)
+			for _, r := range run.failed[id] {
+				r.named(class, r.Name)
+			}
+			if run.classBytes += len(id) + len(class); run.classes != nil && run.classBytes <= p.held() {
+				run.classes[id] = class
 			}
 		}
 		return p.xml.Skip()
 	}, nil)
 }
 
-// class is that of a test, of a name that may have its assembly behind a comma.
-func class(name string) string {
-	for i := range len(name) {
-		if name[i] == ',' {
-			return name[:i]
-		}
+// classOf is the class of a method, whose name may have its assembly behind a comma. Where there is none, as in mocha-trx-reporter, which
+// writes "none" for both, it is the file of the tests.
+func classOf(method xml.StartElement) string {
+	class, _, _ := strings.Cut(xmltext.Attribute(method, "className"), ",")
+	if class == xmltext.Attribute(method, "name") {
+		return base(xmltext.Attribute(method, "codeBase"))
 	}
-	return name
+	return class
 }
 
 // release gives the cases of tests that wait.
@@ -141,11 +157,11 @@ func (p *parser) release(run *trxRun) error {
 	return nil
 }
 
-// trxSummary reads what went wrong with the run itself. Runners repeat failing tests there, so that it counts only without one.
+// trxSummary reads what went wrong with the run itself.
 func (p *parser) trxSummary(run *trxRun) error {
 	r := p.newResult()
-	r.Group = "run"
-	err := p.xml.Children(func(t xml.StartElement) error {
+	r.Group, r.failed = "run", true
+	return p.xml.Children(func(t xml.StartElement) error {
 		if t.Name.Local != "RunInfos" {
 			return p.xml.Skip()
 		}
@@ -153,7 +169,7 @@ func (p *parser) trxSummary(run *trxRun) error {
 			if xmltext.Attribute(t, "outcome") != "Error" {
 				return p.xml.Skip()
 			}
-			r.failed = true
+			run.broken = r
 			return p.xml.Children(func(xml.StartElement) error {
 				err := p.text(&r.message)
 				r.message.Write("\n")
@@ -161,8 +177,4 @@ func (p *parser) trxSummary(run *trxRun) error {
 			}, nil)
 		}, nil)
 	}, nil)
-	if err != nil || run.any {
-		return err
-	}
-	return p.give(r)
 }

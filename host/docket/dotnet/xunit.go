@@ -1,6 +1,7 @@
 package dotnet
 
 import (
+	"cmp"
 	"encoding/xml"
 	"path"
 	"strings"
@@ -14,19 +15,19 @@ func (p *parser) xunit(start xml.StartElement) error {
 	if start.Name.Local == "assembly" {
 		assembly = base(xmltext.Attribute(start, "name"))
 	}
-	return p.inXunit(assembly)
+	return p.inXunit(assembly, "")
 }
 
-// inXunit reads the open element, of which the assembly is known, or empty.
-func (p *parser) inXunit(assembly string) error {
+// inXunit reads the open element, in an assembly and a collection, or none.
+func (p *parser) inXunit(assembly, collection string) error {
 	return p.xml.Children(func(t xml.StartElement) error {
 		switch t.Name.Local {
 		case "assembly":
 			return p.xunit(t)
 		case "collection", "errors":
-			return p.inXunit(assembly)
+			return p.inXunit(assembly, xmltext.Attribute(t, "name"))
 		case "test":
-			return p.xunitTest(t)
+			return p.xunitTest(t, collection)
 		case "error":
 			return p.xunitError(t, assembly)
 		}
@@ -34,10 +35,11 @@ func (p *parser) inXunit(assembly string) error {
 	}, nil)
 }
 
-func (p *parser) xunitTest(start xml.StartElement) error {
+// xunitTest reads a test; mocha-xunit-reporter knows no classes, but collections.
+func (p *parser) xunitTest(start xml.StartElement, collection string) error {
 	p.reader.Tests++
 	r := p.newResult()
-	r.named(xmltext.Attribute(start, "type"), xmltext.Attribute(start, "name"))
+	r.named(cmp.Or(xmltext.Attribute(start, "type"), collection), xmltext.Attribute(start, "name"))
 	r.File, r.Elapsed = xmltext.Attribute(start, "source-file"), seconds(xmltext.Attribute(start, "time"))
 	r.failed = xmltext.Attribute(start, "result") == "Fail"
 	if err := p.xunitParts(r); err != nil {
