@@ -1,6 +1,7 @@
 package gotest_test
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -102,6 +103,33 @@ func TestBuildOutputIsBounded(t *testing.T) {
 	for _, c := range cases {
 		if n := len(c.Documents[0].Text); n > 200<<10 {
 			t.Fatalf("the log of %s has %d bytes", c.ID, n)
+		}
+	}
+}
+
+// TestManyPackagesThatDoNotBuild: each gets its own output or none, and never that of all others, so that the work grows with the stream.
+func TestManyPackagesThatDoNotBuild(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"# p%d\n", "# p%d [p%[1]d.test]\n", "# p%d_test [p%[1]d.test]\n"} {
+		var stream strings.Builder
+		const packages = 3000
+		for i := range packages {
+			fmt.Fprintf(&stream, form+"a.go:1:2: no %[1]d\n", i)
+		}
+		for i := range packages {
+			fmt.Fprintf(&stream, "FAIL\tp%d [build failed]\n", i)
+		}
+		cases, _ := read(t, &gotest.Reader{}, strings.NewReader(stream.String()))
+		own, bytes := 0, 0
+		for i, c := range cases {
+			text := c.Documents[0].Text
+			bytes += len(text)
+			if strings.Contains(text, fmt.Sprintf(": no %d\n", i)) {
+				own++
+			}
+		}
+		if len(cases) != packages || own < 1000 || bytes > 2*stream.Len() {
+			t.Errorf("%q: %d cases, %d with their own output, %d bytes of logs for %d of the stream", form, len(cases), own, bytes, stream.Len())
 		}
 	}
 }

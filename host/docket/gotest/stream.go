@@ -22,6 +22,8 @@ type reading struct {
 
 	packages map[string]*pack
 	builds   map[string]*stream.Clip // the build output of import paths
+	built    map[string][]string     // import paths by their names, without what they are built for
+	order    []string                // import paths, in the order of their output
 	failed   []string                // import paths that failed to build
 	named    map[string]bool         // those of them that a package has named
 	section  *stream.Clip            // the build output that lines that are no events belong to
@@ -55,7 +57,7 @@ type test struct {
 
 func (r *Reader) newReading(name string, yield func(docket.Entry, error) bool) *reading {
 	s := &reading{
-		reader: r, name: name, yield: yield, packages: map[string]*pack{}, builds: map[string]*stream.Clip{}, named: map[string]bool{},
+		reader: r, name: name, yield: yield, packages: map[string]*pack{}, builds: map[string]*stream.Clip{}, built: map[string][]string{}, named: map[string]bool{},
 		history: history{runs: map[testKey]*testlog.Runs{}},
 	}
 	s.loose = s.newBuildClip()
@@ -167,6 +169,9 @@ func (s *reading) build(importPath string) *stream.Clip {
 		c = &fresh
 		if len(s.builds) < maxBuilds {
 			s.builds[importPath] = c
+			s.order = append(s.order, importPath)
+			name, _, _ := strings.Cut(importPath, " ")
+			s.built[name] = append(s.built[name], importPath)
 		}
 	}
 	return c
@@ -308,27 +313,35 @@ func (s *reading) closePackage(path string) {
 }
 
 // buildLog is the build output that explains why a package failed: that of the import path that the event names, or of
-// one that names the package, as in "example.com/a [example.com/a.test]".
+// one that names the package, as in "example.com/a [example.com/a.test]". Without either it is that of the others, which it may import, unless
+// there are too many to tell: then its own may be one that was not kept.
 func (s *reading) buildLog(path, failedBuild string) string {
 	s.named[failedBuild] = true
 	if c := s.builds[failedBuild]; c != nil {
 		return c.Text()
 	}
-	var own, all strings.Builder
-	for _, built := range slices.Sorted(maps.Keys(s.builds)) {
-		if name, _, _ := strings.Cut(built, " "); name == path || name == path+"_test" || name == path+".test" {
-			own.WriteString(s.builds[built].Text())
-		} else if all.Len() < maxBuildBytes {
-			all.WriteString(s.builds[built].Text())
-		}
+	own := slices.Concat(s.built[path], s.built[path+"_test"], s.built[path+".test"])
+	slices.Sort(own)
+	log := s.joined(own, 4*maxBuildBytes)
+	if log == "" && len(s.builds) < maxBuilds {
+		log = s.joined(s.order, maxBuildBytes)
 	}
-	if own.Len() > 0 {
-		return own.String()
-	}
-	if all.Len() == 0 {
+	if log == "" {
 		return s.loose.Text()
 	}
-	return all.String() // a package that it imports doesn't build
+	return log
+}
+
+// joined is the output of builds, one behind the other, until it has so many bytes.
+func (s *reading) joined(importPaths []string, enough int) string {
+	var log strings.Builder
+	for _, path := range importPaths {
+		if log.Len() >= enough {
+			break
+		}
+		log.WriteString(s.builds[path].Text())
+	}
+	return log.String()
 }
 
 // end makes cases of what the stream left open: a crash of the go command or a cut stream has no last event.
