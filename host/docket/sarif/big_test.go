@@ -35,16 +35,18 @@ func TestAccept_IG4_ABigLogIsReadInBoundedMemory(t *testing.T) {
 			t.Logf("held %d bytes", held)
 		})
 	}
+	// Many times as many results as may wait are all given.
+	const size, held = 4 << 20, 256 << 10
 	waiting := strings.Repeat(result("")+",", 100)
-	text := io.MultiReader(strings.NewReader(`{"runs":[{"results":[`), readers.Repeat(waiting, 40<<20), strings.NewReader(result("")+`],`+tool+`}]}`))
-	n, watched := 0, int64(8<<20)
-	for _, err := range (&sarif.Reader{HeldBytes: int(watched)}).Read("x.sarif", text) {
+	text := io.MultiReader(strings.NewReader(`{"runs":[{"results":[`), readers.Repeat(waiting, size), strings.NewReader(result("")+`],`+tool+`}]}`))
+	n := 0
+	for _, err := range (&sarif.Reader{HeldBytes: held}).Read("x.sarif", text) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		n++
 	}
-	if want := 40<<20/len(waiting)*100 + 1; n != want {
+	if want := size/len(waiting)*100 + 1; n != want {
 		t.Errorf("%d cases, want %d", n, want)
 	}
 }

@@ -42,13 +42,14 @@ func (c *Clip) Write(text string) {
 		c.head = append(c.head, text[:n]...)
 		text = text[n:]
 	}
-	for len(text) > 0 {
-		n := min(len(text), max(1, c.MaxTail))
-		c.tail = append(c.tail, text[:n]...)
-		text = text[n:]
-		if over := len(c.tail) - c.MaxTail; over >= max(1, c.MaxTail) {
-			c.drop(over)
-		}
+	if over := len(text) - c.MaxTail; over >= max(1, c.MaxTail) { // nothing but its end can stay
+		c.dropped += len(c.tail) + over
+		c.tail = append(c.tail[:0], text[over:]...)
+		return
+	}
+	c.tail = append(c.tail, text...)
+	if over := len(c.tail) - c.MaxTail; over >= max(1, c.MaxTail) {
+		c.drop(over)
 	}
 }
 

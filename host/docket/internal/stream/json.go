@@ -275,8 +275,12 @@ func (r *JSON) Skip() error {
 	case '[':
 		return r.Array(r.Skip)
 	case '"':
-		_, err := r.String(1, 1)
-		return err
+		if r.Bad != nil {
+			_, err := r.String(1, 1) // which checks it
+			return err
+		}
+		r.take(b)
+		return r.characters(func([]byte) {})
 	default:
 		_, err := r.Word()
 		return err
