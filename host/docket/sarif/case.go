@@ -212,7 +212,7 @@ func (p *parser) documents(f *finding) ([]abi.Document, []abi.Evidence) {
 	if f.code == (code{}) && p.reader.Code != nil && f.file != "" && f.at.line > 0 && !p.reader.Truth {
 		f.code.context, f.code.contextLine = p.reader.Code(f.file, f.at.line)
 	}
-	if text, first, end := f.snippet(); !p.reader.Truth && add("snippet", text) {
+	if text, first, end := f.snippet(); !p.reader.Truth && add("snippet", text) && first < len(cut.Lines) {
 		cut.Add(first, min(end, len(cut.Lines)), testlog.Rule{Confidence: 0.5, Element: abi.Earth})
 	}
 	name, steps := "flow", f.flow

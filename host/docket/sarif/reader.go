@@ -144,7 +144,7 @@ func (p *parser) logs() error {
 		}
 		line := p.json.Line()
 		log, err := p.log()
-		if err := cmp.Or(err, p.reject(line)); err != nil {
+		if err := cmp.Or(p.reject(line), err); err != nil {
 			return err
 		}
 		found = found || log
@@ -189,7 +189,7 @@ func (p *parser) readRun() error {
 		}
 		return p.json.Skip()
 	})
-	if err := cmp.Or(err, p.reject(line)); err != nil {
+	if err := cmp.Or(p.reject(line), err); err != nil {
 		return err
 	}
 	return p.give()

@@ -209,6 +209,16 @@ func TestCodeOfTheSource(t *testing.T) {
 	}
 }
 
+// TestSnippetsWithoutTheLine: no excerpt is cut from code that does not have the line of the finding.
+func TestSnippetsWithoutTheLine(t *testing.T) {
+	t.Parallel()
+	text := log(`{"message":{"text":"m"},"locations":[{"physicalLocation":{"region":{"startLine":9},"contextRegion":{"startLine":1,"snippet":{"text":"one\ntwo"}}}}]}`, tool)
+	c := one(t, &sarif.Reader{}, text).Case
+	if got := document(&c, "snippet"); got != "one\ntwo\n" || len(c.Evidence) != 1 || c.Evidence[0].SourceRef != "finding:L1" {
+		t.Errorf("%q, %v", got, c.Evidence)
+	}
+}
+
 // TestAccept_IG4_LogsThatAreWrong names what is wrong, and reads the rest.
 func TestAccept_IG4_LogsThatAreWrong(t *testing.T) {
 	t.Parallel()
@@ -268,7 +278,7 @@ func TestHeldResults(t *testing.T) {
 // A reader stops when nobody wants more.
 func TestStop(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{log(result("")+","+result(""), tool), log("7,8", tool), `{"runs":[{` + tool + `,"results":[` + result("") + "," + result("") + "]}]}"} {
+	for _, text := range []string{log(result("")+","+result(""), tool), log("7,8", tool), `{"runs":[{` + tool + `,"results":[` + result("") + "," + result("") + "]}]}", `{"version":"2.0.0",`, `{"runs":[{"tool":7,`} {
 		n := 0
 		for _, err := range (&sarif.Reader{}).Read("x", strings.NewReader(text)) {
 			t.Log(err)
