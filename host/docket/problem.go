@@ -15,7 +15,7 @@ const (
 	// CodeNotJSON: the line is not valid JSON at all from some column on.
 	CodeNotJSON = stream.CodeNotJSON
 	// CodeNotText: the file is no UTF-8 text, but UTF-16 or compressed.
-	CodeNotText abi.Code = "not_text"
+	CodeNotText = stream.CodeNotText
 	// CodeEmptyDocket: the file has no case.
 	CodeEmptyDocket abi.Code = "empty_docket"
 	// CodeNoOpinion: the file has no opinion.

@@ -106,7 +106,7 @@ func (p *parser) give(r *result) error {
 	}
 	r.document()
 	if !p.yield(r.Entry(p.name, &p.reader.ids), nil) {
-		return xmltext.ErrStopped
+		return stream.ErrStopped
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (p *parser) trx() error {
 		}
 		return p.xml.Skip()
 	}, nil)
-	if errors.Is(err, xmltext.ErrStopped) {
+	if errors.Is(err, stream.ErrStopped) {
 		return err
 	}
 	if err := cmp.Or(p.release(run), err); err != nil || run.any || run.broken == nil {

@@ -66,7 +66,7 @@ func (p *parser) suite(start xml.StartElement) error {
 	if err == nil {
 		err = p.holdSilent(s)
 	}
-	if errors.Is(err, xmltext.ErrStopped) {
+	if errors.Is(err, stream.ErrStopped) {
 		return err
 	}
 	return cmp.Or(p.release(s), err)

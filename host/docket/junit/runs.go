@@ -9,8 +9,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/failing"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/xmltext"
 )
 
 // DefaultHeldBytes is how much of the documents of cases waits for further runs of their tests.
@@ -171,7 +171,7 @@ func (p *parser) release(s *suite) error {
 			c.Case.Light = &light
 		}
 		if !p.yield(c.Entry, nil) {
-			return xmltext.ErrStopped
+			return stream.ErrStopped
 		}
 	}
 	return nil

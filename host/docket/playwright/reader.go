@@ -1,15 +1,12 @@
 package playwright
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"iter"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/jsontext"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
@@ -40,44 +37,10 @@ type Reader struct {
 // Memory is bounded by the texts of the runs of one test, and by the titles around it.
 func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
-		p := &parser{reader: r, name: name, json: stream.NewJSON(in), yield: yield}
-		err := p.reports()
-		if err == nil || errors.Is(err, errStopped) {
-			return
-		}
-		if fault, ok := errors.AsType[*stream.TextError](err); ok {
-			err = docket.NewLineError(name, fault.Line, fault.Code, fault.Error())
-		} else {
-			err = fmt.Errorf("reading %s, line %d: %w", name, p.json.Line(), err)
-		}
-		yield(docket.Entry{}, err)
-	}
-}
-
-// errStopped ends the reading when nobody wants more.
-var errStopped = errors.New("stopped")
-
-// reports reads the stream to its end.
-func (p *parser) reports() error {
-	head := p.json.Head(4)
-	if kind := stream.Kind(head); kind != "" {
-		return &stream.TextError{Code: docket.CodeNotText, Detail: "is " + kind + ", a report is UTF-8 text"}
-	}
-	if strings.HasPrefix(string(head), stream.MarkUTF8) {
-		p.json.Drop(len(stream.MarkUTF8))
-	}
-	for found := false; ; found = true {
-		more, err := p.json.More()
-		switch {
-		case err != nil:
-			return err
-		case !more && !found:
-			return &stream.TextError{Code: docket.CodeEmptyDocket, Detail: "has no report of Playwright"}
-		case !more:
-			return nil
-		}
-		if err := p.report(); err != nil {
-			return err
+		p := &parser{Text: jsontext.New(in), reader: r, name: name, yield: yield}
+		p.readSpec = p.spec()
+		if err := p.Fault(name, p.Roots("a report", "has no report of Playwright", p.report)); err != nil {
+			yield(docket.Entry{}, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/jsontext"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
@@ -75,42 +76,48 @@ func plain(text string) string {
 	return colour.ReplaceAllString(text, "")
 }
 
-// run reads a run. What it has as its error is the first of its errors.
-func (p *parser) run() (*run, error) {
-	r := &run{said: p.newClip(), stdout: p.newClip(), stderr: p.newClip()}
-	var single failure
-	err := p.fields(map[string]func() error{
-		"status": p.text(&r.status), "duration": p.number(&r.millis),
-		"error": func() (err error) { single, err = p.failure(); return err },
-		"errors": p.each(func() error {
-			f, err := p.failure()
-			r.add(f)
+// run returns a reader of a run. What it has as its error is the first of its errors.
+func (p *parser) run(r *run) func() error {
+	var single, one failure
+	readOne := p.failure(&one)
+	read := p.Read(jsontext.Fields{
+		"status": p.text(&r.status), "duration": p.whole(&r.millis), "error": p.failure(&single),
+		"errors": p.List(func() error {
+			err := readOne()
+			r.add(one)
 			return err
 		}),
-		"stdout": p.each(func() error { return p.printed(&r.stdout) }),
-		"stderr": p.each(func() error { return p.printed(&r.stderr) }),
+		"stdout": p.printed(&r.stdout), "stderr": p.printed(&r.stderr),
 	})
-	if r.said.Empty() && single != (failure{}) {
-		r.add(single)
+	return func() error {
+		*r, single = run{said: p.newClip(), stdout: p.newClip(), stderr: p.newClip()}, failure{}
+		err := read()
+		if r.said.Empty() && single != (failure{}) {
+			r.add(single)
+		}
+		return err
 	}
-	return r, err
 }
 
-// printed reads a piece of output.
-func (p *parser) printed(into *stream.Clip) error {
+// printed returns a reader of pieces of output.
+func (p *parser) printed(into *stream.Clip) func() error {
 	text := ""
-	err := p.fields(map[string]func() error{"text": p.long(&text)})
-	into.Write(text)
-	return err
+	read := p.Read(jsontext.Fields{"text": p.long(&text)})
+	return p.List(func() error {
+		text = ""
+		err := read()
+		into.Write(text)
+		return err
+	})
 }
 
-func (p *parser) failure() (failure, error) {
-	var f failure
-	err := p.fields(map[string]func() error{
+func (p *parser) failure(f *failure) func() error {
+	read := p.Read(jsontext.Fields{
 		"message": p.long(&f.message), "stack": p.long(&f.stack), "snippet": p.long(&f.snippet), "value": p.long(&f.message),
-		"location": func() error {
-			return p.fields(map[string]func() error{"file": p.text(&f.file), "line": p.number(&f.line), "column": p.number(&f.column)})
-		},
+		"location": p.Read(jsontext.Fields{"file": p.text(&f.file), "line": p.whole(&f.line), "column": p.whole(&f.column)}),
 	})
-	return f, err
+	return func() error {
+		*f = failure{}
+		return read()
+	}
 }

@@ -1,6 +1,7 @@
 package reportportal
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -8,23 +9,21 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/failing"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/jsontext"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
-// The most of a name or another short field, and of the nesting of steps.
-const (
-	maxNameBytes = 512
-	maxSteps     = 32
-)
+// maxSteps is how deep steps may nest.
+const maxSteps = 32
 
 // parser is the state of one reading.
 type parser struct {
 	reader *Reader
 	name   string
-	json   *stream.JSON
+	json   *jsontext.Text
 
-	found  int // items and logs, those that are wrong included
-	path   abi.Path
+	found  int              // items and logs, those that are wrong included
 	report func(error) bool // what is wrong with an object; false ends the reading
 	items  []*item
 	byID   map[string]*item
@@ -33,15 +32,7 @@ type parser struct {
 }
 
 func newParser(r *Reader, name string, in io.Reader, report func(error) bool) *parser {
-	return &parser{reader: r, name: name, json: stream.NewJSON(in), report: report, byID: map[string]*item{}, early: map[string]*log{}}
-}
-
-// under reads what stands a step further down.
-func (p *parser) under(step abi.PathElement, read func() error) error {
-	p.path = append(p.path, step)
-	err := read()
-	p.path = p.path[:len(p.path)-1]
-	return err
+	return &parser{reader: r, name: name, json: jsontext.New(in), report: report, byID: map[string]*item{}, early: map[string]*log{}}
 }
 
 // value reads any value; parent is the object that it stands in.
@@ -54,11 +45,7 @@ func (p *parser) value(parent *object) error {
 	case '{':
 		return p.object(parent)
 	case '[':
-		i := -1
-		return p.json.Array(func() error {
-			i++
-			return p.under(abi.Index(i), func() error { return p.value(parent) })
-		})
+		return p.json.List(func() error { return p.value(parent) })()
 	default:
 		if p.inPage() {
 			return errors.Join(p.reject([]fieldError{{line: p.json.Line(), code: abi.CodeWrongType, detail: "is no object"}}), p.json.Skip())
@@ -69,12 +56,12 @@ func (p *parser) value(parent *object) error {
 
 // inPage says whether the value is one of those that a page of the API lists.
 func (p *parser) inPage() bool {
-	n := len(p.path)
+	n := len(p.json.Path)
 	if n < 2 {
 		return false
 	}
-	_, listed := p.path[n-1].IsIndex()
-	return listed && p.path[n-2].Name() == "content"
+	_, listed := p.json.Path[n-1].IsIndex()
+	return listed && p.json.Path[n-2].Name() == "content"
 }
 
 // reject reports what is wrong with the object that is read, which is passed over.
@@ -82,10 +69,10 @@ func (p *parser) reject(wrong []fieldError) error {
 	p.found++
 	err := &docket.LineError{File: p.name, Line: wrong[0].line}
 	for _, w := range wrong {
-		err.Problems = append(err.Problems, abi.Problem{Path: slices.Concat(p.path, w.path), Code: w.code, Detail: w.detail})
+		err.Problems = append(err.Problems, abi.Problem{Path: slices.Concat(p.json.Path, w.path), Code: w.code, Detail: w.detail})
 	}
 	if !p.report(err) {
-		return errStopped
+		return stream.ErrStopped
 	}
 	return nil
 }
@@ -188,10 +175,10 @@ func (p *parser) field(o *object, key string) error {
 	o.keys[key] = true
 	switch key {
 	case "id", "itemId", "parent", "uuid", "name", "type", "status", "level", "codeRef", "locator", "typeRef", "longName":
-		return p.text(o, key, maxNameBytes)
+		return p.text(o, key)
 	case "message":
-		head, tail := p.kept()
-		return p.clipped(o, key, head, tail)
+		clip := p.newClip()
+		return p.clipped(o, key, clip.MaxHead, clip.MaxTail)
 	case "hasChildren", "hasStats":
 		return p.flag(o, key)
 	case "issue":
@@ -209,11 +196,11 @@ func (p *parser) field(o *object, key string) error {
 
 // nested reads a value that may hold items and logs.
 func (p *parser) nested(o *object, key string) error {
-	return p.under(abi.Field(key), func() error { return p.value(o) })
+	return p.json.Under(abi.Field(key), func() error { return p.value(o) })
 }
 
 // text reads a string, or a number where an id may be one.
-func (p *parser) text(o *object, key string, most int) error { return p.clipped(o, key, most, 1) }
+func (p *parser) text(o *object, key string) error { return p.clipped(o, key, failing.MaxNameBytes, 1) }
 
 func (p *parser) clipped(o *object, key string, head, tail int) error {
 	line := p.json.Line()
@@ -267,7 +254,7 @@ func (p *parser) inside(o *object, key string, each func(key string) error) erro
 	if b == '{' {
 		return p.json.Object(each)
 	}
-	if b != 'n' && o != nil {
+	if b != 'n' {
 		o.fail(line, key, abi.CodeWrongType, "is no object")
 	}
 	return p.json.Skip()
@@ -278,7 +265,7 @@ func (p *parser) issue(o *object) error {
 	err := p.inside(o, "issue", func(key string) error {
 		switch key {
 		case "issueType":
-			return p.text(in, key, maxNameBytes)
+			return p.text(in, key)
 		case "autoAnalyzed":
 			return p.flag(in, key)
 		default:
@@ -301,7 +288,7 @@ func (p *parser) names(o *object) error {
 		in := p.newObject()
 		each := func(inner string) error {
 			if inner == "name" {
-				return p.text(in, inner, maxNameBytes)
+				return p.text(in, inner)
 			}
 			return p.json.Skip()
 		}
@@ -329,19 +316,16 @@ func (p *parser) names(o *object) error {
 
 // statistics reads the defect types that are in use: {"defects": {"product_bug": {"total": 1, "pb001": 1}}}.
 func (p *parser) statistics() error {
-	return p.inside(nil, "statistics", func(key string) error {
-		if key != "defects" {
-			return p.json.Skip()
-		}
-		return p.inside(nil, key, func(string) error {
-			return p.inside(nil, key, func(locator string) error {
+	return p.json.Read(jsontext.Fields{"defects": func() error {
+		return p.json.Each(func(string) error {
+			return p.json.Each(func(locator string) error {
 				if locator != "total" {
 					p.labels.see(locator)
 				}
 				return p.json.Skip()
 			})
 		})
-	})
+	}})()
 }
 
 func (o *object) has(key string) bool { return strings.TrimSpace(o.text[key]) != "" }
@@ -351,15 +335,6 @@ func (o *object) fail(line int, key string, code abi.Code, detail string) {
 	o.wrong = append(o.wrong, fieldError{line: line, path: abi.Path{abi.Field(key)}, code: code, detail: detail})
 }
 
-func (p *parser) kept() (head, tail int) {
-	head, tail = p.reader.HeadBytes, p.reader.TailBytes
-	if head <= 0 {
-		head = DefaultHeadBytes
-	}
-	if tail <= 0 {
-		tail = DefaultTailBytes
-	}
-	return head, tail
+func (p *parser) newClip() stream.Clip {
+	return stream.NewClip(cmp.Or(max(0, p.reader.HeadBytes), DefaultHeadBytes), cmp.Or(max(0, p.reader.TailBytes), DefaultTailBytes))
 }
-
-func (p *parser) newClip() stream.Clip { return stream.NewClip(p.kept()) }

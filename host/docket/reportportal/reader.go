@@ -2,10 +2,8 @@ package reportportal
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"iter"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -44,8 +42,11 @@ type Reader struct {
 func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		p := newParser(r, name, in, func(err error) bool { return yield(docket.Entry{}, err) })
-		err := p.texts()
-		if errors.Is(err, errStopped) {
+		err := p.json.Roots("an export", "has no test item of ReportPortal", func() (bool, error) {
+			err := p.value(nil)
+			return p.found > 0, err
+		})
+		if errors.Is(err, stream.ErrStopped) {
 			return
 		}
 		p.settle()
@@ -55,7 +56,7 @@ func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] 
 			}
 		}
 		if err != nil {
-			yield(docket.Entry{}, p.placed(err))
+			yield(docket.Entry{}, p.json.Fault(name, err))
 		}
 	}
 }
@@ -66,41 +67,4 @@ type fieldError struct {
 	path   abi.Path
 	code   abi.Code
 	detail string
-}
-
-// errStopped ends the reading when nobody wants more.
-var errStopped = errors.New("stopped")
-
-func (p *parser) placed(err error) error {
-	if fault, ok := errors.AsType[*stream.TextError](err); ok {
-		return docket.NewLineError(p.name, fault.Line, fault.Code, fault.Error())
-	}
-	return fmt.Errorf("reading %s, line %d: %w", p.name, p.json.Line(), err)
-}
-
-// texts reads the stream to its end.
-func (p *parser) texts() error {
-	head := p.json.Head(4)
-	if kind := stream.Kind(head); kind != "" {
-		return &stream.TextError{Code: docket.CodeNotText, Detail: "is " + kind + ", an export is UTF-8 text"}
-	}
-	if strings.HasPrefix(string(head), stream.MarkUTF8) {
-		p.json.Drop(len(stream.MarkUTF8))
-	}
-	for {
-		more, err := p.json.More()
-		if err != nil {
-			return err
-		}
-		if !more {
-			break
-		}
-		if err := p.value(nil); err != nil {
-			return err
-		}
-	}
-	if p.found == 0 {
-		return &stream.TextError{Code: docket.CodeEmptyDocket, Detail: "has no test item of ReportPortal"}
-	}
-	return nil
 }

@@ -15,8 +15,8 @@ import (
 const (
 	// MaxDocuments is how many documents a case has at most; a last one says how many more were left out.
 	MaxDocuments = 16
-	// maxNameBytes is the most of a name that is taken over.
-	maxNameBytes = 512
+	// MaxNameBytes is the most of a name that is taken over.
+	MaxNameBytes = 512
 	// Slow is how long a test takes of which the time is told.
 	Slow = 3 * time.Second
 )
@@ -33,8 +33,8 @@ const Again = ", and passes when run again"
 
 // Bounded is a name as valid UTF-8 of bounded length.
 func Bounded(name string) string {
-	if len(name) > maxNameBytes {
-		name = strings.ToValidUTF8(name[:maxNameBytes], "") + "…"
+	if len(name) > MaxNameBytes {
+		name = strings.ToValidUTF8(name[:MaxNameBytes], "") + "…"
 	}
 	return strings.ToValidUTF8(strings.TrimSpace(name), "\uFFFD")
 }

@@ -23,8 +23,15 @@ const (
 	maxWordBytes = 1 << 10
 )
 
-// CodeNotJSON: the text is no JSON from a place on.
-const CodeNotJSON abi.Code = "not_json"
+const (
+	// CodeNotJSON: the text is no JSON from a place on.
+	CodeNotJSON abi.Code = "not_json"
+	// CodeNotText: the file is no UTF-8 text, but UTF-16 or compressed.
+	CodeNotText abi.Code = "not_text"
+)
+
+// ErrStopped ends the reading when nobody wants more.
+var ErrStopped = errors.New("stopped")
 
 // TextError is what is wrong with a text, at a place.
 type TextError struct {
@@ -87,6 +94,9 @@ func (r *JSON) Head(n int) []byte {
 
 // Drop takes n bytes that are no characters of the text, such as a byte order mark.
 func (r *JSON) Drop(n int) { _, _ = r.in.Discard(n) }
+
+// Open begins a stream, see the function Open.
+func (r *JSON) Open(expected string) error { return Open(r.in, expected) }
 
 // Fail is a fault at the next character.
 func (r *JSON) Fail(detail string) error {

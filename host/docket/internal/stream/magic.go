@@ -1,6 +1,9 @@
 package stream
 
-import "bytes"
+import (
+	"bufio"
+	"bytes"
+)
 
 // MarkUTF8 is the byte order mark that a UTF-8 text may begin with.
 const MarkUTF8 = "\xef\xbb\xbf"
@@ -19,4 +22,16 @@ func Kind(head []byte) string {
 		}
 	}
 	return ""
+}
+
+// Open skips the byte order mark of a text. The error tells of bytes that are no text in UTF-8, and what is expected.
+func Open(in *bufio.Reader, expected string) error {
+	head, _ := in.Peek(4) // the first read tells when it fails
+	if kind := Kind(head); kind != "" {
+		return &TextError{Code: CodeNotText, Detail: "is " + kind + ", " + expected}
+	}
+	if bytes.HasPrefix(head, []byte(MarkUTF8)) {
+		_, _ = in.Discard(len(MarkUTF8))
+	}
+	return nil
 }

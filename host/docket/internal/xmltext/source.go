@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
@@ -59,14 +58,7 @@ const (
 
 func newSource(in io.Reader, limit int) (*source, error) {
 	s := &source{in: bufio.NewReaderSize(in, 64<<10), limit: limit, line: 1}
-	head, _ := s.in.Peek(4) // the first read tells when it fails
-	if kind := stream.Kind(head); kind != "" {
-		return s, &stream.TextError{Code: docket.CodeNotText, Detail: "is " + kind + ", a report is text in UTF-8 or ISO 8859-1"}
-	}
-	if bytes.HasPrefix(head, []byte(stream.MarkUTF8)) {
-		_, _ = s.in.Discard(len(stream.MarkUTF8))
-	}
-	return s, nil
+	return s, stream.Open(s.in, "a report is text in UTF-8 or ISO 8859-1")
 }
 
 // ReadByte gives the next byte to the decoder.

@@ -31,9 +31,6 @@ const (
 	MaxNesting = 64
 )
 
-// ErrStopped ends the reading when nobody wants more.
-var ErrStopped = errors.New("stopped")
-
 // Text is a stream of XML documents, one after the other. Not safe for concurrent use.
 type Text struct {
 	from *source
@@ -160,7 +157,7 @@ func (t *Text) Skip() error {
 // else an error of the reader below. Nil for none, and where the reading was stopped.
 func (t *Text) Fault(name string, err error) error {
 	switch {
-	case err == nil || errors.Is(err, ErrStopped):
+	case err == nil || errors.Is(err, stream.ErrStopped):
 		return nil
 	case t.from.broken != nil:
 		return fmt.Errorf("reading %s, line %d: %w", name, t.from.line, t.from.broken)
