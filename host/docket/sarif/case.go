@@ -2,22 +2,26 @@ package sarif
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/jsontext"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// hold gives a result, unless it or one before it needs what stands behind it.
-func (p *parser) hold(r *result) error {
+// hold gives the result that was read, unless it or one before it needs what stands behind it.
+func (p *parser) hold(read *result) error {
 	a := p.run
-	if p.leave(r) {
+	if p.leave(read) {
 		return nil
 	}
+	r := new(*read) // the next one is read into the same place
 	if len(a.held) == 0 && a.hasTool && (r.at.file != "" || r.at.index == 0 || a.hasFiles) {
 		return p.giveCase(r)
 	}
@@ -42,7 +46,7 @@ func (p *parser) give() error {
 // leave says whether a result is no case, and counts it.
 func (p *parser) leave(r *result) bool {
 	switch {
-	case known(r.kind, "pass", "notApplicable", "informational"):
+	case slices.Contains([]string{"pass", "notApplicable", "informational"}, r.kind):
 		p.left.Passed++
 	case r.baseline == "absent":
 		p.left.Absent++
@@ -58,7 +62,7 @@ func (p *parser) leave(r *result) bool {
 
 func (p *parser) giveCase(r *result) error {
 	if !p.yield(p.entry(r), nil) {
-		return errStopped
+		return stream.ErrStopped
 	}
 	return nil
 }
@@ -84,9 +88,7 @@ func (p *parser) finding(r *result) *finding {
 	if f.of, f.from = p.run.find(r); f.of == nil {
 		f.of = &rule{rank: -1}
 	}
-	if r.at.file == "" && r.at.index > 0 && r.at.index <= len(p.run.files) {
-		r.at.file = p.run.files[r.at.index-1]
-	}
+	p.run.name(&r.at)
 	f.id = cmp.Or(r.ruleID, f.of.id)
 	text := r.text
 	if text == "" && r.messageID != "" {
@@ -108,7 +110,7 @@ func (p *parser) finding(r *result) *finding {
 
 // levelOf is the level by the result, its rule, or its security severity.
 func (f *finding) levelOf() string {
-	if level := cmp.Or(f.level, f.of.level); known(level, "none", "note", "warning", "error") {
+	if level := cmp.Or(f.level, f.of.level); slices.Contains([]string{"none", "note", "warning", "error"}, level) {
 		return level
 	}
 	if score, err := strconv.ParseFloat(f.severity, 64); err == nil {
@@ -157,19 +159,13 @@ func (p *parser) entry(r *result) docket.Entry {
 func (f *finding) caseID() string {
 	at := f.at
 	at.column = 0
-	var parts []string
-	for _, part := range []string{at.where(), f.id} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	return strings.Join(parts, ":")
+	return strings.Join(slices.DeleteFunc([]string{at.where(), f.id}, func(part string) bool { return part == "" }), ":")
 }
 
 // subject is what a person reads of the case: the place and the first line of the message.
 func (f *finding) subject() string {
 	const longest = 200
-	said := bounded(f.said)
+	said := jsontext.Bounded(f.said)
 	if len(said) > longest {
 		said = strings.ToValidUTF8(said[:longest], "") + "…"
 	}
@@ -264,9 +260,7 @@ func (f *finding) snippet() (text string, first, end int) {
 func (p *parser) stepsText(steps []step) string {
 	var d document
 	for i, s := range steps {
-		if s.at.file == "" && s.at.index > 0 && s.at.index <= len(p.run.files) {
-			s.at.file = p.run.files[s.at.index-1]
-		}
+		p.run.name(&s.at)
 		text := strconv.Itoa(i+1) + ". " + cmp.Or(s.at.where(), "somewhere")
 		if s.said != "" {
 			text += ": " + s.said

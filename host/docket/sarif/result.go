@@ -1,11 +1,14 @@
 package sarif
 
 import (
+	"cmp"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/jsontext"
 )
 
 // result is what is read of one.
@@ -22,7 +25,7 @@ type result struct {
 	others                    []step // further locations
 	related                   []step
 	flow, stack               []step
-	flows                     int // code flows
+	places, flows             int // locations and code flows, those included that are skipped
 	suppressions              []string
 	properties                properties
 }
@@ -59,34 +62,37 @@ func (r *result) bytes() int {
 	return n
 }
 
-// readResult reads a result, and gives it as a case unless it has to wait.
-func (p *parser) readResult() error {
-	line := p.json.Line()
-	if err := p.reject(line); err != nil { // of what stands before it
-		return err
-	}
-	if p.results++; p.results > MaxResults {
-		if p.results == MaxResults+1 {
-			p.fail(abi.CodeTooLarge, "is the first of more than "+strconv.Itoa(MaxResults)+" results, which are not read")
+// readResults returns a reader of results that gives each as a case unless it has to wait. All are read into the same place.
+func (p *parser) readResults() func() error {
+	r := &result{}
+	read := p.Read(p.resultFields(r))
+	return p.List(func() error {
+		line := p.Line()
+		if err := p.reject(line); err != nil { // of what stands before it
+			return err
 		}
-		return p.after(p.json.Skip(), line)
-	}
-	r := &result{line: line, ruleIndex: -1, componentIndex: -1, rank: -1}
-	if ok, err := p.is("{", "an object"); !ok {
-		if len(p.wrong) == 0 {
-			p.fail(abi.CodeWrongType, "is null, expected an object")
+		if p.results++; p.results > MaxResults {
+			if p.results == MaxResults+1 {
+				p.fail(abi.CodeTooLarge, "is the first of more than "+strconv.Itoa(MaxResults)+" results, which are not read")
+			}
+			return p.after(p.Skip(), line)
 		}
-		return p.after(err, line)
-	}
-	err := p.object(func(key string) error { return p.resultField(r, key) })
-	if err != nil {
-		return err
-	}
-	r.check(p)
-	if len(p.wrong) > 0 {
-		return p.reject(line)
-	}
-	return p.hold(r)
+		*r = result{line: line, ruleIndex: -1, componentIndex: -1, rank: -1}
+		if ok, err := p.Is("{", "an object"); !ok {
+			if len(p.wrong) == 0 {
+				p.fail(abi.CodeWrongType, "is null, expected an object")
+			}
+			return p.after(err, line)
+		}
+		if err := read(); err != nil {
+			return err
+		}
+		r.check(p)
+		if len(p.wrong) > 0 {
+			return p.reject(line)
+		}
+		return p.hold(r)
+	})
 }
 
 // after reports what is wrong, unless the reading ends with an error.
@@ -97,86 +103,51 @@ func (p *parser) after(err error, line int) error {
 	return p.reject(line)
 }
 
-func (p *parser) resultField(r *result, key string) error {
-	switch key {
-	case "ruleId":
-		return p.name512(&r.ruleID)
-	case "ruleIndex":
-		return p.count(&r.ruleIndex)
-	case "rule":
-		return p.object(func(key string) error { return p.reference(r, key) })
-	case "kind":
-		return p.name512(&r.kind)
-	case "level":
-		return p.name512(&r.level)
-	case "baselineState":
-		return p.name512(&r.baseline)
-	case "rank":
-		return p.number(&r.rank)
-	case "message":
-		return p.object(func(key string) error { return p.resultMessage(r, key) })
-	case "locations":
-		return p.locations(r)
-	case "relatedLocations":
-		return p.steps(&r.related)
-	case "codeFlows":
-		return p.array(func() error { return p.codeFlow(r) })
-	case "stacks":
-		return p.array(func() error {
-			if len(r.stack) > 0 {
-				return p.json.Skip()
+func (p *parser) resultFields(r *result) jsontext.Fields {
+	argument, status := "", ""
+	place, other := p.location(&r.at, &r.code, nil), p.step(&r.others)
+	readArgument, flow := p.Name(&argument), p.Read(jsontext.Fields{"threadFlows": p.List(p.frames(&r.flow, "locations"))})
+	suppression := p.Read(jsontext.Fields{"status": p.Name(&status), "state": p.Name(&status)}) // drafts called it state
+	return jsontext.Fields{
+		"ruleId": p.Name(&r.ruleID), "ruleIndex": p.count(&r.ruleIndex), "kind": p.Name(&r.kind), "level": p.Name(&r.level),
+		"baselineState": p.Name(&r.baseline), "rank": p.Number(&r.rank), "properties": p.properties(&r.properties),
+		"rule": p.Read(jsontext.Fields{
+			"id": p.first(&r.ruleID, p.Name(&r.ruleID)), "index": p.count(&r.ruleIndex),
+			"toolComponent": p.Read(jsontext.Fields{"index": p.count(&r.componentIndex)}),
+		}),
+		"message": p.Read(jsontext.Fields{
+			"text": p.text(&r.text, maxMessageBytes), "markdown": p.first(&r.text, p.text(&r.text, maxMessageBytes)),
+			"id": p.Name(&r.messageID), "arguments": p.List(func() error {
+				err := readArgument()
+				if len(r.arguments) < maxArguments {
+					r.arguments = append(r.arguments, argument)
+				}
+				return err
+			}),
+		}),
+		"locations": p.List(func() error {
+			if r.places++; r.places > 1 { // the first one is what the result is about
+				return other()
 			}
-			return p.frames(&r.stack, "frames")
-		})
-	case "suppressions":
-		return p.array(func() error { return p.suppression(r) })
-	case "properties":
-		return p.properties(&r.properties)
-	}
-	return p.json.Skip()
-}
-
-// reference reads a reference to a rule.
-func (p *parser) reference(r *result, key string) error {
-	switch key {
-	case "id":
-		if r.ruleID != "" {
-			return p.json.Skip()
-		}
-		return p.name512(&r.ruleID)
-	case "index":
-		return p.count(&r.ruleIndex)
-	case "toolComponent":
-		return p.object(func(key string) error {
-			if key == "index" {
-				return p.count(&r.componentIndex)
+			return place()
+		}),
+		"relatedLocations": p.List(p.step(&r.related)),
+		"codeFlows": p.List(func() error {
+			if r.flows++; r.flows > 1 {
+				return p.Skip()
 			}
-			return p.json.Skip()
-		})
+			return flow()
+		}),
+		"stacks": p.List(p.frames(&r.stack, "frames")),
+		"suppressions": p.List(func() error {
+			status = ""
+			err := suppression()
+			if len(r.suppressions) < maxTags {
+				r.suppressions = append(r.suppressions, status)
+			}
+			return err
+		}),
 	}
-	return p.json.Skip()
-}
-
-func (p *parser) resultMessage(r *result, key string) error {
-	switch key {
-	case "text":
-		return p.text(&r.text, maxMessageBytes)
-	case "markdown":
-		if r.text != "" {
-			return p.json.Skip()
-		}
-		var text string
-		err := p.text(&text, maxMessageBytes)
-		if r.text == "" {
-			r.text = text
-		}
-		return err
-	case "id":
-		return p.name512(&r.messageID)
-	case "arguments":
-		return p.names(&r.arguments, maxArguments)
-	}
-	return p.json.Skip()
 }
 
 // check says what a result lacks, or has that SARIF does not know.
@@ -186,10 +157,10 @@ func (r *result) check(p *parser) {
 		{"level", r.level, "none note warning error"},
 		{"baselineState", r.baseline, "new unchanged updated absent"},
 	} {
-		if field.value != "" && !known(field.value, strings.Fields(field.allowed)...) {
-			p.path = append(p.path, abi.Field(field.name))
+		if field.value != "" && !slices.Contains(strings.Fields(field.allowed), field.value) {
+			p.Path = append(p.Path, abi.Field(field.name))
 			p.fail(abi.CodeInvalidValue, "is "+strconv.Quote(field.value)+", expected one of "+field.allowed)
-			p.path = p.path[:len(p.path)-1]
+			p.Path = p.Path[:len(p.Path)-1]
 		}
 	}
 	if r.text == "" && r.messageID == "" && r.ruleID == "" && r.ruleIndex < 0 {
@@ -197,170 +168,94 @@ func (r *result) check(p *parser) {
 	}
 }
 
-// locations reads those of a result. The first is what it is about.
-func (p *parser) locations(r *result) error {
-	first := true
-	return p.array(func() error {
-		if first {
-			first = false
-			return p.location(&r.at, &r.code, nil)
+// step returns a reader of a location with what is said of it.
+func (p *parser) step(into *[]step) func() error {
+	s := step{}
+	read := p.location(&s.at, nil, &s.said)
+	return func() error {
+		if len(*into) >= maxSteps {
+			return p.Skip()
 		}
-		return p.step(&r.others)
-	})
-}
-
-// steps reads locations with what is said of them.
-func (p *parser) steps(into *[]step) error {
-	return p.array(func() error { return p.step(into) })
-}
-
-func (p *parser) step(into *[]step) error {
-	if len(*into) >= maxSteps {
-		return p.json.Skip()
+		s = step{}
+		err := read()
+		*into = append(*into, s)
+		return err
 	}
-	var s step
-	err := p.location(&s.at, nil, &s.said)
-	*into = append(*into, s)
-	return err
 }
 
-// codeFlow keeps the steps of the first thread of the first flow.
-func (p *parser) codeFlow(r *result) error {
-	if r.flows++; r.flows > 1 {
-		return p.json.Skip()
+// frames returns a reader of the steps of a flow or a stack: objects that have a location. The first flow or stack with steps counts.
+func (p *parser) frames(into *[]step, list string) func() error {
+	read := p.Read(jsontext.Fields{list: p.List(p.Read(jsontext.Fields{"location": p.step(into)}))})
+	return func() error {
+		if len(*into) > 0 {
+			return p.Skip()
+		}
+		return read()
 	}
-	return p.object(func(key string) error {
-		if key != "threadFlows" {
-			return p.json.Skip()
-		}
-		return p.array(func() error {
-			if len(r.flow) > 0 {
-				return p.json.Skip()
-			}
-			return p.frames(&r.flow, "locations")
-		})
-	})
 }
 
-// frames reads the steps of a flow or a stack: objects that have a location.
-func (p *parser) frames(into *[]step, list string) error {
-	return p.object(func(key string) error {
-		if key != list {
-			return p.json.Skip()
-		}
-		return p.array(func() error {
-			return p.object(func(key string) error {
-				if key != "location" {
-					return p.json.Skip()
-				}
-				return p.step(into)
-			})
-		})
-	})
-}
-
-// location reads one; text and said may be nil.
-func (p *parser) location(at *place, text *code, said *string) error {
-	return p.object(func(key string) error {
-		switch {
-		case key == "physicalLocation":
-			return p.physical(at, text)
-		case key == "logicalLocations":
-			return p.array(func() error {
-				if at.logical != "" {
-					return p.json.Skip()
-				}
-				return p.logical(at)
-			})
-		case key == "message" && said != nil:
-			return p.object(func(key string) error {
-				if key == "text" {
-					return p.name512(said)
-				}
-				return p.json.Skip()
-			})
-		}
-		return p.json.Skip()
-	})
-}
-
-func (p *parser) logical(at *place) error {
+// location returns a reader of a location; text and said may be nil.
+func (p *parser) location(at *place, text *code, said *string) func() error {
 	var name, full string
-	err := p.object(func(key string) error {
-		switch key {
-		case "name":
-			return p.name512(&name)
-		case "fullyQualifiedName":
-			return p.name512(&full)
-		}
-		return p.json.Skip()
-	})
-	if at.logical = full; full == "" {
-		at.logical = name
+	logical := p.Read(jsontext.Fields{"name": p.Name(&name), "fullyQualifiedName": p.Name(&full)})
+	fields := jsontext.Fields{
+		"physicalLocation": p.physical(at, text),
+		"logicalLocations": p.List(p.first(&at.logical, func() error {
+			name, full = "", ""
+			err := logical()
+			at.logical = cmp.Or(full, name)
+			return err
+		})),
 	}
-	return err
+	if said != nil {
+		fields["message"] = p.Read(jsontext.Fields{"text": p.Name(said)})
+	}
+	return p.Read(fields)
 }
 
-func (p *parser) physical(at *place, text *code) error {
-	return p.object(func(key string) error {
-		switch {
-		case key == "artifactLocation":
-			return p.artifact(at)
-		case key == "region":
-			return p.region(at, text)
-		case key == "contextRegion" && text != nil:
-			around := place{}
-			in := code{}
-			err := p.region(&around, &in)
+func (p *parser) physical(at *place, text *code) func() error {
+	fields := jsontext.Fields{"artifactLocation": p.artifact(at), "region": p.region(at, text)}
+	if text != nil {
+		around, in := place{}, code{}
+		read := p.region(&around, &in)
+		fields["contextRegion"] = func() error {
+			around, in = place{}, code{}
+			err := read()
 			text.context, text.contextLine = in.region, around.line
 			return err
 		}
-		return p.json.Skip()
-	})
+	}
+	return p.Read(fields)
 }
 
-func (p *parser) region(at *place, text *code) error {
-	return p.object(func(key string) error {
-		switch {
-		case key == "startLine":
-			return p.positive(&at.line)
-		case key == "startColumn":
-			return p.positive(&at.column)
-		case key == "snippet" && text != nil:
-			return p.object(func(key string) error {
-				if key == "text" {
-					return p.text(&text.region, maxCodeBytes)
-				}
-				return p.json.Skip()
-			})
-		}
-		return p.json.Skip()
-	})
+// region returns a reader of a region; text may be nil.
+func (p *parser) region(at *place, text *code) func() error {
+	fields := jsontext.Fields{"startLine": p.positive(&at.line), "startColumn": p.positive(&at.column)}
+	if text != nil {
+		fields["snippet"] = p.Read(jsontext.Fields{"text": p.text(&text.region, maxCodeBytes)})
+	}
+	return p.Read(fields)
 }
 
-// positive reads a line or a column; tools that don't know it write 0 or less.
-func (p *parser) positive(into *int) error {
-	err := p.count(into)
-	*into = max(*into, 0)
-	return err
+// positive returns a reader of a line or a column; tools that don't know it write 0 or less.
+func (p *parser) positive(into *int) func() error {
+	read := p.count(into)
+	return func() error {
+		err := read()
+		*into = max(*into, 0)
+		return err
+	}
 }
 
-func (p *parser) artifact(at *place) error {
-	at.index = 0
-	var uri string
-	err := p.object(func(key string) error {
-		switch key {
-		case "uri":
-			return p.name512(&uri)
-		case "index":
-			err := p.count(&at.index)
-			at.index++
-			return err
-		}
-		return p.json.Skip()
-	})
-	at.file = fileOf(uri)
-	return err
+func (p *parser) artifact(at *place) func() error {
+	uri, index := "", 0
+	read := p.Read(jsontext.Fields{"uri": p.Name(&uri), "index": p.count(&index)})
+	return func() error {
+		uri, index = "", -1
+		err := read()
+		at.file, at.index = fileOf(uri), index+1
+		return err
+	}
 }
 
 // fileOf is the path that a URI names. One of a file is without its scheme, others stay as they are.
@@ -382,23 +277,7 @@ func fileOf(uri string) string {
 		}
 		uri = strings.TrimPrefix(uri, "./")
 	}
-	return bounded(uri)
-}
-
-// suppression reads one: its status, or "" where it has none.
-func (p *parser) suppression(r *result) error {
-	status := ""
-
-	err := p.object(func(key string) error {
-		if key == "status" || key == "state" { // drafts called it state
-			return p.name512(&status)
-		}
-		return p.json.Skip()
-	})
-	if len(r.suppressions) < maxTags {
-		r.suppressions = append(r.suppressions, status)
-	}
-	return err
+	return jsontext.Bounded(uri)
 }
 
 // decided is what people said of a result: FalsePositive if it is suppressed, Real if that was rejected, "" if nothing is decided. One

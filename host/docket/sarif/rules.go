@@ -1,9 +1,11 @@
 package sarif
 
 import (
-	"slices"
+	"cmp"
 	"strconv"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/jsontext"
 )
 
 // analysis is a run: its tool, and the results that wait for the rules and files that stand behind them.
@@ -17,8 +19,6 @@ type analysis struct {
 	held              []*result
 	heldBytes         int
 }
-
-func newAnalysis() *analysis { return &analysis{} }
 
 // component is the tool itself, or a part of it that brings rules of its own.
 type component struct {
@@ -47,98 +47,75 @@ type properties struct {
 	tags             []string
 }
 
-// tool reads the tool of a run.
-func (p *parser) tool() error {
-	p.run.hasTool = true
-	return p.object(func(key string) error {
-		switch key {
-		case "driver":
-			return p.component(&p.run.driver)
-		case "extensions":
-			return p.array(func() error {
-				var c component
-				err := p.component(&c)
-				if len(p.run.extensions) < maxTags {
-					p.run.extensions = append(p.run.extensions, c)
-				}
-				return err
-			})
-		}
-		return p.json.Skip()
-	})
-}
-
-func (p *parser) component(c *component) error {
-	c.byID = map[string]*rule{}
-	return p.object(func(key string) error {
-		switch key {
-		case "name":
-			return p.name512(&c.name)
-		case "version", "semanticVersion":
-			if c.version != "" {
-				return p.json.Skip()
+// tool returns a reader of the tool of a run.
+func (p *parser) tool() func() error {
+	c := component{}
+	driver, extension := p.component(&p.run.driver), p.component(&c)
+	read := p.Read(jsontext.Fields{
+		"driver": driver,
+		"extensions": p.List(func() error {
+			c = component{}
+			err := extension()
+			if len(p.run.extensions) < maxTags {
+				p.run.extensions = append(p.run.extensions, c)
 			}
-			return p.name512(&c.version)
-		case "rules":
-			return p.array(func() error { return p.rule(c) })
-		case "globalMessageStrings":
-			return p.messages(&c.messages)
-		}
-		return p.json.Skip()
+			return err
+		}),
 	})
+	return func() error {
+		p.run.hasTool = true
+		return read()
+	}
 }
 
-// rule reads a rule. The index of one that is wrong stays its own.
-func (p *parser) rule(c *component) error {
-	line := p.json.Line()
-	if err := p.reject(line); err != nil { // of what stands before it
-		return err
-	}
-	r := &rule{rank: -1}
-	err := p.object(func(key string) error {
-		switch key {
-		case "id":
-			return p.name512(&r.id)
-		case "name":
-			return p.name512(&r.name)
-		case "shortDescription":
-			return p.message(&r.short)
-		case "fullDescription":
-			return p.message(&r.full)
-		case "help":
-			return p.message(&r.help)
-		case "helpUri":
-			return p.name512(&r.helpURI)
-		case "messageStrings":
-			return p.messages(&r.messages)
-		case "defaultConfiguration":
-			return p.object(func(key string) error {
-				switch key {
-				case "level":
-					return p.name512(&r.level)
-				case "rank":
-					return p.number(&r.rank)
-				}
-				return p.json.Skip()
-			})
-		case "properties":
-			return p.properties(&r.properties)
-		}
-		return p.json.Skip()
+func (p *parser) component(c *component) func() error {
+	version := p.first(&c.version, p.Name(&c.version))
+	read := p.Read(jsontext.Fields{
+		"name": p.Name(&c.name), "version": version, "semanticVersion": version,
+		"rules": p.List(p.rule(c)), "globalMessageStrings": p.messages(&c.messages),
 	})
-	if p.run.rules++; err == nil && p.run.rules <= maxRules {
-		if p.run.ruleBytes += r.bytes(); p.run.ruleBytes > maxRulesBytes {
-			r.short, r.full, r.help, r.messages = "", "", "", nil
-		}
-		c.rules = append(c.rules, r)
-		if c.byID[r.id] == nil {
-			c.byID[r.id] = r
-		}
+	return func() error {
+		c.byID = map[string]*rule{}
+		return read()
 	}
-	if err != nil {
-		return err
+}
+
+// rule returns a reader of a rule. The index of one that is wrong stays its own.
+func (p *parser) rule(c *component) func() error {
+	in := rule{}
+	read := p.Read(jsontext.Fields{
+		"id": p.Name(&in.id), "name": p.Name(&in.name), "helpUri": p.Name(&in.helpURI),
+		"shortDescription": p.message(&in.short), "fullDescription": p.message(&in.full), "help": p.message(&in.help),
+		"messageStrings":       p.messages(&in.messages),
+		"defaultConfiguration": p.Read(jsontext.Fields{"level": p.Name(&in.level), "rank": p.Number(&in.rank)}),
+		"properties":           p.properties(&in.properties),
+	})
+	return func() error {
+		line := p.Line()
+		if err := p.reject(line); err != nil { // of what stands before it
+			return err
+		}
+		in = rule{rank: -1}
+		if err := read(); err != nil {
+			return err
+		}
+		p.keep(c, in)
+		return p.reject(line)
 	}
-	return p.reject(line)
+}
+
+// keep adds a rule to its component.
+func (p *parser) keep(c *component, r rule) {
+	if p.run.rules++; p.run.rules > maxRules {
+		return
+	}
+	if p.run.ruleBytes += r.bytes(); p.run.ruleBytes > maxRulesBytes {
+		r.short, r.full, r.help, r.messages = "", "", "", nil
+	}
+	c.rules = append(c.rules, &r)
+	if c.byID[r.id] == nil {
+		c.byID[r.id] = &r
+	}
 }
 
 // bytes are those of its texts.
@@ -150,93 +127,95 @@ func (r *rule) bytes() int {
 	return n
 }
 
-// message reads the text of a message, or its Markdown where it has no text.
-func (p *parser) message(into *string) error {
+// message returns a reader of the text of a message, or of its Markdown where it has no text.
+func (p *parser) message(into *string) func() error {
 	var text, markdown string
-	err := p.object(func(key string) error {
-		switch key {
-		case "text":
-			return p.text(&text, maxRuleBytes)
-		case "markdown":
-			return p.text(&markdown, maxRuleBytes)
-		}
-		return p.json.Skip()
-	})
-	if *into = text; text == "" {
-		*into = markdown
-	}
-	return err
-}
-
-// messages reads texts by their ids.
-func (p *parser) messages(into *map[string]string) error {
-	return p.object(func(id string) error {
-		var text string
-		err := p.message(&text)
-		if *into == nil {
-			*into = map[string]string{}
-		}
-		if len(*into) < maxTags {
-			(*into)[id] = text
-		}
+	read := p.Read(jsontext.Fields{"text": p.text(&text, maxRuleBytes), "markdown": p.text(&markdown, maxRuleBytes)})
+	return func() error {
+		text, markdown = "", ""
+		err := read()
+		*into = cmp.Or(text, markdown)
 		return err
-	})
+	}
 }
 
-// properties reads the properties that are known, whatever type they have: others may call what they like so.
-func (p *parser) properties(into *properties) error {
-	return p.object(func(key string) error {
-		switch key {
-		case "precision", "confidence", "issue_confidence":
-			return p.loose(&into.precision)
-		case "security-severity":
-			return p.loose(&into.securitySeverity)
-		case "tags":
-			if b, err := p.json.Next(); err != nil || b != '[' {
-				return p.json.Skip()
+// messages returns a reader of texts by their ids.
+func (p *parser) messages(into *map[string]string) func() error {
+	text := ""
+	read := p.message(&text)
+	return func() error {
+		return p.Each(func(id string) error {
+			err := read()
+			if *into == nil {
+				*into = map[string]string{}
 			}
-			return p.json.Array(func() error {
-				var tag string
-				err := p.loose(&tag)
+			if len(*into) < maxTags {
+				(*into)[id] = text
+			}
+			return err
+		})
+	}
+}
+
+// properties returns a reader of the properties that are known, whatever type they have: others may call what they like so.
+func (p *parser) properties(into *properties) func() error {
+	tag := ""
+	precision, readTag := p.loose(&into.precision), p.loose(&tag)
+	return p.Read(jsontext.Fields{
+		"precision": precision, "confidence": precision, "issue_confidence": precision, "security-severity": p.loose(&into.securitySeverity),
+		"tags": func() error {
+			if b, err := p.Next(); err != nil || b != '[' {
+				return p.Skip()
+			}
+			return p.Array(func() error {
+				tag = ""
+				err := readTag()
 				if tag != "" && len(into.tags) < maxTags {
 					into.tags = append(into.tags, tag)
 				}
 				return err
 			})
-		}
-		return p.json.Skip()
+		},
 	})
 }
 
-// loose reads a string or a number, and passes over anything else. The first of several stays.
-func (p *parser) loose(into *string) error {
-	b, err := p.json.Next()
-	if err != nil || *into != "" {
-		return p.json.Skip()
-	}
-	switch {
-	case b == '"':
-		return p.name512(into)
-	case strings.IndexByte("-0123456789", b) >= 0:
-		*into, err = p.json.Word()
+// loose returns a reader of a string or a number that skips anything else. The first of several stays.
+func (p *parser) loose(into *string) func() error {
+	name := p.Name(into)
+	return p.first(into, func() error {
+		b, err := p.Next()
+		switch {
+		case err != nil:
+			return err
+		case b == '"':
+			return name()
+		case strings.IndexByte("-0123456789", b) >= 0:
+			*into, err = p.Word()
+			return err
+		}
+		return p.Skip()
+	})
+}
+
+// files returns a reader of artifacts, of which results may name the index alone.
+func (p *parser) files() func() error {
+	at := place{}
+	read := p.Read(jsontext.Fields{"location": p.artifact(&at)})
+	return p.List(func() error {
+		at = place{}
+		err := read()
+		if p.run.fileBytes += len(at.file); len(p.run.files) < maxFiles && p.run.fileBytes <= maxFilesBytes {
+			p.run.files = append(p.run.files, at.file)
+		}
 		return err
-	}
-	return p.json.Skip()
+	})
 }
 
-// file reads an artifact, of which results may name the index alone.
-func (p *parser) file() error {
-	var at place
-	err := p.object(func(key string) error {
-		if key == "location" {
-			return p.artifact(&at)
-		}
-		return p.json.Skip()
-	})
-	if p.run.fileBytes += len(at.file); len(p.run.files) < maxFiles && p.run.fileBytes <= maxFilesBytes {
-		p.run.files = append(p.run.files, at.file)
+// name gives a place that has an index alone the file of that index.
+func (a *analysis) name(at *place) {
+	if at.file == "" && at.index > 0 && at.index <= len(a.files) {
+		at.file = a.files[at.index-1]
 	}
-	return err
 }
 
 // find is the rule of a result, and the component that has it; nil where it is not known.
@@ -278,6 +257,3 @@ func say(text string, arguments []string) string {
 	said := strings.NewReplacer(append(pairs, "{{", "{", "}}", "}")...).Replace(text)
 	return strings.ToValidUTF8(said[:min(len(said), maxMessageBytes)], "")
 }
-
-// known says whether a word is one of a list.
-func known(word string, list ...string) bool { return slices.Contains(list, word) }

@@ -24,8 +24,8 @@ type Text struct {
 	Path abi.Path
 }
 
-// Fields are the readers of an object's fields. All other fields are skipped. A reader that is made once serves many values, and writes to the
-// same place each time: make those of small objects that come often outside of their list.
+// Fields are the readers of an object's fields; all other fields are skipped. A reader writes to the same place on every call. Make it
+// once, outside the list that it reads: making it for each element takes longer than reading.
 type Fields map[string]func() error
 
 // New makes a reader of a stream.

@@ -86,15 +86,6 @@ func (r *JSON) Column() int { return r.column }
 // Line is that of the next character.
 func (r *JSON) Line() int { return r.line }
 
-// Head gives up to n bytes that come next, without taking them.
-func (r *JSON) Head(n int) []byte {
-	head, _ := r.in.Peek(n)
-	return head
-}
-
-// Drop takes n bytes that are no characters of the text, such as a byte order mark.
-func (r *JSON) Drop(n int) { _, _ = r.in.Discard(n) }
-
 // Open begins a stream, see the function Open.
 func (r *JSON) Open(expected string) error { return Open(r.in, expected) }
 
