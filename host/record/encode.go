@@ -176,6 +176,19 @@ type opener struct {
 // open gives the entry of a line whose signature holds and whose every bit is
 // as it was written. Nothing but the signature is looked at before it holds.
 func (o *opener) open(e envelope) (*Entry, error) {
+	payload, err := o.verified(e)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := o.decodePayload(payload)
+	if err != nil {
+		return nil, fmt.Errorf("the statement: %w", err)
+	}
+	return entry, nil
+}
+
+// verified gives the payload of an envelope whose signature holds. It is valid until the next one.
+func (o *opener) verified(e envelope) (payload []byte, err error) {
 	if string(e.keyID) != o.key.ID() {
 		return nil, otherKey(e.keyID, o.key)
 	}
@@ -183,18 +196,13 @@ func (o *opener) open(e envelope) (*Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the signature: %w", err)
 	}
-	payload, err := o.signed(e.payload)
-	if err != nil {
+	if payload, err = o.signed(e.payload); err != nil {
 		return nil, fmt.Errorf("the payload: %w", err)
 	}
 	if !o.key.verifies(o.message, signature) {
 		return nil, errSignature
 	}
-	entry, err := o.decodePayload(payload)
-	if err != nil {
-		return nil, fmt.Errorf("the statement: %w", err)
-	}
-	return entry, nil
+	return payload, nil
 }
 
 // signed decodes the payload into what its signature is over, the

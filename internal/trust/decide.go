@@ -1,0 +1,156 @@
+package trust
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
+)
+
+// Use is what a pipeline does with a module.
+type Use struct {
+	Name          string           // of the module's manifest
+	Roles         []string         // what it plays: roles of personas, [RoleEdge] and [RoleCriterion]
+	Asks, Granted []abi.Capability // by the manifest, and by the pipeline
+}
+
+// Decision is why a module may run.
+type Decision struct {
+	Signer string // names of the keys, with a comma between them
+	KeyID  string // likewise
+	Policy string // file:line of the rule, and the digest of the policy
+}
+
+// Decide allows a module of a registry or layout if one rule of the policy allows it wholly: its repository, its name, all roles that it plays, all
+// capabilities that it is granted, and enough signatures that count. Rules do not add up, and a rule that does not fit does not end the search.
+// The error is a [strictyaml.Error] with the place in the policy that decides: of the rule that fits furthest, in the order above.
+func (p *Policy) Decide(s Subject, documents []Document, use Use, now time.Time) (*Decision, error) {
+	if p == nil {
+		return nil, noPolicy(s, use)
+	}
+	nearest, best := p.fault("allow", CodeRepository, "no rule allows the repository %s", strictyaml.Clip(s.Repository)), 0
+	var signatures []Signature // verified when the first rule asks
+	for i := range p.rules {
+		w, at := &p.rules[i], strictyaml.IndexPath("allow", i)
+		fits, field, code, why := w.fits(s.Repository, use)
+		if why == "" {
+			if signatures == nil {
+				signatures = p.Verify(s, documents, now)
+			}
+			d, fault := p.signed(w, at, signatures, use)
+			if fault == nil {
+				return d, nil
+			}
+			if best < fits {
+				nearest, best = fault, fits
+			}
+		} else if best < fits {
+			nearest, best = p.fault(at+"."+field, code, "%s", why), fits
+		}
+	}
+	return nil, nearest
+}
+
+// fits says how many parts of a rule fit, and of the first that does not where it stands and why.
+func (w *rule) fits(repository string, use Use) (n int, field string, code abi.Code, why string) {
+	if !slices.ContainsFunc(w.From, func(from string) bool { return covers(from, repository) }) {
+		return 0, "from", CodeRepository, "the rule is for other repositories"
+	}
+	if !slices.ContainsFunc(w.Names, func(pattern string) bool {
+		ok, err := path.Match(pattern, use.Name)
+		return ok && err == nil
+	}) {
+		return 1, "names", CodeName, fmt.Sprintf("modules from there may not be named %q", strictyaml.Clip(use.Name))
+	}
+	for _, role := range use.Roles {
+		if !slices.Contains(w.Roles, role) {
+			return 2, "roles", CodeRole, fmt.Sprintf("the module %s may not play the role %q", use.Name, strictyaml.Clip(role))
+		}
+	}
+	for _, c := range use.Granted {
+		if !slices.Contains(w.Capabilities, pipeline.Capability(c)) {
+			return 3, "capabilities", CodeCapability, fmt.Sprintf("the module %s may not be granted %q", use.Name, strictyaml.Clip(string(c)))
+		}
+	}
+	return 4, "", "", ""
+}
+
+// covers says whether a repository is what a rule names, or is below it.
+func covers(from, repository string) bool {
+	folder, layout := strings.CutPrefix(repository, Layout)
+	switch {
+	case layout && !filepath.IsAbs(folder), !layout && !clean(repository):
+		return false
+	case from == "*":
+		return !layout
+	case layout:
+		from, layout = strings.CutPrefix(from, Layout)
+		if from, repository = filepath.ToSlash(filepath.Clean(from)), filepath.ToSlash(filepath.Clean(folder)); !layout {
+			return false
+		}
+	}
+	return repository == from || strings.HasPrefix(repository, strings.TrimSuffix(from, "/")+"/")
+}
+
+// signed gives the decision by a rule that fits but for its signatures, or what in the policy rejects them.
+func (p *Policy) signed(w *rule, at string, signatures []Signature, use Use) (*Decision, *strictyaml.Error) {
+	var names, ids, others []string
+	var fault *strictyaml.Error
+	for i := range signatures {
+		s := &signatures[i]
+		switch {
+		case s.Kit != nil:
+		case s.Signer == "":
+			others = append(others, strings.TrimSpace(s.KeyID+" "+s.Why))
+		case !slices.Contains(w.SignedBy, s.Signer):
+			others = append(others, s.Signer+", who is not in the list")
+		case s.field != "":
+			code := CodeExpired
+			if s.field == "revoked" {
+				code = CodeRevoked
+			}
+			fault = p.fault(strictyaml.IndexPath("keys", s.key)+"."+s.field, code, "%s", s.Why)
+		case s.module != nil && (s.module.Name != use.Name || !sameSet(s.module.Capabilities, use.Asks)):
+			fault = p.fault(at+".signed_by", CodeManifest, "%s has signed a module %q that asks for %v, and its manifest says %q and %v",
+				s.Signer, s.module.Name, s.module.Capabilities, use.Name, use.Asks)
+		case !slices.Contains(names, s.Signer):
+			names, ids = append(names, s.Signer), append(ids, s.KeyID)
+		}
+	}
+	if len(names) >= w.Signatures {
+		line := p.places.At(at).Line
+		return &Decision{strings.Join(names, ", "), strings.Join(ids, ", "), fmt.Sprintf("%s:%d %s", p.file, line, p.digest)}, nil
+	}
+	if fault != nil {
+		return nil, fault
+	}
+	message := fmt.Sprintf("no signature by %s", strings.Join(w.SignedBy, " or "))
+	if w.Signatures > 1 {
+		message = fmt.Sprintf("%d of %d signatures by %s", len(names), w.Signatures, strings.Join(w.SignedBy, ", "))
+	}
+	if len(others) > 0 {
+		message += fmt.Sprintf("; there are %d others, the first: %s", len(others), others[0])
+	}
+	return nil, p.fault(at+".signed_by", CodeUnsigned, "%s", message)
+}
+
+func sameSet(a, b []abi.Capability) bool {
+	contains := func(list []abi.Capability) func(abi.Capability) bool {
+		return func(c abi.Capability) bool { return !slices.Contains(list, c) }
+	}
+	return !slices.ContainsFunc(a, contains(b)) && !slices.ContainsFunc(b, contains(a))
+}
+
+// noPolicy says what to write where.
+func noPolicy(s Subject, use Use) *strictyaml.Error {
+	return &strictyaml.Error{Code: CodeNoPolicy, Message: fmt.Sprintf("without a trust policy only embedded and local modules run, not %q of %s. "+
+		"Write a policy, and name it with --trust or put it at $XDG_CONFIG_HOME/shadowcourt/trust.yaml:\n"+
+		"keys: [{name: publisher, key: publisher.pub}]\nallow: [{from: [%q], names: [%q], roles: [%s], signed_by: [publisher]}]",
+		strictyaml.Clip(use.Name), strictyaml.Clip(s.Repository), s.Repository, use.Name, strings.Join(use.Roles, ", "))}
+}
