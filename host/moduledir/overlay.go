@@ -10,7 +10,10 @@ import (
 
 // With gives the folder as it would be with other modules, for a check before
 // they are put in place.
-func (d *Dir) With(modules map[string][]byte) fs.FS { return overlay{os.DirFS(d.path), modules} }
+func (d *Dir) With(modules map[string][]byte) fs.FS { return Over(os.DirFS(d.path), modules) }
+
+// Over gives a file system with modules by name over what it has itself.
+func Over(fsys fs.FS, modules map[string][]byte) fs.FS { return overlay{fsys, modules} }
 
 type overlay struct {
 	fs.FS

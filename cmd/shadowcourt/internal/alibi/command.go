@@ -289,7 +289,7 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 	if err != nil {
 		return err
 	}
-	if err := o.Grant(config); err != nil {
+	if err := o.Complete(ctx, config); err != nil {
 		return err
 	}
 	lab, err := o.config()

@@ -18,6 +18,7 @@ import (
 
 // auditOptions are the flags of `audit`.
 type auditOptions struct {
+	trust            open.Trust
 	rubric, pipeline string
 	modules, cache   string
 	format, output   string
@@ -53,6 +54,7 @@ wrong (the rest was still audited); 3 done, and a score is below --fail-under, o
 	f.StringVar(&o.pipeline, "pipeline", open.ShippedAudit, "pipeline file, or the name of a shipped one")
 	f.StringArrayVar(&o.documents, "document", nil, "a text file that every opinion is checked against, cut at 1 MiB; may be repeated")
 	f.StringVar(&o.modules, "modules", "", "folder with NAME.wasm files of judges; those that it does not have are the embedded ones")
+	o.trust.Flags(cmd)
 	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	f.StringVar(&o.format, "format", "table", "table, json or jsonl")
 	f.StringVar(&o.output, "output", "", "file for the audits (default: standard output)")
@@ -116,7 +118,7 @@ func (o *auditOptions) run(ctx context.Context, s cli.Streams, args []string) er
 	}
 	p := cli.NewProgress(s.Err)
 	p.Say("loading modules")
-	a, err := open.Auditor(ctx, s, open.AuditorFlags{Rubric: o.rubric, Pipeline: o.pipeline, Modules: o.modules, Cache: o.cache})
+	a, err := open.Auditor(ctx, s, open.AuditorFlags{Trust: &o.trust, Rubric: o.rubric, Pipeline: o.pipeline, Modules: o.modules, Cache: o.cache})
 	p.Clear()
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package open
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,12 @@ import (
 )
 
 // AuditorFlags are those by which an Auditor is opened.
-type AuditorFlags struct{ Rubric, Pipeline, Modules, Cache, Store string }
+type AuditorFlags struct {
+	Trust  *Trust
+	Rubric, Pipeline, Modules, Cache, Store string
+	// Beside is the file beside which the lock file stands. Default: the pipeline.
+	Beside string
+}
 
 // Auditor opens an Auditor. Errors that are the command line's fault say so.
 func Auditor(ctx context.Context, s cli.Streams, f AuditorFlags) (*host.Auditor, error) {
@@ -39,6 +45,11 @@ func Auditor(ctx context.Context, s cli.Streams, f AuditorFlags) (*host.Auditor,
 	if len(faults) > 0 {
 		return nil, cli.InputError(errors.Join(faults...))
 	}
+	fetched, err := f.Trust.Fetch(ctx, cmp.Or(f.Beside, f.Pipeline), config.Modules, config.Rubric, config.Pipeline)
+	if err != nil {
+		return nil, err
+	}
+	config.Modules, config.Signed = fetched.Modules, fetched.Signed
 	if f.Cache != "none" {
 		config.CacheDir = f.Cache
 	}

@@ -1,6 +1,7 @@
 package open
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,8 +14,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// GrantFlag is that of the commands that open a host.
+// GrantFlag adds those of the commands that open a host.
 func (o *Flags) GrantFlag(cmd *cobra.Command) {
+	o.Trust.Flags(cmd)
 	cmd.Flags().StringArrayVar(&o.grants, "grant", nil, "PERSONA=CAPABILITY: grant what the pipeline does not ("+cli.Join(pipeline.Capabilities())+"); may be repeated")
 }
 
@@ -24,13 +26,29 @@ func (o *Flags) PipelineFlag(cmd *cobra.Command) {
 	o.Pipeline = ShippedPipeline
 	cli.OptionVar(f, &o.Pipeline, "pipeline", "pipeline file, or the name of the shipped one",
 		cli.BoolOption(&o.NoCourt, "no-court", "hold no court: Light's answers stand"),
-		cli.ListOption(&o.grants, "grant", "PERSONA=CAPABILITY", "grant what the pipeline does not ("+cli.Join(pipeline.Capabilities())+"); may be repeated"))
-	cli.Alias(f, "grant", "pipeline", "grant")
+		cli.ListOption(&o.grants, "grant", "PERSONA=CAPABILITY", "grant what the pipeline does not ("+cli.Join(pipeline.Capabilities())+"); may be repeated"),
+		cli.TextOption(&o.Trust.Policy, "trust", "FILE", trustUsage),
+		cli.BoolOption(&o.Locked, "locked", lockedUsage))
+	for _, option := range []string{"grant", "trust", "locked"} {
+		cli.Alias(f, option, "pipeline", option)
+	}
 }
 
-// Grant adds the grants of the command line to those of the pipelines, in
-// whose configuration they then are.
-func (o *Flags) Grant(config *host.Config) error {
+// Complete adds the grants of the command line to those of the pipelines, in whose configuration they then are, and fetches the modules that
+// the pipelines name by references.
+func (o *Flags) Complete(ctx context.Context, config *host.Config) error {
+	if err := o.grant(config); err != nil {
+		return err
+	}
+	fetched, err := o.Trust.Fetch(ctx, o.Pipeline, config.Modules, nil, config.Pipeline, config.LightPath)
+	if err != nil {
+		return err
+	}
+	config.Modules, config.Signed = fetched.Modules, fetched.Signed
+	return nil
+}
+
+func (o *Flags) grant(config *host.Config) error {
 	var faults []error
 	for _, word := range o.grants {
 		id, capability, ok := strings.Cut(word, "=")

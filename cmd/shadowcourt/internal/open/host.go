@@ -26,6 +26,8 @@ import (
 
 // Flags are the flags by which commands open a host.
 type Flags struct {
+	Trust
+
 	command           *cobra.Command
 	Pipeline, Profile string
 	Modules, Cache    string
@@ -46,7 +48,7 @@ type Flags struct {
 // Host opens the host. The default folder for compiled modules is only a
 // help: where it can't be used, the modules are compiled again.
 func (o *Flags) Host(ctx context.Context, s cli.Streams, config *host.Config) (*host.Host, error) {
-	if err := o.Grant(config); err != nil {
+	if err := o.Complete(ctx, config); err != nil {
 		return nil, err
 	}
 	var h *host.Host
@@ -58,11 +60,7 @@ func (o *Flags) Host(ctx context.Context, s cli.Streams, config *host.Config) (*
 		return h, err
 	}
 	// A module that rejects its parameters would make every trial a mistrial.
-	modules, err := Modules(o.Modules)
-	if err == nil {
-		err = cli.InputError(module.CheckParams(ctx, config.Pipeline, modules, config.CacheDir))
-	}
-	if err != nil {
+	if err = cli.InputError(module.CheckParams(ctx, config.Pipeline, config.Modules, config.CacheDir)); err != nil {
 		return nil, errors.Join(err, h.Close(context.WithoutCancel(ctx)))
 	}
 	return h, nil

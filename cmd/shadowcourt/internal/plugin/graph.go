@@ -17,9 +17,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 )
 
-// Definitions are the commands about files of definitions: graph, lint and schema.
+// Definitions are the commands about files of definitions: graph, lint, lock and schema.
 func Definitions(s cli.Streams) []*cobra.Command {
-	return []*cobra.Command{newGraph(s), newLint(s), newSchema(s)}
+	return []*cobra.Command{newGraph(s), newLint(s), newLock(s), newSchema(s)}
 }
 
 // newGraph is the command `graph`.

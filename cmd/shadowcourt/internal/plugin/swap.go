@@ -128,7 +128,7 @@ func (o *swapOptions) change(ctx context.Context, s cli.Streams, plan func(*modu
 		return cli.InputError(err)
 	}
 	config.Modules, config.Now = d.With(modules), time.Now
-	if err := o.Grant(config); err != nil {
+	if err := o.Complete(ctx, config); err != nil {
 		return err
 	}
 	err = o.Cached(s, config, func() error {

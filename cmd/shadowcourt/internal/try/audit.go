@@ -60,6 +60,7 @@ func (o *tryOptions) openAudit(ctx context.Context, s cli.Streams) (func(), erro
 	}
 	var err error
 	o.audit.auditor, err = open.Auditor(ctx, s, open.AuditorFlags{
+		Trust: &o.Trust, Beside: o.Pipeline,
 		Rubric: o.audit.rubric, Pipeline: open.ShippedAudit, Modules: o.Modules, Cache: o.Cache, Store: o.record.store,
 	})
 	if err != nil {
@@ -76,6 +77,9 @@ func (o *tryOptions) checkWatch() error {
 	if o.watch && o.Modules == "" {
 		return errors.New("--watch needs --modules, the folder to look at")
 	}
+	if o.watch && o.Locked {
+		return errors.New("--watch takes modules that change, and --locked rejects them: leave one out")
+	}
 	return nil
 }
 
@@ -86,7 +90,7 @@ func (o *tryOptions) follow(ctx context.Context, stderr io.Writer, h *host.Host)
 		return func() {}
 	}
 	return run.Follow(ctx, watchInterval, h.Follow, host.Watch{
-		Modules: os.DirFS(o.Modules), Swapped: watchMessages{stderr}.swapped,
+		Modules: o.Over(os.DirFS(o.Modules)), Swapped: watchMessages{stderr}.swapped,
 		Rejected: func(err error) { watchMessages{stderr}.rejected("the modules before go on", o.Error(err)) },
 	})
 }
@@ -102,7 +106,7 @@ func (o *tryOptions) followAudit(ctx context.Context, stderr io.Writer) (stop fu
 		return nil, err
 	}
 	return run.Follow(ctx, watchInterval, o.audit.auditor.Follow, host.Watch{
-		Modules: modules, Swapped: watchMessages{stderr}.swapped,
+		Modules: o.Over(modules), Swapped: watchMessages{stderr}.swapped,
 		Rejected: func(err error) {
 			watchMessages{stderr}.rejected("audits keep the current modules", open.AuditorError(err, o.Modules))
 		},

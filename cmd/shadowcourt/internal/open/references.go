@@ -1,0 +1,279 @@
+package open
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/moduledir"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/lock"
+	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/pull"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
+)
+
+// Trust is whose modules a command runs.
+type Trust struct {
+	// Policy is the file of the trust policy; empty: the user's own, if there is one.
+	Policy string
+	// Locked rejects what the lock file does not pin.
+	Locked bool
+	// Unpinned takes what the tags of references stand for now, whatever is pinned.
+	Unpinned bool
+
+	pulled map[string][]byte // what was fetched, by the names of files without .wasm
+}
+
+// Over puts what was fetched over a file system of modules.
+func (t *Trust) Over(fsys fs.FS) fs.FS { return moduledir.Over(fsys, t.pulled) }
+
+// Flags adds --trust and --locked.
+func (t *Trust) Flags(cmd *cobra.Command) {
+	t.PolicyFlag(cmd.Flags())
+	cmd.Flags().BoolVar(&t.Locked, "locked", false, lockedUsage)
+}
+
+// PolicyFlag adds --trust.
+func (t *Trust) PolicyFlag(f *pflag.FlagSet) { f.StringVar(&t.Policy, "trust", "", trustUsage) }
+
+const (
+	trustUsage  = "file of the trust policy, by which modules of registries are accepted (default: shadowcourt/trust.yaml in the user's configuration folder)"
+	lockedUsage = "reject modules that " + lock.Name + " beside the pipeline does not pin, and references to others than it says"
+)
+
+// TrustPolicy reads the policy; nil where none is named and the user has none.
+func (t *Trust) TrustPolicy() (*trust.Policy, error) {
+	path := t.Policy
+	if path == "" {
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return nil, nil //nolint:nilerr,nilnil // without a home there is no policy of the user
+		}
+		if path = filepath.Join(dir, "shadowcourt", "trust.yaml"); !disk.Exists(path) {
+			return nil, nil //nolint:nilnil // no policy
+		}
+	}
+	p, err := trust.Load(path)
+	return p, cli.InputError(err)
+}
+
+// Registries is a client of registries, with a cache in the user's cache folder.
+func Registries() (*oci.Client, error) {
+	config := oci.Config{Clock: time.Now, UserAgent: "shadowcourt"}
+	if dir := defaultCache(); dir != "none" {
+		config.Cache = filepath.Join(filepath.Dir(dir), "registries")
+	}
+	return oci.New(config)
+}
+
+// Use is what definitions do with a module that they name by a reference.
+type Use struct {
+	Reference string
+	trust.Use        // Roles and Granted
+	At        string // where it is named first: file, line and path
+}
+
+// Uses are those of all references in pipelines and a rubric, in their order, each once. Any of them may be nil.
+func Uses(rubric *audit.Rubric, defs ...*pipeline.Definition) []Use {
+	var list []Use
+	add := func(reference, role string, grants []pipeline.Capability, file, path string, at pipeline.Position) {
+		if !pipeline.IsReference(reference) {
+			return
+		}
+		i := slices.IndexFunc(list, func(u Use) bool { return u.Reference == reference })
+		if i < 0 {
+			i = len(list)
+			list = append(list, Use{Reference: reference, At: fmt.Sprintf("%s:%d:%d: %s", file, at.Line, at.Column, path)})
+		}
+		u := &list[i]
+		if !slices.Contains(u.Roles, role) {
+			u.Roles = append(u.Roles, role)
+		}
+		for _, c := range grants {
+			if !slices.Contains(u.Granted, abi.Capability(c)) {
+				u.Granted = append(u.Granted, abi.Capability(c))
+			}
+		}
+	}
+	for _, def := range defs {
+		if def == nil {
+			continue
+		}
+		for i := range def.Personas {
+			p := &def.Personas[i]
+			path := "personas[" + p.ID + "]"
+			for _, name := range []string{p.Module, p.Fallback} {
+				add(name, string(p.Role), p.Grants, def.File(), path, def.Position(path))
+			}
+		}
+		for i := range def.Edges {
+			if e := &def.Edges[i]; !e.Unconditional() {
+				path := fmt.Sprintf("edges[%d]", i)
+				add(e.Module, trust.RoleEdge, nil, def.File(), path, def.Position(path))
+			}
+		}
+	}
+	if rubric != nil {
+		for i := range rubric.Judges {
+			path := "judges[" + rubric.Judges[i].ID + "]"
+			add(rubric.Judges[i].Module, trust.RoleCriterion, nil, rubric.File(), path, rubric.Position(path))
+		}
+	}
+	return list
+}
+
+// Fetched are the modules of a run.
+type Fetched struct {
+	// Modules is the file system that a host reads; nil for the embedded modules.
+	Modules fs.FS
+	// Signed says who signed those of registries.
+	Signed map[record.Digest]host.Signature
+	// Manifests are the digests of their OCI manifests by reference.
+	Manifests map[string]string
+}
+
+// Fetch fetches what pipelines and a rubric name by references, each after the policy has accepted it, and puts it over modules, which are
+// those of a folder, nil for the embedded ones. file is that of the pipeline, beside which the lock file stands. The error has every fault.
+func (t *Trust) Fetch(ctx context.Context, file string, modules fs.FS, rubric *audit.Rubric, defs ...*pipeline.Definition) (*Fetched, error) {
+	policy, err := t.TrustPolicy()
+	if err != nil {
+		return nil, err
+	}
+	if modules != nil {
+		if err := policy.AllowsLocal(); err != nil {
+			return nil, cli.InputError(fmt.Errorf("--modules: %w", err))
+		}
+	}
+	uses := Uses(rubric, defs...)
+	all := &Fetched{Modules: modules, Signed: map[record.Digest]host.Signature{}, Manifests: map[string]string{}}
+	if len(uses) == 0 && !t.Locked {
+		return all, nil
+	}
+	var pinned *lock.File
+	if !t.Unpinned {
+		pinned, err = lock.Find(LockFile(file))
+	}
+	if err == nil && pinned == nil && t.Locked {
+		err = fmt.Errorf("--locked: there is no %s; `shadowcourt lock` writes it", LockFile(file))
+	}
+	if err != nil {
+		return nil, cli.InputError(err)
+	}
+	if err := t.fetch(ctx, all, uses, policy, pinned, file); err != nil {
+		return nil, err
+	}
+	if !t.Locked {
+		return all, nil
+	}
+	digests, err := all.digests(rubric, defs...)
+	if err != nil {
+		return nil, err
+	}
+	return all, cli.InputError(pinned.Check(digests))
+}
+
+func (t *Trust) fetch(ctx context.Context, all *Fetched, uses []Use, policy *trust.Policy, pinned *lock.File, file string) error {
+	if len(uses) == 0 {
+		return nil
+	}
+	client, err := Registries()
+	if err != nil {
+		return cli.InputError(fmt.Errorf("--cache: %w", err))
+	}
+	source := pull.Source{Client: client, Policy: policy, Lock: pinned, Folder: filepath.Dir(file), Now: time.Now}
+	if t.pulled == nil {
+		t.pulled = map[string][]byte{}
+	}
+	var faults []error
+	for i := range uses {
+		u := &uses[i]
+		if t.Locked && pinned.Module(u.Reference) == nil {
+			continue // the check of all modules says so
+		}
+		m, err := source.Module(ctx, u.Reference, u.Use)
+		if err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			faults = append(faults, fmt.Errorf("%s: %w", sanitize.Line(u.At), err))
+			continue
+		}
+		t.pulled[strings.TrimSuffix(pipeline.ModuleFile(u.Reference), ".wasm")] = m.Wasm
+		all.Signed[record.DigestOf(m.Wasm)] = host.Signature{Signer: m.Decision.Signer, Policy: m.Decision.Policy}
+		all.Manifests[u.Reference] = m.Artifact.Digest
+	}
+	if len(faults) > 0 {
+		return cli.InputError(errors.Join(faults...))
+	}
+	under, err := all.orEmbedded()
+	all.Modules = t.Over(under)
+	return err
+}
+
+func (f *Fetched) orEmbedded() (fs.FS, error) {
+	if f.Modules != nil {
+		return f.Modules, nil
+	}
+	return Modules("")
+}
+
+// digests of all modules that definitions name, by name. Those that are not there are left out.
+func (f *Fetched) digests(rubric *audit.Rubric, defs ...*pipeline.Definition) (map[string]string, error) {
+	modules, err := f.orEmbedded()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, def := range defs {
+		if def != nil {
+			names = append(names, def.Modules()...)
+		}
+	}
+	if rubric != nil {
+		names = append(names, rubric.Modules()...)
+	}
+	digests := map[string]string{}
+	for _, name := range names {
+		wasm, err := fs.ReadFile(modules, pipeline.ModuleFile(name))
+		switch {
+		case err == nil:
+			digests[name] = string(record.DigestOf(wasm))
+		case pipeline.IsReference(name): // not fetched, since nothing pins it
+			digests[name] = ""
+		}
+	}
+	return digests, nil
+}
+
+// Lock is the lock file of all modules that definitions name.
+func (f *Fetched) Lock(rubric *audit.Rubric, defs ...*pipeline.Definition) (*lock.File, error) {
+	digests, err := f.digests(rubric, defs...)
+	if err != nil {
+		return nil, err
+	}
+	file := &lock.File{}
+	for name, digest := range digests {
+		file.Modules = append(file.Modules, lock.Module{Name: name, Manifest: f.Manifests[name], Digest: digest})
+	}
+	return file, nil
+}
+
+// LockFile is the lock file of a pipeline.
+func LockFile(pipelineFile string) string { return filepath.Join(filepath.Dir(pipelineFile), lock.Name) }

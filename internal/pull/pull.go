@@ -1,0 +1,149 @@
+// Package pull fetches modules that are named by references, when the trust policy has accepted them: first the manifest, by its digest where
+// one is pinned, then what is attached to it, then the policy decides, and only then comes the module, which has to be what the manifest says.
+package pull
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/internal/lock"
+	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
+)
+
+// Source fetches modules. It may be used concurrently.
+type Source struct {
+	Client *oci.Client
+	// Policy decides; nil rejects every reference.
+	Policy *trust.Policy
+	// Lock pins references; nil pins none.
+	Lock *lock.File
+	// Folder is where relative paths of layouts begin.
+	Folder string
+	Now    func() time.Time
+}
+
+// Module is one that the policy accepted.
+type Module struct {
+	Artifact *oci.Artifact
+	Manifest *abi.Manifest // within the module
+	Wasm     []byte
+	Decision *trust.Decision
+}
+
+// Parse reads a reference. Relative paths of layouts become absolute.
+func (s *Source) Parse(reference string) (oci.Ref, error) {
+	if folder, ok := strings.CutPrefix(reference, trust.Layout); ok && !filepath.IsAbs(folder) {
+		path, err := filepath.Abs(filepath.Join(s.Folder, folder))
+		if err != nil {
+			return oci.Ref{}, err
+		}
+		reference = trust.Layout + path
+	}
+	return oci.Parse(reference)
+}
+
+// Resolve finds the manifest of a reference: the one that is pinned, if one is.
+func (s *Source) Resolve(ctx context.Context, reference string) (*oci.Artifact, error) {
+	ref, err := s.Parse(reference)
+	if err != nil {
+		return nil, err
+	}
+	pinned := s.Lock.Module(reference)
+	if pinned != nil && pinned.Manifest != "" {
+		if ref.Digest() != "" && ref.Digest() != pinned.Manifest {
+			return nil, fmt.Errorf("%s: %s pins %s", sanitize.Line(reference), lock.Name, pinned.Manifest)
+		}
+		ref = ref.WithDigest(pinned.Manifest)
+	}
+	a, err := s.Client.Resolve(ctx, ref)
+	if err == nil && pinned != nil && pinned.Digest != a.Layer.Digest {
+		err = fmt.Errorf("%s: its module is %s, and %s pins %s", sanitize.Line(reference), a.Layer.Digest, lock.Name, pinned.Digest)
+	}
+	return a, err
+}
+
+// Subject is what signatures of an artifact are about.
+func Subject(a *oci.Artifact) trust.Subject {
+	repository := a.Ref.Repository()
+	if a.Ref.IsLayout() {
+		repository = trust.Layout + repository
+	}
+	return trust.Subject{Repository: repository, Manifest: a.Digest, Module: a.Layer.Digest}
+}
+
+// Documents are what is attached to an artifact that the policy reads.
+func (s *Source) Documents(ctx context.Context, a *oci.Artifact) ([]trust.Document, error) {
+	attached, err := s.Client.Attachments(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	var list []trust.Document
+	for i := range attached {
+		if d := &attached[i]; trust.IsSignature(d.Type) {
+			list = append(list, trust.Document{Type: d.Type, Annotations: d.Annotations, Data: d.Data})
+		}
+	}
+	return list, nil
+}
+
+// Decide has the policy decide about a module by its manifest alone. use says what the pipeline does with it; the rest is filled in.
+func (s *Source) Decide(ctx context.Context, a *oci.Artifact, use trust.Use) (*trust.Decision, error) {
+	m, err := Manifest(a.Annotations)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.Pinned(), err)
+	}
+	use.Name, use.Asks = m.Name, m.Capabilities
+	documents, err := s.Documents(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.Policy.Decide(Subject(a), documents, use, s.Now())
+	if err != nil {
+		return nil, fmt.Errorf("%s is rejected: %w", a.Pinned(), err)
+	}
+	return d, nil
+}
+
+// Module fetches what a reference names, for a use of which Roles and Granted are set.
+func (s *Source) Module(ctx context.Context, reference string, use trust.Use) (*Module, error) {
+	a, err := s.Resolve(ctx, reference)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.Decide(ctx, a, use)
+	if err != nil {
+		return nil, err
+	}
+	wasm, manifest, err := Fetch(ctx, s.Client, a)
+	if err != nil {
+		return nil, err
+	}
+	return &Module{a, manifest, wasm, d}, nil
+}
+
+// Fetch gives the module of an artifact. Its manifest has to say what the annotations say, by which a policy decides.
+func Fetch(ctx context.Context, client *oci.Client, a *oci.Artifact) ([]byte, *abi.Manifest, error) {
+	wasm, err := client.Module(ctx, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := module.Inspect(wasm)
+	if err == nil && info.Manifest == nil {
+		err = errors.Join(errors.New("the module has no manifest"), info.ManifestError)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", a.Pinned(), err)
+	}
+	if key := differs(a.Annotations, info.Manifest); key != "" {
+		return nil, nil, fmt.Errorf("%s: its annotation %s is not what the manifest within the module says", a.Pinned(), key)
+	}
+	return wasm, info.Manifest, nil
+}
