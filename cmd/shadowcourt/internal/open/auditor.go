@@ -16,7 +16,7 @@ import (
 
 // AuditorFlags are those by which an Auditor is opened.
 type AuditorFlags struct {
-	Trust  *Trust
+	Trust                                   *Trust
 	Rubric, Pipeline, Modules, Cache, Store string
 	// Beside is the file beside which the lock file stands. Default: the pipeline.
 	Beside string

@@ -276,4 +276,6 @@ func (f *Fetched) Lock(rubric *audit.Rubric, defs ...*pipeline.Definition) (*loc
 }
 
 // LockFile is the lock file of a pipeline.
-func LockFile(pipelineFile string) string { return filepath.Join(filepath.Dir(pipelineFile), lock.Name) }
+func LockFile(pipelineFile string) string {
+	return filepath.Join(filepath.Dir(pipelineFile), lock.Name)
+}

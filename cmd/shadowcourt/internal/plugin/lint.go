@@ -21,6 +21,7 @@ import (
 // newLint is the command `lint`.
 func newLint(s cli.Streams) *cobra.Command {
 	var modules, cache string
+	var trust open.Trust
 	cmd := &cobra.Command{
 		Use:   "lint FILE...",
 		Short: "Check files of pipelines and rubrics",
@@ -47,7 +48,7 @@ a file has a fault, 0 with warnings only.`,
 			if cache == "none" {
 				cache = ""
 			}
-			l := &linter{out: s.Out, modules: from, embedded: modules == "", cache: cache}
+			l := &linter{out: s.Out, modules: from, embedded: modules == "", cache: cache, trust: trust}
 			faulty := false
 			for _, path := range args {
 				ok, err := l.lint(cmd.Context(), path)
@@ -63,6 +64,7 @@ a file has a fault, 0 with warnings only.`,
 		},
 	}
 	cmd.Flags().StringVar(&modules, "modules", "", "folder with the modules that the files name (default: the embedded modules)")
+	trust.Flags(cmd)
 	open.CacheFlag(cmd.Flags(), &cache, "folder for compiled modules, or none")
 	return cmd
 }
@@ -73,6 +75,7 @@ type linter struct {
 	modules  fs.FS // nil: none are built in
 	embedded bool  // modules are those that are built in
 	cache    string
+	trust    open.Trust // by which what the files name by references is fetched
 }
 
 // lint checks one file, and says whether it has no fault. The error is none of
@@ -104,12 +107,29 @@ func (l *linter) pipeline(ctx context.Context, path string, def *pipeline.Defini
 		return l.reject(err), nil
 	}
 	if l.modules != nil {
-		if err = module.CheckPipeline(ctx, def, l.modules); err == nil {
-			err = module.CheckParams(ctx, def, l.modules, l.cache)
+		modules, fault := l.fetch(ctx, path, nil, def)
+		if fault != nil {
+			return l.reject(fault), nil
+		}
+		if err = module.CheckPipeline(ctx, def, modules); err == nil {
+			err = module.CheckParams(ctx, def, modules, l.cache)
 		}
 	}
 	return l.report(path, err, pipeline.Lint(def), fmt.Sprintf("%d nodes, %d edges, %d zones, %s",
 		len(def.Nodes), len(def.Edges), len(def.Zones), cli.Count(len(def.Modules()), "module", "modules")))
+}
+
+// fetch gives the modules with what a file names by references.
+func (l *linter) fetch(ctx context.Context, path string, r *audit.Rubric, defs ...*pipeline.Definition) (fs.FS, error) {
+	var own fs.FS
+	if !l.embedded {
+		own = l.modules
+	}
+	fetched, err := l.trust.Fetch(ctx, path, own, r, defs...)
+	if err != nil || fetched.Modules == nil {
+		return l.modules, err
+	}
+	return fetched.Modules, nil
 }
 
 func (l *linter) rubric(ctx context.Context, path string, r *audit.Rubric, err error) (ok bool, _ error) {
@@ -117,20 +137,20 @@ func (l *linter) rubric(ctx context.Context, path string, r *audit.Rubric, err e
 		return l.reject(err), nil
 	}
 	if l.modules != nil {
-		err = module.CheckRubric(ctx, r, l.judges())
+		modules, fetchErr := l.fetch(ctx, path, r)
+		if fetchErr != nil {
+			return l.reject(fetchErr), nil
+		}
+		err = module.CheckRubric(ctx, r, l.judges(modules))
 	}
 	return l.report(path, err, audit.Lint(r), fmt.Sprintf("%s, %s, %s",
 		cli.Count(len(r.Criteria), "criterion", "criteria"), cli.Count(len(r.Judges), "judge", "judges"), cli.Count(len(r.Modules()), "module", "modules")))
 }
 
 // judges are the modules that an audit would take.
-func (l *linter) judges() fs.FS {
-	if l.embedded {
-		return l.modules
-	}
-	modules, err := open.WithEmbedded(l.modules)
-	if err != nil {
-		return l.modules
+func (l *linter) judges(modules fs.FS) fs.FS {
+	if all, err := open.WithEmbedded(modules); err == nil && !l.embedded {
+		return all
 	}
 	return modules
 }
