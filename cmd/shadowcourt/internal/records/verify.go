@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -155,6 +156,8 @@ type verified struct {
 	// Why it does not hold.
 	Why  *string       `json:"why"`
 	List []listedTrial `json:"trial_list,omitempty"`
+	// Signed are the modules of registries, each once.
+	Signed []signedModule `json:"signed_modules,omitempty"`
 	// Proof is what "shadowcourt alibi --proof" stated; absent in other records.
 	Proof *verifiedProof `json:"proof,omitempty"`
 
@@ -165,6 +168,17 @@ type verified struct {
 	list   bool
 	report *record.Report
 }
+
+// signedModule is a module that came with a signature, and why it was accepted.
+type signedModule struct {
+	Module string        `json:"module"`
+	Digest record.Digest `json:"digest"`
+	Signer string        `json:"signer"`
+	Policy string        `json:"policy"`
+}
+
+// maxSigned is how many signed modules of a record are told.
+const maxSigned = 1_000
 
 type verifiedFault struct {
 	Entry  int    `json:"entry"`
@@ -194,6 +208,14 @@ func (v *verified) add(e *record.Entry, head record.Digest) {
 	v.proof.read(e, head)
 	if v.wanted == head {
 		v.found = e.Sequence + 1
+	}
+	if e.Generation != nil {
+		for _, m := range e.Generation.Modules {
+			one := signedModule{m.Name, m.Digest, m.Signer, m.Policy}
+			if m.Signer != "" && len(v.Signed) < maxSigned && !slices.Contains(v.Signed, one) {
+				v.Signed = append(v.Signed, one)
+			}
+		}
 	}
 	if !v.list || e.Trial == nil {
 		return
@@ -268,6 +290,9 @@ func (v *verified) print(w io.Writer) error {
 		}
 		if p := v.proof.verifier.Proof; p != nil {
 			since += "\nproof " + sanitize.Line(p.Summary())
+		}
+		for _, m := range v.Signed {
+			since += "\nmodule " + sanitize.Line(fmt.Sprintf("%s, signed by %s, accepted by %s", m.Module, m.Signer, m.Policy))
 		}
 		_, err := fmt.Fprintf(w, "%s holds and is %s: %s\nkey   %s\nhead  %s%s\n",
 			sanitize.Line(v.Record), v.State, entries(v.report), v.Key, v.Head, since)
