@@ -59,6 +59,7 @@ var law = []struct{ folder, imports string }{
 	{"internal/strictyaml", "abi abi/codec"},
 	{"internal/httplimit", ""},
 	{"internal/sanitize", ""},
+	{"internal/oci", "abi " + utilities},
 	{"internal/owners", ""},
 	{"internal/quarantine", "abi host/alibi host/docket/junit host/trial internal/answers internal/strictyaml"},
 	{"internal/quotes", "abi"},

@@ -1,31 +1,548 @@
 package oci_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
 )
 
-func TestSmoke(t *testing.T) {
+const signature = "application/vnd.shadowcourt.signature.v1+json"
+
+var wasm = []byte("\x00asm\x01\x00\x00\x00")
+
+// client makes one that neither waits nor knows credentials, unless the configuration says so.
+func client(t *testing.T, config oci.Config) *oci.Client {
+	t.Helper()
+	config.Clock = time.Now
+	if config.RetryWait == 0 {
+		config.RetryWait = time.Millisecond
+	}
+	if config.DockerConfig == "" {
+		config.DockerConfig = filepath.Join(t.TempDir(), "config.json")
+	}
+	c, err := oci.New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func ref(t *testing.T, text string) oci.Ref {
+	t.Helper()
+	r, err := oci.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func push(t *testing.T, c *oci.Client, r oci.Ref) *oci.Artifact {
+	t.Helper()
+	a, err := c.Push(t.Context(), r, wasm, map[string]string{"org.opencontainers.image.title": "reader", "org.opencontainers.image.version": "1.0.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func attach(t *testing.T, c *oci.Client, a *oci.Artifact, text string) {
+	t.Helper()
+	if _, err := c.Attach(t.Context(), a, oci.Attachment{Type: signature, Annotations: map[string]string{"by": text}, Data: []byte(text)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// texts are the contents of the attachments.
+func texts(t *testing.T, c *oci.Client, a *oci.Artifact, types ...string) []string {
+	t.Helper()
+	all, err := c.Attachments(t.Context(), a, types...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, one := range all {
+		out = append(out, string(one.Data))
+		if one.Type == signature && one.Annotations["by"] != string(one.Data) {
+			t.Errorf("%s has the annotations %v", one.Data, one.Annotations)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func pull(t *testing.T, c *oci.Client, r oci.Ref) (*oci.Artifact, []byte) {
+	t.Helper()
+	a, err := c.Resolve(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := c.Module(t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a, data
+}
+
+func same[T any](t *testing.T, got, want T) {
+	t.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// place is where modules can be.
+type place struct {
+	name string
+	base func(t *testing.T) string
+}
+
+var places = []place{ //nolint:gochecknoglobals // a table
+	{"registry", func(t *testing.T) string {
+		t.Helper()
+		return "oci://" + testkit.Start(t, true).Host + "/judges/reader"
+	}},
+	{"registry without referrers", func(t *testing.T) string {
+		t.Helper()
+		return "oci://" + testkit.Start(t, false).Host + "/judges/reader"
+	}},
+	{"layout", func(t *testing.T) string { t.Helper(); return "oci-layout:" + filepath.Join(t.TempDir(), "site") }},
+}
+
+// A module that was pushed is pulled by its tag, its digest or both, with what was attached. Pushing it again changes nothing.
+func TestAccept_DI1_PushAndPull(t *testing.T) {
+	t.Parallel()
+	for _, p := range places {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			base := p.base(t)
+			a := push(t, client(t, oci.Config{}), ref(t, base+":v1"))
+			for _, text := range []string{"one", "two", "one"} {
+				attach(t, client(t, oci.Config{}), a, text)
+			}
+			again := push(t, client(t, oci.Config{}), ref(t, base))
+			same(t, again.Digest, a.Digest)
+			for _, r := range []string{base, base + ":v1", base + "@" + a.Digest, base + ":gone@" + a.Digest} {
+				c := client(t, oci.Config{})
+				got, data := pull(t, c, ref(t, r))
+				same(t, got.Digest, a.Digest)
+				same(t, got.Annotations["org.opencontainers.image.title"], "reader")
+				same(t, got.Pinned().Digest(), a.Digest)
+				same(t, data, wasm)
+				same(t, texts(t, c, got), []string{"one", "two"})
+				same(t, texts(t, c, got, "another/type"), nil)
+			}
+			tags, err := client(t, oci.Config{}).Tags(t.Context(), ref(t, base))
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, tags, []string{"latest", "v1"})
+			if _, err := client(t, oci.Config{}).Resolve(t.Context(), ref(t, base+":v2")); !errors.Is(err, oci.ErrNotFound) {
+				t.Errorf("a tag that is not there: %v", err)
+			}
+			if _, err := client(t, oci.Config{}).Push(t.Context(), ref(t, base+"@sha256:"+strings.Repeat("0", 64)), wasm, nil); !errors.Is(err, oci.ErrMismatch) {
+				t.Errorf("another digest was asked for: %v", err)
+			}
+		})
+	}
+}
+
+// The manifest is that of CNCF's layout for WebAssembly, and has no time unless one was given.
+func TestAccept_DI1_TheManifestIsThatOfOtherTools(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "site")
+	a, err := client(t, oci.Config{}).Push(t.Context(), ref(t, "oci-layout:"+dir+":v1"), wasm, map[string]string{"org.opencontainers.image.created": "2026-01-02T03:04:05Z"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(digest string, into any) {
+		t.Helper()
+		data, err := os.ReadFile(filepath.Join(dir, "blobs", "sha256", strings.TrimPrefix(digest, "sha256:")))
+		if err == nil {
+			err = json.Unmarshal(data, into)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	type blob struct {
+		MediaType, Digest string
+		Size              int
+	}
+	var m struct {
+		MediaType, ArtifactType string
+		Config                  blob
+		Layers                  []blob
+	}
+	read(a.Digest, &m)
+	same(t, m.MediaType+" "+m.ArtifactType+m.Config.MediaType, "application/vnd.oci.image.manifest.v1+json application/vnd.wasm.config.v0+json")
+	same(t, m.Layers, []blob{{"application/wasm", a.Layer.Digest, len(wasm)}})
+	var config map[string]any
+	read(m.Config.Digest, &config)
+	same(t, config, map[string]any{"created": "2026-01-02T03:04:05Z", "architecture": "wasm", "os": "wasip1", "layerDigests": []any{a.Layer.Digest}})
+}
+
+// Blobs that a registry has are not uploaded again.
+func TestAccept_DI1_PushingAgainUploadsNothing(t *testing.T) {
+	t.Parallel()
 	r := testkit.Start(t, true)
-	c, err := oci.New(oci.Config{Clock: time.Now, Cache: t.TempDir()})
+	at := ref(t, "oci://"+r.Host+"/reader:v1")
+	push(t, client(t, oci.Config{}), at)
+	r.Requests()
+	push(t, client(t, oci.Config{}), at)
+	if seen := r.Requests(); len(seen) != 3 || slices.ContainsFunc(seen, func(q string) bool { return strings.Contains(q, "uploads") }) {
+		t.Errorf("the requests are %q", seen)
+	}
+}
+
+// With a digest and a warm cache there is no request; attachments are asked for each time, and are the cached ones when nobody answers.
+func TestAccept_DI1_TheCacheWorksOffline(t *testing.T) {
+	t.Parallel()
+	var down sync.Map
+	r := testkit.Start(t, true, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+			if _, ok := down.Load("down"); ok {
+				panic(http.ErrAbortHandler)
+			}
+			next.ServeHTTP(w, q)
+		})
+	})
+	base := "oci://" + r.Host + "/judges/reader"
+	a := push(t, client(t, oci.Config{}), ref(t, base+":v1"))
+	attach(t, client(t, oci.Config{}), a, "one")
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := client(t, oci.Config{Cache: dir})
+	pinned := ref(t, base+":v1@"+a.Digest)
+	got, _ := pull(t, c, ref(t, base+":v1"))
+	if _, ok := c.Cached(t.Context(), got); ok {
+		t.Error("attachments are cached before they were asked for")
+	}
+	same(t, texts(t, c, got), []string{"one"})
+
+	r.Requests()
+	c = client(t, oci.Config{Cache: dir})
+	got, data := pull(t, c, pinned)
+	same(t, data, wasm)
+	kept, ok := c.Cached(t.Context(), got, signature)
+	if !ok || len(kept) != 1 {
+		t.Errorf("the cache has %v, %t", kept, ok)
+	}
+	same(t, r.Requests(), nil)
+
+	attach(t, client(t, oci.Config{}), a, "two")
+	same(t, texts(t, c, got), []string{"one", "two"})
+	down.Store("down", true)
+	c = client(t, oci.Config{Cache: dir})
+	got, _ = pull(t, c, pinned)
+	same(t, texts(t, c, got), []string{"one", "two"})
+	if _, err := c.Resolve(t.Context(), ref(t, base+":v1")); err == nil {
+		t.Error("a tag was resolved without the registry")
+	}
+	if _, err := c.Resolve(t.Context(), ref(t, "oci://"+r.Host+"/judges/other@"+a.Digest)); err == nil {
+		t.Error("what one repository has was taken for another's")
+	}
+}
+
+// What the cache has is compared with its digest, and fetched again where it differs. The cache stays below its size.
+func TestAccept_DI1_TheCacheIsVerifiedAndBounded(t *testing.T) {
+	t.Parallel()
+	r := testkit.Start(t, true)
+	dir := filepath.Join(t.TempDir(), "cache")
+	c := client(t, oci.Config{Cache: dir, CacheBytes: 100 << 10})
+	a := push(t, c, ref(t, "oci://"+r.Host+"/reader:v1"))
+	pull(t, c, a.Pinned())
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("the cache has %q, %v", files, err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, bytes.Replace(data, []byte("asm"), []byte("bad"), 1), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, data := pull(t, c, a.Pinned())
+	same(t, data, wasm)
+	for i := range 8 {
+		one, err := c.Push(t.Context(), ref(t, "oci://"+r.Host+"/reader:v2"), bytes.Repeat([]byte{byte(i)}, 30<<10), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pull(t, c, one.Pinned())
+	}
+	var size int64
+	files, err = filepath.Glob(filepath.Join(dir, "*"))
+	for _, file := range files {
+		info, failed := os.Stat(file)
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		size += info.Size()
+	}
+	if err != nil || size > 100<<10 || size < 60<<10 {
+		t.Errorf("the cache has %d bytes in %d files, %v", size, len(files), err)
+	}
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := oci.New(oci.Config{Cache: dir, Clock: time.Now}); err == nil {
+		t.Error("a cache that others can write to was taken")
+	}
+}
+
+// Several clients use one cache and one layout at the same time.
+func TestAccept_DI1_CacheAndLayoutAreShared(t *testing.T) {
+	t.Parallel()
+	r := testkit.Start(t, true)
+	cache, site := filepath.Join(t.TempDir(), "cache"), filepath.Join(t.TempDir(), "site")
+	a := push(t, client(t, oci.Config{}), ref(t, "oci://"+r.Host+"/reader:v1"))
+	if err := os.Mkdir(cache, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 8 {
+		c := client(t, oci.Config{Cache: cache, CacheBytes: 400})
+		to := ref(t, fmt.Sprintf("oci-layout:%s:v%d", site, i))
+		all.Go(func() {
+			for range 10 {
+				got, err := c.Resolve(t.Context(), a.Pinned())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if data, err := c.Module(t.Context(), got); err != nil || !bytes.Equal(data, wasm) {
+					t.Errorf("%q, %v", data, err)
+				}
+			}
+			if _, err := c.Copy(t.Context(), a.Ref, to); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	tags, err := client(t, oci.Config{}).Tags(t.Context(), ref(t, "oci-layout:"+site))
+	if err != nil || len(tags) != 8 {
+		t.Errorf("the layout has the tags %q, %v", tags, err)
+	}
+}
+
+// tree gives the files of a folder.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		all[strings.TrimPrefix(path, dir)] = string(data)
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref, err := oci.Parse("oci://" + r.Host + "/judges/reader:v1")
-	if err != nil {
+	return all
+}
+
+// A module goes with its attachments, cosign's tag among them, from a registry to a layout and on to another registry, and keeps its digest.
+func TestAccept_DI1_CopyToALayoutAndBack(t *testing.T) {
+	t.Parallel()
+	for _, referrers := range []bool{true, false} {
+		first, second := testkit.Start(t, referrers), testkit.Start(t, !referrers)
+		c := client(t, oci.Config{})
+		a := push(t, c, ref(t, "oci://"+first.Host+"/judges/reader:v1"))
+		attach(t, c, a, "one")
+		cosign(t, first, a, "two")
+		site := filepath.Join(t.TempDir(), "site")
+		if _, err := c.Copy(t.Context(), a.Ref, ref(t, "oci-layout:"+site)); err != nil {
+			t.Fatal(err)
+		}
+		before := tree(t, site)
+		at, err := c.Copy(t.Context(), a.Pinned(), ref(t, "oci-layout:"+site+":v1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, tree(t, site), before)
+		to := ref(t, "oci://"+second.Host+"/mirror/reader:v2")
+		if _, err := c.Copy(t.Context(), at.Ref, to); err != nil {
+			t.Fatal(err)
+		}
+		got, data := pull(t, c, to)
+		same(t, got.Digest, a.Digest)
+		same(t, data, wasm)
+		same(t, texts(t, c, got), []string{"one", "two"})
+		same(t, texts(t, c, got, oci.TypeCosign), []string{"two"})
+		tags, err := c.Tags(t.Context(), to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, tags, []string{"v2"})
+	}
+}
+
+// Layouts with the same content have the same bytes, whatever was added first.
+func TestAccept_DI1_LayoutsAreReproducible(t *testing.T) {
+	t.Parallel()
+	var trees []map[string]string
+	for _, order := range [][]string{{"a", "b", "c"}, {"c", "a", "b", "a"}} {
+		site := filepath.Join(t.TempDir(), "site")
+		c := client(t, oci.Config{})
+		for _, tag := range order {
+			a, err := c.Push(t.Context(), ref(t, "oci-layout:"+site+":"+tag), []byte(tag), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			attach(t, c, a, "about "+tag)
+		}
+		trees = append(trees, tree(t, site))
+	}
+	same(t, trees[1], trees[0])
+	if len(trees[0]) != 2+3*(3+2)+1 {
+		t.Errorf("there are %d files", len(trees[0]))
+	}
+}
+
+// A tag that moves leaves what it was at, by its digest.
+func TestAccept_DI1_ATagMoves(t *testing.T) {
+	t.Parallel()
+	for _, p := range places {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			c, at := client(t, oci.Config{}), ref(t, p.base(t)+":v1")
+			old := push(t, c, at)
+			if _, err := c.Push(t.Context(), at, []byte("another"), nil); err != nil {
+				t.Fatal(err)
+			}
+			_, data := pull(t, c, at)
+			same(t, string(data), "another")
+			_, data = pull(t, c, old.Pinned())
+			same(t, data, wasm)
+		})
+	}
+}
+
+func TestAccept_DI1_RepositoriesOfANamespace(t *testing.T) {
+	t.Parallel()
+	r := testkit.Start(t, true)
+	c := client(t, oci.Config{})
+	for _, name := range []string{"judges/reader", "judges/deep/skeptic", "judgesother/x", "top"} {
+		push(t, c, ref(t, "oci://"+r.Host+"/"+name))
+	}
+	for below, want := range map[string]int{"": 4, "/": 4, "/judges": 2, "/judges/": 2, "/judges/reader": 1, "/none": 0} {
+		got, err := c.Repositories(t.Context(), "oci://"+r.Host+below)
+		if err != nil || len(got) != want {
+			t.Errorf("%s: %v, %v", below, got, err)
+		}
+	}
+	if _, err := c.Repositories(t.Context(), "oci-layout:x"); err == nil {
+		t.Error("a layout has no repositories")
+	}
+}
+
+func TestAccept_DI1_References(t *testing.T) {
+	t.Parallel()
+	hex := "@sha256:" + strings.Repeat("ab", 32)
+	for text, want := range map[string]string{
+		"oci://ghcr.io/judges/reader:v1" + hex:   "ghcr.io/judges/reader|v1|" + hex[1:],
+		"oci://LOCALHOST:5000/reader":            "localhost:5000/reader||",
+		"oci://[::1]:5000/a/b:v1":                "[::1]:5000/a/b|v1|",
+		"oci-layout:some/./folder:v1" + hex:      "some/./folder|v1|" + hex[1:],
+		"oci-layout:/air@gap/site":               "/air@gap/site||",
+		"oci-layout:../site":                     "../site||",
+		"oci://reader":                           "",
+		"oci://ghcr.io/":                         "",
+		"oci://ghcr.io/Judges/reader":            "",
+		"oci://ghcr.io/a/../b":                   "",
+		"oci://user:pass@ghcr.io/a":              "",
+		"oci://ghcr.io/a?b":                      "",
+		"oci://ghcr.io/a:":                       "",
+		"oci://ghcr.io/a@sha512:" + hex:          "",
+		"oci://ghcr.io/a@sha256:" + hex[8:20]:    "",
+		"oci://ghcr.io/a" + strings.ToUpper(hex): "",
+		"oci://gh\ncr.io/a":                      "",
+		"oci-layout:":                            "",
+		"oci-layout:a@sha256:../../etc":          "",
+		"oci-layout:a@b:v1":                      "a@b|v1|",
+		"oci-layout:a:b/":                        "a:b/||",
+		"oci-layout:a@sha512:b":                  "",
+		"ghcr.io/judges/reader":                  "",
+		"oci://a/" + strings.Repeat("b", 5000):   "",
+	} {
+		r, err := oci.Parse(text)
+		if want == "" {
+			if err == nil || len(err.Error()) > 1000 || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %v, %v", text, r, err)
+			}
+			continue
+		}
+		if got := r.Repository() + "|" + r.Tag() + "|" + r.Digest(); err != nil || got != want {
+			t.Errorf("%s: %s, %v", text, got, err)
+		}
+		if again, err := oci.Parse(r.String()); err != nil || again != r {
+			t.Errorf("%s becomes %s: %v", text, r, err)
+		}
+	}
+}
+
+// Passwords come from Docker's configuration, or from the credential helper that it names.
+func TestAccept_DI1_CredentialsOfDocker(t *testing.T) {
+	bin := t.TempDir()
+	helper := "#!/bin/sh\nread host\n[ \"$1 $host\" = 'get registry.example' ] && echo '{\"Username\":\"me\",\"Secret\":\"s3cret\"}'\n"
+	if err := os.WriteFile(filepath.Join(bin, "docker-credential-test"), []byte(helper), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	a, err := c.Push(t.Context(), ref, []byte("\x00asm"), map[string]string{"a": "b"})
-	if err != nil {
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	config := filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(config, []byte(`{"credHelpers":{"registry.example":"test"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Log(a, r.Requests())
-	if _, err := c.Attach(t.Context(), a, oci.Attachment{Type: "application/x", Data: []byte("hi")}); err != nil {
-		t.Fatal(err)
+	h := filled(t)
+	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); user != "me" || password != "s3cret" {
+			w.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+	for _, file := range []string{config, login(t, "registry.example", false)} {
+		n := &internet{hosts: map[string]http.Handler{"registry.example": guarded}}
+		_, data := pull(t, client(t, oci.Config{Transport: n, DockerConfig: file}), ref(t, "oci://registry.example/judges/reader:v1"))
+		same(t, data, wasm)
 	}
-	got, err := c.Attachments(t.Context(), a)
-	t.Log(got, err, r.Requests())
+	rejected(t, client(t, oci.Config{Transport: &internet{hosts: map[string]http.Handler{"registry.example": guarded}}}), ref(t, "oci://registry.example/judges/reader:v1"), "credential")
+}
+
+// A registry with a list of referrers gets no tag in its place.
+func TestAccept_DI1_TheTagOfReferrersIsAFallback(t *testing.T) {
+	t.Parallel()
+	for _, referrers := range []bool{true, false} {
+		r := testkit.Start(t, referrers)
+		c := client(t, oci.Config{})
+		a := push(t, c, ref(t, "oci://"+r.Host+"/reader:v1"))
+		attach(t, c, a, "one")
+		put := slices.ContainsFunc(r.Requests(), func(q string) bool { return strings.HasPrefix(q, "PUT") && strings.Contains(q, "/manifests/sha256-") })
+		if put == referrers {
+			t.Errorf("with a list of referrers: %t, by a tag: %t", referrers, put)
+		}
+	}
 }

@@ -380,7 +380,8 @@ func (c *Client) attachments(ctx context.Context, s store, a *Artifact, list []v
 		if byTag || d.ArtifactType == cosignReferrer {
 			d.ArtifactType = TypeCosign
 		}
-		if d.ArtifactType != "" && !wanted(d.ArtifactType) {
+		// Some registries have the config's type in place of the manifest's own.
+		if d.ArtifactType != "" && d.ArtifactType != v1.MediaTypeEmptyJSON && !wanted(d.ArtifactType) {
 			continue
 		}
 		data, err := c.manifestOf(ctx, s, a.Ref, d.Digest.String())

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/opencontainers/image-spec/specs-go"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
@@ -73,10 +74,13 @@ func (l *layout) create() error {
 	if _, err := l.root.Lstat(v1.ImageLayoutFile); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if entries, err := os.ReadDir(l.path); err != nil || len(entries) > 1 {
+	entries, err := os.ReadDir(l.path)
+	if err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return e.Name() != "blobs" && !strings.Contains(e.Name(), v1.ImageLayoutFile)
+	}) {
 		return errors.Join(err, errors.New("the folder has other files: use an empty one, or one with a layout"))
 	}
-	err := disk.CreateNew(filepath.Join(l.path, v1.ImageLayoutFile), layoutFile, 0o666)
+	err = disk.CreateNew(filepath.Join(l.path, v1.ImageLayoutFile), layoutFile, 0o666)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -28,6 +27,7 @@ const (
 var (
 	hostForm   = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?$`)
 	tagForm    = regexp.MustCompile(`^\w[\w.-]{0,127}$`)
+	algorithm  = regexp.MustCompile(`^sha[0-9]+:`)
 	digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 )
 
@@ -63,7 +63,7 @@ func Parse(text string) (Ref, error) {
 			return wrong("it has no scheme")
 		}
 	}
-	if name, digest, ok := cutLast(rest, "@"); ok && (!isLayout || strings.Contains(digest, ":") && !strings.ContainsAny(digest, `/\`)) {
+	if name, digest, ok := cutLast(rest, "@"); ok && (!isLayout || algorithm.MatchString(digest)) {
 		if !digestForm.MatchString(digest) {
 			return wrong("the digest is not sha256: and 64 digits in lower case")
 		}
@@ -79,7 +79,7 @@ func Parse(text string) (Ref, error) {
 		if rest == "" || strings.ContainsFunc(rest, func(c rune) bool { return c < ' ' }) {
 			return wrong("the folder is missing, or has control characters")
 		}
-		r.repo = filepath.Clean(rest)
+		r.repo = rest
 		return r, nil
 	}
 	host, repo, _ := strings.Cut(rest, "/")

@@ -2,6 +2,9 @@
 package testkit
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"io"
 	"log"
 	"net/http"
@@ -48,4 +51,36 @@ func (r *Registry) Requests() []string {
 	seen := r.seen
 	r.seen = nil
 	return seen
+}
+
+// Blob adds a blob to a repository as it is, and gives its digest.
+func (r *Registry) Blob(t testing.TB, repository string, data []byte) string {
+	t.Helper()
+	sum := sha256.Sum256(data)
+	digest := "sha256:" + hex.EncodeToString(sum[:])
+	r.send(t, http.MethodPost, repository+"/blobs/uploads/?digest="+digest, "application/octet-stream", data)
+	return digest
+}
+
+// Manifest adds a manifest of any kind under a tag or its digest.
+func (r *Registry) Manifest(t testing.TB, repository, name, mediaType string, data []byte) {
+	t.Helper()
+	r.send(t, http.MethodPut, repository+"/manifests/"+name, mediaType, data)
+}
+
+func (r *Registry) send(t testing.TB, method, path, mediaType string, data []byte) {
+	t.Helper()
+	q, err := http.NewRequestWithContext(t.Context(), method, "http://"+r.Host+"/v2/"+path, bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Header.Set("Content-Type", mediaType)
+	answer, err := http.DefaultClient.Do(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusCreated {
+		t.Fatalf("%s %s: %s", method, path, answer.Status)
+	}
 }

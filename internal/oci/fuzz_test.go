@@ -1,0 +1,55 @@
+package oci
+
+import (
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+)
+
+// FuzzManifest reads documents as manifests of modules and attachments, and as lists: whatever is taken is within the limits.
+func FuzzManifest(f *testing.F) {
+	_, a, err := buildModule([]byte("\x00asm"), map[string]string{"a": "b"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	_, attachment, err := buildAttachment(a.descriptor(), Attachment{Type: "a/b", Data: []byte("x")})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(a.raw)
+	f.Add(attachment)
+	f.Add([]byte(`{"schemaVersion":2,"manifests":[{"mediaType":"a","digest":"sha256:x","size":-1}]}`))
+	f.Add([]byte(`{"schemaVersion":1,"fsLayers":[{"blobSum":"sha256:x"}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if m, err := parseModule(data); err == nil {
+			if m.Layer.Size < 1 || m.Layer.Size > abi.DefaultModuleBytes || !digestForm.MatchString(m.Layer.Digest) || len(m.Annotations) > maxAnnotations {
+				t.Errorf("taken: %+v", m)
+			}
+			if m.Digest != digestOf(data) {
+				t.Errorf("the digest is %s", m.Digest)
+			}
+		}
+		if m, err := parseAttachment(data, a.Digest, false); err == nil && (m.Subject == nil || len(m.Layers) > maxAttachments) {
+			t.Errorf("taken: %+v", m)
+		}
+		if index, err := parseIndex(data); err == nil && len(index.Manifests) > maxListed {
+			t.Errorf("%d manifests", len(index.Manifests))
+		}
+	})
+}
+
+// FuzzParse reads references; what is taken is printed so that it is read as the same.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"oci://ghcr.io/judges/reader:v1", "oci://[::1]:5000/a@sha256:" + digestOf(nil)[7:], "oci-layout:../x:v1", "oci-layout:a@b", "oci://a/b@"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := Parse(text)
+		if err != nil {
+			return
+		}
+		if again, err := Parse(r.String()); err != nil || again != r {
+			t.Errorf("%q becomes %q, which is %+v, %v", text, r.String(), again, err)
+		}
+	})
+}
