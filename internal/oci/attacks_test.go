@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -46,15 +47,15 @@ func before(do func(w http.ResponseWriter, r *http.Request) bool) func(http.Hand
 	}
 }
 
-// rejected says that a module can't be had, by an error with these words.
-func rejected(t *testing.T, c *oci.Client, r oci.Ref, words ...string) error {
+// rejected says that a module can't be had, by an error with these words, and gives what it says.
+func rejected(t *testing.T, c *oci.Client, r oci.Ref, words ...string) string {
 	t.Helper()
 	a, err := c.Resolve(t.Context(), r)
 	if err == nil {
 		_, err = c.Module(t.Context(), a)
 	}
 	fails(t, err, words...)
-	return err
+	return fmt.Sprint(err)
 }
 
 func fails(t *testing.T, err error, words ...string) {
@@ -98,7 +99,7 @@ func TestAccept_DI3_TamperedAndHugeAnswers(t *testing.T) {
 		"endless manifest": {"/manifests/", func(w http.ResponseWriter) { w.Header().Set("Content-Type", manifestType); endless(w) }, ""},
 		"a page":           {"/manifests/", func(w http.ResponseWriter) { _, _ = w.Write([]byte("<html>sign in</html>")) }, "mismatch"},
 		"escapes in an error": {"/manifests/", func(w http.ResponseWriter) {
-			w.WriteHeader(400)
+			w.WriteHeader(http.StatusBadRequest)
 			_, _ = w.Write([]byte(`{"errors":[{"code":"X","message":"\u001b[31mred\n::error::"}]}`))
 		}, "400"},
 	} {
@@ -131,7 +132,7 @@ const (
 
 func answer(w http.ResponseWriter, digest, manifest string) {
 	w.Header().Set("Content-Type", manifestType)
-	w.Header().Set("Content-Length", fmt.Sprint(len(manifest)))
+	w.Header().Set("Content-Length", strconv.Itoa(len(manifest)))
 	if digest != "" {
 		w.Header().Set("Docker-Content-Digest", digest)
 	}
@@ -189,8 +190,7 @@ func TestAccept_DI3_ForeignAndOversizedManifests(t *testing.T) {
 func TestAccept_DI3_ASwappedTag(t *testing.T) {
 	t.Parallel()
 	var swap atomic.Bool
-	var r *testkit.Registry
-	r = testkit.Start(t, true, func(next http.Handler) http.Handler {
+	r := testkit.Start(t, true, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 			if swap.Load() && strings.HasSuffix(q.URL.Path, "/manifests/v1") {
 				if q.Method == http.MethodGet { // without a length, the client asks again for it
@@ -212,7 +212,7 @@ func TestAccept_DI3_ASwappedTag(t *testing.T) {
 		t.Fatal(err)
 	}
 	swap.Store(true)
-	if err := rejected(t, c, old.Ref, "does not match its digest"); !errors.Is(err, oci.ErrMismatch) {
+	if _, err := c.Resolve(t.Context(), old.Ref); !errors.Is(err, oci.ErrMismatch) {
 		t.Error(err)
 	}
 	swap.Store(false)
@@ -241,7 +241,7 @@ func TestAccept_DI3_HostileAttachments(t *testing.T) {
 		"too many": {spoil: func(t *testing.T, _ *testkit.Registry, c *oci.Client, a *oci.Artifact) {
 			t.Helper()
 			for i := range 33 {
-				attach(t, c, a, fmt.Sprint(i))
+				attach(t, c, a, strconv.Itoa(i))
 			}
 		}, words: "more than 32"},
 		"too large": {spoil: func(t *testing.T, r *testkit.Registry, _ *oci.Client, a *oci.Artifact) {
@@ -508,13 +508,14 @@ func TestAccept_DI3_CredentialsAreNeverSentElsewhere(t *testing.T) {
 				who := client(t, oci.Config{Transport: n, DockerConfig: login(t, "registry.example", oauth)})
 				at := ref(t, "oci://registry.example/judges/reader:v1")
 				outside := c.outside
-				if c.fails == "" {
+				switch {
+				case c.fails == "":
 					_, data := pull(t, who, at)
 					same(t, data, wasm)
-				} else if oauth && name == "a redirect of the realm" {
+				case oauth && name == "a redirect of the realm":
 					outside = nil // the body has the token
 					rejected(t, who, at)
-				} else {
+				default:
 					rejected(t, who, at, c.fails)
 				}
 				same(t, n.outside("registry.example"), outside)
@@ -564,8 +565,8 @@ func TestAccept_DI3_Redirects(t *testing.T) {
 			if c.fails == "" {
 				_, data := pull(t, who, at)
 				same(t, data, wasm)
-			} else if err := rejected(t, who, at, c.fails); strings.Contains(err.Error(), "s1gned") || strings.Contains(err.Error(), "s3cret") {
-				t.Errorf("%q has a secret", err)
+			} else if said := rejected(t, who, at, c.fails); strings.Contains(said, "s1gned") || strings.Contains(said, "s3cret") {
+				t.Errorf("%q has a secret", said)
 			}
 			same(t, n.outside("registry.example"), c.outside)
 		})
@@ -608,10 +609,10 @@ func TestAccept_DI3_NoSecretsInErrors(t *testing.T) {
 			_ = json.NewEncoder(w).Encode(map[string]any{"errors": []any{map[string]string{"code": "DENIED", "message": r.Header.Get("Authorization") + " " + password}}})
 		})))
 		who := client(t, oci.Config{Transport: &internet{hosts: map[string]http.Handler{"registry.example": mux}}, DockerConfig: login(t, "registry.example", false)})
-		err := rejected(t, who, ref(t, "oci://registry.example/judges/reader:v1"), "403", "[secret]")
+		said := rejected(t, who, ref(t, "oci://registry.example/judges/reader:v1"), "403", "[secret]")
 		for _, secret := range []string{"s3cret", "t0ken", base64.StdEncoding.EncodeToString([]byte("me:s3cret"))} {
-			if strings.Contains(err.Error(), secret) {
-				t.Errorf("%q has %s", err, secret)
+			if strings.Contains(said, secret) {
+				t.Errorf("%q has %s", said, secret)
 			}
 		}
 	}

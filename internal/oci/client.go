@@ -83,23 +83,29 @@ func set[T comparable](field *T, value T) {
 	}
 }
 
-// open gives the place of a reference, and a function that closes it.
-func (c *Client) open(r Ref, create bool) (store, func(), error) {
+// at runs a function on the place of a reference, within the time of a call; write makes a layout, unless it is there. what is for errors.
+func (c *Client) at(ctx context.Context, what string, r Ref, write bool, do func(context.Context, store) error) error {
+	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
+	defer cancel()
+	err := errNoRef
 	switch {
 	case r.repo == "":
-		return nil, nil, errNoRef
 	case r.IsLayout():
-		l, err := openLayout(r.repo, create)
-		if err != nil {
-			return nil, nil, c.fail("open", r, err)
+		var l *layout
+		if l, err = openLayout(r.repo, write); err == nil {
+			defer l.close()
+			err = do(ctx, l)
 		}
-		return l, l.close, nil
 	default:
-		return c.remote(r), func() {}, nil
+		err = do(ctx, c.remote(r))
 	}
+	if err != nil {
+		return c.fail(what, r, err)
+	}
+	return nil
 }
 
-// fetchManifest gives a manifest of a tag or a digest, verified, and bounded.
+// fetchManifest gives a manifest of a tag or a digest, which matches what the registry or the layout says of it.
 func fetchManifest(ctx context.Context, s store, name string) (v1.Descriptor, []byte, error) {
 	d, data, err := s.manifest(ctx, name)
 	if err != nil {
@@ -108,13 +114,7 @@ func fetchManifest(ctx context.Context, s store, name string) (v1.Descriptor, []
 	if d.MediaType != v1.MediaTypeImageManifest {
 		return d, nil, found("a document of the type " + quoted(d.MediaType))
 	}
-	if err := verify(d, data); err != nil {
-		return d, nil, err
-	}
-	if digestForm.MatchString(name) && name != d.Digest.String() {
-		return d, nil, fmt.Errorf("%w: %s was asked for, %s came", ErrMismatch, name, d.Digest)
-	}
-	return describe(v1.MediaTypeImageManifest, data), data, nil
+	return describe(v1.MediaTypeImageManifest, data), data, verify(d, data)
 }
 
 // Kinds of entries in the cache. Manifests and lists are those of a repository, so that a repository is never taken to have what another has.
@@ -128,46 +128,49 @@ func cacheKey(kind string, r Ref, digest string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// manifestOf gives a manifest of a repository by its digest: from the cache, where it has it.
-func (c *Client) manifestOf(ctx context.Context, s store, r Ref, digest string) ([]byte, error) {
-	if !digestForm.MatchString(digest) {
-		return nil, fmt.Errorf("%s is not a digest of sha256", quoted(digest))
-	}
-	key := cacheKey(cachedManifest, r, digest)
-	if data, ok := c.cached(r, key); ok && digestOf(data) == digest {
+// kept gives what the cache has under a key, if it passes, or else gets it, and keeps it if it passes. Without a store there is only the cache.
+func (c *Client) kept(s store, r Ref, key string, pass func([]byte) error, get func() ([]byte, error)) ([]byte, error) {
+	if data, ok := c.cached(r, key); ok && pass(data) == nil {
 		return data, nil
 	}
 	if s == nil {
 		return nil, ErrNotFound
 	}
-	_, data, err := fetchManifest(ctx, s, digest)
+	data, err := get()
 	if err == nil {
-		c.keep(r, key, data)
-	}
-	return data, err
-}
-
-// blobOf gives a blob of a repository: from the cache, where it has it.
-func (c *Client) blobOf(ctx context.Context, s store, r Ref, d v1.Descriptor) ([]byte, error) {
-	if err := checkDescriptor(d, abi.DefaultModuleBytes); err != nil {
-		return nil, err
-	}
-	key := d.Digest.Encoded()
-	if data, ok := c.cached(r, key); ok && verify(d, data) == nil {
-		return data, nil
-	}
-	if s == nil {
-		return nil, ErrNotFound
-	}
-	data, err := s.blob(ctx, d)
-	if err == nil {
-		err = verify(d, data)
+		err = pass(data)
 	}
 	if err != nil {
 		return nil, err
 	}
 	c.keep(r, key, data)
 	return data, nil
+}
+
+// manifestOf gives a manifest of a repository by its digest.
+func (c *Client) manifestOf(ctx context.Context, s store, r Ref, digest string) ([]byte, error) {
+	if !digestForm.MatchString(digest) {
+		return nil, fmt.Errorf("%s is not a digest of sha256", quoted(digest))
+	}
+	pass := func(data []byte) error {
+		if got := digestOf(data); got != digest {
+			return fmt.Errorf("%w: %s was asked for, %s came", ErrMismatch, digest, got)
+		}
+		return nil
+	}
+	return c.kept(s, r, cacheKey(cachedManifest, r, digest), pass, func() ([]byte, error) {
+		_, data, err := fetchManifest(ctx, s, digest)
+		return data, err
+	})
+}
+
+// blobOf gives a blob of a repository.
+func (c *Client) blobOf(ctx context.Context, s store, r Ref, d v1.Descriptor) ([]byte, error) {
+	if err := checkDescriptor(d, abi.DefaultModuleBytes); err != nil {
+		return nil, err
+	}
+	pass := func(data []byte) error { return verify(d, data) }
+	return c.kept(s, r, d.Digest.Encoded(), pass, func() ([]byte, error) { return s.blob(ctx, d) })
 }
 
 func (c *Client) cached(r Ref, key string) ([]byte, bool) {
@@ -184,15 +187,12 @@ func (c *Client) keep(r Ref, key string, data []byte) {
 }
 
 // Resolve finds the manifest of a module, and downloads nothing else. A reference with a digest whose manifest the cache has needs no request.
-func (c *Client) Resolve(ctx context.Context, r Ref) (*Artifact, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
-	defer cancel()
-	s, done, err := c.open(r, false)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	return c.resolve(ctx, s, r)
+func (c *Client) Resolve(ctx context.Context, r Ref) (a *Artifact, err error) {
+	err = c.at(ctx, "resolve", r, false, func(ctx context.Context, s store) (err error) {
+		a, err = c.resolve(ctx, s, r)
+		return err
+	})
+	return a, err
 }
 
 func (c *Client) resolve(ctx context.Context, s store, r Ref) (*Artifact, error) {
@@ -207,37 +207,29 @@ func (c *Client) resolve(ctx context.Context, s store, r Ref) (*Artifact, error)
 		}
 	}
 	if err != nil {
-		return nil, c.fail("resolve", r, err)
+		return nil, err
 	}
 	a, err := parseModule(data)
 	if err != nil {
-		return nil, c.fail("resolve", r, err)
+		return nil, err
 	}
 	a.Ref = r
 	return a, nil
 }
 
 // Module gives the wasm, which matches the digest and the size that the manifest states. If the cache has it, there is no request.
-func (c *Client) Module(ctx context.Context, a *Artifact) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
-	defer cancel()
-	s, done, err := c.open(a.Ref, false)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	data, err := c.blobOf(ctx, s, a.Ref, a.layer())
-	if err != nil {
-		return nil, c.fail("download", a.Ref, err)
-	}
-	return data, nil
+func (c *Client) Module(ctx context.Context, a *Artifact) (wasm []byte, err error) {
+	err = c.at(ctx, "download", a.Ref, false, func(ctx context.Context, s store) (err error) {
+		wasm, err = c.blobOf(ctx, s, a.Ref, a.layer())
+		return err
+	})
+	return wasm, err
 }
 
-// Push adds a module to a repository or a layout, under the tag of the reference, which is "latest" where it has neither tag nor digest. The manifest is added
-// last. The same module with the same annotations gives the same digest, and pushing it again changes nothing. A digest in the reference must be that one.
+// Push adds a module to a repository or a layout, under the tag of the reference, which is "latest" where it has neither tag nor digest. The manifest
+// is added last. The same module with the same annotations gives the same digest, and pushing it again changes nothing. A digest in the reference must
+// be that one.
 func (c *Client) Push(ctx context.Context, r Ref, wasm []byte, annotations map[string]string) (*Artifact, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
-	defer cancel()
 	config, a, err := buildModule(wasm, annotations)
 	if err == nil && r.hex != "" && r.hex != a.Digest {
 		err = fmt.Errorf("%w: the module's manifest has %s", ErrMismatch, a.Digest)
@@ -245,75 +237,54 @@ func (c *Client) Push(ctx context.Context, r Ref, wasm []byte, annotations map[s
 	if err != nil {
 		return nil, c.fail("push", r, err)
 	}
-	s, done, err := c.open(r, true)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	err = s.pushBlob(ctx, a.layer(), wasm)
-	if err == nil {
-		err = s.pushBlob(ctx, a.config, config)
-	}
-	if err == nil {
-		tag := r.tag
-		if r.hex == "" {
-			tag = r.name()
-		}
-		err = s.pushManifest(ctx, a.descriptor(), a.raw, tag)
-	}
-	if err != nil {
-		return nil, c.fail("push", r, err)
-	}
 	a.Ref = r
-	return a, nil
+	tag := r.tag
+	if r.hex == "" {
+		tag = r.name()
+	}
+	return a, c.at(ctx, "push", r, true, func(ctx context.Context, s store) error {
+		return push(ctx, s, a.descriptor(), a.raw, tag, [][]byte{wasm, config})
+	})
+}
+
+// push adds blobs, and then the manifest that names them.
+func push(ctx context.Context, s store, d v1.Descriptor, manifest []byte, tag string, blobs [][]byte) error {
+	for _, data := range blobs {
+		if err := s.pushBlob(ctx, describe("application/octet-stream", data), data); err != nil {
+			return err
+		}
+	}
+	return s.pushManifest(ctx, d, manifest, tag)
 }
 
 // Attach adds a document about a module to where the module is, and gives the digest of the manifest that holds it.
 func (c *Client) Attach(ctx context.Context, a *Artifact, what Attachment) (digest string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
-	defer cancel()
 	d, raw, err := buildAttachment(a.descriptor(), what)
 	if err != nil {
 		return "", c.fail("attach to", a.Ref, err)
 	}
-	s, done, err := c.open(a.Ref, true)
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	err = s.pushBlob(ctx, describe(what.Type, what.Data), what.Data)
-	if err == nil {
-		err = s.pushBlob(ctx, v1.DescriptorEmptyJSON, v1.DescriptorEmptyJSON.Data)
-	}
-	if err == nil {
-		err = s.pushManifest(ctx, d, raw, "")
-	}
-	if err != nil {
-		return "", c.fail("attach to", a.Ref, err)
-	}
-	return d.Digest.String(), nil
+	return d.Digest.String(), c.at(ctx, "attach to", a.Ref, true, func(ctx context.Context, s store) error {
+		return push(ctx, s, d, raw, "", [][]byte{what.Data, v1.DescriptorEmptyJSON.Data})
+	})
 }
 
 // Attachments are the documents about a module whose layers have one of the types; no types: all. The registry is asked each time, since new
 // signatures must be found. If it can't be reached, or can't answer, the cache gives what it has of an earlier call.
-func (c *Client) Attachments(ctx context.Context, a *Artifact, types ...string) ([]Attachment, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
-	defer cancel()
-	s, done, err := c.open(a.Ref, false)
+func (c *Client) Attachments(ctx context.Context, a *Artifact, types ...string) (found []Attachment, err error) {
+	err = c.at(ctx, "read the attachments of", a.Ref, false, func(ctx context.Context, s store) error {
+		list, err := c.listAttachments(ctx, s, a)
+		if err != nil {
+			var ok bool
+			if found, ok = c.Cached(ctx, a, types...); ok && unreachable(err) {
+				return nil
+			}
+			return err
+		}
+		found, err = c.attachments(ctx, s, a, list, types)
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	defer done()
-	list, err := c.listAttachments(ctx, s, a)
-	if err != nil {
-		if kept, ok := c.Cached(ctx, a, types...); ok && unreachable(err) {
-			return kept, nil
-		}
-		return nil, c.fail("list the attachments of", a.Ref, err)
-	}
-	found, err := c.attachments(ctx, s, a, list, types)
-	if err != nil {
-		return nil, c.fail("read the attachments of", a.Ref, err)
 	}
 	return found, nil
 }
@@ -371,33 +342,45 @@ const (
 	cosignReferrer = "application/vnd.dev.cosign.artifact.sig.v1+json"
 )
 
+func byTag(d v1.Descriptor) bool { return d.Annotations[cosignMark] != "" }
+
+var errTooMany = fmt.Errorf("there are more than %d, no more are taken", maxAttachments)
+
+// attachment gives the manifest of one in a list.
+func (c *Client) attachment(ctx context.Context, s store, a *Artifact, d v1.Descriptor) ([]byte, v1.Manifest, error) {
+	raw, err := c.manifestOf(ctx, s, a.Ref, d.Digest.String())
+	if err != nil {
+		return nil, v1.Manifest{}, err
+	}
+	m, err := parseAttachment(raw, a.Digest, byTag(d))
+	if err != nil {
+		err = fmt.Errorf("%s: %w", d.Digest, err)
+	}
+	return raw, m, err
+}
+
 // attachments reads those of the types.
 func (c *Client) attachments(ctx context.Context, s store, a *Artifact, list []v1.Descriptor, types []string) ([]Attachment, error) {
 	var all []Attachment
 	wanted := func(kind string) bool { return len(types) == 0 || slices.Contains(types, kind) }
 	for _, d := range list {
-		byTag := d.Annotations[cosignMark] != ""
-		if byTag || d.ArtifactType == cosignReferrer {
+		if byTag(d) || d.ArtifactType == cosignReferrer {
 			d.ArtifactType = TypeCosign
 		}
 		// Some registries have the config's type in place of the manifest's own.
 		if d.ArtifactType != "" && d.ArtifactType != v1.MediaTypeEmptyJSON && !wanted(d.ArtifactType) {
 			continue
 		}
-		data, err := c.manifestOf(ctx, s, a.Ref, d.Digest.String())
+		_, m, err := c.attachment(ctx, s, a, d)
 		if err != nil {
 			return nil, err
-		}
-		m, err := parseAttachment(data, a.Digest, byTag)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d.Digest, err)
 		}
 		for _, layer := range m.Layers {
 			if !wanted(layer.MediaType) {
 				continue
 			}
 			if len(all) == maxAttachments {
-				return nil, fmt.Errorf("there are more than %d, no more are taken", maxAttachments)
+				return nil, errTooMany
 			}
 			if err := checkDescriptor(layer, maxAttachment); err != nil {
 				return nil, err

@@ -219,17 +219,13 @@ func (n *names) add(some []string) error {
 var otherTag = regexp.MustCompile(`^sha256-[0-9a-f]{64}(\.|$)`)
 
 // Tags are the tags of a repository or a layout, in order, without those that only hold attachments. The reference's own tag does not count.
-func (c *Client) Tags(ctx context.Context, r Ref) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
-	defer cancel()
-	s, done, err := c.open(r, false)
+func (c *Client) Tags(ctx context.Context, r Ref) (all []string, err error) {
+	err = c.at(ctx, "list the tags of", r.WithTag(""), false, func(ctx context.Context, s store) (err error) {
+		all, err = s.tags(ctx)
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	defer done()
-	all, err := s.tags(ctx)
-	if err != nil {
-		return nil, c.fail("list the tags of", r.WithTag(""), err)
 	}
 	all = slices.DeleteFunc(all, func(tag string) bool { return !tagForm.MatchString(tag) || otherTag.MatchString(tag) })
 	slices.Sort(all)
