@@ -282,6 +282,14 @@ func TestAccept_DI1_TheCacheIsVerifiedAndBounded(t *testing.T) {
 	}
 	_, data := pull(t, c, a.Pinned())
 	same(t, data, wasm)
+	swap := filepath.Join(dir, "swap") // each is whole, and the answer to another question
+	for _, names := range [][2]string{{files[0], swap}, {files[1], files[0]}, {swap, files[1]}} {
+		if err := os.Rename(names[0], names[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, data = pull(t, c, a.Pinned())
+	same(t, data, wasm)
 	for i := range 8 {
 		one, err := c.Push(t.Context(), ref(t, "oci://"+r.Host+"/reader:v2"), bytes.Repeat([]byte{byte(i)}, 30<<10), nil)
 		if err != nil {
@@ -429,12 +437,14 @@ func TestAccept_DI1_ATagMoves(t *testing.T) {
 			t.Parallel()
 			c, at := client(t, oci.Config{}), ref(t, p.base(t)+":v1")
 			old := push(t, c, at)
-			if _, err := c.Push(t.Context(), at, []byte("another"), nil); err != nil {
-				t.Fatal(err)
+			for _, text := range []string{"a", "b", "c", "d", "e"} {
+				if _, err := c.Push(t.Context(), at, []byte(text), nil); err != nil {
+					t.Fatal(err)
+				}
+				_, data := pull(t, c, at)
+				same(t, string(data), text)
 			}
-			_, data := pull(t, c, at)
-			same(t, string(data), "another")
-			_, data = pull(t, c, old.Pinned())
+			_, data := pull(t, c, old.Pinned())
 			same(t, data, wasm)
 		})
 	}
@@ -545,4 +555,17 @@ func TestAccept_DI1_TheTagOfReferrersIsAFallback(t *testing.T) {
 			t.Errorf("with a list of referrers: %t, by a tag: %t", referrers, put)
 		}
 	}
+}
+
+// docker.io is served by another host, has its tokens from a third, and its password under a name of old.
+func TestAccept_DI1_DockerHub(t *testing.T) {
+	t.Parallel()
+	n := &internet{hosts: map[string]http.Handler{
+		"registry-1.docker.io": asking(`Bearer realm="https://auth.docker.io/token",service="registry.docker.io"`, filled(t)), "auth.docker.io": http.HandlerFunc(token),
+	}}
+	c := client(t, oci.Config{Transport: n, DockerConfig: login(t, "https://index.docker.io/v1/", false)})
+	a, data := pull(t, c, ref(t, "oci://docker.io/judges/reader:v1"))
+	same(t, data, wasm)
+	same(t, a.Ref.Repository(), "docker.io/judges/reader")
+	same(t, n.outside("registry-1.docker.io"), []string{"https://auth.docker.io/token secret"})
 }
