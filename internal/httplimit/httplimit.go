@@ -2,7 +2,8 @@
 // not, sends only a part of it, sends it slowly, or does not read the answer.
 //
 // [Times.Server] makes a server with these limits. Handlers of ordinary requests use [Bound], those that take large bodies [Streaming], and
-// those whose answers are written over a longer time [Writing]. Clients read how long a server asks them to wait with [RetryAfter].
+// those whose answers are written over a longer time [Writing]. Clients read how long a server asks them to wait with [RetryAfter], and
+// dial no address that they must not reach with [Control].
 package httplimit
 
 import (

@@ -727,6 +727,29 @@ func TestAccept_DI3_HostileLayouts(t *testing.T) {
 	}
 }
 
+// A layout does not become one that can't be read.
+func TestAccept_DI3_AFullLayout(t *testing.T) {
+	t.Parallel()
+	site := filepath.Join(t.TempDir(), "site")
+	c := client(t, oci.Config{})
+	a := push(t, c, ref(t, "oci-layout:"+site+":v1"))
+	entries := make([]string, 1023)
+	for i := range entries {
+		entries[i] = fmt.Sprintf(`{"mediaType":"a/b","digest":"sha256:%064x","size":1}`, i)
+	}
+	index, err := os.ReadFile(filepath.Join(site, "index.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(site, "index.json"), []byte(strings.Replace(string(index), "[{", "["+strings.Join(entries, ",")+",{", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Push(t.Context(), ref(t, "oci-layout:"+site+":v2"), []byte("another"), nil)
+	fails(t, err, "full")
+	_, data := pull(t, c, a.Ref)
+	same(t, data, wasm)
+}
+
 // Nothing is written outside of a layout, and no folder with other things becomes one.
 func TestAccept_DI3_LayoutsAreWrittenWithin(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,8 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -143,10 +145,13 @@ func (s *secrets) add(text string) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.list) >= maxSecrets {
-		s.list = s.list[3:]
+	said := strconv.Quote(text)
+	for _, form := range []string{text, url.QueryEscape(text), url.PathEscape(text), said[1 : len(said)-1]} {
+		if !slices.Contains(s.list, form) {
+			s.list = append(s.list, form)
+		}
 	}
-	s.list = append(s.list, text, url.QueryEscape(text), url.PathEscape(text))
+	s.list = s.list[max(0, len(s.list)-maxSecrets):]
 }
 
 func (s *secrets) hide(text string) string {

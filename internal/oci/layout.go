@@ -232,12 +232,12 @@ func (l *layout) pushManifest(ctx context.Context, d v1.Descriptor, data []byte,
 		last = d
 		return same
 	})
-	if len(index.Manifests) > maxListed {
-		return fmt.Errorf("the layout has %d manifests, no more are taken", maxListed)
-	}
 	text, err := json.Marshal(index)
 	if err != nil {
 		return err
+	}
+	if _, err := parseIndex(text); err != nil {
+		return fmt.Errorf("the layout is full: %w", err)
 	}
 	return disk.Place(filepath.Join(l.path, v1.ImageIndexFile), append(text, '\n'), 0o644)
 }
