@@ -67,3 +67,29 @@ func TestAccept_HS3_OneStoreOfAnswers(t *testing.T) {
 	c.Put("good", nil)
 	has(false, "good", now)
 }
+
+// TestCacheTotal: with a limit of bytes, what was not used for longest goes first.
+func TestCacheTotal(t *testing.T) {
+	t.Parallel()
+	answer := make([]byte, 100)
+	c, err := OpenCache(filepath.Join(t.TempDir(), "answers"), CacheLimits{Files: 100, Bytes: 100, Total: 2 * (100 + sumBytes)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for i, name := range []string{"a", "b"} {
+		c.Put(name, answer)
+		if err := os.Chtimes(c.path(name), now, now.Add(time.Duration(i-60)*time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, ok := c.Get("a", now); !ok {
+		t.Error("a went while there was room")
+	}
+	c.Put("c", answer)
+	for name, want := range map[string]bool{"a": true, "b": false, "c": true} {
+		if _, ok := c.Get(name, now); ok != want {
+			t.Errorf("%s: %t", name, ok)
+		}
+	}
+}
