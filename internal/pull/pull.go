@@ -79,19 +79,19 @@ func Subject(a *oci.Artifact) trust.Subject {
 	return trust.Subject{Repository: repository, Manifest: a.Digest, Module: a.Layer.Digest}
 }
 
-// Documents are what is attached to an artifact that the policy reads.
+// Documents are what is attached to an artifact that the policy reads, as the registry says now.
 func (s *Source) Documents(ctx context.Context, a *oci.Artifact) ([]trust.Document, error) {
 	attached, err := s.Client.Attachments(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	var list []trust.Document
+	return documents(attached), err
+}
+
+func documents(attached []oci.Attachment) (list []trust.Document) {
 	for i := range attached {
 		if d := &attached[i]; trust.IsSignature(d.Type) {
 			list = append(list, trust.Document{Type: d.Type, Annotations: d.Annotations, Data: d.Data})
 		}
 	}
-	return list, nil
+	return list
 }
 
 // Decide has the policy decide about a module by its manifest alone. use says what the pipeline does with it; the rest is filled in.
@@ -101,11 +101,16 @@ func (s *Source) Decide(ctx context.Context, a *oci.Artifact, use trust.Use) (*t
 		return nil, fmt.Errorf("%s: %w", a.Pinned(), err)
 	}
 	use.Name, use.Asks = m.Name, m.Capabilities
-	documents, err := s.Documents(ctx, a)
+	if known, ok := s.Client.Cached(ctx, a); ok { // keys are revoked by the policy: signatures that it accepts need not be looked for again
+		if d, err := s.Policy.Decide(Subject(a), documents(known), use, s.Now()); err == nil {
+			return d, nil
+		}
+	}
+	list, err := s.Documents(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.Policy.Decide(Subject(a), documents, use, s.Now())
+	d, err := s.Policy.Decide(Subject(a), list, use, s.Now())
 	if err != nil {
 		return nil, fmt.Errorf("%s is rejected: %w", a.Pinned(), err)
 	}
