@@ -1,0 +1,264 @@
+package pull_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/lock"
+	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/pull"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
+)
+
+type counted byte
+
+func (c counted) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(c)
+	}
+	return len(p), nil
+}
+
+func now() time.Time { return time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC) }
+
+func embedded(t *testing.T, name string) (wasm []byte, m *abi.Manifest) {
+	t.Helper()
+	modules, err := bundle.FS()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wasm, err = fs.ReadFile(modules, name+".wasm"); err != nil {
+		t.Fatal(err)
+	}
+	info, err := module.Inspect(wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wasm, info.Manifest
+}
+
+// site is a registry with a signed module, and the machine of somebody who trusts the signer.
+type site struct {
+	registry *testkit.Registry
+	down     atomic.Bool
+	key      *record.Key
+	policy   *trust.Policy
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{}
+	s.registry = testkit.Start(t, true, func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if s.down.Load() {
+				http.Error(w, "down", http.StatusServiceUnavailable)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	})
+	var err error
+	if s.key, err = record.NewKey(counted(1)); err != nil {
+		t.Fatal(err)
+	}
+	public, err := s.key.PublicPEM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.policy, err = trust.Parse("trust.yaml", fmt.Appendf(nil, "keys:\n  - {name: acme, key: acme.pub}\nallow:\n"+
+		"  - {from: [%s/judges], names: [specter], roles: [judge], signed_by: [acme]}\n", s.registry.Host), func(string) ([]byte, error) { return public, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *site) client(t *testing.T) *oci.Client {
+	t.Helper()
+	c, err := oci.New(oci.Config{Cache: filepath.Join(t.TempDir(), "cache"), Clock: now, Retries: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// push adds a module, and signs it as what m says.
+func (s *site) push(t *testing.T, tag string, wasm []byte, annotations map[string]string, m *abi.Manifest) *oci.Artifact {
+	t.Helper()
+	ref, err := oci.Parse("oci://" + s.registry.Host + "/judges/specter:" + tag)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.client(t)
+	a, err := c.Push(t.Context(), ref, wasm, annotations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := trust.Sign(s.key, pull.Subject(a), m, now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Attach(t.Context(), a, oci.Attachment{Type: d.Type, Annotations: d.Annotations, Data: d.Data}); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+var asJudge = trust.Use{Roles: []string{"judge"}} //nolint:gochecknoglobals // constant
+
+func TestAccept_DI2_ThePolicyDecidesBeforeTheModuleIsDownloaded(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	wasm, m := embedded(t, "specter")
+	a := s.push(t, "v1", wasm, pull.Annotations(m), m)
+	reference := "oci://" + s.registry.Host + "/judges/specter:v1"
+	source := pull.Source{Client: s.client(t), Policy: s.policy, Now: now}
+	s.registry.Requests()
+	for _, use := range []trust.Use{{Roles: []string{"judge", "bench"}}, {Roles: []string{"judge"}, Granted: []abi.Capability{abi.CapRecall}}} {
+		if _, err := source.Module(t.Context(), reference, use); err == nil || !strings.Contains(err.Error(), "trust.yaml:4:") {
+			t.Errorf("%+v: %v", use, err)
+		}
+	}
+	if asked := s.registry.Requests(); slices.ContainsFunc(asked, func(r string) bool { return strings.Contains(r, a.Layer.Digest) }) {
+		t.Errorf("the module was downloaded: %q", asked)
+	}
+	got, err := source.Module(t.Context(), reference, asJudge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if record.DigestOf(got.Wasm) != record.DigestOf(wasm) || got.Decision.Signer != "acme" || !strings.HasPrefix(got.Decision.Policy, "trust.yaml:4 sha256:") {
+		t.Errorf("%+v", got.Decision)
+	}
+	if _, err := (&pull.Source{Client: s.client(t), Now: now}).Module(t.Context(), reference, asJudge); err == nil || !strings.Contains(err.Error(), "without a trust policy") {
+		t.Error(err)
+	}
+}
+
+func TestAccept_DI1_APinnedModuleNeedsNoRegistryTheSecondTime(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	wasm, m := embedded(t, "specter")
+	a := s.push(t, "v1", wasm, pull.Annotations(m), m)
+	source := pull.Source{Client: s.client(t), Policy: s.policy, Now: now}
+	reference := a.Pinned().String()
+	if _, err := source.Module(t.Context(), reference, asJudge); err != nil {
+		t.Fatal(err)
+	}
+	s.registry.Requests()
+	s.down.Store(true)
+	if _, err := source.Module(t.Context(), reference, asJudge); err != nil {
+		t.Error(err)
+	}
+	if asked := s.registry.Requests(); len(asked) > 0 {
+		t.Errorf("%q", asked)
+	}
+}
+
+func TestAccept_DI3_AMovedTagIsNotTakenWhereItIsPinned(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	wasm, m := embedded(t, "specter")
+	first := s.push(t, "v1", wasm, pull.Annotations(m), m)
+	reference := "oci://" + s.registry.Host + "/judges/specter:v1"
+	pinned := &lock.File{Modules: []lock.Module{{Name: reference, Manifest: first.Digest, Digest: first.Layer.Digest}}}
+	other := *m
+	other.Version = "9.9.9"
+	source := pull.Source{Client: s.client(t), Policy: s.policy, Now: now}
+	second := s.push(t, "v1", wasm, pull.Annotations(&other), &other)
+	if a, err := source.Resolve(t.Context(), reference); err != nil || a.Digest != second.Digest {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	source.Lock = pinned
+	got, err := source.Module(t.Context(), reference, asJudge)
+	if err != nil || got.Artifact.Digest != first.Digest {
+		t.Errorf("%v", err)
+	}
+	pinned.Modules[0].Digest = second.Digest // not that of its module
+	if _, err := source.Module(t.Context(), reference, asJudge); err == nil || !strings.Contains(err.Error(), "shadowcourt.lock pins "+second.Digest) {
+		t.Error(err)
+	}
+	pinned.Modules[0] = lock.Module{Name: second.Pinned().String(), Manifest: first.Digest, Digest: first.Layer.Digest}
+	if _, err := source.Module(t.Context(), second.Pinned().String(), asJudge); err == nil || !strings.Contains(err.Error(), "shadowcourt.lock pins "+first.Digest) {
+		t.Error(err)
+	}
+}
+
+// Annotations decide what a policy sees: those that are not what the module says of itself reject it, also with a valid signature.
+func TestAccept_DI3_AnnotationsThatHideWhatAModuleAsksFor(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	wasm, m := embedded(t, "seeker") // asks for a capability
+	if len(m.Capabilities) == 0 {
+		t.Fatal("asks for nothing")
+	}
+	hidden := *m
+	hidden.Name, hidden.Capabilities = "specter", nil
+	s.push(t, "v1", wasm, pull.Annotations(&hidden), &hidden)
+	source := pull.Source{Client: s.client(t), Policy: s.policy, Now: now}
+	_, err := source.Module(t.Context(), "oci://"+s.registry.Host+"/judges/specter:v1", asJudge)
+	if err == nil || !strings.Contains(err.Error(), "its annotation dev.shadowcourt.module.capabilities is not what the manifest within the module says") {
+		t.Error(err)
+	}
+}
+
+func TestAnnotationsSayAllOfAManifest(t *testing.T) {
+	t.Parallel()
+	all := &abi.Manifest{
+		Name: "reader", Version: "1.2.3", ABI: "1.0", Calls: []abi.Call{abi.CallNode, abi.CallEdges}, Families: []abi.Family{abi.FamilyDiscover},
+		Edges: []string{"a", "b"}, Criteria: []string{"c"}, Capabilities: []abi.Capability{abi.CapRecall},
+		Limits: &abi.LimitRequest{MemoryBytes: 1, OutputBytes: 2, WallClock: 3, Fuel: 4}, Source: "https://example.com", Licence: "MIT",
+	}
+	got, err := pull.Manifest(pull.Annotations(all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if difference := cmp.Diff(all, got); difference != "" {
+		t.Error(difference)
+	}
+	if _, err := pull.Manifest(map[string]string{"org.opencontainers.image.title": "nginx"}); err == nil {
+		t.Error("an image that is no module")
+	}
+}
+
+func FuzzManifest(f *testing.F) {
+	f.Add("specter", "node edges", "12", "recall")
+	f.Fuzz(func(t *testing.T, name, calls, fuel, capabilities string) {
+		m, err := pull.Manifest(map[string]string{
+			"org.opencontainers.image.title": name, "dev.shadowcourt.module.abi": "1.0", "dev.shadowcourt.module.calls": calls,
+			"dev.shadowcourt.module.limits.fuel": fuel, "dev.shadowcourt.module.capabilities": capabilities,
+		})
+		if err != nil {
+			return
+		}
+		again, err := pull.Manifest(pull.Annotations(m))
+		if err == nil && again.Name != m.Name {
+			t.Errorf("%+v, %+v", m, again)
+		}
+	})
+}
+
+func TestPullEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	source := pull.Source{Client: s.client(t), Policy: s.policy, Now: now}
+	if _, err := source.Module(ctx, "oci://"+s.registry.Host+"/judges/specter:v1", asJudge); err == nil {
+		t.Error("no error")
+	}
+}
