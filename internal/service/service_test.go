@@ -322,12 +322,19 @@ func TestAccept_SV5_AGenerationIsCheckedBeforeItIsKept(t *testing.T) {
 	p := start(t, "127.0.0.1:0")
 	modules, err := bundle.FS()
 	must(t, err)
-	add := func(name, module string) (int, string) {
-		wasm, err := fs.ReadFile(modules, module+".wasm")
-		must(t, err)
+	send := func(name string, wasm []byte) (int, string) {
 		body, err := json.Marshal(map[string]any{"modules": map[string][]byte{name: wasm}, "note": "x"})
 		must(t, err)
 		return p.ask(t, "POST", "/api/v1/generations", string(body))
+	}
+	add := func(name, module string) (int, string) {
+		wasm, err := fs.ReadFile(modules, module+".wasm")
+		must(t, err)
+		return send(name, wasm)
+	}
+	const component = "\x00asm\x0d\x00\x01\x00" // row DI6
+	if status, text := send("specter", []byte(component)); status != 422 || !strings.Contains(text, "a WebAssembly component, which is not supported: build a core module") {
+		t.Errorf("a component: %d %s", status, text)
 	}
 	if status, text := add("spectre", "specter"); status != 422 || !strings.Contains(text, "no pipeline of the generation names it") || !strings.Contains(text, "specter") {
 		t.Errorf("a name that no pipeline has: %d %s", status, text)

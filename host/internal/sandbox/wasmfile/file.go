@@ -213,11 +213,8 @@ var header = [8]byte{0, 'a', 's', 'm', 1, 0, 0, 0}
 
 // Parse reads the declarations of a module. The error is an *Error.
 func Parse(wasm []byte) (*File, error) {
-	if len(wasm) < 4 || !bytes.Equal(wasm[:4], header[:4]) {
-		return nil, &Error{Offset: 0, Msg: "not a WebAssembly file: it does not begin with \\0asm"}
-	}
-	if len(wasm) < 8 || !bytes.Equal(wasm[4:8], header[4:]) {
-		return nil, &Error{Offset: 4, Msg: "not a version 1 WebAssembly module"}
+	if !bytes.HasPrefix(wasm, header[:]) {
+		return nil, foreign(wasm)
 	}
 	p := parser{file: &File{wasm: wasm}}
 	r := &Reader{b: wasm, off: len(header)}
