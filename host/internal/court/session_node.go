@@ -188,13 +188,14 @@ func (s *session) models(ctx context.Context, b *broker, completions []abi.Compl
 	if b.denied(abi.CapComplete) != "" || !b.plays() || len(completions) >= maxCompletions {
 		return nil, nil
 	}
-	if s.services.Models == nil && !s.recorder.replays() {
+	query := codec.AppendCompletionQuery(nil, &abi.CompletionQuery{Models: b.persona.Models})
+	if s.services.Models == nil && !s.recorder.scripted(abi.CapComplete, query) {
 		return nil, nil
 	}
 	if slices.ContainsFunc(completions, func(r abi.CompletionResult) bool { return r.Outcome == abi.CompletionNotAsked }) {
 		return nil, nil
 	}
-	answer, err := b.askModels(ctx, codec.AppendCompletionQuery(nil, &abi.CompletionQuery{Models: b.persona.Models}))
+	answer, err := b.askModels(ctx, query)
 	return answer.Models, err
 }
 
