@@ -27,9 +27,7 @@ import (
 func TestAccept_DI6_BothEvaluatorsJudgeTheSame(t *testing.T) {
 	rust := inRust()
 	rust.need(t)
-	dir := root(t, "examples", "evaluator", "rust")
-	inRust := rust.build(t, dir)
-	rust.run(t, dir, rust.tests)
+	inRust := rust.build(t, root(t, "examples", "evaluator", "rust"))
 	if n := len(load(t, inRust).Info().Imports); n > 0 {
 		t.Errorf("the module has %d imports", n)
 	}
