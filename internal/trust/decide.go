@@ -107,7 +107,7 @@ func (p *Policy) signed(w *rule, at string, signatures []Signature, use Use) (*D
 		switch {
 		case s.Kit != nil:
 		case s.Signer == "":
-			others = append(others, strings.TrimSpace(s.KeyID+" "+s.Why))
+			others = append(others, strings.TrimPrefix(s.KeyID+": "+s.Why, ": "))
 		case !slices.Contains(w.SignedBy, s.Signer):
 			others = append(others, s.Signer+", who is not in the list")
 		case s.field != "":
@@ -135,7 +135,7 @@ func (p *Policy) signed(w *rule, at string, signatures []Signature, use Use) (*D
 		message = fmt.Sprintf("%d of %d signatures by %s", len(names), w.Signatures, strings.Join(w.SignedBy, ", "))
 	}
 	if len(others) > 0 {
-		message += fmt.Sprintf("; there are %d others, the first: %s", len(others), others[0])
+		message += fmt.Sprintf("; %d other signatures, the first: %s", len(others), others[0])
 	}
 	return nil, p.fault(at+".signed_by", CodeUnsigned, "%s", message)
 }

@@ -167,8 +167,12 @@ func (w *rule) check(r *strictyaml.Reader, at string, keys []key) {
 		}
 		return "", ""
 	})
+	seen := make(map[string]bool)
 	each("signed_by", w.SignedBy, func(name string) (abi.Code, string) {
-		if !slices.ContainsFunc(keys, func(k key) bool { return k.Name == name }) {
+		if seen[name] {
+			return CodeDuplicate, "is given twice"
+		}
+		if seen[name] = true; !slices.ContainsFunc(keys, func(k key) bool { return k.Name == name }) {
 			return CodeUnknownName, "is no name of a key"
 		}
 		return "", ""

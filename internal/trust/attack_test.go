@@ -1,0 +1,222 @@
+package trust_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
+)
+
+func TestAccept_DI3_NoBitOfASignatureChanges(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := sign(t, w.keys["acme"], subject)
+	for i := range d.Data {
+		for bit := range 8 {
+			changed := d
+			changed.Data = slices.Clone(d.Data)
+			changed.Data[i] ^= 1 << bit
+			if s := w.Verify(subject, []trust.Document{changed}, now)[0]; s.Counts() || s.Signer != "" {
+				t.Fatalf("with bit %d of byte %d changed, verified as %+v", bit, i, s)
+			}
+		}
+	}
+}
+
+func TestAccept_DI3_ASignatureOfAnotherDigestMovedOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := sign(t, w.keys["acme"], subject)
+	for words, change := range map[string]func(*trust.Subject){
+		"it is of another manifest": func(s *trust.Subject) { s.Manifest = s.Module },
+		"it is of another module":   func(s *trust.Subject) { s.Module = s.Manifest },
+		"is no digest":              func(s *trust.Subject) { s.Module = "" },
+		"want sha256":               func(s *trust.Subject) { s.Manifest = strings.ToUpper(s.Manifest) },
+	} {
+		other := subject
+		change(&other)
+		_, err := w.Decide(other, []trust.Document{d}, asked, now)
+		rejected(t, err, "trust.yaml:13 allow[0].signed_by", words)
+	}
+	if _, err := trust.Sign(w.keys["acme"], trust.Subject{Repository: "a", Manifest: "sha256:ab", Module: subject.Module}, module, now); err == nil {
+		t.Error("something that is no digest was signed")
+	}
+}
+
+// The keys of records sign modules, too: what was signed for the one is never taken for the other.
+func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	key := w.keys["acme"]
+	statement := func(predicateType, mediaType string) []byte {
+		predicate := map[string]any{"module": subject.Module, "name": "reader", "version": "1", "capabilities": asked.Asks, "signed_at": now, "result": "PASSED"}
+		resource := map[string]any{"name": subject.Repository, "digest": map[string]string{"sha256": subject.Manifest[7:]}}
+		if mediaType != "" {
+			resource["mediaType"] = mediaType
+		}
+		text, err := json.Marshal(map[string]any{"_type": "https://in-toto.io/Statement/v1", "subject": []any{resource}, "predicateType": predicateType, "predicate": predicate})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sealed, err := record.SealEnvelope(key, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sealed
+	}
+	const ofModule, ofManifest = "https://shadowcourt.dev/attestations/module/v1", "application/vnd.oci.image.manifest.v1+json"
+	if s := w.Verify(subject, []trust.Document{{Type: trust.TypeSignature, Data: statement(ofModule, ofManifest)}}, now)[0]; !s.Counts() {
+		t.Fatalf("verified as %+v", s)
+	}
+
+	// A record may hold a statement of any type about any digest: those of proofs are such.
+	var lines bytes.Buffer
+	writer, err := record.Begin(&lines, key, &record.Header{Contents: record.ContentsReplay, Instrumentation: "3", Pipeline: "pipeline: a\n", Court: []byte{0x80}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stated := &record.Statement{
+		Subject: []record.Resource{{Name: subject.Repository, Digest: map[string]string{"sha256": subject.Manifest[7:]}}}, PredicateType: ofModule,
+		Predicate: json.RawMessage(`{"module":"` + subject.Module + `","name":"reader","capabilities":["log","recall"]}`),
+	}
+	if err := writer.AppendStatement(stated); err != nil {
+		t.Fatal(err)
+	}
+	unfinished := bytes.Clone(lines.Bytes())
+	stated.PredicateType, stated.Predicate = "https://in-toto.io/attestation/test-result/v0.1", json.RawMessage(`{"result":"PASSED","configuration":[{"name":"module","digest":{"sha256":"`+subject.Module[7:]+`"}}]}`)
+	if err := writer.AppendStatement(stated); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Finish(); err != nil {
+		t.Fatal(err)
+	}
+	others := [][]byte{statement("https://slsa.dev/provenance/v1", ofManifest), statement(ofModule, ""), statement("https://sigstore.dev/cosign/sign/v1", ofManifest)}
+	for line := range bytes.SplitSeq(bytes.TrimSpace(lines.Bytes()), []byte("\n")) {
+		others = append(others, line)
+	}
+	if len(others) != 7 {
+		t.Fatalf("there are %d documents", len(others))
+	}
+	for _, data := range others {
+		bundled := `{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","verificationMaterial":{"publicKey":{"hint":""}},"dsseEnvelope":` +
+			string(regexpKeyID.ReplaceAll(data, nil)) + `}`
+		for _, d := range []trust.Document{
+			{Type: trust.TypeSignature, Data: data}, {Type: trust.TypeConformance, Data: data}, {Type: "application/vnd.dev.sigstore.bundle.v0.3+json", Data: []byte(bundled)},
+		} {
+			if s := w.Verify(subject, []trust.Document{d}, now)[0]; s.Counts() && !(bytes.Equal(data, others[2]) && strings.Contains(d.Type, "bundle")) {
+				t.Errorf("as %s, %s counts: %+v", d.Type, data, s)
+			}
+		}
+	}
+	// The other way round: neither a signature nor a result of the kit is a line of a record.
+	for _, data := range [][]byte{sign(t, key, subject).Data, statement("https://in-toto.io/attestation/test-result/v0.1", ofManifest)} {
+		report, err := record.Verify(t.Context(), bytes.NewReader(slices.Concat(unfinished, data, []byte("\n"))), key, nil)
+		if err != nil || report.Fault == nil || report.Fault.Entry != 2 {
+			t.Errorf("a record holds a signature of a module: %+v, %v", report, err)
+		}
+	}
+	// A payload of the older form that is an envelope's.
+	sig := bytes.Split(sign(t, key, subject).Data, []byte(`"sig":"`))[1]
+	payload, err := base64.StdEncoding.DecodeString(strings.Split(string(sign(t, key, subject).Data), `"`)[7])
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := trust.Document{Type: trust.TypeSimple, Data: payload, Annotations: map[string]string{"dev.cosignproject.cosign/signature": string(sig[:bytes.IndexByte(sig, '"')])}}
+	if s := w.Verify(subject, []trust.Document{moved}, now)[0]; s.Counts() {
+		t.Errorf("verified as %+v", s)
+	}
+}
+
+// What somebody attaches besides does no harm, and costs no more than a bound.
+func TestAccept_DI3_MuchIsAttached(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	good := sign(t, w.keys["acme"], subject)
+	junk := make([]trust.Document, trust.MaxDocuments)
+	for i := range junk {
+		junk[i] = trust.Document{Type: trust.TypeSignature, Data: []byte(strings.Repeat("[", i))}
+	}
+	if _, err := w.Decide(subject, append(slices.Clone(junk[1:]), good), asked, now); err != nil {
+		t.Error(err)
+	}
+	_, err := w.Decide(subject, append(slices.Clone(junk), good), asked, now)
+	rejected(t, err, "trust.yaml:13 allow[0].signed_by", "65 other signatures")
+	for _, mediaType := range []string{trust.TypeSignature, trust.TypeConformance, trust.TypeSimple, "application/vnd.dev.sigstore.bundle.v0.3+json"} {
+		for _, data := range []string{"", "null", "{}", strings.Repeat("[", 1<<20), strings.Repeat(`{"dsseEnvelope":`, 1<<16), strings.Repeat(" ", trust.MaxDocumentBytes+1)} {
+			d := trust.Document{Type: mediaType, Data: []byte(data), Annotations: map[string]string{"dev.cosignproject.cosign/signature": "AAAA"}}
+			if s := w.Verify(subject, []trust.Document{d}, now)[0]; s.Counts() || len(s.Why) > 600 {
+				t.Errorf("verified as %+v", s)
+			}
+		}
+	}
+}
+
+func TestAccept_DI3_NoPolicyWithoutSigners(t *testing.T) {
+	t.Parallel()
+	_, acme := newKey(t, 1)
+	_, other := newKey(t, 2)
+	private, err := mustKey(t, 1).PEM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"acme.pub": acme, "again.pub": acme, "other.pub": other, "private.pem": string(private), "root.json": "{}", "both.pub": acme + other}
+	const keys = "keys: [{name: acme, key: acme.pub}]\n"
+	rule := func(from, more string) string {
+		return keys + "allow: [{from: [" + from + `], names: ["*"], roles: [judge]` + more + "}]\n"
+	}
+	for text, want := range map[string]string{
+		rule(`"*"`, ""):                                                           "trust.yaml:2:9: allow[0].signed_by: is missing or empty",
+		rule(`"*"`, ", signed_by: []"):                                            "allow[0].signed_by: is missing or empty",
+		rule(`"*"`, ", unsigned: true"):                                           "allow[0].unsigned: unknown key",
+		rule(`"*"`, ", signed_by: [nobody]"):                                      `allow[0].signed_by[0]: "nobody" is no name of a key`,
+		rule(`"*"`, ", signed_by: [acme], signatures: 2"):                         "allow[0].signatures: must be 1 to",
+		rule(`"*"`, ", signed_by: [acme, acme], signatures: 2"):                   "given twice",
+		rule(`"*"`, ", signed_by: [acme], signatures: -1"):                        "allow[0].signatures: must be 1 to",
+		rule(`"*"`, ", signed_by: [acme], capabilities: [fly]"):                   `"fly" is no capability`,
+		rule(`"*.example"`, ", signed_by: [acme]"):                                "may not hold *",
+		rule(`"oci://a.example"`, ", signed_by: [acme]"):                          "without a scheme",
+		rule(`a.example/`, ", signed_by: [acme]"):                                 "neither a host nor a repository",
+		rule(`a.example/../b`, ", signed_by: [acme]"):                             "neither a host nor a repository",
+		rule(`"oci-layout:modules"`, ", signed_by: [acme]"):                       "absolute folder",
+		`allow: [{from: [a], names: ["["], roles: [pilot], signed_by: [x]}]`:      `"pilot" is no role; known are bench, criterion, defense, edge, judge, light, prosecution`,
+		`keys: [{name: a, key: acme.pub, revoked: ""}]`:                           "keys[0].revoked: is missing or empty",
+		`keys: [{name: a, key: acme.pub, expires: soon}]`:                         "keys[0].expires: want a date such as 2026-12-31",
+		`keys: [{name: a, key: acme.pub}, {name: a, key: other.pub}]`:             `keys[1].name: "a" is the name of keys[0] already`,
+		`keys: [{name: a, key: acme.pub, revoked: x}, {name: b, key: again.pub}]`: "keys[1].key: is the key of keys[0] already",
+		`keys: [{name: a, key: private.pem}]`:                                     "keys[0].key: private.pem: want one public key",
+		`keys: [{name: a, key: both.pub}]`:                                        "want one public key",
+		`keys: [{name: a, key: none.pub}]`:                                        "keys[0].key: none.pub: can't be read",
+		`keys: [{name: a}]`:                                                       "keys[0]: a key is missing",
+		`keys: [{key: acme.pub, issuer: x}]`:                                      "has either a key, or issuer",
+		`keys: [{name: a, identity: x, trusted_root: root.json}]`:                 "keys[0].issuer: is missing or empty",
+		`keys: [{name: a, issuer: x, trusted_root: root.json}]`:                   "needs either identity",
+		`keys: [{name: a, issuer: x, identity: x, trusted_root: root.json}]`:      "keys[0].trusted_root: root.json: ",
+		`keys: [{name: a, issuer: x, identity_regexp: "x)|(y", trusted_root: r}]`: "keys[0].identity_regexp: error parsing regexp",
+	} {
+		_, err := tryLoad(t, files, text)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s\nwant %q, not %v", text, want, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "BEGIN") {
+			t.Errorf("the message shows a key: %v", err)
+		}
+	}
+	if _, err := tryLoad(t, files, strings.Repeat("# \n", 1<<19)); err == nil {
+		t.Error("a huge policy was read")
+	}
+}
+
+func mustKey(t *testing.T, seed byte) *record.Key {
+	t.Helper()
+	key, _ := newKey(t, seed)
+	return key
+}
+
+// regexpKeyID is what a bundle of sigstore does not have.
+var regexpKeyID = regexp.MustCompile(`"keyid":"[^"]*",`)
