@@ -178,6 +178,10 @@ kills: plugins ## kill runs at random moments, lose their power, and fill their 
 service-tests: plugins ## the service's store, workers and processes on a PostgreSQL server that the tests start
 	$(GO) test -count=1 -tags postgres -run Postgres ./internal/service/...
 
+.PHONY: cosign-tests
+cosign-tests: ## keyless signatures that are made now, and those of cosign itself if it is in PATH (go install github.com/sigstore/cosign/v3/cmd/cosign@latest)
+	$(TEST) -count=1 -tags cosign -v -run "CosignItself|MadeNow" ./internal/trust
+
 .PHONY: webhook-tests
 webhook-tests: ## messages of webhooks, verified by the library of the Standard Webhooks specification for Python, from PyPI
 	$(TEST) -count=1 -tags client -run AuthorsLibrary ./internal/service/webhook

@@ -71,6 +71,7 @@ var law = []struct{ folder, imports string }{
 	{"internal/service/client", "internal/disk internal/service/wire"},
 	{"internal/service/wire", "abi abi/codec host/alibi host/docket host/trial internal/run internal/sanitize"},
 	{"internal/service/store", "abi abi/codec host/alibi host/casebook host/docket host/trial internal/disk internal/run"},
+	{"internal/trust", "abi abi/abitest host/pipeline host/record internal/sanitize internal/strictyaml"},
 	{"internal/...", "abi/... host/... internal/... pipelines"},
 
 	// Commands share cli and open, and know nothing of each other.

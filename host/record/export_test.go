@@ -11,15 +11,6 @@ func Seal(key *Key, e *Entry) ([]byte, error) {
 	return s.seal(e)
 }
 
-// SealPayload signs any payload as that of an entry.
-func SealPayload(key *Key, payload []byte) ([]byte, error) {
-	s, err := newSealer(key)
-	if err != nil {
-		return nil, err
-	}
-	return s.sealPayload(payload)
-}
-
 // Verifies reports whether a signature is valid.
 func Verifies(key *Key, data, signature []byte) bool { return key.verifies(data, signature) }
 

@@ -91,7 +91,7 @@ func TestBase64InsideOfAnEntryHasOneText(t *testing.T) {
 		if changed == string(payload) {
 			t.Fatal("nothing was changed")
 		}
-		signed, err := record.SealPayload(key, []byte(changed))
+		signed, err := record.SealEnvelope(key, []byte(changed))
 		if err != nil {
 			t.Fatal(err)
 		}

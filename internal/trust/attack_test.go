@@ -107,9 +107,9 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 		bundled := `{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","verificationMaterial":{"publicKey":{"hint":""}},"dsseEnvelope":` +
 			string(regexpKeyID.ReplaceAll(data, nil)) + `}`
 		for _, d := range []trust.Document{
-			{Type: trust.TypeSignature, Data: data}, {Type: trust.TypeConformance, Data: data}, {Type: "application/vnd.dev.sigstore.bundle.v0.3+json", Data: []byte(bundled)},
+			{Type: trust.TypeSignature, Data: data}, {Type: trust.TypeConformance, Data: data}, {Type: bundle03, Data: []byte(bundled)},
 		} {
-			if s := w.Verify(subject, []trust.Document{d}, now)[0]; s.Counts() && !(bytes.Equal(data, others[2]) && strings.Contains(d.Type, "bundle")) {
+			if s := w.Verify(subject, []trust.Document{d}, now)[0]; s.Counts() && (!bytes.Equal(data, others[2]) || d.Type != bundle03) { // cosign signs such statements with keys of Ed25519, too
 				t.Errorf("as %s, %s counts: %+v", d.Type, data, s)
 			}
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/sigstore/sigstore-go/pkg/root"
 	"github.com/sigstore/sigstore-go/pkg/verify"
 	"github.com/sigstore/sigstore/pkg/signature"
-	"github.com/sigstore/sigstore/pkg/signature/options"
 )
 
 // What cosign writes.
@@ -133,16 +132,17 @@ func (v *verifier) verifyBundle(d Document, s *Signature) error {
 
 // byKey finds the public key that made a bundle. Entries of a log do not matter: the key is what the policy trusts.
 func (v *verifier) byKey(b *bundle.Bundle, artifact verify.ArtifactPolicyOption, s *Signature) (*verify.VerificationResult, error) {
-	var opts []signature.LoadOption
-	if b.GetMessageSignature() != nil {
-		opts = append(opts, options.WithED25519ph()) // the form for where only a digest is known
-	}
+	last := errUnknown
 	for i := range v.policy.keys {
 		k := &v.policy.keys[i]
-		if k.public == nil {
+		switch {
+		case k.public == nil:
+			continue
+		case k.record != nil && b.GetMessageSignature() != nil:
+			last = errors.New("by a key of Ed25519 only statements about the manifest are verified, as cosign 3 signs them, and this is a signature of the manifest itself")
 			continue
 		}
-		public, err := signature.LoadDefaultVerifier(k.public, opts...)
+		public, err := signature.LoadDefaultVerifier(k.public)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +154,7 @@ func (v *verifier) byKey(b *bundle.Bundle, artifact verify.ArtifactPolicyOption,
 			return found, nil
 		}
 	}
-	return nil, errUnknown
+	return nil, last
 }
 
 // byIdentity verifies a certificate, by each trusted root until one holds, and finds the key that names its identity.

@@ -70,12 +70,12 @@ func (w *rule) fits(repository string, use Use) (n int, field string, code abi.C
 	}
 	for _, role := range use.Roles {
 		if !slices.Contains(w.Roles, role) {
-			return 2, "roles", CodeRole, fmt.Sprintf("the module %s may not play the role %q", use.Name, strictyaml.Clip(role))
+			return 2, "roles", CodeRole, fmt.Sprintf("the module %q may not play the role %q", strictyaml.Clip(use.Name), strictyaml.Clip(role))
 		}
 	}
 	for _, c := range use.Granted {
 		if !slices.Contains(w.Capabilities, pipeline.Capability(c)) {
-			return 3, "capabilities", CodeCapability, fmt.Sprintf("the module %s may not be granted %q", use.Name, strictyaml.Clip(string(c)))
+			return 3, "capabilities", CodeCapability, fmt.Sprintf("the module %q may not be granted %q", strictyaml.Clip(use.Name), strictyaml.Clip(string(c)))
 		}
 	}
 	return 4, "", "", ""
@@ -85,15 +85,16 @@ func (w *rule) fits(repository string, use Use) (n int, field string, code abi.C
 func covers(from, repository string) bool {
 	folder, layout := strings.CutPrefix(repository, Layout)
 	switch {
-	case layout && !filepath.IsAbs(folder), !layout && !clean(repository):
-		return false
-	case from == "*":
-		return !layout
 	case layout:
-		from, layout = strings.CutPrefix(from, Layout)
-		if from, repository = filepath.ToSlash(filepath.Clean(from)), filepath.ToSlash(filepath.Clean(folder)); !layout {
+		under, ok := strings.CutPrefix(from, Layout)
+		if !ok || !filepath.IsAbs(folder) {
 			return false
 		}
+		from, repository = filepath.ToSlash(filepath.Clean(under)), filepath.ToSlash(filepath.Clean(folder))
+	case !clean(repository):
+		return false
+	case from == "*":
+		return true
 	}
 	return repository == from || strings.HasPrefix(repository, strings.TrimSuffix(from, "/")+"/")
 }
@@ -105,7 +106,7 @@ func (p *Policy) signed(w *rule, at string, signatures []Signature, use Use) (*D
 	for i := range signatures {
 		s := &signatures[i]
 		switch {
-		case s.Kit != nil:
+		case s.Type == TypeConformance:
 		case s.Signer == "":
 			others = append(others, strings.TrimPrefix(s.KeyID+": "+s.Why, ": "))
 		case !slices.Contains(w.SignedBy, s.Signer):
@@ -125,12 +126,12 @@ func (p *Policy) signed(w *rule, at string, signatures []Signature, use Use) (*D
 	}
 	if len(names) >= w.Signatures {
 		line := p.places.At(at).Line
-		return &Decision{strings.Join(names, ", "), strings.Join(ids, ", "), fmt.Sprintf("%s:%d %s", p.file, line, p.digest)}, nil
+		return &Decision{strings.Join(names, ", "), strings.Join(ids, ", "), fmt.Sprintf("%s:%d %s", filepath.Base(p.file), line, p.digest)}, nil
 	}
 	if fault != nil {
 		return nil, fault
 	}
-	message := fmt.Sprintf("no signature by %s", strings.Join(w.SignedBy, " or "))
+	message := "no signature by " + strings.Join(w.SignedBy, " or ")
 	if w.Signatures > 1 {
 		message = fmt.Sprintf("%d of %d signatures by %s", len(names), w.Signatures, strings.Join(w.SignedBy, ", "))
 	}

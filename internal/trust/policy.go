@@ -8,7 +8,6 @@ package trust
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -95,7 +94,7 @@ func Load(path string) (*Policy, error) {
 // Parse is [Load] for a policy whose bytes were read already. read gives the files that it names.
 func Parse(file string, data []byte, read func(name string) ([]byte, error)) (*Policy, error) {
 	r := &strictyaml.Reader{File: file}
-	p := &Policy{file: filepath.Base(file), digest: string(record.DigestOf(data)), local: true}
+	p := &Policy{file: file, digest: string(record.DigestOf(data)), local: true}
 	if root := r.Document(data, MaxFileBytes); root != nil {
 		r.Struct(root, "", &struct{}{}, map[string]strictyaml.Setter{"keys": r.Into(&p.keys), "allow": r.Into(&p.rules), "local": r.Into(&p.local)})
 		p.places = r.Places
@@ -265,9 +264,6 @@ func wholly(pattern string) (*regexp.Regexp, error) {
 
 // reason is the message of an error of a file, without its name.
 func reason(err error) string {
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		return pathErr.Err.Error()
-	}
 	if fault, ok := errors.AsType[*strictyaml.Error](err); ok {
 		return fault.Message
 	}

@@ -31,16 +31,17 @@ const (
 // Subject is what is signed. The caller checks that the manifest is the one of the digest, and that its only layer is the module.
 type Subject struct {
 	// Repository is HOST[:PORT]/REPOSITORY, or [Layout] and the absolute path of a folder.
-	Repository string
-	// Manifest and Module are digests of the OCI manifest and of the module's file: "sha256:" and 64 hex digits.
-	Manifest, Module string
+	Repository string `json:"repository"`
+	// Manifest is the digest of the OCI manifest, and Module that of the module's file: "sha256:" and 64 hex digits.
+	Manifest string `json:"manifest"`
+	Module   string `json:"module"`
 }
 
 // Document is a file that is attached to a module. Its bytes are untrusted.
 type Document struct {
-	Type        string // media type
-	Annotations map[string]string
-	Data        []byte
+	Type        string            `json:"type"` // media type
+	Annotations map[string]string `json:"annotations,omitempty"`
+	Data        []byte            `json:"data"`
 }
 
 // statement is an in-toto Statement v1 about a module.

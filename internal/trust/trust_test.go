@@ -26,9 +26,9 @@ import (
 
 // cosigned is what cosign wrote about a module.
 type cosigned struct {
-	Key       string
-	Subject   trust.Subject
-	Documents []trust.Document
+	Key       string           `json:"key"`
+	Subject   trust.Subject    `json:"subject"`
+	Documents []trust.Document `json:"documents"`
 }
 
 // load reads a policy and what lies beside it.
@@ -138,7 +138,7 @@ func rejected(t *testing.T, err error, place, words string) {
 		t.Errorf("want a rejection at %s, not %v", place, err)
 		return
 	}
-	if got := fmt.Sprintf("%s:%d %s", fault.File, fault.Line, fault.Path); got != place || !strings.Contains(fault.Message, words) {
+	if got := fmt.Sprintf("%s:%d %s", strings.TrimPrefix(filepath.Base(fault.File), "."), fault.Line, fault.Path); got != place || !strings.Contains(fault.Message, words) {
 		t.Errorf("want %s and %q, not %v", place, words, err)
 	}
 }
@@ -309,8 +309,10 @@ func sameMeaning(a, b []byte) bool {
 	signed := func(data []byte) string {
 		var v struct {
 			Envelope *struct {
-				Payload    []byte
-				Signatures []struct{ Sig []byte }
+				Payload    []byte `json:"payload"`
+				Signatures []struct {
+					Sig []byte `json:"sig"`
+				} `json:"signatures"`
 			} `json:"dsseEnvelope"`
 		}
 		if err := json.Unmarshal(data, &v); err != nil || v.Envelope == nil {

@@ -173,7 +173,17 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"cmd/shadowcourt/internal/open ReadBounded":     "no: takes the name of a file; it bounds the size",
 	"cmd/shadowcourt/internal/publish readAnswers":  "internal/answers FuzzRead",
 
+	"internal/trust Load":           "no: takes the name of a file; Parse reads it",
+	"internal/trust Parse":          "internal/trust FuzzParse",
+	"internal/trust ReadYAML":       "internal/trust FuzzParse",
+	"internal/trust parse":          "internal/trust FuzzParse",
+	"internal/trust parseRoot":      "internal/trust FuzzParse",
+	"internal/trust parseStatement": "internal/trust FuzzVerify",
+
 	// These are not found by their names.
+	"host/record OpenEnvelope":               "internal/trust FuzzVerify",
+	"internal/trust verifySimple":            "internal/trust FuzzVerify",
+	"internal/trust verifyBundle":            "internal/trust FuzzVerify",
 	"internal/publish/reportportal taken":    "internal/publish/reportportal FuzzItem",
 	"host/experiment needsOf":                "host/experiment FuzzNeeds",
 	"host/experiment pytestSeen":             "host/experiment FuzzTraces",

@@ -1,0 +1,171 @@
+//go:build cosign
+
+package trust_test
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	protobundle "github.com/sigstore/protobuf-specs/gen/pb-go/bundle/v1"
+	protocommon "github.com/sigstore/protobuf-specs/gen/pb-go/common/v1"
+	protodsse "github.com/sigstore/protobuf-specs/gen/pb-go/dsse"
+	protorekor "github.com/sigstore/protobuf-specs/gen/pb-go/rekor/v1"
+	"github.com/sigstore/sigstore-go/pkg/root"
+	"github.com/sigstore/sigstore-go/pkg/testing/ca"
+	"github.com/sigstore/sigstore-go/pkg/tlog"
+	"github.com/sigstore/sigstore-go/pkg/verify"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/shadowcourt/shadowcourt/internal/trust"
+)
+
+// What the test kit of sigstore-go makes now is verified as what it made once.
+func TestAccept_DI2_KeylessBundlesMadeNow(t *testing.T) {
+	s, err := ca.NewVirtualSigstore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := ca.NewVirtualSigstore()
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := &keyless{Root: trustedRoot(t, s, false), OtherRoot: trustedRoot(t, other, false), LogsRoot: trustedRoot(t, s, true), Documents: make(map[string]trust.Document)}
+	soon := time.Now().Add(time.Minute)
+	add := func(name, mediaType string, entity *ca.TestEntity, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		made.Documents[name] = bundleOf(t, s, entity, mediaType)
+	}
+	for name, statement := range map[string][]byte{
+		"good":            cosignStatement(t, cosignSign, subject.Manifest),
+		"other predicate": cosignStatement(t, "https://slsa.dev/provenance/v1", subject.Manifest),
+		"other manifest":  cosignStatement(t, cosignSign, subject.Module),
+		"two subjects":    cosignStatement(t, cosignSign, subject.Module, subject.Manifest),
+	} {
+		entity, err := s.AttestAtTime(identity, issuer, statement, soon, true)
+		add(name, bundle03, entity, err)
+	}
+	entity, err := s.AttestAtTimeHashedRekordV2(identity, issuer, cosignStatement(t, cosignSign, subject.Manifest), soon)
+	add("newer log", bundle03, entity, err)
+	entity, err = s.Sign(identity, issuer, []byte(manifest))
+	add("message", "application/vnd.dev.sigstore.bundle+json;version=0.1", entity, err)
+	checkKeyless(t, made)
+	if *update {
+		data, err := json.MarshalIndent(made, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join("testdata", keylessFile), append(data, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const cosignSign = "https://sigstore.dev/cosign/sign/v1"
+
+// trustedRoot is the file of a sigstore's trusted root, with logs of certificates, too, if asked.
+func trustedRoot(t *testing.T, s *ca.VirtualSigstore, ctLogs bool) string {
+	t.Helper()
+	logs := s.RekorLogs()
+	for id, log := range logs {
+		log.ID = mustHex(t, id)
+	}
+	var certificates map[string]*root.TransparencyLog
+	if ctLogs {
+		certificates = s.CTLogs()
+		for id, log := range certificates {
+			log.ID, log.HashFunc, log.SignatureHashFunc = mustHex(t, id), 5, 5
+		}
+	}
+	trusted, err := root.NewTrustedRoot(root.TrustedRootMediaType01, s.FulcioCertificateAuthorities(), certificates, s.TimestampingAuthorities(), logs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := trusted.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// bundleOf gives what was signed as the file that cosign attaches.
+func bundleOf(t testing.TB, s *ca.VirtualSigstore, entity *ca.TestEntity, mediaType string) trust.Document {
+	t.Helper()
+	check := func(err error) {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+	}
+	content, err := entity.VerificationContent()
+	check(err)
+	signed, err := entity.SignatureContent()
+	check(err)
+	entries, err := entity.TlogEntries()
+	check(err)
+	stamps, err := entity.Timestamps()
+	check(err)
+	material := &protobundle.VerificationMaterial{
+		Content:                   &protobundle.VerificationMaterial_Certificate{Certificate: &protocommon.X509Certificate{RawBytes: content.Certificate().Raw}},
+		TimestampVerificationData: new(protobundle.TimestampVerificationData),
+	}
+	for _, e := range entries {
+		logged := e.TransparencyLogEntry()
+		if logged.KindVersion == nil { // the test kit leaves out what a bundle has
+			var body struct {
+				Kind       string `json:"kind"`
+				APIVersion string `json:"apiVersion"`
+			}
+			check(json.Unmarshal(logged.CanonicalizedBody, &body))
+			logged.KindVersion = &protorekor.KindVersion{Kind: body.Kind, Version: body.APIVersion}
+			promise, err := s.RekorSignPayload(tlog.RekorPayload{
+				Body: base64.StdEncoding.EncodeToString(logged.CanonicalizedBody), IntegratedTime: logged.IntegratedTime, LogIndex: logged.LogIndex,
+				LogID: hex.EncodeToString(logged.LogId.KeyId),
+			})
+			check(err)
+			logged.InclusionPromise = &protorekor.InclusionPromise{SignedEntryTimestamp: promise}
+		}
+		material.TlogEntries = append(material.TlogEntries, logged)
+	}
+	for _, stamp := range stamps {
+		material.TimestampVerificationData.Rfc3161Timestamps = append(material.TimestampVerificationData.Rfc3161Timestamps, &protocommon.RFC3161SignedTimestamp{SignedTimestamp: stamp})
+	}
+	b := &protobundle.Bundle{MediaType: mediaType, VerificationMaterial: material}
+	if envelope := signed.EnvelopeContent(); envelope != nil {
+		raw := envelope.RawEnvelope()
+		payload, err := raw.DecodeB64Payload()
+		check(err)
+		sig, err := base64.StdEncoding.DecodeString(raw.Signatures[0].Sig)
+		check(err)
+		b.Content = &protobundle.Bundle_DsseEnvelope{DsseEnvelope: &protodsse.Envelope{Payload: payload, PayloadType: raw.PayloadType, Signatures: []*protodsse.Signature{{Sig: sig}}}}
+	} else {
+		message := signed.(verify.MessageSignatureContent)
+		b.Content = &protobundle.Bundle_MessageSignature{MessageSignature: &protocommon.MessageSignature{
+			MessageDigest: &protocommon.HashOutput{Algorithm: protocommon.HashAlgorithm_SHA2_256, Digest: message.Digest()}, Signature: message.Signature(),
+		}}
+	}
+	data, err := protojson.Marshal(b)
+	check(err)
+	return trust.Document{Type: "application/vnd.dev.sigstore.bundle.v0.3+json", Data: data}
+}
+
+// cosignStatement is what cosign signs about a manifest.
+func cosignStatement(t testing.TB, predicateType string, manifests ...string) []byte {
+	t.Helper()
+	subjects := []any{}
+	for _, m := range manifests {
+		subjects = append(subjects, map[string]any{"digest": map[string]string{"sha256": strings.TrimPrefix(m, "sha256:")}, "annotations": map[string]any{}})
+	}
+	text, err := json.Marshal(map[string]any{"_type": "https://in-toto.io/Statement/v1", "subject": subjects, "predicateType": predicateType, "predicate": map[string]any{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
