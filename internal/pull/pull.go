@@ -18,6 +18,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
+// ErrOther: a module is not what its annotations say, or is none of a court.
+var ErrOther = errors.New("rejected")
+
 // Source fetches modules. It may be used concurrently.
 type Source struct {
 	Client *oci.Client
@@ -79,9 +82,16 @@ func Subject(a *oci.Artifact) trust.Subject {
 	return trust.Subject{Repository: repository, Manifest: a.Digest, Module: a.Layer.Digest}
 }
 
+// documentTypes are those of what policies read. The bundles of sigstore have had three. What else is attached is not downloaded: however large
+// and many bills of materials are, no module is rejected for them.
+var documentTypes = []string{ //nolint:gochecknoglobals // constant
+	trust.TypeSignature, trust.TypeConformance, trust.TypeSimple, "application/vnd.dev.sigstore.bundle.v0.3+json",
+	"application/vnd.dev.sigstore.bundle+json;version=0.1", "application/vnd.dev.sigstore.bundle+json;version=0.2",
+}
+
 // Documents are what is attached to an artifact that the policy reads, as the registry says now.
 func (s *Source) Documents(ctx context.Context, a *oci.Artifact) ([]trust.Document, error) {
-	attached, err := s.Client.Attachments(ctx, a)
+	attached, err := s.Client.Attachments(ctx, a, documentTypes...)
 	return documents(attached), err
 }
 
@@ -101,7 +111,7 @@ func (s *Source) Decide(ctx context.Context, a *oci.Artifact, use trust.Use) (*t
 		return nil, fmt.Errorf("%s: %w", a.Pinned(), err)
 	}
 	use.Name, use.Asks = m.Name, m.Capabilities
-	if known, ok := s.Client.Cached(ctx, a); ok { // keys are revoked by the policy: signatures that it accepts need not be looked for again
+	if known, ok := s.Client.Cached(ctx, a, documentTypes...); ok { // keys are revoked by the policy: signatures that it accepts need not be looked for again
 		if d, err := s.Policy.Decide(Subject(a), documents(known), use, s.Now()); err == nil {
 			return d, nil
 		}
@@ -137,6 +147,9 @@ func (s *Source) Module(ctx context.Context, reference string, use trust.Use) (*
 // Fetch gives the module of an artifact. Its manifest has to say what the annotations say, by which a policy decides.
 func Fetch(ctx context.Context, client *oci.Client, a *oci.Artifact) ([]byte, *abi.Manifest, error) {
 	wasm, err := client.Module(ctx, a)
+	if errors.Is(err, oci.ErrMismatch) {
+		err = fmt.Errorf("%w: %w", ErrOther, err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,10 +158,10 @@ func Fetch(ctx context.Context, client *oci.Client, a *oci.Artifact) ([]byte, *a
 		err = errors.Join(errors.New("the module has no manifest"), info.ManifestError)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", a.Pinned(), err)
+		return nil, nil, fmt.Errorf("%s is %w: %w", a.Pinned(), ErrOther, err)
 	}
 	if key := differs(a.Annotations, info.Manifest); key != "" {
-		return nil, nil, fmt.Errorf("%s: its annotation %s is not what the manifest within the module says", a.Pinned(), key)
+		return nil, nil, fmt.Errorf("%s is %w: its annotation %s is not what the manifest within the module says", a.Pinned(), ErrOther, key)
 	}
 	return wasm, info.Manifest, nil
 }

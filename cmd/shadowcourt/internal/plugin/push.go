@@ -1,0 +1,210 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/pull"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
+)
+
+// pushed is what a program reads of `plugin push` and `plugin sign`.
+type pushed struct {
+	Reference string `json:"reference"`
+	Digest    string `json:"digest"`
+	Module    string `json:"module"`
+	SignedBy  string `json:"signed_by,omitempty"` // id of the key
+}
+
+// newPluginPush is the command `plugin push`.
+func newPluginPush(s cli.Streams) *cobra.Command {
+	var key, sbom, format string
+	cmd := &cobra.Command{
+		Use:   "push FILE|NAME REF",
+		Short: "Push a module to a registry or a layout directory",
+		Long: `Push a module to an OCI registry (oci://HOST/REPOSITORY[:TAG]) or a folder with an OCI image
+layout (oci-layout:FOLDER[:TAG]). The fields of its manifest become annotations. With --key it is
+signed, and the tag is set when the signature is attached. The standard output has the reference
+with the digest, for a pipeline.
+
+Credentials are those of Docker: log in with "docker login".`,
+		Example: "  shadowcourt plugin push bin/modules/clerk.wasm oci-layout:pushed:v1 --key court.key",
+		Args:    cli.ExactArgs(2, "a module and a reference"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkFormat(format); err != nil {
+				return err
+			}
+			ref, err := parseRef(args[1])
+			if err != nil {
+				return err
+			}
+			p := &parcel{}
+			wasm, info, err := withManifest(args[0])
+			if err != nil {
+				return err
+			}
+			p.wasm, p.manifest = wasm, info.Manifest
+			if cmd.Flags().Changed("key") {
+				if p.key, err = signingKey(s, key); err != nil {
+					return err
+				}
+			}
+			if sbom != "" {
+				if p.sbom, err = open.ReadBounded(sbom, trust.MaxDocumentBytes); err != nil {
+					return cli.InputError(fmt.Errorf("--sbom: %w", err))
+				}
+			}
+			source, err := newSource(nil)
+			if err != nil {
+				return err
+			}
+			a, err := p.push(cmd.Context(), source, ref)
+			if err != nil {
+				return err
+			}
+			return printPushed(s, format, a, p.key)
+		},
+	}
+	open.KeyFlag(cmd, &key, keyUsage)
+	cmd.Flags().StringVar(&sbom, "sbom", "", "attach this bill of materials, in CycloneDX JSON")
+	cmd.Flags().StringVar(&format, "format", "table", formatUsage)
+	return cmd
+}
+
+func printPushed(s cli.Streams, format string, a *oci.Artifact, key *record.Key) error {
+	out := pushed{Reference: a.Pinned().String(), Digest: a.Digest, Module: a.Layer.Digest}
+	if key != nil {
+		out.SignedBy = key.ID()
+	}
+	if format == "json" {
+		return writeJSON(s, out)
+	}
+	if key != nil {
+		fmt.Fprintf(s.Err, "signed by %s\n", key.ID())
+	}
+	_, err := fmt.Fprintln(s.Out, sanitize.Line(out.Reference))
+	return err
+}
+
+// parcel is a module with what is said about it.
+type parcel struct {
+	wasm     []byte
+	manifest *abi.Manifest
+	key      *record.Key     // nil: nothing is signed
+	report   *abitest.Report // of the conformance kit; nil: none
+	sbom     []byte          // empty: none
+}
+
+// stage puts the parcel into a layout, signed for the repository that it goes to. A signature is left out where the module has one there.
+func (p *parcel) stage(ctx context.Context, source *pull.Source, folder string, to oci.Ref) (*oci.Artifact, error) {
+	staged, err := oci.Parse(trust.Layout + filepath.Join(folder, "layout") + ":staged")
+	if err != nil {
+		return nil, err
+	}
+	a, err := source.Client.Push(ctx, staged, p.wasm, pull.Annotations(p.manifest))
+	if err != nil {
+		return nil, err
+	}
+	a.Ref = a.Ref.WithTag("").WithDigest(a.Digest)
+	var documents []trust.Document
+	if len(p.sbom) > 0 {
+		documents = append(documents, trust.Document{Type: typeSBOM, Data: p.sbom})
+	}
+	subject := subjectAt(to, a)
+	if p.report != nil && p.key != nil {
+		d, err := trust.SignReport(p.key, subject, p.report)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, d)
+	}
+	if p.key != nil {
+		d, err := trust.Sign(p.key, subject, p.manifest, source.Now())
+		if err != nil {
+			return nil, err
+		}
+		there, err := isSigned(ctx, source, to.WithDigest(a.Digest), p.key)
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			documents = append(documents, d)
+		}
+	}
+	for _, d := range documents {
+		if _, err := source.Client.Attach(ctx, a, oci.Attachment{Type: d.Type, Data: d.Data}); err != nil {
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// push stages the parcel in a temporary folder and copies it, so that the tag is set last.
+func (p *parcel) push(ctx context.Context, source *pull.Source, to oci.Ref) (*oci.Artifact, error) {
+	dir, err := disk.TempDir("shadowcourt-push")
+	if err != nil {
+		return nil, err
+	}
+	a, err := p.pushFrom(ctx, source, dir.Path, to)
+	return a, errors.Join(err, dir.Remove())
+}
+
+func (p *parcel) pushFrom(ctx context.Context, source *pull.Source, folder string, to oci.Ref) (*oci.Artifact, error) {
+	staged, err := p.stage(ctx, source, folder, to)
+	if err != nil {
+		return nil, err
+	}
+	if to.Tag() == "" && to.Digest() == "" {
+		to = to.WithTag("latest")
+	}
+	return source.Client.Copy(ctx, staged.Ref, to)
+}
+
+// subjectAt is what a signature of a module says of where it is. The path of a folder is nobody's business.
+func subjectAt(to oci.Ref, a *oci.Artifact) trust.Subject {
+	s := trust.Subject{Repository: to.Repository(), Manifest: a.Digest, Module: a.Layer.Digest}
+	if to.IsLayout() {
+		s.Repository = trust.Layout + filepath.Base(to.Repository())
+	}
+	return s
+}
+
+// isSigned says whether a key has signed what a reference names: a signature more would count for nothing, and lists of them are bounded.
+func isSigned(ctx context.Context, source *pull.Source, ref oci.Ref, key *record.Key) (bool, error) {
+	a, err := source.Client.Resolve(ctx, ref)
+	if err != nil {
+		if errors.Is(err, oci.ErrNotFound) {
+			err = nil
+		}
+		return false, err
+	}
+	documents, err := source.Documents(ctx, a)
+	if err != nil {
+		return false, err
+	}
+	text, err := key.PublicPEM()
+	if err != nil {
+		return false, err
+	}
+	policy, err := trust.OfKey("key", text)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(policy.Verify(pull.Subject(a), documents, time.Time{}), func(s trust.Signature) bool {
+		return s.Counts() && s.Kit == nil
+	}), nil
+}
