@@ -21,6 +21,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -35,23 +36,35 @@ func New(s cli.Streams) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newPluginInspect(s), newPluginList(s), newPluginAnnotate(s), newPluginExport(s), newPluginBench(s), newPluginSwap(s), newPluginRollback(s))
-	cmd.AddCommand(newPluginCheck(s), newPluginNew(s), newPluginPush(s), newPluginPull(s), newPluginCopy(s), newPluginSign(s), newPluginVerify(s))
+	cmd.AddCommand(newPluginCheck(s), newPluginNew(s), newPluginPush(s), newPluginPull(s), newPluginCopy(s), newPluginSign(s), newPluginVerify(s), newPluginDiff(s))
 	return cmd
 }
 
 func newPluginInspect(s cli.Streams) *cobra.Command {
 	var format, pipelineFile, cache string
 	var describe bool
+	var own open.Trust
 	cmd := &cobra.Command{
-		Use:   "inspect FILE|NAME",
+		Use:   "inspect FILE|NAME|REF",
 		Short: "Show what a module is, without running it",
 		Long: `Show the manifest, imports, exports, size and digests of a .wasm file, or of an embedded
 module by its name, and which of the capabilities that it asks for the pipelines would
 grant. Nothing of the module is compiled or run, but with --describe: then it is run with
-nothing granted, and asked a small request of every kind that it has a function for.`,
-		Example: "  shadowcourt plugin inspect challenger\n  shadowcourt plugin inspect clerk --describe",
-		Args:    cli.ExactArgs(1, "one file or the name of an embedded module"),
+nothing granted, and asked a small request of every kind that it has a function for.
+
+Of a reference (oci://... or oci-layout:...) show what the registry says, and what the trust
+policy decides about each role that the module can play. The module is not downloaded.`,
+		Example: "  shadowcourt plugin inspect challenger\n  shadowcourt plugin inspect clerk --describe\n  shadowcourt plugin inspect oci-layout:layout:clerk",
+		Args:    cli.ExactArgs(1, "one file, the name of an embedded module, or a reference"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if oci.IsRef(args[0]) {
+				for _, flag := range []string{"describe", "pipeline"} {
+					if cmd.Flags().Changed(flag) {
+						return cli.InputError(fmt.Errorf("--%s needs the module: `shadowcourt plugin pull` downloads it", flag))
+					}
+				}
+				return runInspectRef(cmd.Context(), s, args[0], format, &own)
+			}
 			wasm, err := open.Module(args[0])
 			if err != nil {
 				return err
@@ -88,6 +101,7 @@ nothing granted, and asked a small request of every kind that it has a function 
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "table", "table or json")
+	own.PolicyFlag(cmd.Flags())
 	cmd.Flags().StringVar(&pipelineFile, "pipeline", "", "pipeline whose grants are looked at (default: the shipped ones)")
 	cmd.Flags().BoolVar(&describe, "describe", false, "run the module with nothing granted, and say what it answers")
 	open.CacheFlag(cmd.Flags(), &cache, "folder for compiled modules, or none")
@@ -102,17 +116,8 @@ func printInfo(s cli.Streams, info *module.Info, granted map[abi.Capability][]st
 		fmt.Fprintf(s.Out, "%-13s %s\n", key, value)
 	}
 	if m := info.Manifest; m != nil {
-		line("name", sanitize.Line(m.Name))
-		line("version", sanitize.Line(m.Version))
-		line("abi", sanitize.Line(m.ABI))
-		line("calls", cli.Join(m.Calls))
-		line("families", cli.Join(m.Families))
-		line("edges", sanitize.Line(strings.Join(m.Edges, " ")))
-		line("criteria", sanitize.Line(strings.Join(m.Criteria, " ")))
-		line("capabilities", cli.Join(m.Capabilities))
+		printManifest(line, manifestOf(m))
 		line("granted", grantLine(m.Capabilities, granted))
-		line("source", sanitize.Line(m.Source))
-		line("licence", sanitize.Line(m.Licence))
 	} else if info.ManifestError != nil {
 		line("manifest", "cannot be read: "+sanitize.Line(info.ManifestError.Error()))
 	} else {
@@ -127,30 +132,15 @@ func printInfo(s cli.Streams, info *module.Info, granted map[abi.Capability][]st
 }
 
 func printInfoJSON(s cli.Streams, info *module.Info, granted map[abi.Capability][]string, described []module.Description) error {
-	type manifest struct {
-		Name         string   `json:"name"`
-		Version      string   `json:"version"`
-		ABI          string   `json:"abi"`
-		Calls        []string `json:"calls"`
-		Families     []string `json:"families"`
-		Edges        []string `json:"edges"`
-		Criteria     []string `json:"criteria"`
-		Capabilities []string `json:"capabilities"`
-		Source       string   `json:"source,omitempty"`
-		Licence      string   `json:"licence,omitempty"`
-	}
 	out := struct {
 		*module.Info
-		Manifest  *manifest                   `json:"manifest"`
+		Manifest  *manifestJSON               `json:"manifest"`
 		Error     *string                     `json:"manifest_error,omitempty"`
 		Granted   map[abi.Capability][]string `json:"granted"`
 		Described []module.Description        `json:"described,omitempty"`
 	}{Info: info, Granted: granted, Described: described}
 	if m := info.Manifest; m != nil {
-		out.Manifest = &manifest{
-			m.Name, m.Version, m.ABI, cli.Words(m.Calls), cli.Words(m.Families), cli.Words(m.Edges), cli.Words(m.Criteria),
-			cli.Words(m.Capabilities), m.Source, m.Licence,
-		}
+		out.Manifest = manifestOf(m)
 	}
 	if info.ManifestError != nil {
 		text := info.ManifestError.Error()
