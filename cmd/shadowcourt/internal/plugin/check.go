@@ -143,6 +143,15 @@ func (o *checkOptions) one(ctx context.Context, s cli.Streams, name string, opti
 	if err != nil {
 		return checked{}, err
 	}
+	c, err := test(ctx, s, name, wasm, options)
+	if err == nil && o.save != "" {
+		c.Saved, err = saveFailures(o.save, &c)
+	}
+	return c, err
+}
+
+// test runs the conformance kit on a module. name is for messages.
+func test(ctx context.Context, s cli.Streams, name string, wasm []byte, options conformance.Options) (checked, error) {
 	p := cli.NewProgress(s.Err)
 	shown := ""
 	options.Progress = func(what string, done, of int) {
@@ -160,9 +169,5 @@ func (o *checkOptions) one(ctx context.Context, s cli.Streams, name string, opti
 		}
 		return checked{}, fmt.Errorf("%s: %w", name, err)
 	}
-	c := checked{Module: name, Passed: report.Passed(), Report: report}
-	if o.save != "" {
-		c.Saved, err = saveFailures(o.save, &c)
-	}
-	return c, err
+	return checked{Module: name, Passed: report.Passed(), Report: report}, nil
 }

@@ -114,7 +114,7 @@ func (i *inspected) signers() string {
 	for n := range i.Signatures {
 		g := &i.Signatures[n]
 		switch {
-		case g.Kit != "":
+		case g.Type == trust.TypeConformance:
 		case g.Counts:
 			list = append(list, shown(g.Signer))
 		case g.Signer != "":

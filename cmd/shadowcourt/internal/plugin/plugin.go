@@ -36,7 +36,7 @@ func New(s cli.Streams) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newPluginInspect(s), newPluginList(s), newPluginAnnotate(s), newPluginExport(s), newPluginBench(s), newPluginSwap(s), newPluginRollback(s))
-	cmd.AddCommand(newPluginCheck(s), newPluginNew(s), newPluginPush(s), newPluginPull(s), newPluginCopy(s), newPluginSign(s), newPluginVerify(s), newPluginDiff(s))
+	cmd.AddCommand(newPluginCheck(s), newPluginNew(s), newPluginPush(s), newPluginPull(s), newPluginCopy(s), newPluginSign(s), newPluginVerify(s), newPluginDiff(s), newPluginPublish(s))
 	return cmd
 }
 

@@ -1,0 +1,247 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/conformance"
+	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/pull"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
+)
+
+// publishOptions are the flags of `plugin publish`.
+type publishOptions struct {
+	key, sbom, format, cache string
+	cases                    int
+	dryRun, move             bool
+}
+
+// newPluginPublish is the command `plugin publish`.
+func newPluginPublish(s cli.Streams) *cobra.Command {
+	o := &publishOptions{}
+	cmd := &cobra.Command{
+		Use:   "publish [DIR] REF",
+		Short: "Build a module, validate it, and push it signed",
+		Long: `Publish the module of a folder that "plugin new" made (default: the current folder): build it
+twice in fresh folders with the language's own tools and compare the bytes, run the conformance
+kit on it, push it with its signature, the signed result of the kit and, for Go, an SBOM. The tag
+of REF is the manifest's version where REF has none; it is set last. Nothing is pushed of a
+module that builds differently or breaks the contract. It runs the folder's build with your rights.
+
+A tag that stands for another module stays, unless --move is given.`,
+		Example: "  shadowcourt plugin publish my-judge oci-layout:published --dry-run",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 && len(args) != 2 {
+				return cli.InputError(fmt.Errorf("publish takes a folder and a reference, or a reference alone; see `%s --help`", cmd.CommandPath()))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder := "."
+			if len(args) == 2 {
+				folder = args[0]
+			}
+			return o.run(cmd.Context(), s, folder, args[len(args)-1])
+		},
+	}
+	f := cmd.Flags()
+	open.KeyFlag(cmd, &o.key, keyUsage)
+	f.StringVar(&o.sbom, "sbom", "", "attach this bill of materials, in CycloneDX JSON (default for Go: the modules that are linked)")
+	f.IntVar(&o.cases, "cases", abitest.DefaultCases, "random cases of the conformance kit, each put to every role")
+	f.BoolVar(&o.dryRun, "dry-run", false, "build and validate, and push nothing; needs no key")
+	f.BoolVar(&o.move, "move", false, "let a tag that stands for another module stand for this one")
+	f.StringVar(&o.format, "format", "table", formatUsage)
+	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
+	return cmd
+}
+
+// published is what a program reads of `plugin publish`.
+type published struct {
+	pushed
+	Published bool     `json:"published"` // false after --dry-run
+	Checks    int      `json:"checks"`    // of the conformance kit that passed
+	SBOM      bool     `json:"sbom"`
+	Line      string   `json:"pipeline"` // the line for a pipeline or a rubric
+	Policy    []string `json:"trust"`    // lines of a trust policy
+}
+
+func (o *publishOptions) run(ctx context.Context, s cli.Streams, folder, reference string) error {
+	if err := checkFormat(o.format); err != nil {
+		return err
+	}
+	if o.cases < 1 {
+		return cli.InputError(fmt.Errorf("--cases %d: use one or more", o.cases))
+	}
+	ref, err := parseRef(reference)
+	if err != nil {
+		return err
+	}
+	if ref.Digest() != "" {
+		return cli.InputError(fmt.Errorf("%s: a digest comes of the build; leave it out", reference))
+	}
+	p := &parcel{}
+	if !o.dryRun {
+		if p.key, err = signingKey(s, o.key); err != nil {
+			return err
+		}
+	}
+	dir, err := disk.TempDir("shadowcourt-publish")
+	if err != nil {
+		return err
+	}
+	return errors.Join(o.publish(ctx, s, p, folder, dir.Path, ref), dir.Remove())
+}
+
+func (o *publishOptions) publish(ctx context.Context, s cli.Streams, p *parcel, folder, temp string, ref oci.Ref) error {
+	if err := o.make(ctx, s, p, folder, temp); err != nil {
+		return err
+	}
+	if ref.Tag() == "" {
+		version, err := oci.Parse(ref.String() + ":" + p.manifest.Version)
+		if err != nil {
+			return cli.InputError(fmt.Errorf("the version %q of the manifest is no tag: name one in the reference", sanitize.Line(p.manifest.Version)))
+		}
+		ref = version
+	}
+	source, err := newSource(nil)
+	if err != nil {
+		return err
+	}
+	var a *oci.Artifact
+	if o.dryRun {
+		if a, err = p.stage(ctx, source, temp, ref); err == nil {
+			a.Ref = ref
+		}
+	} else if err = o.checkTag(ctx, source, p, temp, ref); err == nil {
+		a, err = p.push(ctx, source, ref)
+	}
+	if err != nil {
+		return err
+	}
+	return o.print(s, p, a)
+}
+
+// make builds and validates the module.
+func (o *publishOptions) make(ctx context.Context, s cli.Streams, p *parcel, folder, temp string) error {
+	t, err := toolchainOf(folder)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	wasm, built, err := t.buildTwice(ctx, folder, temp)
+	if err != nil {
+		return err
+	}
+	info, err := module.Inspect(wasm)
+	if err == nil && info.Manifest == nil {
+		err = errors.Join(errors.New("the module has no manifest"), info.ManifestError)
+	}
+	if err != nil {
+		return err
+	}
+	p.wasm, p.manifest = wasm, info.Manifest
+	fmt.Fprintf(s.Err, "built twice in %s: the same %d bytes, %s\n", t.language, len(wasm), info.Digest)
+	options := conformance.Options{Cases: o.cases, Now: time.Now}
+	if o.cache != "none" {
+		options.CacheDir = o.cache
+	}
+	c, err := test(ctx, s, p.manifest.Name, wasm, options)
+	if err != nil {
+		return err
+	}
+	if !c.Passed {
+		var b bytes.Buffer
+		if err := printChecked(cli.Streams{Out: &b}, &c, false); err != nil {
+			return err
+		}
+		fmt.Fprint(s.Err, b.String())
+		return errors.New("the module breaks the contract: nothing was published")
+	}
+	p.report = c.Report
+	fmt.Fprintf(s.Err, "conformance kit: %d checks passed\n", len(c.Checks))
+	switch {
+	case o.sbom != "":
+		if p.sbom, err = open.ReadBounded(o.sbom, trust.MaxDocumentBytes); err != nil {
+			err = cli.InputError(fmt.Errorf("--sbom: %w", err))
+		}
+	case t.language == "go":
+		if p.sbom, err = goBill(ctx, built, p.manifest.Version); err != nil {
+			err = fmt.Errorf("SBOM: %w", err)
+		}
+	}
+	return err
+}
+
+// checkTag rejects a tag that stands for another module.
+func (o *publishOptions) checkTag(ctx context.Context, source *pull.Source, p *parcel, temp string, ref oci.Ref) error {
+	if o.move {
+		return nil
+	}
+	there, err := source.Client.Resolve(ctx, ref)
+	if errors.Is(err, oci.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	unsigned := parcel{wasm: p.wasm, manifest: p.manifest}
+	a, err := unsigned.stage(ctx, source, filepath.Join(temp, "tag"), ref)
+	if err == nil && a.Digest != there.Digest {
+		err = cli.InputError(fmt.Errorf("%s is published already and is another module, %s: raise the version in the manifest, or use --move", ref, there.Digest))
+	}
+	return err
+}
+
+func (o *publishOptions) print(s cli.Streams, p *parcel, a *oci.Artifact) error {
+	out := published{
+		pushed:    pushed{Reference: a.Pinned().String(), Digest: a.Digest, Module: a.Layer.Digest},
+		Published: !o.dryRun, Checks: len(p.report.Checks), SBOM: len(p.sbom) > 0,
+		Line: "module: " + a.Pinned().String(),
+	}
+	if p.key != nil {
+		out.SignedBy = p.key.ID()
+	}
+	at, err := absolute(a.Ref)
+	if err != nil {
+		return err
+	}
+	from := at.Repository()
+	if at.IsLayout() {
+		from = trust.Layout + from
+	}
+	file := "publisher.pub"
+	if o.key != "" && open.KeyVariable(o.key) == "" {
+		file = filepath.Base(o.key) + ".pub"
+	}
+	capabilities := ""
+	if len(p.manifest.Capabilities) > 0 {
+		capabilities = ", capabilities: [" + strings.Join(cli.Words(p.manifest.Capabilities), ", ") + "]"
+	}
+	out.Policy = []string{
+		fmt.Sprintf("keys: [{name: publisher, key: %s}]", file),
+		fmt.Sprintf("allow: [{from: [%q], names: [%q], roles: [%s]%s, signed_by: [publisher]}]", from, p.manifest.Name, strings.Join(rolesOf(p.manifest), ", "), capabilities),
+	}
+	if o.format == "json" {
+		return writeJSON(s, &out)
+	}
+	did := "published"
+	if o.dryRun {
+		did = "would publish"
+	}
+	_, err = fmt.Fprintf(s.Out, "%s %s\n\nIn a pipeline or rubric:\n  %s\n\nIn a trust policy, with the public key beside it:\n  %s\n",
+		did, sanitize.Line(out.Reference), sanitize.Line(out.Line), sanitize.Block(strings.Join(out.Policy, "\n  ")))
+	return err
+}
