@@ -30,13 +30,14 @@ import (
 func New(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plugin",
-		Short:   "Inspect, list, annotate, export, measure and swap modules",
+		Short:   "Write, inspect, measure, swap, sign and publish modules",
 		Example: "  shadowcourt plugin list",
 		Args:    cli.NoSuchCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newPluginInspect(s), newPluginList(s), newPluginAnnotate(s), newPluginExport(s), newPluginBench(s), newPluginSwap(s), newPluginRollback(s))
-	cmd.AddCommand(newPluginCheck(s), newPluginNew(s), newPluginPush(s), newPluginPull(s), newPluginCopy(s), newPluginSign(s), newPluginVerify(s), newPluginDiff(s), newPluginPublish(s))
+	cmd.AddCommand(newPluginCheck(s), newPluginNew(s), newPluginPush(s), newPluginPull(s), newPluginCopy(s), newPluginSign(s), newPluginVerify(s))
+	cmd.AddCommand(newPluginDiff(s), newPluginPublish(s), newPluginSearch(s))
 	return cmd
 }
 
