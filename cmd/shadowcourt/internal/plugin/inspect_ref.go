@@ -120,7 +120,7 @@ func (i *inspected) signers() string {
 		case g.Signer != "":
 			list = append(list, shown(g.Signer)+" (does not count: "+shown(g.Why)+")")
 		default:
-			list = append(list, strings.TrimSpace("not known "+shown(g.Key)))
+			list = append(list, strings.TrimSpace("an unknown key "+shown(g.Key[:min(len(g.Key), len("ed25519:")+12)])))
 		}
 	}
 	return strings.Join(list, ", ")
