@@ -54,10 +54,11 @@ func limitedMain() {
 }
 
 // TestScripts runs testdata/script/*.txtar. Beyond testscript's commands they
-// have `exits CODE COMMAND...`, `lines N FILE`, `oneline FILE TEXT`, `surer LABEL WITHOUT WITH` and `unsurer FIRST LATER`.
+// have `exits CODE COMMAND...`, `lines N FILE`, `oneline FILE TEXT`, `surer LABEL WITHOUT WITH`, `unsurer FIRST LATER`, and those of [registries].
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	root := repositoryRoot(t)
+	servers := &registries{t: t, list: map[string]*scriptRegistry{}}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
@@ -74,6 +75,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "lines": lines, "oneline": oneLine, "surer": surer, "unsurer": unsurer, "tamper": tamper,
+			"registry": servers.registry, "requests": servers.requests, "capture": capture, "replace": replace,
 		},
 	})
 }

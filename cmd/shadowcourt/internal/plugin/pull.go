@@ -45,13 +45,15 @@ policy is asked again about the file: a court that finds it in --modules runs it
 	cmd.Flags().StringVar(&o.output, "output", "", "where to write (default: NAME.wasm, which must not be there yet)")
 	cmd.Flags().BoolVar(&o.unverified, "unverified", false, "ask no trust policy")
 	cmd.Flags().StringVar(&o.format, "format", "table", formatUsage)
-	cmd.MarkFlagsMutuallyExclusive("unverified", "trust")
 	return cmd
 }
 
 func (o *pullOptions) run(ctx context.Context, s cli.Streams, reference string) error {
 	if err := checkFormat(o.format); err != nil {
 		return err
+	}
+	if o.unverified && o.trust.Policy != "" {
+		return cli.InputError(errors.New("use either --unverified or --trust"))
 	}
 	ref, err := parseRef(reference)
 	if err == nil {

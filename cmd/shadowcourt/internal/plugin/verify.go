@@ -46,13 +46,15 @@ Exit codes: 0 accepted, in one role at least; 3 rejected; 1 something failed whi
 	o.trust.PolicyFlag(cmd.Flags())
 	cmd.Flags().StringVar(&o.key, "key", "", "accept what this public key has signed, whatever the trust policy says")
 	cmd.Flags().StringVar(&o.format, "format", "table", formatUsage)
-	cmd.MarkFlagsMutuallyExclusive("key", "trust")
 	return cmd
 }
 
 func (o *verifyOptions) run(ctx context.Context, s cli.Streams, reference string) error {
 	if err := checkFormat(o.format); err != nil {
 		return err
+	}
+	if o.key != "" && o.trust.Policy != "" {
+		return cli.InputError(errors.New("use either --key or --trust"))
 	}
 	ref, err := parseRef(reference)
 	if err == nil {
