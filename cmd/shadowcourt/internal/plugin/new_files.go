@@ -54,7 +54,7 @@ func scaffold(p plugin) (map[string][]byte, error) {
 		}
 		files["court.yaml"] = court
 	}
-	for _, part := range []string{path.Join(p.Language, "common"), path.Join(p.Language, p.Role), seat} {
+	for _, part := range []string{path.Join(p.Language, "common"), path.Join(p.Language, p.Role), "any/common", seat} {
 		if err := fill(files, path.Join("plugin_new", part), p); err != nil {
 			return nil, err
 		}
