@@ -27,6 +27,8 @@ func TestAccept_CLI4_ExamplesWorkAsPasted(t *testing.T) {
 	// Those about answers have the sample, and a quarantine of it.
 	shell(t, dir, "cp "+filepath.Join(repositoryRoot(t), "internal", "render", "testdata", "answers.json")+" . && cp examples/dockets/inputs/gotestsum.xml report.xml && ls report.xml")
 	shell(t, dir, "shadowcourt quarantine propose answers.json --write --owner @acme/shop")
+	// Those about registries have a layout with a signed module, a court to lock, and a module to publish.
+	shell(t, dir, "shadowcourt plugin push clerk oci-layout:layout:clerk --key court.key && cp pipelines/defect-court.yaml court.yaml && shadowcourt plugin new lines --lang go --role persona")
 	// Those about tokens have a database.
 	shell(t, dir, "shadowcourt serve migrate --data court")
 	for _, cmd := range allCommands(cli.Root(commands(cli.Streams{}))) {

@@ -43,7 +43,7 @@ of REF is the manifest's version where REF has none; it is set last. Nothing is 
 module that builds differently or breaks the contract. It runs the folder's build with your rights.
 
 A tag that stands for another module stays, unless --move is given.`,
-		Example: "  shadowcourt plugin publish my-judge oci-layout:published --dry-run",
+		Example: "  shadowcourt plugin publish lines oci-layout:published --dry-run",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 && len(args) != 2 {
 				return cli.InputError(fmt.Errorf("publish takes a folder and a reference, or a reference alone; see `%s --help`", cmd.CommandPath()))

@@ -165,5 +165,8 @@ func copyTo(ctx context.Context, from, to oci.Ref) (*oci.Artifact, error) {
 	if err != nil {
 		return nil, err
 	}
+	if to.Tag() == "" && to.Digest() == "" && from.Tag() != "" {
+		to = to.WithTag(from.Tag())
+	}
 	return source.Client.Copy(ctx, from, to)
 }
