@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
 )
@@ -23,12 +22,12 @@ func TestAccept_DI5_PageOfRegistries(t *testing.T) {
 		t.Fatal("the page has no other machine")
 	}
 	commands := regexp.MustCompile(`(?m)^    ((?:shadowcourt|sed) .*)$`)
-	start := time.Now()
-	run := func(dir, part string) (said string) {
+	run := func(dir, part string) string {
+		var said strings.Builder
 		for _, line := range commands.FindAllStringSubmatch(part, -1) {
-			said += shell(t, dir, "export XDG_CONFIG_HOME="+dir+" SHADOWCOURT_CACHE="+dir+"/cache/modules; "+line[1]+" 2>&1 && echo done")
+			said.WriteString(shell(t, dir, "export XDG_CONFIG_HOME="+dir+" SHADOWCOURT_CACHE="+dir+"/cache/modules; "+line[1]+" 2>&1 && echo done"))
 		}
-		return said
+		return said.String()
 	}
 	said := run(author, before)
 	for _, want := range []string{"built twice in go", "checks passed", "module: oci://" + registry.Host + "/acme/my-judge:0.1.0@sha256:"} {
@@ -58,7 +57,6 @@ func TestAccept_DI5_PageOfRegistries(t *testing.T) {
 	}
 	minute, rest, _ := strings.Cut(after, "## Publish a module")
 	said = run(other, minute)
-	t.Logf("from nothing to the other machine's court: %v", time.Since(start).Round(time.Second))
 	for _, want := range []string{"accepted: signed by publisher, allowed by trust.yaml:3, as criterion", "evidence"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("without %q:\n%s", want, said)

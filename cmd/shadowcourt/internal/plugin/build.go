@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
@@ -60,25 +61,29 @@ const (
 
 // copySources copies a scaffold without what builds make.
 func copySources(from, to string, t *toolchain) error {
+	source, err := os.OpenRoot(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = source.Close() }()
+	target, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = target.Close() }()
 	count, size := 0, int64(0)
-	return filepath.WalkDir(from, func(name string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, name)
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, rel)
+	return fs.WalkDir(source.FS(), ".", func(name string, e fs.DirEntry, err error) error {
 		switch {
-		case e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules" || rel == t.skip && rel != ""):
-			return filepath.SkipDir
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules" || name == t.skip):
+			return fs.SkipDir
 		case e.IsDir():
-			return os.MkdirAll(target, 0o700)
-		case filepath.Ext(name) == ".wasm":
+			return target.MkdirAll(name, 0o700)
+		case path.Ext(name) == ".wasm":
 			return nil
 		case !e.Type().IsRegular():
-			return fmt.Errorf("%s is not a regular file", rel)
+			return fmt.Errorf("%s is not a regular file", name)
 		}
 		info, err := e.Info()
 		if err != nil {
@@ -87,11 +92,11 @@ func copySources(from, to string, t *toolchain) error {
 		if count, size = count+1, size+info.Size(); count > maxSources || size > maxSourceBytes {
 			return fmt.Errorf("%s has more than %d files or %d bytes", from, maxSources, int64(maxSourceBytes))
 		}
-		data, err := os.ReadFile(name)
+		data, err := source.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(target, data, info.Mode().Perm()|0o600)
+		return target.WriteFile(name, data, info.Mode().Perm()|0o600)
 	})
 }
 

@@ -183,7 +183,7 @@ func subjectAt(to oci.Ref, a *oci.Artifact) trust.Subject {
 	return s
 }
 
-// isSigned says whether a key has signed what a reference names: a signature more would count for nothing, and lists of them are bounded.
+// isSigned says whether a key has signed what a reference names: another signature adds nothing, and lists of them are bounded.
 func isSigned(ctx context.Context, source *pull.Source, ref oci.Ref, key *record.Key) (bool, error) {
 	a, err := source.Client.Resolve(ctx, ref)
 	if err != nil {

@@ -76,6 +76,8 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"internal/quarantine Read":                            "internal/quarantine FuzzRead",
 	"internal/lock Read":                                  "internal/lock FuzzParse",
 	"internal/lock Parse":                                 "internal/lock FuzzParse",
+	"cmd/shadowcourt/internal/plugin parseRef":            "internal/oci FuzzParse",
+	"cmd/shadowcourt/internal/plugin readIndex":           "no: takes the name of a file; strictyaml and oci.Parse read it",
 	"internal/pull Parse":                                 "internal/oci FuzzParse",
 	"internal/oci Parse":                                  "internal/oci FuzzParse",
 	"internal/oci parseManifest":                          "internal/oci FuzzManifest",
