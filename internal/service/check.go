@@ -37,16 +37,23 @@ func (b both) Blob(ctx context.Context, digest string) ([]byte, error) {
 	return b.store.Blob(ctx, digest)
 }
 
-// checkGeneration opens a generation for every format as a worker would, and closes it.
-func (s *Service) checkGeneration(ctx context.Context, parts store.Parts, blobs map[string][]byte) error {
+// checkGeneration fetches what references name, opens the generation for every format as a worker would, and closes it.
+func (s *Service) checkGeneration(ctx context.Context, parts *store.Parts, blobs map[string][]byte) (fetched []string, err error) {
+	for name := range parts.Files {
+		if format, ok := strings.CutPrefix(name, profileFile); name != PipelineFile && name != LightPathFile && (!ok || !slices.Contains(formats(), format)) {
+			return nil, fmt.Errorf("file %q: use %s, %s or %sFORMAT, with the format %s", name, PipelineFile, LightPathFile, profileFile, strings.Join(formats(), ", "))
+		}
+	}
+	if fetched, err = s.fetch(ctx, parts, blobs); err != nil {
+		return nil, err
+	}
+	return fetched, s.openGeneration(ctx, *parts, blobs)
+}
+
+func (s *Service) openGeneration(ctx context.Context, parts store.Parts, blobs map[string][]byte) error {
 	g := &store.Generation{Parts: parts}
 	if len(parts.Canary) > 0 {
 		g.Share = 1
-	}
-	for name := range parts.Files {
-		if format, ok := strings.CutPrefix(name, profileFile); name != PipelineFile && name != LightPathFile && (!ok || !slices.Contains(formats(), format)) {
-			return fmt.Errorf("file %q: use %s, %s or %sFORMAT, with the format %s", name, PipelineFile, LightPathFile, profileFile, strings.Join(formats(), ", "))
-		}
 	}
 	var used []string
 	for _, format := range formats() {

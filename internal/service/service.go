@@ -20,11 +20,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
 	"github.com/shadowcourt/shadowcourt/internal/service/webhook"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
 // Role is what a process does.
@@ -53,6 +55,10 @@ type Config struct {
 	// Workers is how many trials go on at once; 0: one for each processor.
 	Workers   int
 	MaxUpload int64 // bytes of a docket; 0: 256 MiB
+	// Trust decides about modules that are named by references; nil rejects them. Registries fetches those that it accepts; it must be set where
+	// Trust is.
+	Trust      *trust.Policy
+	Registries *oci.Client
 	// Webhooks are told what happens, in all processes from now on; nil leaves those of the other processes.
 	Webhooks []*webhook.Hook
 	// Keep says what workers remove at times; zero fields keep everything.
@@ -91,6 +97,7 @@ type Service struct {
 	worker  *work.Worker // nil for RoleAPI
 	ready   atomic.Bool
 	stop    chan struct{} // closed when the process is told to stop
+	fetches chan struct{} // of modules of registries: one for each generation
 	// background counts what outlives its request, such as a refit.
 	background sync.WaitGroup
 }
@@ -116,7 +123,7 @@ func New(ctx context.Context, config Config) (*Service, error) {
 	if err := setWebhooks(ctx, &config); err != nil {
 		return nil, err
 	}
-	s := &Service{config: config, metrics: newMetrics(config.Store, config.Log), graphs: &graphs{store: config.Store}, stop: make(chan struct{})}
+	s := &Service{config: config, metrics: newMetrics(config.Store, config.Log), graphs: &graphs{store: config.Store}, stop: make(chan struct{}), fetches: make(chan struct{}, fetchesAtOnce)}
 	if config.Role != RoleAPI {
 		s.worker = work.New(work.Config{
 			Store: config.Store, Open: s.open, Laboratories: config.Laboratories, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,

@@ -49,8 +49,10 @@ type Config struct {
 	// Graph is the graph of the court in a generation, to draw trials on. Nil: reports have no drawings.
 	Graph func(ctx context.Context, generation int64) (*pipeline.Graph, error)
 	// CheckGeneration says whether a generation that is to be added can be loaded, without running it on cases. Its blobs are in the
-	// given map by their digests, or in the store. Nil: no generations can be added.
-	CheckGeneration func(ctx context.Context, parts store.Parts, blobs map[string][]byte) error
+	// given map by their digests, or in the store. Of its references, those with nothing but Reference and Update are fetched first, when the trust
+	// policy has accepted them: they are completed, the modules are added to parts and blobs, and fetched has a line about each. An error is a
+	// problem, or the reason why the generation is rejected. Nil: no generations can be added.
+	CheckGeneration func(ctx context.Context, parts *store.Parts, blobs map[string][]byte) (fetched []string, err error)
 	// Rejected, if not nil, is told of each request that the API rejects: the code of the problem.
 	Rejected func(code string)
 	Log      *slog.Logger       // nil: nothing is logged

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -27,8 +28,10 @@ import (
 const (
 	// MaxGenerationBytes bounds a request with modules, in base64.
 	MaxGenerationBytes = 64 << 20
-	maxParts           = 256
-	maxNote            = 1000 // characters
+	// MaxReferences bounds a request with references; their modules together have at most three quarters of MaxGenerationBytes, as uploaded ones do.
+	MaxReferences = 32
+	maxParts      = 256
+	maxNote       = 1000 // characters
 )
 
 func (s *server) generations() {
@@ -39,7 +42,7 @@ func (s *server) generations() {
 			return reply(s.Store.Generation(ctx, in.ID))
 		})
 	add := operation("add-generation", http.MethodPost, "/generations", tag, auth.Everywhere, "Add a generation of modules")
-	add.Description += " Modules are verified and loaded in a sandbox before they are kept. The generation is not in force until it is activated."
+	add.Description += " Modules are verified and loaded in a sandbox before they are kept; those of registries are fetched when the service's trust policy has accepted them. The generation is not in force until it is activated."
 	add.DefaultStatus = http.StatusCreated
 	add.Metadata[isStream] = true
 	add.MaxBodyBytes = MaxGenerationBytes
@@ -95,8 +98,17 @@ type AddGenerationRequest struct {
 	Modules map[string][]byte `json:"modules,omitempty" doc:"Modules (base64) by name, in place of those of the parent"`
 	Files   map[string][]byte `json:"files,omitempty" doc:"Pipelines, profiles and rubrics (base64) by what they are for, in place of those of the parent"`
 	Canary  map[string][]byte `json:"canary,omitempty" doc:"Modules (base64) of a candidate court, by what they are in place of"`
-	Share   float64           `json:"share,omitempty" minimum:"0" maximum:"1" doc:"Share of the trials that the candidate court tries, too; needed with canary"`
-	Note    string            `json:"note,omitempty" maxLength:"1000" doc:"What to say of it"`
+	// References and CanaryReferences are modules of registries.
+	References       map[string]ReferenceRequest `json:"references,omitempty" doc:"Modules of registries by name, in place of those of the parent"`
+	CanaryReferences map[string]string           `json:"canary_references,omitempty" doc:"References to modules of a candidate court, by what they are in place of"`
+	Share            float64                     `json:"share,omitempty" minimum:"0" maximum:"1" doc:"Share of the trials that the candidate court tries, too; needed with canary"`
+	Note             string                      `json:"note,omitempty" maxLength:"1000" doc:"What to say of it"`
+}
+
+// ReferenceRequest names a module of a registry.
+type ReferenceRequest struct {
+	Reference string       `json:"reference" maxLength:"1000" doc:"oci://HOST/REPOSITORY with :TAG, @sha256:DIGEST or both" example:"oci://registry.example/judges/reader:v1.2.3"`
+	Update    store.Update `json:"update,omitempty" enum:"pinned,manual,patch" doc:"pinned (default): no newer version is looked for; manual: it is shown; patch: one with the same major and minor number becomes a canary"`
 }
 
 // AddGeneration adds a generation whose modules can be loaded. It is not in force.
@@ -110,10 +122,19 @@ func (o *Operations) AddGeneration(ctx context.Context, in *AddGenerationRequest
 		return g, err
 	}
 	g.Author = who.Name
+	return o.KeepGeneration(ctx, g, blobs)
+}
+
+// KeepGeneration checks a generation, and adds it with its blobs: see Config.CheckGeneration. It asks for no scope.
+func (o *Operations) KeepGeneration(ctx context.Context, g store.Generation, blobs map[string][]byte) (store.Generation, error) {
 	if o.CheckGeneration == nil {
 		return g, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "this process can't check modules: ask one with the role api or all")
 	}
-	if err := o.CheckGeneration(ctx, g.Parts, blobs); err != nil {
+	fetched, err := o.CheckGeneration(ctx, &g.Parts, blobs)
+	if _, ok := errors.AsType[*wire.Problem](err); ok {
+		return g, err
+	}
+	if err != nil {
 		return g, wire.NewProblem(http.StatusUnprocessableEntity, wire.BadModule, "the generation can't be loaded: "+err.Error())
 	}
 	for _, digest := range slices.Sorted(maps.Keys(blobs)) {
@@ -124,18 +145,22 @@ func (o *Operations) AddGeneration(ctx context.Context, in *AddGenerationRequest
 	if g, err = o.Store.AddGeneration(ctx, g); err != nil {
 		return g, err
 	}
-	return g, o.log(ctx, "generation.add", "generation", g.ID, g.Note)
+	details := strings.Join(append(fetched, g.Note), "\n")
+	return g, o.Store.Log(ctx, store.Action{Author: g.Author, Action: "generation.add", Target: fmt.Sprintf("generation %d", g.ID), Details: strings.TrimSuffix(details, "\n")})
 }
 
 // planGeneration gives the generation that a request describes, and the blobs that it brings.
 func (o *Operations) planGeneration(ctx context.Context, in *AddGenerationRequest) (store.Generation, map[string][]byte, error) {
 	g := store.Generation{Parts: store.Parts{Modules: map[string]string{}}}
-	switch parts := len(in.Modules) + len(in.Files) + len(in.Canary); {
+	canary, referenced := len(in.Canary)+len(in.CanaryReferences), len(in.References)+len(in.CanaryReferences)
+	switch parts := len(in.Modules) + len(in.Files) + len(in.References) + canary; {
 	case parts == 0:
-		return g, nil, invalid("body", abi.CodeEmpty, "give modules, files or a canary")
+		return g, nil, invalid("body", abi.CodeEmpty, "give modules, references, files or a canary")
+	case referenced > MaxReferences:
+		return g, nil, invalid("body", abi.CodeBadCount, "has more than %d references", MaxReferences)
 	case parts > maxParts:
 		return g, nil, invalid("body", abi.CodeBadCount, "has more than %d modules and files", maxParts)
-	case (len(in.Canary) > 0) != (in.Share > 0):
+	case (canary > 0) != (in.Share > 0):
 		return g, nil, invalid("body.share", abi.CodeInvalidValue, "a canary needs a share above 0, and a share needs a canary")
 	case in.Share > 1:
 		return g, nil, invalid("body.share", abi.CodeOutOfRange, "is above 1")
@@ -155,11 +180,44 @@ func (o *Operations) planGeneration(ctx context.Context, in *AddGenerationReques
 		if err != nil {
 			return g, nil, err
 		}
-		g.Parts = store.Parts{Modules: maps.Clone(from.Modules), Files: maps.Clone(from.Files)}
+		g.Parts = store.Parts{Modules: maps.Clone(from.Modules), Files: maps.Clone(from.Files), References: maps.Clone(from.References)}
 	}
 	g.Parent, g.Share, g.Note = parent, in.Share, in.Note
 	blobs := map[string][]byte{}
-	return g, blobs, errors.Join(place("modules", in.Modules, &g.Modules, blobs), place("files", in.Files, &g.Files, blobs), place("canary", in.Canary, &g.Canary, blobs))
+	for name := range in.Modules {
+		delete(g.References, name)
+	}
+	candidates := map[string]ReferenceRequest{}
+	for name, reference := range in.CanaryReferences {
+		candidates[name] = ReferenceRequest{Reference: reference}
+	}
+	return g, blobs, errors.Join(place("modules", in.Modules, &g.Modules, blobs), place("files", in.Files, &g.Files, blobs), place("canary", in.Canary, &g.Canary, blobs),
+		refer("references", in.References, in.Modules, &g.References), refer("canary_references", candidates, in.Canary, &g.CanaryReferences))
+}
+
+// refer notes what is to be fetched.
+func refer(path string, from map[string]ReferenceRequest, uploaded map[string][]byte, to *map[string]store.Reference) error {
+	if *to == nil && len(from) > 0 {
+		*to = map[string]store.Reference{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(from)) {
+		r := from[name]
+		update := cmp.Or(r.Update, store.UpdatePinned)
+		switch {
+		case !isPartName(name):
+			return invalidName(path, name)
+		case uploaded[name] != nil:
+			return invalid("body."+path+"."+name, abi.CodeInvalidValue, "is uploaded, too")
+		case !slices.Contains([]store.Update{store.UpdatePinned, store.UpdateManual, store.UpdatePatch}, update): // the form has no schema
+			return invalid("body."+path+"."+name+".update", abi.CodeInvalidValue, "use pinned, manual or patch")
+		}
+		(*to)[name] = store.Reference{Reference: r.Reference, Update: update}
+	}
+	return nil
+}
+
+func invalidName(path, name string) error {
+	return invalid("body."+path, abi.CodeInvalidValue, "%q is no name: use at most 64 letters, digits, - _ . :", cut(name, 80))
 }
 
 func place(path string, from map[string][]byte, to *map[string]string, blobs map[string][]byte) error {
@@ -168,7 +226,7 @@ func place(path string, from map[string][]byte, to *map[string]string, blobs map
 	}
 	for _, name := range slices.Sorted(maps.Keys(from)) {
 		if !isPartName(name) {
-			return invalid("body."+path, abi.CodeInvalidValue, "%q is no name: use at most 64 letters, digits, - _ . :", cut(name, 80))
+			return invalidName(path, name)
 		}
 		if len(from[name]) == 0 {
 			return invalid("body."+path+"."+name, abi.CodeEmpty, "is empty")

@@ -15,8 +15,35 @@ type Parts struct {
 	// Canary are the modules that a candidate court has in place of these, by the persona (or the name of the module that
 	// evaluates edges); empty for no candidate.
 	Canary map[string]string `json:"canary,omitempty" doc:"SHA-256 of each module of the candidate court by what it is in place of"`
+	// References say where modules came from that a registry has, by the names in Modules; CanaryReferences likewise of Canary.
+	References       map[string]Reference `json:"references,omitempty" doc:"Where modules came from that a registry has, by name"`
+	CanaryReferences map[string]Reference `json:"canary_references,omitempty" doc:"Where modules of the candidate court came from that a registry has, by what they are in place of"`
 	// Files are named such as "pipeline", "light_path", "profile:go-test". What is not there is the one that this program has embedded.
 	Files map[string]string `json:"files,omitempty" doc:"SHA-256 of pipelines, profiles and rubrics by what they are for"`
+}
+
+// Update says which newer versions of a module are looked for.
+type Update string
+
+// What is looked for, and what comes of it.
+const (
+	UpdatePinned Update = "pinned" // nothing
+	UpdateManual Update = "manual" // any newer version is shown
+	UpdatePatch  Update = "patch"  // a newer version with the same major and minor number makes a generation with it as canary
+)
+
+// Reference is where a module of a registry came from, and why it was accepted.
+type Reference struct {
+	Reference string `json:"reference" doc:"Reference that was given" example:"oci://registry.example/judges/reader:v1.2.3"`
+	Manifest  string `json:"manifest" doc:"Digest of the OCI manifest that it stood for"`
+	Name      string `json:"name" doc:"Name in the module's manifest"`
+	Version   string `json:"version" doc:"Version in the module's manifest"`
+	Signer    string `json:"signer" doc:"Names of the keys whose signatures counted"`
+	Policy    string `json:"policy" doc:"Line of the trust policy that decided, and the digest of the policy" example:"trust.yaml:14 sha256:..."`
+	// Roles and Grants are what it was accepted for.
+	Roles  []string `json:"roles" doc:"Roles that it was accepted for"`
+	Grants []string `json:"grants,omitempty" doc:"Capabilities that it was accepted for"`
+	Update Update   `json:"update" enum:"pinned,manual,patch" doc:"Which newer versions are looked for"`
 }
 
 // Digests lists all digests, sorted, each once.

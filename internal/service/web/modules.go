@@ -40,8 +40,11 @@ type generationView struct {
 	ToRight, FromRight int
 }
 
-// part is a module, pipeline, profile or rubric.
-type part struct{ Kind, Name, Digest string }
+// part is a module, pipeline, profile or rubric. From is where a module came from that a registry has.
+type part struct {
+	Kind, Name, Digest string
+	From               *store.Reference
+}
 
 // change is a part that differs; a digest is empty where there is none.
 type change struct{ Kind, Name, Before, After string }
@@ -154,11 +157,16 @@ func (s *site) latest(ctx context.Context) (*activationView, error) {
 func partsOf(p *store.Parts) []part {
 	list := []part{}
 	for _, kind := range []struct {
-		name  string
-		parts map[string]string
-	}{{"module", p.Modules}, {"canary", p.Canary}, {"file", p.Files}} {
+		name       string
+		parts      map[string]string
+		references map[string]store.Reference
+	}{{"module", p.Modules, p.References}, {"canary", p.Canary, p.CanaryReferences}, {"file", p.Files, nil}} {
 		for _, name := range slices.Sorted(maps.Keys(kind.parts)) {
-			list = append(list, part{kind.name, name, kind.parts[name]})
+			one := part{Kind: kind.name, Name: name, Digest: kind.parts[name]}
+			if r, ok := kind.references[name]; ok {
+				one.From = &r
+			}
+			list = append(list, one)
 		}
 	}
 	return list
@@ -298,16 +306,28 @@ func (s *site) propose(w http.ResponseWriter, r *http.Request) error {
 		}
 		modules[strings.TrimSuffix(path.Base(file.Filename), ".wasm")] = data
 	}
-	if len(modules) == 0 {
-		return invalid("no module was chosen: choose one or more .wasm files")
+	references := map[string]api.ReferenceRequest{}
+	for line := range strings.FieldsSeq(r.PostForm.Get("references")) {
+		name, reference, ok := strings.Cut(line, "=")
+		if !ok {
+			return invalid("a reference needs the name of the module that it is in place of: NAME=oci://HOST/REPOSITORY:TAG")
+		}
+		references[name] = api.ReferenceRequest{Reference: reference, Update: store.Update(r.PostForm.Get("update"))}
 	}
-	in := &api.AddGenerationRequest{Modules: modules, Note: strings.TrimSpace(r.PostForm.Get("note"))}
+	if len(modules)+len(references) == 0 {
+		return invalid("no module was chosen: choose one or more .wasm files, or name references")
+	}
+	in := &api.AddGenerationRequest{Modules: modules, References: references, Note: strings.TrimSpace(r.PostForm.Get("note"))}
 	if r.PostForm.Get("candidate") != "" {
 		percent, err := strconv.ParseFloat(r.PostForm.Get("share"), 64)
 		if err != nil || !(percent > 0) || percent > 100 {
 			return invalid("the share of a candidate must be a percentage above 0 and at most 100")
 		}
 		in.Modules, in.Canary, in.Share = nil, modules, percent/100
+		in.References, in.CanaryReferences = nil, map[string]string{}
+		for name, reference := range references {
+			in.CanaryReferences[name] = reference.Reference
+		}
 	}
 	g, err := s.AddGeneration(r.Context(), in)
 	if err != nil {

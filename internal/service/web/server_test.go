@@ -129,13 +129,13 @@ func newService(t testing.TB, options serviceOptions) *service {
 	operations := api.New(api.Config{
 		Store: kept, Now: time.Now, Random: rand.Reader, Version: "test", Stop: options.stop, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Graph: func(context.Context, int64) (*pipeline.Graph, error) { return court(t).Graph(), nil }, //nolint:contextcheck // the court is opened once for all tests
-		CheckGeneration: func(_ context.Context, parts store.Parts, blobs map[string][]byte) error {
+		CheckGeneration: func(_ context.Context, parts *store.Parts, blobs map[string][]byte) ([]string, error) {
 			for name, digest := range parts.Modules {
 				if wasm, ok := blobs[digest]; ok && !bytes.HasPrefix(wasm, []byte("\x00asm")) {
-					return errors.New(name + " is no WebAssembly module")
+					return nil, errors.New(name + " is no WebAssembly module")
 				}
 			}
-			return nil
+			return nil, nil
 		},
 	})
 	mux := http.NewServeMux()

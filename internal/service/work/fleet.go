@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
@@ -19,6 +20,8 @@ type Opening struct {
 	Answered bool
 	// Modules are those of the generation; nil for those that this program embeds.
 	Modules fs.FS
+	// Signed says who signed those that came from a registry, and by which policy, by their digests.
+	Signed map[record.Digest]host.Signature
 	// Files are its pipelines, profiles and rubrics, by the names of store.Parts.Files. One that is not there is the embedded one.
 	Files map[string][]byte
 	// Canary and Share are those of a host.Candidate; none where Canary is empty.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing/fstest" // a folder in memory; it does not link package testing
 
+	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
@@ -77,7 +78,15 @@ type Blobs interface {
 // OpeningOf reads what a host of a generation is opened on, which need not be in the store yet, but its modules and files must
 // be.
 func OpeningOf(ctx context.Context, s Blobs, g *store.Generation, format string) (*Opening, error) {
-	o := &Opening{Format: format, Files: map[string][]byte{}, Share: g.Share}
+	o := &Opening{Format: format, Files: map[string][]byte{}, Share: g.Share, Signed: map[record.Digest]host.Signature{}}
+	for _, from := range []struct {
+		references map[string]store.Reference
+		digests    map[string]string
+	}{{g.References, g.Modules}, {g.CanaryReferences, g.Canary}} {
+		for name, r := range from.references {
+			o.Signed[record.Digest("sha256:"+from.digests[name])] = host.Signature{Signer: r.Signer, Policy: r.Policy}
+		}
+	}
 	var err error
 	for name, digest := range g.Files {
 		if o.Files[name], err = s.Blob(ctx, digest); err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
-	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/run"
@@ -32,7 +31,7 @@ type ServiceHosts struct {
 
 // Open opens one.
 func (s ServiceHosts) Open(ctx context.Context, o *work.Opening, observe func(host.CallRecord)) (*host.Host, error) {
-	config := &host.Config{Modules: o.Modules, Now: time.Now, Observe: observe}
+	config := &host.Config{Modules: o.Modules, Signed: o.Signed, Now: time.Now, Observe: observe}
 	if s.Record {
 		config.Record = record.ContentsReplay
 	}
@@ -43,11 +42,11 @@ func (s ServiceHosts) Open(ctx context.Context, o *work.Opening, observe func(ho
 		config.Candidate = &host.Candidate{Modules: o.Canary, Share: o.Share}
 	}
 	var err error
-	if config.Pipeline, err = definition(o, service.PipelineFile, ShippedPipeline); err != nil {
+	if config.Pipeline, err = service.Pipeline(o.Files, service.PipelineFile); err != nil {
 		return nil, err
 	}
 	if run.OfTests(o.Format) && !o.Answered {
-		if config.LightPath, err = definition(o, service.LightPathFile, ShippedLight); err != nil {
+		if config.LightPath, err = service.Pipeline(o.Files, service.LightPathFile); err != nil {
 			return nil, err
 		}
 	}
@@ -83,19 +82,6 @@ func profileOf(o *work.Opening) (*abi.Profile, error) {
 		return ExperimentProfile()
 	}
 	return nil, nil //nolint:nilnil // none
-}
-
-// definition is a pipeline of the generation, or the shipped one.
-func definition(o *work.Opening, name, shipped string) (*pipeline.Definition, error) {
-	text, ok := o.Files[name]
-	if !ok {
-		return Pipeline(shipped)
-	}
-	def, err := pipeline.Parse(name, text)
-	if err != nil {
-		return nil, fmt.Errorf("file %s of the generation: %w", name, err)
-	}
-	return def, nil
 }
 
 // maxServiceBudget leaves time for the trials of a batch, which may take 50 minutes.

@@ -43,6 +43,7 @@ type options struct {
 	version   string
 	// experiments are those of the flags that say what dockets may run.
 	experiments open.Flags
+	trust       open.Trust
 }
 
 // oidc are the flags of OpenID Connect.
@@ -94,6 +95,7 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	f.StringArrayVar(&o.proofKeys, "proof-key", nil, "file with a public key: of the proofs that are sent to the service, only those signed with one of these are accepted; may be repeated (default: every key, which the pages name)")
 	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	o.experiments.ServiceFlags(cmd)
+	o.trust.PolicyFlag(f)
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	cmd.AddCommand(newMigrate(s), newToken(s), newAudit(s))
 	return cmd
@@ -189,6 +191,10 @@ func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, e
 	config.Laboratories, err = o.experiments.Laboratories(ctx, o.cache)
 	faults = append(faults, err)
 	config.Open = open.ServiceHosts{Cache: o.cache, Record: key != nil}.Open
+	if config.Trust, err = o.trust.TrustPolicy(); err == nil {
+		config.Registries, err = open.Registries()
+	}
+	faults = append(faults, err)
 	config.TLS, err = o.tlsConfig(config.Log)
 	faults = append(faults, err)
 	if o.publicURL != "" {

@@ -1,0 +1,337 @@
+package service_test
+
+import (
+	"archive/tar"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/pull"
+	"github.com/shadowcourt/shadowcourt/internal/service"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
+)
+
+// publisher pushes signed modules to a registry on loopback, which can be made to fail.
+type publisher struct {
+	*testkit.Registry
+	key    *record.Key
+	client *oci.Client
+	// before answers a request in place of the registry, if it gives true.
+	before atomic.Pointer[func(w http.ResponseWriter, r *http.Request) bool]
+}
+
+func newPublisher(t *testing.T) *publisher {
+	t.Helper()
+	p := &publisher{}
+	p.Registry = testkit.Start(t, true, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if before := p.before.Load(); before == nil || !(*before)(w, r) {
+				next.ServeHTTP(w, r)
+			}
+		})
+	})
+	var err error
+	p.key, err = record.NewKey(rand.Reader)
+	must(t, err)
+	p.client, err = oci.New(oci.Config{Clock: time.Now, Retries: -1})
+	must(t, err)
+	return p
+}
+
+// fail has the registry answer by a function; nil ends that.
+func (p *publisher) fail(before func(w http.ResponseWriter, r *http.Request) bool) {
+	if before == nil {
+		p.before.Store(nil)
+		return
+	}
+	p.before.Store(&before)
+}
+
+// judge is the shipped judge with another name and version.
+func judge(t *testing.T, name, version string) ([]byte, *abi.Manifest) {
+	t.Helper()
+	modules, err := bundle.FS()
+	must(t, err)
+	wasm, err := fs.ReadFile(modules, "specter.wasm")
+	must(t, err)
+	wasm, err = module.Annotate(wasm, "manifest.yaml", fmt.Appendf(nil, "name: %s\nversion: %q\nabi: \"1.0\"\ncalls: [node]\nfamilies: [verdict]\n", name, version))
+	must(t, err)
+	info, err := module.Inspect(wasm)
+	must(t, err)
+	return wasm, info.Manifest
+}
+
+// push publishes a judge under a tag of judges/reader, signed if it is to be.
+func (p *publisher) push(t *testing.T, tag, name, version string, signed bool) *oci.Artifact {
+	t.Helper()
+	wasm, manifest := judge(t, name, version)
+	ref, err := oci.Parse(p.ref("judges/reader:" + tag))
+	must(t, err)
+	a, err := p.client.Push(t.Context(), ref, wasm, pull.Annotations(manifest))
+	must(t, err)
+	if signed {
+		d, err := trust.Sign(p.key, pull.Subject(a), manifest, time.Now())
+		must(t, err)
+		_, err = p.client.Attach(t.Context(), a, oci.Attachment{Type: d.Type, Annotations: d.Annotations, Data: d.Data})
+		must(t, err)
+	}
+	return a
+}
+
+func (p *publisher) ref(repository string) string { return "oci://" + p.Host + "/" + repository }
+
+// policy allows judges of the publisher to be judges of the bench.
+func (p *publisher) policy(t *testing.T, more string) *trust.Policy {
+	t.Helper()
+	public, err := p.key.PublicPEM()
+	must(t, err)
+	policy, err := trust.Parse("trust.yaml", []byte(more+`keys: [{name: acme, key: acme.pub}]
+allow:
+  - from: [`+p.Host+`/judges]
+    names: ["*"]
+    roles: [judge]
+    capabilities: [experiment]
+    signed_by: [acme]
+`), func(string) ([]byte, error) { return public, nil })
+	must(t, err)
+	return policy
+}
+
+// openCourt opens hosts as the command does.
+func openCourt(ctx context.Context, o *work.Opening, observe func(host.CallRecord)) (*host.Host, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	config := host.Config{Modules: o.Modules, Signed: o.Signed, Observe: observe, Record: record.ContentsReplay, CacheDir: filepath.Join(cache, "shadowcourt", "modules")}
+	if config.Pipeline, err = service.Pipeline(o.Files, service.PipelineFile); err != nil {
+		return nil, err
+	}
+	if len(o.Canary) > 0 {
+		config.Candidate = &host.Candidate{Modules: o.Canary, Share: o.Share}
+	}
+	return host.Open(ctx, config)
+}
+
+// trusting starts a service with a policy.
+func trusting(t *testing.T, p *publisher, policy *trust.Policy, change func(*service.Config)) *process {
+	t.Helper()
+	registries, err := oci.New(oci.Config{Clock: time.Now, Retries: -1})
+	must(t, err)
+	return startWith(t, "127.0.0.1:0", filepath.Join(t.TempDir(), "test.db"), func(c *service.Config) {
+		c.Open, c.Trust, c.Registries, c.Rate = openCourt, policy, registries, 1e6
+		if change != nil {
+			change(c)
+		}
+		p.Requests()
+	})
+}
+
+func (p *process) add(t *testing.T, request map[string]any) (int, string, store.Generation) {
+	t.Helper()
+	body, err := json.Marshal(request)
+	must(t, err)
+	status, text := p.ask(t, "POST", "/api/v1/generations", string(body))
+	var g store.Generation
+	if status == http.StatusCreated {
+		must(t, json.Unmarshal([]byte(text), &g))
+	}
+	return status, text, g
+}
+
+func referring(name, reference, update string) map[string]any {
+	r := map[string]any{"reference": reference}
+	if update != "" {
+		r["update"] = update
+	}
+	return map[string]any{"references": map[string]any{name: r}}
+}
+
+// A signed judge of a registry decides after a swap; the answer of the API, the page, the audit log and the records say whose it is.
+func TestAccept_DI5_TheServiceTakesSignedModulesOfARegistry(t *testing.T) {
+	t.Parallel()
+	registry := newPublisher(t)
+	a := registry.push(t, "v1.2.3", "reader", "1.2.3", true)
+	key, err := record.NewKey(rand.Reader)
+	must(t, err)
+	p := trusting(t, registry, registry.policy(t, ""), func(c *service.Config) { c.Key = key })
+	reference := registry.ref("judges/reader:v1.2.3")
+	status, text, g := p.add(t, referring("specter", reference, ""))
+	if status != http.StatusCreated {
+		t.Fatalf("%d %s", status, text)
+	}
+	got := g.References["specter"]
+	if got.Reference != reference || got.Manifest != a.Digest || got.Signer != "acme" || !strings.HasPrefix(got.Policy, "trust.yaml:3 sha256:") || got.Name != "reader" ||
+		got.Version != "1.2.3" || got.Update != store.UpdatePinned || !slices.Equal(got.Roles, []string{"judge"}) || "sha256:"+g.Modules["specter"] != a.Layer.Digest {
+		t.Errorf("the generation says %+v", got)
+	}
+	for _, path := range []string{fmt.Sprintf("/modules/%d", g.ID), "/api/v1/audit-log", fmt.Sprintf("/api/v1/generations/%d", g.ID)} {
+		if _, page := p.ask(t, "GET", path, ""); !strings.Contains(page, reference) || !strings.Contains(page, "acme") || !strings.Contains(page, "trust.yaml:3") || !strings.Contains(page, a.Digest) {
+			t.Errorf("%s does not say whose the module is:\n%s", path, page)
+		}
+	}
+	p.activate(t, g.ID)
+	p.ask(t, "POST", "/api/v1/dockets", docketOf(2))
+	p.ask(t, "GET", "/api/v1/dockets/1/results?wait=true", "")
+	_, records := p.ask(t, "GET", "/api/v1/dockets/1/records", "")
+	if signers := signersOf(t, records, key); !maps.Equal(signers, map[string]string{"specter": "acme " + got.Policy}) {
+		t.Errorf("the records name the signers %v", signers)
+	}
+	// A generation made of this one keeps the reference without asking the registry, unless an upload takes its place.
+	registry.Requests()
+	wasm, _ := judge(t, "specter", "2.0.0")
+	status, text, next := p.add(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}})
+	if status != http.StatusCreated || next.References["specter"].Manifest != a.Digest || len(registry.Requests()) != 0 {
+		t.Errorf("%d %s", status, text)
+	}
+	if status, text, next = p.add(t, map[string]any{"modules": map[string][]byte{"specter": wasm}}); status != http.StatusCreated || len(next.References) != 0 {
+		t.Errorf("%d %s", status, text)
+	}
+}
+
+// signersOf are the signer and the policy of modules in the records of a docket.
+func signersOf(t *testing.T, archive string, key *record.Key) map[string]string {
+	t.Helper()
+	signers := map[string]string{}
+	files := tar.NewReader(strings.NewReader(archive))
+	for {
+		_, err := files.Next()
+		if errors.Is(err, io.EOF) {
+			return signers
+		}
+		must(t, err)
+		_, err = record.Verify(t.Context(), files, key, func(e *record.Entry, _ record.Digest) {
+			if e.Trial == nil {
+				return
+			}
+			for _, part := range e.Trial.Modules {
+				if part.Signer != "" {
+					signers[part.Name] = part.Signer + " " + part.Policy
+				}
+			}
+		})
+		must(t, err)
+	}
+}
+
+func bulwark(t *testing.T) []byte {
+	t.Helper()
+	modules, err := bundle.FS()
+	must(t, err)
+	wasm, err := fs.ReadFile(modules, "bulwark.wasm")
+	must(t, err)
+	return wasm
+}
+
+// activate waits until a generation is in force.
+func (p *process) activate(t *testing.T, id int64) {
+	t.Helper()
+	_, text := p.ask(t, "POST", fmt.Sprintf("/api/v1/generations/%d/activate", id), "")
+	for {
+		var a store.Activation
+		must(t, json.Unmarshal([]byte(text), &a))
+		switch a.State {
+		case store.Active:
+			return
+		case store.Rejected:
+			t.Fatal(a.Reason)
+		case store.Pending:
+			time.Sleep(20 * time.Millisecond)
+		}
+		_, text = p.ask(t, "GET", fmt.Sprintf("/api/v1/activations/%d", a.ID), "")
+	}
+}
+
+// What the policy does not allow is rejected: where it does not cover the repository, before a request is sent.
+func TestAccept_DI3_TheServiceRejectsWhatThePolicyDoesNotAllow(t *testing.T) {
+	t.Parallel()
+	registry := newPublisher(t)
+	registry.push(t, "unsigned", "reader", "1.0.1", false)
+	registry.push(t, "v1.0.0", "reader", "1.0.0", true)
+	registry.push(t, "v2.0.0-rc.1", "reader", "2.0.0-rc.1", true)
+	p := trusting(t, registry, registry.policy(t, ""), nil)
+	for name, c := range map[string]struct {
+		request  map[string]any
+		want     string
+		requests bool
+	}{
+		"unsigned":                 {referring("specter", registry.ref("judges/reader:unsigned"), ""), "no signature by acme", true},
+		"not covered":              {referring("specter", registry.ref("others/reader:v1.0.0"), ""), "no rule allows the repository " + registry.Host + "/others/reader", false},
+		"above":                    {referring("specter", registry.ref("judges/../others/reader:v1.0.0"), ""), "repository must be words", false},
+		"metadata of a cloud":      {referring("specter", "oci://169.254.169.254/latest:v1", ""), "no rule allows the repository", false},
+		"another host":             {referring("specter", "oci://localhost/judges/reader:v1.0.0", ""), "no rule allows the repository", false},
+		"a folder":                 {referring("specter", "oci-layout:/etc:v1", ""), "use oci://HOST/REPOSITORY", false},
+		"without tag":              {referring("specter", registry.ref("judges/reader"), ""), "use oci://HOST/REPOSITORY", false},
+		"another role":             {referring("bulwark", registry.ref("judges/reader:v1.0.0"), ""), "may not play the role", true},
+		"nobody's":                 {referring("nobody", registry.ref("judges/reader:v1.0.0"), ""), "no pipeline of the generation names it", false},
+		"updates of a pre-release": {referring("specter", registry.ref("judges/reader:v2.0.0-rc.1"), "patch"), "which updates need", true},
+		"another policy":           {referring("specter", registry.ref("judges/reader:v1.0.0"), "always"), "value", false},
+		"not there":                {referring("specter", registry.ref("judges/reader:v9"), ""), "not found", true},
+	} {
+		registry.Requests()
+		status, text, _ := p.add(t, c.request)
+		if status != http.StatusUnprocessableEntity || !strings.Contains(text, c.want) {
+			t.Errorf("%s: %d %s", name, status, text)
+		}
+		if n := len(registry.Requests()); (n > 0) != c.requests {
+			t.Errorf("%s: %d requests", name, n)
+		}
+	}
+	// The policy decides again where a pipeline grants more to a module that is there.
+	status, text, g := p.add(t, referring("specter", registry.ref("judges/reader:v1.0.0"), ""))
+	if status != http.StatusCreated {
+		t.Fatal(text)
+	}
+	shipped, err := os.ReadFile("../../pipelines/defect-court.yaml")
+	must(t, err)
+	bold := strings.Replace(string(shipped), "module: specter", "module: specter\n    models: [any]", 1)
+	bold = strings.Replace(bold, "models: [any]\n    grants: [experiment]", "models: [any]\n    grants: [experiment, complete]", 1)
+	if bold == string(shipped) || !strings.Contains(bold, "complete") {
+		t.Fatal("the shipped pipeline is another one")
+	}
+	status, text, _ = p.add(t, map[string]any{"parent": g.ID, "files": map[string][]byte{"pipeline": []byte(bold)}})
+	if status != http.StatusUnprocessableEntity || !strings.Contains(text, `may not be granted \"complete\"`) || !strings.Contains(text, "trust.yaml:") {
+		t.Errorf("%d %s", status, text)
+	}
+}
+
+func TestAccept_DI3_TheServiceRejectsReferencesWithoutAPolicyAndUploadsByOneThatSaysSo(t *testing.T) {
+	t.Parallel()
+	registry := newPublisher(t)
+	registry.push(t, "v1.0.0", "reader", "1.0.0", true)
+	p := trusting(t, registry, nil, nil)
+	registry.Requests()
+	status, text, _ := p.add(t, referring("specter", registry.ref("judges/reader:v1.0.0"), ""))
+	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "without a trust policy only embedded and local modules run") || len(registry.Requests()) != 0 {
+		t.Errorf("%d %s", status, text)
+	}
+	p = trusting(t, registry, registry.policy(t, "local: false\n"), nil)
+	if status, text, _ = p.add(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}}); status != http.StatusUnprocessableEntity || !strings.Contains(text, "trust.yaml:1:8") {
+		t.Errorf("%d %s", status, text)
+	}
+	if status, text, _ = p.add(t, referring("specter", registry.ref("judges/reader:v1.0.0"), "")); status != http.StatusCreated {
+		t.Errorf("%d %s", status, text)
+	}
+}

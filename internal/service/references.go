@@ -1,0 +1,238 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/pull"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/service/api"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+const (
+	// fetchTime is how long the modules of one generation may take to come.
+	fetchTime = 2 * time.Minute
+	// fetchWait is how long a request waits for others to fetch theirs.
+	fetchWait = 20 * time.Second
+	// fetchesAtOnce is for how many generations modules are fetched at a time, each of which holds them in memory.
+	fetchesAtOnce = 2
+	// fetchBytes is the most that the modules of registries in one request may have, as uploaded ones.
+	fetchBytes int64 = api.MaxGenerationBytes / 4 * 3
+	// maxShown is how much of a text of others an error shows.
+	maxShown = 100
+)
+
+// Pipeline reads a pipeline of a generation, or the shipped one where the generation has none. name is PipelineFile or LightPathFile.
+func Pipeline(files map[string][]byte, name string) (*pipeline.Definition, error) {
+	text, ok := files[name]
+	if !ok {
+		return pipeline.LoadFS(pipelines.FS, map[string]string{PipelineFile: "defect-court.yaml", LightPathFile: "rca-investigation.yaml"}[name])
+	}
+	def, err := pipeline.Parse(name, text)
+	if err != nil {
+		return nil, fmt.Errorf("file %s of the generation: %w", name, err)
+	}
+	return def, nil
+}
+
+// court are the pipelines of a generation.
+type court []*pipeline.Definition
+
+func (s *Service) court(ctx context.Context, parts *store.Parts, blobs map[string][]byte) (court, error) {
+	o, err := work.OpeningOf(ctx, both{blobs, s.config.Store}, &store.Generation{Parts: store.Parts{Files: parts.Files}}, "")
+	if err != nil {
+		return nil, err
+	}
+	def, err := Pipeline(o.Files, PipelineFile)
+	light, lightErr := Pipeline(o.Files, LightPathFile)
+	return court{def, light}, errors.Join(err, lightErr)
+}
+
+// use is what a module would do of the name that it has in a generation.
+func (c court) use(name string, canary bool) (use trust.Use) {
+	for _, def := range c {
+		_, persona := def.Persona(name)
+		for i := range def.Personas {
+			if p := &def.Personas[i]; canary && p.ID == name || !canary && (p.Module == name || p.Fallback == name) {
+				use.Roles = append(use.Roles, string(p.Role))
+				for _, grant := range p.Grants {
+					use.Granted = append(use.Granted, abi.Capability(grant))
+				}
+			}
+		}
+		for i := range def.Edges {
+			if e := &def.Edges[i]; !e.Unconditional() && e.Module == name && !(canary && persona) {
+				use.Roles = append(use.Roles, trust.RoleEdge)
+			}
+		}
+	}
+	slices.Sort(use.Roles)
+	slices.Sort(use.Granted)
+	use.Roles, use.Granted = slices.Compact(use.Roles), slices.Compact(use.Granted)
+	return use
+}
+
+// fetch fetches the modules that references name. Those that the parent of the generation had are decided about again, where the pipelines now
+// do more with them.
+func (s *Service) fetch(ctx context.Context, parts *store.Parts, blobs map[string][]byte) (fetched []string, err error) {
+	for _, from := range []struct {
+		digests    map[string]string
+		references map[string]store.Reference
+	}{{parts.Modules, parts.References}, {parts.Canary, parts.CanaryReferences}} {
+		for name, digest := range from.digests {
+			if _, ok := from.references[name]; !ok && blobs[digest] != nil {
+				if err := s.config.Trust.AllowsLocal(); err != nil {
+					return nil, fmt.Errorf("module %q: %w", name, err)
+				}
+			}
+		}
+	}
+	if len(parts.References)+len(parts.CanaryReferences) == 0 {
+		return nil, nil
+	}
+	court, err := s.court(ctx, parts, blobs)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case s.fetches <- struct{}{}:
+		defer func() { <-s.fetches }()
+	case <-time.After(fetchWait):
+		return nil, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "modules are being fetched for other generations; try again in a minute")
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
+	defer cancel()
+	f := &fetching{Service: s, blobs: blobs, room: fetchBytes}
+	if parts.Canary == nil && len(parts.CanaryReferences) > 0 {
+		parts.Canary = map[string]string{}
+	}
+	err = errors.Join(f.all(ctx, "references", parts.References, parts.Modules, func(name string) trust.Use { return court.use(name, false) }),
+		f.all(ctx, "canary_references", parts.CanaryReferences, parts.Canary, func(name string) trust.Use { return court.use(name, true) }))
+	return f.told, err
+}
+
+// fetching is the work for one generation.
+type fetching struct {
+	*Service
+	blobs map[string][]byte
+	room  int64
+	told  []string
+}
+
+func (f *fetching) all(ctx context.Context, path string, references map[string]store.Reference, digests map[string]string, useOf func(string) trust.Use) error {
+	var faults []error
+	for _, name := range slices.Sorted(maps.Keys(references)) {
+		r, use := references[name], useOf(name)
+		fetched := r.Manifest == ""
+		if !fetched && within(use, &r) {
+			continue
+		}
+		err := f.one(ctx, &r, use, name, digests)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s.%s: %w", path, name, err))
+			continue
+		}
+		references[name] = r
+		f.told = append(f.told, fmt.Sprintf("%s: %s, manifest %s, signed by %s, accepted by %s", name, sanitize.Line(r.Reference), r.Manifest, sanitize.Line(r.Signer), r.Policy))
+	}
+	return errors.Join(faults...)
+}
+
+// within says whether a module was accepted for a use.
+func within(use trust.Use, r *store.Reference) bool {
+	return !slices.ContainsFunc(use.Roles, func(role string) bool { return !slices.Contains(r.Roles, role) }) &&
+		!slices.ContainsFunc(use.Granted, func(c abi.Capability) bool { return !slices.Contains(r.Grants, string(c)) })
+}
+
+// covered reads a reference, for which requests may be sent.
+func (s *Service) covered(reference string, use trust.Use) (oci.Ref, error) {
+	ref, err := oci.Parse(reference)
+	if err == nil && (ref.IsLayout() || ref.Tag() == "" && ref.Digest() == "") {
+		err = fmt.Errorf("%q: use oci://HOST/REPOSITORY with :TAG, @sha256:DIGEST or both behind it", sanitize.Cut(sanitize.Line(reference), maxShown))
+	}
+	if err == nil {
+		err = s.config.Trust.Covers(trust.Subject{Repository: ref.Repository()}, use)
+	}
+	return ref, err
+}
+
+// one has the policy decide about a module, completes its reference, and fetches the module if it is not there yet.
+func (f *fetching) one(ctx context.Context, r *store.Reference, use trust.Use, name string, digests map[string]string) error {
+	has := r.Manifest != ""
+	if !has && len(use.Roles) == 0 { // else the policy would decide about a module that does nothing
+		return errors.New("no pipeline of the generation names it; a canary is named by the persona that it plays, or by the module that evaluates edges (clerk)")
+	}
+	ref, err := f.covered(r.Reference, use)
+	if err != nil {
+		return err
+	}
+	if has {
+		ref = ref.WithDigest(r.Manifest)
+	}
+	source := &pull.Source{Client: f.config.Registries, Policy: f.config.Trust, Now: f.config.Now}
+	a, err := source.Client.Resolve(ctx, ref)
+	if err != nil {
+		return err
+	}
+	decision, err := source.Decide(ctx, a, use)
+	if err != nil {
+		return err
+	}
+	m, err := pull.Manifest(a.Annotations)
+	if err != nil {
+		return err
+	}
+	switch {
+	case has && a.Layer.Digest != "sha256:"+digests[name]:
+		return fmt.Errorf("the manifest %s is of another module", a.Digest)
+	case r.Update != store.UpdatePinned && version(m.Version) == "":
+		return fmt.Errorf("its version %q is none such as 1.2.3, which updates need: use update pinned", sanitize.Cut(sanitize.Line(m.Version), maxShown))
+	case !has:
+		if f.room -= a.Layer.Size; f.room < 0 {
+			return fmt.Errorf("the modules of one request may have at most %d bytes together", fetchBytes)
+		}
+		wasm, _, err := pull.Fetch(ctx, source.Client, a)
+		if err != nil {
+			return err
+		}
+		digest := record.DigestOf(wasm).Hex()
+		digests[name], f.blobs[digest] = digest, wasm
+	}
+	grants := make([]string, len(use.Granted))
+	for i, c := range use.Granted {
+		grants[i] = string(c)
+	}
+	*r = store.Reference{
+		Reference: r.Reference, Manifest: a.Digest, Name: m.Name, Version: m.Version, Signer: decision.Signer, Policy: decision.Policy,
+		Roles: use.Roles, Grants: grants, Update: r.Update,
+	}
+	return nil
+}
+
+// version is that of a text such as 1.2.3 or v1.2.3, with a v; empty for other texts, and for versions before a release.
+func version(text string) string {
+	v := "v" + strings.TrimPrefix(text, "v")
+	if !semver.IsValid(v) || semver.Canonical(v) != v || semver.Prerelease(v) != "" {
+		return ""
+	}
+	return v
+}
