@@ -78,7 +78,7 @@ func (c court) use(name string, canary bool) (use trust.Use) {
 			}
 		}
 		for i := range def.Edges {
-			if e := &def.Edges[i]; !e.Unconditional() && e.Module == name && !(canary && persona) {
+			if e := &def.Edges[i]; !e.Unconditional() && e.Module == name && (!canary || !persona) {
 				use.Roles = append(use.Roles, trust.RoleEdge)
 			}
 		}

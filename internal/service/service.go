@@ -21,6 +21,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
@@ -59,6 +60,10 @@ type Config struct {
 	// Trust is.
 	Trust      *trust.Policy
 	Registries *oci.Client
+	// UpdateInterval is when the process looks again for newer versions of modules of registries; 0: only when it is asked to. UpdateShare is the
+	// share of the trials that canaries with them try; 0: all.
+	UpdateInterval time.Duration
+	UpdateShare    float64
 	// Webhooks are told what happens, in all processes from now on; nil leaves those of the other processes.
 	Webhooks []*webhook.Hook
 	// Keep says what workers remove at times; zero fields keep everything.
@@ -97,7 +102,9 @@ type Service struct {
 	worker  *work.Worker // nil for RoleAPI
 	ready   atomic.Bool
 	stop    chan struct{} // closed when the process is told to stop
-	fetches chan struct{} // of modules of registries: one for each generation
+	// operations are those of the API and the pages; nil for RoleWorker.
+	operations *api.Operations
+	fetches    chan struct{} // of modules of registries: one for each generation
 	// background counts what outlives its request, such as a refit.
 	background sync.WaitGroup
 }
@@ -112,6 +119,9 @@ func New(ctx context.Context, config Config) (*Service, error) {
 	}
 	if config.Connections == 0 {
 		config.Connections = min(mostConnections, fileLimit()/2)
+	}
+	if config.UpdateShare == 0 {
+		config.UpdateShare = 1
 	}
 	if config.Stop == 0 {
 		config.Stop = defaultStop
@@ -215,6 +225,9 @@ func (s *Service) Run(ctx context.Context, started func(), listeners ...net.List
 	}
 	if s.config.Role != RoleWorker {
 		all.Go(func() { s.awaitIssuer(ctx) })
+		if s.config.UpdateInterval > 0 {
+			all.Go(func() { s.lookAtTimes(ctx) })
+		}
 	}
 	begin := sync.OnceFunc(func() {
 		s.ready.Store(true)

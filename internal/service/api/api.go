@@ -53,6 +53,8 @@ type Config struct {
 	// policy has accepted them: they are completed, the modules are added to parts and blobs, and fetched has a line about each. An error is a
 	// problem, or the reason why the generation is rejected. Nil: no generations can be added.
 	CheckGeneration func(ctx context.Context, parts *store.Parts, blobs map[string][]byte) (fetched []string, err error)
+	// Look looks for newer versions of modules of registries. Nil: nobody can ask for it.
+	Look func(ctx context.Context) error
 	// Rejected, if not nil, is told of each request that the API rejects: the code of the problem.
 	Rejected func(code string)
 	Log      *slog.Logger       // nil: nothing is logged
@@ -112,6 +114,7 @@ func (o *Operations) Register(mux *http.ServeMux) *huma.OpenAPI {
 	s.trials()
 	s.corrections()
 	s.generations()
+	s.updates()
 	s.people()
 	s.webhooks()
 	describe(s.api.OpenAPI())

@@ -72,6 +72,8 @@ type modulesView struct {
 	Now         *generationView // the current one
 	Workers     []store.WorkerInfo
 	Latest      *activationView // nil for none
+	Look        store.Look      // the last one for newer versions
+	Looked      bool            // for modules in force
 }
 
 func generationPath(id int64) string { return "/modules/" + strconv.FormatInt(id, 10) }
@@ -119,6 +121,10 @@ func (s *site) modulesView(ctx context.Context) (*modulesView, error) {
 	if v.Latest, err = s.latest(ctx); err != nil {
 		return nil, err
 	}
+	if v.Look, err = s.Store.LastLook(ctx); err != nil {
+		return nil, err
+	}
+	v.Looked = v.Now != nil && slices.ContainsFunc(slices.Collect(maps.Values(v.Now.References)), func(r store.Reference) bool { return r.Update != store.UpdatePinned })
 	v.Workers, err = s.Store.Workers(ctx)
 	return v, err
 }
@@ -276,6 +282,15 @@ func modulesPath(int64) string { return "/modules" }
 
 func (s *site) activate(w http.ResponseWriter, r *http.Request) error {
 	return act(w, r, func(ctx context.Context, id int64) error { _, err := s.Activate(ctx, id); return err }, modulesPath)
+}
+
+// look looks for newer versions now.
+func (s *site) look(w http.ResponseWriter, r *http.Request) error {
+	if _, err := s.LookForUpdates(r.Context()); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/modules", http.StatusSeeOther)
+	return nil
 }
 
 // abandon ends an activation that is pending.

@@ -80,6 +80,7 @@ func (s *site) routes() []route {
 		{pattern: "GET /trials/{id}/documents/{n}", do: s.document},
 		{pattern: "GET /modules", do: s.modules},
 		{pattern: "POST /modules", scope: auth.Everywhere, stream: true, do: s.propose},
+		{pattern: "POST /modules/look", scope: auth.Everywhere, stream: true, do: s.look},
 		{pattern: "GET /modules/{id}", do: s.generation},
 		{pattern: "GET /modules/{id}/activate", scope: auth.Everywhere, do: s.confirm},
 		{pattern: "POST /modules/{id}/activate", scope: auth.Everywhere, do: s.activate},

@@ -1,0 +1,182 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/pull"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
+)
+
+const (
+	// askTime is how long registries may take to say what there is of one module, lookTime for all.
+	askTime  = time.Minute
+	lookTime = 10 * time.Minute
+	// maxFault is how much of an error is kept.
+	maxFault = 1000
+	// updateAuthor is who made generations with newer versions.
+	updateAuthor = "updates by policy"
+	// mostGenerations is how many of the latest are searched for one that has a newer version already.
+	mostGenerations = 1000
+)
+
+// lookAtTimes looks for newer versions until the context ends. Of several processes one does it.
+func (s *Service) lookAtTimes(ctx context.Context) {
+	ticker := time.NewTicker(min(s.config.UpdateInterval, time.Minute))
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		begun, err := s.config.Store.BeginLook(ctx, s.config.UpdateInterval)
+		if begun && err == nil {
+			err = s.look(ctx)
+		}
+		if err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrFull) { // of that the store tells
+			s.config.Log.WarnContext(ctx, "newer versions of modules could not be looked for", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
+}
+
+// look looks for newer versions of the modules in force, and keeps what it finds.
+func (s *Service) look(ctx context.Context) error {
+	current, err := s.config.Store.CurrentGeneration(ctx)
+	if err != nil {
+		return err
+	}
+	g, err := s.config.Store.Generation(ctx, current)
+	if err != nil {
+		return err
+	}
+	all := []store.NewerVersion{}
+	looking, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	for _, name := range slices.Sorted(maps.Keys(g.References)) {
+		if g.References[name].Update == store.UpdatePinned {
+			continue
+		}
+		n, err := s.lookAt(looking, &g, name)
+		if ctx.Err() != nil {
+			return context.Cause(ctx) // it says nothing of the registry
+		}
+		if err != nil {
+			n.Fault = sanitize.Cut(sanitize.Line(err.Error()), maxFault)
+		}
+		all = append(all, n)
+	}
+	return s.config.Store.EndLook(ctx, all)
+}
+
+// lookAt looks for a newer version of one module of a generation, and makes it a canary where its update says so.
+func (s *Service) lookAt(ctx context.Context, g *store.Generation, name string) (n store.NewerVersion, err error) {
+	r := g.References[name]
+	n = store.NewerVersion{Module: name, Update: r.Update, Has: r.Version}
+	ref, err := s.covered(r.Reference, trust.Use{Roles: r.Roles}) // the policy may be another one than at the time
+	if err != nil {
+		return n, err
+	}
+	asking, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	tags, err := s.config.Registries.Tags(asking, ref)
+	if err != nil {
+		return n, err
+	}
+	var gone error
+	if ref.Tag() != "" && !slices.Contains(tags, ref.Tag()) {
+		gone = fmt.Errorf("the registry has the tag %s no longer; the generation keeps its module", ref.Tag())
+	}
+	tag := newest(tags, version(r.Version), r.Update)
+	if tag == "" {
+		return n, gone
+	}
+	newer := ref.WithTag(tag)
+	n.Version, n.Reference = strings.TrimPrefix(tag, "v"), newer.String()
+	if r.Update == store.UpdatePatch {
+		var fault error
+		n.Generation, fault = s.propose(ctx, asking, g, name, newer)
+		return n, errors.Join(gone, fault)
+	}
+	return n, gone
+}
+
+// newest is the tag of the highest version that is above another one, and that an update takes; empty for none.
+func newest(tags []string, than string, update store.Update) (tag string) {
+	for _, t := range tags {
+		v := version(t)
+		if v != "" && semver.Compare(v, than) > 0 && (update != store.UpdatePatch || semver.MajorMinor(v) == semver.MajorMinor(than)) {
+			tag, than = t, v
+		}
+	}
+	return tag
+}
+
+// propose gives the generation that has a newer version as a canary beside another generation, which is made if there is none.
+func (s *Service) propose(ctx, asking context.Context, g *store.Generation, name string, newer oci.Ref) (int64, error) {
+	a, err := s.config.Registries.Resolve(asking, newer)
+	if err != nil {
+		return 0, err
+	}
+	m, err := pull.Manifest(a.Annotations)
+	if err != nil {
+		return 0, err
+	}
+	// A tag is no proof: who may push, and not sign, could give an old module a new tag, or one that was signed for something else.
+	if has := g.References[name]; m.Name != has.Name || version(m.Version) != version(newer.Tag()) {
+		return 0, fmt.Errorf("the tag %s is of %q in version %q, and not of %q", newer.Tag(), sanitize.Cut(sanitize.Line(m.Name), maxShown), sanitize.Cut(sanitize.Line(m.Version), maxShown), has.Name)
+	}
+	court, err := s.court(ctx, &g.Parts, nil)
+	if err != nil {
+		return 0, err
+	}
+	canaries := court.canaries(name)
+	if len(canaries) == 0 {
+		return 0, fmt.Errorf("%s has no canary: it is only a fallback; add the newer version by hand", name)
+	}
+	generations, err := s.config.Store.Generations(ctx, 0, mostGenerations)
+	if err != nil {
+		return 0, err
+	}
+	for i := range generations {
+		if old := &generations[i]; (old.Parent == g.ID || old.ID == g.ID) && old.CanaryReferences[canaries[0]].Manifest == a.Digest {
+			return old.ID, nil
+		}
+	}
+	next := store.Generation{
+		Parent: g.ID, Share: s.config.UpdateShare, Author: updateAuthor, Note: fmt.Sprintf("%s %s as a canary beside %s", m.Name, m.Version, g.References[name].Version),
+		Parts: store.Parts{Modules: maps.Clone(g.Modules), Files: maps.Clone(g.Files), References: maps.Clone(g.References), CanaryReferences: map[string]store.Reference{}},
+	}
+	for _, canary := range canaries {
+		next.CanaryReferences[canary] = store.Reference{Reference: newer.WithDigest(a.Digest).String(), Update: store.UpdatePinned}
+	}
+	next, err = s.operations.KeepGeneration(ctx, next, map[string][]byte{})
+	return next.ID, err
+}
+
+// canaries are what a module is named by in a canary.
+func (c court) canaries(module string) (names []string) {
+	for _, def := range c {
+		for i := range def.Personas {
+			if p := &def.Personas[i]; p.Module == module {
+				names = append(names, p.ID)
+			}
+		}
+		for i := range def.Edges {
+			if e := &def.Edges[i]; !e.Unconditional() && e.Module == module {
+				names = append(names, module)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
