@@ -89,13 +89,25 @@ func (c court) use(name string, canary bool) (use trust.Use) {
 	return use
 }
 
-// fetch fetches the modules that references name. Those that the parent of the generation had are decided about again, where the pipelines now
-// do more with them.
-func (s *Service) fetch(ctx context.Context, parts *store.Parts, blobs map[string][]byte) (fetched []string, err error) {
-	for _, from := range []struct {
-		digests    map[string]string
-		references map[string]store.Reference
-	}{{parts.Modules, parts.References}, {parts.Canary, parts.CanaryReferences}} {
+// wanted is a reference whose module is to be fetched, or decided about again since the pipelines now do more with it.
+type wanted struct {
+	path, name string
+	use        trust.Use
+	references map[string]store.Reference
+	digests    map[string]string
+}
+
+// fetch fetches the modules that references name: see api.Config.CheckGeneration.
+func (s *Service) fetch(ctx context.Context, parts *store.Parts, blobs map[string][]byte) (told []string, err error) {
+	if parts.Canary == nil && len(parts.CanaryReferences) > 0 {
+		parts.Canary = map[string]string{}
+	}
+	court, err := s.court(ctx, parts, blobs)
+	if err != nil {
+		return nil, err
+	}
+	var list []wanted
+	for canary, from := range []wanted{{path: "references", references: parts.References, digests: parts.Modules}, {path: "canary_references", references: parts.CanaryReferences, digests: parts.Canary}} {
 		for name, digest := range from.digests {
 			if _, ok := from.references[name]; !ok && blobs[digest] != nil {
 				if err := s.config.Trust.AllowsLocal(); err != nil {
@@ -103,13 +115,15 @@ func (s *Service) fetch(ctx context.Context, parts *store.Parts, blobs map[strin
 				}
 			}
 		}
+		for _, name := range slices.Sorted(maps.Keys(from.references)) {
+			from.name, from.use = name, court.use(name, canary == 1)
+			if r := from.references[name]; r.Manifest == "" || !within(from.use, &r) {
+				list = append(list, from)
+			}
+		}
 	}
-	if len(parts.References)+len(parts.CanaryReferences) == 0 {
+	if len(list) == 0 {
 		return nil, nil
-	}
-	court, err := s.court(ctx, parts, blobs)
-	if err != nil {
-		return nil, err
 	}
 	select {
 	case s.fetches <- struct{}{}:
@@ -121,40 +135,19 @@ func (s *Service) fetch(ctx context.Context, parts *store.Parts, blobs map[strin
 	}
 	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
-	f := &fetching{Service: s, blobs: blobs, room: fetchBytes}
-	if parts.Canary == nil && len(parts.CanaryReferences) > 0 {
-		parts.Canary = map[string]string{}
-	}
-	err = errors.Join(f.all(ctx, "references", parts.References, parts.Modules, func(name string) trust.Use { return court.use(name, false) }),
-		f.all(ctx, "canary_references", parts.CanaryReferences, parts.Canary, func(name string) trust.Use { return court.use(name, true) }))
-	return f.told, err
-}
-
-// fetching is the work for one generation.
-type fetching struct {
-	*Service
-	blobs map[string][]byte
-	room  int64
-	told  []string
-}
-
-func (f *fetching) all(ctx context.Context, path string, references map[string]store.Reference, digests map[string]string, useOf func(string) trust.Use) error {
+	room := fetchBytes
 	var faults []error
-	for _, name := range slices.Sorted(maps.Keys(references)) {
-		r, use := references[name], useOf(name)
-		fetched := r.Manifest == ""
-		if !fetched && within(use, &r) {
+	for i := range list {
+		w := &list[i]
+		r := w.references[w.name]
+		if err := s.fetchOne(ctx, w, &r, blobs, &room); err != nil {
+			faults = append(faults, fmt.Errorf("%s.%s: %w", w.path, w.name, err))
 			continue
 		}
-		err := f.one(ctx, &r, use, name, digests)
-		if err != nil {
-			faults = append(faults, fmt.Errorf("%s.%s: %w", path, name, err))
-			continue
-		}
-		references[name] = r
-		f.told = append(f.told, fmt.Sprintf("%s: %s, manifest %s, signed by %s, accepted by %s", name, sanitize.Line(r.Reference), r.Manifest, sanitize.Line(r.Signer), r.Policy))
+		w.references[w.name] = r
+		told = append(told, fmt.Sprintf("%s: %s, manifest %s, signed by %s, accepted by %s", w.name, sanitize.Line(r.Reference), r.Manifest, sanitize.Line(r.Signer), r.Policy))
 	}
-	return errors.Join(faults...)
+	return told, errors.Join(faults...)
 }
 
 // within says whether a module was accepted for a use.
@@ -175,25 +168,26 @@ func (s *Service) covered(reference string, use trust.Use) (oci.Ref, error) {
 	return ref, err
 }
 
-// one has the policy decide about a module, completes its reference, and fetches the module if it is not there yet.
-func (f *fetching) one(ctx context.Context, r *store.Reference, use trust.Use, name string, digests map[string]string) error {
+// fetchOne has the policy decide about a module, completes its reference, and fetches the module if it is not there yet. room is how many bytes
+// modules may still have.
+func (s *Service) fetchOne(ctx context.Context, w *wanted, r *store.Reference, blobs map[string][]byte, room *int64) error {
 	has := r.Manifest != ""
-	if !has && len(use.Roles) == 0 { // else the policy would decide about a module that does nothing
+	if !has && len(w.use.Roles) == 0 { // else the policy would decide about a module that does nothing
 		return errors.New("no pipeline of the generation names it; a canary is named by the persona that it plays, or by the module that evaluates edges (clerk)")
 	}
-	ref, err := f.covered(r.Reference, use)
+	ref, err := s.covered(r.Reference, w.use)
 	if err != nil {
 		return err
 	}
 	if has {
 		ref = ref.WithDigest(r.Manifest)
 	}
-	source := &pull.Source{Client: f.config.Registries, Policy: f.config.Trust, Now: f.config.Now}
+	source := &pull.Source{Client: s.config.Registries, Policy: s.config.Trust, Now: s.config.Now}
 	a, err := source.Client.Resolve(ctx, ref)
 	if err != nil {
 		return err
 	}
-	decision, err := source.Decide(ctx, a, use)
+	decision, err := source.Decide(ctx, a, w.use)
 	if err != nil {
 		return err
 	}
@@ -202,12 +196,12 @@ func (f *fetching) one(ctx context.Context, r *store.Reference, use trust.Use, n
 		return err
 	}
 	switch {
-	case has && a.Layer.Digest != "sha256:"+digests[name]:
+	case has && a.Layer.Digest != "sha256:"+w.digests[w.name]:
 		return fmt.Errorf("the manifest %s is of another module", a.Digest)
 	case r.Update != store.UpdatePinned && version(m.Version) == "":
 		return fmt.Errorf("its version %q is none such as 1.2.3, which updates need: use update pinned", sanitize.Cut(sanitize.Line(m.Version), maxShown))
 	case !has:
-		if f.room -= a.Layer.Size; f.room < 0 {
+		if *room -= a.Layer.Size; *room < 0 {
 			return fmt.Errorf("the modules of one request may have at most %d bytes together", fetchBytes)
 		}
 		wasm, _, err := pull.Fetch(ctx, source.Client, a)
@@ -215,15 +209,15 @@ func (f *fetching) one(ctx context.Context, r *store.Reference, use trust.Use, n
 			return err
 		}
 		digest := record.DigestOf(wasm).Hex()
-		digests[name], f.blobs[digest] = digest, wasm
+		w.digests[w.name], blobs[digest] = digest, wasm
 	}
-	grants := make([]string, len(use.Granted))
-	for i, c := range use.Granted {
+	grants := make([]string, len(w.use.Granted))
+	for i, c := range w.use.Granted {
 		grants[i] = string(c)
 	}
 	*r = store.Reference{
 		Reference: r.Reference, Manifest: a.Digest, Name: m.Name, Version: m.Version, Signer: decision.Signer, Policy: decision.Policy,
-		Roles: use.Roles, Grants: grants, Update: r.Update,
+		Roles: w.use.Roles, Grants: grants, Update: r.Update,
 	}
 	return nil
 }

@@ -145,8 +145,8 @@ func (o *Operations) KeepGeneration(ctx context.Context, g store.Generation, blo
 	if g, err = o.Store.AddGeneration(ctx, g); err != nil {
 		return g, err
 	}
-	details := strings.Join(append(fetched, g.Note), "\n")
-	return g, o.Store.Log(ctx, store.Action{Author: g.Author, Action: "generation.add", Target: fmt.Sprintf("generation %d", g.ID), Details: strings.TrimSuffix(details, "\n")})
+	details := strings.TrimSpace(strings.Join(append([]string{g.Note}, fetched...), "\n"))
+	return g, o.Store.Log(ctx, store.Action{Author: g.Author, Action: "generation.add", Target: fmt.Sprintf("generation %d", g.ID), Details: details})
 }
 
 // planGeneration gives the generation that a request describes, and the blobs that it brings.
