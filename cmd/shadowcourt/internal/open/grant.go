@@ -28,7 +28,7 @@ func (o *Flags) PipelineFlag(cmd *cobra.Command) {
 		cli.BoolOption(&o.NoCourt, "no-court", "hold no court: Light's answers stand"),
 		cli.ListOption(&o.grants, "grant", "PERSONA=CAPABILITY", "grant what the pipeline does not ("+cli.Join(pipeline.Capabilities())+"); may be repeated"),
 		cli.TextOption(&o.Trust.Policy, "trust", "FILE", trustUsage),
-		cli.BoolOption(&o.Locked, "locked", lockedUsage))
+		cli.BoolOption(&o.Trust.Locked, "locked", lockedUsage))
 	for _, option := range []string{"grant", "trust", "locked"} {
 		cli.Alias(f, option, "pipeline", option)
 	}

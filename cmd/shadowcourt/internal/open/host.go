@@ -26,8 +26,7 @@ import (
 
 // Flags are the flags by which commands open a host.
 type Flags struct {
-	Trust
-
+	Trust             Trust
 	command           *cobra.Command
 	Pipeline, Profile string
 	Modules, Cache    string

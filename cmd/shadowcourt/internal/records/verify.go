@@ -9,6 +9,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -284,6 +285,7 @@ func (v *verified) json(w io.Writer) error {
 // print writes the text for people.
 func (v *verified) print(w io.Writer) error {
 	if v.Verified {
+		var signed strings.Builder
 		since := ""
 		if v.Since != nil {
 			since = "\nsince " + string(v.wanted) + ": " + cli.Count(*v.Since, "entry", "entries") + " added"
@@ -292,10 +294,10 @@ func (v *verified) print(w io.Writer) error {
 			since += "\nproof " + sanitize.Line(p.Summary())
 		}
 		for _, m := range v.Signed {
-			since += "\nmodule " + sanitize.Line(fmt.Sprintf("%s, signed by %s, accepted by %s", m.Module, m.Signer, m.Policy))
+			signed.WriteString("\nmodule " + sanitize.Line(fmt.Sprintf("%s, signed by %s, accepted by %s", m.Module, m.Signer, m.Policy)))
 		}
 		_, err := fmt.Fprintf(w, "%s holds and is %s: %s\nkey   %s\nhead  %s%s\n",
-			sanitize.Line(v.Record), v.State, entries(v.report), v.Key, v.Head, since)
+			sanitize.Line(v.Record), v.State, entries(v.report), v.Key, v.Head, since+signed.String())
 		if err != nil {
 			return err
 		}

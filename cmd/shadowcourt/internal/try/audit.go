@@ -77,7 +77,7 @@ func (o *tryOptions) checkWatch() error {
 	if o.watch && o.Modules == "" {
 		return errors.New("--watch needs --modules, the folder to look at")
 	}
-	if o.watch && o.Locked {
+	if o.watch && o.Trust.Locked {
 		return errors.New("--watch takes modules that change, and --locked rejects them: leave one out")
 	}
 	return nil
@@ -90,7 +90,7 @@ func (o *tryOptions) follow(ctx context.Context, stderr io.Writer, h *host.Host)
 		return func() {}
 	}
 	return run.Follow(ctx, watchInterval, h.Follow, host.Watch{
-		Modules: o.Over(os.DirFS(o.Modules)), Swapped: watchMessages{stderr}.swapped,
+		Modules: o.Trust.Over(os.DirFS(o.Modules)), Swapped: watchMessages{stderr}.swapped,
 		Rejected: func(err error) { watchMessages{stderr}.rejected("the modules before go on", o.Error(err)) },
 	})
 }
@@ -106,7 +106,7 @@ func (o *tryOptions) followAudit(ctx context.Context, stderr io.Writer) (stop fu
 		return nil, err
 	}
 	return run.Follow(ctx, watchInterval, o.audit.auditor.Follow, host.Watch{
-		Modules: o.Over(modules), Swapped: watchMessages{stderr}.swapped,
+		Modules: o.Trust.Over(modules), Swapped: watchMessages{stderr}.swapped,
 		Rejected: func(err error) {
 			watchMessages{stderr}.rejected("audits keep the current modules", open.AuditorError(err, o.Modules))
 		},
