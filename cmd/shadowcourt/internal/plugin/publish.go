@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -99,6 +100,14 @@ func (o *publishOptions) run(ctx context.Context, s cli.Streams, folder, referen
 			return err
 		}
 	}
+	// The build, and what it installs, must not read the key.
+	for _, variable := range []string{"SHADOWCOURT_KEY", open.KeyVariable(o.key)} {
+		if variable != "" {
+			if err := os.Unsetenv(variable); err != nil {
+				return err
+			}
+		}
+	}
 	dir, err := disk.TempDir("shadowcourt-publish")
 	if err != nil {
 		return err
@@ -174,9 +183,7 @@ func (o *publishOptions) make(ctx context.Context, s cli.Streams, p *parcel, fol
 	fmt.Fprintf(s.Err, "conformance kit: %d checks passed\n", len(c.Checks))
 	switch {
 	case o.sbom != "":
-		if p.sbom, err = open.ReadBounded(o.sbom, trust.MaxDocumentBytes); err != nil {
-			err = cli.InputError(fmt.Errorf("--sbom: %w", err))
-		}
+		p.sbom, err = readSBOM(o.sbom)
 	case t.language == "go":
 		if p.sbom, err = goBill(ctx, built, p.manifest.Version); err != nil {
 			err = fmt.Errorf("SBOM: %w", err)

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -64,8 +65,8 @@ Credentials are those of Docker: log in with "docker login".`,
 				}
 			}
 			if sbom != "" {
-				if p.sbom, err = open.ReadBounded(sbom, trust.MaxDocumentBytes); err != nil {
-					return cli.InputError(fmt.Errorf("--sbom: %w", err))
+				if p.sbom, err = readSBOM(sbom); err != nil {
+					return err
 				}
 			}
 			source, err := newSource(nil)
@@ -83,6 +84,25 @@ Credentials are those of Docker: log in with "docker login".`,
 	cmd.Flags().StringVar(&sbom, "sbom", "", "attach this bill of materials, in CycloneDX JSON")
 	cmd.Flags().StringVar(&format, "format", "table", formatUsage)
 	return cmd
+}
+
+// readSBOM reads a bill of materials that is to be attached.
+func readSBOM(name string) ([]byte, error) {
+	data, err := open.ReadBounded(name, trust.MaxDocumentBytes+1)
+	var bill struct {
+		Format string `json:"bomFormat"`
+	}
+	switch {
+	case err != nil:
+	case len(data) > trust.MaxDocumentBytes:
+		err = fmt.Errorf("%s has more than %d bytes", name, trust.MaxDocumentBytes)
+	case json.Unmarshal(data, &bill) != nil || bill.Format != "CycloneDX":
+		err = fmt.Errorf("%s is not CycloneDX in JSON", name)
+	}
+	if err != nil {
+		return nil, cli.InputError(fmt.Errorf("--sbom: %w", err))
+	}
+	return data, nil
 }
 
 func printPushed(s cli.Streams, format string, a *oci.Artifact, key *record.Key) error {

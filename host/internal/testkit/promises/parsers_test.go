@@ -77,6 +77,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"internal/lock Read":                                  "internal/lock FuzzParse",
 	"internal/lock Parse":                                 "internal/lock FuzzParse",
 	"cmd/shadowcourt/internal/plugin parseRef":            "internal/oci FuzzParse",
+	"cmd/shadowcourt/internal/plugin readSBOM":            "no: takes the name of a file, of which one field is compared",
 	"cmd/shadowcourt/internal/plugin readIndex":           "no: takes the name of a file; strictyaml and oci.Parse read it",
 	"internal/pull Parse":                                 "internal/oci FuzzParse",
 	"internal/oci Parse":                                  "internal/oci FuzzParse",
