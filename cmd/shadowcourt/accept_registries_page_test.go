@@ -6,8 +6,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
 // TestAccept_DI5_PageOfRegistries runs the commands of docs/registries.md in their order against a registry, those from "On another machine" on
@@ -78,5 +81,44 @@ func copyFile(t *testing.T, from, to string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAccept_DI4_WhatRegistriesSayIsSafeToPrint has a registry say control characters, other directions of text and a very long version.
+func TestAccept_DI4_WhatRegistriesSayIsSafeToPrint(t *testing.T) {
+	t.Parallel()
+	registry, dir := testkit.Start(t, true), t.TempDir()
+	client, err := oci.New(oci.Config{Clock: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, err := oci.Parse("oci://" + registry.Host + "/evil/judge:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("9", 5000)
+	a, err := client.Push(t.Context(), ref, []byte("no module"), map[string]string{
+		"org.opencontainers.image.title": "a\x1b]0;owned\a\u202ejudge", "org.opencontainers.image.version": long, "org.opencontainers.image.source": "x\ny\rz",
+		"dev.shadowcourt.module.abi": "1.0", "dev.shadowcourt.module.calls": "node \x1b[2J", "dev.shadowcourt.module.families": "verdict",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.Attach(t.Context(), a, oci.Attachment{Type: trust.TypeSignature, Data: []byte("\x1b[31m{")}); err != nil {
+		t.Fatal(err)
+	}
+	shell(t, dir, "shadowcourt record key new k")
+	for _, line := range []string{
+		"inspect " + ref.String(), "inspect --format json " + ref.String(), "search oci://" + registry.Host, "search --format json oci://" + registry.Host,
+		"diff clerk " + ref.String(), "verify " + ref.String() + " || test $? = 3", "pull " + ref.String() + " || test $? = 2", "pull --unverified " + ref.String() + " || test $? = 2",
+		"sign --key k " + ref.String() + " || test $? = 2",
+	} {
+		said := shell(t, dir, "export XDG_CONFIG_HOME="+dir+" SHADOWCOURT_CACHE="+dir+"/cache/modules; shadowcourt plugin "+line+" 2>&1")
+		if strings.ContainsAny(said, "\x1b\a\r\u202e") {
+			t.Errorf("%s: %q", line, said)
+		}
+		if !strings.Contains(line, "json") && strings.Contains(said, long) {
+			t.Errorf("%s prints all of a long text", line)
+		}
 	}
 }

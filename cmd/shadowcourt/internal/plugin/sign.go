@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -61,6 +62,9 @@ func sign(ctx context.Context, s cli.Streams, source *pull.Source, ref oci.Ref, 
 		return nil, err
 	}
 	_, manifest, err := pull.Fetch(ctx, source.Client, a)
+	if errors.Is(err, pull.ErrOther) {
+		err = cli.InputError(err)
+	}
 	if err != nil {
 		return nil, err
 	}
