@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -86,6 +87,11 @@ func (o *verifyOptions) run(ctx context.Context, s cli.Streams, reference string
 	all, err := o.assess(ctx, source, a)
 	if err != nil {
 		return err
+	}
+	for i := range all.uses {
+		if fault, ok := errors.AsType[*strictyaml.Error](all.uses[i].err); ok && o.key != "" {
+			all.uses[i].err = errors.New(fault.Message) // the place is in no file
+		}
 	}
 	rejection := all.rejection()
 	if _, d := all.accepted(); d != nil {
