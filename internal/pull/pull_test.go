@@ -129,7 +129,7 @@ func TestAccept_DI2_ThePolicyDecidesBeforeTheModuleIsDownloaded(t *testing.T) {
 	reference := "oci://" + s.registry.Host + "/judges/specter:v1"
 	source := pull.Source{Client: s.client(t), Policy: s.policy, Now: now}
 	s.registry.Requests()
-	for _, use := range []trust.Use{{Roles: []string{"judge", "bench"}}, {Roles: []string{"judge"}, Granted: []abi.Capability{abi.CapRecall}}} {
+	for _, use := range []trust.Use{{Roles: []string{"judge", "bench"}}, {Roles: []string{"judge"}, Granted: []abi.Capability{abi.CapComplete}}} {
 		if _, err := source.Module(t.Context(), reference, use); err == nil || !strings.Contains(err.Error(), "trust.yaml:4:") {
 			t.Errorf("%+v: %v", use, err)
 		}

@@ -20,6 +20,16 @@ type Use struct {
 	Asks, Granted []abi.Capability // by the manifest, and by the pipeline
 }
 
+// gets says what the module can use: what it asks for and is granted, and what the host offers to a persona that is granted it.
+func (u *Use) gets() (list []abi.Capability) {
+	for _, c := range u.Granted {
+		if offered := c == abi.CapExperiment || c == abi.CapComplete; offered || slices.Contains(u.Asks, c) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // Decision is why a module may run.
 type Decision struct {
 	Signer string // names of the keys, with a comma between them
@@ -73,7 +83,7 @@ func (w *rule) fits(repository string, use Use) (n int, field string, code abi.C
 			return 2, "roles", CodeRole, fmt.Sprintf("the module %q may not play the role %q", strictyaml.Clip(use.Name), strictyaml.Clip(role))
 		}
 	}
-	for _, c := range use.Granted {
+	for _, c := range use.gets() {
 		if !slices.Contains(w.Capabilities, pipeline.Capability(c)) {
 			return 3, "capabilities", CodeCapability, fmt.Sprintf("the module %q may not be granted %q", strictyaml.Clip(use.Name), strictyaml.Clip(string(c)))
 		}
@@ -150,8 +160,16 @@ func sameSet(a, b []abi.Capability) bool {
 
 // noPolicy says what to write where.
 func noPolicy(s Subject, use Use) *strictyaml.Error {
+	var words []string
+	for _, c := range use.gets() {
+		words = append(words, string(c))
+	}
+	capabilities := ""
+	if len(words) > 0 {
+		capabilities = ", capabilities: [" + strings.Join(words, ", ") + "]"
+	}
 	return &strictyaml.Error{Code: CodeNoPolicy, Message: fmt.Sprintf("without a trust policy only embedded and local modules run, not %q of %s. "+
 		"Write a policy, and name it with --trust or put it at $XDG_CONFIG_HOME/shadowcourt/trust.yaml:\n"+
-		"keys: [{name: publisher, key: publisher.pub}]\nallow: [{from: [%q], names: [%q], roles: [%s], signed_by: [publisher]}]",
-		strictyaml.Clip(use.Name), strictyaml.Clip(s.Repository), s.Repository, use.Name, strings.Join(use.Roles, ", "))}
+		"keys: [{name: publisher, key: publisher.pub}]\nallow: [{from: [%q], names: [%q], roles: [%s]%s, signed_by: [publisher]}]",
+		strictyaml.Clip(use.Name), strictyaml.Clip(s.Repository), s.Repository, use.Name, strings.Join(use.Roles, ", "), capabilities)}
 }

@@ -220,6 +220,7 @@ func TestAccept_DI2_EachRejectionNamesItsLine(t *testing.T) {
 		"host as folder":   {at("oci-layout:/srv/modules-evil"), by("acme"), asked, "trust.yaml:9 allow", "no rule"},
 		"name":             {subject, by("acme"), use(func(u *trust.Use) { u.Name = "rеader" }), "trust.yaml:16 allow[1].roles", `"judge"`}, // Cyrillic
 		"role":             {subject, by("acme"), use(func(u *trust.Use) { u.Roles = []string{"judge", "light"} }), "trust.yaml:11 allow[0].roles", `"light"`},
+		"capability asked": {subject, by("acme"), use(func(u *trust.Use) { u.Granted, u.Asks = []abi.Capability{"source"}, append(u.Asks, "source") }), "trust.yaml:12 allow[0].capabilities", `"source"`},
 		"capability":       {subject, by("acme"), use(func(u *trust.Use) { u.Granted = []abi.Capability{"complete"} }), "trust.yaml:12 allow[0].capabilities", `"complete"`},
 		"unsigned":         {subject, nil, asked, "trust.yaml:13 allow[0].signed_by", "no signature by acme or old or lost"},
 		"wrong signer":     {subject, by("other"), asked, "trust.yaml:13 allow[0].signed_by", "other, who is not in the list"},
@@ -416,7 +417,7 @@ func TestAccept_DI2_WithoutAPolicy(t *testing.T) {
 	written, _, _ = strings.Cut(written, " [no_policy]")
 	p := load(t, map[string]string{"publisher.pub": publicText(t, w.keys["acme"])}, written+"\n")
 	use := asked
-	use.Granted = nil
+	use.Granted = append(slices.Clone(asked.Granted), abi.CapSource) // which it does not ask for, so that the host does not give it
 	if _, err := p.Decide(subject, documents, use, now); err != nil {
 		t.Error(err)
 	}
