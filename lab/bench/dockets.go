@@ -11,7 +11,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/measure"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -105,8 +104,8 @@ func tryDocket(ctx context.Context, s session) (out held, err error) {
 		return out, fmt.Errorf("%w: %d of %d cases", errWrong, out.Cases, s.Cases)
 	}
 	tenth := max(1, len(memory)/10)
-	out.Early = int64(measure.Median(memory[min(tenth, len(memory)-1):min(2*tenth+1, len(memory))]))
-	out.Late = int64(measure.Median(memory[len(memory)-tenth:]))
+	out.Early = int64(Median(memory[min(tenth, len(memory)-1):min(2*tenth+1, len(memory))]))
+	out.Late = int64(Median(memory[len(memory)-tenth:]))
 	return out, nil
 }
 

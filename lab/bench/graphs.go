@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/court/traverse"
-	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/measure"
-	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/peers"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
@@ -31,15 +29,15 @@ func (b *bench) graphs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rivals := make([][]measure.Rival, len(traversals))
+	rivals := make([][]Rival, len(traversals))
 	for i, w := range traversals {
-		rivals[i] = []measure.Rival{{Name: graphName(ours, w.name), Do: func(n int) error { return traverseRing(ctx, graph, w.steps, n) }}}
+		rivals[i] = []Rival{{Name: graphName(ours, w.name), Do: func(n int) error { return traverseRing(ctx, graph, w.steps, n) }}}
 	}
 	others := []string{}
 	for _, kind := range []struct {
 		name  string
-		start func(context.Context) (*peers.LangGraph, error)
-	}{{"LangGraph (Python)", peers.LangGraphPython}, {"LangGraph (JavaScript)", peers.LangGraphJavaScript}} {
+		start func(context.Context) (*LangGraph, error)
+	}{{"LangGraph (Python)", LangGraphPython}, {"LangGraph (JavaScript)", LangGraphJavaScript}} {
 		name := kind.name
 		peer, err := kind.start(ctx)
 		if err != nil {
@@ -50,11 +48,11 @@ func (b *bench) graphs(ctx context.Context) error {
 		b.say("%s %s", name, peer.Version)
 		others = append(others, name)
 		for i, w := range traversals {
-			rivals[i] = append(rivals[i], measure.Rival{Name: graphName(name, w.name), Do: func(n int) error { return peer.Traverse(w.steps, n) }})
+			rivals[i] = append(rivals[i], Rival{Name: graphName(name, w.name), Do: func(n int) error { return peer.Traverse(w.steps, n) }})
 		}
 	}
 	for i, w := range traversals {
-		medians, err := measure.Interleave(b.rounds, 4*b.turn, rivals[i])
+		medians, err := Interleave(b.rounds, 4*b.turn, rivals[i])
 		if err != nil {
 			return err
 		}

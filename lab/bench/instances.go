@@ -12,7 +12,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
-	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/peers"
 )
 
 // A crowd is a number of instances that live at the same time.
@@ -151,7 +150,7 @@ func responds(ctx context.Context, module *sandbox.Module) error {
 
 // holdPlain makes instances of wazero's and calls each once.
 func holdPlain(ctx context.Context, wasm []byte, count int) (out crowded, err error) {
-	begin, closed, err := peers.WazeroInstances(ctx, wasm)
+	begin, closed, err := WazeroInstances(ctx, wasm)
 	if err != nil {
 		return out, err
 	}
@@ -161,7 +160,7 @@ func holdPlain(ctx context.Context, wasm []byte, count int) (out crowded, err er
 		return out, err
 	}
 	x := nodeExchange()
-	held := make([]peers.Call, count)
+	held := make([]Call, count)
 	start := time.Now()
 	for i := range held {
 		instance, err := begin()

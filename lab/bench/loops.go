@@ -6,8 +6,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
-	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/measure"
-	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/peers"
 )
 
 // primesBelow is how many primes the guests find.
@@ -29,7 +27,7 @@ func (b *bench) loops(ctx context.Context) error {
 			b.miss("sieve, "+l.name+" guest", err)
 		}
 	}
-	medians, err := measure.Interleave(b.rounds, 4*b.turn, c.rivals)
+	medians, err := Interleave(b.rounds, 4*b.turn, c.rivals)
 	if err != nil {
 		return err
 	}
@@ -58,13 +56,13 @@ func (b *bench) loopsIn(ctx context.Context, c *heat, engine *sandbox.Engine, l 
 		name          string
 		interruptible bool
 	}{{"unmetered", false}, {"wazero's interruption", true}} {
-		call, closed, err := peers.Wazero(cancellable, wasm, how.interruptible)
+		call, closed, err := Wazero(cancellable, wasm, how.interruptible)
 		if err != nil {
 			return err
 		}
 		c.add(loopName(l.name, how.name), call, closed)
 	}
-	call, err := peers.Sandbox(ctx, engine, wasm)
+	call, err := Sandbox(ctx, engine, wasm)
 	if err != nil {
 		return err
 	}

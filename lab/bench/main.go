@@ -13,13 +13,11 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/peers"
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == peers.ServeArgument {
-		peers.ServeGoPlugin(affirm)
+	if len(os.Args) == 2 && os.Args[1] == ServeArgument {
+		ServeGoPlugin(affirm)
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/state"
-	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/measure"
 )
 
 // itemsPerUpdate is how many items one node brings.
@@ -19,11 +18,11 @@ const mostPlainly = 10_000
 func (b *bench) merges(context.Context) error {
 	for n := 1_000; n <= b.items; n *= 10 {
 		updates := evidenceUpdates(n)
-		rivals := []measure.Rival{{Name: mergeName(n), Do: measure.Once(func() error { return mergeAll(updates, n) })}}
+		rivals := []Rival{{Name: mergeName(n), Do: Once(func() error { return mergeAll(updates, n) })}}
 		if n <= mostPlainly {
-			rivals = append(rivals, measure.Rival{Name: plainName(n), Do: measure.Once(func() error { return mergeAllPlainly(updates, n) })})
+			rivals = append(rivals, Rival{Name: plainName(n), Do: Once(func() error { return mergeAllPlainly(updates, n) })})
 		}
-		medians, err := measure.Interleave(min(b.rounds, 5), b.turn, rivals)
+		medians, err := Interleave(min(b.rounds, 5), b.turn, rivals)
 		if err != nil {
 			return err
 		}

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
-	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/guests"
-	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/measure"
-	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/peers"
 )
 
 // language builds guests of one toolchain.
@@ -17,7 +17,32 @@ type language struct {
 	build func(ctx context.Context, dir, name string) ([]byte, error)
 }
 
-func languages() []language { return []language{{"Go", guests.Go}, {"C", guests.C}} }
+func languages() []language { return []language{{"Go", buildGo}, {"C", buildC}} }
+
+// buildGo builds a folder of guests as a module, into dir.
+func buildGo(ctx context.Context, dir, name string) ([]byte, error) {
+	out := filepath.Join(dir, "go-"+name+".wasm")
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false",
+		"-ldflags=-s -w -buildid=", "-o", out, "./guests/"+name)
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
+	return built(cmd, out)
+}
+
+// buildC builds a file of guests/c as a module, into dir. It needs clang, wasm-ld
+// and wasi-libc.
+func buildC(ctx context.Context, dir, name string) ([]byte, error) {
+	out := filepath.Join(dir, "c-"+name+".wasm")
+	cmd := exec.CommandContext(ctx, "clang", "--target=wasm32-wasi", "-O2", "-Wall", "-mexec-model=reactor",
+		"-Wl,--strip-all", "-o", out, "guests/c/"+name+".c")
+	return built(cmd, out)
+}
+
+func built(cmd *exec.Cmd, out string) ([]byte, error) {
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build %s: %w\n%s", filepath.Base(out), err, said)
+	}
+	return os.ReadFile(out)
+}
 
 // nodeCalls measures one call of a node that does next to nothing.
 func (b *bench) nodeCalls(ctx context.Context) error {
@@ -35,12 +60,12 @@ func (b *bench) nodeCalls(ctx context.Context) error {
 			b.miss("node calls, "+l.name+" guest", err)
 		}
 	}
-	if call, closed, err := peers.GoPlugin(); err != nil {
+	if call, closed, err := GoPlugin(); err != nil {
 		b.miss("node call, go-plugin over gRPC", err)
 	} else {
 		c.add("node call, native Go, go-plugin over gRPC", call, closed)
 	}
-	medians, err := measure.Interleave(b.rounds, b.turn, c.rivals)
+	medians, err := Interleave(b.rounds, b.turn, c.rivals)
 	if err != nil {
 		return err
 	}
@@ -75,14 +100,14 @@ func (b *bench) guestCalls(ctx context.Context, c *heat, engine *sandbox.Engine,
 	if err != nil {
 		return err
 	}
-	warm, closed, err := peers.Wazero(ctx, wasm, false)
+	warm, closed, err := Wazero(ctx, wasm, false)
 	if err != nil {
 		return err
 	}
 	c.add(callName(l.name, "direct warm"), warm, closed)
 	c.add(callName(l.name, "direct warm, latency"), warm, nil)
 	c.last().Pause = pause
-	pristine, err := peers.Sandbox(ctx, engine, wasm)
+	pristine, err := Sandbox(ctx, engine, wasm)
 	if err != nil {
 		return err
 	}
@@ -98,7 +123,7 @@ func (b *bench) guestCalls(ctx context.Context, c *heat, engine *sandbox.Engine,
 		c.add(callName(l.name, "Extism warm"), warm, closed)
 		c.add(callName(l.name, "Extism fresh plugin"), fresh, nil)
 	}
-	if warm, fresh, closed, err := peers.Wasmtime(wasm); err != nil {
+	if warm, fresh, closed, err := Wasmtime(wasm); err != nil {
 		b.miss(callName(l.name, "wasmtime"), err)
 	} else {
 		c.add(callName(l.name, "wasmtime warm"), warm, closed)
@@ -107,29 +132,29 @@ func (b *bench) guestCalls(ctx context.Context, c *heat, engine *sandbox.Engine,
 	return nil
 }
 
-func (b *bench) extism(ctx context.Context, l language) (warm, fresh peers.Call, closed func(), err error) {
+func (b *bench) extism(ctx context.Context, l language) (warm, fresh Call, closed func(), err error) {
 	wasm, err := l.build(ctx, b.dir, "extism")
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	return peers.Extism(ctx, wasm)
+	return Extism(ctx, wasm)
 }
 
 // heat gathers rivals that answer the same request.
 type heat struct {
 	exchange exchange
-	rivals   []measure.Rival
+	rivals   []Rival
 	closers  []func()
 }
 
-func (c *heat) add(name string, call peers.Call, closed func()) {
-	c.rivals = append(c.rivals, measure.Rival{Name: name, Do: measure.Once(c.exchange.once(call))})
+func (c *heat) add(name string, call Call, closed func()) {
+	c.rivals = append(c.rivals, Rival{Name: name, Do: Once(c.exchange.once(call))})
 	if closed != nil {
 		c.closers = append(c.closers, closed)
 	}
 }
 
-func (c *heat) last() *measure.Rival { return &c.rivals[len(c.rivals)-1] }
+func (c *heat) last() *Rival { return &c.rivals[len(c.rivals)-1] }
 
 func (c *heat) close() {
 	for _, closed := range c.closers {

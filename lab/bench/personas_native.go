@@ -11,7 +11,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
-	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/peers"
 )
 
 // persona is a module as native Go.
@@ -60,7 +59,7 @@ func warm(ctx context.Context) (answers, func(), error) {
 		return nil, nil, err
 	}
 	exports := map[abi.Call]string{abi.CallNode: abi.ExportNode, abi.CallContest: abi.ExportContest, abi.CallEdges: abi.ExportEdges}
-	calls := make(map[string]peers.Call)
+	calls := make(map[string]Call)
 	var closers []func()
 	closed := func() {
 		for _, c := range closers {
@@ -73,7 +72,7 @@ func warm(ctx context.Context) (answers, func(), error) {
 			closed()
 			return nil, nil, err
 		}
-		begin, c, err := peers.WazeroInstances(ctx, wasm)
+		begin, c, err := WazeroInstances(ctx, wasm)
 		if err != nil {
 			closed()
 			return nil, nil, err

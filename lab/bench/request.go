@@ -9,7 +9,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 	"github.com/shadowcourt/shadowcourt/host/lab/bench/guests/verdict"
-	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/peers"
 )
 
 // indicted is a request for a verdict on an indictment with one item, 300 bytes
@@ -37,7 +36,7 @@ func nodeExchange() exchange {
 func affirm(request []byte) ([]byte, error) { return node.Answer(verdict.Affirm, request), nil }
 
 // once is a call whose response is compared with the right one.
-func (x exchange) once(call peers.Call) func() error {
+func (x exchange) once(call Call) func() error {
 	return func() error {
 		response, err := call(x.request)
 		if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
-	"github.com/shadowcourt/shadowcourt/host/lab/bench/internal/measure"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -76,7 +75,7 @@ func (b *bench) trials(ctx context.Context) error {
 		return err
 	}
 	defer closed()
-	var rivals []measure.Rival
+	var rivals []Rival
 	kinds := []struct{ name, id string }{{"two-round trial", "tour-rounds"}, {"plea deal", "tour-plea"}}
 	for _, kind := range kinds {
 		subject, err := tourCase(kind.id)
@@ -92,7 +91,7 @@ func (b *bench) trials(ctx context.Context) error {
 			name    string
 			players *players
 		}{{nativePersonas, &players{answers: native(personas())}}, {warmModules, &players{answers: warmed}}} {
-			rivals = append(rivals, measure.Rival{Name: kind.name + other.name, Processors: 1, Do: measure.Once(func() error {
+			rivals = append(rivals, Rival{Name: kind.name + other.name, Processors: 1, Do: Once(func() error {
 				got, err := plain.Try(ctx, subject, court.Options{Modules: other.players})
 				if err != nil {
 					return err
@@ -100,7 +99,7 @@ func (b *bench) trials(ctx context.Context) error {
 				return sameTrial(want, got.Trial)
 			})})
 		}
-		rivals = append(rivals, measure.Rival{Name: kind.name + modules, Processors: 1, Do: measure.Once(func() error {
+		rivals = append(rivals, Rival{Name: kind.name + modules, Processors: 1, Do: Once(func() error {
 			got, err := h.Try(ctx, subject)
 			if err != nil {
 				return err
@@ -111,7 +110,7 @@ func (b *bench) trials(ctx context.Context) error {
 			return nil
 		})})
 	}
-	medians, err := measure.Interleave(b.rounds, 2*b.turn, rivals)
+	medians, err := Interleave(b.rounds, 2*b.turn, rivals)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,4 @@
-// Package peers runs one and the same guest in the ways that Go programs run
-// other people's code.
-package peers
+package main
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 //go:build cgo
 
-package peers
+package main
 
 import (
 	"errors"

@@ -1,7 +1,4 @@
-// Package measure times rivals side by side: they take turns, round after
-// round, so that whatever disturbs the machine disturbs them alike, and the
-// median of the rounds is what counts.
-package measure
+package main
 
 import (
 	"fmt"
@@ -11,7 +8,8 @@ import (
 	"time"
 )
 
-// Rival is one way of doing what all rivals of a comparison do.
+// Rival is one way of doing what all rivals of a comparison do. Rivals take turns, round after round, so that whatever disturbs the machine
+// disturbs them alike, and the median of the rounds is what counts.
 type Rival struct {
 	Name string
 	// Do does it n times, and checks what comes of it.
