@@ -275,11 +275,6 @@ culprit-lines: ## make the lines of commits of culprit-study again, from the sna
 culprit-reverts: ## search the histories in SNAPSHOTS=DIR for commits that were reverted, for lab/culprit.md; runs their tests in isolation
 	$(call lab,culprit) -page lab/culprit.md -reverts -snapshots $(SNAPSHOTS)
 
-.PHONY: profile
-profile: plugins ## learn a profile for reports of Go tests into out/go-test.yaml, and measure it; needs minutes
-	@mkdir -p out
-	$(call lab,profile) -plain lab/profile/plain.yaml -out out/go-test.yaml $(GO_DOCKETS)
-
 .PHONY: docket-sentiment
 docket-sentiment: ## make the docket of sentiments again; needs Python and the network
 	python3 -m venv out/sentiment

@@ -2,8 +2,8 @@
 //
 //	go run ./lab/histories mine -snapshots DIR [-only NAME]
 //
-// looks for cases in the snapshots of a folder, runs their cells and saves each: it takes hours, and goes on where it was. Its other words: fill
-// runs what cells of hard cases lack, alone times some cases on a machine where nothing else runs, rebuild makes the trees of all saved
+// looks for cases in the snapshots of a folder, runs their cells and saves each: it takes hours, and goes on where it was. Its other words:
+// alone times some cases on a machine where nothing else runs, rebuild makes the trees of all saved
 // cases again, and study judges from what was saved without running a test.
 package main
 
@@ -42,7 +42,6 @@ func main() {
 const usage = `histories makes a benchmark of failing tests from the histories of public repositories, and judges it.
 
   histories mine -snapshots DIR     look for cases and run them; hours, and it goes on where it was
-  histories fill -snapshots DIR     run what cells of hard cases lack
   histories alone -snapshots DIR    time some cases; nothing else may run on the machine
   histories rebuild -snapshots DIR  make the trees of all cases again, and compare their commits
   histories docket -out DIR         write the learning half for shadowcourt fit
@@ -53,7 +52,7 @@ Each word has -h.
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		return errors.New("say mine, fill, rebuild, study or alone")
+		return errors.New("say mine, rebuild, docket, study or alone")
 	}
 	switch args[0] {
 	case "-h", "--help", "help":
@@ -65,14 +64,12 @@ func run(ctx context.Context, args []string) error {
 		return rebuild(ctx, args[1:], os.Stdout)
 	case "study":
 		return studySaved(ctx, args[1:], os.Stdout)
-	case "fill":
-		return fill(ctx, args[1:])
 	case "docket":
 		return docket(args[1:], os.Stdout)
 	case "alone":
 		return alone(ctx, args[1:], os.Stdout)
 	}
-	return fmt.Errorf("%q is none of mine, fill, rebuild, docket, study and alone", args[0])
+	return fmt.Errorf("%q is none of mine, rebuild, docket, study and alone", args[0])
 }
 
 // since is how far back histories are read: before, most repositories had no module.

@@ -163,8 +163,6 @@ type sampler struct {
 	began   time.Time
 	undo    func() error // what was planted; nil for nothing
 	flags   []string     // of builds of Go, beside the usual ones
-	// cellTime is how long the runs of one cell may take; zero is the usual, within what all may take.
-	cellTime time.Duration
 }
 
 func (s *sampler) lab(ctx context.Context, merged bool) (*experiment.Lab, error) {
@@ -225,7 +223,7 @@ func (s *sampler) run(ctx context.Context, k cell) error {
 	if err != nil {
 		return err
 	}
-	if k.order == abi.OriginalOrder && s.cellTime == 0 && s.c.Failure.Runner != "go" && !slices.Contains(s.c.Traps, history.OrderMatters) {
+	if k.order == abi.OriginalOrder && s.c.Failure.Runner != "go" && !slices.Contains(s.c.Traps, history.OrderMatters) {
 		k.runs = min(k.runs, orderRuns) // these run all files of a folder, and not one package
 	}
 	sample, err := s.runs(ctx, lab, k)
@@ -270,12 +268,8 @@ func (s *sampler) runs(ctx context.Context, lab *experiment.Lab, k cell) (experi
 	}
 	e.Runs = min(first, k.runs)
 	sample, err := s.draw(ctx, lab, e)
-	most, late := cellTime, time.Since(s.began) > caseTime
-	if s.cellTime > 0 {
-		most, late = s.cellTime, false
-	}
-	e.Runs = affordable(&sample, k.runs, most) - len(sample.Runs)
-	if err != nil || sample.Outcome != "" || e.Runs <= 0 || late {
+	e.Runs = affordable(&sample, k.runs) - len(sample.Runs)
+	if err != nil || sample.Outcome != "" || e.Runs <= 0 || time.Since(s.began) > caseTime {
 		return sample, err
 	}
 	more, err := s.draw(ctx, lab, e)
@@ -284,7 +278,7 @@ func (s *sampler) runs(ctx context.Context, lab *experiment.Lab, k cell) (experi
 }
 
 // affordable is how many runs of a cell there is time for, by those that were made.
-func affordable(sample *experiment.Sample, wanted int, most time.Duration) int {
+func affordable(sample *experiment.Sample, wanted int) int {
 	var wall time.Duration
 	for _, o := range sample.Runs {
 		wall += o.Wall
@@ -293,7 +287,7 @@ func affordable(sample *experiment.Sample, wanted int, most time.Duration) int {
 	if n == 0 || wall <= 0 {
 		return wanted
 	}
-	return min(wanted, n+int(most*time.Duration(n)/wall))
+	return min(wanted, n+int(cellTime*time.Duration(n)/wall))
 }
 
 // draw samples a cell, in the environment that the case has.
