@@ -15,9 +15,8 @@ import (
 	"os/signal"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
 )
@@ -35,20 +34,17 @@ func run(ctx context.Context, pairs []string, out io.Writer) error {
 	if len(pairs) == 0 {
 		return errors.New("usage: ablation FIT.jsonl:TEST.jsonl, once or more")
 	}
-	cache, err := os.MkdirTemp("", "shadowcourt-ablation-")
+	bench, err := study.New()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(cache) }()
-	if err := os.Chmod(cache, 0o700); err != nil { //nolint:gosec // the cache is the user's own folder
-		return err
-	}
+	defer bench.Close()
 	for _, pair := range pairs {
 		fitFile, testFile, ok := strings.Cut(pair, ":")
 		if !ok {
 			return fmt.Errorf("%q: a pair is FIT.jsonl:TEST.jsonl", pair)
 		}
-		if err := compare(ctx, fitFile, testFile, cache, out); err != nil {
+		if err := compare(ctx, bench, fitFile, testFile, out); err != nil {
 			return fmt.Errorf("%s: %w", pair, err)
 		}
 	}
@@ -56,12 +52,12 @@ func run(ctx context.Context, pairs []string, out io.Writer) error {
 }
 
 // compare prints the table of one pair of dockets.
-func compare(ctx context.Context, fitFile, testFile, cache string, out io.Writer) error {
-	fitting, err := read(fitFile)
+func compare(ctx context.Context, bench *study.Bench, fitFile, testFile string, out io.Writer) error {
+	fitting, err := study.Read(fitFile)
 	if err != nil {
 		return err
 	}
-	tested, err := read(testFile)
+	tested, err := study.Read(testFile)
 	if err != nil {
 		return err
 	}
@@ -74,7 +70,14 @@ func compare(ctx context.Context, fitFile, testFile, cache string, out io.Writer
 	fmt.Fprintln(out, "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	var whole []calibrate.Observation
 	for _, v := range variants() {
-		list, err := tryAll(ctx, v, fitted.Profile, tested, cache)
+		config := host.Config{Profile: fitted.Profile}
+		if v.without {
+			config.Profile = nil
+		}
+		if config.Pipeline, err = v.definition(); err != nil {
+			return fmt.Errorf("%s: %w", v.name, err)
+		}
+		list, err := bench.Observe(ctx, config, tested)
 		if err != nil {
 			return fmt.Errorf("%s: %w", v.name, err)
 		}
@@ -84,48 +87,6 @@ func compare(ctx context.Context, fitFile, testFile, cache string, out io.Writer
 		row(out, v.name, list, whole)
 	}
 	return nil
-}
-
-func tryAll(ctx context.Context, v variant, p *abi.Profile, entries []docket.Entry, cache string) ([]calibrate.Observation, error) {
-	def, err := v.definition()
-	if err != nil {
-		return nil, err
-	}
-	if v.without {
-		p = nil
-	}
-	h, err := host.Open(ctx, host.Config{Pipeline: def, Profile: p, CacheDir: cache})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
-	var list []calibrate.Observation
-	for t := range h.TryAll(ctx, docket.Each(entries), 0) {
-		if t.Err != nil {
-			return nil, t.Err
-		}
-		list = append(list, calibrate.Observe(t.Trial))
-	}
-	return list, ctx.Err()
-}
-
-func read(path string) ([]docket.Entry, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	var list []docket.Entry
-	var r docket.Reader
-	for e, err := range r.JSONL(path, f) {
-		if err != nil {
-			return nil, err
-		}
-		if e.Truth != nil && e.Truth.Classification != "" {
-			list = append(list, e)
-		}
-	}
-	return list, nil
 }
 
 // row gives one line: against the whole court, cases that are right only

@@ -3,8 +3,8 @@ package main
 import (
 	"slices"
 
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // variant is a court with something changed.
@@ -41,7 +41,7 @@ func defenseContests(d *pipeline.Definition) {
 
 // definition is the shipped pipeline with the change.
 func (v *variant) definition() (*pipeline.Definition, error) {
-	d, err := pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt)
+	d, err := study.Court()
 	if err != nil || v.change == nil {
 		return d, err
 	}
