@@ -230,17 +230,17 @@ fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
 
 .PHONY: ablation
 ablation: plugins ## take the court's mechanisms away, one at a time, and measure what is left; needs minutes
-	$(call lab,ablation) $(ABLATION)
+	$(call lab,courts) ablation $(ABLATION)
 
 .PHONY: light-study
 light-study: plugins ## measure what the Light path, remands and the casebook gain, for lab/light-study.md; needs minutes
-	$(call lab,lightstudy) -page lab/light-study.md $(LIGHT_STUDY)
+	$(call lab,courts) light -page lab/light-study.md $(LIGHT_STUDY)
 
 .PHONY: quality-study
 quality-study: plugins ## measure the fitted court beside models of scikit-learn, for lab/quality-study.md; needs Python, the network and minutes
 	python3 -m venv out/quality
-	out/quality/bin/pip -q install -r lab/quality/requirements.txt
-	$(call lab,quality) -page lab/quality-study.md $(QUALITY)
+	out/quality/bin/pip -q install -r lab/courts/requirements.txt
+	$(call lab,courts) quality -page lab/quality-study.md $(QUALITY)
 
 .PHONY: histories
 histories: ## make the trees of all cases in lab/histories again, from the snapshots in SNAPSHOTS=DIR, and compare their commits

@@ -12,7 +12,7 @@ import (
 // The page of the study has a place for every table.
 func TestThePageHasItsMarks(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "lab", "light-study.md"))
+	text, err := os.ReadFile(filepath.Join("..", "light-study.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -35,15 +34,14 @@ type answers [][]float64
 
 // half is a docket to fit on and one to try, and what came of it.
 type half struct {
-	name          string
-	fitted, tried []docket.Entry
-	plain         map[string]answers            // by model
-	attacked      map[string]map[string]answers // by attack, then model
-	few           map[int]map[string]answers    // by number of labelled cases
-	shuffled      []map[string]answers
-	without       answers // the court without a profile
-	noText        answers
-	trusts        []trust
+	pair
+	plain    map[string]answers            // by model
+	attacked map[string]map[string]answers // by attack, then model
+	few      map[int]map[string]answers    // by number of labelled cases
+	shuffled []map[string]answers
+	without  answers // the court without a profile
+	noText   answers
+	trusts   []trust
 }
 
 // trust is how a court does that trusts texts so far: without an attack, and with phrases between other words.
@@ -53,11 +51,32 @@ type trust struct {
 }
 
 type measuring struct {
-	bench    *study.Bench
-	python   string
-	dir      string
-	progress io.Writer
-	files    int
+	bench  *study.Bench
+	python string
+	dir    string
+	files  int
+}
+
+// quality measures all pairs of dockets, on the cases that are in the band.
+func quality(ctx context.Context, bench *study.Bench, python string, pairs []pair) ([]study.Table, error) {
+	dir, err := os.MkdirTemp("", "shadowcourt-quality-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	m := &measuring{bench: bench, python: python, dir: dir}
+	var list []*half
+	for _, p := range pairs {
+		p.tried = slices.DeleteFunc(p.tried, func(e docket.Entry) bool {
+			return e.Case.Light == nil || e.Case.Light.Confidence < 0.5 || e.Case.Light.Confidence >= 0.85
+		})
+		h := &half{pair: p}
+		if err := m.measure(ctx, h); err != nil {
+			return nil, fmt.Errorf("%s: %w", h.name, err)
+		}
+		list = append(list, h)
+	}
+	return qualityTables(list), nil
 }
 
 const shuffles = 3
@@ -66,7 +85,7 @@ const shuffles = 3
 func sizes() []int { return []int{10, 20, 50, 100, 200} }
 
 func (m *measuring) measure(ctx context.Context, h *half) error {
-	_, _ = fmt.Fprintln(m.progress, "fitting for", h.name)
+	fmt.Fprintln(os.Stderr, "fitting for", h.name)
 	result, err := fit.Fit(ctx, h.fitted, fit.Config{Seed: 1, Workers: 2})
 	if err != nil {
 		return err
@@ -92,7 +111,7 @@ func (m *measuring) measure(ctx context.Context, h *half) error {
 		return err
 	}
 	for i, a := range list {
-		_, _ = fmt.Fprintln(m.progress, "attack:", a.name)
+		fmt.Fprintln(os.Stderr, "attack:", a.name)
 		h.attacked[a.name] = under.of(i)
 		if h.attacked[a.name][court], err = m.court(ctx, host.Config{Profile: result.Profile}, dockets[i]); err != nil {
 			return err
@@ -107,7 +126,7 @@ func (m *measuring) measure(ctx context.Context, h *half) error {
 
 // trusting fits without texts, and with texts that are trusted.
 func (m *measuring) trusting(ctx context.Context, h *half) error {
-	_, _ = fmt.Fprintln(m.progress, "trusting texts, and not")
+	fmt.Fprintln(os.Stderr, "trusting texts, and not")
 	none, err := fit.Fit(ctx, h.fitted, fit.Config{Seed: 1, Workers: 2, NoText: true})
 	if err != nil {
 		return err
@@ -134,7 +153,7 @@ func (m *measuring) learning(ctx context.Context, h *half) (err error) {
 	order := r.Perm(len(h.fitted))
 	h.few = map[int]map[string]answers{}
 	for _, n := range sizes() {
-		_, _ = fmt.Fprintln(m.progress, "cases:", n)
+		fmt.Fprintln(os.Stderr, "cases:", n)
 		var some []docket.Entry
 		for _, i := range order[:n] {
 			some = append(some, h.fitted[i])
@@ -144,7 +163,7 @@ func (m *measuring) learning(ctx context.Context, h *half) (err error) {
 		}
 	}
 	for range shuffles {
-		_, _ = fmt.Fprintln(m.progress, "shuffled labels")
+		fmt.Fprintln(os.Stderr, "shuffled labels")
 		dealt := slices.Clone(h.fitted)
 		for i, from := range r.Perm(len(dealt)) {
 			dealt[i].Truth = h.fitted[from].Truth
@@ -235,7 +254,7 @@ func (m *measuring) predict(ctx context.Context, fitted []docket.Entry, models [
 	if err != nil {
 		return nil, err
 	}
-	c := exec.CommandContext(ctx, m.python, "lab/quality/peers.py")
+	c := exec.CommandContext(ctx, m.python, "lab/courts/peers.py")
 	c.Stdin, c.Stderr = bytes.NewReader(input), os.Stderr
 	output, err := c.Output()
 	if err != nil {

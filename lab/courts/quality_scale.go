@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -23,16 +25,21 @@ const (
 
 // scale times fit on a docket of invented cases: half of the sources speak in each, of different reliability, and one word in six
 // of a document is of its label.
-func scale(ctx context.Context, cases, workers int) (line string, err error) {
+func scale(ctx context.Context, cases, workers int, out io.Writer) error {
 	entries := invented(rand.New(rand.NewPCG(1, 2)), cases) //nolint:gosec // reproducible cases, no secret
 	begin := time.Now()
 	result, err := fit.Fit(ctx, entries, fit.Config{Seed: 1, Workers: workers})
 	if err != nil {
-		return "", err
+		return err
 	}
 	took := time.Since(begin)
-	return fmt.Sprintf("`fit` on %d cases, %d sources and %d labels, with %d workers: %.0f s and %d MB at most in memory; accuracy %.3f, Light %.3f",
-		cases, scaleSources, scaleLabels, workers, took.Seconds(), peakMegabytes(), result.Report.Figures[0].Accuracy, result.Report.Figures[2].Accuracy), nil
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "`fit` on %d cases, %d sources and %d labels, with %d workers: %.0f s and %d MB at most in memory; accuracy %.3f, Light %.3f\n",
+		cases, scaleSources, scaleLabels, workers, took.Seconds(), used.Maxrss>>10, result.Report.Figures[0].Accuracy, result.Report.Figures[2].Accuracy)
+	return err
 }
 
 func invented(r *rand.Rand, cases int) []docket.Entry {

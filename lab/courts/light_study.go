@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -19,7 +17,6 @@ import (
 type lightStudy struct {
 	bench *study.Bench
 	path  *pipeline.Definition
-	court *pipeline.Definition
 	parts []part
 }
 
@@ -51,39 +48,35 @@ const (
 	otherModules   variant = "failures of other modules, corrected"
 )
 
-func newStudy() (*lightStudy, error) {
-	bench, err := study.New()
+// light tries all pairs of dockets.
+func light(ctx context.Context, bench *study.Bench, pairs []pair) ([]study.Table, error) {
+	path, err := study.LightPath()
 	if err != nil {
 		return nil, err
 	}
-	light, err := study.LightPath()
-	if err != nil {
-		return nil, err
+	s := &lightStudy{bench: bench, path: path}
+	for i := range pairs {
+		if err := s.add(ctx, &pairs[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", pairs[i].name, err)
+		}
 	}
-	court, err := study.Court()
-	return &lightStudy{bench: bench, path: light, court: court}, err
+	return s.tables(), nil
 }
 
 // add fits on one docket and tries the other.
-func (s *lightStudy) add(ctx context.Context, fitFile, testFile string) error {
-	fitting, err := study.Read(fitFile)
+func (s *lightStudy) add(ctx context.Context, of *pair) error {
+	own, err := fit.Fit(ctx, of.fitted, fit.Config{Name: "own", Seed: 1})
 	if err != nil {
 		return err
 	}
-	tested, err := study.Read(testFile)
+	relit, err := s.bench.Relit(ctx, of.fitted, s.path, fit.Config{Name: "relit", Seed: 1})
 	if err != nil {
 		return err
 	}
-	own, err := fit.Fit(ctx, fitting, fit.Config{Name: "own", Seed: 1})
-	if err != nil {
-		return err
-	}
-	relit, err := s.bench.Relit(ctx, fitting, s.path, fit.Config{Name: "relit", Seed: 1})
-	if err != nil {
-		return err
-	}
-	p := part{name: strings.TrimSuffix(filepath.Base(testFile), ".jsonl"), runs: make(map[variant]launch)}
+	p := part{name: of.name, runs: make(map[variant]launch)}
 	lit := host.Config{LightPath: s.path, Profile: relit.Profile}
+	withoutRemands := lit
+	withoutRemands.Court = func(c *pipeline.Court) { c.MaxRemands = 0 }
 	for _, v := range []struct {
 		variant variant
 		config  host.Config
@@ -93,21 +86,15 @@ func (s *lightStudy) add(ctx context.Context, fitFile, testFile string) error {
 		{path, host.Config{LightPath: s.path}, 0},
 		{simpleFitted, host.Config{Profile: own.Profile}, 0},
 		{pathFitted, lit, 0},
-		{noRemands, s.withoutRemands(lit), 0},
+		{noRemands, withoutRemands, 0},
 		{oneByOne, lit, 1},
 	} {
-		if p.runs[v.variant], err = s.launch(ctx, v.config, tested, v.workers); err != nil {
+		if p.runs[v.variant], err = s.launch(ctx, v.config, of.tried, v.workers); err != nil {
 			return fmt.Errorf("%s: %w", v.variant, err)
 		}
 	}
 	s.parts = append(s.parts, p)
-	return s.casebooks(ctx, &s.parts[len(s.parts)-1], lit, fitting, tested)
-}
-
-// withoutRemands is a configuration whose court may not ask Light again.
-func (s *lightStudy) withoutRemands(config host.Config) host.Config {
-	config.Court = func(c *pipeline.Court) { c.MaxRemands = 0 }
-	return config
+	return s.casebooks(ctx, &s.parts[len(s.parts)-1], lit, of.fitted, of.tried)
 }
 
 // launch is the trials of some cases.

@@ -102,7 +102,7 @@ func of(list []*half, pick func(h *half) answers) *scored {
 	return s
 }
 
-func tables(list []*half) []study.Table {
+func qualityTables(list []*half) []study.Table {
 	return []study.Table{{Name: "accuracy", Text: accuracyTable(list)}, {Name: "confidence", Text: confidenceTable(list)}, {Name: "calibration", Text: calibrationTable(list)}, {Name: "attacks", Text: attackTable(list)}, {Name: "texts", Text: textTable(list)}, {Name: "curve", Text: curveTable(list)}, {Name: "shuffled", Text: shuffledTable(list)}}
 }
 

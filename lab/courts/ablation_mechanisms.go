@@ -7,15 +7,15 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// variant is a court with something changed.
-type variant struct {
+// mechanism is a court with something changed.
+type mechanism struct {
 	name    string
 	change  func(*pipeline.Definition)
 	without bool // the profile
 }
 
-func variants() []variant {
-	return []variant{
+func mechanisms() []mechanism {
+	return []mechanism{
 		{name: "as shipped"},
 		{name: "no profile", without: true},
 		{name: "no discovery", change: func(d *pipeline.Definition) { atEdge(d, "HD1", pipeline.Number("min_confidence", 0)) }},
@@ -40,12 +40,12 @@ func defenseContests(d *pipeline.Definition) {
 }
 
 // definition is the shipped pipeline with the change.
-func (v *variant) definition() (*pipeline.Definition, error) {
+func (m *mechanism) definition() (*pipeline.Definition, error) {
 	d, err := study.Court()
-	if err != nil || v.change == nil {
+	if err != nil || m.change == nil {
 		return d, err
 	}
-	v.change(d)
+	m.change(d)
 	return d, nil
 }
 
