@@ -15,13 +15,10 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/mine"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 )
@@ -82,27 +79,13 @@ func mineAll(ctx context.Context, args []string) error {
 	only := flags.String("only", "", "the one repository, owner/name")
 	workers := flags.Int("workers", 2, "repositories that are worked on at the same time")
 	limit := flags.Duration("time", 10*time.Minute, "how long each repository is searched")
-	times := flags.Float64("quota", 1, "how many times the usual number of cases is wanted of each repository and kind")
-	kinds := flags.String("kinds", "", "look for these kinds alone, separated by commas; planted is one of them, and so is each trap that is planted")
 	if err := errors.Join(flags.Parse(args), in.check()); err != nil {
 		return err
-	}
-	quota := map[history.Kind]int{}
-	for kind, n := range mine.Quota() {
-		if *kinds == "" || strings.Contains(","+*kinds+",", ","+string(kind)+",") {
-			quota[kind] = int(float64(n) * *times)
-		}
-	}
-	planted := map[mine.Wanted]int{}
-	for w, n := range mine.PlantedQuota() {
-		if *kinds == "" || slices.ContainsFunc(strings.Split(*kinds, ","), func(k string) bool { return k == "planted" || k == string(w.Trap) }) {
-			planted[w] = int(float64(n) * *times)
-		}
 	}
 	if *only == "" {
 		return each(ctx, *workers, mine.Repositories(), "mine", args)
 	}
-	m, err := in.open(ctx, *only, mine.Config{Quota: quota, Planted: planted, Time: *limit})
+	m, err := in.open(ctx, *only, mine.Config{Time: *limit})
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,8 @@ const (
 )
 
 const (
+	// earlier is how many commits before a tree its base may be.
+	earlier = 5
 	// years is how wrong a clock is.
 	years = 20 * 365 * 24 * time.Hour
 	// perCondition is how many cases of a repository have the same condition.

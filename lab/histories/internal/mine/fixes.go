@@ -316,3 +316,26 @@ func manyRows(o *outcome, test string) bool {
 	}
 	return rows >= many && failed*tenth <= rows
 }
+
+// introduced is the commit that brought a test, or of a row of a table the row, as far as its name stands in a text.
+func (m *Miner) introduced(ctx context.Context, before string, f failure) (*commit, error) {
+	top, row, _ := strings.Cut(f.report.Test, "/")
+	texts := []string{m.suite.declares(top)}
+	if row != "" {
+		row = row[strings.LastIndexByte(row, '/')+1:]
+		texts = []string{`"` + strings.ReplaceAll(row, "_", " ") + `"`, `"` + row + `"`, texts[0]}
+	}
+	for _, text := range texts {
+		out, err := m.repository.Git(ctx, "log", "--first-parent", "-m", "--format=%H", "--reverse", "-S", text, before, "--", ".")
+		if err != nil {
+			return nil, err
+		}
+		for id := range strings.FieldsSeq(out) {
+			if i, ok := m.at[id]; ok {
+				return &m.log[i], nil
+			}
+			return nil, dropped("the test came before what is looked at")
+		}
+	}
+	return nil, dropped("no commit brought the test")
+}

@@ -92,26 +92,12 @@ func (g *goSuite) run(ctx context.Context, folder, unit string, in surroundings)
 		g.built = key
 	}
 	pack := g.pack
-	limit := suiteTime
-	if in.limit > 0 {
-		limit = in.limit
-	}
-	args := append(slices.Clone(in.launcher), binary, "-test.v=test2json", "-test.paniconexit0", "-test.timeout="+limit.String(), fmt.Sprintf("-test.count=%d", max(1, in.times)))
+	args := append(slices.Clone(in.launcher), binary, "-test.v=test2json", "-test.paniconexit0", "-test.timeout="+suiteTime.String(), "-test.count=1")
 	if in.only != "" {
 		top, _, _ := strings.Cut(in.only, "/")
 		args = append(args, "-test.run=^"+regexp.QuoteMeta(top)+"$")
 	}
-	if in.only == "" && len(in.among) > 0 {
-		names := slices.Clone(in.among)
-		for i := range names {
-			names[i] = regexp.QuoteMeta(names[i])
-		}
-		args = append(args, "-test.run=^("+strings.Join(names, "|")+")$")
-	}
-	if in.shuffle != 0 {
-		args = append(args, fmt.Sprintf("-test.shuffle=%d", in.shuffle))
-	}
-	result, err := g.isolated(ctx, folder, dir, args, in.starve)
+	result, err := g.isolated(ctx, folder, dir, args)
 	defer func() { _ = removeAll(g.written()) }()
 	if err != nil {
 		return nil, err
@@ -120,7 +106,7 @@ func (g *goSuite) run(ctx context.Context, folder, unit string, in surroundings)
 	if result.Ending != isolate.Exited && result.Ending != isolate.Signaled {
 		return &outcome{problem: "ended by its limit of " + string(result.Ending), slow: result.Ending == isolate.OverTime}, nil
 	}
-	if in.limit == 0 && bytes.Contains(out, []byte(timedOut)) {
+	if bytes.Contains(out, []byte(timedOut)) {
 		return &outcome{problem: "its tests take too long", slow: true}, nil
 	}
 	if result.ExitCode != 0 {
@@ -135,13 +121,13 @@ func (g *goSuite) run(ctx context.Context, folder, unit string, in surroundings)
 
 // isolated runs a test binary in the folder of its package, in a tree, as experiments run theirs. What it writes is in the folder written,
 // which the caller removes.
-func (g *goSuite) isolated(ctx context.Context, folder, dir string, args []string, starve bool) (*isolate.Result, error) {
+func (g *goSuite) isolated(ctx context.Context, folder, dir string, args []string) (*isolate.Result, error) {
 	if err := errors.Join(removeAll(g.written()), os.MkdirAll(g.written(), 0o755)); err != nil {
 		return nil, err
 	}
 	return isolate.Run(ctx, isolate.Command{
 		Args: args, Dir: dir, Env: g.variables(dir), Scratch: g.written(), Overlays: []string{folder, g.env["GOCACHE"]},
-		Show: []string{g.env["GOROOT"], g.env["GOMODCACHE"], g.scratch}, Starve: starve, Limits: isolate.Limits{Time: suiteTime + 5*time.Second},
+		Show: []string{g.env["GOROOT"], g.env["GOMODCACHE"], g.scratch}, Limits: isolate.Limits{Time: suiteTime + 5*time.Second},
 	})
 }
 

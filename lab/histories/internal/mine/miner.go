@@ -28,10 +28,6 @@ type Config struct {
 	Work, Saved string
 	// Since is how far back the history is read.
 	Since time.Time
-	// Quota is how many cases of each kind are enough; a kind that is not there is not looked for.
-	Quota map[history.Kind]int
-	// Planted is the same for what is planted.
-	Planted map[Wanted]int
 	// Time is how long the search may take. What was begun is ended.
 	Time time.Duration
 	Log  io.Writer
@@ -103,7 +99,7 @@ func (m *Miner) Mine(ctx context.Context) error {
 	looks := []struct {
 		share float64 // of the time
 		look  func(context.Context) error
-	}{{4, m.fixes}, {1.5, m.environments}, {2.5, m.plants}, {0.5, m.reverts}, {0.5, m.flakes}, {0.7, m.loadsHead}}
+	}{{4, m.fixes}, {1.5, m.environments}, {2.5, m.plants}, {0.5, m.reverts}, {0.7, m.loadsHead}}
 	end, shares := time.Now().Add(m.Time), 0.0
 	for _, l := range looks {
 		shares += l.share
@@ -132,7 +128,7 @@ func (m *Miner) count(kind history.Kind) int {
 
 // wants says whether cases of a kind are looked for.
 func (m *Miner) wants(kinds ...history.Kind) bool {
-	return m.inTime() && slices.ContainsFunc(kinds, func(k history.Kind) bool { return m.count(k) < m.Quota[k] })
+	return m.inTime() && slices.ContainsFunc(kinds, func(k history.Kind) bool { return m.count(k) < quota[k] })
 }
 
 func (m *Miner) inTime() bool { return time.Now().Before(m.until) }

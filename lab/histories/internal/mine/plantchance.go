@@ -41,7 +41,7 @@ func (m *Miner) plantChance(ctx context.Context, p *pair) error {
 			continue
 		}
 		f := failures[rng.IntN(len(failures))]
-		wants := []Wanted{withChance, worse, rare}
+		wants := []wanted{withChance, worse, rare}
 		for _, i := range rng.Perm(len(wants)) {
 			w := wants[i]
 			if !m.lacks(w) {
@@ -65,7 +65,7 @@ func chanceAt(p history.Plant, luck mutate.Luck, percent int) history.Plant {
 }
 
 // rates are how often a test shall fail, of base and of head, from one to another.
-func rates(w Wanted, rng *rand.Rand) (base, head float64) {
+func rates(w wanted, rng *rand.Rand) (base, head float64) {
 	between := func(from, to float64) float64 { return from + (to-from)*rng.Float64() }
 	switch w {
 	case worse:
@@ -78,7 +78,7 @@ func rates(w Wanted, rng *rand.Rand) (base, head float64) {
 }
 
 // chanceOf makes a case of a test that depends on a place, with rates that are measured first.
-func (m *Miner) chanceOf(ctx context.Context, p *pair, w Wanted, plant history.Plant, luck mutate.Luck, f failure, rng *rand.Rand) (bool, error) {
+func (m *Miner) chanceOf(ctx context.Context, p *pair, w wanted, plant history.Plant, luck mutate.Luck, f failure, rng *rand.Rand) (bool, error) {
 	baseRate, headRate := rates(w, rng)
 	percent := func(rate, often float64) int {
 		return min(sureRate, max(1, int(math.Round(100*(1-math.Pow(1-rate, 1/often))))))
@@ -116,7 +116,7 @@ func (m *Miner) chanceOf(ctx context.Context, p *pair, w Wanted, plant history.P
 		return false, nil
 	}
 	f.report = *report
-	least := map[Wanted]float64{withChance: 20, worse: 25, rare: 6}[w]
+	least := map[wanted]float64{withChance: 20, worse: 25, rare: 6}[w]
 	return m.plant(ctx, w, f, base, head, min(mostRuns, max(manyRuns, int(least/headRate))))
 }
 

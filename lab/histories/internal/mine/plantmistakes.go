@@ -26,7 +26,7 @@ func (m *Miner) plantMistakes(ctx context.Context, p *pair) error {
 		failure
 	}
 	before := map[string][]planted{}
-	kept := map[Wanted]bool{} // a change has one of each: cases shall differ
+	kept := map[wanted]bool{} // a change has one of each: cases shall differ
 	most := mostMistakes
 	if m.lacks(fewRows) && slices.ContainsFunc(sortedKeys(p.behind.passed), func(test string) bool { return manyRows(p.behind, test) }) {
 		most = mostOfTable
@@ -41,7 +41,7 @@ func (m *Miner) plantMistakes(ctx context.Context, p *pair) error {
 			return slices.IndexFunc(before[f.report.Test], func(b planted) bool { return !sameFailure(&b.report, &f.report) })
 		}
 		for _, w := range []struct {
-			Wanted
+			wanted
 			fits func(f failure) bool
 			base func(f failure) history.Tree
 		}{
@@ -50,10 +50,10 @@ func (m *Miner) plantMistakes(ctx context.Context, p *pair) error {
 			{otherOnBase, func(f failure) bool { return other(f) >= 0 }, func(f failure) history.Tree { return with(p.base, before[f.report.Test][other(f)].Plant) }},
 		} {
 			at := slices.IndexFunc(failures, w.fits)
-			if at < 0 || kept[w.Wanted] || !m.lacks(w.Wanted) {
+			if at < 0 || kept[w.wanted] || !m.lacks(w.wanted) {
 				continue
 			}
-			if kept[w.Wanted], err = m.plant(ctx, w.Wanted, failures[at], w.base(failures[at]), head, manyRuns); err != nil {
+			if kept[w.wanted], err = m.plant(ctx, w.wanted, failures[at], w.base(failures[at]), head, manyRuns); err != nil {
 				return err
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 )
 
-// Wanted is what is planted: a kind with a trap.
-type Wanted struct {
+// wanted is what is planted: a kind with a trap.
+type wanted struct {
 	Kind history.Kind
 	Trap history.Trap
 }
@@ -21,33 +21,29 @@ type Wanted struct {
 const planting history.Kind = "planted"
 
 var (
-	withChance    = Wanted{history.MadeFlaky, history.Chance}
-	worse         = Wanted{history.MadeFlaky, history.WorseFlake}
-	rare          = Wanted{history.Flaky, history.Rare}
-	otherOnBase   = Wanted{history.Regression, history.OtherOnBase}
-	innocentFrame = Wanted{history.RedBase, history.InnocentDiff}
-	fewRows       = Wanted{history.Regression, history.ManyRows}
-	byOrder       = Wanted{history.Regression, history.OrderMatters}
-	untrackedFile = Wanted{history.Regression, history.Untracked}
+	withChance    = wanted{history.MadeFlaky, history.Chance}
+	worse         = wanted{history.MadeFlaky, history.WorseFlake}
+	rare          = wanted{history.Flaky, history.Rare}
+	otherOnBase   = wanted{history.Regression, history.OtherOnBase}
+	innocentFrame = wanted{history.RedBase, history.InnocentDiff}
+	fewRows       = wanted{history.Regression, history.ManyRows}
+	byOrder       = wanted{history.Regression, history.OrderMatters}
+	untrackedFile = wanted{history.Regression, history.Untracked}
 )
 
-// PlantedQuota is how many planted cases are usually wanted of a repository.
-func PlantedQuota() map[Wanted]int {
-	return map[Wanted]int{
-		withChance: 3, worse: 2, rare: 3, otherOnBase: 2, innocentFrame: 2, fewRows: 2, byOrder: 2, untrackedFile: 2,
-	}
-}
+// plantedQuota is how many planted cases are wanted of a repository.
+var plantedQuota = map[wanted]int{withChance: 3, worse: 2, rare: 3, otherOnBase: 2, innocentFrame: 2, fewRows: 2, byOrder: 2, untrackedFile: 2}
 
 // lacks says whether there are too few planted cases of something yet.
-func (m *Miner) lacks(of ...Wanted) bool {
-	return m.inTime() && slices.ContainsFunc(of, func(w Wanted) bool {
+func (m *Miner) lacks(of ...wanted) bool {
+	return m.inTime() && slices.ContainsFunc(of, func(w wanted) bool {
 		n := 0
 		for i := range m.found.Cases {
 			if c := &m.found.Cases[i]; c.Kind == w.Kind && c.Planted && slices.Contains(c.Traps, w.Trap) {
 				n++
 			}
 		}
-		return n < m.Planted[w]
+		return n < plantedQuota[w]
 	})
 }
 
@@ -55,14 +51,14 @@ func (m *Miner) lacks(of ...Wanted) bool {
 func (m *Miner) plants(ctx context.Context) error {
 	looks := []struct {
 		look func(context.Context, *pair) error
-		of   []Wanted
+		of   []wanted
 	}{
-		{m.plantChance, []Wanted{withChance, worse, rare}},
-		{m.plantMistakes, []Wanted{otherOnBase, innocentFrame, fewRows}},
-		{m.plantStates, []Wanted{byOrder, untrackedFile}},
+		{m.plantChance, []wanted{withChance, worse, rare}},
+		{m.plantMistakes, []wanted{otherOnBase, innocentFrame, fewRows}},
+		{m.plantStates, []wanted{byOrder, untrackedFile}},
 	}
 	for _, i := range m.anyOrder() {
-		var all []Wanted
+		var all []wanted
 		for _, l := range looks {
 			all = append(all, l.of...)
 		}
@@ -197,7 +193,7 @@ func (m *Miner) fails(ctx context.Context, p *pair, t *history.Tree) ([]failure,
 }
 
 // plant keeps a case with what is planted, if its runs show what they should. It says whether they did.
-func (m *Miner) plant(ctx context.Context, w Wanted, f failure, base, head history.Tree, runs int) (bool, error) {
+func (m *Miner) plant(ctx context.Context, w wanted, f failure, base, head history.Tree, runs int) (bool, error) {
 	for _, t := range []*history.Tree{&base, &head} {
 		commit, err := m.repository.Make(ctx, t)
 		if err != nil {

@@ -23,7 +23,7 @@ func (m *Miner) plantStates(ctx context.Context, p *pair) error {
 		return err
 	}
 	for _, place := range list[:min(mostStates, len(list))] {
-		for _, w := range []Wanted{byOrder, untrackedFile} {
+		for _, w := range []wanted{byOrder, untrackedFile} {
 			if !m.lacks(w) {
 				continue
 			}
@@ -40,7 +40,7 @@ func (m *Miner) plantStates(ctx context.Context, p *pair) error {
 }
 
 // stateOf makes a case of a state that fails a test.
-func (m *Miner) stateOf(ctx context.Context, p *pair, w Wanted, plant history.Plant) (bool, error) {
+func (m *Miner) stateOf(ctx context.Context, p *pair, w wanted, plant history.Plant) (bool, error) {
 	head := with(p.head, plant)
 	failures, _, err := m.fails(ctx, p, &head)
 	if err != nil || len(failures) == 0 {

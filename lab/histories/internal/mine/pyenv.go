@@ -19,12 +19,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 )
 
-var (
-	//go:embed pyinstall.py
-	pyInstall []byte
-	//go:embed pyprobe.py
-	pyProbe []byte
-)
+//go:embed pyinstall.py
+var pyInstall []byte
 
 // installTime is how long it may take to install what a tree needs.
 const installTime = 8 * time.Minute
@@ -300,10 +296,7 @@ func (p *pyEnvironments) install(ctx context.Context, env, date string, needs []
 // project leads to the tree in place of the project: its metadata, its programs and a path file are installed, and a release of it that
 // something else needed is not.
 func (p *pyEnvironments) project(ctx context.Context, env, site, about, tree string) error {
-	files := map[string]string{
-		"histories_probe.py": string(pyProbe),
-		"histories.pth":      filepath.Join(tree, "src") + "\n" + tree + "\n",
-	}
+	files := map[string]string{"histories.pth": filepath.Join(tree, "src") + "\n" + tree + "\n"}
 	if about != "" {
 		name, _, _ := strings.Cut(filepath.Base(about), "-")
 		if err := command(ctx, p.tools("pip"), "--python", filepath.Join(env, "bin", "python"), "uninstall", "-q", "-y", "--", name); err != nil {

@@ -71,39 +71,9 @@ func (p *pySuite) units(folder string, paths []string) []string {
 }
 
 func (p *pySuite) run(ctx context.Context, folder, unit string, in surroundings) (*outcome, error) {
-	return runFile(ctx, folder, unit, in, p.once)
-}
-
-// runFile runs a test file as often as it is asked for: runners of files have no option for that.
-func runFile(ctx context.Context, folder, unit string, in surroundings, once func(ctx context.Context, folder, unit string, in surroundings) (*outcome, error)) (*outcome, error) {
 	if _, err := os.Stat(filepath.Join(folder, filepath.FromSlash(unit))); err != nil {
-		return &outcome{problem: "no tests"}, nil //nolint:nilerr // the tree does not have the file
+		return &outcome{problem: "no tests"}, nil // the tree does not have the file
 	}
-	all := &outcome{passed: map[string]bool{}, failed: map[string]history.Report{}}
-	for range max(1, in.times) {
-		o, err := once(ctx, folder, unit, in)
-		if err != nil || o.problem != "" {
-			return o, err
-		}
-		all.add(o)
-	}
-	return all, nil
-}
-
-// add adds what another run came to.
-func (o *outcome) add(other *outcome) {
-	for test := range other.passed {
-		o.passed[test] = true
-	}
-	for test, report := range other.failed {
-		if _, ok := o.failed[test]; !ok {
-			o.failed[test] = report
-		}
-	}
-	o.wall += other.wall
-}
-
-func (p *pySuite) once(ctx context.Context, folder, unit string, in surroundings) (*outcome, error) {
 	scratch := filepath.Join(p.scratch, "run")
 	if err := errors.Join(removeAll(scratch), os.MkdirAll(scratch, 0o755)); err != nil {
 		return nil, err
@@ -114,11 +84,7 @@ func (p *pySuite) once(ctx context.Context, folder, unit string, in surroundings
 		target = id
 	}
 	args := append(slices.Clone(in.launcher), filepath.Join(folder, ".venv", "bin", "pytest"), "--junitxml="+filepath.Join(scratch, "report.xml"), target)
-	var variables []string
-	if in.shuffle != 0 {
-		args, variables = append(args, "-p", "histories_probe"), []string{"HISTORIES_REVERSE=1"}
-	}
-	result, err := p.isolated(ctx, folder, scratch, args, variables, in.starve)
+	result, err := p.isolated(ctx, folder, scratch, args)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +121,7 @@ func hasModule(folder, name string) bool {
 }
 
 // isolated runs a command in a tree that is checked out, as experiments run theirs.
-func (p *pySuite) isolated(ctx context.Context, folder, scratch string, args, variables []string, starve bool) (*isolate.Result, error) {
+func (p *pySuite) isolated(ctx context.Context, folder, scratch string, args []string) (*isolate.Result, error) {
 	python, err := filepath.EvalSymlinks(filepath.Join(folder, ".venv", "bin", "python"))
 	if err != nil {
 		return nil, err
@@ -167,8 +133,8 @@ func (p *pySuite) isolated(ctx context.Context, folder, scratch string, args, va
 		}
 	}
 	return isolate.Run(ctx, isolate.Command{
-		Args: args, Dir: folder, Env: append(list, variables...), Scratch: scratch, Overlays: []string{folder},
-		Show: []string{filepath.Dir(filepath.Dir(python))}, Starve: starve,
+		Args: args, Dir: folder, Env: list, Scratch: scratch, Overlays: []string{folder},
+		Show:   []string{filepath.Dir(filepath.Dir(python))},
 		Limits: isolate.Limits{Time: fileTime, Memory: 2 * isolate.DefaultMemory},
 	})
 }

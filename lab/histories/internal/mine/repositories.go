@@ -66,10 +66,7 @@ func Half(name string) (history.Half, bool) {
 	return "", false
 }
 
-// Quota is how many cases of each kind are usually wanted of a repository.
-func Quota() map[history.Kind]int {
-	return map[history.Kind]int{
-		history.Regression: 12, history.NewTest: 10, history.Stale: 8, history.RedBase: 6, history.Conflict: 4,
-		history.Flaky: 6, history.MadeFlaky: 6, history.Revert: 3, history.Environment: 6,
-	}
+// quota is how many cases of each kind are wanted of a repository.
+var quota = map[history.Kind]int{
+	history.Regression: 12, history.NewTest: 10, history.Stale: 8, history.RedBase: 6, history.Conflict: 4, history.Revert: 3, history.Environment: 6,
 }

@@ -42,10 +42,7 @@ type cell struct {
 func treesOf(c *history.Case, runs int) []cell {
 	const head, base = history.Head, history.Base
 	list := []cell{{head, head, abi.OriginalEnvironment, abi.Alone, runs}, {base, base, abi.OriginalEnvironment, abi.Alone, runs}}
-	switch {
-	case (c.Kind == history.Flaky || c.Kind == history.MadeFlaky) && !c.Planted:
-		list = slices.Concat(list, starved(manyRuns), inOrder(manyRuns))
-	case c.Kind == history.Regression && slices.Contains(c.Traps, history.OrderMatters):
+	if c.Kind == history.Regression && slices.Contains(c.Traps, history.OrderMatters) {
 		list = append(list, inOrder(manyRuns)...)
 	}
 	if c.Environment.Lasting {

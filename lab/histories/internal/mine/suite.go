@@ -54,15 +54,6 @@ type surroundings struct {
 	launcher []string
 	// only runs a single test, alone; empty runs all.
 	only string
-	// among are functions of tests of which one has to be around a test that runs; empty runs all. A suite may run more.
-	among []string
-	// times runs everything so often in one process. Zero is once.
-	times int
-	// shuffle runs the tests in another order, which the number chooses. Zero is the usual one.
-	shuffle int
-	starve  bool
-	// limit ends the run early; what ended before counts. Zero is the usual limit, at which nothing counts.
-	limit time.Duration
 	// clock is how much the clock is ahead.
 	clock time.Duration
 }
