@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -17,11 +14,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
-
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/faults"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
 
 // line is a line of commits of which one broke a test, as it is saved: real commits, of which it keeps what they touched.
@@ -164,53 +160,29 @@ func seeded(names ...string) *rand.Rand {
 }
 
 func save(file string, lines []line) error {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	for i := range lines {
-		if err := enc.Encode(&lines[i]); err != nil {
-			return err
+	return study.SaveLines(file, func(out *json.Encoder) error {
+		for i := range lines {
+			if err := out.Encode(&lines[i]); err != nil {
+				return err
+			}
 		}
-	}
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(file, encoder.EncodeAll(text.Bytes(), nil), 0o644)
+		return nil
+	})
 }
 
-const mostBytes = 64 << 20 // of the saved lines
-
 // load reads the lines of saved faults. What is not valid is an error.
-func load(file string) ([]line, error) {
-	packed, err := os.Open(file)
+func load(file string) (lines []line, err error) {
+	err = study.LoadLines(file, func(in *json.Decoder) error {
+		lines, err = study.Rest[line](in)
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	defer packed.Close()
-	decoder, err := zstd.NewReader(packed, zstd.WithDecoderMaxMemory(mostBytes))
-	if err != nil {
-		return nil, err
-	}
-	defer decoder.Close()
-	dec := json.NewDecoder(bufio.NewReader(io.LimitReader(decoder, mostBytes)))
-	dec.DisallowUnknownFields()
-	var lines []line
-	for {
-		var l line
-		err := dec.Decode(&l)
-		if errors.Is(err, io.EOF) {
-			return lines, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		if len(l.Commits) < leastCommits || len(l.Commits) > mostCommits || l.Culprit < 1 || l.Culprit > len(l.Commits) {
+	for i := range lines {
+		if l := &lines[i]; len(l.Commits) < leastCommits || len(l.Commits) > mostCommits || l.Culprit < 1 || l.Culprit > len(l.Commits) {
 			return nil, fmt.Errorf("%s: %s: culprit %d of %d commits", file, l.ID, l.Culprit, len(l.Commits))
 		}
-		lines = append(lines, l)
 	}
+	return lines, nil
 }

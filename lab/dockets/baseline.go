@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
@@ -95,5 +94,3 @@ const (
 	pristine = "pristine"
 	mutant   = "mutant"
 )
-
-var errNotRun = errors.New("nothing of it is in the work folder")

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/mutate"
 )
@@ -35,8 +36,8 @@ func collect(ctx context.Context, c config, stderr io.Writer) (*harvest, error) 
 	if err != nil {
 		return nil, err
 	}
-	all := slices.DeleteFunc(modules(), func(m module) bool { return !strings.Contains(m.path, c.only) })
-	say := newProgress(stderr, len(all))
+	all := modules()
+	began, done := time.Now(), 0
 	h := &harvest{tally: tally{}}
 	var mu sync.Mutex
 	var running sync.WaitGroup
@@ -48,8 +49,8 @@ func collect(ctx context.Context, c config, stderr io.Writer) (*harvest, error) 
 			if ctx.Err() != nil {
 				return
 			}
-			w := &collector{config: c, module: m, host: host, say: say, tally: tally{}, silent: map[string]bool{}}
-			w.store = store{dir: filepath.Join(c.work, "runs"), cached: c.cached}
+			w := &collector{config: c, module: m, host: host, tally: tally{}, silent: map[string]bool{}}
+			w.runs = filepath.Join(c.work, "runs")
 			err := w.collect(ctx)
 			mu.Lock()
 			defer mu.Unlock()
@@ -58,11 +59,11 @@ func collect(ctx context.Context, c config, stderr io.Writer) (*harvest, error) 
 			}
 			h.cases = append(h.cases, w.cases...)
 			h.tally.add(w.tally)
-			say.module(m, len(w.cases))
+			done++
+			fmt.Fprintf(stderr, "dockets: %s %d of %d modules, %d cases; %s gave %d\n", time.Since(began).Round(time.Second), done, len(all), len(h.cases), m.path, len(w.cases))
 		})
 	}
 	running.Wait()
-	say.end()
 	slices.SortStableFunc(h.cases, func(a, b labelled) int { return strings.Compare(a.module.path, b.module.path) })
 	slices.Sort(h.left)
 	return h, ctx.Err()
@@ -73,8 +74,7 @@ type collector struct {
 	config
 	module  module
 	host    *machine
-	store   store
-	say     *progress
+	runs    string // folder of what was run already
 	tally   tally
 	tree    *checkout
 	base    baseline
@@ -90,14 +90,14 @@ func (w *collector) collect(ctx context.Context) (err error) {
 	}
 	defer os.RemoveAll(w.tree.root)
 	key := condition{Order: wantedOrders, Procs: usualProcs}
-	base, ok, err := recall(&w.store, w.module.name(), key, func() (baseline, error) { return w.tree.findBaseline(ctx) })
-	if err != nil || !ok {
-		return errors.Join(err, errNotRun)
+	if w.base, err = recall(w.runs, w.module.name(), key, func() (baseline, error) { return w.tree.findBaseline(ctx) }); err != nil {
+		return err
 	}
-	if w.base = base; base.Problems != "" {
-		return errors.New(base.Problems)
+	if w.base.Problems != "" {
+		return errors.New(w.base.Problems)
 	}
-	if w.covered, err = w.coverage(ctx); err != nil {
+	w.covered, err = recall(w.runs, w.module.name(), "coverage", func() (map[string][]mutate.LineRange, error) { return w.tree.coverage(ctx) })
+	if err != nil {
 		return err
 	}
 	for _, cause := range causes() {
@@ -108,17 +108,17 @@ func (w *collector) collect(ctx context.Context) (err error) {
 	return nil
 }
 
-// coverage finds the lines of the product that are run.
-func (w *collector) coverage(ctx context.Context) (map[string][]mutate.LineRange, error) {
-	covered, _, err := recall(&w.store, w.module.name(), "coverage", func() (map[string][]mutate.LineRange, error) { return w.tree.coverage(ctx) })
-	return covered, err
-}
-
 func hash(s string) uint32 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(s))
 	return h.Sum32()
 }
+
+// How many cases are wanted of each module and cause, and how many faults are tried for them at most.
+const (
+	quota        = 8
+	mostAttempts = 48
+)
 
 // collectCause tries faults of a cause until there are cases enough.
 func (w *collector) collectCause(ctx context.Context, cause string) error {
@@ -127,13 +127,12 @@ func (w *collector) collectCause(ctx context.Context, cause string) error {
 	if err != nil {
 		return err
 	}
-	kept, wanted := 0, w.quota
+	kept, wanted := 0, quota
 	if cause == systemIssue {
 		wanted *= 2 // some modules meet hardly any of these faults, the others stand in for them
 	}
 	seen := map[string]bool{}
-	for tried := 0; kept < wanted && tried < w.attempt; tried++ {
-		w.say.now(w.module, cause, kept, wanted)
+	for tried := 0; kept < wanted && tried < mostAttempts; tried++ {
 		f, ok, err := next(ctx)
 		if err != nil {
 			return err
@@ -141,12 +140,9 @@ func (w *collector) collectCause(ctx context.Context, cause string) error {
 		if !ok {
 			break
 		}
-		a, ok, err := w.once(ctx, f)
+		a, err := w.once(ctx, f)
 		if err != nil {
 			return err
-		}
-		if !ok {
-			continue
 		}
 		if a.Fault.Site == nil && len(a.Cases) == 0 {
 			w.silent[f.Condition.Fault] = true
@@ -159,14 +155,13 @@ func (w *collector) collectCause(ctx context.Context, cause string) error {
 }
 
 // once tries a fault, if that was not done before.
-func (w *collector) once(ctx context.Context, f fault) (attempt, bool, error) {
-	a, ok, err := recall(&w.store, w.module.name(), f, func() (attempt, error) {
+func (w *collector) once(ctx context.Context, f fault) (attempt, error) {
+	return recall(w.runs, w.module.name(), f, func() (attempt, error) {
 		if err := w.ready(ctx); err != nil {
 			return attempt{}, err
 		}
 		return w.tree.try(ctx, f, func(test string) bool { return !w.base.unsteady(test) })
 	})
-	return a, ok, err
 }
 
 // ready builds the untouched tests, if that was not done yet.
@@ -226,10 +221,7 @@ func (w *collector) isInnocent(ctx context.Context, in condition) (bool, error) 
 	type key struct {
 		Innocent condition `json:"innocent"`
 	}
-	passed, ok, err := recall(&w.store, w.module.name(), key{in}, func() (bool, error) {
-		return w.staysGreen(ctx, in)
-	})
-	return passed && ok, err
+	return recall(w.runs, w.module.name(), key{in}, func() (bool, error) { return w.staysGreen(ctx, in) })
 }
 
 func (w *collector) staysGreen(ctx context.Context, in condition) (bool, error) {

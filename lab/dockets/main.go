@@ -38,14 +38,10 @@ func main() {
 
 // config is what the command line says.
 type config struct {
-	out     string
-	work    string
-	seed    uint64
-	only    string
-	quota   int
-	attempt int
-	jobs    int
-	cached  bool
+	out  string
+	work string
+	seed uint64
+	jobs int
 }
 
 func run(ctx context.Context, args []string, stderr io.Writer) int {
@@ -55,11 +51,7 @@ func run(ctx context.Context, args []string, stderr io.Writer) int {
 	flags.StringVar(&c.out, "out", "examples/dockets", "the folder of the dockets")
 	flags.StringVar(&c.work, "work", filepath.Join(os.TempDir(), "shadowcourt-dockets"), "the folder that keeps what was run")
 	flags.Uint64Var(&c.seed, "seed", 1, "decides sites, operators, order and samples")
-	flags.StringVar(&c.only, "only", "", "run only modules whose path holds this text")
-	flags.IntVar(&c.quota, "quota", 8, "cases wanted of each module and cause, of broken environments twice as many")
-	flags.IntVar(&c.attempt, "attempts", 48, "the most faults tried for each module and cause")
 	flags.IntVar(&c.jobs, "jobs", 2, "modules run side by side")
-	flags.BoolVar(&c.cached, "cached", false, "run nothing, make the dockets of what the work folder has")
 	if flags.Parse(args) != nil || flags.NArg() > 0 {
 		return 2
 	}

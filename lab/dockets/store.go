@@ -7,45 +7,34 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-)
 
-// store keeps what was run in files, by what it was, so that nothing is run twice.
-type store struct {
-	dir    string
-	cached bool // give what is there, run nothing
-}
+	"github.com/shadowcourt/shadowcourt/internal/disk"
+)
 
 // formatVersion changes when what is run for one fault changes: what was kept before is then run again.
 const formatVersion = "2"
 
-// recall gives what is kept under the key, or makes it and keeps it. The key is any value that JSON can write. Where
-// nothing is to be run and nothing is kept, ok is false.
-func recall[K, V any](s *store, name string, key K, run func() (V, error)) (value V, ok bool, err error) {
+// recall gives what a folder keeps under the key, or makes it and keeps it, so that nothing is run twice. The key is any value that JSON can
+// write.
+func recall[K, V any](dir, name string, key K, run func() (V, error)) (value V, err error) {
 	id, err := json.Marshal(key)
 	if err != nil {
-		return value, false, err
+		return value, err
 	}
 	sum := sha256.Sum256(append([]byte(formatVersion+name), id...))
-	path := filepath.Join(s.dir, strings.ReplaceAll(name, "/", "_"), hex.EncodeToString(sum[:8])+".json")
+	path := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"), hex.EncodeToString(sum[:8])+".json")
 	if data, err := os.ReadFile(path); err == nil && json.Unmarshal(data, &value) == nil {
-		return value, true, nil
-	}
-	if s.cached {
-		return value, false, nil
+		return value, nil
 	}
 	if value, err = run(); err != nil {
-		return value, false, err
+		return value, err
 	}
 	data, err := json.Marshal(value)
 	if err != nil {
-		return value, false, err
+		return value, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return value, false, err
+		return value, err
 	}
-	// A cut-off leaves no half file.
-	if err := os.WriteFile(path+".new", data, 0o644); err != nil {
-		return value, false, err
-	}
-	return value, true, os.Rename(path+".new", path)
+	return value, disk.Replace(path, data)
 }

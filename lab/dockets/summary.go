@@ -87,11 +87,11 @@ func summariseLight(b *strings.Builder, half string, all []docketCase) {
 		}
 		cases++
 		ok := 0
-		if one.line.Light.Classification == one.line.Truth.Classification {
+		if one.Case.Light.Classification == one.Truth.Classification {
 			ok = 1
 		}
 		right += ok
-		if one.line.Truth.ExpectedVerdict != "" {
+		if one.Truth.ExpectedVerdict != "" {
 			band++
 			bandRight += ok
 		}

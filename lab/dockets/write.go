@@ -8,14 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/render"
 )
 
 // maxFileBytes is how large one file of a docket gets.
 const maxFileBytes = 900 << 10
 
-// docketCase is a case as it is written.
+// docketCase is a case with where it is from.
 type docketCase struct {
-	line line
+	docket.Entry
 	from labelled
 }
 
@@ -28,10 +32,10 @@ func lines(c config, chosen []labelled) ([]docketCase, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, docketCase{line: lineOf(entry), from: l})
+		all = append(all, docketCase{entry, l})
 	}
-	slices.SortFunc(all, func(a, b docketCase) int { return cmp.Compare(a.line.ID, b.line.ID) })
-	return slices.CompactFunc(all, func(a, b docketCase) bool { return a.line.ID == b.line.ID }), nil
+	slices.SortFunc(all, func(a, b docketCase) int { return cmp.Compare(a.Case.ID, b.Case.ID) })
+	return slices.CompactFunc(all, func(a, b docketCase) bool { return a.Case.ID == b.Case.ID }), nil
 }
 
 // writeDockets writes each half into files of a bounded size: go-fit-1.jsonl and so on.
@@ -43,15 +47,16 @@ func writeDockets(dir string, all []docketCase) error {
 			if one.from.module.half != half {
 				continue
 			}
-			text, err := json.Marshal(one.line)
-			if err != nil {
+			var text, escaped bytes.Buffer
+			if err := render.NewCases(&text).Write(&trial.Trial{Case: one.Case, Truth: one.Truth}); err != nil {
 				return err
 			}
-			if b.Len()+len(text) >= maxFileBytes {
+			json.HTMLEscape(&escaped, text.Bytes()) // as all files of the docket are
+			if b.Len()+escaped.Len() > maxFileBytes {
 				files = append(files, bytes.Clone(b.Bytes()))
 				b.Reset()
 			}
-			b.Write(append(text, '\n'))
+			b.Write(escaped.Bytes())
 		}
 		files = append(files, b.Bytes())
 		old, err := filepath.Glob(filepath.Join(dir, "go-"+half+"-*.jsonl"))

@@ -1,19 +1,15 @@
 package history
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
 
 // Half is what the cases of a repository may be used for.
@@ -57,30 +53,17 @@ func Slug(repository string) string { return strings.ReplaceAll(repository, "/",
 // Save writes what was mined from a repository below a folder, in place of what was there. Cases are sorted by their ids.
 func Save(folder string, r *Repo) error {
 	slices.SortFunc(r.Cases, func(a, b Case) int { return strings.Compare(a.ID, b.ID) })
-	var text bytes.Buffer
-	lines := json.NewEncoder(&text)
-	lines.SetEscapeHTML(false)
-	if err := lines.Encode(header{form, r.Half, r.Name, r.Dropped}); err != nil {
-		return err
-	}
-	for i := range r.Cases {
-		if err := lines.Encode(&r.Cases[i]); err != nil {
+	return study.SaveLines(filepath.Join(folder, fileOf(r.Half, r.Name)), func(lines *json.Encoder) error {
+		if err := lines.Encode(header{form, r.Half, r.Name, r.Dropped}); err != nil {
 			return err
 		}
-	}
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
-	if err != nil {
-		return err
-	}
-	name := filepath.Join(folder, fileOf(r.Half, r.Name))
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	part := name + ".part"
-	if err := os.WriteFile(part, encoder.EncodeAll(text.Bytes(), nil), 0o644); err != nil {
-		return err
-	}
-	return os.Rename(part, name)
+		for i := range r.Cases {
+			if err := lines.Encode(&r.Cases[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Read reads the saved repositories of one half, sorted by name. A folder without any gives none. What is not valid is an error.
@@ -127,49 +110,29 @@ func ReadRepo(folder string, half Half, repository string) (*Repo, error) {
 	return r, err
 }
 
-// mostBytes is the most that a file has, decompressed.
-const mostBytes = 64 << 20
-
 func readFile(name string) (*Repo, error) {
-	packed, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer packed.Close()
-	decoder, err := zstd.NewReader(packed, zstd.WithDecoderMaxMemory(mostBytes))
-	if err != nil {
-		return nil, err
-	}
-	defer decoder.Close()
-	lines := json.NewDecoder(bufio.NewReader(io.LimitReader(decoder, mostBytes)))
-	lines.DisallowUnknownFields()
-	var h header
-	if err := lines.Decode(&h); err != nil {
-		return nil, fmt.Errorf("is no file of histories: %w", err)
-	}
-	if h.Form != form || !ownerName.MatchString(h.Repository) {
-		return nil, fmt.Errorf("is no file of histories: form %q, repository %q", h.Form, h.Repository)
-	}
-	for _, reasons := range h.Dropped {
-		for why, n := range reasons {
-			if n < 0 || strings.ContainsAny(why, "|<>\n") {
-				return nil, fmt.Errorf("dropped: %q: %d", why, n)
+	r := &Repo{}
+	return r, study.LoadLines(name, func(lines *json.Decoder) error {
+		var h header
+		if err := lines.Decode(&h); err != nil {
+			return fmt.Errorf("is no file of histories: %w", err)
+		}
+		if h.Form != form || !ownerName.MatchString(h.Repository) {
+			return fmt.Errorf("is no file of histories: form %q, repository %q", h.Form, h.Repository)
+		}
+		for _, reasons := range h.Dropped {
+			for why, n := range reasons {
+				if n < 0 || strings.ContainsAny(why, "|<>\n") {
+					return fmt.Errorf("dropped: %q: %d", why, n)
+				}
 			}
 		}
-	}
-	r := &Repo{Name: h.Repository, Half: h.Half, Dropped: h.Dropped}
-	if r.Dropped == nil {
-		r.Dropped = map[Kind]map[string]int{}
-	}
-	for {
-		var c Case
-		err := lines.Decode(&c)
-		if errors.Is(err, io.EOF) {
-			return r, nil
+		*r = Repo{Name: h.Repository, Half: h.Half, Dropped: h.Dropped}
+		if r.Dropped == nil {
+			r.Dropped = map[Kind]map[string]int{}
 		}
-		if err != nil {
-			return nil, err
-		}
-		r.Cases = append(r.Cases, c)
-	}
+		var err error
+		r.Cases, err = study.Rest[Case](lines)
+		return err
+	})
 }
