@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Interval is a two-sided interval, Low <= High.
@@ -84,7 +86,7 @@ func binomialTail(k, n, p float64) float64 {
 	case p >= 1:
 		return 0
 	}
-	return betaRegularized(1-p, n-k, k+1)
+	return mathext.RegIncBeta(n-k, k+1, 1-p)
 }
 
 // upperBound is the Clopper-Pearson upper end: the largest p at which k or fewer of n are still as likely as 1-confidence.
@@ -119,57 +121,13 @@ func signTest(plus, minus int) float64 {
 func student975(df float64) float64 {
 	low, high := 1.0, 13.0 // 12.7 with one degree, 1.96 with all
 	for range 50 {
-		if mid := (low + high) / 2; betaRegularized(df/(df+mid*mid), df/2, 0.5)/2 > 0.025 {
+		if mid := (low + high) / 2; mathext.RegIncBeta(df/2, 0.5, df/(df+mid*mid))/2 > 0.025 {
 			low = mid
 		} else {
 			high = mid
 		}
 	}
 	return high
-}
-
-// betaRegularized is I_x(a, b) by Lentz's continued fraction (Press et al., Numerical Recipes, 3rd ed., 6.4).
-func betaRegularized(x, a, b float64) float64 {
-	if x <= 0 {
-		return 0
-	}
-	if x >= 1 {
-		return 1
-	}
-	if x > (a+1)/(a+b+2) {
-		return 1 - betaRegularized(1-x, b, a)
-	}
-	la, _ := math.Lgamma(a)
-	lb, _ := math.Lgamma(b)
-	lab, _ := math.Lgamma(a + b)
-	front := math.Exp(lab - la - lb + a*math.Log(x) + b*math.Log1p(-x))
-	return front * betaFraction(x, a, b) / a
-}
-
-func betaFraction(x, a, b float64) float64 {
-	const tiny, enough = 1e-300, 1e-15
-	away := func(v float64) float64 {
-		if math.Abs(v) < tiny {
-			return tiny
-		}
-		return v
-	}
-	c, d := 1.0, 1/away(1-(a+b)*x/(a+1))
-	h := d
-	for m := 1.0; m <= 10_000; m++ {
-		even := m * (b - m) * x / ((a + 2*m - 1) * (a + 2*m))
-		d = 1 / away(1+even*d)
-		c = away(1 + even/c)
-		h *= d * c
-		odd := -(a + m) * (a + b + m) * x / ((a + 2*m) * (a + 2*m + 1))
-		d = 1 / away(1+odd*d)
-		c = away(1 + odd/c)
-		h *= d * c
-		if math.Abs(d*c-1) < enough {
-			break
-		}
-	}
-	return h
 }
 
 // clustersOf numbers groups from 0 in the order in which they come. An empty group is a cluster of its own.

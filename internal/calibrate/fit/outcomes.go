@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/profile"
@@ -157,24 +159,14 @@ func refit(s, first abi.RateShape, told []weighted) abi.RateShape {
 		t := &told[i]
 		n := 0
 		for j, x := range t.runs {
-			up[j] += t.by * (digamma(float64(x)+a[j]) - digamma(a[j]))
+			up[j] += t.by * (mathext.Digamma(float64(x)+a[j]) - mathext.Digamma(a[j]))
 			n += x
 		}
-		down += t.by * (digamma(float64(n)+all) - digamma(all))
+		down += t.by * (mathext.Digamma(float64(n)+all) - mathext.Digamma(all))
 	}
 	bound := func(x float64) float64 { return min(max(x, 0.005), 500) }
 	s.Passed, s.Same, s.Other = bound(a[0]*up[0]/down), bound(a[1]*up[1]/down), bound(a[2]*up[2]/down)
 	return s
-}
-
-// digamma is the derivative of the logarithm of the gamma function, for positive numbers.
-func digamma(x float64) float64 {
-	sum := 0.0
-	for ; x < 6; x++ {
-		sum -= 1 / x
-	}
-	f := 1 / (x * x)
-	return sum + math.Log(x) - 0.5/x - f*(1.0/12-f*(1.0/120-f/252))
 }
 
 // outcomes learns what runs tell of the labels, and how common these are, where the first model has patterns for them.
