@@ -152,12 +152,9 @@ func TestExplainListsExperimentsOnce(t *testing.T) {
 		outcome := sample.Amended()
 		outcome.Passes[len(outcome.Passes)-1].Verdict.Reasoning = tc.opinion
 		outcome.Result.Experiments = []trial.Experiment{tc.first, green}
-		var b bytes.Buffer
-		if err := render.Explain(&b, outcome, nil, render.TerminalOptions{Width: 110}); err != nil {
-			t.Fatal(err)
-		}
+		out := explained(t, outcome, nil, render.TerminalOptions{Width: 110})
 		for _, want := range []string{"  " + tc.shown, "• " + tc.part} {
-			if out := b.String(); !strings.Contains(out, want) {
+			if !strings.Contains(out, want) {
 				t.Errorf("no %q in\n%s", want, out)
 			}
 		}

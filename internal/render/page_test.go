@@ -120,10 +120,7 @@ func TestAccept_CLI5_DrawingIsInertAndRedacted(t *testing.T) {
 	t.Parallel()
 	outcome := sample.Amended()
 	outcome.Drawing = "<svg><text>a\u202eb secret &amp; c</text></svg>"
-	redactor, err := render.NewRedactor([]string{"secret"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	redactor := redacting(t, "secret")
 	page := rendered(t, asHTML, redactor.Trial(outcome))
 	if !strings.Contains(page, "<svg><text>aU+202Eb [redacted] &amp; c</text></svg>") {
 		t.Error("the drawing is missing, not sanitized or not redacted")
@@ -237,10 +234,7 @@ func cells(line string) int {
 func TestAccept_CLI5_RedactionReachesTheReports(t *testing.T) {
 	t.Parallel()
 	hostile, _ := sample.Hostile()
-	redactor, err := render.NewRedactor([]string{`n\d+`, `(?i)evil`})
-	if err != nil {
-		t.Fatal(err)
-	}
+	redactor := redacting(t, `n\d+`, `(?i)evil`)
 	left := regexp.MustCompile(`\bn\d+|evil`)
 	for name, o := range map[string]open{"html": asHTML, "md": asMarkdown} {
 		var b bytes.Buffer

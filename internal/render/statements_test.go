@@ -1,7 +1,6 @@
 package render_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -36,15 +35,8 @@ func answered() *trial.Trial {
 
 func TestTheStoryTellsTheLightPath(t *testing.T) {
 	t.Parallel()
-	redactor, err := render.NewRedactor([]string{"secret"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b bytes.Buffer
-	if err := render.Explain(&b, answered(), redactor, render.TerminalOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	story := b.String()
+	redactor := redacting(t, "secret")
+	story := explained(t, answered(), redactor, render.TerminalOptions{})
 	for _, want := range []string{
 		"The Light path\n  recall H1:review\n", ", which was red, at 0.90\n      the [redacted] word\n",
 		"Herald takes the symptom for flake, 1 candidate\n", "Herald selects a, b, c and 1 more\n",

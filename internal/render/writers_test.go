@@ -55,6 +55,24 @@ func write(t *testing.T, w render.Writer, trials ...*trial.Trial) {
 	}
 }
 
+func redacting(t *testing.T, patterns ...string) *render.Redactor {
+	t.Helper()
+	redactor, err := render.NewRedactor(patterns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return redactor
+}
+
+func explained(t *testing.T, outcome *trial.Trial, r *render.Redactor, options render.TerminalOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := render.Explain(&b, outcome, r, options); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
 func TestWritersGolden(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(*bytes.Buffer) render.Writer{
@@ -81,17 +99,9 @@ func TestWritersGolden(t *testing.T) {
 func TestExplainGolden(t *testing.T) {
 	t.Parallel()
 	for name, outcome := range map[string]*trial.Trial{"explain-amended.txt": sample.Amended(), "explain-mistrial.txt": sample.Mistrial(), "explain-accepted.txt": sample.Accepted()} {
-		var b bytes.Buffer
-		if err := render.Explain(&b, outcome, nil, render.TerminalOptions{Width: 100}); err != nil {
-			t.Fatal(err)
-		}
-		golden(t, name, b.Bytes())
+		golden(t, name, []byte(explained(t, outcome, nil, render.TerminalOptions{Width: 100})))
 	}
-	var b bytes.Buffer
-	if err := render.Explain(&b, sample.Amended(), nil, render.TerminalOptions{Width: 100, Colour: true}); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "explain-colour.txt", b.Bytes())
+	golden(t, "explain-colour.txt", []byte(explained(t, sample.Amended(), nil, render.TerminalOptions{Width: 100, Colour: true})))
 }
 
 func TestNarrowTableFits(t *testing.T) {
@@ -125,15 +135,12 @@ func TestExplainNamesPersonasGivenByID(t *testing.T) {
 	outcome.Passes[0].Hearing.Rounds[0].By.Prosecution = "challenger"
 	outcome.Passes = append(outcome.Passes, trial.Pass{Light: abi.LightAnswer{Classification: sample.Flaky, Confidence: 0.5, Reasoning: "second thoughts"}})
 	outcome.Passes[1].Steps = []trial.Step{{Node: "hearing", To: "hearing"}}
-	var b bytes.Buffer
-	if err := render.Explain(&b, outcome, nil, render.TerminalOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(b.String(), "challenger") {
+	story := explained(t, outcome, nil, render.TerminalOptions{})
+	if strings.Contains(story, "challenger") {
 		t.Error("the id stands there instead of the name")
 	}
 	for _, want := range []string{"answers the remand: nd001 at 0.50", "second thoughts", "hearing → hearing  again"} {
-		if !strings.Contains(b.String(), want) {
+		if !strings.Contains(story, want) {
 			t.Errorf("%q is missing", want)
 		}
 	}
@@ -166,14 +173,11 @@ func TestTableOfAnyWidthFits(t *testing.T) {
 // outputs runs a trial through everything that package docket writes.
 func outputs(t *testing.T, r *render.Redactor, outcome *trial.Trial) map[string]string {
 	t.Helper()
-	buffers := map[string]*bytes.Buffer{"table": {}, "narrow": {}, "json": {}, "jsonl": {}, "explain": {}}
+	buffers := map[string]*bytes.Buffer{"table": {}, "narrow": {}, "json": {}, "jsonl": {}}
 	write(t, render.NewOutput(r,
 		render.NewTable(buffers["table"], render.TerminalOptions{}), render.NewTable(buffers["narrow"], render.TerminalOptions{Width: 80}),
 		render.NewJSON(buffers["json"]), render.NewJSONL(buffers["jsonl"])), outcome)
-	if err := render.Explain(buffers["explain"], outcome, r, render.TerminalOptions{Width: 100}); err != nil {
-		t.Fatal(err)
-	}
-	out := make(map[string]string)
+	out := map[string]string{"explain": explained(t, outcome, r, render.TerminalOptions{Width: 100})}
 	for name, b := range buffers {
 		out[name] = b.String()
 	}
@@ -226,10 +230,7 @@ func TestAccept_CLI5_JSONKeepsHostileTextExactly(t *testing.T) {
 func TestAccept_CLI5_RedactionReachesEveryOutput(t *testing.T) {
 	t.Parallel()
 	outcome, n := sample.Hostile()
-	redactor, err := render.NewRedactor([]string{`n\d+`, `(?i)ALERT`})
-	if err != nil {
-		t.Fatal(err)
-	}
+	redactor := redacting(t, `n\d+`, `(?i)ALERT`)
 	before, _ := json.Marshal(outcome.Result)
 	for name, out := range outputs(t, redactor, outcome) {
 		if strings.Contains(out, "alert") {
@@ -256,10 +257,7 @@ func TestAccept_CLI5_RedactionReachesEveryOutput(t *testing.T) {
 
 func TestRedactionKeepsVocabularyAndComparison(t *testing.T) {
 	t.Parallel()
-	redactor, err := render.NewRedactor([]string{`[a-z]+\d*`})
-	if err != nil {
-		t.Fatal(err)
-	}
+	redactor := redacting(t, `[a-z]+\d*`)
 	got := redactor.Trial(sample.Amended())
 	if got.Result.Final.Status != trial.Amended || got.Passes[0].Verdict.Decision != "amend" {
 		t.Error("the vocabulary was redacted")

@@ -143,10 +143,7 @@ func TestAccept_AL6_ReportsAreBounded(t *testing.T) {
 		"go.mod":    "module example.com/m\n\ngo 1.26\n",
 		"a_test.go": "package m\n\nimport (\n\t\"fmt\"\n\t\"testing\"\n)\n\nfunc TestX(t *testing.T) { for { fmt.Println(\"much\") } }\n",
 	})
-	c, err := Parse(dir, []string{"go", "test", "-vet=off", "."})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := parsed(t, dir, "go", "test", "-vet=off", ".")
 	c.ReportBytes = 1 << 20
 	runCommand(t, c).fails(t, "the report of go test is longer than 1048576 bytes: run fewer tests at once, or let them print less")
 }

@@ -63,22 +63,13 @@ func TestAccept_AL6_RunsWithoutAReport(t *testing.T) {
 	runIn(t, dir, "gone/pytest").fails(t, "pytest can't be started: gone/pytest is not there")
 	runIn(t, dir, "./jest", "--json").fails(t, "the report of jest, ")
 	runIn(t, dir, "env", "PATH="+dir+"/silent", "pytest").fails(t, "exit code 4")
-	c, err := Parse(dir, []string{"pytest"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := parsed(t, dir, "pytest")
 	c.line.words[0] = "pytest-that-nobody-has"
 	runCommand(t, c).fails(t, "is not there; install it, or give its path")
-	c, err = Parse(dir, []string{"./pytest", "--junitxml=own.xml"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c = parsed(t, dir, "./pytest", "--junitxml=own.xml")
 	c.ReportBytes = 10
 	runCommand(t, c).fails(t, "the report of pytest is longer than 10 bytes")
-	c, err = Parse(dir, []string{"silent/pytest"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c = parsed(t, dir, "silent/pytest")
 	write(t, filepath.Join(dir, "silent/pytest"), "#!/bin/sh\necho '"+oneFailure+"' > \"${1#*=}\"\n")
 	c.Folder = filepath.Join(dir, "kept")
 	got := runCommand(t, c)
@@ -131,10 +122,7 @@ func TestAccept_AL6_AnInterruptReachesTheRunnerOnce(t *testing.T) {
 		"ignores": "trap 'echo got >> signals' INT\n",
 	} {
 		dir := scratch(t, map[string]string{"pytest": "#!/bin/sh\n" + script + "echo $$ > ready.new; mv ready.new ready\nwhile :; do sleep 0.1; done\n"})
-		c, err := Parse(dir, []string{"./pytest"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := parsed(t, dir, "./pytest")
 		cause := errors.New("the user pressed Ctrl-C")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		go func() {

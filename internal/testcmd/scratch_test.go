@@ -34,14 +34,19 @@ type shown struct {
 	out, errOut string
 }
 
-// runIn parses a command and runs it in a folder.
-func runIn(t *testing.T, dir string, args ...string) shown {
+func parsed(t *testing.T, dir string, args ...string) *Command {
 	t.Helper()
 	c, err := Parse(dir, args)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return runCommand(t, c)
+	return c
+}
+
+// runIn parses a command and runs it in a folder.
+func runIn(t *testing.T, dir string, args ...string) shown {
+	t.Helper()
+	return runCommand(t, parsed(t, dir, args...))
 }
 
 func runCommand(t *testing.T, c *Command) shown {

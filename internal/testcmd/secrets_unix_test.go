@@ -17,10 +17,7 @@ func TestAccept_AL6_TestsDoNotGetTheSecretsOfThisProgram(t *testing.T) {
 	t.Setenv("SHADOWCOURT_PROGRESS", "kept one")
 	t.Setenv("KEY", "kept two")
 	dir := scratch(t, map[string]string{"pytest": "#!/bin/sh\nenv > seen\necho '" + oneFailure + "' > own.xml; exit 1\n"})
-	c, err := Parse(dir, []string{"SHADOWCOURT_KEY=given", "./pytest", "--junitxml=own.xml"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := parsed(t, dir, "SHADOWCOURT_KEY=given", "./pytest", "--junitxml=own.xml")
 	c.Without = []string{"SIGNING"}
 	if got := runCommand(t, c); got.err != nil {
 		t.Fatal(got.err)

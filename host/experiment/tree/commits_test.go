@@ -50,10 +50,7 @@ func TestLineOfAHostileHistory(t *testing.T) {
 	second := output(t, dir, "", "rev-parse", "HEAD")
 	signed := output(t, dir, "tree "+output(t, dir, "", "rev-parse", "HEAD^{tree}")+"\nparent "+second+"\nauthor a <a@example.com> 0 +0000\ncommitter a <a@example.com> 0 +0000\n"+
 		"gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\nsigned\n", "hash-object", "-t", "commit", "-w", "--stdin")
-	r, err := tree.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := open(t, dir)
 	first, list, err := r.Line(t.Context(), base, signed, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -91,10 +88,7 @@ func TestLineOfAShallowClone(t *testing.T) {
 	}
 	clone := filepath.Join(t.TempDir(), "clone")
 	git(t, dir, "clone", "-q", "--depth", "2", "file://"+dir, clone)
-	r, err := tree.Open(t.Context(), clone)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := open(t, clone)
 	if _, _, err := r.Line(t.Context(), "HEAD~3", "HEAD", 10); !errors.Is(err, tree.ErrRevision) || !strings.Contains(err.Error(), "fetch-depth: 0") {
 		t.Errorf("got %v", err)
 	}
@@ -122,10 +116,7 @@ func TestAccept_IG1_LineOfAPullRequest(t *testing.T) {
 	git(t, dir, "merge", "-q", "--no-ff", "-m", "Merge change into main", "change")
 	merge := output(t, dir, "", "rev-parse", "HEAD")
 	after := commit("after")
-	r, err := tree.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := open(t, dir)
 	for _, tt := range []struct {
 		name, base, head, first string
 		want                    []string

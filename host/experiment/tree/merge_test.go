@@ -17,14 +17,8 @@ import (
 // merge merges the working tree of a checkout into a revision.
 func merge(t *testing.T, dir, target string) (*tree.Tree, error) {
 	t.Helper()
-	r, err := tree.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, err := r.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := open(t, dir)
+	head := headOf(t, r)
 	return r.Merge(t.Context(), t.TempDir(), target, "HEAD", head)
 }
 
@@ -78,10 +72,7 @@ func TestMerge(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r, err := tree.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := open(t, dir)
 	if _, err := r.Merge(ctx, t.TempDir(), "target", "HEAD", merged); err == nil {
 		t.Error("a canceled merge was made")
 	}

@@ -20,14 +20,8 @@ func TestAccept_AL3_ReplacedCommits(t *testing.T) {
 	green := output(t, dir, "", "rev-parse", "green")
 	git(t, dir, "replace", green, output(t, dir, "", "commit-tree", "-m", "evil", "main^{tree}"))
 	git(t, dir, "replace", output(t, dir, "", "--no-replace-objects", "rev-parse", green+":same.go"), output(t, dir, "", "rev-parse", "main:cart.go"))
-	r, err := tree.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, err := r.At(t.Context(), "green")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := open(t, dir)
+	base := treeAt(t, r, "green")
 	if got := contents(t, base); got["cart.go"] != "green product" || got["same.go"] != "same" {
 		t.Errorf("got %v", got)
 	}
@@ -48,10 +42,7 @@ func TestAccept_AL3_AmbiguousRevisions(t *testing.T) {
 	for _, ref := range []string{"refs/tags/main", "refs/heads/origin/main", "refs/heads/" + head, "refs/tags/" + head[:7], "refs/tags/one", "refs/heads/HEAD"} {
 		git(t, dir, "update-ref", ref, green)
 	}
-	r, err := tree.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := open(t, dir)
 	for name, choice := range map[string]string{
 		"main": "refs/heads/main or refs/tags/main", "main~0": "refs/heads/main or refs/tags/main", "origin/main": "refs/heads/origin/main or refs/remotes/origin/main",
 		head[:7]: "refs/tags/" + head[:7] + " or " + head, "one": "refs/remotes/one/HEAD or refs/tags/one",
@@ -103,18 +94,9 @@ func TestAccept_AL8_ChangesThatGitDoesNotTell(t *testing.T) {
 			if told := output(t, dir, "", "status", "--porcelain", "--untracked-files=no"); told != "" {
 				t.Fatalf("git tells %s", told)
 			}
-			r, err := tree.Open(t.Context(), dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			head, err := r.Head(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			committed, err := r.At(t.Context(), "main")
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := open(t, dir)
+			head := headOf(t, r)
+			committed := treeAt(t, r, "main")
 			if got := head.Changed(committed); !slices.Contains(got, "same.go") || head.Digest() == committed.Digest() {
 				t.Errorf("changed are %v", got)
 			}
@@ -134,10 +116,7 @@ func TestSparseCheckout(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "sub", "x.go")); err == nil {
 		t.Fatal("the checkout is not sparse")
 	}
-	r, err := tree.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := open(t, dir)
 	for _, read := range []func() (*tree.Tree, error){
 		func() (*tree.Tree, error) { return r.Head(t.Context()) },
 		func() (*tree.Tree, error) { return r.At(t.Context(), "green") },
@@ -159,10 +138,7 @@ func TestAccept_AL7_LongTitles(t *testing.T) {
 	title := "x" + strings.Repeat("é", 50_000)
 	object := "tree " + output(t, dir, "", "rev-parse", "main^{tree}") + "\nparent " + output(t, dir, "", "rev-parse", "main") + "\nauthor " + strings.Repeat("a\xff", 5000) +
 		" <a@example.com> 0 +0000\ncommitter a <a@example.com> 0 +0000\n\n" + title + "\n"
-	r, err := tree.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := open(t, dir)
 	_, list, err := r.Line(t.Context(), "main", output(t, dir, object, "hash-object", "-t", "commit", "-w", "--stdin"), 1)
 	if err != nil {
 		t.Fatal(err)

@@ -76,6 +76,33 @@ func repository(t *testing.T) string {
 	return dir
 }
 
+func open(t *testing.T, dir string) *tree.Repository {
+	t.Helper()
+	r, err := tree.Open(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func headOf(t *testing.T, r *tree.Repository) *tree.Tree {
+	t.Helper()
+	head, err := r.Head(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return head
+}
+
+func treeAt(t *testing.T, r *tree.Repository, revision string) *tree.Tree {
+	t.Helper()
+	tr, err := r.At(t.Context(), revision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tr
+}
+
 // contents writes a tree and reads it back: text by path, with marks for links and executables.
 func contents(t *testing.T, tr *tree.Tree) map[string]string {
 	t.Helper()
@@ -118,18 +145,9 @@ func folder(t *testing.T, dir string) map[string]string {
 func TestTreesOfRevisionsAndMixtures(t *testing.T) {
 	dir := repository(t)
 	before := folder(t, dir)
-	r, err := tree.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, err := r.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	green, err := r.At(t.Context(), "green")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := open(t, dir)
+	head := headOf(t, r)
+	green := treeAt(t, r, "green")
 	both := map[string]string{"go.mod": "module m\n", "same.go": "same", ".gitignore": "*.log\n", "sub/x.go": "x", "link.go": "-> cart.go"}
 	product := map[bool]map[string]string{
 		true:  {"cart.go": "green product", "gone.go": "green only"},
@@ -173,22 +191,13 @@ func TestTreesOfRevisionsAndMixtures(t *testing.T) {
 func TestAccept_EX5_CheckoutsOfManyKinds(t *testing.T) {
 	dir := repository(t)
 	want := func() map[string]string {
-		r, err := tree.Open(t.Context(), dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		green, err := r.At(t.Context(), "green")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := open(t, dir)
+		green := treeAt(t, r, "green")
 		return contents(t, green)
 	}()
 	at := func(t *testing.T, folder, revision string) (*tree.Repository, *tree.Tree, error) {
 		t.Helper()
-		r, err := tree.Open(t.Context(), folder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := open(t, folder)
 		tr, err := r.At(t.Context(), revision)
 		return r, tr, err
 	}
@@ -281,18 +290,9 @@ func TestAccept_EX6_NothingInTheRepositoryRuns(t *testing.T) {
 	if err := os.WriteFile(touched, []byte("same"), 0o644); err != nil { // written again: git has to look at it
 		t.Fatal(err)
 	}
-	r, err := tree.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, err := r.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	green, err := r.At(t.Context(), "green")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := open(t, dir)
+	head := headOf(t, r)
+	green := treeAt(t, r, "green")
 	if contents(t, head)["cart.go"] != "changed product" || contents(t, green)["cart.go"] != "green product" {
 		t.Error("the trees have other contents")
 	}
