@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // breakNetwork goes on in a network of its own, of which not even the loopback is up, or no port is free, or that knows
@@ -24,7 +26,12 @@ func breakNetwork(kind string) error {
 		return err
 	}
 	defer syscall.Close(fd)
-	if err := interfaceUp(fd, "lo"); err != nil || kind != "port taken" {
+	request, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	request.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request); err != nil || kind != "port taken" {
 		return err
 	}
 	return takePorts()

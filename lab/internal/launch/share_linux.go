@@ -8,7 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // starve lets a program run in short bursts with long pauses between, as on a machine that is overloaded.
@@ -52,7 +53,8 @@ func limitMemory(args, env []string, megabytes string) int {
 			break
 		}
 		if size > 1<<30 { // the race detector's shadow is there
-			if err := setAddressSpace(cmd.Process.Pid, size+more<<20); err != nil {
+			most := size + more<<20
+			if err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_AS, &unix.Rlimit{Cur: most, Max: most}, nil); err != nil {
 				_ = cmd.Process.Kill()
 				_ = cmd.Wait()
 				return report("memory limit", err)
@@ -72,14 +74,4 @@ func addressSpace(pid int) (size uint64, ok bool) {
 	}
 	pages, err := strconv.ParseUint(strings.Fields(string(text) + " 0")[0], 10, 64)
 	return pages * uint64(os.Getpagesize()), err == nil
-}
-
-func setAddressSpace(pid int, most uint64) error {
-	to := syscall.Rlimit{Cur: most, Max: most}
-	_, _, errno := syscall.Syscall6(syscall.SYS_PRLIMIT64, uintptr(pid), syscall.RLIMIT_AS,
-		uintptr(unsafe.Pointer(&to)), 0, 0, 0) //nolint:gosec // the kernel reads one rlimit
-	if errno != 0 {
-		return errno
-	}
-	return nil
 }
