@@ -11,7 +11,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/faults"
 )
 
 // flips is the share of outcomes that are failures in noisy cases, whatever the test says.
@@ -20,7 +19,7 @@ const flips = 0.2
 // replay answers by saved outcomes. Each run of a commit has one outcome, the same for all arms.
 type replay struct {
 	line   *line
-	fault  *faults.Fault
+	fault  *fault
 	noisy  bool
 	chance []*rand.Rand // of each commit
 	drawn  [][]bool     // whether its runs failed, as far as they were drawn
@@ -28,7 +27,7 @@ type replay struct {
 	costs  culprit.Costs
 }
 
-func newReplay(l *line, f *faults.Fault, noisy bool) *replay {
+func newReplay(l *line, f *fault, noisy bool) *replay {
 	r := &replay{line: l, fault: f, noisy: noisy, drawn: make([][]bool, len(l.Commits)+1)}
 	for i := range r.drawn {
 		r.chance = append(r.chance, seeded(f.ID, "runs", strconv.Itoa(i)))
@@ -88,7 +87,7 @@ type answer struct {
 // searched is one case with the answers of all arms.
 type searched struct {
 	line    *line
-	fault   *faults.Fault
+	fault   *fault
 	noisy   bool
 	answers []answer
 }
@@ -175,10 +174,10 @@ func search(costs func(*replay) culprit.Costs, prior bool, verify int) func(cont
 }
 
 // searchAll has every arm search every case. Every second one is noisy, unless its test fails by chance anyway; these come last.
-func searchAll(ctx context.Context, lines []line, known []faults.Fault) ([]searched, error) {
+func searchAll(ctx context.Context, lines []line, known []fault) ([]searched, error) {
 	list := make([]searched, len(lines))
 	for i := range lines {
-		at := slices.IndexFunc(known, func(f faults.Fault) bool { return f.ID == lines[i].ID })
+		at := slices.IndexFunc(known, func(f fault) bool { return f.ID == lines[i].ID })
 		if at < 0 {
 			return nil, fmt.Errorf("there is no saved case %s", lines[i].ID)
 		}

@@ -10,13 +10,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/faults"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
 
@@ -43,7 +41,7 @@ const (
 
 // collect makes the lines of all faults from the snapshots of a folder and saves them. Faults that are not on a line of first parents
 // with enough commits have none.
-func collect(ctx context.Context, snapshots, work string, list []faults.Fault, out string) error {
+func collect(ctx context.Context, snapshots, work string, list []fault, out string) error {
 	var lines []line
 	for i := range list {
 		l, err := lineOf(ctx, &list[i], snapshots, work)
@@ -56,25 +54,26 @@ func collect(ctx context.Context, snapshots, work string, list []faults.Fault, o
 	return save(out, lines)
 }
 
-func lineOf(ctx context.Context, f *faults.Fault, snapshots, work string) (line, error) {
-	snapshot := filepath.Join(snapshots, strings.ReplaceAll(f.Repository, "/", "+"), "repo")
-	folder := filepath.Join(work, strings.ReplaceAll(f.Repository, "/", "+"))
-	end, err := faults.Repository(ctx, snapshot, folder)
+func lineOf(ctx context.Context, f *fault, snapshots, work string) (line, error) {
+	made, err := f.repository(ctx, snapshots, work)
 	if err != nil {
 		return line{}, err
 	}
-	if f.Taken != nil {
-		end = f.Commit // the fault is put among the commits before its fix
+	end := f.Commit // a fault that takes a fix back is put among the commits before the fix
+	if f.Taken == nil {
+		if end, err = made.Tip(ctx); err != nil {
+			return line{}, err
+		}
 	}
-	root, err := faults.Root(ctx, snapshot, folder, end)
+	root, err := made.Git(ctx, "rev-list", "--first-parent", "--max-parents=0", end)
 	if err != nil {
 		return line{}, err
 	}
-	r, err := tree.Open(ctx, folder)
+	r, err := tree.Open(ctx, made.Folder())
 	if err != nil {
 		return line{}, err
 	}
-	_, list, err := r.Line(ctx, root, end, 1<<16)
+	_, list, err := r.Line(ctx, strings.TrimSpace(root), end, 1<<16)
 	if err != nil {
 		return line{}, err
 	}
@@ -132,7 +131,7 @@ func commitOf(c tree.Commit) commit {
 }
 
 // namedFiles are the files whose name stands in the failure, and the first one of each folder.
-func namedFiles(f *faults.Fault, all []string) []string {
+func namedFiles(f *fault, all []string) []string {
 	named := map[string]bool{}
 	for i := range f.Case.Documents {
 		for p := range sourcefile.Places(f.Case.Documents[i].Text) {

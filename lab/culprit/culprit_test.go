@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/faults"
 )
 
 // TestAccept_AL7_RightOnSavedOutcomes: on the saved lines, the search is right as often as its posterior says, with at most half of the runs
@@ -21,7 +20,7 @@ func TestAccept_AL7_RightOnSavedOutcomes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known, err := faults.Read(filepath.Join("..", "histories", "saved"))
+	known, err := readFaults(filepath.Join("..", "histories", "saved"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +60,7 @@ func TestAccept_AL7_RightOnSavedOutcomes(t *testing.T) {
 func TestOutcomesAreTheSameForAllArms(t *testing.T) {
 	t.Parallel()
 	l := &line{ID: "x", Culprit: 5, Commits: make([]commit, 9)}
-	f := &faults.Fault{ID: "x", Before: "PPPPS", After: "SSSSP"}
+	f := &fault{ID: "x", Before: "PPPPS", After: "SSSSP"}
 	draw := func(r *replay, commits ...int) string {
 		outcomes := make([]string, len(r.drawn))
 		for _, c := range commits {
@@ -89,7 +88,7 @@ func TestOutcomesAreTheSameForAllArms(t *testing.T) {
 func TestBisectFollowsGit(t *testing.T) {
 	t.Parallel()
 	for culprit := 1; culprit <= 16; culprit++ {
-		r := newReplay(&line{ID: "x", Culprit: culprit, Commits: make([]commit, 16)}, &faults.Fault{ID: "x", Before: "P", After: "S"}, false)
+		r := newReplay(&line{ID: "x", Culprit: culprit, Commits: make([]commit, 16)}, &fault{ID: "x", Before: "P", After: "S"}, false)
 		one, err := bisect(1)(t.Context(), r)
 		five, err5 := bisect(5)(t.Context(), r)
 		if err != nil || err5 != nil || !one.right || !five.right || one.runs != 4 || five.runs < 4 || five.runs > 20 || five.builds != 4 {

@@ -15,7 +15,6 @@ import (
 	"os/signal"
 	"path/filepath"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/faults"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
 
@@ -50,7 +49,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	known, err := faults.Read(*cases)
+	known, err := readFaults(*cases)
 	if err != nil {
 		return err
 	}

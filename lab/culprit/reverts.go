@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/faults"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
 
@@ -22,7 +20,7 @@ const (
 
 // reverts runs the searches for commits that were reverted, in isolation: from some commits before the culprit to the last one before its
 // revert, or to a commit behind the culprit that has the tests of the revert. An error of one search is a row.
-func reverts(ctx context.Context, snapshots, work string, known []faults.Fault) ([]study.Table, error) {
+func reverts(ctx context.Context, snapshots, work string, known []fault) ([]study.Table, error) {
 	var b strings.Builder
 	b.WriteString("| culprit | commits | answer | probability | verified | runs: ends | search | to verify | skipped | seconds |\n")
 	b.WriteString("| --- | ---: | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |\n")
@@ -55,18 +53,19 @@ func reverts(ctx context.Context, snapshots, work string, known []faults.Fault) 
 	return []study.Table{{Name: "reverts", Text: b.String()}}, nil
 }
 
-func revert(ctx context.Context, f *faults.Fault, snapshots, work string) (*commits.Line, culprit.Result, error) {
-	folder := filepath.Join(work, strings.ReplaceAll(f.Repository, "/", "+"))
-	snapshot := filepath.Join(snapshots, strings.ReplaceAll(f.Repository, "/", "+"), "repo")
-	if _, err := faults.Repository(ctx, snapshot, folder); err != nil {
-		return nil, culprit.Result{}, err
-	}
-	tested, err := f.Tested(ctx, snapshot, folder)
+func revert(ctx context.Context, f *fault, snapshots, work string) (*commits.Line, culprit.Result, error) {
+	made, err := f.repository(ctx, snapshots, work)
 	if err != nil {
 		return nil, culprit.Result{}, err
 	}
+	tested := "" // the commit with the tests of the revert behind the culprit, where the culprit lacks them
+	if len(f.head.Steps) > 0 {
+		if tested, err = made.Make(ctx, &f.head); err != nil {
+			return nil, culprit.Result{}, err
+		}
+	}
 	l, err := commits.Open(ctx, commits.Config{
-		Source: folder, Base: fmt.Sprintf("%s~%d", f.Commit, before), Head: cmp.Or(tested, f.Reverted+"~1"), HeadTests: tested != "",
+		Source: made.Folder(), Base: fmt.Sprintf("%s~%d", f.Commit, before), Head: cmp.Or(tested, f.Reverted+"~1"), HeadTests: tested != "",
 		Lab: experiment.Config{Flags: []string{"-trimpath", "-ldflags=-w"}},
 	})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/mine"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 // mostTimed is how many cases of one repository are timed.

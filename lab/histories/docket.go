@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/judge"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 // docket writes the cases of the learning half as a docket with the attributions as labels, or the four labels, and what their runs showed as results: what

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/mine"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 // rebuild makes the trees of all saved cases again, and says which did not become the commits that they were.

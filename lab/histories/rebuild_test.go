@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 // snapshot is a small repository with two branches, as a folder of snapshots has it, and the commits by their messages.

@@ -3,8 +3,8 @@ package main
 import (
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/mine"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 func savedCases(t *testing.T, half history.Half) []history.Repo {

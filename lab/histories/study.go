@@ -8,8 +8,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/judge"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
 

@@ -2,7 +2,7 @@ package judge
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 

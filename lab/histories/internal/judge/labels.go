@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 // fourLabels are the labels of the four-label court, by their names in truths.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 // Config says what is mined.
@@ -63,15 +63,9 @@ func Open(ctx context.Context, c Config) (*Miner, error) {
 			return nil, err
 		}
 	}
-	tip, err := os.ReadFile(filepath.Join(c.Snapshot, "HEAD"))
+	head, err := m.repository.Tip(ctx)
 	if err != nil {
 		return nil, err
-	}
-	head := strings.TrimSpace(string(tip))
-	if name, ok := strings.CutPrefix(head, "ref: "); ok {
-		if head, err = m.resolve(ctx, name); err != nil {
-			return nil, err
-		}
 	}
 	if m.suite, err = openSuite(ctx, m.repository, head, folder); err != nil {
 		return nil, err
@@ -83,11 +77,6 @@ func Open(ctx context.Context, c Config) (*Miner, error) {
 		m.at[m.log[i].id] = i
 	}
 	return m, nil
-}
-
-func (m *Miner) resolve(ctx context.Context, name string) (string, error) {
-	out, err := m.repository.Git(ctx, "--git-dir="+m.Snapshot, "rev-parse", "--verify", name)
-	return strings.TrimSpace(out), err
 }
 
 func (m *Miner) doneFile() string {

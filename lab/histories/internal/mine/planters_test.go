@@ -5,7 +5,7 @@ import (
 	"go/token"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 // TestPlantersAreDeterministic: what is saved of a plant gives the same text each time, and it is Go.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 // mostMistakes is how many are planted on one change, and mostOfTable how many where a test has very many rows.

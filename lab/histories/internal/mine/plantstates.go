@@ -9,7 +9,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 // mostStates is how many are tried on one change.

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 //go:embed pyinstall.py

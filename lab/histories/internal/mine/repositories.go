@@ -3,7 +3,7 @@ package mine
 import (
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 // The repositories, by what their cases may be used for. One whose cases somebody has looked at stays among those that learn.

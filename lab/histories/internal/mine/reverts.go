@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 var reverted = regexp.MustCompile(`This reverts commit ([0-9a-f]{12,40})`)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 // suite runs all tests of a part of a tree at once, to find those that fail. What it finds is run again by the product's own lab.

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 // xmlSuite runs test files of a runner that writes JUnit XML: Maven Surefire, of projects with one module, or jest.

@@ -49,13 +49,14 @@ type Planter func(p *Plant, text []byte) ([]byte, error)
 
 // Repository is a git repository in which trees are made. Its objects come from a snapshot, which is only read.
 type Repository struct {
+	snapshot string
 	folder   string
 	planters map[string]Planter
 }
 
 // OpenRepository makes a repository in a folder, unless it is there, over the snapshot of a repository: a git directory.
 func OpenRepository(ctx context.Context, snapshot, folder string, planters map[string]Planter) (*Repository, error) {
-	r := &Repository{folder, planters}
+	r := &Repository{snapshot, folder, planters}
 	if _, err := os.Stat(filepath.Join(folder, ".git", "objects")); err == nil {
 		return r, nil
 	}
@@ -82,6 +83,12 @@ func (r *Repository) Folder() string { return r.folder }
 // Git runs a git command and gives what it writes. No configuration but the repository's own is read.
 func (r *Repository) Git(ctx context.Context, args ...string) (string, error) {
 	return r.git(ctx, nil, nil, args...)
+}
+
+// Tip is the commit that HEAD of the snapshot is at.
+func (r *Repository) Tip(ctx context.Context) (string, error) {
+	out, err := r.Git(ctx, "--git-dir="+r.snapshot, "rev-parse", "--verify", "HEAD")
+	return strings.TrimSpace(out), err
 }
 
 // maker makes all commits, at no time, so that equal trees become equal commits.

@@ -1,18 +1,18 @@
-// Package faults gives the saved cases in which one commit broke a test, for studies of other folders.
-package faults
+package main
 
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/history"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
-// Fault is a commit that broke a test: a real one, one that takes the product part of a fix back, or one of our own making.
-type Fault struct {
+// fault is a commit that broke a test: a real one, one that takes the product part of a fix back, or one of our own making.
+type fault struct {
 	ID, Repository string
 	// Learning: something may be learned from it.
 	Learning bool
@@ -32,9 +32,9 @@ type Fault struct {
 	Build, Run float64
 }
 
-// Read reads the faults among the saved cases of a folder, sorted by repository and ID.
-func Read(folder string) ([]Fault, error) {
-	var list []Fault
+// readFaults reads the faults among the saved cases of a folder, sorted by repository and ID.
+func readFaults(folder string) ([]fault, error) {
+	var list []fault
 	for _, half := range []history.Half{history.Learning, history.Reporting} {
 		repos, err := history.Read(folder, half)
 		if err != nil {
@@ -52,12 +52,12 @@ func Read(folder string) ([]Fault, error) {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b Fault) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(list, func(a, b fault) int { return strings.Compare(a.ID, b.ID) })
 	return list, nil
 }
 
-func faultOf(c *history.Case) (Fault, bool, error) {
-	f := Fault{ID: c.ID, Repository: c.Repository}
+func faultOf(c *history.Case) (fault, bool, error) {
+	f := fault{ID: c.ID, Repository: c.Repository}
 	switch {
 	case c.Kind == history.MadeFlaky && c.Planted:
 		head := c.Trees[history.Head]
@@ -95,35 +95,8 @@ func faultOf(c *history.Case) (Fault, bool, error) {
 	return f, true, nil
 }
 
-// Repository makes a git repository in a folder over a snapshot, a git directory that is only read, and gives the tip of its history.
-func Repository(ctx context.Context, snapshot, folder string) (tip string, err error) {
-	r, err := history.OpenRepository(ctx, snapshot, folder, nil)
-	if err != nil {
-		return "", err
-	}
-	out, err := r.Git(ctx, "--git-dir="+snapshot, "rev-parse", "--verify", "HEAD")
-	return strings.TrimSpace(out), err
-}
-
-// Root gives the first commit of the line of first parents that ends at a commit, in a repository that Repository made.
-func Root(ctx context.Context, snapshot, folder, commit string) (string, error) {
-	r, err := history.OpenRepository(ctx, snapshot, folder, nil)
-	if err != nil {
-		return "", err
-	}
-	out, err := r.Git(ctx, "rev-list", "--first-parent", "--max-parents=0", commit)
-	return strings.TrimSpace(out), err
-}
-
-// Tested gives the commit that has the real culprit as its parent and the tests that show what it broke, made in a repository that
-// Repository made. It is empty where the culprit has them itself.
-func (f *Fault) Tested(ctx context.Context, snapshot, folder string) (string, error) {
-	if len(f.head.Steps) == 0 {
-		return "", nil
-	}
-	r, err := history.OpenRepository(ctx, snapshot, folder, nil)
-	if err != nil {
-		return "", err
-	}
-	return r.Make(ctx, &f.head)
+// repository makes a git repository over the snapshot of the one that the fault is of, a git directory that is only read.
+func (f *fault) repository(ctx context.Context, snapshots, work string) (*history.Repository, error) {
+	name := strings.ReplaceAll(f.Repository, "/", "+")
+	return history.OpenRepository(ctx, filepath.Join(snapshots, name, "repo"), filepath.Join(work, name), nil)
 }
