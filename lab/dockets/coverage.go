@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
-	"path"
 
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/mutate"
 )
@@ -20,9 +18,5 @@ func (c *checkout) coverage(ctx context.Context) (map[string][]mutate.LineRange,
 	if err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(profile)
-	if err != nil {
-		return nil, err
-	}
-	return mutate.ParseProfile(data, path.Base), nil
+	return mutate.ReadProfile(profile)
 }

@@ -1,11 +1,10 @@
 package mutate
 
 import (
-	"bufio"
-	"bytes"
-	"fmt"
+	"path"
 	"slices"
-	"strings"
+
+	"golang.org/x/tools/cover"
 )
 
 // LineRange is a piece of a file that the tests run.
@@ -14,24 +13,18 @@ type LineRange struct {
 	To   int `json:"to"`
 }
 
-// ParseProfile reads a coverage profile: the lines of each file that were run, by what name makes of the import path of its package with its
-// own name behind it.
-func ParseProfile(data []byte, name func(string) string) map[string][]LineRange {
+// ReadProfile reads the coverage profile of a package: the lines of each file that were run.
+func ReadProfile(name string) (map[string][]LineRange, error) {
+	profiles, err := cover.ParseProfiles(name)
 	covered := map[string][]LineRange{}
-	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-		path, rest, ok := strings.Cut(lines.Text(), ".go:")
-		var r LineRange
-		var column, statements, count int
-		if !ok {
-			continue
-		}
-		n, _ := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &r.From, &column, &r.To, &column, &statements, &count)
-		if n == 6 && count > 0 {
-			file := name(path + ".go")
-			covered[file] = append(covered[file], r)
+	for _, p := range profiles {
+		for _, b := range p.Blocks {
+			if file := path.Base(p.FileName); b.Count > 0 {
+				covered[file] = append(covered[file], LineRange{b.StartLine, b.EndLine})
+			}
 		}
 	}
-	return covered
+	return covered, err
 }
 
 // Within keeps the sites that lie in the lines that are run. Without a profile all stay.
