@@ -41,7 +41,7 @@ func TestAccept_DI2_RecordsNameSignerAndPolicy(t *testing.T) {
 	if _, err := host.Open(t.Context(), config); !errors.As(err, &rejected) || !strings.Contains(err.Error(), reference+": it was not fetched") {
 		t.Fatal(err)
 	}
-	config.Modules = moduledir.Over(modules, map[string][]byte{strings.TrimSuffix(pipeline.ModuleFile(reference), ".wasm"): judge})
+	config.Modules = moduledir.Over(modules, map[string][]byte{pipeline.ModuleFile(reference): judge})
 	config.Signed = map[record.Digest]host.Signature{record.DigestOf(judge): {Signer: "acme", Policy: "trust.yaml:7 sha256:2"}}
 	store, data := recordTrials(t, config, 2, exampleDocket(t, "go-failures.jsonl")[:2]...)
 	_, list := trials(t, data)

@@ -124,6 +124,9 @@ func (v *validator) judge(i int, before map[string]bool) {
 		v.FailAt(path, pipeline.CodeDuplicateID, "a second judge of this name")
 	}
 	before[j.ID] = true
+	if bad := pipeline.BadModule(j.Module); bad != "" {
+		v.FailAt(path+".module", pipeline.CodeBadReference, "%s", bad)
+	}
 	scored := v.scored[j.ID]
 	if len(scored) == 0 && !v.Broken("criteria") {
 		v.FailAt(path, CodeUnusedJudge, "no criterion names this judge")

@@ -4,25 +4,30 @@ import (
 	"bytes"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 )
 
 // With gives the folder as it would be with other modules, for a check before
 // they are put in place.
-func (d *Dir) With(modules map[string][]byte) fs.FS { return Over(os.DirFS(d.path), modules) }
+func (d *Dir) With(modules map[string][]byte) fs.FS {
+	files := make(map[string][]byte, len(modules))
+	for name, wasm := range modules {
+		files[name+extension] = wasm
+	}
+	return Over(os.DirFS(d.path), files)
+}
 
-// Over gives a file system with modules by name over what it has itself.
-func Over(fsys fs.FS, modules map[string][]byte) fs.FS { return overlay{fsys, modules} }
+// Over gives a file system with modules, by the names of their files, over what it has itself.
+func Over(fsys fs.FS, files map[string][]byte) fs.FS { return overlay{fsys, files} }
 
 type overlay struct {
 	fs.FS
-	modules map[string][]byte
+	files map[string][]byte
 }
 
 // Open opens a module that stands over the folder, or a file of the folder.
 func (o overlay) Open(name string) (fs.File, error) {
-	if module, ok := o.modules[strings.TrimSuffix(name, extension)]; ok && strings.HasSuffix(name, extension) {
+	if module, ok := o.files[name]; ok {
 		return &memory{bytes.NewReader(module), name}, nil
 	}
 	return o.FS.Open(name)

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"strings"
@@ -27,22 +28,34 @@ func IsReference(module string) bool {
 	return strings.HasPrefix(module, schemeRegistry) || strings.HasPrefix(module, schemeLayout)
 }
 
-// ModuleFile is the name of a module's file in a file system with modules: NAME.wasm. References are escaped, so that each is one name.
+// ModuleFile is the name of a module's file in a file system with modules: NAME.wasm, or the reference, escaped so that it is one name, and
+// .oci: no other name of a module is that of what a reference stands for.
 func ModuleFile(module string) string {
 	if IsReference(module) {
-		module = url.PathEscape(module)
+		return url.PathEscape(module) + ".oci"
 	}
 	return module + ".wasm"
 }
 
-// reference checks a module that is named by a reference.
-func (v *validator) reference(path, module string) {
+// BadModule says what is wrong with the name of a module; empty if nothing.
+func BadModule(module string) string {
+	const use = "use oci://HOST/REPOSITORY or oci-layout:FOLDER, with :TAG, @sha256:DIGEST (64 hex digits) or both behind it"
 	if !IsReference(module) {
-		return
+		if strings.Contains(module, "//") {
+			return fmt.Sprintf("%q is neither the name of a module nor a reference: for a reference %s", strictyaml.Clip(module), use)
+		}
+		return ""
 	}
 	if m := reference.FindStringSubmatch(module); len(module) > maxReference || m == nil || m[1] == "" && m[2] == "" {
-		v.FailAt(path, CodeBadReference, "%q: use oci://HOST/REPOSITORY or oci-layout:FOLDER, with :TAG, @sha256:DIGEST (64 hex digits) or both behind it",
-			strictyaml.Clip(module))
+		return fmt.Sprintf("%q: %s", strictyaml.Clip(module), use)
+	}
+	return ""
+}
+
+// reference checks the name of a module.
+func (v *validator) reference(path, module string) {
+	if bad := BadModule(module); bad != "" {
+		v.FailAt(path, CodeBadReference, "%s", bad)
 	}
 }
 

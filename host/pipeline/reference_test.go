@@ -28,6 +28,8 @@ func TestAccept_DI1_ReferencesInPipelines(t *testing.T) {
 		{module: "oci://registry.example/judges/Specter:v1", fault: "[bad_reference]"},
 		{module: "oci://user:password@registry.example/judges/specter:v1", fault: "[bad_reference]"},
 		{module: "oci://registry.example/specter@sha256:11", fault: "[bad_reference]"},
+		{module: "https://registry.example/specter:v1", fault: "[bad_reference]"},
+		{module: "oci//registry.example/specter:v1", fault: "[bad_reference]"},
 		{module: "oci-layout:judges", fault: "[bad_reference]"},
 		{module: "oci://registry.example/" + strings.Repeat("a/", 600) + "b:v1", fault: "[bad_reference]"},
 	} {
@@ -42,7 +44,7 @@ func TestAccept_DI1_ReferencesInPipelines(t *testing.T) {
 		if warnings := pipeline.Lint(def); (len(warnings) > 0) != (c.warning != "") || len(warnings) > 0 && !strings.Contains(warnings.Error(), c.warning) {
 			t.Errorf("%s: %v, want %q", c.module, warnings, c.warning)
 		}
-		if file := pipeline.ModuleFile(c.module); !fs.ValidPath(file) || strings.Contains(file, "/") || !strings.HasSuffix(file, ".wasm") {
+		if file := pipeline.ModuleFile(c.module); !fs.ValidPath(file) || strings.Contains(file, "/") || !strings.HasSuffix(file, ".oci") {
 			t.Errorf("%s: %s", c.module, file)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -154,6 +155,13 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 		}
 		fmt.Fprintf(s.Err, "warning: %s\n", sanitize.Line(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	}
+	config, err := o.ConfigOf(false) // what is wrong with the court is said before the tests run
+	if err != nil {
+		return err
+	}
+	if err := o.Complete(ctx, config); err != nil {
+		return err
+	}
 	if err := o.held.open(s.Err, &change, time.Now()); err != nil {
 		return err
 	}
@@ -178,7 +186,7 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 		return out.end()
 	}
 	out.begin(o, s, failures)
-	return o.ask(ctx, s, p, &change, failures, out)
+	return o.ask(ctx, s, p, &change, config, failures, out)
 }
 
 // nothing is the message for a run without a failure.
@@ -284,14 +292,7 @@ func (o *options) pass(stderr io.Writer, c *testcmd.Command) {
 }
 
 // ask asks the court of every failure.
-func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, change *investigate.Change, failures []docket.Entry, out *output) error {
-	config, err := o.ConfigOf(false)
-	if err != nil {
-		return err
-	}
-	if err := o.Complete(ctx, config); err != nil {
-		return err
-	}
+func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, change *investigate.Change, config *host.Config, failures []docket.Entry, out *output) error {
 	lab, err := o.config()
 	if err != nil {
 		return cli.InputError(err)

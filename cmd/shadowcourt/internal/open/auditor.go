@@ -18,7 +18,7 @@ import (
 type AuditorFlags struct {
 	Trust                                   *Trust
 	Rubric, Pipeline, Modules, Cache, Store string
-	// Beside is the file beside which the lock file stands. Default: the pipeline.
+	// Beside is the file beside which the lock file stands. Default: the pipeline, or the rubric where that is a shipped one.
 	Beside string
 }
 
@@ -45,7 +45,11 @@ func Auditor(ctx context.Context, s cli.Streams, f AuditorFlags) (*host.Auditor,
 	if len(faults) > 0 {
 		return nil, cli.InputError(errors.Join(faults...))
 	}
-	fetched, err := f.Trust.Fetch(ctx, cmp.Or(f.Beside, f.Pipeline), config.Modules, config.Rubric, config.Pipeline)
+	beside := cmp.Or(f.Beside, f.Pipeline)
+	if IsShipped(beside) {
+		beside = f.Rubric
+	}
+	fetched, err := f.Trust.Fetch(ctx, beside, config.Modules, config.Rubric, config.Pipeline)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // GrantFlag adds those of the commands that open a host.
@@ -40,7 +41,20 @@ func (o *Flags) Complete(ctx context.Context, config *host.Config) error {
 	if err := o.grant(config); err != nil {
 		return err
 	}
-	fetched, err := o.Trust.Fetch(ctx, o.Pipeline, config.Modules, nil, config.Pipeline, config.LightPath)
+	if config.Candidate != nil {
+		if err := o.Trust.local("--with"); err != nil {
+			return err
+		}
+	}
+	defs := []*pipeline.Definition{config.Pipeline, config.LightPath}
+	if config.Rules != nil {
+		def, err := pipeline.LoadFS(pipelines.FS, pipelines.Rules)
+		if err != nil {
+			return err
+		}
+		defs = append(defs, def)
+	}
+	fetched, err := o.Trust.Fetch(ctx, o.Pipeline, config.Modules, nil, defs...)
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,6 +26,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -38,7 +39,7 @@ type Trust struct {
 	// Unpinned takes what the tags of references stand for now, whatever is pinned.
 	Unpinned bool
 
-	pulled map[string][]byte // what was fetched, by the names of files without .wasm
+	pulled map[string][]byte // what was fetched, by the names of their files
 }
 
 // Over puts what was fetched over a file system of modules.
@@ -74,6 +75,21 @@ func (t *Trust) TrustPolicy() (*trust.Policy, error) {
 	return p, cli.InputError(err)
 }
 
+// local says why modules of files, which a flag names, are rejected.
+func (t *Trust) local(flag string) error {
+	if t.Locked {
+		return cli.InputError(fmt.Errorf("%s takes modules that no lock pins, and --locked rejects them: leave one out", flag))
+	}
+	policy, err := t.TrustPolicy()
+	if err == nil {
+		err = policy.AllowsLocal()
+	}
+	if err != nil {
+		return cli.InputError(fmt.Errorf("%s: %w", flag, err))
+	}
+	return nil
+}
+
 // Registries is a client of registries, with a cache in the user's cache folder.
 func Registries() (*oci.Client, error) {
 	config := oci.Config{Clock: time.Now, UserAgent: "shadowcourt"}
@@ -83,11 +99,18 @@ func Registries() (*oci.Client, error) {
 	return oci.New(config)
 }
 
+// The most references that the definitions of a command may have, and how long fetching all of them may take.
+const (
+	maxReferences = 100
+	fetchTime     = 10 * time.Minute
+)
+
 // Use is what definitions do with a module that they name by a reference.
 type Use struct {
 	Reference string
 	trust.Use        // Roles and Granted
 	At        string // where it is named first: file, line and path
+	Folder    string // of the file
 }
 
 // Uses are those of all references in pipelines and a rubric, in their order, each once. Any of them may be nil.
@@ -100,7 +123,7 @@ func Uses(rubric *audit.Rubric, defs ...*pipeline.Definition) []Use {
 		i := slices.IndexFunc(list, func(u Use) bool { return u.Reference == reference })
 		if i < 0 {
 			i = len(list)
-			list = append(list, Use{Reference: reference, At: fmt.Sprintf("%s:%d:%d: %s", file, at.Line, at.Column, path)})
+			list = append(list, Use{Reference: reference, At: fmt.Sprintf("%s:%d:%d: %s", file, at.Line, at.Column, path), Folder: filepath.Dir(file)})
 		}
 		u := &list[i]
 		if !slices.Contains(u.Roles, role) {
@@ -118,21 +141,23 @@ func Uses(rubric *audit.Rubric, defs ...*pipeline.Definition) []Use {
 		}
 		for i := range def.Personas {
 			p := &def.Personas[i]
-			path := "personas[" + p.ID + "]"
-			for _, name := range []string{p.Module, p.Fallback} {
-				add(name, string(p.Role), p.Grants, def.File(), path, def.Position(path))
-			}
+			path := strictyaml.KeyPath("personas", p.ID)
+			add(p.Module, string(p.Role), p.Grants, def.File(), path+".module", def.Position(path+".module"))
+			add(p.Fallback, string(p.Role), p.Grants, def.File(), path+".fallback", def.Position(path+".fallback"))
 		}
 		for i := range def.Edges {
 			if e := &def.Edges[i]; !e.Unconditional() {
-				path := fmt.Sprintf("edges[%d]", i)
+				path := strictyaml.IndexPath("edges", i) + ".module"
+				if e.Module == def.Clerk {
+					path = "clerk"
+				}
 				add(e.Module, trust.RoleEdge, nil, def.File(), path, def.Position(path))
 			}
 		}
 	}
 	if rubric != nil {
 		for i := range rubric.Judges {
-			path := "judges[" + rubric.Judges[i].ID + "]"
+			path := strictyaml.KeyPath("judges", rubric.Judges[i].ID) + ".module"
 			add(rubric.Judges[i].Module, trust.RoleCriterion, nil, rubric.File(), path, rubric.Position(path))
 		}
 	}
@@ -176,7 +201,7 @@ func (t *Trust) Fetch(ctx context.Context, file string, modules fs.FS, rubric *a
 	if err != nil {
 		return nil, cli.InputError(err)
 	}
-	if err := t.fetch(ctx, all, uses, policy, pinned, file); err != nil {
+	if err := t.fetch(ctx, all, uses, policy, pinned); err != nil {
 		return nil, err
 	}
 	if !t.Locked {
@@ -189,38 +214,51 @@ func (t *Trust) Fetch(ctx context.Context, file string, modules fs.FS, rubric *a
 	return all, cli.InputError(pinned.Check(digests))
 }
 
-func (t *Trust) fetch(ctx context.Context, all *Fetched, uses []Use, policy *trust.Policy, pinned *lock.File, file string) error {
-	if len(uses) == 0 {
+func (t *Trust) fetch(ctx context.Context, all *Fetched, uses []Use, policy *trust.Policy, pinned *lock.File) error {
+	switch n := len(uses); {
+	case n == 0:
 		return nil
+	case n > maxReferences:
+		return cli.InputError(fmt.Errorf("%d references to modules: at most %d are fetched", n, maxReferences))
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, fetchTime, fmt.Errorf("the modules of registries were not there within %s", fetchTime))
+	defer cancel()
 	client, err := Registries()
 	if err != nil {
 		return cli.InputError(fmt.Errorf("--cache: %w", err))
 	}
-	source := pull.Source{Client: client, Policy: policy, Lock: pinned, Folder: filepath.Dir(file), Now: time.Now}
+	source := pull.Source{Client: client, Policy: policy, Lock: pinned, Now: time.Now}
 	if t.pulled == nil {
 		t.pulled = map[string][]byte{}
 	}
 	var faults []error
+	away := false // a registry can't be reached: then it is no fault of the input
 	for i := range uses {
 		u := &uses[i]
 		if t.Locked && pinned.Module(u.Reference) == nil {
 			continue // the check of all modules says so
 		}
+		source.Folder = u.Folder
 		m, err := source.Module(ctx, u.Reference, u.Use)
 		if err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
+			if _, ok := errors.AsType[net.Error](err); ok {
+				away = true
+			}
 			faults = append(faults, fmt.Errorf("%s: %w", sanitize.Line(u.At), err))
 			continue
 		}
-		t.pulled[strings.TrimSuffix(pipeline.ModuleFile(u.Reference), ".wasm")] = m.Wasm
+		t.pulled[pipeline.ModuleFile(u.Reference)] = m.Wasm
 		all.Signed[record.DigestOf(m.Wasm)] = host.Signature{Signer: m.Decision.Signer, Policy: m.Decision.Policy}
 		all.Manifests[u.Reference] = m.Artifact.Digest
 	}
-	if len(faults) > 0 {
-		return cli.InputError(errors.Join(faults...))
+	switch err := errors.Join(faults...); {
+	case away:
+		return fmt.Errorf("%w\na module that is pinned by a digest or by `shadowcourt lock` is taken from the cache, once it was fetched", err)
+	case err != nil:
+		return cli.InputError(err)
 	}
 	under, err := all.orEmbedded()
 	all.Modules = t.Over(under)
@@ -262,17 +300,17 @@ func (f *Fetched) digests(rubric *audit.Rubric, defs ...*pipeline.Definition) (m
 	return digests, nil
 }
 
-// Lock is the lock file of all modules that definitions name.
-func (f *Fetched) Lock(rubric *audit.Rubric, defs ...*pipeline.Definition) (*lock.File, error) {
+// Lock pins all modules that definitions name, in a lock file with others.
+func (f *Fetched) Lock(file *lock.File, rubric *audit.Rubric, defs ...*pipeline.Definition) error {
 	digests, err := f.digests(rubric, defs...)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	file := &lock.File{}
+	file.Modules = slices.DeleteFunc(file.Modules, func(m lock.Module) bool { _, again := digests[m.Name]; return again })
 	for name, digest := range digests {
 		file.Modules = append(file.Modules, lock.Module{Name: name, Manifest: f.Manifests[name], Digest: digest})
 	}
-	return file, nil
+	return nil
 }
 
 // LockFile is the lock file of a pipeline.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/lock"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -115,7 +117,7 @@ func (l *linter) pipeline(ctx context.Context, path string, def *pipeline.Defini
 			err = module.CheckParams(ctx, def, modules, l.cache)
 		}
 	}
-	return l.report(path, err, pipeline.Lint(def), fmt.Sprintf("%d nodes, %d edges, %d zones, %s",
+	return l.report(path, err, l.unpinned(path, def), fmt.Sprintf("%d nodes, %d edges, %d zones, %s",
 		len(def.Nodes), len(def.Edges), len(def.Zones), cli.Count(len(def.Modules()), "module", "modules")))
 }
 
@@ -130,6 +132,22 @@ func (l *linter) fetch(ctx context.Context, path string, r *audit.Rubric, defs .
 		return l.modules, err
 	}
 	return fetched.Modules, nil
+}
+
+// unpinned are the warnings of a pipeline, without those of references that its lock file pins.
+func (l *linter) unpinned(path string, def *pipeline.Definition) pipeline.Errors {
+	pinned, err := lock.Find(open.LockFile(path))
+	warnings := pipeline.Lint(def)
+	if err != nil || pinned == nil {
+		return warnings
+	}
+	of := make(map[string]bool)
+	for _, u := range open.Uses(nil, def) {
+		of[u.At] = pinned.Module(u.Reference) != nil
+	}
+	return slices.DeleteFunc(warnings, func(w *pipeline.Error) bool {
+		return w.Code == pipeline.WarnUnpinned && of[fmt.Sprintf("%s:%d:%d: %s", w.File, w.Line, w.Column, w.Path)]
+	})
 }
 
 func (l *linter) rubric(ctx context.Context, path string, r *audit.Rubric, err error) (ok bool, _ error) {
