@@ -50,7 +50,16 @@ func (s *Source) Parse(reference string) (oci.Ref, error) {
 		}
 		reference = trust.Layout + path
 	}
-	return oci.Parse(reference)
+	ref, err := oci.Parse(reference)
+	if err != nil || !ref.IsLayout() {
+		return ref, err
+	}
+	// What the policy decides about is the folder that is opened, and not a link to it.
+	if folder, err := filepath.EvalSymlinks(ref.Repository()); err == nil {
+		_, behind, _ := strings.Cut(ref.String(), ref.Repository())
+		return oci.Parse(trust.Layout + folder + behind)
+	}
+	return ref, nil
 }
 
 // Resolve finds the manifest of a reference: the one that is pinned, if one is.
@@ -75,11 +84,17 @@ func (s *Source) Resolve(ctx context.Context, reference string) (*oci.Artifact, 
 
 // Subject is what signatures of an artifact are about.
 func Subject(a *oci.Artifact) trust.Subject {
-	repository := a.Ref.Repository()
-	if a.Ref.IsLayout() {
-		repository = trust.Layout + repository
+	s := subjectOf(a.Ref)
+	s.Manifest, s.Module = a.Digest, a.Layer.Digest
+	return s
+}
+
+// subjectOf is a subject of which only the repository is known.
+func subjectOf(ref oci.Ref) trust.Subject {
+	if ref.IsLayout() {
+		return trust.Subject{Repository: trust.Layout + ref.Repository()}
 	}
-	return trust.Subject{Repository: repository, Manifest: a.Digest, Module: a.Layer.Digest}
+	return trust.Subject{Repository: ref.Repository()}
 }
 
 // documentTypes are those of what policies read. The bundles of sigstore have had three. What else is attached is not downloaded: however large
@@ -129,6 +144,13 @@ func (s *Source) Decide(ctx context.Context, a *oci.Artifact, use trust.Use) (*t
 
 // Module fetches what a reference names, for a use of which Roles and Granted are set.
 func (s *Source) Module(ctx context.Context, reference string, use trust.Use) (*Module, error) {
+	ref, err := s.Parse(reference)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Policy.Covers(subjectOf(ref), use); err != nil { // else whoever writes a pipeline chooses where requests go
+		return nil, fmt.Errorf("%s is rejected: %w", ref, err)
+	}
 	a, err := s.Resolve(ctx, reference)
 	if err != nil {
 		return nil, err

@@ -374,3 +374,39 @@ func TestAccept_DI3_TheServiceRejectsReferencesWithoutAPolicyAndUploadsByOneThat
 		t.Errorf("%d %s", status, text)
 	}
 }
+
+// A generation that inherits a module whose key was revoked since is rejected.
+func TestAccept_DI3_ARevokedKeyAndItsHeirs(t *testing.T) {
+	t.Parallel()
+	registry := newPublisher(t)
+	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
+	db := filepath.Join(t.TempDir(), "test.db")
+	public, err := registry.key.PublicPEM()
+	must(t, err)
+	revoked, err := trust.Parse("trust.yaml", []byte(`keys: [{name: acme, key: acme.pub, revoked: stolen}]
+local: true
+allow: [{from: [`+registry.Host+`/judges], names: ["*"], roles: [judge], capabilities: [experiment], signed_by: [acme]}]
+`), func(string) ([]byte, error) { return public, nil })
+	must(t, err)
+	start := func(policy *trust.Policy) *process {
+		registries, err := oci.New(oci.Config{Clock: time.Now, Retries: -1})
+		must(t, err)
+		return startWith(t, "127.0.0.1:0", db, func(c *service.Config) { c.Open, c.Trust, c.Registries, c.Rate = openCourt, policy, registries, 1e6 })
+	}
+	p := start(registry.policy(t, ""))
+	status, text, g := p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
+	if status != http.StatusCreated {
+		t.Fatal(status, text)
+	}
+	p.activate(t, g.ID)
+	p.stop()
+	p = start(revoked)
+	status, text, _ = p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
+	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "revoked") {
+		t.Error(status, text)
+	}
+	status, text, next := p.add(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}})
+	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "revoked: stolen") {
+		t.Errorf("%d %s: %+v", status, text, next.References)
+	}
+}

@@ -117,7 +117,7 @@ func (s *Service) fetch(ctx context.Context, parts *store.Parts, blobs map[strin
 		}
 		for _, name := range slices.Sorted(maps.Keys(from.references)) {
 			from.name, from.use = name, court.use(name, canary == 1)
-			if r := from.references[name]; r.Manifest == "" || !within(from.use, &r) {
+			if r := from.references[name]; r.Manifest == "" || !s.decided(from.use, &r) {
 				list = append(list, from)
 			}
 		}
@@ -150,9 +150,10 @@ func (s *Service) fetch(ctx context.Context, parts *store.Parts, blobs map[strin
 	return told, errors.Join(faults...)
 }
 
-// within says whether a module was accepted for a use.
-func within(use trust.Use, r *store.Reference) bool {
-	return !slices.ContainsFunc(use.Roles, func(role string) bool { return !slices.Contains(r.Roles, role) }) &&
+// decided says whether the policy of now has accepted a module for a use: another one may have revoked its key.
+func (s *Service) decided(use trust.Use, r *store.Reference) bool {
+	digest := s.config.Trust.Digest()
+	return digest != "" && strings.HasSuffix(r.Policy, " "+digest) && !slices.ContainsFunc(use.Roles, func(role string) bool { return !slices.Contains(r.Roles, role) }) &&
 		!slices.ContainsFunc(use.Granted, func(c abi.Capability) bool { return !slices.Contains(r.Grants, string(c)) })
 }
 

@@ -189,7 +189,7 @@ func TestAccept_DI3_NoPolicyWithoutSigners(t *testing.T) {
 		`keys: [{name: a, key: acme.pub, expires: soon}]`:                         "keys[0].expires: want a date such as 2026-12-31",
 		`keys: [{name: a, key: acme.pub}, {name: a, key: other.pub}]`:             `keys[1].name: "a" is the name of keys[0] already`,
 		`keys: [{name: a, key: acme.pub, revoked: x}, {name: b, key: again.pub}]`: "keys[1].key: is the key of keys[0] already",
-		`keys: [{name: a, key: private.pem}]`:                                     "keys[0].key: private.pem: want one public key",
+		`keys: [{name: a, key: private.pem}]`:                                     "keys[0].key: private.pem: is a secret key",
 		`keys: [{name: a, key: both.pub}]`:                                        "want one public key",
 		`keys: [{name: a, key: none.pub}]`:                                        "keys[0].key: none.pub: can't be read",
 		`keys: [{name: a}]`:                                                       "keys[0]: a key is missing",
@@ -220,3 +220,22 @@ func mustKey(t *testing.T, seed byte) *record.Key {
 
 // regexpKeyID is what a bundle of sigstore does not have.
 var regexpKeyID = regexp.MustCompile(`"keyid":"[^"]*",`)
+
+// An identity that is revoked stays so where a pattern of another key has it, too.
+func TestAccept_DI3_ARevokedIdentityBesideAPattern(t *testing.T) {
+	t.Parallel()
+	made := readKeyless(t)
+	files := map[string]string{"root.json": made.Root}
+	release := `{name: release, issuer: "` + issuer + `", identity_regexp: "https://github.com/acme/.*", trusted_root: root.json}`
+	bad := `{name: bad, issuer: "` + issuer + `", identity: "` + identity + `", trusted_root: root.json, revoked: "stolen"}`
+	const allow = "\nallow: [{from: [registry.acme.example], names: [reader], roles: [judge], signed_by: [release], capabilities: [recall]}]\n"
+	documents := []trust.Document{made.Documents["good"]}
+	if _, err := load(t, files, "keys: ["+release+"]"+allow).Decide(subject, documents, asked, now); err != nil {
+		t.Fatal(err)
+	}
+	for _, keys := range []string{release + ", " + bad, bad + ", " + release} {
+		if d, err := load(t, files, "keys: ["+keys+"]"+allow).Decide(subject, documents, asked, now); err == nil {
+			t.Errorf("accepted: %+v", d)
+		}
+	}
+}

@@ -164,6 +164,7 @@ func (v *verifier) byIdentity(b *bundle.Bundle, artifact verify.ArtifactPolicyOp
 		err   error
 	}
 	outcomes := make(map[*root.TrustedRoot]outcome)
+	var first *verify.VerificationResult
 	last := errors.New("it has a certificate, and the policy names no identities")
 	for i := range v.policy.keys {
 		k := &v.policy.keys[i]
@@ -192,10 +193,20 @@ func (v *verifier) byIdentity(b *bundle.Bundle, artifact verify.ArtifactPolicyOp
 		if len(o.found.VerifiedTimestamps) > 0 {
 			s.At = o.found.VerifiedTimestamps[0].Timestamp
 		}
-		if last = errUnknown; who.Issuer == k.Issuer && k.isIdentity(who.SubjectAlternativeName) {
+		last = errUnknown
+		if who.Issuer != k.Issuer || !k.isIdentity(who.SubjectAlternativeName) {
+			continue
+		}
+		if k.Revoked != "" { // whichever other key has the identity, too, such as by a pattern
 			s.key = i
 			return o.found, nil
 		}
+		if first == nil {
+			s.key, first = i, o.found
+		}
+	}
+	if first != nil {
+		return first, nil
 	}
 	return nil, last
 }

@@ -7,6 +7,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
+// Digest is that of the policy's file, "sha256:" and 64 hex digits; empty without a policy. It ends [Decision.Policy].
+func (p *Policy) Digest() string {
+	if p == nil {
+		return ""
+	}
+	return p.digest
+}
+
 // Covers gives nil if a rule of the policy is for a repository, whatever else it asks for, and otherwise the rejection that [Policy.Decide] gives. Who
 // sends requests to registries for others asks it first: a repository that no rule covers gets none.
 func (p *Policy) Covers(s Subject, use Use) error {

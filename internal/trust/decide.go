@@ -100,6 +100,9 @@ func covers(from, repository string) bool {
 		if !ok || !filepath.IsAbs(folder) {
 			return false
 		}
+		if resolved, err := filepath.EvalSymlinks(under); err == nil { // as the caller did with the folder
+			under = resolved
+		}
 		from, repository = filepath.ToSlash(filepath.Clean(under)), filepath.ToSlash(filepath.Clean(folder))
 	case !clean(repository):
 		return false
@@ -158,6 +161,9 @@ func sameSet(a, b []abi.Capability) bool {
 	return !slices.ContainsFunc(a, contains(b)) && !slices.ContainsFunc(b, contains(a))
 }
 
+// literal makes a pattern that a name alone matches.
+var literal = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`)
+
 // noPolicy says what to write where.
 func noPolicy(s Subject, use Use) *strictyaml.Error {
 	var words []string
@@ -169,7 +175,7 @@ func noPolicy(s Subject, use Use) *strictyaml.Error {
 		capabilities = ", capabilities: [" + strings.Join(words, ", ") + "]"
 	}
 	return &strictyaml.Error{Code: CodeNoPolicy, Message: fmt.Sprintf("without a trust policy only embedded and local modules run, not %q of %s. "+
-		"Write a policy, and name it with --trust or put it at $XDG_CONFIG_HOME/shadowcourt/trust.yaml:\n"+
-		"keys: [{name: publisher, key: publisher.pub}]\nallow: [{from: [%q], names: [%q], roles: [%s]%s, signed_by: [publisher]}]",
-		strictyaml.Clip(use.Name), strictyaml.Clip(s.Repository), s.Repository, use.Name, strings.Join(use.Roles, ", "), capabilities)}
+		"Write a policy, and name it with --trust, or put it into your configuration folder as shadowcourt/trust.yaml:\n"+
+		"keys: [{name: publisher, key: publisher.key.pub}]\nallow: [{from: [%q], names: [%q], roles: [%s]%s, signed_by: [publisher]}]",
+		strictyaml.Clip(use.Name), strictyaml.Clip(s.Repository), s.Repository, literal.Replace(use.Name), strings.Join(use.Roles, ", "), capabilities)}
 }

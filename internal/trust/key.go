@@ -7,6 +7,7 @@ import (
 	"crypto/elliptic"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"regexp"
 	"strings"
 	"time"
@@ -75,6 +76,9 @@ func (k *key) check(r *strictyaml.Reader, at string, read func(string) ([]byte, 
 // parse reads a public key.
 func (k *key) parse(text []byte) error {
 	block, rest := pem.Decode(text)
+	if block != nil && strings.HasSuffix(block.Type, "PRIVATE KEY") {
+		return errors.New("is a secret key: name the file of the public one, which ends in .pub")
+	}
 	if block == nil || block.Type != "PUBLIC KEY" || strings.Contains(string(rest), "-----BEGIN") {
 		return errNotPublic
 	}

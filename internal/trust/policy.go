@@ -131,6 +131,8 @@ func (p *Policy) check(r *strictyaml.Reader, read func(string) ([]byte, error)) 
 			switch other := &p.keys[j]; {
 			case k.Name == other.Name:
 				r.FailAt(at+".name", CodeDuplicate, "%q is the name of keys[%d] already", r.Word(k.Name), j)
+			case k.Identity != "" && k.Identity == other.Identity && k.Issuer == other.Issuer:
+				r.FailAt(at+".identity", CodeDuplicate, "is the identity of keys[%d] already", j)
 			case k.id != "" && k.id == other.id: // else a revoked key would count by its other name
 				r.FailAt(at+".key", CodeDuplicate, "is the key of keys[%d] already", j)
 			}
@@ -176,7 +178,7 @@ func (w *rule) check(r *strictyaml.Reader, at string, keys []key) {
 		}
 		return "", ""
 	})
-	if w.Signatures == 0 && !r.Broken(at+".signatures") {
+	if _, given := r.Places[at+".signatures"]; !given {
 		w.Signatures = 1
 	}
 	if w.Signatures < 1 || w.Signatures > len(w.SignedBy) {
@@ -212,6 +214,8 @@ func badFrom(from string) string {
 		return "must be without a scheme: HOST[:PORT][/REPOSITORY]"
 	case strings.Contains(from, "*"):
 		return "may not hold *: a host or repository stands for all below it, and * alone for every registry"
+	case from != strings.ToLower(from):
+		return "must be in lower case, as hosts and repositories are"
 	case !clean(from) || strings.ContainsAny(from, "@ \t"):
 		return "is neither a host nor a repository: HOST[:PORT][/REPOSITORY]"
 	}

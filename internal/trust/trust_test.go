@@ -415,7 +415,7 @@ func TestAccept_DI2_WithoutAPolicy(t *testing.T) {
 	// What the message tells to write is a policy that allows the module.
 	_, written, _ := strings.Cut(err.Error(), "trust.yaml:\n")
 	written, _, _ = strings.Cut(written, " [no_policy]")
-	p := load(t, map[string]string{"publisher.pub": publicText(t, w.keys["acme"])}, written+"\n")
+	p := load(t, map[string]string{"publisher.key.pub": publicText(t, w.keys["acme"])}, written+"\n")
 	use := asked
 	use.Granted = append(slices.Clone(asked.Granted), abi.CapSource) // which it does not ask for, so that the host does not give it
 	if _, err := p.Decide(subject, documents, use, now); err != nil {
