@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/sbom"
 )
@@ -120,13 +122,49 @@ func (t *toolchain) build(ctx context.Context, from, folder string) ([]byte, err
 	return open.File(found[0])
 }
 
+// privateTemp has the temporary folders of this process and of builds in the user's own cache folder. Tools read configuration of the folders above,
+// such as .cargo/config.toml and go.work: in a shared folder that would be anybody's.
+func privateTemp() error {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return fmt.Errorf("builds need a cache folder: %w", err)
+	}
+	folder := filepath.Join(cache, "shadowcourt", "tmp")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(folder)
+	if err == nil {
+		err = disk.PrivateFolder(info)
+	}
+	if err != nil {
+		return fmt.Errorf("the folder for builds %s: %w", folder, err)
+	}
+	for _, variable := range []string{"TMPDIR", "TMP", "TEMP"} {
+		err = errors.Join(err, os.Setenv(variable, folder))
+	}
+	return err
+}
+
+// secretWords are in the names of variables that builds do not see.
+var secretWords = regexp.MustCompile(`(?i)^SHADOWCOURT_|TOKEN|SECRET|PASSW|CREDENTIAL|_KEY$|DOCKER_AUTH`)
+
+// toolEnv is the environment of builds: without what is secret by its name, and without a Go workspace.
+func toolEnv(own []string) []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return secretWords.MatchString(name)
+	})
+	return append(append(env, "GOWORK=off"), own...)
+}
+
 // maxToolOutput is how much of what a tool says is told.
 const maxToolOutput = 4000
 
 // tool runs a tool of the author and gives its standard output.
 func tool(ctx context.Context, folder string, env []string, command ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the commands are those of toolchains
-	cmd.Dir, cmd.Env, cmd.WaitDelay = folder, append(os.Environ(), env...), 10*time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = folder, toolEnv(env), 10*time.Second
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	err := cmd.Run()

@@ -41,7 +41,8 @@ func newPluginPublish(s cli.Streams) *cobra.Command {
 twice in fresh folders with the language's own tools and compare the bytes, run the conformance
 kit on it, push it with its signature, the signed result of the kit and, for Go, an SBOM. The tag
 of REF is the manifest's version where REF has none; it is set last. Nothing is pushed of a
-module that builds differently or breaks the contract. It runs the folder's build with your rights.
+module that builds differently or breaks the contract. It runs the folder's build with your rights,
+in a temporary folder below your cache folder, and without variables whose names look secret.
 
 A tag that stands for another module stays, unless --move is given.`,
 		Example: "  shadowcourt plugin publish lines oci-layout:published --dry-run",
@@ -107,6 +108,9 @@ func (o *publishOptions) run(ctx context.Context, s cli.Streams, folder, referen
 				return err
 			}
 		}
+	}
+	if err := privateTemp(); err != nil {
+		return err
 	}
 	dir, err := disk.TempDir("shadowcourt-publish")
 	if err != nil {
