@@ -12,6 +12,7 @@ import (
 // All that is copied is verified. The tag is that of to, or else of from; it is set last, so that a copy that fails leaves the tag as it was.
 // With no tag in either the copy has its digest alone.
 func (c *Client) Copy(ctx context.Context, from, to Ref) (a *Artifact, err error) {
+	to.tag = cmp.Or(to.tag, from.tag)
 	err = c.at(ctx, "copy from", from, false, func(ctx context.Context, source store) (err error) {
 		if a, err = c.resolve(ctx, source, from); err != nil {
 			return err
@@ -28,8 +29,8 @@ func (c *Client) Copy(ctx context.Context, from, to Ref) (a *Artifact, err error
 			if err == nil {
 				err = c.moveAttachments(ctx, source, target, a, list)
 			}
-			if tag := cmp.Or(to.tag, from.tag); err == nil && tag != "" {
-				err = target.pushManifest(ctx, a.descriptor(), a.raw, tag)
+			if err == nil && to.tag != "" {
+				err = target.pushManifest(ctx, a.descriptor(), a.raw, to.tag)
 			}
 			return err
 		})

@@ -46,7 +46,7 @@ not ask for; 1 something failed while running; 2 the command line or an input is
 			if format == "json" {
 				err = writeJSON(s, &d)
 			} else {
-				_, err = s.Out.Write([]byte(d.String()))
+				err = printText(s, d.String())
 			}
 			if err == nil && d.AsksForMore {
 				err = &cli.ExitError{Code: cli.ExitMatched}

@@ -104,8 +104,7 @@ func (i *inspected) print(s cli.Streams) error {
 		line("problem", shown(i.Problem))
 	}
 	b.WriteString("\nThe registry says so. The module was not downloaded; a court that does compares it with this.\n")
-	_, err := s.Out.Write([]byte(b.String()))
-	return err
+	return printText(s, b.String())
 }
 
 // signers are who signed the module, as the trust policy names them.

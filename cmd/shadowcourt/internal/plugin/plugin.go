@@ -114,7 +114,7 @@ func printInfo(s cli.Streams, info *module.Info, granted map[abi.Capability][]st
 		if value == "" {
 			value = "none"
 		}
-		fmt.Fprintf(s.Out, "%-13s %s\n", key, value)
+		fmt.Fprintf(s.Out, "%-13s %s\n", key, sanitize.Log(value))
 	}
 	if m := info.Manifest; m != nil {
 		printManifest(line, manifestOf(m))

@@ -64,8 +64,8 @@ A tag that stands for another module stays, unless --move is given.`,
 	open.KeyFlag(cmd, &o.key, keyUsage)
 	f.StringVar(&o.sbom, "sbom", "", "attach this bill of materials, in CycloneDX JSON (default for Go: the modules that are linked)")
 	f.IntVar(&o.cases, "cases", abitest.DefaultCases, "random cases of the conformance kit, each put to every role")
-	f.BoolVar(&o.dryRun, "dry-run", false, "build and validate, and push nothing; needs no key")
-	f.BoolVar(&o.move, "move", false, "let a tag that stands for another module stand for this one")
+	f.BoolVar(&o.dryRun, "dry-run", false, "build and validate, read whether the tag is free, and push nothing; needs no key")
+	moveFlag(f, &o.move)
 	f.StringVar(&o.format, "format", "table", formatUsage)
 	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	return cmd
@@ -136,16 +136,35 @@ func (o *publishOptions) publish(ctx context.Context, s cli.Streams, p *parcel, 
 	}
 	var a *oci.Artifact
 	if o.dryRun {
-		if a, err = p.stage(ctx, source, temp, ref); err == nil {
-			a.Ref = ref
-		}
-	} else if err = o.checkTag(ctx, source, p, temp, ref); err == nil {
-		a, err = p.push(ctx, source, ref)
+		a, err = o.rehearse(ctx, s, source, p, temp, ref)
+	} else {
+		a, err = p.push(ctx, source, ref, o.move)
 	}
 	if err != nil {
 		return err
 	}
 	return o.print(s, p, a)
+}
+
+// rehearseTime is how long a dry run waits for the registry.
+const rehearseTime = 15 * time.Second
+
+// rehearse gives what would be pushed. A registry that does not answer is no fault of the module.
+func (o *publishOptions) rehearse(ctx context.Context, s cli.Streams, source *pull.Source, p *parcel, temp string, ref oci.Ref) (*oci.Artifact, error) {
+	a, err := p.stage(ctx, source, temp, ref)
+	if err != nil {
+		return nil, err
+	}
+	a.Ref = ref
+	short, cancel := context.WithTimeout(ctx, rehearseTime)
+	defer cancel()
+	if err := checkTag(short, source.Client, ref, a.Digest, o.move); err != nil {
+		if errors.Is(err, errTagTaken) || ctx.Err() != nil {
+			return nil, err
+		}
+		fmt.Fprintf(s.Err, "whether the tag is free could not be read: %s\n", shown(err.Error()))
+	}
+	return a, nil
 }
 
 // make builds and validates the module.
@@ -192,26 +211,6 @@ func (o *publishOptions) make(ctx context.Context, s cli.Streams, p *parcel, fol
 		if p.sbom, err = goBill(ctx, built, p.manifest.Version); err != nil {
 			err = fmt.Errorf("SBOM: %w", err)
 		}
-	}
-	return err
-}
-
-// checkTag rejects a tag that stands for another module.
-func (o *publishOptions) checkTag(ctx context.Context, source *pull.Source, p *parcel, temp string, ref oci.Ref) error {
-	if o.move {
-		return nil
-	}
-	there, err := source.Client.Resolve(ctx, ref)
-	if errors.Is(err, oci.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	unsigned := parcel{wasm: p.wasm, manifest: p.manifest}
-	a, err := unsigned.stage(ctx, source, filepath.Join(temp, "tag"), ref)
-	if err == nil && a.Digest != there.Digest {
-		err = cli.InputError(fmt.Errorf("%s is published already and is another module, %s: raise the version in the manifest, or use --move", ref, there.Digest))
 	}
 	return err
 }

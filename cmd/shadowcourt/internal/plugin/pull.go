@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,13 +129,15 @@ func (o *pullOptions) write(wasm []byte, m *abi.Manifest) (string, error) {
 // newPluginCopy is the command `plugin copy`.
 func newPluginCopy(s cli.Streams) *cobra.Command {
 	var format string
+	var move bool
 	cmd := &cobra.Command{
 		Use:   "copy FROM TO",
 		Short: "Copy a module with its signatures between registries and layout directories",
 		Long: `Copy a module with all that is attached to it (signatures, result of the conformance kit, SBOM)
 between registries and folders with an OCI image layout, such as for a site without a network.
 The digest stays the same, so what is pinned and signed stays valid. No policy is asked: the court
-that runs the copy decides.`,
+that runs the copy decides. The tag is that of FROM, unless TO has one; one that stands for another
+module stays, unless --move is given.`,
 		Example: "  shadowcourt plugin copy oci-layout:layout:clerk oci-layout:copied",
 		Args:    cli.ExactArgs(2, "two references"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -149,24 +152,33 @@ that runs the copy decides.`,
 			if err != nil {
 				return err
 			}
-			a, err := copyTo(cmd.Context(), from, to)
+			a, err := copyTo(cmd.Context(), from, to, move)
 			if err != nil {
 				return err
 			}
 			return printPushed(s, format, a, nil)
 		},
 	}
+	moveFlag(cmd.Flags(), &move)
 	cmd.Flags().StringVar(&format, "format", "table", formatUsage)
 	return cmd
 }
 
-func copyTo(ctx context.Context, from, to oci.Ref) (*oci.Artifact, error) {
+func copyTo(ctx context.Context, from, to oci.Ref, move bool) (*oci.Artifact, error) {
 	source, err := newSource(nil)
 	if err != nil {
 		return nil, err
 	}
-	if to.Tag() == "" && to.Digest() == "" && from.Tag() != "" {
-		to = to.WithTag(from.Tag())
+	a, err := source.Client.Resolve(ctx, from)
+	if err != nil {
+		return nil, err
 	}
-	return source.Client.Copy(ctx, from, to)
+	if to.Tag() == "" && from.Digest() == "" {
+		from = from.WithTag(cmp.Or(from.Tag(), "latest"))
+	}
+	at := to.WithTag(cmp.Or(to.Tag(), from.Tag()))
+	if err := checkTag(ctx, source.Client, at, a.Digest, move); err != nil {
+		return nil, err
+	}
+	return source.Client.Copy(ctx, from.WithDigest(a.Digest), to)
 }

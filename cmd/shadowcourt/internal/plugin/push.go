@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
@@ -34,13 +35,14 @@ type pushed struct {
 // newPluginPush is the command `plugin push`.
 func newPluginPush(s cli.Streams) *cobra.Command {
 	var key, sbom, format string
+	var move bool
 	cmd := &cobra.Command{
 		Use:   "push FILE|NAME REF",
 		Short: "Push a module to a registry or a layout directory",
 		Long: `Push a module to an OCI registry (oci://HOST/REPOSITORY[:TAG]) or a folder with an OCI image
 layout (oci-layout:FOLDER[:TAG]). The fields of its manifest become annotations. With --key it is
 signed, and the tag is set when the signature is attached. The standard output has the reference
-with the digest, for a pipeline.
+with the digest, for a pipeline. A tag that stands for another module stays, unless --move is given.
 
 Credentials are those of Docker: log in with "docker login".`,
 		Example: "  shadowcourt plugin push bin/modules/clerk.wasm oci-layout:pushed:v1 --key court.key",
@@ -73,7 +75,7 @@ Credentials are those of Docker: log in with "docker login".`,
 			if err != nil {
 				return err
 			}
-			a, err := p.push(cmd.Context(), source, ref)
+			a, err := p.push(cmd.Context(), source, ref, move)
 			if err != nil {
 				return err
 			}
@@ -82,6 +84,7 @@ Credentials are those of Docker: log in with "docker login".`,
 	}
 	open.KeyFlag(cmd, &key, keyUsage)
 	cmd.Flags().StringVar(&sbom, "sbom", "", "attach this bill of materials, in CycloneDX JSON")
+	moveFlag(cmd.Flags(), &move)
 	cmd.Flags().StringVar(&format, "format", "table", formatUsage)
 	return cmd
 }
@@ -174,16 +177,16 @@ func (p *parcel) stage(ctx context.Context, source *pull.Source, folder string, 
 }
 
 // push stages the parcel in a temporary folder and copies it, so that the tag is set last.
-func (p *parcel) push(ctx context.Context, source *pull.Source, to oci.Ref) (*oci.Artifact, error) {
+func (p *parcel) push(ctx context.Context, source *pull.Source, to oci.Ref, move bool) (*oci.Artifact, error) {
 	dir, err := disk.TempDir("shadowcourt-push")
 	if err != nil {
 		return nil, err
 	}
-	a, err := p.pushFrom(ctx, source, dir.Path, to)
+	a, err := p.pushFrom(ctx, source, dir.Path, to, move)
 	return a, errors.Join(err, dir.Remove())
 }
 
-func (p *parcel) pushFrom(ctx context.Context, source *pull.Source, folder string, to oci.Ref) (*oci.Artifact, error) {
+func (p *parcel) pushFrom(ctx context.Context, source *pull.Source, folder string, to oci.Ref, move bool) (*oci.Artifact, error) {
 	staged, err := p.stage(ctx, source, folder, to)
 	if err != nil {
 		return nil, err
@@ -191,7 +194,36 @@ func (p *parcel) pushFrom(ctx context.Context, source *pull.Source, folder strin
 	if to.Tag() == "" && to.Digest() == "" {
 		to = to.WithTag("latest")
 	}
+	if err := checkTag(ctx, source.Client, to, staged.Digest, move); err != nil {
+		return nil, err
+	}
 	return source.Client.Copy(ctx, staged.Ref, to)
+}
+
+func moveFlag(f *pflag.FlagSet, move *bool) {
+	f.BoolVar(move, "move", false, "let a tag that stands for another module stand for this one")
+}
+
+// errTagTaken: a tag stands for another module.
+var errTagTaken = errors.New("is another module")
+
+// checkTag rejects a tag that stands for another manifest than the one of a digest.
+func checkTag(ctx context.Context, client *oci.Client, to oci.Ref, digest string, move bool) error {
+	if move || to.Tag() == "" {
+		return nil
+	}
+	there, err := client.Resolve(ctx, to.WithTag(to.Tag()))
+	switch {
+	case errors.Is(err, oci.ErrNotFound):
+		return nil
+	case errors.Is(err, oci.ErrNotModule):
+		err = errTagTaken
+	case err == nil && there.Digest != digest:
+		err = fmt.Errorf("%w, %s", errTagTaken, there.Digest)
+	default:
+		return err
+	}
+	return cli.InputError(fmt.Errorf("%s is published already and %w: take another tag, such as a new version, or use --move", to.WithDigest(""), err))
 }
 
 // subjectAt is what a signature of a module says of where it is. The path of a folder is nobody's business.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,8 +33,14 @@ const typeSBOM = "application/vnd.cyclonedx+json"
 // maxShown bounds what is printed of a field that a registry gives.
 const maxShown = 500
 
-// shown makes a text of a registry safe to print.
-func shown(text string) string { return sanitize.Cut(sanitize.Line(text), maxShown) }
+// shown makes a text of a registry safe to print, also in the log of a CI job.
+func shown(text string) string { return sanitize.Cut(sanitize.Log(sanitize.Line(text)), maxShown) }
+
+// printText prints a rendered text. No line of it is a command to a CI platform, whatever columns begin with.
+func printText(s cli.Streams, text string) error {
+	_, err := io.WriteString(s.Out, sanitize.Log(text))
+	return err
+}
 
 // newSource opens the registries. policy nil decides nothing.
 func newSource(policy *trust.Policy) (*pull.Source, error) {

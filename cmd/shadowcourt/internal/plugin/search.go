@@ -107,7 +107,7 @@ func (o *searchOptions) run(ctx context.Context, s cli.Streams, args []string) e
 			Total int   `json:"total"` // references of the place; of those after the limit nothing is known
 		}{hits, total})
 	} else {
-		_, err = s.Out.Write([]byte(hitTable(hits)))
+		err = printText(s, hitTable(hits))
 	}
 	if total > len(refs) {
 		fmt.Fprintf(s.Err, "%d of %d were looked at; --limit takes more\n", len(refs), total)

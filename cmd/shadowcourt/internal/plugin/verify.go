@@ -202,8 +202,7 @@ func (o *verifyOptions) print(s cli.Streams, all *assessment, rejection error) e
 	if len(all.signatures) > 0 {
 		b.WriteString("\n" + signatureTable(all.signatures))
 	}
-	_, err := s.Out.Write([]byte(b.String()))
-	return err
+	return printText(s, b.String())
 }
 
 // signatureTable says of each signature who made it, when, and whether it counts.
