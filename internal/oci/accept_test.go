@@ -59,11 +59,13 @@ func push(t *testing.T, c *oci.Client, r oci.Ref) *oci.Artifact {
 	return a
 }
 
-func attach(t *testing.T, c *oci.Client, a *oci.Artifact, text string) {
+func attach(t *testing.T, c *oci.Client, a *oci.Artifact, text string) (digest string) {
 	t.Helper()
-	if _, err := c.Attach(t.Context(), a, oci.Attachment{Type: signature, Annotations: map[string]string{"by": text}, Data: []byte(text)}); err != nil {
+	digest, err := c.Attach(t.Context(), a, oci.Attachment{Type: signature, Annotations: map[string]string{"by": text}, Data: []byte(text)})
+	if err != nil {
 		t.Fatal(err)
 	}
+	return digest
 }
 
 // texts are the contents of the attachments.

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -232,35 +233,42 @@ func TestAccept_DI3_ASwappedTag(t *testing.T) {
 // Attachments are bounded in number and size, verified, and of the module that they are listed for.
 func TestAccept_DI3_HostileAttachments(t *testing.T) {
 	t.Parallel()
+	unlisted := func(entries string) func(*oci.Artifact, string) string {
+		return func(_ *oci.Artifact, good string) string {
+			return `{"schemaVersion":2,"manifests":[` + entries + good + `]}`
+		}
+	}
 	for name, attack := range map[string]struct {
 		spoil func(t *testing.T, r *testkit.Registry, c *oci.Client, a *oci.Artifact)
-		list  func(a *oci.Artifact) string
-		words string
+		list  func(a *oci.Artifact, good string) string
+		most  int    // attachments that are given; 1 by default
+		words string // of an error; empty for none
 	}{
-		"too many": {spoil: func(t *testing.T, _ *testkit.Registry, c *oci.Client, a *oci.Artifact) {
+		"many": {spoil: func(t *testing.T, _ *testkit.Registry, c *oci.Client, a *oci.Artifact) {
 			t.Helper()
-			for i := range 33 {
-				attach(t, c, a, strconv.Itoa(i))
+			for i := range 40 {
+				attach(t, c, a, "junk "+strconv.Itoa(i))
 			}
-		}, words: "more than 32"},
+		}, most: 41},
 		"too large": {spoil: func(t *testing.T, r *testkit.Registry, _ *oci.Client, a *oci.Artifact) {
 			t.Helper()
 			r.Manifest(t, "reader", "x", manifestType, fmt.Appendf(nil,
 				`{"schemaVersion":2,"config":{"mediaType":"a/b","digest":%q,"size":2},"layers":[{"mediaType":%q,"digest":%q,"size":1048577}],"subject":{"digest":%q,"size":1}}`,
 				oci3, signature, oci3, a.Digest))
-		}, words: "at most 1048576"},
-		"of another module": {list: func(*oci.Artifact) string {
-			return fmt.Sprintf(`{"schemaVersion":2,"manifests":[{"mediaType":%q,"digest":"DIGEST","size":1}]}`, manifestType)
-		}, words: "is none"},
-		"an endless list": {list: func(*oci.Artifact) string {
-			return `{"schemaVersion":2,"manifests":[` + strings.Repeat(`{},`, 1<<20) + `{}]}`
-		}, words: "decode"},
-		"a long list": {list: func(*oci.Artifact) string {
-			return `{"schemaVersion":2,"manifests":[` + strings.Repeat(`{},`, 2000) + `{}]}`
-		}, words: "more than 1024"},
-		"a path": {list: func(*oci.Artifact) string {
-			return fmt.Sprintf(`{"schemaVersion":2,"manifests":[{"mediaType":%q,"digest":"sha256:../../x","size":1}]}`, manifestType)
-		}, words: "sha256"},
+		}},
+		"no manifest": {spoil: func(t *testing.T, r *testkit.Registry, _ *oci.Client, a *oci.Artifact) {
+			t.Helper()
+			r.Manifest(t, "reader", strings.Replace(a.Digest, ":", "-", 1)+".sig", manifestType, []byte(`{"schemaVersion":2,"layers":3}`))
+		}},
+		"of another module": {list: func(a *oci.Artifact, good string) string {
+			return fmt.Sprintf(`{"schemaVersion":2,"manifests":[{"mediaType":%q,"digest":%q,"size":1},%s]}`, manifestType, a.Digest, good)
+		}},
+		"missing":         {list: unlisted(fmt.Sprintf(`{"mediaType":%q,"digest":%q,"size":1},`, manifestType, oci3))},
+		"an endless list": {list: unlisted(strings.Repeat(`{},`, 1<<20)), words: "decode"},
+		"a long list": {list: func(_ *oci.Artifact, good string) string {
+			return `{"schemaVersion":2,"manifests":[` + good + strings.Repeat(`,{}`, 2000) + `]}`
+		}},
+		"a path": {list: unlisted(fmt.Sprintf(`{"mediaType":%q,"digest":"sha256:../../x","size":1},`, manifestType))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -277,22 +285,34 @@ func TestAccept_DI3_HostileAttachments(t *testing.T) {
 			a := push(t, c, ref(t, "oci://"+r.Host+"/reader:v1"))
 			if attack.spoil != nil {
 				attack.spoil(t, r, c, a)
-			} else {
-				text := strings.ReplaceAll(attack.list(a), "DIGEST", a.Digest)
+			}
+			digest := attach(t, c, a, "good")
+			if attack.list != nil {
+				text := attack.list(a, fmt.Sprintf(`{"mediaType":%q,"digest":%q,"size":500}`, manifestType, digest))
 				list.Store(&text)
 			}
-			_, err := c.Attachments(t.Context(), a)
-			fails(t, err, attack.words)
 			to := ref(t, "oci-layout:"+filepath.Join(t.TempDir(), "site")+":v1")
-			_, err = c.Copy(t.Context(), a.Ref, to)
-			fails(t, err, attack.words)
-			if _, err := c.Resolve(t.Context(), to); !errors.Is(err, oci.ErrNotFound) {
-				t.Errorf("a part of it was copied: %v", err)
+			_, copyErr := c.Copy(t.Context(), a.Ref, to)
+			if attack.words != "" {
+				_, err := c.Attachments(t.Context(), a)
+				fails(t, err, attack.words)
+				fails(t, copyErr, attack.words)
+				return
 			}
-			if attack.spoil != nil {
-				if got, err := c.Attachments(t.Context(), a, "another/type"); err != nil || len(got) > 0 {
-					t.Errorf("what was not asked for: %v, %v", got, err)
+			if copyErr != nil {
+				t.Fatal(copyErr)
+			}
+			copied, err := c.Resolve(t.Context(), to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range []*oci.Artifact{a, copied} {
+				if got := texts(t, c, at); len(got) != max(1, attack.most) || !slices.Contains(got, "good") {
+					t.Errorf("%s: %q", at.Ref, got)
 				}
+			}
+			if got, err := c.Attachments(t.Context(), a, "another/type"); err != nil || len(got) > 0 {
+				t.Errorf("what was not asked for: %v, %v", got, err)
 			}
 		})
 	}
@@ -485,6 +505,7 @@ func TestAccept_DI3_CredentialsAreNeverSentElsewhere(t *testing.T) {
 		"basic":                     {`Basic realm="x"`, nil, ""},
 		"bearer of the same host":   {`Bearer realm="https://registry.example/token",service="x"`, nil, ""},
 		"bearer of the same domain": {`Bearer realm="https://auth.registry.example/token"`, []string{"https://auth.registry.example/token secret"}, ""},
+		"bearer of another port":    {`Bearer realm="https://registry.example:8443/token"`, nil, "domain alone"},
 		"bearer elsewhere":          {`Bearer realm="https://evil.example/token"`, nil, "domain alone"},
 		"a name that looks alike":   {`Bearer realm="https://registry.example.evil.example/token"`, nil, "domain alone"},
 		"a user in the address":     {`Bearer realm="https://registry.example@evil.example/token"`, nil, "user"},
@@ -508,7 +529,7 @@ func TestAccept_DI3_CredentialsAreNeverSentElsewhere(t *testing.T) {
 				mux.Handle("/away", redirect("https://evil.example/token"))
 				evil := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
 				n := &internet{hosts: map[string]http.Handler{
-					"registry.example": mux, "auth.registry.example": http.HandlerFunc(token), "evil.example": evil, "registry.example.evil.example": evil,
+					"registry.example": mux, "registry.example:8443": http.HandlerFunc(token), "auth.registry.example": http.HandlerFunc(token), "evil.example": evil, "registry.example.evil.example": evil,
 				}}
 				who := client(t, oci.Config{Transport: n, DockerConfig: login(t, "registry.example", oauth)})
 				at := ref(t, "oci://registry.example/judges/reader:v1")

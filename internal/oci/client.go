@@ -11,6 +11,7 @@
 package oci
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -268,19 +269,20 @@ func (c *Client) Attach(ctx context.Context, a *Artifact, what Attachment) (dige
 	})
 }
 
-// Attachments are the documents about a module whose layers have one of the types; no types: all. The registry is asked each time, since new
-// signatures must be found. If it can't be reached, or can't answer, the cache gives what it has of an earlier call.
+// Attachments are the documents about a module whose layers have one of the types, those first that a list names as such; no types: all. Those that
+// can't be read, or are more than the limits allow, are left out: who may attach junk must not be able to hide what is good. The registry is asked
+// each time, since new signatures must be found. If it can't be reached, or can't answer, the cache gives what it has of an earlier call.
 func (c *Client) Attachments(ctx context.Context, a *Artifact, types ...string) (found []Attachment, err error) {
 	err = c.at(ctx, "read the attachments of", a.Ref, false, func(ctx context.Context, s store) error {
 		list, err := c.listAttachments(ctx, s, a)
-		if err != nil {
-			var ok bool
-			if found, ok = c.Cached(ctx, a, types...); ok && unreachable(err) {
-				return nil
-			}
-			return err
+		if err == nil {
+			found, err = c.attachments(ctx, s, a, list, types)
 		}
-		found, err = c.attachments(ctx, s, a, list, types)
+		if err != nil && unreachable(err) {
+			if kept, ok := c.Cached(ctx, a, types...); ok {
+				found, err = kept, nil
+			}
+		}
 		return err
 	})
 	if err != nil {
@@ -289,8 +291,8 @@ func (c *Client) Attachments(ctx context.Context, a *Artifact, types ...string) 
 	return found, nil
 }
 
-// Cached is [Client.Attachments] from the cache alone, without a request. ok is false if it lacks any. A caller whom these satisfy need not
-// ask the registry.
+// Cached is [Client.Attachments] from the cache alone, without a request: those that it has. ok is false if it has no list of them. A caller whom
+// these satisfy need not ask the registry.
 func (c *Client) Cached(ctx context.Context, a *Artifact, types ...string) (found []Attachment, ok bool) {
 	data, ok := c.cached(a.Ref, cacheKey(cachedAttachments, a.Ref, a.Digest))
 	if !ok {
@@ -312,10 +314,7 @@ func (c *Client) listAttachments(ctx context.Context, s store, a *Artifact) ([]v
 	}
 	list := make([]v1.Descriptor, 0, len(all)+1)
 	for _, d := range all {
-		if err := checkDescriptor(d, maxManifest); err != nil {
-			return nil, err
-		}
-		if d.MediaType == v1.MediaTypeImageManifest {
+		if checkDescriptor(d, maxManifest) == nil && d.MediaType == v1.MediaTypeImageManifest {
 			list = append(list, v1.Descriptor{MediaType: d.MediaType, Digest: d.Digest, Size: d.Size, ArtifactType: d.ArtifactType})
 		}
 	}
@@ -325,7 +324,7 @@ func (c *Client) listAttachments(ctx context.Context, s store, a *Artifact) ([]v
 		c.keep(a.Ref, cacheKey(cachedManifest, a.Ref, d.Digest.String()), data)
 		d.Annotations = map[string]string{cosignMark: "tag"}
 		list = append(list, d)
-	case !errors.Is(&failure{err: err}, ErrNotFound):
+	case !skippable(ctx, err):
 		return nil, err
 	}
 	index, err := json.Marshal(v1.Index{Versioned: specs.Versioned{SchemaVersion: 2}, Manifests: list})
@@ -344,7 +343,8 @@ const (
 
 func byTag(d v1.Descriptor) bool { return d.Annotations[cosignMark] != "" }
 
-var errTooMany = fmt.Errorf("there are more than %d, no more are taken", maxAttachments)
+// skippable says whether an error is of one attachment alone, so that others can be read.
+func skippable(ctx context.Context, err error) bool { return ctx.Err() == nil && !unreachable(err) }
 
 // attachment gives the manifest of one in a list.
 func (c *Client) attachment(ctx context.Context, s store, a *Artifact, d v1.Descriptor) ([]byte, v1.Manifest, error) {
@@ -359,37 +359,70 @@ func (c *Client) attachment(ctx context.Context, s store, a *Artifact, d v1.Desc
 	return raw, m, err
 }
 
-// attachments reads those of the types.
-func (c *Client) attachments(ctx context.Context, s store, a *Artifact, list []v1.Descriptor, types []string) ([]Attachment, error) {
-	var all []Attachment
-	wanted := func(kind string) bool { return len(types) == 0 || slices.Contains(types, kind) }
+// order gives the attachments of the types first, then those whose list does not name a type, and then the others. Of each small ones are first.
+func order(list []v1.Descriptor, types []string) (first, unnamed, others []v1.Descriptor) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b v1.Descriptor) int { return cmp.Compare(a.Size, b.Size) })
 	for _, d := range list {
-		if byTag(d) || d.ArtifactType == cosignReferrer {
-			d.ArtifactType = TypeCosign
+		kind := d.ArtifactType
+		if byTag(d) || kind == cosignReferrer {
+			kind = TypeCosign
 		}
-		// Some registries have the config's type in place of the manifest's own.
-		if d.ArtifactType != "" && d.ArtifactType != v1.MediaTypeEmptyJSON && !wanted(d.ArtifactType) {
-			continue
+		switch {
+		case slices.Contains(types, kind):
+			first = append(first, d)
+		case kind == "" || kind == v1.MediaTypeEmptyJSON: // some registries have the config's type in place of the manifest's own
+			unnamed = append(unnamed, d)
+		default:
+			others = append(others, d)
 		}
-		_, m, err := c.attachment(ctx, s, a, d)
+	}
+	return first, unnamed, others
+}
+
+// attachments reads those of the types, within the limits.
+func (c *Client) attachments(ctx context.Context, s store, a *Artifact, list []v1.Descriptor, types []string) ([]Attachment, error) {
+	first, unnamed, others := order(list, types)
+	list = slices.Concat(first, unnamed)
+	if len(types) == 0 {
+		list = append(list, others...)
+	}
+	type part struct {
+		of    v1.Descriptor
+		in    v1.Manifest
+		layer v1.Descriptor
+	}
+	var parts []part
+	room := int64(maxAttached)
+	for _, d := range list[:min(len(list), maxTried)] {
+		if room < d.Size {
+			break
+		}
+		raw, m, err := c.attachment(ctx, s, a, d)
+		room -= int64(len(raw))
 		if err != nil {
+			if skippable(ctx, err) {
+				continue
+			}
 			return nil, err
 		}
 		for _, layer := range m.Layers {
-			if !wanted(layer.MediaType) {
-				continue
+			if (len(types) == 0 || slices.Contains(types, layer.MediaType)) && checkDescriptor(layer, maxAttachment) == nil {
+				parts = append(parts, part{d, m, layer})
 			}
-			if len(all) == maxAttachments {
-				return nil, errTooMany
-			}
-			if err := checkDescriptor(layer, maxAttachment); err != nil {
-				return nil, err
-			}
-			data, err := c.blobOf(ctx, s, a.Ref, layer)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, attachmentOf(d, m, layer, data))
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.layer.Size, b.layer.Size) })
+	var all []Attachment
+	for _, p := range parts[:min(len(parts), maxTried)] {
+		if room -= p.layer.Size; room < 0 || len(all) == maxAttachments {
+			break
+		}
+		data, err := c.blobOf(ctx, s, a.Ref, p.layer)
+		if err == nil {
+			all = append(all, attachmentOf(p.of, p.in, p.layer, data))
+		} else if !skippable(ctx, err) {
+			return nil, err
 		}
 	}
 	return all, nil

@@ -40,7 +40,7 @@ var errRejected = errors.New("rejected")
 //
 // Plain http goes to loopback addresses alone, and only from a registry on one. Loopback addresses, link-local ones and those at which clouds
 // tell machines their credentials are never reached from a registry elsewhere. Whatever carries credentials, or has a body, goes to the registry's
-// own host, or by https to a host of the same registrable domain: the realm https://auth.docker.io is fine for registry-1.docker.io, and
+// own host and port, or by https to another host of the same registrable domain: the realm https://auth.docker.io is fine for registry-1.docker.io, and
 // https://collect.example is not, nor is another customer's name below a public suffix. Behind a proxy, names are resolved by the proxy: then
 // only addresses that are written as such are checked.
 type guard struct {
@@ -81,7 +81,7 @@ func (g *guard) check(r *http.Request) error {
 	}
 	secret := r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != "" || r.Body != nil && r.Body != http.NoBody
 	own := r.URL.Scheme == g.registry.Scheme && r.URL.Host == g.registry.Host
-	if secret && !own && !sameSite(g.registry.Hostname(), host) {
+	if secret && !own && !sameSite(g.registry, r.URL) {
 		return reject("credentials and uploads go to the registry's own host and domain alone")
 	}
 	return nil
@@ -92,10 +92,12 @@ func reachable(a netip.Addr, local bool) bool {
 	return httplimit.AllowedAddress(a, true) && (local || !a.Unmap().IsLoopback())
 }
 
-// sameSite says whether two hosts are the same, or have the same domain below a public suffix.
-func sameSite(a, b string) bool {
+// sameSite says whether two addresses have the same host and port, or other hosts with the same domain below a public suffix. Another port of a
+// host may be another user's.
+func sameSite(at, other *url.URL) bool {
+	a, b := at.Hostname(), other.Hostname()
 	if strings.EqualFold(a, b) {
-		return true
+		return port(at) == port(other)
 	}
 	if net.ParseIP(a) != nil || net.ParseIP(b) != nil {
 		return false
@@ -103,6 +105,13 @@ func sameSite(a, b string) bool {
 	siteA, errA := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(a))
 	siteB, errB := publicsuffix.EffectiveTLDPlusOne(strings.ToLower(b))
 	return errA == nil && errB == nil && siteA == siteB
+}
+
+func port(u *url.URL) string {
+	if u.Port() != "" {
+		return u.Port()
+	}
+	return map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme]
 }
 
 // newTransport makes connections for registries on loopback, or for others.
@@ -114,11 +123,7 @@ func newTransport(local bool) *http.Transport {
 		Proxy: func(r *http.Request) (*url.URL, error) {
 			u, err := http.ProxyFromEnvironment(r)
 			if u != nil {
-				port := map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}[u.Scheme]
-				if u.Port() != "" {
-					port = u.Port()
-				}
-				proxies.Store(net.JoinHostPort(u.Hostname(), port), true)
+				proxies.Store(net.JoinHostPort(u.Hostname(), port(u)), true)
 			}
 			return u, err
 		},

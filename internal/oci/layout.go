@@ -170,8 +170,11 @@ func (l *layout) referrers(ctx context.Context, subject v1.Descriptor) ([]v1.Des
 		if err == nil {
 			err = verify(d, data)
 		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
-			return nil, err
+			continue // others are good
 		}
 		if m, err := parseManifest(data); err == nil && m.Subject != nil && m.Subject.Digest == subject.Digest {
 			d.ArtifactType = cmp.Or(m.ArtifactType, m.Config.MediaType)

@@ -32,8 +32,10 @@ const (
 const (
 	maxManifest    = 1 << 20 // bytes, also of lists of manifests and of an index.json
 	maxConfig      = 1 << 20
-	maxAttachments = 32
+	maxAttachments = 256
+	maxTried       = 512 // manifests of attachments, and their layers
 	maxAttachment  = 1 << 20
+	maxAttached    = 32 << 20 // bytes of all attachments
 	maxAnnotations = 64
 	maxKey         = 256
 	maxValue       = 8 << 10

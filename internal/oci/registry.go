@@ -68,9 +68,12 @@ func (c *Client) client(r Ref) *auth.Client {
 		Client: &http.Client{
 			Timeout:   c.config.Request,
 			Transport: &retry.Transport{Base: &guard{at, inner, &c.secrets}, Policy: c.policy},
-			CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+			CheckRedirect: func(next *http.Request, via []*http.Request) error {
 				if len(via) > maxRedirects {
 					return fmt.Errorf("%w: more than %d redirects", errRejected, maxRedirects)
+				}
+				if !sameSite(at, next.URL) { // the library of the language compares hosts without their ports
+					next.Header.Del("Authorization")
 				}
 				return nil
 			},
@@ -171,12 +174,15 @@ func readAll(body io.ReadCloser, d v1.Descriptor, most int64) ([]byte, error) {
 func (s *remoteStore) referrers(ctx context.Context, subject v1.Descriptor) ([]v1.Descriptor, error) {
 	var all []v1.Descriptor
 	err := s.Referrers(ctx, subject, "", func(some []v1.Descriptor) error {
-		if all = append(all, some...); len(all) > maxListed {
-			return fmt.Errorf("the registry lists more than %d attachments", maxListed)
+		if all = append(all, some...); len(all) >= maxListed {
+			return errdef.ErrTooManyPages
 		}
 		return nil
 	})
-	return all, err
+	if errors.Is(err, errdef.ErrTooManyPages) && len(all) > 0 {
+		err = nil
+	}
+	return all[:min(len(all), maxListed)], err
 }
 
 func (s *remoteStore) pushBlob(ctx context.Context, d v1.Descriptor, data []byte) error {

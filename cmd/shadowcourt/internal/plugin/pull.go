@@ -180,5 +180,5 @@ func copyTo(ctx context.Context, from, to oci.Ref, move bool) (*oci.Artifact, er
 	if err := checkTag(ctx, source.Client, at, a.Digest, move); err != nil {
 		return nil, err
 	}
-	return source.Client.Copy(ctx, from.WithDigest(a.Digest), to)
+	return source.Client.Copy(ctx, from.WithDigest(a.Digest), to, signatureTypes...)
 }
