@@ -233,9 +233,14 @@ func (c *Client) Tags(ctx context.Context, r Ref) (all []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	return realTags(all), nil
+}
+
+// realTags are the tags without those that only hold attachments, in order.
+func realTags(all []string) []string {
 	all = slices.DeleteFunc(all, func(tag string) bool { return !tagForm.MatchString(tag) || otherTag.MatchString(tag) })
 	slices.Sort(all)
-	return slices.Compact(all), nil
+	return slices.Compact(all)
 }
 
 // Repositories lists a registry, oci://HOST, or what is below a part of it, oci://HOST/NAMESPACE: as references without a tag, in order. Many

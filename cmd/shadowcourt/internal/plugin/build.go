@@ -179,9 +179,10 @@ func tool(ctx context.Context, folder string, env []string, command ...string) (
 }
 
 // buildTwice builds a scaffold in two fresh folders below one, and compares the bytes. The first of them stays for goBill.
-func (t *toolchain) buildTwice(ctx context.Context, from, below string) (wasm []byte, folder string, err error) {
+func (t *toolchain) buildTwice(ctx context.Context, s cli.Streams, from, below string) (wasm []byte, folder string, err error) {
 	var built [2][]byte
 	for i, name := range []string{"first", "the-second"} { // names of other lengths: paths in the module would show
+		fmt.Fprintln(s.Err, [...]string{"building", "building again"}[i])
 		folder := filepath.Join(below, name)
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			return nil, "", err

@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -36,6 +37,13 @@ not ask for; 1 something failed while running; 2 the command line or an input is
 			if err != nil {
 				return err
 			}
+			var refs []oci.Ref
+			for _, name := range args {
+				if ref, err := oci.Parse(name); err == nil {
+					refs = append(refs, ref)
+				}
+			}
+			defer waiting(s, refs...)()
 			var d difference
 			for i, side := range []*side{&d.Old, &d.New} {
 				if *side, err = sideOf(cmd.Context(), source, args[i]); err != nil {
@@ -153,10 +161,12 @@ func without(list, other []string) []string {
 func (d *difference) String() string {
 	var b strings.Builder
 	switch {
-	case d.Old.Digest == d.New.Digest:
-		b.WriteString("The same module.\n")
 	case d.AsksForMore:
 		b.WriteString("The new version asks for more.\n")
+	case d.Old.Digest == d.New.Digest && reflect.DeepEqual(d.Old.Manifest, d.New.Manifest):
+		b.WriteString("The same module.\n")
+	case d.Old.Digest == d.New.Digest:
+		b.WriteString("The same bytes, and other words about them: no other capabilities and no higher limits.\n")
 	default:
 		b.WriteString("The new version asks for no other capabilities and no higher limits.\n")
 	}

@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,6 +41,7 @@ func runInspectRef(ctx context.Context, s cli.Streams, reference, format string,
 	if err != nil {
 		return err
 	}
+	defer waiting(s, ref)()
 	found, err := inspectRef(ctx, source, ref)
 	if err != nil {
 		return err
@@ -72,7 +74,10 @@ func inspectRef(ctx context.Context, source *pull.Source, ref oci.Ref) (*inspect
 	if err != nil {
 		out.Problem = err.Error()
 	}
-	out.SBOM = len(bills) > 0
+	out.SBOM = slices.ContainsFunc(bills, func(b oci.Attachment) bool { return isBill(b.Data) })
+	if len(bills) > 0 && !out.SBOM {
+		out.Problem = "what is attached as an SBOM is not CycloneDX in JSON"
+	}
 	return out, nil
 }
 
@@ -125,14 +130,18 @@ func (i *inspected) signers() string {
 	return strings.Join(list, ", ")
 }
 
-// kit is the result of the conformance kit that a known key has signed.
+// kit is the result of the conformance kit that a known key has signed. It need not be one by which the policy accepts the module.
 func (i *inspected) kit() string {
 	var list []string
 	for n := range i.Signatures {
 		g := &i.Signatures[n]
 		switch {
 		case g.Kit != "" && g.Counts:
-			list = append(list, g.Kit+", says "+shown(g.Signer))
+			said := g.Kit + ", says " + shown(g.Signer)
+			if !slices.ContainsFunc(i.Uses, func(u useJSON) bool { return slices.Contains(strings.Split(u.Signer, ", "), g.Signer) }) {
+				said += ", by whose signature the policy accepts nothing here"
+			}
+			list = append(list, said)
 		case g.Type == trust.TypeConformance:
 			list = append(list, "a result that does not count: "+shown(g.Why))
 		}

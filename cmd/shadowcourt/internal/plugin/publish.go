@@ -134,6 +134,7 @@ func (o *publishOptions) publish(ctx context.Context, s cli.Streams, p *parcel, 
 	if err != nil {
 		return err
 	}
+	defer waiting(s, ref)()
 	var a *oci.Artifact
 	if o.dryRun {
 		a, err = o.rehearse(ctx, s, source, p, temp, ref)
@@ -173,7 +174,7 @@ func (o *publishOptions) make(ctx context.Context, s cli.Streams, p *parcel, fol
 	if err != nil {
 		return cli.InputError(err)
 	}
-	wasm, built, err := t.buildTwice(ctx, folder, temp)
+	wasm, built, err := t.buildTwice(ctx, s, folder, temp)
 	if err != nil {
 		return err
 	}
@@ -186,6 +187,7 @@ func (o *publishOptions) make(ctx context.Context, s cli.Streams, p *parcel, fol
 	}
 	p.wasm, p.manifest = wasm, info.Manifest
 	fmt.Fprintf(s.Err, "built twice in %s: the same %d bytes, %s\n", t.language, len(wasm), info.Digest)
+	fmt.Fprintln(s.Err, "checking with the conformance kit")
 	options := conformance.Options{Cases: o.cases, Now: time.Now}
 	if o.cache != "none" {
 		options.CacheDir = o.cache

@@ -72,6 +72,7 @@ func (o *pullOptions) run(ctx context.Context, s cli.Streams, reference string) 
 			return err
 		}
 	}
+	defer waiting(s, ref)()
 	a, err := source.Client.Resolve(ctx, ref)
 	if err != nil {
 		return err
@@ -152,6 +153,7 @@ module stays, unless --move is given.`,
 			if err != nil {
 				return err
 			}
+			defer waiting(s, from, to)()
 			a, err := copyTo(cmd.Context(), from, to, move)
 			if err != nil {
 				return err

@@ -75,6 +75,7 @@ Credentials are those of Docker: log in with "docker login".`,
 			if err != nil {
 				return err
 			}
+			defer waiting(s, ref)()
 			a, err := p.push(cmd.Context(), source, ref, move)
 			if err != nil {
 				return err
@@ -92,20 +93,25 @@ Credentials are those of Docker: log in with "docker login".`,
 // readSBOM reads a bill of materials that is to be attached.
 func readSBOM(name string) ([]byte, error) {
 	data, err := open.ReadBounded(name, trust.MaxDocumentBytes+1)
-	var bill struct {
-		Format string `json:"bomFormat"`
-	}
 	switch {
 	case err != nil:
 	case len(data) > trust.MaxDocumentBytes:
 		err = fmt.Errorf("%s has more than %d bytes", name, trust.MaxDocumentBytes)
-	case json.Unmarshal(data, &bill) != nil || bill.Format != "CycloneDX":
+	case !isBill(data):
 		err = fmt.Errorf("%s is not CycloneDX in JSON", name)
 	}
 	if err != nil {
 		return nil, cli.InputError(fmt.Errorf("--sbom: %w", err))
 	}
 	return data, nil
+}
+
+// isBill says whether a document is CycloneDX in JSON.
+func isBill(data []byte) bool {
+	var bill struct {
+		Format string `json:"bomFormat"`
+	}
+	return json.Unmarshal(data, &bill) == nil && bill.Format == "CycloneDX"
 }
 
 func printPushed(s cli.Streams, format string, a *oci.Artifact, key *record.Key) error {

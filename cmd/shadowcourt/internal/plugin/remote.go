@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -54,6 +56,37 @@ func newSource(policy *trust.Policy) (*pull.Source, error) {
 		return nil, cli.InputError(err)
 	}
 	return &pull.Source{Client: client, Policy: policy, Folder: ".", Now: time.Now}, nil
+}
+
+// waitTime is how long a command waits for registries before it says so.
+const waitTime = 5 * time.Second
+
+// waiting says once for which registries a command waits, if that takes long. The caller calls done at the end of the wait.
+func waiting(s cli.Streams, refs ...oci.Ref) (done func()) {
+	var hosts []string
+	for _, ref := range refs {
+		if host := ref.Registry(); host != "" && !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	if len(hosts) == 0 {
+		return func() {}
+	}
+	var mu sync.Mutex
+	over := false
+	timer := time.AfterFunc(waitTime, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over {
+			fmt.Fprintf(s.Err, "waiting for %s\n", sanitize.Line(strings.Join(hosts, ", ")))
+		}
+	})
+	return func() {
+		timer.Stop()
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+	}
 }
 
 // trusting opens the registries with a trust policy.
@@ -284,6 +317,9 @@ func keyPolicy(name string, repository string) (*trust.Policy, error) {
 		", roles: " + quote(append(cli.Words(pipeline.Roles()), trust.RoleEdge, trust.RoleCriterion)...) +
 		", capabilities: " + quote(cli.Words(pipeline.Capabilities())...) + "}]\n"
 	p, err := trust.Parse("--key "+name, []byte(policy), func(string) ([]byte, error) { return text, nil })
+	if fault, ok := errors.AsType[*strictyaml.Error](err); ok {
+		err = fmt.Errorf("--key %s: %s", name, fault.Message) // the place is in no file
+	}
 	return p, cli.InputError(err)
 }
 

@@ -80,6 +80,10 @@ func (o *searchOptions) run(ctx context.Context, s cli.Streams, args []string) e
 	if err != nil {
 		return err
 	}
+	host, _, _ := strings.Cut(strings.TrimPrefix(args[0], "oci://"), "/")
+	if place, err := oci.Parse("oci://" + host + "/any"); err == nil && strings.HasPrefix(args[0], "oci://") {
+		defer waiting(s, place)()
+	}
 	refs, err := o.refs(ctx, source, args[0])
 	if err != nil {
 		return err
@@ -87,6 +91,9 @@ func (o *searchOptions) run(ctx context.Context, s cli.Streams, args []string) e
 	total := len(refs)
 	refs = refs[:min(total, o.limit)]
 	hits := make([]hit, len(refs))
+	if !strings.HasPrefix(args[0], "oci://") {
+		defer waiting(s, refs...)()
+	}
 	var wait sync.WaitGroup
 	turn := make(chan struct{}, searchers)
 	for i := range refs {

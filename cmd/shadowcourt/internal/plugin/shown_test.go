@@ -3,8 +3,12 @@ package plugin
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
 // What registries say is no command to a CI platform that reads the log.
@@ -35,4 +39,56 @@ func TestAccept_DI4_NoLogCommands(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What people read of a module names who says so, and compares what registries say too.
+func TestAccept_DI4_WhoSaysSo(t *testing.T) {
+	t.Parallel()
+	module := &inspected{
+		Uses:       []useJSON{{Roles: []string{"judge"}, Accepted: true, Signer: "acme, other"}},
+		Signatures: []signatureJSON{{Type: trust.TypeConformance, Signer: "acme", Counts: true, Kit: "passed"}, {Type: trust.TypeConformance, Signer: "ac", Counts: true, Kit: "passed"}},
+	}
+	if got := module.kit(); got != "passed, says acme; passed, says ac, by whose signature the policy accepts nothing here" {
+		t.Error(got)
+	}
+	table := signatureTable([]trust.Signature{{Type: trust.TypeConformance, KeyID: "a", Why: "b"}, {Type: trust.TypeSignature, KeyID: "a", Why: "b"}})
+	if strings.Count(table, "conformance kit") != 1 || strings.Count(table, "module") != 1 {
+		t.Error(table)
+	}
+	d := difference{Old: side{Manifest: &manifestJSON{}}, New: side{Manifest: &manifestJSON{Capabilities: []string{"recall"}}}}
+	d.compare()
+	if got := d.String(); !strings.HasPrefix(got, "The new version asks for more.\n") {
+		t.Error(got)
+	}
+	d = difference{Old: side{Manifest: &manifestJSON{}}, New: side{Manifest: &manifestJSON{Licence: "MIT"}}}
+	d.compare()
+	if got := d.String(); !strings.HasPrefix(got, "The same bytes, and other words") {
+		t.Error(got)
+	}
+	for text, want := range map[string]bool{`{"bomFormat":"CycloneDX"}`: true, `{"bomFormat":"x"}`: false, "junk": false} {
+		if isBill([]byte(text)) != want {
+			t.Error(text)
+		}
+	}
+}
+
+// A registry that does not answer is named once, after a while; one that does is not.
+func TestAccept_DI4_ARegistryThatHangsIsNamed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var b strings.Builder
+		ref, err := oci.Parse("oci://registry.example/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := waiting(cli.Streams{Err: &b}, ref)
+		time.Sleep(waitTime + time.Minute)
+		done()
+		waiting(cli.Streams{Err: &b}, ref)()
+		waiting(cli.Streams{Err: &b}, oci.Ref{})
+		time.Sleep(time.Minute)
+		if got := b.String(); got != "waiting for registry.example\n" {
+			t.Errorf("%q", got)
+		}
+	})
 }

@@ -44,6 +44,7 @@ signed already stays as it is.`,
 			if err != nil {
 				return err
 			}
+			defer waiting(s, ref)()
 			a, err := sign(cmd.Context(), s, source, ref, k)
 			if err != nil {
 				return err

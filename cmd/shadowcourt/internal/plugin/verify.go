@@ -80,6 +80,7 @@ func (o *verifyOptions) run(ctx context.Context, s cli.Streams, reference string
 	if err != nil {
 		return err
 	}
+	defer waiting(s, ref)()
 	a, err := source.Client.Resolve(ctx, ref)
 	if err != nil {
 		return err
@@ -184,7 +185,7 @@ func (o *verifyOptions) print(s cli.Streams, all *assessment, rejection error) e
 	}
 	var b strings.Builder
 	if rejection != nil {
-		fmt.Fprintf(&b, "rejected: %s\n", sanitize.Block(rejection.Error()))
+		fmt.Fprintf(&b, "rejected: %s\n", sanitize.Block(strings.TrimPrefix(rejection.Error(), "rejected: ")))
 	} else {
 		roles, d := all.accepted()
 		by := "the key"
@@ -222,8 +223,11 @@ func signatureTable(list []trust.Signature) string {
 		if !g.At.IsZero() {
 			when = g.At.UTC().Format(time.DateTime)
 		}
-		if g.Kit != nil {
+		switch {
+		case g.Kit != nil:
 			what = "conformance kit: " + kitWord(g.Kit)
+		case g.Type == trust.TypeConformance:
+			what = "conformance kit"
 		}
 		if !g.Counts() {
 			counts = "no: " + shown(g.Why)
