@@ -66,7 +66,7 @@ func TestAccept_DI5_PageOfRegistries(t *testing.T) {
 		}
 	}
 	said = run(other, rest)
-	for _, want := range []string{"my-judge  0.1.0", "kit           passed, says publisher", "The same module.", "oci-layout:usb:0.1.0@sha256:", "/mirror/my-judge:0.1.0@sha256:"} {
+	for _, want := range []string{"my-judge  0.1.0", "kit           passed, says publisher", "The same module.", "oci-layout:usb:my-judge-0.1.0@sha256:", "/mirror/my-judge:0.1.0@sha256:"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("without %q:\n%s", want, said)
 		}

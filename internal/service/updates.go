@@ -96,19 +96,28 @@ func (s *Service) lookAt(ctx context.Context, g *store.Generation, name string) 
 	if ref.Tag() != "" && !slices.Contains(tags, ref.Tag()) {
 		gone = fmt.Errorf("the registry has the tag %s no longer; the generation keeps its module", ref.Tag())
 	}
-	tag := newest(tags, version(r.Version), r.Update)
-	if tag == "" {
-		return n, gone
+	faults := []error{gone}
+	for range mostTags {
+		tag := newest(tags, version(r.Version), r.Update)
+		if tag == "" {
+			break
+		}
+		newer := ref.WithTag(tag)
+		n.Version, n.Reference = strings.TrimPrefix(tag, "v"), newer.String()
+		if r.Update != store.UpdatePatch {
+			break
+		}
+		if n.Generation, err = s.propose(ctx, asking, g, name, newer); err == nil {
+			break
+		}
+		faults = append(faults, err) // another tag may be good: whoever may push could else hold updates back
+		tags = slices.DeleteFunc(tags, func(t string) bool { return t == tag })
 	}
-	newer := ref.WithTag(tag)
-	n.Version, n.Reference = strings.TrimPrefix(tag, "v"), newer.String()
-	if r.Update == store.UpdatePatch {
-		var fault error
-		n.Generation, fault = s.propose(ctx, asking, g, name, newer)
-		return n, errors.Join(gone, fault)
-	}
-	return n, gone
+	return n, errors.Join(faults...)
 }
+
+// mostTags are tried of one module, the highest version first.
+const mostTags = 5
 
 // newest is the tag of the highest version that is above another one, and that an update takes; empty for none.
 func newest(tags []string, than string, update store.Update) (tag string) {
@@ -133,7 +142,7 @@ func (s *Service) propose(ctx, asking context.Context, g *store.Generation, name
 	}
 	// A tag is no proof: who may push, and not sign, could give an old module a new tag, or one that was signed for something else.
 	if has := g.References[name]; m.Name != has.Name || version(m.Version) != version(newer.Tag()) {
-		return 0, fmt.Errorf("the tag %s is of %q in version %q, and not of %q", newer.Tag(), sanitize.Cut(sanitize.Line(m.Name), maxShown), sanitize.Cut(sanitize.Line(m.Version), maxShown), has.Name)
+		return 0, fmt.Errorf("the module of the tag %s says that it is %s %s: such a tag is ignored", newer.Tag(), sanitize.Cut(sanitize.Line(m.Name), maxShown), sanitize.Cut(sanitize.Line(m.Version), maxShown))
 	}
 	court, err := s.court(ctx, &g.Parts, nil)
 	if err != nil {
