@@ -42,7 +42,7 @@ func TestGreeting(t *testing.T) {
 }
 
 func TestWeather(t *testing.T) {
-	if rand.IntN(2) == 0 || os.Getenv("RAIN") != "" {
+	if rand.IntN(4) == 0 || os.Getenv("RAIN") != "" {
 		t.Fatal("rain")
 	}
 }
