@@ -55,6 +55,7 @@ func TestSlow(t *testing.T) {
 }
 `
 	sum := "package shop\n\nconst Greeting = \"Good day\"\n\nfunc Total(prices []int) (sum int) {\n\tfor _, p := range prices {\n\t\tsum += p\n\t}\n\treturn sum\n}\n"
+	test += "\n// " + filepath.Base(filepath.Dir(t.TempDir())) + " has trees of its own, of which nobody has run the tests before.\n"
 	p := &project{green: map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", ".gitignore": "*.json\n", "shop.go": sum, "shop_test.go": test}}
 	p.write(t)
 	p.add(t, map[string]string{"shop.go": strings.Replace(sum, "range prices {", "range prices[1:] {", 1)})
