@@ -233,9 +233,42 @@ func TestAccept_DI3_ARevokedIdentityBesideAPattern(t *testing.T) {
 	if _, err := load(t, files, "keys: ["+release+"]"+allow).Decide(subject, documents, asked, now); err != nil {
 		t.Fatal(err)
 	}
-	for _, keys := range []string{release + ", " + bad, bad + ", " + release} {
-		if d, err := load(t, files, "keys: ["+keys+"]"+allow).Decide(subject, documents, asked, now); err == nil {
-			t.Errorf("accepted: %+v", d)
+	files["other.json"] = made.OtherRoot
+	elsewhere := strings.Replace(bad, "root.json", "other.json", 1)
+	for _, keys := range []string{release + ", " + bad, bad + ", " + release, release + ", " + elsewhere} {
+		_, err := load(t, files, "keys: ["+keys+"]"+allow).Decide(subject, documents, asked, now)
+		if err == nil || !strings.Contains(err.Error(), "].revoked: the key bad was revoked: stolen") {
+			t.Errorf("%s: %v", keys, err)
+		}
+	}
+}
+
+// Of the keys that have an identity, the one of the rule counts; an expired one takes nothing from others, and gives nothing.
+func TestAccept_DI3_AnIdentityOfSeveralKeys(t *testing.T) {
+	t.Parallel()
+	made := readKeyless(t)
+	files := map[string]string{"root.json": made.Root}
+	key := func(name, how string) string {
+		return `{name: ` + name + `, issuer: "` + issuer + `", trusted_root: root.json, ` + how + `}`
+	}
+	exact := `identity: "` + identity + `"`
+	wide, wider := `identity_regexp: "https://github.com/acme/.*"`, `identity_regexp: "https://.*"`
+	documents := []trust.Document{made.Documents["good"], made.Documents["good"]}
+	for name, c := range map[string]struct{ keys, rule, want string }{
+		"in the list":          {key("other", wide) + ", " + key("release", exact), "signed_by: [release]", ""},
+		"expired beside it":    {key("old", exact+", expires: 2026-11-01") + ", " + key("release", wide), "signed_by: [old, release]", ""},
+		"expired in the list":  {key("old", exact+", expires: 2026-11-01") + ", " + key("release", wide), "signed_by: [old]", "keys[0].expires"},
+		"revoked, not in list": {key("release", exact) + ", " + key("bad", wide+", revoked: stolen"), "signed_by: [release]", "keys[1].revoked"},
+		"two names":            {key("a", wide) + ", " + key("b", wider), "signed_by: [a, b], signatures: 2", "1 of 2 signatures"},
+	} {
+		p := load(t, files, "keys: ["+c.keys+"]\nallow: [{from: [registry.acme.example], names: [reader], roles: [judge], capabilities: [recall], "+c.rule+"}]\n")
+		if _, err := p.Decide(subject, documents, asked, now); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, how := range []string{exact, wide} {
+		if _, err := tryLoad(t, files, "keys: ["+key("a", how)+", "+key("b", how+", revoked: stolen")+"]\n"); err == nil || !strings.Contains(err.Error(), "of keys[0] already") {
+			t.Errorf("%s under two names: %v", how, err)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func (v *verifier) verifySimple(d Document, s *Signature) error {
 	}
 	for i := range v.policy.keys {
 		if k := &v.policy.keys[i]; k.verifies(d.Data, sig) {
-			s.key, s.KeyID = i, k.id
+			s.keys, s.KeyID = []int{i}, k.id
 			var payload simple
 			if err := json.Unmarshal(d.Data, &payload); err != nil {
 				return err
@@ -150,65 +150,57 @@ func (v *verifier) byKey(b *bundle.Bundle, artifact verify.ArtifactPolicyOption,
 			return root.NewExpiringKey(public, time.Time{}, time.Time{}), nil
 		})
 		if found, err := verified(b, material, artifact, verify.WithKey(), verify.WithNoObserverTimestamps()); err == nil {
-			s.key, s.KeyID = i, k.id
+			s.keys, s.KeyID = []int{i}, k.id
 			return found, nil
 		}
 	}
 	return nil, last
 }
 
-// byIdentity verifies a certificate, by each trusted root until one holds, and finds the key that names its identity.
+// byIdentity verifies a certificate by the trusted roots, and finds all keys that name its identity: those with a root by which it holds, and those that
+// are revoked, with whichever root.
 func (v *verifier) byIdentity(b *bundle.Bundle, artifact verify.ArtifactPolicyOption, s *Signature) (*verify.VerificationResult, error) {
-	type outcome struct {
-		found *verify.VerificationResult
-		err   error
-	}
-	outcomes := make(map[*root.TrustedRoot]outcome)
-	var first *verify.VerificationResult
+	faults := make(map[*root.TrustedRoot]error)
+	var found *verify.VerificationResult
 	last := errors.New("it has a certificate, and the policy names no identities")
 	for i := range v.policy.keys {
 		k := &v.policy.keys[i]
-		if k.root == nil {
+		if _, done := faults[k.root]; done || k.root == nil {
 			continue
 		}
-		o, ok := outcomes[k.root]
-		if !ok {
-			opts := []verify.VerifierOption{verify.WithObserverTimestamps(1)}
-			if len(k.root.RekorLogs()) > 0 {
-				opts = append(opts, verify.WithTransparencyLog(1))
-			}
-			if len(k.root.CTLogs()) > 0 {
-				opts = append(opts, verify.WithSignedCertificateTimestamps(1))
-			}
-			// The identity is compared here, so that an unknown one can be told.
-			o.found, o.err = verified(b, k.root, artifact, verify.WithoutIdentitiesUnsafe(), opts...)
-			outcomes[k.root] = o
+		opts := []verify.VerifierOption{verify.WithObserverTimestamps(1)}
+		if len(k.root.RekorLogs()) > 0 {
+			opts = append(opts, verify.WithTransparencyLog(1))
 		}
-		if o.err != nil {
-			last = o.err
-			continue
+		if len(k.root.CTLogs()) > 0 {
+			opts = append(opts, verify.WithSignedCertificateTimestamps(1))
 		}
-		who := o.found.Signature.Certificate
-		s.KeyID = who.SubjectAlternativeName + " of " + who.Issuer
-		if len(o.found.VerifiedTimestamps) > 0 {
-			s.At = o.found.VerifiedTimestamps[0].Timestamp
-		}
-		last = errUnknown
-		if who.Issuer != k.Issuer || !k.isIdentity(who.SubjectAlternativeName) {
-			continue
-		}
-		if k.Revoked != "" { // whichever other key has the identity, too, such as by a pattern
-			s.key = i
-			return o.found, nil
-		}
-		if first == nil {
-			s.key, first = i, o.found
+		// The identity is compared below, so that an unknown one can be told.
+		result, err := verified(b, k.root, artifact, verify.WithoutIdentitiesUnsafe(), opts...)
+		if faults[k.root] = err; err != nil {
+			last = err
+		} else if found == nil {
+			found = result
 		}
 	}
-	if first != nil {
-		return first, nil
+	if found == nil {
+		return nil, last
 	}
-	return nil, last
+	who := found.Signature.Certificate
+	s.KeyID = who.SubjectAlternativeName + " of " + who.Issuer
+	if len(found.VerifiedTimestamps) > 0 {
+		s.At = found.VerifiedTimestamps[0].Timestamp
+	}
+	for i := range v.policy.keys {
+		k := &v.policy.keys[i]
+		if k.root != nil && (faults[k.root] == nil || k.Revoked != "") && who.Issuer == k.Issuer && k.isIdentity(who.SubjectAlternativeName) {
+			s.keys = append(s.keys, i)
+		}
+	}
+	if len(s.keys) == 0 {
+		return nil, errUnknown
+	}
+	return found, nil
 }
 
 func (k *key) isIdentity(name string) bool {

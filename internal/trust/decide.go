@@ -53,7 +53,7 @@ func (p *Policy) Decide(s Subject, documents []Document, use Use, now time.Time)
 			if signatures == nil {
 				signatures = p.Verify(s, documents, now)
 			}
-			d, fault := p.signed(w, at, signatures, use)
+			d, fault := p.signed(w, at, signatures, use, now)
 			if fault == nil {
 				return d, nil
 			}
@@ -113,28 +113,32 @@ func covers(from, repository string) bool {
 }
 
 // signed gives the decision by a rule that fits but for its signatures, or what in the policy rejects them.
-func (p *Policy) signed(w *rule, at string, signatures []Signature, use Use) (*Decision, *strictyaml.Error) {
+func (p *Policy) signed(w *rule, at string, signatures []Signature, use Use, now time.Time) (*Decision, *strictyaml.Error) {
 	var names, ids, others []string
 	var fault *strictyaml.Error
 	for i := range signatures {
 		s := &signatures[i]
+		by := slices.IndexFunc(s.keys, func(k int) bool { return slices.Contains(w.SignedBy, p.keys[k].Name) })
+		signer, field, why := s.Signer, s.field, s.Why
+		if by >= 0 && field != "revoked" { // the rule's own name for an identity
+			signer = p.keys[s.keys[by]].Name
+			field, why = p.keys[s.keys[by]].why(now)
+		}
 		switch {
 		case s.Type == TypeConformance:
 		case s.Signer == "":
 			others = append(others, strings.TrimPrefix(s.KeyID+": "+s.Why, ": "))
-		case !slices.Contains(w.SignedBy, s.Signer):
-			others = append(others, s.Signer+", who is not in the list")
-		case s.field != "":
-			code := CodeExpired
-			if s.field == "revoked" {
-				code = CodeRevoked
-			}
-			fault = p.fault(strictyaml.IndexPath("keys", s.key)+"."+s.field, code, "%s", s.Why)
+		case by < 0:
+			others = append(others, signer+", who is not in the list")
+		case field == "revoked":
+			fault = p.fault(strictyaml.IndexPath("keys", s.keys[0])+"."+field, CodeRevoked, "%s", why)
+		case field != "":
+			fault = p.fault(strictyaml.IndexPath("keys", s.keys[by])+"."+field, CodeExpired, "%s", why)
 		case s.module != nil && (s.module.Name != use.Name || !sameSet(s.module.Capabilities, use.Asks)):
 			fault = p.fault(at+".signed_by", CodeManifest, "%s has signed a module %q that asks for %v, and its manifest says %q and %v",
-				s.Signer, s.module.Name, s.module.Capabilities, use.Name, use.Asks)
-		case !slices.Contains(names, s.Signer):
-			names, ids = append(names, s.Signer), append(ids, s.KeyID)
+				signer, s.module.Name, s.module.Capabilities, use.Name, use.Asks)
+		case !slices.Contains(names, signer) && !slices.Contains(ids, s.KeyID): // one identity is one signer, whatever its names
+			names, ids = append(names, signer), append(ids, s.KeyID)
 		}
 	}
 	if len(names) >= w.Signatures {

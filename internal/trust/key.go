@@ -114,3 +114,14 @@ func (k *key) why(now time.Time) (field, reason string) {
 	}
 	return "", ""
 }
+
+// rank orders keys that have the same identity: a revoked one decides whatever the others say, and an expired one only where no other has it.
+func (k *key) rank(now time.Time) int {
+	switch field, _ := k.why(now); field {
+	case "revoked":
+		return 0
+	case "":
+		return 1
+	}
+	return 2
+}

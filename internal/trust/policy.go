@@ -133,6 +133,8 @@ func (p *Policy) check(r *strictyaml.Reader, read func(string) ([]byte, error)) 
 				r.FailAt(at+".name", CodeDuplicate, "%q is the name of keys[%d] already", r.Word(k.Name), j)
 			case k.Identity != "" && k.Identity == other.Identity && k.Issuer == other.Issuer:
 				r.FailAt(at+".identity", CodeDuplicate, "is the identity of keys[%d] already", j)
+			case k.IdentityRegexp != "" && k.IdentityRegexp == other.IdentityRegexp && k.Issuer == other.Issuer:
+				r.FailAt(at+".identity_regexp", CodeDuplicate, "is the pattern of keys[%d] already", j)
 			case k.id != "" && k.id == other.id: // else a revoked key would count by its other name
 				r.FailAt(at+".key", CodeDuplicate, "is the key of keys[%d] already", j)
 			}

@@ -162,13 +162,15 @@ var errOtherModule = errors.New("it is of another module than the layer of the m
 // verifyOurs verifies a signature of ours.
 func (v *verifier) verifyOurs(d Document, s *Signature) error {
 	text, id, err := record.OpenEnvelope(d.Data, func(id string) *record.Key {
-		if s.key = slices.IndexFunc(v.policy.keys, func(k key) bool { return k.id == id }); s.key < 0 {
+		i := slices.IndexFunc(v.policy.keys, func(k key) bool { return k.id == id })
+		if i < 0 {
 			return nil
 		}
-		return v.policy.keys[s.key].record
+		s.keys = []int{i}
+		return v.policy.keys[i].record
 	})
 	s.KeyID = id
-	if s.key < 0 && id != "" {
+	if s.keys == nil && id != "" {
 		return errUnknown
 	}
 	if err != nil {

@@ -1,8 +1,10 @@
 package trust
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,7 +39,7 @@ type Signature struct {
 	// Why says why the signature does not count, whichever rule asks for it; empty if it does.
 	Why string
 
-	key    int    // index in the policy; negative for none
+	keys   []int  // indexes in the policy; several where more than one key has the identity, and the one that decides first
 	field  string // of the key that decides
 	module *signedModule
 }
@@ -67,7 +69,7 @@ func (p *Policy) Verify(s Subject, documents []Document, now time.Time) []Signat
 		if !IsSignature(d.Type) {
 			continue
 		}
-		sig := Signature{Type: d.Type, key: -1}
+		sig := Signature{Type: d.Type}
 		err := fmt.Errorf("only %d signatures are read", MaxDocuments)
 		if len(all) < MaxDocuments {
 			err = v.verify(d, &sig)
@@ -76,7 +78,8 @@ func (p *Policy) Verify(s Subject, documents []Document, now time.Time) []Signat
 		case err != nil:
 			sig.Kit, sig.module, sig.Why = nil, nil, sanitize.Cut(sanitize.Line(err.Error()), 500)
 		default:
-			k := &p.keys[sig.key]
+			slices.SortStableFunc(sig.keys, func(a, b int) int { return cmp.Compare(p.keys[a].rank(now), p.keys[b].rank(now)) })
+			k := &p.keys[sig.keys[0]]
 			sig.Signer = k.Name
 			sig.field, sig.Why = k.why(now)
 		}
