@@ -62,12 +62,9 @@ func (s *Source) Parse(reference string) (oci.Ref, error) {
 	return ref, nil
 }
 
-// Resolve finds the manifest of a reference: the one that is pinned, if one is.
-func (s *Source) Resolve(ctx context.Context, reference string) (*oci.Artifact, error) {
-	ref, err := s.Parse(reference)
-	if err != nil {
-		return nil, err
-	}
+// resolve finds the manifest of a reference, which Parse read as ref: the one that is pinned, if one is. It sends requests: the caller has asked
+// whether a rule covers ref.
+func (s *Source) resolve(ctx context.Context, reference string, ref oci.Ref) (*oci.Artifact, error) {
 	pinned := s.Lock.Module(reference)
 	if pinned != nil && pinned.Manifest != "" {
 		if ref.Digest() != "" && ref.Digest() != pinned.Manifest {
@@ -142,7 +139,8 @@ func (s *Source) Decide(ctx context.Context, a *oci.Artifact, use trust.Use) (*t
 	return d, nil
 }
 
-// Module fetches what a reference names, for a use of which Roles and Granted are set.
+// Module fetches what a reference names, for a use of which Roles and Granted are set. No request is sent before a rule of the policy covers the
+// repository.
 func (s *Source) Module(ctx context.Context, reference string, use trust.Use) (*Module, error) {
 	ref, err := s.Parse(reference)
 	if err != nil {
@@ -151,7 +149,7 @@ func (s *Source) Module(ctx context.Context, reference string, use trust.Use) (*
 	if err := s.Policy.Covers(subjectOf(ref), use); err != nil { // else whoever writes a pipeline chooses where requests go
 		return nil, fmt.Errorf("%s is rejected: %w", ref, err)
 	}
-	a, err := s.Resolve(ctx, reference)
+	a, err := s.resolve(ctx, reference, ref)
 	if err != nil {
 		return nil, err
 	}

@@ -180,8 +180,9 @@ func TestAccept_DI3_AMovedTagIsNotTakenWhereItIsPinned(t *testing.T) {
 	other.Version = "9.9.9"
 	source := pull.Source{Client: s.client(t), Policy: s.policy, Now: now}
 	second := s.push(t, "v1", wasm, pull.Annotations(&other), &other)
-	if a, err := source.Resolve(t.Context(), reference); err != nil || a.Digest != second.Digest {
-		t.Fatalf("%+v, %v", a, err)
+	// Without the lock, the tag leads to the second, whose annotations are not what the module says.
+	if _, err := source.Module(t.Context(), reference, asJudge); err == nil || !strings.Contains(err.Error(), second.Digest) {
+		t.Fatal(err)
 	}
 	source.Lock = pinned
 	got, err := source.Module(t.Context(), reference, asJudge)
@@ -260,5 +261,25 @@ func TestPullEndsWithItsContext(t *testing.T) {
 	source := pull.Source{Client: s.client(t), Policy: s.policy, Now: now}
 	if _, err := source.Module(ctx, "oci://"+s.registry.Host+"/judges/specter:v1", asJudge); err == nil {
 		t.Error("no error")
+	}
+}
+
+// Whoever writes a pipeline does not choose where requests go.
+func TestAccept_DI3_NoRequestBeforeARuleCoversTheRepository(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.registry.Requests()
+	for _, c := range []struct {
+		policy            *trust.Policy
+		repository, words string
+	}{{nil, "judges/specter", "without a trust policy"}, {s.policy, "others/specter", "trust.yaml:4:3: allow: no rule allows the repository"}} {
+		source := pull.Source{Client: s.client(t), Policy: c.policy, Now: now}
+		_, err := source.Module(t.Context(), "oci://"+s.registry.Host+"/"+c.repository+":v1", asJudge)
+		if err == nil || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("want %q, not %v", c.words, err)
+		}
+	}
+	if asked := s.registry.Requests(); len(asked) > 0 {
+		t.Errorf("%d requests were sent: %q", len(asked), asked)
 	}
 }
