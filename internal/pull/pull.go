@@ -41,25 +41,22 @@ type Module struct {
 	Decision *trust.Decision
 }
 
-// Parse reads a reference. Relative paths of layouts become absolute.
+// Parse reads a reference. Paths of layouts become absolute, and what they are without links: the policy decides about the folder that is opened.
 func (s *Source) Parse(reference string) (oci.Ref, error) {
-	if folder, ok := strings.CutPrefix(reference, trust.Layout); ok && !filepath.IsAbs(folder) {
-		path, err := filepath.Abs(filepath.Join(s.Folder, folder))
-		if err != nil {
-			return oci.Ref{}, err
-		}
-		reference = trust.Layout + path
-	}
 	ref, err := oci.Parse(reference)
 	if err != nil || !ref.IsLayout() {
 		return ref, err
 	}
-	// What the policy decides about is the folder that is opened, and not a link to it.
-	if folder, err := filepath.EvalSymlinks(ref.Repository()); err == nil {
-		_, behind, _ := strings.Cut(ref.String(), ref.Repository())
-		return oci.Parse(trust.Layout + folder + behind)
+	behind := strings.TrimPrefix(ref.String(), trust.Layout+ref.Repository())
+	path := ref.Repository()
+	if !filepath.IsAbs(path) { // joined by hand: cleaning takes a link and ".." behind it away, which leads elsewhere
+		folder, err := filepath.Abs(s.Folder)
+		if err != nil {
+			return oci.Ref{}, err
+		}
+		path = folder + string(filepath.Separator) + path
 	}
-	return ref, nil
+	return oci.Parse(trust.Layout + trust.Folder(path) + behind)
 }
 
 // resolve finds the manifest of a reference, which Parse read as ref: the one that is pinned, if one is. It sends requests: the caller has asked

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -281,5 +282,34 @@ func TestAccept_DI3_NoRequestBeforeARuleCoversTheRepository(t *testing.T) {
 	}
 	if asked := s.registry.Requests(); len(asked) > 0 {
 		t.Errorf("%d requests were sent: %q", len(asked), asked)
+	}
+}
+
+func TestAccept_DI3_ALayoutIsOpenedWhereThePolicyDecided(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{"modules", "elsewhere/deep", "elsewhere/evil"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(dir, "elsewhere/deep"), filepath.Join(dir, "modules/current")); err != nil {
+		t.Fatal(err)
+	}
+	source := pull.Source{Folder: filepath.Join(dir, "modules")}
+	for text, want := range map[string]string{
+		"current/../evil:v1":                     "/elsewhere/evil:v1",
+		dir + "/modules/current/../evil:v1":      "/elsewhere/evil:v1",
+		"current":                                "/elsewhere/deep",
+		"../elsewhere/evil":                      "/elsewhere/evil",
+		dir + "/modules/none/../../elsewhere:v1": "/elsewhere:v1",
+	} {
+		ref, err := source.Parse(trust.Layout + text)
+		if err != nil || ref.String() != trust.Layout+dir+want {
+			t.Errorf("%s: %s, %v", text, ref, err)
+		}
 	}
 }

@@ -183,7 +183,7 @@ func TestAccept_DI3_NoPolicyWithoutSigners(t *testing.T) {
 		rule(`"oci://a.example"`, ", signed_by: [acme]"):                          "without a scheme",
 		rule(`a.example/`, ", signed_by: [acme]"):                                 "neither a host nor a repository",
 		rule(`a.example/../b`, ", signed_by: [acme]"):                             "neither a host nor a repository",
-		rule(`"oci-layout:modules"`, ", signed_by: [acme]"):                       "absolute folder",
+		rule(`"oci-layout:"`, ", signed_by: [acme]"):                              "must name a folder",
 		`allow: [{from: [a], names: ["["], roles: [pilot], signed_by: [x]}]`:      `"pilot" is no role; known are bench, criterion, defense, edge, judge, light, prosecution`,
 		`keys: [{name: a, key: acme.pub, revoked: ""}]`:                           "keys[0].revoked: is missing or empty",
 		`keys: [{name: a, key: acme.pub, expires: soon}]`:                         "keys[0].expires: want a date such as 2026-12-31",

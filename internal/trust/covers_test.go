@@ -2,6 +2,8 @@ package trust_test
 
 import (
 	"crypto/rand"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -41,5 +43,38 @@ func TestARepositoryIsCoveredByARuleForItOrAbove(t *testing.T) {
 	p = nil
 	if err := p.Covers(trust.Subject{Repository: "registry.example/judges/reader"}, trust.Use{Roles: []string{"edge"}}); err == nil || !strings.Contains(err.Error(), "--trust") {
 		t.Errorf("without a policy: %v", err)
+	}
+}
+
+// A path below a folder by its text may lead elsewhere by a link, and a folder in "from" may be relative to the policy.
+func TestAccept_DI3_LayoutsAreTheFoldersThatAreOpened(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, folder := range []string{"modules/reader", "elsewhere/deep", "elsewhere/evil"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"modules/current": "elsewhere/deep", "usb": "modules"} {
+		if err := os.Symlink(filepath.Join(dir, to), filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, public := newKey(t, 1)
+	for _, from := range []string{"modules", "./usb", dir + "/usb"} {
+		p, err := trust.Parse(filepath.Join(dir, "trust.yaml"), []byte("keys: [{name: acme, key: a.pub}]\nallow: [{from: ['oci-layout:"+from+
+			"'], names: ['*'], roles: [edge], signed_by: [acme]}]\n"), func(string) ([]byte, error) { return []byte(public), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for folder, want := range map[string]bool{
+			"modules": true, "modules/reader": true, "usb/reader": true, "modules/../modules/reader": true,
+			"modules/current": false, "modules/current/../evil": false, "elsewhere": false, "modules/../elsewhere": false,
+		} {
+			err := p.Covers(trust.Subject{Repository: trust.Layout + dir + "/" + folder}, trust.Use{})
+			if (err == nil) != want {
+				t.Errorf("from %s, %s: %v", from, folder, err)
+			}
+		}
 	}
 }

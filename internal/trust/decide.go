@@ -91,6 +91,14 @@ func (w *rule) fits(repository string, use Use) (n int, field string, code abi.C
 	return 4, "", "", ""
 }
 
+// Folder is the folder that is opened by a path: without links, if it exists. Whoever opens a layout opens what the policy decided about.
+func Folder(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return filepath.Clean(path)
+}
+
 // covers says whether a repository is what a rule names, or is below it.
 func covers(from, repository string) bool {
 	folder, layout := strings.CutPrefix(repository, Layout)
@@ -100,10 +108,7 @@ func covers(from, repository string) bool {
 		if !ok || !filepath.IsAbs(folder) {
 			return false
 		}
-		if resolved, err := filepath.EvalSymlinks(under); err == nil { // as the caller did with the folder
-			under = resolved
-		}
-		from, repository = filepath.ToSlash(filepath.Clean(under)), filepath.ToSlash(filepath.Clean(folder))
+		from, repository = filepath.ToSlash(Folder(under)), filepath.ToSlash(Folder(folder))
 	case !clean(repository):
 		return false
 	case from == "*":

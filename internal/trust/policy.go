@@ -142,6 +142,7 @@ func (p *Policy) check(r *strictyaml.Reader, read func(string) ([]byte, error)) 
 	}
 	for i := range p.rules {
 		p.rules[i].check(r, strictyaml.IndexPath("allow", i), p.keys)
+		p.rules[i].locate(filepath.Dir(p.file))
 	}
 }
 
@@ -193,6 +194,19 @@ func (w *rule) check(r *strictyaml.Reader, at string, keys []key) {
 	}
 }
 
+// locate makes relative folders absolute: they are relative to that of the policy.
+func (w *rule) locate(dir string) {
+	for i, from := range w.From {
+		folder, layout := strings.CutPrefix(from, Layout)
+		if !layout || filepath.IsAbs(folder) {
+			continue
+		}
+		if at, err := filepath.Abs(dir); err == nil { // else it covers nothing
+			w.From[i] = Layout + at + string(filepath.Separator) + folder
+		}
+	}
+}
+
 func knownRoles() []string {
 	roles := []string{RoleEdge, RoleCriterion}
 	for _, role := range pipeline.Roles() {
@@ -208,8 +222,8 @@ func badFrom(from string) string {
 	switch {
 	case from == "*":
 		return ""
-	case layout && !filepath.IsAbs(folder):
-		return "must name an absolute folder after " + Layout
+	case layout && folder == "":
+		return "must name a folder after " + Layout
 	case layout:
 		return ""
 	case strings.Contains(from, "://"):
