@@ -421,6 +421,18 @@ func TestAccept_DI2_WithoutAPolicy(t *testing.T) {
 	if _, err := p.Decide(subject, documents, use, now); err != nil {
 		t.Error(err)
 	}
+	// A name with the characters of patterns is written as itself.
+	named := asked
+	named.Name = `a*[b]\?"`
+	_, err = none.Decide(subject, nil, named, now)
+	_, written, _ = strings.Cut(err.Error(), "trust.yaml:\n")
+	written, _, _ = strings.Cut(written, " [no_policy]")
+	literal := load(t, map[string]string{"publisher.key.pub": publicText(t, w.keys["acme"])}, written+"\n")
+	_, err = literal.Decide(subject, nil, named, now)
+	rejected(t, err, "trust.yaml:2 allow[0].signed_by", "no signature")
+	named.Name = `axb\x"`
+	_, err = literal.Decide(subject, nil, named, now)
+	rejected(t, err, "trust.yaml:2 allow[0].names", "may not be named")
 	if seen := none.Verify(subject, documents, now); len(seen) != 1 || seen[0].Counts() {
 		t.Errorf("verified as %+v", seen)
 	}
