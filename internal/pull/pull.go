@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/internal/lock"
@@ -79,7 +81,7 @@ func (s *Source) resolve(ctx context.Context, reference string, ref oci.Ref) (*o
 // Subject is what signatures of an artifact are about.
 func Subject(a *oci.Artifact) trust.Subject {
 	s := subjectOf(a.Ref)
-	s.Manifest, s.Module = a.Digest, a.Layer.Digest
+	s.Manifest, s.Module, s.Version = a.Digest, a.Layer.Digest, a.Annotations[v1.AnnotationVersion]
 	return s
 }
 

@@ -55,7 +55,7 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 	w := newWorld(t)
 	key := w.keys["acme"]
 	statement := func(predicateType, mediaType string) []byte {
-		predicate := map[string]any{"module": subject.Module, "name": "reader", "version": "1", "capabilities": asked.Asks, "signed_at": now, "result": "PASSED"}
+		predicate := map[string]any{"module": subject.Module, "name": "reader", "version": "1", "capabilities": asked.Asks, "signed_at": now}
 		resource := map[string]any{"name": subject.Repository, "digest": map[string]string{"sha256": subject.Manifest[7:]}}
 		if mediaType != "" {
 			resource["mediaType"] = mediaType
@@ -272,6 +272,38 @@ func TestAccept_DI3_AnIdentityOfSeveralKeys(t *testing.T) {
 	for _, how := range []string{exact, wide} {
 		if _, err := tryLoad(t, files, "keys: ["+key("a", how)+", "+key("b", how+", revoked: stolen")+"]\n"); err == nil || !strings.Contains(err.Error(), "of keys[0] already") {
 			t.Errorf("%s under two names: %v", how, err)
+		}
+	}
+}
+
+// What two readers read differently is no statement, and nobody signs ahead of time.
+func TestAccept_DI3_StatementsAreReadStrictly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const ours = `{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"reader","digest":{"sha256":"MANIFEST"},"mediaType":"application/vnd.oci.image.manifest.v1+json"}],` +
+		`"predicateType":"https://shadowcourt.dev/attestations/module/v1","predicate":{"module":"sha256:MODULE","name":"reader","version":"1.2.0","capabilities":["log","recall"],"signed_at":"2026-11-28T11:59:59Z"}}`
+	for _, c := range []struct{ from, to, want string }{
+		{"", "", ""},
+		{`"name":"reader","version"`, `"name":"other","name":"reader","version"`, `the field "name" twice`},
+		{`"name":"reader","version"`, `"Name":"other","name":"reader","version"`, `the field "name" twice`},
+		{`"subject"`, `"ſubject":[],"subject"`, `the field "subject" twice`},
+		{`"sha256":`, `"sha256":"","sha256":`, `the field "sha256" twice`},
+		{`"signed_at"`, `"note":"x","signed_at"`, `unknown field "note"`},
+		{`"predicateType"`, `"note":"x","predicateType"`, `unknown field "note"`},
+		{`Z"}}`, `Z"}} {}`, "no JSON"},
+		{"2026-11-28T11:59:59Z", "2026-11-28T12:00:01Z", "signed at 2026-11-28T12:00:01Z, which is yet to come"},
+	} {
+		text := strings.NewReplacer("MANIFEST", subject.Manifest[7:], "MODULE", subject.Module[7:]).Replace(strings.Replace(ours, c.from, c.to, 1))
+		sealed, err := record.SealEnvelope(w.keys["acme"], []byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents := []trust.Document{{Type: trust.TypeSignature, Data: sealed}}
+		if s := w.Verify(subject, documents, now)[0]; s.Counts() != (c.want == "") || !strings.Contains(s.Why, c.want) {
+			t.Errorf("%s: %+v", text, s)
+		}
+		if _, err := w.Decide(subject, documents, asked, now); (err == nil) != (c.want == "") {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (p *Policy) Decide(s Subject, documents []Document, use Use, now time.Time)
 			if signatures == nil {
 				signatures = p.Verify(s, documents, now)
 			}
-			d, fault := p.signed(w, at, signatures, use, now)
+			d, fault := p.signed(w, at, signatures, s, use, now)
 			if fault == nil {
 				return d, nil
 			}
@@ -118,7 +118,7 @@ func covers(from, repository string) bool {
 }
 
 // signed gives the decision by a rule that fits but for its signatures, or what in the policy rejects them.
-func (p *Policy) signed(w *rule, at string, signatures []Signature, use Use, now time.Time) (*Decision, *strictyaml.Error) {
+func (p *Policy) signed(w *rule, at string, signatures []Signature, subject Subject, use Use, now time.Time) (*Decision, *strictyaml.Error) {
 	var names, ids, others []string
 	var fault *strictyaml.Error
 	for i := range signatures {
@@ -139,9 +139,9 @@ func (p *Policy) signed(w *rule, at string, signatures []Signature, use Use, now
 			fault = p.fault(strictyaml.IndexPath("keys", s.keys[0])+"."+field, CodeRevoked, "%s", why)
 		case field != "":
 			fault = p.fault(strictyaml.IndexPath("keys", s.keys[by])+"."+field, CodeExpired, "%s", why)
-		case s.module != nil && (s.module.Name != use.Name || !sameSet(s.module.Capabilities, use.Asks)):
-			fault = p.fault(at+".signed_by", CodeManifest, "%s has signed a module %q that asks for %v, and its manifest says %q and %v",
-				signer, s.module.Name, s.module.Capabilities, use.Name, use.Asks)
+		case s.module != nil && (s.module.Name != use.Name || s.module.Version != subject.Version || !sameSet(s.module.Capabilities, use.Asks)):
+			fault = p.fault(at+".signed_by", CodeManifest, "%s has signed a module %q of version %q that asks for %v, and its manifest says %q, %q and %v",
+				signer, s.module.Name, s.module.Version, s.module.Capabilities, use.Name, strictyaml.Clip(subject.Version), use.Asks)
 		case !slices.Contains(names, signer) && !slices.Contains(ids, s.KeyID): // one identity is one signer, whatever its names
 			names, ids = append(names, signer), append(ids, s.KeyID)
 		}

@@ -1,11 +1,13 @@
 package trust
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -35,6 +37,8 @@ type Subject struct {
 	// Manifest is the digest of the OCI manifest, and Module that of the module's file: "sha256:" and 64 hex digits.
 	Manifest string `json:"manifest"`
 	Module   string `json:"module"`
+	// Version is what the OCI manifest says of the module; a signature of ours has to say the same. [Sign] takes that of the module's manifest.
+	Version string `json:"version,omitempty"`
 }
 
 // Document is a file that is attached to a module. Its bytes are untrusted.
@@ -141,7 +145,7 @@ func seal(key *record.Key, s Subject, mediaType, predicateType string, predicate
 // parseStatement reads a statement that a key has signed, and checks that it is about the subject.
 func parseStatement(text []byte, s Subject, predicateType string, predicate any) error {
 	var st statement
-	if err := json.Unmarshal(text, &st); err != nil {
+	if err := strict(text, &st); err != nil {
 		return err
 	}
 	switch {
@@ -150,12 +154,59 @@ func parseStatement(text []byte, s Subject, predicateType string, predicate any)
 	case "sha256:"+st.Subject[0].Digest["sha256"] != s.Manifest:
 		return otherManifest("sha256:" + st.Subject[0].Digest["sha256"])
 	}
-	return json.Unmarshal(st.Predicate, predicate)
+	return strict(st.Predicate, predicate)
+}
+
+// strict decodes JSON that has no other fields than into, and none twice: readers that take another of the two would read something else.
+func strict(text []byte, into any) error {
+	if !json.Valid(text) { // bounds the depth, too
+		return errors.New("its statement is no JSON")
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	return unique(json.NewDecoder(bytes.NewReader(text)))
+}
+
+// unique reads one value, and gives an error if an object in it has two keys that the decoder takes for the same.
+func unique(d *json.Decoder) error {
+	open, err := d.Token()
+	if err != nil {
+		return err
+	}
+	if open != json.Delim('{') && open != json.Delim('[') {
+		return nil
+	}
+	seen := make(map[string]bool)
+	for d.More() {
+		if open == json.Delim('{') {
+			key, err := d.Token()
+			if err != nil {
+				return err
+			}
+			name, _ := key.(string)                       // valid JSON has no other keys
+			name = strings.ToLower(strings.ToUpper(name)) // as the decoder, which takes ſ for s
+			if seen[name] {
+				return fmt.Errorf("its statement has the field %.80q twice", name)
+			}
+			seen[name] = true
+		}
+		if err := unique(d); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
 }
 
 func otherManifest(digest string) error {
 	return fmt.Errorf("it is of another manifest, %.80q", digest)
 }
+
+// clockSkew is how far the clock of a signer may be ahead.
+const clockSkew = 24 * time.Hour
 
 var errOtherModule = errors.New("it is of another module than the layer of the manifest")
 
@@ -192,6 +243,9 @@ func (v *verifier) verifyOurs(d Document, s *Signature) error {
 		return err
 	}
 	s.At = s.module.SignedAt
+	if !v.now.IsZero() && s.At.After(v.now.Add(clockSkew)) {
+		return fmt.Errorf("it says that it was signed at %s, which is yet to come", s.At.UTC().Format(time.RFC3339))
+	}
 	if s.module.Module != v.subject.Module {
 		return errOtherModule
 	}

@@ -61,7 +61,7 @@ var now = time.Date(2026, 11, 27, 12, 0, 0, 0, time.UTC)
 
 // A module as registries have it.
 var (
-	subject = trust.Subject{Repository: "registry.acme.example/judges/reader", Manifest: "sha256:" + strings.Repeat("ab", 32), Module: "sha256:" + strings.Repeat("cd", 32)}
+	subject = trust.Subject{Repository: "registry.acme.example/judges/reader", Manifest: "sha256:" + strings.Repeat("ab", 32), Module: "sha256:" + strings.Repeat("cd", 32), Version: "1.2.0"}
 	module  = &abi.Manifest{Name: "reader", Version: "1.2.0", Capabilities: []abi.Capability{abi.CapRecall, abi.CapLog}}
 	asked   = trust.Use{Name: "reader", Roles: []string{"judge"}, Asks: []abi.Capability{abi.CapLog, abi.CapRecall}, Granted: []abi.Capability{abi.CapRecall}}
 )
@@ -228,6 +228,7 @@ func TestAccept_DI2_EachRejectionNamesItsLine(t *testing.T) {
 		"expired":          {subject, by("foreign", "old"), asked, "trust.yaml:3 keys[1].expires", "the key old expired after 2026-11-26"},
 		"revoked":          {subject, by("lost", "foreign"), asked, "trust.yaml:6 keys[2].revoked", "the key lost was revoked: laptop stolen"},
 		"other manifest":   {subject, by("acme"), use(func(u *trust.Use) { u.Asks = nil }), "trust.yaml:13 allow[0].signed_by", "asks for [recall log]"},
+		"other version":    {func() trust.Subject { s := subject; s.Version = "1.3.0"; return s }(), by("acme"), asked, "trust.yaml:13 allow[0].signed_by", `of version "1.2.0" that asks for [recall log], and its manifest says "reader", "1.3.0"`},
 		"signed as other":  {subject, by("acme", "acme"), use(func(u *trust.Use) { *u = trust.Use{Name: "shared", Roles: []string{"judge"}, Asks: asked.Asks} }), "trust.yaml:21 allow[2].signed_by", "asks for"},
 	} {
 		_, err := w.Decide(c.subject, c.documents, c.use, now)
@@ -250,7 +251,7 @@ func TestAccept_DI2_EachRejectionNamesItsLine(t *testing.T) {
 func TestAccept_DI2_TwoSigners(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	shared := &abi.Manifest{Name: "shared", Version: "1"}
+	shared := &abi.Manifest{Name: "shared", Version: subject.Version}
 	use := trust.Use{Name: "shared", Roles: []string{"judge"}}
 	signed := func(names ...string) (list []trust.Document) {
 		for _, name := range names {

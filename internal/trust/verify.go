@@ -58,12 +58,13 @@ func IsSignature(mediaType string) bool {
 	return mediaType == TypeSignature || mediaType == TypeConformance || mediaType == TypeSimple || strings.HasPrefix(mediaType, bundleTypePrefix)
 }
 
-// Verify says of each document that is a signature who made it, and whether it counts. Others are left out. Errors are in [Signature.Why].
+// Verify says of each document that is a signature who made it, and whether it counts. Others are left out. Errors are in [Signature.Why]. With the zero
+// time, dates don't matter.
 func (p *Policy) Verify(s Subject, documents []Document, now time.Time) []Signature {
 	if p == nil {
 		p = &Policy{}
 	}
-	v := &verifier{policy: p, subject: s}
+	v := &verifier{policy: p, subject: s, now: now}
 	var all []Signature
 	for _, d := range documents {
 		if !IsSignature(d.Type) {
@@ -92,6 +93,7 @@ func (p *Policy) Verify(s Subject, documents []Document, now time.Time) []Signat
 type verifier struct {
 	policy  *Policy
 	subject Subject
+	now     time.Time
 }
 
 // verify sets what a valid document tells. A fault of a parser is an error of the document, and does not end the process.
