@@ -343,8 +343,7 @@ func TestAccept_DI3_TheServiceRejectsWhatThePolicyDoesNotAllow(t *testing.T) {
 	if status != http.StatusCreated {
 		t.Fatal(text)
 	}
-	shipped, err := os.ReadFile("../../pipelines/defect-court.yaml")
-	must(t, err)
+	shipped := shippedPipeline(t)
 	bold := strings.Replace(string(shipped), "module: specter", "module: specter\n    models: [any]", 1)
 	bold = strings.Replace(bold, "models: [any]\n    grants: [experiment]", "models: [any]\n    grants: [experiment, complete]", 1)
 	if bold == string(shipped) || !strings.Contains(bold, "complete") {
@@ -381,26 +380,14 @@ func TestAccept_DI3_ARevokedKeyAndItsHeirs(t *testing.T) {
 	registry := newPublisher(t)
 	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	db := filepath.Join(t.TempDir(), "test.db")
-	public, err := registry.key.PublicPEM()
-	must(t, err)
-	revoked, err := trust.Parse("trust.yaml", []byte(`keys: [{name: acme, key: acme.pub, revoked: stolen}]
-local: true
-allow: [{from: [`+registry.Host+`/judges], names: ["*"], roles: [judge], capabilities: [experiment], signed_by: [acme]}]
-`), func(string) ([]byte, error) { return public, nil })
-	must(t, err)
-	start := func(policy *trust.Policy) *process {
-		registries, err := oci.New(oci.Config{Clock: time.Now, Retries: -1})
-		must(t, err)
-		return startWith(t, "127.0.0.1:0", db, func(c *service.Config) { c.Open, c.Trust, c.Registries, c.Rate = openCourt, policy, registries, 1e6 })
-	}
-	p := start(registry.policy(t, ""))
+	p := trustingAt(t, db, registry.policy(t, ""))
 	status, text, g := p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
 	if status != http.StatusCreated {
 		t.Fatal(status, text)
 	}
 	p.activate(t, g.ID)
 	p.stop()
-	p = start(revoked)
+	p = trustingAt(t, db, registry.revoked(t))
 	status, text, _ = p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
 	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "revoked") {
 		t.Error(status, text)
@@ -409,4 +396,72 @@ allow: [{from: [`+registry.Host+`/judges], names: ["*"], roles: [judge], capabil
 	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "revoked: stolen") {
 		t.Errorf("%d %s: %+v", status, text, next.References)
 	}
+	p.stop()
+	// Where nobody has the signatures for a changed policy, it can't accept.
+	away := func(w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	}
+	registry.before.Store(&away)
+	p = trustingAt(t, db, registry.policy(t, "local: true\n"))
+	status, text, _ = p.add(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}})
+	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "neither the cache nor the registry has them") {
+		t.Errorf("%d %s", status, text)
+	}
+}
+
+// Modules of files are rejected by `local: false` where they are inherited, too; those that the program embeds are not.
+func TestAccept_DI3_InheritedModulesOfFilesAreRejectedByAPolicyThatSaysSo(t *testing.T) {
+	t.Parallel()
+	registry := newPublisher(t)
+	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
+	db := filepath.Join(t.TempDir(), "test.db")
+	p := trustingAt(t, db, registry.policy(t, ""))
+	wasm, _ := judge(t, "lantern", "9.0.0")
+	status, text, uploaded := p.add(t, map[string]any{"modules": map[string][]byte{"specter": wasm}})
+	if status != http.StatusCreated {
+		t.Fatal(status, text)
+	}
+	p.stop()
+	p = trustingAt(t, db, registry.policy(t, "local: false\n"))
+	request := referring("specter", registry.ref("judges/reader:v1.2.3"), "")
+	if status, text, _ = p.add(t, request); status != http.StatusCreated { // of the embedded ones
+		t.Errorf("%d %s", status, text)
+	}
+	profile := map[string]any{"parent": uploaded.ID, "files": map[string][]byte{"pipeline": shippedPipeline(t)}}
+	if status, text, _ = p.add(t, profile); status != http.StatusUnprocessableEntity || !strings.Contains(text, "trust.yaml:1:8") || !strings.Contains(text, "specter") {
+		t.Errorf("%d %s", status, text)
+	}
+	request["parent"] = uploaded.ID // its module of a file is replaced
+	if status, text, _ = p.add(t, request); status != http.StatusCreated {
+		t.Errorf("%d %s", status, text)
+	}
+}
+
+func shippedPipeline(t *testing.T) []byte {
+	t.Helper()
+	text, err := os.ReadFile("../../pipelines/defect-court.yaml")
+	must(t, err)
+	return text
+}
+
+// trustingAt starts a service with a database that may be there and a policy, whose client of registries keeps nothing.
+func trustingAt(t *testing.T, db string, policy *trust.Policy) *process {
+	t.Helper()
+	registries, err := oci.New(oci.Config{Clock: time.Now, Retries: -1})
+	must(t, err)
+	return startWith(t, "127.0.0.1:0", db, func(c *service.Config) { c.Open, c.Trust, c.Registries, c.Rate = openCourt, policy, registries, 1e6 })
+}
+
+// revoked is the publisher's policy after the key was stolen.
+func (p *publisher) revoked(t *testing.T) *trust.Policy {
+	t.Helper()
+	public, err := p.key.PublicPEM()
+	must(t, err)
+	policy, err := trust.Parse("trust.yaml", []byte(`keys: [{name: acme, key: acme.pub, revoked: stolen}]
+local: true
+allow: [{from: [`+p.Host+`/judges], names: ["*"], roles: [judge], capabilities: [experiment], signed_by: [acme]}]
+`), func(string) ([]byte, error) { return public, nil })
+	must(t, err)
+	return policy
 }

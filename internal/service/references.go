@@ -22,6 +22,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -106,10 +107,14 @@ func (s *Service) fetch(ctx context.Context, parts *store.Parts, blobs map[strin
 	if err != nil {
 		return nil, err
 	}
+	began, err := work.BegunWith(ctx, s.config.Store)
+	if err != nil {
+		return nil, err
+	}
 	var list []wanted
 	for canary, from := range []wanted{{path: "references", references: parts.References, digests: parts.Modules}, {path: "canary_references", references: parts.CanaryReferences, digests: parts.Canary}} {
 		for name, digest := range from.digests {
-			if _, ok := from.references[name]; !ok && blobs[digest] != nil {
+			if _, ok := from.references[name]; !ok && (blobs[digest] != nil || !began(name, digest)) {
 				if err := s.config.Trust.AllowsLocal(); err != nil {
 					return nil, fmt.Errorf("module %q: %w", name, err)
 				}
@@ -186,11 +191,11 @@ func (s *Service) fetchOne(ctx context.Context, w *wanted, r *store.Reference, b
 	source := &pull.Source{Client: s.config.Registries, Policy: s.config.Trust, Now: s.config.Now}
 	a, err := source.Client.Resolve(ctx, ref)
 	if err != nil {
-		return err
+		return undecided(has, err)
 	}
 	decision, err := source.Decide(ctx, a, w.use)
 	if err != nil {
-		return err
+		return undecided(has, err)
 	}
 	m, err := pull.Manifest(a.Annotations)
 	if err != nil {
@@ -221,6 +226,14 @@ func (s *Service) fetchOne(ctx context.Context, w *wanted, r *store.Reference, b
 		Roles: w.use.Roles, Grants: grants, Update: r.Update,
 	}
 	return nil
+}
+
+// undecided says of a module that the service has why the policy could not decide about it again; rejections stay as they are.
+func undecided(has bool, err error) error {
+	if _, rejected := errors.AsType[*strictyaml.Error](err); rejected || !has {
+		return err
+	}
+	return fmt.Errorf("its signatures are needed, since the policy or what the module does is another than when it was accepted; neither the cache nor the registry has them: %w", err)
 }
 
 // version is that of a text such as 1.2.3 or v1.2.3, with a v; empty for other texts, and for versions before a release.

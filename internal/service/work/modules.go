@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"maps"
 	"strings"
@@ -59,6 +60,21 @@ func Begin(ctx context.Context, s *store.Store) (generation int64, err error) {
 		return 0, err
 	}
 	return s.BeginWith(ctx, store.Generation{Parts: parts, Note: "the modules that shadowcourt embeds", Author: "shadowcourt"})
+}
+
+// BegunWith gives whether a module is one that this program has embedded, or that the program had with which the store began.
+func BegunWith(ctx context.Context, s *store.Store) (func(name, digest string) bool, error) {
+	own, err := embedded()
+	if err != nil {
+		return nil, err
+	}
+	first, err := s.Generation(ctx, 1)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	return func(name, digest string) bool {
+		return own[name] == digest || first.Parent == 0 && first.Modules[name] == digest
+	}, nil
 }
 
 // readOpening reads what a host of a generation is opened on.
