@@ -465,3 +465,36 @@ allow: [{from: [`+p.Host+`/judges], names: ["*"], roles: [judge], capabilities: 
 	must(t, err)
 	return policy
 }
+
+// Neither a swap nor a rollback puts a generation in force with a module whose key was revoked since; one without it can be swapped to.
+func TestAccept_DI3_NoSwapToWhatThePolicyOfNowRejects(t *testing.T) {
+	t.Parallel()
+	registry := newPublisher(t)
+	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
+	db := filepath.Join(t.TempDir(), "test.db")
+	p := trustingAt(t, db, registry.policy(t, ""))
+	status, text, g := p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
+	if status != http.StatusCreated {
+		t.Fatal(status, text)
+	}
+	p.activate(t, g.ID)
+	p.activate(t, 1)
+	p.stop()
+	path := fmt.Sprintf("/api/v1/generations/%d/activate", g.ID)
+	for want, policy := range map[string]*trust.Policy{"revoked: stolen": registry.revoked(t), "without a trust policy": nil} {
+		p = trustingAt(t, db, policy)
+		if status, text = p.ask(t, "POST", path, ""); status != http.StatusUnprocessableEntity || !strings.Contains(text, want) || policy != nil && !strings.Contains(text, "trust.yaml:1:") {
+			t.Errorf("%d %s", status, text)
+		}
+		if _, text = p.ask(t, "GET", "/api/v1/generations", ""); !strings.Contains(text, `"current":1`) {
+			t.Errorf("in force: %s", text)
+		}
+		p.activate(t, 1)
+		p.stop()
+	}
+	registry.Requests()
+	p = trustingAt(t, db, registry.policy(t, "")) // the policy of then: no request is needed
+	if p.activate(t, g.ID); len(registry.Requests()) != 0 {
+		t.Error("the registry was asked")
+	}
+}

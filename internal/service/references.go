@@ -155,6 +155,14 @@ func (s *Service) fetch(ctx context.Context, parts *store.Parts, blobs map[strin
 	return told, errors.Join(faults...)
 }
 
+// accepts has the policy of now decide about a generation of the store: see api.Config.Accepts. What this policy has accepted needs no request.
+func (s *Service) accepts(ctx context.Context, g *store.Generation) error {
+	parts := g.Parts
+	parts.References, parts.CanaryReferences = maps.Clone(parts.References), maps.Clone(parts.CanaryReferences)
+	_, err := s.fetch(ctx, &parts, nil)
+	return err
+}
+
 // decided says whether the policy of now has accepted a module for a use: another one may have revoked its key.
 func (s *Service) decided(use trust.Use, r *store.Reference) bool {
 	digest := s.config.Trust.Digest()

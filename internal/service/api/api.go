@@ -53,6 +53,9 @@ type Config struct {
 	// policy has accepted them: they are completed, the modules are added to parts and blobs, and fetched has a line about each. An error is a
 	// problem, or the reason why the generation is rejected. Nil: no generations can be added.
 	CheckGeneration func(ctx context.Context, parts *store.Parts, blobs map[string][]byte) (fetched []string, err error)
+	// Accepts has the trust policy of now decide about a generation that is there. An error is a problem, or the reason for which it is rejected.
+	// Nil: all are accepted.
+	Accepts func(ctx context.Context, g *store.Generation) error
 	// Look looks for newer versions of modules of registries. Nil: nobody can ask for it.
 	Look func(ctx context.Context) error
 	// Rejected, if not nil, is told of each request that the API rejects: the code of the problem.

@@ -50,7 +50,7 @@ func (s *server) generations() {
 		return reply(s.AddGeneration(ctx, &in.Body))
 	})
 	activate := operation("activate-generation", http.MethodPost, "/generations/{generation}/activate", tag, auth.Everywhere, "Put a generation in force, be it a new or an old one")
-	activate.Description += " Every live worker loads it first; if one can't, the activation is rejected and the current generation stays."
+	activate.Description += " Every live worker loads it first; if one can't, the activation is rejected and the current generation stays. A generation with modules that the service's trust policy no longer accepts is rejected at once."
 	activate.DefaultStatus = http.StatusAccepted
 	register(s, activate, func(ctx context.Context, in *generationPath) (*answer[store.Activation], error) {
 		return reply(s.Activate(ctx, in.ID))
@@ -263,12 +263,31 @@ type activationPath struct {
 func (o *Operations) Activate(ctx context.Context, generation int64) (a store.Activation, err error) {
 	who, err := may(ctx, auth.Everywhere)
 	if err == nil {
+		err = o.accepts(ctx, generation)
+	}
+	if err == nil {
 		a, err = o.Store.Activate(ctx, who.Name, generation)
 	}
 	if err != nil {
 		return a, err
 	}
 	return a, o.log(ctx, "generation.activate", "generation", generation, "")
+}
+
+// accepts says whether the trust policy of now accepts a generation: see Config.Accepts.
+func (o *Operations) accepts(ctx context.Context, generation int64) error {
+	if o.Accepts == nil {
+		return nil
+	}
+	g, err := o.Store.Generation(ctx, generation)
+	if err != nil {
+		return err
+	}
+	err = o.Accepts(ctx, &g)
+	if _, ok := errors.AsType[*wire.Problem](err); ok || err == nil {
+		return err
+	}
+	return wire.NewProblem(http.StatusUnprocessableEntity, wire.BadModule, fmt.Sprintf("the trust policy does not accept generation %d: %s", generation, err))
 }
 
 // Abandon ends an activation that is pending.
