@@ -498,3 +498,40 @@ func TestAccept_DI3_NoSwapToWhatThePolicyOfNowRejects(t *testing.T) {
 		t.Error("the registry was asked")
 	}
 }
+
+// A key that was revoked while its module is in force gives a warning in the log, on the page and in the API, until somebody swaps; trials go on.
+func TestAccept_DI3_AWarningOfModulesInForceThatThePolicyOfNowRejects(t *testing.T) {
+	t.Parallel()
+	registry := newPublisher(t)
+	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
+	db := filepath.Join(t.TempDir(), "test.db")
+	p := trustingAt(t, db, registry.policy(t, ""))
+	status, text, g := p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
+	if status != http.StatusCreated {
+		t.Fatal(status, text)
+	}
+	p.activate(t, g.ID)
+	if _, text = p.ask(t, "GET", "/api/v1/generations", ""); strings.Contains(text, "unaccepted") {
+		t.Errorf("accepted: %s", text)
+	}
+	p.stop()
+	p = trustingAt(t, db, registry.revoked(t))
+	for !strings.Contains(text, `"unaccepted":"references.specter: `) { // it is decided beside the start
+		time.Sleep(10 * time.Millisecond)
+		_, text = p.ask(t, "GET", "/api/v1/generations", "")
+	}
+	_, page := p.ask(t, "GET", "/modules", "")
+	for where, said := range map[string]string{"log": p.logs.String(), "page": page, "answer": text} {
+		if !strings.Contains(said, "revoked: stolen") || !strings.Contains(said, "trust.yaml:1:") {
+			t.Errorf("the %s does not warn:\n%s", where, said)
+		}
+	}
+	p.ask(t, "POST", "/api/v1/dockets", docketOf(1))
+	if status, text = p.ask(t, "GET", "/api/v1/dockets/1/results?wait=true", ""); status != http.StatusOK {
+		t.Errorf("trials stopped: %d %s", status, text)
+	}
+	p.activate(t, 1)
+	if _, text = p.ask(t, "GET", "/api/v1/generations", ""); strings.Contains(text, "unaccepted") {
+		t.Errorf("after the swap: %s", text)
+	}
+}

@@ -112,7 +112,7 @@ func (s *Service) awaitIssuer(ctx context.Context) {
 func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) {
 	c := &s.config
 	operations := api.New(api.Config{
-		Store: c.Store, Now: c.Now, Random: c.Random, Version: c.Version, MaxUpload: c.MaxUpload, ProofKeys: c.ProofKeys, Graph: s.graphs.of, CheckGeneration: s.checkGeneration, Accepts: s.accepts, Look: s.look,
+		Store: c.Store, Now: c.Now, Random: c.Random, Version: c.Version, MaxUpload: c.MaxUpload, ProofKeys: c.ProofKeys, Graph: s.graphs.of, CheckGeneration: s.checkGeneration, Accepts: s.accepts, Unaccepted: s.unaccepted, Look: s.look,
 		Rejected: s.metrics.reject, Log: c.Log, Tracing: c.Tracing, Stop: s.stop,
 	})
 	s.operations = operations

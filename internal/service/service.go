@@ -105,6 +105,7 @@ type Service struct {
 	// operations are those of the API and the pages; nil for RoleWorker.
 	operations *api.Operations
 	fetches    chan struct{} // of modules of registries: one for each generation
+	reviewed   atomic.Pointer[review]
 	// background counts what outlives its request, such as a refit.
 	background sync.WaitGroup
 }
@@ -225,6 +226,7 @@ func (s *Service) Run(ctx context.Context, started func(), listeners ...net.List
 	}
 	if s.config.Role != RoleWorker {
 		all.Go(func() { s.awaitIssuer(ctx) })
+		all.Go(func() { s.reviewAtTimes(ctx) })
 		if s.config.UpdateInterval > 0 {
 			all.Go(func() { s.lookAtTimes(ctx) })
 		}

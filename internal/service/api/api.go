@@ -56,6 +56,8 @@ type Config struct {
 	// Accepts has the trust policy of now decide about a generation that is there. An error is a problem, or the reason for which it is rejected.
 	// Nil: all are accepted.
 	Accepts func(ctx context.Context, g *store.Generation) error
+	// Unaccepted says why the trust policy does not accept the generation in force; empty if it does. Nil: it is always accepted.
+	Unaccepted func(current int64) string
 	// Look looks for newer versions of modules of registries. Nil: nobody can ask for it.
 	Look func(ctx context.Context) error
 	// Rejected, if not nil, is told of each request that the API rejects: the code of the problem.

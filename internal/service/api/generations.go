@@ -76,6 +76,7 @@ func (s *server) generations() {
 type GenerationsAnswer struct {
 	Generations []store.Generation `json:"generations"`
 	Current     int64              `json:"current" minimum:"0" doc:"ID of the one in force"`
+	Unaccepted  string             `json:"unaccepted,omitempty" doc:"Why the service's trust policy does not accept the one in force, which goes on deciding; absent if it does"`
 	Next        string             `json:"next,omitempty" doc:"Cursor of the next page; absent on the last"`
 }
 
@@ -85,7 +86,7 @@ func (s *server) listGenerations(ctx context.Context, in *Page) (*answer[Generat
 		return nil, err
 	}
 	current, err := s.Store.CurrentGeneration(ctx)
-	return reply(GenerationsAnswer{filled(list), current, nextOf(in, list, func(g *store.Generation) int64 { return g.ID })}, err)
+	return reply(GenerationsAnswer{filled(list), current, s.UnacceptedNow(current), nextOf(in, list, func(g *store.Generation) int64 { return g.ID })}, err)
 }
 
 type generationPath struct {
@@ -272,6 +273,14 @@ func (o *Operations) Activate(ctx context.Context, generation int64) (a store.Ac
 		return a, err
 	}
 	return a, o.log(ctx, "generation.activate", "generation", generation, "")
+}
+
+// UnacceptedNow is why the trust policy does not accept the generation in force; empty if it does: see Config.Unaccepted.
+func (o *Operations) UnacceptedNow(current int64) string {
+	if o.Unaccepted == nil {
+		return ""
+	}
+	return o.Unaccepted(current)
 }
 
 // accepts says whether the trust policy of now accepts a generation: see Config.Accepts.

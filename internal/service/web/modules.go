@@ -74,6 +74,7 @@ type modulesView struct {
 	Latest      *activationView // nil for none
 	Look        store.Look      // the last one for newer versions
 	Looked      bool            // for modules in force
+	Unaccepted  string          // why the trust policy does not accept the current one
 }
 
 func generationPath(id int64) string { return "/modules/" + strconv.FormatInt(id, 10) }
@@ -95,7 +96,7 @@ func (s *site) modulesView(ctx context.Context) (*modulesView, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &modulesView{Current: current, Generations: make([]generationView, len(rows))}
+	v := &modulesView{Current: current, Unaccepted: s.UnacceptedNow(current), Generations: make([]generationView, len(rows))}
 	digests := map[int64][]part{}
 	for i := range rows {
 		digests[rows[i].ID] = partsOf(&rows[i].Parts)
