@@ -194,6 +194,9 @@ func TestAccept_DI5_TheServiceTakesSignedModulesOfARegistry(t *testing.T) {
 			t.Errorf("%s does not say whose the module is:\n%s", path, page)
 		}
 	}
+	if _, list := p.ask(t, "GET", "/modules", ""); !strings.Contains(list, reference) || !strings.Contains(list, "signed by <bdi>acme</bdi>, accepted by <bdi>trust.yaml:3</bdi>") {
+		t.Errorf("the list does not say whose the module is:\n%s", list)
+	}
 	p.activate(t, g.ID)
 	p.ask(t, "POST", "/api/v1/dockets", docketOf(2))
 	p.ask(t, "GET", "/api/v1/dockets/1/results?wait=true", "")

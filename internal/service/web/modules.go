@@ -46,6 +46,12 @@ type part struct {
 	From               *store.Reference
 }
 
+// Line is the line of the policy that accepted it, without the policy's digest.
+func (p *part) Line() string {
+	line, _, _ := strings.Cut(p.From.Policy, " ")
+	return line
+}
+
 // change is a part that differs; a digest is empty where there is none.
 type change struct{ Kind, Name, Before, After string }
 
