@@ -67,15 +67,6 @@ func scriptOf(trial *record.Trial, calls []*record.Call) *script {
 // replays says whether the trial follows another one.
 func (r *Recorder) replays() bool { return r != nil && r.script != nil }
 
-// scripted says whether the trial follows another one in which this was answered.
-func (r *Recorder) scripted(capability abi.Capability, request []byte) bool {
-	if !r.replays() {
-		return false
-	}
-	_, ok := r.script.answers[keyOfUse(capability, request)]
-	return ok
-}
-
 // answer gives what a module was answered. A log line has no answer to keep.
 func (r *Recorder) answer(capability abi.Capability, request []byte) ([]byte, bool) {
 	d, ok := r.script.answers[keyOfUse(capability, request)]

@@ -188,12 +188,17 @@ func (s *session) models(ctx context.Context, b *broker, completions []abi.Compl
 	if b.denied(abi.CapComplete) != "" || !b.plays() || len(completions) >= maxCompletions {
 		return nil, nil
 	}
-	query := codec.AppendCompletionQuery(nil, &abi.CompletionQuery{Models: b.persona.Models})
-	if s.services.Models == nil && !s.recorder.scripted(abi.CapComplete, query) {
+	if s.services.Models == nil && !s.recorder.replays() {
 		return nil, nil
 	}
 	if slices.ContainsFunc(completions, func(r abi.CompletionResult) bool { return r.Outcome == abi.CompletionNotAsked }) {
 		return nil, nil
+	}
+	query := codec.AppendCompletionQuery(nil, &abi.CompletionQuery{Models: b.persona.Models})
+	if s.recorder.replays() {
+		if _, ok := s.recorder.answer(abi.CapComplete, query); !ok { // there were no models in the trial
+			return nil, nil
+		}
 	}
 	answer, err := b.askModels(ctx, query)
 	return answer.Models, err

@@ -1,6 +1,9 @@
 package wasmfile
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+)
 
 // buildInstead says what to build in place of a component.
 const buildInstead = "build a core module: Go with GOOS=wasip1 GOARCH=wasm -buildmode=c-shared; Rust with crate-type cdylib for " +
@@ -13,9 +16,15 @@ var packed = []struct{ magic, message string }{
 	{"PK\x03\x04", "a zip archive: extract the module first (unzip)"},
 }
 
+// maxPrologue is how much of a file is searched for the beginning of a text.
+const maxPrologue = 64 << 10
+
+// text is the beginning of WebAssembly text, which may have comments before it: ;; to the end of the line, and (; to the next ;).
+var text = regexp.MustCompile(`^(?:\s|;;[^\n]*\n|\(;(?s:.*?);\))*\((?:module|component)`)
+
 // foreign says what a file is that does not have the header of a core module.
 func foreign(file []byte) *Error {
-	if len(file) >= 4 && bytes.Equal(file[:4], header[:4]) {
+	if bytes.HasPrefix(file, header[:4]) {
 		// Two bytes of version, which changes from draft to draft, then two of the layer: 0 is a core module, 1 a component.
 		if len(file) >= 8 && file[6] == 1 && file[7] == 0 {
 			return &Error{Offset: 4, Msg: "a WebAssembly component, which is not supported: " + buildInstead}
@@ -27,35 +36,8 @@ func foreign(file []byte) *Error {
 			return &Error{Msg: p.message}
 		}
 	}
-	text := withoutComments(file[:min(len(file), maxPrologue)])
-	for _, start := range []string{"(module", "(component"} {
-		if bytes.HasPrefix(text, []byte(start)) {
-			return &Error{Msg: "WebAssembly text, not a binary: assemble it first (wat2wasm FILE.wat, or wasm-tools parse FILE.wat -o FILE.wasm)"}
-		}
+	if text.Match(file[:min(len(file), maxPrologue)]) {
+		return &Error{Msg: "WebAssembly text, not a binary: assemble it first (wat2wasm FILE.wat, or wasm-tools parse FILE.wat -o FILE.wasm)"}
 	}
 	return &Error{Msg: "not a WebAssembly file: it does not begin with \\0asm"}
-}
-
-// maxPrologue is how much of a text is searched for its beginning.
-const maxPrologue = 64 << 10
-
-// withoutComments drops white space and comments (;; to the end of the line, and (; to the next ;)) before a text.
-func withoutComments(text []byte) []byte {
-	for {
-		text = bytes.TrimLeft(text, " \t\r\n")
-		var end string
-		switch {
-		case bytes.HasPrefix(text, []byte(";;")):
-			end = "\n"
-		case bytes.HasPrefix(text, []byte("(;")):
-			end = ";)"
-		default:
-			return text
-		}
-		_, rest, found := bytes.Cut(text, []byte(end))
-		if !found {
-			return nil
-		}
-		text = rest
-	}
 }
