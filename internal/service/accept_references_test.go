@@ -62,13 +62,14 @@ func newPublisher(t *testing.T) *publisher {
 	return p
 }
 
-// fail has the registry answer by a function; nil ends that.
+// fail has the registry answer by a function.
 func (p *publisher) fail(before func(w http.ResponseWriter, r *http.Request) bool) {
-	if before == nil {
-		p.before.Store(nil)
-		return
-	}
 	p.before.Store(&before)
+}
+
+func unavailable(w http.ResponseWriter, _ *http.Request) bool {
+	w.WriteHeader(http.StatusServiceUnavailable)
+	return true
 }
 
 // judge is the shipped judge with another name and version.
@@ -89,6 +90,12 @@ func judge(t *testing.T, name, version string) ([]byte, *abi.Manifest) {
 func (p *publisher) push(t *testing.T, tag, name, version string, signed bool) *oci.Artifact {
 	t.Helper()
 	wasm, manifest := judge(t, name, version)
+	return p.pushModule(t, tag, wasm, manifest, signed)
+}
+
+// pushModule publishes a module that says by its annotations that it has a manifest.
+func (p *publisher) pushModule(t *testing.T, tag string, wasm []byte, manifest *abi.Manifest, signed bool) *oci.Artifact {
+	t.Helper()
 	ref, err := oci.Parse(p.ref("judges/reader:" + tag))
 	must(t, err)
 	a, err := p.client.Push(t.Context(), ref, wasm, pull.Annotations(manifest))
@@ -107,16 +114,21 @@ func (p *publisher) ref(repository string) string { return "oci://" + p.Host + "
 // policy allows judges of the publisher to be judges of the bench.
 func (p *publisher) policy(t *testing.T, more string) *trust.Policy {
 	t.Helper()
-	public, err := p.key.PublicPEM()
-	must(t, err)
-	policy, err := trust.Parse("trust.yaml", []byte(more+`keys: [{name: acme, key: acme.pub}]
+	return p.parse(t, more+`keys: [{name: acme, key: acme.pub}]
 allow:
   - from: [`+p.Host+`/judges]
     names: ["*"]
     roles: [judge]
     capabilities: [experiment]
     signed_by: [acme]
-`), func(string) ([]byte, error) { return public, nil })
+`)
+}
+
+func (p *publisher) parse(t *testing.T, text string) *trust.Policy {
+	t.Helper()
+	public, err := p.key.PublicPEM()
+	must(t, err)
+	policy, err := trust.Parse("trust.yaml", []byte(text), func(string) ([]byte, error) { return public, nil })
 	must(t, err)
 	return policy
 }
@@ -140,15 +152,8 @@ func openCourt(ctx context.Context, o *work.Opening, observe func(host.CallRecor
 // trusting starts a service with a policy.
 func trusting(t *testing.T, p *publisher, policy *trust.Policy, change func(*service.Config)) *process {
 	t.Helper()
-	registries, err := oci.New(oci.Config{Clock: time.Now, Retries: -1})
-	must(t, err)
-	return startWith(t, "127.0.0.1:0", filepath.Join(t.TempDir(), "test.db"), func(c *service.Config) {
-		c.Open, c.Trust, c.Registries, c.Rate = openCourt, policy, registries, 1e6
-		if change != nil {
-			change(c)
-		}
-		p.Requests()
-	})
+	p.Requests()
+	return trustingAt(t, filepath.Join(t.TempDir(), "test.db"), policy, change)
 }
 
 func (p *process) add(t *testing.T, request map[string]any) (int, string, store.Generation) {
@@ -383,14 +388,14 @@ func TestAccept_DI3_ARevokedKeyAndItsHeirs(t *testing.T) {
 	registry := newPublisher(t)
 	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	db := filepath.Join(t.TempDir(), "test.db")
-	p := trustingAt(t, db, registry.policy(t, ""))
+	p := trustingAt(t, db, registry.policy(t, ""), nil)
 	status, text, g := p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
 	if status != http.StatusCreated {
 		t.Fatal(status, text)
 	}
 	p.activate(t, g.ID)
 	p.stop()
-	p = trustingAt(t, db, registry.revoked(t))
+	p = trustingAt(t, db, registry.revoked(t), nil)
 	status, text, _ = p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
 	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "revoked") {
 		t.Error(status, text)
@@ -401,12 +406,8 @@ func TestAccept_DI3_ARevokedKeyAndItsHeirs(t *testing.T) {
 	}
 	p.stop()
 	// Where nobody has the signatures for a changed policy, it can't accept.
-	away := func(w http.ResponseWriter, _ *http.Request) bool {
-		w.WriteHeader(http.StatusServiceUnavailable)
-		return true
-	}
-	registry.before.Store(&away)
-	p = trustingAt(t, db, registry.policy(t, "local: true\n"))
+	registry.fail(unavailable)
+	p = trustingAt(t, db, registry.policy(t, "local: true\n"), nil)
 	status, text, _ = p.add(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}})
 	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "neither the cache nor the registry has them") {
 		t.Errorf("%d %s", status, text)
@@ -419,14 +420,14 @@ func TestAccept_DI3_InheritedModulesOfFilesAreRejectedByAPolicyThatSaysSo(t *tes
 	registry := newPublisher(t)
 	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	db := filepath.Join(t.TempDir(), "test.db")
-	p := trustingAt(t, db, registry.policy(t, ""))
+	p := trustingAt(t, db, registry.policy(t, ""), nil)
 	wasm, _ := judge(t, "lantern", "9.0.0")
 	status, text, uploaded := p.add(t, map[string]any{"modules": map[string][]byte{"specter": wasm}})
 	if status != http.StatusCreated {
 		t.Fatal(status, text)
 	}
 	p.stop()
-	p = trustingAt(t, db, registry.policy(t, "local: false\n"))
+	p = trustingAt(t, db, registry.policy(t, "local: false\n"), nil)
 	request := referring("specter", registry.ref("judges/reader:v1.2.3"), "")
 	if status, text, _ = p.add(t, request); status != http.StatusCreated { // of the embedded ones
 		t.Errorf("%d %s", status, text)
@@ -449,24 +450,25 @@ func shippedPipeline(t *testing.T) []byte {
 }
 
 // trustingAt starts a service with a database that may be there and a policy, whose client of registries keeps nothing.
-func trustingAt(t *testing.T, db string, policy *trust.Policy) *process {
+func trustingAt(t *testing.T, db string, policy *trust.Policy, change func(*service.Config)) *process {
 	t.Helper()
 	registries, err := oci.New(oci.Config{Clock: time.Now, Retries: -1})
 	must(t, err)
-	return startWith(t, "127.0.0.1:0", db, func(c *service.Config) { c.Open, c.Trust, c.Registries, c.Rate = openCourt, policy, registries, 1e6 })
+	return startWith(t, "127.0.0.1:0", db, func(c *service.Config) {
+		c.Open, c.Trust, c.Registries, c.Rate = openCourt, policy, registries, 1e6
+		if change != nil {
+			change(c)
+		}
+	})
 }
 
 // revoked is the publisher's policy after the key was stolen.
 func (p *publisher) revoked(t *testing.T) *trust.Policy {
 	t.Helper()
-	public, err := p.key.PublicPEM()
-	must(t, err)
-	policy, err := trust.Parse("trust.yaml", []byte(`keys: [{name: acme, key: acme.pub, revoked: stolen}]
+	return p.parse(t, `keys: [{name: acme, key: acme.pub, revoked: stolen}]
 local: true
 allow: [{from: [`+p.Host+`/judges], names: ["*"], roles: [judge], capabilities: [experiment], signed_by: [acme]}]
-`), func(string) ([]byte, error) { return public, nil })
-	must(t, err)
-	return policy
+`)
 }
 
 // Neither a swap nor a rollback puts a generation in force with a module whose key was revoked since; one without it can be swapped to.
@@ -475,7 +477,7 @@ func TestAccept_DI3_NoSwapToWhatThePolicyOfNowRejects(t *testing.T) {
 	registry := newPublisher(t)
 	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	db := filepath.Join(t.TempDir(), "test.db")
-	p := trustingAt(t, db, registry.policy(t, ""))
+	p := trustingAt(t, db, registry.policy(t, ""), nil)
 	status, text, g := p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
 	if status != http.StatusCreated {
 		t.Fatal(status, text)
@@ -485,7 +487,7 @@ func TestAccept_DI3_NoSwapToWhatThePolicyOfNowRejects(t *testing.T) {
 	p.stop()
 	path := fmt.Sprintf("/api/v1/generations/%d/activate", g.ID)
 	for want, policy := range map[string]*trust.Policy{"revoked: stolen": registry.revoked(t), "without a trust policy": nil} {
-		p = trustingAt(t, db, policy)
+		p = trustingAt(t, db, policy, nil)
 		if status, text = p.ask(t, "POST", path, ""); status != http.StatusUnprocessableEntity || !strings.Contains(text, want) || policy != nil && !strings.Contains(text, "trust.yaml:1:") {
 			t.Errorf("%d %s", status, text)
 		}
@@ -496,7 +498,7 @@ func TestAccept_DI3_NoSwapToWhatThePolicyOfNowRejects(t *testing.T) {
 		p.stop()
 	}
 	registry.Requests()
-	p = trustingAt(t, db, registry.policy(t, "")) // the policy of then: no request is needed
+	p = trustingAt(t, db, registry.policy(t, ""), nil) // the policy of then: no request is needed
 	if p.activate(t, g.ID); len(registry.Requests()) != 0 {
 		t.Error("the registry was asked")
 	}
@@ -508,7 +510,7 @@ func TestAccept_DI3_AWarningOfModulesInForceThatThePolicyOfNowRejects(t *testing
 	registry := newPublisher(t)
 	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	db := filepath.Join(t.TempDir(), "test.db")
-	p := trustingAt(t, db, registry.policy(t, ""))
+	p := trustingAt(t, db, registry.policy(t, ""), nil)
 	status, text, g := p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
 	if status != http.StatusCreated {
 		t.Fatal(status, text)
@@ -518,7 +520,7 @@ func TestAccept_DI3_AWarningOfModulesInForceThatThePolicyOfNowRejects(t *testing
 		t.Errorf("accepted: %s", text)
 	}
 	p.stop()
-	p = trustingAt(t, db, registry.revoked(t))
+	p = trustingAt(t, db, registry.revoked(t), nil)
 	for !strings.Contains(text, `"unaccepted":"references.specter: `) { // it is decided beside the start
 		time.Sleep(10 * time.Millisecond)
 		_, text = p.ask(t, "GET", "/api/v1/generations", "")

@@ -12,11 +12,8 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/oci"
-	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
-	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
 // clock is one that tests set.
@@ -154,21 +151,9 @@ func TestAccept_DI3_UpdatesThatCannotBeTrustedChangeNothing(t *testing.T) {
 			t.Helper()
 			old, _ := judge(t, "reader", "1.2.2")
 			_, manifest := judge(t, "reader", "1.2.4")
-			ref, err := oci.Parse(r.ref("judges/reader:v1.2.4"))
-			must(t, err)
-			a, err := r.client.Push(t.Context(), ref, old, pull.Annotations(manifest))
-			must(t, err)
-			d, err := trust.Sign(r.key, pull.Subject(a), manifest, time.Now())
-			must(t, err)
-			_, err = r.client.Attach(t.Context(), a, oci.Attachment{Type: d.Type, Data: d.Data})
-			must(t, err)
+			r.pushModule(t, "v1.2.4", old, manifest, true)
 		}, "is not what the manifest within the module says"},
-		"the registry is down": {func(_ *testing.T, r *publisher) {
-			r.fail(func(w http.ResponseWriter, _ *http.Request) bool {
-				w.WriteHeader(http.StatusServiceUnavailable)
-				return true
-			})
-		}, "503"},
+		"the registry is down": {func(_ *testing.T, r *publisher) { r.fail(unavailable) }, "503"},
 		"the tag is gone": {func(t *testing.T, r *publisher) {
 			t.Helper()
 			q, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, "http://"+r.Host+"/v2/judges/reader/manifests/v1.2.3", nil)
@@ -248,14 +233,7 @@ func TestAccept_DI3_AHugeModuleIsNotDownloaded(t *testing.T) {
 	const size = 49 << 20
 	wasm = append(wasm, 0, 0x80|size&0x7f, 0x80|size>>7&0x7f, 0x80|size>>14&0x7f, size>>21) // a custom section without a name
 	wasm = append(wasm, bytes.Repeat([]byte{0}, size)...)
-	ref, err := oci.Parse(registry.ref("judges/reader:v1"))
-	must(t, err)
-	a, err := registry.client.Push(t.Context(), ref, wasm, pull.Annotations(manifest))
-	must(t, err)
-	d, err := trust.Sign(registry.key, pull.Subject(a), manifest, time.Now())
-	must(t, err)
-	_, err = registry.client.Attach(t.Context(), a, oci.Attachment{Type: d.Type, Data: d.Data})
-	must(t, err)
+	a := registry.pushModule(t, "v1", wasm, manifest, true)
 	p := trusting(t, registry, registry.policy(t, ""), nil)
 	status, text, _ := p.add(t, referring("specter", registry.ref("judges/reader:v1"), ""))
 	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "at most 50331648 bytes together") {

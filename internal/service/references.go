@@ -100,26 +100,23 @@ type wanted struct {
 
 // fetch fetches the modules that references name: see api.Config.CheckGeneration.
 func (s *Service) fetch(ctx context.Context, parts *store.Parts, blobs map[string][]byte) (told []string, err error) {
-	if parts.Canary == nil && len(parts.CanaryReferences) > 0 {
+	if fault := s.config.Trust.AllowsLocal(); fault != nil {
+		if err := s.noLocal(ctx, parts, blobs, fault); err != nil {
+			return nil, err
+		}
+	}
+	if len(parts.References)+len(parts.CanaryReferences) == 0 {
+		return nil, nil
+	}
+	if parts.Canary == nil {
 		parts.Canary = map[string]string{}
 	}
 	court, err := s.court(ctx, parts, blobs)
 	if err != nil {
 		return nil, err
 	}
-	began, err := work.BegunWith(ctx, s.config.Store)
-	if err != nil {
-		return nil, err
-	}
 	var list []wanted
 	for canary, from := range []wanted{{path: "references", references: parts.References, digests: parts.Modules}, {path: "canary_references", references: parts.CanaryReferences, digests: parts.Canary}} {
-		for name, digest := range from.digests {
-			if _, ok := from.references[name]; !ok && (blobs[digest] != nil || !began(name, digest)) {
-				if err := s.config.Trust.AllowsLocal(); err != nil {
-					return nil, fmt.Errorf("module %q: %w", name, err)
-				}
-			}
-		}
 		for _, name := range slices.Sorted(maps.Keys(from.references)) {
 			from.name, from.use = name, court.use(name, canary == 1)
 			if r := from.references[name]; r.Manifest == "" || !s.decided(from.use, &r) {
@@ -153,6 +150,23 @@ func (s *Service) fetch(ctx context.Context, parts *store.Parts, blobs map[strin
 		told = append(told, fmt.Sprintf("%s: %s, manifest %s, signed by %s, accepted by %s", w.name, sanitize.Line(r.Reference), r.Manifest, sanitize.Line(r.Signer), r.Policy))
 	}
 	return told, errors.Join(faults...)
+}
+
+// noLocal rejects modules that came from files, with a fault; those with which the program or its store began are none.
+func (s *Service) noLocal(ctx context.Context, parts *store.Parts, blobs map[string][]byte, fault error) error {
+	began, err := work.BegunWith(ctx, s.config.Store)
+	if err != nil {
+		return err
+	}
+	for _, of := range []wanted{{references: parts.References, digests: parts.Modules}, {references: parts.CanaryReferences, digests: parts.Canary}} {
+		for _, name := range slices.Sorted(maps.Keys(of.digests)) {
+			digest := of.digests[name]
+			if _, ok := of.references[name]; !ok && (blobs[digest] != nil || !began(name, digest)) {
+				return fmt.Errorf("module %q: %w", name, fault)
+			}
+		}
+	}
+	return nil
 }
 
 // accepts has the policy of now decide about a generation of the store: see api.Config.Accepts. What this policy has accepted needs no request.

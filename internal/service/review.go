@@ -2,9 +2,11 @@ package service
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 const (
@@ -52,8 +54,8 @@ func (s *Service) reviewOnce(ctx context.Context) error {
 	}
 	r := &review{generation: current, at: s.config.Now()}
 	if err := s.accepts(ctx, &g); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx) // it says nothing of the modules
+		if _, busy := errors.AsType[*wire.Problem](err); busy || ctx.Err() != nil {
+			return err // it says nothing of the modules
 		}
 		r.fault = sanitize.Cut(sanitize.Line(err.Error()), maxFault)
 		s.config.Log.WarnContext(ctx, "the trust policy does not accept the generation in force, which goes on deciding: swap to another one", "generation", current, "error", r.fault)

@@ -22,6 +22,8 @@ const (
 	// askTime is how long registries may take to say what there is of one module, lookTime for all.
 	askTime  = time.Minute
 	lookTime = 10 * time.Minute
+	// mostTags are tried of one module, the highest version first.
+	mostTags = 5
 	// maxFault is how much of an error is kept.
 	maxFault = 1000
 	// updateAuthor is who made generations with newer versions.
@@ -92,11 +94,10 @@ func (s *Service) lookAt(ctx context.Context, g *store.Generation, name string) 
 	if err != nil {
 		return n, err
 	}
-	var gone error
+	var faults []error
 	if ref.Tag() != "" && !slices.Contains(tags, ref.Tag()) {
-		gone = fmt.Errorf("the registry has the tag %s no longer; the generation keeps its module", ref.Tag())
+		faults = append(faults, fmt.Errorf("the registry has the tag %s no longer; the generation keeps its module", ref.Tag()))
 	}
-	faults := []error{gone}
 	for range mostTags {
 		tag := newest(tags, version(r.Version), r.Update)
 		if tag == "" {
@@ -107,7 +108,11 @@ func (s *Service) lookAt(ctx context.Context, g *store.Generation, name string) 
 		if r.Update != store.UpdatePatch {
 			break
 		}
-		if n.Generation, err = s.propose(ctx, asking, g, name, newer); err == nil {
+		a, err := s.config.Registries.Resolve(asking, newer)
+		if err == nil {
+			n.Generation, err = s.propose(ctx, g, name, newer, a)
+		}
+		if err == nil {
 			break
 		}
 		faults = append(faults, err) // another tag may be good: whoever may push could else hold updates back
@@ -115,9 +120,6 @@ func (s *Service) lookAt(ctx context.Context, g *store.Generation, name string) 
 	}
 	return n, errors.Join(faults...)
 }
-
-// mostTags are tried of one module, the highest version first.
-const mostTags = 5
 
 // newest is the tag of the highest version that is above another one, and that an update takes; empty for none.
 func newest(tags []string, than string, update store.Update) (tag string) {
@@ -131,11 +133,7 @@ func newest(tags []string, than string, update store.Update) (tag string) {
 }
 
 // propose gives the generation that has a newer version as a canary beside another generation, which is made if there is none.
-func (s *Service) propose(ctx, asking context.Context, g *store.Generation, name string, newer oci.Ref) (int64, error) {
-	a, err := s.config.Registries.Resolve(asking, newer)
-	if err != nil {
-		return 0, err
-	}
+func (s *Service) propose(ctx context.Context, g *store.Generation, name string, newer oci.Ref, a *oci.Artifact) (int64, error) {
 	m, err := pull.Manifest(a.Annotations)
 	if err != nil {
 		return 0, err

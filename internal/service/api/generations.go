@@ -52,6 +52,7 @@ func (s *server) generations() {
 	activate := operation("activate-generation", http.MethodPost, "/generations/{generation}/activate", tag, auth.Everywhere, "Put a generation in force, be it a new or an old one")
 	activate.Description += " Every live worker loads it first; if one can't, the activation is rejected and the current generation stays. A generation with modules that the service's trust policy no longer accepts is rejected at once."
 	activate.DefaultStatus = http.StatusAccepted
+	activate.Metadata[isStream] = true // the policy may have to ask a registry, for longer than an ordinary request may take
 	register(s, activate, func(ctx context.Context, in *generationPath) (*answer[store.Activation], error) {
 		return reply(s.Activate(ctx, in.ID))
 	})
@@ -132,11 +133,8 @@ func (o *Operations) KeepGeneration(ctx context.Context, g store.Generation, blo
 		return g, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable, "this process can't check modules: ask one with the role api or all")
 	}
 	fetched, err := o.CheckGeneration(ctx, &g.Parts, blobs)
-	if _, ok := errors.AsType[*wire.Problem](err); ok {
-		return g, err
-	}
 	if err != nil {
-		return g, wire.NewProblem(http.StatusUnprocessableEntity, wire.BadModule, "the generation can't be loaded: "+err.Error())
+		return g, badModule("the generation can't be loaded", err)
 	}
 	for _, digest := range slices.Sorted(maps.Keys(blobs)) {
 		if _, err := o.Store.AddBlob(ctx, blobs[digest]); err != nil {
@@ -292,11 +290,18 @@ func (o *Operations) accepts(ctx context.Context, generation int64) error {
 	if err != nil {
 		return err
 	}
-	err = o.Accepts(ctx, &g)
-	if _, ok := errors.AsType[*wire.Problem](err); ok || err == nil {
+	if err = o.Accepts(ctx, &g); err != nil {
+		return badModule(fmt.Sprintf("the trust policy does not accept generation %d", generation), err)
+	}
+	return nil
+}
+
+// badModule is the problem of a generation that is rejected. An error that is a problem stays as it is.
+func badModule(what string, err error) error {
+	if _, ok := errors.AsType[*wire.Problem](err); ok {
 		return err
 	}
-	return wire.NewProblem(http.StatusUnprocessableEntity, wire.BadModule, fmt.Sprintf("the trust policy does not accept generation %d: %s", generation, err))
+	return wire.NewProblem(http.StatusUnprocessableEntity, wire.BadModule, what+": "+err.Error())
 }
 
 // Abandon ends an activation that is pending.

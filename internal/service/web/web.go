@@ -83,7 +83,7 @@ func (s *site) routes() []route {
 		{pattern: "POST /modules/look", scope: auth.Everywhere, stream: true, do: s.look},
 		{pattern: "GET /modules/{id}", do: s.generation},
 		{pattern: "GET /modules/{id}/activate", scope: auth.Everywhere, do: s.confirm},
-		{pattern: "POST /modules/{id}/activate", scope: auth.Everywhere, do: s.activate},
+		{pattern: "POST /modules/{id}/activate", scope: auth.Everywhere, stream: true, do: s.activate},
 		{pattern: "POST /activations/{id}/abandon", scope: auth.Everywhere, do: s.abandon},
 		{pattern: "GET /quality", do: s.quality},
 		{pattern: "GET /quality/refit", do: s.refit},
