@@ -55,7 +55,8 @@ func TestSlow(t *testing.T) {
 }
 `
 	sum := "package shop\n\nconst Greeting = \"Good day\"\n\nfunc Total(prices []int) (sum int) {\n\tfor _, p := range prices {\n\t\tsum += p\n\t}\n\treturn sum\n}\n"
-	test += "\n// " + filepath.Base(filepath.Dir(t.TempDir())) + " has trees of its own, of which nobody has run the tests before.\n"
+	// The name of the run in the file gives trees whose tests nobody has run before: results of experiments are kept by their trees.
+	test += "\n// " + filepath.Base(filepath.Dir(t.TempDir())) + "\n"
 	p := &project{green: map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", ".gitignore": "*.json\n", "shop.go": sum, "shop_test.go": test}}
 	p.write(t)
 	p.add(t, map[string]string{"shop.go": strings.Replace(sum, "range prices {", "range prices[1:] {", 1)})

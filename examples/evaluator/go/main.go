@@ -1,6 +1,6 @@
 // Command evaluator judges whether the answer of a language model is supported by a reference. At discovery it reads both documents and
 // quotes for each claim of the answer the sentence that bears it out, or the claim itself; as a judge it counts these quotes, which the
-// host verified. It knows no attack: all of the answer is claims, and text that was added to an answer is a claim more.
+// host verified. It knows no attack: all of the answer is claims, and text that was added to an answer is one more claim.
 package main
 
 import (

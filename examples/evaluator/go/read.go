@@ -148,7 +148,7 @@ func finding(s *sentence, label string, strength float64, observation string) ab
 	return abi.Finding{Document: s.document, Quote: s.quote(), Supports: label, Strength: strength, Observation: observation}
 }
 
-// number is the first number in an answer, 0 for none. The schema lets no other stand there.
+// number is the first number in an answer, 0 for none. The schema allows nothing else.
 func number(text string) int {
 	n, digits := 0, 0
 	for i := range len(text) {

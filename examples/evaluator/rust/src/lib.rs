@@ -171,7 +171,7 @@ fn finding(s: &Sentence, label: &str, strength: f64, observation: String) -> Fin
     Finding { document: s.document.clone(), observation, quote: s.quote().to_string(), supports: label.to_string(), strength, ..Default::default() }
 }
 
-/// The first number in an answer, 0 for none. The schema lets no other stand there.
+/// The first number in an answer, 0 for none. The schema allows nothing else.
 fn number(answer: &str) -> usize {
     let digits: String = answer.chars().skip_while(|c| !c.is_ascii_digit()).take_while(char::is_ascii_digit).take(6).collect();
     digits.parse().unwrap_or(0)
