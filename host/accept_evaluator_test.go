@@ -14,7 +14,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
 const (
@@ -132,32 +131,6 @@ func TestAccept_DI6_NoAttackOnTheEvaluatorGains(t *testing.T) {
 	}
 	if n := len(strings.Fields(string(readme))); n > 350 {
 		t.Errorf("the README has %d words", n)
-	}
-}
-
-// A reader that quotes what does not stand in the documents ends the trial: nothing is decided by it.
-func TestAccept_DI6_AnEvaluatorThatInventsAQuoteIsRejected(t *testing.T) {
-	t.Parallel()
-	court, err := pipeline.Load(filepath.Join("..", "examples", "evaluator", "court.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range court.Personas {
-		if p := &court.Personas[i]; p.Module == "evaluator" {
-			p.Module, p.Grants = "puppet", nil
-			p.Models, p.Prompt = nil, ""
-		}
-	}
-	for i := range court.Nodes {
-		if n := &court.Nodes[i]; n.Name == "discover" {
-			n.With = []pipeline.Param{pipeline.Text("behave", "invent")}
-		}
-	}
-	e := evaluations(t)[0]
-	e.Documents[0].Name = "log" // which the puppet quotes
-	final := try(t, open(t, host.Config{Pipeline: court}), e.Case).Result
-	if final.Final.Status != trial.Mistrial || final.Error == nil || !strings.Contains(final.Error.Message, "does not stand in the document") {
-		t.Errorf("%+v, %+v", final.Final, final.Error)
 	}
 }
 
