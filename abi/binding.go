@@ -21,6 +21,7 @@ const (
 	ExportContest    = ExportPrefix + string(CallContest)
 	ExportEdges      = ExportPrefix + string(CallEdges)
 	ExportJudge      = ExportPrefix + string(CallJudge)
+	ExportPrepare    = ExportPrefix + "prepare"
 	ExportInitialize = "_initialize"
 )
 

@@ -76,6 +76,8 @@ type NodeRequest struct {
 	Models []ModelOffer `abi:"models,opt"`
 	// Completions that this call has asked for, in their order.
 	Completions []CompletionResult `abi:"completions,opt"`
+	// Prepared: what the request leaves out, since the module was prepared with it.
+	Prepared *Prepared `abi:"prepared"`
 }
 
 // LightFile is what the Light path has gathered so far. Of each artifact it
@@ -119,6 +121,44 @@ type ContestRequest struct {
 	Items             []ContestItem `abi:"items"`
 	Params            []Param       `abi:"params,opt"`
 	Profile           *Profile      `abi:"profile"`
+	// Prepared: what the request leaves out, since the module was prepared with it.
+	Prepared *Prepared `abi:"prepared"`
+}
+
+// PrepareRequest gives a module what the requests that follow leave out: the profile of a generation, and then the view of a case.
+type PrepareRequest struct {
+	// Digest names what the module is prepared with, all of it: the requests that follow have it in Prepared.
+	Digest string `abi:"digest,nonempty"`
+	// Profile is whole. It replaces the one before.
+	Profile *Profile `abi:"profile"`
+	// Case is what a mask lets the persona see of the case, without experiments. It replaces the one before.
+	Case *CaseView `abi:"case"`
+}
+
+// PrepareResponse is empty, or says why the module cannot be prepared.
+type PrepareResponse struct {
+	Failure *Failure `abi:"failure"`
+}
+
+// Prepared says what belongs to a request although it is not in it: a module takes it from its PrepareRequests.
+type Prepared struct {
+	// Digest of the last PrepareRequest.
+	Digest string `abi:"digest,nonempty"`
+	// Profile: the request has these parts of the prepared profile. Absent where it has no profile.
+	Profile *ProfileParts `abi:"profile"`
+	// Case: the request has the prepared case, and of its own experiments alone.
+	Case bool `abi:"case"`
+}
+
+// ProfileParts are the parts of a prepared profile that a request has: all fields, but of some lists only these elements.
+type ProfileParts struct {
+	// All: every signal and every source. Then Signals and Sources are empty.
+	All bool `abi:"all"`
+	// Signals and Sources are ascending indexes into the lists of the prepared profile.
+	Signals []int `abi:"signals,opt,min=0"`
+	Sources []int `abi:"sources,opt,min=0"`
+	// Outcomes: with the model of outcomes, if the profile has one.
+	Outcomes bool `abi:"outcomes"`
 }
 
 // ContestResponse holds challenges of items in the request, none of others.

@@ -297,7 +297,7 @@ func DecodeNodeRequest(data []byte, maxBytes int) (abi.NodeRequest, error) {
 	return decodeMessage(data, maxBytes, &layoutOfNodeRequest, readNodeRequest)
 }
 
-var fieldsOfNodeRequest = []string{"node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers", "prompt", "models", "completions"}
+var fieldsOfNodeRequest = []string{"node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers", "prompt", "models", "completions", "prepared"}
 
 func writeNodeRequest(e *encoder, v *abi.NodeRequest) {
 	n := 5
@@ -341,6 +341,9 @@ func writeNodeRequest(e *encoder, v *abi.NodeRequest) {
 		n++
 	}
 	if len(v.Completions) > 0 {
+		n++
+	}
+	if v.Prepared != nil {
 		n++
 	}
 	e.mapLen(n)
@@ -428,6 +431,10 @@ func writeNodeRequest(e *encoder, v *abi.NodeRequest) {
 			writeCompletionResult(e, &v.Completions[i])
 		}
 	}
+	if v.Prepared != nil {
+		e.text("prepared")
+		writePrepared(e, v.Prepared)
+	}
 }
 
 func readNodeRequest(d *decoder, v *abi.NodeRequest) {
@@ -479,6 +486,9 @@ func readNodeRequest(d *decoder, v *abi.NodeRequest) {
 			v.Models = list(d, count{}, 39, readModelOffer)
 		case 18: // completions
 			v.Completions = list(d, count{}, 67, readCompletionResult)
+		case 19: // prepared
+			v.Prepared = new(abi.Prepared)
+			readPrepared(d, v.Prepared)
 		}
 	}
 	d.close(&s)
@@ -699,7 +709,7 @@ func DecodeContestRequest(data []byte, maxBytes int) (abi.ContestRequest, error)
 	return decodeMessage(data, maxBytes, &layoutOfContestRequest, readContestRequest)
 }
 
-var fieldsOfContestRequest = []string{"persona", "charged_defect_type", "labels", "items", "params", "profile"}
+var fieldsOfContestRequest = []string{"persona", "charged_defect_type", "labels", "items", "params", "profile", "prepared"}
 
 func writeContestRequest(e *encoder, v *abi.ContestRequest) {
 	n := 4
@@ -707,6 +717,9 @@ func writeContestRequest(e *encoder, v *abi.ContestRequest) {
 		n++
 	}
 	if v.Profile != nil {
+		n++
+	}
+	if v.Prepared != nil {
 		n++
 	}
 	e.mapLen(n)
@@ -735,6 +748,10 @@ func writeContestRequest(e *encoder, v *abi.ContestRequest) {
 		e.text("profile")
 		writeProfile(e, v.Profile)
 	}
+	if v.Prepared != nil {
+		e.text("prepared")
+		writePrepared(e, v.Prepared)
+	}
 }
 
 func readContestRequest(d *decoder, v *abi.ContestRequest) {
@@ -754,6 +771,197 @@ func readContestRequest(d *decoder, v *abi.ContestRequest) {
 		case 5: // profile
 			v.Profile = new(abi.Profile)
 			readProfile(d, v.Profile)
+		case 6: // prepared
+			v.Prepared = new(abi.Prepared)
+			readPrepared(d, v.Prepared)
+		}
+	}
+	d.close(&s)
+}
+
+// AppendPrepareRequest appends the canonical encoding of v, unchecked.
+func AppendPrepareRequest(dst []byte, v *abi.PrepareRequest) []byte {
+	return appendMessage(dst, v, writePrepareRequest)
+}
+
+// DecodePrepareRequest reads one PrepareRequest of at most maxBytes strictly.
+func DecodePrepareRequest(data []byte, maxBytes int) (abi.PrepareRequest, error) {
+	return decodeMessage(data, maxBytes, &layoutOfPrepareRequest, readPrepareRequest)
+}
+
+var fieldsOfPrepareRequest = []string{"digest", "profile", "case"}
+
+func writePrepareRequest(e *encoder, v *abi.PrepareRequest) {
+	n := 1
+	if v.Profile != nil {
+		n++
+	}
+	if v.Case != nil {
+		n++
+	}
+	e.mapLen(n)
+	e.text("digest")
+	e.text(v.Digest)
+	if v.Profile != nil {
+		e.text("profile")
+		writeProfile(e, v.Profile)
+	}
+	if v.Case != nil {
+		e.text("case")
+		writeCaseView(e, v.Case)
+	}
+}
+
+func readPrepareRequest(d *decoder, v *abi.PrepareRequest) {
+	s := d.open(fieldsOfPrepareRequest, 0b1)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // digest
+			v.Digest = d.text(true)
+		case 1: // profile
+			v.Profile = new(abi.Profile)
+			readProfile(d, v.Profile)
+		case 2: // case
+			v.Case = new(abi.CaseView)
+			readCaseView(d, v.Case)
+		}
+	}
+	d.close(&s)
+}
+
+// AppendPrepareResponse appends the canonical encoding of v, unchecked.
+func AppendPrepareResponse(dst []byte, v *abi.PrepareResponse) []byte {
+	return appendMessage(dst, v, writePrepareResponse)
+}
+
+// DecodePrepareResponse reads one PrepareResponse of at most maxBytes strictly.
+func DecodePrepareResponse(data []byte, maxBytes int) (abi.PrepareResponse, error) {
+	return decodeMessage(data, maxBytes, &layoutOfPrepareResponse, readPrepareResponse)
+}
+
+var fieldsOfPrepareResponse = []string{"failure"}
+
+func writePrepareResponse(e *encoder, v *abi.PrepareResponse) {
+	n := 0
+	if v.Failure != nil {
+		n++
+	}
+	e.mapLen(n)
+	if v.Failure != nil {
+		e.text("failure")
+		writeFailure(e, v.Failure)
+	}
+}
+
+func readPrepareResponse(d *decoder, v *abi.PrepareResponse) {
+	s := d.open(fieldsOfPrepareResponse, 0b0)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // failure
+			v.Failure = new(abi.Failure)
+			readFailure(d, v.Failure)
+		}
+	}
+	d.close(&s)
+}
+
+// AppendPrepared appends the canonical encoding of v, unchecked.
+func AppendPrepared(dst []byte, v *abi.Prepared) []byte {
+	return appendMessage(dst, v, writePrepared)
+}
+
+// DecodePrepared reads one Prepared of at most maxBytes strictly.
+func DecodePrepared(data []byte, maxBytes int) (abi.Prepared, error) {
+	return decodeMessage(data, maxBytes, &layoutOfPrepared, readPrepared)
+}
+
+var fieldsOfPrepared = []string{"digest", "profile", "case"}
+
+func writePrepared(e *encoder, v *abi.Prepared) {
+	n := 2
+	if v.Profile != nil {
+		n++
+	}
+	e.mapLen(n)
+	e.text("digest")
+	e.text(v.Digest)
+	if v.Profile != nil {
+		e.text("profile")
+		writeProfileParts(e, v.Profile)
+	}
+	e.text("case")
+	e.boolean(v.Case)
+}
+
+func readPrepared(d *decoder, v *abi.Prepared) {
+	s := d.open(fieldsOfPrepared, 0b101)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // digest
+			v.Digest = d.text(true)
+		case 1: // profile
+			v.Profile = new(abi.ProfileParts)
+			readProfileParts(d, v.Profile)
+		case 2: // case
+			v.Case = d.boolean()
+		}
+	}
+	d.close(&s)
+}
+
+// AppendProfileParts appends the canonical encoding of v, unchecked.
+func AppendProfileParts(dst []byte, v *abi.ProfileParts) []byte {
+	return appendMessage(dst, v, writeProfileParts)
+}
+
+// DecodeProfileParts reads one ProfileParts of at most maxBytes strictly.
+func DecodeProfileParts(data []byte, maxBytes int) (abi.ProfileParts, error) {
+	return decodeMessage(data, maxBytes, &layoutOfProfileParts, readProfileParts)
+}
+
+var fieldsOfProfileParts = []string{"all", "signals", "sources", "outcomes"}
+
+func writeProfileParts(e *encoder, v *abi.ProfileParts) {
+	n := 2
+	if len(v.Signals) > 0 {
+		n++
+	}
+	if len(v.Sources) > 0 {
+		n++
+	}
+	e.mapLen(n)
+	e.text("all")
+	e.boolean(v.All)
+	if len(v.Signals) > 0 {
+		e.text("signals")
+		e.listLen(len(v.Signals))
+		for i := range v.Signals {
+			e.integer(int64(v.Signals[i]))
+		}
+	}
+	if len(v.Sources) > 0 {
+		e.text("sources")
+		e.listLen(len(v.Sources))
+		for i := range v.Sources {
+			e.integer(int64(v.Sources[i]))
+		}
+	}
+	e.text("outcomes")
+	e.boolean(v.Outcomes)
+}
+
+func readProfileParts(d *decoder, v *abi.ProfileParts) {
+	s := d.open(fieldsOfProfileParts, 0b1001)
+	for d.next(&s) {
+		switch s.field {
+		case 0: // all
+			v.All = d.boolean()
+		case 1: // signals
+			v.Signals = list(d, count{}, 1, func(d *decoder, v *int) { *v = int(d.integer(0, math.MaxInt)) })
+		case 2: // sources
+			v.Sources = list(d, count{}, 1, func(d *decoder, v *int) { *v = int(d.integer(0, math.MaxInt)) })
+		case 3: // outcomes
+			v.Outcomes = d.boolean()
 		}
 	}
 	d.close(&s)

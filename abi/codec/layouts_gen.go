@@ -141,6 +141,7 @@ var layoutOfNodeRequest = layout{
 		{key: [4]uint64{0x74706d6f7270a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.NodeRequest{}.Prompt), optional: true},                                                                               // prompt
 		{key: [4]uint64{0x736c65646f6da600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Models), optional: true, count: count{}, layout: &layoutOfModelOffer},                                  // models
 		{key: [4]uint64{0x74656c706d6f63ab, 0x736e6f6900000000}, size: 12, shift: 32, kind: slotList, offset: unsafe.Offsetof(abi.NodeRequest{}.Completions), optional: true, count: count{}, layout: &layoutOfCompletionResult}, // completions
+		{key: [4]uint64{0x65726170657270a8, 0x6400000000000000}, size: 9, shift: 56, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeRequest{}.Prepared), optional: true, layout: &layoutOfPrepared},                          // prepared
 	},
 }
 
@@ -187,6 +188,42 @@ var layoutOfContestRequest = layout{
 		{key: [4]uint64{0x736d657469a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.ContestRequest{}.Items), count: count{}, layout: &layoutOfContestItem},                        // items
 		{key: [4]uint64{0x736d61726170a600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.ContestRequest{}.Params), optional: true, count: count{}, layout: &layoutOfParam},              // params
 		{key: [4]uint64{0x656c69666f7270a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.ContestRequest{}.Profile), optional: true, layout: &layoutOfProfile},                        // profile
+		{key: [4]uint64{0x65726170657270a8, 0x6400000000000000}, size: 9, shift: 56, kind: slotPointer, offset: unsafe.Offsetof(abi.ContestRequest{}.Prepared), optional: true, layout: &layoutOfPrepared}, // prepared
+	},
+}
+
+var layoutOfPrepareRequest = layout{
+	size: unsafe.Sizeof(abi.PrepareRequest{}), smallest: 9, one: one[abi.PrepareRequest], list: listOf[abi.PrepareRequest],
+	slots: []slot{
+		{key: [4]uint64{0x747365676964a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.PrepareRequest{}.Digest), nonempty: true},                               // digest
+		{key: [4]uint64{0x656c69666f7270a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.PrepareRequest{}.Profile), optional: true, layout: &layoutOfProfile}, // profile
+		{key: [4]uint64{0x65736163a4000000}, size: 5, shift: 24, kind: slotPointer, offset: unsafe.Offsetof(abi.PrepareRequest{}.Case), optional: true, layout: &layoutOfCaseView},  // case
+	},
+}
+
+var layoutOfPrepareResponse = layout{
+	size: unsafe.Sizeof(abi.PrepareResponse{}), smallest: 1, one: one[abi.PrepareResponse], list: listOf[abi.PrepareResponse],
+	slots: []slot{
+		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.PrepareResponse{}.Failure), optional: true, layout: &layoutOfFailure}, // failure
+	},
+}
+
+var layoutOfPrepared = layout{
+	size: unsafe.Sizeof(abi.Prepared{}), smallest: 15, one: one[abi.Prepared], list: listOf[abi.Prepared],
+	slots: []slot{
+		{key: [4]uint64{0x747365676964a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.Prepared{}.Digest), nonempty: true},                                    // digest
+		{key: [4]uint64{0x656c69666f7270a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.Prepared{}.Profile), optional: true, layout: &layoutOfProfileParts}, // profile
+		{key: [4]uint64{0x65736163a4000000}, size: 5, shift: 24, kind: slotBool, offset: unsafe.Offsetof(abi.Prepared{}.Case)},                                                     // case
+	},
+}
+
+var layoutOfProfileParts = layout{
+	size: unsafe.Sizeof(abi.ProfileParts{}), smallest: 16, one: one[abi.ProfileParts], list: listOf[abi.ProfileParts],
+	slots: []slot{
+		{key: [4]uint64{0x6c6c61a300000000}, size: 4, shift: 32, kind: slotBool, offset: unsafe.Offsetof(abi.ProfileParts{}.All)},                                                               // all
+		{key: [4]uint64{0x736c616e676973a7}, size: 8, shift: 0, kind: slotInts, offset: unsafe.Offsetof(abi.ProfileParts{}.Signals), optional: true, count: count{}, low: 0, high: math.MaxInt}, // signals
+		{key: [4]uint64{0x73656372756f73a7}, size: 8, shift: 0, kind: slotInts, offset: unsafe.Offsetof(abi.ProfileParts{}.Sources), optional: true, count: count{}, low: 0, high: math.MaxInt}, // sources
+		{key: [4]uint64{0x656d6f6374756fa8, 0x7300000000000000}, size: 9, shift: 56, kind: slotBool, offset: unsafe.Offsetof(abi.ProfileParts{}.Outcomes)},                                      // outcomes
 	},
 }
 

@@ -419,6 +419,21 @@ static const sc_field sc_completion_result_fields[] = {
 };
 const sc_type sc_completion_result_type = {"completion_result", sc_completion_result_fields, 7, sizeof(sc_completion_result)};
 
+static const sc_field sc_profile_parts_fields[] = {
+  {"all", 3, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_profile_parts, all), 0, 0, 0, 0, 0},
+  {"signals", 7, SC_KIND_INT, SC_OPTIONAL | SC_LIST | SC_LEAST, offsetof(sc_profile_parts, signals), 0, 0, 0, 0, 0},
+  {"sources", 7, SC_KIND_INT, SC_OPTIONAL | SC_LIST | SC_LEAST, offsetof(sc_profile_parts, sources), 0, 0, 0, 0, 0},
+  {"outcomes", 8, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_profile_parts, outcomes), 0, 0, 0, 0, 0},
+};
+const sc_type sc_profile_parts_type = {"profile_parts", sc_profile_parts_fields, 4, sizeof(sc_profile_parts)};
+
+static const sc_field sc_prepared_fields[] = {
+  {"digest", 6, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_prepared, digest), 0, 0, 0, 0, 0},
+  {"profile", 7, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_prepared, profile), &sc_profile_parts_type, 0, 0, 0, 0},
+  {"case", 4, SC_KIND_BOOL, SC_REQUIRED, offsetof(sc_prepared, case_), 0, 0, 0, 0, 0},
+};
+const sc_type sc_prepared_type = {"prepared", sc_prepared_fields, 3, sizeof(sc_prepared)};
+
 static const sc_field sc_node_request_fields[] = {
   {"node", 4, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_node_request, node), 0, 0, 0, 0, 0},
   {"family", 6, SC_KIND_ENUM, SC_REQUIRED, offsetof(sc_node_request, family), &sc_family_names, 0, 0, 0, 0},
@@ -439,8 +454,9 @@ static const sc_field sc_node_request_fields[] = {
   {"prompt", 6, SC_KIND_TEXT, SC_OPTIONAL, offsetof(sc_node_request, prompt), 0, 0, 0, 0, 0},
   {"models", 6, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_node_request, models), &sc_model_offer_type, 0, 0, 0, 0},
   {"completions", 11, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_node_request, completions), &sc_completion_result_type, 0, 0, 0, 0},
+  {"prepared", 8, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_node_request, prepared), &sc_prepared_type, 0, 0, 0, 0},
 };
-const sc_type sc_node_request_type = {"node_request", sc_node_request_fields, 19, sizeof(sc_node_request)};
+const sc_type sc_node_request_type = {"node_request", sc_node_request_fields, 20, sizeof(sc_node_request)};
 
 static const sc_field sc_hearing_turn_fields[] = {
   {"argument", 8, SC_KIND_TEXT, SC_REQUIRED, offsetof(sc_hearing_turn, argument), 0, 0, 0, 0, 0},
@@ -548,8 +564,9 @@ static const sc_field sc_contest_request_fields[] = {
   {"items", 5, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_contest_request, items), &sc_contest_item_type, 0, 0, 0, 0},
   {"params", 6, SC_KIND_STRUCT, SC_OPTIONAL | SC_LIST, offsetof(sc_contest_request, params), &sc_param_type, 0, 0, 0, 0},
   {"profile", 7, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_contest_request, profile), &sc_profile_type, 0, 0, 0, 0},
+  {"prepared", 8, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_contest_request, prepared), &sc_prepared_type, 0, 0, 0, 0},
 };
-const sc_type sc_contest_request_type = {"contest_request", sc_contest_request_fields, 6, sizeof(sc_contest_request)};
+const sc_type sc_contest_request_type = {"contest_request", sc_contest_request_fields, 7, sizeof(sc_contest_request)};
 
 static const sc_field sc_contest_response_fields[] = {
   {"challenges", 10, SC_KIND_STRUCT, SC_REQUIRED | SC_LIST, offsetof(sc_contest_response, challenges), &sc_challenge_type, 0, 0, 0, 4096},
@@ -637,6 +654,18 @@ static const sc_field sc_judge_response_fields[] = {
   {"failure", 7, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_judge_response, failure), &sc_failure_type, 0, 0, 0, 0},
 };
 const sc_type sc_judge_response_type = {"judge_response", sc_judge_response_fields, 2, sizeof(sc_judge_response)};
+
+static const sc_field sc_prepare_request_fields[] = {
+  {"digest", 6, SC_KIND_TEXT, SC_REQUIRED | SC_NONEMPTY, offsetof(sc_prepare_request, digest), 0, 0, 0, 0, 0},
+  {"profile", 7, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_prepare_request, profile), &sc_profile_type, 0, 0, 0, 0},
+  {"case", 4, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_prepare_request, case_), &sc_case_view_type, 0, 0, 0, 0},
+};
+const sc_type sc_prepare_request_type = {"prepare_request", sc_prepare_request_fields, 3, sizeof(sc_prepare_request)};
+
+static const sc_field sc_prepare_response_fields[] = {
+  {"failure", 7, SC_KIND_STRUCT, SC_OPTIONAL | SC_POINTER, offsetof(sc_prepare_response, failure), &sc_failure_type, 0, 0, 0, 0},
+};
+const sc_type sc_prepare_response_type = {"prepare_response", sc_prepare_response_fields, 1, sizeof(sc_prepare_response)};
 
 static const sc_field sc_limit_request_fields[] = {
   {"memory_bytes", 12, SC_KIND_INT, SC_REQUIRED | SC_LEAST, offsetof(sc_limit_request, memory_bytes), 0, 0, 0, 0, 0},

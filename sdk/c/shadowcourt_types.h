@@ -856,6 +856,29 @@ typedef struct sc_completion_result {
 typedef struct { sc_completion_result *at; size_t count; } sc_completion_result_list;
 extern const sc_type sc_completion_result_type;
 
+/// `profile_parts` are the parts of a prepared profile that a request has: all fields, but of some lists only these elements.
+typedef struct sc_profile_parts {
+  /// `all`: every signal and every source. Then Signals and Sources are empty.
+  bool all;
+  /// `signals` and Sources are ascending indexes into the lists of the prepared profile.
+  sc_ints signals;
+  sc_ints sources;
+  /// `outcomes`: with the model of outcomes, if the profile has one.
+  bool outcomes;
+} sc_profile_parts;
+extern const sc_type sc_profile_parts_type;
+
+/// `prepared` says what belongs to a request although it is not in it: a module takes it from its PrepareRequests.
+typedef struct sc_prepared {
+  /// `digest` of the last PrepareRequest.
+  sc_text digest;
+  /// `profile`: the request has these parts of the prepared profile. Absent where it has no profile.
+  sc_profile_parts *profile; /* or NULL */
+  /// `case`: the request has the prepared case, and of its own experiments alone.
+  bool case_;
+} sc_prepared;
+extern const sc_type sc_prepared_type;
+
 /// `node_request` asks a persona for the artifact of a node. What Family needs is
 /// there, the rest is absent: see SPEC.md §4.1.
 typedef struct sc_node_request {
@@ -885,6 +908,8 @@ typedef struct sc_node_request {
   sc_model_offer_list models;
   /// `completions` that this call has asked for, in their order.
   sc_completion_result_list completions;
+  /// `prepared`: what the request leaves out, since the module was prepared with it.
+  sc_prepared *prepared; /* or NULL */
 } sc_node_request;
 extern const sc_type sc_node_request_type;
 
@@ -1024,6 +1049,8 @@ typedef struct sc_contest_request {
   sc_contest_item_list items;
   sc_param_list params;
   sc_profile *profile; /* or NULL */
+  /// `prepared`: what the request leaves out, since the module was prepared with it.
+  sc_prepared *prepared; /* or NULL */
 } sc_contest_request;
 extern const sc_type sc_contest_request_type;
 
@@ -1134,6 +1161,23 @@ typedef struct sc_judge_response {
   sc_failure *failure; /* or NULL */
 } sc_judge_response;
 extern const sc_type sc_judge_response_type;
+
+/// `prepare_request` gives a module what the requests that follow leave out: the profile of a generation, and then the view of a case.
+typedef struct sc_prepare_request {
+  /// `digest` names what the module is prepared with, all of it: the requests that follow have it in Prepared.
+  sc_text digest;
+  /// `profile` is whole. It replaces the one before.
+  sc_profile *profile; /* or NULL */
+  /// `case` is what a mask lets the persona see of the case, without experiments. It replaces the one before.
+  sc_case_view *case_; /* or NULL */
+} sc_prepare_request;
+extern const sc_type sc_prepare_request_type;
+
+/// `prepare_response` is empty, or says why the module cannot be prepared.
+typedef struct sc_prepare_response {
+  sc_failure *failure; /* or NULL */
+} sc_prepare_response;
+extern const sc_type sc_prepare_response_type;
 
 /// `limit_request` asks for other limits than the defaults; the host may reject.
 /// A field of 0 asks for the default.

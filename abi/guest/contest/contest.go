@@ -7,6 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/internal/memory"
+	"github.com/shadowcourt/shadowcourt/abi/guest/internal/prepared"
 )
 
 // Handler gives challenges of items in the request, none of others, or says
@@ -35,6 +36,9 @@ func respond(h Handler, request []byte) abi.ContestResponse {
 	r, err := codec.DecodeContestRequest(request, len(request))
 	if err != nil {
 		return abi.ContestResponse{Failure: guest.Fail(guest.BadRequest, err.Error())}
+	}
+	if f := prepared.Module.Contest(&r); f != nil {
+		return abi.ContestResponse{Failure: f}
 	}
 	challenges, failure := h(&r)
 	if failure != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/internal/memory"
+	"github.com/shadowcourt/shadowcourt/abi/guest/internal/prepared"
 )
 
 // Handler gives the artifact of a node, or says why it cannot.
@@ -61,6 +62,9 @@ func respond(c Chooser, a Asker, h Handler, request []byte) abi.NodeResponse {
 	r, err := codec.DecodeNodeRequest(request, len(request))
 	if err != nil {
 		return abi.NodeResponse{Failure: guest.Fail(guest.BadRequest, err.Error())}
+	}
+	if f := prepared.Module.Node(&r); f != nil {
+		return abi.NodeResponse{Failure: f}
 	}
 	if c != nil && len(r.Offers) > 0 {
 		if e := c(&r); e != nil {

@@ -50,7 +50,7 @@ func gather(m *model.Model) (*sdkPage, error) {
 	}
 	for _, name := range []string{
 		"node_request", "node_response", "contest_request", "contest_response", "edge_request", "edge_response",
-		"judge_request", "judge_response", "manifest",
+		"judge_request", "judge_response", "prepare_request", "prepare_response", "manifest",
 		"recall_query", "correlate_query", "prior_cases", "source_query", "source_answer", "log_line",
 	} {
 		s := m.Struct(name)

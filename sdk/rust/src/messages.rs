@@ -2855,6 +2855,86 @@ impl Message for CompletionResult {
     }
 }
 
+/// `profile_parts` are the parts of a prepared profile that a request has: all fields, but of some lists only these elements.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProfileParts {
+    /// `all`: every signal and every source. Then Signals and Sources are empty.
+    pub all: bool,
+    /// `signals` and Sources are ascending indexes into the lists of the prepared profile.
+    pub signals: Vec<i64>,
+    pub sources: Vec<i64>,
+    /// `outcomes`: with the model of outcomes, if the profile has one.
+    pub outcomes: bool,
+}
+
+impl Message for ProfileParts {
+    const FIELDS: &'static [&'static str] = &["all", "signals", "sources", "outcomes"];
+    const REQUIRED: u64 = 0x9;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.all = r.boolean()?,
+            1 => self.signals = r.list(Count::ANY, |r| r.integer(0, i64::MAX))?,
+            2 => self.sources = r.list(Count::ANY, |r| r.integer(0, i64::MAX))?,
+            _ => self.outcomes = r.boolean()?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(2 + !self.signals.is_empty() as usize + !self.sources.is_empty() as usize);
+        w.text("all");
+        w.boolean(self.all);
+        if !self.signals.is_empty() {
+            w.text("signals");
+            w.list(&self.signals, |w, v| w.integer(*v));
+        }
+        if !self.sources.is_empty() {
+            w.text("sources");
+            w.list(&self.sources, |w, v| w.integer(*v));
+        }
+        w.text("outcomes");
+        w.boolean(self.outcomes);
+    }
+}
+
+/// `prepared` says what belongs to a request although it is not in it: a module takes it from its PrepareRequests.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Prepared {
+    /// `digest` of the last PrepareRequest.
+    pub digest: String,
+    /// `profile`: the request has these parts of the prepared profile. Absent where it has no profile.
+    pub profile: Option<ProfileParts>,
+    /// `case`: the request has the prepared case, and of its own experiments alone.
+    pub case: bool,
+}
+
+impl Message for Prepared {
+    const FIELDS: &'static [&'static str] = &["digest", "profile", "case"];
+    const REQUIRED: u64 = 0x5;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.digest = r.text(true)?,
+            1 => self.profile = Some(r.message()?),
+            _ => self.case = r.boolean()?,
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(2 + self.profile.is_some() as usize);
+        w.text("digest");
+        w.text(&self.digest);
+        if let Some(v) = &self.profile {
+            w.text("profile");
+            v.write(w);
+        }
+        w.text("case");
+        w.boolean(self.case);
+    }
+}
+
 /// `node_request` asks a persona for the artifact of a node. What Family needs is
 /// there, the rest is absent: see SPEC.md §4.1.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -2885,10 +2965,12 @@ pub struct NodeRequest {
     pub models: Vec<ModelOffer>,
     /// `completions` that this call has asked for, in their order.
     pub completions: Vec<CompletionResult>,
+    /// `prepared`: what the request leaves out, since the module was prepared with it.
+    pub prepared: Option<Prepared>,
 }
 
 impl Message for NodeRequest {
-    const FIELDS: &'static [&'static str] = &["node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers", "prompt", "models", "completions"];
+    const FIELDS: &'static [&'static str] = &["node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers", "prompt", "models", "completions", "prepared"];
     const REQUIRED: u64 = 0x200f;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -2911,13 +2993,14 @@ impl Message for NodeRequest {
             15 => self.offers = r.list(Count::ANY, |r| r.message())?,
             16 => self.prompt = r.text(false)?,
             17 => self.models = r.list(Count::ANY, |r| r.message())?,
-            _ => self.completions = r.list(Count::ANY, |r| r.message())?,
+            18 => self.completions = r.list(Count::ANY, |r| r.message())?,
+            _ => self.prepared = Some(r.message()?),
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(5 + !self.params.is_empty() as usize + self.profile.is_some() as usize + self.indictment.is_some() as usize + !self.exhibits.is_empty() as usize + self.discovery.is_some() as usize + !self.contested.is_empty() as usize + self.defense_brief.is_some() as usize + self.hearing.is_some() as usize + self.turn.is_some() as usize + self.file.is_some() as usize + !self.offers.is_empty() as usize + !self.prompt.is_empty() as usize + !self.models.is_empty() as usize + !self.completions.is_empty() as usize);
+        w.map(5 + !self.params.is_empty() as usize + self.profile.is_some() as usize + self.indictment.is_some() as usize + !self.exhibits.is_empty() as usize + self.discovery.is_some() as usize + !self.contested.is_empty() as usize + self.defense_brief.is_some() as usize + self.hearing.is_some() as usize + self.turn.is_some() as usize + self.file.is_some() as usize + !self.offers.is_empty() as usize + !self.prompt.is_empty() as usize + !self.models.is_empty() as usize + !self.completions.is_empty() as usize + self.prepared.is_some() as usize);
         w.text("node");
         w.text(&self.node);
         w.text("family");
@@ -2983,6 +3066,10 @@ impl Message for NodeRequest {
         if !self.completions.is_empty() {
             w.text("completions");
             w.list(&self.completions, |w, v| v.write(w));
+        }
+        if let Some(v) = &self.prepared {
+            w.text("prepared");
+            v.write(w);
         }
     }
 }
@@ -3497,10 +3584,12 @@ pub struct ContestRequest {
     pub items: Vec<ContestItem>,
     pub params: Vec<Param>,
     pub profile: Option<Profile>,
+    /// `prepared`: what the request leaves out, since the module was prepared with it.
+    pub prepared: Option<Prepared>,
 }
 
 impl Message for ContestRequest {
-    const FIELDS: &'static [&'static str] = &["persona", "charged_defect_type", "labels", "items", "params", "profile"];
+    const FIELDS: &'static [&'static str] = &["persona", "charged_defect_type", "labels", "items", "params", "profile", "prepared"];
     const REQUIRED: u64 = 0xf;
 
     fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
@@ -3510,13 +3599,14 @@ impl Message for ContestRequest {
             2 => self.labels = r.list(Count::ANY, |r| r.text(false))?,
             3 => self.items = r.list(Count::ANY, |r| r.message())?,
             4 => self.params = r.list(Count::ANY, |r| r.message())?,
-            _ => self.profile = Some(r.message()?),
+            5 => self.profile = Some(r.message()?),
+            _ => self.prepared = Some(r.message()?),
         }
         Ok(())
     }
 
     fn write(&self, w: &mut Writer) {
-        w.map(4 + !self.params.is_empty() as usize + self.profile.is_some() as usize);
+        w.map(4 + !self.params.is_empty() as usize + self.profile.is_some() as usize + self.prepared.is_some() as usize);
         w.text("persona");
         self.persona.write(w);
         w.text("charged_defect_type");
@@ -3531,6 +3621,10 @@ impl Message for ContestRequest {
         }
         if let Some(v) = &self.profile {
             w.text("profile");
+            v.write(w);
+        }
+        if let Some(v) = &self.prepared {
+            w.text("prepared");
             v.write(w);
         }
     }
@@ -3954,6 +4048,71 @@ impl Message for JudgeResponse {
         w.map(1 + self.failure.is_some() as usize);
         w.text("opinions");
         w.list(&self.opinions, |w, v| v.write(w));
+        if let Some(v) = &self.failure {
+            w.text("failure");
+            v.write(w);
+        }
+    }
+}
+
+/// `prepare_request` gives a module what the requests that follow leave out: the profile of a generation, and then the view of a case.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PrepareRequest {
+    /// `digest` names what the module is prepared with, all of it: the requests that follow have it in Prepared.
+    pub digest: String,
+    /// `profile` is whole. It replaces the one before.
+    pub profile: Option<Profile>,
+    /// `case` is what a mask lets the persona see of the case, without experiments. It replaces the one before.
+    pub case: Option<CaseView>,
+}
+
+impl Message for PrepareRequest {
+    const FIELDS: &'static [&'static str] = &["digest", "profile", "case"];
+    const REQUIRED: u64 = 0x1;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            0 => self.digest = r.text(true)?,
+            1 => self.profile = Some(r.message()?),
+            _ => self.case = Some(r.message()?),
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(1 + self.profile.is_some() as usize + self.case.is_some() as usize);
+        w.text("digest");
+        w.text(&self.digest);
+        if let Some(v) = &self.profile {
+            w.text("profile");
+            v.write(w);
+        }
+        if let Some(v) = &self.case {
+            w.text("case");
+            v.write(w);
+        }
+    }
+}
+
+/// `prepare_response` is empty, or says why the module cannot be prepared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PrepareResponse {
+    pub failure: Option<Failure>,
+}
+
+impl Message for PrepareResponse {
+    const FIELDS: &'static [&'static str] = &["failure"];
+    const REQUIRED: u64 = 0x0;
+
+    fn read_field(&mut self, field: usize, r: &mut Reader) -> Result<(), Problem> {
+        match field {
+            _ => self.failure = Some(r.message()?),
+        }
+        Ok(())
+    }
+
+    fn write(&self, w: &mut Writer) {
+        w.map(0 + self.failure.is_some() as usize);
         if let Some(v) = &self.failure {
             w.text("failure");
             v.write(w);

@@ -1709,7 +1709,66 @@ export class CompletionResult extends Message {
   }
 }
 
-const NodeRequestFields: StaticArray<string> = ["node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers", "prompt", "models", "completions"];
+const ProfilePartsFields: StaticArray<string> = ["all", "signals", "sources", "outcomes"];
+
+// `profile_parts` are the parts of a prepared profile that a request has: all fields, but of some lists only these elements.
+export class ProfileParts extends Message {
+  // `all`: every signal and every source. Then Signals and Sources are empty.
+  all: bool = false;
+  // `signals` and Sources are ascending indexes into the lists of the prepared profile.
+  signals: i64[] = [];
+  sources: i64[] = [];
+  // `outcomes`: with the model of outcomes, if the profile has one.
+  outcomes: bool = false;
+
+  keys(): StaticArray<string> { return ProfilePartsFields; }
+  required(): u64 { return 0x9; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.all = r.boolean(); break;
+      case 1: this.signals = r.integers(0, i64.MAX_VALUE, 0, u32.MAX_VALUE); break;
+      case 2: this.sources = r.integers(0, i64.MAX_VALUE, 0, u32.MAX_VALUE); break;
+      case 3: this.outcomes = r.boolean(); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(2 + i32(this.signals.length > 0) + i32(this.sources.length > 0));
+    w.text("all"); w.boolean(this.all);
+    if (this.signals.length > 0) { w.text("signals"); w.list(this.signals.length); for (let i = 0; i < this.signals.length; i++) w.integer(this.signals[i]); }
+    if (this.sources.length > 0) { w.text("sources"); w.list(this.sources.length); for (let i = 0; i < this.sources.length; i++) w.integer(this.sources[i]); }
+    w.text("outcomes"); w.boolean(this.outcomes);
+  }
+}
+
+const PreparedFields: StaticArray<string> = ["digest", "profile", "case"];
+
+// `prepared` says what belongs to a request although it is not in it: a module takes it from its PrepareRequests.
+export class Prepared extends Message {
+  // `digest` of the last PrepareRequest.
+  digest: string = "";
+  // `profile`: the request has these parts of the prepared profile. Absent where it has no profile.
+  profile: ProfileParts | null = null;
+  // `case`: the request has the prepared case, and of its own experiments alone.
+  case_: bool = false;
+
+  keys(): StaticArray<string> { return PreparedFields; }
+  required(): u64 { return 0x5; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.digest = r.text(true); break;
+      case 1: this.profile = r.message<ProfileParts>(); break;
+      case 2: this.case_ = r.boolean(); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(2 + i32(this.profile !== null));
+    w.text("digest"); w.text(this.digest);
+    if (this.profile !== null) { w.text("profile"); this.profile!.write(w); }
+    w.text("case"); w.boolean(this.case_);
+  }
+}
+
+const NodeRequestFields: StaticArray<string> = ["node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers", "prompt", "models", "completions", "prepared"];
 
 // `node_request` asks a persona for the artifact of a node. What Family needs is
 // there, the rest is absent: see SPEC.md §4.1.
@@ -1740,6 +1799,8 @@ export class NodeRequest extends Message {
   models: ModelOffer[] = [];
   // `completions` that this call has asked for, in their order.
   completions: CompletionResult[] = [];
+  // `prepared`: what the request leaves out, since the module was prepared with it.
+  prepared: Prepared | null = null;
 
   keys(): StaticArray<string> { return NodeRequestFields; }
   required(): u64 { return 0x200f; }
@@ -1764,10 +1825,11 @@ export class NodeRequest extends Message {
       case 16: this.prompt = r.text(false); break;
       case 17: this.models = r.messages<ModelOffer>(0, u32.MAX_VALUE); break;
       case 18: this.completions = r.messages<CompletionResult>(0, u32.MAX_VALUE); break;
+      case 19: this.prepared = r.message<Prepared>(); break;
     }
   }
   write(w: Writer): void {
-    w.map(5 + i32(this.params.length > 0) + i32(this.profile !== null) + i32(this.indictment !== null) + i32(this.exhibits.length > 0) + i32(this.discovery !== null) + i32(this.contested.length > 0) + i32(this.defenseBrief !== null) + i32(this.hearing !== null) + i32(this.turn !== null) + i32(this.file !== null) + i32(this.offers.length > 0) + i32(this.prompt.length > 0) + i32(this.models.length > 0) + i32(this.completions.length > 0));
+    w.map(5 + i32(this.params.length > 0) + i32(this.profile !== null) + i32(this.indictment !== null) + i32(this.exhibits.length > 0) + i32(this.discovery !== null) + i32(this.contested.length > 0) + i32(this.defenseBrief !== null) + i32(this.hearing !== null) + i32(this.turn !== null) + i32(this.file !== null) + i32(this.offers.length > 0) + i32(this.prompt.length > 0) + i32(this.models.length > 0) + i32(this.completions.length > 0) + i32(this.prepared !== null));
     w.text("node"); w.text(this.node);
     w.text("family"); w.text(this.family);
     w.text("persona"); this.persona.write(w);
@@ -1787,6 +1849,7 @@ export class NodeRequest extends Message {
     if (this.prompt.length > 0) { w.text("prompt"); w.text(this.prompt); }
     if (this.models.length > 0) { w.text("models"); w.list(this.models.length); for (let i = 0; i < this.models.length; i++) this.models[i].write(w); }
     if (this.completions.length > 0) { w.text("completions"); w.list(this.completions.length); for (let i = 0; i < this.completions.length; i++) this.completions[i].write(w); }
+    if (this.prepared !== null) { w.text("prepared"); this.prepared!.write(w); }
   }
 }
 
@@ -2147,7 +2210,7 @@ export class ContestItem extends Message {
   }
 }
 
-const ContestRequestFields: StaticArray<string> = ["persona", "charged_defect_type", "labels", "items", "params", "profile"];
+const ContestRequestFields: StaticArray<string> = ["persona", "charged_defect_type", "labels", "items", "params", "profile", "prepared"];
 
 // `contest_request` asks a persona to contest items whose element its own
 // challenges. Only these items are in the request.
@@ -2158,6 +2221,8 @@ export class ContestRequest extends Message {
   items: ContestItem[] = [];
   params: Param[] = [];
   profile: Profile | null = null;
+  // `prepared`: what the request leaves out, since the module was prepared with it.
+  prepared: Prepared | null = null;
 
   keys(): StaticArray<string> { return ContestRequestFields; }
   required(): u64 { return 0xf; }
@@ -2169,16 +2234,18 @@ export class ContestRequest extends Message {
       case 3: this.items = r.messages<ContestItem>(0, u32.MAX_VALUE); break;
       case 4: this.params = r.messages<Param>(0, u32.MAX_VALUE); break;
       case 5: this.profile = r.message<Profile>(); break;
+      case 6: this.prepared = r.message<Prepared>(); break;
     }
   }
   write(w: Writer): void {
-    w.map(4 + i32(this.params.length > 0) + i32(this.profile !== null));
+    w.map(4 + i32(this.params.length > 0) + i32(this.profile !== null) + i32(this.prepared !== null));
     w.text("persona"); this.persona.write(w);
     w.text("charged_defect_type"); w.text(this.chargedDefectType);
     w.text("labels"); w.list(this.labels.length); for (let i = 0; i < this.labels.length; i++) w.text(this.labels[i]);
     w.text("items"); w.list(this.items.length); for (let i = 0; i < this.items.length; i++) this.items[i].write(w);
     if (this.params.length > 0) { w.text("params"); w.list(this.params.length); for (let i = 0; i < this.params.length; i++) this.params[i].write(w); }
     if (this.profile !== null) { w.text("profile"); this.profile!.write(w); }
+    if (this.prepared !== null) { w.text("prepared"); this.prepared!.write(w); }
   }
 }
 
@@ -2489,6 +2556,53 @@ export class JudgeResponse extends Message {
   write(w: Writer): void {
     w.map(1 + i32(this.failure !== null));
     w.text("opinions"); w.list(this.opinions.length); for (let i = 0; i < this.opinions.length; i++) this.opinions[i].write(w);
+    if (this.failure !== null) { w.text("failure"); this.failure!.write(w); }
+  }
+}
+
+const PrepareRequestFields: StaticArray<string> = ["digest", "profile", "case"];
+
+// `prepare_request` gives a module what the requests that follow leave out: the profile of a generation, and then the view of a case.
+export class PrepareRequest extends Message {
+  // `digest` names what the module is prepared with, all of it: the requests that follow have it in Prepared.
+  digest: string = "";
+  // `profile` is whole. It replaces the one before.
+  profile: Profile | null = null;
+  // `case` is what a mask lets the persona see of the case, without experiments. It replaces the one before.
+  case_: CaseView | null = null;
+
+  keys(): StaticArray<string> { return PrepareRequestFields; }
+  required(): u64 { return 0x1; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.digest = r.text(true); break;
+      case 1: this.profile = r.message<Profile>(); break;
+      case 2: this.case_ = r.message<CaseView>(); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(1 + i32(this.profile !== null) + i32(this.case_ !== null));
+    w.text("digest"); w.text(this.digest);
+    if (this.profile !== null) { w.text("profile"); this.profile!.write(w); }
+    if (this.case_ !== null) { w.text("case"); this.case_!.write(w); }
+  }
+}
+
+const PrepareResponseFields: StaticArray<string> = ["failure"];
+
+// `prepare_response` is empty, or says why the module cannot be prepared.
+export class PrepareResponse extends Message {
+  failure: Failure | null = null;
+
+  keys(): StaticArray<string> { return PrepareResponseFields; }
+  required(): u64 { return 0x0; }
+  readField(r: Reader, field: i32): void {
+    switch (field) {
+      case 0: this.failure = r.message<Failure>(); break;
+    }
+  }
+  write(w: Writer): void {
+    w.map(0 + i32(this.failure !== null));
     if (this.failure !== null) { w.text("failure"); this.failure!.write(w); }
   }
 }

@@ -52,6 +52,8 @@ export function byName(name: string): Message | null {
   if (name == "experiment_offer") return new messages.ExperimentOffer();
   if (name == "model_offer") return new messages.ModelOffer();
   if (name == "completion_result") return new messages.CompletionResult();
+  if (name == "profile_parts") return new messages.ProfileParts();
+  if (name == "prepared") return new messages.Prepared();
   if (name == "node_request") return new messages.NodeRequest();
   if (name == "hearing_turn") return new messages.HearingTurn();
   if (name == "verdict") return new messages.Verdict();
@@ -77,6 +79,8 @@ export function byName(name: string): Message | null {
   if (name == "judge_request") return new messages.JudgeRequest();
   if (name == "criterion_opinion") return new messages.CriterionOpinion();
   if (name == "judge_response") return new messages.JudgeResponse();
+  if (name == "prepare_request") return new messages.PrepareRequest();
+  if (name == "prepare_response") return new messages.PrepareResponse();
   if (name == "limit_request") return new messages.LimitRequest();
   if (name == "manifest") return new messages.Manifest();
   if (name == "recall_query") return new messages.RecallQuery();

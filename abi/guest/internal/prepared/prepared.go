@@ -1,0 +1,111 @@
+// Package prepared keeps what the host prepares a module with, and completes the requests that leave it out. Handlers see whole requests,
+// prepared or not.
+//
+// A module that serves node or contest calls exports shadowcourt_prepare by it. The host saves the memory after that call, so that each
+// call that follows begins with what was decoded.
+package prepared
+
+import (
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/guest"
+)
+
+// State is what a module is prepared with. The zero value is a module that was not prepared. One goroutine uses it, as one does a module.
+type State struct {
+	digest  string
+	profile *abi.Profile
+	view    *abi.CaseView
+}
+
+// Module is the state of the module: its exports are functions, and have nowhere else to keep it.
+//
+//nolint:gochecknoglobals // documented
+var Module State
+
+// Answer decodes a PrepareRequest, keeps what it holds and encodes its PrepareResponse. After a failure the state is as before.
+func (s *State) Answer(request []byte) []byte {
+	r, err := codec.DecodePrepareRequest(request, len(request))
+	if err != nil {
+		return codec.AppendPrepareResponse(nil, &abi.PrepareResponse{Failure: guest.Fail(guest.BadRequest, err.Error())})
+	}
+	s.digest = r.Digest
+	if r.Profile != nil {
+		s.profile = r.Profile
+	}
+	if r.Case != nil {
+		s.view = r.Case
+	}
+	return codec.AppendPrepareResponse(nil, &abi.PrepareResponse{})
+}
+
+// Node completes a node request. The failure says what it names and the state lacks.
+func (s *State) Node(r *abi.NodeRequest) *abi.Failure {
+	p := r.Prepared
+	if p == nil {
+		return nil
+	}
+	if f := s.complete(p, &r.Profile); f != nil || !p.Case {
+		return f
+	}
+	if s.view == nil {
+		return notPrepared("case")
+	}
+	experiments := r.Case.Experiments
+	r.Case = *s.view
+	r.Case.Experiments = experiments
+	return nil
+}
+
+// Contest completes a contest request. The failure says what it names and the state lacks.
+func (s *State) Contest(r *abi.ContestRequest) *abi.Failure {
+	if r.Prepared == nil {
+		return nil
+	}
+	return s.complete(r.Prepared, &r.Profile)
+}
+
+// complete sets the profile of a request to the parts that it has of the prepared one.
+func (s *State) complete(p *abi.Prepared, profile **abi.Profile) *abi.Failure {
+	switch {
+	case p.Digest != s.digest:
+		return notPrepared("digest")
+	case p.Profile == nil:
+		return nil
+	case s.profile == nil:
+		return notPrepared("profile")
+	}
+	parts := *s.profile
+	if !p.Profile.Outcomes {
+		parts.Outcomes = nil
+	}
+	if !p.Profile.All {
+		signals, known := elements(parts.Signals, p.Profile.Signals)
+		sources, measured := elements(parts.Sources, p.Profile.Sources)
+		if !known || !measured {
+			return notPrepared("profile")
+		}
+		parts.Signals, parts.Sources = signals, sources
+	}
+	*profile = &parts
+	return nil
+}
+
+func notPrepared(field string) *abi.Failure {
+	return guest.Fail(guest.BadRequest, "prepared."+field+": the module was prepared with something else")
+}
+
+// elements are those at some indexes of a list; false where one is beyond it.
+func elements[T any](list []T, indexes []int) ([]T, bool) {
+	if len(indexes) == 0 {
+		return nil, true
+	}
+	some := make([]T, len(indexes))
+	for i, at := range indexes {
+		if uint(at) >= uint(len(list)) {
+			return nil, false
+		}
+		some[i] = list[at]
+	}
+	return some, true
+}
