@@ -131,7 +131,7 @@ type PrepareRequest struct {
 	Digest string `abi:"digest,nonempty"`
 	// Profile is whole. It replaces the one before.
 	Profile *Profile `abi:"profile"`
-	// Case is what a mask lets the persona see of the case, without experiments. It replaces the one before.
+	// Case is a part of what a mask lets the persona see of the case. It replaces the one before.
 	Case *CaseView `abi:"case"`
 }
 
@@ -146,7 +146,7 @@ type Prepared struct {
 	Digest string `abi:"digest,nonempty"`
 	// Profile: the request has these parts of the prepared profile. Absent where it has no profile.
 	Profile *ProfileParts `abi:"profile"`
-	// Case: the request has the prepared case, and of its own experiments alone.
+	// Case: what the request's own case lacks is that of the prepared one.
 	Case bool `abi:"case"`
 }
 

@@ -27,6 +27,9 @@ type Config struct {
 	Court func(*pipeline.Court)
 	// Profile of the domain, handed to the personas. Optional.
 	Profile *abi.Profile
+	// Unprepared has modules get whole requests, also those that can be prepared once with what many requests have in common (SPEC.md §2.19).
+	// Results are the same, but for fuel.
+	Unprepared bool
 	// Light to ask where a case has no classification, and after a remand. Optional.
 	Light Light
 	// Reclassify asks Light about every case: the classifications that
@@ -124,7 +127,7 @@ func (c *Config) court() court.Config {
 			Casebook: c.Casebook, Source: c.Source, Experiments: c.Experiments, Models: c.Models,
 			Logger: c.Logger, Now: clock(c.Now), Observe: c.Observe,
 		},
-		Pipeline: c.Pipeline, Limits: c.Court, Profile: c.Profile, Light: c.Light, LightPath: c.LightPath, Reclassify: c.Reclassify,
+		Pipeline: c.Pipeline, Limits: c.Court, Profile: c.Profile, Unprepared: c.Unprepared, Light: c.Light, LightPath: c.LightPath, Reclassify: c.Reclassify,
 		Rules: c.Rules, Candidate: c.Candidate,
 	}
 }

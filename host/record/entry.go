@@ -48,6 +48,8 @@ type Header struct {
 	Contents Contents `json:"contents"`
 	// Instrumentation is the version of the rewriting that meters fuel: another one counts otherwise.
 	Instrumentation string `json:"instrumentation"`
+	// Prepared: modules that can be were prepared (SPEC.md §2.19), so that the fuel of calls is less. Requests are whole all the same.
+	Prepared bool `json:"prepared,omitempty"`
 	// Configuration names all that results depend on, with digests; the
 	// modules are those that the run began with.
 	Configuration []Part `json:"configuration"`

@@ -108,7 +108,7 @@ func (r *Replayer) configure(config *Config) error {
 	}
 	r.trials = court.Config{
 		Sandbox:  court.Sandbox{CacheDir: config.CacheDir, CallLimits: timeless(&h.Limits)},
-		Services: court.Services{Now: now}, Reclassify: h.Reclassified && h.LightPath == "",
+		Services: court.Services{Now: now}, Reclassify: h.Reclassified && h.LightPath == "", Unprepared: !h.Prepared,
 	}
 	var err error
 	if r.trials.Pipeline, err = pipeline.Parse("pipeline", []byte(h.Pipeline)); err != nil {

@@ -94,6 +94,7 @@ func (c *Court) Header(contents record.Contents, configuration []record.Part) (*
 		Contents: contents, Instrumentation: sandbox.Instrumentation, Configuration: configuration,
 		ExternalLight: c.config.Light != nil, Reclassified: c.config.Reclassify || c.lightPath != nil,
 		Court: codec.AppendCourtConfig(nil, &c.limits), Limits: c.CallLimits(),
+		Prepared: !c.config.Unprepared,
 	}
 	graphs, err := c.graphs()
 	if err != nil {

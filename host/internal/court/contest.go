@@ -76,7 +76,7 @@ func (t *Trial) contestItems(node *pipeline.Node, p *pipeline.Persona, assigned 
 	}
 	req := &abi.ContestRequest{
 		Persona: identity(p), ChargedDefectType: indictment.ChargedDefectType, Labels: t.subject.Labels, Items: items,
-		Params: Params(node.With), Profile: withoutOutcomes(t.profile),
+		Params: Params(node.With), Profile: t.withoutOutcomes(t.profile),
 	}
 	challenges, err := t.contestBy(t.ttl, node, p, req, func(list []abi.Challenge, c *abi.Collector) {
 		abi.CheckChallenges("challenges", list, len(indictment.Evidence), indexes, p.ID, nil, c)

@@ -27,6 +27,8 @@ type Config struct {
 	Limits func(*pipeline.Court)
 	// Profile handed to the personas. Optional.
 	Profile *abi.Profile
+	// Unprepared: modules get whole requests, whether they can be prepared or not.
+	Unprepared bool
 	// Light outside of the court, or the graph of a LightPath; not both. Optional.
 	Light     Light
 	LightPath *pipeline.Definition
@@ -81,7 +83,7 @@ func New(config Config) (*Court, error) {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Court{config: config, domain: newDomain(config.Profile)}
+	c := &Court{config: config, domain: newDomain(config.Profile, !config.Unprepared)}
 	var err error
 	if c.graph, err = pipeline.NewGraph(def); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/traverse"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -24,27 +25,30 @@ type invoker struct {
 // invoker of the session for a graph.
 func (s *session) invoker(graph *pipeline.Graph) *invoker { return &invoker{session: s, graph: graph} }
 
-// kind is a kind of call: how its messages are encoded and decoded, and where a module says that it can't answer.
+// kind is a kind of call: how its messages are encoded and decoded, what its module is prepared with, and where that says that it can't
+// answer.
 type kind[Req, Resp any] struct {
 	call     abi.Call
 	encode   func(dst []byte, req *Req) []byte
 	decode   func(message []byte, limit int) (Resp, error)
 	declared func(*Resp) *abi.Failure
+	// shorten gives what is left of a request after preparations. Nil for calls that have none.
+	shorten func(s *session, module string, req *Req) (*Req, sandbox.Prepared)
 }
 
 //nolint:gochecknoglobals // constants that Go has no syntax for
 var (
 	nodeCalls = kind[abi.NodeRequest, abi.NodeResponse]{
-		abi.CallNode, codec.AppendNodeRequest, codec.DecodeNodeResponse, func(r *abi.NodeResponse) *abi.Failure { return r.Failure },
+		abi.CallNode, codec.AppendNodeRequest, codec.DecodeNodeResponse, func(r *abi.NodeResponse) *abi.Failure { return r.Failure }, (*session).shortenNode,
 	}
 	contestCalls = kind[abi.ContestRequest, abi.ContestResponse]{
-		abi.CallContest, codec.AppendContestRequest, codec.DecodeContestResponse, func(r *abi.ContestResponse) *abi.Failure { return r.Failure },
+		abi.CallContest, codec.AppendContestRequest, codec.DecodeContestResponse, func(r *abi.ContestResponse) *abi.Failure { return r.Failure }, (*session).shortenContest,
 	}
 	edgeCalls = kind[abi.EdgeRequest, abi.EdgeResponse]{
-		abi.CallEdges, codec.AppendEdgeRequest, codec.DecodeEdgeResponse, func(r *abi.EdgeResponse) *abi.Failure { return r.Failure },
+		abi.CallEdges, codec.AppendEdgeRequest, codec.DecodeEdgeResponse, func(r *abi.EdgeResponse) *abi.Failure { return r.Failure }, nil,
 	}
 	judgeCalls = kind[abi.JudgeRequest, abi.JudgeResponse]{
-		abi.CallJudge, codec.AppendJudgeRequest, codec.DecodeJudgeResponse, func(r *abi.JudgeResponse) *abi.Failure { return r.Failure },
+		abi.CallJudge, codec.AppendJudgeRequest, codec.DecodeJudgeResponse, func(r *abi.JudgeResponse) *abi.Failure { return r.Failure }, nil,
 	}
 	// buffers for encoded requests, used again from call to call.
 	buffers = sync.Pool{New: func() any { b := make([]byte, 0, 16<<10); return &b }}
@@ -54,8 +58,19 @@ var (
 func (k *kind[Req, Resp]) once(ctx context.Context, v *invoker, b *broker, req *Req) (*Resp, error) {
 	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds nothing else
 	defer buffers.Put(buffer)
-	*buffer = k.encode((*buffer)[:0], req)
-	output, info, err := v.call(ctx, b, k.call, *buffer)
+	short, after := req, sandbox.Prepared{}
+	if k.shorten != nil {
+		short, after = k.shorten(v.session, b.module, req)
+	}
+	*buffer = k.encode((*buffer)[:0], short)
+	request, encoded := *buffer, len(*buffer)
+	if short != req {
+		if request = nil; v.wantsWhole() {
+			*buffer = k.encode(*buffer, req)
+			request = (*buffer)[encoded:]
+		}
+	}
+	output, info, err := v.call(ctx, b, k.call, request, (*buffer)[:encoded], after)
 	v.calls = append(v.calls, info)
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func (l *lightPath) Visit(ctx context.Context, node *pipeline.Node, _ int) (agai
 // request is what the node's masks let a persona see.
 func (l *lightPath) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeRequest {
 	subject := l.req.Case
-	req, complete := nodeRequest(node, p, subject, l.domain)
+	req, complete := l.nodeRequest(node, p, subject, l.domain)
 	if complete {
 		return req
 	}
@@ -146,7 +146,8 @@ func (l *lightPath) refresh() {
 			}
 		}
 	}
-	l.profile, _ = l.domain.standing(l.req.Case, l.evidence())
+	standing, _ := l.domain.standing(l.req.Case, l.evidence())
+	l.profile = l.has(standing)
 }
 
 // Ask puts the edges of a node to the modules that evaluate them. The host

@@ -54,13 +54,13 @@ func (p *proceeding) persona(node *pipeline.Node, i int) *pipeline.Persona {
 
 // nodeRequest begins the request to a persona at a node. Behind the mask of discovery all but labels and documents is left out, so that
 // it is not in the bytes, and the request is complete.
-func nodeRequest(node *pipeline.Node, p *pipeline.Persona, subject *abi.Case, d *domain) (req *abi.NodeRequest, complete bool) {
-	req = &abi.NodeRequest{Node: node.Name, Family: abi.Family(node.Family), Persona: identity(p), Params: Params(node.With)}
+func (p *proceeding) nodeRequest(node *pipeline.Node, by *pipeline.Persona, subject *abi.Case, d *domain) (req *abi.NodeRequest, complete bool) {
+	req = &abi.NodeRequest{Node: node.Name, Family: abi.Family(node.Family), Persona: identity(by), Params: Params(node.With)}
 	if !slices.Contains(node.Masks, pipeline.MaskDiscovery) {
 		return req, false
 	}
 	req.Case = abi.CaseView{Labels: subject.Labels, Documents: subject.Documents}
-	req.Profile = d.profile // whole: what stands in the case is not known
+	req.Profile = p.has(d.whole()) // what stands in the case is not known
 	return req, true
 }
 

@@ -5,40 +5,70 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
 
 // domain is a profile with what cuts it to a case. It is read-only.
 type domain struct {
 	profile *abi.Profile // nil where nothing is known
 	signals odds.Signals
+	// preparation gives a module the whole profile. Nil where nothing is known, and where modules are not prepared.
+	preparation *sandbox.Preparation
 }
 
 // newDomain takes a profile; nil where nothing is known.
-func newDomain(p *abi.Profile) domain { return domain{p, odds.NewSignals(p)} }
+func newDomain(p *abi.Profile, prepares bool) domain {
+	d := domain{profile: p, signals: odds.NewSignals(p)}
+	if p != nil && prepares {
+		d.preparation = preparation(&abi.PrepareRequest{Profile: p}, nil)
+	}
+	return d
+}
+
+// parted is a profile for requests: a whole one, or parts of it.
+type parted struct {
+	profile *abi.Profile
+	parts   abi.ProfileParts
+}
+
+// whole is all of the profile, for a persona of which it is not known what stands in its case.
+func (d *domain) whole() parted {
+	return parted{d.profile, abi.ProfileParts{All: true, Outcomes: true}}
+}
 
 // standing is what of the profile can count in a case: the signals that stand
 // in it, and the sources that speak in it. What is cut away would change no
-// figure. It is small where the profile is large, and it travels in every call. read are the indexes of its signals that stand in the
+// figure. It is small where the profile is large. read are the indexes of its signals that stand in the
 // documents, ascending.
-func (d *domain) standing(subject *abi.Case, evidence []abi.Evidence) (profile *abi.Profile, read []int) {
+func (d *domain) standing(subject *abi.Case, evidence []abi.Evidence) (profile parted, read []int) {
 	if d.profile == nil {
-		return nil, nil
+		return parted{}, nil
 	}
-	cut := *d.profile
-	cut.Signals, read = d.standingSignals(subject, evidence)
-	cut.Sources = nil
+	parts := abi.ProfileParts{Outcomes: true}
+	parts.Signals, read = d.standingSignals(subject, evidence)
 	for i := range d.profile.Sources {
 		if speaks(d.profile.Sources[i].Source, evidence) {
-			cut.Sources = append(cut.Sources, d.profile.Sources[i])
+			parts.Sources = append(parts.Sources, i)
 		}
 	}
-	if len(cut.Sources) == 0 && len(d.profile.Sources) > 0 {
-		cut.Sources = d.profile.Sources[:1:1] // tells that the profile has measured sources, and these are none of them
+	if len(parts.Sources) == 0 && len(d.profile.Sources) > 0 {
+		parts.Sources = []int{0} // tells that the profile has measured sources, and these are none of them
 	}
-	return &cut, read
+	cut := *d.profile
+	cut.Signals, cut.Sources = elements(cut.Signals, parts.Signals), elements(cut.Sources, parts.Sources)
+	return parted{&cut, parts}, read
 }
 
-func (d *domain) standingSignals(subject *abi.Case, evidence []abi.Evidence) (list []abi.Signal, read []int) {
+// elements are those at some indexes of a list.
+func elements[T any](list []T, indexes []int) []T {
+	var some []T
+	for _, i := range indexes {
+		some = append(some, list[i])
+	}
+	return some
+}
+
+func (d *domain) standingSignals(subject *abi.Case, evidence []abi.Evidence) (list, read []int) {
 	if d.signals.Empty() {
 		return nil, nil
 	}
@@ -58,21 +88,20 @@ func (d *domain) standingSignals(subject *abi.Case, evidence []abi.Evidence) (li
 			read = append(read, len(list))
 		}
 		if inDocuments[i] || elsewhere[i] {
-			list = append(list, d.profile.Signals[i])
+			list = append(list, i)
 		}
 	}
 	return list, read
 }
 
-// withoutOutcomes is a profile without what it knows of experiments. In a call in which none is offered and none was run before they change
-// no answer, and are most of what a module would decode.
-func withoutOutcomes(p *abi.Profile) *abi.Profile {
-	if p == nil || p.Outcomes == nil {
+// withoutOutcomes is a profile without what it knows of experiments.
+func (p parted) withoutOutcomes() parted {
+	if p.profile == nil || p.profile.Outcomes == nil {
 		return p
 	}
-	cut := *p
-	cut.Outcomes = nil
-	return &cut
+	cut := *p.profile
+	p.profile, cut.Outcomes, p.parts.Outcomes = &cut, nil, false
+	return p
 }
 
 // speaks says whether a source is one of the case's items.

@@ -21,21 +21,24 @@ func TestAProfileIsCutToTheCase(t *testing.T) {
 	}
 	subject := &abi.Case{Subject: "IN the subject", Labels: []string{"a", "b"}, Documents: []abi.Document{{Name: "log#2", Text: "what stands in the log"}}}
 	evidence := []abi.Evidence{{SourceRef: "rule:7", Content: "labelled", Supports: "a"}, {SourceRef: "other", Content: "is unlabelled"}}
-	d := newDomain(whole)
+	d := newDomain(whole, true)
 	want := &abi.Profile{
 		Name: "p", SignalCap: 2, BaseRates: whole.BaseRates, Light: &light,
 		Signals: []abi.Signal{whole.Signals[0], whole.Signals[2], whole.Signals[3]},
 		Sources: []abi.SourceReliability{whole.Sources[0]}, // whoever quotes the log is not its source
 	}
 	got, read := d.standing(subject, evidence)
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got.profile); diff != "" {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff([]int{0}, read); diff != "" {
 		t.Error("the signals in the documents:", diff)
 	}
-	none := newDomain(nil)
-	if got, read := none.standing(subject, evidence); got != nil || read != nil {
+	if diff := cmp.Diff(abi.ProfileParts{Signals: []int{0, 2, 3}, Sources: []int{0}, Outcomes: true}, got.parts); diff != "" {
+		t.Error("the parts:", diff)
+	}
+	none := newDomain(nil, true)
+	if got, read := none.standing(subject, evidence); got.profile != nil || read != nil {
 		t.Errorf("without a profile: %+v, %v", got, read)
 	}
 }

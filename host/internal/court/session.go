@@ -27,6 +27,11 @@ type session struct {
 	completions []trial.Completion
 	modelUsage  trial.ModelUsage
 	fallbacks   []trial.Fallback // that played, in their order
+	// prepares: modules that can be are prepared, with the profile by generation, which is nil without one.
+	prepares   bool
+	generation *sandbox.Preparation
+	profiles   []*sessionProfile // that requests have
+	views      map[string]*view  // by module: of the case, in its last node call
 	// withoutExperiments: none is run. The first that a persona asks for makes the trial deferred, and none is offered after it.
 	withoutExperiments, deferred bool
 }
@@ -41,7 +46,7 @@ type usage struct {
 func newSession(services *Services, r *Runtime, modules Modules, subject *abi.Case, recorder *Recorder) *session {
 	return &session{
 		services: services, runtime: r, modules: modules, subject: subject, recorder: recorder,
-		answers: make(map[useKey]Use), held: make(map[string]int),
+		answers: make(map[useKey]Use), held: make(map[string]int), views: make(map[string]*view),
 	}
 }
 
@@ -64,12 +69,13 @@ func (s *session) pause() (resume func()) {
 	return s.limit.pause()
 }
 
-// call goes into the sandbox and tells recorder and observer. The broker may have answered the module before.
-func (s *session) call(ctx context.Context, b *broker, call abi.Call, request []byte) (output sandbox.Output, info trial.Call, err error) {
+// call goes into the sandbox and tells recorder and observer. The broker may have answered the module before. short is the request
+// as the module gets it after preparations, if there are any, and request the whole one, which is nil then where nobody wants it.
+func (s *session) call(ctx context.Context, b *broker, call abi.Call, request, short []byte, after sandbox.Prepared) (output sandbox.Output, info trial.Call, err error) {
 	end := s.runtime.turn(ctx)
 	start := s.services.Now()
 	if err = s.recorder.replayed(b, request); err == nil {
-		output, err = s.modules.Call(sandbox.WithBroker(ctx, b), b.module, call, request)
+		output, err = s.enter(sandbox.WithBroker(ctx, b), b.module, call, short, after)
 	}
 	elapsed := s.services.Now().Sub(start)
 	end()
@@ -125,6 +131,9 @@ func callError(err error) error {
 		return err
 	}
 	message := string(failed.Cause)
+	if failed.Export == abi.ExportPrepare {
+		message = abi.ExportPrepare + ": " + message
+	}
 	if failed.Detail != "" {
 		message += ": " + failed.Detail
 	}
@@ -156,6 +165,8 @@ func causeOf(e *sandbox.CallError) trial.Cause {
 		return trial.CauseDenied
 	case sandbox.CauseBadRequest:
 		return trial.CauseBadRequest
+	case sandbox.CauseInvalidResponse:
+		return trial.CauseInvalidArtifact
 	case sandbox.CauseFailed:
 		return trial.CauseFailure
 	default:

@@ -23,7 +23,7 @@ func (v *invoker) nodeWithWishes(ctx context.Context, module string, req *abi.No
 			return nil, callError(err)
 		}
 		if req.Profile = profile; len(req.Offers) == 0 && len(req.Case.Experiments) == 0 {
-			req.Profile = withoutOutcomes(profile)
+			req.Profile = v.withoutOutcomes(profile)
 		}
 		response, err := nodeCalls.once(ctx, v, b, req)
 		if err != nil || !isOffered(req, response) {

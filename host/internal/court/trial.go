@@ -49,7 +49,7 @@ type Trial struct {
 // newTrial prepares the trial of a case; its limit is to be freed.
 func (c *Court) newTrial(ctx context.Context, subject *abi.Case, o *Options) *Trial {
 	s := newSession(&c.config.Services, c.Runtime, o.Modules, subject, o.Recorder)
-	s.withoutExperiments = o.WithoutExperiments
+	s.withoutExperiments, s.prepares, s.generation = o.WithoutExperiments, !c.config.Unprepared, c.domain.preparation
 	s.limit = &timeLimit{now: c.config.Now}
 	t := &Trial{
 		proceeding: proceeding{invoker: s.invoker(c.graph), state: state.Watched(o.Recorder.merges()), sequence: make(map[string]int)},
@@ -155,7 +155,8 @@ func (t *Trial) traverse(ctx context.Context) error {
 	t.out.Passes = append(t.out.Passes, trial.Pass{Light: *t.current()})
 	t.pass, t.handoffsBefore = &t.out.Passes[len(t.out.Passes)-1], t.result.Handoffs
 	t.holder = ""
-	t.profile, t.signals = t.court.domain.standing(t.subject, t.evidence)
+	standing, signals := t.court.domain.standing(t.subject, t.evidence)
+	t.profile, t.signals = t.has(standing), signals
 	outcome, err := traverse.Run(t.graced, t.graph, t, traverse.Config{Ended: t.overdue}) //nolint:contextcheck // derived from ctx, with the time of the trial
 	t.pass.Steps = stepsOf(outcome)
 	t.result.Path = append(t.result.Path, outcome.Path()...)

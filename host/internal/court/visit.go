@@ -41,7 +41,7 @@ func (t *Trial) Visit(_ context.Context, node *pipeline.Node, visit int) (again 
 
 // request is what the node's masks let a persona see.
 func (t *Trial) request(node *pipeline.Node, p *pipeline.Persona) *abi.NodeRequest {
-	req, complete := nodeRequest(node, p, t.subject, &t.court.domain)
+	req, complete := t.nodeRequest(node, p, t.subject, &t.court.domain)
 	if complete {
 		return req
 	}

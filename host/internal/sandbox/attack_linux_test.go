@@ -179,7 +179,7 @@ func runAttack(t *testing.T, a attack.Attack, workers int) attacked {
 		t.Fatalf("%s: %v", a.Name, err)
 	}
 	result := attacked{Name: a.Name, Workers: workers}
-	if image := m.pool.program.template; image != nil { // what a loaded module holds does not count as growth
+	if image := m.pool.template; image != nil { // what a loaded module holds does not count as growth
 		_ = bytes.Count(image.image.Bytes(), []byte{1})
 	}
 	before := forgetPeak(t)

@@ -84,6 +84,7 @@ func (c *checker) exports() {
 			served++
 		}
 	}
+	c.function(abi.ExportPrepare, signatures...)
 	if served == 0 {
 		c.fault(FaultMissingExport, "none of %s, %s, %s, %s is exported",
 			abi.ExportNode, abi.ExportContest, abi.ExportEdges, abi.ExportJudge)

@@ -195,7 +195,7 @@ func TestAccept_SB2_FuelIsExact(t *testing.T) {
 		budget uint64
 		want   bool
 	}{{*out.Fuel, true}, {*out.Fuel - 1, false}, {start, true}} {
-		in, err := m.entry.program.instantiate(time.Now)
+		in, err := m.entry.program.instantiate(time.Now, m.pool.template)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,8 +57,10 @@ const (
 	// CauseBadRequest is a guest that asked a capability with a message that is
 	// rejected. Detail has the problems.
 	CauseBadRequest Cause = "bad_request"
+	// CauseInvalidResponse is a response of shadowcourt_prepare that is rejected. Detail has the problems.
+	CauseInvalidResponse Cause = "invalid_response"
 	// CauseFailed is a guest of Extism whose function gave something else than 0,
-	// or that set an error. Detail is what it said.
+	// or that set an error, or a module that says that it cannot be prepared. Detail is what it said.
 	CauseFailed Cause = "failed"
 	// CauseMissingExport is a kind of call that the module does not serve.
 	CauseMissingExport Cause = "missing_export"

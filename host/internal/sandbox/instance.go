@@ -18,13 +18,14 @@ import (
 // instance is one instantiated program with the host's side of it. One
 // goroutine at a time uses it.
 type instance struct {
-	program *program
-	module  api.Module
-	memory  *pages.Memory
-	globals []api.MutableGlobal // in the order of the program's
-	state   guestState
-	ctx     context.Context // of every call into it: host functions find the state there
-	export  string          // the guest's function that runs, for the error
+	program  *program
+	template *template // what it begins its calls as; nil while it starts
+	module   api.Module
+	memory   *pages.Memory
+	globals  []api.MutableGlobal // in the order of the program's
+	state    guestState
+	ctx      context.Context // of every call into it: host functions find the state there
+	export   string          // the guest's function that runs, for the error
 
 	warming   bool  // the calls before the first one go on
 	startFuel int64 // what is left of the budget for loading
@@ -59,14 +60,14 @@ var anonymous = wazero.NewModuleConfig().WithName("").WithStartFunctions()
 // exportStart names the start section in errors.
 const exportStart = "start"
 
-// instantiate makes an instance in which nothing of the module has run. With a
-// template it holds what that has saved. The instance is given even with an
+// instantiate makes an instance in which nothing of the module has run, or with a
+// template one that holds what that has saved. The instance is given even with an
 // error, for what it tells of it.
 //
 // A panic is recovered here because instantiating applies a stranger's
 // segments outside of wazero's own recovery.
-func (p *program) instantiate(now func() time.Time) (in *instance, err error) {
-	in = &instance{program: p, export: exportStart, functions: map[string]handle{}}
+func (p *program) instantiate(now func() time.Time, t *template) (in *instance, err error) {
+	in = &instance{program: p, template: t, export: exportStart, functions: map[string]handle{}}
 	in.state.meter.now = now
 	in.ctx = in.state.with(context.Background())
 	defer func() {
@@ -86,8 +87,8 @@ func (p *program) instantiate(now func() time.Time) (in *instance, err error) {
 			return in, err
 		}
 	}
-	if p.template != nil {
-		if err := in.memory.Begin(p.template.image); err != nil {
+	if t != nil {
+		if err := in.memory.Begin(t.image); err != nil {
 			return in, err
 		}
 	}
@@ -95,7 +96,7 @@ func (p *program) instantiate(now func() time.Time) (in *instance, err error) {
 	if in.module, err = p.runtime.InstantiateModule(experimental.WithMemoryAllocator(in.ctx, allocator), p.code, anonymous); err != nil {
 		return in, err
 	}
-	if err := in.bind(); err != nil || p.template == nil {
+	if err := in.bind(); err != nil || t == nil {
 		return in, err
 	}
 	return in, in.fill()
@@ -127,13 +128,29 @@ func (in *instance) bind() error {
 // fill gives a new instance the size and the globals of the template. Its
 // memory holds the content already.
 func (in *instance) fill() error {
-	t := in.program.template
-	if missing := t.image.Size() - uint64(in.module.Memory().Size()); missing > 0 {
-		if _, ok := in.module.Memory().Grow(uint32(missing / pageBytes)); !ok {
-			return errors.New("the memory cannot be made as large as the template's")
-		}
+	if err := in.grow(in.template.image.Size()); err != nil {
+		return err
 	}
 	return in.restoreRest()
+}
+
+// grow makes the memory as large as it was when it was saved.
+func (in *instance) grow(size uint64) error {
+	memory := in.module.Memory()
+	have := uint64(memory.Size())
+	if size <= have {
+		return nil
+	}
+	if _, ok := memory.Grow(uint32((size - have) / pageBytes)); !ok {
+		return errors.New("the memory cannot be made as large as the one that was saved")
+	}
+	return nil
+}
+
+// become makes what the instance is now, which was saved, what it begins its calls as.
+func (in *instance) become(t *template) error {
+	in.template = t
+	return in.memory.Begin(t.image)
 }
 
 // errOutOfBounds is the trap of a data segment that is not in the memory, with
@@ -144,7 +161,7 @@ var errOutOfBounds = errors.New("out of bounds memory access")
 // has the wall clock of a call, and the fuel of Limits.StartFuel.
 func (in *instance) start(caller context.Context) error {
 	in.startFuel = int64(in.program.limits.StartFuel)
-	in.prepare(caller, standInsOfStart())
+	in.enterStart(caller, standInsOfStart())
 	for _, s := range in.program.rewritten.Segments {
 		if !in.module.Memory().Write(s.Offset, s.Data) {
 			return errOutOfBounds
@@ -176,7 +193,7 @@ func (in *instance) warmUp(caller context.Context) error {
 	in.warming = true
 	said := len(in.state.stderr)
 	for _, w := range in.program.warm {
-		in.prepare(caller, in.state.ofWarming())
+		in.enterStart(caller, in.state.ofWarming())
 		if _, err := in.call(exportOf(w.Call), w.Request, in.program.limits.OutputBytes); err != nil {
 			return err
 		}
@@ -194,9 +211,9 @@ func (in *instance) begin(caller context.Context) {
 	in.state.standIns, in.state.broker = standInsOfCall(), brokerOf(caller)
 }
 
-// prepare begins what runs before the first call, with what is left of the fuel
+// enterStart begins what runs before the first call, with what is left of the fuel
 // for that. It knows of no case.
-func (in *instance) prepare(caller context.Context, with standIns) {
+func (in *instance) enterStart(caller context.Context, with standIns) {
 	in.enter(caller, max(0, in.startFuel), startBudget)
 	in.state.standIns, in.state.broker = with, emptyDesk{}
 }
@@ -225,7 +242,7 @@ func (in *instance) restore() error {
 	}
 	if grown {
 		memory := in.module.Memory()
-		if _, ok := memory.Grow(1); !ok || uint64(memory.Size()) != in.program.template.image.Size() {
+		if _, ok := memory.Grow(1); !ok || uint64(memory.Size()) != in.template.image.Size() {
 			return errNotShrunk
 		}
 	}
@@ -240,13 +257,16 @@ func (in *instance) restore() error {
 
 // restoreRest restores all but the memory.
 func (in *instance) restoreRest() error {
-	t := in.program.template
+	in.state.stderr = append(in.state.stderr[:0], in.template.stderr...)
+	return in.set(&in.template.rest)
+}
+
+func (in *instance) set(r *rest) error {
 	for i, g := range in.globals {
-		g.Set(t.globals[i])
+		g.Set(r.globals[i])
 	}
-	in.state.stderr = append(in.state.stderr[:0], t.stderr...)
 	if in.state.kernel != nil {
-		return in.state.kernel.restore(&t.variables)
+		return in.state.kernel.restore(&r.variables)
 	}
 	return nil
 }
@@ -269,11 +289,15 @@ func (in *instance) close() {
 
 // template is what an instance is before its first call.
 type template struct {
-	image   *pages.Image
-	globals []uint64
-	stderr  []byte
-	// variables of an Extism guest
-	variables variables
+	image  *pages.Image
+	stderr []byte
+	rest   rest
+}
+
+// rest is what an instance is beside its memory.
+type rest struct {
+	globals   []uint64
+	variables variables // of an Extism guest
 }
 
 // save makes a template of an instance that has started.
@@ -282,12 +306,16 @@ func (in *instance) save() (*template, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &template{image: image, stderr: slices.Clone(in.state.stderr)}
+	return &template{image: image, stderr: slices.Clone(in.state.stderr), rest: in.saveRest()}, nil
+}
+
+func (in *instance) saveRest() rest {
+	var r rest
 	if in.state.kernel != nil {
-		t.variables = in.state.kernel.vars.clone()
+		r.variables = in.state.kernel.vars.clone()
 	}
 	for _, g := range in.globals {
-		t.globals = append(t.globals, g.Get())
+		r.globals = append(r.globals, g.Get())
 	}
-	return t, nil
+	return r
 }

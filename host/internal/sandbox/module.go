@@ -69,10 +69,15 @@ type Module struct {
 	gate   gate
 	entry  *programEntry // of which this is a user
 	pool   *pool         // of the program
+
+	prepares bool // it has the export
 }
 
 func newModule(e *Engine, entry *programEntry, info Info) *Module {
-	return &Module{engine: e, limits: e.limits, info: info, gate: newGate(), entry: entry, pool: &entry.program.pool}
+	prepares := slices.ContainsFunc(info.Exports, func(x wasmfile.Export) bool { return x.Name == abi.ExportPrepare })
+	return &Module{
+		engine: e, limits: e.limits, info: info, gate: newGate(), entry: entry, pool: &entry.program.pool, prepares: prepares,
+	}
 }
 
 // free ends the use of the program. Nobody is inside.
@@ -86,12 +91,20 @@ type Output struct {
 	Bytes []byte // the response, the caller's own
 	// Fuel is what it cost, the same in every run. It is never nil.
 	Fuel *uint64
+	// Preparing is what the preparation of the case cost, whenever that was made. It is no part of Fuel.
+	Preparing uint64
 }
 
 // Call sends a request to the guest's function for that kind of call, in
 // pristine memory, and gives its response, which nobody has validated yet.
 // The error is a *CallError. The request is only read.
 func (m *Module) Call(ctx context.Context, call abi.Call, request []byte) (Output, error) {
+	return m.CallPrepared(ctx, Prepared{}, call, request)
+}
+
+// CallPrepared is Call in the memory that the module has after preparations, each of which is made when it is first needed. An error of
+// one names abi.ExportPrepare.
+func (m *Module) CallPrepared(ctx context.Context, after Prepared, call abi.Call, request []byte) (Output, error) {
 	if !m.gate.enter() {
 		return Output{}, m.reject("", CauseHost, "module is closed", ErrClosed)
 	}
@@ -106,26 +119,39 @@ func (m *Module) Call(ctx context.Context, call abi.Call, request []byte) (Outpu
 	if err := ctx.Err(); err != nil {
 		return Output{}, m.reject(export, CauseCancelled, context.Cause(ctx).Error(), err)
 	}
-	return m.run(ctx, export, request)
+	if after.Generation == nil && after.Case == nil {
+		return m.run(ctx, m.pool, nil, export, request)
+	}
+	return m.runPrepared(ctx, after, export, request)
 }
 
-// run makes one call in a pristine instance.
-func (m *Module) run(caller context.Context, export string, request []byte) (output Output, err error) {
-	in, err := m.pool.take(caller, m.engine.now)
+// run makes one call in a pristine instance of a pool, to which a case may have been told before.
+func (m *Module) run(caller context.Context, of *pool, told *changes, export string, request []byte) (output Output, err error) {
+	in, err := of.take(caller, m.engine.now)
+	if err == nil && told != nil {
+		err = in.apply(told)
+	}
 	if err == nil {
 		in.begin(caller)
 		output, err = in.call(export, request, m.limits.OutputBytes)
 	}
+	if err := m.failed(in, err); err != nil {
+		of.give(in, false)
+		return Output{}, err
+	}
+	of.give(in, true)
+	return output, nil
+}
+
+// failed is the error of what was done in an instance; nil for none.
+func (m *Module) failed(in *instance, err error) error {
 	if broken := in.memory.Err(); broken != nil {
 		err = broken
 	}
-	if err != nil {
-		failed := failure(m.info.Digest, m.limits, in, err)
-		m.pool.give(in, false)
-		return Output{}, failed
+	if err == nil {
+		return nil
 	}
-	m.pool.give(in, true)
-	return output, nil
+	return failure(m.info.Digest, m.limits, in, err)
 }
 
 func (m *Module) reject(export string, cause Cause, detail string, err error) *CallError {

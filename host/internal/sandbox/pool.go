@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// pool keeps instances of one program from call to call. Modules that share the
+// pool keeps instances of one program from call to call, which begin as its template says. Modules that share the
 // program share it: an instance belongs to nobody between two calls. What a call left is
 // reset after its reply was given, by a goroutine that runs while there is
 // something to do; a call that comes before that does it itself, and never
 // waits.
 type pool struct {
 	program  *program
+	template *template // nil: every call begins with a new instance
 	cleaners sync.WaitGroup
 
 	mu       sync.Mutex
@@ -42,10 +43,10 @@ func (p *pool) take(caller context.Context, now func() time.Time) (*instance, er
 		in.state.meter.now = now
 		return in, nil
 	}
-	if p.program.template == nil {
+	if p.template == nil {
 		return p.program.begin(caller, now)
 	}
-	return p.program.instantiate(now)
+	return p.program.instantiate(now, p.template)
 }
 
 // pop gives an instance that is there, or nil.
@@ -62,7 +63,7 @@ func (p *pool) pop() (in *instance, pristine bool) {
 
 // keep takes the first instance, which is pristine if there is a template.
 func (p *pool) keep(in *instance) {
-	if p.program.template == nil {
+	if p.template == nil {
 		in.close()
 		return
 	}
@@ -72,7 +73,7 @@ func (p *pool) keep(in *instance) {
 // give takes an instance back after a call. One that trapped or was ended is
 // not used again. The caller's module is open.
 func (p *pool) give(in *instance, returned bool) {
-	if !returned || p.program.template == nil {
+	if !returned || p.template == nil {
 		in.close()
 		return
 	}
@@ -117,4 +118,12 @@ func (p *pool) close() {
 		in.close()
 	}
 	p.idle, p.used = nil, nil
+}
+
+// free frees what the instances began as. They are closed.
+func (p *pool) free() error {
+	if p.template == nil {
+		return nil
+	}
+	return p.template.image.Close()
 }

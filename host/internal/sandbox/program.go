@@ -28,15 +28,15 @@ type program struct {
 	limits   Limits
 	warm     []Warm
 	pager    *pages.Pager
-	fresh    bool      // every call begins with a new instance
-	template *template // nil: the same
-	pool     pool
+	fresh    bool // every call begins with a new instance
+	pool     pool // of instances that have started
+	prepared preparedPools
 }
 
-// prepare has a first instance start, so that a module that fails at that is
+// startFirst has a first instance start, so that a module that fails at that is
 // never loaded, and saves what it then is. The instance is given even with an
 // error, and is pristine without one; it may be nil.
-func (p *program) prepare(ctx context.Context, now func() time.Time) (*instance, error) {
+func (p *program) startFirst(ctx context.Context, now func() time.Time) (*instance, error) {
 	in, err := p.begin(ctx, now)
 	if err != nil && len(p.warm) > 0 && in != nil && in.warming {
 		in.close()
@@ -50,16 +50,16 @@ func (p *program) prepare(ctx context.Context, now func() time.Time) (*instance,
 	if err != nil {
 		return in, err
 	}
-	if err := in.memory.Begin(t.image); err != nil {
+	if err := in.become(t); err != nil {
 		return in, errors.Join(err, t.image.Close())
 	}
-	p.template, p.rewritten.Segments = t, nil
+	p.pool.template, p.rewritten.Segments = t, nil
 	return in, nil
 }
 
 // begin makes an instance as every call finds it, without a template.
 func (p *program) begin(ctx context.Context, now func() time.Time) (*instance, error) {
-	in, err := p.instantiate(now)
+	in, err := p.instantiate(now, nil)
 	if err == nil {
 		err = in.start(ctx)
 	}
@@ -71,11 +71,9 @@ func (p *program) begin(ctx context.Context, now func() time.Time) (*instance, e
 
 // close frees the instances and the code. No call runs in it.
 func (p *program) close(ctx context.Context) error {
+	p.prepared.close()
 	p.pool.close()
-	err := p.runtime.Close(ctx)
-	if p.template != nil {
-		err = errors.Join(err, p.template.image.Close())
-	}
+	err := errors.Join(p.runtime.Close(ctx), p.prepared.free(), p.pool.free())
 	if p.cache != nil {
 		err = errors.Join(err, p.cache.Close(ctx))
 	}
@@ -143,7 +141,7 @@ func (e *Engine) makeProgram(ctx context.Context, entry *programEntry, file *was
 
 // fill has the first instance start. The error is a *CallError.
 func (p *program) fill(ctx context.Context, now func() time.Time, digest Digest) error {
-	in, err := p.prepare(ctx, now)
+	in, err := p.startFirst(ctx, now)
 	if err != nil {
 		defer in.close()
 		return failure(digest, p.limits, in, err)

@@ -115,7 +115,7 @@ func TestAccept_FX6_AnImageHoldsAtMostTheMemoryLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := loaded.entry.program.template.image.Size(); got != (pages+1)*pageBytes {
+	if got := loaded.entry.program.pool.template.image.Size(); got != (pages+1)*pageBytes {
 		t.Errorf("the image has %d bytes, the limit is %d", got, (pages+1)*pageBytes)
 	}
 }

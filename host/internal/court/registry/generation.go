@@ -88,6 +88,21 @@ func (g *Generation) Call(ctx context.Context, module string, call abi.Call, req
 	return m.sandbox.Call(ctx, call, request)
 }
 
+// Prepares says whether the module of that name can be prepared; see [sandbox.Module.Prepares].
+func (g *Generation) Prepares(module string) bool {
+	m, ok := g.modules[module]
+	return ok && m.sandbox.Prepares()
+}
+
+// CallPrepared is Call after preparations; see [sandbox.Module.CallPrepared].
+func (g *Generation) CallPrepared(ctx context.Context, module string, after sandbox.Prepared, call abi.Call, request []byte) (sandbox.Output, error) {
+	m, err := g.Module(module)
+	if err != nil {
+		return sandbox.Output{}, err
+	}
+	return m.sandbox.CallPrepared(ctx, after, call, request)
+}
+
 // Digest of the module of that name, "sha256:" and 64 hex digits; empty if there is none.
 func (g *Generation) Digest(module string) string {
 	if m, ok := g.modules[module]; ok {

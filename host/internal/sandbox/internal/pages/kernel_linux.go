@@ -28,7 +28,12 @@ type scratch struct {
 	regions [128]region
 	entries [8 * 512]byte
 	kept    int // bytes that were copied back
+	visit   func(from, to uint64) error
+	failed  error // of visit
 }
+
+// span does something with a part of a memory, from a byte to a byte.
+type span func(s *scratch, m *Memory, from, to uint64)
 
 func (k *kernel) open(way Way) (err error) {
 	k.scratch.New = func() any { return new(scratch) }
@@ -201,14 +206,31 @@ func (k *kernel) reset(m *Memory) (err error) {
 	s, _ := k.scratch.Get().(*scratch) // the pool holds nothing else
 	defer k.scratch.Put(s)
 	s.kept = 0
-	if m.pager.way == Scan {
-		err = k.scan(s, m)
-	} else {
-		err = k.read(s, m)
-	}
-	if err == nil && s.full() {
+	if err = k.written(s, m, (*scratch).restore); err == nil && s.full() {
 		err = discard(m.buf)
 	}
+	return err
+}
+
+func (k *kernel) written(s *scratch, m *Memory, do span) error {
+	if m.pager.way == Scan {
+		return k.scan(s, m, do)
+	}
+	return k.read(s, m, do)
+}
+
+// visit has something done with the spans that were written, and perhaps others, until that fails.
+func (k *kernel) visit(m *Memory, do func(from, to uint64) error) error {
+	s, _ := k.scratch.Get().(*scratch) // the pool holds nothing else
+	defer k.scratch.Put(s)
+	s.kept, s.visit, s.failed = 0, do, nil
+	err := k.written(s, m, func(s *scratch, _ *Memory, from, to uint64) {
+		if s.failed == nil {
+			s.failed = s.visit(from, to)
+		}
+	})
+	err = errors.Join(err, s.failed)
+	s.visit, s.failed = nil, nil
 	return err
 }
 
@@ -228,6 +250,6 @@ func (s *scratch) restore(m *Memory, from, to uint64) {
 }
 
 // full says that so much was written that it is not worth keeping.
-func (s *scratch) full() bool { return s.kept > keepBytes }
+func (s *scratch) full() bool { return s.kept > keepBytes || s.failed != nil }
 
 func discard(buf []byte) error { return unix.Madvise(buf, unix.MADV_DONTNEED) }

@@ -33,8 +33,8 @@ const (
 	pageIsSwapped = 1 << 4
 )
 
-// scan copies back the spans that were written, until there are too many.
-func (k *kernel) scan(s *scratch, m *Memory) error {
+// scan has something done with the spans that were written, until there are too many.
+func (k *kernel) scan(s *scratch, m *Memory, do span) error {
 	base := uint64(uintptr(unsafe.Pointer(&m.buf[0])))
 	s.arg = scanArg{
 		size:  uint64(unsafe.Sizeof(s.arg)),
@@ -52,7 +52,7 @@ func (k *kernel) scan(s *scratch, m *Memory) error {
 			return fmt.Errorf("PAGEMAP_SCAN gave %d regions up to %#x", n, s.arg.walkEnd)
 		}
 		for _, r := range s.regions[:n] {
-			s.restore(m, r.start-base, r.end-base)
+			do(s, m, r.start-base, r.end-base)
 		}
 		s.arg.start = s.arg.walkEnd
 	}
@@ -68,7 +68,7 @@ const (
 )
 
 // read does the same with the older interface.
-func (k *kernel) read(s *scratch, m *Memory) error {
+func (k *kernel) read(s *scratch, m *Memory, do span) error {
 	size := uint64(os.Getpagesize())
 	first := uint64(uintptr(unsafe.Pointer(&m.buf[0]))) / size
 	pages := uint64(len(m.buf)) / size
@@ -83,7 +83,7 @@ func (k *kernel) read(s *scratch, m *Memory) error {
 			if entry&(entryPresent|entrySwapped) == 0 || entry&entryFile != 0 {
 				continue
 			}
-			s.restore(m, (at+i)*size, (at+i+1)*size)
+			do(s, m, (at+i)*size, (at+i+1)*size)
 		}
 		at += n
 	}

@@ -1,4 +1,4 @@
-package prepared
+package prepare
 
 import (
 	"reflect"
@@ -24,7 +24,7 @@ func view() *abi.CaseView {
 	return &abi.CaseView{Subject: "a test", Labels: []string{"a", "b"}, Documents: []abi.Document{{Name: "log", Text: "one two"}}}
 }
 
-func prepare(t *testing.T, s *State, r *abi.PrepareRequest) *abi.Failure {
+func give(t *testing.T, s *State, r *abi.PrepareRequest) *abi.Failure {
 	t.Helper()
 	response, err := codec.DecodePrepareResponse(s.Answer(codec.AppendPrepareRequest(nil, r)), 1<<10)
 	if err != nil {
@@ -37,7 +37,7 @@ func prepared(t *testing.T) *State {
 	t.Helper()
 	s := new(State)
 	for _, r := range []abi.PrepareRequest{{Digest: "first", Profile: known()}, {Digest: "second", Case: view()}} {
-		if f := prepare(t, s, &r); f != nil {
+		if f := give(t, s, &r); f != nil {
 			t.Fatal(f)
 		}
 	}
@@ -48,8 +48,9 @@ func TestARequestIsCompletedWithWhatWasPrepared(t *testing.T) {
 	t.Parallel()
 	s := prepared(t)
 	experiments := []abi.ExperimentResult{{Outcome: abi.OutcomePassed}}
+	evidence := []abi.Evidence{{SourceRef: "log:L1", Content: "one"}}
 	r := &abi.NodeRequest{
-		Node: "verdict", Case: abi.CaseView{Experiments: experiments},
+		Node: "verdict", Case: abi.CaseView{Experiments: experiments, Evidence: evidence},
 		Prepared: &abi.Prepared{Digest: "second", Case: true, Profile: &abi.ProfileParts{Signals: []int{1}, Sources: []int{0}}},
 	}
 	if f := s.Node(r); f != nil {
@@ -58,7 +59,7 @@ func TestARequestIsCompletedWithWhatWasPrepared(t *testing.T) {
 	profile := known()
 	profile.Signals, profile.Sources, profile.Outcomes = profile.Signals[1:], profile.Sources[:1], nil
 	want := *view()
-	want.Experiments = experiments
+	want.Experiments, want.Evidence = experiments, evidence
 	if !reflect.DeepEqual(r.Profile, profile) || !reflect.DeepEqual(r.Case, want) {
 		t.Errorf("%+v\n%+v", r.Profile, r.Case)
 	}
@@ -75,7 +76,7 @@ func TestARequestIsCompletedWithWhatWasPrepared(t *testing.T) {
 func TestARequestThatNamesWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	half := new(State)
-	if f := prepare(t, half, &abi.PrepareRequest{Digest: "first"}); f != nil {
+	if f := give(t, half, &abi.PrepareRequest{Digest: "first"}); f != nil {
 		t.Fatal(f)
 	}
 	all := &abi.ProfileParts{All: true}

@@ -1,0 +1,247 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
+)
+
+// Where the notes module keeps things.
+const (
+	noteAt, seenAt, emptyAt = 2100, 3000, 1900
+)
+
+// lastPage is the address of the last page of the memory.
+var lastPage = wasmtest.Join([]byte{0x3f, 0}, wasmtest.Const(1), []byte{0x6b}, wasmtest.Const(16), []byte{0x74})
+
+// noted puts the byte of a request behind what was noted before, a hundred times as much.
+var noted = wasmtest.Join(wasmtest.Const(100), []byte{0x6c, 0x20, 0, 0x2d, 0, 0, 0x6a})
+
+// prepareNotes notes the first byte of its request in memory, in a global and in a page that it grows by, and answers with an empty map.
+var prepareNotes = wasmtest.Join(
+	wasmtest.Const(noteAt), wasmtest.Const(noteAt), []byte{0x28, 2, 0}, noted, []byte{0x36, 2, 0},
+	[]byte{0x23, 0}, noted, []byte{0x24, 0},
+	wasmtest.Const(1), []byte{0x40, 0, 0x1a},
+	lastPage, []byte{0x20, 0, 0x2d, 0, 0, 0x3a, 0, 0},
+	emptyAnswer,
+)
+
+// emptyAnswer is an empty map as the answer.
+var emptyAnswer = wasmtest.Join(
+	wasmtest.Const(emptyAt), wasmtest.Const(0x80), []byte{0x3a, 0, 0},
+	wasmtest.Const(emptyAt), []byte{0xad, 0x42, 32, 0x86, 0x42, 1, 0x84},
+)
+
+// tellNotes answers with all that was noted, and leaves ones everywhere.
+var tellNotes = wasmtest.Join(
+	wasmtest.Const(seenAt), wasmtest.Const(noteAt), []byte{0x28, 2, 0, 0x36, 2, 0},
+	wasmtest.Const(seenAt+4), []byte{0x23, 0, 0x36, 2, 0},
+	wasmtest.Const(seenAt+8), []byte{0x3f, 0, 0x36, 2, 0},
+	wasmtest.Const(seenAt+12), lastPage, []byte{0x2d, 0, 0, 0x36, 2, 0},
+	wasmtest.Const(noteAt), wasmtest.Const(-1), []byte{0x36, 2, 0},
+	wasmtest.Const(-1), []byte{0x24, 0},
+	lastPage, wasmtest.Const(-1), []byte{0x36, 2, 0},
+	wasmtest.Const(1), []byte{0x40, 0, 0x1a},
+	lastPage, wasmtest.Const(-1), []byte{0x36, 2, 0},
+	wasmtest.Const(seenAt), []byte{0xad, 0x42, 32, 0x86, 0x42, 16, 0x84},
+)
+
+// preparing is a module with the export.
+func preparing(prepare, node []byte) wasmtest.Module {
+	m := small(node)
+	m.Globals = 1
+	m.Funcs = append(m.Funcs, wasmtest.Func{
+		Export: abi.ExportPrepare, Params: []byte{wasmtest.I32, wasmtest.I32}, Results: []byte{wasmtest.I64}, Body: prepare,
+	})
+	return m
+}
+
+func preparation(s string) *Preparation {
+	if s == "" {
+		return nil
+	}
+	return &Preparation{Digest: digestOf([]byte(s)), Request: []byte(s[len(s)-1:])}
+}
+
+// after gives the preparations of a generation and of a case, each of which is a letter, or empty.
+func after(generation, of string) Prepared {
+	p := Prepared{Generation: preparation(generation)}
+	if of != "" {
+		p.Case = preparation(generation + of)
+	}
+	return p
+}
+
+// notes are what tellNotes answers in that state.
+func notes(generation, of string) []byte {
+	var note uint32
+	pages, last := uint32(1), byte(0)
+	for _, s := range generation + of {
+		note, pages, last = note*100+uint32(s), pages+1, byte(s)
+	}
+	var b []byte
+	for _, v := range []uint32{note, note, pages, uint32(last)} {
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	return b
+}
+
+// restorable are the ways of resetting with which a module can be prepared.
+func restorable() []Reset {
+	var list []Reset
+	for _, r := range fewResets() {
+		if r != ResetFresh {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// TestAccept_PR2_NothingIsSeenAfterAReset: calls in several generations and cases, interleaved from many goroutines, some of them
+// cancelled, see what they were prepared with and nothing else, in memory, globals and the memory's size.
+func TestAccept_PR2_NothingIsSeenAfterAReset(t *testing.T) {
+	t.Parallel()
+	for _, reset := range restorable() {
+		t.Run(reset.String(), func(t *testing.T) {
+			t.Parallel()
+			m := load(t, open(t, Config{Reset: reset}), preparing(prepareNotes, tellNotes).Bytes())
+			var workers sync.WaitGroup
+			for worker := range 16 {
+				workers.Go(func() {
+					random := rand.New(rand.NewPCG(uint64(worker), 1))
+					cases := map[string]Prepared{}
+					for range 300 {
+						g := []string{"", "A", "B", "C", "D", "E", "F", "G"}[random.IntN(8)]
+						c := []string{"", "x", "y"}[random.IntN(3)]
+						p, ok := cases[g+c]
+						if !ok || random.IntN(10) == 0 {
+							p = after(g, c)
+							cases[g+c] = p
+						}
+						ctx, cancel := context.WithCancel(context.Background())
+						if random.IntN(8) == 0 {
+							cancel()
+						}
+						out, err := m.CallPrepared(ctx, p, abi.CallNode, []byte("?"))
+						cancel()
+						var failed *CallError
+						switch {
+						case errors.As(err, &failed) && failed.Cause == CauseCancelled:
+						case err != nil:
+							t.Errorf("in %q after %q: %v", g, c, err)
+						case !bytes.Equal(out.Bytes, notes(g, c)):
+							t.Errorf("in %q after %q: %x, want %x", g, c, out.Bytes, notes(g, c))
+						}
+					}
+				})
+			}
+			workers.Wait()
+			if n := len(m.pool.program.prepared.pools); n > maxGenerations {
+				t.Errorf("%d generations are kept, at most %d may be", n, maxGenerations)
+			}
+		})
+	}
+}
+
+// TestAccept_PR2_ATableKeepsAModuleUnprepared: what a module leaves in a table can't be saved, so that it begins anew for every call, and
+// is never prepared.
+func TestAccept_PR2_ATableKeepsAModuleUnprepared(t *testing.T) {
+	t.Parallel()
+	m := preparing(prepareNotes, tellNotes)
+	m.TableMin = 1
+	m.Funcs = append(m.Funcs, wasmtest.Func{Body: []byte{0x41, 0, 0xd0, 0x70, 0x26, 0}}) // table.set 0 null
+	if loaded := load(t, open(t, Config{}), m.Bytes()); loaded.Prepares() {
+		t.Error("a module that writes tables can be prepared")
+	}
+	if loaded := load(t, open(t, Config{}), preparing(prepareNotes, tellNotes).Bytes()); !loaded.Prepares() {
+		t.Error("a module with the export can't be prepared")
+	}
+	if loaded := load(t, open(t, Config{}), small(echoBody).Bytes()); loaded.Prepares() {
+		t.Error("a module without the export can be prepared")
+	}
+}
+
+// TestAccept_PR3_PreparationsThatFail: each is a named failure within its limits, of a generation and of a case, and calls before and
+// after are as if it had not been.
+func TestAccept_PR3_PreparationsThatFail(t *testing.T) {
+	t.Parallel()
+	spin := []byte{wasmtest.Loop, wasmtest.Void, wasmtest.Br, 0, wasmtest.End, wasmtest.I64Const, 0}
+	// flood grows to the limit and writes into each page, until growing fails and it traps.
+	flood := wasmtest.Join(
+		[]byte{wasmtest.Loop, wasmtest.Void}, wasmtest.Const(1), []byte{0x40, 0}, wasmtest.Const(-1), []byte{0x46, wasmtest.If, wasmtest.Void, wasmtest.Unreachable, wasmtest.End},
+		lastPage, wasmtest.Const(1), []byte{0x36, 2, 0, wasmtest.Br, 0, wasmtest.End, wasmtest.I64Const, 0},
+	)
+	// fill writes into each page of 4 KiB of 20 MiB, and succeeds: too much for a case.
+	fill := wasmtest.Join(
+		wasmtest.Const(320), []byte{0x40, 0, 0x1a},
+		wasmtest.Const(65536), []byte{0x21, 0, wasmtest.Loop, wasmtest.Void, 0x20, 0}, wasmtest.Const(1), []byte{0x36, 2, 0},
+		[]byte{0x20, 0}, wasmtest.Const(4096), []byte{0x6a, 0x22, 0}, wasmtest.Const(20<<20), []byte{0x49, 0x0d, 0, wasmtest.End},
+		emptyAnswer,
+	)
+	ask := wasmtest.Join(wasmtest.Const(0), wasmtest.Const(0), wasmtest.Const(0), wasmtest.Const(0), []byte{wasmtest.Call, 0, wasmtest.Drop, wasmtest.I64Const, 0})
+	tests := []struct {
+		name    string
+		prepare []byte
+		cause   Cause
+		detail  string
+		of      string // of a case alone
+	}{
+		{"trap", []byte{wasmtest.Unreachable}, CauseTrap, "unreachable", ""},
+		{"spin", spin, CauseFuel, "units of fuel spent", ""},
+		{"flood", flood, CauseOutOfMemory, "was rejected", ""},
+		{"much for a case", fill, CauseOutOfMemory, "more than 16777216 bytes", "x"},
+		{"capability", ask, CauseDenied, "recall is not there while the module is prepared", ""},
+		{"no message", []byte{wasmtest.I64Const, 0}, CauseInvalidResponse, "the message ends here", ""},
+		{"beyond memory", wasmtest.Join(wasmtest.Const(-65536), []byte{0xad, 0x42, 32, 0x86, 0x42, 1, 0x84}), CauseOutputOutOfBounds, "", ""},
+	}
+	for _, test := range tests {
+		for _, of := range []string{"", "x"} {
+			if test.of != "" && test.of != of {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s %q", test.name, of), func(t *testing.T) {
+				t.Parallel()
+				m := preparing(test.prepare, tellNotes)
+				granted := []abi.Capability(nil)
+				if test.name == "capability" {
+					granted = []abi.Capability{abi.CapRecall}
+					four := []byte{wasmtest.I32, wasmtest.I32, wasmtest.I32, wasmtest.I32}
+					m.Imports = []wasmtest.Import{{Module: abi.CapabilityModule, Name: string(abi.CapRecall), Params: four, Results: []byte{wasmtest.I32}}}
+				}
+				e := open(t, Config{Limits: Limits{Fuel: 200_000_000, StartFuel: 50_000_000, WallClock: time.Minute}})
+				info, err := Inspect(m.Bytes())
+				if err != nil {
+					t.Fatal(err)
+				}
+				loaded, err := e.LoadInspected(context.Background(), info, granted)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := Prepared{Generation: preparation("A")}
+				if of != "" {
+					p = Prepared{Case: preparation(of)}
+				}
+				for range 3 {
+					_, err := loaded.CallPrepared(context.Background(), p, abi.CallNode, []byte("?"))
+					var failed *CallError
+					if !errors.As(err, &failed) || failed.Cause != test.cause || failed.Export != abi.ExportPrepare || !strings.Contains(failed.Detail, test.detail) {
+						t.Errorf("%v, want %s with %q", err, test.cause, test.detail)
+					}
+					if got := call(t, loaded, "?"); !bytes.Equal(got, notes("", "")) {
+						t.Errorf("a call after it sees %x", got)
+					}
+				}
+			})
+		}
+	}
+}
