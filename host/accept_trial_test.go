@@ -59,6 +59,12 @@ func TestAccept_CT10_AnInjectionSwaysNobody(t *testing.T) {
 // lines gives every result of a docket as JSONL.
 func lines(t *testing.T, h *host.Host, cases []abi.Case, workers int) []byte {
 	t.Helper()
+	return linesOf(t, h, cases, workers, func(*trial.Result) {})
+}
+
+// linesOf is lines after each result was changed.
+func linesOf(t *testing.T, h *host.Host, cases []abi.Case, workers int, change func(*trial.Result)) []byte {
+	t.Helper()
 	var b bytes.Buffer
 	w := render.NewJSONL(&b)
 	entries := func() iter.Seq2[docket.Entry, error] {
@@ -75,6 +81,7 @@ func lines(t *testing.T, h *host.Host, cases []abi.Case, workers int) []byte {
 			t.Fatal(tried.Err)
 		}
 		tried.Trial.Result.Timings = nil
+		change(&tried.Trial.Result)
 		if err := w.Write(tried.Trial); err != nil {
 			t.Fatal(err)
 		}

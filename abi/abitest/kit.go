@@ -76,7 +76,7 @@ func RunModule(ctx context.Context, subjects Subjects, roles *Roles, options Opt
 		return err
 	}
 	defer k.noteRoles()
-	for _, stage := range []func() error{k.random, k.completions, k.absent, k.large, k.meaning, k.vectors, k.malformed} {
+	for _, stage := range []func() error{k.random, k.completions, k.absent, k.large, k.meaning, k.prepared, k.vectors, k.malformed} {
 		if err := stage(); err != nil {
 			return err
 		}

@@ -17,6 +17,8 @@ type Roles struct {
 	Edges, Criteria []string
 	// Capabilities that it has.
 	Capabilities []abi.Capability
+	// Prepares: it has the export shadowcourt_prepare.
+	Prepares bool
 }
 
 // RolesOf gives what a manifest promises.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
@@ -135,6 +137,9 @@ func newLoading(wasm []byte, o *Options) *loading {
 			l.manifest, l.roles = m, &roles
 		}
 	}
+	roles := *l.roles
+	roles.Prepares = slices.ContainsFunc(info.Exports, func(x wasmfile.Export) bool { return x.Name == abi.ExportPrepare })
+	l.roles = &roles
 	l.report = abitest.NewReport(l.roles)
 	l.report.Size, l.report.Digest = len(wasm), sandbox.Digest(sum(wasm)).String()
 	return l
@@ -186,7 +191,7 @@ func (l *loading) lives(ctx context.Context, usual *sandbox.Module) (*abitest.Su
 	}
 	l.bare = bare
 	return &abitest.Subjects{
-		Usual: subject{usual}, Fresh: subject{modules[0]}, Cold: subject{modules[1]}, Kept: subject{bare},
+		Usual: prepared{subject{usual}, usual}, Fresh: subject{modules[0]}, Cold: subject{modules[1]}, Kept: subject{bare},
 	}, nil
 }
 

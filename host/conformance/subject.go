@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
@@ -30,6 +31,38 @@ func (s subject) Call(ctx context.Context, call abi.Call, request []byte, k *abi
 	return abitest.Outcome{
 		Ending: ending(failed), Allocating: failed.Export == abi.ExportAlloc, Detail: failed.Detail, Stderr: failed.Stderr,
 	}, nil
+}
+
+// prepared is a module that may be prepared.
+type prepared struct {
+	subject
+	module *sandbox.Module
+}
+
+// Prepares says whether it can be.
+func (s prepared) Prepares() bool { return s.module.Prepares() }
+
+// CallPrepared makes a call after preparations.
+func (s prepared) CallPrepared(ctx context.Context, profile, view []byte, call abi.Call, request []byte, k *abitest.Knowledge) (abitest.Outcome, error) {
+	var after sandbox.Prepared
+	if profile != nil {
+		after.Generation = &sandbox.Preparation{Digest: sandbox.Digest(sum(profile)), Request: profile}
+	}
+	if view != nil {
+		after.Case = &sandbox.Preparation{Digest: sandbox.Digest(sum(slices.Concat(profile, view))), Request: view}
+	}
+	return subject{preparedCaller{s.module, after}}.Call(ctx, call, request, k)
+}
+
+// preparedCaller makes calls after preparations.
+type preparedCaller struct {
+	module *sandbox.Module
+	after  sandbox.Prepared
+}
+
+// Call makes one.
+func (c preparedCaller) Call(ctx context.Context, call abi.Call, request []byte) (sandbox.Output, error) {
+	return c.module.CallPrepared(ctx, c.after, call, request)
 }
 
 // ending says how a call ended that failed.

@@ -29,7 +29,7 @@ func broken(do func(*tiny)) []byte {
 }
 
 func zoo() []animal {
-	return slices.Concat(unloadable(), misdeclared(), endless(), unreadable(), unfitting(), asking(), attentive())
+	return slices.Concat(unloadable(), misdeclared(), endless(), unreadable(), unfitting(), asking(), attentive(), unprepared())
 }
 
 // unloadable are rejected by the loader.
@@ -331,5 +331,21 @@ func attentive() []animal {
 			first := slices.Concat([]byte{wasmtest.GlobalGet, 0}, wasmtest.Const(1), []byte{wasmtest.GlobalSet, 0}, wasmtest.Const(0), []byte{i32Eq})
 			return when(first, then)
 		})},
+	}
+}
+
+// unprepared have the export by which a host prepares them, and are not ready for what follows.
+func unprepared() []animal {
+	preparing := func(body func(t *tiny) []byte) []byte {
+		return broken(func(t *tiny) {
+			f := t.Funcs[node]
+			f.Export, f.Body = abi.ExportPrepare, body(t)
+			t.Funcs = append(t.Funcs, f)
+		})
+	}
+	const emptyMap = 0x80
+	return []animal{
+		{"an answer to what it does not have", abitest.CheckPrepared, "§2.19", preparing(func(t *tiny) []byte { return t.gives([]byte{emptyMap}) })},
+		{"a trap when it is prepared", abitest.CheckPrepared, "§2.19", preparing(func(*tiny) []byte { return []byte{wasmtest.Unreachable} })},
 	}
 }

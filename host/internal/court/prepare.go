@@ -10,9 +10,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 )
 
-// preparedBytes is how much of a case two requests must have in common for the host to prepare it: less is decoded in the time that
-// the preparation takes.
-const preparedBytes = 4 << 10
+// preparedBytes is how much of a case two requests must have in common for the host to prepare it. Less is decoded in the time that
+// the preparation takes: a module is seldom asked about the same view more than three times in a trial.
+const preparedBytes = 64 << 10
 
 // preparation of a module, on another one that may be nil. Its digest is that of both.
 func preparation(r *abi.PrepareRequest, on *sandbox.Preparation) *sandbox.Preparation {
