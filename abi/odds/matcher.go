@@ -1,107 +1,135 @@
 package odds
 
-const (
-	anchorBytes = 4
-	slotBits    = 13
-)
+import "math/bits"
+
+const anchorBytes = 4
 
 // Matcher finds many phrases in one pass over a text, in any case of their ASCII letters. It keys each
 // phrase by its first four bytes, or two where it is shorter, so that a position of the text where none
-// begins costs two looks into tables: a megabyte of log against hundreds of
+// begins costs a look into a table: a megabyte of log against hundreds of
 // phrases is one cheap pass. The zero value finds nothing.
 type Matcher struct {
-	folded []string
-	// anchors holds 1 + the first phrase of each hash of four bytes, pairs that of
-	// each hash of two, of which the phrases with fewer than four are, next the one after it; 0 ends a chain.
-	anchors, pairs []int32
-	next           []int32
+	list []string
+	// anchors has the phrases by a hash of four bytes, pairs those with fewer than four by one of two.
+	anchors, pairs table
+	// next is, for each phrase, 1 + the next one of its hash, 0 for none.
+	next []int32
 	// single are the phrases of one byte.
 	single []int32
 }
 
-// NewMatcher returns a matcher; phrase i of a match is list[i]. Empty phrases match nothing.
+// table holds 1 + the first phrase of each hash, 0 for none.
+type table struct {
+	first []int32
+	shift uint32 // to the bits of a hash that index it
+}
+
+// NewMatcher returns a matcher; phrase i of a match is list[i]. Empty phrases match nothing. The list must not change.
 func NewMatcher(list []string) *Matcher {
-	m := &Matcher{folded: make([]string, len(list)), anchors: make([]int32, 1<<slotBits), pairs: make([]int32, 1<<slotBits), next: make([]int32, len(list))}
+	m := &Matcher{list: list, next: make([]int32, len(list))}
+	anchors, pairs := 0, 0
+	for _, phrase := range list {
+		switch n := len(phrase); {
+		case n >= anchorBytes:
+			anchors++
+		case n > 1:
+			pairs++
+		}
+	}
+	m.anchors, m.pairs = newTable(anchors), newTable(pairs)
 	for i, phrase := range list {
-		folded := fold(phrase)
-		m.folded[i] = folded
-		switch n := len(folded); {
+		switch n := len(phrase); {
 		case n == 0:
 		case n == 1:
 			m.single = append(m.single, int32(i))
 		case n < anchorBytes:
-			m.chain(m.pairs, slot(pair(folded)), i)
+			m.chain(m.pairs, anchor(phrase[:2]), i)
 		default:
-			m.chain(m.anchors, slot(anchor(folded)), i)
+			m.chain(m.anchors, anchor(phrase[:anchorBytes]), i)
 		}
 	}
 	return m
 }
 
-func (m *Matcher) chain(slots []int32, at uint32, phrase int) {
-	m.next[phrase] = slots[at]
-	slots[at] = int32(phrase) + 1
+// newTable has room for so many phrases, and for eight times as many hashes, so that few of other words are among them.
+func newTable(phrases int) table {
+	size := bits.Len(uint(8 * phrases))
+	return table{make([]int32, 1<<size), uint32(32 - size)}
+}
+
+func (m *Matcher) chain(t table, window uint32, phrase int) {
+	at := hash(window) >> t.shift
+	m.next[phrase] = t.first[at]
+	t.first[at] = int32(phrase) + 1
 }
 
 // Scan calls found for every match in document, in the order in which they
 // begin. start and end are byte offsets; matches may overlap.
 func (m *Matcher) Scan(document string, found func(phrase, start, end int)) {
-	if len(m.folded) == 0 {
+	short := len(m.single) > 0 || len(m.pairs.first) > 1
+	if len(m.anchors.first) <= 1 && !short {
 		return
 	}
-	var window uint32
-	for i := range anchorBytes - 1 {
-		window <<= 8
-		if i < len(document) {
-			window |= uint32(Fold(document[i]))
+	first, shift := m.anchors.first, m.anchors.shift
+	window := uint32(0) // four bytes
+	for last := range len(document) {
+		window = window<<8 | uint32(folded[document[last]])
+		if (short || first[hash(window)>>shift] != 0) && last >= anchorBytes-1 {
+			m.begin(document, last-anchorBytes+1, window, found)
 		}
 	}
-	for start := range len(document) {
+	for start := len(document) - anchorBytes + 1; short && start < len(document); start++ {
 		window <<= 8
-		if last := start + anchorBytes - 1; last < len(document) {
-			window |= uint32(Fold(document[last]))
-		}
-		for p := m.anchors[slot(window)]; p != 0; p = m.next[p-1] {
-			m.try(document, int(p-1), start, found)
-		}
-		for p := m.pairs[slot(window>>16)]; p != 0; p = m.next[p-1] {
-			m.try(document, int(p-1), start, found)
-		}
-		for _, p := range m.single {
-			m.try(document, int(p), start, found)
+		if start >= 0 {
+			m.begin(document, start, window, found)
 		}
 	}
 }
 
+// begin tries the phrases that may begin with the bytes of a window.
+func (m *Matcher) begin(document string, start int, window uint32, found func(phrase, start, end int)) {
+	for p := m.anchors.first[hash(window)>>m.anchors.shift]; p != 0; p = m.next[p-1] {
+		m.try(document, int(p-1), start, found)
+	}
+	for p := m.pairs.first[hash(window>>16)>>m.pairs.shift]; p != 0; p = m.next[p-1] {
+		m.try(document, int(p-1), start, found)
+	}
+	for _, p := range m.single {
+		m.try(document, int(p), start, found)
+	}
+}
+
 func (m *Matcher) try(document string, phrase, start int, found func(phrase, start, end int)) {
-	folded := m.folded[phrase]
-	end := start + len(folded)
+	p := m.list[phrase]
+	end := start + len(p)
 	if end > len(document) {
 		return
 	}
-	for i := range len(folded) {
-		if Fold(document[start+i]) != folded[i] {
+	for i := range len(p) {
+		if folded[document[start+i]] != folded[p[i]] {
 			return
 		}
 	}
 	found(phrase, start, end)
 }
 
-func fold(s string) string {
-	b := []byte(s)
-	for i := range b {
-		b[i] = Fold(b[i])
+// anchor is the window of a text's first bytes.
+func anchor(text string) (window uint32) {
+	for i := range len(text) {
+		window = window<<8 | uint32(folded[text[i]])
 	}
-	return string(b)
+	return window
 }
 
-func anchor(folded string) uint32 {
-	return uint32(folded[0])<<24 | uint32(folded[1])<<16 | uint32(folded[2])<<8 | uint32(folded[3])
-}
+func hash(window uint32) uint32 { return window * 2654435761 }
 
-func pair(folded string) uint32 { return uint32(folded[0])<<8 | uint32(folded[1]) }
-
-func slot(window uint32) uint32 { return window * 2654435761 >> (32 - slotBits) }
+// folded has for each byte what [Fold] makes of it.
+var folded = func() (table [256]byte) {
+	for i := range table {
+		table[i] = Fold(byte(i))
+	}
+	return table
+}()
 
 // Fold makes an ASCII letter small.
 func Fold(c byte) byte {

@@ -32,15 +32,19 @@ func readSignals(documents []abi.Document, labels []string, p *abi.Profile) *abi
 			s.times++
 		})
 	}
-	lines, spoken := quotedLines(seen, documents, labels, p)
+	favours := make([]int, len(p.Signals))
+	for i := range favours {
+		favours[i] = favoured(&p.Signals[i], labels)
+	}
+	lines := quotedLines(seen, documents, labels, p)
 	found := make([]abi.Finding, 0, len(lines))
 	var pulls []float64
 	for i := range lines {
-		if finding, pull := lines[i].finding(seen, documents, labels, p); finding.Quote != "" && pull > 0 {
+		if finding, pull := lines[i].finding(seen, favours, documents, labels, p); finding.Quote != "" && pull > 0 {
 			found, pulls = append(found, finding), append(pulls, pull)
 		}
 	}
-	return &abi.Discovery{Findings: strongest(found, pulls), Missing: missingSignals(labels, spoken, p)}
+	return &abi.Discovery{Findings: strongest(found, pulls), Missing: missingSignals(labels, seen, favours)}
 }
 
 // quotedLine is a line in which signals stand first, with what they tell together.
@@ -51,43 +55,33 @@ type quotedLine struct {
 	nats     []float64
 }
 
-// quotedLines gathers the sightings by the lines that show them, and says of
-// which labels a signal stands.
-func quotedLines(seen []sighting, documents []abi.Document, labels []string, p *abi.Profile) (lines []quotedLine, spoken []bool) {
-	type place struct {
-		document int
-		quote    string
-	}
-	index := make(map[place]int)
-	spoken = make([]bool, len(labels))
+// quotedLines gathers the sightings by the lines that show them.
+func quotedLines(seen []sighting, documents []abi.Document, labels []string, p *abi.Profile) []quotedLine {
+	var lines []quotedLine
 	for i := range seen {
 		at := &seen[i]
 		if at.times == 0 {
 			continue
 		}
-		if supports, _, _ := reading(signalNats(&p.Signals[i], labels), labels); supports != "" {
-			spoken[slices.Index(labels, supports)] = true
-		}
 		quote := text.QuoteAround(documents[at.document].Text, at.start, at.end)
-		j, ok := index[place{at.document, quote}]
-		if !ok {
+		j := slices.IndexFunc(lines, func(l quotedLine) bool { return l.document == at.document && l.quote == quote })
+		if j < 0 {
 			j = len(lines)
-			index[place{at.document, quote}] = j
 			lines = append(lines, quotedLine{document: at.document, quote: quote, nats: make([]float64, len(labels))})
 		}
 		lines[j].signals = append(lines[j].signals, i)
 		odds.AddSignal(lines[j].nats, labels, &p.Signals[i])
 	}
-	return lines, spoken
+	return lines
 }
 
-func (l *quotedLine) finding(seen []sighting, documents []abi.Document, labels []string, p *abi.Profile) (abi.Finding, float64) {
+func (l *quotedLine) finding(seen []sighting, favours []int, documents []abi.Document, labels []string, p *abi.Profile) (abi.Finding, float64) {
 	supports, strength, pull := reading(l.nats, labels)
 	parts := make([]string, len(l.signals))
 	for n, i := range l.signals {
 		parts[n] = "\"" + p.Signals[i].Phrase + "\" (" + times(seen[i].times)
-		if own, _, _ := reading(signalNats(&p.Signals[i], labels), labels); own != "" {
-			parts[n] += ", for " + own
+		if own := favours[i]; own >= 0 {
+			parts[n] += ", for " + labels[own]
 		}
 		parts[n] += ")"
 	}
@@ -103,10 +97,30 @@ func (l *quotedLine) finding(seen []sighting, documents []abi.Document, labels [
 	}, pull
 }
 
-func signalNats(s *abi.Signal, labels []string) []float64 {
+// favoured is the index of the label for which a signal speaks most; -1 where it speaks for several as much.
+func favoured(s *abi.Signal, labels []string) int {
+	heaviest, level := 0, false
+	for i := range s.Weights {
+		if x, most := s.Weights[i].Weight, s.Weights[heaviest].Weight; x > most {
+			heaviest, level = i, false
+		} else if i > 0 && x == most {
+			level = true
+		}
+	}
+	if !level && len(s.Weights) > 0 && s.Weights[heaviest].Weight > 0 {
+		if j := slices.Index(labels, s.Weights[heaviest].Label); j >= 0 {
+			return j
+		}
+	}
+	// A label without a weight has 0, and a weight may be for a label that the case doesn't have.
 	nats := make([]float64, len(labels))
 	odds.AddSignal(nats, labels, s)
-	return nats
+	most := slices.Max(nats)
+	first := slices.Index(nats, most)
+	if slices.Contains(nats[first+1:], most) {
+		return -1
+	}
+	return first
 }
 
 // reading gives the label that a vector of nats favours over all others, how
@@ -154,20 +168,21 @@ func strongest(found []abi.Finding, pulls []float64) []abi.Finding {
 }
 
 // missingSignals names the labels that have signals of which none stands.
-func missingSignals(labels []string, spoken []bool, p *abi.Profile) []string {
-	missing := []string{}
-	for j, label := range labels {
-		if spoken[j] {
+func missingSignals(labels []string, seen []sighting, favours []int) []string {
+	all, stand := make([]int, len(labels)), make([]int, len(labels))
+	for i, j := range favours {
+		if j < 0 {
 			continue
 		}
-		n := 0
-		for i := range p.Signals {
-			if supports, _, _ := reading(signalNats(&p.Signals[i], labels), labels); supports == label {
-				n++
-			}
+		all[j]++
+		if seen[i].times > 0 {
+			stand[j]++
 		}
-		if n > 0 {
-			missing = append(missing, "no document holds any of the "+text.Count(n, "signal")+" for "+label)
+	}
+	missing := []string{}
+	for j, label := range labels {
+		if all[j] > 0 && stand[j] == 0 {
+			missing = append(missing, "no document holds any of the "+text.Count(all[j], "signal")+" for "+label)
 		}
 	}
 	return missing
