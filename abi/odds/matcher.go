@@ -12,8 +12,7 @@ type Matcher struct {
 	list []string
 	// anchors has the phrases by a hash of four bytes, pairs those with fewer than four by one of two.
 	anchors, pairs table
-	// next is, for each phrase, 1 + the next one of its hash, 0 for none.
-	next []int32
+	links          []link // by phrase
 	// single are the phrases of one byte.
 	single []int32
 }
@@ -24,9 +23,15 @@ type table struct {
 	shift uint32 // to the bits of a hash that index it
 }
 
+// link is a phrase in its table.
+type link struct {
+	window uint32 // its bytes there
+	next   int32  // 1 + the next phrase of its hash, 0 for none
+}
+
 // NewMatcher returns a matcher; phrase i of a match is list[i]. Empty phrases match nothing. The list must not change.
 func NewMatcher(list []string) *Matcher {
-	m := &Matcher{list: list, next: make([]int32, len(list))}
+	m := &Matcher{list: list, links: make([]link, len(list))}
 	anchors, pairs := 0, 0
 	for _, phrase := range list {
 		switch n := len(phrase); {
@@ -43,9 +48,9 @@ func NewMatcher(list []string) *Matcher {
 		case n == 1:
 			m.single = append(m.single, int32(i))
 		case n < anchorBytes:
-			m.chain(m.pairs, anchor(phrase[:2]), i)
+			m.chain(&m.pairs, anchor(phrase[:2]), i)
 		default:
-			m.chain(m.anchors, anchor(phrase[:anchorBytes]), i)
+			m.chain(&m.anchors, anchor(phrase[:anchorBytes]), i)
 		}
 	}
 	return m
@@ -53,28 +58,41 @@ func NewMatcher(list []string) *Matcher {
 
 // newTable has room for so many phrases, and for eight times as many hashes, so that few of other words are among them.
 func newTable(phrases int) table {
+	if phrases == 0 {
+		return table{}
+	}
 	size := bits.Len(uint(8 * phrases))
 	return table{make([]int32, 1<<size), uint32(32 - size)}
 }
 
-func (m *Matcher) chain(t table, window uint32, phrase int) {
-	at := hash(window) >> t.shift
-	m.next[phrase] = t.first[at]
+func (t table) slot(window uint32) uint32 { return window * 2654435761 >> (t.shift & 31) }
+
+// head is 1 + the first phrase of a window's hash, 0 for none.
+func (t table) head(window uint32) int32 {
+	if len(t.first) == 0 {
+		return 0
+	}
+	return t.first[t.slot(window)]
+}
+
+func (m *Matcher) chain(t *table, window uint32, phrase int) {
+	at := t.slot(window)
+	m.links[phrase] = link{window, t.first[at]}
 	t.first[at] = int32(phrase) + 1
 }
 
 // Scan calls found for every match in document, in the order in which they
 // begin. start and end are byte offsets; matches may overlap.
 func (m *Matcher) Scan(document string, found func(phrase, start, end int)) {
-	short := len(m.single) > 0 || len(m.pairs.first) > 1
-	if len(m.anchors.first) <= 1 && !short {
+	short := len(m.single) > 0 || len(m.pairs.first) > 0
+	if len(m.anchors.first) == 0 && !short {
 		return
 	}
-	first, shift := m.anchors.first, m.anchors.shift
+	anchors := m.anchors
 	window := uint32(0) // four bytes
 	for last := range len(document) {
 		window = window<<8 | uint32(folded[document[last]])
-		if (short || first[hash(window)>>shift] != 0) && last >= anchorBytes-1 {
+		if (short || anchors.first[anchors.slot(window)] != 0) && last >= anchorBytes-1 {
 			m.begin(document, last-anchorBytes+1, window, found)
 		}
 	}
@@ -88,10 +106,12 @@ func (m *Matcher) Scan(document string, found func(phrase, start, end int)) {
 
 // begin tries the phrases that may begin with the bytes of a window.
 func (m *Matcher) begin(document string, start int, window uint32, found func(phrase, start, end int)) {
-	for p := m.anchors.first[hash(window)>>m.anchors.shift]; p != 0; p = m.next[p-1] {
-		m.try(document, int(p-1), start, found)
+	for p := m.anchors.head(window); p != 0; p = m.links[p-1].next {
+		if m.links[p-1].window == window {
+			m.try(document, int(p-1), start, found)
+		}
 	}
-	for p := m.pairs.first[hash(window>>16)>>m.pairs.shift]; p != 0; p = m.next[p-1] {
+	for p := m.pairs.head(window >> 16); p != 0; p = m.links[p-1].next {
 		m.try(document, int(p-1), start, found)
 	}
 	for _, p := range m.single {
@@ -120,8 +140,6 @@ func anchor(text string) (window uint32) {
 	}
 	return window
 }
-
-func hash(window uint32) uint32 { return window * 2654435761 }
 
 // folded has for each byte what [Fold] makes of it.
 var folded = func() (table [256]byte) {

@@ -54,9 +54,6 @@ func newLineReader(names []name) *lineReader {
 // read calls found for every name that a line of document names beside a word
 // of trouble; [start, end) is the line.
 func (r *lineReader) read(document string, found func(name, start, end int)) {
-	if len(r.words) == 0 {
-		return
-	}
 	r.document, r.start, r.end = document, 0, -1
 	r.matcher.Scan(document, func(phrase, start, end int) {
 		if start > 0 && text.IsWordByte(document[start-1]) {

@@ -20,9 +20,11 @@ type name struct {
 func readNames(documents []abi.Document, labels []string) *abi.Discovery {
 	names := distinctive(labels)
 	best := make([]namedLine, len(names))
-	reader := newLineReader(names)
-	for d := range documents {
-		reader.read(documents[d].Text, func(name, start, end int) { best[name].see(d, start, end-start) })
+	if len(names) > 0 {
+		reader := newLineReader(names)
+		for d := range documents {
+			reader.read(documents[d].Text, func(name, start, end int) { best[name].see(d, start, end-start) })
+		}
 	}
 	out := &abi.Discovery{Findings: []abi.Finding{}, Missing: []string{}}
 	for i := range names {
