@@ -191,14 +191,25 @@ func Limit(nats []float64, most float64) {
 
 // Spread is how far nats move two labels apart, 0 for none.
 func Spread(nats []float64) float64 {
+	least, most := Extremes(nats)
+	return most - least
+}
+
+// Extremes are the least and the largest of some nats, 0 for none.
+func Extremes(nats []float64) (least, most float64) {
 	if len(nats) == 0 {
-		return 0
+		return 0, 0
 	}
-	least, largest := nats[0], nats[0]
+	least, most = nats[0], nats[0]
 	for _, x := range nats {
-		least, largest = min(least, x), max(largest, x)
+		if x < least { // min and max are calls in WebAssembly
+			least = x
+		}
+		if x > most {
+			most = x
+		}
 	}
-	return largest - least
+	return least, most
 }
 
 // Attributed is a source_ref of an item that somebody else than the case brings, named after who does: its source is the bringer, or

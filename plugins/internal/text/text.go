@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
@@ -18,15 +19,16 @@ const substantiveBytes = 24
 // space, so that times, addresses and counters make no difference. Short lines
 // are left out, but for a content that has no other. Bytes beyond ASCII stay.
 func Substance(content string) []string {
-	all, ends := normalise(content)
-	var long []string
+	var room [16]int
+	all, ends := normalise(content, room[:0])
+	long := make([]string, 0, len(ends))
 	var short []byte
 	from := 0
 	for _, to := range ends {
 		switch line := all[from:to]; {
 		case len(line) >= substantiveBytes:
 			long = append(long, line)
-		case len(line) > 0:
+		case len(line) > 0 && len(long) == 0:
 			short = append(append(short, line...), '\n')
 		}
 		from = to
@@ -37,25 +39,26 @@ func Substance(content string) []string {
 	return long
 }
 
-// normalise gives the lines of a content behind each other, and where each
+// normalise gives the lines of a content behind each other, and appends to ends where each
 // of them ends: all in one piece, since that is faster than one by one.
-func normalise(content string) (lines string, ends []int) {
+func normalise(content string, ends []int) (string, []int) {
 	out := make([]byte, len(content)) // no line gets longer
-	ends = make([]int, 0, 8)
-	n, start := 0, 0 // where out and its last line stand
+	n, start := 0, 0                  // where out and its last line stand
 	last := byte(' ')
 	for i := range len(content) {
 		c := signs[content[i]]
-		switch {
-		case c == '\n':
-			if last == ' ' && n > start {
-				n--
+		if c <= '#' { // no letter
+			if c == '\n' {
+				if last == ' ' && n > start {
+					n--
+				}
+				ends = append(ends, n)
+				start, last = n, ' '
+				continue
 			}
-			ends = append(ends, n)
-			start, last = n, ' '
-			continue
-		case c == last && (c == ' ' || c == '#'):
-			continue
+			if c == last {
+				continue
+			}
 		}
 		out[n] = c
 		n++
@@ -64,7 +67,7 @@ func normalise(content string) (lines string, ends []int) {
 	if last == ' ' && n > start {
 		n--
 	}
-	return string(out[:n]), append(ends, n)
+	return unsafe.String(unsafe.SliceData(out), n), append(ends, n) // nobody else has out
 }
 
 // signs says what a byte of a line is taken for: a letter for itself in lower

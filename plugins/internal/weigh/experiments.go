@@ -11,13 +11,19 @@ import (
 // addExperiments adds what experiments have shown, and gives the posterior. They are observations of their own: Light's word, which
 // rests on what it read, counts beside them.
 func (s *Scale) addExperiments(m *Matter) {
+	if m.Profile == nil || m.Profile.Outcomes == nil {
+		s.Posterior = odds.Probabilities(s.read, odds.Doubt)
+		return
+	}
 	shown := make([]float64, len(m.Labels))
 	odds.AddExperiments(shown, m.Labels, m.Profile, m.Experiments)
 	lift(s.Support, shown)
+	total := slices.Clone(s.read)
 	for j, x := range shown {
 		s.Evidence[j] += x
+		total[j] += x
 	}
-	s.Posterior = s.posterior(shown)
+	s.Posterior = odds.Probabilities(total, odds.Doubt)
 }
 
 // DiffSource is the source of items that read in a diff which side broke a test.
@@ -30,20 +36,20 @@ const mixedShare = 0.25
 // afterMixing is the share of an item that is left by experiments on other trees. What these show and what was read in the diff
 // is one fact: of both the stronger counts, so that a guess that they confirm makes a label no less likely than it was. A
 // base that fails in the same way refutes all guesses about the change.
-func (m *Matter) afterMixing(t *Testimony) float64 {
-	if !m.guesses(t) {
+func (m *Matter) afterMixing(w *witness, items []witness) float64 {
+	if len(m.Experiments) == 0 || !w.guesses() {
 		return 1
 	}
 	if base := odds.BaseFails(m.Experiments); base != nil && base.Outcome == abi.OutcomeSame {
 		return 0
 	}
-	at := slices.Index(m.Labels, t.Supports)
+	at := slices.Index(m.Labels, w.Supports)
 	if at < 0 || !slices.ContainsFunc(m.Experiments, mixes) {
 		return 1
 	}
 	guessed := 0.0
-	for i := range m.Testimony {
-		if other := &m.Testimony[i]; m.guesses(other) && other.Supports == t.Supports {
+	for i := range items {
+		if other := &items[i]; other.guesses() && other.Supports == w.Supports {
 			guessed += other.Left * odds.Unmeasured(other.Confidence, len(m.Labels))
 		}
 	}
@@ -62,23 +68,13 @@ func (m *Matter) afterMixing(t *Testimony) float64 {
 }
 
 // guesses says whether an item reads in a diff which side broke a test.
-func (m *Matter) guesses(t *Testimony) bool {
-	return t.speaker() == DiffSource && odds.Source(m.Profile, DiffSource) == nil
-}
+func (w *witness) guesses() bool { return w.known == nil && w.speaker() == DiffSource }
 
 // mixes says whether a result shows the test and the product of different revisions: a base with the same test does, too.
 func mixes(r abi.ExperimentResult) bool {
 	e := &r.Experiment
 	ran := r.Outcome == abi.OutcomePassed || r.Outcome == abi.OutcomeSame || r.Outcome == abi.OutcomeOther
 	return ran && (e.Product != e.Tests || e.Product == abi.Base && r.Test == abi.TestUnchanged)
-}
-
-func (s *Scale) posterior(shown []float64) []float64 {
-	total := slices.Clone(s.read)
-	for j, x := range shown {
-		total[j] += x
-	}
-	return odds.Probabilities(total, odds.Doubt)
 }
 
 // Forecast foretells what further experiments would do.

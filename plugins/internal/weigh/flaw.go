@@ -52,33 +52,41 @@ func (f Flaw) share() float64 {
 
 // Flaws finds the flaws of items, looking at their content only as a whole. An
 // item whose source a profile knows is never Repeats, FitsTwo or Empty: its
-// reliability beside the others was measured. For FitsTwo see [Testimony.doubts]. Time and space grow with the length of the contents.
-func Flaws(items []Testimony, p *abi.Profile) []Flaw { return flawsBeside(items, p, make(register)) }
+// reliability beside the others was measured. For FitsTwo see [witness.doubts]. Time and space grow with the length of the contents.
+func Flaws(items []Testimony, p *abi.Profile) []Flaw { return flawsBeside(witnesses(items, p), nil) }
 
 // flawsBeside is Flaws beside lines that stand already.
-func flawsBeside(items []Testimony, p *abi.Profile, lines register) []Flaw {
+func flawsBeside(items []witness, quoted []quote) []Flaw {
 	flaws := make([]Flaw, len(items))
 	for i := range items {
 		switch {
-		case text.Blank(items[i].Content) && !items[i].Known(p):
+		case text.Blank(items[i].Content) && items[i].known == nil:
 			flaws[i] = Flaw{Kind: Empty}
 		case items[i].Quote == abi.QuoteAbsent:
 			flaws[i] = Flaw{Kind: Absent}
 		}
 	}
-	for _, i := range strongestFirst(items, p) {
-		if items[i].Supports == "" || flaws[i].Kind != Sound {
+	claims := func(i int) bool { return items[i].Supports != "" && flaws[i].Kind == Sound }
+	if !repeats(items, quoted, claims) {
+		return flaws
+	}
+	lines := make(register)
+	for i := range quoted {
+		lines.add(quoted[i].lines, entry{quoted[i].label, inFinding, len(quoted[i].lines)})
+	}
+	for _, i := range strongestFirst(items) {
+		if !claims(i) {
 			continue
 		}
-		own := text.Substance(items[i].Content)
+		own := items[i].substance()
 		before := lines.of(own)
-		if j, ok := repeated(before, items[i].Supports); ok && !items[i].Known(p) {
+		if j, ok := repeated(before, items[i].Supports); ok && items[i].known == nil {
 			flaws[i] = Flaw{Kind: Repeats, Other: j}
 		} else if j, ok := contradicted(before, items[i].Supports); ok {
-			if items[j].doubts(&items[i], p) {
+			if items[j].doubts(&items[i]) {
 				flaws[i] = Flaw{Kind: FitsTwo, Other: j}
 			}
-			if items[i].doubts(&items[j], p) {
+			if items[i].doubts(&items[j]) {
 				flaws[j] = Flaw{Kind: FitsTwo, Other: i}
 			}
 		}
@@ -87,15 +95,45 @@ func flawsBeside(items []Testimony, p *abi.Profile, lines register) []Flaw {
 	return flaws
 }
 
+// maxCompared lines are compared each with each, which is faster than a map for few.
+const maxCompared = 32
+
+// repeats says whether the items that claims selects and the quotes may have a line in common. Mostly they have none.
+func repeats(items []witness, quoted []quote, claims func(int) bool) bool {
+	var room [maxCompared]string
+	before := room[:0]
+	for i := range quoted {
+		if before = append(before, quoted[i].lines...); len(before) > maxCompared {
+			return true
+		}
+	}
+	for i := range items {
+		if !claims(i) {
+			continue
+		}
+		own := items[i].substance()
+		if len(before)+len(own) > maxCompared {
+			return true
+		}
+		for _, line := range own {
+			if slices.Contains(before, line) {
+				return true
+			}
+		}
+		before = append(before, own...)
+	}
+	return false
+}
+
 // doubts says whether an item weakens another one by giving the same content for another label. Nothing weakens one that was measured. What a
 // persona of the court says, or a language model that nobody measured, weakens only its like: otherwise it would take only a quote of each
 // item to have none of them count. A rule of the user is weakened by other rules alone, since a person said what the line means.
-func (t *Testimony) doubts(other *Testimony, p *abi.Profile) bool {
-	return !other.Known(p) && (!t.hearsay(p) || other.hearsay(p)) && (t.rule() || !other.rule())
+func (w *witness) doubts(other *witness) bool {
+	return other.known == nil && (!w.hearsay() || other.hearsay()) && (w.rule() || !other.rule())
 }
 
-func (t *Testimony) rule() bool {
-	return !t.Party && strings.HasPrefix(t.SourceRef, abi.RuleSource)
+func (w *witness) rule() bool {
+	return !w.Party && strings.HasPrefix(w.SourceRef, abi.RuleSource)
 }
 
 // entry is the first item that gave a line for a label, and how many lines it has.
@@ -163,13 +201,13 @@ func contradicted(lines [][]entry, label string) (item int, ok bool) {
 // strongestFirst gives the indexes of items by what they may count, so that of
 // items that repeat each other the strongest keeps its weight. What personas
 // and unmeasured models state comes last.
-func strongestFirst(items []Testimony, p *abi.Profile) []int {
+func strongestFirst(items []witness) []int {
 	order := make([]int, len(items))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		if last := items[a].hearsay(p); last != items[b].hearsay(p) {
+		if last := items[a].hearsay(); last != items[b].hearsay() {
 			if last {
 				return 1
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
 // Testimony is one item that may speak for a label.
@@ -21,35 +22,61 @@ type Testimony struct {
 	Left float64
 	// Party says that a persona of the court makes the statement, whatever it quotes: SourceRef is only what it cites.
 	Party bool
+
+	// lines is the substance of the content; nil before somebody asks for it.
+	lines []string
 }
 
 // Known says whether a profile knows the item's source. It never knows a persona's statement: no persona can speak in the name of a
 // source that was measured.
-func (t *Testimony) Known(p *abi.Profile) bool { return t.known(p) != nil }
+func (t *Testimony) Known(p *abi.Profile) bool {
+	return p != nil && !t.Party && odds.Source(p, odds.SourceKey(t.SourceRef)) != nil
+}
 
-func (t *Testimony) known(p *abi.Profile) *abi.SourceReliability {
-	if t.Party {
-		return nil
+// substance gives the lines by which the content is recognised. They are read once.
+func (t *Testimony) substance() []string {
+	if t.lines == nil {
+		t.lines = text.Substance(t.Content)
 	}
-	return odds.Source(p, odds.SourceKey(t.SourceRef))
+	return t.lines
+}
+
+// witness is an item with what is known of who makes the statement.
+type witness struct {
+	*Testimony
+	key   string // of the source
+	model bool   // it is a language model
+	known *abi.SourceReliability
+}
+
+// witnesses finds what a profile knows of items: nothing of what a persona says.
+func witnesses(items []Testimony, p *abi.Profile) []witness {
+	list := make([]witness, len(items))
+	for i := range items {
+		t := &items[i]
+		w := witness{Testimony: t, key: odds.SourceKey(t.SourceRef), model: odds.IsModel(t.SourceRef)}
+		if !t.Party {
+			w.known = odds.Source(p, w.key)
+		}
+		list[i] = w
+	}
+	return list
 }
 
 // speaker is the key of the source that makes the statement. All personas are one speaker, so that a fourth item of theirs adds no more
 // than a fourth item of anybody.
-func (t *Testimony) speaker() string {
-	if t.Party && !odds.IsModel(t.SourceRef) {
+func (w *witness) speaker() string {
+	if w.Party && !w.model {
 		return partySource
 	}
-	return odds.SourceKey(t.SourceRef)
+	return w.key
 }
 
 // partySource is no source that an item can name.
 const partySource = ""
 
 // hearsay says whether the item is the word of a persona of the court, or of a language model that the profile doesn't know.
-func (t *Testimony) hearsay(p *abi.Profile) bool {
-	return t.Party || odds.IsModel(t.SourceRef) && !t.Known(p)
-}
+func (w *witness) hearsay() bool { return w.Party || w.model && w.known == nil }
 
 // Matter is everything that is weighed.
 type Matter struct {
@@ -64,9 +91,6 @@ type Matter struct {
 	// Experiments that were run, in their order.
 	Experiments []abi.ExperimentResult
 	Profile     *abi.Profile
-
-	// settled leaves out what personas and unmeasured models state.
-	settled bool
 }
 
 // runsAlone is the matter as a profile wants it by which nothing but runs counts.
@@ -126,14 +150,23 @@ func FromIndictment(items []abi.IndictmentItem, exhibits []abi.Exhibit, challeng
 // Unindicted reads the items of the case that an indictment leaves out: what the prosecution doesn't mention counts all the same.
 func Unindicted(evidence []abi.Evidence, indicted []abi.IndictmentItem) []Testimony {
 	type place struct{ sourceRef, content string }
-	there := make(map[place]bool, len(indicted))
-	for i := range indicted {
-		there[place{indicted[i].SourceRef, indicted[i].Content}] = true
-	}
+	var there map[place]bool // where the order is not that of the case
 	var left []abi.Evidence
+	next := 0
 	for i := range evidence {
-		if !there[place{evidence[i].SourceRef, evidence[i].Content}] {
-			left = append(left, evidence[i])
+		e := &evidence[i]
+		if next < len(indicted) && indicted[next].SourceRef == e.SourceRef && indicted[next].Content == e.Content {
+			next++
+			continue
+		}
+		if there == nil {
+			there = make(map[place]bool, len(indicted))
+			for j := range indicted {
+				there[place{indicted[j].SourceRef, indicted[j].Content}] = true
+			}
+		}
+		if !there[place{e.SourceRef, e.Content}] {
+			left = append(left, *e)
 		}
 	}
 	return FromEvidence(left)

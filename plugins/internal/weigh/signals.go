@@ -8,50 +8,74 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
-// readSignals gives the signals of the profile that count, each once: those that the host found in the documents, and those in the
+// reading is what texts say of a matter.
+type reading struct {
+	// signals of the profile that count, each once, by their index.
+	signals []int
+	// quoted are the lines of findings with a signal, which say nothing beside it.
+	quoted []quote
+	// findings are the others.
+	findings []Testimony
+}
+
+// quote is lines with the label that their finding names and the signals in them favour.
+type quote struct {
+	label string
+	lines []string
+}
+
+// read gives the signals that the host found in the documents, and those in the
 // subject and in the contents of the case's items that name no label. What a persona quotes is read for none: it could choose what
 // stands in the documents, and part what the profile takes for stuffed.
-//
-// Findings with a signal say nothing beside it, and their lines are returned, under the label that they name and the signals favour. Other findings
-// are appended as testimony.
-func readSignals(m *Matter, testimony *[]Testimony) (signals []int, quoted register) {
-	quoted = make(register)
-	finder := odds.NewSignals(m.Profile)
-	found := make(map[int]bool)
-	add := func(signal int) {
-		if !found[signal] && m.Profile != nil && signal < len(m.Profile.Signals) {
+func (m *Matter) read() reading {
+	var r reading
+	var finder odds.Signals
+	if m.Profile != nil && len(m.Profile.Signals) > 0 {
+		finder = odds.NewSignals(m.Profile)
+		r.signals = m.standing(finder)
+	}
+	for i := range m.Findings {
+		f := &m.Findings[i]
+		if f.Source == "" && !finder.Empty() {
+			if label, stands := favours(m, finder, f.Quote); stands {
+				if label != f.Supports {
+					label = "" // whom the line repeats is the signals' to say
+				}
+				r.quoted = append(r.quoted, quote{label, text.Substance(f.Quote)})
+				continue
+			}
+		}
+		r.findings = append(r.findings, fromFinding(f))
+	}
+	return r
+}
+
+// standing are the signals that count, ascending.
+func (m *Matter) standing(finder odds.Signals) []int {
+	var signals []int
+	found := make([]bool, len(m.Profile.Signals))
+	add := func(signal, _, _ int) {
+		if signal < len(found) && !found[signal] {
 			found[signal] = true
 			signals = append(signals, signal)
 		}
 	}
 	for _, signal := range m.Signals {
-		add(signal)
+		add(signal, 0, 0)
 	}
-	read := func(content string) { finder.Scan(content, func(signal, _, _ int) { add(signal) }) }
+	read := func(content string) {
+		if len(signals) < len(found) {
+			finder.Scan(content, add)
+		}
+	}
 	read(m.Subject)
 	for i := range m.Testimony {
 		if t := &m.Testimony[i]; t.Supports == "" && !t.Party && t.Quote != abi.QuoteAbsent && t.Left > 0 {
 			read(t.Content)
 		}
 	}
-	for i := range m.Findings {
-		f := &m.Findings[i]
-		if f.Source == "" {
-			if label, stands := favours(m, finder, f.Quote); stands {
-				if label != f.Supports {
-					label = "" // whom the line repeats is the signals' to say
-				}
-				lines := text.Substance(f.Quote)
-				quoted.add(lines, entry{label, inFinding, len(lines)})
-				continue
-			}
-		}
-		if !m.settled {
-			*testimony = append(*testimony, fromFinding(f))
-		}
-	}
 	slices.Sort(signals)
-	return signals, quoted
+	return signals
 }
 
 // Standing are the indexes of the profile's signals that stand in texts, for whoever is shown the documents themselves.
@@ -134,7 +158,7 @@ func addLight(to []float64, m *Matter) {
 
 // lift adds to each label how far v lifts it above the one that it lifts least.
 func lift(to, v []float64) {
-	least := slices.Min(v)
+	least, _ := odds.Extremes(v)
 	for j, x := range v {
 		to[j] += x - least
 	}

@@ -14,12 +14,8 @@ const unknownCap = 0.3
 // aside says whether a statement counts beside the others, and not among them: that of a persona of the court, of a language model
 // and of a source that the profile doesn't know beside measured ones. The casebook's never does: nobody but the host writes
 // its items, from earlier cases.
-func (t *Testimony) aside(p *abi.Profile) bool {
-	if t.Party {
-		return true
-	}
-	key := odds.SourceKey(t.SourceRef)
-	return odds.Stranger(p, key) || odds.IsModel(key) && !t.Known(p)
+func (w *witness) aside(p *abi.Profile) bool {
+	return w.Party || w.known == nil && (odds.IsModel(w.key) || odds.Stranger(p, w.key))
 }
 
 // unknown is what sources say that count beside the others: personas, language models, and beside measured sources those that the
@@ -72,15 +68,4 @@ func (s *Scale) Settled() *Scale {
 		return s.settled
 	}
 	return s
-}
-
-// settle is a matter without what personas state, and models through them; ok is false where there is no such statement.
-func (m *Matter) settle() (settled *Matter, ok bool) {
-	party := func(t Testimony) bool { return t.Party }
-	if len(m.Findings) == 0 && !slices.ContainsFunc(m.Testimony, party) {
-		return nil, false
-	}
-	own := *m
-	own.settled, own.Testimony = true, slices.DeleteFunc(slices.Clone(m.Testimony), party)
-	return &own, true
 }

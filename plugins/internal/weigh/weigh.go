@@ -72,33 +72,36 @@ type Scale struct {
 
 // Weigh weighs a matter. The labels must not be empty.
 func Weigh(m *Matter) *Scale {
-	s := weighAll(m)
-	if settled, ok := m.settle(); ok {
-		s.settled = weighAll(settled)
+	parties := len(m.Findings) > 0 || slices.ContainsFunc(m.Testimony, func(t Testimony) bool { return t.Party })
+	m = m.runsAlone()
+	read := m.read()
+	items := append(witnesses(m.Testimony, m.Profile), witnesses(read.findings, m.Profile)...)
+	s := m.weigh(items, &read)
+	s.Nats, s.Flaws = s.Nats[:len(m.Testimony)], s.Flaws[:len(m.Testimony)]
+	if parties {
+		s.settled = m.weigh(slices.DeleteFunc(items, func(w witness) bool { return w.Party }), &read)
 	}
 	return s
 }
 
-func weighAll(m *Matter) *Scale {
-	m = m.runsAlone()
+func (m *Matter) weigh(items []witness, read *reading) *Scale {
 	k := len(m.Labels)
-	testimony := slices.Clone(m.Testimony)
-	signals, quoted := readSignals(m, &testimony)
-	s := &Scale{matter: m, Labels: m.Labels, Evidence: make([]float64, k), Support: make([]float64, k), Nats: make([]float64, len(testimony)), Flaws: flawsBeside(testimony, m.Profile, quoted)}
-	s.addSignals(m, signals)
-	unknown := s.addTestimony(m, testimony)
+	sums := make([]float64, 2*k)
+	s := &Scale{matter: m, Labels: m.Labels, Evidence: sums[:k:k], Support: sums[k:], Nats: make([]float64, len(items)), Flaws: flawsBeside(items, read.quoted)}
+	s.addSignals(m, read.signals)
+	unknown := s.addTestimony(m, items)
 	s.read = slices.Clone(s.Evidence)
 	odds.AddBaseRates(s.read, m.Labels, m.Profile)
 	addLight(s.read, m)
 	s.addUnknown(unknown)
 	odds.Temper(s.read, m.Profile)
 	s.addExperiments(m)
-	s.Nats, s.Flaws = s.Nats[:len(m.Testimony)], s.Flaws[:len(m.Testimony)]
 	return s
 }
 
 // speaker is one source of several items.
 type speaker struct {
+	key     string
 	aside   bool    // counts beside the others
 	anybody bool    // nobody measured it
 	most    float64 // nats
@@ -129,54 +132,91 @@ func (s *speaker) say(label string, element abi.Element) (before int, first bool
 	return x.times - 1, first
 }
 
+// speakers are the sources of items, each once.
+type speakers struct {
+	list  []speaker
+	index map[string]int // of list by key, where it is long
+}
+
+// fewSpeakers are faster looked for one by one.
+const fewSpeakers = 16
+
+func (s *speakers) find(key string) int {
+	if s.index == nil {
+		return slices.IndexFunc(s.list, func(x speaker) bool { return x.key == key })
+	}
+	if i, ok := s.index[key]; ok {
+		return i
+	}
+	return -1
+}
+
+func (s *speakers) add(x speaker) {
+	s.list = append(s.list, x)
+	if len(s.list) > fewSpeakers && s.index == nil {
+		s.index = make(map[string]int)
+		for i := range s.list {
+			s.index[s.list[i].key] = i
+		}
+	}
+	if s.index != nil {
+		s.index[x.key] = len(s.list) - 1
+	}
+}
+
 // addTestimony adds every item, the foremost of each source first. It gives what is said by sources that may not decide, see unknown,
 // which is not added.
-func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
-	share := make([]float64, len(testimony))
-	whole := make([][]float64, len(testimony)) // before it fades
-	for i := range testimony {
-		share[i] = min(testimony[i].Left, s.Flaws[i].share()) * m.afterMixing(&testimony[i])
-		whole[i] = vector(m, &testimony[i], share[i])
-		s.Nats[i] = odds.Spread(whole[i])
+func (s *Scale) addTestimony(m *Matter, items []witness) unknown {
+	k := len(m.Labels)
+	share := make([]float64, len(items))
+	whole := make([]float64, k*len(items)) // nats of each item before it fades
+	for i := range items {
+		share[i] = items[i].Left
+		if left := s.Flaws[i].share(); left < share[i] {
+			share[i] = left
+		}
+		share[i] *= m.afterMixing(&items[i], items)
+		v := whole[k*i : k*(i+1)]
+		add(v, m, &items[i], share[i])
+		s.Nats[i] = odds.Spread(v)
 	}
-	order := s.foremost(m.Profile, testimony, share)
-	index := make(map[string]int)
-	var speakers []speaker
-	others := unknown{sum: make([]float64, len(m.Labels)), most: odds.UnmeasuredModel}
+	order := s.foremost(items, share)
+	var sources speakers
+	others := unknown{sum: make([]float64, k), most: odds.UnmeasuredModel}
 	if odds.Measures(m.Profile) {
 		others.most = unknownCap
 	}
 	for _, i := range order {
-		t := &testimony[i]
-		key := t.speaker()
-		at, ok := index[key]
-		if !ok {
-			at = len(speakers)
-			index[key] = at
-			speakers = append(speakers, speaker{aside: t.aside(m.Profile), anybody: !t.Known(m.Profile) && key != abi.CasebookSource, most: sourceCap(m.Profile, t), sum: make([]float64, len(m.Labels))})
+		w := &items[i]
+		key, aside := w.speaker(), w.aside(m.Profile)
+		at := sources.find(key)
+		if at < 0 {
+			at = len(sources.list)
+			sources.add(speaker{key: key, aside: aside, anybody: w.known == nil && key != abi.CasebookSource, most: w.most(), sum: make([]float64, k)})
 		}
-		v := whole[i]
-		if before, first := speakers[at].say(t.Supports, t.Element); before > 0 {
-			v = again(m, t, share[i], before, first)
+		v := whole[k*i : k*(i+1)]
+		if before, first := sources.list[at].say(w.Supports, w.Element); before > 0 {
+			clear(v)
+			addAgain(v, m, w, share[i], before, first)
 			s.Nats[i] = odds.Spread(v)
 		}
-		if t.aside(m.Profile) {
+		if aside {
 			others.items, others.vectors = append(others.items, i), append(others.vectors, v)
 		} else {
 			lift(s.Support, v)
 		}
 		for j, x := range v {
-			speakers[at].sum[j] += x
+			sources.list[at].sum[j] += x
 		}
 	}
-	anybody := make([]float64, len(m.Labels))
-	for i := range speakers {
-		sum, to := speakers[i].sum, s.Evidence
-		odds.Limit(sum, speakers[i].most)
+	anybody := make([]float64, k)
+	for i := range sources.list {
+		sum, to := sources.list[i].sum, s.Evidence
+		odds.Limit(sum, sources.list[i].most)
 		switch {
-		case speakers[i].aside:
+		case sources.list[i].aside:
 			to = others.sum
-		case speakers[i].anybody:
+		case sources.list[i].anybody:
 			to = anybody
 		}
 		for j, x := range sum {
@@ -184,76 +224,79 @@ func (s *Scale) addTestimony(m *Matter, testimony []Testimony) unknown {
 		}
 	}
 	for j, x := range anybody {
-		s.Evidence[j] += min(x, odds.UnmeasuredAll)
+		if x > odds.UnmeasuredAll {
+			x = odds.UnmeasuredAll
+		}
+		s.Evidence[j] += x
 	}
 	return others
 }
 
 // foremost gives the items that count, those of known sources first. Of these one comes before another of which more is left, and then whose stated
 // confidence is higher: a statement counts once, by the first. Of the others those come first that move the labels most.
-func (s *Scale) foremost(p *abi.Profile, testimony []Testimony, share []float64) []int {
-	var known, others []int
-	for i := range testimony {
-		switch {
-		case share[i] > 0 && testimony[i].Known(p):
-			known = append(known, i)
-		case s.Nats[i] > noise:
-			others = append(others, i)
+func (s *Scale) foremost(items []witness, share []float64) []int {
+	order := make([]int, 0, len(items))
+	for i := range items {
+		if items[i].known != nil && share[i] > 0 {
+			order = append(order, i)
 		}
 	}
-	slices.SortStableFunc(known, func(a, b int) int {
-		return cmp.Or(cmp.Compare(share[b], share[a]), cmp.Compare(testimony[b].Confidence, testimony[a].Confidence))
+	known := len(order)
+	for i := range items {
+		if (items[i].known == nil || !(share[i] > 0)) && s.Nats[i] > noise {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order[:known], func(a, b int) int {
+		return cmp.Or(cmp.Compare(share[b], share[a]), cmp.Compare(items[b].Confidence, items[a].Confidence))
 	})
-	slices.SortStableFunc(others, func(a, b int) int { return cmp.Compare(s.Nats[b], s.Nats[a]) })
-	return append(known, others...)
+	slices.SortStableFunc(order[known:], func(a, b int) int { return cmp.Compare(s.Nats[b], s.Nats[a]) })
+	return order
 }
 
-// vector is what share of an item adds to the labels.
-func vector(m *Matter, t *Testimony, share float64) []float64 {
-	v := make([]float64, len(m.Labels))
+// add adds to the labels what share of an item says.
+func add(to []float64, m *Matter, w *witness, share float64) {
 	if share <= 0 {
-		return v
+		return
 	}
-	if known := t.known(m.Profile); known != nil {
-		odds.AddStatement(v, m.Labels, known, t.Supports, t.Confidence)
-		odds.AddElement(v, m.Labels, known, t.Supports, t.Element)
-		return times(v, share)
+	if w.known != nil {
+		odds.AddStatement(to, m.Labels, w.known, w.Supports, w.Confidence)
+		odds.AddElement(to, m.Labels, w.known, w.Supports, w.Element)
+		times(to, share)
+		return
 	}
 	for j, label := range m.Labels {
-		if label == t.Supports {
-			v[j] = share * odds.Unmeasured(t.Confidence, len(m.Labels))
+		if label == w.Supports {
+			to[j] = share * odds.Unmeasured(w.Confidence, len(m.Labels))
 		}
 	}
-	return v
 }
 
-// again is what share of an item adds whose source has said the same before, so many times; first says that it was never by the item's element. A
+// addAgain adds what share of an item says whose source has said the same before, so many times; first says that it was never by the item's element. A
 // known source's table covers the statement itself, however often it is made.
-func again(m *Matter, t *Testimony, share float64, before int, first bool) []float64 {
-	known := t.known(m.Profile)
-	if known == nil {
-		return vector(m, t, math.Ldexp(share, -before))
+func addAgain(to []float64, m *Matter, w *witness, share float64, before int, first bool) {
+	if w.known == nil {
+		add(to, m, w, math.Ldexp(share, -before))
+		return
 	}
-	v := make([]float64, len(m.Labels))
 	if first {
-		odds.AddElement(v, m.Labels, known, t.Supports, t.Element)
+		odds.AddElement(to, m.Labels, w.known, w.Supports, w.Element)
 	}
-	return times(v, share)
+	times(to, share)
 }
 
-func times(v []float64, share float64) []float64 {
+func times(v []float64, share float64) {
 	for j := range v {
 		v[j] *= share
 	}
-	return v
 }
 
-// sourceCap is the most in nats that all statements of the source of one may count.
-func sourceCap(p *abi.Profile, t *Testimony) float64 {
-	switch known := t.known(p); {
-	case known != nil:
-		return known.Cap
-	case odds.IsModel(t.SourceRef):
+// most is the most in nats that all statements of the item's source may count.
+func (w *witness) most() float64 {
+	switch {
+	case w.known != nil:
+		return w.known.Cap
+	case w.model:
 		return odds.UnmeasuredModel
 	default:
 		return odds.UnmeasuredSource
