@@ -29,7 +29,7 @@ const openShare = 0.5
 // open are the labels between which the evidence leaves the decision open, with their probabilities: none where the first of them is no
 // answer, since the others are less likely than that.
 func open(r *abi.NodeRequest) (labels []string, scale *weigh.Scale) {
-	scale = weigh.Weigh(proceeding.Matter(r, proceeding.Challenges(r)))
+	scale = weigh.Weigh(proceeding.Indicted(r).Matter(proceeding.Challenges(r)))
 	first, top := scale.Top(r.Indictment.ChargedDefectType)
 	if judgment.Unshown(r, first) {
 		return nil, scale

@@ -13,7 +13,7 @@ import (
 func note(r *abi.NodeRequest) *abi.HearingTurn {
 	before := proceeding.Challenges(r)
 	void := func(t *weigh.Testimony) bool { return t.Quote == abi.QuoteAbsent || text.Blank(t.Content) }
-	fresh := proceeding.Object(r, before, void)
+	fresh := proceeding.Indicted(r).Object(before, void)
 	return &abi.HearingTurn{
 		Argument:      proceeding.Join(exhibits(r), challenged(append(before, fresh...)), round(r, fresh)),
 		NewChallenges: fresh,
@@ -22,39 +22,44 @@ func note(r *abi.NodeRequest) *abi.HearingTurn {
 }
 
 func exhibits(r *abi.NodeRequest) string {
-	var stands, absent []string
+	var stands, absent proceeding.Listing
 	for i := range r.Exhibits {
-		cited := proceeding.Cite(r.Indictment.Evidence, r.Exhibits[i].EvidenceIndex)
-		switch r.Exhibits[i].Quote {
+		switch x := &r.Exhibits[i]; x.Quote {
 		case abi.QuoteStands:
-			stands = append(stands, cited)
+			stands.Cite(r.Indictment.Evidence, x.EvidenceIndex)
 		case abi.QuoteAbsent:
-			absent = append(absent, cited)
+			absent.Cite(r.Indictment.Evidence, x.EvidenceIndex)
 		case abi.QuoteUnclaimed:
 		}
 	}
 	return "Of " + text.Count(len(r.Indictment.Evidence), "item") + ": " +
-		counted("in the documents", stands) + ", " + counted("quoting what stands nowhere", absent) + ", " +
-		text.Int(max(0, len(r.Indictment.Evidence)-len(stands)-len(absent))) + " without a quote."
+		counted("in the documents", &stands) + ", " + counted("quoting what stands nowhere", &absent) + ", " +
+		text.Int(max(0, len(r.Indictment.Evidence)-stands.Len-absent.Len)) + " without a quote."
 }
 
-func counted(what string, cited []string) string {
-	if len(cited) == 0 {
+func counted(what string, cited *proceeding.Listing) string {
+	if cited.Len == 0 {
 		return "0 " + what
 	}
-	return text.Int(len(cited)) + " " + what + " (" + proceeding.List(cited) + ")"
+	return text.Int(cited.Len) + " " + what + " (" + cited.String() + ")"
 }
 
 func challenged(all []abi.Challenge) string {
 	if len(all) == 0 {
 		return "No challenges so far."
 	}
-	count := make(map[abi.Severity]int)
+	fatal, weakening, minor := 0, 0, 0
 	for i := range all {
-		count[all[i].Severity]++
+		switch all[i].Severity {
+		case abi.Fatal:
+			fatal++
+		case abi.Weakening:
+			weakening++
+		case abi.Minor:
+			minor++
+		}
 	}
-	return "Challenges so far: " + text.Int(count[abi.Fatal]) + " fatal, " + text.Int(count[abi.Weakening]) + " weakening, " +
-		text.Int(count[abi.Minor]) + " minor."
+	return "Challenges so far: " + text.Int(fatal) + " fatal, " + text.Int(weakening) + " weakening, " + text.Int(minor) + " minor."
 }
 
 func round(r *abi.NodeRequest, fresh []abi.Challenge) string {

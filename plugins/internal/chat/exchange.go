@@ -91,7 +91,7 @@ func Speak(r *abi.NodeRequest, turn *abi.HearingTurn, answer Value, wantItem fun
 // is not challenged fatally, or a line that discovery quoted. A line that a model chose is no evidence for what a model decides.
 func Stands(r *abi.NodeRequest, label string, items, findings []Value) bool {
 	fatal := func(i int) bool {
-		for _, c := range proceeding.Shown(r, proceeding.Challenges(r)) {
+		for _, c := range proceeding.Indicted(r).Shown(proceeding.Challenges(r)) {
 			if c.EvidenceIndex == i && c.Severity == abi.Fatal {
 				return true
 			}

@@ -1,6 +1,8 @@
 package defense
 
 import (
+	"slices"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
@@ -20,8 +22,10 @@ const (
 // there, or concedes.
 func brief(r *abi.NodeRequest) *abi.DefenseBrief {
 	charge := r.Indictment.ChargedDefectType
-	challenges := allChallenges(r)
-	scale := weigh.Weigh(proceeding.Matter(r, challenges))
+	items := proceeding.Indicted(r)
+	before := slices.Clone(r.Contested)
+	challenges := append(before, items.Object(before, defends(charge))...)
+	scale := weigh.Weigh(items.Matter(challenges))
 
 	b := &abi.DefenseBrief{Challenges: challenges, Confidence: 1 - scale.Of(charge)}
 	rival, p, ok := scale.Rival(charge)
@@ -31,33 +35,19 @@ func brief(r *abi.NodeRequest) *abi.DefenseBrief {
 	case scale.Speaks(charge) < weigh.Nothing:
 		b.MotionToDismiss = true
 	default:
-		b.PleaDeal = scale.Of(charge) >= concession && !damaged(proceeding.Shown(r, challenges), r.Indictment)
+		b.PleaDeal = scale.Of(charge) >= concession && !damaged(items.Shown(challenges), r.Indictment)
 	}
 	return b
-}
-
-// allChallenges are those before the court once the defense has spoken.
-func allChallenges(r *abi.NodeRequest) []abi.Challenge {
-	before := proceeding.Challenges(r)
-	if r.Family == abi.FamilyDefend {
-		before = append([]abi.Challenge{}, r.Contested...)
-	}
-	return append(before, ownChallenges(r, before)...)
-}
-
-// ownChallenges are those of the defense that were not raised before.
-func ownChallenges(r *abi.NodeRequest, before []abi.Challenge) []abi.Challenge {
-	return proceeding.Object(r, before, defends(r.Indictment.ChargedDefectType))
 }
 
 func alternative(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, rival string) *abi.AlternativeHypothesis {
 	charge := r.Indictment.ChargedDefectType
 	support := []int{}
-	var cited []string
+	var cited proceeding.Listing
 	for i := range r.Indictment.Evidence {
 		if r.Indictment.Evidence[i].Supports == rival && scale.Nats[i] > 0 {
 			support = append(support, i)
-			cited = append(cited, proceeding.Cite(r.Indictment.Evidence, i))
+			cited.Cite(r.Indictment.Evidence, i)
 		}
 	}
 	found := 0
@@ -67,8 +57,8 @@ func alternative(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challe
 		}
 	}
 	items, findings := "", ""
-	if len(cited) > 0 {
-		items = "For it: " + proceeding.List(cited) + "."
+	if cited.Len > 0 {
+		items = "For it: " + cited.String() + "."
 	}
 	if found > 0 {
 		findings = text.Count(found, "finding") + " of discovery for it."

@@ -13,9 +13,10 @@ import (
 func rebut(r *abi.NodeRequest) *abi.HearingTurn {
 	charge := r.Indictment.ChargedDefectType
 	before := proceeding.Challenges(r)
-	fresh := ownChallenges(r, before)
+	items := proceeding.Indicted(r)
+	fresh := items.Object(before, defends(charge))
 	brought := proceeding.Bring(r, func(f *abi.Finding) bool { return f.Supports != charge })
-	scale := weigh.Weigh(proceeding.Matter(r, append(before, fresh...)))
+	scale := weigh.Weigh(items.Matter(append(before, fresh...)))
 	return &abi.HearingTurn{
 		Argument:      rebuttal(r, scale, fresh, brought),
 		NewChallenges: fresh,
@@ -27,15 +28,15 @@ func rebuttal(r *abi.NodeRequest, scale *weigh.Scale, fresh []abi.Challenge, bro
 	charge := r.Indictment.ChargedDefectType
 	against := "No other label than " + charge + " has evidence."
 	if rival, p, ok := scale.Rival(charge); ok {
-		var cited []string
+		var cited proceeding.Listing
 		for i := range r.Indictment.Evidence {
 			if r.Indictment.Evidence[i].Supports == rival && scale.Nats[i] > 0 {
-				cited = append(cited, proceeding.Cite(r.Indictment.Evidence, i))
+				cited.Cite(r.Indictment.Evidence, i)
 			}
 		}
 		against = "Against " + charge + " stands " + rival + " at " + text.Share(p)
-		if len(cited) > 0 {
-			against += ", by " + proceeding.List(cited)
+		if cited.Len > 0 {
+			against += ", by " + cited.String()
 		}
 		against += "."
 	}

@@ -11,7 +11,7 @@ import (
 
 // guarded judges where labels must not be denied by mistake. It denies them where they are improbable enough, gives the most probable of
 // them where they are more probable than not and all that was asked for was run, and else asks Light again or leaves the case open.
-func guarded(r *abi.NodeRequest, guard *proceeding.Guard, scale *weigh.Scale, challenges []abi.Challenge, least float64) *abi.Verdict {
+func guarded(r *abi.NodeRequest, items *proceeding.Items, guard *proceeding.Guard, scale *weigh.Scale, challenges []abi.Challenge, least float64) *abi.Verdict {
 	yours := guard.Of(scale)
 	whole := !slices.ContainsFunc(r.Case.Experiments, func(e abi.ExperimentResult) bool { return e.Outcome == abi.OutcomeNotRun && e.Made() == 0 })
 	label, p := guard.Top(scale, true)
@@ -22,7 +22,7 @@ func guarded(r *abi.NodeRequest, guard *proceeding.Guard, scale *weigh.Scale, ch
 	case guard.Blames(scale, r.Case.Experiments), whole && proceeding.Tried(r.Case.Experiments) && yours >= max(least, minConfidence):
 		return decide(r, scale, challenges, label, p)
 	}
-	if feedback := reinvestigate(r, scale, challenges, least); feedback != nil {
+	if feedback := reinvestigate(r, items, scale, challenges, least); feedback != nil {
 		return remand(r, scale, challenges, feedback, p)
 	}
 	top, nearest := scale.Top(r.Indictment.ChargedDefectType)

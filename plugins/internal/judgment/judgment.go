@@ -24,7 +24,7 @@ func Choose(r *abi.NodeRequest) *abi.Experiment {
 	if check(r) != nil || broken(r) != "" {
 		return nil
 	}
-	return proceeding.Next(r, weigh.Weigh(proceeding.Matter(r, proceeding.Challenges(r))))
+	return proceeding.Next(r, weigh.Weigh(proceeding.Indicted(r).Matter(proceeding.Challenges(r))))
 }
 
 // check says why a request cannot be answered, or nothing.

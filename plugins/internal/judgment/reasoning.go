@@ -13,18 +13,17 @@ import (
 // explain tells what was weighed: the probabilities, the items behind each
 // label with what they count in nats, the findings and the challenges.
 func explain(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge) string {
-	out := probabilities(scale)
+	order := byProbability(scale)
+	said := append(make([]string, 0, len(order)+8), probabilities(scale, order))
 	if p := r.Profile; p != nil && p.Temperature != nil {
-		out = proceeding.Join(out, "All that was read is divided by the temperature "+text.Number(*p.Temperature)+".")
+		said = append(said, "All that was read is divided by the temperature "+text.Number(*p.Temperature)+".")
 	}
-	for _, i := range byProbability(scale) {
-		label := scale.Labels[i]
-		if items := itemsFor(r, scale, label); len(items) > 0 {
-			out = proceeding.Join(out, "For "+label+": "+proceeding.List(items)+".")
-		}
+	for _, i := range order {
+		said = append(said, itemsFor(r, scale, scale.Labels[i]))
 	}
-	return proceeding.Join(out, proceeding.Experimented(r.Case.Experiments, scale), findings(r), proceeding.Quarrel(r.Indictment.Evidence, challenges),
+	said = append(said, proceeding.Experimented(r.Case.Experiments, scale), findings(r), proceeding.Quarrel(r.Indictment.Evidence, challenges),
 		unshown(len(proceeding.Challenges(r))-len(challenges)))
+	return proceeding.Join(said...)
 }
 
 // unshown tells of challenges that don't count.
@@ -39,12 +38,12 @@ func unshown(n int) string {
 	}
 }
 
-func probabilities(scale *weigh.Scale) string {
-	var list []string
-	for _, i := range byProbability(scale) {
-		list = append(list, scale.Labels[i]+" "+text.Share(scale.Posterior[i]))
+func probabilities(scale *weigh.Scale, order []int) string {
+	var list proceeding.Listing
+	for _, i := range order {
+		list.Add(scale.Labels[i], " ", text.Share(scale.Posterior[i]))
 	}
-	return "Probabilities: " + proceeding.List(list) + "."
+	return "Probabilities: " + list.String() + "."
 }
 
 func byProbability(scale *weigh.Scale) []int {
@@ -56,25 +55,28 @@ func byProbability(scale *weigh.Scale) []int {
 	return order
 }
 
-func itemsFor(r *abi.NodeRequest, scale *weigh.Scale, label string) []string {
-	var list []string
+func itemsFor(r *abi.NodeRequest, scale *weigh.Scale, label string) string {
+	var list proceeding.Listing
 	for i := range r.Indictment.Evidence {
 		if r.Indictment.Evidence[i].Supports == label {
-			list = append(list, proceeding.Cite(r.Indictment.Evidence, i)+" ("+text.Share(scale.Nats[i])+" nats)")
+			list.Cite(r.Indictment.Evidence, i, " (", text.Share(scale.Nats[i]), " nats)")
 		}
 	}
-	return list
+	if list.Len == 0 {
+		return ""
+	}
+	return "For " + label + ": " + list.String() + "."
 }
 
 func findings(r *abi.NodeRequest) string {
-	var list []string
+	var list proceeding.Listing
 	for _, f := range proceeding.Findings(r) {
 		if f.Supports != "" {
-			list = append(list, f.Supports+" in "+f.Document+" ("+f.Observation+")")
+			list.Add(f.Supports, " in ", f.Document, " (", f.Observation, ")")
 		}
 	}
-	if len(list) == 0 {
+	if list.Len == 0 {
 		return ""
 	}
-	return "Discovery: " + proceeding.List(list) + "."
+	return "Discovery: " + list.String() + "."
 }

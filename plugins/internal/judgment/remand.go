@@ -18,11 +18,11 @@ const maxQuestions = 5
 // reinvestigate gives the feedback of a remand, or nil where there is no
 // remand left or nothing that Light could answer: it asks what tells two close
 // labels apart, and about the items whose challenge cost a label the decision.
-func reinvestigate(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, least float64) *abi.RemandFeedback {
+func reinvestigate(r *abi.NodeRequest, items *proceeding.Items, scale *weigh.Scale, challenges []abi.Challenge, least float64) *abi.RemandFeedback {
 	if r.RemandsLeft == 0 {
 		return nil
 	}
-	questions := append(undermined(r, scale, challenges, least), closeLabels(r, scale)...)
+	questions := append(undermined(r, items, scale, challenges, least), closeLabels(r, scale)...)
 	if len(questions) == 0 {
 		return nil
 	}
@@ -49,9 +49,9 @@ func closeLabels(r *abi.NodeRequest, scale *weigh.Scale) []abi.Question {
 
 // undermined asks about the fatally challenged items where the unchallenged
 // ones would have decided the case, and what is left does not.
-func undermined(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, least float64) []abi.Question {
+func undermined(r *abi.NodeRequest, items *proceeding.Items, scale *weigh.Scale, challenges []abi.Challenge, least float64) []abi.Question {
 	charge := r.Indictment.ChargedDefectType
-	before := weigh.Weigh(proceeding.Matter(r, nil))
+	before := weigh.Weigh(items.Matter(nil))
 	label, p := before.Top(charge)
 	now, q := scale.Top(charge)
 	if p < least || before.Speaks(label) < weigh.Nothing || (now == label && q >= least && scale.Speaks(now) >= weigh.Nothing) {

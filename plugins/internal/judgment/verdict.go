@@ -44,16 +44,17 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 	if why := broken(r); why != "" {
 		return &abi.Verdict{Decision: abi.Mistrial, Reasoning: why}
 	}
-	challenges := proceeding.Shown(r, proceeding.Challenges(r))
-	scale := weigh.Weigh(proceeding.Matter(r, challenges))
+	items := proceeding.Indicted(r)
+	challenges := items.Shown(proceeding.Challenges(r))
+	scale := weigh.Weigh(items.Matter(challenges))
 	charge := r.Indictment.ChargedDefectType
 	label, p := scale.Top(charge)
 	least, ahead := bounds(r)
 	settled := scale.Settled()
 	if guard := proceeding.GuardOf(r.Params); guard != nil {
-		return guarded(r, guard, scale, challenges, least)
+		return guarded(r, items, guard, scale, challenges, least)
 	}
-	if feedback := reinvestigate(r, settled, challenges, least); feedback != nil {
+	if feedback := reinvestigate(r, items, settled, challenges, least); feedback != nil {
 		return remand(r, scale, challenges, feedback, p)
 	}
 	// A model that nobody measured changes no decision: whoever writes a log could have it do so. It may only tip what is open.

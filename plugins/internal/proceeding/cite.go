@@ -1,8 +1,6 @@
 package proceeding
 
 import (
-	"strings"
-
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
@@ -20,27 +18,73 @@ func Cite(items []abi.IndictmentItem, index int) string {
 
 // List joins what a sentence lists, and counts what is beyond eight.
 func List(what []string) string {
-	if len(what) <= maxCited {
-		return strings.Join(what, ", ")
+	var l Listing
+	for _, s := range what {
+		l.Add(s)
 	}
-	return strings.Join(what[:maxCited], ", ") + " and " + text.Int(len(what)-maxCited) + " more"
+	return l.String()
+}
+
+// Listing is what a sentence lists, of which it counts only what is beyond eight. The zero value is ready.
+type Listing struct {
+	// Len is how many things there are.
+	Len int
+	out []byte
+}
+
+// Add adds one thing, in parts.
+func (l *Listing) Add(parts ...string) {
+	if l.Len++; l.Len > maxCited {
+		return
+	}
+	if l.Len > 1 {
+		l.out = append(l.out, ", "...)
+	}
+	for _, part := range parts {
+		l.out = append(l.out, part...)
+	}
+}
+
+// Cite adds an item, named as [Cite] does, with what is said of it.
+func (l *Listing) Cite(items []abi.IndictmentItem, index int, said ...string) {
+	if l.out == nil {
+		l.out = make([]byte, 0, 128)
+	}
+	l.Add("[", text.Int(index), "]")
+	if l.Len > maxCited {
+		return
+	}
+	if index >= 0 && index < len(items) {
+		l.out = append(append(l.out, ' '), text.InLine(items[index].SourceRef)...)
+	}
+	for _, part := range said {
+		l.out = append(l.out, part...)
+	}
+}
+
+// String gives the things, and counts those beyond eight.
+func (l *Listing) String() string {
+	if l.Len > maxCited {
+		return string(l.out) + " and " + text.Int(l.Len-maxCited) + " more"
+	}
+	return string(l.out)
 }
 
 // Quarrel tells who challenged which items and how: a sentence, or nothing.
 func Quarrel(items []abi.IndictmentItem, challenges []abi.Challenge) string {
-	list := make([]string, 0, len(challenges))
+	var l Listing
 	for i := range challenges {
 		ch := &challenges[i]
-		who := ""
+		by := ""
 		if ch.By != "" {
-			who = " by " + ch.By
+			by = " by "
 		}
-		list = append(list, Cite(items, ch.EvidenceIndex)+" ("+string(ch.Severity)+who+": "+ch.Challenge+")")
+		l.Cite(items, ch.EvidenceIndex, " (", string(ch.Severity), by, ch.By, ": ", ch.Challenge, ")")
 	}
-	if len(list) == 0 {
+	if l.Len == 0 {
 		return ""
 	}
-	return "Challenged: " + List(list) + "."
+	return "Challenged: " + l.String() + "."
 }
 
 // Join puts sentences together, leaving out the empty ones.

@@ -10,32 +10,41 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
-// item is one that may be challenged, under its index in the indictment.
-type item struct {
-	index     int
-	testimony weigh.Testimony
+// Items are those of an indictment or a contest, as yet unchallenged, with what is wrong with each. What they are is read when it
+// is asked for first, and then kept: they serve one call.
+type Items struct {
+	r         *abi.NodeRequest // nil in a contest
+	labels    []string
+	profile   *abi.Profile
+	testimony []weigh.Testimony
+	// index in the indictment; nil where the items are all of it
+	index []int
+	flaws []weigh.Flaw
 }
 
-// items are all of the indictment's, as yet unchallenged.
-func items(r *abi.NodeRequest) []item {
-	testimony := weigh.FromIndictment(r.Indictment.Evidence, r.Exhibits, nil)
-	list := make([]item, len(testimony))
-	for i := range testimony {
-		list[i] = item{i, testimony[i]}
-	}
-	return list
+// Indicted are all items of a request's indictment, which must be there.
+func Indicted(r *abi.NodeRequest) *Items {
+	return &Items{r: r, labels: r.Case.Labels, profile: r.Profile, testimony: weigh.FromIndictment(r.Indictment.Evidence, r.Exhibits)}
 }
 
-func contested(list []abi.ContestItem) []item {
-	out := make([]item, len(list))
-	for i := range list {
-		it, x := &list[i].Item, &list[i].Exhibit
-		out[i] = item{list[i].EvidenceIndex, weigh.Testimony{
+func contested(r *abi.ContestRequest) *Items {
+	all := &Items{labels: r.Labels, profile: r.Profile, testimony: make([]weigh.Testimony, len(r.Items)), index: make([]int, len(r.Items))}
+	for i := range r.Items {
+		it, x := &r.Items[i].Item, &r.Items[i].Exhibit
+		all.index[i] = r.Items[i].EvidenceIndex
+		all.testimony[i] = weigh.Testimony{
 			SourceRef: it.SourceRef, Content: it.Content, Supports: it.Supports, Element: it.Element,
 			Confidence: x.RelevanceConfidence, Quote: x.Quote, Left: 1,
-		}}
+		}
 	}
-	return out
+	return all
+}
+
+func (all *Items) indexOf(i int) int {
+	if all.index == nil {
+		return i
+	}
+	return all.index[i]
 }
 
 // maxChallenges bounds what one call raises, so that its artifact stays within the limits however many items there are. What is beyond
@@ -46,21 +55,22 @@ const maxChallenges = 256
 // among all items. An item whose source the profile knows is challenged only for a quote that is not there: its reliability was
 // measured. Of more than 256 challenges the most severe stay.
 func Contest(r *abi.ContestRequest, want func(*weigh.Testimony) bool) []abi.Challenge {
-	return mostSevere(grounds(contested(r.Items), r.Labels, r.Profile, want))
+	return mostSevere(contested(r).grounds(want))
 }
 
 // ContestVague is Contest of all items, also of those that name a label and neither quote nor give a reason.
 func ContestVague(r *abi.ContestRequest) []abi.Challenge {
-	challenges := Contest(r, Everything)
-	return append(challenges, Unraised(vague(contested(r.Items), r.Profile), challenges)...)
+	all := contested(r)
+	challenges := mostSevere(all.grounds(Everything))
+	return append(challenges, Unraised(all.vague(), challenges)...)
 }
 
 // Everything wants all items.
 func Everything(*weigh.Testimony) bool { return true }
 
 // Object challenges the items of the indictment as Contest does, but for those that were challenged before at least as severely.
-func Object(r *abi.NodeRequest, before []abi.Challenge, want func(*weigh.Testimony) bool) []abi.Challenge {
-	return Unraised(mostSevere(grounds(items(r), r.Case.Labels, r.Profile, want)), before)
+func (all *Items) Object(before []abi.Challenge, want func(*weigh.Testimony) bool) []abi.Challenge {
+	return Unraised(mostSevere(all.grounds(want)), before)
 }
 
 func mostSevere(challenges []abi.Challenge) []abi.Challenge {
@@ -72,38 +82,31 @@ func mostSevere(challenges []abi.Challenge) []abi.Challenge {
 }
 
 // grounds gives each item that want selects and that has one its worst ground.
-func grounds(list []item, labels []string, p *abi.Profile, want func(*weigh.Testimony) bool) []abi.Challenge {
-	testimony := make([]weigh.Testimony, len(list))
-	for i := range list {
-		testimony[i] = list[i].testimony
+func (all *Items) grounds(want func(*weigh.Testimony) bool) []abi.Challenge {
+	if all.flaws == nil {
+		all.flaws = weigh.Flaws(all.testimony, all.profile)
 	}
-	flaws := weigh.Flaws(testimony, p)
 	challenges := []abi.Challenge{}
-	for i := range list {
-		t := &testimony[i]
-		if !want(t) || flaws[i].Kind == weigh.Sound && t.Known(p) {
+	for i := range all.testimony {
+		t := &all.testimony[i]
+		if !want(t) || all.flaws[i].Kind == weigh.Sound && t.Known(all.profile) {
 			continue
 		}
-		other := 0
-		if flaws[i].Kind == weigh.Repeats || flaws[i].Kind == weigh.FitsTwo {
-			other = flaws[i].Other
-		}
-		if why, severity := ground(t, flaws[i].Kind, &list[other], len(labels)); why != "" {
-			challenges = append(challenges, abi.Challenge{EvidenceIndex: list[i].index, Challenge: why, Severity: severity})
+		if why, severity := all.ground(i); why != "" {
+			challenges = append(challenges, abi.Challenge{EvidenceIndex: all.indexOf(i), Challenge: why, Severity: severity})
 		}
 	}
 	return challenges
 }
 
 // Shown are the challenges of items for which a ground can be found, and no more severe than it: whoever raises a challenge has to show
-// something that the court can check, however loud they are. r must hold an indictment.
-func Shown(r *abi.NodeRequest, challenges []abi.Challenge) []abi.Challenge {
+// something that the court can check, however loud they are.
+func (all *Items) Shown(challenges []abi.Challenge) []abi.Challenge {
 	if len(challenges) == 0 {
 		return nil
 	}
-	all := items(r)
 	worst := make(map[int]abi.Severity)
-	for _, found := range append(grounds(all, r.Case.Labels, r.Profile, Everything), vague(all, r.Profile)...) {
+	for _, found := range append(all.grounds(Everything), all.vague()...) {
 		if old, ok := worst[found.EvidenceIndex]; !ok || weigh.Left(found.Severity) < weigh.Left(old) {
 			worst[found.EvidenceIndex] = found.Severity
 		}
@@ -126,12 +129,12 @@ func Shown(r *abi.NodeRequest, challenges []abi.Challenge) []abi.Challenge {
 const vagueWords = 4
 
 // vague challenges what names a label but neither quotes nor gives a reason, unless the profile knows its source.
-func vague(list []item, p *abi.Profile) []abi.Challenge {
+func (all *Items) vague() []abi.Challenge {
 	var challenges []abi.Challenge
-	for i := range list {
-		t := &list[i].testimony
-		if t.Supports != "" && !t.Known(p) && t.Quote == abi.QuoteUnclaimed && !text.Blank(t.Content) && len(text.Words(t.Content)) < vagueWords {
-			challenges = append(challenges, abi.Challenge{EvidenceIndex: list[i].index, Challenge: "names a label, quotes nothing and gives no reason", Severity: abi.Weakening})
+	for i := range all.testimony {
+		t := &all.testimony[i]
+		if t.Supports != "" && t.Quote == abi.QuoteUnclaimed && !t.Known(all.profile) && !text.Blank(t.Content) && len(text.Words(t.Content)) < vagueWords {
+			challenges = append(challenges, abi.Challenge{EvidenceIndex: all.indexOf(i), Challenge: "names a label, quotes nothing and gives no reason", Severity: abi.Weakening})
 		}
 	}
 	return challenges
@@ -140,23 +143,27 @@ func vague(list []item, p *abi.Profile) []abi.Challenge {
 // brittle is the stated confidence that nothing unmeasured deserves.
 const brittle = 0.99
 
-func ground(t *weigh.Testimony, kind weigh.Kind, other *item, labels int) (string, abi.Severity) {
-	cited := "item " + text.Int(other.index) + " (" + text.InLine(other.testimony.SourceRef) + ")"
-	switch kind {
+// ground is the worst one of an item; empty for none.
+func (all *Items) ground(i int) (string, abi.Severity) {
+	t, flaw := &all.testimony[i], all.flaws[i]
+	switch flaw.Kind {
 	case weigh.Empty:
 		return "says nothing: its content is empty", abi.Fatal
 	case weigh.Absent:
 		return "claims to quote " + text.InLine(t.SourceRef) + ", where none of its lines stands", abi.Fatal
-	case weigh.Repeats:
-		if odds.SourceKey(t.SourceRef) == odds.SourceKey(other.testimony.SourceRef) {
+	case weigh.Repeats, weigh.FitsTwo:
+		other := &all.testimony[flaw.Other]
+		cited := "item " + text.Int(all.indexOf(flaw.Other)) + " (" + text.InLine(other.SourceRef) + ")"
+		switch {
+		case flaw.Kind == weigh.FitsTwo:
+			return "fits " + other.Supports + " as well: " + cited + " gives the same content for it", abi.Weakening
+		case odds.SourceKey(t.SourceRef) == odds.SourceKey(other.SourceRef):
 			return "repeats " + cited + " of the same source", abi.Minor
 		}
 		return "repeats " + cited + ", it is no second witness", abi.Weakening
-	case weigh.FitsTwo:
-		return "fits " + other.testimony.Supports + " as well: " + cited + " gives the same content for it", abi.Weakening
 	case weigh.Sound:
 	}
-	switch {
+	switch labels := len(all.labels); {
 	case t.Supports == "":
 		return "", ""
 	case t.Confidence*float64(labels) <= 1:

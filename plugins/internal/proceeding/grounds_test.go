@@ -27,7 +27,8 @@ func TestKnownSourcesAreChallengedForWhatIsNotThere(t *testing.T) {
 			if tc.item.Quote == "" {
 				tc.item.Quote = abi.QuoteUnclaimed
 			}
-			got := grounds([]item{{testimony: tc.item}}, []string{"a", "b"}, p, Everything)
+			items := &Items{labels: []string{"a", "b"}, profile: p, testimony: []weigh.Testimony{tc.item}}
+			got := items.grounds(Everything)
 			if len(got) != want {
 				t.Errorf("%s of %s: %+v, want %d challenges", tc.name, source, got, want)
 			}

@@ -52,10 +52,11 @@ func Findings(r *abi.NodeRequest) []abi.Finding {
 }
 
 // Matter is what lies before the court under the given challenges: the
-// indictment's items first, then the case's others, then those of the hearing. r must hold an
-// indictment. Of the challenges only those count that show a ground, and as far as it goes: see [Shown].
-func Matter(r *abi.NodeRequest, challenges []abi.Challenge) *weigh.Matter {
-	testimony := weigh.FromIndictment(r.Indictment.Evidence, r.Exhibits, Shown(r, challenges))
+// indictment's items first, then the case's others, then those of the hearing. Of the challenges only those count that show a ground,
+// and as far as it goes: see [Items.Shown].
+func (all *Items) Matter(challenges []abi.Challenge) *weigh.Matter {
+	r := all.r
+	testimony := weigh.Challenged(all.testimony, all.Shown(challenges))
 	testimony = append(testimony, weigh.Unindicted(r.Case.Evidence, r.Indictment.Evidence)...)
 	return &weigh.Matter{
 		Labels:      r.Case.Labels,

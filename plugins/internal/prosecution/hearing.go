@@ -12,9 +12,10 @@ import (
 func argue(r *abi.NodeRequest) *abi.HearingTurn {
 	charge := r.Indictment.ChargedDefectType
 	before := proceeding.Challenges(r)
-	fresh := ownChallenges(r, before)
+	items := proceeding.Indicted(r)
+	fresh := items.Object(before, speaksAgainst(charge))
 	brought := proceeding.Bring(r, func(f *abi.Finding) bool { return f.Supports == charge })
-	scale := weigh.Weigh(proceeding.Matter(r, append(before, fresh...)))
+	scale := weigh.Weigh(items.Matter(append(before, fresh...)))
 	return &abi.HearingTurn{
 		Argument:      argument(r, scale, fresh, brought),
 		NewChallenges: fresh,
@@ -22,32 +23,26 @@ func argue(r *abi.NodeRequest) *abi.HearingTurn {
 	}
 }
 
-// ownChallenges are those of the prosecution that were not raised before.
-func ownChallenges(r *abi.NodeRequest, before []abi.Challenge) []abi.Challenge {
-	return proceeding.Object(r, before, speaksAgainst(r.Indictment.ChargedDefectType))
-}
-
 func argument(r *abi.NodeRequest, scale *weigh.Scale, fresh []abi.Challenge, brought []abi.IndictmentItem) string {
 	charge := r.Indictment.ChargedDefectType
-	var standing, lost []string
+	var standing, lost proceeding.Listing
 	for i := range r.Indictment.Evidence {
 		if r.Indictment.Evidence[i].Supports != charge {
 			continue
 		}
-		cited := proceeding.Cite(r.Indictment.Evidence, i)
+		list := &lost
 		if scale.Nats[i] > 0 {
-			standing = append(standing, cited)
-		} else {
-			lost = append(lost, cited)
+			list = &standing
 		}
+		list.Cite(r.Indictment.Evidence, i)
 	}
 	forCharge := "No item for " + charge + " stands."
-	if len(standing) > 0 {
-		forCharge = "For " + charge + " there stands " + proceeding.List(standing) + "."
+	if standing.Len > 0 {
+		forCharge = "For " + charge + " there stands " + standing.String() + "."
 	}
 	gone, added := "", ""
-	if len(lost) > 0 {
-		gone = "Without weight: " + proceeding.List(lost) + "."
+	if lost.Len > 0 {
+		gone = "Without weight: " + lost.String() + "."
 	}
 	if len(brought) > 0 {
 		added = "Discovery adds " + text.Count(len(brought), "line") + " for it."

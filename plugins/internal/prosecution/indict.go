@@ -67,27 +67,27 @@ func leftOut(n int) string {
 }
 
 func narrate(charge string, stated float64, items []abi.IndictmentItem, confidence float64) string {
-	var support, against []string
+	var support, against proceeding.Listing
 	silent := 0
 	for i := range items {
-		cited := proceeding.Cite(items, i) + " (weight " + text.Share(items[i].Weight) + ")"
+		list := &against
 		switch items[i].Supports {
 		case charge:
-			support = append(support, cited)
+			list = &support
 		case "":
 			silent++
-		default:
-			against = append(against, cited)
+			continue
 		}
+		list.Cite(items, i, " (weight ", text.Share(items[i].Weight), ")")
 	}
 	out := "The charge is " + charge + ", which Light states with " + text.Share(stated) + "."
-	if len(support) > 0 {
-		out += " " + text.Count(len(support), "item") + " for it: " + proceeding.List(support) + "."
+	if support.Len > 0 {
+		out += " " + text.Count(support.Len, "item") + " for it: " + support.String() + "."
 	} else {
 		out += " No item names it."
 	}
-	if len(against) > 0 {
-		out += " " + text.Count(len(against), "item") + " against it: " + proceeding.List(against) + "."
+	if against.Len > 0 {
+		out += " " + text.Count(against.Len, "item") + " against it: " + against.String() + "."
 	}
 	if silent > 0 {
 		out += " " + text.Count(silent, "item") + " without a label."

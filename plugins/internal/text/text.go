@@ -2,6 +2,7 @@
 package text
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -94,8 +95,42 @@ func Blank(content string) bool { return strings.TrimSpace(content) == "" }
 // Int renders an integer.
 func Int(n int) string { return strconv.Itoa(n) }
 
-// Share renders a number in [0, 1] with two decimals.
-func Share(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+// Share renders a number with two decimals, as strconv does: mostly one in [0, 1].
+func Share(x float64) string {
+	if !(x >= 0 && x < maxShare) || math.Signbit(x) {
+		return strconv.FormatFloat(x, 'f', 2, 64)
+	}
+	n := 4 * hundredths(x)
+	return shares[n : n+4]
+}
+
+// maxShare is from where numbers have more digits than those of shares.
+const maxShare = 9.99
+
+// shares are all numbers of three digits, "0.00" to "9.99".
+var shares = func() string {
+	all := make([]byte, 0, 4*1000)
+	for n := range 1000 {
+		all = append(all, byte('0'+n/100), '.', byte('0'+n/10%10), byte('0'+n%10))
+	}
+	return string(all)
+}()
+
+// hundredths rounds 100 times a number below 10, an exact half to even.
+func hundredths(x float64) int {
+	const mantissa = 1<<52 - 1
+	b := math.Float64bits(x)
+	shift := 1075 - int(b>>52)
+	if shift > 63 {
+		return 0 // it is below 0.001
+	}
+	p := (b&mantissa | (mantissa + 1)) * 100
+	n, rest, half := p>>shift, p&(1<<shift-1), uint64(1)<<(shift-1)
+	if rest > half || rest == half && n&1 == 1 {
+		n++
+	}
+	return int(n)
+}
 
 // Number renders a number as short as it can be.
 func Number(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
@@ -125,7 +160,14 @@ func Of(n, all int, noun, one, more string) string {
 }
 
 // InLine shows characters that end a line as ␊, so that no text of a case begins a line of its own in a sentence, an account or a list.
-func InLine(s string) string { return lineEnds.Replace(s) }
+func InLine(s string) string {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] >= 0x80 {
+			return lineEnds.Replace(s)
+		}
+	}
+	return s
+}
 
 var lineEnds = strings.NewReplacer("\r\n", "␊", "\n", "␊", "\r", "␊", "\v", "␊", "\f", "␊", "\u0085", "␊", "\u2028", "␊", "\u2029", "␊")
 

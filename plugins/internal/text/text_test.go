@@ -1,7 +1,10 @@
 package text
 
 import (
+	"math"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -56,6 +59,20 @@ func TestQuoteAround(t *testing.T) {
 		got := QuoteAround(document, start, start+6)
 		if len(got) > 300 || !strings.Contains(got, "NEEDLE") || !strings.Contains(document, got) || !utf8.ValidString(got) {
 			t.Errorf("a long line shifted by %d: %d bytes %q", shift, len(got), got)
+		}
+	}
+}
+
+func TestShareIsThatOfStrconv(t *testing.T) {
+	t.Parallel()
+	numbers := []float64{0, math.Copysign(0, -1), 0.005, 0.125, 0.375, 0.995, 0.0009, 0.00499999999999999, 9.985, 9.99, 9.995, 10, 123.456, -0.5, math.NaN(), math.Inf(1), 5e-324}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 100_000 {
+		numbers = append(numbers, rnd.Float64(), 10*rnd.Float64(), float64(rnd.IntN(1024))/1024, float64(rnd.IntN(2000))/200)
+	}
+	for _, x := range numbers {
+		if got, want := Share(x), strconv.FormatFloat(x, 'f', 2, 64); got != want {
+			t.Fatalf("%v is shown as %s, not as %s", x, got, want)
 		}
 	}
 }

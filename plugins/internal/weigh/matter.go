@@ -117,11 +117,11 @@ func FromEvidence(items []abi.Evidence) []Testimony {
 	return out
 }
 
-// FromIndictment reads the indictment's items, with what the host knows of
-// them and what the challenges leave. The confidence is the one that the
+// FromIndictment reads the indictment's items, unchallenged, with what the host knows of
+// them. The confidence is the one that the
 // item's source states, not the prosecution's weight; the weight stands in
 // where no exhibit tells.
-func FromIndictment(items []abi.IndictmentItem, exhibits []abi.Exhibit, challenges []abi.Challenge) []Testimony {
+func FromIndictment(items []abi.IndictmentItem, exhibits []abi.Exhibit) []Testimony {
 	out := make([]Testimony, len(items))
 	for i := range items {
 		item := &items[i]
@@ -137,6 +137,12 @@ func FromIndictment(items []abi.IndictmentItem, exhibits []abi.Exhibit, challeng
 			out[x.EvidenceIndex].Quote = x.Quote
 		}
 	}
+	return out
+}
+
+// Challenged are items with what challenges leave of them.
+func Challenged(items []Testimony, challenges []abi.Challenge) []Testimony {
+	out := slices.Clone(items)
 	for i := range challenges {
 		ch := &challenges[i]
 		if ch.EvidenceIndex < len(out) {
