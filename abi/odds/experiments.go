@@ -8,7 +8,15 @@ import (
 
 // Tells says whether an experiment can tell anything by a profile.
 func Tells(p *abi.Profile, e *abi.Experiment) bool {
-	return p != nil && p.Outcomes != nil && slices.ContainsFunc(p.Outcomes.Patterns, func(o abi.OutcomePattern) bool { return HasCell(&o, e) })
+	if p == nil || p.Outcomes == nil {
+		return false
+	}
+	for i := range p.Outcomes.Patterns {
+		if HasCell(&p.Outcomes.Patterns[i], e) {
+			return true
+		}
+	}
+	return false
 }
 
 // AddExperiments adds what the results of experiments tell of the labels, by the profile's outcome model ([abi.OutcomeModel]); nothing

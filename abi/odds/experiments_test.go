@@ -70,7 +70,7 @@ func TestWithoutAModelExperimentsTellNothing(t *testing.T) {
 	got := []float64{1, 2, 3}
 	odds.AddExperiments(got, labels(), &abi.Profile{}, came(again, 0))
 	near(t, got, []float64{1, 2, 3})
-	if odds.Tells(nil, &again) || odds.Tells(&abi.Profile{}, &again) || odds.Objections(labels(), nil, came(again, 0), 0) != nil || odds.ForecastFrom(labels(), []float64{1, 0, 0}, nil, nil).Of(&again) != nil {
+	if odds.Tells(nil, &again) || odds.Tells(&abi.Profile{}, &again) || odds.Objections(labels(), nil, came(again, 0), 0) != nil || odds.ForecastFrom(labels(), []float64{1, 0, 0}, nil, nil).Information(&again) != 0 {
 		t.Error("something is told")
 	}
 }

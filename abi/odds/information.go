@@ -7,27 +7,29 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// Forecast foretells what experiments would do to the probabilities of the labels.
+// Forecast foretells what experiments would do to the probabilities of the labels. One goroutine at a time uses it.
 type Forecast struct {
 	// Now are the probabilities with the results that there are.
 	Now []float64
 
 	results []abi.ExperimentResult
 	rest    []float64 // nats by label of all but the results
+	told    []float64 // nats by label of the results
 	doubt   float64
 	belief  *belief // nil without an outcome model
+	seen    *seen   // of the results, once it is asked for
 }
 
 // NewForecast is for a case with these results, and nats by label of all else that is known; doubt is as in [Probabilities]. The
 // labels must not be empty.
 func NewForecast(labels []string, rest []float64, doubt float64, p *abi.Profile, results []abi.ExperimentResult) *Forecast {
-	f := &Forecast{results: results, rest: rest, doubt: doubt}
-	told := make([]float64, len(labels))
+	f := &Forecast{results: results, rest: rest, doubt: doubt, told: make([]float64, len(labels))}
 	if p != nil && p.Outcomes != nil {
 		f.belief = newBelief(labels, p.Outcomes)
-		told = f.belief.told(results)
+		f.told = f.belief.told(results)
 	}
-	f.Now = f.weighed(told)
+	f.Now = slices.Clone(f.told)
+	f.weigh(f.Now)
 	return f
 }
 
@@ -44,44 +46,31 @@ func ForecastFrom(labels []string, now []float64, p *abi.Profile, results []abi.
 // leastProbability keeps logarithms finite.
 const leastProbability = 1e-12
 
-// weighed are the probabilities of the labels where results tell so much of each.
-func (f *Forecast) weighed(shown []float64) []float64 {
-	sum := slices.Clone(f.rest)
-	for j := range sum {
-		sum[j] += shown[j]
+// weigh turns what results tell of each label into the probabilities of the labels.
+func (f *Forecast) weigh(told []float64) {
+	for j := range told {
+		told[j] += f.rest[j]
 	}
-	return Probabilities(sum, f.doubt)
+	probabilities(told, f.doubt)
 }
 
-// Prospect is an outcome that an experiment may have.
-type Prospect struct {
-	// Given is P(outcome | label), as AddExperiments reads it, given the results so far.
-	Given []float64
-	// After are the probabilities of the labels after the outcome.
-	After []float64
-}
-
-// Of gives what may come of an experiment: all counts of its runs, and that the base lacks the test. It is empty where the model does not know it.
-func (f *Forecast) Of(e *abi.Experiment) []Prospect {
-	if f.belief == nil {
-		return nil
-	}
-	var list []Prospect
-	for _, p := range f.belief.ahead(f.results, e) {
-		list = append(list, Prospect{Given: p.given, After: f.weighed(p.told)})
-	}
-	return list
-}
-
-// Information is how much an experiment is expected to tell of the label: by how many nats the entropy of the labels falls.
+// Information is how much an experiment is expected to tell of the label: by how many nats the entropy of the labels falls, over all counts of
+// its runs, and that the base lacks the test. It is 0 where the model does not know the experiment.
 func (f *Forecast) Information(e *abi.Experiment) float64 {
+	if f.belief == nil {
+		return 0
+	}
+	if f.seen == nil {
+		f.seen = f.belief.see(f.results)
+	}
 	before, sum := entropy(f.Now), 0.0
-	for _, o := range f.Of(e) {
+	for _, c := range f.belief.ahead(f.seen, f.told, e) {
 		probability := 0.0
 		for j, p := range f.Now {
-			probability += p * o.Given[j]
+			probability += p * c.given[j]
 		}
-		sum += probability * (before - entropy(o.After))
+		f.weigh(c.told)
+		sum += probability * (before - entropy(c.told))
 	}
 	return sum
 }
@@ -119,7 +108,12 @@ func Choose(p *abi.Profile, results []abi.ExperimentResult, offers []abi.Experim
 // nextStep says whether no other offer is for fewer runs of the same cell.
 func nextStep(offers []abi.ExperimentOffer, i int) bool {
 	e := &offers[i].Experiment
-	return !slices.ContainsFunc(offers, func(o abi.ExperimentOffer) bool { return sameCell(&o.Experiment, e) && o.Experiment.Runs < e.Runs })
+	for j := range offers {
+		if o := &offers[j].Experiment; o.Runs < e.Runs && sameCell(o, e) {
+			return false
+		}
+	}
+	return true
 }
 
 // restsOn is the offer without which another one tells little, or that one.

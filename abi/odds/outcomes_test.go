@@ -153,7 +153,7 @@ func TestAccept_AL4_WhatMayComeAddsUp(t *testing.T) {
 	results := []abi.ExperimentResult{result(abi.Head, 1, 4, 0)}
 	for _, e := range []abi.Experiment{result(abi.Base, 3, 0, 0).Experiment, result(abi.Head, 2, 2, 0).Experiment, result(abi.Head, 9, 9, 0).Experiment} {
 		sums := make([]float64, len(alibi))
-		for _, p := range b.ahead(results, &e) {
+		for _, p := range b.ahead(b.see(results), b.told(results), &e) {
 			for j := range sums {
 				sums[j] += p.given[j]
 			}
@@ -164,7 +164,7 @@ func TestAccept_AL4_WhatMayComeAddsUp(t *testing.T) {
 			}
 		}
 	}
-	if done := result(abi.Head, 1, 4, 0).Experiment; b.ahead(results, &done) != nil {
+	if done := result(abi.Head, 1, 4, 0).Experiment; b.ahead(b.see(results), b.told(results), &done) != nil {
 		t.Error("what was run may still come")
 	}
 }

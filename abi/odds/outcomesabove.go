@@ -2,16 +2,29 @@ package odds
 
 import (
 	"math"
-
-	"github.com/shadowcourt/shadowcourt/abi"
+	"sync"
 )
 
 // beta is a Beta distribution.
 type beta struct{ a, b float64 }
 
 // failing is the distribution of the rate of failure behind some runs.
-func failing(s *abi.RateShape, r runs) beta {
-	return beta{s.Same + s.Other + float64(r.same+r.other), s.Passed + float64(r.passed)}
+func (s *shape) failing(r runs) beta {
+	return beta{s.same.from + s.other.from + float64(r.same+r.other), s.passed.from + float64(r.passed)}
+}
+
+// logAbove is the logarithm of what exceeds gives, which is kept.
+func (b *belief) logAbove(x, y beta) float64 {
+	pair := [2]beta{x, y}
+	v, ok := b.above[pair]
+	if !ok {
+		v = math.Log(max(exceeds(x, y), unlikely))
+		if b.above == nil {
+			b.above = map[[2]beta]float64{}
+		}
+		b.above[pair] = v
+	}
+	return v
 }
 
 // steps is how finely two rates are compared.
@@ -35,11 +48,21 @@ func exceeds(x, y beta) float64 {
 	return above
 }
 
+// logs are the logarithms of the middles of the pieces, and of what they lack of 1.
+var logs = sync.OnceValue(func() *[steps][2]float64 {
+	l := new([steps][2]float64)
+	for i := range l {
+		v := (float64(i) + 0.5) / steps
+		l[i] = [2]float64{math.Log(v), math.Log1p(-v)}
+	}
+	return l
+})
+
 func fill(p *[steps]float64, d beta) {
 	most, sum := math.Inf(-1), 0.0
+	logs := logs()
 	for i := range p {
-		v := (float64(i) + 0.5) / steps
-		p[i] = (d.a-1)*math.Log(v) + (d.b-1)*math.Log1p(-v)
+		p[i] = (d.a-1)*logs[i][0] + (d.b-1)*logs[i][1]
 		most = max(most, p[i])
 	}
 	for i := range p {

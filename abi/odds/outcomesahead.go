@@ -2,7 +2,6 @@ package odds
 
 import (
 	"math"
-	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
@@ -16,35 +15,61 @@ type coming struct {
 // mostAhead is up to how many further runs all their outcomes are looked at. Of more runs only how many fail is, not how.
 const mostAhead = 6
 
-// ahead lists what may come of an experiment after results.
-func (b *belief) ahead(results []abi.ExperimentResult, e *abi.Experiment) []coming {
-	if !slices.ContainsFunc(b.model.Patterns, func(p abi.OutcomePattern) bool { return HasCell(&p, e) }) || slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return r.Experiment == *e && r.Outcome != abi.OutcomeNotRun }) {
+// ahead lists what may come of an experiment after results by which the labels are told so much now.
+func (b *belief) ahead(s *seen, now []float64, e *abi.Experiment) []coming {
+	places, known := make([]int, len(b.rates)), false
+	for i := range places {
+		places[i] = placeOf(&b.model.Patterns[i], e)
+		known = known || places[i] >= 0
+	}
+	if !known {
 		return nil
 	}
-	if slices.ContainsFunc(results, func(r abi.ExperimentResult) bool {
-		return r.Outcome == abi.OutcomeNoTest && r.Experiment.Tests == e.Tests
-	}) {
-		return nil // nor has it the test in other runs
-	}
-	now := b.told(results)
-	var list []coming
-	measures := e.Environment == abi.CoverageEnvironment && FactsOf(results).Test == abi.TestUnchanged
-	one := func(r abi.ExperimentResult, ways float64) {
-		p := coming{make([]float64, len(now)), b.told(append(slices.Clone(results), r))}
-		for j := range now {
-			p.given[j] = ways * math.Exp(p.told[j]-now[j])
+	based := false
+	for i := range s.results {
+		r := &s.results[i]
+		switch {
+		case r.Experiment == *e && r.Outcome != abi.OutcomeNotRun:
+			return nil
+		case r.Outcome == abi.OutcomeNoTest && r.Experiment.Tests == e.Tests:
+			return nil // nor has it the test in other runs
 		}
-		list = append(list, p)
+		based = based || isBase(&r.Experiment) && r.Outcome != abi.OutcomeNotRun
+	}
+	var list []coming
+	patterns := make([]float64, len(places))
+	measures := e.Environment == abi.CoverageEnvironment && s.facts.Test == abi.TestUnchanged
+	one := func(r *abi.ExperimentResult, ways float64) {
+		f := s.facts
+		f.add(r)
+		for i, under := range b.under(f) {
+			sums, at := s.sums[i], places[i]
+			if at < 0 {
+				patterns[i] = b.pattern(i, under, sums)
+				continue
+			}
+			before := sums[at]
+			sums[at] = before.plus(r)
+			patterns[i] = b.pattern(i, under, sums)
+			sums[at] = before
+		}
+		c := coming{make([]float64, len(now)), make([]float64, len(now))}
+		b.labels(c.told, patterns)
+		for j := range now {
+			c.given[j] = ways * math.Exp(c.told[j]-now[j])
+		}
+		list = append(list, c)
 	}
 	add := func(r abi.ExperimentResult, ways float64) {
 		if !measures {
-			one(r, ways)
+			one(&r, ways)
 			return
 		}
 		for _, r.Changed = range []abi.ChangedCode{abi.CodeExecuted, abi.CodeNotExecuted} {
-			one(r, ways)
+			one(&r, ways)
 		}
 	}
+	logFactorial := b.factorials.by
 	n := e.Runs
 	if n <= mostAhead {
 		for passed := range n + 1 {
@@ -58,7 +83,7 @@ func (b *belief) ahead(results []abi.ExperimentResult, e *abi.Experiment) []comi
 			add(abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeMixed, Passed: n - c.failed, Same: c.failed}, c.width*math.Exp(logFactorial(n)-logFactorial(n-c.failed)-logFactorial(c.failed)))
 		}
 	}
-	if isBase(e) && !slices.ContainsFunc(results, func(r abi.ExperimentResult) bool { return isBase(&r.Experiment) && r.Outcome != abi.OutcomeNotRun }) {
+	if isBase(e) && !based {
 		add(abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeNoTest}, 1)
 	}
 	scale(list) // rates above others, and what is looked at coarsely, add up to 1 only nearly
@@ -96,5 +121,3 @@ func scale(list []coming) {
 		}
 	}
 }
-
-func logFactorial(n int) float64 { return logGamma(float64(n + 1)) }

@@ -13,18 +13,24 @@ const Doubt = 0.01
 // Probabilities turns nats into probabilities that sum to 1, with a share of
 // doubt, in [0, 1), of an even guess mixed in. nats must not be empty.
 func Probabilities(nats []float64, doubt float64) []float64 {
-	largest := slices.Max(nats)
-	sum := 0.0
 	p := make([]float64, len(nats))
-	for i, x := range nats {
+	copy(p, nats)
+	probabilities(p, doubt)
+	return p
+}
+
+// probabilities does the same in place.
+func probabilities(p []float64, doubt float64) {
+	largest := slices.Max(p)
+	sum := 0.0
+	for i, x := range p {
 		p[i] = math.Exp(x - largest)
 		sum += p[i]
 	}
-	even := doubt / float64(len(nats))
+	even := doubt / float64(len(p))
 	for i := range p {
 		p[i] = (1-doubt)*p[i]/sum + even
 	}
-	return p
 }
 
 // Witness reads the confidence that somebody unknown states in one of k labels
