@@ -80,6 +80,8 @@ func section(name string) string {
 		return "A node call"
 	case strings.HasPrefix(name, "two-round trial"), strings.HasPrefix(name, "plea deal"):
 		return "A whole trial"
+	case strings.HasPrefix(name, "case of go-test-1"):
+		return "Prepared modules"
 	case strings.HasPrefix(name, "Shadowcourt"), strings.HasPrefix(name, "LangGraph"):
 		return "Steps through a graph"
 	case strings.HasPrefix(name, "sieve"):

@@ -57,6 +57,7 @@ func parts() []part {
 	return []part{
 		{"calls", (*bench).nodeCalls},
 		{"trials", (*bench).trials},
+		{"prepared", (*bench).prepared},
 		{"graphs", (*bench).graphs},
 		{"loops", (*bench).loops},
 		{"merges", (*bench).merges},
