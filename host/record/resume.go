@@ -174,6 +174,9 @@ func sameConfiguration(a, b *Header) error {
 	if a.Instrumentation != b.Instrumentation {
 		other = append(other, "metering of fuel")
 	}
+	if a.Prepared != b.Prepared {
+		other = append(other, "choice of whether modules are prepared")
+	}
 	for _, lists := range [][2][]Part{{a.Configuration, b.Configuration}, {b.Configuration, a.Configuration}} {
 		for _, p := range lists[0] {
 			if !slices.Contains(lists[1], p) && !slices.Contains(other, p.Name) {

@@ -63,6 +63,10 @@ func (k *kind[Req, Resp]) once(ctx context.Context, v *invoker, b *broker, req *
 		short, after = k.shorten(v.session, b.module, req)
 	}
 	*buffer = k.encode((*buffer)[:0], short)
+	if short != req && !v.fits(len(*buffer), after) {
+		short, after = req, sandbox.Prepared{}
+		*buffer = k.encode((*buffer)[:0], req)
+	}
 	request, encoded := *buffer, len(*buffer)
 	if short != req {
 		if request = nil; v.wantsWhole() {

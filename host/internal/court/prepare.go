@@ -71,6 +71,17 @@ func (s *session) withoutOutcomes(p *abi.Profile) *abi.Profile {
 	return known.plain
 }
 
+// fits says whether the whole request that was shortened is within the limit of requests: it is no longer than what is left of it and the
+// preparations together. Where these are more, the whole one is made, to be rejected or not as if nothing had been prepared.
+func (s *session) fits(short int, after sandbox.Prepared) bool {
+	for _, p := range []*sandbox.Preparation{after.Generation, after.Case} {
+		if p != nil {
+			short += len(p.Request)
+		}
+	}
+	return s.runtime == nil || int64(short) <= s.runtime.engine.Limits().InputBytes
+}
+
 // wantsWhole says whether somebody is told whole requests.
 func (s *session) wantsWhole() bool { return s.recorder != nil || s.services.Observe != nil }
 
