@@ -5,7 +5,7 @@
 #ifdef __wasm__
 
 extern unsigned char __heap_base; /* of the linker: behind data and stack */
-static uintptr_t next;
+static uintptr_t next, kept;
 static uintptr_t dirty; /* behind it memory has never been written, so it is zero */
 
 void *sc_room(size_t n) {
@@ -19,12 +19,15 @@ void *sc_room(size_t n) {
   return (void *)at;
 }
 
-/* The host asks for the room of a request: a call begins. The arena begins anew, for measurements that call an instance
- * again and again; otherwise it is at its beginning anyway. */
+/* What was allocated so far stays: the arena of the calls that follow begins behind it. */
+static void keep(void) { kept = next; }
+
+/* The host asks for the room of a request: a call begins. The arena begins anew, behind what was kept, also for measurements that call
+ * an instance again and again. */
 SC_EXPORT("shadowcourt_alloc") void *shadowcourt_alloc(uint32_t size);
 void *shadowcourt_alloc(uint32_t size) {
   if (next > dirty) dirty = next;
-  next = 0;
+  next = kept;
   return sc_room(size ? size : 1);
 }
 
@@ -55,6 +58,8 @@ int memcmp(const void *a, const void *b, size_t n) {
 #include <stdlib.h>
 
 void *sc_room(size_t n) { return calloc(1, n ? n : 1); }
+
+static void keep(void) {} /* nothing is freed */
 
 #endif
 
@@ -122,6 +127,79 @@ sc_text sc_serve(const sc_type *asks, const sc_type *answers, size_t failure, sc
     __builtin_memcpy(response + failure, &f, sizeof f);
   }
   return sc_write(answers, response);
+}
+
+/* ---- preparation ---- */
+
+static sc_prepare_request prepared;
+
+void sc_prepare(const sc_prepare_request *request, sc_prepare_response *response) {
+  (void)response;
+  prepared.digest = request->digest;
+  if (request->profile) prepared.profile = request->profile;
+  if (request->case_) prepared.case_ = request->case_;
+  keep();
+}
+
+static sc_failure *not_prepared(sc_text field) {
+  return sc_fail(sc_lit("bad_request"), sc_join_of(sc_lit("prepared."), field, sc_lit(": the module was prepared with something else")));
+}
+
+/* elements gives those at some indexes of a list, or NULL where one is beyond it. */
+static void *elements(const void *list, size_t count, size_t size, const sc_ints *indexes) {
+  char *some = sc_new(indexes->count, size);
+  for (size_t i = 0; i < indexes->count; i++) {
+    if ((uint64_t)indexes->at[i] >= count) return NULL;
+    __builtin_memcpy(some + i * size, (const char *)list + (size_t)indexes->at[i] * size, size);
+  }
+  return some;
+}
+
+/* complete gives the parts of the prepared profile that a request has, and shares their texts and lists. */
+static sc_failure *complete(const sc_prepared *with, sc_profile **profile) {
+  const sc_profile_parts *parts = with->profile;
+  if (!sc_equal(with->digest, prepared.digest)) return not_prepared(sc_lit("digest"));
+  if (!parts) return NULL;
+  if (!prepared.profile) return not_prepared(sc_lit("profile"));
+  sc_profile *p = *profile = sc_new(1, sizeof *p);
+  *p = *prepared.profile;
+  if (!parts->outcomes) p->outcomes = NULL;
+  if (parts->all) return NULL;
+  p->signals.at = elements(p->signals.at, p->signals.count, sizeof *p->signals.at, &parts->signals);
+  p->signals.count = parts->signals.count;
+  p->sources.at = elements(p->sources.at, p->sources.count, sizeof *p->sources.at, &parts->sources);
+  p->sources.count = parts->sources.count;
+  return p->signals.at && p->sources.at ? NULL : not_prepared(sc_lit("profile"));
+}
+
+void sc_node_prepared(sc_node_function handler, const sc_node_request *request, sc_node_response *response) {
+  const sc_prepared *with = request->prepared;
+  if (with) {
+    sc_node_request *whole = sc_new(1, sizeof *whole);
+    *whole = *request;
+    whole->prepared = NULL;
+    response->failure = complete(with, &whole->profile);
+    if (!response->failure && with->case_ && !prepared.case_) response->failure = not_prepared(sc_lit("case"));
+    if (response->failure) return;
+    if (with->case_) {
+      whole->case_ = *prepared.case_;
+      whole->case_.experiments = request->case_.experiments;
+    }
+    request = whole;
+  }
+  handler(request, response);
+}
+
+void sc_contest_prepared(sc_contest_function handler, const sc_contest_request *request, sc_contest_response *response) {
+  if (request->prepared) {
+    sc_contest_request *whole = sc_new(1, sizeof *whole);
+    *whole = *request;
+    whole->prepared = NULL;
+    response->failure = complete(request->prepared, &whole->profile);
+    if (response->failure) return;
+    request = whole;
+  }
+  handler(request, response);
 }
 
 bool sc_ask(sc_function function, const sc_type *asks, const void *query, const sc_type *answers, void *answer) {

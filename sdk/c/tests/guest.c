@@ -1,6 +1,7 @@
 /* A guest that reads any message of the contract and writes it again: the test vectors are put through it. A node request itself,
  * which begins with the head of a map, is answered with the offer that runs green tests, with a question to the first model, or with a
- * failure that repeats what the model said.
+ * failure that repeats what the model said. At a node with the name repeat, and to a contest request, the answer is a failure that repeats the
+ * request, in hexadecimal.
  *
  * The request is a byte with the length of a type's name, the name, and the message. The response begins with a 0 and goes
  * on with the canonical bytes, or with a 1 and goes on with the problem's path, a zero byte, and its code. */
@@ -25,6 +26,14 @@ static sc_text rewrite(const char *request, size_t size) {
   return sc_lit("\2");
 }
 
+/* repeat gives the failure that repeats a request. */
+static sc_failure *repeat(const sc_type *type, const void *request) {
+  sc_text message = sc_write(type, request);
+  char *hex = sc_new(2 * message.size, 1);
+  for (size_t i = 0; i < 2 * message.size; i++) hex[i] = "0123456789abcdef"[(uint8_t)message.at[i / 2] >> (i % 2 ? 0 : 4) & 15];
+  return sc_fail(sc_lit("repeat"), (sc_text){hex, 2 * message.size});
+}
+
 static const sc_experiment *choose(const sc_node_request *request) {
   for (size_t i = 0; i < request->offers.count; i++)
     if (request->offers.at[i].experiment.tests == SC_TREE_REVISION_BASE) return &request->offers.at[i].experiment;
@@ -45,7 +54,15 @@ static sc_completion *ask(const sc_node_request *request) {
 }
 
 static void models(const sc_node_request *request, sc_node_response *response) { sc_node_models(ask, refuse, request, response); }
-static void node(const void *request, void *response) { sc_node_offers(choose, models, request, response); }
+static void whole(const sc_node_request *request, sc_node_response *response) {
+  if (sc_equal(request->node, sc_lit("repeat")))
+    response->failure = repeat(&sc_node_request_type, request);
+  else
+    sc_node_offers(choose, models, request, response);
+}
+static void node(const void *request, void *response) { sc_node_prepared(whole, request, response); }
+
+SC_PREPARE
 
 SC_EXPORT("shadowcourt_node") uint64_t shadowcourt_node(const char *request, uint32_t size);
 uint64_t shadowcourt_node(const char *request, uint32_t size) {
@@ -54,10 +71,18 @@ uint64_t shadowcourt_node(const char *request, uint32_t size) {
   return (uint64_t)(uintptr_t)out.at << 32 | out.size;
 }
 
-/* Asks the casebook, logs how many cases there are, and answers with them. */
+static void repeated(const sc_contest_request *request, sc_contest_response *response) {
+  response->failure = repeat(&sc_contest_request_type, request);
+}
+static void contest(const void *request, void *response) { sc_contest_prepared(repeated, request, response); }
+
+/* Without a request: asks the casebook, logs how many cases there are, and answers with them. */
 SC_EXPORT("shadowcourt_contest") uint64_t shadowcourt_contest(const char *request, uint32_t size);
 uint64_t shadowcourt_contest(const char *request, uint32_t size) {
-  (void)request, (void)size;
+  if (size) {
+    sc_text out = sc_serve(&sc_contest_request_type, &sc_contest_response_type, offsetof(sc_contest_response, failure), contest, request, size);
+    return (uint64_t)(uintptr_t)out.at << 32 | out.size;
+  }
   sc_prior_cases answer;
   if (!sc_recall(&(sc_recall_query){.limit = 3}, &answer)) __builtin_trap();
   sc_log(sc_join_of(sc_number((int64_t)answer.cases.count), sc_lit(" cases")));
