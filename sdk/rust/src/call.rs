@@ -2,6 +2,7 @@
 
 use crate::codec::{decode, encode, Message};
 use crate::messages::*;
+use crate::prepared::Request;
 use std::cell::UnsafeCell;
 
 impl Failure {
@@ -69,6 +70,12 @@ impl Response<NodeResponse> for NodeResponse {
     }
 }
 
+impl Response<()> for PrepareResponse {
+    fn of(answer: Result<(), Failure>) -> Self {
+        PrepareResponse { failure: answer.err() }
+    }
+}
+
 macro_rules! response_of_list {
     ($response:ident, $field:ident, $element:ident) => {
         impl Response<Vec<$element>> for $response {
@@ -86,10 +93,11 @@ response_of_list!(ContestResponse, challenges, Challenge);
 response_of_list!(EdgeResponse, answers, EdgeAnswer);
 response_of_list!(JudgeResponse, opinions, CriterionOpinion);
 
-/// Reads a request, has it answered and writes the response. It is what the exports do, and serves tests without a sandbox.
-pub fn answer<Q: Message, T, R: Response<T>>(handler: fn(Q) -> Result<T, Failure>, request: &[u8]) -> Vec<u8> {
-    let answer = match decode(request) {
-        Ok(request) => handler(request),
+/// Reads a request, completes it with what the module was prepared with, has it answered and writes the response. It is what the exports do,
+/// and serves tests without a sandbox.
+pub fn answer<Q: Request, T, R: Response<T>>(handler: fn(Q) -> Result<T, Failure>, request: &[u8]) -> Vec<u8> {
+    let answer = match decode::<Q>(request) {
+        Ok(mut request) => request.complete().and_then(|()| handler(request)),
         Err(problem) => Err(Failure::new("bad_request", &problem.to_string())),
     };
     encode(&R::of(answer))
@@ -174,10 +182,20 @@ macro_rules! serve {
     };
 }
 
+/// Exports what keeps that with which the host prepares the module. Each `serve_node` macro does it, too: write this in a module that serves
+/// contests and no nodes.
+#[macro_export]
+macro_rules! serve_prepare {
+    () => {
+        $crate::serve!(shadowcourt_prepare, $crate::prepared::prepare, $crate::PrepareRequest, (), $crate::PrepareResponse);
+    };
+}
+
 /// Exports `fn(NodeRequest) -> Result<Artifact, Failure>`.
 #[macro_export]
 macro_rules! serve_node {
     ($handler:path) => {
+        $crate::serve_prepare!();
         $crate::serve!(shadowcourt_node, $handler, $crate::NodeRequest, $crate::Artifact, $crate::NodeResponse);
     };
 }
@@ -187,6 +205,7 @@ macro_rules! serve_node {
 #[macro_export]
 macro_rules! serve_node_response {
     ($handler:path) => {
+        $crate::serve_prepare!();
         $crate::serve!(shadowcourt_node, $handler, $crate::NodeRequest, $crate::NodeResponse, $crate::NodeResponse);
     };
 }

@@ -22,7 +22,8 @@
 //! Build it as a `cdylib` for `wasm32-unknown-unknown`. The same crate builds natively too, so that its judgement can be
 //! tested with `cargo test`.
 //!
-//! Every call begins in pristine memory: what a function leaves in a static is gone at the next call. A request that
+//! Every call begins in pristine memory: what a function leaves in a static is gone at the next call. What the host prepares the
+//! module with is the exception, and functions need nothing for it: they see whole requests. A request that
 //! cannot be read never reaches the function: the module answers it with a failure of code `bad_request`. A panic is a trap,
 //! and ends the trial as a mistrial.
 
@@ -32,6 +33,7 @@ pub mod codec;
 pub mod manifest;
 #[rustfmt::skip]
 pub mod messages;
+pub mod prepared;
 
 pub use call::{flag, number, text};
 pub use messages::*;

@@ -3,12 +3,14 @@
 //! The request is a byte with the length of a type's name, the name, and the message. The response begins with a 0 and goes
 //! on with the canonical bytes, or with a 1 and goes on with the problem's path, a zero byte, and its code. A node request itself,
 //! which begins with the head of a map, is answered with the offer that runs green tests, with a question to the first model, or with a
-//! failure that repeats what the model said.
+//! failure that repeats what the model said. At a node with the name repeat, and to a contest request, the answer is a failure that repeats
+//! the request, in hexadecimal.
 
 #[rustfmt::skip]
 mod by_name;
 
-use shadowcourt::{Artifact, Completion, Failure, NodeRequest, NodeResponse, TreeRevision};
+use shadowcourt::codec::{encode, Message};
+use shadowcourt::{Artifact, Challenge, Completion, ContestRequest, Failure, NodeRequest, NodeResponse, TreeRevision};
 
 shadowcourt::manifest! {
     name: "vectors",
@@ -19,6 +21,8 @@ shadowcourt::manifest! {
     source: "https://github.com/shadowcourt/shadowcourt/tree/main/sdk/rust",
     licence: "Apache-2.0",
 }
+
+shadowcourt::serve_prepare!();
 
 #[no_mangle]
 extern "C" fn shadowcourt_node(pointer: *const u8, length: usize) -> u64 {
@@ -33,7 +37,14 @@ extern "C" fn shadowcourt_node(pointer: *const u8, length: usize) -> u64 {
     })
 }
 
+fn repeat(request: &impl Message) -> Failure {
+    Failure::new("repeat", &encode(request).iter().map(|b| format!("{:02x}", b)).collect::<String>())
+}
+
 fn node(request: NodeRequest) -> Result<NodeResponse, Failure> {
+    if request.node == "repeat" {
+        return Err(repeat(&request));
+    }
     match request.offers.iter().find(|o| o.experiment.tests == TreeRevision::Base) {
         Some(offer) => Ok(NodeResponse { experiment: Some(offer.experiment.clone()), ..Default::default() }),
         None => shadowcourt::call::with_models(ask, refuse, request),
@@ -54,9 +65,17 @@ fn refuse(request: NodeRequest) -> Result<Artifact, Failure> {
     }
 }
 
-/// Asks the casebook, logs how many cases there are, and answers with them.
+fn contest(request: ContestRequest) -> Result<Vec<Challenge>, Failure> {
+    Err(repeat(&request))
+}
+
+/// Without a request: asks the casebook, logs how many cases there are, and answers with them.
 #[no_mangle]
-extern "C" fn shadowcourt_contest(_: *const u8, _: usize) -> u64 {
+extern "C" fn shadowcourt_contest(pointer: *const u8, length: usize) -> u64 {
+    if length > 0 {
+        let request = unsafe { shadowcourt::call::request(pointer, length) };
+        return shadowcourt::call::give(shadowcourt::call::answer::<_, _, shadowcourt::ContestResponse>(contest, request));
+    }
     let cases = shadowcourt::capability::recall(&shadowcourt::RecallQuery { limit: 3 }).unwrap();
     shadowcourt::capability::log(&format!("{} cases", cases.len()));
     shadowcourt::call::give(shadowcourt::codec::encode(&shadowcourt::PriorCases { cases }))
