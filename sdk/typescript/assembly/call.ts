@@ -3,8 +3,9 @@
 import { decode, encode, Message, Reader } from "./codec";
 import {
   ChatMessage, ChatRole, Completion, CompletionResult, ContestRequest, ContestResponse, EdgeRequest, EdgeResponse, Experiment, Failure, JudgeRequest,
-  JudgeResponse, ModelOffer, NodeRequest, NodeResponse, Param,
+  JudgeResponse, ModelOffer, NodeRequest, NodeResponse, Param, PrepareRequest, PrepareResponse,
 } from "./messages";
+import { completeContest, completeNode, prepare } from "./prepared";
 
 /** Gives the host room for a request. Every module exports it. */
 export function shadowcourt_alloc(size: usize): usize { return heap.alloc(max(size, 1)); }
@@ -37,12 +38,16 @@ export function give(value: Message): u64 {
 
 function badRequest(r: Reader): Failure { return fail("bad_request", r.path + (r.path == "" ? "" : ": ") + r.code); }
 
-export function serveNode(pointer: usize, length: usize, handler: (request: NodeRequest) => NodeResponse): u64 {
-  const r = new Reader(pointer, length), request = new NodeRequest();
-  if (decode(r, request)) return give(handler(request));
-  const response = new NodeResponse();
-  response.failure = badRequest(r);
+/** Keeps what the host prepares the module with (SPEC.md §2.19). Every module that serves node or contest calls exports it. */
+export function shadowcourt_prepare(pointer: usize, length: usize): u64 {
+  const r = new Reader(pointer, length), request = new PrepareRequest(), response = new PrepareResponse();
+  if (decode(r, request)) prepare(request);
+  else response.failure = badRequest(r);
   return give(response);
+}
+
+export function serveNode(pointer: usize, length: usize, handler: (request: NodeRequest) => NodeResponse): u64 {
+  return serveNodeAsking(pointer, length, null, null, handler);
 }
 
 /**
@@ -71,10 +76,8 @@ export function serveNodeAsking(
   ask: ((request: NodeRequest) => Completion | null) | null, handler: (request: NodeRequest) => NodeResponse,
 ): u64 {
   const r = new Reader(pointer, length), request = new NodeRequest(), response = new NodeResponse();
-  if (!decode(r, request)) {
-    response.failure = badRequest(r);
-    return give(response);
-  }
+  response.failure = decode(r, request) ? completeNode(request) : badRequest(r);
+  if (response.failure !== null) return give(response);
   if (choose !== null && request.offers.length > 0) response.experiment = choose(request);
   if (response.experiment !== null) return give(response);
   if (ask !== null && request.models.length > 0) response.completion = ask(request);
@@ -111,11 +114,9 @@ export function noAnswer(result: CompletionResult): Failure | null {
 }
 
 export function serveContest(pointer: usize, length: usize, handler: (request: ContestRequest) => ContestResponse): u64 {
-  const r = new Reader(pointer, length), request = new ContestRequest();
-  if (decode(r, request)) return give(handler(request));
-  const response = new ContestResponse();
-  response.failure = badRequest(r);
-  return give(response);
+  const r = new Reader(pointer, length), request = new ContestRequest(), response = new ContestResponse();
+  response.failure = decode(r, request) ? completeContest(request) : badRequest(r);
+  return give(response.failure !== null ? response : handler(request));
 }
 
 export function serveEdges(pointer: usize, length: usize, handler: (request: EdgeRequest) => EdgeResponse): u64 {

@@ -3,7 +3,7 @@
 import { serveContest, serveJudge, serveNode } from "../../../../sdk/typescript/assembly";
 import { contest, judge, note } from "./handlers";
 
-export { shadowcourt_alloc } from "../../../../sdk/typescript/assembly";
+export { shadowcourt_alloc, shadowcourt_prepare } from "../../../../sdk/typescript/assembly";
 
 export function shadowcourt_node(pointer: usize, length: usize): u64 { return serveNode(pointer, length, note); }
 
