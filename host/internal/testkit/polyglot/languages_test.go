@@ -29,7 +29,7 @@ func inRust() *language {
 	return &language{
 		name:     "rust",
 		vectors:  "guest",
-		ownTests: true, // the examples in its documentation
+		ownTests: ".", // those of prepared.rs, and the examples in the documentation
 		commands: []string{"cargo build --quiet --offline --release --target wasm32-unknown-unknown"},
 		tests:    []string{"cargo test --quiet --offline"},
 		output:   "target/wasm32-unknown-unknown/release/*.wasm",
@@ -62,6 +62,7 @@ func inC() *language {
 	return &language{
 		name:     "c",
 		vectors:  "",
+		ownTests: "tests",
 		commands: []string{"make --silent"},
 		tests:    []string{"make --silent test"},
 		output:   "build/*.wasm",

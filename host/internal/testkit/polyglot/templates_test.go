@@ -3,6 +3,7 @@
 package polyglot
 
 import (
+	"bytes"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -27,7 +28,11 @@ func TestTemplates(t *testing.T) {
 				if out, err := cmd.CombinedOutput(); err != nil {
 					t.Fatalf("plugin new: %v\n%s", err, out)
 				}
-				m := load(t, l.build(t, filepath.Join(dir, name)))
+				wasm := l.build(t, filepath.Join(dir, name))
+				if prepares := bytes.Contains(wasm, []byte(abi.ExportPrepare)); prepares != (role == "persona") {
+					t.Errorf("exports %s: %v", abi.ExportPrepare, prepares)
+				}
+				m := load(t, wasm)
 				check(t, command, filepath.Join(dir, name, filepath.FromSlash(l.output)))
 				if role == "judge" { // it builds to the same bytes in other folders
 					l.run(t, dir, []string{command + " plugin publish " + name + " oci-layout:published --dry-run --cases 10"})

@@ -24,8 +24,8 @@ type language struct {
 	name string
 	// vectors is the folder below tests of the guest for the test vectors, "" for tests itself.
 	vectors string
-	// ownTests: the SDK has tests beside the vectors, run in its folder.
-	ownTests bool
+	// ownTests is the folder of the SDK that has tests beside the vectors, "" where there are none.
+	ownTests string
 	// commands build the module, tests run the folder's own tests. A command is
 	// a line without quoting; a first word in capitals is the variable of find's
 	// environment that holds the program.
