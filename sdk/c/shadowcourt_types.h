@@ -874,7 +874,7 @@ typedef struct sc_prepared {
   sc_text digest;
   /// `profile`: the request has these parts of the prepared profile. Absent where it has no profile.
   sc_profile_parts *profile; /* or NULL */
-  /// `case`: the request has the prepared case, and of its own experiments alone.
+  /// `case`: what the request's own case lacks is that of the prepared one.
   bool case_;
 } sc_prepared;
 extern const sc_type sc_prepared_type;
@@ -1168,7 +1168,7 @@ typedef struct sc_prepare_request {
   sc_text digest;
   /// `profile` is whole. It replaces the one before.
   sc_profile *profile; /* or NULL */
-  /// `case` is what a mask lets the persona see of the case, without experiments. It replaces the one before.
+  /// `case` is a part of what a mask lets the persona see of the case. It replaces the one before.
   sc_case_view *case_; /* or NULL */
 } sc_prepare_request;
 extern const sc_type sc_prepare_request_type;

@@ -2905,7 +2905,7 @@ pub struct Prepared {
     pub digest: String,
     /// `profile`: the request has these parts of the prepared profile. Absent where it has no profile.
     pub profile: Option<ProfileParts>,
-    /// `case`: the request has the prepared case, and of its own experiments alone.
+    /// `case`: what the request's own case lacks is that of the prepared one.
     pub case: bool,
 }
 
@@ -4062,7 +4062,7 @@ pub struct PrepareRequest {
     pub digest: String,
     /// `profile` is whole. It replaces the one before.
     pub profile: Option<Profile>,
-    /// `case` is what a mask lets the persona see of the case, without experiments. It replaces the one before.
+    /// `case` is a part of what a mask lets the persona see of the case. It replaces the one before.
     pub case: Option<CaseView>,
 }
 

@@ -1748,7 +1748,7 @@ export class Prepared extends Message {
   digest: string = "";
   // `profile`: the request has these parts of the prepared profile. Absent where it has no profile.
   profile: ProfileParts | null = null;
-  // `case`: the request has the prepared case, and of its own experiments alone.
+  // `case`: what the request's own case lacks is that of the prepared one.
   case_: bool = false;
 
   keys(): StaticArray<string> { return PreparedFields; }
@@ -2568,7 +2568,7 @@ export class PrepareRequest extends Message {
   digest: string = "";
   // `profile` is whole. It replaces the one before.
   profile: Profile | null = null;
-  // `case` is what a mask lets the persona see of the case, without experiments. It replaces the one before.
+  // `case` is a part of what a mask lets the persona see of the case. It replaces the one before.
   case_: CaseView | null = null;
 
   keys(): StaticArray<string> { return PrepareRequestFields; }
