@@ -172,6 +172,17 @@ static sc_failure *complete(const sc_prepared *with, sc_profile **profile) {
   return p->signals.at && p->sources.at ? NULL : not_prepared(sc_lit("profile"));
 }
 
+/* add gives a view of a case what it lacks of the prepared one. */
+static void add(sc_case_view *own) {
+  const sc_case_view *view = prepared.case_;
+  if (!own->subject.size) own->subject = view->subject;
+  if (!own->labels.count) own->labels = view->labels;
+  if (!own->light) own->light = view->light;
+  if (!own->evidence.count) own->evidence = view->evidence;
+  if (!own->documents.count) own->documents = view->documents;
+  if (!own->signals.count) own->signals = view->signals;
+}
+
 void sc_node_prepared(sc_node_function handler, const sc_node_request *request, sc_node_response *response) {
   const sc_prepared *with = request->prepared;
   if (with) {
@@ -181,10 +192,7 @@ void sc_node_prepared(sc_node_function handler, const sc_node_request *request, 
     response->failure = complete(with, &whole->profile);
     if (!response->failure && with->case_ && !prepared.case_) response->failure = not_prepared(sc_lit("case"));
     if (response->failure) return;
-    if (with->case_) {
-      whole->case_ = *prepared.case_;
-      whole->case_.experiments = request->case_.experiments;
-    }
+    if (with->case_) add(&whole->case_);
     request = whole;
   }
   handler(request, response);

@@ -54,9 +54,32 @@ impl Request for NodeRequest {
         with.profile(&mut self.profile)?;
         if with.case {
             let view = PREPARED.with(|prepared| give(&mut prepared.borrow_mut().case)).ok_or_else(|| not_prepared("case"))?;
-            self.case = CaseView { experiments: mem::take(&mut self.case.experiments), ..view };
+            self.case.add(view);
         }
         Ok(())
+    }
+}
+
+impl CaseView {
+    /// Adds what the view lacks of the prepared one.
+    fn add(&mut self, prepared: CaseView) {
+        let CaseView { subject, labels, light, evidence, documents, experiments, signals } = prepared;
+        fill(&mut self.subject, subject);
+        fill(&mut self.labels, labels);
+        fill(&mut self.light, light);
+        fill(&mut self.evidence, evidence);
+        fill(&mut self.documents, documents);
+        fill(&mut self.experiments, experiments);
+        fill(&mut self.signals, signals);
+    }
+}
+
+/// Gives a field that is absent or empty the prepared value.
+fn fill<T: Default + PartialEq>(own: &mut T, prepared: T) {
+    if *own == T::default() {
+        *own = prepared;
+    } else {
+        leave(prepared);
     }
 }
 
@@ -141,7 +164,8 @@ mod tests {
     }
 
     fn view() -> CaseView {
-        CaseView { subject: "a test".to_string(), labels: vec!["a".to_string(), "b".to_string()], ..Default::default() }
+        let documents = vec![Document { name: "log".to_string(), text: "one two".to_string() }];
+        CaseView { subject: "a test".to_string(), labels: vec!["a".to_string(), "b".to_string()], documents, ..Default::default() }
     }
 
     fn put(message: &[u8]) -> Option<Failure> {
@@ -159,8 +183,8 @@ mod tests {
     }
 
     fn own(prepared: Option<Prepared>) -> NodeRequest {
-        let experiments = vec![ExperimentResult::default()];
-        NodeRequest { case: CaseView { subject: "own".to_string(), experiments, ..Default::default() }, prepared, ..Default::default() }
+        let (labels, experiments) = (vec!["own".to_string()], vec![ExperimentResult::default()]);
+        NodeRequest { case: CaseView { labels, experiments, ..Default::default() }, prepared, ..Default::default() }
     }
 
     fn all() -> Option<ProfileParts> {
@@ -176,7 +200,7 @@ mod tests {
         let mut profile = Profile { outcomes: None, ..known() };
         profile.signals.remove(1);
         profile.sources.remove(0);
-        let case = CaseView { experiments: own(None).case.experiments, ..view() };
+        let case = CaseView { subject: view().subject, documents: view().documents, ..own(None).case };
         assert_eq!(some, NodeRequest { profile: Some(profile), case, ..own(None) });
 
         let mut whole = ContestRequest { prepared: with("second", all(), false), ..Default::default() };

@@ -20,12 +20,18 @@ export function completeNode(request: NodeRequest): Failure | null {
   if (prepared.case_ && view === null) return notPrepared("case");
   request.prepared = null;
   if (prepared.profile !== null) request.profile = parts(prepared.profile!);
-  if (prepared.case_) {
-    const experiments = request.case_.experiments;
-    request.case_ = copyOf(view!);
-    request.case_.experiments = experiments;
-  }
+  if (prepared.case_) add(request.case_, view!);
   return null;
+}
+
+/** Gives a view of a case what it lacks of the prepared one. */
+function add(own: CaseView, prepared: CaseView): void {
+  if (own.subject == "") own.subject = prepared.subject;
+  if (own.labels.length == 0) own.labels = prepared.labels;
+  if (own.light === null) own.light = prepared.light;
+  if (own.evidence.length == 0) own.evidence = prepared.evidence;
+  if (own.documents.length == 0) own.documents = prepared.documents;
+  if (own.signals.length == 0) own.signals = prepared.signals;
 }
 
 /** Adds what a contest request leaves out, as completeNode does. */
@@ -56,7 +62,8 @@ function within(indexes: i64[], count: i32): bool {
 
 /** The parts of the prepared profile that a request has, which share its texts and lists. */
 function parts(some: ProfileParts): Profile {
-  const whole = copyOf(profile!);
+  const whole = changetype<Profile>(__new(offsetof<Profile>(), idof<Profile>()));
+  memory.copy(changetype<usize>(whole), changetype<usize>(profile!), offsetof<Profile>());
   if (!some.outcomes) whole.outcomes = null;
   if (some.all) return whole;
   whole.signals = elements(whole.signals, some.signals);
@@ -68,13 +75,6 @@ function elements<T>(list: T[], indexes: i64[]): T[] {
   const some = new Array<T>(indexes.length);
   for (let i = 0; i < indexes.length; i++) some[i] = list[<i32>indexes[i]];
   return some;
-}
-
-/** A copy that shares texts and lists. */
-function copyOf<T>(value: T): T {
-  const copy = __new(offsetof<T>(), idof<T>());
-  memory.copy(copy, changetype<usize>(value), offsetof<T>());
-  return changetype<T>(copy);
 }
 
 function notPrepared(field: string): Failure {

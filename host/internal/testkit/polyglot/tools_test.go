@@ -144,7 +144,13 @@ func load(t *testing.T, wasm []byte, granted ...abi.Capability) *sandbox.Module 
 // answer makes a call that succeeds, and decodes its response.
 func answer[R any](t *testing.T, m *sandbox.Module, call abi.Call, request []byte, decode func([]byte, int) (R, error)) R {
 	t.Helper()
-	out, err := m.Call(t.Context(), call, request)
+	return answerAfter(t, m, sandbox.Prepared{}, call, request, decode)
+}
+
+// answerAfter is answer of a module that was prepared.
+func answerAfter[R any](t *testing.T, m *sandbox.Module, after sandbox.Prepared, call abi.Call, request []byte, decode func([]byte, int) (R, error)) R {
+	t.Helper()
+	out, err := m.CallPrepared(t.Context(), after, call, request)
 	if err != nil {
 		t.Fatal(err)
 	}
