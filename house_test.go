@@ -36,7 +36,7 @@ var law = []struct{ folder, imports string }{
 
 	// What users of the library plug in knows the contract alone.
 	{"host/trial", "abi abi/sourcefile internal/sanitize"},
-	{"host/pipeline/...", "abi abi/prompt host/pipeline/... internal/strictyaml"},
+	{"host/pipeline/...", "abi abi/prompt host/pipeline/... internal/moduleref internal/strictyaml"},
 	{"host/docket/...", "abi abi/sourcefile host/docket/... host/trial internal/sanitize"},
 	{"host/record", "abi abi/codec " + utilities},
 	{"host/source", "abi abi/sourcefile host/internal/testcode"},
@@ -59,7 +59,8 @@ var law = []struct{ folder, imports string }{
 	{"internal/strictyaml", "abi abi/codec"},
 	{"internal/httplimit", ""},
 	{"internal/sanitize", ""},
-	{"internal/oci", "abi " + utilities},
+	{"internal/moduleref", "internal/sanitize"},
+	{"internal/oci", "abi internal/moduleref " + utilities},
 	{"internal/owners", ""},
 	{"internal/quarantine", "abi host/alibi host/docket/junit host/trial internal/answers internal/strictyaml"},
 	{"internal/quotes", "abi"},
@@ -71,7 +72,7 @@ var law = []struct{ folder, imports string }{
 	{"internal/service/client", "internal/disk internal/service/wire"},
 	{"internal/service/wire", "abi abi/codec host/alibi host/docket host/trial internal/run internal/sanitize"},
 	{"internal/service/store", "abi abi/codec host/alibi host/casebook host/docket host/trial internal/disk internal/run"},
-	{"internal/trust", "abi abi/abitest host/pipeline host/record internal/sanitize internal/strictyaml"},
+	{"internal/trust", "abi abi/abitest host/pipeline host/record internal/moduleref internal/sanitize internal/strictyaml"},
 	{"internal/...", "abi/... host/... internal/... pipelines"},
 
 	// Commands share cli and open, and know nothing of each other.

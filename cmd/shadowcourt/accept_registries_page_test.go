@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
@@ -92,7 +93,7 @@ func TestAccept_DI4_WhatRegistriesSayIsSafeToPrint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref, err := oci.Parse("oci://" + registry.Host + "/evil/judge:1")
+	ref, err := moduleref.Parse("oci://" + registry.Host + "/evil/judge:1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
@@ -42,7 +43,7 @@ func TestAccept_DI5_ServeTakesAReferenceThatItsPolicyAccepts(t *testing.T) {
 	info, err := module.Inspect(wasm)
 	must(err)
 	reference := "oci://" + registry.Host + "/judges/specter:v1"
-	ref, err := oci.Parse(reference)
+	ref, err := moduleref.Parse(reference)
 	must(err)
 	client, err := oci.New(oci.Config{Clock: time.Now})
 	must(err)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/registry"
 
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
 )
@@ -48,7 +49,7 @@ func before(do func(w http.ResponseWriter, r *http.Request) bool) func(http.Hand
 }
 
 // rejected says that a module can't be had, by an error with these words, and gives what it says.
-func rejected(t *testing.T, c *oci.Client, r oci.Ref, words ...string) string {
+func rejected(t *testing.T, c *oci.Client, r moduleref.Ref, words ...string) string {
 	t.Helper()
 	a, err := c.Resolve(t.Context(), r)
 	if err == nil {

@@ -30,6 +30,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 )
 
 // Config is how a client works. Zero fields have the defaults that are named.
@@ -86,15 +87,15 @@ func set[T comparable](field *T, value T) {
 }
 
 // at runs a function on the place of a reference, within the time of a call; write makes a layout, unless it is there. what is for errors.
-func (c *Client) at(ctx context.Context, what string, r Ref, write bool, do func(context.Context, store) error) error {
+func (c *Client) at(ctx context.Context, what string, r moduleref.Ref, write bool, do func(context.Context, store) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
 	defer cancel()
-	err := errNoRef
+	err := errors.New("the reference is empty")
 	switch {
-	case r.repo == "":
+	case r.Path() == "":
 	case r.IsLayout():
 		var l *layout
-		if l, err = openLayout(r.repo, write); err == nil {
+		if l, err = openLayout(r.Path(), write); err == nil {
 			defer l.close()
 			err = do(ctx, l)
 		}
@@ -125,13 +126,13 @@ const (
 	cachedAttachments = "attachments"
 )
 
-func cacheKey(kind string, r Ref, digest string) string {
+func cacheKey(kind string, r moduleref.Ref, digest string) string {
 	sum := sha256.Sum256([]byte(kind + "\n" + r.Repository() + "@" + digest))
 	return hex.EncodeToString(sum[:])
 }
 
 // kept gives what the cache has under a key, if it passes, or else gets it, and keeps it if it passes. Without a store there is only the cache.
-func (c *Client) kept(s store, r Ref, key string, pass func([]byte) error, get func() ([]byte, error)) ([]byte, error) {
+func (c *Client) kept(s store, r moduleref.Ref, key string, pass func([]byte) error, get func() ([]byte, error)) ([]byte, error) {
 	if data, ok := c.cached(r, key); ok && pass(data) == nil {
 		return data, nil
 	}
@@ -150,8 +151,8 @@ func (c *Client) kept(s store, r Ref, key string, pass func([]byte) error, get f
 }
 
 // manifestOf gives a manifest of a repository by its digest.
-func (c *Client) manifestOf(ctx context.Context, s store, r Ref, digest string) ([]byte, error) {
-	if !digestForm.MatchString(digest) {
+func (c *Client) manifestOf(ctx context.Context, s store, r moduleref.Ref, digest string) ([]byte, error) {
+	if !moduleref.IsDigest(digest) {
 		return nil, fmt.Errorf("%s is not a digest of sha256", quoted(digest))
 	}
 	pass := func(data []byte) error {
@@ -167,7 +168,7 @@ func (c *Client) manifestOf(ctx context.Context, s store, r Ref, digest string) 
 }
 
 // blobOf gives a blob of a repository.
-func (c *Client) blobOf(ctx context.Context, s store, r Ref, d v1.Descriptor) ([]byte, error) {
+func (c *Client) blobOf(ctx context.Context, s store, r moduleref.Ref, d v1.Descriptor) ([]byte, error) {
 	if err := checkDescriptor(d, abi.DefaultModuleBytes); err != nil {
 		return nil, err
 	}
@@ -175,24 +176,24 @@ func (c *Client) blobOf(ctx context.Context, s store, r Ref, d v1.Descriptor) ([
 	return c.kept(s, r, d.Digest.Encoded(), pass, func() ([]byte, error) { return s.blob(ctx, d) })
 }
 
-func (c *Client) cached(r Ref, key string) ([]byte, bool) {
+func (c *Client) cached(r moduleref.Ref, key string) ([]byte, bool) {
 	if r.IsLayout() {
 		return nil, false
 	}
 	return c.cache.Get(key, c.config.Clock())
 }
 
-func (c *Client) keep(r Ref, key string, data []byte) {
+func (c *Client) keep(r moduleref.Ref, key string, data []byte) {
 	if !r.IsLayout() {
 		c.cache.Put(key, data)
 	}
 }
 
 // Resolve finds the manifest of a module, and downloads nothing else. A reference with a digest whose manifest the cache has needs no request.
-func (c *Client) Resolve(ctx context.Context, r Ref) (a *Artifact, err error) {
+func (c *Client) Resolve(ctx context.Context, r moduleref.Ref) (a *Artifact, err error) {
 	err = c.at(ctx, "resolve", r, false, func(ctx context.Context, s store) (err error) {
 		a, err = c.resolve(ctx, s, r)
-		if r.hex == "" && errors.Is(&failure{err: err}, ErrNotFound) {
+		if r.Digest() == "" && errors.Is(&failure{err: err}, ErrNotFound) {
 			err = fmt.Errorf("%w%s", ErrNotFound, c.otherTags(ctx, s, r))
 		}
 		return err
@@ -201,7 +202,7 @@ func (c *Client) Resolve(ctx context.Context, r Ref) (a *Artifact, err error) {
 }
 
 // otherTags says which tags there are in place of one that is missing.
-func (c *Client) otherTags(ctx context.Context, s store, r Ref) string {
+func (c *Client) otherTags(ctx context.Context, s store, r moduleref.Ref) string {
 	all, err := s.tags(ctx)
 	if all = realTags(all); err != nil || len(all) == 0 {
 		return ""
@@ -210,20 +211,20 @@ func (c *Client) otherTags(ctx context.Context, s store, r Ref) string {
 	if len(all) > maxHinted {
 		more = ", …"
 	}
-	return fmt.Sprintf(": there is no tag %q, but %s%s", r.name(), strings.Join(all[:min(len(all), maxHinted)], ", "), more)
+	return fmt.Sprintf(": there is no tag %q, but %s%s", nameOf(r), strings.Join(all[:min(len(all), maxHinted)], ", "), more)
 }
 
 // maxHinted is how many tags are named in place of one that is missing.
 const maxHinted = 5
 
-func (c *Client) resolve(ctx context.Context, s store, r Ref) (*Artifact, error) {
+func (c *Client) resolve(ctx context.Context, s store, r moduleref.Ref) (*Artifact, error) {
 	var data []byte
 	var err error
-	if r.hex != "" {
-		data, err = c.manifestOf(ctx, s, r, r.hex)
+	if r.Digest() != "" {
+		data, err = c.manifestOf(ctx, s, r, r.Digest())
 	} else {
 		var d v1.Descriptor
-		if d, data, err = fetchManifest(ctx, s, r.name()); err == nil {
+		if d, data, err = fetchManifest(ctx, s, nameOf(r)); err == nil {
 			c.keep(r, cacheKey(cachedManifest, r, d.Digest.String()), data)
 		}
 	}
@@ -250,18 +251,18 @@ func (c *Client) Module(ctx context.Context, a *Artifact) (wasm []byte, err erro
 // Push adds a module to a repository or a layout, under the tag of the reference, which is "latest" where it has neither tag nor digest. The manifest
 // is added last. The same module with the same annotations gives the same digest, and pushing it again changes nothing. A digest in the reference must
 // be that one.
-func (c *Client) Push(ctx context.Context, r Ref, wasm []byte, annotations map[string]string) (*Artifact, error) {
+func (c *Client) Push(ctx context.Context, r moduleref.Ref, wasm []byte, annotations map[string]string) (*Artifact, error) {
 	config, a, err := buildModule(wasm, annotations)
-	if err == nil && r.hex != "" && r.hex != a.Digest {
+	if err == nil && r.Digest() != "" && r.Digest() != a.Digest {
 		err = fmt.Errorf("%w: the module's manifest has %s", ErrMismatch, a.Digest)
 	}
 	if err != nil {
 		return nil, c.fail("push", r, err)
 	}
 	a.Ref = r
-	tag := r.tag
-	if r.hex == "" {
-		tag = r.name()
+	tag := r.Tag()
+	if r.Digest() == "" {
+		tag = nameOf(r)
 	}
 	return a, c.at(ctx, "push", r, true, func(ctx context.Context, s store) error {
 		return push(ctx, s, a.descriptor(), a.raw, tag, [][]byte{wasm, config})

@@ -7,13 +7,15 @@ import (
 	"slices"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 )
 
 // Copy copies a module with its attachments between registries and layouts. Attachments are bounded and left out as those of [Client.Attachments];
 // those of the types are first. All that is copied is verified. The tag is that of to, or else of from; it is set last, so that a copy that fails leaves
 // the tag as it was. With no tag in either the copy has its digest alone.
-func (c *Client) Copy(ctx context.Context, from, to Ref, types ...string) (a *Artifact, err error) {
-	to.tag = cmp.Or(to.tag, from.tag)
+func (c *Client) Copy(ctx context.Context, from, to moduleref.Ref, types ...string) (a *Artifact, err error) {
+	to = to.WithTag(cmp.Or(to.Tag(), from.Tag())).WithDigest(to.Digest())
 	err = c.at(ctx, "copy from", from, false, func(ctx context.Context, source store) (err error) {
 		if a, err = c.resolve(ctx, source, from); err != nil {
 			return err
@@ -23,7 +25,7 @@ func (c *Client) Copy(ctx context.Context, from, to Ref, types ...string) (a *Ar
 			return err
 		}
 		return c.at(ctx, "copy to", to, true, func(ctx context.Context, target store) error {
-			if to.hex != "" && to.hex != a.Digest {
+			if to.Digest() != "" && to.Digest() != a.Digest {
 				return fmt.Errorf("%w: it has %s", ErrMismatch, a.Digest)
 			}
 			wasm, err := c.blobOf(ctx, source, a.Ref, a.layer())
@@ -37,8 +39,8 @@ func (c *Client) Copy(ctx context.Context, from, to Ref, types ...string) (a *Ar
 			if err == nil {
 				err = c.moveAttachments(ctx, source, target, a, list, types)
 			}
-			if err == nil && to.tag != "" {
-				err = target.pushManifest(ctx, a.descriptor(), a.raw, to.tag)
+			if err == nil && to.Tag() != "" {
+				err = target.pushManifest(ctx, a.descriptor(), a.raw, to.Tag())
 			}
 			return err
 		})

@@ -21,6 +21,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -187,7 +188,7 @@ func (f *failure) Is(target error) bool {
 }
 
 // fail describes what went wrong with a reference. Nothing of credentials and of signed addresses is in it.
-func (c *Client) fail(what string, r Ref, err error) error {
+func (c *Client) fail(what string, r moduleref.Ref, err error) error {
 	text := queryForm.ReplaceAllString(c.secrets.hide(err.Error()), "?…")
 	text = sanitize.Cut(sanitize.Log(sanitize.Line(strings.ToValidUTF8(text, "?"))), maxError)
 	return &failure{fmt.Sprintf("%s %s: %s", what, quoted(r.String()), text), err}
@@ -203,4 +204,17 @@ func unreachable(err error) bool {
 	}
 	_, ok := errors.AsType[net.Error](err)
 	return ok
+}
+
+// loopback says whether a host, with or without a port, is this machine: localhost, 127.0.0.0/8 or ::1.
+func loopback(host string) bool {
+	if at, err := netip.ParseAddrPort(host); err == nil {
+		return at.Addr().Unmap().IsLoopback()
+	}
+	name, _, _ := strings.Cut(host, ":")
+	if name == "localhost" {
+		return true
+	}
+	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && a.Unmap().IsLoopback()
 }

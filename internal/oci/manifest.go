@@ -17,6 +17,7 @@ import (
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -61,8 +62,8 @@ type Layer struct {
 
 // Artifact is a module by its manifest, without the wasm. [Client.Resolve], [Client.Push] and [Client.Copy] make artifacts.
 type Artifact struct {
-	Ref         Ref    // as it was asked for; Digest says what was found
-	Digest      string // of the manifest
+	Ref         moduleref.Ref // as it was asked for; Digest says what was found
+	Digest      string        // of the manifest
 	Annotations map[string]string
 	Layer       Layer
 
@@ -71,7 +72,7 @@ type Artifact struct {
 }
 
 // Pinned is the reference with the digest that was found.
-func (a *Artifact) Pinned() Ref { return a.Ref.WithDigest(a.Digest) }
+func (a *Artifact) Pinned() moduleref.Ref { return a.Ref.WithDigest(a.Digest) }
 
 func (a *Artifact) descriptor() v1.Descriptor { return describe(v1.MediaTypeImageManifest, a.raw) }
 
@@ -99,7 +100,7 @@ func verify(d v1.Descriptor, data []byte) error {
 // checkDescriptor bounds what a manifest or an index says of a blob.
 func checkDescriptor(d v1.Descriptor, most int64) error {
 	switch {
-	case !digestForm.MatchString(d.Digest.String()):
+	case !moduleref.IsDigest(d.Digest.String()):
 		return fmt.Errorf("the digest %s is not one of sha256", quoted(d.Digest.String()))
 	case d.Size < 0 || d.Size > most:
 		return fmt.Errorf("%s has %d bytes, at most %d are taken", d.Digest, d.Size, most)

@@ -2,6 +2,7 @@ package oci
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/retry"
 
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 )
 
 const (
@@ -45,12 +47,20 @@ type store interface {
 	tags(ctx context.Context) ([]string, error)
 }
 
+// orasRef is the repository as the library has it. It maps docker.io to the host that serves it.
+func orasRef(r moduleref.Ref) registry.Reference {
+	return registry.Reference{Registry: r.Host(), Repository: r.Path()}
+}
+
+// nameOf is the tag or "latest".
+func nameOf(r moduleref.Ref) string { return cmp.Or(r.Tag(), "latest") }
+
 // remoteStore is a repository of a registry.
 type remoteStore struct{ *remote.Repository }
 
 // client makes the client of a registry. The library asks for credentials by the host of the registry alone, and takes challenges from it alone.
-func (c *Client) client(r Ref) *auth.Client {
-	host := r.oras().Host()
+func (c *Client) client(r moduleref.Ref) *auth.Client {
+	host := orasRef(r).Host()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if known := c.clients[host]; known != nil {
@@ -128,7 +138,7 @@ func (c *Client) policy() retry.Policy {
 }
 
 // remote is the repository of a reference, or the registry of one without a repository.
-func (c *Client) remote(r Ref) *remoteStore {
+func (c *Client) remote(r moduleref.Ref) *remoteStore {
 	client := c.client(r)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,7 +147,7 @@ func (c *Client) remote(r Ref) *remoteStore {
 		return known
 	}
 	made := &remoteStore{&remote.Repository{
-		Client: client, Reference: r.oras(), PlainHTTP: loopback(r.oras().Host()), MaxMetadataBytes: maxManifest,
+		Client: client, Reference: orasRef(r), PlainHTTP: loopback(orasRef(r).Host()), MaxMetadataBytes: maxManifest,
 		TagListPageSize: pageSize, TagListMaxPages: maxPages, ReferrerListMaxPages: maxPages,
 		SkipReferrersGC: true, // lists that were replaced stay: whoever may push need not be one who may delete
 	}}
@@ -225,7 +235,7 @@ func (n *names) add(some []string) error {
 var otherTag = regexp.MustCompile(`^sha256-[0-9a-f]{64}(\.|$)`)
 
 // Tags are the tags of a repository or a layout, in order, without those that only hold attachments. The reference's own tag does not count.
-func (c *Client) Tags(ctx context.Context, r Ref) (all []string, err error) {
+func (c *Client) Tags(ctx context.Context, r moduleref.Ref) (all []string, err error) {
 	err = c.at(ctx, "list the tags of", r.WithTag(""), false, func(ctx context.Context, s store) (err error) {
 		all, err = s.tags(ctx)
 		return err
@@ -238,24 +248,24 @@ func (c *Client) Tags(ctx context.Context, r Ref) (all []string, err error) {
 
 // realTags are the tags without those that only hold attachments, in order.
 func realTags(all []string) []string {
-	all = slices.DeleteFunc(all, func(tag string) bool { return !tagForm.MatchString(tag) || otherTag.MatchString(tag) })
+	all = slices.DeleteFunc(all, func(tag string) bool { return !moduleref.IsTag(tag) || otherTag.MatchString(tag) })
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
 // Repositories lists a registry, oci://HOST, or what is below a part of it, oci://HOST/NAMESPACE: as references without a tag, in order. Many
 // public registries have no such list; then the error wraps [ErrNotFound], or says that access is denied.
-func (c *Client) Repositories(ctx context.Context, place string) ([]Ref, error) {
+func (c *Client) Repositories(ctx context.Context, place string) ([]moduleref.Ref, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
 	defer cancel()
-	within, ok := strings.CutPrefix(strings.TrimSuffix(place, "/"), schemeRegistry)
+	within, ok := strings.CutPrefix(strings.TrimSuffix(place, "/"), moduleref.Registry)
 	host, below, _ := strings.Cut(within, "/")
-	at, err := Parse(schemeRegistry + host + "/any")
+	at, err := moduleref.Parse(moduleref.Registry + host + "/any")
 	if !ok || err != nil {
 		return nil, fmt.Errorf("%s is not a registry such as oci://HOST or oci://HOST/NAMESPACE", quoted(place))
 	}
 	reg := &remote.Registry{RepositoryOptions: remote.RepositoryOptions{
-		Client: c.client(at), Reference: registry.Reference{Registry: at.host}, PlainHTTP: loopback(at.host), MaxMetadataBytes: maxManifest,
+		Client: c.client(at), Reference: registry.Reference{Registry: at.Host()}, PlainHTTP: loopback(at.Host()), MaxMetadataBytes: maxManifest,
 	}, RepositoryListPageSize: pageSize}
 	var all names
 	pages := 0
@@ -266,13 +276,13 @@ func (c *Client) Repositories(ctx context.Context, place string) ([]Ref, error) 
 		return all.add(some)
 	})
 	if err != nil {
-		return nil, c.fail("list the repositories of", Ref{host: at.host, repo: below}, err)
+		return nil, c.fail("list the repositories of", at.WithPath(below), err)
 	}
-	var refs []Ref
+	var refs []moduleref.Ref
 	slices.Sort(all.list)
 	for _, name := range slices.Compact(all.list) {
-		r, err := Parse(schemeRegistry + at.host + "/" + name)
-		if err == nil && r.tag == "" && r.hex == "" && (below == "" || name == below || strings.HasPrefix(name, below+"/")) {
+		r, err := moduleref.Parse(moduleref.Registry + at.Host() + "/" + name)
+		if err == nil && r.Tag() == "" && r.Digest() == "" && (below == "" || name == below || strings.HasPrefix(name, below+"/")) {
 			refs = append(refs, r)
 		}
 	}

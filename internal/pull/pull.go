@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"time"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
@@ -15,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/internal/lock"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
@@ -44,26 +44,25 @@ type Module struct {
 }
 
 // Parse reads a reference. Paths of layouts become absolute, and what they are without links: the policy decides about the folder that is opened.
-func (s *Source) Parse(reference string) (oci.Ref, error) {
-	ref, err := oci.Parse(reference)
+func (s *Source) Parse(reference string) (moduleref.Ref, error) {
+	ref, err := moduleref.Parse(reference)
 	if err != nil || !ref.IsLayout() {
 		return ref, err
 	}
-	behind := strings.TrimPrefix(ref.String(), trust.Layout+ref.Repository())
-	path := ref.Repository()
+	path := ref.Path()
 	if !filepath.IsAbs(path) { // joined by hand: cleaning takes a link and ".." behind it away, which leads elsewhere
 		folder, err := filepath.Abs(s.Folder)
 		if err != nil {
-			return oci.Ref{}, err
+			return moduleref.Ref{}, err
 		}
 		path = folder + string(filepath.Separator) + path
 	}
-	return oci.Parse(trust.Layout + trust.Folder(path) + behind)
+	return ref.WithPath(trust.Folder(path)), nil
 }
 
 // resolve finds the manifest of a reference, which Parse read as ref: the one that is pinned, if one is. It sends requests: the caller has asked
 // whether a rule covers ref.
-func (s *Source) resolve(ctx context.Context, reference string, ref oci.Ref) (*oci.Artifact, error) {
+func (s *Source) resolve(ctx context.Context, reference string, ref moduleref.Ref) (*oci.Artifact, error) {
 	pinned := s.Lock.Module(reference)
 	if pinned != nil && pinned.Manifest != "" {
 		if ref.Digest() != "" && ref.Digest() != pinned.Manifest {
@@ -80,17 +79,7 @@ func (s *Source) resolve(ctx context.Context, reference string, ref oci.Ref) (*o
 
 // Subject is what signatures of an artifact are about.
 func Subject(a *oci.Artifact) trust.Subject {
-	s := subjectOf(a.Ref)
-	s.Manifest, s.Module, s.Version = a.Digest, a.Layer.Digest, a.Annotations[v1.AnnotationVersion]
-	return s
-}
-
-// subjectOf is a subject of which only the repository is known.
-func subjectOf(ref oci.Ref) trust.Subject {
-	if ref.IsLayout() {
-		return trust.Subject{Repository: trust.Layout + ref.Repository()}
-	}
-	return trust.Subject{Repository: ref.Repository()}
+	return trust.Subject{Repository: a.Ref.Repository(), Manifest: a.Digest, Module: a.Layer.Digest, Version: a.Annotations[v1.AnnotationVersion]}
 }
 
 // documentTypes are those of what policies read. The bundles of sigstore have had three. What else is attached is not downloaded: however large
@@ -145,7 +134,7 @@ func (s *Source) Module(ctx context.Context, reference string, use trust.Use) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Policy.Covers(subjectOf(ref), use); err != nil { // else whoever writes a pipeline chooses where requests go
+	if err := s.Policy.Covers(trust.Subject{Repository: ref.Repository()}, use); err != nil { // else whoever writes a pipeline chooses where requests go
 		return nil, fmt.Errorf("%s is rejected: %w", ref, err)
 	}
 	a, err := s.resolve(ctx, reference, ref)

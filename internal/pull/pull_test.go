@@ -20,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/lock"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
@@ -101,7 +102,7 @@ func (s *site) client(t *testing.T) *oci.Client {
 // push adds a module, and signs it as what m says.
 func (s *site) push(t *testing.T, tag string, wasm []byte, annotations map[string]string, m *abi.Manifest) *oci.Artifact {
 	t.Helper()
-	ref, err := oci.Parse("oci://" + s.registry.Host + "/judges/specter:" + tag)
+	ref, err := moduleref.Parse("oci://" + s.registry.Host + "/judges/specter:" + tag)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,8 +308,8 @@ func TestAccept_DI3_ALayoutIsOpenedWhereThePolicyDecided(t *testing.T) {
 		"../elsewhere/evil":                      "/elsewhere/evil",
 		dir + "/modules/none/../../elsewhere:v1": "/elsewhere:v1",
 	} {
-		ref, err := source.Parse(trust.Layout + text)
-		if err != nil || ref.String() != trust.Layout+dir+want {
+		ref, err := source.Parse(moduleref.Layout + text)
+		if err != nil || ref.String() != moduleref.Layout+dir+want {
 			t.Errorf("%s: %s, %v", text, ref, err)
 		}
 	}

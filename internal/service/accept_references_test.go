@@ -26,6 +26,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
@@ -96,7 +97,7 @@ func (p *publisher) push(t *testing.T, tag, name, version string, signed bool) *
 // pushModule publishes a module that says by its annotations that it has a manifest.
 func (p *publisher) pushModule(t *testing.T, tag string, wasm []byte, manifest *abi.Manifest, signed bool) *oci.Artifact {
 	t.Helper()
-	ref, err := oci.Parse(p.ref("judges/reader:" + tag))
+	ref, err := moduleref.Parse(p.ref("judges/reader:" + tag))
 	must(t, err)
 	a, err := p.client.Push(t.Context(), ref, wasm, pull.Annotations(manifest))
 	must(t, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
@@ -185,8 +185,8 @@ func (s *Service) decided(use trust.Use, r *store.Reference) bool {
 }
 
 // covered reads a reference, for which requests may be sent.
-func (s *Service) covered(reference string, use trust.Use) (oci.Ref, error) {
-	ref, err := oci.Parse(reference)
+func (s *Service) covered(reference string, use trust.Use) (moduleref.Ref, error) {
+	ref, err := moduleref.Parse(reference)
 	if err == nil && (ref.IsLayout() || ref.Tag() == "" && ref.Digest() == "") {
 		err = fmt.Errorf("%q: use oci://HOST/REPOSITORY with :TAG, @sha256:DIGEST or both behind it", sanitize.Cut(sanitize.Line(reference), maxShown))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/mod/semver"
 
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -133,7 +134,7 @@ func newest(tags []string, than string, update store.Update) (tag string) {
 }
 
 // propose gives the generation that has a newer version as a canary beside another generation, which is made if there is none.
-func (s *Service) propose(ctx context.Context, g *store.Generation, name string, newer oci.Ref, a *oci.Artifact) (int64, error) {
+func (s *Service) propose(ctx context.Context, g *store.Generation, name string, newer moduleref.Ref, a *oci.Artifact) (int64, error) {
 	m, err := pull.Manifest(a.Annotations)
 	if err != nil {
 		return 0, err

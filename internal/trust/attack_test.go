@@ -22,7 +22,7 @@ func TestAccept_DI3_NoBitOfASignatureChanges(t *testing.T) {
 			changed := d
 			changed.Data = slices.Clone(d.Data)
 			changed.Data[i] ^= 1 << bit
-			if s := w.Verify(subject, []trust.Document{changed}, now)[0]; s.Counts() || s.Signer != "" {
+			if s := w.Verify(subject, []trust.Document{changed}, now)[0]; s.Counts || s.Signer != "" {
 				t.Fatalf("with bit %d of byte %d changed, verified as %+v", bit, i, s)
 			}
 		}
@@ -71,7 +71,7 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 		return sealed
 	}
 	const ofModule, ofManifest = "https://shadowcourt.dev/attestations/module/v1", "application/vnd.oci.image.manifest.v1+json"
-	if s := w.Verify(subject, []trust.Document{{Type: trust.TypeSignature, Data: statement(ofModule, ofManifest)}}, now)[0]; !s.Counts() {
+	if s := w.Verify(subject, []trust.Document{{Type: trust.TypeSignature, Data: statement(ofModule, ofManifest)}}, now)[0]; !s.Counts {
 		t.Fatalf("verified as %+v", s)
 	}
 
@@ -109,7 +109,7 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 		for _, d := range []trust.Document{
 			{Type: trust.TypeSignature, Data: data}, {Type: trust.TypeConformance, Data: data}, {Type: bundle03, Data: []byte(bundled)},
 		} {
-			if s := w.Verify(subject, []trust.Document{d}, now)[0]; s.Counts() && (!bytes.Equal(data, others[2]) || d.Type != bundle03) { // cosign signs such statements with keys of Ed25519, too
+			if s := w.Verify(subject, []trust.Document{d}, now)[0]; s.Counts && (!bytes.Equal(data, others[2]) || d.Type != bundle03) { // cosign signs such statements with keys of Ed25519, too
 				t.Errorf("as %s, %s counts: %+v", d.Type, data, s)
 			}
 		}
@@ -128,7 +128,7 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 		t.Fatal(err)
 	}
 	moved := trust.Document{Type: trust.TypeSimple, Data: payload, Annotations: map[string]string{"dev.cosignproject.cosign/signature": string(sig[:bytes.IndexByte(sig, '"')])}}
-	if s := w.Verify(subject, []trust.Document{moved}, now)[0]; s.Counts() {
+	if s := w.Verify(subject, []trust.Document{moved}, now)[0]; s.Counts {
 		t.Errorf("verified as %+v", s)
 	}
 }
@@ -150,7 +150,7 @@ func TestAccept_DI3_MuchIsAttached(t *testing.T) {
 	for _, mediaType := range []string{trust.TypeSignature, trust.TypeConformance, trust.TypeSimple, "application/vnd.dev.sigstore.bundle.v0.3+json"} {
 		for _, data := range []string{"", "null", "{}", strings.Repeat("[", 1<<20), strings.Repeat(`{"dsseEnvelope":`, 1<<16), strings.Repeat(" ", trust.MaxDocumentBytes+1)} {
 			d := trust.Document{Type: mediaType, Data: []byte(data), Annotations: map[string]string{"dev.cosignproject.cosign/signature": "AAAA"}}
-			if s := w.Verify(subject, []trust.Document{d}, now)[0]; s.Counts() || len(s.Why) > 600 {
+			if s := w.Verify(subject, []trust.Document{d}, now)[0]; s.Counts || len(s.Why) > 600 {
 				t.Errorf("verified as %+v", s)
 			}
 		}
@@ -299,7 +299,7 @@ func TestAccept_DI3_StatementsAreReadStrictly(t *testing.T) {
 			t.Fatal(err)
 		}
 		documents := []trust.Document{{Type: trust.TypeSignature, Data: sealed}}
-		if s := w.Verify(subject, documents, now)[0]; s.Counts() != (c.want == "") || !strings.Contains(s.Why, c.want) {
+		if s := w.Verify(subject, documents, now)[0]; s.Counts != (c.want == "") || !strings.Contains(s.Why, c.want) {
 			t.Errorf("%s: %+v", text, s)
 		}
 		if _, err := w.Decide(subject, documents, asked, now); (err == nil) != (c.want == "") {

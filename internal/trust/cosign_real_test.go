@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/registry"
 
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
@@ -52,7 +53,7 @@ allow: [{from: ["`+host+`"], names: [reader], roles: [bench], signed_by: [acme]}
 		"bundle": {"--use-signing-config=false", "--tlog-upload=false"},
 		"simple": {"--use-signing-config=false", "--tlog-upload=false", "--new-bundle-format=false"},
 	} {
-		ref, err := oci.Parse("oci://" + host + "/judges/" + name + ":v1")
+		ref, err := moduleref.Parse("oci://" + host + "/judges/" + name + ":v1")
 		if err != nil {
 			t.Fatal(err)
 		}

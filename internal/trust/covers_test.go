@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -71,7 +72,7 @@ func TestAccept_DI3_LayoutsAreTheFoldersThatAreOpened(t *testing.T) {
 			"modules": true, "modules/reader": true, "usb/reader": true, "modules/../modules/reader": true,
 			"modules/current": false, "modules/current/../evil": false, "elsewhere": false, "modules/../elsewhere": false,
 		} {
-			err := p.Covers(trust.Subject{Repository: trust.Layout + dir + "/" + folder}, trust.Use{})
+			err := p.Covers(trust.Subject{Repository: moduleref.Layout + dir + "/" + folder}, trust.Use{})
 			if (err == nil) != want {
 				t.Errorf("from %s, %s: %v", from, folder, err)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
@@ -101,10 +102,10 @@ func Folder(path string) string {
 
 // covers says whether a repository is what a rule names, or is below it.
 func covers(from, repository string) bool {
-	folder, layout := strings.CutPrefix(repository, Layout)
+	folder, layout := strings.CutPrefix(repository, moduleref.Layout)
 	switch {
 	case layout:
-		under, ok := strings.CutPrefix(from, Layout)
+		under, ok := strings.CutPrefix(from, moduleref.Layout)
 		if !ok || !filepath.IsAbs(folder) {
 			return false
 		}

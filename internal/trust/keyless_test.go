@@ -160,7 +160,7 @@ func TestAccept_DI3_KeylessBundlesChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if seen := p.Verify(subject, []trust.Document{{Type: good.Type, Data: data}}, now)[0]; seen.Counts() || seen.Signer != "" {
+		if seen := p.Verify(subject, []trust.Document{{Type: good.Type, Data: data}}, now)[0]; seen.Counts || seen.Signer != "" {
 			t.Errorf("%s: verified as %+v", what, seen)
 		}
 	}
@@ -174,10 +174,10 @@ func TestAccept_DI2_BundlesOfTheManifest(t *testing.T) {
 	document := made.Documents["message"]
 	signed := subject
 	signed.Manifest = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(manifest)))
-	if seen := p.Verify(signed, []trust.Document{document}, now)[0]; !seen.Counts() || seen.Signer != "release" {
+	if seen := p.Verify(signed, []trust.Document{document}, now)[0]; !seen.Counts || seen.Signer != "release" {
 		t.Errorf("verified as %+v", seen)
 	}
-	if seen := p.Verify(subject, []trust.Document{document}, now)[0]; seen.Counts() || !strings.Contains(seen.Why, "another manifest") {
+	if seen := p.Verify(subject, []trust.Document{document}, now)[0]; seen.Counts || !strings.Contains(seen.Why, "another manifest") {
 		t.Errorf("verified as %+v", seen)
 	}
 	// The digest is a hint that nobody signed.
@@ -187,7 +187,7 @@ func TestAccept_DI2_BundlesOfTheManifest(t *testing.T) {
 	if bytes.Equal(moved.Data, document.Data) {
 		t.Fatal("nothing was replaced")
 	}
-	if seen := p.Verify(subject, []trust.Document{moved}, now)[0]; seen.Counts() {
+	if seen := p.Verify(subject, []trust.Document{moved}, now)[0]; seen.Counts {
 		t.Errorf("verified as %+v", seen)
 	}
 }
@@ -237,7 +237,7 @@ func TestAccept_DI2_BundlesOfTheManifestWithAKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if seen := p.Verify(signed, []trust.Document{{Type: bundle03, Data: data}}, now)[0]; seen.Counts() != (c.why == "") || !strings.Contains(seen.Why, c.why) {
+		if seen := p.Verify(signed, []trust.Document{{Type: bundle03, Data: data}}, now)[0]; seen.Counts != (c.why == "") || !strings.Contains(seen.Why, c.why) {
 			t.Errorf("%s: verified as %+v", name, seen)
 		}
 	}

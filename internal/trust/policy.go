@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
@@ -33,9 +34,6 @@ const (
 	RoleEdge      = "edge"      // evaluates edges
 	RoleCriterion = "criterion" // judges criteria of the audit
 )
-
-// Layout is the prefix of the repository of a module in a folder.
-const Layout = "oci-layout:"
 
 // The codes of faults of a policy, and of rejections by one.
 const (
@@ -106,11 +104,12 @@ func Parse(file string, data []byte, read func(name string) ([]byte, error)) (*P
 	return p, nil
 }
 
-// OfKey is a policy that knows one key and allows nothing, to verify signatures with. text is a public key in PEM.
-func OfKey(name string, text []byte) (*Policy, error) {
+// OfKey is a policy that knows one key, and allows what it has signed in a repository; without one, nothing. text is a public key in PEM.
+func OfKey(name string, text []byte, repository ...string) (*Policy, error) {
 	k := key{Name: name}
 	err := k.parse(text)
-	return &Policy{keys: []key{k}}, err
+	all := rule{From: repository, Names: []string{"*"}, Roles: knownRoles(), SignedBy: []string{name}, Signatures: 1, Capabilities: pipeline.Capabilities()}
+	return &Policy{keys: []key{k}, rules: []rule{all}}, err
 }
 
 func (p *Policy) check(r *strictyaml.Reader, read func(string) ([]byte, error)) {
@@ -197,12 +196,12 @@ func (w *rule) check(r *strictyaml.Reader, at string, keys []key) {
 // locate makes relative folders absolute: they are relative to that of the policy.
 func (w *rule) locate(dir string) {
 	for i, from := range w.From {
-		folder, layout := strings.CutPrefix(from, Layout)
+		folder, layout := strings.CutPrefix(from, moduleref.Layout)
 		if !layout || filepath.IsAbs(folder) {
 			continue
 		}
 		if at, err := filepath.Abs(dir); err == nil { // else it covers nothing
-			w.From[i] = Layout + at + string(filepath.Separator) + folder
+			w.From[i] = moduleref.Layout + at + string(filepath.Separator) + folder
 		}
 	}
 }
@@ -218,12 +217,12 @@ func knownRoles() []string {
 
 // badFrom says why a text is no prefix of repositories.
 func badFrom(from string) string {
-	folder, layout := strings.CutPrefix(from, Layout)
+	folder, layout := strings.CutPrefix(from, moduleref.Layout)
 	switch {
 	case from == "*":
 		return ""
 	case layout && folder == "":
-		return "must name a folder after " + Layout
+		return "must name a folder after " + moduleref.Layout
 	case layout:
 		return ""
 	case strings.Contains(from, "://"):

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 )
 
 // The media types of documents that are attached to modules.
@@ -32,7 +32,7 @@ const (
 
 // Subject is what is signed. The caller checks that the manifest is the one of the digest, and that its only layer is the module.
 type Subject struct {
-	// Repository is HOST[:PORT]/REPOSITORY, or [Layout] and the absolute path of a folder.
+	// Repository is HOST[:PORT]/REPOSITORY, or [moduleref.Layout] and the absolute path of a folder.
 	Repository string `json:"repository"`
 	// Manifest is the digest of the OCI manifest, and Module that of the module's file: "sha256:" and 64 hex digits.
 	Manifest string `json:"manifest"`
@@ -108,12 +108,10 @@ func SignReport(key *record.Key, s Subject, report *abitest.Report) (Document, e
 	return seal(key, s, TypeConformance, resultPredicate, &r)
 }
 
-var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-
 // check says whether both digests are ones.
 func (s *Subject) check() error {
 	for _, d := range []string{s.Manifest, s.Module} {
-		if !digestForm.MatchString(d) {
+		if !moduleref.IsDigest(d) {
 			return fmt.Errorf("%q is no digest: want sha256: and 64 hex digits", d)
 		}
 	}

@@ -161,14 +161,14 @@ func TestAccept_DI2_SignaturesOfOurs(t *testing.T) {
 		t.Error(err)
 	}
 	seen := w.Verify(subject, documents, now)
-	if len(seen) != 2 || seen[0].Counts() || seen[0].Signer != "" || seen[0].KeyID != w.keys["foreign"].ID() || !seen[1].Counts() || !seen[1].At.Equal(now) {
+	if len(seen) != 2 || seen[0].Counts || seen[0].Signer != "" || seen[0].KeyID != w.keys["foreign"].ID() || !seen[1].Counts || !seen[1].At.Equal(now) {
 		t.Errorf("verified as %+v", seen)
 	}
 	alone, err := trust.OfKey("given", []byte(publicText(t, w.keys["foreign"])))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if seen := alone.Verify(subject, documents, now); !seen[0].Counts() || seen[0].Signer != "given" || seen[1].Counts() {
+	if seen := alone.Verify(subject, documents, now); !seen[0].Counts || seen[0].Signer != "given" || seen[1].Counts {
 		t.Errorf("by one key, verified as %+v", seen)
 	}
 	if _, err := alone.Decide(subject, documents, asked, now); err == nil {
@@ -298,7 +298,7 @@ func TestAccept_DI2_CosignWithAKey(t *testing.T) {
 				changed := kept.Documents[0]
 				changed.Data = slices.Clone(changed.Data)
 				changed.Data[i] ^= 1
-				if seen := p.Verify(kept.Subject, []trust.Document{changed}, now); len(seen) != 1 || seen[0].Counts() && !sameMeaning(changed.Data, kept.Documents[0].Data) {
+				if seen := p.Verify(kept.Subject, []trust.Document{changed}, now); len(seen) != 1 || seen[0].Counts && !sameMeaning(changed.Data, kept.Documents[0].Data) {
 					t.Errorf("with byte %d changed, verified as %+v", i, seen)
 				}
 			}
@@ -359,7 +359,7 @@ func TestAccept_DI2_TheOlderFormWithEd25519AndWithoutAKey(t *testing.T) {
 		return p.Verify(kept.Subject, []trust.Document{{Type: trust.TypeSimple, Data: payload, Annotations: a}}, now)[0]
 	}
 	payload := kept.Documents[0].Data
-	if s := with(payload, nil); !s.Counts() || s.Signer != "acme" {
+	if s := with(payload, nil); !s.Counts || s.Signer != "acme" {
 		t.Errorf("verified as %+v", s)
 	}
 	if s := with(bytes.Replace(payload, []byte("cosign container image"), []byte("atomic container"), 1), nil); !strings.Contains(s.Why, "something else") {
@@ -384,7 +384,7 @@ func TestAccept_DI2_TheKitsResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := w.Verify(subject, []trust.Document{d}, now)[0]
-	if !s.Counts() || s.Signer != "acme" || s.Kit == nil || !s.Kit.Passed || !slices.Equal(s.Kit.PassedTests, []string{"one"}) {
+	if !s.Counts || s.Signer != "acme" || s.Kit == nil || !s.Kit.Passed || !slices.Equal(s.Kit.PassedTests, []string{"one"}) {
 		t.Errorf("verified as %+v", s)
 	}
 	_, err = w.Decide(subject, []trust.Document{d}, asked, now)
@@ -398,7 +398,7 @@ func TestAccept_DI2_TheKitsResult(t *testing.T) {
 	}
 	other := subject
 	other.Module = subject.Manifest
-	if s := w.Verify(other, []trust.Document{d}, now)[0]; s.Counts() || s.Kit != nil {
+	if s := w.Verify(other, []trust.Document{d}, now)[0]; s.Counts || s.Kit != nil {
 		t.Errorf("for another module, verified as %+v", s)
 	}
 	if _, err := trust.SignReport(w.keys["acme"], other, report); err == nil {
@@ -434,7 +434,7 @@ func TestAccept_DI2_WithoutAPolicy(t *testing.T) {
 	named.Name = `axb\x"`
 	_, err = literal.Decide(subject, nil, named, now)
 	rejected(t, err, "trust.yaml:2 allow[0].names", "may not be named")
-	if seen := none.Verify(subject, documents, now); len(seen) != 1 || seen[0].Counts() {
+	if seen := none.Verify(subject, documents, now); len(seen) != 1 || seen[0].Counts {
 		t.Errorf("verified as %+v", seen)
 	}
 	if err := none.AllowsLocal(); err != nil {

@@ -27,31 +27,41 @@ var errUnknown = errors.New("the policy names no key that made it")
 
 // Signature is what is known of a document that is a signature. Nothing of it is proven unless Signer is set.
 type Signature struct {
-	Type string // media type of the document
+	Type string `json:"type"` // media type of the document
 	// Signer is the name of the key in the policy; empty if it names none whose signature this is.
-	Signer string
+	Signer string `json:"signer,omitempty"`
 	// KeyID is the id of the public key, or the identity and the issuer of a certificate; empty if the document does not tell.
-	KeyID string
+	KeyID string `json:"key,omitempty"`
 	// At is when it was signed: as the signer says, or a log or timestamp authority. Zero if nobody says.
-	At time.Time
+	At time.Time `json:"at,omitzero"`
 	// Kit is the result of the conformance kit that was signed; nil for a signature of the module.
-	Kit *Kit
+	Kit *Kit `json:"kit,omitempty"`
 	// Why says why the signature does not count, whichever rule asks for it; empty if it does.
-	Why string
+	Why string `json:"why,omitempty"`
+	// Counts says whether the signature is valid, by a key of the policy that is neither revoked nor expired.
+	Counts bool `json:"counts"`
 
 	keys   []int  // indexes in the policy; several where more than one key has the identity, and the one that decides first
 	field  string // of the key that decides
 	module *signedModule
 }
 
-// Counts says whether the signature is valid, by a key of the policy that is neither revoked nor expired.
-func (s *Signature) Counts() bool { return s.Why == "" }
-
 // Kit is a result of the conformance kit. Tests are its checks.
 type Kit struct {
 	Passed                   bool
 	PassedTests, FailedTests []string
 }
+
+// String is passed or failed.
+func (k *Kit) String() string {
+	if k.Passed {
+		return "passed"
+	}
+	return "failed"
+}
+
+// MarshalText is [Kit.String].
+func (k *Kit) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // IsSignature says whether documents of a media type are signatures, or signed results, that [Policy.Verify] reads.
 func IsSignature(mediaType string) bool {
@@ -84,6 +94,7 @@ func (p *Policy) Verify(s Subject, documents []Document, now time.Time) []Signat
 			sig.Signer = k.Name
 			sig.field, sig.Why = k.why(now)
 		}
+		sig.Counts = sig.Why == ""
 		all = append(all, sig)
 	}
 	return all

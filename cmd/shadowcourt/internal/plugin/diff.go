@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -10,14 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // newPluginDiff is the command `plugin diff`.
 func newPluginDiff(s cli.Streams) *cobra.Command {
-	var format string
+	var form format
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Show what a new version of a module asks for in addition",
@@ -30,20 +31,11 @@ not ask for; 1 something failed while running; 2 the command line or an input is
 		Example: "  shadowcourt plugin diff specter magistrate",
 		Args:    cli.ExactArgs(2, "two modules"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkFormat(format); err != nil {
-				return err
-			}
 			source, err := newSource(nil)
 			if err != nil {
 				return err
 			}
-			var refs []oci.Ref
-			for _, name := range args {
-				if ref, err := oci.Parse(name); err == nil {
-					refs = append(refs, ref)
-				}
-			}
-			defer waiting(s, refs...)()
+			defer waiting(s, args...)()
 			var d difference
 			for i, side := range []*side{&d.Old, &d.New} {
 				if *side, err = sideOf(cmd.Context(), source, args[i]); err != nil {
@@ -51,7 +43,7 @@ not ask for; 1 something failed while running; 2 the command line or an input is
 				}
 			}
 			d.compare()
-			if format == "json" {
+			if form == "json" {
 				err = writeJSON(s, &d)
 			} else {
 				err = printText(s, d.String())
@@ -62,7 +54,7 @@ not ask for; 1 something failed while running; 2 the command line or an input is
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "table", formatUsage)
+	form.flag(cmd.Flags())
 	return cmd
 }
 
@@ -75,18 +67,14 @@ type side struct {
 }
 
 func sideOf(ctx context.Context, source *pull.Source, name string) (side, error) {
-	if !oci.IsRef(name) {
+	if !moduleref.Is(name) {
 		wasm, info, err := withManifest(name)
 		if err != nil {
 			return side{}, err
 		}
 		return side{name, info.Digest, int64(len(wasm)), manifestOf(info.Manifest)}, nil
 	}
-	ref, err := parseRef(name)
-	if err != nil {
-		return side{}, err
-	}
-	a, err := source.Client.Resolve(ctx, ref)
+	a, err := resolve(ctx, source, name)
 	if err != nil {
 		return side{}, err
 	}
@@ -121,40 +109,25 @@ type limitChange struct {
 func (d *difference) compare() {
 	before, after := d.Old.Manifest, d.New.Manifest
 	d.Lists, d.Limits = []listChange{}, []limitChange{}
-	for _, l := range []struct {
-		name     string
-		old, new []string
-	}{
-		{"capabilities", before.Capabilities, after.Capabilities},
-		{"calls", before.Calls, after.Calls},
-		{"families", before.Families, after.Families},
-		{"edges", before.Edges, after.Edges},
-		{"criteria", before.Criteria, after.Criteria},
-	} {
-		change := listChange{l.name, without(l.new, l.old), without(l.old, l.new)}
+	lists := after.lists()
+	for i, old := range before.lists() {
+		change := listChange{old.name, without(lists[i].words, old.words), without(old.words, lists[i].words)}
 		if len(change.Added)+len(change.Removed) > 0 {
 			d.Lists = append(d.Lists, change)
 		}
-		d.AsksForMore = d.AsksForMore || l.name == "capabilities" && len(change.Added) > 0
+		d.AsksForMore = d.AsksForMore || old.name == "capabilities" && len(change.Added) > 0
 	}
-	limits := limitsOf(after.Limits)
-	for i, old := range limitsOf(before.Limits) {
-		if now := limits[i].Value; now != old.Value {
-			d.Limits = append(d.Limits, limitChange{old.Name, old.Value, now})
-			d.AsksForMore = d.AsksForMore || now > old.Value
+	for _, l := range defaults {
+		if old, now := cmp.Or(before.Limits[l.name], l.limit), cmp.Or(after.Limits[l.name], l.limit); now != old {
+			d.Limits = append(d.Limits, limitChange{l.name, old, now})
+			d.AsksForMore = d.AsksForMore || now > old
 		}
 	}
 }
 
 // without is what a list has and another lacks.
 func without(list, other []string) []string {
-	out := []string{}
-	for _, word := range list {
-		if !slices.Contains(other, word) {
-			out = append(out, word)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(list), func(word string) bool { return slices.Contains(other, word) })
 }
 
 // String is the difference for people.

@@ -1,10 +1,11 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -18,47 +19,34 @@ import (
 
 // inspected is what a registry says about a module.
 type inspected struct {
-	Reference  string          `json:"reference"`
-	Manifest   *manifestJSON   `json:"manifest"`
-	Roles      []string        `json:"roles"`
-	Module     string          `json:"module"`     // digest of the wasm
-	Size       int64           `json:"size"`       // bytes
-	Uses       []useJSON       `json:"uses"`       // what the trust policy decides about each role
-	Signatures []signatureJSON `json:"signatures"` // with signed results of the conformance kit
-	SBOM       bool            `json:"sbom"`
-	Problem    string          `json:"problem,omitempty"` // why attachments could not be read
+	*assessment
+	Manifest *manifestJSON `json:"manifest"`
+	Roles    []string      `json:"roles"`
+	Module   string        `json:"module"` // digest of the wasm
+	Size     int64         `json:"size"`   // bytes
+	SBOM     bool          `json:"sbom"`
+	Problem  string        `json:"problem,omitempty"` // why attachments could not be read
 }
 
-func runInspectRef(ctx context.Context, s cli.Streams, reference, format string, t *open.Trust) error {
-	if err := checkFormat(format); err != nil {
-		return err
-	}
-	ref, err := parseRef(reference)
+func runInspectRef(ctx context.Context, s cli.Streams, reference string, form format, t *open.Trust) error {
+	defer waiting(s, reference)()
+	source, err := newSource(t)
 	if err != nil {
 		return err
 	}
-	source, err := trusting(t)
+	found, err := inspect(ctx, source, reference)
 	if err != nil {
 		return err
 	}
-	defer waiting(s, ref)()
-	found, err := inspectRef(ctx, source, ref)
-	if err != nil {
-		return err
-	}
-	if format == "json" {
+	if form == "json" {
 		return writeJSON(s, found)
 	}
 	return found.print(s)
 }
 
-// inspectRef asks the registry about a module. The module is not downloaded.
-func inspectRef(ctx context.Context, source *pull.Source, ref oci.Ref) (*inspected, error) {
-	ref, err := absolute(ref)
-	if err != nil {
-		return nil, err
-	}
-	a, err := source.Client.Resolve(ctx, ref)
+// inspect asks the registry about a module, which is not downloaded.
+func inspect(ctx context.Context, source *pull.Source, reference string) (*inspected, error) {
+	a, err := resolve(ctx, source, reference)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +55,7 @@ func inspectRef(ctx context.Context, source *pull.Source, ref oci.Ref) (*inspect
 		return nil, err
 	}
 	out := &inspected{
-		Reference: a.Pinned().String(), Manifest: manifestOf(all.manifest), Roles: append([]string{}, rolesOf(all.manifest)...), Module: a.Layer.Digest, Size: a.Layer.Size,
-		Uses: usesJSON(all.uses), Signatures: signaturesJSON(all.signatures),
+		assessment: all, Manifest: manifestOf(all.manifest), Roles: append([]string{}, rolesOf(all.manifest)...), Module: a.Layer.Digest, Size: a.Layer.Size,
 	}
 	bills, err := source.Client.Attachments(ctx, a, typeSBOM)
 	if err != nil {
@@ -83,21 +70,16 @@ func inspectRef(ctx context.Context, source *pull.Source, ref oci.Ref) (*inspect
 
 func (i *inspected) print(s cli.Streams) error {
 	var b strings.Builder
-	line := func(key, value string) {
-		if value == "" {
-			value = "none"
-		}
-		fmt.Fprintf(&b, "%-13s %s\n", key, value)
-	}
+	line := func(key, value string) { fmt.Fprintf(&b, "%-13s %s\n", key, cmp.Or(value, "none")) }
 	line("reference", sanitize.Line(i.Reference))
-	printManifest(line, i.Manifest)
+	i.Manifest.show(line)
 	line("roles", strings.Join(i.Roles, " "))
 	line("size", fmt.Sprintf("%d bytes", i.Size))
 	line("digest", i.Module)
 	line("signed by", i.signers())
 	for n := range i.Uses {
 		u := &i.Uses[n]
-		verdict := "accepted by " + strings.Split(u.Policy, " ")[0]
+		verdict := "accepted by " + u.by()
 		if !u.Accepted {
 			verdict = "rejected: " + strings.Split(u.Why, "\n")[0]
 		}
@@ -124,7 +106,7 @@ func (i *inspected) signers() string {
 		case g.Signer != "":
 			list = append(list, shown(g.Signer)+" (does not count: "+shown(g.Why)+")")
 		default:
-			list = append(list, strings.TrimSpace("an unknown key "+shown(g.Key[:min(len(g.Key), len("ed25519:")+12)])))
+			list = append(list, strings.TrimSpace("an unknown key "+shown(g.KeyID[:min(len(g.KeyID), len("ed25519:")+12)])))
 		}
 	}
 	return strings.Join(list, ", ")
@@ -136,9 +118,9 @@ func (i *inspected) kit() string {
 	for n := range i.Signatures {
 		g := &i.Signatures[n]
 		switch {
-		case g.Kit != "" && g.Counts:
-			said := g.Kit + ", says " + shown(g.Signer)
-			if !slices.ContainsFunc(i.Uses, func(u useJSON) bool { return slices.Contains(strings.Split(u.Signer, ", "), g.Signer) }) {
+		case g.Kit != nil && g.Counts:
+			said := g.Kit.String() + ", says " + shown(g.Signer)
+			if !slices.ContainsFunc(i.Uses, func(u decided) bool { return slices.Contains(strings.Split(u.Signer, ", "), g.Signer) }) {
 				said += ", by whose signature the policy accepts nothing here"
 			}
 			list = append(list, said)
@@ -149,87 +131,64 @@ func (i *inspected) kit() string {
 	return strings.Join(list, "; ")
 }
 
-// printManifest prints what a module is and asks for.
-func printManifest(line func(key, value string), m *manifestJSON) {
-	words := func(list []string) string { return shown(strings.Join(list, " ")) }
-	line("name", shown(m.Name))
-	line("version", shown(m.Version))
-	line("abi", shown(m.ABI))
-	line("calls", words(m.Calls))
-	line("families", words(m.Families))
-	line("edges", words(m.Edges))
-	line("criteria", words(m.Criteria))
-	line("capabilities", words(m.Capabilities))
-	line("limits", limitsLine(m.Limits))
-	line("source", shown(m.Source))
-	line("licence", shown(m.Licence))
-}
-
 // manifestJSON is a manifest as programs read it.
 type manifestJSON struct {
-	Name         string      `json:"name"`
-	Version      string      `json:"version"`
-	ABI          string      `json:"abi"`
-	Calls        []string    `json:"calls"`
-	Families     []string    `json:"families"`
-	Edges        []string    `json:"edges"`
-	Criteria     []string    `json:"criteria"`
-	Capabilities []string    `json:"capabilities"`
-	Limits       *limitsJSON `json:"limits,omitempty"` // that it asks for beyond the defaults
-	Source       string      `json:"source,omitempty"`
-	Licence      string      `json:"licence,omitempty"`
-}
-
-// limitsJSON are the limits of a call; 0 is the default.
-type limitsJSON struct {
-	MemoryBytes int `json:"memory_bytes,omitempty"`
-	OutputBytes int `json:"output_bytes,omitempty"`
-	WallClock   int `json:"wall_clock,omitempty"` // nanoseconds
-	Fuel        int `json:"fuel,omitempty"`
+	Name         string         `json:"name"`
+	Version      string         `json:"version"`
+	ABI          string         `json:"abi"`
+	Calls        []string       `json:"calls"`
+	Families     []string       `json:"families"`
+	Edges        []string       `json:"edges"`
+	Criteria     []string       `json:"criteria"`
+	Capabilities []string       `json:"capabilities"`
+	Limits       map[string]int `json:"limits,omitempty"` // that it asks for beyond the defaults; the wall clock in nanoseconds
+	Source       string         `json:"source,omitempty"`
+	Licence      string         `json:"licence,omitempty"`
 }
 
 func manifestOf(m *abi.Manifest) *manifestJSON {
-	out := &manifestJSON{
-		m.Name, m.Version, m.ABI, cli.Words(m.Calls), cli.Words(m.Families), cli.Words(m.Edges), cli.Words(m.Criteria), cli.Words(m.Capabilities),
-		nil, m.Source, m.Licence,
-	}
+	var limits map[string]int
 	if l := m.Limits; l != nil {
-		out.Limits = &limitsJSON{l.MemoryBytes, l.OutputBytes, l.WallClock, l.Fuel}
+		limits = map[string]int{"memory_bytes": l.MemoryBytes, "output_bytes": l.OutputBytes, "wall_clock": l.WallClock, "fuel": l.Fuel}
+		maps.DeleteFunc(limits, func(_ string, asked int) bool { return asked == 0 })
 	}
-	return out
+	return &manifestJSON{
+		Name: m.Name, Version: m.Version, ABI: m.ABI, Calls: cli.Words(m.Calls), Families: cli.Words(m.Families), Edges: cli.Words(m.Edges),
+		Criteria: cli.Words(m.Criteria), Capabilities: cli.Words(m.Capabilities), Limits: limits, Source: m.Source, Licence: m.Licence,
+	}
 }
 
-// limit is one of a call.
-type limit struct {
-	Name  string `json:"name"`
-	Value int    `json:"value"` // the default where nothing is asked for
-	asked bool
+// defaults are the limits of a call of which a manifest asks for no other.
+var defaults = []struct { //nolint:gochecknoglobals // constant
+	name  string
+	limit int
+}{{"memory_bytes", abi.DefaultMemoryBytes}, {"output_bytes", abi.DefaultOutputBytes}, {"wall_clock", abi.DefaultWallClockNanos}, {"fuel", abi.DefaultFuel}}
+
+// list is one that a manifest has.
+type list struct {
+	name  string
+	words []string
 }
 
-func limitsOf(l *limitsJSON) []limit {
-	if l == nil {
-		l = &limitsJSON{}
+func (m *manifestJSON) lists() []list {
+	return []list{{"calls", m.Calls}, {"families", m.Families}, {"edges", m.Edges}, {"criteria", m.Criteria}, {"capabilities", m.Capabilities}}
+}
+
+// show tells people what a module is and asks for.
+func (m *manifestJSON) show(line func(key, value string)) {
+	line("name", shown(m.Name))
+	line("version", shown(m.Version))
+	line("abi", shown(m.ABI))
+	for _, l := range m.lists() {
+		line(l.name, shown(strings.Join(l.words, " ")))
 	}
-	list := []limit{
-		{"memory_bytes", l.MemoryBytes, false}, {"output_bytes", l.OutputBytes, false}, {"wall_clock", l.WallClock, false}, {"fuel", l.Fuel, false},
-	}
-	for i, usual := range []int{abi.DefaultMemoryBytes, abi.DefaultOutputBytes, abi.DefaultWallClockNanos, abi.DefaultFuel} {
-		if list[i].asked = list[i].Value != 0; !list[i].asked {
-			list[i].Value = usual
+	var limits []string
+	for _, d := range defaults {
+		if asked, ok := m.Limits[d.name]; ok {
+			limits = append(limits, fmt.Sprintf("%s %d", d.name, asked))
 		}
 	}
-	return list
-}
-
-func limitsLine(l *limitsJSON) string {
-	var words []string
-	for _, one := range limitsOf(l) {
-		if one.asked {
-			words = append(words, one.Name+" "+strconv.Itoa(one.Value))
-		}
-	}
-	if len(words) == 0 {
-		return "the defaults"
-	}
-	return strings.Join(words, ", ")
+	line("limits", cmp.Or(strings.Join(limits, ", "), "the defaults"))
+	line("source", shown(m.Source))
+	line("licence", shown(m.Licence))
 }

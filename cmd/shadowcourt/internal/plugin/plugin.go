@@ -2,6 +2,7 @@
 package plugin
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -21,7 +22,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -42,7 +43,8 @@ func New(s cli.Streams) *cobra.Command {
 }
 
 func newPluginInspect(s cli.Streams) *cobra.Command {
-	var format, pipelineFile, cache string
+	var form format
+	var pipelineFile, cache string
 	var describe bool
 	var own open.Trust
 	cmd := &cobra.Command{
@@ -58,13 +60,13 @@ policy decides about each role that the module can play. The module is not downl
 		Example: "  shadowcourt plugin inspect challenger\n  shadowcourt plugin inspect clerk --describe\n  shadowcourt plugin inspect oci-layout:layout:clerk",
 		Args:    cli.ExactArgs(1, "one file, the name of an embedded module, or a reference"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if oci.IsRef(args[0]) {
+			if moduleref.Is(args[0]) {
 				for _, flag := range []string{"describe", "pipeline"} {
 					if cmd.Flags().Changed(flag) {
 						return cli.InputError(fmt.Errorf("--%s needs the module: `shadowcourt plugin pull` downloads it", flag))
 					}
 				}
-				return runInspectRef(cmd.Context(), s, args[0], format, &own)
+				return runInspectRef(cmd.Context(), s, args[0], form, &own)
 			}
 			wasm, err := open.Module(args[0])
 			if err != nil {
@@ -87,21 +89,17 @@ policy decides about each role that the module can play. The module is not downl
 					return cli.InputError(fmt.Errorf("%s: %w", args[0], err))
 				}
 			}
-			switch format {
-			case "json":
+			if form == "json" {
 				return printInfoJSON(s, info, granted, described)
-			case "table":
-				printInfo(s, info, granted)
-				if describe {
-					printDescribed(s, described)
-				}
-				return nil
-			default:
-				return cli.InputError(fmt.Errorf("--format %q: use table or json", format))
 			}
+			printInfo(s, info, granted)
+			if describe {
+				printDescribed(s, described)
+			}
+			return nil
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "table", "table or json")
+	form.flag(cmd.Flags())
 	own.PolicyFlag(cmd.Flags())
 	cmd.Flags().StringVar(&pipelineFile, "pipeline", "", "pipeline whose grants are looked at (default: the shipped ones)")
 	cmd.Flags().BoolVar(&describe, "describe", false, "run the module with nothing granted, and say what it answers")
@@ -110,14 +108,9 @@ policy decides about each role that the module can play. The module is not downl
 }
 
 func printInfo(s cli.Streams, info *module.Info, granted map[abi.Capability][]string) {
-	line := func(key, value string) {
-		if value == "" {
-			value = "none"
-		}
-		fmt.Fprintf(s.Out, "%-13s %s\n", key, sanitize.Log(value))
-	}
+	line := func(key, value string) { fmt.Fprintf(s.Out, "%-13s %s\n", key, sanitize.Log(cmp.Or(value, "none"))) }
 	if m := info.Manifest; m != nil {
-		printManifest(line, manifestOf(m))
+		manifestOf(m).show(line)
 		line("granted", grantLine(m.Capabilities, granted))
 	} else if info.ManifestError != nil {
 		line("manifest", "cannot be read: "+sanitize.Line(info.ManifestError.Error()))

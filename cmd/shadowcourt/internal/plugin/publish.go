@@ -18,17 +18,18 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/conformance"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
-	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
 // publishOptions are the flags of `plugin publish`.
 type publishOptions struct {
-	key, sbom, format, cache string
-	cases                    int
-	dryRun, move             bool
+	key, sbom, cache string
+	format           format
+	cases            int
+	dryRun, move     bool
 }
 
 // newPluginPublish is the command `plugin publish`.
@@ -66,7 +67,7 @@ A tag that stands for another module stays, unless --move is given.`,
 	f.IntVar(&o.cases, "cases", abitest.DefaultCases, "random cases of the conformance kit, each put to every role")
 	f.BoolVar(&o.dryRun, "dry-run", false, "build and validate, read whether the tag is free, and push nothing; needs no key")
 	moveFlag(f, &o.move)
-	f.StringVar(&o.format, "format", "table", formatUsage)
+	o.format.flag(f)
 	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	return cmd
 }
@@ -82,9 +83,6 @@ type published struct {
 }
 
 func (o *publishOptions) run(ctx context.Context, s cli.Streams, folder, reference string) error {
-	if err := checkFormat(o.format); err != nil {
-		return err
-	}
 	if o.cases < 1 {
 		return cli.InputError(fmt.Errorf("--cases %d: use one or more", o.cases))
 	}
@@ -119,12 +117,12 @@ func (o *publishOptions) run(ctx context.Context, s cli.Streams, folder, referen
 	return errors.Join(o.publish(ctx, s, p, folder, dir.Path, ref), dir.Remove())
 }
 
-func (o *publishOptions) publish(ctx context.Context, s cli.Streams, p *parcel, folder, temp string, ref oci.Ref) error {
+func (o *publishOptions) publish(ctx context.Context, s cli.Streams, p *parcel, folder, temp string, ref moduleref.Ref) error {
 	if err := o.make(ctx, s, p, folder, temp); err != nil {
 		return err
 	}
 	if ref.Tag() == "" {
-		version, err := oci.Parse(ref.String() + ":" + p.manifest.Version)
+		version, err := moduleref.Parse(ref.String() + ":" + p.manifest.Version)
 		if err != nil {
 			return cli.InputError(fmt.Errorf("the version %q of the manifest is no tag: name one in the reference", sanitize.Line(p.manifest.Version)))
 		}
@@ -134,7 +132,7 @@ func (o *publishOptions) publish(ctx context.Context, s cli.Streams, p *parcel, 
 	if err != nil {
 		return err
 	}
-	defer waiting(s, ref)()
+	defer waiting(s, ref.String())()
 	var a *oci.Artifact
 	if o.dryRun {
 		a, err = o.rehearse(ctx, s, source, p, temp, ref)
@@ -151,7 +149,7 @@ func (o *publishOptions) publish(ctx context.Context, s cli.Streams, p *parcel, 
 const rehearseTime = 15 * time.Second
 
 // rehearse gives what would be pushed. A registry that does not answer is no fault of the module.
-func (o *publishOptions) rehearse(ctx context.Context, s cli.Streams, source *pull.Source, p *parcel, temp string, ref oci.Ref) (*oci.Artifact, error) {
+func (o *publishOptions) rehearse(ctx context.Context, s cli.Streams, source *pull.Source, p *parcel, temp string, ref moduleref.Ref) (*oci.Artifact, error) {
 	a, err := p.stage(ctx, source, temp, ref)
 	if err != nil {
 		return nil, err
@@ -226,25 +224,21 @@ func (o *publishOptions) print(s cli.Streams, p *parcel, a *oci.Artifact) error 
 	if p.key != nil {
 		out.SignedBy = p.key.ID()
 	}
-	at, err := absolute(a.Ref)
+	at, err := (&pull.Source{}).Parse(a.Ref.String())
 	if err != nil {
 		return err
 	}
-	from := at.Repository()
-	if at.IsLayout() {
-		from = trust.Layout + from
-	}
-	file := "publisher.pub"
+	file := "publisher.key"
 	if o.key != "" && open.KeyVariable(o.key) == "" {
-		file = filepath.Base(o.key) + ".pub"
+		file = filepath.Base(o.key)
 	}
 	capabilities := ""
 	if len(p.manifest.Capabilities) > 0 {
 		capabilities = ", capabilities: [" + strings.Join(cli.Words(p.manifest.Capabilities), ", ") + "]"
 	}
 	out.Policy = []string{
-		fmt.Sprintf("keys: [{name: publisher, key: %s}]", file),
-		fmt.Sprintf("allow: [{from: [%q], names: [%q], roles: [%s]%s, signed_by: [publisher]}]", from, p.manifest.Name, strings.Join(rolesOf(p.manifest), ", "), capabilities),
+		fmt.Sprintf("keys: [{name: publisher, key: %s.pub}]", file),
+		fmt.Sprintf("allow: [{from: [%q], names: [%q], roles: [%s]%s, signed_by: [publisher]}]", at.Repository(), p.manifest.Name, strings.Join(rolesOf(p.manifest), ", "), capabilities),
 	}
 	if o.format == "json" {
 		return writeJSON(s, &out)

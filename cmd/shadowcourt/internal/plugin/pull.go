@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -21,9 +21,10 @@ import (
 // pullOptions are the flags of `plugin pull`.
 type pullOptions struct {
 	uses
-	trust          open.Trust
-	output, format string
-	unverified     bool
+	trust      open.Trust
+	output     string
+	format     format
+	unverified bool
 }
 
 // newPluginPull is the command `plugin pull`.
@@ -45,35 +46,23 @@ policy is asked again about the file: a court that finds it in --modules runs it
 	o.trust.PolicyFlag(cmd.Flags())
 	cmd.Flags().StringVar(&o.output, "output", "", "where to write (default: NAME.wasm, which must not be there yet)")
 	cmd.Flags().BoolVar(&o.unverified, "unverified", false, "ask no trust policy")
-	cmd.Flags().StringVar(&o.format, "format", "table", formatUsage)
+	o.format.flag(cmd.Flags())
 	return cmd
 }
 
 func (o *pullOptions) run(ctx context.Context, s cli.Streams, reference string) error {
-	if err := checkFormat(o.format); err != nil {
-		return err
-	}
-	if o.unverified && o.trust.Policy != "" {
-		return cli.InputError(errors.New("use either --unverified or --trust"))
-	}
-	ref, err := parseRef(reference)
-	if err == nil {
-		ref, err = absolute(ref)
-	}
-	if err != nil {
-		return err
-	}
-	source, err := newSource(nil)
-	if err != nil {
-		return err
-	}
-	if !o.unverified {
-		if source.Policy, err = o.trust.TrustPolicy(); err != nil {
-			return err
+	policy := &o.trust
+	if o.unverified {
+		if policy = nil; o.trust.Policy != "" {
+			return cli.InputError(errors.New("use either --unverified or --trust"))
 		}
 	}
-	defer waiting(s, ref)()
-	a, err := source.Client.Resolve(ctx, ref)
+	defer waiting(s, reference)()
+	source, err := newSource(policy)
+	if err != nil {
+		return err
+	}
+	a, err := resolve(ctx, source, reference)
 	if err != nil {
 		return err
 	}
@@ -83,12 +72,11 @@ func (o *pullOptions) run(ctx context.Context, s cli.Streams, reference string) 
 		if err != nil {
 			return err
 		}
-		allowed, d := all.accepted()
-		if d == nil {
-			return cli.InputError(fmt.Errorf("%s is rejected: %w", a.Pinned(), all.rejection()))
+		if err := all.rejection(); err != nil {
+			return cli.InputError(fmt.Errorf("%s is rejected: %w", a.Pinned(), err))
 		}
-		roles = allowed
-		how = fmt.Sprintf("accepted: signed by %s, allowed by %s, as %s", shown(d.Signer), policyLine(d), strings.Join(roles, ", "))
+		how = all.line()
+		roles, _ = all.accepted()
 	}
 	wasm, manifest, err := pull.Fetch(ctx, source.Client, a)
 	if err != nil {
@@ -129,7 +117,7 @@ func (o *pullOptions) write(wasm []byte, m *abi.Manifest) (string, error) {
 
 // newPluginCopy is the command `plugin copy`.
 func newPluginCopy(s cli.Streams) *cobra.Command {
-	var format string
+	var form format
 	var move bool
 	cmd := &cobra.Command{
 		Use:   "copy FROM TO",
@@ -142,9 +130,6 @@ module stays, unless --move is given.`,
 		Example: "  shadowcourt plugin copy oci-layout:layout:clerk oci-layout:copied",
 		Args:    cli.ExactArgs(2, "two references"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkFormat(format); err != nil {
-				return err
-			}
 			from, err := parseRef(args[0])
 			if err != nil {
 				return err
@@ -153,20 +138,20 @@ module stays, unless --move is given.`,
 			if err != nil {
 				return err
 			}
-			defer waiting(s, from, to)()
+			defer waiting(s, args...)()
 			a, err := copyTo(cmd.Context(), from, to, move)
 			if err != nil {
 				return err
 			}
-			return printPushed(s, format, a, nil)
+			return printPushed(s, form, a, nil)
 		},
 	}
 	moveFlag(cmd.Flags(), &move)
-	cmd.Flags().StringVar(&format, "format", "table", formatUsage)
+	form.flag(cmd.Flags())
 	return cmd
 }
 
-func copyTo(ctx context.Context, from, to oci.Ref, move bool) (*oci.Artifact, error) {
+func copyTo(ctx context.Context, from, to moduleref.Ref, move bool) (*oci.Artifact, error) {
 	source, err := newSource(nil)
 	if err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -34,7 +35,8 @@ type pushed struct {
 
 // newPluginPush is the command `plugin push`.
 func newPluginPush(s cli.Streams) *cobra.Command {
-	var key, sbom, format string
+	var key, sbom string
+	var form format
 	var move bool
 	cmd := &cobra.Command{
 		Use:   "push FILE|NAME REF",
@@ -48,9 +50,6 @@ Credentials are those of Docker: log in with "docker login".`,
 		Example: "  shadowcourt plugin push bin/modules/clerk.wasm oci-layout:pushed:v1 --key court.key",
 		Args:    cli.ExactArgs(2, "a module and a reference"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkFormat(format); err != nil {
-				return err
-			}
 			ref, err := parseRef(args[1])
 			if err != nil {
 				return err
@@ -75,18 +74,18 @@ Credentials are those of Docker: log in with "docker login".`,
 			if err != nil {
 				return err
 			}
-			defer waiting(s, ref)()
+			defer waiting(s, args[1])()
 			a, err := p.push(cmd.Context(), source, ref, move)
 			if err != nil {
 				return err
 			}
-			return printPushed(s, format, a, p.key)
+			return printPushed(s, form, a, p.key)
 		},
 	}
 	open.KeyFlag(cmd, &key, keyUsage)
 	cmd.Flags().StringVar(&sbom, "sbom", "", "attach this bill of materials, in CycloneDX JSON")
 	moveFlag(cmd.Flags(), &move)
-	cmd.Flags().StringVar(&format, "format", "table", formatUsage)
+	form.flag(cmd.Flags())
 	return cmd
 }
 
@@ -114,12 +113,12 @@ func isBill(data []byte) bool {
 	return json.Unmarshal(data, &bill) == nil && bill.Format == "CycloneDX"
 }
 
-func printPushed(s cli.Streams, format string, a *oci.Artifact, key *record.Key) error {
+func printPushed(s cli.Streams, form format, a *oci.Artifact, key *record.Key) error {
 	out := pushed{Reference: a.Pinned().String(), Digest: a.Digest, Module: a.Layer.Digest}
 	if key != nil {
 		out.SignedBy = key.ID()
 	}
-	if format == "json" {
+	if form == "json" {
 		return writeJSON(s, out)
 	}
 	if key != nil {
@@ -139,8 +138,8 @@ type parcel struct {
 }
 
 // stage puts the parcel into a layout, signed for the repository that it goes to. A signature is left out where the module has one there.
-func (p *parcel) stage(ctx context.Context, source *pull.Source, folder string, to oci.Ref) (*oci.Artifact, error) {
-	staged, err := oci.Parse(trust.Layout + filepath.Join(folder, "layout") + ":staged")
+func (p *parcel) stage(ctx context.Context, source *pull.Source, folder string, to moduleref.Ref) (*oci.Artifact, error) {
+	staged, err := moduleref.Parse(moduleref.Layout + filepath.Join(folder, "layout") + ":staged")
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +182,7 @@ func (p *parcel) stage(ctx context.Context, source *pull.Source, folder string, 
 }
 
 // push stages the parcel in a temporary folder and copies it, so that the tag is set last.
-func (p *parcel) push(ctx context.Context, source *pull.Source, to oci.Ref, move bool) (*oci.Artifact, error) {
+func (p *parcel) push(ctx context.Context, source *pull.Source, to moduleref.Ref, move bool) (*oci.Artifact, error) {
 	dir, err := disk.TempDir("shadowcourt-push")
 	if err != nil {
 		return nil, err
@@ -192,7 +191,7 @@ func (p *parcel) push(ctx context.Context, source *pull.Source, to oci.Ref, move
 	return a, errors.Join(err, dir.Remove())
 }
 
-func (p *parcel) pushFrom(ctx context.Context, source *pull.Source, folder string, to oci.Ref, move bool) (*oci.Artifact, error) {
+func (p *parcel) pushFrom(ctx context.Context, source *pull.Source, folder string, to moduleref.Ref, move bool) (*oci.Artifact, error) {
 	staged, err := p.stage(ctx, source, folder, to)
 	if err != nil {
 		return nil, err
@@ -214,7 +213,7 @@ func moveFlag(f *pflag.FlagSet, move *bool) {
 var errTagTaken = errors.New("is another module")
 
 // checkTag rejects a tag that stands for another manifest than the one of a digest.
-func checkTag(ctx context.Context, client *oci.Client, to oci.Ref, digest string, move bool) error {
+func checkTag(ctx context.Context, client *oci.Client, to moduleref.Ref, digest string, move bool) error {
 	if move || to.Tag() == "" {
 		return nil
 	}
@@ -233,16 +232,16 @@ func checkTag(ctx context.Context, client *oci.Client, to oci.Ref, digest string
 }
 
 // subjectAt is what a signature of a module says of where it is. The path of a folder is nobody's business.
-func subjectAt(to oci.Ref, a *oci.Artifact) trust.Subject {
+func subjectAt(to moduleref.Ref, a *oci.Artifact) trust.Subject {
 	s := trust.Subject{Repository: to.Repository(), Manifest: a.Digest, Module: a.Layer.Digest}
 	if to.IsLayout() {
-		s.Repository = trust.Layout + filepath.Base(to.Repository())
+		s.Repository = moduleref.Layout + filepath.Base(to.Path())
 	}
 	return s
 }
 
 // isSigned says whether a key has signed what a reference names: another signature adds nothing, and lists of them are bounded.
-func isSigned(ctx context.Context, source *pull.Source, ref oci.Ref, key *record.Key) (bool, error) {
+func isSigned(ctx context.Context, source *pull.Source, ref moduleref.Ref, key *record.Key) (bool, error) {
 	a, err := source.Client.Resolve(ctx, ref)
 	if err != nil {
 		if errors.Is(err, oci.ErrNotFound) {
@@ -263,6 +262,6 @@ func isSigned(ctx context.Context, source *pull.Source, ref oci.Ref, key *record
 		return false, err
 	}
 	return slices.ContainsFunc(policy.Verify(pull.Subject(a), documents, time.Time{}), func(s trust.Signature) bool {
-		return s.Counts() && s.Kit == nil
+		return s.Counts && s.Kit == nil
 	}), nil
 }

@@ -2,19 +2,18 @@ package plugin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
@@ -22,10 +21,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
-	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -49,58 +48,50 @@ func printText(s cli.Streams, text string) error {
 	return err
 }
 
-// newSource opens the registries. policy nil decides nothing.
-func newSource(policy *trust.Policy) (*pull.Source, error) {
+// newSource opens the registries, with a trust policy unless t is nil.
+func newSource(t *open.Trust) (*pull.Source, error) {
 	client, err := open.Registries()
 	if err != nil {
 		return nil, cli.InputError(err)
 	}
-	return &pull.Source{Client: client, Policy: policy, Folder: ".", Now: time.Now}, nil
+	source := &pull.Source{Client: client, Folder: ".", Now: time.Now}
+	if t != nil {
+		source.Policy, err = t.TrustPolicy()
+	}
+	return source, err
+}
+
+// resolve finds the module of a reference as a court does: the folder of a layout is that behind its links.
+func resolve(ctx context.Context, source *pull.Source, reference string) (*oci.Artifact, error) {
+	ref, err := source.Parse(reference)
+	if err != nil {
+		return nil, cli.InputError(err)
+	}
+	return source.Client.Resolve(ctx, ref)
 }
 
 // waitTime is how long a command waits for registries before it says so.
 const waitTime = 5 * time.Second
 
-// waiting says once for which registries a command waits, if that takes long. The caller calls done at the end of the wait.
-func waiting(s cli.Streams, refs ...oci.Ref) (done func()) {
+// waiting says once for which registries of references a command waits, if that takes long. The caller calls done at the end of the wait.
+func waiting(s cli.Streams, references ...string) (done func()) {
 	var hosts []string
-	for _, ref := range refs {
-		if host := ref.Registry(); host != "" && !slices.Contains(hosts, host) {
+	for _, reference := range references {
+		rest, ok := strings.CutPrefix(reference, moduleref.Registry)
+		if host, _, _ := strings.Cut(rest, "/"); ok && !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
 		}
 	}
 	if len(hosts) == 0 {
 		return func() {}
 	}
-	var mu sync.Mutex
-	over := false
-	timer := time.AfterFunc(waitTime, func() {
-		mu.Lock()
-		defer mu.Unlock()
-		if !over {
-			fmt.Fprintf(s.Err, "waiting for %s\n", sanitize.Line(strings.Join(hosts, ", ")))
-		}
-	})
-	return func() {
-		timer.Stop()
-		mu.Lock()
-		defer mu.Unlock()
-		over = true
-	}
-}
-
-// trusting opens the registries with a trust policy.
-func trusting(t *open.Trust) (*pull.Source, error) {
-	policy, err := t.TrustPolicy()
-	if err != nil {
-		return nil, err
-	}
-	return newSource(policy)
+	timer := time.AfterFunc(waitTime, func() { fmt.Fprintf(s.Err, "waiting for %s\n", shown(strings.Join(hosts, ", "))) })
+	return func() { timer.Stop() }
 }
 
 // parseRef reads a reference of the command line.
-func parseRef(text string) (oci.Ref, error) {
-	ref, err := oci.Parse(text)
+func parseRef(text string) (moduleref.Ref, error) {
+	ref, err := moduleref.Parse(text)
 	return ref, cli.InputError(err)
 }
 
@@ -130,16 +121,27 @@ func signingKey(s cli.Streams, name string) (*record.Key, error) {
 	return key, cli.InputError(err)
 }
 
-const (
-	formatUsage = "table or json"
-	keyUsage    = "sign with this key, one of `shadowcourt record key new`"
-)
+const keyUsage = "sign with this key, one of `shadowcourt record key new`"
 
-func checkFormat(format string) error {
-	if format != "table" && format != "json" {
-		return cli.InputError(fmt.Errorf("--format %q: use table or json", format))
+// format is that of what a command prints.
+type format string
+
+func (f *format) String() string { return string(*f) }
+func (f *format) Type() string   { return "string" }
+
+// Set takes the value of a flag.
+func (f *format) Set(text string) error {
+	if text != "table" && text != "json" {
+		return errors.New("use table or json")
 	}
+	*f = format(text)
 	return nil
+}
+
+// flag adds --format.
+func (f *format) flag(flags *pflag.FlagSet) {
+	*f = "table"
+	flags.Var(f, "format", "table or json")
 }
 
 // writeJSON writes a document, whose texts may be of anybody.
@@ -190,17 +192,34 @@ func rolesOf(m *abi.Manifest) []string {
 
 // assessment is what a trust policy says of a module by its manifest in the registry.
 type assessment struct {
-	artifact   *oci.Artifact
-	manifest   *abi.Manifest // as the registry says
-	signatures []trust.Signature
-	uses       []decided
+	Reference  string            `json:"reference"`
+	Uses       []decided         `json:"uses"`       // what the trust policy decides about each role
+	Signatures []trust.Signature `json:"signatures"` // with signed results of the conformance kit
+
+	manifest *abi.Manifest // as the registry says
 }
 
 // decided is what a policy decided about a use.
 type decided struct {
-	roles    []string
-	decision *trust.Decision
-	err      error
+	Roles    []string `json:"roles"`
+	Accepted bool     `json:"accepted"`
+	Signer   string   `json:"signer,omitempty"`
+	Policy   string   `json:"policy,omitempty"` // FILE:LINE and the digest of the file
+	Why      string   `json:"why,omitempty"`
+
+	err error
+}
+
+// by is FILE:LINE of the decision.
+func (d *decided) by() string {
+	line, _, _ := strings.Cut(d.Policy, " sha256:")
+	return sanitize.Line(line)
+}
+
+// line says for people who signed the module, and which rule allows it.
+func (a *assessment) line() string {
+	roles, d := a.accepted()
+	return fmt.Sprintf("accepted: signed by %s, allowed by %s, as %s", shown(d.Signer), d.by(), strings.Join(roles, ", "))
 }
 
 // uses says for what a module is assessed.
@@ -257,81 +276,45 @@ func (u *uses) assess(ctx context.Context, source *pull.Source, a *oci.Artifact)
 	if err != nil {
 		return nil, err
 	}
-	now := source.Now()
-	all := &assessment{artifact: a, manifest: m, signatures: source.Policy.Verify(pull.Subject(a), documents, now)}
 	list, err := u.of(m)
 	if err != nil {
 		return nil, err
 	}
+	now := source.Now()
+	all := &assessment{a.Pinned().String(), []decided{}, append([]trust.Signature{}, source.Policy.Verify(pull.Subject(a), documents, now)...), m}
 	for i := range list {
+		one := decided{Roles: append([]string{}, list[i].Roles...)}
 		d, err := source.Policy.Decide(pull.Subject(a), documents, list[i], now)
-		all.uses = append(all.uses, decided{list[i].Roles, d, err})
+		if err != nil {
+			one.err, one.Why = err, err.Error()
+		} else {
+			one.Accepted, one.Signer, one.Policy = true, d.Signer, d.Policy
+		}
+		all.Uses = append(all.Uses, one)
 	}
 	return all, nil
 }
 
-// accepted are the roles for which the policy accepts the module, and a decision that did; nil if there is none.
-func (a *assessment) accepted() (roles []string, d *trust.Decision) {
-	for i := range a.uses {
-		if u := &a.uses[i]; u.err == nil {
-			roles = append(roles, u.roles...)
-			if d == nil {
-				d = u.decision
-			}
+// accepted are the roles for which the policy accepts the module, and the first decision that did; nil if there is none.
+func (a *assessment) accepted() (roles []string, first *decided) {
+	for i := range a.Uses {
+		if u := &a.Uses[i]; u.Accepted {
+			roles, first = append(roles, u.Roles...), cmp.Or(first, u)
 		}
 	}
-	return roles, d
+	return roles, first
 }
 
-// rejection is why the policy accepts the module for no use.
+// rejection is why the policy accepts the module for no use; nil if it accepts it for one.
 func (a *assessment) rejection() error {
+	if _, d := a.accepted(); d != nil {
+		return nil
+	}
 	var faults []error
-	var told []string
-	for i := range a.uses {
-		if err := a.uses[i].err; err != nil && !slices.Contains(told, err.Error()) {
-			told = append(told, err.Error())
-			faults = append(faults, err)
+	for i := range a.Uses {
+		if !slices.ContainsFunc(a.Uses[:i], func(u decided) bool { return u.Why == a.Uses[i].Why }) {
+			faults = append(faults, a.Uses[i].err)
 		}
 	}
 	return errors.Join(faults...)
-}
-
-// policyLine is FILE:LINE of a decision.
-func policyLine(d *trust.Decision) string {
-	line, _, _ := strings.Cut(d.Policy, " ")
-	return sanitize.Line(line)
-}
-
-// keyPolicy is a policy that allows everything that a key has signed.
-func keyPolicy(name string, repository string) (*trust.Policy, error) {
-	text, err := open.ReadBounded(name, open.MaxKeyBytes)
-	if err != nil {
-		return nil, cli.InputError(fmt.Errorf("--key: %w", err))
-	}
-	quote := func(list ...string) string {
-		out, _ := json.Marshal(list) // strings can't fail
-		return string(out)
-	}
-	who := filepath.Base(name)
-	policy := "keys: [{name: " + quote(who)[1:len(quote(who))-1] + ", key: key}]\nallow: [{from: " + quote(repository) + `, names: ["*"], signed_by: ` + quote(who) +
-		", roles: " + quote(append(cli.Words(pipeline.Roles()), trust.RoleEdge, trust.RoleCriterion)...) +
-		", capabilities: " + quote(cli.Words(pipeline.Capabilities())...) + "}]\n"
-	p, err := trust.Parse("--key "+name, []byte(policy), func(string) ([]byte, error) { return text, nil })
-	if fault, ok := errors.AsType[*strictyaml.Error](err); ok {
-		err = fmt.Errorf("--key %s: %s", name, fault.Message) // the place is in no file
-	}
-	return p, cli.InputError(err)
-}
-
-// absolute is the reference of a folder by its whole path, as policies name it.
-func absolute(ref oci.Ref) (oci.Ref, error) {
-	if !ref.IsLayout() || filepath.IsAbs(ref.Repository()) {
-		return ref, nil
-	}
-	at, err := os.Getwd()
-	if err != nil {
-		return ref, err
-	}
-	text := strings.TrimPrefix(ref.String(), trust.Layout)
-	return oci.Parse(trust.Layout + filepath.Join(at, text))
 }

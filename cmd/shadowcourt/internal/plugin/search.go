@@ -15,7 +15,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
@@ -25,7 +25,7 @@ import (
 type searchOptions struct {
 	trust  open.Trust
 	limit  int
-	format string
+	format format
 }
 
 // The most references that are looked at, and how many at a time.
@@ -58,7 +58,7 @@ Modules are not downloaded. Many public registries do not list their repositorie
 	}
 	o.trust.PolicyFlag(cmd.Flags())
 	cmd.Flags().IntVar(&o.limit, "limit", 100, "repositories or tags that are looked at, at most 1000")
-	cmd.Flags().StringVar(&o.format, "format", "table", formatUsage)
+	o.format.flag(cmd.Flags())
 	return cmd
 }
 
@@ -70,30 +70,26 @@ type hit struct {
 }
 
 func (o *searchOptions) run(ctx context.Context, s cli.Streams, args []string) error {
-	if err := checkFormat(o.format); err != nil {
-		return err
-	}
 	if o.limit < 1 || o.limit > maxSearched {
 		return cli.InputError(fmt.Errorf("--limit %d: use 1 to %d", o.limit, maxSearched))
 	}
-	source, err := trusting(&o.trust)
+	source, err := newSource(&o.trust)
 	if err != nil {
 		return err
 	}
-	host, _, _ := strings.Cut(strings.TrimPrefix(args[0], "oci://"), "/")
-	if place, err := oci.Parse("oci://" + host + "/any"); err == nil && strings.HasPrefix(args[0], "oci://") {
-		defer waiting(s, place)()
-	}
+	listed := waiting(s, args[0])
 	refs, err := o.refs(ctx, source, args[0])
-	if err != nil {
+	if listed(); err != nil {
 		return err
 	}
 	total := len(refs)
 	refs = refs[:min(total, o.limit)]
 	hits := make([]hit, len(refs))
-	if !strings.HasPrefix(args[0], "oci://") {
-		defer waiting(s, refs...)()
+	names := make([]string, len(refs))
+	for i, ref := range refs {
+		names[i] = ref.String()
 	}
+	defer waiting(s, names...)()
 	var wait sync.WaitGroup
 	turn := make(chan struct{}, searchers)
 	for i := range refs {
@@ -123,21 +119,21 @@ func (o *searchOptions) run(ctx context.Context, s cli.Streams, args []string) e
 }
 
 // refs are the references of a place.
-func (o *searchOptions) refs(ctx context.Context, source *pull.Source, place string) ([]oci.Ref, error) {
+func (o *searchOptions) refs(ctx context.Context, source *pull.Source, place string) ([]moduleref.Ref, error) {
 	switch {
-	case strings.HasPrefix(place, "oci://"):
+	case strings.HasPrefix(place, moduleref.Registry):
 		refs, err := source.Client.Repositories(ctx, place)
 		if err != nil {
 			err = fmt.Errorf("%w; a registry that does not list its repositories can be searched by an index file", err)
 		}
 		return refs, err
-	case oci.IsRef(place):
+	case moduleref.Is(place):
 		ref, err := parseRef(place)
 		if err != nil {
 			return nil, err
 		}
 		tags, err := source.Client.Tags(ctx, ref)
-		refs := make([]oci.Ref, len(tags))
+		refs := make([]moduleref.Ref, len(tags))
 		for i, tag := range tags {
 			refs[i] = ref.WithTag(tag)
 		}
@@ -151,7 +147,7 @@ func (o *searchOptions) refs(ctx context.Context, source *pull.Source, place str
 const maxIndex = 1 << 20
 
 // readIndex reads a YAML list of references.
-func readIndex(name string) ([]oci.Ref, error) {
+func readIndex(name string) ([]moduleref.Ref, error) {
 	data, err := strictyaml.ReadFile(name, maxIndex, strictyaml.Open)
 	if err != nil {
 		return nil, err
@@ -160,11 +156,11 @@ func readIndex(name string) ([]oci.Ref, error) {
 	var index struct {
 		Modules []string `yaml:"modules"`
 	}
-	var refs []oci.Ref
+	var refs []moduleref.Ref
 	if root := r.Document(data, maxIndex); root != nil {
 		r.Struct(root, "", &index, nil)
 		for i, text := range index.Modules {
-			ref, err := oci.Parse(text)
+			ref, err := moduleref.Parse(text)
 			if err != nil {
 				r.FailAt(strictyaml.IndexPath("modules", i), "bad_reference", "%v", err)
 			}
@@ -175,7 +171,7 @@ func readIndex(name string) ([]oci.Ref, error) {
 }
 
 // look asks about one module: in a registry that of the highest version, if the reference names none.
-func look(ctx context.Context, source *pull.Source, ref oci.Ref) hit {
+func look(ctx context.Context, source *pull.Source, ref moduleref.Ref) hit {
 	h := hit{Reference: ref.String()}
 	err := ctx.Err()
 	if err == nil && ref.Tag() == "" && ref.Digest() == "" {
@@ -187,7 +183,7 @@ func look(ctx context.Context, source *pull.Source, ref oci.Ref) hit {
 		}
 	}
 	if err == nil {
-		h.Module, err = inspectRef(ctx, source, ref)
+		h.Module, err = inspect(ctx, source, ref.String())
 	}
 	if err != nil {
 		h.Error = err.Error()

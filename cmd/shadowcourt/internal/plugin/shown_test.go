@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -16,7 +15,7 @@ func TestAccept_DI4_NoLogCommands(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"::error file=a::x", "##[error]x", "a ##[error]x"} {
 		m := &manifestJSON{Name: name, Version: name, Source: name, Capabilities: []string{name}}
-		module := &inspected{Reference: "oci://a/b", Manifest: m, Problem: name}
+		module := &inspected{assessment: &assessment{Reference: "oci://a/b"}, Manifest: m, Problem: name}
 		other := *m
 		other.Name, other.Source = "b", "c"
 		var b strings.Builder
@@ -44,10 +43,11 @@ func TestAccept_DI4_NoLogCommands(t *testing.T) {
 // What people read of a module names who says so, and compares what registries say too.
 func TestAccept_DI4_WhoSaysSo(t *testing.T) {
 	t.Parallel()
-	module := &inspected{
-		Uses:       []useJSON{{Roles: []string{"judge"}, Accepted: true, Signer: "acme, other"}},
-		Signatures: []signatureJSON{{Type: trust.TypeConformance, Signer: "acme", Counts: true, Kit: "passed"}, {Type: trust.TypeConformance, Signer: "ac", Counts: true, Kit: "passed"}},
-	}
+	passed := &trust.Kit{Passed: true}
+	module := &inspected{assessment: &assessment{
+		Uses:       []decided{{Roles: []string{"judge"}, Accepted: true, Signer: "acme, other"}},
+		Signatures: []trust.Signature{{Type: trust.TypeConformance, Signer: "acme", Counts: true, Kit: passed}, {Type: trust.TypeConformance, Signer: "ac", Counts: true, Kit: passed}},
+	}}
 	if got := module.kit(); got != "passed, says acme; passed, says ac, by whose signature the policy accepts nothing here" {
 		t.Error(got)
 	}
@@ -77,15 +77,11 @@ func TestAccept_DI4_ARegistryThatHangsIsNamed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder
-		ref, err := oci.Parse("oci://registry.example/a")
-		if err != nil {
-			t.Fatal(err)
-		}
-		done := waiting(cli.Streams{Err: &b}, ref)
+		done := waiting(cli.Streams{Err: &b}, "oci://registry.example/a", "specter.wasm")
 		time.Sleep(waitTime + time.Minute)
 		done()
-		waiting(cli.Streams{Err: &b}, ref)()
-		waiting(cli.Streams{Err: &b}, oci.Ref{})
+		waiting(cli.Streams{Err: &b}, "oci://registry.example")()
+		waiting(cli.Streams{Err: &b}, "oci-layout:a")
 		time.Sleep(time.Minute)
 		if got := b.String(); got != "waiting for registry.example\n" {
 			t.Errorf("%q", got)

@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -18,7 +19,8 @@ import (
 
 // newPluginSign is the command `plugin sign`.
 func newPluginSign(s cli.Streams) *cobra.Command {
-	var key, format string
+	var key string
+	var form format
 	cmd := &cobra.Command{
 		Use:   "sign REF",
 		Short: "Sign a module in a registry or a layout directory",
@@ -29,9 +31,6 @@ signed already stays as it is.`,
 		Example: "  shadowcourt plugin sign oci-layout:layout:clerk --key court.key",
 		Args:    cli.ExactArgs(1, "one reference"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkFormat(format); err != nil {
-				return err
-			}
 			ref, err := parseRef(args[0])
 			if err != nil {
 				return err
@@ -44,20 +43,20 @@ signed already stays as it is.`,
 			if err != nil {
 				return err
 			}
-			defer waiting(s, ref)()
+			defer waiting(s, args...)()
 			a, err := sign(cmd.Context(), s, source, ref, k)
 			if err != nil {
 				return err
 			}
-			return printPushed(s, format, a, k)
+			return printPushed(s, form, a, k)
 		},
 	}
 	open.KeyFlag(cmd, &key, keyUsage)
-	cmd.Flags().StringVar(&format, "format", "table", formatUsage)
+	form.flag(cmd.Flags())
 	return cmd
 }
 
-func sign(ctx context.Context, s cli.Streams, source *pull.Source, ref oci.Ref, key *record.Key) (*oci.Artifact, error) {
+func sign(ctx context.Context, s cli.Streams, source *pull.Source, ref moduleref.Ref, key *record.Key) (*oci.Artifact, error) {
 	a, err := source.Client.Resolve(ctx, ref)
 	if err != nil {
 		return nil, err

@@ -1,9 +1,11 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
@@ -21,8 +24,9 @@ import (
 // verifyOptions are the flags of `plugin verify`.
 type verifyOptions struct {
 	uses
-	trust       open.Trust
-	key, format string
+	trust  open.Trust
+	key    string
+	format format
 }
 
 // newPluginVerify is the command `plugin verify`.
@@ -46,42 +50,26 @@ Exit codes: 0 accepted, in one role at least; 3 rejected; 1 something failed whi
 	o.flags(cmd)
 	o.trust.PolicyFlag(cmd.Flags())
 	cmd.Flags().StringVar(&o.key, "key", "", "accept what this public key has signed, whatever the trust policy says")
-	cmd.Flags().StringVar(&o.format, "format", "table", formatUsage)
+	o.format.flag(cmd.Flags())
 	return cmd
 }
 
 func (o *verifyOptions) run(ctx context.Context, s cli.Streams, reference string) error {
-	if err := checkFormat(o.format); err != nil {
-		return err
-	}
-	if o.key != "" && o.trust.Policy != "" {
-		return cli.InputError(errors.New("use either --key or --trust"))
-	}
-	ref, err := parseRef(reference)
-	if err == nil {
-		ref, err = absolute(ref)
-	}
-	if err != nil {
-		return err
-	}
-	source, err := newSource(nil)
-	if err != nil {
-		return err
-	}
+	policy := &o.trust
 	if o.key != "" {
-		repository := ref.Repository()
-		if ref.IsLayout() {
-			repository = trust.Layout + repository
+		if policy = nil; o.trust.Policy != "" {
+			return cli.InputError(errors.New("use either --key or --trust"))
 		}
-		source.Policy, err = keyPolicy(o.key, repository)
-	} else {
-		source.Policy, err = o.trust.TrustPolicy()
 	}
+	defer waiting(s, reference)()
+	source, err := newSource(policy)
 	if err != nil {
 		return err
 	}
-	defer waiting(s, ref)()
-	a, err := source.Client.Resolve(ctx, ref)
+	a, err := resolve(ctx, source, reference)
+	if err == nil && o.key != "" {
+		source.Policy, err = keyPolicy(o.key, a)
+	}
 	if err != nil {
 		return err
 	}
@@ -89,19 +77,14 @@ func (o *verifyOptions) run(ctx context.Context, s cli.Streams, reference string
 	if err != nil {
 		return err
 	}
-	for i := range all.uses {
-		if fault, ok := errors.AsType[*strictyaml.Error](all.uses[i].err); ok && o.key != "" {
-			all.uses[i].err = errors.New(fault.Message) // the place is in no file
-		}
+	if o.key != "" {
+		all.byKey()
 	}
 	rejection := all.rejection()
-	if _, d := all.accepted(); d != nil {
-		rejection = nil
-		if _, _, err := pull.Fetch(ctx, source.Client, a); err != nil {
-			if !errors.Is(err, pull.ErrOther) {
-				return err
-			}
-			rejection = err
+	if rejection == nil {
+		_, _, rejection = pull.Fetch(ctx, source.Client, a)
+		if rejection != nil && !errors.Is(rejection, pull.ErrOther) {
+			return rejection
 		}
 	}
 	if err := o.print(s, all, rejection); err != nil {
@@ -113,95 +96,57 @@ func (o *verifyOptions) run(ctx context.Context, s cli.Streams, reference string
 	return nil
 }
 
-// useJSON and signatureJSON are what programs read of a policy's decision, and of a signature.
-type (
-	useJSON struct {
-		Roles    []string `json:"roles"`
-		Accepted bool     `json:"accepted"`
-		Signer   string   `json:"signer,omitempty"`
-		Policy   string   `json:"policy,omitempty"` // FILE:LINE and the digest of the file
-		Why      string   `json:"why,omitempty"`
+// keyPolicy is a policy that allows everything that a key has signed where a module is.
+func keyPolicy(name string, a *oci.Artifact) (*trust.Policy, error) {
+	text, err := open.ReadBounded(name, open.MaxKeyBytes)
+	var p *trust.Policy
+	if err == nil {
+		p, err = trust.OfKey(filepath.Base(name), text, a.Ref.Repository())
 	}
-	signatureJSON struct {
-		Type   string     `json:"type"`
-		Signer string     `json:"signer,omitempty"`
-		Key    string     `json:"key,omitempty"`
-		At     *time.Time `json:"at,omitempty"`
-		Counts bool       `json:"counts"`
-		Kit    string     `json:"kit,omitempty"` // passed or failed
-		Why    string     `json:"why,omitempty"`
+	if err != nil {
+		return nil, cli.InputError(fmt.Errorf("--key %s: %w", name, err))
 	}
-)
+	return p, nil
+}
 
-func usesJSON(list []decided) []useJSON {
-	out := make([]useJSON, len(list))
-	for i := range list {
-		u := &list[i]
-		out[i] = useJSON{Roles: u.roles, Accepted: u.err == nil}
-		if u.err != nil {
-			out[i].Why = u.err.Error()
+// byKey names no places: the policy of a key stands in no file.
+func (a *assessment) byKey() {
+	for i := range a.Uses {
+		u := &a.Uses[i]
+		if fault, ok := errors.AsType[*strictyaml.Error](u.err); ok {
+			u.err, u.Why = errors.New(fault.Message), fault.Message
 		} else {
-			out[i].Signer, out[i].Policy = u.decision.Signer, u.decision.Policy
+			u.Policy = "the key"
 		}
 	}
-	return out
-}
-
-func signaturesJSON(list []trust.Signature) []signatureJSON {
-	out := make([]signatureJSON, len(list))
-	for i := range list {
-		g := &list[i]
-		out[i] = signatureJSON{Type: g.Type, Signer: g.Signer, Key: g.KeyID, Counts: g.Counts(), Why: g.Why}
-		if !g.At.IsZero() {
-			out[i].At = &g.At
-		}
-		if g.Kit != nil {
-			out[i].Kit = kitWord(g.Kit)
-		}
-	}
-	return out
-}
-
-func kitWord(k *trust.Kit) string {
-	if k.Passed {
-		return "passed"
-	}
-	return "failed"
 }
 
 func (o *verifyOptions) print(s cli.Streams, all *assessment, rejection error) error {
 	if o.format == "json" {
-		out := struct {
-			Reference  string          `json:"reference"`
-			Accepted   bool            `json:"accepted"`
-			Why        string          `json:"why,omitempty"`
-			Uses       []useJSON       `json:"uses"`
-			Signatures []signatureJSON `json:"signatures"`
-		}{all.artifact.Pinned().String(), rejection == nil, "", usesJSON(all.uses), signaturesJSON(all.signatures)}
+		why := ""
 		if rejection != nil {
-			out.Why = rejection.Error()
+			why = rejection.Error()
 		}
-		return writeJSON(s, out)
+		return writeJSON(s, struct {
+			*assessment
+			Accepted bool   `json:"accepted"`
+			Why      string `json:"why,omitempty"`
+		}{all, rejection == nil, why})
 	}
 	var b strings.Builder
 	if rejection != nil {
 		fmt.Fprintf(&b, "rejected: %s\n", sanitize.Block(strings.TrimPrefix(rejection.Error(), "rejected: ")))
 	} else {
-		roles, d := all.accepted()
-		by := "the key"
-		if o.key == "" {
-			by = policyLine(d)
-		}
-		fmt.Fprintf(&b, "accepted: signed by %s, allowed by %s, as %s\n", shown(d.Signer), by, strings.Join(roles, ", "))
-		for i := range all.uses {
-			if u := &all.uses[i]; u.err != nil {
-				fmt.Fprintf(&b, "not as %s: %s\n", strings.Join(u.roles, ", "), sanitize.Line(u.err.Error()))
+		b.WriteString(all.line() + "\n")
+		for i := range all.Uses {
+			if u := &all.Uses[i]; !u.Accepted {
+				fmt.Fprintf(&b, "not as %s: %s\n", strings.Join(u.Roles, ", "), sanitize.Line(u.Why))
 			}
 		}
 	}
-	fmt.Fprintf(&b, "%s\n", sanitize.Line(all.artifact.Pinned().String()))
-	if len(all.signatures) > 0 {
-		b.WriteString("\n" + signatureTable(all.signatures))
+	fmt.Fprintf(&b, "%s\n", sanitize.Line(all.Reference))
+	if len(all.Signatures) > 0 {
+		b.WriteString("\n" + signatureTable(all.Signatures))
 	}
 	return printText(s, b.String())
 }
@@ -214,22 +159,17 @@ func signatureTable(list []trust.Signature) string {
 	t.AppendHeader(table.Row{"SIGNED BY", "WHEN", "WHAT", "COUNTS"})
 	for i := range list {
 		g := &list[i]
-		who, when, what, counts := shown(g.Signer), "", "module", "yes"
-		if who == "" {
-			if who = shown(g.KeyID); who == "" {
-				who = "unknown"
-			}
-		}
+		who, when, what, counts := shown(cmp.Or(g.Signer, g.KeyID, "unknown")), "", "module", "yes"
 		if !g.At.IsZero() {
 			when = g.At.UTC().Format(time.DateTime)
 		}
 		switch {
 		case g.Kit != nil:
-			what = "conformance kit: " + kitWord(g.Kit)
+			what = "conformance kit: " + g.Kit.String()
 		case g.Type == trust.TypeConformance:
 			what = "conformance kit"
 		}
-		if !g.Counts() {
+		if !g.Counts {
 			counts = "no: " + shown(g.Why)
 		}
 		t.AppendRow(table.Row{who, when, what, counts})
