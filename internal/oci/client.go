@@ -11,20 +11,16 @@
 package oci
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/opencontainers/image-spec/specs-go"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"oras.land/oras-go/v2/registry/remote/auth"
 
@@ -131,18 +127,15 @@ func cacheKey(kind string, r moduleref.Ref, digest string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// kept gives what the cache has under a key, if it passes, or else gets it, and keeps it if it passes. Without a store there is only the cache.
-func (c *Client) kept(s store, r moduleref.Ref, key string, pass func([]byte) error, get func() ([]byte, error)) ([]byte, error) {
-	if data, ok := c.cached(r, key); ok && pass(data) == nil {
+// kept gives what the cache has under a key, if it has the digest, or else gets it, and keeps it. Without a store there is only the cache.
+func (c *Client) kept(s store, r moduleref.Ref, key, digest string, get func() ([]byte, error)) ([]byte, error) {
+	if data, ok := c.cached(r, key); ok && digestOf(data) == digest {
 		return data, nil
 	}
 	if s == nil {
 		return nil, ErrNotFound
 	}
 	data, err := get()
-	if err == nil {
-		err = pass(data)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -155,14 +148,11 @@ func (c *Client) manifestOf(ctx context.Context, s store, r moduleref.Ref, diges
 	if !moduleref.IsDigest(digest) {
 		return nil, fmt.Errorf("%s is not a digest of sha256", quoted(digest))
 	}
-	pass := func(data []byte) error {
-		if got := digestOf(data); got != digest {
-			return fmt.Errorf("%w: %s was asked for, %s came", ErrMismatch, digest, got)
+	return c.kept(s, r, cacheKey(cachedManifest, r, digest), digest, func() ([]byte, error) {
+		d, data, err := fetchManifest(ctx, s, digest)
+		if err == nil && d.Digest.String() != digest {
+			err = fmt.Errorf("%w: %s was asked for, %s came", ErrMismatch, digest, d.Digest)
 		}
-		return nil
-	}
-	return c.kept(s, r, cacheKey(cachedManifest, r, digest), pass, func() ([]byte, error) {
-		_, data, err := fetchManifest(ctx, s, digest)
 		return data, err
 	})
 }
@@ -172,8 +162,13 @@ func (c *Client) blobOf(ctx context.Context, s store, r moduleref.Ref, d v1.Desc
 	if err := checkDescriptor(d, abi.DefaultModuleBytes); err != nil {
 		return nil, err
 	}
-	pass := func(data []byte) error { return verify(d, data) }
-	return c.kept(s, r, d.Digest.Encoded(), pass, func() ([]byte, error) { return s.blob(ctx, d) })
+	return c.kept(s, r, d.Digest.Encoded(), d.Digest.String(), func() ([]byte, error) {
+		data, err := s.blob(ctx, d)
+		if err == nil {
+			err = verify(d, data)
+		}
+		return data, err
+	})
 }
 
 func (c *Client) cached(r moduleref.Ref, key string) ([]byte, bool) {
@@ -277,174 +272,4 @@ func push(ctx context.Context, s store, d v1.Descriptor, manifest []byte, tag st
 		}
 	}
 	return s.pushManifest(ctx, d, manifest, tag)
-}
-
-// Attach adds a document about a module to where the module is, and gives the digest of the manifest that holds it.
-func (c *Client) Attach(ctx context.Context, a *Artifact, what Attachment) (digest string, err error) {
-	d, raw, err := buildAttachment(a.descriptor(), what)
-	if err != nil {
-		return "", c.fail("attach to", a.Ref, err)
-	}
-	return d.Digest.String(), c.at(ctx, "attach to", a.Ref, true, func(ctx context.Context, s store) error {
-		return push(ctx, s, d, raw, "", [][]byte{what.Data, v1.DescriptorEmptyJSON.Data})
-	})
-}
-
-// Attachments are the documents about a module whose layers have one of the types, those first that a list names as such; no types: all. Those that
-// can't be read, or are more than the limits allow, are left out: who may attach junk must not be able to hide what is good. The registry is asked
-// each time, since new signatures must be found. If it can't be reached, or can't answer, the cache gives what it has of an earlier call.
-func (c *Client) Attachments(ctx context.Context, a *Artifact, types ...string) (found []Attachment, err error) {
-	err = c.at(ctx, "read the attachments of", a.Ref, false, func(ctx context.Context, s store) error {
-		list, err := c.listAttachments(ctx, s, a)
-		if err == nil {
-			found, err = c.attachments(ctx, s, a, list, types)
-		}
-		if err != nil && unreachable(err) {
-			if kept, ok := c.Cached(ctx, a, types...); ok {
-				found, err = kept, nil
-			}
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
-}
-
-// Cached is [Client.Attachments] from the cache alone, without a request: those that it has. ok is false if it has no list of them. A caller whom
-// these satisfy need not ask the registry.
-func (c *Client) Cached(ctx context.Context, a *Artifact, types ...string) (found []Attachment, ok bool) {
-	data, ok := c.cached(a.Ref, cacheKey(cachedAttachments, a.Ref, a.Digest))
-	if !ok {
-		return nil, false
-	}
-	list, err := parseIndex(data)
-	if err != nil {
-		return nil, false
-	}
-	found, err = c.attachments(ctx, nil, a, list.Manifests, types)
-	return found, err == nil
-}
-
-// listAttachments gives the manifests of attachments. The one of cosign's tag is last.
-func (c *Client) listAttachments(ctx context.Context, s store, a *Artifact) ([]v1.Descriptor, error) {
-	all, err := s.referrers(ctx, a.descriptor())
-	if err != nil {
-		return nil, err
-	}
-	list := make([]v1.Descriptor, 0, len(all)+1)
-	for _, d := range all {
-		if checkDescriptor(d, maxManifest) == nil && d.MediaType == v1.MediaTypeImageManifest {
-			list = append(list, v1.Descriptor{MediaType: d.MediaType, Digest: d.Digest, Size: d.Size, ArtifactType: d.ArtifactType})
-		}
-	}
-	d, data, err := fetchManifest(ctx, s, cosignTag(a.Digest))
-	switch {
-	case err == nil:
-		c.keep(a.Ref, cacheKey(cachedManifest, a.Ref, d.Digest.String()), data)
-		d.Annotations = map[string]string{cosignMark: "tag"}
-		list = append(list, d)
-	case !skippable(ctx, err):
-		return nil, err
-	}
-	index, err := json.Marshal(v1.Index{Versioned: specs.Versioned{SchemaVersion: 2}, Manifests: list})
-	if err == nil {
-		c.keep(a.Ref, cacheKey(cachedAttachments, a.Ref, a.Digest), index)
-	}
-	return list, err
-}
-
-const (
-	// cosignMark is the annotation, in lists of this package alone, of a manifest that was found by cosign's tag.
-	cosignMark = "dev.shadowcourt.found"
-	// cosignReferrer is the artifact type of signatures of the older form that are referrers.
-	cosignReferrer = "application/vnd.dev.cosign.artifact.sig.v1+json"
-)
-
-func byTag(d v1.Descriptor) bool { return d.Annotations[cosignMark] != "" }
-
-// skippable says whether an error is of one attachment alone, so that others can be read.
-func skippable(ctx context.Context, err error) bool { return ctx.Err() == nil && !unreachable(err) }
-
-// attachment gives the manifest of one in a list.
-func (c *Client) attachment(ctx context.Context, s store, a *Artifact, d v1.Descriptor) ([]byte, v1.Manifest, error) {
-	raw, err := c.manifestOf(ctx, s, a.Ref, d.Digest.String())
-	if err != nil {
-		return nil, v1.Manifest{}, err
-	}
-	m, err := parseAttachment(raw, a.Digest, byTag(d))
-	if err != nil {
-		err = fmt.Errorf("%s: %w", d.Digest, err)
-	}
-	return raw, m, err
-}
-
-// order gives the attachments of the types first, then those whose list does not name a type, and then the others. Of each small ones are first.
-func order(list []v1.Descriptor, types []string) (first, unnamed, others []v1.Descriptor) {
-	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b v1.Descriptor) int { return cmp.Compare(a.Size, b.Size) })
-	for _, d := range list {
-		kind := d.ArtifactType
-		if byTag(d) || kind == cosignReferrer {
-			kind = TypeCosign
-		}
-		switch {
-		case slices.Contains(types, kind):
-			first = append(first, d)
-		case kind == "" || kind == v1.MediaTypeEmptyJSON: // some registries have the config's type in place of the manifest's own
-			unnamed = append(unnamed, d)
-		default:
-			others = append(others, d)
-		}
-	}
-	return first, unnamed, others
-}
-
-// attachments reads those of the types, within the limits.
-func (c *Client) attachments(ctx context.Context, s store, a *Artifact, list []v1.Descriptor, types []string) ([]Attachment, error) {
-	first, unnamed, others := order(list, types)
-	list = slices.Concat(first, unnamed)
-	if len(types) == 0 {
-		list = append(list, others...)
-	}
-	type part struct {
-		of    v1.Descriptor
-		in    v1.Manifest
-		layer v1.Descriptor
-	}
-	var parts []part
-	room := int64(maxAttached)
-	for _, d := range list[:min(len(list), maxTried)] {
-		if room < d.Size {
-			break
-		}
-		raw, m, err := c.attachment(ctx, s, a, d)
-		room -= int64(len(raw))
-		if err != nil {
-			if skippable(ctx, err) {
-				continue
-			}
-			return nil, err
-		}
-		for _, layer := range m.Layers {
-			if (len(types) == 0 || slices.Contains(types, layer.MediaType)) && checkDescriptor(layer, maxAttachment) == nil {
-				parts = append(parts, part{d, m, layer})
-			}
-		}
-	}
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.layer.Size, b.layer.Size) })
-	var all []Attachment
-	for _, p := range parts[:min(len(parts), maxTried)] {
-		if room -= p.layer.Size; room < 0 || len(all) == maxAttachments {
-			break
-		}
-		data, err := c.blobOf(ctx, s, a.Ref, p.layer)
-		if err == nil {
-			all = append(all, attachmentOf(p.of, p.in, p.layer, data))
-		} else if !skippable(ctx, err) {
-			return nil, err
-		}
-	}
-	return all, nil
 }

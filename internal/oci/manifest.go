@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -255,16 +254,6 @@ func buildAttachment(subject v1.Descriptor, a Attachment) (v1.Descriptor, []byte
 		_, err = parseAttachment(raw, subject.Digest.String(), false)
 	}
 	return describe(v1.MediaTypeImageManifest, raw), raw, err
-}
-
-// attachmentOf is the attachment that a layer of a manifest is.
-func attachmentOf(manifest v1.Descriptor, m v1.Manifest, layer v1.Descriptor, data []byte) Attachment {
-	all := maps.Clone(m.Annotations)
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, layer.Annotations)
-	return Attachment{layer.MediaType, manifest.Digest.String(), all, data}
 }
 
 // cosignTag is the tag under which cosign keeps signatures of a manifest.
