@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,14 @@ const signature = "application/vnd.shadowcourt.signature.v1+json"
 
 var wasm = []byte("\x00asm\x01\x00\x00\x00")
 
+// must ends a test that an error leaves without what it needs.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // client makes one that neither waits nor knows credentials, unless the configuration says so.
 func client(t *testing.T, config oci.Config) *oci.Client {
 	t.Helper()
@@ -36,36 +45,28 @@ func client(t *testing.T, config oci.Config) *oci.Client {
 		config.DockerConfig = filepath.Join(t.TempDir(), "config.json")
 	}
 	c, err := oci.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
 func ref(t *testing.T, text string) moduleref.Ref {
 	t.Helper()
 	r, err := moduleref.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r
 }
 
 func push(t *testing.T, c *oci.Client, r moduleref.Ref) *oci.Artifact {
 	t.Helper()
 	a, err := c.Push(t.Context(), r, wasm, map[string]string{"org.opencontainers.image.title": "reader", "org.opencontainers.image.version": "1.0.0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return a
 }
 
 func attach(t *testing.T, c *oci.Client, a *oci.Artifact, text string) (digest string) {
 	t.Helper()
 	digest, err := c.Attach(t.Context(), a, oci.Attachment{Type: signature, Annotations: map[string]string{"by": text}, Data: []byte(text)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return digest
 }
 
@@ -73,9 +74,7 @@ func attach(t *testing.T, c *oci.Client, a *oci.Artifact, text string) (digest s
 func texts(t *testing.T, c *oci.Client, a *oci.Artifact, types ...string) []string {
 	t.Helper()
 	all, err := c.Attachments(t.Context(), a, types...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out []string
 	for _, one := range all {
 		out = append(out, string(one.Data))
@@ -90,13 +89,9 @@ func texts(t *testing.T, c *oci.Client, a *oci.Artifact, types ...string) []stri
 func pull(t *testing.T, c *oci.Client, r moduleref.Ref) (*oci.Artifact, []byte) {
 	t.Helper()
 	a, err := c.Resolve(t.Context(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	data, err := c.Module(t.Context(), a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return a, data
 }
 
@@ -107,60 +102,51 @@ func same[T any](t *testing.T, got, want T) {
 	}
 }
 
-// place is where modules can be.
-type place struct {
-	name string
-	base func(t *testing.T) string
-}
-
-var places = []place{ //nolint:gochecknoglobals // a table
-	{"registry", func(t *testing.T) string {
-		t.Helper()
-		return "oci://" + testkit.Start(t, true).Host + "/judges/reader"
-	}},
-	{"registry without referrers", func(t *testing.T) string {
-		t.Helper()
-		return "oci://" + testkit.Start(t, false).Host + "/judges/reader"
-	}},
-	{"layout", func(t *testing.T) string { t.Helper(); return "oci-layout:" + filepath.Join(t.TempDir(), "site") }},
+// everywhere runs a test where modules can be: in registries of both kinds, and in a layout.
+func everywhere(t *testing.T, test func(t *testing.T, base string)) {
+	t.Helper()
+	for _, place := range []string{"registry", "registry without referrers", "layout"} {
+		t.Run(place, func(t *testing.T) {
+			t.Parallel()
+			base := "oci-layout:" + filepath.Join(t.TempDir(), "site")
+			if place != "layout" {
+				base = "oci://" + testkit.Start(t, place == "registry").Host + "/judges/reader"
+			}
+			test(t, base)
+		})
+	}
 }
 
 // A module that was pushed is pulled by its tag, its digest or both, with what was attached. Pushing it again changes nothing.
 func TestAccept_DI1_PushAndPull(t *testing.T) {
 	t.Parallel()
-	for _, p := range places {
-		t.Run(p.name, func(t *testing.T) {
-			t.Parallel()
-			base := p.base(t)
-			a := push(t, client(t, oci.Config{}), ref(t, base+":v1"))
-			for _, text := range []string{"one", "two", "one"} {
-				attach(t, client(t, oci.Config{}), a, text)
-			}
-			again := push(t, client(t, oci.Config{}), ref(t, base))
-			same(t, again.Digest, a.Digest)
-			for _, r := range []string{base, base + ":v1", base + "@" + a.Digest, base + ":gone@" + a.Digest} {
-				c := client(t, oci.Config{})
-				got, data := pull(t, c, ref(t, r))
-				same(t, got.Digest, a.Digest)
-				same(t, got.Annotations["org.opencontainers.image.title"], "reader")
-				same(t, got.Pinned().Digest(), a.Digest)
-				same(t, data, wasm)
-				same(t, texts(t, c, got), []string{"one", "two"})
-				same(t, texts(t, c, got, "another/type"), nil)
-			}
-			tags, err := client(t, oci.Config{}).Tags(t.Context(), ref(t, base))
-			if err != nil {
-				t.Fatal(err)
-			}
-			same(t, tags, []string{"latest", "v1"})
-			if _, err := client(t, oci.Config{}).Resolve(t.Context(), ref(t, base+":v2")); !errors.Is(err, oci.ErrNotFound) {
-				t.Errorf("a tag that is not there: %v", err)
-			}
-			if _, err := client(t, oci.Config{}).Push(t.Context(), ref(t, base+"@sha256:"+strings.Repeat("0", 64)), wasm, nil); !errors.Is(err, oci.ErrMismatch) {
-				t.Errorf("another digest was asked for: %v", err)
-			}
-		})
-	}
+	everywhere(t, func(t *testing.T, base string) {
+		a := push(t, client(t, oci.Config{}), ref(t, base+":v1"))
+		for _, text := range []string{"one", "two", "one"} {
+			attach(t, client(t, oci.Config{}), a, text)
+		}
+		again := push(t, client(t, oci.Config{}), ref(t, base))
+		same(t, again.Digest, a.Digest)
+		for _, r := range []string{base, base + ":v1", base + "@" + a.Digest, base + ":gone@" + a.Digest} {
+			c := client(t, oci.Config{})
+			got, data := pull(t, c, ref(t, r))
+			same(t, got.Digest, a.Digest)
+			same(t, got.Annotations["org.opencontainers.image.title"], "reader")
+			same(t, got.Pinned().Digest(), a.Digest)
+			same(t, data, wasm)
+			same(t, texts(t, c, got), []string{"one", "two"})
+			same(t, texts(t, c, got, "another/type"), nil)
+		}
+		tags, err := client(t, oci.Config{}).Tags(t.Context(), ref(t, base))
+		must(t, err)
+		same(t, tags, []string{"latest", "v1"})
+		if _, err := client(t, oci.Config{}).Resolve(t.Context(), ref(t, base+":v2")); !errors.Is(err, oci.ErrNotFound) {
+			t.Errorf("a tag that is not there: %v", err)
+		}
+		if _, err := client(t, oci.Config{}).Push(t.Context(), ref(t, base+"@sha256:"+strings.Repeat("0", 64)), wasm, nil); !errors.Is(err, oci.ErrMismatch) {
+			t.Errorf("another digest was asked for: %v", err)
+		}
+	})
 }
 
 // The manifest is that of CNCF's layout for WebAssembly, and has no time unless one was given.
@@ -168,18 +154,12 @@ func TestAccept_DI1_TheManifestIsThatOfOtherTools(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "site")
 	a, err := client(t, oci.Config{}).Push(t.Context(), ref(t, "oci-layout:"+dir+":v1"), wasm, map[string]string{"org.opencontainers.image.created": "2026-01-02T03:04:05Z"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	read := func(digest string, into any) {
 		t.Helper()
-		data, err := os.ReadFile(filepath.Join(dir, "blobs", "sha256", strings.TrimPrefix(digest, "sha256:")))
-		if err == nil {
-			err = json.Unmarshal(data, into)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		data, err := os.ReadFile(filepath.Join(dir, blob(digest)))
+		must(t, err)
+		must(t, json.Unmarshal(data, into))
 	}
 	type blob struct {
 		MediaType, Digest string
@@ -214,22 +194,18 @@ func TestAccept_DI1_PushingAgainUploadsNothing(t *testing.T) {
 // With a digest and a warm cache there is no request; attachments are asked for each time, and are the cached ones when nobody answers.
 func TestAccept_DI1_TheCacheWorksOffline(t *testing.T) {
 	t.Parallel()
-	var down sync.Map
-	r := testkit.Start(t, true, func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-			if _, ok := down.Load("down"); ok {
-				panic(http.ErrAbortHandler)
-			}
-			next.ServeHTTP(w, q)
-		})
-	})
+	var down atomic.Bool
+	r := testkit.Start(t, true, before(func(http.ResponseWriter, *http.Request) bool {
+		if down.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	}))
 	base := "oci://" + r.Host + "/judges/reader"
 	a := push(t, client(t, oci.Config{}), ref(t, base+":v1"))
 	attach(t, client(t, oci.Config{}), a, "one")
 	dir := t.TempDir()
-	if err := os.Chmod(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(dir, 0o700))
 	c := client(t, oci.Config{Cache: dir})
 	pinned := ref(t, base+":v1@"+a.Digest)
 	got, _ := pull(t, c, ref(t, base+":v1"))
@@ -250,7 +226,7 @@ func TestAccept_DI1_TheCacheWorksOffline(t *testing.T) {
 
 	attach(t, client(t, oci.Config{}), a, "two")
 	same(t, texts(t, c, got), []string{"one", "two"})
-	down.Store("down", true)
+	down.Store(true)
 	c = client(t, oci.Config{Cache: dir})
 	got, _ = pull(t, c, pinned)
 	same(t, texts(t, c, got), []string{"one", "two"})
@@ -276,45 +252,33 @@ func TestAccept_DI1_TheCacheIsVerifiedAndBounded(t *testing.T) {
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, bytes.Replace(data, []byte("asm"), []byte("bad"), 1), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, os.WriteFile(file, bytes.Replace(data, []byte("asm"), []byte("bad"), 1), 0o600))
 	}
 	_, data := pull(t, c, a.Pinned())
 	same(t, data, wasm)
 	swap := filepath.Join(dir, "swap") // each is whole, and the answer to another question
 	for _, names := range [][2]string{{files[0], swap}, {files[1], files[0]}, {swap, files[1]}} {
-		if err := os.Rename(names[0], names[1]); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Rename(names[0], names[1]))
 	}
 	_, data = pull(t, c, a.Pinned())
 	same(t, data, wasm)
 	for i := range 8 {
 		one, err := c.Push(t.Context(), ref(t, "oci://"+r.Host+"/reader:v2"), bytes.Repeat([]byte{byte(i)}, 30<<10), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		pull(t, c, one.Pinned())
 	}
 	var size int64
 	files, err = filepath.Glob(filepath.Join(dir, "*"))
 	for _, file := range files {
-		info, failed := os.Stat(file)
-		if failed != nil {
-			t.Fatal(failed)
-		}
+		info, err := os.Stat(file)
+		must(t, err)
 		size += info.Size()
 	}
 	if err != nil || size > 100<<10 || size < 60<<10 {
 		t.Errorf("the cache has %d bytes in %d files, %v", size, len(files), err)
 	}
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(dir, 0o777))
 	if _, err := oci.New(oci.Config{Cache: dir, Clock: time.Now}); err == nil {
 		t.Error("a cache that others can write to was taken")
 	}
@@ -326,9 +290,7 @@ func TestAccept_DI1_CacheAndLayoutAreShared(t *testing.T) {
 	r := testkit.Start(t, true)
 	cache, site := filepath.Join(t.TempDir(), "cache"), filepath.Join(t.TempDir(), "site")
 	a := push(t, client(t, oci.Config{}), ref(t, "oci://"+r.Host+"/reader:v1"))
-	if err := os.Mkdir(cache, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(cache, 0o700))
 	var all sync.WaitGroup
 	for i := range 8 {
 		c := client(t, oci.Config{Cache: cache, CacheBytes: 400})
@@ -356,24 +318,6 @@ func TestAccept_DI1_CacheAndLayoutAreShared(t *testing.T) {
 	}
 }
 
-// tree gives the files of a folder.
-func tree(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		all[strings.TrimPrefix(path, dir)] = string(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 // A module goes with its attachments, cosign's tag among them, from a registry to a layout and on to another registry, and keeps its digest.
 func TestAccept_DI1_CopyToALayoutAndBack(t *testing.T) {
 	t.Parallel()
@@ -389,9 +333,7 @@ func TestAccept_DI1_CopyToALayoutAndBack(t *testing.T) {
 		}
 		before := tree(t, site)
 		at, err := c.Copy(t.Context(), a.Pinned(), ref(t, "oci-layout:"+site+":v1"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		same(t, tree(t, site), before)
 		to := ref(t, "oci://"+second.Host+"/mirror/reader:v2")
 		if _, err := c.Copy(t.Context(), at.Ref, to); err != nil {
@@ -403,54 +345,27 @@ func TestAccept_DI1_CopyToALayoutAndBack(t *testing.T) {
 		same(t, texts(t, c, got), []string{"one", "two"})
 		same(t, texts(t, c, got, oci.TypeCosign), []string{"two"})
 		tags, err := c.Tags(t.Context(), to)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		same(t, tags, []string{"v2"})
-	}
-}
-
-// Layouts with the same content have the same bytes, whatever was added first.
-func TestAccept_DI1_LayoutsAreReproducible(t *testing.T) {
-	t.Parallel()
-	var trees []map[string]string
-	for _, order := range [][]string{{"a", "b", "c"}, {"c", "a", "b", "a"}} {
-		site := filepath.Join(t.TempDir(), "site")
-		c := client(t, oci.Config{})
-		for _, tag := range order {
-			a, err := c.Push(t.Context(), ref(t, "oci-layout:"+site+":"+tag), []byte(tag), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			attach(t, c, a, "about "+tag)
-		}
-		trees = append(trees, tree(t, site))
-	}
-	same(t, trees[1], trees[0])
-	if len(trees[0]) != 2+3*(3+2)+1 {
-		t.Errorf("there are %d files", len(trees[0]))
 	}
 }
 
 // A tag that moves leaves what it was at, by its digest.
 func TestAccept_DI1_ATagMoves(t *testing.T) {
 	t.Parallel()
-	for _, p := range places {
-		t.Run(p.name, func(t *testing.T) {
-			t.Parallel()
-			c, at := client(t, oci.Config{}), ref(t, p.base(t)+":v1")
-			old := push(t, c, at)
-			for _, text := range []string{"a", "b", "c", "d", "e"} {
-				if _, err := c.Push(t.Context(), at, []byte(text), nil); err != nil {
-					t.Fatal(err)
-				}
-				_, data := pull(t, c, at)
-				same(t, string(data), text)
+	everywhere(t, func(t *testing.T, base string) {
+		c, at := client(t, oci.Config{}), ref(t, base+":v1")
+		old := push(t, c, at)
+		for _, text := range []string{"a", "b", "c", "d", "e"} {
+			if _, err := c.Push(t.Context(), at, []byte(text), nil); err != nil {
+				t.Fatal(err)
 			}
-			_, data := pull(t, c, old.Pinned())
-			same(t, data, wasm)
-		})
-	}
+			_, data := pull(t, c, at)
+			same(t, string(data), text)
+		}
+		_, data := pull(t, c, old.Pinned())
+		same(t, data, wasm)
+	})
 }
 
 func TestAccept_DI1_RepositoriesOfANamespace(t *testing.T) {
@@ -475,14 +390,10 @@ func TestAccept_DI1_RepositoriesOfANamespace(t *testing.T) {
 func TestAccept_DI1_CredentialsOfDocker(t *testing.T) {
 	bin := t.TempDir()
 	helper := "#!/bin/sh\nread host\n[ \"$1 $host\" = 'get registry.example' ] && echo '{\"Username\":\"me\",\"Secret\":\"s3cret\"}'\n"
-	if err := os.WriteFile(filepath.Join(bin, "docker-credential-test"), []byte(helper), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(bin, "docker-credential-test"), []byte(helper), 0o700))
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	config := filepath.Join(t.TempDir(), "config.json")
-	if err := os.WriteFile(config, []byte(`{"credHelpers":{"registry.example":"test"}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(config, []byte(`{"credHelpers":{"registry.example":"test"}}`), 0o600))
 	h := filled(t)
 	guarded := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, password, _ := r.BasicAuth(); user != "me" || password != "s3cret" {

@@ -36,21 +36,24 @@ func (c counted) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// must ends a test that an error leaves without what it needs.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func now() time.Time { return time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC) }
 
 func embedded(t *testing.T, name string) (wasm []byte, m *abi.Manifest) {
 	t.Helper()
 	modules, err := bundle.FS()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if wasm, err = fs.ReadFile(modules, name+".wasm"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	wasm, err = fs.ReadFile(modules, name+".wasm")
+	must(t, err)
 	info, err := module.Inspect(wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return wasm, info.Manifest
 }
 
@@ -79,23 +82,17 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	public, err := s.key.PublicPEM()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s.policy, err = trust.Parse("trust.yaml", fmt.Appendf(nil, "keys:\n  - {name: acme, key: acme.pub}\nallow:\n"+
 		"  - {from: [%s/judges], names: [specter], roles: [judge], signed_by: [acme]}\n", s.registry.Host), func(string) ([]byte, error) { return public, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return s
 }
 
 func (s *site) client(t *testing.T) *oci.Client {
 	t.Helper()
 	c, err := oci.New(oci.Config{Cache: filepath.Join(t.TempDir(), "cache"), Clock: now, Retries: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -103,18 +100,12 @@ func (s *site) client(t *testing.T) *oci.Client {
 func (s *site) push(t *testing.T, tag string, wasm []byte, annotations map[string]string, m *abi.Manifest) *oci.Artifact {
 	t.Helper()
 	ref, err := moduleref.Parse("oci://" + s.registry.Host + "/judges/specter:" + tag)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c := s.client(t)
 	a, err := c.Push(t.Context(), ref, wasm, annotations)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d, err := trust.Sign(s.key, pull.Subject(a), m, now())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := c.Attach(t.Context(), a, oci.Attachment{Type: d.Type, Annotations: d.Annotations, Data: d.Data}); err != nil {
 		t.Fatal(err)
 	}
@@ -140,9 +131,7 @@ func TestAccept_DI2_ThePolicyDecidesBeforeTheModuleIsDownloaded(t *testing.T) {
 		t.Errorf("the module was downloaded: %q", asked)
 	}
 	got, err := source.Module(t.Context(), reference, asJudge)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if record.DigestOf(got.Wasm) != record.DigestOf(wasm) || got.Decision.Signer != "acme" || !strings.HasPrefix(got.Decision.Policy, "trust.yaml:4 sha256:") {
 		t.Errorf("%+v", got.Decision)
 	}
@@ -227,9 +216,7 @@ func TestAnnotationsSayAllOfAManifest(t *testing.T) {
 		Limits: &abi.LimitRequest{MemoryBytes: 1, OutputBytes: 2, WallClock: 3, Fuel: 4}, Source: "https://example.com", Licence: "MIT",
 	}
 	got, err := pull.Manifest(pull.Annotations(all))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if difference := cmp.Diff(all, got); difference != "" {
 		t.Error(difference)
 	}
@@ -289,17 +276,11 @@ func TestAccept_DI3_NoRequestBeforeARuleCoversTheRepository(t *testing.T) {
 func TestAccept_DI3_ALayoutIsOpenedWhereThePolicyDecided(t *testing.T) {
 	t.Parallel()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, folder := range []string{"modules", "elsewhere/deep", "elsewhere/evil"} {
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o700))
 	}
-	if err := os.Symlink(filepath.Join(dir, "elsewhere/deep"), filepath.Join(dir, "modules/current")); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(filepath.Join(dir, "elsewhere/deep"), filepath.Join(dir, "modules/current")))
 	source := pull.Source{Folder: filepath.Join(dir, "modules")}
 	for text, want := range map[string]string{
 		"current/../evil:v1":                     "/elsewhere/evil:v1",

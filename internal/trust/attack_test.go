@@ -61,13 +61,9 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 			resource["mediaType"] = mediaType
 		}
 		text, err := json.Marshal(map[string]any{"_type": "https://in-toto.io/Statement/v1", "subject": []any{resource}, "predicateType": predicateType, "predicate": predicate})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sealed, err := record.SealEnvelope(key, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return sealed
 	}
 	const ofModule, ofManifest = "https://shadowcourt.dev/attestations/module/v1", "application/vnd.oci.image.manifest.v1+json"
@@ -78,24 +74,16 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 	// A record may hold a statement of any type about any digest: those of proofs are such.
 	var lines bytes.Buffer
 	writer, err := record.Begin(&lines, key, &record.Header{Contents: record.ContentsReplay, Instrumentation: "3", Pipeline: "pipeline: a\n", Court: []byte{0x80}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stated := &record.Statement{
 		Subject: []record.Resource{{Name: subject.Repository, Digest: map[string]string{"sha256": subject.Manifest[7:]}}}, PredicateType: ofModule,
 		Predicate: json.RawMessage(`{"module":"` + subject.Module + `","name":"reader","capabilities":["log","recall"]}`),
 	}
-	if err := writer.AppendStatement(stated); err != nil {
-		t.Fatal(err)
-	}
+	must(t, writer.AppendStatement(stated))
 	unfinished := bytes.Clone(lines.Bytes())
 	stated.PredicateType, stated.Predicate = "https://in-toto.io/attestation/test-result/v0.1", json.RawMessage(`{"result":"PASSED","configuration":[{"name":"module","digest":{"sha256":"`+subject.Module[7:]+`"}}]}`)
-	if err := writer.AppendStatement(stated); err != nil {
-		t.Fatal(err)
-	}
-	if err := writer.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, writer.AppendStatement(stated))
+	must(t, writer.Finish())
 	others := [][]byte{statement("https://slsa.dev/provenance/v1", ofManifest), statement(ofModule, ""), statement("https://sigstore.dev/cosign/sign/v1", ofManifest)}
 	for line := range bytes.SplitSeq(bytes.TrimSpace(lines.Bytes()), []byte("\n")) {
 		others = append(others, line)
@@ -124,9 +112,7 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 	// A payload of the older form that is an envelope's.
 	sig := bytes.Split(sign(t, key, subject).Data, []byte(`"sig":"`))[1]
 	payload, err := base64.StdEncoding.DecodeString(strings.Split(string(sign(t, key, subject).Data), `"`)[7])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	moved := trust.Document{Type: trust.TypeSimple, Data: payload, Annotations: map[string]string{"dev.cosignproject.cosign/signature": string(sig[:bytes.IndexByte(sig, '"')])}}
 	if s := w.Verify(subject, []trust.Document{moved}, now)[0]; s.Counts {
 		t.Errorf("verified as %+v", s)
@@ -162,9 +148,7 @@ func TestAccept_DI3_NoPolicyWithoutSigners(t *testing.T) {
 	_, acme := newKey(t, 1)
 	_, other := newKey(t, 2)
 	private, err := mustKey(t, 1).PEM()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files := map[string]string{"acme.pub": acme, "again.pub": acme, "other.pub": other, "private.pem": string(private), "root.json": "{}", "both.pub": acme + other}
 	const keys = "keys: [{name: acme, key: acme.pub}]\n"
 	rule := func(from, more string) string {
@@ -295,9 +279,7 @@ func TestAccept_DI3_StatementsAreReadStrictly(t *testing.T) {
 	} {
 		text := strings.NewReplacer("MANIFEST", subject.Manifest[7:], "MODULE", subject.Module[7:]).Replace(strings.Replace(ours, c.from, c.to, 1))
 		sealed, err := record.SealEnvelope(w.keys["acme"], []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		documents := []trust.Document{{Type: trust.TypeSignature, Data: sealed}}
 		if s := w.Verify(subject, documents, now)[0]; s.Counts != (c.want == "") || !strings.Contains(s.Why, c.want) {
 			t.Errorf("%s: %+v", text, s)

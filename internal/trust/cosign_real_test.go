@@ -32,9 +32,7 @@ func TestAccept_DI2_CosignItself(t *testing.T) {
 	t.Cleanup(server.Close)
 	host := strings.TrimPrefix(server.URL, "http://")
 	client, err := oci.New(oci.Config{Clock: time.Now, UserAgent: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := t.TempDir()
 	run := func(args ...string) {
 		t.Helper()
@@ -54,19 +52,13 @@ allow: [{from: ["`+host+`"], names: [reader], roles: [bench], signed_by: [acme]}
 		"simple": {"--use-signing-config=false", "--tlog-upload=false", "--new-bundle-format=false"},
 	} {
 		ref, err := moduleref.Parse("oci://" + host + "/judges/" + name + ":v1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		artifact, err := client.Push(t.Context(), ref, []byte("\x00asm\x01\x00\x00\x00"), map[string]string{"org.opencontainers.image.title": "reader"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		target := host + "/judges/" + name + "@" + artifact.Digest
 		run(append(append([]string{"sign", "--key", "cosign.key", "--yes", "--allow-http-registry"}, form...), target)...)
 		attached, err := client.Attachments(t.Context(), artifact)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		kept := cosigned{Subject: trust.Subject{Repository: host + "/judges/" + name, Manifest: artifact.Digest, Module: artifact.Layer.Digest}}
 		for i := range attached {
 			kept.Documents = append(kept.Documents, trust.Document{Type: attached[i].Type, Annotations: attached[i].Annotations, Data: attached[i].Data})
@@ -78,12 +70,8 @@ allow: [{from: ["`+host+`"], names: [reader], roles: [bench], signed_by: [acme]}
 			kept.Key = readFile(t, filepath.Join(dir, "cosign.pub"))
 			kept.Subject.Repository = strings.Replace(kept.Subject.Repository, host, "registry.acme.example", 1)
 			data, err := json.MarshalIndent(kept, "", "  ")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join("testdata", "cosign", name+".json"), append(data, '\n'), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, os.WriteFile(filepath.Join("testdata", "cosign", name+".json"), append(data, '\n'), 0o644))
 		}
 	}
 }
@@ -91,8 +79,6 @@ allow: [{from: ["`+host+`"], names: [reader], roles: [bench], signed_by: [acme]}
 func readFile(t *testing.T, name string) string {
 	t.Helper()
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(data)
 }

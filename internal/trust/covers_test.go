@@ -15,18 +15,12 @@ import (
 func TestARepositoryIsCoveredByARuleForItOrAbove(t *testing.T) {
 	t.Parallel()
 	key, err := record.NewKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	public, err := key.PublicPEM()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p, err := trust.Parse("trust.yaml", []byte("keys: [{name: acme, key: acme.pub}]\nallow: [{from: [registry.example/judges], names: [\"*\"], roles: [edge], signed_by: [acme]}]\n"),
 		func(string) ([]byte, error) { return public, nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for repository, want := range map[string]string{
 		"registry.example/judges/reader":       "",
 		"registry.example/judges":              "",
@@ -52,22 +46,16 @@ func TestAccept_DI3_LayoutsAreTheFoldersThatAreOpened(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, folder := range []string{"modules/reader", "elsewhere/deep", "elsewhere/evil"} {
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o700))
 	}
 	for link, to := range map[string]string{"modules/current": "elsewhere/deep", "usb": "modules"} {
-		if err := os.Symlink(filepath.Join(dir, to), filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(filepath.Join(dir, to), filepath.Join(dir, link)))
 	}
 	_, public := newKey(t, 1)
 	for _, from := range []string{"modules", "./usb", dir + "/usb"} {
 		p, err := trust.Parse(filepath.Join(dir, "trust.yaml"), []byte("keys: [{name: acme, key: a.pub}]\nallow: [{from: ['oci-layout:"+from+
 			"'], names: ['*'], roles: [edge], signed_by: [acme]}]\n"), func(string) ([]byte, error) { return []byte(public), nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for folder, want := range map[string]bool{
 			"modules": true, "modules/reader": true, "usb/reader": true, "modules/../modules/reader": true,
 			"modules/current": false, "modules/current/../evil": false, "elsewhere": false, "modules/../elsewhere": false,

@@ -28,19 +28,13 @@ import (
 // What the test kit of sigstore-go makes now is verified as what it made once.
 func TestAccept_DI2_KeylessBundlesMadeNow(t *testing.T) {
 	s, err := ca.NewVirtualSigstore()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other, err := ca.NewVirtualSigstore()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	made := &keyless{Root: trustedRoot(t, s, false), OtherRoot: trustedRoot(t, other, false), LogsRoot: trustedRoot(t, s, true), Documents: make(map[string]trust.Document)}
 	soon := time.Now().Add(time.Minute)
 	add := func(name, mediaType string, entity *ca.TestEntity, err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		made.Documents[name] = bundleOf(t, s, entity, mediaType)
 	}
 	for name, statement := range map[string][]byte{
@@ -59,12 +53,8 @@ func TestAccept_DI2_KeylessBundlesMadeNow(t *testing.T) {
 	checkKeyless(t, made)
 	if *update {
 		data, err := json.MarshalIndent(made, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join("testdata", keylessFile), append(data, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join("testdata", keylessFile), append(data, '\n'), 0o644))
 	}
 }
 
@@ -85,13 +75,9 @@ func trustedRoot(t *testing.T, s *ca.VirtualSigstore, ctLogs bool) string {
 		}
 	}
 	trusted, err := root.NewTrustedRoot(root.TrustedRootMediaType01, s.FulcioCertificateAuthorities(), certificates, s.TimestampingAuthorities(), logs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, err := trusted.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -164,8 +150,6 @@ func cosignStatement(t testing.TB, predicateType string, manifests ...string) []
 		subjects = append(subjects, map[string]any{"digest": map[string]string{"sha256": strings.TrimPrefix(m, "sha256:")}, "annotations": map[string]any{}})
 	}
 	text, err := json.Marshal(map[string]any{"_type": "https://in-toto.io/Statement/v1", "subject": subjects, "predicateType": predicateType, "predicate": map[string]any{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return text
 }

@@ -49,22 +49,16 @@ const keylessFile = "keyless.json"
 func readKeyless(t testing.TB) *keyless {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", keylessFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	made := new(keyless)
-	if err := json.Unmarshal(data, made); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(data, made))
 	return made
 }
 
 func mustHex(t testing.TB, digits string) []byte {
 	t.Helper()
 	raw, err := hex.DecodeString(digits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return raw
 }
 
@@ -152,14 +146,10 @@ func TestAccept_DI3_KeylessBundlesChanged(t *testing.T) {
 		"payload type":    func(b *protobundle.Bundle) { b.GetDsseEnvelope().PayloadType = "text/plain" },
 	} {
 		var b protobundle.Bundle
-		if err := protojson.Unmarshal(good.Data, &b); err != nil {
-			t.Fatal(err)
-		}
+		must(t, protojson.Unmarshal(good.Data, &b))
 		change(&b)
 		data, err := protojson.Marshal(&b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if seen := p.Verify(subject, []trust.Document{{Type: good.Type, Data: data}}, now)[0]; seen.Counts || seen.Signer != "" {
 			t.Errorf("%s: verified as %+v", what, seen)
 		}
@@ -198,13 +188,9 @@ func TestAccept_DI2_BundlesOfTheManifestWithAKey(t *testing.T) {
 	signed := subject
 	signed.Manifest = fmt.Sprintf("sha256:%x", sum256)
 	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, ed, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, c := range map[string]struct {
 		key    crypto.Signer
 		digest []byte
@@ -216,17 +202,11 @@ func TestAccept_DI2_BundlesOfTheManifestWithAKey(t *testing.T) {
 		"Ed25519 digest": {ed, sum512[:], crypto.SHA512, "only statements"},         // the digest of a manifest is SHA-256
 	} {
 		der, err := x509.MarshalPKIXPublicKey(c.key.Public())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		p, err := trust.OfKey("acme", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sig, err := c.key.Sign(rand.Reader, c.digest, c.opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		data, err := protojson.Marshal(&protobundle.Bundle{
 			MediaType:            bundle03,
 			VerificationMaterial: &protobundle.VerificationMaterial{Content: &protobundle.VerificationMaterial_PublicKey{PublicKey: &protocommon.PublicKeyIdentifier{Hint: "x"}}},
@@ -234,9 +214,7 @@ func TestAccept_DI2_BundlesOfTheManifestWithAKey(t *testing.T) {
 				MessageDigest: &protocommon.HashOutput{Algorithm: protocommon.HashAlgorithm_SHA2_256, Digest: sum256[:]}, Signature: sig,
 			}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if seen := p.Verify(signed, []trust.Document{{Type: bundle03, Data: data}}, now)[0]; seen.Counts != (c.why == "") || !strings.Contains(seen.Why, c.why) {
 			t.Errorf("%s: verified as %+v", name, seen)
 		}

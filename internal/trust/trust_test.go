@@ -31,13 +31,19 @@ type cosigned struct {
 	Documents []trust.Document `json:"documents"`
 }
 
+// must ends a test that an error leaves without what it needs.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // load reads a policy and what lies beside it.
 func load(t *testing.T, beside map[string]string, policy string) *trust.Policy {
 	t.Helper()
 	p, err := tryLoad(t, beside, policy)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -46,13 +52,9 @@ func tryLoad(t *testing.T, beside map[string]string, policy string) (*trust.Poli
 	dir := t.TempDir()
 	path := filepath.Join(dir, "trust.yaml")
 	for name, text := range beside {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	if err := os.WriteFile(path, []byte(policy), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(policy), 0o600))
 	return trust.Load(path)
 }
 
@@ -70,22 +72,16 @@ var (
 func newKey(t *testing.T, seed byte) (*record.Key, string) {
 	t.Helper()
 	key, err := record.NewKey(bytes.NewReader(bytes.Repeat([]byte{seed}, 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	text, err := key.PublicPEM()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return key, string(text)
 }
 
 func sign(t *testing.T, key *record.Key, s trust.Subject) trust.Document {
 	t.Helper()
 	d, err := trust.Sign(key, s, module, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return d
 }
 
@@ -148,9 +144,7 @@ func TestAccept_DI2_SignaturesOfOurs(t *testing.T) {
 	w := newWorld(t)
 	documents := []trust.Document{{Type: "application/vnd.cyclonedx+json", Data: []byte("{}")}, sign(t, w.keys["foreign"], subject), sign(t, w.keys["acme"], subject)}
 	d, err := w.Decide(subject, documents, asked, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if d.Signer != "acme" || d.KeyID != w.keys["acme"].ID() || d.Policy != "trust.yaml:9 "+string(record.DigestOf([]byte(policy))) {
 		t.Errorf("decided as %+v", d)
 	}
@@ -165,9 +159,7 @@ func TestAccept_DI2_SignaturesOfOurs(t *testing.T) {
 		t.Errorf("verified as %+v", seen)
 	}
 	alone, err := trust.OfKey("given", []byte(publicText(t, w.keys["foreign"])))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if seen := alone.Verify(subject, documents, now); !seen[0].Counts || seen[0].Signer != "given" || seen[1].Counts {
 		t.Errorf("by one key, verified as %+v", seen)
 	}
@@ -179,9 +171,7 @@ func TestAccept_DI2_SignaturesOfOurs(t *testing.T) {
 func publicText(t *testing.T, key *record.Key) string {
 	t.Helper()
 	text, err := key.PublicPEM()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -256,9 +246,7 @@ func TestAccept_DI2_TwoSigners(t *testing.T) {
 	signed := func(names ...string) (list []trust.Document) {
 		for _, name := range names {
 			d, err := trust.Sign(w.keys[name], subject, shared, now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			list = append(list, d)
 		}
 		return list
@@ -328,13 +316,9 @@ func sameMeaning(a, b []byte) bool {
 func readCosigned(t testing.TB, form string) *cosigned {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", "cosign", form+".json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	kept := new(cosigned)
-	if err := json.Unmarshal(data, kept); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(data, kept))
 	return kept
 }
 
@@ -342,17 +326,11 @@ func TestAccept_DI2_TheOlderFormWithEd25519AndWithoutAKey(t *testing.T) {
 	t.Parallel()
 	kept := readCosigned(t, "simple")
 	public, private, err := ed25519.GenerateKey(bytes.NewReader(bytes.Repeat([]byte{7}, 64)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	der, err := x509.MarshalPKIXPublicKey(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p, err := trust.OfKey("acme", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	with := func(payload []byte, annotations map[string]string) trust.Signature {
 		a := map[string]string{"dev.cosignproject.cosign/signature": base64.StdEncoding.EncodeToString(ed25519.Sign(private, payload))}
 		maps.Copy(a, annotations)
@@ -380,9 +358,7 @@ func TestAccept_DI2_TheKitsResult(t *testing.T) {
 		{Rule: abitest.Rule{ID: "one"}, Status: abitest.Passed}, {Rule: abitest.Rule{ID: "two"}, Status: abitest.Skipped},
 	}}
 	d, err := trust.SignReport(w.keys["acme"], subject, report)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := w.Verify(subject, []trust.Document{d}, now)[0]
 	if !s.Counts || s.Signer != "acme" || s.Kit == nil || !s.Kit.Passed || !slices.Equal(s.Kit.PassedTests, []string{"one"}) {
 		t.Errorf("verified as %+v", s)
@@ -390,9 +366,8 @@ func TestAccept_DI2_TheKitsResult(t *testing.T) {
 	_, err = w.Decide(subject, []trust.Document{d}, asked, now)
 	rejected(t, err, "trust.yaml:13 allow[0].signed_by", "no signature") // a result is no signature
 	report.Checks[1].Status = abitest.Failed
-	if d, err = trust.SignReport(w.keys["acme"], subject, report); err != nil {
-		t.Fatal(err)
-	}
+	d, err = trust.SignReport(w.keys["acme"], subject, report)
+	must(t, err)
 	if s := w.Verify(subject, []trust.Document{d}, now)[0]; s.Kit.Passed || !slices.Equal(s.Kit.FailedTests, []string{"two"}) {
 		t.Errorf("verified as %+v", s)
 	}

@@ -1,0 +1,278 @@
+package oci_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/registry"
+
+	"github.com/shadowcourt/shadowcourt/internal/oci"
+	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+)
+
+// internet is a transport with hosts of its own.
+type internet struct {
+	hosts map[string]http.Handler
+	mu    sync.Mutex
+	seen  []string // "https://host/path", with " secret" where credentials came along
+}
+
+func (n *internet) RoundTrip(r *http.Request) (*http.Response, error) {
+	body := ""
+	if r.Body != nil {
+		data, _ := io.ReadAll(r.Body)
+		body = string(data)
+		r.Body = io.NopCloser(strings.NewReader(body))
+	}
+	line := r.URL.Scheme + "://" + r.URL.Host + r.URL.Path
+	if r.Header.Get("Authorization") != "" || strings.Contains(body, "s3cret") || strings.Contains(r.URL.RawQuery, "s3cret") {
+		line += " secret"
+	}
+	n.mu.Lock()
+	n.seen = append(n.seen, line)
+	n.mu.Unlock()
+	h := n.hosts[r.URL.Host]
+	if h == nil {
+		return nil, fmt.Errorf("no such host %s", r.URL.Host)
+	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, r)
+	got := rec.Result()
+	got.Request = r
+	return got, nil
+}
+
+// outside are the requests to other hosts than the registry.
+func (n *internet) outside(host string) []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var all []string
+	for _, line := range n.seen {
+		if !strings.HasPrefix(line, "https://"+host+"/") {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// login writes a config.json of Docker with a password for a registry, or a token for OAuth.
+func login(t *testing.T, host string, oauth bool) string {
+	t.Helper()
+	entry := map[string]string{"auth": base64.StdEncoding.EncodeToString([]byte("me:s3cret"))}
+	if oauth {
+		entry = map[string]string{"identitytoken": "s3cret"}
+	}
+	text, err := json.Marshal(map[string]any{"auths": map[string]any{host: entry}})
+	must(t, err)
+	file := filepath.Join(t.TempDir(), "config.json")
+	must(t, os.WriteFile(file, text, 0o600))
+	return file
+}
+
+// filled is a registry in memory that has a module.
+func filled(t *testing.T) http.Handler {
+	t.Helper()
+	h := registry.New(registry.WithReferrersSupport(true), registry.Logger(log.New(io.Discard, "", 0)))
+	c := client(t, oci.Config{Transport: &internet{hosts: map[string]http.Handler{"registry.example": h}}})
+	push(t, c, ref(t, "oci://registry.example/judges/reader:v1"))
+	return h
+}
+
+func redirect(to string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusTemporaryRedirect) })
+}
+
+// asking wants credentials, by a challenge.
+func asking(challenge string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "" {
+			w.Header().Set("WWW-Authenticate", challenge)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func token(w http.ResponseWriter, _ *http.Request) {
+	_, _ = io.WriteString(w, `{"token":"t0ken","access_token":"t0ken"}`)
+}
+
+// Credentials reach the registry that they are for, and the token server of its domain. A registry can't send them elsewhere.
+func TestAccept_DI3_CredentialsAreNeverSentElsewhere(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		challenge string
+		outside   []string // that are reached
+		fails     string
+	}{
+		"basic":                     {`Basic realm="x"`, nil, ""},
+		"bearer of the same host":   {`Bearer realm="https://registry.example/token",service="x"`, nil, ""},
+		"bearer of the same domain": {`Bearer realm="https://auth.registry.example/token"`, []string{"https://auth.registry.example/token secret"}, ""},
+		"bearer of another port":    {`Bearer realm="https://registry.example:8443/token"`, nil, "domain alone"},
+		"bearer elsewhere":          {`Bearer realm="https://evil.example/token"`, nil, "domain alone"},
+		"a name that looks alike":   {`Bearer realm="https://registry.example.evil.example/token"`, nil, "domain alone"},
+		"a user in the address":     {`Bearer realm="https://registry.example@evil.example/token"`, nil, "user"},
+		"plain http":                {`Bearer realm="http://registry.example/token"`, nil, "http"},
+		"this machine":              {`Bearer realm="https://127.0.0.1/token"`, nil, "127.0.0.1"},
+		"localhost":                 {`Bearer realm="https://localhost/token"`, nil, "localhost"},
+		"metadata":                  {`Bearer realm="https://169.254.169.254/token"`, nil, "169.254"},
+		"a file":                    {`Bearer realm="file:///etc/passwd"`, nil, "file"},
+		"a redirect of the realm":   {`Bearer realm="https://registry.example/away"`, []string{"https://evil.example/token"}, "401"},
+		"an unknown scheme":         {`Digest realm="https://evil.example"`, nil, "401"},
+	} {
+		for _, oauth := range []bool{false, true} {
+			if name == "basic" && oauth {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/%t", name, oauth), func(t *testing.T) {
+				t.Parallel()
+				mux := http.NewServeMux()
+				mux.Handle("/v2/", asking(c.challenge, filled(t)))
+				mux.HandleFunc("/token", token)
+				mux.Handle("/away", redirect("https://evil.example/token"))
+				evil := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+				n := &internet{hosts: map[string]http.Handler{
+					"registry.example": mux, "registry.example:8443": http.HandlerFunc(token), "auth.registry.example": http.HandlerFunc(token), "evil.example": evil, "registry.example.evil.example": evil,
+				}}
+				who := client(t, oci.Config{Transport: n, DockerConfig: login(t, "registry.example", oauth)})
+				at := ref(t, "oci://registry.example/judges/reader:v1")
+				outside := c.outside
+				switch {
+				case c.fails == "":
+					_, data := pull(t, who, at)
+					same(t, data, wasm)
+				case oauth && name == "a redirect of the realm":
+					outside = nil // the body has the token
+					rejected(t, who, at)
+				default:
+					rejected(t, who, at, c.fails)
+				}
+				same(t, n.outside("registry.example"), outside)
+			})
+		}
+	}
+}
+
+// A blob may be on another host, which gets no credentials; where redirects must not lead, they are not followed.
+func TestAccept_DI3_Redirects(t *testing.T) {
+	t.Parallel()
+	for to, c := range map[string]struct {
+		outside []string
+		fails   string
+	}{
+		"https://s3.example/bucket?X-Signature=s1gned":   {[]string{"https://s3.example/bucket"}, ""},
+		"https://registry.example:8443/bucket":           {[]string{"https://registry.example:8443/bucket"}, ""},
+		"https://gone.example/bucket?X-Signature=s1gned": {[]string{"https://gone.example/bucket"}, "no such host"},
+		"http://s3.example/bucket":                       {nil, "https"},
+		"https://127.0.0.1/bucket":                       {nil, "loopback"},
+		"https://localhost:8080/bucket":                  {nil, "loopback"},
+		"https://me.localhost/bucket":                    {nil, "loopback"},
+		"https://[::1]/bucket":                           {nil, "loopback"},
+		"https://[::ffff:127.0.0.1]/bucket":              {nil, "leads to"},
+		"https://169.254.169.254/latest/meta-data":       {nil, "address of no registry"},
+		"https://[fd00:ec2::254]/latest":                 {nil, "address of no registry"},
+		"https://0.0.0.0/":                               {nil, "address of no registry"},
+		"https://me:s3cret@s3.example/bucket":            {nil, "user"},
+		"ftp://s3.example/bucket":                        {nil, "https"},
+		"https://registry.example/loop":                  {nil, "5 redirects"},
+	} {
+		t.Run(strings.ReplaceAll(to, "/", "_"), func(t *testing.T) {
+			t.Parallel()
+			mux, h := http.NewServeMux(), filled(t)
+			mux.Handle("/v2/", asking(`Basic realm="x"`, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.Contains(r.URL.Path, "/blobs/") {
+					redirect(to).ServeHTTP(w, r)
+					return
+				}
+				h.ServeHTTP(w, r)
+			})))
+			mux.Handle("/loop", redirect("https://registry.example/loop"))
+			bucket := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(wasm) })
+			n := &internet{hosts: map[string]http.Handler{"registry.example": mux, "s3.example": bucket, "registry.example:8443": bucket}}
+			who := client(t, oci.Config{Transport: n, DockerConfig: login(t, "registry.example", false), Retries: -1})
+			at := ref(t, "oci://registry.example/judges/reader:v1")
+			if c.fails == "" {
+				_, data := pull(t, who, at)
+				same(t, data, wasm)
+			} else if said := rejected(t, who, at, c.fails); strings.Contains(said, "s1gned") || strings.Contains(said, "s3cret") {
+				t.Errorf("%q has a secret", said)
+			}
+			same(t, n.outside("registry.example"), c.outside)
+		})
+	}
+}
+
+// An upload is not sent to another host.
+func TestAccept_DI3_UploadsStayWithTheRegistry(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusAccepted, http.StatusTemporaryRedirect} {
+		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.Method == http.MethodHead:
+				w.WriteHeader(http.StatusNotFound)
+			case r.Method == http.MethodPost && status == http.StatusTemporaryRedirect:
+				w.Header().Set("Location", "/v2/judges/reader/blobs/uploads/1")
+				w.WriteHeader(http.StatusAccepted)
+			default:
+				w.Header().Set("Location", "https://evil.example/take")
+				w.WriteHeader(status)
+			}
+		})
+		n := &internet{hosts: map[string]http.Handler{"registry.example": asking(`Basic realm="x"`, h), "evil.example": http.NotFoundHandler()}}
+		who := client(t, oci.Config{Transport: n, DockerConfig: login(t, "registry.example", false)})
+		_, err := who.Push(t.Context(), ref(t, "oci://registry.example/judges/reader:v1"), wasm, nil)
+		fails(t, err, "evil.example")
+		same(t, n.outside("registry.example"), nil)
+	}
+}
+
+// A registry that quotes credentials does not get them into an error.
+func TestAccept_DI3_NoSecretsInErrors(t *testing.T) {
+	t.Parallel()
+	for _, challenge := range []string{`Basic realm="x"`, `Bearer realm="https://registry.example/token"`} {
+		mux := http.NewServeMux()
+		mux.HandleFunc("/token", token)
+		mux.Handle("/v2/", asking(challenge, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, password, _ := r.BasicAuth()
+			w.WriteHeader(http.StatusForbidden)
+			_ = json.NewEncoder(w).Encode(map[string]any{"errors": []any{map[string]string{"code": "DENIED", "message": r.Header.Get("Authorization") + " " + password}}})
+		})))
+		who := client(t, oci.Config{Transport: &internet{hosts: map[string]http.Handler{"registry.example": mux}}, DockerConfig: login(t, "registry.example", false)})
+		said := rejected(t, who, ref(t, "oci://registry.example/judges/reader:v1"), "403", "[secret]")
+		for _, secret := range []string{"s3cret", "t0ken", base64.StdEncoding.EncodeToString([]byte("me:s3cret"))} {
+			if strings.Contains(said, secret) {
+				t.Errorf("%q has %s", said, secret)
+			}
+		}
+	}
+}
+
+// Names that resolve to this machine are not dialled for a registry elsewhere, and a registry on loopback is not asked by https.
+func TestAccept_DI3_AddressesThatAreDialled(t *testing.T) {
+	t.Parallel()
+	r := testkit.Start(t, true)
+	a := push(t, client(t, oci.Config{}), ref(t, "oci://"+strings.Replace(r.Host, "127.0.0.1", "localhost", 1)+"/reader:v1"))
+	pull(t, client(t, oci.Config{}), a.Ref)
+	for _, local := range []bool{true, false} {
+		conn, err := oci.Dial(t.Context(), local, r.Host)
+		if (err == nil) != local {
+			t.Errorf("%t: %v", local, err)
+		}
+		if conn != nil {
+			_ = conn.Close()
+		}
+	}
+	_, err := oci.Dial(t.Context(), true, "169.254.169.254:80")
+	fails(t, err, "blocked")
+}
