@@ -59,6 +59,7 @@ var law = []struct{ folder, imports string }{
 	{"internal/strictyaml", "abi abi/codec"},
 	{"internal/httplimit", ""},
 	{"internal/sanitize", ""},
+	{"internal/strictjson", ""},
 	{"internal/moduleref", "internal/sanitize"},
 	{"internal/oci", "abi internal/moduleref " + utilities},
 	{"internal/owners", ""},
@@ -70,9 +71,9 @@ var law = []struct{ folder, imports string }{
 	{"internal/calibrate/...", "abi abi/codec abi/odds/... host/docket/... host/profile host/trial internal/calibrate/... internal/render/... internal/sanitize"},
 	{"internal/service/auth", "internal/httplimit internal/service/store internal/service/wire"},
 	{"internal/service/client", "internal/disk internal/service/wire"},
-	{"internal/service/wire", "abi abi/codec host/alibi host/docket host/trial internal/run internal/sanitize"},
+	{"internal/service/wire", "abi abi/codec host/alibi host/docket host/trial internal/run internal/sanitize internal/strictjson"},
 	{"internal/service/store", "abi abi/codec host/alibi host/casebook host/docket host/trial internal/disk internal/run"},
-	{"internal/trust", "abi abi/abitest host/pipeline host/record internal/moduleref internal/sanitize internal/strictyaml"},
+	{"internal/trust", "abi abi/abitest host/pipeline host/record internal/moduleref internal/sanitize internal/strictjson internal/strictyaml"},
 	{"internal/...", "abi/... host/... internal/... pipelines"},
 
 	// Commands share cli and open, and know nothing of each other.

@@ -16,12 +16,12 @@ import (
 
 // Attach adds a document about a module to where the module is, and gives the digest of the manifest that holds it.
 func (c *Client) Attach(ctx context.Context, a *Artifact, what Attachment) (digest string, err error) {
-	d, raw, err := buildAttachment(a.descriptor(), what)
+	d, err := buildAttachment(a, what)
 	if err != nil {
 		return "", c.fail("attach to", a.Ref, err)
 	}
-	return d.Digest.String(), c.at(ctx, "attach to", a.Ref, true, func(ctx context.Context, s store) error {
-		return push(ctx, s, d, raw, "", [][]byte{what.Data, v1.DescriptorEmptyJSON.Data})
+	return d.of.Digest.String(), c.at(ctx, "attach to", a.Ref, true, func(ctx context.Context, s store) error {
+		return push(ctx, s, d.raw, "", d.data)
 	})
 }
 
@@ -236,18 +236,7 @@ func (c *Client) Copy(ctx context.Context, from, to moduleref.Ref, types ...stri
 		if to.Digest() != "" && to.Digest() != a.Digest {
 			return fmt.Errorf("%w: it has %s", ErrMismatch, a.Digest)
 		}
-		err := push(ctx, s, a.descriptor(), a.raw, "", blobs)
-		for i := 0; i < len(about) && err == nil; i++ {
-			tag := ""
-			if byTag(about[i].of) {
-				tag = cosignTag(a.Digest)
-			}
-			err = push(ctx, s, describe(v1.MediaTypeImageManifest, about[i].raw), about[i].raw, tag, about[i].data)
-		}
-		if err == nil && to.Tag() != "" {
-			err = s.pushManifest(ctx, a.descriptor(), a.raw, to.Tag())
-		}
-		return err
+		return pushAll(ctx, s, a, blobs, about, to.Tag())
 	})
 	if err != nil {
 		return nil, err

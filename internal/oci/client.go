@@ -39,7 +39,6 @@ type Config struct {
 	// Transport sends requests, after the rules for where they may go; nil: one that also looks at the addresses that are really dialled.
 	Transport http.RoundTripper
 	Clock     func() time.Time // must be set
-	UserAgent string           // "shadowcourt"
 	Request   time.Duration    // for a request with its retries and its answer: 5 min
 	Whole     time.Duration    // for a call of a method: 10 min
 	Retries   int              // of a request, after network errors and the status 408, 429 and 5xx: 3; less than 0: none
@@ -63,7 +62,6 @@ func New(config Config) (*Client, error) {
 		return nil, errors.New("no clock")
 	}
 	set(&config.CacheBytes, 1<<30)
-	set(&config.UserAgent, "shadowcourt")
 	set(&config.Request, 5*time.Minute)
 	set(&config.Whole, 10*time.Minute)
 	set(&config.Retries, 3)
@@ -243,13 +241,17 @@ func (c *Client) Module(ctx context.Context, a *Artifact) (wasm []byte, err erro
 	return wasm, err
 }
 
-// Push adds a module to a repository or a layout, under the tag of the reference, which is "latest" where it has neither tag nor digest. The manifest
-// is added last. The same module with the same annotations gives the same digest, and pushing it again changes nothing. A digest in the reference must
-// be that one.
-func (c *Client) Push(ctx context.Context, r moduleref.Ref, wasm []byte, annotations map[string]string) (*Artifact, error) {
+// Push adds a module with what is said about it to a repository or a layout, under the tag of the reference, which is "latest" where it has neither
+// tag nor digest. The tag is set last. The same module with the same annotations gives the same digest, and pushing it again changes nothing. A digest
+// in the reference must be that one.
+func (c *Client) Push(ctx context.Context, r moduleref.Ref, wasm []byte, annotations map[string]string, about ...Attachment) (*Artifact, error) {
 	config, a, err := buildModule(wasm, annotations)
 	if err == nil && r.Digest() != "" && r.Digest() != a.Digest {
 		err = fmt.Errorf("%w: the module's manifest has %s", ErrMismatch, a.Digest)
+	}
+	list := make([]attached, len(about))
+	for i := 0; i < len(about) && err == nil; i++ {
+		list[i], err = buildAttachment(a, about[i])
 	}
 	if err != nil {
 		return nil, c.fail("push", r, err)
@@ -260,16 +262,36 @@ func (c *Client) Push(ctx context.Context, r moduleref.Ref, wasm []byte, annotat
 		tag = nameOf(r)
 	}
 	return a, c.at(ctx, "push", r, true, func(ctx context.Context, s store) error {
-		return push(ctx, s, a.descriptor(), a.raw, tag, [][]byte{wasm, config})
+		return pushAll(ctx, s, a, [][]byte{wasm, config}, list, tag)
 	})
 }
 
+// pushAll adds a module, its attachments, and then the tag, unless that is empty.
+func pushAll(ctx context.Context, s store, a *Artifact, blobs [][]byte, about []attached, tag string) error {
+	early := tag
+	if len(about) > 0 {
+		early = ""
+	}
+	err := push(ctx, s, a.raw, early, blobs)
+	for i := 0; i < len(about) && err == nil; i++ {
+		own := ""
+		if byTag(about[i].of) {
+			own = cosignTag(a.Digest)
+		}
+		err = push(ctx, s, about[i].raw, own, about[i].data)
+	}
+	if err == nil && early != tag {
+		err = s.pushManifest(ctx, a.descriptor(), a.raw, tag)
+	}
+	return err
+}
+
 // push adds blobs, and then the manifest that names them.
-func push(ctx context.Context, s store, d v1.Descriptor, manifest []byte, tag string, blobs [][]byte) error {
+func push(ctx context.Context, s store, manifest []byte, tag string, blobs [][]byte) error {
 	for _, data := range blobs {
 		if err := s.pushBlob(ctx, describe("application/octet-stream", data), data); err != nil {
 			return err
 		}
 	}
-	return s.pushManifest(ctx, d, manifest, tag)
+	return s.pushManifest(ctx, describe(v1.MediaTypeImageManifest, manifest), manifest, tag)
 }

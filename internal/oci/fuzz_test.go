@@ -13,12 +13,12 @@ func FuzzManifest(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	_, attachment, err := buildAttachment(a.descriptor(), Attachment{Type: "a/b", Data: []byte("x")})
+	attachment, err := buildAttachment(a, Attachment{Type: "a/b", Data: []byte("x")})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(a.raw)
-	f.Add(attachment)
+	f.Add(attachment.raw)
 	f.Add([]byte(`{"schemaVersion":2,"manifests":[{"mediaType":"a","digest":"sha256:x","size":-1}]}`))
 	f.Add([]byte(`{"schemaVersion":1,"fsLayers":[{"blobSum":"sha256:x"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -185,6 +185,15 @@ func parseModule(data []byte) (*Artifact, error) {
 	}, nil
 }
 
+// Build is a module as [Client.Push] makes it, to know its digest before.
+func Build(r moduleref.Ref, wasm []byte, annotations map[string]string) (*Artifact, error) {
+	_, a, err := buildModule(wasm, annotations)
+	if err == nil {
+		a.Ref = r
+	}
+	return a, err
+}
+
 // buildModule makes config and manifest of a module. They are the same for the same wasm and annotations: the time is that of the annotation
 // org.opencontainers.image.created, or else 1970, since tools of others want one.
 func buildModule(wasm []byte, annotations map[string]string) (config []byte, a *Artifact, err error) {
@@ -242,18 +251,19 @@ func parseAttachment(data []byte, subject string, byTag bool) (v1.Manifest, erro
 }
 
 // buildAttachment makes the manifest of an attachment.
-func buildAttachment(subject v1.Descriptor, a Attachment) (v1.Descriptor, []byte, error) {
+func buildAttachment(subject *Artifact, a Attachment) (attached, error) {
 	if a.Type == "" || len(a.Data) > maxAttachment {
-		return v1.Descriptor{}, nil, fmt.Errorf("an attachment has a media type, and at most %d bytes; this one has %d", maxAttachment, len(a.Data))
+		return attached{}, fmt.Errorf("an attachment has a media type, and at most %d bytes; this one has %d", maxAttachment, len(a.Data))
 	}
+	about := subject.descriptor()
 	raw, err := json.Marshal(v1.Manifest{
 		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: v1.MediaTypeImageManifest, ArtifactType: a.Type, Config: v1.DescriptorEmptyJSON,
-		Layers: []v1.Descriptor{describe(a.Type, a.Data)}, Subject: &subject, Annotations: a.Annotations,
+		Layers: []v1.Descriptor{describe(a.Type, a.Data)}, Subject: &about, Annotations: a.Annotations,
 	})
 	if err == nil {
-		_, err = parseAttachment(raw, subject.Digest.String(), false)
+		_, err = parseAttachment(raw, subject.Digest, false)
 	}
-	return describe(v1.MediaTypeImageManifest, raw), raw, err
+	return attached{of: describe(v1.MediaTypeImageManifest, raw), raw: raw, data: [][]byte{a.Data, v1.DescriptorEmptyJSON.Data}}, err
 }
 
 // cosignTag is the tag under which cosign keeps signatures of a manifest.

@@ -90,7 +90,7 @@ func (c *Client) client(r moduleref.Ref) *auth.Client {
 		},
 		Cache: auth.NewCache(), Credential: c.credential, ClientID: "shadowcourt",
 	}
-	made.SetUserAgent(c.config.UserAgent)
+	made.SetUserAgent("shadowcourt")
 	c.clients[host] = made
 	return made
 }

@@ -2,7 +2,6 @@ package pull
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -114,17 +113,12 @@ func Manifest(annotations map[string]string) (*abi.Manifest, error) {
 	return m, nil
 }
 
-// differs names the first field, in the order of their keys, in which annotations are not those of a manifest; empty if there is none.
+// differs names a field in which annotations are not those of a manifest, one of what it asks for first; empty if there is none.
 func differs(annotations map[string]string, m *abi.Manifest) string {
 	own := Annotations(m)
-	for _, key := range slices.Sorted(maps.Keys(own)) {
-		if annotations[key] != own[key] {
-			return key
-		}
-	}
-	for i := range fields {
-		if key := fields[i].key; annotations[key] != own[key] {
-			return key
+	for _, f := range slices.Backward(fields) {
+		if annotations[f.key] != own[f.key] {
+			return f.key
 		}
 	}
 	return ""

@@ -161,15 +161,24 @@ func Fetch(ctx context.Context, client *oci.Client, a *oci.Artifact) ([]byte, *a
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err := module.Inspect(wasm)
-	if err == nil && info.Manifest == nil {
-		err = errors.Join(errors.New("the module has no manifest"), info.ManifestError)
-	}
+	m, err := ManifestOf(wasm)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s is %w: %w", a.Pinned(), ErrOther, err)
 	}
-	if key := differs(a.Annotations, info.Manifest); key != "" {
+	if key := differs(a.Annotations, m); key != "" {
 		return nil, nil, fmt.Errorf("%s is %w: its annotation %s is not what the manifest within the module says", a.Pinned(), ErrOther, key)
 	}
-	return wasm, info.Manifest, nil
+	return wasm, m, nil
+}
+
+// ManifestOf reads the manifest that a module has to have.
+func ManifestOf(wasm []byte) (*abi.Manifest, error) {
+	info, err := module.Inspect(wasm)
+	if err != nil {
+		return nil, err
+	}
+	if info.Manifest == nil {
+		return nil, errors.Join(errors.New("the module has no manifest; `shadowcourt plugin annotate` writes one"), info.ManifestError)
+	}
+	return info.Manifest, nil
 }

@@ -166,7 +166,7 @@ func TestAccept_DI3_NoPolicyWithoutSigners(t *testing.T) {
 		rule(`"*"`, ", signed_by: [acme], signatures: null"):                      "allow[0].signatures",
 		rule(`Registry.example`, ", signed_by: [acme]"):                           `allow[0].from[0]: "Registry.example" must be in lower case`,
 		rule(`"*"`, ", signed_by: [acme], capabilities: [fly]"):                   `"fly" is no capability`,
-		rule(`"*.example"`, ", signed_by: [acme]"):                                "may not hold *",
+		rule(`"*.example"`, ", signed_by: [acme]"):                                "* alone is every registry",
 		rule(`"oci://a.example"`, ", signed_by: [acme]"):                          "without a scheme",
 		rule(`a.example/`, ", signed_by: [acme]"):                                 "neither a host nor a repository",
 		rule(`a.example/../b`, ", signed_by: [acme]"):                             "neither a host nor a repository",
@@ -268,10 +268,10 @@ func TestAccept_DI3_StatementsAreReadStrictly(t *testing.T) {
 		`"predicateType":"https://shadowcourt.dev/attestations/module/v1","predicate":{"module":"sha256:MODULE","name":"reader","version":"1.2.0","capabilities":["log","recall"],"signed_at":"2026-11-28T11:59:59Z"}}`
 	for _, c := range []struct{ from, to, want string }{
 		{"", "", ""},
-		{`"name":"reader","version"`, `"name":"other","name":"reader","version"`, `the field "name" twice`},
-		{`"name":"reader","version"`, `"Name":"other","name":"reader","version"`, `the field "name" twice`},
-		{`"subject"`, `"ſubject":[],"subject"`, `the field "subject" twice`},
-		{`"sha256":`, `"sha256":"","sha256":`, `the field "sha256" twice`},
+		{`"name":"reader","version"`, `"name":"other","name":"reader","version"`, `name" occurs twice`},
+		{`"name":"reader","version"`, `"Name":"other","name":"reader","version"`, `name" occurs twice`},
+		{`"subject"`, `"ſubject":[],"subject"`, `" occurs twice`},
+		{`"sha256":`, `"sha256":"","sha256":`, `sha256" occurs twice`},
 		{`"signed_at"`, `"note":"x","signed_at"`, `unknown field "note"`},
 		{`"predicateType"`, `"note":"x","predicateType"`, `unknown field "note"`},
 		{`Z"}}`, `Z"}} {}`, "no JSON"},

@@ -100,6 +100,21 @@ func Folder(path string) string {
 	return filepath.Clean(path)
 }
 
+// Covers gives nil if a rule of the policy is for a repository, whatever else it asks for, and otherwise the rejection that [Policy.Decide] gives. Who
+// sends requests to registries for others asks it first: a repository that no rule covers gets none.
+func (p *Policy) Covers(s Subject, use Use) error {
+	if p == nil {
+		use.Name = path.Base(s.Repository) // not known yet; the message is an example
+		return noPolicy(s, use)
+	}
+	for i := range p.rules {
+		if slices.ContainsFunc(p.rules[i].From, func(from string) bool { return covers(from, s.Repository) }) {
+			return nil
+		}
+	}
+	return p.fault("allow", CodeRepository, "no rule allows the repository %s", strictyaml.Clip(s.Repository))
+}
+
 // covers says whether a repository is what a rule names, or is below it.
 func covers(from, repository string) bool {
 	folder, layout := strings.CutPrefix(repository, moduleref.Layout)
@@ -165,27 +180,33 @@ func (p *Policy) signed(w *rule, at string, signatures []Signature, subject Subj
 }
 
 func sameSet(a, b []abi.Capability) bool {
-	contains := func(list []abi.Capability) func(abi.Capability) bool {
-		return func(c abi.Capability) bool { return !slices.Contains(list, c) }
+	sorted := func(list []abi.Capability) []abi.Capability {
+		return slices.Compact(slices.Sorted(slices.Values(list)))
 	}
-	return !slices.ContainsFunc(a, contains(b)) && !slices.ContainsFunc(b, contains(a))
+	return slices.Equal(sorted(a), sorted(b))
 }
 
 // literal makes a pattern that a name alone matches.
 var literal = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`)
 
+// Example are the lines of a policy by which the key of a file may sign modules for a use.
+func Example(keyFile, repository string, use Use) []string {
+	capabilities := ""
+	for _, c := range use.gets() {
+		capabilities += ", " + string(c)
+	}
+	if capabilities != "" {
+		capabilities = ", capabilities: [" + capabilities[2:] + "]"
+	}
+	return []string{
+		"keys: [{name: publisher, key: " + keyFile + "}]",
+		fmt.Sprintf("allow: [{from: [%q], names: [%q], roles: [%s]%s, signed_by: [publisher]}]", repository, literal.Replace(use.Name), strings.Join(use.Roles, ", "), capabilities),
+	}
+}
+
 // noPolicy says what to write where.
 func noPolicy(s Subject, use Use) *strictyaml.Error {
-	var words []string
-	for _, c := range use.gets() {
-		words = append(words, string(c))
-	}
-	capabilities := ""
-	if len(words) > 0 {
-		capabilities = ", capabilities: [" + strings.Join(words, ", ") + "]"
-	}
 	return &strictyaml.Error{Code: CodeNoPolicy, Message: fmt.Sprintf("without a trust policy only embedded and local modules run, not %q of %s. "+
-		"Write a policy, and name it with --trust, or put it into your configuration folder as shadowcourt/trust.yaml:\n"+
-		"keys: [{name: publisher, key: publisher.key.pub}]\nallow: [{from: [%q], names: [%q], roles: [%s]%s, signed_by: [publisher]}]",
-		strictyaml.Clip(use.Name), strictyaml.Clip(s.Repository), s.Repository, literal.Replace(use.Name), strings.Join(use.Roles, ", "), capabilities)}
+		"Write a policy, and name it with --trust, or put it into your configuration folder as shadowcourt/trust.yaml:\n%s",
+		strictyaml.Clip(use.Name), strictyaml.Clip(s.Repository), strings.Join(Example("publisher.key.pub", s.Repository, use), "\n"))}
 }

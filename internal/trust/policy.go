@@ -104,6 +104,14 @@ func Parse(file string, data []byte, read func(name string) ([]byte, error)) (*P
 	return p, nil
 }
 
+// Digest is that of the policy's file, "sha256:" and 64 hex digits; empty without a policy. It ends [Decision.Policy].
+func (p *Policy) Digest() string {
+	if p == nil {
+		return ""
+	}
+	return p.digest
+}
+
 // OfKey is a policy that knows one key, and allows what it has signed in a repository; without one, nothing. text is a public key in PEM.
 func OfKey(name string, text []byte, repository ...string) (*Policy, error) {
 	k := key{Name: name}
@@ -225,14 +233,10 @@ func badFrom(from string) string {
 		return "must name a folder after " + moduleref.Layout
 	case layout:
 		return ""
-	case strings.Contains(from, "://"):
-		return "must be without a scheme: HOST[:PORT][/REPOSITORY]"
-	case strings.Contains(from, "*"):
-		return "may not hold *: a host or repository stands for all below it, and * alone for every registry"
 	case from != strings.ToLower(from):
 		return "must be in lower case, as hosts and repositories are"
-	case !clean(from) || strings.ContainsAny(from, "@ \t"):
-		return "is neither a host nor a repository: HOST[:PORT][/REPOSITORY]"
+	case !clean(from) || strings.ContainsAny(from, "*@ \t"):
+		return "is neither a host nor a repository: HOST[:PORT][/REPOSITORY], without a scheme; * alone is every registry"
 	}
 	return ""
 }

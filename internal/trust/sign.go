@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
+	"github.com/shadowcourt/shadowcourt/internal/strictjson"
 )
 
 // The media types of documents that are attached to modules.
@@ -165,38 +165,7 @@ func strict(text []byte, into any) error {
 	if err := d.Decode(into); err != nil {
 		return err
 	}
-	return unique(json.NewDecoder(bytes.NewReader(text)))
-}
-
-// unique reads one value, and gives an error if an object in it has two keys that the decoder takes for the same.
-func unique(d *json.Decoder) error {
-	open, err := d.Token()
-	if err != nil {
-		return err
-	}
-	if open != json.Delim('{') && open != json.Delim('[') {
-		return nil
-	}
-	seen := make(map[string]bool)
-	for d.More() {
-		if open == json.Delim('{') {
-			key, err := d.Token()
-			if err != nil {
-				return err
-			}
-			name, _ := key.(string)                       // valid JSON has no other keys
-			name = strings.ToLower(strings.ToUpper(name)) // as the decoder, which takes ſ for s
-			if seen[name] {
-				return fmt.Errorf("its statement has the field %.80q twice", name)
-			}
-			seen[name] = true
-		}
-		if err := unique(d); err != nil {
-			return err
-		}
-	}
-	_, err = d.Token()
-	return err
+	return strictjson.UniqueKeys(json.NewDecoder(bytes.NewReader(text)), true)
 }
 
 func otherManifest(digest string) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/strictjson"
 )
 
 var useProblems = sync.OnceFunc(func() {
@@ -89,7 +90,7 @@ func codeOf(message string) abi.Code {
 	case message == validation.MsgExpectedBoolean, message == validation.MsgExpectedNumber, message == validation.MsgExpectedInteger,
 		message == validation.MsgExpectedString, message == validation.MsgExpectedArray, message == validation.MsgExpectedObject:
 		return abi.CodeWrongType
-	case strings.HasSuffix(message, wire.MsgDuplicateKey):
+	case strings.HasSuffix(message, strictjson.MsgDuplicateKey):
 		return abi.CodeDuplicateKey
 	case strings.HasPrefix(message, "expected number"):
 		return abi.CodeOutOfRange

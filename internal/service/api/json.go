@@ -11,7 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
-	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/strictjson"
 )
 
 // jsonFormat is JSON without escapes for HTML: results are the same bytes as elsewhere.
@@ -36,7 +36,7 @@ var jsonFormat = huma.Format{
 func unmarshal(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	if _, first := v.(*any); first && err == nil { // to be validated; it is then decoded again
-		return wire.UniqueKeys(json.NewDecoder(bytes.NewReader(data)), false)
+		return strictjson.UniqueKeys(json.NewDecoder(bytes.NewReader(data)), false)
 	}
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok {
 		return err

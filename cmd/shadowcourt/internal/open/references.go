@@ -92,7 +92,7 @@ func (t *Trust) local(flag string) error {
 
 // Registries is a client of registries, with a cache in the user's cache folder.
 func Registries() (*oci.Client, error) {
-	config := oci.Config{Clock: time.Now, UserAgent: "shadowcourt"}
+	config := oci.Config{Clock: time.Now}
 	if dir := defaultCache(); dir != "none" {
 		config.Cache = filepath.Join(filepath.Dir(dir), "registries")
 	}

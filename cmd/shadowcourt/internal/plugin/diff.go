@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -68,11 +69,11 @@ type side struct {
 
 func sideOf(ctx context.Context, source *pull.Source, name string) (side, error) {
 	if !moduleref.Is(name) {
-		wasm, info, err := withManifest(name)
+		wasm, m, err := withManifest(name)
 		if err != nil {
 			return side{}, err
 		}
-		return side{name, info.Digest, int64(len(wasm)), manifestOf(info.Manifest)}, nil
+		return side{name, string(record.DigestOf(wasm)), int64(len(wasm)), manifestOf(m)}, nil
 	}
 	a, err := resolve(ctx, source, name)
 	if err != nil {

@@ -16,12 +16,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
-	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
 // publishOptions are the flags of `plugin publish`.
@@ -135,7 +136,7 @@ func (o *publishOptions) publish(ctx context.Context, s cli.Streams, p *parcel, 
 	defer waiting(s, ref.String())()
 	var a *oci.Artifact
 	if o.dryRun {
-		a, err = o.rehearse(ctx, s, source, p, temp, ref)
+		a, err = o.rehearse(ctx, s, source, p, ref)
 	} else {
 		a, err = p.push(ctx, source, ref, o.move)
 	}
@@ -149,12 +150,11 @@ func (o *publishOptions) publish(ctx context.Context, s cli.Streams, p *parcel, 
 const rehearseTime = 15 * time.Second
 
 // rehearse gives what would be pushed. A registry that does not answer is no fault of the module.
-func (o *publishOptions) rehearse(ctx context.Context, s cli.Streams, source *pull.Source, p *parcel, temp string, ref moduleref.Ref) (*oci.Artifact, error) {
-	a, err := p.stage(ctx, source, temp, ref)
+func (o *publishOptions) rehearse(ctx context.Context, s cli.Streams, source *pull.Source, p *parcel, ref moduleref.Ref) (*oci.Artifact, error) {
+	a, _, err := p.build(ctx, source, ref)
 	if err != nil {
 		return nil, err
 	}
-	a.Ref = ref
 	short, cancel := context.WithTimeout(ctx, rehearseTime)
 	defer cancel()
 	if err := checkTag(short, source.Client, ref, a.Digest, o.move); err != nil {
@@ -176,15 +176,11 @@ func (o *publishOptions) make(ctx context.Context, s cli.Streams, p *parcel, fol
 	if err != nil {
 		return err
 	}
-	info, err := module.Inspect(wasm)
-	if err == nil && info.Manifest == nil {
-		err = errors.Join(errors.New("the module has no manifest"), info.ManifestError)
-	}
-	if err != nil {
+	p.wasm = wasm
+	if p.manifest, err = pull.ManifestOf(wasm); err != nil {
 		return err
 	}
-	p.wasm, p.manifest = wasm, info.Manifest
-	fmt.Fprintf(s.Err, "built twice in %s: the same %d bytes, %s\n", t.language, len(wasm), info.Digest)
+	fmt.Fprintf(s.Err, "built twice in %s: the same %d bytes, %s\n", t.language, len(wasm), record.DigestOf(wasm))
 	fmt.Fprintln(s.Err, "checking with the conformance kit")
 	options := conformance.Options{Cases: o.cases, Now: time.Now}
 	if o.cache != "none" {
@@ -232,14 +228,8 @@ func (o *publishOptions) print(s cli.Streams, p *parcel, a *oci.Artifact) error 
 	if o.key != "" && open.KeyVariable(o.key) == "" {
 		file = filepath.Base(o.key)
 	}
-	capabilities := ""
-	if len(p.manifest.Capabilities) > 0 {
-		capabilities = ", capabilities: [" + strings.Join(cli.Words(p.manifest.Capabilities), ", ") + "]"
-	}
-	out.Policy = []string{
-		fmt.Sprintf("keys: [{name: publisher, key: %s.pub}]", file),
-		fmt.Sprintf("allow: [{from: [%q], names: [%q], roles: [%s]%s, signed_by: [publisher]}]", at.Repository(), p.manifest.Name, strings.Join(rolesOf(p.manifest), ", "), capabilities),
-	}
+	m := p.manifest
+	out.Policy = trust.Example(file+".pub", at.Repository(), trust.Use{Name: m.Name, Roles: rolesOf(m), Asks: m.Capabilities, Granted: m.Capabilities})
 	if o.format == "json" {
 		return writeJSON(s, &out)
 	}

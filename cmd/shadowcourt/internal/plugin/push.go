@@ -17,7 +17,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
@@ -55,11 +54,9 @@ Credentials are those of Docker: log in with "docker login".`,
 				return err
 			}
 			p := &parcel{}
-			wasm, info, err := withManifest(args[0])
-			if err != nil {
+			if p.wasm, p.manifest, err = withManifest(args[0]); err != nil {
 				return err
 			}
-			p.wasm, p.manifest = wasm, info.Manifest
 			if cmd.Flags().Changed("key") {
 				if p.key, err = signingKey(s, key); err != nil {
 					return err
@@ -137,72 +134,49 @@ type parcel struct {
 	sbom     []byte          // empty: none
 }
 
-// stage puts the parcel into a layout, signed for the repository that it goes to. A signature is left out where the module has one there.
-func (p *parcel) stage(ctx context.Context, source *pull.Source, folder string, to moduleref.Ref) (*oci.Artifact, error) {
-	staged, err := moduleref.Parse(moduleref.Layout + filepath.Join(folder, "layout") + ":staged")
+// build gives what push will make, and what is signed about it for the repository that it goes to. A signature is left out where the module has one
+// there.
+func (p *parcel) build(ctx context.Context, source *pull.Source, to moduleref.Ref) (*oci.Artifact, []oci.Attachment, error) {
+	a, err := oci.Build(to, p.wasm, pull.Annotations(p.manifest))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	a, err := source.Client.Push(ctx, staged, p.wasm, pull.Annotations(p.manifest))
-	if err != nil {
-		return nil, err
+	var about []oci.Attachment
+	add := func(d trust.Document, failed error) {
+		about, err = append(about, oci.Attachment{Type: d.Type, Data: d.Data}), errors.Join(err, failed)
 	}
-	a.Ref = a.Ref.WithTag("").WithDigest(a.Digest)
-	var documents []trust.Document
 	if len(p.sbom) > 0 {
-		documents = append(documents, trust.Document{Type: typeSBOM, Data: p.sbom})
+		add(trust.Document{Type: typeSBOM, Data: p.sbom}, nil)
 	}
-	subject := subjectAt(to, a)
-	if p.report != nil && p.key != nil {
-		d, err := trust.SignReport(p.key, subject, p.report)
-		if err != nil {
-			return nil, err
-		}
-		documents = append(documents, d)
+	if p.key == nil {
+		return a, about, nil
 	}
-	if p.key != nil {
-		d, err := trust.Sign(p.key, subject, p.manifest, source.Now())
-		if err != nil {
-			return nil, err
-		}
-		there, err := isSigned(ctx, source, to.WithDigest(a.Digest), p.key)
-		if err != nil {
-			return nil, err
-		}
-		if !there {
-			documents = append(documents, d)
-		}
+	if p.report != nil {
+		add(trust.SignReport(p.key, subjectAt(a), p.report))
 	}
-	for _, d := range documents {
-		if _, err := source.Client.Attach(ctx, a, oci.Attachment{Type: d.Type, Data: d.Data}); err != nil {
-			return nil, err
-		}
+	there, failed := isSigned(ctx, source, a.Pinned(), p.key)
+	if failed != nil {
+		return nil, nil, failed
 	}
-	return a, nil
+	if !there {
+		add(trust.Sign(p.key, subjectAt(a), p.manifest, source.Now()))
+	}
+	return a, about, err
 }
 
-// push stages the parcel in a temporary folder and copies it, so that the tag is set last.
+// push adds the parcel. Its tag is set last.
 func (p *parcel) push(ctx context.Context, source *pull.Source, to moduleref.Ref, move bool) (*oci.Artifact, error) {
-	dir, err := disk.TempDir("shadowcourt-push")
-	if err != nil {
-		return nil, err
-	}
-	a, err := p.pushFrom(ctx, source, dir.Path, to, move)
-	return a, errors.Join(err, dir.Remove())
-}
-
-func (p *parcel) pushFrom(ctx context.Context, source *pull.Source, folder string, to moduleref.Ref, move bool) (*oci.Artifact, error) {
-	staged, err := p.stage(ctx, source, folder, to)
+	a, about, err := p.build(ctx, source, to)
 	if err != nil {
 		return nil, err
 	}
 	if to.Tag() == "" && to.Digest() == "" {
 		to = to.WithTag("latest")
 	}
-	if err := checkTag(ctx, source.Client, to, staged.Digest, move); err != nil {
+	if err := checkTag(ctx, source.Client, to, a.Digest, move); err != nil {
 		return nil, err
 	}
-	return source.Client.Copy(ctx, staged.Ref, to)
+	return source.Client.Push(ctx, to, p.wasm, a.Annotations, about...)
 }
 
 func moveFlag(f *pflag.FlagSet, move *bool) {
@@ -232,10 +206,10 @@ func checkTag(ctx context.Context, client *oci.Client, to moduleref.Ref, digest 
 }
 
 // subjectAt is what a signature of a module says of where it is. The path of a folder is nobody's business.
-func subjectAt(to moduleref.Ref, a *oci.Artifact) trust.Subject {
-	s := trust.Subject{Repository: to.Repository(), Manifest: a.Digest, Module: a.Layer.Digest}
-	if to.IsLayout() {
-		s.Repository = moduleref.Layout + filepath.Base(to.Path())
+func subjectAt(a *oci.Artifact) trust.Subject {
+	s := trust.Subject{Repository: a.Ref.Repository(), Manifest: a.Digest, Module: a.Layer.Digest}
+	if a.Ref.IsLayout() {
+		s.Repository = moduleref.Layout + filepath.Base(a.Ref.Path())
 	}
 	return s
 }

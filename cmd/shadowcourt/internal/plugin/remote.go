@@ -18,7 +18,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
@@ -96,19 +95,16 @@ func parseRef(text string) (moduleref.Ref, error) {
 }
 
 // withManifest reads a module that has a manifest.
-func withManifest(name string) ([]byte, *module.Info, error) {
+func withManifest(name string) ([]byte, *abi.Manifest, error) {
 	wasm, err := open.Module(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	info, err := module.Inspect(wasm)
-	if err == nil && info.Manifest == nil {
-		err = errors.Join(errors.New("the module has no manifest; `shadowcourt plugin annotate` writes one"), info.ManifestError)
-	}
+	m, err := pull.ManifestOf(wasm)
 	if err != nil {
 		return nil, nil, cli.InputError(fmt.Errorf("%s: %w", name, err))
 	}
-	return wasm, info, nil
+	return wasm, m, nil
 }
 
 // signingKey reads the key of --key.

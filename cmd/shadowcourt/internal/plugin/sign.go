@@ -76,7 +76,7 @@ func sign(ctx context.Context, s cli.Streams, source *pull.Source, ref moduleref
 		fmt.Fprintf(s.Err, "%s: the key has signed it already\n", sanitize.Line(a.Pinned().String()))
 		return a, nil
 	}
-	d, err := trust.Sign(key, subjectAt(ref, a), manifest, source.Now())
+	d, err := trust.Sign(key, subjectAt(a), manifest, source.Now())
 	if err != nil {
 		return nil, err
 	}

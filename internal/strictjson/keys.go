@@ -1,4 +1,5 @@
-package wire
+// Package strictjson finds what readers of JSON could take for different things.
+package strictjson
 
 import (
 	"encoding/json"
@@ -31,7 +32,7 @@ func uniqueKeys(d *json.Decoder, anyCase bool, path string) error {
 			key, _ := t.(string)
 			folded := key
 			if anyCase {
-				folded = strings.ToLower(key)
+				folded = strings.ToLower(strings.ToUpper(key)) // encoding/json takes ſ for s
 			}
 			if at = strings.TrimPrefix(path+"."+key, "."); seen[folded] {
 				return fmt.Errorf("the key %.80q %s", at, MsgDuplicateKey)
