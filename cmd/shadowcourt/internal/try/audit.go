@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,14 +37,19 @@ func (o *tryOptions) auditFlag(cmd *cobra.Command) {
 }
 
 // checkAudit reads the values of a switch, and rejects flags that contradict each other.
-func (o *tryOptions) checkAudit() error {
+func (o *tryOptions) checkAudit(dockets []string) error {
 	switch o.audit.rubric {
 	case "true":
 		o.audit.rubric = open.ShippedRubric
 	case "false":
 		o.audit.rubric = ""
 	}
+	beside := slices.IndexFunc(dockets, func(name string) bool {
+		return name == open.ShippedRubric || filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml"
+	})
 	switch {
+	case o.audit.rubric == open.ShippedRubric && beside >= 0:
+		return fmt.Errorf("%s is no docket: to audit by it, write --audit=%[1]s, with = before the rubric", sanitize.Line(dockets[beside]))
 	case o.audit.rubric != "" && o.NoCourt:
 		return errors.New("--audit with --pipeline no-court: without a court there are no opinions")
 	case o.audit.named != "" && o.audit.rubric == "":

@@ -17,7 +17,7 @@ import (
 
 // check reports all faults of the flags at once.
 func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) {
-	faults := []error{o.checkAudit(), o.checkReports()}
+	faults := []error{o.checkAudit(dockets), o.checkReports()}
 	oneOf := func(flag, value string, allowed ...string) {
 		if !slices.Contains(allowed, value) {
 			faults = append(faults, fmt.Errorf("--%s %q: use %s", flag, value, cli.OrList(allowed)))
