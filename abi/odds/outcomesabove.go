@@ -1,9 +1,6 @@
 package odds
 
-import (
-	"math"
-	"sync"
-)
+import "math"
 
 // beta is a Beta distribution.
 type beta struct{ a, b float64 }
@@ -48,21 +45,11 @@ func exceeds(x, y beta) float64 {
 	return above
 }
 
-// logs are the logarithms of the middles of the pieces, and of what they lack of 1.
-var logs = sync.OnceValue(func() *[steps][2]float64 {
-	l := new([steps][2]float64)
-	for i := range l {
-		v := (float64(i) + 0.5) / steps
-		l[i] = [2]float64{math.Log(v), math.Log1p(-v)}
-	}
-	return l
-})
-
 func fill(p *[steps]float64, d beta) {
 	most, sum := math.Inf(-1), 0.0
-	logs := logs()
 	for i := range p {
-		p[i] = (d.a-1)*logs[i][0] + (d.b-1)*logs[i][1]
+		v := (float64(i) + 0.5) / steps
+		p[i] = (d.a-1)*math.Log(v) + (d.b-1)*math.Log1p(-v)
 		most = max(most, p[i])
 	}
 	for i := range p {
