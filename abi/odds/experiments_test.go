@@ -70,7 +70,7 @@ func TestWithoutAModelExperimentsTellNothing(t *testing.T) {
 	got := []float64{1, 2, 3}
 	odds.AddExperiments(got, labels(), &abi.Profile{}, came(again, 0))
 	near(t, got, []float64{1, 2, 3})
-	if odds.Tells(nil, &again) || odds.Tells(&abi.Profile{}, &again) || odds.Objections(labels(), nil, came(again, 0), 0) != nil || odds.ForecastFrom(labels(), []float64{1, 0, 0}, nil, nil).Information(&again) != 0 {
+	if odds.Tells(nil, &again) || odds.Tells(&abi.Profile{}, &again) || odds.Objections(labels(), nil, came(again, 0), 0) != nil || odds.NewOutlook(labels(), nil, nil, []abi.Experiment{again}).From([]float64{1, 0, 0}).Information(&again) != 0 {
 		t.Error("something is told")
 	}
 }
@@ -205,8 +205,11 @@ func TestInformation(t *testing.T) {
 	t.Parallel()
 	p := &abi.Profile{Outcomes: abitest.Outcomes(labels(), abitest.Passing{Of: again, Given: []float64{0, 0, 1}}, abitest.Passing{Of: clean, Given: []float64{0.5, 0.5, 0.5}})}
 	third := []float64{1.0 / 3, 1.0 / 3, 1.0 / 3}
-	open := odds.ForecastFrom(labels(), third, p, nil)
-	got := []float64{open.Information(&again), open.Information(&clean), odds.ForecastFrom(labels(), []float64{0.5, 0.5, 0}, p, came(again, 0)).Information(&again)}
+	outlook := func(results []abi.ExperimentResult) *odds.Outlook {
+		return odds.NewOutlook(labels(), p, results, []abi.Experiment{again, clean})
+	}
+	open := outlook(nil).From(third)
+	got := []float64{open.Information(&again), open.Information(&clean), outlook(came(again, 0)).From([]float64{0.5, 0.5, 0}).Information(&again)}
 	for i, want := range []float64{math.Log(3) - 2.0/3*math.Log(2), 0, 0} {
 		if math.Abs(got[i]-want) > 1e-4 {
 			t.Errorf("got %v", got)

@@ -12,68 +12,92 @@ type Forecast struct {
 	// Now are the probabilities with the results that there are.
 	Now []float64
 
-	results []abi.ExperimentResult
-	rest    []float64 // nats by label of all but the results
-	told    []float64 // nats by label of the results
-	doubt   float64
-	belief  *belief // nil without an outcome model
-	seen    *seen   // of the results, once it is asked for
+	rest  []float64 // nats by label of all but the results
+	doubt float64
+	ahead func(*abi.Experiment) []coming
 }
 
 // NewForecast is for a case with these results, and nats by label of all else that is known; doubt is as in [Probabilities]. The
 // labels must not be empty.
 func NewForecast(labels []string, rest []float64, doubt float64, p *abi.Profile, results []abi.ExperimentResult) *Forecast {
-	f := &Forecast{results: results, rest: rest, doubt: doubt, told: make([]float64, len(labels))}
-	if p != nil && p.Outcomes != nil {
-		f.belief = newBelief(labels, p.Outcomes)
-		f.told = f.belief.told(results)
+	told := make([]float64, len(labels))
+	if p == nil || p.Outcomes == nil {
+		return newForecast(told, rest, doubt, func(*abi.Experiment) []coming { return nil })
 	}
-	f.Now = slices.Clone(f.told)
-	f.weigh(f.Now)
+	b := newBelief(labels, p.Outcomes)
+	told = b.told(results)
+	var s *seen
+	return newForecast(told, rest, doubt, func(e *abi.Experiment) []coming {
+		if s == nil {
+			s = b.see(results)
+		}
+		return b.ahead(s, told, e)
+	})
+}
+
+// newForecast is for results that tell so much of each label.
+func newForecast(told, rest []float64, doubt float64, ahead func(*abi.Experiment) []coming) *Forecast {
+	f := &Forecast{Now: make([]float64, len(told)), rest: rest, doubt: doubt, ahead: ahead}
+	f.weigh(f.Now, told)
 	return f
 }
 
-// ForecastFrom is a NewForecast for probabilities in which the results count already.
-func ForecastFrom(labels []string, now []float64, p *abi.Profile, results []abi.ExperimentResult) *Forecast {
-	rest := make([]float64, len(labels))
-	AddExperiments(rest, labels, p, results)
-	for j, x := range now {
-		rest[j] = math.Log(max(x, leastProbability)) - rest[j]
+// weigh gives the probabilities of the labels where results tell so much of each.
+func (f *Forecast) weigh(out, told []float64) {
+	for j, x := range told {
+		out[j] = f.rest[j] + x
 	}
-	return NewForecast(labels, rest, 0, p, results)
-}
-
-// leastProbability keeps logarithms finite.
-const leastProbability = 1e-12
-
-// weigh turns what results tell of each label into the probabilities of the labels.
-func (f *Forecast) weigh(told []float64) {
-	for j := range told {
-		told[j] += f.rest[j]
-	}
-	probabilities(told, f.doubt)
+	probabilities(out, f.doubt)
 }
 
 // Information is how much an experiment is expected to tell of the label: by how many nats the entropy of the labels falls, over all counts of
 // its runs, and that the base lacks the test. It is 0 where the model does not know the experiment.
 func (f *Forecast) Information(e *abi.Experiment) float64 {
-	if f.belief == nil {
-		return 0
-	}
-	if f.seen == nil {
-		f.seen = f.belief.see(f.results)
-	}
 	before, sum := entropy(f.Now), 0.0
-	for _, c := range f.belief.ahead(f.seen, f.told, e) {
+	after := make([]float64, len(f.Now))
+	for _, c := range f.ahead(e) {
 		probability := 0.0
 		for j, p := range f.Now {
 			probability += p * c.given[j]
 		}
-		f.weigh(c.told)
-		sum += probability * (before - entropy(c.told))
+		f.weigh(after, c.told)
+		sum += probability * (before - entropy(after))
 	}
 	return sum
 }
+
+// Outlook is what may come of experiments after results, whatever else is known of a case. It does not change: several goroutines may use it.
+type Outlook struct {
+	told  []float64 // nats by label of the results
+	ahead map[abi.Experiment][]coming
+}
+
+// NewOutlook is for a case with these labels and results. It knows these experiments alone.
+func NewOutlook(labels []string, p *abi.Profile, results []abi.ExperimentResult, experiments []abi.Experiment) *Outlook {
+	o := &Outlook{told: make([]float64, len(labels)), ahead: map[abi.Experiment][]coming{}}
+	if p == nil || p.Outcomes == nil {
+		return o
+	}
+	b := newBelief(labels, p.Outcomes)
+	o.told = b.told(results)
+	s := b.see(results)
+	for i := range experiments {
+		o.ahead[experiments[i]] = b.ahead(s, o.told, &experiments[i])
+	}
+	return o
+}
+
+// From is a Forecast from probabilities of the labels, in which the results count already.
+func (o *Outlook) From(now []float64) *Forecast {
+	rest := make([]float64, len(now))
+	for j, x := range now {
+		rest[j] = math.Log(max(x, leastProbability)) - o.told[j]
+	}
+	return newForecast(o.told, rest, 0, func(e *abi.Experiment) []coming { return o.ahead[*e] })
+}
+
+// leastProbability keeps logarithms finite.
+const leastProbability = 1e-12
 
 const (
 	// nothing in nats is the rounding of what tells nothing.

@@ -186,11 +186,16 @@ func Seconds(elapsed time.Duration, pace Pace, e abi.Experiment, b Build) float6
 // minGain in nats is what an experiment has to tell to be worth naming. An even guess between two labels has 0.69.
 const minGain = 0.03
 
-// Best is the experiment that is expected to tell most of the label for its seconds, by the outcome model of a profile and beside the results
+// Outlook is what may come of all experiments after results, by the outcome model of a profile.
+func Outlook(labels []string, p *abi.Profile, results []abi.ExperimentResult) *odds.Outlook {
+	return odds.NewOutlook(labels, p, results, catalogue)
+}
+
+// Best is the experiment that is expected to tell most of the label for its seconds, by the outcome model of a profile and the outlook after the results
 // that there are, with what it tells in nats for each second; nil where none tells anything. now are the probabilities of the labels, of
 // which there is at least one. Experiments that are not among the offers are expected to take what the pace says, elapsed is as in
 // Offers. Those with a target are left out unless they are on offer: not every change has one.
-func Best(labels []string, now []float64, p *abi.Profile, results []abi.ExperimentResult, offered []abi.ExperimentOffer, elapsed time.Duration, pace Pace) (*abi.ExperimentOffer, float64) {
+func Best(outlook *odds.Outlook, now []float64, p *abi.Profile, results []abi.ExperimentResult, offered []abi.ExperimentOffer, elapsed time.Duration, pace Pace) (*abi.ExperimentOffer, float64) {
 	offers := Offers(elapsed, pace, func(e abi.Experiment) Build {
 		aims := e.Product == abi.Target || e.Product == abi.Merge
 		if came(results, e) || aims && !slices.ContainsFunc(offered, func(o abi.ExperimentOffer) bool { return o.Experiment == e }) {
@@ -203,7 +208,7 @@ func Best(labels []string, now []float64, p *abi.Profile, results []abi.Experime
 			offers[i] = offered[at]
 		}
 	}
-	return odds.Choose(p, results, offers, minGain, odds.ForecastFrom(labels, now, p, results).Information)
+	return odds.Choose(p, results, offers, minGain, outlook.From(now).Information)
 }
 
 // came says whether an experiment was run, even if its runs don't count: they would not another time.

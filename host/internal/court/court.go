@@ -40,7 +40,7 @@ type Config struct {
 	Candidate *Candidate
 }
 
-// Court tries cases over one graph, and that of a Light path where there is one. It is read-only: concurrent trials are safe.
+// Court tries cases over one graph, and that of a Light path where there is one. Concurrent trials are safe.
 type Court struct {
 	*Runtime
 	config    Config
@@ -52,6 +52,7 @@ type Court struct {
 	lightPath *lightGraph // nil without one
 	rules     *rulebook   // nil without rules
 	candidate *candidate  // nil without one
+	outlooks  *outlooks   // shared with its copies, which have the same profile
 }
 
 // Open makes a Court with a sandbox of its own, which has no modules yet. Its errors are those of New, and a *CacheError.
@@ -83,7 +84,7 @@ func New(config Config) (*Court, error) {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &Court{config: config, domain: newDomain(config.Profile, !config.Unprepared)}
+	c := &Court{config: config, domain: newDomain(config.Profile, !config.Unprepared), outlooks: &outlooks{}}
 	var err error
 	if c.graph, err = pipeline.NewGraph(def); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -57,8 +58,9 @@ func (t *Trial) propose() {
 		t.result.Propose(p)
 		return
 	}
+	outlook := t.court.outlooks.after(subject.Labels, profile, t.results)
 	best := func(now []float64) (*abi.ExperimentOffer, float64) {
-		return plan.Best(subject.Labels, now, profile, t.results, answer.Offers, elapsed, pace)
+		return plan.Best(outlook, now, profile, t.results, answer.Offers, elapsed, pace)
 	}
 	offer, perSecond := best(t.probabilities())
 	if offer != nil && len(t.results) == 0 { // a run with experiments begins with those of the bench, which sees neither Light's answer nor the charge
@@ -72,6 +74,40 @@ func (t *Trial) propose() {
 		p.PerSecond = perSecond
 		t.result.Propose(p)
 	}
+}
+
+// outlooks are those of cases of which no experiment was run: by the profile of a court they differ in their labels alone.
+type outlooks struct {
+	mu   sync.Mutex
+	list []labelsOutlook
+}
+
+type labelsOutlook struct {
+	labels  []string
+	outlook *odds.Outlook
+}
+
+// mostOutlooks bounds what is kept. The cases of a docket have the same labels.
+const mostOutlooks = 16
+
+// after is the outlook after results.
+func (o *outlooks) after(labels []string, p *abi.Profile, results []abi.ExperimentResult) *odds.Outlook {
+	if len(results) > 0 {
+		return plan.Outlook(labels, p, results)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i := range o.list {
+		if slices.Equal(o.list[i].labels, labels) {
+			return o.list[i].outlook
+		}
+	}
+	if len(o.list) == mostOutlooks {
+		o.list = nil
+	}
+	outlook := plan.Outlook(labels, p, nil)
+	o.list = append(o.list, labelsOutlook{slices.Clone(labels), outlook})
+	return outlook
 }
 
 // rerunText is a gap that a rerun closes.
