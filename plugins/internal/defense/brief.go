@@ -57,9 +57,7 @@ func alternative(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challe
 		}
 	}
 	items, findings := "", ""
-	if cited.Len > 0 {
-		items = "For it: " + cited.String() + "."
-	}
+	items = cited.Sentence("For it: ")
 	if found > 0 {
 		findings = text.Count(found, "finding") + " of discovery for it."
 	}

@@ -36,9 +36,10 @@ func rebuttal(r *abi.NodeRequest, scale *weigh.Scale, fresh []abi.Challenge, bro
 		}
 		against = "Against " + charge + " stands " + rival + " at " + text.Share(p)
 		if cited.Len > 0 {
-			against += ", by " + cited.String()
+			against = cited.Sentence(against + ", by ")
+		} else {
+			against += "."
 		}
-		against += "."
 	}
 	added := ""
 	if len(brought) > 0 {

@@ -28,7 +28,7 @@ func guarded(r *abi.NodeRequest, items *proceeding.Items, guard *proceeding.Guar
 	top, nearest := scale.Top(r.Indictment.ChargedDefectType)
 	return &abi.Verdict{
 		Decision: abi.Acquit, Confidence: nearest,
-		Reasoning: proceeding.Join("What must not be denied by mistake has "+text.Share(yours)+", neither little nor much enough; "+top+" comes nearest with "+
-			text.Share(nearest)+".", explain(r, scale, challenges)),
+		Reasoning: explain("What must not be denied by mistake has "+text.Share(yours)+", neither little nor much enough; "+top+" comes nearest with "+
+			text.Share(nearest)+".", r, scale, challenges),
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
-// explain tells what was weighed: the probabilities, the items behind each
+// explain tells, behind an opening, what was weighed: the probabilities, the items behind each
 // label with what they count in nats, the findings and the challenges.
-func explain(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge) string {
+func explain(opening string, r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge) string {
 	order := byProbability(scale)
-	said := append(make([]string, 0, len(order)+8), probabilities(scale, order))
+	said := append(make([]string, 0, len(order)+8), opening, probabilities(scale, order))
 	if p := r.Profile; p != nil && p.Temperature != nil {
 		said = append(said, "All that was read is divided by the temperature "+text.Number(*p.Temperature)+".")
 	}
@@ -43,7 +43,7 @@ func probabilities(scale *weigh.Scale, order []int) string {
 	for _, i := range order {
 		list.Add(scale.Labels[i], " ", text.Share(scale.Posterior[i]))
 	}
-	return "Probabilities: " + list.String() + "."
+	return list.Sentence("Probabilities: ")
 }
 
 func byProbability(scale *weigh.Scale) []int {
@@ -62,10 +62,7 @@ func itemsFor(r *abi.NodeRequest, scale *weigh.Scale, label string) string {
 			list.Cite(r.Indictment.Evidence, i, " (", text.Share(scale.Nats[i]), " nats)")
 		}
 	}
-	if list.Len == 0 {
-		return ""
-	}
-	return "For " + label + ": " + list.String() + "."
+	return list.Sentence("For " + label + ": ")
 }
 
 func findings(r *abi.NodeRequest) string {
@@ -75,8 +72,5 @@ func findings(r *abi.NodeRequest) string {
 			list.Add(f.Supports, " in ", f.Document, " (", f.Observation, ")")
 		}
 	}
-	if list.Len == 0 {
-		return ""
-	}
-	return "Discovery: " + list.String() + "."
+	return list.Sentence("Discovery: ")
 }

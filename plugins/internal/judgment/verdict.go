@@ -64,7 +64,7 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 	}
 	if why := undecided(r, scale, least, ahead); why != "" {
 		return &abi.Verdict{
-			Decision: abi.Acquit, Confidence: p, Reasoning: proceeding.Join(why, explain(r, scale, challenges)),
+			Decision: abi.Acquit, Confidence: p, Reasoning: explain(why, r, scale, challenges),
 		}
 	}
 	return decide(r, scale, challenges, label, p)
@@ -73,7 +73,7 @@ func judge(r *abi.NodeRequest) *abi.Verdict {
 func remand(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, feedback *abi.RemandFeedback, p float64) *abi.Verdict {
 	return &abi.Verdict{
 		Decision: abi.Remand, Confidence: p, RemandFeedback: feedback,
-		Reasoning: proceeding.Join("Remanded with "+text.Count(len(feedback.Questions), "question")+".", explain(r, scale, challenges)),
+		Reasoning: explain("Remanded with "+text.Count(len(feedback.Questions), "question")+".", r, scale, challenges),
 	}
 }
 
@@ -109,8 +109,8 @@ func decide(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, 
 	if Unshown(r, label) {
 		return &abi.Verdict{
 			Decision: abi.Acquit, Confidence: p,
-			Reasoning: proceeding.Join("The failure did not come back when its test was run again, and no experiment shows that the environment caused it: "+
-				label+" comes nearest with "+text.Share(p)+", and is no answer.", explain(r, scale, challenges)),
+			Reasoning: explain("The failure did not come back when its test was run again, and no experiment shows that the environment caused it: "+
+				label+" comes nearest with "+text.Share(p)+", and is no answer.", r, scale, challenges),
 		}
 	}
 	decision, opening := abi.Affirm, "The charge "+label+" stands at "+text.Share(p)+"."
@@ -123,7 +123,7 @@ func decide(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, 
 	}
 	return &abi.Verdict{
 		Decision: decision, FinalClassification: label, Confidence: p,
-		Reasoning: proceeding.Join(opening, explain(r, scale, challenges)),
+		Reasoning: explain(opening, r, scale, challenges),
 	}
 }
 

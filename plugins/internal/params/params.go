@@ -75,7 +75,11 @@ func Text(list []abi.Param, name, fallback string) string {
 
 // List returns the items of the text of that name, which commas separate; none where the list has no such text.
 func List(list []abi.Param, name string) []string {
-	items := strings.Split(Text(list, name, ""), ",")
+	text := Text(list, name, "")
+	if text == "" {
+		return nil
+	}
+	items := strings.Split(text, ",")
 	for i := range items {
 		items[i] = strings.TrimSpace(items[i])
 	}

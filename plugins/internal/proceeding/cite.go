@@ -37,6 +37,9 @@ func (l *Listing) Add(parts ...string) {
 	if l.Len++; l.Len > maxCited {
 		return
 	}
+	if l.out == nil {
+		l.out = make([]byte, 0, 128)
+	}
 	if l.Len > 1 {
 		l.out = append(l.out, ", "...)
 	}
@@ -47,9 +50,6 @@ func (l *Listing) Add(parts ...string) {
 
 // Cite adds an item, named as [Cite] does, with what is said of it.
 func (l *Listing) Cite(items []abi.IndictmentItem, index int, said ...string) {
-	if l.out == nil {
-		l.out = make([]byte, 0, 128)
-	}
 	l.Add("[", text.Int(index), "]")
 	if l.Len > maxCited {
 		return
@@ -70,6 +70,17 @@ func (l *Listing) String() string {
 	return string(l.out)
 }
 
+// Sentence gives the things behind what opens the sentence; nothing where there are none.
+func (l *Listing) Sentence(opening string) string {
+	switch {
+	case l.Len == 0:
+		return ""
+	case l.Len > maxCited:
+		return opening + l.String() + "."
+	}
+	return opening + string(l.out) + "."
+}
+
 // Quarrel tells who challenged which items and how: a sentence, or nothing.
 func Quarrel(items []abi.IndictmentItem, challenges []abi.Challenge) string {
 	var l Listing
@@ -81,17 +92,19 @@ func Quarrel(items []abi.IndictmentItem, challenges []abi.Challenge) string {
 		}
 		l.Cite(items, ch.EvidenceIndex, " (", string(ch.Severity), by, ch.By, ": ", ch.Challenge, ")")
 	}
-	if l.Len == 0 {
-		return ""
-	}
-	return "Challenged: " + l.String() + "."
+	return l.Sentence("Challenged: ")
 }
 
 // Join puts sentences together, leaving out the empty ones.
 func Join(sentences ...string) string {
-	size := 0
+	size, last := 0, ""
 	for _, s := range sentences {
-		size += len(s) + 1
+		if s != "" {
+			size, last = size+len(s)+1, s
+		}
+	}
+	if size == len(last)+1 {
+		return last // it is the only one
 	}
 	out := make([]byte, 0, size)
 	for _, s := range sentences {

@@ -38,12 +38,9 @@ func argument(r *abi.NodeRequest, scale *weigh.Scale, fresh []abi.Challenge, bro
 	}
 	forCharge := "No item for " + charge + " stands."
 	if standing.Len > 0 {
-		forCharge = "For " + charge + " there stands " + standing.String() + "."
+		forCharge = standing.Sentence("For " + charge + " there stands ")
 	}
-	gone, added := "", ""
-	if lost.Len > 0 {
-		gone = "Without weight: " + lost.String() + "."
-	}
+	gone, added := lost.Sentence("Without weight: "), ""
 	if len(brought) > 0 {
 		added = "Discovery adds " + text.Count(len(brought), "line") + " for it."
 	}

@@ -22,22 +22,21 @@ func (w *witness) aside(p *abi.Profile) bool {
 // profile doesn't know. Anybody can bring any number of sources, as sure as they like, a persona may be anybody's code, and whoever
 // writes a log can talk to a model: so all of them together count a little, and never decide against the others.
 type unknown struct {
-	sum     []float64
-	most    float64 // nats
-	items   []int
-	vectors [][]float64
+	sum   []float64
+	most  float64 // nats
+	items []int
+	whole []float64 // nats of all items, those that are not of these too
 }
 
 // addUnknown adds what is left of it: within the cap, and at most half of what
 // the leading label is ahead of another one, if one leads.
 func (s *Scale) addUnknown(u unknown) {
 	share := u.share(s.read)
-	for at, i := range u.items {
+	for _, i := range u.items {
 		s.Nats[i] *= share
-		for j := range u.vectors[at] {
-			u.vectors[at][j] *= share
-		}
-		lift(s.Support, u.vectors[at])
+		v := u.whole[len(u.sum)*i : len(u.sum)*(i+1)]
+		times(v, share)
+		lift(s.Support, v)
 	}
 	for j, x := range u.sum {
 		s.Evidence[j] += share * x

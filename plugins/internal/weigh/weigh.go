@@ -86,11 +86,14 @@ func Weigh(m *Matter) *Scale {
 
 func (m *Matter) weigh(items []witness, read *reading) *Scale {
 	k := len(m.Labels)
-	sums := make([]float64, 2*k)
-	s := &Scale{matter: m, Labels: m.Labels, Evidence: sums[:k:k], Support: sums[k:], Nats: make([]float64, len(items)), Flaws: flawsBeside(items, read.quoted)}
+	room := make([]float64, 3*k+len(items)) // one piece for all, since pieces are expensive
+	s := &Scale{
+		matter: m, Labels: m.Labels, Evidence: room[:k:k], Support: room[k : 2*k : 2*k], read: room[2*k : 3*k : 3*k], Nats: room[3*k:],
+		Flaws: flawsBeside(items, read.quoted),
+	}
 	s.addSignals(m, read.signals)
 	unknown := s.addTestimony(m, items)
-	s.read = slices.Clone(s.Evidence)
+	copy(s.read, s.Evidence)
 	odds.AddBaseRates(s.read, m.Labels, m.Profile)
 	addLight(s.read, m)
 	s.addUnknown(unknown)
@@ -106,30 +109,46 @@ type speaker struct {
 	anybody bool    // nobody measured it
 	most    float64 // nats
 	sum     []float64
-	said    []statement
+	said    statement // mostly all that it says
+	more    []statement
 }
 
 // statement is what a source says for one label: how often, and by which elements.
 type statement struct {
-	label    string
-	times    int
-	elements []abi.Element
+	label   string
+	times   int
+	element abi.Element
+	others  []abi.Element
 }
 
 // say counts a statement, and gives how often it was made before; first says whether it was never made by this element.
 func (s *speaker) say(label string, element abi.Element) (before int, first bool) {
-	i := slices.IndexFunc(s.said, func(x statement) bool { return x.label == label })
-	if i < 0 {
-		i = len(s.said)
-		s.said = append(s.said, statement{label: label})
-	}
-	x := &s.said[i]
-	element = odds.ElementOf(element)
-	if first = !slices.Contains(x.elements, element); first {
-		x.elements = append(x.elements, element)
-	}
+	x, element := s.statement(label), odds.ElementOf(element)
 	x.times++
-	return x.times - 1, first
+	switch {
+	case x.times == 1:
+		x.element = element
+		return 0, true
+	case x.element == element || slices.Contains(x.others, element):
+		return x.times - 1, false
+	}
+	x.others = append(x.others, element)
+	return x.times - 1, true
+}
+
+func (s *speaker) statement(label string) *statement {
+	if s.said.times == 0 {
+		s.said.label = label
+	}
+	if s.said.label == label {
+		return &s.said
+	}
+	i := slices.IndexFunc(s.more, func(x statement) bool { return x.label == label })
+	if i < 0 {
+		i = len(s.more)
+		s.more = append(s.more, statement{label: label})
+	}
+	return &s.more[i]
 }
 
 // speakers are the sources of items, each once.
@@ -167,59 +186,60 @@ func (s *speakers) add(x speaker) {
 // addTestimony adds every item, the foremost of each source first. It gives what is said by sources that may not decide, see unknown,
 // which is not added.
 func (s *Scale) addTestimony(m *Matter, items []witness) unknown {
-	k := len(m.Labels)
-	share := make([]float64, len(items))
-	whole := make([]float64, k*len(items)) // nats of each item before it fades
+	n, k := len(items), len(m.Labels)
+	room := make([]float64, n+2*n*k+2*k)
+	share, whole, sums, rest := room[:n], room[n:n+n*k], room[n+n*k:n+2*n*k], room[n+2*n*k:]
+	others := unknown{sum: rest[:k], most: odds.UnmeasuredModel, whole: whole}
+	if odds.Measures(m.Profile) {
+		others.most = unknownCap
+	}
 	for i := range items {
 		share[i] = items[i].Left
 		if left := s.Flaws[i].share(); left < share[i] {
 			share[i] = left
 		}
 		share[i] *= m.afterMixing(&items[i], items)
-		v := whole[k*i : k*(i+1)]
+		v := whole[k*i : k*(i+1)] // before it fades
 		add(v, m, &items[i], share[i])
 		s.Nats[i] = odds.Spread(v)
 	}
 	order := s.foremost(items, share)
-	var sources speakers
-	others := unknown{sum: make([]float64, k), most: odds.UnmeasuredModel}
-	if odds.Measures(m.Profile) {
-		others.most = unknownCap
-	}
+	sources := speakers{list: make([]speaker, 0, min(len(order), fewSpeakers))}
 	for _, i := range order {
 		w := &items[i]
 		key, aside := w.speaker(), w.aside(m.Profile)
 		at := sources.find(key)
 		if at < 0 {
 			at = len(sources.list)
-			sources.add(speaker{key: key, aside: aside, anybody: w.known == nil && key != abi.CasebookSource, most: w.most(), sum: make([]float64, k)})
+			sources.add(speaker{key: key, aside: aside, anybody: w.known == nil && key != abi.CasebookSource, most: w.most(), sum: sums[k*at : k*(at+1)]})
 		}
+		source := &sources.list[at]
 		v := whole[k*i : k*(i+1)]
-		if before, first := sources.list[at].say(w.Supports, w.Element); before > 0 {
+		if before, first := source.say(w.Supports, w.Element); before > 0 {
 			clear(v)
 			addAgain(v, m, w, share[i], before, first)
 			s.Nats[i] = odds.Spread(v)
 		}
 		if aside {
-			others.items, others.vectors = append(others.items, i), append(others.vectors, v)
+			others.items = append(others.items, i)
 		} else {
 			lift(s.Support, v)
 		}
 		for j, x := range v {
-			sources.list[at].sum[j] += x
+			source.sum[j] += x
 		}
 	}
-	anybody := make([]float64, k)
+	anybody := rest[k:]
 	for i := range sources.list {
-		sum, to := sources.list[i].sum, s.Evidence
-		odds.Limit(sum, sources.list[i].most)
+		source, to := &sources.list[i], s.Evidence
+		odds.Limit(source.sum, source.most)
 		switch {
-		case sources.list[i].aside:
+		case source.aside:
 			to = others.sum
-		case sources.list[i].anybody:
+		case source.anybody:
 			to = anybody
 		}
-		for j, x := range sum {
+		for j, x := range source.sum {
 			to[j] += x
 		}
 	}
