@@ -42,6 +42,10 @@ func (e *guestEncoder) listLen(n int) { e.sized(n, 0x90, 15, 0xdc, 2) }
 
 //go:noinline
 func (e *guestEncoder) text(s string) {
+	if n := len(s); n <= 31 { // as most are
+		e.b = append(append(e.b, 0xa0|byte(n)), s...)
+		return
+	}
 	e.sized(len(s), 0xa0, 31, 0xd9, 1)
 	e.b = append(e.b, s...)
 }
@@ -60,7 +64,8 @@ func (e *guestEncoder) float(f float64) {
 	if f == 0 {
 		f = 0 // not -0
 	}
-	e.number(0xcb, 8, math.Float64bits(f))
+	n := math.Float64bits(f)
+	e.b = append(e.b, 0xcb, byte(n>>56), byte(n>>48), byte(n>>40), byte(n>>32), byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 }
 
 //go:noinline

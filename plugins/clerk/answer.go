@@ -17,7 +17,7 @@ func answer(r *abi.EdgeRequest) ([]abi.EdgeAnswer, *abi.Failure) {
 	none := new(abi.Artifact)
 	for i := range r.Questions {
 		q := &r.Questions[i]
-		rule, ok := ruleOf(q.Evaluator)
+		rule, ok := ruleOf[q.Evaluator]
 		if !ok {
 			return nil, guest.Fail(guest.UnknownEvaluator, "edge "+strconv.Quote(q.ID)+" asks for evaluator "+strconv.Quote(q.Evaluator)+", which the clerk doesn't have")
 		}

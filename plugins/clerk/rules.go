@@ -119,15 +119,14 @@ var rules = []struct {
 	{"never", rule{decide: func(*facts) (bool, string) { return false, "never fires" }}},
 }
 
-// ruleOf is the rule of an evaluator.
-func ruleOf(evaluator string) (rule, bool) {
+// ruleOf are the rules by their evaluators.
+var ruleOf = func() map[string]rule {
+	m := make(map[string]rule, len(rules))
 	for i := range rules {
-		if rules[i].evaluator == evaluator {
-			return rules[i].rule, true
-		}
+		m[rules[i].evaluator] = rules[i].rule
 	}
-	return rule{}, false
-}
+	return m
+}()
 
 func brief(decide func(*abi.DefenseBrief) (bool, string)) rule {
 	return rule{decide: func(f *facts) (bool, string) {

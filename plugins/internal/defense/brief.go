@@ -23,8 +23,7 @@ const (
 func brief(r *abi.NodeRequest) *abi.DefenseBrief {
 	charge := r.Indictment.ChargedDefectType
 	items := proceeding.Indicted(r)
-	before := slices.Clone(r.Contested)
-	challenges := append(before, items.Object(before, defends(charge))...)
+	challenges := slices.Concat(r.Contested, items.Object(r.Contested, defends(charge)))
 	scale := weigh.Weigh(items.Matter(challenges))
 
 	b := &abi.DefenseBrief{Challenges: challenges, Confidence: 1 - scale.Of(charge)}
@@ -56,15 +55,14 @@ func alternative(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challe
 			found++
 		}
 	}
-	items, findings := "", ""
-	items = cited.Sentence("For it: ")
+	findings := ""
 	if found > 0 {
 		findings = text.Count(found, "finding") + " of discovery for it."
 	}
 	return &abi.AlternativeHypothesis{
 		Label: rival,
 		Reasoning: proceeding.Join(rival+" at "+text.Share(scale.Of(rival))+" against "+charge+" at "+text.Share(scale.Of(charge))+".",
-			items, findings, proceeding.Experimented(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, challenges)),
+			cited.Sentence("For it: "), findings, proceeding.Experimented(r.Case.Experiments, scale), proceeding.Quarrel(r.Indictment.Evidence, challenges)),
 		Support: support,
 	}
 }

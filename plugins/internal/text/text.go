@@ -68,7 +68,7 @@ func normalise(content string, ends []int) (string, []int) {
 	if last == ' ' && n > start {
 		n--
 	}
-	return unsafe.String(unsafe.SliceData(out), n), append(ends, n) // nobody else has out
+	return unsafe.String(unsafe.SliceData(out), n), append(ends, n) //nolint:gosec // nobody else has out
 }
 
 // signs says what a byte of a line is taken for: a letter for itself in lower
