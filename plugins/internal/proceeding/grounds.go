@@ -83,13 +83,16 @@ func mostSevere(challenges []abi.Challenge) []abi.Challenge {
 
 // grounds gives each item that want selects and that has one its worst ground.
 func (all *Items) grounds(want func(*weigh.Testimony) bool) []abi.Challenge {
-	if all.flaws == nil {
-		all.flaws = weigh.Flaws(all.testimony, all.profile)
-	}
 	challenges := []abi.Challenge{}
 	for i := range all.testimony {
 		t := &all.testimony[i]
-		if !want(t) || all.flaws[i].Kind == weigh.Sound && t.Known(all.profile) {
+		if !want(t) {
+			continue
+		}
+		if all.flaws == nil {
+			all.flaws = weigh.Flaws(all.testimony, all.profile)
+		}
+		if all.flaws[i].Kind == weigh.Sound && t.Known(all.profile) {
 			continue
 		}
 		if why, severity := all.ground(i); why != "" {
