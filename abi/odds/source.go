@@ -114,23 +114,27 @@ func within(r *abi.ConfidenceRange, stated float64) float64 {
 	return max(min(stated, r.Most), r.Least)
 }
 
+// addGiven adds the logs of likelihoods, each as far as it is above their mean, which a label has that is not listed.
 func addGiven(to []float64, labels []string, given []abi.LabelWeight, share float64) {
 	if len(given) == 0 {
 		return
 	}
-	mean := meanLog(given)
+	var room [8]float64
+	logs, mean := room[:0], 0.0
+	for i := range given {
+		x := math.Log(given[i].Weight)
+		logs, mean = append(logs, x), mean+x
+	}
+	mean /= float64(len(given))
 	for j, label := range labels {
-		to[j] += share * (logWeight(given, label, mean) - mean)
+		i := j // profiles mostly list labels in their order
+		if j >= len(given) || given[j].Label != label {
+			i = slices.IndexFunc(given, func(w abi.LabelWeight) bool { return w.Label == label })
+		}
+		if i >= 0 {
+			to[j] += share * (logs[i] - mean)
+		}
 	}
-}
-
-// meanLog is what a label counts that is not listed.
-func meanLog(given []abi.LabelWeight) float64 {
-	mean := 0.0
-	for j := range given {
-		mean += math.Log(given[j].Weight)
-	}
-	return mean / float64(len(given))
 }
 
 // Temper divides the nats of everything but experiments by a profile's temperature.
@@ -159,16 +163,9 @@ func AddBaseRates(to []float64, labels []string, p *abi.Profile) {
 }
 
 func logWeight(list []abi.LabelWeight, label string, fallback float64) float64 {
-	if w := weightOf(list, label, -1); w >= 0 {
-		return math.Log(w)
-	}
-	return fallback
-}
-
-func weightOf(list []abi.LabelWeight, label string, fallback float64) float64 {
 	for i := range list {
-		if list[i].Label == label {
-			return list[i].Weight
+		if w := &list[i]; w.Label == label && w.Weight >= 0 {
+			return math.Log(w.Weight)
 		}
 	}
 	return fallback
