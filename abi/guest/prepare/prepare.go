@@ -33,14 +33,17 @@ func (s *State) Answer(request []byte) []byte {
 	return codec.AppendPrepareResponse(nil, &abi.PrepareResponse{})
 }
 
-// Node completes a node request. The failure says what it names and the state lacks.
+// Node completes a node request, which is whole then: without Prepared. The failure says what it names and the state lacks.
 func (s *State) Node(r *abi.NodeRequest) *abi.Failure {
 	p := r.Prepared
 	if p == nil {
 		return nil
 	}
-	if f := s.complete(p, &r.Profile); f != nil || !p.Case {
+	if f := s.complete(p, &r.Profile); f != nil {
 		return f
+	}
+	if r.Prepared = nil; !p.Case {
+		return nil
 	}
 	if s.view == nil {
 		return notPrepared("case")
@@ -70,10 +73,12 @@ func instead[T any](list *[]T, own []T) {
 
 // Contest completes a contest request. The failure says what it names and the state lacks.
 func (s *State) Contest(r *abi.ContestRequest) *abi.Failure {
-	if r.Prepared == nil {
+	p := r.Prepared
+	if p == nil {
 		return nil
 	}
-	return s.complete(r.Prepared, &r.Profile)
+	r.Prepared = nil
+	return s.complete(p, &r.Profile)
 }
 
 // complete sets the profile of a request to the parts that it has of the prepared one.
