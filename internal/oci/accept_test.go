@@ -121,6 +121,7 @@ func everywhere(t *testing.T, test func(t *testing.T, base string)) {
 func TestAccept_DI1_PushAndPull(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, base string) {
+		t.Helper()
 		a := push(t, client(t, oci.Config{}), ref(t, base+":v1"))
 		for _, text := range []string{"one", "two", "one"} {
 			attach(t, client(t, oci.Config{}), a, text)
@@ -354,6 +355,7 @@ func TestAccept_DI1_CopyToALayoutAndBack(t *testing.T) {
 func TestAccept_DI1_ATagMoves(t *testing.T) {
 	t.Parallel()
 	everywhere(t, func(t *testing.T, base string) {
+		t.Helper()
 		c, at := client(t, oci.Config{}), ref(t, base+":v1")
 		old := push(t, c, at)
 		for _, text := range []string{"a", "b", "c", "d", "e"} {

@@ -169,6 +169,27 @@ func (p *process) add(t *testing.T, request map[string]any) (int, string, store.
 	return status, text, g
 }
 
+// created adds a generation.
+func (p *process) created(t *testing.T, request map[string]any) store.Generation {
+	t.Helper()
+	status, text, g := p.add(t, request)
+	if status != http.StatusCreated {
+		t.Fatalf("%d %s", status, text)
+	}
+	return g
+}
+
+// rejects checks that a generation is not added, and what is said of it.
+func (p *process) rejects(t *testing.T, request map[string]any, words ...string) {
+	t.Helper()
+	status, text, _ := p.add(t, request)
+	for _, word := range words {
+		if status != http.StatusUnprocessableEntity || !strings.Contains(text, word) {
+			t.Errorf("%d %s", status, text)
+		}
+	}
+}
+
 func referring(name, reference, update string) map[string]any {
 	r := map[string]any{"reference": reference}
 	if update != "" {
@@ -186,10 +207,7 @@ func TestAccept_DI5_TheServiceTakesSignedModulesOfARegistry(t *testing.T) {
 	must(t, err)
 	p := trusting(t, registry, registry.policy(t, ""), func(c *service.Config) { c.Key = key })
 	reference := registry.ref("judges/reader:v1.2.3")
-	status, text, g := p.add(t, referring("specter", reference, ""))
-	if status != http.StatusCreated {
-		t.Fatalf("%d %s", status, text)
-	}
+	g := p.created(t, referring("specter", reference, ""))
 	got := g.References["specter"]
 	if got.Reference != reference || got.Manifest != a.Digest || got.Signer != "acme" || !strings.HasPrefix(got.Policy, "trust.yaml:3 sha256:") || got.Name != "reader" ||
 		got.Version != "1.2.3" || got.Update != store.UpdatePinned || !slices.Equal(got.Roles, []string{"judge"}) || "sha256:"+g.Modules["specter"] != a.Layer.Digest {
@@ -339,29 +357,20 @@ func TestAccept_DI3_TheServiceRejectsWhatThePolicyDoesNotAllow(t *testing.T) {
 		"not there":                {referring("specter", registry.ref("judges/reader:v9"), ""), "not found", true},
 	} {
 		registry.Requests()
-		status, text, _ := p.add(t, c.request)
-		if status != http.StatusUnprocessableEntity || !strings.Contains(text, c.want) {
-			t.Errorf("%s: %d %s", name, status, text)
-		}
+		p.rejects(t, c.request, c.want)
 		if n := len(registry.Requests()); (n > 0) != c.requests {
 			t.Errorf("%s: %d requests", name, n)
 		}
 	}
 	// The policy decides again where a pipeline grants more to a module that is there.
-	status, text, g := p.add(t, referring("specter", registry.ref("judges/reader:v1.0.0"), ""))
-	if status != http.StatusCreated {
-		t.Fatal(text)
-	}
+	g := p.created(t, referring("specter", registry.ref("judges/reader:v1.0.0"), ""))
 	shipped := shippedPipeline(t)
 	bold := strings.Replace(string(shipped), "module: specter", "module: specter\n    models: [any]", 1)
 	bold = strings.Replace(bold, "models: [any]\n    grants: [experiment]", "models: [any]\n    grants: [experiment, complete]", 1)
 	if bold == string(shipped) || !strings.Contains(bold, "complete") {
 		t.Fatal("the shipped pipeline is another one")
 	}
-	status, text, _ = p.add(t, map[string]any{"parent": g.ID, "files": map[string][]byte{"pipeline": []byte(bold)}})
-	if status != http.StatusUnprocessableEntity || !strings.Contains(text, `may not be granted \"complete\"`) || !strings.Contains(text, "trust.yaml:") {
-		t.Errorf("%d %s", status, text)
-	}
+	p.rejects(t, map[string]any{"parent": g.ID, "files": map[string][]byte{"pipeline": []byte(bold)}}, `may not be granted \"complete\"`, "trust.yaml:")
 }
 
 func TestAccept_DI3_TheServiceRejectsReferencesWithoutAPolicyAndUploadsByOneThatSaysSo(t *testing.T) {
@@ -375,12 +384,8 @@ func TestAccept_DI3_TheServiceRejectsReferencesWithoutAPolicyAndUploadsByOneThat
 		t.Errorf("%d %s", status, text)
 	}
 	p = trusting(t, registry, registry.policy(t, "local: false\n"), nil)
-	if status, text, _ = p.add(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}}); status != http.StatusUnprocessableEntity || !strings.Contains(text, "trust.yaml:1:8") {
-		t.Errorf("%d %s", status, text)
-	}
-	if status, text, _ = p.add(t, referring("specter", registry.ref("judges/reader:v1.0.0"), "")); status != http.StatusCreated {
-		t.Errorf("%d %s", status, text)
-	}
+	p.rejects(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}}, "trust.yaml:1:8")
+	p.created(t, referring("specter", registry.ref("judges/reader:v1.0.0"), ""))
 }
 
 // A generation that inherits a module whose key was revoked since is rejected.
@@ -390,29 +395,17 @@ func TestAccept_DI3_ARevokedKeyAndItsHeirs(t *testing.T) {
 	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	db := filepath.Join(t.TempDir(), "test.db")
 	p := trustingAt(t, db, registry.policy(t, ""), nil)
-	status, text, g := p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
-	if status != http.StatusCreated {
-		t.Fatal(status, text)
-	}
+	g := p.created(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
 	p.activate(t, g.ID)
 	p.stop()
 	p = trustingAt(t, db, registry.revoked(t), nil)
-	status, text, _ = p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
-	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "revoked") {
-		t.Error(status, text)
-	}
-	status, text, next := p.add(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}})
-	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "revoked: stolen") {
-		t.Errorf("%d %s: %+v", status, text, next.References)
-	}
+	p.rejects(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""), "revoked")
+	p.rejects(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}}, "revoked: stolen")
 	p.stop()
 	// Where nobody has the signatures for a changed policy, it can't accept.
 	registry.fail(unavailable)
 	p = trustingAt(t, db, registry.policy(t, "local: true\n"), nil)
-	status, text, _ = p.add(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}})
-	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "neither the cache nor the registry has them") {
-		t.Errorf("%d %s", status, text)
-	}
+	p.rejects(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}}, "neither the cache nor the registry has them")
 }
 
 // Modules of files are rejected by `local: false` where they are inherited, too; those that the program embeds are not.
@@ -423,24 +416,15 @@ func TestAccept_DI3_InheritedModulesOfFilesAreRejectedByAPolicyThatSaysSo(t *tes
 	db := filepath.Join(t.TempDir(), "test.db")
 	p := trustingAt(t, db, registry.policy(t, ""), nil)
 	wasm, _ := judge(t, "lantern", "9.0.0")
-	status, text, uploaded := p.add(t, map[string]any{"modules": map[string][]byte{"specter": wasm}})
-	if status != http.StatusCreated {
-		t.Fatal(status, text)
-	}
+	uploaded := p.created(t, map[string]any{"modules": map[string][]byte{"specter": wasm}})
 	p.stop()
 	p = trustingAt(t, db, registry.policy(t, "local: false\n"), nil)
 	request := referring("specter", registry.ref("judges/reader:v1.2.3"), "")
-	if status, text, _ = p.add(t, request); status != http.StatusCreated { // of the embedded ones
-		t.Errorf("%d %s", status, text)
-	}
+	p.created(t, request)
 	profile := map[string]any{"parent": uploaded.ID, "files": map[string][]byte{"pipeline": shippedPipeline(t)}}
-	if status, text, _ = p.add(t, profile); status != http.StatusUnprocessableEntity || !strings.Contains(text, "trust.yaml:1:8") || !strings.Contains(text, "specter") {
-		t.Errorf("%d %s", status, text)
-	}
+	p.rejects(t, profile, "trust.yaml:1:8", "specter")
 	request["parent"] = uploaded.ID // its module of a file is replaced
-	if status, text, _ = p.add(t, request); status != http.StatusCreated {
-		t.Errorf("%d %s", status, text)
-	}
+	p.created(t, request)
 }
 
 func shippedPipeline(t *testing.T) []byte {
@@ -479,20 +463,17 @@ func TestAccept_DI3_NoSwapToWhatThePolicyOfNowRejects(t *testing.T) {
 	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	db := filepath.Join(t.TempDir(), "test.db")
 	p := trustingAt(t, db, registry.policy(t, ""), nil)
-	status, text, g := p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
-	if status != http.StatusCreated {
-		t.Fatal(status, text)
-	}
+	g := p.created(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
 	p.activate(t, g.ID)
 	p.activate(t, 1)
 	p.stop()
 	path := fmt.Sprintf("/api/v1/generations/%d/activate", g.ID)
 	for want, policy := range map[string]*trust.Policy{"revoked: stolen": registry.revoked(t), "without a trust policy": nil} {
 		p = trustingAt(t, db, policy, nil)
-		if status, text = p.ask(t, "POST", path, ""); status != http.StatusUnprocessableEntity || !strings.Contains(text, want) || policy != nil && !strings.Contains(text, "trust.yaml:1:") {
+		if status, text := p.ask(t, "POST", path, ""); status != http.StatusUnprocessableEntity || !strings.Contains(text, want) || policy != nil && !strings.Contains(text, "trust.yaml:1:") {
 			t.Errorf("%d %s", status, text)
 		}
-		if _, text = p.ask(t, "GET", "/api/v1/generations", ""); !strings.Contains(text, `"current":1`) {
+		if _, text := p.ask(t, "GET", "/api/v1/generations", ""); !strings.Contains(text, `"current":1`) {
 			t.Errorf("in force: %s", text)
 		}
 		p.activate(t, 1)
@@ -512,12 +493,10 @@ func TestAccept_DI3_AWarningOfModulesInForceThatThePolicyOfNowRejects(t *testing
 	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	db := filepath.Join(t.TempDir(), "test.db")
 	p := trustingAt(t, db, registry.policy(t, ""), nil)
-	status, text, g := p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
-	if status != http.StatusCreated {
-		t.Fatal(status, text)
-	}
+	g := p.created(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
 	p.activate(t, g.ID)
-	if _, text = p.ask(t, "GET", "/api/v1/generations", ""); strings.Contains(text, "unaccepted") {
+	_, text := p.ask(t, "GET", "/api/v1/generations", "")
+	if strings.Contains(text, "unaccepted") {
 		t.Errorf("accepted: %s", text)
 	}
 	p.stop()
@@ -533,7 +512,7 @@ func TestAccept_DI3_AWarningOfModulesInForceThatThePolicyOfNowRejects(t *testing
 		}
 	}
 	p.ask(t, "POST", "/api/v1/dockets", docketOf(1))
-	if status, text = p.ask(t, "GET", "/api/v1/dockets/1/results?wait=true", ""); status != http.StatusOK {
+	if status, text := p.ask(t, "GET", "/api/v1/dockets/1/results?wait=true", ""); status != http.StatusOK {
 		t.Errorf("trials stopped: %d %s", status, text)
 	}
 	p.activate(t, 1)

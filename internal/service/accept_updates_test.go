@@ -28,10 +28,7 @@ func following(t *testing.T, registry *publisher, update string) (*process, *clo
 	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	c := &clock{}
 	p := trusting(t, registry, registry.policy(t, ""), func(config *service.Config) { config.Now, config.UpdateShare = c.now, 0.25 })
-	status, text, g := p.add(t, referring("specter", registry.ref("judges/reader:v1.2.3"), update))
-	if status != http.StatusCreated {
-		t.Fatal(text)
-	}
+	g := p.created(t, referring("specter", registry.ref("judges/reader:v1.2.3"), update))
 	p.activate(t, g.ID)
 	return p, c, g
 }
@@ -105,10 +102,7 @@ func TestAccept_DI5_APatchBecomesACanaryOfTheService(t *testing.T) {
 		t.Errorf("in force: %+v", again)
 	}
 	// A person takes it in place of the one before, from which on nothing is newer.
-	status, text, next := p.add(t, referring("specter", n.Reference, "patch"))
-	if status != http.StatusCreated {
-		t.Fatal(text)
-	}
+	next := p.created(t, referring("specter", n.Reference, "patch"))
 	p.activate(t, next.ID)
 	if n := p.look(t, c); n.Has != "1.2.10" || n.Version != "" || n.Fault != "" {
 		t.Errorf("%+v", n)
@@ -235,10 +229,7 @@ func TestAccept_DI3_AHugeModuleIsNotDownloaded(t *testing.T) {
 	wasm = append(wasm, bytes.Repeat([]byte{0}, size)...)
 	a := registry.pushModule(t, "v1", wasm, manifest, true)
 	p := trusting(t, registry, registry.policy(t, ""), nil)
-	status, text, _ := p.add(t, referring("specter", registry.ref("judges/reader:v1"), ""))
-	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "at most 50331648 bytes together") {
-		t.Errorf("%d %s", status, text)
-	}
+	p.rejects(t, referring("specter", registry.ref("judges/reader:v1"), ""), "at most 50331648 bytes together")
 	for _, request := range registry.Requests() {
 		if strings.HasSuffix(request, "/blobs/"+a.Layer.Digest) {
 			t.Errorf("it was downloaded: %s", request)
@@ -274,9 +265,7 @@ func TestAccept_DI3_ASlowRegistryHoldsNobodyUp(t *testing.T) {
 		done <- result{status, text}
 	}()
 	<-asked
-	if status, text, _ := p.add(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}}); status != http.StatusCreated {
-		t.Errorf("%d %s", status, text)
-	}
+	p.created(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}})
 	p.ask(t, "POST", "/api/v1/dockets", docketOf(2))
 	if status, results := p.ask(t, "GET", "/api/v1/dockets/1/results?wait=true", ""); status != http.StatusOK || strings.Count(results, "\n") != 2 {
 		t.Errorf("%d %s", status, results)

@@ -191,12 +191,13 @@ var literal = strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`)
 
 // Example are the lines of a policy by which the key of a file may sign modules for a use.
 func Example(keyFile, repository string, use Use) []string {
-	capabilities := ""
+	var words []string
 	for _, c := range use.gets() {
-		capabilities += ", " + string(c)
+		words = append(words, string(c))
 	}
-	if capabilities != "" {
-		capabilities = ", capabilities: [" + capabilities[2:] + "]"
+	capabilities := ""
+	if len(words) > 0 {
+		capabilities = ", capabilities: [" + strings.Join(words, ", ") + "]"
 	}
 	return []string{
 		"keys: [{name: publisher, key: " + keyFile + "}]",
