@@ -43,7 +43,7 @@ RACE        = ./host/execlight ./host/model ./internal/quotes ./internal/disk $(
 RACE_SOME  := ./host ./host/casebook ./host/experiment/isolate ./host/record ./host/internal/sandbox
 # The command starts few goroutines of its own, and needs a third of the time that compiling with the race detector takes. .ci/run leaves it out.
 RACE_COMMAND ?= ./cmd/shadowcourt ./cmd/shadowcourt/internal/try
-RACE_TESTS := Hammer|PL1_|PL11_ACandidateDecides|PL5|Cancelled|Signal|Progress|Interrupt|RE1_Workers|TwoStarts|CloseWaits|EngineClose|PruningDisturbs|ASpinningGuest|EnginesShare|CallersContext
+RACE_TESTS := Hammer|PL1_|PR2_Nothing|PL11_ACandidateDecides|PL5|Cancelled|Signal|Progress|Interrupt|RE1_Workers|TwoStarts|CloseWaits|EngineClose|PruningDisturbs|ASpinningGuest|EnginesShare|CallersContext
 # The packages that have files for guests alone. Plugins have none, and make plugins compiles them for guests.
 GUEST  := ./abi/guest/... ./abi/codec
 GOLDEN  = $(sort $(dir $(shell grep -rl --include='*_test.go' 'flag.Bool("update"' .)))

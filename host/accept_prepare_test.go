@@ -134,7 +134,7 @@ func firstDifference(got, want []byte) string {
 // TestAccept_PR2_UnderSwapAndCancel: while modules are swapped and trials cancelled, each trial that ends is what it is alone.
 func TestAccept_PR2_UnderSwapAndCancel(t *testing.T) {
 	t.Parallel()
-	cases := append(wordy(someCases(t, "go-test-1.jsonl", 1)[:1]), someCases(t, "go-fit-1.jsonl", 4)[:4]...)
+	cases := slices.Concat(wordy(someCases(t, "go-test-1.jsonl", 1)[:1]), someCases(t, "go-fit-1.jsonl", 4)[:4])
 	files := []fstest.MapFS{modules(t), modules(t)}
 	for name, file := range files[1] {
 		files[1][name] = &fstest.MapFile{Data: stamped(file.Data, "again")}
@@ -253,8 +253,7 @@ func unpreparable(body, data []byte) []byte {
 // TestAccept_PR4_RecordsMadeEitherWayReplay: to the same bytes, fuel included, and they hold the same requests and answers.
 func TestAccept_PR4_RecordsMadeEitherWayReplay(t *testing.T) {
 	t.Parallel()
-	entries := append(exampleDocket(t, "tour.jsonl")[:4], exampleDocket(t, "go-test-1.jsonl")[:2]...)
-	entries = append(entries, docket.Entry{Case: wordy([]abi.Case{dispute()})[0]})
+	entries := slices.Concat(exampleDocket(t, "tour.jsonl")[:4], exampleDocket(t, "go-test-1.jsonl")[:2], []docket.Entry{{Case: wordy([]abi.Case{dispute()})[0]}})
 	config := host.Config{LightPath: lightPath(t), Profile: profileOf(t, "examples", "dockets", "demo.yaml")}
 	var records [2][]*record.Trial
 	for i, unprepared := range []bool{false, true} {

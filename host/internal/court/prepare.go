@@ -3,7 +3,6 @@ package court
 import (
 	"context"
 	"crypto/sha256"
-	"unsafe"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
@@ -185,7 +184,7 @@ func common(a, b *abi.CaseView) (both abi.CaseView) {
 }
 
 func sameList[T any](a, b []T) []T {
-	if len(a) != len(b) || unsafe.SliceData(a) != unsafe.SliceData(b) {
+	if len(a) != len(b) || len(a) == 0 || &a[0] != &b[0] {
 		return nil
 	}
 	return a
