@@ -133,6 +133,9 @@ func (m *Module) run(caller context.Context, of *pool, told *changes, export str
 	}
 	if err == nil {
 		in.begin(caller)
+		if told != nil {
+			in.state.meter.charge(uint64(told.memory.Bytes()) * kernelByteFuel)
+		}
 		output, err = in.call(export, request, m.limits.OutputBytes)
 	}
 	if err := m.failed(in, err); err != nil {

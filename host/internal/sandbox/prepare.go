@@ -58,10 +58,11 @@ func (m *Module) runPrepared(ctx context.Context, after Prepared, export string,
 	return output, err
 }
 
-// prepare makes the pool of a generation, unless it is there. One caller makes it; others wait, at most until their context ends.
+// prepare makes the pool of a generation, unless it is there. One caller makes it; others wait, at most until their context ends. What
+// fails would fail again, and is not tried again while the pool is kept.
 func (m *Module) prepare(ctx context.Context, g *preparedPool, p *Preparation) error {
 	if g.made.Load() {
-		return nil
+		return g.failure(m.info.Digest)
 	}
 	select {
 	case g.making <- struct{}{}:
@@ -70,7 +71,7 @@ func (m *Module) prepare(ctx context.Context, g *preparedPool, p *Preparation) e
 		return m.reject(abi.ExportPrepare, CauseCancelled, context.Cause(ctx).Error(), ctx.Err())
 	}
 	if g.made.Load() {
-		return nil
+		return g.failure(m.info.Digest)
 	}
 	in, err := m.pool.take(ctx, m.engine.now)
 	if err == nil {
@@ -87,8 +88,12 @@ func (m *Module) prepare(ctx context.Context, g *preparedPool, p *Preparation) e
 	}
 	if err := m.failed(in, err); err != nil {
 		m.pool.give(in, false)
-		err = errors.Join(err, g.pool.free())
+		_ = g.pool.free() // unmaps memory, and closes a file that was never written
 		g.pool.template = nil
+		if failed, ok := errors.AsType[*CallError](err); ok && failed.Deterministic() {
+			g.failed = failed
+			g.made.Store(true)
+		}
 		return err
 	}
 	g.pool.keep(in)
@@ -129,7 +134,7 @@ func (in *instance) prepare(request []byte) (fuel uint64, err error) {
 	in.state.standIns, in.state.broker = standInsOfCall(), noDesk{}
 	said := len(in.state.stderr)
 	output, err := in.call(abi.ExportPrepare, request, in.program.limits.OutputBytes)
-	if err != nil {
+	if in.export = abi.ExportPrepare; err != nil { // also where the allocator failed
 		return 0, err
 	}
 	response, err := codec.DecodePrepareResponse(output.Bytes, len(output.Bytes))
@@ -157,13 +162,16 @@ type changes struct {
 	fuel   uint64
 }
 
-// apply makes the changes in a pristine instance.
+// apply makes the changes in a pristine instance. What is held beside the memory comes first: the memory may have grown in its place.
 func (in *instance) apply(c *changes) error {
+	if err := in.set(&c.rest); err != nil {
+		return err
+	}
 	if err := in.grow(c.memory.Size()); err != nil {
 		return err
 	}
 	in.memory.Apply(c.memory)
-	return in.set(&c.rest)
+	return nil
 }
 
 // preparedPools are those of a program, by what the module was prepared with. Safe for concurrent use.
@@ -180,6 +188,15 @@ type preparedPool struct {
 	made   atomic.Bool
 	making chan struct{} // who makes it holds it
 	pool   pool          // with its template once it was made
+	failed *CallError    // in place of it
+}
+
+// failure is why a pool that was made has no instances; nil where it has. It is another module's, with the same code.
+func (g *preparedPool) failure(module Digest) error {
+	if g.failed == nil {
+		return nil
+	}
+	return g.failed.of(module)
 }
 
 // acquire gives the pool of a digest, which may not be made yet, to be released once.

@@ -245,3 +245,42 @@ func TestAccept_PR3_PreparationsThatFail(t *testing.T) {
 		}
 	}
 }
+
+// TestAccept_PR2_ACaseMayGrowInThePlaceOfVariables: the preparation of a case removes what the start left in a variable, and grows the
+// memory by what that frees.
+func TestAccept_PR2_ACaseMayGrowInThePlaceOfVariables(t *testing.T) {
+	t.Parallel()
+	const long = wasmtest.I64
+	block := func(length int64) []byte { // of so many bytes: i64.const length, call alloc
+		return []byte{wasmtest.I64Const, byte(length&0x7f | 0x80), byte(length>>7&0x7f | 0x80), byte(length >> 14 & 0x3f), wasmtest.Call, 0}
+	}
+	set := wasmtest.Join(block(1), block(900_000), []byte{wasmtest.Call, 1})
+	unset := wasmtest.Join(block(1), []byte{wasmtest.I64Const, 0, wasmtest.Call, 1})
+	grow := []byte{wasmtest.Loop, wasmtest.Void, 0x41, 1, wasmtest.MemoryGrow, 0, 0x41, 0x7f, 0x47, 0x0d, 0, wasmtest.End}
+	empty := wasmtest.Join(block(1), []byte{0xa7, wasmtest.GlobalSet, 0, wasmtest.GlobalGet, 0, wasmtest.I64ExtendU}, wasmtest.Const(0x80),
+		[]byte{wasmtest.Call, 3, wasmtest.GlobalGet, 0, wasmtest.I64ExtendU, wasmtest.I64Const, 1, wasmtest.Call, 2}, wasmtest.Const(0))
+	m := wasmtest.Module{
+		Memory: abi.ExportMemory, MemoryPages: 1, Globals: 1,
+		Imports: []wasmtest.Import{
+			{Module: abi.ExtismEnv, Name: "alloc", Params: []byte{long}, Results: []byte{long}},
+			{Module: abi.ExtismEnv, Name: "var_set", Params: []byte{long, long}},
+			{Module: abi.ExtismEnv, Name: "output_set", Params: []byte{long, long}},
+			{Module: abi.ExtismEnv, Name: "store_u8", Params: []byte{long, wasmtest.I32}},
+		},
+		Funcs: []wasmtest.Func{
+			{Export: abi.ExportInitialize, Body: set},
+			{Export: abi.ExportNode, Results: []byte{wasmtest.I32}, Body: empty},
+			{Export: abi.ExportPrepare, Results: []byte{wasmtest.I32}, Body: wasmtest.Join(unset, grow, empty)},
+		},
+	}
+	for _, reset := range restorable() {
+		loaded := load(t, open(t, Config{Reset: reset, Limits: Limits{MemoryBytes: 4 << 20}}), m.Bytes())
+		for range 3 {
+			for _, p := range []Prepared{{}, {Generation: preparation("A")}, {Case: preparation("x")}, after("A", "x")} {
+				if out, err := loaded.CallPrepared(context.Background(), p, abi.CallNode, []byte("?")); err != nil || !bytes.Equal(out.Bytes, []byte{0x80}) {
+					t.Errorf("%s: %x, %v", reset, out.Bytes, err)
+				}
+			}
+		}
+	}
+}

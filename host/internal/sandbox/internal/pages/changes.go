@@ -19,6 +19,9 @@ type Changes struct {
 // Size of the memory in bytes.
 func (c *Changes) Size() uint64 { return c.size }
 
+// Bytes of the pages that changed.
+func (c *Changes) Bytes() int { return len(c.bytes) }
+
 // Changes gives the pages that differ from the image, up to most bytes together; more is ErrTooMuch.
 func (m *Memory) Changes(most int) (*Changes, error) {
 	if m.image == nil {
