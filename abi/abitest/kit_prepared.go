@@ -22,10 +22,10 @@ type Preparer interface {
 // preparedCases are the random cases that are put to a module prepared, too, or Options.Cases.
 const preparedCases = 40
 
-// preparedForm is a request as it is after preparations, which are prepare_requests.
+// preparedForm is a request as it is after preparations.
 type preparedForm struct {
 	what          string
-	profile, view *abi.PrepareRequest
+	profile, view *abi.PrepareRequest // nil for none
 	short         *Request
 }
 
@@ -41,9 +41,13 @@ func (k *kit) prepared() error {
 	if !ok || !s.Prepares() {
 		return nil
 	}
-	ask := func(_ int, r *Request) error {
+	ask := func(number int, r *Request) error {
 		for _, f := range preparedForms(r) {
-			if err := k.askPrepared(s, r, &f); err != nil || k.spent() {
+			err := k.askPrepared(s, r, &f)
+			if err == nil && number == 0 {
+				err = k.askUnprepared(s, r, &f)
+			}
+			if err != nil || k.spent() {
 				return err
 			}
 		}
@@ -55,43 +59,63 @@ func (k *kit) prepared() error {
 	return k.each("prepared cases at random", min(preparedCases, k.options.Cases), anything, ask)
 }
 
+// askPrepared compares the answer after preparations with that to the whole request.
 func (k *kit) askPrepared(s Preparer, r *Request, f *preparedForm) error {
-	whole, err := k.send(k.subjects.Usual, r.Call(), r.Bytes(), r.Knowledge)
+	whole, err := k.send(s, r.Call(), r.Bytes(), r.Knowledge)
+	if err != nil {
+		return err
+	}
+	o, err := k.sendPrepared(s, f.profile, f.view, f.short)
 	if err != nil {
 		return err
 	}
 	k.report.Try(CheckPrepared)
-	fail := func(request []byte, o *Outcome, detail string) {
-		k.report.Fail(CheckPrepared, Failure{Input: r.Name + ", " + f.what, Call: r.Call(), Request: request, Detail: detail, Stderr: o.Stderr})
+	if o.Ending == whole.Ending && bytes.Equal(o.Response, whole.Response) {
+		return nil
 	}
-	send := func(profile, view *abi.PrepareRequest, request []byte) (Outcome, error) {
-		k.report.Calls++
-		return s.CallPrepared(k.ctx, message(profile), message(view), r.Call(), request, r.Knowledge)
-	}
-	short := f.short.Bytes()
-	o, err := send(f.profile, f.view, short)
-	switch {
-	case err != nil:
-		return err
+	var detail string
+	switch a, _ := o.answer(r.Call()); {
+	case o.Preparing:
+		detail = abi.ExportPrepare + ": " + string(o.Ending) + ": " + o.Detail
 	case o.Ending != whole.Ending:
-		fail(short, &o, fmt.Sprintf("the call ends otherwise than with the whole request: %s: %s", o.Ending, o.Detail))
-	case !bytes.Equal(o.Response, whole.Response):
-		fail(short, &o, "than with the whole request: "+difference(whole.Response, &o))
+		detail = "the call ends as " + string(o.Ending) + ": " + o.Detail + "; with the whole request it does not"
+	case a.failure != nil:
+		detail = "answers with the failure " + a.failure.Code + ": " + a.failure.Message + "; to the whole request it answers otherwise"
+	default:
+		detail = "answers otherwise than to the whole request: " + difference(whole.Response, &o)
 	}
-	// A request that names what the module was not prepared with is no whole one.
-	for _, wrong := range []struct {
+	k.failPrepared(r, f, &o, detail)
+	return nil
+}
+
+// askUnprepared puts the request to the module in states in which it lacks what the request leaves out.
+func (k *kit) askUnprepared(s Preparer, r *Request, f *preparedForm) error {
+	for _, state := range []struct {
 		what          string
 		profile, view *abi.PrepareRequest
-	}{{"a module that was not prepared", nil, nil}, {"a module that was prepared with another digest", other(f.profile), other(f.view)}} {
-		o, err := send(wrong.profile, wrong.view, short)
+	}{{"that was not prepared", nil, nil}, {"that was prepared with another digest", other(f.profile), other(f.view)}} {
+		o, err := k.sendPrepared(s, state.profile, state.view, f.short)
 		if err != nil {
 			return err
 		}
+		k.report.Try(CheckPrepared)
 		if a, _ := o.answer(r.Call()); o.answered() && a.failure == nil {
-			fail(short, &o, wrong.what+" answers a request that leaves out what it lacks, in place of a failure")
+			k.failPrepared(r, f, &o, "a module "+state.what+" answers a request that leaves out what it lacks; it must answer with a failure")
 		}
 	}
 	return nil
+}
+
+func (k *kit) sendPrepared(s Preparer, profile, view *abi.PrepareRequest, short *Request) (Outcome, error) {
+	if err := k.ctx.Err(); err != nil {
+		return Outcome{}, err
+	}
+	k.report.Calls++
+	return s.CallPrepared(k.ctx, message(profile), message(view), short.Call(), short.Bytes(), short.Knowledge)
+}
+
+func (k *kit) failPrepared(r *Request, f *preparedForm, o *Outcome, detail string) {
+	k.report.Fail(CheckPrepared, Failure{Input: r.Name + ", " + f.what, Call: r.Call(), Request: f.short.Bytes(), Detail: detail, Stderr: o.Stderr})
 }
 
 // message of a preparation; nil for none.
@@ -112,8 +136,8 @@ func other(r *abi.PrepareRequest) *abi.PrepareRequest {
 	return &c
 }
 
-// preparedForms are the forms of a request after preparations: of the profile whole, of a profile that has more, of the case, and of
-// both. Requests without a profile or a case have fewer.
+// preparedForms are the forms of a request after preparations with its profile, with a profile that has more, and with parts of its case.
+// What is not prepared is in the request.
 func preparedForms(r *Request) []preparedForm {
 	var profile *abi.Profile
 	switch {
@@ -125,32 +149,39 @@ func preparedForms(r *Request) []preparedForm {
 		return nil
 	}
 	var forms []preparedForm
-	if profile != nil {
-		all := &abi.ProfileParts{All: true, Outcomes: profile.Outcomes != nil}
-		forms = append(forms, preparedForm{"prepared with its profile", &abi.PrepareRequest{Digest: profileDigest, Profile: profile}, nil, shortened(r, profileDigest, all, false)})
-		more, parts := enlarged(profile)
-		forms = append(forms, preparedForm{"prepared with a profile that has more", &abi.PrepareRequest{Digest: profileDigest, Profile: more}, nil, shortened(r, profileDigest, parts, false)})
-		if r.Node != nil {
-			forms = append(forms, preparedForm{"prepared with a profile and the case", &abi.PrepareRequest{Digest: profileDigest, Profile: more}, viewOf(r.Node), shortened(r, viewDigest, parts, true)})
+	add := func(what string, profile *abi.Profile, parts *abi.ProfileParts, view *abi.CaseView) {
+		f, digest := preparedForm{what: "prepared with " + what}, profileDigest
+		if profile != nil {
+			f.profile = &abi.PrepareRequest{Digest: digest, Profile: profile}
 		}
+		if view != nil {
+			digest = viewDigest
+			f.view = &abi.PrepareRequest{Digest: digest, Case: view}
+		}
+		f.short = shortened(r, &abi.Prepared{Digest: digest, Profile: parts, Case: view != nil}, view)
+		forms = append(forms, f)
+	}
+	var more *abi.Profile
+	var parts *abi.ProfileParts
+	if profile != nil {
+		add("its profile", profile, &abi.ProfileParts{All: true, Outcomes: profile.Outcomes != nil}, nil)
+		more, parts = enlarged(profile)
+		add("a profile that has more", more, parts, nil)
 	}
 	if r.Node != nil {
-		forms = append(forms, preparedForm{"prepared with the case", nil, viewOf(r.Node), shortened(r, viewDigest, nil, true)})
+		c := r.Node.Case
+		add("what is read", more, parts, &abi.CaseView{Labels: c.Labels, Documents: c.Documents})
+		add("what is known", more, parts, &abi.CaseView{Subject: c.Subject, Labels: c.Labels, Light: c.Light, Evidence: c.Evidence, Signals: c.Signals})
+		add("the case alone", nil, nil, &abi.CaseView{
+			Subject: c.Subject, Labels: c.Labels, Light: c.Light, Evidence: c.Evidence, Documents: c.Documents, Signals: c.Signals,
+		})
 	}
 	return forms
 }
 
-// viewOf prepares a module with all of a case but the experiments.
-func viewOf(r *abi.NodeRequest) *abi.PrepareRequest {
-	view := r.Case
-	view.Experiments = nil
-	return &abi.PrepareRequest{Digest: viewDigest, Case: &view}
-}
-
-// shortened is what is left of a request after preparations.
-func shortened(r *Request, digest string, parts *abi.ProfileParts, view bool) *Request {
+// shortened is what is left of a request after preparations, of which view is that of the case; nil for none.
+func shortened(r *Request, p *abi.Prepared, view *abi.CaseView) *Request {
 	c := *r
-	p := &abi.Prepared{Digest: digest, Profile: parts, Case: view}
 	if r.Contest != nil {
 		short := *r.Contest
 		short.Prepared, short.Profile = p, nil
@@ -159,11 +190,27 @@ func shortened(r *Request, digest string, parts *abi.ProfileParts, view bool) *R
 	}
 	short := *r.Node
 	short.Prepared = p
-	if parts != nil {
+	if p.Profile != nil {
 		short.Profile = nil
 	}
-	if view {
-		short.Case = abi.CaseView{Experiments: r.Node.Case.Experiments}
+	if view != nil {
+		left := &short.Case
+		left.Labels = nil
+		if view.Subject != "" {
+			left.Subject = ""
+		}
+		if view.Light != nil {
+			left.Light = nil
+		}
+		if len(view.Evidence) > 0 {
+			left.Evidence = nil
+		}
+		if len(view.Documents) > 0 {
+			left.Documents = nil
+		}
+		if len(view.Signals) > 0 {
+			left.Signals = nil
+		}
 	}
 	c.Node = &short
 	return &c

@@ -3,6 +3,8 @@ package abitest
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/guest/prepare"
 	"github.com/shadowcourt/shadowcourt/internal/quotes"
 )
 
@@ -242,6 +245,72 @@ func TestWhoCutsCharactersIsFound(t *testing.T) {
 		}
 		if !report.broken(CheckEncoding) {
 			t.Errorf("cut after %d bytes: %s", most, failedChecks(report))
+		}
+	}
+}
+
+// forgetful may be prepared, and has its answer tell everything of the completed request. forget changes that.
+type forgetful struct {
+	fake
+	forget func(own abi.CaseView, r *abi.NodeRequest)
+}
+
+func (f *forgetful) Prepares() bool { return true }
+
+func (f *forgetful) Call(ctx context.Context, call abi.Call, request []byte, k *Knowledge) (Outcome, error) {
+	return f.CallPrepared(ctx, nil, nil, call, request, k)
+}
+
+func (f *forgetful) CallPrepared(ctx context.Context, profile, view []byte, call abi.Call, request []byte, k *Knowledge) (Outcome, error) {
+	r, err := codec.DecodeNodeRequest(request, len(request))
+	if call != abi.CallNode || err != nil {
+		return f.fake.Call(ctx, call, request, k)
+	}
+	var state prepare.State
+	for _, p := range [][]byte{profile, view} {
+		if p != nil {
+			state.Answer(p)
+		}
+	}
+	own, prepared := r.Case, r.Prepared != nil && r.Prepared.Case
+	failure := state.Node(&r)
+	if prepared && failure == nil {
+		f.forget(own, &r)
+	}
+	if failure == nil {
+		r.Node = "any"
+		seen := sha256.Sum256(codec.AppendNodeRequest(nil, &r))
+		failure = &abi.Failure{Code: "seen", Message: hex.EncodeToString(seen[:])}
+	}
+	return Outcome{Fuel: 100, Response: codec.AppendNodeResponse(nil, &abi.NodeResponse{Failure: failure})}, nil
+}
+
+// TestAccept_PR4_WhoForgetsAPartOfTheCaseIsFound: what a request still has of its case belongs to it as much as what was prepared.
+func TestAccept_PR4_WhoForgetsAPartOfTheCaseIsFound(t *testing.T) {
+	t.Parallel()
+	roles := &Roles{Families: ServedFamilies(), Prepares: true}
+	for name, forget := range map[string]func(own abi.CaseView, r *abi.NodeRequest){
+		"": func(abi.CaseView, *abi.NodeRequest) {},
+		"subject": func(own abi.CaseView, r *abi.NodeRequest) {
+			r.Case.Subject = strings.TrimPrefix(r.Case.Subject, own.Subject)
+		},
+		"evidence":    func(own abi.CaseView, r *abi.NodeRequest) { r.Case.Evidence = r.Case.Evidence[len(own.Evidence):] },
+		"documents":   func(own abi.CaseView, r *abi.NodeRequest) { r.Case.Documents = r.Case.Documents[len(own.Documents):] },
+		"experiments": func(_ abi.CaseView, r *abi.NodeRequest) { r.Case.Experiments = nil },
+		"light": func(own abi.CaseView, r *abi.NodeRequest) {
+			if own.Light != nil {
+				r.Case.Light = nil
+			}
+		},
+	} {
+		s := &forgetful{forget: forget}
+		report := NewReport(roles)
+		if err := RunModule(t.Context(), Subjects{s, s, s, nil}, roles, Options{Cases: 3}, report); err != nil {
+			t.Fatal(err)
+		}
+		found := slices.ContainsFunc(report.Failed(), func(r Result) bool { return r.ID == CheckPrepared })
+		if found != (name != "") {
+			t.Errorf("who forgets %q: %s", name, failedChecks(report))
 		}
 	}
 }

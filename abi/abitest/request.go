@@ -107,8 +107,8 @@ type Outcome struct {
 	Response []byte
 	// Fuel that it spent.
 	Fuel uint64
-	// Allocating: it ended in the allocator.
-	Allocating bool
+	// Allocating: it ended in the allocator. Preparing: in shadowcourt_prepare.
+	Allocating, Preparing bool
 	// Detail of a call that did not return, and what the module wrote to its
 	// standard error.
 	Detail, Stderr string

@@ -29,7 +29,8 @@ func (s subject) Call(ctx context.Context, call abi.Call, request []byte, k *abi
 		return abitest.Outcome{}, err
 	}
 	return abitest.Outcome{
-		Ending: ending(failed), Allocating: failed.Export == abi.ExportAlloc, Detail: failed.Detail, Stderr: failed.Stderr,
+		Ending: ending(failed), Allocating: failed.Export == abi.ExportAlloc, Preparing: failed.Export == abi.ExportPrepare,
+		Detail: failed.Detail, Stderr: failed.Stderr,
 	}, nil
 }
 
@@ -46,10 +47,10 @@ func (s prepared) Prepares() bool { return s.module.Prepares() }
 func (s prepared) CallPrepared(ctx context.Context, profile, view []byte, call abi.Call, request []byte, k *abitest.Knowledge) (abitest.Outcome, error) {
 	var after sandbox.Prepared
 	if profile != nil {
-		after.Generation = &sandbox.Preparation{Digest: sandbox.Digest(sum(profile)), Request: profile}
+		after.Generation = &sandbox.Preparation{Digest: string(profile), Request: profile}
 	}
 	if view != nil {
-		after.Case = &sandbox.Preparation{Digest: sandbox.Digest(sum(slices.Concat(profile, view))), Request: view}
+		after.Case = &sandbox.Preparation{Digest: string(slices.Concat(profile, view)), Request: view}
 	}
 	return subject{preparedCaller{s.module, after}}.Call(ctx, call, request, k)
 }
