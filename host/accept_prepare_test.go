@@ -225,7 +225,8 @@ func TestAccept_PR3_APreparationThatFailsIsAMistrial(t *testing.T) {
 			for range 2 {
 				r := try(t, h, dispute()).Result
 				f := r.Error
-				if r.Final.Status != trial.Mistrial || r.Final.Cause != c.cause || f == nil || f.ModuleName != "specter" || f.Node != "verdict" || !strings.HasPrefix(f.Detail, c.message) {
+				if r.Final.Status != trial.Mistrial || r.Final.Cause != c.cause || f == nil || f.ModuleName != "specter" || f.Node != "verdict" || !strings.HasPrefix(f.Detail, c.message) ||
+					(len(f.Problems) > 0) != (c.cause == trial.CauseInvalidArtifact) {
 					t.Errorf("%+v, %+v", r.Final, f)
 				}
 			}

@@ -111,8 +111,8 @@ type LightResponse struct {
 	Remand   *abi.RemandAnswer
 }
 
-// CallRecord is one call of a module. Input is the whole request, whatever the module was prepared with; it is valid only during Observe. Output is what the module gave, before any
-// validation; nil when the call failed.
+// CallRecord is one call of a module. Input is the whole request, whatever the module was prepared with; it is valid only during
+// Observe. Output is what the module gave, before any validation; nil when the call failed.
 type CallRecord struct {
 	CaseID string
 	Module string

@@ -27,22 +27,23 @@ func newDomain(p *abi.Profile, prepares bool) domain {
 
 // parted is a profile for requests: a whole one, or parts of it.
 type parted struct {
-	profile *abi.Profile
+	profile *abi.Profile // nil where nothing is known
 	parts   abi.ProfileParts
+	plain   *abi.Profile // without outcomes, once somebody asked for it
 }
 
 // whole is all of the profile, for a persona of which it is not known what stands in its case.
-func (d *domain) whole() parted {
-	return parted{d.profile, abi.ProfileParts{All: true, Outcomes: true}}
+func (d *domain) whole() *parted {
+	return &parted{profile: d.profile, parts: abi.ProfileParts{All: true, Outcomes: true}}
 }
 
 // standing is what of the profile can count in a case: the signals that stand
 // in it, and the sources that speak in it. What is cut away would change no
 // figure. It is small where the profile is large. read are the indexes of its signals that stand in the
 // documents, ascending.
-func (d *domain) standing(subject *abi.Case, evidence []abi.Evidence) (profile parted, read []int) {
+func (d *domain) standing(subject *abi.Case, evidence []abi.Evidence) (profile *parted, read []int) {
 	if d.profile == nil {
-		return parted{}, nil
+		return &parted{}, nil
 	}
 	parts := abi.ProfileParts{Outcomes: true}
 	parts.Signals, read = d.standingSignals(subject, evidence)
@@ -56,7 +57,7 @@ func (d *domain) standing(subject *abi.Case, evidence []abi.Evidence) (profile p
 	}
 	cut := *d.profile
 	cut.Signals, cut.Sources = elements(cut.Signals, parts.Signals), elements(cut.Sources, parts.Sources)
-	return parted{&cut, parts}, read
+	return &parted{profile: &cut, parts: parts}, read
 }
 
 // elements are those at some indexes of a list.
@@ -95,13 +96,10 @@ func (d *domain) standingSignals(subject *abi.Case, evidence []abi.Evidence) (li
 }
 
 // withoutOutcomes is a profile without what it knows of experiments.
-func (p parted) withoutOutcomes() parted {
-	if p.profile == nil || p.profile.Outcomes == nil {
-		return p
-	}
-	cut := *p.profile
-	p.profile, cut.Outcomes, p.parts.Outcomes = &cut, nil, false
-	return p
+func (p *parted) withoutOutcomes() *parted {
+	cut, parts := *p.profile, p.parts
+	cut.Outcomes, parts.Outcomes = nil, false
+	return &parted{profile: &cut, parts: parts}
 }
 
 // speaks says whether a source is one of the case's items.

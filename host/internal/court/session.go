@@ -27,11 +27,11 @@ type session struct {
 	completions []trial.Completion
 	modelUsage  trial.ModelUsage
 	fallbacks   []trial.Fallback // that played, in their order
-	// prepares: modules that can be are prepared, with the profile by generation, which is nil without one.
-	prepares   bool
-	generation *sandbox.Preparation
-	profiles   []*sessionProfile // that requests have
-	views      map[string]*view  // by module: of the case, in its last node call
+	// prepares: modules that can be are prepared, with the profile by profiled, which is nil without one.
+	prepares  bool
+	profiled  *sandbox.Preparation
+	profiles  []*parted             // that requests have
+	documents map[string]*documents // by module, of its last node call
 	// withoutExperiments: none is run. The first that a persona asks for makes the trial deferred, and none is offered after it.
 	withoutExperiments, deferred bool
 }
@@ -46,7 +46,7 @@ type usage struct {
 func newSession(services *Services, r *Runtime, modules Modules, subject *abi.Case, recorder *Recorder) *session {
 	return &session{
 		services: services, runtime: r, modules: modules, subject: subject, recorder: recorder,
-		answers: make(map[useKey]Use), held: make(map[string]int), views: make(map[string]*view),
+		answers: make(map[useKey]Use), held: make(map[string]int),
 	}
 }
 
@@ -137,7 +137,11 @@ func callError(err error) error {
 	if failed.Detail != "" {
 		message += ": " + failed.Detail
 	}
-	return &moduleError{Cause: causeOf(failed), Message: message, HostSide: failed.Cause == sandbox.CauseHost, Err: err}
+	m := &moduleError{Cause: causeOf(failed), Message: message, HostSide: failed.Cause == sandbox.CauseHost, Err: err}
+	if invalid, ok := errors.AsType[*abi.ValidationError](err); ok && failed.Cause == sandbox.CauseInvalidResponse {
+		m.Problems = invalid.Problems
+	}
+	return m
 }
 
 func causeOf(e *sandbox.CallError) trial.Cause {

@@ -33,12 +33,6 @@ type Modules interface {
 	Digest(module string) string
 }
 
-// preparer are modules that can be prepared (SPEC.md §2.19). A *registry.Generation is one.
-type preparer interface {
-	Prepares(module string) bool
-	CallPrepared(ctx context.Context, module string, after sandbox.Prepared, call abi.Call, request []byte) (sandbox.Output, error)
-}
-
 // Outcome of a trial.
 type Outcome struct {
 	Trial *trial.Trial

@@ -44,6 +44,7 @@ func failure(module Digest, limits Limits, in *instance, err error) *CallError {
 		request   *RequestError
 		rejection *DeniedError
 		failed    *guestError
+		response  *responseError
 	)
 	switch {
 	case errors.As(err, &exit):
@@ -54,6 +55,8 @@ func failure(module Digest, limits Limits, in *instance, err error) *CallError {
 		e.Cause, e.Detail = CauseBadRequest, request.Error()
 	case errors.As(err, &rejection):
 		e.Cause, e.Detail = CauseDenied, rejection.Error()
+	case errors.As(err, &response):
+		e.Cause, e.Detail = CauseInvalidResponse, response.Error()
 	case errors.As(err, &failed):
 		e.Cause, e.Detail = CauseFailed, failed.message
 	case errors.As(err, &binding):

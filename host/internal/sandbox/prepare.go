@@ -14,8 +14,8 @@ import (
 
 // Preparation is one prepare_request (SPEC.md §2.19).
 type Preparation struct {
-	// Digest of all that the module is prepared with: equal digests mean equal requests, on equal preparations before.
-	Digest Digest
+	// Digest names all that the module is prepared with: equal digests mean equal requests, after equal preparations.
+	Digest string
 	// Request is the message. It is read only.
 	Request []byte
 
@@ -117,7 +117,7 @@ func (m *Module) tell(ctx context.Context, of *pool, p *Preparation) error {
 		told.memory, err = in.memory.Changes(maxTold)
 	}
 	if errors.Is(err, pages.ErrTooMuch) {
-		err = &bindingError{CauseOutOfMemory, fmt.Sprintf("more than %d bytes of memory differ after it", maxTold)}
+		err = &bindingError{CauseOutOfMemory, fmt.Sprintf("it changed more than %d bytes of memory with a case", maxTold)}
 	}
 	if err := m.failed(in, err); err != nil {
 		of.give(in, false)
@@ -140,13 +140,19 @@ func (in *instance) prepare(request []byte) (fuel uint64, err error) {
 	response, err := codec.DecodePrepareResponse(output.Bytes, len(output.Bytes))
 	switch {
 	case err != nil:
-		return 0, &bindingError{CauseInvalidResponse, err.Error()}
+		return 0, &responseError{err}
 	case response.Failure != nil:
 		return 0, &guestError{"the module gives up: " + response.Failure.Code + ": " + response.Failure.Message}
 	}
 	in.state.stderr = in.state.stderr[:said]
 	return *output.Fuel, nil
 }
+
+// responseError is a response of the export that is rejected.
+type responseError struct{ err error } // an *abi.ValidationError
+
+func (e *responseError) Error() string { return e.err.Error() }
+func (e *responseError) Unwrap() error { return e.err }
 
 // noDesk is where a module asks while it is prepared: it may not.
 type noDesk struct{}
@@ -182,7 +188,7 @@ type preparedPools struct {
 
 // preparedPool keeps instances of a program that was prepared.
 type preparedPool struct {
-	digest Digest
+	digest string
 	users  int // calls in it; guarded by preparedPools.mu
 
 	made   atomic.Bool
@@ -200,7 +206,7 @@ func (g *preparedPool) failure(module Digest) error {
 }
 
 // acquire gives the pool of a digest, which may not be made yet, to be released once.
-func (s *preparedPools) acquire(program *program, digest Digest) *preparedPool {
+func (s *preparedPools) acquire(program *program, digest string) *preparedPool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, g := range s.pools {

@@ -70,7 +70,7 @@ func preparation(s string) *Preparation {
 	if s == "" {
 		return nil
 	}
-	return &Preparation{Digest: digestOf([]byte(s)), Request: []byte(s[len(s)-1:])}
+	return &Preparation{Digest: s, Request: []byte(s[len(s)-1:])}
 }
 
 // after gives the preparations of a generation and of a case, each of which is a letter, or empty.
@@ -199,7 +199,7 @@ func TestAccept_PR3_PreparationsThatFail(t *testing.T) {
 		{"trap", []byte{wasmtest.Unreachable}, CauseTrap, "unreachable", ""},
 		{"spin", spin, CauseFuel, "units of fuel spent", ""},
 		{"flood", flood, CauseOutOfMemory, "was rejected", ""},
-		{"much for a case", fill, CauseOutOfMemory, "more than 16777216 bytes", "x"},
+		{"much for a case", fill, CauseOutOfMemory, "more than 16777216 bytes of memory with a case", "x"},
 		{"capability", ask, CauseDenied, "recall is not there while the module is prepared", ""},
 		{"no message", []byte{wasmtest.I64Const, 0}, CauseInvalidResponse, "the message ends here", ""},
 		{"beyond memory", wasmtest.Join(wasmtest.Const(-65536), []byte{0xad, 0x42, 32, 0x86, 0x42, 1, 0x84}), CauseOutputOutOfBounds, "", ""},

@@ -127,7 +127,7 @@ func both() sandbox.Prepared {
 }
 
 func preparation(r *abi.PrepareRequest) *sandbox.Preparation {
-	return &sandbox.Preparation{Digest: sandbox.Digest([]byte(fmt.Sprintf("%-32s", r.Digest))), Request: codec.AppendPrepareRequest(nil, r)}
+	return &sandbox.Preparation{Digest: r.Digest, Request: codec.AppendPrepareRequest(nil, r)}
 }
 
 func askNode(t *testing.T, m *sandbox.Module, after sandbox.Prepared, r *abi.NodeRequest) *abi.Failure {
