@@ -125,24 +125,24 @@ type ContestRequest struct {
 	Prepared *Prepared `abi:"prepared"`
 }
 
-// PrepareRequest gives a module what the requests that follow leave out: the profile of a generation, and then the view of a case.
+// PrepareRequest gives a module what the requests that follow leave out: the profile of a generation, or a part of a case.
 type PrepareRequest struct {
-	// Digest names what the module is prepared with, all of it: the requests that follow have it in Prepared.
+	// Digest names all that the module is prepared with: the requests that follow have the same one.
 	Digest string `abi:"digest,nonempty"`
-	// Profile is whole. It replaces the one before.
+	// Profile is whole.
 	Profile *Profile `abi:"profile"`
-	// Case is a part of what a mask lets the persona see of the case. It replaces the one before.
+	// Case is a part of what a mask lets the persona see of the case.
 	Case *CaseView `abi:"case"`
 }
 
-// PrepareResponse is empty, or says why the module cannot be prepared.
+// PrepareResponse is empty, or has the failure with which the trial ends. A module that can play without its preparation gives none.
 type PrepareResponse struct {
 	Failure *Failure `abi:"failure"`
 }
 
-// Prepared says what belongs to a request although it is not in it: a module takes it from its PrepareRequests.
+// Prepared says what belongs to a request although it is not in it: the module was prepared with it.
 type Prepared struct {
-	// Digest of the last PrepareRequest.
+	// Digest of the last preparation.
 	Digest string `abi:"digest,nonempty"`
 	// Profile: the request has these parts of the prepared profile. Absent where it has no profile.
 	Profile *ProfileParts `abi:"profile"`

@@ -868,9 +868,9 @@ typedef struct sc_profile_parts {
 } sc_profile_parts;
 extern const sc_type sc_profile_parts_type;
 
-/// `prepared` says what belongs to a request although it is not in it: a module takes it from its PrepareRequests.
+/// `prepared` says what belongs to a request although it is not in it: the module was prepared with it.
 typedef struct sc_prepared {
-  /// `digest` of the last PrepareRequest.
+  /// `digest` of the last preparation.
   sc_text digest;
   /// `profile`: the request has these parts of the prepared profile. Absent where it has no profile.
   sc_profile_parts *profile; /* or NULL */
@@ -1162,18 +1162,18 @@ typedef struct sc_judge_response {
 } sc_judge_response;
 extern const sc_type sc_judge_response_type;
 
-/// `prepare_request` gives a module what the requests that follow leave out: the profile of a generation, and then the view of a case.
+/// `prepare_request` gives a module what the requests that follow leave out: the profile of a generation, or a part of a case.
 typedef struct sc_prepare_request {
-  /// `digest` names what the module is prepared with, all of it: the requests that follow have it in Prepared.
+  /// `digest` names all that the module is prepared with: the requests that follow have the same one.
   sc_text digest;
-  /// `profile` is whole. It replaces the one before.
+  /// `profile` is whole.
   sc_profile *profile; /* or NULL */
-  /// `case` is a part of what a mask lets the persona see of the case. It replaces the one before.
+  /// `case` is a part of what a mask lets the persona see of the case.
   sc_case_view *case_; /* or NULL */
 } sc_prepare_request;
 extern const sc_type sc_prepare_request_type;
 
-/// `prepare_response` is empty, or says why the module cannot be prepared.
+/// `prepare_response` is empty, or has the failure with which the trial ends. A module that can play without its preparation gives none.
 typedef struct sc_prepare_response {
   sc_failure *failure; /* or NULL */
 } sc_prepare_response;

@@ -2898,10 +2898,10 @@ impl Message for ProfileParts {
     }
 }
 
-/// `prepared` says what belongs to a request although it is not in it: a module takes it from its PrepareRequests.
+/// `prepared` says what belongs to a request although it is not in it: the module was prepared with it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prepared {
-    /// `digest` of the last PrepareRequest.
+    /// `digest` of the last preparation.
     pub digest: String,
     /// `profile`: the request has these parts of the prepared profile. Absent where it has no profile.
     pub profile: Option<ProfileParts>,
@@ -4055,14 +4055,14 @@ impl Message for JudgeResponse {
     }
 }
 
-/// `prepare_request` gives a module what the requests that follow leave out: the profile of a generation, and then the view of a case.
+/// `prepare_request` gives a module what the requests that follow leave out: the profile of a generation, or a part of a case.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrepareRequest {
-    /// `digest` names what the module is prepared with, all of it: the requests that follow have it in Prepared.
+    /// `digest` names all that the module is prepared with: the requests that follow have the same one.
     pub digest: String,
-    /// `profile` is whole. It replaces the one before.
+    /// `profile` is whole.
     pub profile: Option<Profile>,
-    /// `case` is a part of what a mask lets the persona see of the case. It replaces the one before.
+    /// `case` is a part of what a mask lets the persona see of the case.
     pub case: Option<CaseView>,
 }
 
@@ -4094,7 +4094,7 @@ impl Message for PrepareRequest {
     }
 }
 
-/// `prepare_response` is empty, or says why the module cannot be prepared.
+/// `prepare_response` is empty, or has the failure with which the trial ends. A module that can play without its preparation gives none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrepareResponse {
     pub failure: Option<Failure>,

@@ -1742,9 +1742,9 @@ export class ProfileParts extends Message {
 
 const PreparedFields: StaticArray<string> = ["digest", "profile", "case"];
 
-// `prepared` says what belongs to a request although it is not in it: a module takes it from its PrepareRequests.
+// `prepared` says what belongs to a request although it is not in it: the module was prepared with it.
 export class Prepared extends Message {
-  // `digest` of the last PrepareRequest.
+  // `digest` of the last preparation.
   digest: string = "";
   // `profile`: the request has these parts of the prepared profile. Absent where it has no profile.
   profile: ProfileParts | null = null;
@@ -2562,13 +2562,13 @@ export class JudgeResponse extends Message {
 
 const PrepareRequestFields: StaticArray<string> = ["digest", "profile", "case"];
 
-// `prepare_request` gives a module what the requests that follow leave out: the profile of a generation, and then the view of a case.
+// `prepare_request` gives a module what the requests that follow leave out: the profile of a generation, or a part of a case.
 export class PrepareRequest extends Message {
-  // `digest` names what the module is prepared with, all of it: the requests that follow have it in Prepared.
+  // `digest` names all that the module is prepared with: the requests that follow have the same one.
   digest: string = "";
-  // `profile` is whole. It replaces the one before.
+  // `profile` is whole.
   profile: Profile | null = null;
-  // `case` is a part of what a mask lets the persona see of the case. It replaces the one before.
+  // `case` is a part of what a mask lets the persona see of the case.
   case_: CaseView | null = null;
 
   keys(): StaticArray<string> { return PrepareRequestFields; }
@@ -2590,7 +2590,7 @@ export class PrepareRequest extends Message {
 
 const PrepareResponseFields: StaticArray<string> = ["failure"];
 
-// `prepare_response` is empty, or says why the module cannot be prepared.
+// `prepare_response` is empty, or has the failure with which the trial ends. A module that can play without its preparation gives none.
 export class PrepareResponse extends Message {
   failure: Failure | null = null;
 
