@@ -22,37 +22,35 @@ func (c *Changes) Size() uint64 { return c.size }
 // Bytes of the pages that changed.
 func (c *Changes) Bytes() int { return len(c.bytes) }
 
+// span is a part of a memory.
+type span struct{ from, to uint64 }
+
 // Changes gives the pages that differ from the image, up to most bytes together; more is ErrTooMuch.
 func (m *Memory) Changes(most int) (*Changes, error) {
 	if m.image == nil {
 		return nil, errNoImage
 	}
+	spans := []span{{0, uint64(len(m.buf))}}
+	if len(m.buf) > 0 && (m.pager.way == Scan || m.pager.way == Pagemap) {
+		var err error
+		if spans, err = m.pager.kernel.spans(m); err != nil {
+			return nil, err
+		}
+	}
 	c := &Changes{size: uint64(len(m.buf))}
-	err := m.written(func(from, to uint64) error {
-		for at := from; at < to; at += pageBytes {
+	for _, s := range spans {
+		for at := s.from; at < s.to; at += pageBytes {
 			page := m.buf[at : at+pageBytes]
 			if m.unchanged(at, page) {
 				continue
 			}
 			if len(c.bytes)+pageBytes > most {
-				return ErrTooMuch
+				return nil, ErrTooMuch
 			}
 			c.at, c.bytes = append(c.at, at), append(c.bytes, page...)
 		}
-		return nil
-	})
-	return c, err
-}
-
-// written has something done with every span that may have been written.
-func (m *Memory) written(do func(from, to uint64) error) error {
-	switch {
-	case len(m.buf) == 0:
-		return nil
-	case m.pager.way == Scan || m.pager.way == Pagemap:
-		return m.pager.kernel.visit(m, do)
 	}
-	return do(0, uint64(len(m.buf)))
+	return c, nil
 }
 
 // unchanged says whether a page is what the image has there.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -28,12 +29,11 @@ type scratch struct {
 	regions [128]region
 	entries [8 * 512]byte
 	kept    int // bytes that were copied back
-	visit   func(from, to uint64) error
-	failed  error // of visit
+	spans   []span
 }
 
-// span does something with a part of a memory, from a byte to a byte.
-type span func(s *scratch, m *Memory, from, to uint64)
+// use does something with a part of a memory, from a byte to a byte.
+type use func(s *scratch, m *Memory, from, to uint64)
 
 func (k *kernel) open(way Way) (err error) {
 	k.scratch.New = func() any { return new(scratch) }
@@ -212,26 +212,21 @@ func (k *kernel) reset(m *Memory) (err error) {
 	return err
 }
 
-func (k *kernel) written(s *scratch, m *Memory, do span) error {
+// written uses every part that was written, and perhaps others, until too much was copied back.
+func (k *kernel) written(s *scratch, m *Memory, do use) error {
 	if m.pager.way == Scan {
 		return k.scan(s, m, do)
 	}
 	return k.read(s, m, do)
 }
 
-// visit has something done with the spans that were written, and perhaps others, until that fails.
-func (k *kernel) visit(m *Memory, do func(from, to uint64) error) error {
+// spans gives every part that was written, and perhaps others.
+func (k *kernel) spans(m *Memory) ([]span, error) {
 	s, _ := k.scratch.Get().(*scratch) // the pool holds nothing else
 	defer k.scratch.Put(s)
-	s.kept, s.visit, s.failed = 0, do, nil
-	err := k.written(s, m, func(s *scratch, _ *Memory, from, to uint64) {
-		if s.failed == nil {
-			s.failed = s.visit(from, to)
-		}
-	})
-	err = errors.Join(err, s.failed)
-	s.visit, s.failed = nil, nil
-	return err
+	s.kept, s.spans = 0, s.spans[:0]
+	err := k.written(s, m, func(s *scratch, _ *Memory, from, to uint64) { s.spans = append(s.spans, span{from, to}) })
+	return slices.Clone(s.spans), err
 }
 
 // restore copies a span of the image back, and clears what lies behind it.
@@ -250,6 +245,6 @@ func (s *scratch) restore(m *Memory, from, to uint64) {
 }
 
 // full says that so much was written that it is not worth keeping.
-func (s *scratch) full() bool { return s.kept > keepBytes || s.failed != nil }
+func (s *scratch) full() bool { return s.kept > keepBytes }
 
 func discard(buf []byte) error { return unix.Madvise(buf, unix.MADV_DONTNEED) }

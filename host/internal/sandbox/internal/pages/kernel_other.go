@@ -15,7 +15,7 @@ func (*kernel) close() error   { return nil }
 func (*kernel) newImage([]byte) (*Image, error) { return nil, ErrUnsupported }
 func (*kernel) reset(*Memory) error             { return ErrUnsupported }
 
-func (*kernel) visit(*Memory, func(from, to uint64) error) error { return ErrUnsupported }
+func (*kernel) spans(*Memory) ([]span, error) { return nil, ErrUnsupported }
 
 func (*mapping) reserve(uint64) error             { return ErrUnsupported }
 func (*mapping) begin(*Memory, *Image) error      { return ErrUnsupported }

@@ -34,7 +34,7 @@ const (
 )
 
 // scan has something done with the spans that were written, until there are too many.
-func (k *kernel) scan(s *scratch, m *Memory, do span) error {
+func (k *kernel) scan(s *scratch, m *Memory, do use) error {
 	base := uint64(uintptr(unsafe.Pointer(&m.buf[0])))
 	s.arg = scanArg{
 		size:  uint64(unsafe.Sizeof(s.arg)),
@@ -68,7 +68,7 @@ const (
 )
 
 // read does the same with the older interface.
-func (k *kernel) read(s *scratch, m *Memory, do span) error {
+func (k *kernel) read(s *scratch, m *Memory, do use) error {
 	size := uint64(os.Getpagesize())
 	first := uint64(uintptr(unsafe.Pointer(&m.buf[0]))) / size
 	pages := uint64(len(m.buf)) / size
