@@ -3,10 +3,13 @@
 package polyglot
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/tetratelabs/wazero"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
@@ -18,9 +21,11 @@ func TestSDKsCompletePreparedRequests(t *testing.T) {
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
 			l.need(t)
-			m := load(t, l.build(t, root(t, "sdk", l.name, "tests", l.vectors)), abi.CapLog, abi.CapRecall)
+			wasm := l.build(t, root(t, "sdk", l.name, "tests", l.vectors))
+			m := load(t, wasm, abi.CapLog, abi.CapRecall)
 			completes(t, m)
 			lacks(t, m)
+			keeps(t, wasm)
 		})
 	}
 }
@@ -108,6 +113,65 @@ func lacks(t *testing.T, m *sandbox.Module) {
 	invalid := sandbox.Prepared{Case: &sandbox.Preparation{Request: []byte{0x81, 0xa3, 'f', 'o', 'g', 1}}}
 	if _, err := m.CallPrepared(t.Context(), invalid, abi.CallNode, nil); err == nil || !strings.Contains(err.Error(), "bad_request: fog") {
 		t.Errorf("an invalid preparation: %v", err)
+	}
+}
+
+// keeps rejects a preparation in an instance that nobody resets: it stays prepared as before.
+func keeps(t *testing.T, wasm []byte) {
+	t.Helper()
+	call := instance(t, wasm)
+	prepare := func(request []byte) *abi.Failure {
+		return decoded(t, call(abi.ExportPrepare, request), codec.DecodePrepareResponse).Failure
+	}
+	for _, p := range []*sandbox.Preparation{both().Generation, both().Case} {
+		if f := prepare(p.Request); f != nil {
+			t.Fatalf("failure %+v", f)
+		}
+	}
+	rejected := codec.AppendPrepareRequest(nil, &abi.PrepareRequest{Digest: "third", Profile: &abi.Profile{Name: "other"}, Case: &abi.CaseView{}})
+	rejected[0]++ // the map has one more key, which no field has
+	isBad(t, prepare(append(rejected, "\xa3fog\x01"...)))
+
+	node := repeatNode(largeProfile())
+	experiments := node.Case.Experiments
+	node.Case = *largeView()
+	node.Case.Experiments = experiments
+	want := codec.AppendNodeRequest(nil, &node)
+	node.Prepared = &abi.Prepared{Digest: "second", Profile: &abi.ProfileParts{All: true, Outcomes: true}, Case: true}
+	node.Profile, node.Case = nil, abi.CaseView{Experiments: experiments}
+	sees(t, decoded(t, call(abi.ExportNode, codec.AppendNodeRequest(nil, &node)), codec.DecodeNodeResponse).Failure, want)
+}
+
+// instance is a module outside of the sandbox, for which each capability has an empty answer.
+func instance(t *testing.T, wasm []byte) (call func(export string, request []byte) []byte) {
+	t.Helper()
+	ctx := t.Context()
+	runtime := wazero.NewRuntime(ctx)
+	t.Cleanup(func() { _ = runtime.Close(context.Background()) })
+	capabilities := runtime.NewHostModuleBuilder("shadowcourt")
+	for _, c := range []abi.Capability{abi.CapLog, abi.CapRecall} {
+		capabilities.NewFunctionBuilder().WithFunc(func(_, _, _, _ uint32) uint32 { return 0 }).Export(string(c))
+	}
+	if _, err := capabilities.Instantiate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	m, err := runtime.Instantiate(ctx, wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	invoke := func(export string, args ...uint64) uint64 {
+		results, err := m.ExportedFunction(export).Call(ctx, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return results[0]
+	}
+	return func(export string, request []byte) []byte {
+		at := invoke(abi.ExportAlloc, uint64(len(request)))
+		m.Memory().Write(uint32(at), request)
+		out := invoke(export, at, uint64(len(request)))
+		response, _ := m.Memory().Read(uint32(out>>32), uint32(out))
+		return response
 	}
 }
 

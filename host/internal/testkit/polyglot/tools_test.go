@@ -24,8 +24,8 @@ type language struct {
 	name string
 	// vectors is the folder below tests of the guest for the test vectors, "" for tests itself.
 	vectors string
-	// ownTests is the folder of the SDK that has tests beside the vectors, "" where there are none.
-	ownTests string
+	// ownTests: the SDK has tests beside the vectors, run in its folder.
+	ownTests bool
 	// commands build the module, tests run the folder's own tests. A command is
 	// a line without quoting; a first word in capitals is the variable of find's
 	// environment that holds the program.
@@ -154,11 +154,16 @@ func answerAfter[R any](t *testing.T, m *sandbox.Module, after sandbox.Prepared,
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := decode(out.Bytes, 0)
+	return decoded(t, out.Bytes, decode)
+}
+
+func decoded[R any](t *testing.T, message []byte, decode func([]byte, int) (R, error)) R {
+	t.Helper()
+	r, err := decode(message, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response
+	return r
 }
 
 // opened is a host until the test ends.
