@@ -10,8 +10,8 @@
  *   SC_JUDGE(judge)
  *
  * Everything is allocated from one arena that ends with the call: nothing is freed, and nothing is kept but what the host
- * prepares the module with, since every call begins in pristine memory. Texts and lists of a request point into the arena too, and may be put into the
- * response as they are. Where there is no more memory, a call ends as a trap.
+ * prepares the module with, since every call begins in pristine memory. Texts and lists of a request point into the arena
+ * too, and may be put into the response as they are. Where there is no more memory, a call ends as a trap.
  *
  * It needs no C library. Compile for the sandbox with
  *
@@ -106,7 +106,7 @@ const sc_param *sc_param_named(const sc_param_list *params, sc_text name);
 
 /* sc_serve reads a request, has it answered and writes the response; a request that is rejected is answered with the failure
  * bad_request. It is what the exports do, and serves tests without a sandbox. */
-typedef void (*sc_handler)(const void *request, void *response);
+typedef void (*sc_handler)(void *request, void *response);
 sc_text sc_serve(const sc_type *asks, const sc_type *answers, size_t failure, sc_handler handler, const void *message, size_t size);
 
 #ifdef __wasm__
@@ -116,28 +116,27 @@ sc_text sc_serve(const sc_type *asks, const sc_type *answers, size_t failure, sc
 #endif
 
 #define SC_SERVE(call, handler, asks, answers)                                                                            \
-  static void sc_##call##_handler(const void *request, void *response) { handler(request, response); }                    \
+  static void sc_##call##_handler(void *request, void *response) { handler(request, response); }                          \
   SC_EXPORT("shadowcourt_" #call) uint64_t shadowcourt_##call(const void *request, uint32_t size);                        \
   uint64_t shadowcourt_##call(const void *request, uint32_t size) {                                                       \
     sc_text out = sc_serve(&asks##_type, &answers##_type, offsetof(answers, failure), sc_##call##_handler, request, size); \
     return (uint64_t)(uintptr_t)out.at << 32 | out.size;                                                                  \
   }
 
-/* SC_PREPARE makes the export that keeps what the host prepares the module with (SPEC.md §2.19). SC_NODE makes it, too: write it in a module that
- * serves contests and no nodes. What was prepared stays in the arena, the message with it. */
+/* SC_PREPARE makes the export that keeps what the host prepares the module with (SPEC.md §2.19). SC_NODE makes it, too: write
+ * SC_PREPARE only in a module that serves contests and no nodes. */
 #define SC_PREPARE SC_SERVE(prepare, sc_prepare, sc_prepare_request, sc_prepare_response)
 void sc_prepare(const sc_prepare_request *request, sc_prepare_response *response);
 
-/* Each asks a handler, with the whole request where it leaves out what the module was prepared with. A request that leaves out something else
- * is answered with the failure bad_request. SC_NODE and SC_CONTEST do this. */
-typedef void (*sc_node_function)(const sc_node_request *request, sc_node_response *response);
-typedef void (*sc_contest_function)(const sc_contest_request *request, sc_contest_response *response);
-void sc_node_prepared(sc_node_function handler, const sc_node_request *request, sc_node_response *response);
-void sc_contest_prepared(sc_contest_function handler, const sc_contest_request *request, sc_contest_response *response);
+/* Each adds to a request what it leaves out, since the module was prepared with it. It gives NULL, or the failure bad_request for a
+ * request that names another preparation. SC_NODE and SC_CONTEST do this before they call the handler. */
+sc_failure *sc_node_complete(sc_node_request *request);
+sc_failure *sc_contest_complete(sc_contest_request *request);
 
 /* A chooser gives one of the experiments that a request offers, for the host to run first, or NULL for none; the host then makes the
  * call again, with the result (SPEC.md §2.12). sc_node_offers asks it before the handler, and only where there are offers. */
 typedef const sc_experiment *(*sc_chooser)(const sc_node_request *request);
+typedef void (*sc_node_function)(const sc_node_request *request, sc_node_response *response);
 static inline void sc_node_offers(sc_chooser choose, sc_node_function handler, const sc_node_request *request, sc_node_response *response) {
   const sc_experiment *chosen = request->offers.count ? choose(request) : NULL;
   if (chosen) {
@@ -180,18 +179,16 @@ sc_completion *sc_completion_new(const sc_model_offer *offer, int64_t tokens, sc
  * After it the persona's fallback plays, where the pipeline names one. */
 sc_failure *sc_no_answer(const sc_completion_result *result);
 
+#define SC_SERVE_COMPLETED(call, handler)                                                            \
+  static void sc_##call##_completed(sc_##call##_request *request, sc_##call##_response *response) {  \
+    response->failure = sc_##call##_complete(request);                                               \
+    if (!response->failure) handler(request, response);                                              \
+  }                                                                                                  \
+  SC_SERVE(call, sc_##call##_completed, sc_##call##_request, sc_##call##_response)
+
 /* Each makes the export of a call of a handler void f(const REQUEST *, RESPONSE *). The response begins empty. */
-#define SC_NODE(handler)                                                                             \
-  static void sc_node_whole(const sc_node_request *request, sc_node_response *response) {            \
-    sc_node_prepared(handler, request, response);                                                    \
-  }                                                                                                  \
-  SC_SERVE(node, sc_node_whole, sc_node_request, sc_node_response)                                   \
-  SC_PREPARE
-#define SC_CONTEST(handler)                                                                          \
-  static void sc_contest_whole(const sc_contest_request *request, sc_contest_response *response) {   \
-    sc_contest_prepared(handler, request, response);                                                 \
-  }                                                                                                  \
-  SC_SERVE(contest, sc_contest_whole, sc_contest_request, sc_contest_response)
+#define SC_NODE(handler) SC_SERVE_COMPLETED(node, handler) SC_PREPARE
+#define SC_CONTEST(handler) SC_SERVE_COMPLETED(contest, handler)
 #define SC_EDGES(handler) SC_SERVE(edges, handler, sc_edge_request, sc_edge_response)
 #define SC_JUDGE(handler) SC_SERVE(judge, handler, sc_judge_request, sc_judge_response)
 

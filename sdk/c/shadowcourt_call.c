@@ -155,8 +155,9 @@ static void *elements(const void *list, size_t count, size_t size, const sc_ints
   return some;
 }
 
-/* complete gives the parts of the prepared profile that a request has, and shares their texts and lists. */
+/* complete adds the parts of the prepared profile that a request leaves out, which share its texts and lists. */
 static sc_failure *complete(const sc_prepared *with, sc_profile **profile) {
+  if (!with) return NULL;
   const sc_profile_parts *parts = with->profile;
   if (!sc_equal(with->digest, prepared.digest)) return not_prepared(sc_lit("digest"));
   if (!parts) return NULL;
@@ -172,42 +173,27 @@ static sc_failure *complete(const sc_prepared *with, sc_profile **profile) {
   return p->signals.at && p->sources.at ? NULL : not_prepared(sc_lit("profile"));
 }
 
-/* add gives a view of a case what it lacks of the prepared one. */
-static void add(sc_case_view *own) {
+sc_failure *sc_contest_complete(sc_contest_request *request) {
+  const sc_prepared *with = request->prepared;
+  request->prepared = NULL;
+  return complete(with, &request->profile);
+}
+
+sc_failure *sc_node_complete(sc_node_request *request) {
+  const sc_prepared *with = request->prepared;
   const sc_case_view *view = prepared.case_;
+  sc_case_view *own = &request->case_;
+  request->prepared = NULL;
+  sc_failure *failure = complete(with, &request->profile);
+  if (failure || !with || !with->case_) return failure;
+  if (!view) return not_prepared(sc_lit("case"));
   if (!own->subject.size) own->subject = view->subject;
   if (!own->labels.count) own->labels = view->labels;
   if (!own->light) own->light = view->light;
   if (!own->evidence.count) own->evidence = view->evidence;
   if (!own->documents.count) own->documents = view->documents;
   if (!own->signals.count) own->signals = view->signals;
-}
-
-void sc_node_prepared(sc_node_function handler, const sc_node_request *request, sc_node_response *response) {
-  const sc_prepared *with = request->prepared;
-  if (with) {
-    sc_node_request *whole = sc_new(1, sizeof *whole);
-    *whole = *request;
-    whole->prepared = NULL;
-    response->failure = complete(with, &whole->profile);
-    if (!response->failure && with->case_ && !prepared.case_) response->failure = not_prepared(sc_lit("case"));
-    if (response->failure) return;
-    if (with->case_) add(&whole->case_);
-    request = whole;
-  }
-  handler(request, response);
-}
-
-void sc_contest_prepared(sc_contest_function handler, const sc_contest_request *request, sc_contest_response *response) {
-  if (request->prepared) {
-    sc_contest_request *whole = sc_new(1, sizeof *whole);
-    *whole = *request;
-    whole->prepared = NULL;
-    response->failure = complete(request->prepared, &whole->profile);
-    if (response->failure) return;
-    request = whole;
-  }
-  handler(request, response);
+  return NULL;
 }
 
 bool sc_ask(sc_function function, const sc_type *asks, const void *query, const sc_type *answers, void *answer) {

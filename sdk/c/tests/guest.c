@@ -54,13 +54,15 @@ static sc_completion *ask(const sc_node_request *request) {
 }
 
 static void models(const sc_node_request *request, sc_node_response *response) { sc_node_models(ask, refuse, request, response); }
-static void whole(const sc_node_request *request, sc_node_response *response) {
+static void node(void *message, void *answer) {
+  sc_node_request *request = message;
+  sc_node_response *response = answer;
+  if ((response->failure = sc_node_complete(request))) return;
   if (sc_equal(request->node, sc_lit("repeat")))
     response->failure = repeat(&sc_node_request_type, request);
   else
     sc_node_offers(choose, models, request, response);
 }
-static void node(const void *request, void *response) { sc_node_prepared(whole, request, response); }
 
 SC_PREPARE
 
@@ -71,10 +73,11 @@ uint64_t shadowcourt_node(const char *request, uint32_t size) {
   return (uint64_t)(uintptr_t)out.at << 32 | out.size;
 }
 
-static void repeated(const sc_contest_request *request, sc_contest_response *response) {
-  response->failure = repeat(&sc_contest_request_type, request);
+static void contest(void *request, void *answer) {
+  sc_contest_response *response = answer;
+  response->failure = sc_contest_complete(request);
+  if (!response->failure) response->failure = repeat(&sc_contest_request_type, request);
 }
-static void contest(const void *request, void *response) { sc_contest_prepared(repeated, request, response); }
 
 /* Without a request: asks the casebook, logs how many cases there are, and answers with them. */
 SC_EXPORT("shadowcourt_contest") uint64_t shadowcourt_contest(const char *request, uint32_t size);

@@ -29,7 +29,7 @@ func inRust() *language {
 	return &language{
 		name:     "rust",
 		vectors:  "guest",
-		ownTests: ".", // those of prepared.rs, and the examples in the documentation
+		ownTests: true, // those of prepared.rs, and the examples in the documentation
 		commands: []string{"cargo build --quiet --offline --release --target wasm32-unknown-unknown"},
 		tests:    []string{"cargo test --quiet --offline"},
 		output:   "target/wasm32-unknown-unknown/release/*.wasm",
@@ -62,7 +62,6 @@ func inC() *language {
 	return &language{
 		name:     "c",
 		vectors:  "",
-		ownTests: "tests",
 		commands: []string{"make --silent"},
 		tests:    []string{"make --silent test"},
 		output:   "build/*.wasm",

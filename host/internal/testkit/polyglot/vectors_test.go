@@ -43,8 +43,8 @@ func TestSDKsKeepTheVectors(t *testing.T) {
 			if count < 10_000 {
 				t.Errorf("only %d vectors were run", count)
 			}
-			if l.ownTests != "" {
-				l.run(t, root(t, "sdk", l.name, l.ownTests), l.tests)
+			if l.ownTests {
+				l.run(t, root(t, "sdk", l.name), l.tests)
 			}
 			t.Logf("%d vectors, module of %d bytes", count, m.Info().Size)
 		})
