@@ -27,7 +27,10 @@
 // judgement can be tested with go test.
 //
 // Every call begins in pristine memory: what a handler leaves in a package
-// variable is gone at the next call. A request that cannot be decoded never
+// variable is gone at the next call. Only what the host prepares the module with
+// stays (SPEC.md §2.19): packages node and contest export shadowcourt_prepare and
+// complete the requests, so handlers see whole ones. Modules of the Extism binding
+// use package [prepare]. A request that cannot be decoded never
 // reaches the handler; the module answers it with a failure of code
 // [BadRequest] that lists the problems. A panic in a handler is a trap, and
 // ends the trial as a mistrial.

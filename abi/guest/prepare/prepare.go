@@ -1,7 +1,7 @@
 // Package prepare keeps what the host prepares a module with (SPEC.md §2.19), and completes the requests that leave it out.
 //
-// A module with the packages node or contest needs none of it: its handlers see whole requests. It is for modules of the Extism binding,
-// which export shadowcourt_prepare by themselves.
+// It is for modules of the Extism binding, which export shadowcourt_prepare themselves. A module with the packages node or contest does not
+// need it: its handlers see whole requests.
 package prepare
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 )
 
-// State is what a module is prepared with. The zero value is a module that was not prepared. One goroutine uses it, as one does a module.
+// State is what a module is prepared with. The zero value is a module that was not prepared. It is not safe for concurrent use.
 type State struct {
 	digest  string
 	profile *abi.Profile

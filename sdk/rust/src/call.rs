@@ -182,8 +182,8 @@ macro_rules! serve {
     };
 }
 
-/// Exports what keeps that with which the host prepares the module. Each `serve_node` macro does it, too: write this in a module that serves
-/// contests and no nodes.
+/// Exports `shadowcourt_prepare`, which keeps what the host prepares the module with. The `serve_node` macros do it, too: write this only in
+/// a module that serves contests and no nodes.
 #[macro_export]
 macro_rules! serve_prepare {
     () => {

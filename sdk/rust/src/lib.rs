@@ -22,10 +22,9 @@
 //! Build it as a `cdylib` for `wasm32-unknown-unknown`. The same crate builds natively too, so that its judgement can be
 //! tested with `cargo test`.
 //!
-//! Every call begins in pristine memory: what a function leaves in a static is gone at the next call. What the host prepares the
-//! module with is the exception, and functions need nothing for it: they see whole requests. A request that
-//! cannot be read never reaches the function: the module answers it with a failure of code `bad_request`. A panic is a trap,
-//! and ends the trial as a mistrial.
+//! Every call begins in pristine memory: what a function leaves in a static is gone at the next call. Only what the host
+//! prepares the module with stays, and functions see whole requests. A request that cannot be read never reaches the
+//! function: the module answers it with a failure of code `bad_request`. A panic is a trap, and ends the trial as a mistrial.
 
 pub mod call;
 pub mod capability;
