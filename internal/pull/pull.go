@@ -82,24 +82,23 @@ func Subject(a *oci.Artifact) trust.Subject {
 	return trust.Subject{Repository: a.Ref.Repository(), Manifest: a.Digest, Module: a.Layer.Digest, Version: a.Annotations[v1.AnnotationVersion]}
 }
 
-// documentTypes are those of what policies read. The bundles of sigstore have had three. What else is attached is not downloaded: however large
+// DocumentTypes are the media types of what policies read; bundles of sigstore have had three. What else is attached is not downloaded: however large
 // and many bills of materials are, no module is rejected for them.
-var documentTypes = []string{ //nolint:gochecknoglobals // constant
+var DocumentTypes = []string{ //nolint:gochecknoglobals // constant
 	trust.TypeSignature, trust.TypeConformance, trust.TypeSimple, "application/vnd.dev.sigstore.bundle.v0.3+json",
 	"application/vnd.dev.sigstore.bundle+json;version=0.1", "application/vnd.dev.sigstore.bundle+json;version=0.2",
 }
 
 // Documents are what is attached to an artifact that the policy reads, as the registry says now.
 func (s *Source) Documents(ctx context.Context, a *oci.Artifact) ([]trust.Document, error) {
-	attached, err := s.Client.Attachments(ctx, a, documentTypes...)
+	attached, err := s.Client.Attachments(ctx, a, DocumentTypes...)
 	return documents(attached), err
 }
 
 func documents(attached []oci.Attachment) (list []trust.Document) {
 	for i := range attached {
-		if d := &attached[i]; trust.IsSignature(d.Type) {
-			list = append(list, trust.Document{Type: d.Type, Annotations: d.Annotations, Data: d.Data})
-		}
+		d := &attached[i]
+		list = append(list, trust.Document{Type: d.Type, Annotations: d.Annotations, Data: d.Data})
 	}
 	return list
 }
@@ -111,7 +110,7 @@ func (s *Source) Decide(ctx context.Context, a *oci.Artifact, use trust.Use) (*t
 		return nil, fmt.Errorf("%s: %w", a.Pinned(), err)
 	}
 	use.Name, use.Asks = m.Name, m.Capabilities
-	if known, ok := s.Client.Cached(ctx, a, documentTypes...); ok { // keys are revoked by the policy: signatures that it accepts need not be looked for again
+	if known, ok := s.Client.Cached(ctx, a, DocumentTypes...); ok { // keys are revoked by the policy: signatures that it accepts need not be looked for again
 		if d, err := s.Policy.Decide(Subject(a), documents(known), use, s.Now()); err == nil {
 			return d, nil
 		}

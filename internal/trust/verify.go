@@ -63,8 +63,8 @@ func (k *Kit) String() string {
 // MarshalText is [Kit.String].
 func (k *Kit) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// IsSignature says whether documents of a media type are signatures, or signed results, that [Policy.Verify] reads.
-func IsSignature(mediaType string) bool {
+// isSignature says whether documents of a media type are signatures, or signed results.
+func isSignature(mediaType string) bool {
 	return mediaType == TypeSignature || mediaType == TypeConformance || mediaType == TypeSimple || strings.HasPrefix(mediaType, bundleTypePrefix)
 }
 
@@ -77,7 +77,7 @@ func (p *Policy) Verify(s Subject, documents []Document, now time.Time) []Signat
 	v := &verifier{policy: p, subject: s, now: now}
 	var all []Signature
 	for _, d := range documents {
-		if !IsSignature(d.Type) {
+		if !isSignature(d.Type) {
 			continue
 		}
 		sig := Signature{Type: d.Type}

@@ -167,5 +167,5 @@ func copyTo(ctx context.Context, from, to moduleref.Ref, move bool) (*oci.Artifa
 	if err := checkTag(ctx, source.Client, at, a.Digest, move); err != nil {
 		return nil, err
 	}
-	return source.Client.Copy(ctx, from.WithDigest(a.Digest), to, signatureTypes...)
+	return source.Client.Copy(ctx, from.WithDigest(a.Digest), to, pull.DocumentTypes...)
 }

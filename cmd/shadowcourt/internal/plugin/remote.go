@@ -30,11 +30,6 @@ import (
 // typeSBOM is the media type of a bill of materials that is attached to a module.
 const typeSBOM = "application/vnd.cyclonedx+json"
 
-// signatureTypes are those of attachments that are copied first.
-var signatureTypes = []string{ //nolint:gochecknoglobals // constant
-	trust.TypeSignature, trust.TypeConformance, trust.TypeSimple, "application/vnd.dev.sigstore.bundle.v0.3+json",
-}
-
 // maxShown bounds what is printed of a field that a registry gives.
 const maxShown = 500
 
