@@ -70,23 +70,18 @@ func (s *Service) court(ctx context.Context, parts *store.Parts, blobs map[strin
 func (c court) use(name string, canary bool) (use trust.Use) {
 	for _, def := range c {
 		_, persona := def.Persona(name)
-		for i := range def.Personas {
-			if p := &def.Personas[i]; canary && p.ID == name || !canary && (p.Module == name || p.Fallback == name) {
-				use.Roles = append(use.Roles, string(p.Role))
-				for _, grant := range p.Grants {
-					use.Granted = append(use.Granted, abi.Capability(grant))
-				}
+		for _, p := range trust.Parts(def) {
+			plays := p.Module == name
+			if canary { // which a persona's id names, or a module where it evaluates edges
+				plays = p.Persona == name || p.Persona == "" && plays && !persona
 			}
-		}
-		for i := range def.Edges {
-			if e := &def.Edges[i]; !e.Unconditional() && e.Module == name && (!canary || !persona) {
-				use.Roles = append(use.Roles, trust.RoleEdge)
+			if plays {
+				use.Add(p)
 			}
 		}
 	}
 	slices.Sort(use.Roles)
 	slices.Sort(use.Granted)
-	use.Roles, use.Granted = slices.Compact(use.Roles), slices.Compact(use.Granted)
 	return use
 }
 

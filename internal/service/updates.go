@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,14 +175,9 @@ func (s *Service) propose(ctx context.Context, g *store.Generation, name string,
 // canaries are what a module is named by in a canary.
 func (c court) canaries(module string) (names []string) {
 	for _, def := range c {
-		for i := range def.Personas {
-			if p := &def.Personas[i]; p.Module == module {
-				names = append(names, p.ID)
-			}
-		}
-		for i := range def.Edges {
-			if e := &def.Edges[i]; !e.Unconditional() && e.Module == module {
-				names = append(names, module)
+		for _, p := range trust.Parts(def) {
+			if p.Module == module && !p.Fallback {
+				names = append(names, cmp.Or(p.Persona, module))
 			}
 		}
 	}

@@ -31,6 +31,49 @@ func (u *Use) gets() (list []abi.Capability) {
 	return list
 }
 
+// Add adds a part that the module plays.
+func (u *Use) Add(p Part) {
+	if !slices.Contains(u.Roles, p.Role) {
+		u.Roles = append(u.Roles, p.Role)
+	}
+	for _, grant := range p.Grants {
+		if c := abi.Capability(grant); !slices.Contains(u.Granted, c) {
+			u.Granted = append(u.Granted, c)
+		}
+	}
+}
+
+// Part is one of the parts that modules play in a pipeline.
+type Part struct {
+	Module   string
+	Persona  string // its id; empty for an edge
+	Fallback bool   // the module is the persona's fallback
+	Role     string
+	Grants   []pipeline.Capability
+	Path     string // where the pipeline names the module
+}
+
+// Parts are those of a pipeline, in its order: of each persona and its fallback, and of each edge that is evaluated.
+func Parts(def *pipeline.Definition) (list []Part) {
+	for i := range def.Personas {
+		p, path := &def.Personas[i], strictyaml.KeyPath("personas", def.Personas[i].ID)
+		list = append(list, Part{p.Module, p.ID, false, string(p.Role), p.Grants, path + ".module"})
+		if p.Fallback != "" {
+			list = append(list, Part{p.Fallback, p.ID, true, string(p.Role), p.Grants, path + ".fallback"})
+		}
+	}
+	for i := range def.Edges {
+		if e := &def.Edges[i]; !e.Unconditional() {
+			path := strictyaml.IndexPath("edges", i) + ".module"
+			if e.Module == def.Clerk {
+				path = "clerk"
+			}
+			list = append(list, Part{Module: e.Module, Role: RoleEdge, Path: path})
+		}
+	}
+	return list
+}
+
 // Decision is why a module may run.
 type Decision struct {
 	Signer string // names of the keys, with a comma between them

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
@@ -116,49 +115,29 @@ type Use struct {
 // Uses are those of all references in pipelines and a rubric, in their order, each once. Any of them may be nil.
 func Uses(rubric *audit.Rubric, defs ...*pipeline.Definition) []Use {
 	var list []Use
-	add := func(reference, role string, grants []pipeline.Capability, file, path string, at pipeline.Position) {
-		if !pipeline.IsReference(reference) {
+	add := func(p trust.Part, file string, at pipeline.Position) {
+		if !pipeline.IsReference(p.Module) {
 			return
 		}
-		i := slices.IndexFunc(list, func(u Use) bool { return u.Reference == reference })
+		i := slices.IndexFunc(list, func(u Use) bool { return u.Reference == p.Module })
 		if i < 0 {
 			i = len(list)
-			list = append(list, Use{Reference: reference, At: fmt.Sprintf("%s:%d:%d: %s", file, at.Line, at.Column, path), Folder: filepath.Dir(file)})
+			list = append(list, Use{Reference: p.Module, At: fmt.Sprintf("%s:%d:%d: %s", file, at.Line, at.Column, p.Path), Folder: filepath.Dir(file)})
 		}
-		u := &list[i]
-		if !slices.Contains(u.Roles, role) {
-			u.Roles = append(u.Roles, role)
-		}
-		for _, c := range grants {
-			if !slices.Contains(u.Granted, abi.Capability(c)) {
-				u.Granted = append(u.Granted, abi.Capability(c))
-			}
-		}
+		list[i].Add(p)
 	}
 	for _, def := range defs {
 		if def == nil {
 			continue
 		}
-		for i := range def.Personas {
-			p := &def.Personas[i]
-			path := strictyaml.KeyPath("personas", p.ID)
-			add(p.Module, string(p.Role), p.Grants, def.File(), path+".module", def.Position(path+".module"))
-			add(p.Fallback, string(p.Role), p.Grants, def.File(), path+".fallback", def.Position(path+".fallback"))
-		}
-		for i := range def.Edges {
-			if e := &def.Edges[i]; !e.Unconditional() {
-				path := strictyaml.IndexPath("edges", i) + ".module"
-				if e.Module == def.Clerk {
-					path = "clerk"
-				}
-				add(e.Module, trust.RoleEdge, nil, def.File(), path, def.Position(path))
-			}
+		for _, p := range trust.Parts(def) {
+			add(p, def.File(), def.Position(p.Path))
 		}
 	}
 	if rubric != nil {
 		for i := range rubric.Judges {
 			path := strictyaml.KeyPath("judges", rubric.Judges[i].ID) + ".module"
-			add(rubric.Judges[i].Module, trust.RoleCriterion, nil, rubric.File(), path, rubric.Position(path))
+			add(trust.Part{Module: rubric.Judges[i].Module, Role: trust.RoleCriterion, Path: path}, rubric.File(), rubric.Position(path))
 		}
 	}
 	return list
