@@ -23,23 +23,9 @@ type review struct {
 	at         time.Time
 }
 
-// reviewAtTimes has the policy decide about the generation in force, at the start and whenever it is another one, until the context ends. It only
-// warns: a service without a court would stop deciding for everybody, and who changed the policy may not be who can swap.
-func (s *Service) reviewAtTimes(ctx context.Context) {
-	ticker := time.NewTicker(reviewTick)
-	defer ticker.Stop()
-	for ctx.Err() == nil {
-		if err := s.reviewOnce(ctx); err != nil && ctx.Err() == nil {
-			s.config.Log.WarnContext(ctx, "the trust policy could not decide about the modules in force", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-ticker.C:
-		}
-	}
-}
-
-func (s *Service) reviewOnce(ctx context.Context) error {
+// decideAgain has the policy decide about the generation in force, at the start and whenever it is another one. It only warns: a service without a
+// court would stop deciding for everybody, and who changed the policy may not be who can swap.
+func (s *Service) decideAgain(ctx context.Context) error {
 	current, err := s.config.Store.CurrentGeneration(ctx)
 	if err != nil {
 		return err

@@ -226,9 +226,11 @@ func (s *Service) Run(ctx context.Context, started func(), listeners ...net.List
 	}
 	if s.config.Role != RoleWorker {
 		all.Go(func() { s.awaitIssuer(ctx) })
-		all.Go(func() { s.reviewAtTimes(ctx) })
-		if s.config.UpdateInterval > 0 {
-			all.Go(func() { s.lookAtTimes(ctx) })
+		all.Go(func() {
+			s.every(ctx, reviewTick, s.decideAgain, "the trust policy could not decide about the modules in force")
+		})
+		if tick := min(s.config.UpdateInterval, time.Minute); tick > 0 {
+			all.Go(func() { s.every(ctx, tick, s.lookWhenDue, "newer versions of modules could not be looked for") })
 		}
 	}
 	begin := sync.OnceFunc(func() {
@@ -260,4 +262,19 @@ func (s *Service) Run(ctx context.Context, started func(), listeners ...net.List
 		return err
 	}
 	return nil
+}
+
+// every does something at once and after each tick, until the context ends, and logs its errors.
+func (s *Service) every(ctx context.Context, tick time.Duration, do func(context.Context) error, fault string) {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		if err := do(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrFull) { // of that the store tells
+			s.config.Log.WarnContext(ctx, fault, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
 }

@@ -34,23 +34,13 @@ const (
 	mostGenerations = 1000
 )
 
-// lookAtTimes looks for newer versions until the context ends. Of several processes one does it.
-func (s *Service) lookAtTimes(ctx context.Context) {
-	ticker := time.NewTicker(min(s.config.UpdateInterval, time.Minute))
-	defer ticker.Stop()
-	for ctx.Err() == nil {
-		begun, err := s.config.Store.BeginLook(ctx, s.config.UpdateInterval)
-		if begun && err == nil {
-			err = s.look(ctx)
-		}
-		if err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrFull) { // of that the store tells
-			s.config.Log.WarnContext(ctx, "newer versions of modules could not be looked for", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-ticker.C:
-		}
+// lookWhenDue looks for newer versions. Of several processes one does it.
+func (s *Service) lookWhenDue(ctx context.Context) error {
+	begun, err := s.config.Store.BeginLook(ctx, s.config.UpdateInterval)
+	if begun && err == nil {
+		err = s.look(ctx)
 	}
+	return err
 }
 
 // look looks for newer versions of the modules in force, and keeps what it finds.

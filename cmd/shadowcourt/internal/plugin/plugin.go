@@ -3,7 +3,6 @@ package plugin
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -140,9 +139,7 @@ func printInfoJSON(s cli.Streams, info *module.Info, granted map[abi.Capability]
 		text := info.ManifestError.Error()
 		out.Error = &text
 	}
-	enc := json.NewEncoder(s.Out)
-	enc.SetIndent("", "  ")
-	return enc.Encode(out)
+	return writeJSON(s, out)
 }
 
 func newPluginList(s cli.Streams) *cobra.Command {
