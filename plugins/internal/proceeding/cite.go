@@ -1,6 +1,9 @@
 package proceeding
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
@@ -63,22 +66,21 @@ func (l *Listing) Cite(items []abi.IndictmentItem, index int, said ...string) {
 }
 
 // String gives the things, and counts those beyond eight.
-func (l *Listing) String() string {
-	if l.Len > maxCited {
-		return string(l.out) + " and " + text.Int(l.Len-maxCited) + " more"
-	}
-	return string(l.out)
-}
+func (l *Listing) String() string { return string(l.out) + l.beyond() }
 
 // Sentence gives the things behind what opens the sentence; nothing where there are none.
 func (l *Listing) Sentence(opening string) string {
-	switch {
-	case l.Len == 0:
+	if l.Len == 0 {
 		return ""
-	case l.Len > maxCited:
-		return opening + l.String() + "."
 	}
-	return opening + string(l.out) + "."
+	return opening + string(l.out) + l.beyond() + "."
+}
+
+func (l *Listing) beyond() string {
+	if l.Len <= maxCited {
+		return ""
+	}
+	return " and " + text.Int(l.Len-maxCited) + " more"
 }
 
 // Quarrel tells who challenged which items and how: a sentence, or nothing.
@@ -95,26 +97,7 @@ func Quarrel(items []abi.IndictmentItem, challenges []abi.Challenge) string {
 	return l.Sentence("Challenged: ")
 }
 
-// Join puts sentences together, leaving out the empty ones.
+// Join puts sentences together, leaving out the empty ones, also from a list that it is given.
 func Join(sentences ...string) string {
-	size, last := 0, ""
-	for _, s := range sentences {
-		if s != "" {
-			size, last = size+len(s)+1, s
-		}
-	}
-	if size == len(last)+1 {
-		return last // it is the only one
-	}
-	out := make([]byte, 0, size)
-	for _, s := range sentences {
-		if s == "" {
-			continue
-		}
-		if len(out) > 0 {
-			out = append(out, ' ')
-		}
-		out = append(out, s...)
-	}
-	return string(out)
+	return strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
 }
