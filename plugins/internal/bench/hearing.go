@@ -67,12 +67,12 @@ func round(r *abi.NodeRequest, fresh []abi.Challenge) string {
 	if n+len(r.Turn.NewItems) == 0 {
 		return "Round " + text.Int(r.Turn.Round) + " brought nothing new."
 	}
-	var brought []string
+	var brought proceeding.Listing
 	if n > 0 {
-		brought = append(brought, text.Count(n, "challenge"))
+		brought.Add(text.Count(n, "challenge"))
 	}
 	if items := len(r.Turn.NewItems); items > 0 {
-		brought = append(brought, text.Count(items, "item"))
+		brought.Add(text.Count(items, "item"))
 	}
-	return "Round " + text.Int(r.Turn.Round) + " brought " + proceeding.List(brought) + "."
+	return brought.Sentence("Round " + text.Int(r.Turn.Round) + " brought ")
 }

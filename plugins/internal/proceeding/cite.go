@@ -13,18 +13,8 @@ const maxCited = 8
 
 // Cite names an item: "[3] log-classifier".
 func Cite(items []abi.IndictmentItem, index int) string {
-	if index < 0 || index >= len(items) {
-		return "[" + text.Int(index) + "]"
-	}
-	return "[" + text.Int(index) + "] " + text.InLine(items[index].SourceRef)
-}
-
-// List joins what a sentence lists, and counts what is beyond eight.
-func List(what []string) string {
 	var l Listing
-	for _, s := range what {
-		l.Add(s)
-	}
+	l.Cite(items, index)
 	return l.String()
 }
 
