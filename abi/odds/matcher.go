@@ -31,23 +31,16 @@ type link struct {
 
 // NewMatcher returns a matcher; phrase i of a match is list[i]. Empty phrases match nothing. The list must not change.
 func NewMatcher(list []string) *Matcher {
-	m := &Matcher{list: list, links: make([]link, len(list))}
-	anchors, pairs := 0, 0
-	for _, phrase := range list {
-		switch n := len(phrase); {
-		case n >= anchorBytes:
-			anchors++
-		case n > 1:
-			pairs++
-		}
-	}
-	m.anchors, m.pairs = newTable(anchors), newTable(pairs)
+	m := &Matcher{list: list, links: make([]link, len(list)), anchors: newTable(len(list))}
 	for i, phrase := range list {
 		switch n := len(phrase); {
 		case n == 0:
 		case n == 1:
 			m.single = append(m.single, int32(i))
 		case n < anchorBytes:
+			if m.pairs.first == nil {
+				m.pairs = newTable(len(list))
+			}
 			m.chain(&m.pairs, anchor(phrase[:2]), i)
 		default:
 			m.chain(&m.anchors, anchor(phrase[:anchorBytes]), i)
@@ -58,13 +51,11 @@ func NewMatcher(list []string) *Matcher {
 
 // newTable has room for so many phrases, and for eight times as many hashes, so that few of other words are among them.
 func newTable(phrases int) table {
-	if phrases == 0 {
-		return table{}
-	}
 	size := bits.Len(uint(8 * phrases))
 	return table{make([]int32, 1<<size), uint32(32 - size)}
 }
 
+// A shift by at most 31 is one instruction.
 func (t table) slot(window uint32) uint32 { return window * 2654435761 >> (t.shift & 31) }
 
 // head is 1 + the first phrase of a window's hash, 0 for none.
@@ -85,7 +76,7 @@ func (m *Matcher) chain(t *table, window uint32, phrase int) {
 // begin. start and end are byte offsets; matches may overlap.
 func (m *Matcher) Scan(document string, found func(phrase, start, end int)) {
 	short := len(m.single) > 0 || len(m.pairs.first) > 0
-	if len(m.anchors.first) == 0 && !short {
+	if len(m.list) == 0 {
 		return
 	}
 	anchors := m.anchors

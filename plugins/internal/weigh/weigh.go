@@ -153,34 +153,28 @@ func (s *speaker) statement(label string) *statement {
 
 // speakers are the sources of items, each once.
 type speakers struct {
-	list  []speaker
-	index map[string]int // of list by key, where it is long
+	list []speaker
+	more map[string]int // places in list beyond the first few, by key
 }
 
 // fewSpeakers are faster looked for one by one.
 const fewSpeakers = 16
 
 func (s *speakers) find(key string) int {
-	if s.index == nil {
-		return slices.IndexFunc(s.list, func(x speaker) bool { return x.key == key })
+	if at, ok := s.more[key]; ok {
+		return at
 	}
-	if i, ok := s.index[key]; ok {
-		return i
-	}
-	return -1
+	return slices.IndexFunc(s.list[:min(len(s.list), fewSpeakers)], func(x speaker) bool { return x.key == key })
 }
 
 func (s *speakers) add(x speaker) {
+	switch at := len(s.list); {
+	case at == fewSpeakers:
+		s.more = map[string]int{x.key: at}
+	case at > fewSpeakers:
+		s.more[x.key] = at
+	}
 	s.list = append(s.list, x)
-	if len(s.list) > fewSpeakers && s.index == nil {
-		s.index = make(map[string]int)
-		for i := range s.list {
-			s.index[s.list[i].key] = i
-		}
-	}
-	if s.index != nil {
-		s.index[x.key] = len(s.list) - 1
-	}
 }
 
 // addTestimony adds every item, the foremost of each source first. It gives what is said by sources that may not decide, see unknown,

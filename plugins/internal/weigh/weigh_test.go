@@ -3,6 +3,8 @@ package weigh
 import (
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -146,6 +148,23 @@ func TestASourceStaysWithinItsCap(t *testing.T) {
 	}
 	s := weigh(items...)
 	near(t, "evidence", s.Evidence[0]-s.Evidence[1], 3.6)
+}
+
+func TestEachOfManySourcesIsOneSource(t *testing.T) {
+	t.Parallel()
+	const sources = 3 * fewSpeakers
+	var items []Testimony
+	for i := range 2 * sources {
+		items = append(items, item(strconv.Itoa(i%sources), strings.Repeat("x", i+1), "a", 0.6))
+	}
+	full := 0.6 * math.Log(0.6*2/0.4)
+	for i, nats := range weigh(items...).Nats {
+		want := full
+		if i >= sources {
+			want /= 2 // said again
+		}
+		near(t, "item "+strconv.Itoa(i), nats, want)
+	}
 }
 
 // What is added to an item, whatever it argues, moves no figure.
