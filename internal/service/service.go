@@ -270,7 +270,7 @@ func (s *Service) every(ctx context.Context, tick time.Duration, do func(context
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		if err := do(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrFull) { // of that the store tells
-			s.config.Log.WarnContext(ctx, fault, "error", err)
+			s.config.Log.WarnContext(ctx, fault, "error", err) //nolint:sloglint // a constant of each caller
 		}
 		select {
 		case <-ctx.Done():
