@@ -140,7 +140,7 @@ func Catalogue() []Rule {
 		{CheckBytes, "§2.14", same, "the same bytes, again and in another instance", nil},
 		{CheckFuel, "§5.2", same, "the same fuel, again and in another instance", nil},
 		{CheckMemory, "§2.6", same, "the same bytes whatever it was called with before", nil},
-		{CheckPrepared, "§2.19", same, "the same bytes, prepared or not; prepared with something else, a failure", func(r *Roles) bool { return r.Prepares }},
+		{CheckPrepared, "§2.19", same, "the same bytes, prepared or not; prepared with something else, a failure", func(r *Roles) bool { return r.Prepares && (r.Contest || len(r.Families) > 0) }},
 	}
 }
 

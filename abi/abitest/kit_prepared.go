@@ -38,7 +38,16 @@ const (
 // prepared puts cases to every role, whole and after preparations. The answers must be the same.
 func (k *kit) prepared() error {
 	s, ok := k.subjects.Usual.(Preparer)
-	if !ok || !s.Prepares() {
+	if !k.roles.Prepares || !ok {
+		return nil
+	}
+	if k.report.result(CheckPrepared) == nil {
+		k.report.Note("§2.19", "it exports `shadowcourt_prepare`, which no host calls: it serves neither nodes nor contests")
+		return nil
+	}
+	if !s.Prepares() {
+		k.report.drop(CheckPrepared)
+		k.report.Note("§2.19", "it exports `shadowcourt_prepare`, which no host calls: it changes its tables, which can't be saved")
 		return nil
 	}
 	ask := func(number int, r *Request) error {

@@ -131,6 +131,11 @@ func (r *Report) Fail(id CheckID, f Failure) {
 	}
 }
 
+// drop removes a check that does not apply after all.
+func (r *Report) drop(id CheckID) {
+	r.Checks = slices.DeleteFunc(r.Checks, func(c Result) bool { return c.ID == id })
+}
+
 // Note adds a note, once.
 func (r *Report) Note(clause, format string, args ...any) {
 	n := Note{clause, fmt.Sprintf(format, args...)}

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 // A module without a manifest is tried in the roles that it is asked for, and
@@ -34,6 +37,33 @@ func TestRolesStandInForAManifest(t *testing.T) {
 	report, err = conformance.Run(t.Context(), bare, options)
 	if err != nil || len(report.Failed()) != 1 || report.Failed()[0].ID != abitest.CheckArtifact {
 		t.Errorf("asked to discover it gives a verdict: %v, %+v", err, report.Failed())
+	}
+}
+
+// TestAccept_PR4_WhoIsNeverPreparedPasses: a host does not call the export of a module whose tables change, or that gets no requests from
+// which something could be left out.
+func TestAccept_PR4_WhoIsNeverPreparedPasses(t *testing.T) {
+	t.Parallel()
+	for want, also := range map[string]func(m *tiny){
+		"it changes its tables": func(m *tiny) {
+			m.TableMin = 1
+			m.Funcs = append(m.Funcs, wasmtest.Func{Body: []byte{0x41, 0, 0xd0, 0x70, 0x26, 0}}) // table.set 0 null
+		},
+		"neither nodes nor contests": func(m *tiny) {
+			m.serve(abi.CallEdges, codec.AppendEdgeResponse(nil, &abi.EdgeResponse{Failure: &abi.Failure{Code: "never"}}))
+			m.manifest.Edges = []string{"HD1"}
+		},
+	} {
+		report, err := conformance.Run(t.Context(), broken(func(m *tiny) {
+			also(m)
+			i32s := []byte{wasmtest.I32, wasmtest.I32}
+			m.Funcs = append(m.Funcs, wasmtest.Func{Export: abi.ExportPrepare, Params: i32s, Results: []byte{wasmtest.I64}, Body: []byte{wasmtest.Unreachable}})
+		}), zooOptions())
+		if err != nil || !report.Passed() || !slices.ContainsFunc(report.Notes, func(n abitest.Note) bool {
+			return n.Clause == "§2.19" && strings.Contains(n.Text, want)
+		}) {
+			t.Errorf("%s: %v, %+v", want, err, report)
+		}
 	}
 }
 

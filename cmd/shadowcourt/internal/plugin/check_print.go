@@ -87,7 +87,7 @@ func printResult(b *bytes.Buffer, r *abitest.Result) {
 		}
 	}
 	if more := r.Broken - len(r.Failures); more > 0 {
-		fmt.Fprintf(b, "           and %d more of %d\n", more, r.Tried)
+		fmt.Fprintf(b, "           and %d more: %d failures in %d tries\n", more, r.Broken, r.Tried)
 	}
 }
 
