@@ -11,14 +11,17 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/host/profile"
 )
 
 // A crowd is a number of instances that live at the same time.
 type crowd struct {
-	File  string // the module
-	Count int
-	Plain bool // instances of wazero's, each started from nothing
+	File     string // the module
+	Count    int
+	Plain    bool // instances of wazero's, each started from nothing
+	Prepared bool // with the shipped profile
 }
 
 // crowded is what they take: memory beyond that of the process with the module loaded.
@@ -40,27 +43,37 @@ func (b *bench) instances(ctx context.Context) error {
 		if err := os.WriteFile(file, wasm, 0o600); err != nil {
 			return err
 		}
-		for _, c := range []crowd{{file, 1, false}, {file, 100, false}, {file, 1000, false}, {file, 1, true}, {file, 100, true}} {
+		crowds := []crowd{{File: file, Count: 1}, {File: file, Count: 100}, {File: file, Count: 1000}, {File: file, Count: 1, Plain: true}, {File: file, Count: 100, Plain: true}}
+		if l.prepares {
+			crowds = append(crowds, crowd{File: file, Count: 1000, Prepared: true})
+		}
+		for _, c := range crowds {
 			out, err := inChild[crowd, crowded](ctx, "child-instances", c)
 			if err != nil {
 				return err
 			}
-			b.add(crowdName(l.name, c.Count, c.Plain)+", memory", float64(out.Bytes)/(1<<20), "MiB (PSS)")
-			b.add(crowdName(l.name, c.Count, c.Plain)+", time", float64(out.Elapsed)/1e6, "ms")
+			b.add(c.name(l.name)+", memory", float64(out.Bytes)/(1<<20), "MiB (PSS)")
+			b.add(c.name(l.name)+", time", float64(out.Elapsed)/1e6, "ms")
 		}
 		for _, what := range []string{", memory", ", time"} {
-			b.against(crowdName(l.name, 100, false)+what, crowdName(l.name, 100, true)+what)
+			b.against(crowd{Count: 100}.name(l.name)+what, crowd{Count: 100, Plain: true}.name(l.name)+what)
+			if l.prepares {
+				b.against(crowd{Count: 1000, Prepared: true}.name(l.name)+what, crowd{Count: 1000}.name(l.name)+what)
+			}
 		}
 	}
 	return nil
 }
 
-func crowdName(language string, count int, plain bool) string {
+func (c crowd) name(language string) string {
 	how := "live instances"
-	if plain {
+	switch {
+	case c.Plain:
 		how = "live instances of plain wazero"
+	case c.Prepared:
+		how = "live instances, prepared"
 	}
-	return fmt.Sprintf("%d %s, %s guest", count, how, language)
+	return fmt.Sprintf("%d %s, %s guest", c.Count, how, language)
 }
 
 // holdInstances makes the instances of a crowd, one after the other.
@@ -72,7 +85,16 @@ func holdInstances(ctx context.Context, c crowd) (crowded, error) {
 	if c.Plain {
 		return holdPlain(ctx, wasm, c.Count)
 	}
-	return holdCalls(ctx, wasm, c.Count)
+	var after sandbox.Prepared
+	if c.Prepared {
+		p, err := profile.Load(filepath.Join("..", "..", "pipelines", "profiles", "go-test.yaml"))
+		if err != nil {
+			return crowded{}, err
+		}
+		message := codec.AppendPrepareRequest(nil, &abi.PrepareRequest{Digest: p.Name, Profile: p})
+		after.Generation = &sandbox.Preparation{Digest: p.Name, Request: message}
+	}
+	return holdCalls(ctx, wasm, c.Count, after)
 }
 
 // turnstile is the clock of the sandbox, and holds guests that ask for the
@@ -94,7 +116,7 @@ func (t *turnstile) now() time.Time {
 }
 
 // holdCalls has calls wait inside of the sandbox, all at the same time.
-func holdCalls(ctx context.Context, wasm []byte, count int) (out crowded, err error) {
+func holdCalls(ctx context.Context, wasm []byte, count int, after sandbox.Prepared) (out crowded, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	gate := &turnstile{start: time.Now(), arrived: make(chan struct{}), open: make(chan struct{})}
@@ -107,7 +129,7 @@ func holdCalls(ctx context.Context, wasm []byte, count int) (out crowded, err er
 	if err != nil {
 		return out, err
 	}
-	if err := responds(ctx, module); err != nil {
+	if err := responds(ctx, module, after); err != nil {
 		return out, err
 	}
 	before, err := proportional()
@@ -121,7 +143,7 @@ func holdCalls(ctx context.Context, wasm []byte, count int) (out crowded, err er
 	for range count {
 		gate.looks.Store(0)
 		calls.Go(func() {
-			_, err := module.Call(ctx, abi.CallNode, request)
+			_, err := module.CallPrepared(ctx, after, abi.CallNode, request)
 			ended <- err
 		})
 		select {
@@ -131,8 +153,8 @@ func holdCalls(ctx context.Context, wasm []byte, count int) (out crowded, err er
 		}
 	}
 	out.Elapsed = time.Since(start)
-	after, err := proportional()
-	out.Bytes = after - before
+	held, err := proportional()
+	out.Bytes = held - before
 	cancel()
 	close(gate.open)
 	calls.Wait()
@@ -140,10 +162,10 @@ func holdCalls(ctx context.Context, wasm []byte, count int) (out crowded, err er
 }
 
 // responds makes sure that the module does its work before it waits.
-func responds(ctx context.Context, module *sandbox.Module) error {
+func responds(ctx context.Context, module *sandbox.Module, after sandbox.Prepared) error {
 	x := nodeExchange()
 	return x.once(func(request []byte) ([]byte, error) {
-		out, err := module.Call(ctx, abi.CallNode, request)
+		out, err := module.CallPrepared(ctx, after, abi.CallNode, request)
 		return out.Bytes, err
 	})()
 }

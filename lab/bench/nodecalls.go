@@ -15,9 +15,11 @@ import (
 type language struct {
 	name  string
 	build func(ctx context.Context, dir, name string) ([]byte, error)
+	// prepares: its guests export shadowcourt_prepare.
+	prepares bool
 }
 
-func languages() []language { return []language{{"Go", buildGo}, {"C", buildC}} }
+func languages() []language { return []language{{"Go", buildGo, true}, {"C", buildC, false}} }
 
 // buildGo builds a folder of guests as a module, into dir.
 func buildGo(ctx context.Context, dir, name string) ([]byte, error) {
