@@ -79,18 +79,47 @@ func (c *Clues) blocks(d *document, t *teller) {
 }
 
 // crashes says whether a line is one with which a runtime begins to tell that
-// a program ended.
+// a program ended. Each line is asked, so most are told apart by their first letter.
 func crashes(line string) bool {
-	line = strings.TrimLeft(line, " \t")
-	for _, prefix := range []string{
-		"panic: ", "fatal error: ", "unexpected fault address", "Traceback (most recent call last)", "Exception in thread ",
-		"Caused by: ", "Segmentation fault", "Unhandled exception", "Uncaught ", "SIG", "thread '",
-	} {
-		if strings.HasPrefix(line, prefix) {
-			return prefix != "SIG" && prefix != "thread '" || strings.Contains(line, ": ") && prefix == "SIG" || strings.Contains(line, "panicked at")
+	at := 0
+	for at < len(line) && (line[at] == ' ' || line[at] == '\t') {
+		at++
+	}
+	line = line[at:]
+	if line == "" {
+		return false
+	}
+	opening := ""
+	switch line[0] {
+	case 'p':
+		opening = "panic: "
+	case 'f':
+		opening = "fatal error: "
+	case 'u':
+		opening = "unexpected fault address"
+	case 'T':
+		opening = "Traceback (most recent call last)"
+	case 'E':
+		opening = "Exception in thread "
+	case 'C':
+		opening = "Caused by: "
+	case 'U':
+		if opening = "Unhandled exception"; strings.HasPrefix(line, "Uncaught ") {
+			return true
+		}
+	case 'S':
+		if opening = "Segmentation fault"; strings.HasPrefix(line, "SIG") {
+			return strings.Contains(line, ": ")
+		}
+	case 't':
+		if strings.HasPrefix(line, "thread '") {
+			return strings.Contains(line, "panicked at")
 		}
 	}
-	return strings.Contains(line, "panic serving ") || strings.Contains(line, " panicked: ")
+	if opening != "" && strings.HasPrefix(line, opening) {
+		return true
+	}
+	return strings.Contains(line, "panic") && (strings.Contains(line, "panic serving ") || strings.Contains(line, " panicked: "))
 }
 
 // crashEnd is the line behind the message of a crash.

@@ -1,6 +1,7 @@
 package inquiry
 
 import (
+	"hash/maphash"
 	"math"
 	"slices"
 
@@ -100,7 +101,9 @@ type Clues struct {
 	profile *abi.Profile
 	// lines of each document, for what is searched by words.
 	documents []document
-	where     map[string]*spot // the first place of each line; nil before it is asked for
+	where     []int // 1 + the first spot of lines by their hashes; nil before a line is looked for
+	seed      maphash.Seed
+	spots     []spot
 	steer     steer
 	remanded  bool // the case came back from the court
 }

@@ -1,6 +1,8 @@
 package inquiry
 
 import (
+	"hash/maphash"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,36 +45,47 @@ func (c *Clues) find(lines []string) (span, bool) {
 	if c.where == nil {
 		c.index()
 	}
-	at := c.where[strings.TrimSpace(lines[0])]
-	for tries := 0; at != nil && tries < maxStands; tries++ {
-		if c.documents[at.document].stand(lines, at.line) {
-			return span{at.document, at.line, at.line + len(lines)}, true
+	opening, tries := strings.TrimSpace(lines[0]), 0
+	for at := *c.first(opening); at != 0 && tries < maxStands; at = c.spots[at-1].next {
+		s := &c.spots[at-1]
+		d := &c.documents[s.document]
+		if strings.TrimSpace(d.line(s.line)) != opening {
+			continue
 		}
-		at = at.next
+		if tries++; d.stand(lines, s.line) {
+			return span{s.document, s.line, s.line + len(lines)}, true
+		}
 	}
 	return span{}, false
 }
 
-// spot is a line of a document, and the next one that is equal.
-type spot struct {
-	document, line int
-	next           *spot
-}
+// spot is a line of a document, and 1 + the next spot whose line has its hash.
+type spot struct{ document, line, next int }
 
 // index notes where each line stands. It is made once, when the first item is
-// looked for: documents are long, and items are many.
+// looked for: documents are long, and items are many. A map of lines would take
+// ten times the fuel.
 func (c *Clues) index() {
-	c.where = make(map[string]*spot)
+	lines := 0
+	for n := range c.documents {
+		lines += c.documents[n].lines()
+	}
+	c.where, c.seed, c.spots = make([]int, 1<<bits.Len(uint(lines))), maphash.MakeSeed(), make([]spot, 0, lines)
 	for n := len(c.documents) - 1; n >= 0; n-- {
 		d := &c.documents[n]
-		spots := make([]spot, d.lines())
-		for i := len(spots) - 1; i >= 0; i-- {
+		for i := d.lines() - 1; i >= 0; i-- {
 			if line := strings.TrimSpace(d.line(i)); line != "" {
-				spots[i] = spot{n, i, c.where[line]}
-				c.where[line] = &spots[i]
+				first := c.first(line)
+				c.spots = append(c.spots, spot{n, i, *first})
+				*first = len(c.spots)
 			}
 		}
 	}
+}
+
+// first is 1 + the first spot whose line has the hash of this one; 0 for none.
+func (c *Clues) first(line string) *int {
+	return &c.where[maphash.String(c.seed, line)&uint64(len(c.where)-1)]
 }
 
 // stand says whether lines stand in the document from a line on.

@@ -35,10 +35,13 @@ type document struct {
 
 func open(d *abi.Document) document {
 	doc := document{name: d.Name, text: d.Text, start: []int{0}}
-	for i := range len(d.Text) {
-		if d.Text[i] == '\n' {
-			doc.start = append(doc.start, i+1)
+	for at := 0; ; {
+		n := strings.IndexByte(d.Text[at:], '\n')
+		if n < 0 {
+			break
 		}
+		at += n + 1
+		doc.start = append(doc.start, at)
 	}
 	if doc.start[len(doc.start)-1] < len(d.Text) {
 		doc.start = append(doc.start, len(d.Text))
@@ -51,7 +54,11 @@ func (d *document) lines() int { return len(d.start) - 1 }
 
 // line i from 0, without its break.
 func (d *document) line(i int) string {
-	return strings.TrimRight(d.text[d.start[i]:d.start[i+1]], "\r\n")
+	first, end := d.start[i], d.start[i+1]
+	for end > first && (d.text[end-1] == '\n' || d.text[end-1] == '\r') {
+		end--
+	}
+	return d.text[first:end]
 }
 
 // at is the line in which an offset lies.
