@@ -30,6 +30,7 @@ var realTime = map[string]string{
 	"host/internal/sandbox/testkit/bombs/measure_test.go": "a measurement, which runs only when it is asked for",
 	"host/internal/sandbox/fuzz_test.go":                  "whichever limit ends a call is right",
 	"host/internal/sandbox/hostile_test.go":               "the clock goes on by readings",
+	"host/internal/sandbox/prepare_test.go":               "a module spins for a second while two of eight calls begin; garbage is collected within a minute",
 	"host/internal/sandbox/interrupt_test.go":             "the clock goes on by readings",
 	"host/internal/sandbox/lifecycle_test.go":             "a deadline that ends a guest which nothing else ends",
 	"host/internal/sandbox/load_test.go":                  "the compiler takes fifty times as long as it may",

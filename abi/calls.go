@@ -135,7 +135,7 @@ type PrepareRequest struct {
 	Case *CaseView `abi:"case"`
 }
 
-// PrepareResponse is empty, or has the failure with which the trial ends. A module that can play without its preparation gives none.
+// PrepareResponse is an empty map, or has the failure with which the trial ends. A module that can play without its preparation gives none.
 type PrepareResponse struct {
 	Failure *Failure `abi:"failure"`
 }

@@ -57,7 +57,9 @@ type kit struct {
 	report   *Report
 	tallies  map[string]tally // by role
 	hung     int              // malformed requests that took all of the fuel or the time
-	again    bool             // it was noted that a question was asked again
+
+	hungPrepared int  // preparations that did
+	again        bool // it was noted that a question was asked again
 }
 
 // RunModule holds a module that was loaded to what SPEC.md says of its calls, and
@@ -125,7 +127,7 @@ func (k *kit) ask(r *Request) (outcome, error) {
 	}
 	k.tryAll(callChecks()...)
 	if !o.answered() {
-		detail := string(o.Ending) + ": " + o.Detail
+		detail := o.ended()
 		if o.Ending == OutputTooLarge || o.Ending == OutOfBounds {
 			detail += "; the result is pointer << 32 | length (§2.4): are they swapped?"
 		}
@@ -295,7 +297,7 @@ func (k *kit) after(first []told) error {
 		if !o.answered() || !bytes.Equal(o.Response, t.response) {
 			k.report.Fail(CheckAfter, Failure{
 				Input: t.request.Name, Call: t.request.Call(), Request: t.request.Bytes(),
-				Detail: "after malformed requests: " + difference(t.response, &o),
+				Detail: "after malformed requests: " + difference(t.response, &o, "another time"),
 			})
 		}
 	}

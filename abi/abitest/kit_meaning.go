@@ -100,7 +100,7 @@ func (k *kit) ignoresName(r *Request) error {
 		k.report.Try(CheckNodeName)
 		if first, other := told[pair[0]], told[pair[1]]; !sameBut(first, other, pair[0], pair[1]) {
 			k.differs(CheckNodeName, r.named(pair[1]), other,
-				"another answer when the node is called "+pair[1]+" instead of "+pair[0]+": "+difference(first.Response, other))
+				"another answer when the node is called "+pair[1]+" instead of "+pair[0]+": "+difference(first.Response, other, "another time"))
 			return nil
 		}
 	}
@@ -141,7 +141,7 @@ func (k *kit) ignoresParams(r *Request) error {
 	}
 	k.report.Try(CheckParams)
 	if !ok || (a.failure == nil && !bytes.Equal(without.Response, with.Response)) {
-		k.differs(CheckParams, changed, &with, "with a parameter "+unknownParam+": "+difference(without.Response, &with))
+		k.differs(CheckParams, changed, &with, "with a parameter "+unknownParam+": "+difference(without.Response, &with, "another time"))
 	}
 	return nil
 }
@@ -182,7 +182,7 @@ func untold(o *Outcome) string {
 	if o.answered() {
 		return "the response is no message"
 	}
-	return string(o.Ending) + ": " + o.Detail
+	return o.ended()
 }
 
 // fired says which questions were answered with yes.

@@ -3,7 +3,8 @@ package abitest
 import (
 	"bytes"
 	"context"
-	"fmt"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -29,12 +30,6 @@ type preparedForm struct {
 	short         *Request
 }
 
-// The digests of the preparations.
-const (
-	profileDigest = "kit:profile"
-	viewDigest    = "kit:view"
-)
-
 // prepared puts cases to every role, whole and after preparations. The answers must be the same.
 func (k *kit) prepared() error {
 	s, ok := k.subjects.Usual.(Preparer)
@@ -52,8 +47,12 @@ func (k *kit) prepared() error {
 	}
 	ask := func(number int, r *Request) error {
 		for _, f := range preparedForms(r) {
+			if k.hungPrepared >= mostHung {
+				k.report.Note("§2.19", "%d preparations took all of the fuel or the time: no more were made", k.hungPrepared)
+				return nil
+			}
 			err := k.askPrepared(s, r, &f)
-			if err == nil && number == 0 {
+			if err == nil && number == 0 && k.hungPrepared == 0 {
 				err = k.askUnprepared(s, r, &f)
 			}
 			if err != nil || k.spent() {
@@ -85,13 +84,13 @@ func (k *kit) askPrepared(s Preparer, r *Request, f *preparedForm) error {
 	var detail string
 	switch a, _ := o.answer(r.Call()); {
 	case o.Preparing:
-		detail = abi.ExportPrepare + ": " + string(o.Ending) + ": " + o.Detail
+		detail = abi.ExportPrepare + ": " + o.ended()
 	case o.Ending != whole.Ending:
-		detail = "the call ends as " + string(o.Ending) + ": " + o.Detail + "; with the whole request it does not"
+		detail = "the call ends as " + o.ended() + "; with the whole request it does not"
 	case a.failure != nil:
 		detail = "answers with the failure " + a.failure.Code + ": " + a.failure.Message + "; to the whole request it answers otherwise"
 	default:
-		detail = "answers otherwise than to the whole request: " + difference(whole.Response, &o)
+		detail = "answers otherwise than to the whole request: " + difference(whole.Response, &o, "to that")
 	}
 	k.failPrepared(r, f, &o, detail)
 	return nil
@@ -124,6 +123,9 @@ func (k *kit) sendPrepared(s Preparer, profile, view *abi.PrepareRequest, short 
 }
 
 func (k *kit) failPrepared(r *Request, f *preparedForm, o *Outcome, detail string) {
+	if o.Ending == OutOfFuel || o.Ending == OutOfTime {
+		k.hungPrepared++
+	}
 	k.report.Fail(CheckPrepared, Failure{Input: r.Name + ", " + f.what, Call: r.Call(), Request: f.short.Bytes(), Detail: detail, Stderr: o.Stderr})
 }
 
@@ -135,14 +137,19 @@ func message(r *abi.PrepareRequest) []byte {
 	return codec.AppendPrepareRequest(nil, r)
 }
 
+// named gives a preparation after another one its digest, of the form that hosts give: by it no module can tell who prepares it.
+func named(r abi.PrepareRequest, after string) *abi.PrepareRequest {
+	sum := sha256.Sum256(codec.AppendPrepareRequest([]byte(after), &r))
+	r.Digest = "sha256:" + hex.EncodeToString(sum[:])
+	return &r
+}
+
 // other is the same preparation under another digest; nil for none.
 func other(r *abi.PrepareRequest) *abi.PrepareRequest {
 	if r == nil {
 		return nil
 	}
-	c := *r
-	c.Digest += ":other"
-	return &c
+	return named(*r, r.Digest)
 }
 
 // preparedForms are the forms of a request after preparations with its profile, with a profile that has more, and with parts of its case.
@@ -159,13 +166,14 @@ func preparedForms(r *Request) []preparedForm {
 	}
 	var forms []preparedForm
 	add := func(what string, profile *abi.Profile, parts *abi.ProfileParts, view *abi.CaseView) {
-		f, digest := preparedForm{what: "prepared with " + what}, profileDigest
+		f, digest := preparedForm{what: "prepared with " + what}, ""
 		if profile != nil {
-			f.profile = &abi.PrepareRequest{Digest: digest, Profile: profile}
+			f.profile = named(abi.PrepareRequest{Profile: profile}, digest)
+			digest = f.profile.Digest
 		}
 		if view != nil {
-			digest = viewDigest
-			f.view = &abi.PrepareRequest{Digest: digest, Case: view}
+			f.view = named(abi.PrepareRequest{Case: view}, digest)
+			digest = f.view.Digest
 		}
 		f.short = shortened(r, &abi.Prepared{Digest: digest, Profile: parts, Case: view != nil}, view)
 		forms = append(forms, f)
@@ -179,8 +187,9 @@ func preparedForms(r *Request) []preparedForm {
 	}
 	if r.Node != nil {
 		c := r.Node.Case
-		add("what is read", more, parts, &abi.CaseView{Labels: c.Labels, Documents: c.Documents})
-		add("what is known", more, parts, &abi.CaseView{Subject: c.Subject, Labels: c.Labels, Light: c.Light, Evidence: c.Evidence, Signals: c.Signals})
+		add("the documents", more, parts, &abi.CaseView{Documents: c.Documents})
+		add("the documents alone", nil, nil, &abi.CaseView{Documents: c.Documents})
+		add("labels and evidence", more, parts, &abi.CaseView{Subject: c.Subject, Labels: c.Labels, Light: c.Light, Evidence: c.Evidence, Signals: c.Signals})
 		add("the case alone", nil, nil, &abi.CaseView{
 			Subject: c.Subject, Labels: c.Labels, Light: c.Light, Evidence: c.Evidence, Documents: c.Documents, Signals: c.Signals,
 		})
@@ -204,7 +213,9 @@ func shortened(r *Request, p *abi.Prepared, view *abi.CaseView) *Request {
 	}
 	if view != nil {
 		left := &short.Case
-		left.Labels = nil
+		if len(view.Labels) > 0 {
+			left.Labels = nil
+		}
 		if view.Subject != "" {
 			left.Subject = ""
 		}
@@ -231,13 +242,13 @@ func enlarged(p *abi.Profile) (*abi.Profile, *abi.ProfileParts) {
 	parts := &abi.ProfileParts{Outcomes: p.Outcomes != nil}
 	more.Signals, more.Sources = nil, nil
 	for i, s := range p.Signals {
-		more.Signals = append(more.Signals, abi.Signal{Phrase: fmt.Sprint("kit signal ", i), Weights: s.Weights}, s)
+		more.Signals = append(more.Signals, abi.Signal{Phrase: s.Phrase + s.Phrase, Weights: s.Weights}, s)
 		parts.Signals = append(parts.Signals, 2*i+1)
 	}
 	for i := range p.Sources {
 		parts.Sources = append(parts.Sources, i)
 	}
-	more.Sources = append(slices.Clip(p.Sources), abi.SourceReliability{Source: "kit source", Share: 1, Cap: 1})
+	more.Sources = append(slices.Clip(p.Sources), abi.SourceReliability{Source: "ci", Share: 1, Cap: 1})
 	if p.Outcomes == nil {
 		more.Outcomes = &abi.OutcomeModel{Alone: true}
 	}

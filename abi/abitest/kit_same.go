@@ -28,7 +28,7 @@ func (k *kit) repeat(number int, r *Request, first *outcome) error {
 		}
 		switch {
 		case o.Ending != first.Ending || !bytes.Equal(o.Response, first.Response):
-			fail(bytesCheck, where, difference(first.Response, &o))
+			fail(bytesCheck, where, difference(first.Response, &o, "another time"))
 		case fuel && o.Fuel != first.Fuel:
 			fail(CheckFuel, where, fmt.Sprintf("%d units of fuel, at first %d", o.Fuel, first.Fuel))
 		}
@@ -48,17 +48,17 @@ func (k *kit) repeat(number int, r *Request, first *outcome) error {
 	return nil
 }
 
-// difference says where a response leaves the first one.
-func difference(first []byte, o *Outcome) string {
+// difference says where a response leaves the first one, and when that was given.
+func difference(first []byte, o *Outcome, when string) string {
 	if !o.answered() {
-		return string(o.Ending) + ": " + o.Detail + ", another time it did not"
+		return o.ended() + ", " + when + " it did not"
 	}
 	at := 0
 	for at < min(len(first), len(o.Response)) && first[at] == o.Response[at] {
 		at++
 	}
 	piece := func(b []byte) string { return hex.EncodeToString(b[min(at, len(b)):min(at+8, len(b))]) }
-	return fmt.Sprintf("%d bytes, another time %d; from byte %d on %s, another time %s", len(o.Response), len(first), at, piece(o.Response), piece(first))
+	return fmt.Sprintf("%d bytes, %s %d; from byte %d on %s, %s %s", len(o.Response), when, len(first), at, piece(o.Response), when, piece(first))
 }
 
 // kept notes whether the module would remember its calls if it was let.

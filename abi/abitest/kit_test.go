@@ -294,6 +294,7 @@ func TestAccept_PR4_WhoForgetsAPartOfTheCaseIsFound(t *testing.T) {
 		"subject": func(own abi.CaseView, r *abi.NodeRequest) {
 			r.Case.Subject = strings.TrimPrefix(r.Case.Subject, own.Subject)
 		},
+		"labels":      func(own abi.CaseView, r *abi.NodeRequest) { r.Case.Labels = r.Case.Labels[len(own.Labels):] },
 		"evidence":    func(own abi.CaseView, r *abi.NodeRequest) { r.Case.Evidence = r.Case.Evidence[len(own.Evidence):] },
 		"documents":   func(own abi.CaseView, r *abi.NodeRequest) { r.Case.Documents = r.Case.Documents[len(own.Documents):] },
 		"experiments": func(_ abi.CaseView, r *abi.NodeRequest) { r.Case.Experiments = nil },
@@ -313,4 +314,34 @@ func TestAccept_PR4_WhoForgetsAPartOfTheCaseIsFound(t *testing.T) {
 			t.Errorf("who forgets %q: %s", name, failedChecks(report))
 		}
 	}
+}
+
+// TestAccept_PR4_PreparationsThatHangAreAskedLittle: each takes seconds.
+func TestAccept_PR4_PreparationsThatHangAreAskedLittle(t *testing.T) {
+	t.Parallel()
+	s := &hanging{}
+	roles := &Roles{Families: ServedFamilies(), Prepares: true}
+	report := NewReport(roles)
+	if err := RunModule(t.Context(), Subjects{s, s, s, nil}, roles, Options{Cases: 3}, report); err != nil {
+		t.Fatal(err)
+	}
+	if s.times != mostHung || !report.broken(CheckPrepared) {
+		t.Errorf("prepared %d times, want %d: %s", s.times, mostHung, failedChecks(report))
+	}
+}
+
+// hanging spends all fuel when it is prepared.
+type hanging struct {
+	fake
+	times int
+}
+
+func (*hanging) Prepares() bool { return true }
+
+func (h *hanging) CallPrepared(ctx context.Context, profile, view []byte, call abi.Call, request []byte, k *Knowledge) (Outcome, error) {
+	if profile == nil && view == nil {
+		return h.Call(ctx, call, request, k)
+	}
+	h.times++
+	return Outcome{Ending: OutOfFuel, Preparing: true}, nil
 }

@@ -104,7 +104,7 @@ func (k *kit) sendForm(call abi.Call, input string, request []byte, fits bool) e
 			check = CheckOptional
 		}
 	}
-	fail(check, string(o.Ending)+": "+o.Detail)
+	fail(check, o.ended())
 	return nil
 }
 
@@ -153,7 +153,7 @@ func (k *kit) sendBroken(call abi.Call, input string, request []byte) error {
 			fail(f.check, f.detail)
 		}
 	default:
-		fail(endingCheck(&o), string(o.Ending)+": "+o.Detail)
+		fail(endingCheck(&o), o.ended())
 	}
 	return nil
 }

@@ -126,6 +126,15 @@ func (o *Outcome) answer(call abi.Call) (answer, *finding) {
 // answered says whether a call came back with a response, or declined.
 func (o *Outcome) answered() bool { return o.Ending == Returned || o.Ending == Declined }
 
+// ended says how a call ended that has no response, by the names of SPEC.md §2.16.
+func (o *Outcome) ended() string {
+	cause := o.Ending
+	if cause == QuestionDenied {
+		cause = Denied
+	}
+	return string(cause) + ": " + o.Detail
+}
+
 // Subject makes calls to the module under test. Every call begins in pristine
 // memory. An error is not the module's doing, and ends the kit.
 type Subject interface {

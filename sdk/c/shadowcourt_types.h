@@ -1173,7 +1173,7 @@ typedef struct sc_prepare_request {
 } sc_prepare_request;
 extern const sc_type sc_prepare_request_type;
 
-/// `prepare_response` is empty, or has the failure with which the trial ends. A module that can play without its preparation gives none.
+/// `prepare_response` is an empty map, or has the failure with which the trial ends. A module that can play without its preparation gives none.
 typedef struct sc_prepare_response {
   sc_failure *failure; /* or NULL */
 } sc_prepare_response;

@@ -147,7 +147,7 @@ func (l *lightPath) refresh() {
 		}
 	}
 	standing, _ := l.domain.standing(l.req.Case, l.evidence())
-	l.profile = l.has(standing)
+	l.profile = l.hasInstead(l.profile, standing)
 }
 
 // Ask puts the edges of a node to the modules that evaluate them. The host

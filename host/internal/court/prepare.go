@@ -3,6 +3,7 @@ package court
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
@@ -43,6 +44,14 @@ func (s *session) has(p *parted) *abi.Profile {
 		s.profiles = append(s.profiles, p)
 	}
 	return p.profile
+}
+
+// hasInstead notes a profile in place of one that no request has any more.
+func (s *session) hasInstead(of *abi.Profile, p *parted) *abi.Profile {
+	if old := s.profileOf(of); old != nil {
+		s.profiles = slices.DeleteFunc(s.profiles, func(known *parted) bool { return known == old || known.profile == old.plain })
+	}
+	return s.has(p)
 }
 
 func (s *session) profileOf(p *abi.Profile) *parted {

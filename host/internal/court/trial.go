@@ -156,7 +156,7 @@ func (t *Trial) traverse(ctx context.Context) error {
 	t.pass, t.handoffsBefore = &t.out.Passes[len(t.out.Passes)-1], t.result.Handoffs
 	t.holder = ""
 	standing, signals := t.court.domain.standing(t.subject, t.evidence)
-	t.profile, t.signals = t.has(standing), signals
+	t.profile, t.signals = t.hasInstead(t.profile, standing), signals
 	outcome, err := traverse.Run(t.graced, t.graph, t, traverse.Config{Ended: t.overdue}) //nolint:contextcheck // derived from ctx, with the time of the trial
 	t.pass.Steps = stepsOf(outcome)
 	t.result.Path = append(t.result.Path, outcome.Path()...)

@@ -224,6 +224,9 @@ func (in *instance) enter(caller context.Context, budget int64, limit string) {
 	in.memory.Forgive()
 }
 
+// leave forgets the call: an instance waits for the next one for any time, and what a caller holds must not wait with it.
+func (in *instance) leave() { in.state.broker, in.state.meter.caller = nil, nil }
+
 // errNotShrunk is an instance that grew as far as its module allows, so that
 // it cannot be told that its memory is small again.
 var errNotShrunk = errors.New("the memory cannot be made small again")

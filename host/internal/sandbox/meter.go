@@ -53,6 +53,8 @@ type fuelLeft interface {
 const (
 	callBudget  = "limit"
 	startBudget = "limit for loading the module"
+	// prepareBudget is that of a preparation with a profile.
+	prepareBudget = "limit for preparing the module with a profile"
 )
 
 // begin starts a call with a budget of fuel.

@@ -134,7 +134,7 @@ func (m *Module) run(caller context.Context, of *pool, told *changes, export str
 	if err == nil {
 		in.begin(caller)
 		if told != nil {
-			in.state.meter.charge(uint64(told.memory.Bytes()) * kernelByteFuel)
+			in.state.meter.charge((uint64(told.memory.Bytes()) + told.rest.variables.held) * kernelByteFuel)
 		}
 		output, err = in.call(export, request, m.limits.OutputBytes)
 	}

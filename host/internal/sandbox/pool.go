@@ -67,6 +67,7 @@ func (p *pool) keep(in *instance) {
 		in.close()
 		return
 	}
+	in.leave()
 	p.idle = append(p.idle, in)
 }
 
@@ -77,6 +78,7 @@ func (p *pool) give(in *instance, returned bool) {
 		in.close()
 		return
 	}
+	in.leave()
 	p.mu.Lock()
 	p.used = append(p.used, in)
 	start := !p.cleaning

@@ -58,24 +58,26 @@ func (m *Module) runPrepared(ctx context.Context, after Prepared, export string,
 	return output, err
 }
 
-// prepare makes the pool of a generation, unless it is there. One caller makes it; others wait, at most until their context ends. What
-// fails would fail again, and is not tried again while the pool is kept.
+// prepare makes the pool of a generation, unless it is there. One caller makes it; others wait, at most until their context ends, and
+// share its failure, unless it is that its own context ended. What fails at any time would fail again, and is not tried again while the
+// pool is kept.
 func (m *Module) prepare(ctx context.Context, g *preparedPool, p *Preparation) error {
 	if g.made.Load() {
 		return g.failure(m.info.Digest)
 	}
+	waited := g.failures.Load()
 	select {
 	case g.making <- struct{}{}:
 		defer func() { <-g.making }()
 	case <-ctx.Done():
 		return m.reject(abi.ExportPrepare, CauseCancelled, context.Cause(ctx).Error(), ctx.Err())
 	}
-	if g.made.Load() {
+	if g.made.Load() || g.failures.Load() != waited {
 		return g.failure(m.info.Digest)
 	}
 	in, err := m.pool.take(ctx, m.engine.now)
 	if err == nil {
-		in.enter(ctx, int64(m.limits.StartFuel), startBudget)
+		in.enter(ctx, int64(m.limits.StartFuel), prepareBudget)
 		_, err = in.prepare(p.Request)
 	}
 	if err == nil {
@@ -90,13 +92,15 @@ func (m *Module) prepare(ctx context.Context, g *preparedPool, p *Preparation) e
 		m.pool.give(in, false)
 		_ = g.pool.free() // unmaps memory, and closes a file that was never written
 		g.pool.template = nil
-		if failed, ok := errors.AsType[*CallError](err); ok && failed.Deterministic() {
+		if failed, ok := errors.AsType[*CallError](err); ok && failed.Cause != CauseCancelled {
 			g.failed = failed
-			g.made.Store(true)
+			g.failures.Add(1)
+			g.made.Store(failed.Deterministic())
 		}
 		return err
 	}
 	g.pool.keep(in)
+	g.failed = nil
 	g.made.Store(true)
 	return nil
 }
@@ -158,7 +162,7 @@ func (e *responseError) Unwrap() error { return e.err }
 type noDesk struct{}
 
 func (noDesk) Ask(_ context.Context, capability abi.Capability, _ []byte) ([]byte, error) {
-	return nil, &DeniedError{capability, "is not there while the module is prepared"}
+	return nil, &DeniedError{capability, "may not be used while the module is prepared"}
 }
 
 // changes are what the preparation of a case made of an instance.
@@ -191,10 +195,11 @@ type preparedPool struct {
 	digest string
 	users  int // calls in it; guarded by preparedPools.mu
 
-	made   atomic.Bool
-	making chan struct{} // who makes it holds it
-	pool   pool          // with its template once it was made
-	failed *CallError    // in place of it
+	made     atomic.Bool
+	making   chan struct{} // who makes it holds it
+	pool     pool          // with its template once it was made
+	failed   *CallError    // in place of it
+	failures atomic.Int64  // how often it failed
 }
 
 // failure is why a pool that was made has no instances; nil where it has. It is another module's, with the same code.

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
@@ -171,6 +173,55 @@ func TestAccept_PR2_ATableKeepsAModuleUnprepared(t *testing.T) {
 	}
 }
 
+// TestAccept_PR2_InstancesForgetTheirCallers: they wait for calls at any time, and what a trial prepared ends with it.
+func TestAccept_PR2_InstancesForgetTheirCallers(t *testing.T) {
+	t.Parallel()
+	m := load(t, open(t, Config{}), preparing(prepareNotes, tellNotes).Bytes())
+	trial := func() weak.Pointer[Preparation] {
+		c := &Preparation{Digest: "case", Request: []byte("x")}
+		ctx := WithBroker(t.Context(), struct {
+			noDesk
+			of *Preparation
+		}{of: c})
+		for _, generation := range []*Preparation{nil, preparation("A")} {
+			if _, err := m.CallPrepared(ctx, Prepared{Generation: generation, Case: c}, abi.CallNode, []byte("?")); err != nil {
+				t.Fatal(err)
+			}
+			c.told = nil // of another generation
+		}
+		return weak.Make(c)
+	}
+	prepared := trial()
+	for deadline := time.Now().Add(time.Minute); prepared.Value() != nil; runtime.GC() {
+		if time.Now().After(deadline) {
+			t.Fatal("an instance that waits still holds what its last caller prepared")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	runtime.KeepAlive(m)
+}
+
+// TestAccept_PR3_WhoWaitsSharesAFailure: a preparation that ends by the wall clock is not made again by each who waits for it.
+func TestAccept_PR3_WhoWaitsSharesAFailure(t *testing.T) {
+	t.Parallel()
+	spin := []byte{wasmtest.Loop, wasmtest.Void, wasmtest.Br, 0, wasmtest.End, wasmtest.I64Const, 0}
+	m := load(t, open(t, Config{Limits: Limits{Fuel: 1 << 59, StartFuel: 1 << 59, WallClock: time.Second}}), preparing(spin, tellNotes).Bytes())
+	const callers = 8
+	var calls sync.WaitGroup
+	for range callers {
+		calls.Go(func() {
+			_, err := m.CallPrepared(t.Context(), after("A", ""), abi.CallNode, []byte("?"))
+			if failed, ok := errors.AsType[*CallError](err); !ok || failed.Cause != CauseWallClock || failed.Export != abi.ExportPrepare {
+				t.Errorf("%v, want %s", err, CauseWallClock)
+			}
+		})
+	}
+	calls.Wait()
+	if n := m.pool.program.prepared.pools[0].failures.Load(); n == callers {
+		t.Error("each of those who waited made it again")
+	}
+}
+
 // TestAccept_PR3_PreparationsThatFail: each is a named failure within its limits, of a generation and of a case, and calls before and
 // after are as if it had not been.
 func TestAccept_PR3_PreparationsThatFail(t *testing.T) {
@@ -200,7 +251,7 @@ func TestAccept_PR3_PreparationsThatFail(t *testing.T) {
 		{"spin", spin, CauseFuel, "units of fuel spent", ""},
 		{"flood", flood, CauseOutOfMemory, "was rejected", ""},
 		{"much for a case", fill, CauseOutOfMemory, "more than 16777216 bytes of memory with a case", "x"},
-		{"capability", ask, CauseDenied, "recall is not there while the module is prepared", ""},
+		{"capability", ask, CauseDenied, "recall may not be used while the module is prepared", ""},
 		{"no message", []byte{wasmtest.I64Const, 0}, CauseInvalidResponse, "the message ends here", ""},
 		{"beyond memory", wasmtest.Join(wasmtest.Const(-65536), []byte{0xad, 0x42, 32, 0x86, 0x42, 1, 0x84}), CauseOutputOutOfBounds, "", ""},
 	}

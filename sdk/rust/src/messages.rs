@@ -4094,7 +4094,7 @@ impl Message for PrepareRequest {
     }
 }
 
-/// `prepare_response` is empty, or has the failure with which the trial ends. A module that can play without its preparation gives none.
+/// `prepare_response` is an empty map, or has the failure with which the trial ends. A module that can play without its preparation gives none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrepareResponse {
     pub failure: Option<Failure>,

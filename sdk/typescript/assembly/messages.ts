@@ -2590,7 +2590,7 @@ export class PrepareRequest extends Message {
 
 const PrepareResponseFields: StaticArray<string> = ["failure"];
 
-// `prepare_response` is empty, or has the failure with which the trial ends. A module that can play without its preparation gives none.
+// `prepare_response` is an empty map, or has the failure with which the trial ends. A module that can play without its preparation gives none.
 export class PrepareResponse extends Message {
   failure: Failure | null = null;
 

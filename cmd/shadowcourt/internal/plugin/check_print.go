@@ -153,6 +153,9 @@ func saveFailures(dir string, c *checked) ([]string, error) {
 				Request: name + ".msgpack",
 				Again:   fmt.Sprintf("shadowcourt plugin bench %s --call %s --request %s --time 1ms", c.Module, f.Call, name+".msgpack"),
 			}
+			if r.ID == abitest.CheckPrepared { // the request alone says nothing
+				about.Again = fmt.Sprintf("shadowcourt plugin check %s --seed %d --cases %d", c.Module, c.Seed, c.Cases)
+			}
 			text, err := json.MarshalIndent(about, "", "  ")
 			if err != nil {
 				return saved, err
