@@ -52,7 +52,7 @@ func testMain(m *testing.M) int {
 	flag.Parse()
 	if run := flag.Lookup("test.run").Value.String(); run == "" || strings.Contains(run, "Example") {
 		// Examples name no folder for compiled modules. While a host is open, they share its modules.
-		h, err := host.Open(context.Background(), host.Config{})
+		h, err := host.Open(context.Background(), host.Config{CacheDir: cacheDir})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1

@@ -43,7 +43,7 @@ func TestAccept_WR1_PagesShowRealOutput(t *testing.T) {
 			"shadowcourt record explain trials.record tour-amend --key court.key.pub",
 		}},
 		{"docs/measuring.md", ".", []string{
-			"cp -v " + filepath.Join(repositoryRoot(t), "examples", "dockets", "sentiment-*.jsonl") + " examples/dockets/", // all of their cases
+			"cd " + filepath.Join(repositoryRoot(t), "examples", "dockets") + " && cp -v go-failures.jsonl sentiment-*.jsonl $OLDPWD/examples/dockets/", // all of their cases
 			"shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml",
 			"shadowcourt calibrate examples/dockets/sentiment-test.jsonl --profile tone.yaml --fitted-on examples/dockets/sentiment-fit.jsonl --bands --report calibration.html",
 			"shadowcourt compare examples/dockets/go-failures.jsonl --with specter=bin/modules/magistrate.wasm",
