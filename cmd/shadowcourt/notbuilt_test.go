@@ -18,7 +18,7 @@ func TestWithoutModulesOneSentence(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "shadowcourt")
-	build := exec.CommandContext(t.Context(), "go", "build", "-overlay", hideModules(t, dir), "-o", bin, ".")
+	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-overlay", hideModules(t, dir), "-o", bin, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

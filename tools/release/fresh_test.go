@@ -30,7 +30,7 @@ func TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake(t *testing.T) {
 	}
 
 	// Without modules, tests that need them fail, and say in one sentence what to do.
-	out, err := offline(root, "test", overlay, "-vet=off", "./host").CombinedOutput()
+	out, err := offline(root, "test", overlay, "-vet=off", "-ldflags=-w", "./host").CombinedOutput()
 	if err == nil {
 		t.Fatalf("go test passed without modules:\n%s", out)
 	}

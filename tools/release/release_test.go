@@ -196,7 +196,7 @@ func newUser(t *testing.T, out string) *user {
 		t.Fatal(err)
 	}
 	return &user{dir, []string{
-		"GOPATH=" + dir, "GOBIN=" + filepath.Join(dir, "bin"), "GOMODCACHE=" + filepath.Join(dir, "mod"), "GOFLAGS=-modcacherw", "GOWORK=off",
+		"GOPATH=" + dir, "GOBIN=" + filepath.Join(dir, "bin"), "GOMODCACHE=" + filepath.Join(dir, "mod"), "GOFLAGS=-modcacherw -ldflags=-w", "GOWORK=off",
 		"GOPROXY=file://" + filepath.ToSlash(filepath.Join(out, "proxy")) + ",file://" + filepath.ToSlash(filepath.Join(cache, "cache", "download")) + ",off",
 		"GOSUMDB=off",
 	}}
