@@ -73,11 +73,15 @@ func compilerVersion() string {
 	return "unversioned"
 }
 
-// entry of a module with that code. A manifest makes no difference.
-func (c *compileCache) entry(code Digest, options instrument.Options) *cacheEntry {
+// entry of a module with that code. A manifest makes no difference. Each way of metering compiles to other machine code.
+func (c *compileCache) entry(code Digest, options instrument.Options, meter Metering) *cacheEntry {
 	name := fmt.Sprintf("%x-%d", code[:], options.MaxTableEntries)
-	if !options.Fuel {
+	switch meter {
+	case MeterFuel:
+	case MeterNone:
 		name += "-unmetered"
+	case MeterRuntime:
+		name += "-interrupted"
 	}
 	return &cacheEntry{dir: filepath.Join(c.dir, name)}
 }

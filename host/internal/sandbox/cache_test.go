@@ -60,9 +60,16 @@ func closed(t *testing.T, m *Module) {
 
 func TestCompiledModulesAreKept(t *testing.T) {
 	t.Parallel()
-	dir, wasm, files := cached(t)
-	if len(files) != 3 {
-		t.Fatalf("files %v, want the rewritten and the compiled module, and their seal", files)
+	dir, wasm, _ := cached(t)
+	unmetered := func() {
+		for _, metering := range []Metering{MeterNone, MeterRuntime} {
+			closed(t, load(t, open(t, Config{CacheDir: dir, Metering: metering}), wasm))
+		}
+	}
+	unmetered()
+	files := cacheFiles(t, dir)
+	if len(files) != 3*3 {
+		t.Fatalf("files %v, want for each way of metering the rewritten and the compiled module, and their seal", files)
 	}
 	before := map[string]fs.FileInfo{}
 	for _, f := range files {
@@ -78,6 +85,7 @@ func TestCompiledModulesAreKept(t *testing.T) {
 	if log := again(t, dir, wasm); log != "" {
 		t.Errorf("the log has %s", log)
 	}
+	unmetered()
 	for f, was := range before {
 		if is, err := os.Stat(f); err != nil || !os.SameFile(was, is) || !is.ModTime().Equal(was.ModTime()) {
 			t.Errorf("%s was written again: %v", f, err)

@@ -109,7 +109,7 @@ func TestIncompleteEntriesAreRemoved(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "cache")
 	now := time.Now()
 	at(t, dir, now)
-	entry := (&compileCache{dir: filepath.Join(dir, cacheVersion())}).entry(Digest{1}, instrument.Options{})
+	entry := (&compileCache{dir: filepath.Join(dir, cacheVersion())}).entry(Digest{1}, instrument.Options{}, MeterFuel)
 	left, err := entry.begin()
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func (e *Engine) cached(ctx context.Context, file *wasmfile.File, code Digest) *
 	if e.cache == nil {
 		return nil
 	}
-	entry := e.cache.entry(code, e.rewriting())
+	entry := e.cache.entry(code, e.rewriting(), e.meter)
 	files, err := entry.verify()
 	if err == nil && len(files) == 0 {
 		return nil
@@ -102,7 +102,7 @@ func (c *cacheEntry) same(before []fs.FileInfo, files []string) error {
 
 // compileAndKeep compiles a module into the entry of its code. What is in the cache afterwards matters only to the next load.
 func (e *Engine) compileAndKeep(ctx context.Context, rewritten *instrument.Program, code Digest, file *wasmfile.File) (*program, error) {
-	entry := e.cache.entry(code, e.rewriting())
+	entry := e.cache.entry(code, e.rewriting(), e.meter)
 	made, err := entry.begin()
 	if err != nil {
 		return nil, err
