@@ -72,11 +72,11 @@ func (w *Row) Scores(z, x []float64) []float64 {
 	for len(z) < len(w.Labels) {
 		z = append(z, 0)
 	}
+	labels := w.Labels[:len(z)]
 	for i := range w.Each {
-		t := &w.Each[i]
-		of := x[t.Parameter:]
-		for j, l := range w.Labels {
-			z[j] += t.Value * of[l]
+		value, of := w.Each[i].Value, x[w.Each[i].Parameter:]
+		for j, l := range labels {
+			z[j] += value * of[l]
 		}
 	}
 	for i := range w.Own {
@@ -87,11 +87,11 @@ func (w *Row) Scores(z, x []float64) []float64 {
 }
 
 func (w *Row) addGradient(gradient, slope []float64) {
+	labels := w.Labels[:len(slope)]
 	for i := range w.Each {
-		t := &w.Each[i]
-		of := gradient[t.Parameter:]
-		for j, l := range w.Labels {
-			of[l] += t.Value * slope[j]
+		value, of := w.Each[i].Value, gradient[w.Each[i].Parameter:]
+		for j, l := range labels {
+			of[l] += value * slope[j]
 		}
 	}
 	for i := range w.Own {

@@ -78,27 +78,8 @@ type Result struct {
 // The same entries and configuration give the same profile. Errors: [ErrNoTruth],
 // [ErrTooFew], [ErrOneLabel], [ErrTooManyLabels], or that of the context.
 func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, error) {
-	labelled := withTruth(entries)
 	config.defaults()
-	config.Progress("reading")
-	c := read(labelled)
-	if err := c.enough(len(entries)); err != nil {
-		return nil, err
-	}
-	config.Progress("looking for near duplicates")
-	if err := c.joinDuplicates(config.Workers); err != nil {
-		return nil, err
-	}
-	if !config.NoText {
-		config.Progress("looking for phrases")
-		c.minePhrases(config.Workers)
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	config.Progress("fitting without each part")
-	use := places(len(c.samples))
-	x, err := c.cross(ctx, use, config.Workers, config.Seed)
+	c, x, err := readAndCross(ctx, entries, &config)
 	if err != nil {
 		return nil, err
 	}
@@ -109,14 +90,48 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 	if o.learned {
 		p = c.written(x, o.plan, nobody, config.Name, config.Workers)
 	} else {
-		p.Temperature, p.Seen = o.rivals.temperature(c, o.rivals.scale, use), c.seen()
+		p.Temperature, p.Seen = o.rivals.temperature(c, o.rivals.scale, x.use), c.seen()
 	}
 	r := c.report(x, o, p, &config)
-	r.WithoutTruth = len(entries) - len(labelled)
+	r.WithoutTruth = len(entries) - len(c.samples)
 	if err := c.outcomes(&config, p, &r); err != nil {
 		return nil, err
 	}
 	return &Result{p, r}, nil
+}
+
+// profileAlone learns what Fit with config.always learns, without figures of how well that does.
+func profileAlone(ctx context.Context, entries []docket.Entry, config Config) (*abi.Profile, error) {
+	config.defaults()
+	c, x, err := readAndCross(ctx, entries, &config)
+	if err != nil {
+		return nil, err
+	}
+	p := c.written(x, c.plan(x, x.use, &config), nobody, config.Name, config.Workers)
+	return p, c.outcomes(&config, p, &Report{})
+}
+
+// readAndCross reads the cases whose truth is known, and fits without each part.
+func readAndCross(ctx context.Context, entries []docket.Entry, config *Config) (*corpus, *crossed, error) {
+	config.Progress("reading")
+	c := read(withTruth(entries))
+	if err := c.enough(len(entries)); err != nil {
+		return nil, nil, err
+	}
+	config.Progress("looking for near duplicates")
+	if err := c.joinDuplicates(config.Workers); err != nil {
+		return nil, nil, err
+	}
+	if !config.NoText {
+		config.Progress("looking for phrases")
+		c.minePhrases(config.Workers)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	config.Progress("fitting without each part")
+	x, err := c.cross(ctx, places(len(c.samples)), config.Workers, config.Seed)
+	return c, x, err
 }
 
 // unlearned is a profile that knows nothing.

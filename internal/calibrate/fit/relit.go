@@ -129,15 +129,12 @@ func (a *asking) askPart(ctx context.Context, part int) error {
 // without is what the others teach; of too few cases that is nothing.
 func (a *asking) without(ctx context.Context, others []docket.Entry) (*abi.Profile, error) {
 	config := a.config
-	config.Progress, config.always = nil, true
-	result, err := Fit(ctx, others, config)
-	switch {
-	case errors.Is(err, ErrTooFew) || errors.Is(err, ErrOneLabel):
+	config.Progress = nil
+	profile, err := profileAlone(ctx, others, config)
+	if errors.Is(err, ErrTooFew) || errors.Is(err, ErrOneLabel) {
 		return &abi.Profile{Name: config.Name, SignalCap: 1}, nil
-	case err != nil:
-		return nil, err
 	}
-	return result.Profile, nil
+	return profile, err
 }
 
 // withoutLight is the entries without what a Light says.
