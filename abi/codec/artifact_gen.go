@@ -6,111 +6,48 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendArtifact appends the canonical encoding of v, unchecked.
-func AppendArtifact(dst []byte, v *abi.Artifact) []byte {
-	return appendMessage(dst, v, writeArtifact)
-}
-
-// DecodeArtifact reads one Artifact of at most maxBytes strictly.
-func DecodeArtifact(data []byte, maxBytes int) (abi.Artifact, error) {
-	return decodeMessage(data, maxBytes, &layoutOfArtifact, readArtifact)
-}
-
 var fieldsOfArtifact = []string{"indictment", "discovery", "defense_brief", "hearing_turn", "hearing", "verdict", "recall", "triage", "resolve", "investigate", "correlate", "review", "report"}
 
 func writeArtifact(e *encoder, v *abi.Artifact) {
-	n := 0
+	e.mapLen(0 + present(v.Indictment != nil) + present(v.Discovery != nil) + present(v.DefenseBrief != nil) + present(v.HearingTurn != nil) + present(v.Hearing != nil) + present(v.Verdict != nil) + present(v.Recall != nil) + present(v.Triage != nil) + present(v.Resolve != nil) + present(v.Investigate != nil) + present(v.Correlate != nil) + present(v.Review != nil) + present(v.Report != nil))
 	if v.Indictment != nil {
-		n++
+		writeIndictment(e.key("indictment"), v.Indictment)
 	}
 	if v.Discovery != nil {
-		n++
+		writeDiscovery(e.key("discovery"), v.Discovery)
 	}
 	if v.DefenseBrief != nil {
-		n++
+		writeDefenseBrief(e.key("defense_brief"), v.DefenseBrief)
 	}
 	if v.HearingTurn != nil {
-		n++
+		writeHearingTurn(e.key("hearing_turn"), v.HearingTurn)
 	}
 	if v.Hearing != nil {
-		n++
+		writeHearingRecord(e.key("hearing"), v.Hearing)
 	}
 	if v.Verdict != nil {
-		n++
+		writeVerdict(e.key("verdict"), v.Verdict)
 	}
 	if v.Recall != nil {
-		n++
+		writeRecallResult(e.key("recall"), v.Recall)
 	}
 	if v.Triage != nil {
-		n++
+		writeTriageResult(e.key("triage"), v.Triage)
 	}
 	if v.Resolve != nil {
-		n++
+		writeResolveResult(e.key("resolve"), v.Resolve)
 	}
 	if v.Investigate != nil {
-		n++
+		writeInvestigateArtifact(e.key("investigate"), v.Investigate)
 	}
 	if v.Correlate != nil {
-		n++
+		writeCorrelateResult(e.key("correlate"), v.Correlate)
 	}
 	if v.Review != nil {
-		n++
+		writeReviewDecision(e.key("review"), v.Review)
 	}
 	if v.Report != nil {
-		n++
-	}
-	e.mapLen(n)
-	if v.Indictment != nil {
-		e.text("indictment")
-		writeIndictment(e, v.Indictment)
-	}
-	if v.Discovery != nil {
-		e.text("discovery")
-		writeDiscovery(e, v.Discovery)
-	}
-	if v.DefenseBrief != nil {
-		e.text("defense_brief")
-		writeDefenseBrief(e, v.DefenseBrief)
-	}
-	if v.HearingTurn != nil {
-		e.text("hearing_turn")
-		writeHearingTurn(e, v.HearingTurn)
-	}
-	if v.Hearing != nil {
-		e.text("hearing")
-		writeHearingRecord(e, v.Hearing)
-	}
-	if v.Verdict != nil {
-		e.text("verdict")
-		writeVerdict(e, v.Verdict)
-	}
-	if v.Recall != nil {
-		e.text("recall")
-		writeRecallResult(e, v.Recall)
-	}
-	if v.Triage != nil {
-		e.text("triage")
-		writeTriageResult(e, v.Triage)
-	}
-	if v.Resolve != nil {
-		e.text("resolve")
-		writeResolveResult(e, v.Resolve)
-	}
-	if v.Investigate != nil {
-		e.text("investigate")
-		writeInvestigateArtifact(e, v.Investigate)
-	}
-	if v.Correlate != nil {
-		e.text("correlate")
-		writeCorrelateResult(e, v.Correlate)
-	}
-	if v.Review != nil {
-		e.text("review")
-		writeReviewDecision(e, v.Review)
-	}
-	if v.Report != nil {
-		e.text("report")
-		writeLightReport(e, v.Report)
+		writeLightReport(e.key("report"), v.Report)
 	}
 }
 
@@ -164,24 +101,12 @@ func readArtifact(d *decoder, v *abi.Artifact) {
 	}
 }
 
-// AppendFailure appends the canonical encoding of v, unchecked.
-func AppendFailure(dst []byte, v *abi.Failure) []byte {
-	return appendMessage(dst, v, writeFailure)
-}
-
-// DecodeFailure reads one Failure of at most maxBytes strictly.
-func DecodeFailure(data []byte, maxBytes int) (abi.Failure, error) {
-	return decodeMessage(data, maxBytes, &layoutOfFailure, readFailure)
-}
-
 var fieldsOfFailure = []string{"code", "message"}
 
 func writeFailure(e *encoder, v *abi.Failure) {
 	e.mapLen(2)
-	e.text("code")
-	e.text(v.Code)
-	e.text("message")
-	e.text(v.Message)
+	e.key("code").text(v.Code)
+	e.key("message").text(v.Message)
 }
 
 func readFailure(d *decoder, v *abi.Failure) {

@@ -19,25 +19,12 @@ func DecodeJudicialOpinion(data []byte, maxBytes int) (abi.JudicialOpinion, erro
 var fieldsOfJudicialOpinion = []string{"text", "case_id", "court_name", "metadata"}
 
 func writeJudicialOpinion(e *encoder, v *abi.JudicialOpinion) {
-	n := 3
+	e.mapLen(3 + present(len(v.Metadata) > 0))
+	e.key("text").text(v.Text)
+	e.key("case_id").text(v.CaseID)
+	e.key("court_name").text(v.CourtName)
 	if len(v.Metadata) > 0 {
-		n++
-	}
-	e.mapLen(n)
-	e.text("text")
-	e.text(v.Text)
-	e.text("case_id")
-	e.text(v.CaseID)
-	e.text("court_name")
-	e.text(v.CourtName)
-	if len(v.Metadata) > 0 {
-		e.text("metadata")
-		e.mapLen(len(v.Metadata))
-		for _, key := range sortedKeys(v.Metadata) {
-			value := v.Metadata[key]
-			e.text(key)
-			e.text(value)
-		}
+		writeMap(e.key("metadata"), v.Metadata, func(e *encoder, v *string) { e.text(*v) })
 	}
 }
 
@@ -74,23 +61,13 @@ var fieldsOfCriterionOpinion = []string{"judge", "criterion_id", "numeric_score"
 
 func writeCriterionOpinion(e *encoder, v *abi.CriterionOpinion) {
 	e.mapLen(7)
-	e.text("judge")
-	e.text(v.Judge)
-	e.text("criterion_id")
-	e.text(v.CriterionID)
-	e.text("numeric_score")
-	e.integer(int64(v.NumericScore))
-	e.text("argument")
-	e.text(v.Argument)
-	e.text("cited_evidence")
-	e.listLen(len(v.CitedEvidence))
-	for i := range v.CitedEvidence {
-		e.text(v.CitedEvidence[i])
-	}
-	e.text("relevance_confidence")
-	e.float(v.RelevanceConfidence)
-	e.text("security_violation_found")
-	e.boolean(v.SecurityViolationFound)
+	e.key("judge").text(v.Judge)
+	e.key("criterion_id").text(v.CriterionID)
+	e.key("numeric_score").integer(int64(v.NumericScore))
+	e.key("argument").text(v.Argument)
+	writeTexts(e.key("cited_evidence"), v.CitedEvidence)
+	e.key("relevance_confidence").float(v.RelevanceConfidence)
+	e.key("security_violation_found").boolean(v.SecurityViolationFound)
 }
 
 func readCriterionOpinion(d *decoder, v *abi.CriterionOpinion) {
@@ -129,25 +106,15 @@ func DecodeCriterionResult(data []byte, maxBytes int) (abi.CriterionResult, erro
 var fieldsOfCriterionResult = []string{"criterion_id", "category", "numeric_score", "reasoning", "relevance_confidence", "security_violation_found"}
 
 func writeCriterionResult(e *encoder, v *abi.CriterionResult) {
-	n := 5
+	e.mapLen(5 + present(v.Category != ""))
+	e.key("criterion_id").text(v.CriterionID)
 	if v.Category != "" {
-		n++
+		e.key("category").text(v.Category)
 	}
-	e.mapLen(n)
-	e.text("criterion_id")
-	e.text(v.CriterionID)
-	if v.Category != "" {
-		e.text("category")
-		e.text(v.Category)
-	}
-	e.text("numeric_score")
-	e.integer(int64(v.NumericScore))
-	e.text("reasoning")
-	e.text(v.Reasoning)
-	e.text("relevance_confidence")
-	e.float(v.RelevanceConfidence)
-	e.text("security_violation_found")
-	e.boolean(v.SecurityViolationFound)
+	e.key("numeric_score").integer(int64(v.NumericScore))
+	e.key("reasoning").text(v.Reasoning)
+	e.key("relevance_confidence").float(v.RelevanceConfidence)
+	e.key("security_violation_found").boolean(v.SecurityViolationFound)
 }
 
 func readCriterionResult(d *decoder, v *abi.CriterionResult) {
@@ -185,15 +152,9 @@ var fieldsOfAuditReport = []string{"results", "summary", "global_score"}
 
 func writeAuditReport(e *encoder, v *abi.AuditReport) {
 	e.mapLen(3)
-	e.text("results")
-	e.listLen(len(v.Results))
-	for i := range v.Results {
-		writeCriterionResult(e, &v.Results[i])
-	}
-	e.text("summary")
-	e.text(v.Summary)
-	e.text("global_score")
-	e.float(v.GlobalScore)
+	writeList(e.key("results"), v.Results, writeCriterionResult)
+	e.key("summary").text(v.Summary)
+	e.key("global_score").float(v.GlobalScore)
 }
 
 func readAuditReport(d *decoder, v *abi.AuditReport) {

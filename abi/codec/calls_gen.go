@@ -8,79 +8,28 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendCaseView appends the canonical encoding of v, unchecked.
-func AppendCaseView(dst []byte, v *abi.CaseView) []byte {
-	return appendMessage(dst, v, writeCaseView)
-}
-
-// DecodeCaseView reads one CaseView of at most maxBytes strictly.
-func DecodeCaseView(data []byte, maxBytes int) (abi.CaseView, error) {
-	return decodeMessage(data, maxBytes, &layoutOfCaseView, readCaseView)
-}
-
 var fieldsOfCaseView = []string{"subject", "labels", "light", "evidence", "documents", "experiments", "signals"}
 
 func writeCaseView(e *encoder, v *abi.CaseView) {
-	n := 1
+	e.mapLen(1 + present(v.Subject != "") + present(v.Light != nil) + present(len(v.Evidence) > 0) + present(len(v.Documents) > 0) + present(len(v.Experiments) > 0) + present(len(v.Signals) > 0))
 	if v.Subject != "" {
-		n++
+		e.key("subject").text(v.Subject)
 	}
+	writeTexts(e.key("labels"), v.Labels)
 	if v.Light != nil {
-		n++
+		writeLightAnswer(e.key("light"), v.Light)
 	}
 	if len(v.Evidence) > 0 {
-		n++
+		writeList(e.key("evidence"), v.Evidence, writeEvidence)
 	}
 	if len(v.Documents) > 0 {
-		n++
+		writeList(e.key("documents"), v.Documents, writeDocument)
 	}
 	if len(v.Experiments) > 0 {
-		n++
+		writeList(e.key("experiments"), v.Experiments, writeExperimentResult)
 	}
 	if len(v.Signals) > 0 {
-		n++
-	}
-	e.mapLen(n)
-	if v.Subject != "" {
-		e.text("subject")
-		e.text(v.Subject)
-	}
-	e.text("labels")
-	e.listLen(len(v.Labels))
-	for i := range v.Labels {
-		e.text(v.Labels[i])
-	}
-	if v.Light != nil {
-		e.text("light")
-		writeLightAnswer(e, v.Light)
-	}
-	if len(v.Evidence) > 0 {
-		e.text("evidence")
-		e.listLen(len(v.Evidence))
-		for i := range v.Evidence {
-			writeEvidence(e, &v.Evidence[i])
-		}
-	}
-	if len(v.Documents) > 0 {
-		e.text("documents")
-		e.listLen(len(v.Documents))
-		for i := range v.Documents {
-			writeDocument(e, &v.Documents[i])
-		}
-	}
-	if len(v.Experiments) > 0 {
-		e.text("experiments")
-		e.listLen(len(v.Experiments))
-		for i := range v.Experiments {
-			writeExperimentResult(e, &v.Experiments[i])
-		}
-	}
-	if len(v.Signals) > 0 {
-		e.text("signals")
-		e.listLen(len(v.Signals))
-		for i := range v.Signals {
-			e.integer(int64(v.Signals[i]))
-		}
+		writeIntegers(e.key("signals"), v.Signals)
 	}
 }
 
@@ -108,34 +57,16 @@ func readCaseView(d *decoder, v *abi.CaseView) {
 	d.close(&s)
 }
 
-// AppendExhibit appends the canonical encoding of v, unchecked.
-func AppendExhibit(dst []byte, v *abi.Exhibit) []byte {
-	return appendMessage(dst, v, writeExhibit)
-}
-
-// DecodeExhibit reads one Exhibit of at most maxBytes strictly.
-func DecodeExhibit(data []byte, maxBytes int) (abi.Exhibit, error) {
-	return decodeMessage(data, maxBytes, &layoutOfExhibit, readExhibit)
-}
-
 var fieldsOfExhibit = []string{"evidence_index", "quote", "document", "relevance_confidence"}
 
 func writeExhibit(e *encoder, v *abi.Exhibit) {
-	n := 3
+	e.mapLen(3 + present(v.Document != ""))
+	e.key("evidence_index").integer(int64(v.EvidenceIndex))
+	e.key("quote").text(string(v.Quote))
 	if v.Document != "" {
-		n++
+		e.key("document").text(v.Document)
 	}
-	e.mapLen(n)
-	e.text("evidence_index")
-	e.integer(int64(v.EvidenceIndex))
-	e.text("quote")
-	e.text(string(v.Quote))
-	if v.Document != "" {
-		e.text("document")
-		e.text(v.Document)
-	}
-	e.text("relevance_confidence")
-	e.float(v.RelevanceConfidence)
+	e.key("relevance_confidence").float(v.RelevanceConfidence)
 }
 
 func readExhibit(d *decoder, v *abi.Exhibit) {
@@ -155,51 +86,21 @@ func readExhibit(d *decoder, v *abi.Exhibit) {
 	d.close(&s)
 }
 
-// AppendTurnRequest appends the canonical encoding of v, unchecked.
-func AppendTurnRequest(dst []byte, v *abi.TurnRequest) []byte {
-	return appendMessage(dst, v, writeTurnRequest)
-}
-
-// DecodeTurnRequest reads one TurnRequest of at most maxBytes strictly.
-func DecodeTurnRequest(data []byte, maxBytes int) (abi.TurnRequest, error) {
-	return decodeMessage(data, maxBytes, &layoutOfTurnRequest, readTurnRequest)
-}
-
 var fieldsOfTurnRequest = []string{"round", "max_rounds", "speaker", "prosecution_argument", "defense_rebuttal", "new_challenges", "new_items"}
 
 func writeTurnRequest(e *encoder, v *abi.TurnRequest) {
-	n := 5
+	e.mapLen(5 + present(v.ProsecutionArgument != "") + present(v.DefenseRebuttal != ""))
+	e.key("round").integer(int64(v.Round))
+	e.key("max_rounds").integer(int64(v.MaxRounds))
+	e.key("speaker").text(string(v.Speaker))
 	if v.ProsecutionArgument != "" {
-		n++
+		e.key("prosecution_argument").text(v.ProsecutionArgument)
 	}
 	if v.DefenseRebuttal != "" {
-		n++
+		e.key("defense_rebuttal").text(v.DefenseRebuttal)
 	}
-	e.mapLen(n)
-	e.text("round")
-	e.integer(int64(v.Round))
-	e.text("max_rounds")
-	e.integer(int64(v.MaxRounds))
-	e.text("speaker")
-	e.text(string(v.Speaker))
-	if v.ProsecutionArgument != "" {
-		e.text("prosecution_argument")
-		e.text(v.ProsecutionArgument)
-	}
-	if v.DefenseRebuttal != "" {
-		e.text("defense_rebuttal")
-		e.text(v.DefenseRebuttal)
-	}
-	e.text("new_challenges")
-	e.listLen(len(v.NewChallenges))
-	for i := range v.NewChallenges {
-		writeChallenge(e, &v.NewChallenges[i])
-	}
-	e.text("new_items")
-	e.listLen(len(v.NewItems))
-	for i := range v.NewItems {
-		writeIndictmentItem(e, &v.NewItems[i])
-	}
+	writeList(e.key("new_challenges"), v.NewChallenges, writeChallenge)
+	writeList(e.key("new_items"), v.NewItems, writeIndictmentItem)
 }
 
 func readTurnRequest(d *decoder, v *abi.TurnRequest) {
@@ -225,43 +126,19 @@ func readTurnRequest(d *decoder, v *abi.TurnRequest) {
 	d.close(&s)
 }
 
-// AppendParam appends the canonical encoding of v, unchecked.
-func AppendParam(dst []byte, v *abi.Param) []byte {
-	return appendMessage(dst, v, writeParam)
-}
-
-// DecodeParam reads one Param of at most maxBytes strictly.
-func DecodeParam(data []byte, maxBytes int) (abi.Param, error) {
-	return decodeMessage(data, maxBytes, &layoutOfParam, readParam)
-}
-
 var fieldsOfParam = []string{"name", "number", "text", "flag"}
 
 func writeParam(e *encoder, v *abi.Param) {
-	n := 1
+	e.mapLen(1 + present(v.Number != nil) + present(v.Text != nil) + present(v.Flag != nil))
+	e.key("name").text(v.Name)
 	if v.Number != nil {
-		n++
+		e.key("number").float(*v.Number)
 	}
 	if v.Text != nil {
-		n++
+		e.key("text").text(*v.Text)
 	}
 	if v.Flag != nil {
-		n++
-	}
-	e.mapLen(n)
-	e.text("name")
-	e.text(v.Name)
-	if v.Number != nil {
-		e.text("number")
-		e.float(*v.Number)
-	}
-	if v.Text != nil {
-		e.text("text")
-		e.text(*v.Text)
-	}
-	if v.Flag != nil {
-		e.text("flag")
-		e.boolean(*v.Flag)
+		e.key("flag").boolean(*v.Flag)
 	}
 }
 
@@ -300,140 +177,56 @@ func DecodeNodeRequest(data []byte, maxBytes int) (abi.NodeRequest, error) {
 var fieldsOfNodeRequest = []string{"node", "family", "persona", "case", "params", "profile", "indictment", "exhibits", "discovery", "contested", "defense_brief", "hearing", "turn", "remands_left", "file", "offers", "prompt", "models", "completions", "prepared"}
 
 func writeNodeRequest(e *encoder, v *abi.NodeRequest) {
-	n := 5
+	e.mapLen(5 + present(len(v.Params) > 0) + present(v.Profile != nil) + present(v.Indictment != nil) + present(len(v.Exhibits) > 0) + present(v.Discovery != nil) + present(len(v.Contested) > 0) + present(v.DefenseBrief != nil) + present(v.Hearing != nil) + present(v.Turn != nil) + present(v.File != nil) + present(len(v.Offers) > 0) + present(v.Prompt != "") + present(len(v.Models) > 0) + present(len(v.Completions) > 0) + present(v.Prepared != nil))
+	e.key("node").text(v.Node)
+	e.key("family").text(string(v.Family))
+	writePersona(e.key("persona"), &v.Persona)
+	writeCaseView(e.key("case"), &v.Case)
 	if len(v.Params) > 0 {
-		n++
+		writeList(e.key("params"), v.Params, writeParam)
 	}
 	if v.Profile != nil {
-		n++
+		writeProfile(e.key("profile"), v.Profile)
 	}
 	if v.Indictment != nil {
-		n++
+		writeIndictment(e.key("indictment"), v.Indictment)
 	}
 	if len(v.Exhibits) > 0 {
-		n++
+		writeList(e.key("exhibits"), v.Exhibits, writeExhibit)
 	}
 	if v.Discovery != nil {
-		n++
+		writeDiscovery(e.key("discovery"), v.Discovery)
 	}
 	if len(v.Contested) > 0 {
-		n++
+		writeList(e.key("contested"), v.Contested, writeChallenge)
 	}
 	if v.DefenseBrief != nil {
-		n++
+		writeDefenseBrief(e.key("defense_brief"), v.DefenseBrief)
 	}
 	if v.Hearing != nil {
-		n++
+		writeHearingRecord(e.key("hearing"), v.Hearing)
 	}
 	if v.Turn != nil {
-		n++
+		writeTurnRequest(e.key("turn"), v.Turn)
 	}
+	e.key("remands_left").integer(int64(v.RemandsLeft))
 	if v.File != nil {
-		n++
+		writeLightFile(e.key("file"), v.File)
 	}
 	if len(v.Offers) > 0 {
-		n++
+		writeList(e.key("offers"), v.Offers, writeExperimentOffer)
 	}
 	if v.Prompt != "" {
-		n++
+		e.key("prompt").text(v.Prompt)
 	}
 	if len(v.Models) > 0 {
-		n++
+		writeList(e.key("models"), v.Models, writeModelOffer)
 	}
 	if len(v.Completions) > 0 {
-		n++
+		writeList(e.key("completions"), v.Completions, writeCompletionResult)
 	}
 	if v.Prepared != nil {
-		n++
-	}
-	e.mapLen(n)
-	e.text("node")
-	e.text(v.Node)
-	e.text("family")
-	e.text(string(v.Family))
-	e.text("persona")
-	writePersona(e, &v.Persona)
-	e.text("case")
-	writeCaseView(e, &v.Case)
-	if len(v.Params) > 0 {
-		e.text("params")
-		e.listLen(len(v.Params))
-		for i := range v.Params {
-			writeParam(e, &v.Params[i])
-		}
-	}
-	if v.Profile != nil {
-		e.text("profile")
-		writeProfile(e, v.Profile)
-	}
-	if v.Indictment != nil {
-		e.text("indictment")
-		writeIndictment(e, v.Indictment)
-	}
-	if len(v.Exhibits) > 0 {
-		e.text("exhibits")
-		e.listLen(len(v.Exhibits))
-		for i := range v.Exhibits {
-			writeExhibit(e, &v.Exhibits[i])
-		}
-	}
-	if v.Discovery != nil {
-		e.text("discovery")
-		writeDiscovery(e, v.Discovery)
-	}
-	if len(v.Contested) > 0 {
-		e.text("contested")
-		e.listLen(len(v.Contested))
-		for i := range v.Contested {
-			writeChallenge(e, &v.Contested[i])
-		}
-	}
-	if v.DefenseBrief != nil {
-		e.text("defense_brief")
-		writeDefenseBrief(e, v.DefenseBrief)
-	}
-	if v.Hearing != nil {
-		e.text("hearing")
-		writeHearingRecord(e, v.Hearing)
-	}
-	if v.Turn != nil {
-		e.text("turn")
-		writeTurnRequest(e, v.Turn)
-	}
-	e.text("remands_left")
-	e.integer(int64(v.RemandsLeft))
-	if v.File != nil {
-		e.text("file")
-		writeLightFile(e, v.File)
-	}
-	if len(v.Offers) > 0 {
-		e.text("offers")
-		e.listLen(len(v.Offers))
-		for i := range v.Offers {
-			writeExperimentOffer(e, &v.Offers[i])
-		}
-	}
-	if v.Prompt != "" {
-		e.text("prompt")
-		e.text(v.Prompt)
-	}
-	if len(v.Models) > 0 {
-		e.text("models")
-		e.listLen(len(v.Models))
-		for i := range v.Models {
-			writeModelOffer(e, &v.Models[i])
-		}
-	}
-	if len(v.Completions) > 0 {
-		e.text("completions")
-		e.listLen(len(v.Completions))
-		for i := range v.Completions {
-			writeCompletionResult(e, &v.Completions[i])
-		}
-	}
-	if v.Prepared != nil {
-		e.text("prepared")
-		writePrepared(e, v.Prepared)
+		writePrepared(e.key("prepared"), v.Prepared)
 	}
 }
 
@@ -494,72 +287,32 @@ func readNodeRequest(d *decoder, v *abi.NodeRequest) {
 	d.close(&s)
 }
 
-// AppendLightFile appends the canonical encoding of v, unchecked.
-func AppendLightFile(dst []byte, v *abi.LightFile) []byte {
-	return appendMessage(dst, v, writeLightFile)
-}
-
-// DecodeLightFile reads one LightFile of at most maxBytes strictly.
-func DecodeLightFile(data []byte, maxBytes int) (abi.LightFile, error) {
-	return decodeMessage(data, maxBytes, &layoutOfLightFile, readLightFile)
-}
-
 var fieldsOfLightFile = []string{"recall", "triage", "resolve", "investigate", "correlate", "review", "feedback", "loops_left"}
 
 func writeLightFile(e *encoder, v *abi.LightFile) {
-	n := 1
+	e.mapLen(1 + present(v.Recall != nil) + present(v.Triage != nil) + present(v.Resolve != nil) + present(v.Investigate != nil) + present(v.Correlate != nil) + present(v.Review != nil) + present(v.Feedback != nil))
 	if v.Recall != nil {
-		n++
+		writeRecallResult(e.key("recall"), v.Recall)
 	}
 	if v.Triage != nil {
-		n++
+		writeTriageResult(e.key("triage"), v.Triage)
 	}
 	if v.Resolve != nil {
-		n++
+		writeResolveResult(e.key("resolve"), v.Resolve)
 	}
 	if v.Investigate != nil {
-		n++
+		writeInvestigateArtifact(e.key("investigate"), v.Investigate)
 	}
 	if v.Correlate != nil {
-		n++
+		writeCorrelateResult(e.key("correlate"), v.Correlate)
 	}
 	if v.Review != nil {
-		n++
+		writeReviewDecision(e.key("review"), v.Review)
 	}
 	if v.Feedback != nil {
-		n++
+		writeRemandFeedback(e.key("feedback"), v.Feedback)
 	}
-	e.mapLen(n)
-	if v.Recall != nil {
-		e.text("recall")
-		writeRecallResult(e, v.Recall)
-	}
-	if v.Triage != nil {
-		e.text("triage")
-		writeTriageResult(e, v.Triage)
-	}
-	if v.Resolve != nil {
-		e.text("resolve")
-		writeResolveResult(e, v.Resolve)
-	}
-	if v.Investigate != nil {
-		e.text("investigate")
-		writeInvestigateArtifact(e, v.Investigate)
-	}
-	if v.Correlate != nil {
-		e.text("correlate")
-		writeCorrelateResult(e, v.Correlate)
-	}
-	if v.Review != nil {
-		e.text("review")
-		writeReviewDecision(e, v.Review)
-	}
-	if v.Feedback != nil {
-		e.text("feedback")
-		writeRemandFeedback(e, v.Feedback)
-	}
-	e.text("loops_left")
-	e.integer(int64(v.LoopsLeft))
+	e.key("loops_left").integer(int64(v.LoopsLeft))
 }
 
 func readLightFile(d *decoder, v *abi.LightFile) {
@@ -607,35 +360,18 @@ func DecodeNodeResponse(data []byte, maxBytes int) (abi.NodeResponse, error) {
 var fieldsOfNodeResponse = []string{"artifact", "failure", "experiment", "completion"}
 
 func writeNodeResponse(e *encoder, v *abi.NodeResponse) {
-	n := 0
+	e.mapLen(0 + present(v.Artifact != nil) + present(v.Failure != nil) + present(v.Experiment != nil) + present(v.Completion != nil))
 	if v.Artifact != nil {
-		n++
+		writeArtifact(e.key("artifact"), v.Artifact)
 	}
 	if v.Failure != nil {
-		n++
+		writeFailure(e.key("failure"), v.Failure)
 	}
 	if v.Experiment != nil {
-		n++
+		writeExperiment(e.key("experiment"), v.Experiment)
 	}
 	if v.Completion != nil {
-		n++
-	}
-	e.mapLen(n)
-	if v.Artifact != nil {
-		e.text("artifact")
-		writeArtifact(e, v.Artifact)
-	}
-	if v.Failure != nil {
-		e.text("failure")
-		writeFailure(e, v.Failure)
-	}
-	if v.Experiment != nil {
-		e.text("experiment")
-		writeExperiment(e, v.Experiment)
-	}
-	if v.Completion != nil {
-		e.text("completion")
-		writeCompletion(e, v.Completion)
+		writeCompletion(e.key("completion"), v.Completion)
 	}
 }
 
@@ -662,26 +398,13 @@ func readNodeResponse(d *decoder, v *abi.NodeResponse) {
 	}
 }
 
-// AppendContestItem appends the canonical encoding of v, unchecked.
-func AppendContestItem(dst []byte, v *abi.ContestItem) []byte {
-	return appendMessage(dst, v, writeContestItem)
-}
-
-// DecodeContestItem reads one ContestItem of at most maxBytes strictly.
-func DecodeContestItem(data []byte, maxBytes int) (abi.ContestItem, error) {
-	return decodeMessage(data, maxBytes, &layoutOfContestItem, readContestItem)
-}
-
 var fieldsOfContestItem = []string{"evidence_index", "item", "exhibit"}
 
 func writeContestItem(e *encoder, v *abi.ContestItem) {
 	e.mapLen(3)
-	e.text("evidence_index")
-	e.integer(int64(v.EvidenceIndex))
-	e.text("item")
-	writeIndictmentItem(e, &v.Item)
-	e.text("exhibit")
-	writeExhibit(e, &v.Exhibit)
+	e.key("evidence_index").integer(int64(v.EvidenceIndex))
+	writeIndictmentItem(e.key("item"), &v.Item)
+	writeExhibit(e.key("exhibit"), &v.Exhibit)
 }
 
 func readContestItem(d *decoder, v *abi.ContestItem) {
@@ -712,45 +435,19 @@ func DecodeContestRequest(data []byte, maxBytes int) (abi.ContestRequest, error)
 var fieldsOfContestRequest = []string{"persona", "charged_defect_type", "labels", "items", "params", "profile", "prepared"}
 
 func writeContestRequest(e *encoder, v *abi.ContestRequest) {
-	n := 4
+	e.mapLen(4 + present(len(v.Params) > 0) + present(v.Profile != nil) + present(v.Prepared != nil))
+	writePersona(e.key("persona"), &v.Persona)
+	e.key("charged_defect_type").text(v.ChargedDefectType)
+	writeTexts(e.key("labels"), v.Labels)
+	writeList(e.key("items"), v.Items, writeContestItem)
 	if len(v.Params) > 0 {
-		n++
+		writeList(e.key("params"), v.Params, writeParam)
 	}
 	if v.Profile != nil {
-		n++
+		writeProfile(e.key("profile"), v.Profile)
 	}
 	if v.Prepared != nil {
-		n++
-	}
-	e.mapLen(n)
-	e.text("persona")
-	writePersona(e, &v.Persona)
-	e.text("charged_defect_type")
-	e.text(v.ChargedDefectType)
-	e.text("labels")
-	e.listLen(len(v.Labels))
-	for i := range v.Labels {
-		e.text(v.Labels[i])
-	}
-	e.text("items")
-	e.listLen(len(v.Items))
-	for i := range v.Items {
-		writeContestItem(e, &v.Items[i])
-	}
-	if len(v.Params) > 0 {
-		e.text("params")
-		e.listLen(len(v.Params))
-		for i := range v.Params {
-			writeParam(e, &v.Params[i])
-		}
-	}
-	if v.Profile != nil {
-		e.text("profile")
-		writeProfile(e, v.Profile)
-	}
-	if v.Prepared != nil {
-		e.text("prepared")
-		writePrepared(e, v.Prepared)
+		writePrepared(e.key("prepared"), v.Prepared)
 	}
 }
 
@@ -792,23 +489,13 @@ func DecodePrepareRequest(data []byte, maxBytes int) (abi.PrepareRequest, error)
 var fieldsOfPrepareRequest = []string{"digest", "profile", "case"}
 
 func writePrepareRequest(e *encoder, v *abi.PrepareRequest) {
-	n := 1
+	e.mapLen(1 + present(v.Profile != nil) + present(v.Case != nil))
+	e.key("digest").text(v.Digest)
 	if v.Profile != nil {
-		n++
+		writeProfile(e.key("profile"), v.Profile)
 	}
 	if v.Case != nil {
-		n++
-	}
-	e.mapLen(n)
-	e.text("digest")
-	e.text(v.Digest)
-	if v.Profile != nil {
-		e.text("profile")
-		writeProfile(e, v.Profile)
-	}
-	if v.Case != nil {
-		e.text("case")
-		writeCaseView(e, v.Case)
+		writeCaseView(e.key("case"), v.Case)
 	}
 }
 
@@ -842,14 +529,9 @@ func DecodePrepareResponse(data []byte, maxBytes int) (abi.PrepareResponse, erro
 var fieldsOfPrepareResponse = []string{"failure"}
 
 func writePrepareResponse(e *encoder, v *abi.PrepareResponse) {
-	n := 0
+	e.mapLen(0 + present(v.Failure != nil))
 	if v.Failure != nil {
-		n++
-	}
-	e.mapLen(n)
-	if v.Failure != nil {
-		e.text("failure")
-		writeFailure(e, v.Failure)
+		writeFailure(e.key("failure"), v.Failure)
 	}
 }
 
@@ -865,32 +547,15 @@ func readPrepareResponse(d *decoder, v *abi.PrepareResponse) {
 	d.close(&s)
 }
 
-// AppendPrepared appends the canonical encoding of v, unchecked.
-func AppendPrepared(dst []byte, v *abi.Prepared) []byte {
-	return appendMessage(dst, v, writePrepared)
-}
-
-// DecodePrepared reads one Prepared of at most maxBytes strictly.
-func DecodePrepared(data []byte, maxBytes int) (abi.Prepared, error) {
-	return decodeMessage(data, maxBytes, &layoutOfPrepared, readPrepared)
-}
-
 var fieldsOfPrepared = []string{"digest", "profile", "case"}
 
 func writePrepared(e *encoder, v *abi.Prepared) {
-	n := 2
+	e.mapLen(2 + present(v.Profile != nil))
+	e.key("digest").text(v.Digest)
 	if v.Profile != nil {
-		n++
+		writeProfileParts(e.key("profile"), v.Profile)
 	}
-	e.mapLen(n)
-	e.text("digest")
-	e.text(v.Digest)
-	if v.Profile != nil {
-		e.text("profile")
-		writeProfileParts(e, v.Profile)
-	}
-	e.text("case")
-	e.boolean(v.Case)
+	e.key("case").boolean(v.Case)
 }
 
 func readPrepared(d *decoder, v *abi.Prepared) {
@@ -909,45 +574,18 @@ func readPrepared(d *decoder, v *abi.Prepared) {
 	d.close(&s)
 }
 
-// AppendProfileParts appends the canonical encoding of v, unchecked.
-func AppendProfileParts(dst []byte, v *abi.ProfileParts) []byte {
-	return appendMessage(dst, v, writeProfileParts)
-}
-
-// DecodeProfileParts reads one ProfileParts of at most maxBytes strictly.
-func DecodeProfileParts(data []byte, maxBytes int) (abi.ProfileParts, error) {
-	return decodeMessage(data, maxBytes, &layoutOfProfileParts, readProfileParts)
-}
-
 var fieldsOfProfileParts = []string{"all", "signals", "sources", "outcomes"}
 
 func writeProfileParts(e *encoder, v *abi.ProfileParts) {
-	n := 2
+	e.mapLen(2 + present(len(v.Signals) > 0) + present(len(v.Sources) > 0))
+	e.key("all").boolean(v.All)
 	if len(v.Signals) > 0 {
-		n++
+		writeIntegers(e.key("signals"), v.Signals)
 	}
 	if len(v.Sources) > 0 {
-		n++
+		writeIntegers(e.key("sources"), v.Sources)
 	}
-	e.mapLen(n)
-	e.text("all")
-	e.boolean(v.All)
-	if len(v.Signals) > 0 {
-		e.text("signals")
-		e.listLen(len(v.Signals))
-		for i := range v.Signals {
-			e.integer(int64(v.Signals[i]))
-		}
-	}
-	if len(v.Sources) > 0 {
-		e.text("sources")
-		e.listLen(len(v.Sources))
-		for i := range v.Sources {
-			e.integer(int64(v.Sources[i]))
-		}
-	}
-	e.text("outcomes")
-	e.boolean(v.Outcomes)
+	e.key("outcomes").boolean(v.Outcomes)
 }
 
 func readProfileParts(d *decoder, v *abi.ProfileParts) {
@@ -980,19 +618,10 @@ func DecodeContestResponse(data []byte, maxBytes int) (abi.ContestResponse, erro
 var fieldsOfContestResponse = []string{"challenges", "failure"}
 
 func writeContestResponse(e *encoder, v *abi.ContestResponse) {
-	n := 1
+	e.mapLen(1 + present(v.Failure != nil))
+	writeList(e.key("challenges"), v.Challenges, writeChallenge)
 	if v.Failure != nil {
-		n++
-	}
-	e.mapLen(n)
-	e.text("challenges")
-	e.listLen(len(v.Challenges))
-	for i := range v.Challenges {
-		writeChallenge(e, &v.Challenges[i])
-	}
-	if v.Failure != nil {
-		e.text("failure")
-		writeFailure(e, v.Failure)
+		writeFailure(e.key("failure"), v.Failure)
 	}
 }
 
@@ -1012,36 +641,15 @@ func readContestResponse(d *decoder, v *abi.ContestResponse) {
 	}
 }
 
-// AppendEdgeQuestion appends the canonical encoding of v, unchecked.
-func AppendEdgeQuestion(dst []byte, v *abi.EdgeQuestion) []byte {
-	return appendMessage(dst, v, writeEdgeQuestion)
-}
-
-// DecodeEdgeQuestion reads one EdgeQuestion of at most maxBytes strictly.
-func DecodeEdgeQuestion(data []byte, maxBytes int) (abi.EdgeQuestion, error) {
-	return decodeMessage(data, maxBytes, &layoutOfEdgeQuestion, readEdgeQuestion)
-}
-
 var fieldsOfEdgeQuestion = []string{"id", "evaluator", "any", "params"}
 
 func writeEdgeQuestion(e *encoder, v *abi.EdgeQuestion) {
-	n := 3
+	e.mapLen(3 + present(len(v.Params) > 0))
+	e.key("id").text(v.ID)
+	e.key("evaluator").text(v.Evaluator)
+	e.key("any").boolean(v.Any)
 	if len(v.Params) > 0 {
-		n++
-	}
-	e.mapLen(n)
-	e.text("id")
-	e.text(v.ID)
-	e.text("evaluator")
-	e.text(v.Evaluator)
-	e.text("any")
-	e.boolean(v.Any)
-	if len(v.Params) > 0 {
-		e.text("params")
-		e.listLen(len(v.Params))
-		for i := range v.Params {
-			writeParam(e, &v.Params[i])
-		}
+		writeList(e.key("params"), v.Params, writeParam)
 	}
 }
 
@@ -1062,26 +670,13 @@ func readEdgeQuestion(d *decoder, v *abi.EdgeQuestion) {
 	d.close(&s)
 }
 
-// AppendLimits appends the canonical encoding of v, unchecked.
-func AppendLimits(dst []byte, v *abi.Limits) []byte {
-	return appendMessage(dst, v, writeLimits)
-}
-
-// DecodeLimits reads one Limits of at most maxBytes strictly.
-func DecodeLimits(data []byte, maxBytes int) (abi.Limits, error) {
-	return decodeMessage(data, maxBytes, &layoutOfLimits, readLimits)
-}
-
 var fieldsOfLimits = []string{"ttl_exceeded", "handoffs", "max_handoffs"}
 
 func writeLimits(e *encoder, v *abi.Limits) {
 	e.mapLen(3)
-	e.text("ttl_exceeded")
-	e.boolean(v.TTLExceeded)
-	e.text("handoffs")
-	e.integer(int64(v.Handoffs))
-	e.text("max_handoffs")
-	e.integer(int64(v.MaxHandoffs))
+	e.key("ttl_exceeded").boolean(v.TTLExceeded)
+	e.key("handoffs").integer(int64(v.Handoffs))
+	e.key("max_handoffs").integer(int64(v.MaxHandoffs))
 }
 
 func readLimits(d *decoder, v *abi.Limits) {
@@ -1112,32 +707,17 @@ func DecodeEdgeRequest(data []byte, maxBytes int) (abi.EdgeRequest, error) {
 var fieldsOfEdgeRequest = []string{"node", "family", "questions", "limits", "artifact", "remands", "max_remands", "loops_left"}
 
 func writeEdgeRequest(e *encoder, v *abi.EdgeRequest) {
-	n := 7
+	e.mapLen(7 + present(v.Artifact != nil))
+	e.key("node").text(v.Node)
+	e.key("family").text(string(v.Family))
+	writeList(e.key("questions"), v.Questions, writeEdgeQuestion)
+	writeLimits(e.key("limits"), &v.Limits)
 	if v.Artifact != nil {
-		n++
+		writeArtifact(e.key("artifact"), v.Artifact)
 	}
-	e.mapLen(n)
-	e.text("node")
-	e.text(v.Node)
-	e.text("family")
-	e.text(string(v.Family))
-	e.text("questions")
-	e.listLen(len(v.Questions))
-	for i := range v.Questions {
-		writeEdgeQuestion(e, &v.Questions[i])
-	}
-	e.text("limits")
-	writeLimits(e, &v.Limits)
-	if v.Artifact != nil {
-		e.text("artifact")
-		writeArtifact(e, v.Artifact)
-	}
-	e.text("remands")
-	e.integer(int64(v.Remands))
-	e.text("max_remands")
-	e.integer(int64(v.MaxRemands))
-	e.text("loops_left")
-	e.integer(int64(v.LoopsLeft))
+	e.key("remands").integer(int64(v.Remands))
+	e.key("max_remands").integer(int64(v.MaxRemands))
+	e.key("loops_left").integer(int64(v.LoopsLeft))
 }
 
 func readEdgeRequest(d *decoder, v *abi.EdgeRequest) {
@@ -1166,26 +746,13 @@ func readEdgeRequest(d *decoder, v *abi.EdgeRequest) {
 	d.close(&s)
 }
 
-// AppendEdgeAnswer appends the canonical encoding of v, unchecked.
-func AppendEdgeAnswer(dst []byte, v *abi.EdgeAnswer) []byte {
-	return appendMessage(dst, v, writeEdgeAnswer)
-}
-
-// DecodeEdgeAnswer reads one EdgeAnswer of at most maxBytes strictly.
-func DecodeEdgeAnswer(data []byte, maxBytes int) (abi.EdgeAnswer, error) {
-	return decodeMessage(data, maxBytes, &layoutOfEdgeAnswer, readEdgeAnswer)
-}
-
 var fieldsOfEdgeAnswer = []string{"id", "fires", "why"}
 
 func writeEdgeAnswer(e *encoder, v *abi.EdgeAnswer) {
 	e.mapLen(3)
-	e.text("id")
-	e.text(v.ID)
-	e.text("fires")
-	e.boolean(v.Fires)
-	e.text("why")
-	e.text(v.Why)
+	e.key("id").text(v.ID)
+	e.key("fires").boolean(v.Fires)
+	e.key("why").text(v.Why)
 }
 
 func readEdgeAnswer(d *decoder, v *abi.EdgeAnswer) {
@@ -1216,19 +783,10 @@ func DecodeEdgeResponse(data []byte, maxBytes int) (abi.EdgeResponse, error) {
 var fieldsOfEdgeResponse = []string{"answers", "failure"}
 
 func writeEdgeResponse(e *encoder, v *abi.EdgeResponse) {
-	n := 1
+	e.mapLen(1 + present(v.Failure != nil))
+	writeList(e.key("answers"), v.Answers, writeEdgeAnswer)
 	if v.Failure != nil {
-		n++
-	}
-	e.mapLen(n)
-	e.text("answers")
-	e.listLen(len(v.Answers))
-	for i := range v.Answers {
-		writeEdgeAnswer(e, &v.Answers[i])
-	}
-	if v.Failure != nil {
-		e.text("failure")
-		writeFailure(e, v.Failure)
+		writeFailure(e.key("failure"), v.Failure)
 	}
 }
 
@@ -1248,32 +806,15 @@ func readEdgeResponse(d *decoder, v *abi.EdgeResponse) {
 	}
 }
 
-// AppendCriterion appends the canonical encoding of v, unchecked.
-func AppendCriterion(dst []byte, v *abi.Criterion) []byte {
-	return appendMessage(dst, v, writeCriterion)
-}
-
-// DecodeCriterion reads one Criterion of at most maxBytes strictly.
-func DecodeCriterion(data []byte, maxBytes int) (abi.Criterion, error) {
-	return decodeMessage(data, maxBytes, &layoutOfCriterion, readCriterion)
-}
-
 var fieldsOfCriterion = []string{"criterion_id", "category", "description"}
 
 func writeCriterion(e *encoder, v *abi.Criterion) {
-	n := 2
+	e.mapLen(2 + present(v.Category != ""))
+	e.key("criterion_id").text(v.CriterionID)
 	if v.Category != "" {
-		n++
+		e.key("category").text(v.Category)
 	}
-	e.mapLen(n)
-	e.text("criterion_id")
-	e.text(v.CriterionID)
-	if v.Category != "" {
-		e.text("category")
-		e.text(v.Category)
-	}
-	e.text("description")
-	e.text(v.Description)
+	e.key("description").text(v.Description)
 }
 
 func readCriterion(d *decoder, v *abi.Criterion) {
@@ -1304,31 +845,13 @@ func DecodeJudgeRequest(data []byte, maxBytes int) (abi.JudgeRequest, error) {
 var fieldsOfJudgeRequest = []string{"judge", "opinion", "criteria", "evidence", "params"}
 
 func writeJudgeRequest(e *encoder, v *abi.JudgeRequest) {
-	n := 4
+	e.mapLen(4 + present(len(v.Params) > 0))
+	e.key("judge").text(v.Judge)
+	writeJudicialOpinion(e.key("opinion"), &v.Opinion)
+	writeList(e.key("criteria"), v.Criteria, writeCriterion)
+	writeList(e.key("evidence"), v.Evidence, writeEvidence)
 	if len(v.Params) > 0 {
-		n++
-	}
-	e.mapLen(n)
-	e.text("judge")
-	e.text(v.Judge)
-	e.text("opinion")
-	writeJudicialOpinion(e, &v.Opinion)
-	e.text("criteria")
-	e.listLen(len(v.Criteria))
-	for i := range v.Criteria {
-		writeCriterion(e, &v.Criteria[i])
-	}
-	e.text("evidence")
-	e.listLen(len(v.Evidence))
-	for i := range v.Evidence {
-		writeEvidence(e, &v.Evidence[i])
-	}
-	if len(v.Params) > 0 {
-		e.text("params")
-		e.listLen(len(v.Params))
-		for i := range v.Params {
-			writeParam(e, &v.Params[i])
-		}
+		writeList(e.key("params"), v.Params, writeParam)
 	}
 }
 
@@ -1364,19 +887,10 @@ func DecodeJudgeResponse(data []byte, maxBytes int) (abi.JudgeResponse, error) {
 var fieldsOfJudgeResponse = []string{"opinions", "failure"}
 
 func writeJudgeResponse(e *encoder, v *abi.JudgeResponse) {
-	n := 1
+	e.mapLen(1 + present(v.Failure != nil))
+	writeList(e.key("opinions"), v.Opinions, writeCriterionOpinion)
 	if v.Failure != nil {
-		n++
-	}
-	e.mapLen(n)
-	e.text("opinions")
-	e.listLen(len(v.Opinions))
-	for i := range v.Opinions {
-		writeCriterionOpinion(e, &v.Opinions[i])
-	}
-	if v.Failure != nil {
-		e.text("failure")
-		writeFailure(e, v.Failure)
+		writeFailure(e.key("failure"), v.Failure)
 	}
 }
 

@@ -8,49 +8,23 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendPriorCase appends the canonical encoding of v, unchecked.
-func AppendPriorCase(dst []byte, v *abi.PriorCase) []byte {
-	return appendMessage(dst, v, writePriorCase)
-}
-
-// DecodePriorCase reads one PriorCase of at most maxBytes strictly.
-func DecodePriorCase(data []byte, maxBytes int) (abi.PriorCase, error) {
-	return decodeMessage(data, maxBytes, &layoutOfPriorCase, readPriorCase)
-}
-
 var fieldsOfPriorCase = []string{"case_id", "subject", "classification", "status", "confidence", "similarity", "seen", "confirmed", "absent"}
 
 func writePriorCase(e *encoder, v *abi.PriorCase) {
-	n := 7
+	e.mapLen(7 + present(v.Subject != "") + present(v.Classification != ""))
+	e.key("case_id").text(v.CaseID)
 	if v.Subject != "" {
-		n++
+		e.key("subject").text(v.Subject)
 	}
 	if v.Classification != "" {
-		n++
+		e.key("classification").text(v.Classification)
 	}
-	e.mapLen(n)
-	e.text("case_id")
-	e.text(v.CaseID)
-	if v.Subject != "" {
-		e.text("subject")
-		e.text(v.Subject)
-	}
-	if v.Classification != "" {
-		e.text("classification")
-		e.text(v.Classification)
-	}
-	e.text("status")
-	e.text(v.Status)
-	e.text("confidence")
-	e.float(v.Confidence)
-	e.text("similarity")
-	e.float(v.Similarity)
-	e.text("seen")
-	e.integer(int64(v.Seen))
-	e.text("confirmed")
-	e.boolean(v.Confirmed)
-	e.text("absent")
-	e.integer(int64(v.Absent))
+	e.key("status").text(v.Status)
+	e.key("confidence").float(v.Confidence)
+	e.key("similarity").float(v.Similarity)
+	e.key("seen").integer(int64(v.Seen))
+	e.key("confirmed").boolean(v.Confirmed)
+	e.key("absent").integer(int64(v.Absent))
 }
 
 func readPriorCase(d *decoder, v *abi.PriorCase) {
@@ -94,8 +68,7 @@ var fieldsOfRecallQuery = []string{"limit"}
 
 func writeRecallQuery(e *encoder, v *abi.RecallQuery) {
 	e.mapLen(1)
-	e.text("limit")
-	e.integer(int64(v.Limit))
+	e.key("limit").integer(int64(v.Limit))
 }
 
 func readRecallQuery(d *decoder, v *abi.RecallQuery) {
@@ -123,10 +96,8 @@ var fieldsOfCorrelateQuery = []string{"text", "limit"}
 
 func writeCorrelateQuery(e *encoder, v *abi.CorrelateQuery) {
 	e.mapLen(2)
-	e.text("text")
-	e.text(v.Text)
-	e.text("limit")
-	e.integer(int64(v.Limit))
+	e.key("text").text(v.Text)
+	e.key("limit").integer(int64(v.Limit))
 }
 
 func readCorrelateQuery(d *decoder, v *abi.CorrelateQuery) {
@@ -156,11 +127,7 @@ var fieldsOfPriorCases = []string{"cases"}
 
 func writePriorCases(e *encoder, v *abi.PriorCases) {
 	e.mapLen(1)
-	e.text("cases")
-	e.listLen(len(v.Cases))
-	for i := range v.Cases {
-		writePriorCase(e, &v.Cases[i])
-	}
+	writeList(e.key("cases"), v.Cases, writePriorCase)
 }
 
 func readPriorCases(d *decoder, v *abi.PriorCases) {
@@ -188,12 +155,9 @@ var fieldsOfSourceQuery = []string{"text", "limit", "lines"}
 
 func writeSourceQuery(e *encoder, v *abi.SourceQuery) {
 	e.mapLen(3)
-	e.text("text")
-	e.text(v.Text)
-	e.text("limit")
-	e.integer(int64(v.Limit))
-	e.text("lines")
-	e.integer(int64(v.Lines))
+	e.key("text").text(v.Text)
+	e.key("limit").integer(int64(v.Limit))
+	e.key("lines").integer(int64(v.Lines))
 }
 
 func readSourceQuery(d *decoder, v *abi.SourceQuery) {
@@ -211,44 +175,20 @@ func readSourceQuery(d *decoder, v *abi.SourceQuery) {
 	d.close(&s)
 }
 
-// AppendSourceFrame appends the canonical encoding of v, unchecked.
-func AppendSourceFrame(dst []byte, v *abi.SourceFrame) []byte {
-	return appendMessage(dst, v, writeSourceFrame)
-}
-
-// DecodeSourceFrame reads one SourceFrame of at most maxBytes strictly.
-func DecodeSourceFrame(data []byte, maxBytes int) (abi.SourceFrame, error) {
-	return decodeMessage(data, maxBytes, &layoutOfSourceFrame, readSourceFrame)
-}
-
 var fieldsOfSourceFrame = []string{"path", "line", "kind", "function", "changed", "changed_near", "excerpt"}
 
 func writeSourceFrame(e *encoder, v *abi.SourceFrame) {
-	n := 5
+	e.mapLen(5 + present(v.Function != "") + present(v.Excerpt != ""))
+	e.key("path").text(v.Path)
+	e.key("line").integer(int64(v.Line))
+	e.key("kind").text(string(v.Kind))
 	if v.Function != "" {
-		n++
+		e.key("function").text(v.Function)
 	}
+	e.key("changed").boolean(v.Changed)
+	e.key("changed_near").boolean(v.ChangedNear)
 	if v.Excerpt != "" {
-		n++
-	}
-	e.mapLen(n)
-	e.text("path")
-	e.text(v.Path)
-	e.text("line")
-	e.integer(int64(v.Line))
-	e.text("kind")
-	e.text(string(v.Kind))
-	if v.Function != "" {
-		e.text("function")
-		e.text(v.Function)
-	}
-	e.text("changed")
-	e.boolean(v.Changed)
-	e.text("changed_near")
-	e.boolean(v.ChangedNear)
-	if v.Excerpt != "" {
-		e.text("excerpt")
-		e.text(v.Excerpt)
+		e.key("excerpt").text(v.Excerpt)
 	}
 }
 
@@ -275,46 +215,20 @@ func readSourceFrame(d *decoder, v *abi.SourceFrame) {
 	d.close(&s)
 }
 
-// AppendChangedFile appends the canonical encoding of v, unchecked.
-func AppendChangedFile(dst []byte, v *abi.ChangedFile) []byte {
-	return appendMessage(dst, v, writeChangedFile)
-}
-
-// DecodeChangedFile reads one ChangedFile of at most maxBytes strictly.
-func DecodeChangedFile(data []byte, maxBytes int) (abi.ChangedFile, error) {
-	return decodeMessage(data, maxBytes, &layoutOfChangedFile, readChangedFile)
-}
-
 var fieldsOfChangedFile = []string{"path", "kind", "added", "removed", "reach", "distance", "named", "code", "hunk"}
 
 func writeChangedFile(e *encoder, v *abi.ChangedFile) {
-	n := 8
+	e.mapLen(8 + present(v.Hunk != nil))
+	e.key("path").text(v.Path)
+	e.key("kind").text(string(v.Kind))
+	e.key("added").integer(int64(v.Added))
+	e.key("removed").integer(int64(v.Removed))
+	e.key("reach").text(string(v.Reach))
+	e.key("distance").integer(int64(v.Distance))
+	writeTexts(e.key("named"), v.Named)
+	e.key("code").boolean(v.Code)
 	if v.Hunk != nil {
-		n++
-	}
-	e.mapLen(n)
-	e.text("path")
-	e.text(v.Path)
-	e.text("kind")
-	e.text(string(v.Kind))
-	e.text("added")
-	e.integer(int64(v.Added))
-	e.text("removed")
-	e.integer(int64(v.Removed))
-	e.text("reach")
-	e.text(string(v.Reach))
-	e.text("distance")
-	e.integer(int64(v.Distance))
-	e.text("named")
-	e.listLen(len(v.Named))
-	for i := range v.Named {
-		e.text(v.Named[i])
-	}
-	e.text("code")
-	e.boolean(v.Code)
-	if v.Hunk != nil {
-		e.text("hunk")
-		writeSourceHunk(e, v.Hunk)
+		writeSourceHunk(e.key("hunk"), v.Hunk)
 	}
 }
 
@@ -346,38 +260,17 @@ func readChangedFile(d *decoder, v *abi.ChangedFile) {
 	d.close(&s)
 }
 
-// AppendSourceHunk appends the canonical encoding of v, unchecked.
-func AppendSourceHunk(dst []byte, v *abi.SourceHunk) []byte {
-	return appendMessage(dst, v, writeSourceHunk)
-}
-
-// DecodeSourceHunk reads one SourceHunk of at most maxBytes strictly.
-func DecodeSourceHunk(data []byte, maxBytes int) (abi.SourceHunk, error) {
-	return decodeMessage(data, maxBytes, &layoutOfSourceHunk, readSourceHunk)
-}
-
 var fieldsOfSourceHunk = []string{"line", "text", "commit", "author"}
 
 func writeSourceHunk(e *encoder, v *abi.SourceHunk) {
-	n := 2
+	e.mapLen(2 + present(v.Commit != "") + present(v.Author != ""))
+	e.key("line").integer(int64(v.Line))
+	e.key("text").text(v.Text)
 	if v.Commit != "" {
-		n++
+		e.key("commit").text(v.Commit)
 	}
 	if v.Author != "" {
-		n++
-	}
-	e.mapLen(n)
-	e.text("line")
-	e.integer(int64(v.Line))
-	e.text("text")
-	e.text(v.Text)
-	if v.Commit != "" {
-		e.text("commit")
-		e.text(v.Commit)
-	}
-	if v.Author != "" {
-		e.text("author")
-		e.text(v.Author)
+		e.key("author").text(v.Author)
 	}
 }
 
@@ -398,28 +291,14 @@ func readSourceHunk(d *decoder, v *abi.SourceHunk) {
 	d.close(&s)
 }
 
-// AppendFailingTest appends the canonical encoding of v, unchecked.
-func AppendFailingTest(dst []byte, v *abi.FailingTest) []byte {
-	return appendMessage(dst, v, writeFailingTest)
-}
-
-// DecodeFailingTest reads one FailingTest of at most maxBytes strictly.
-func DecodeFailingTest(data []byte, maxBytes int) (abi.FailingTest, error) {
-	return decodeMessage(data, maxBytes, &layoutOfFailingTest, readFailingTest)
-}
-
 var fieldsOfFailingTest = []string{"name", "path", "new", "changed"}
 
 func writeFailingTest(e *encoder, v *abi.FailingTest) {
 	e.mapLen(4)
-	e.text("name")
-	e.text(v.Name)
-	e.text("path")
-	e.text(v.Path)
-	e.text("new")
-	e.boolean(v.New)
-	e.text("changed")
-	e.boolean(v.Changed)
+	e.key("name").text(v.Name)
+	e.key("path").text(v.Path)
+	e.key("new").boolean(v.New)
+	e.key("changed").boolean(v.Changed)
 }
 
 func readFailingTest(d *decoder, v *abi.FailingTest) {
@@ -439,37 +318,16 @@ func readFailingTest(d *decoder, v *abi.FailingTest) {
 	d.close(&s)
 }
 
-// AppendSourceIntent appends the canonical encoding of v, unchecked.
-func AppendSourceIntent(dst []byte, v *abi.SourceIntent) []byte {
-	return appendMessage(dst, v, writeSourceIntent)
-}
-
-// DecodeSourceIntent reads one SourceIntent of at most maxBytes strictly.
-func DecodeSourceIntent(data []byte, maxBytes int) (abi.SourceIntent, error) {
-	return decodeMessage(data, maxBytes, &layoutOfSourceIntent, readSourceIntent)
-}
-
 var fieldsOfSourceIntent = []string{"kind", "path", "hunk", "names"}
 
 func writeSourceIntent(e *encoder, v *abi.SourceIntent) {
-	n := 3
+	e.mapLen(3 + present(v.Path != ""))
+	e.key("kind").text(string(v.Kind))
 	if v.Path != "" {
-		n++
+		e.key("path").text(v.Path)
 	}
-	e.mapLen(n)
-	e.text("kind")
-	e.text(string(v.Kind))
-	if v.Path != "" {
-		e.text("path")
-		e.text(v.Path)
-	}
-	e.text("hunk")
-	writeSourceHunk(e, &v.Hunk)
-	e.text("names")
-	e.listLen(len(v.Names))
-	for i := range v.Names {
-		e.text(v.Names[i])
-	}
+	writeSourceHunk(e.key("hunk"), &v.Hunk)
+	writeTexts(e.key("names"), v.Names)
 }
 
 func readSourceIntent(d *decoder, v *abi.SourceIntent) {
@@ -503,32 +361,13 @@ var fieldsOfSourceAnswer = []string{"known", "frames", "diff", "located", "chang
 
 func writeSourceAnswer(e *encoder, v *abi.SourceAnswer) {
 	e.mapLen(7)
-	e.text("known")
-	e.boolean(v.Known)
-	e.text("frames")
-	e.listLen(len(v.Frames))
-	for i := range v.Frames {
-		writeSourceFrame(e, &v.Frames[i])
-	}
-	e.text("diff")
-	e.boolean(v.Diff)
-	e.text("located")
-	e.boolean(v.Located)
-	e.text("changed")
-	e.listLen(len(v.Changed))
-	for i := range v.Changed {
-		writeChangedFile(e, &v.Changed[i])
-	}
-	e.text("tests")
-	e.listLen(len(v.Tests))
-	for i := range v.Tests {
-		writeFailingTest(e, &v.Tests[i])
-	}
-	e.text("intent")
-	e.listLen(len(v.Intent))
-	for i := range v.Intent {
-		writeSourceIntent(e, &v.Intent[i])
-	}
+	e.key("known").boolean(v.Known)
+	writeList(e.key("frames"), v.Frames, writeSourceFrame)
+	e.key("diff").boolean(v.Diff)
+	e.key("located").boolean(v.Located)
+	writeList(e.key("changed"), v.Changed, writeChangedFile)
+	writeList(e.key("tests"), v.Tests, writeFailingTest)
+	writeList(e.key("intent"), v.Intent, writeSourceIntent)
 }
 
 func readSourceAnswer(d *decoder, v *abi.SourceAnswer) {
@@ -554,30 +393,15 @@ func readSourceAnswer(d *decoder, v *abi.SourceAnswer) {
 	d.close(&s)
 }
 
-// AppendExperiment appends the canonical encoding of v, unchecked.
-func AppendExperiment(dst []byte, v *abi.Experiment) []byte {
-	return appendMessage(dst, v, writeExperiment)
-}
-
-// DecodeExperiment reads one Experiment of at most maxBytes strictly.
-func DecodeExperiment(data []byte, maxBytes int) (abi.Experiment, error) {
-	return decodeMessage(data, maxBytes, &layoutOfExperiment, readExperiment)
-}
-
 var fieldsOfExperiment = []string{"product", "tests", "environment", "order", "runs"}
 
 func writeExperiment(e *encoder, v *abi.Experiment) {
 	e.mapLen(5)
-	e.text("product")
-	e.text(string(v.Product))
-	e.text("tests")
-	e.text(string(v.Tests))
-	e.text("environment")
-	e.text(string(v.Environment))
-	e.text("order")
-	e.text(string(v.Order))
-	e.text("runs")
-	e.integer(int64(v.Runs))
+	e.key("product").text(string(v.Product))
+	e.key("tests").text(string(v.Tests))
+	e.key("environment").text(string(v.Environment))
+	e.key("order").text(string(v.Order))
+	e.key("runs").integer(int64(v.Runs))
 }
 
 func readExperiment(d *decoder, v *abi.Experiment) {
@@ -599,24 +423,12 @@ func readExperiment(d *decoder, v *abi.Experiment) {
 	d.close(&s)
 }
 
-// AppendExperimentOffer appends the canonical encoding of v, unchecked.
-func AppendExperimentOffer(dst []byte, v *abi.ExperimentOffer) []byte {
-	return appendMessage(dst, v, writeExperimentOffer)
-}
-
-// DecodeExperimentOffer reads one ExperimentOffer of at most maxBytes strictly.
-func DecodeExperimentOffer(data []byte, maxBytes int) (abi.ExperimentOffer, error) {
-	return decodeMessage(data, maxBytes, &layoutOfExperimentOffer, readExperimentOffer)
-}
-
 var fieldsOfExperimentOffer = []string{"experiment", "seconds"}
 
 func writeExperimentOffer(e *encoder, v *abi.ExperimentOffer) {
 	e.mapLen(2)
-	e.text("experiment")
-	writeExperiment(e, &v.Experiment)
-	e.text("seconds")
-	e.float(v.Seconds)
+	writeExperiment(e.key("experiment"), &v.Experiment)
+	e.key("seconds").float(v.Seconds)
 }
 
 func readExperimentOffer(d *decoder, v *abi.ExperimentOffer) {
@@ -645,45 +457,23 @@ func DecodeExperimentResult(data []byte, maxBytes int) (abi.ExperimentResult, er
 var fieldsOfExperimentResult = []string{"experiment", "outcome", "passed", "same", "other", "detail", "test", "loaded", "changed"}
 
 func writeExperimentResult(e *encoder, v *abi.ExperimentResult) {
-	n := 5
+	e.mapLen(5 + present(v.Detail != "") + present(v.Test != "") + present(v.Loaded != "") + present(v.Changed != ""))
+	writeExperiment(e.key("experiment"), &v.Experiment)
+	e.key("outcome").text(string(v.Outcome))
+	e.key("passed").integer(int64(v.Passed))
+	e.key("same").integer(int64(v.Same))
+	e.key("other").integer(int64(v.Other))
 	if v.Detail != "" {
-		n++
+		e.key("detail").text(v.Detail)
 	}
 	if v.Test != "" {
-		n++
+		e.key("test").text(string(v.Test))
 	}
 	if v.Loaded != "" {
-		n++
+		e.key("loaded").text(string(v.Loaded))
 	}
 	if v.Changed != "" {
-		n++
-	}
-	e.mapLen(n)
-	e.text("experiment")
-	writeExperiment(e, &v.Experiment)
-	e.text("outcome")
-	e.text(string(v.Outcome))
-	e.text("passed")
-	e.integer(int64(v.Passed))
-	e.text("same")
-	e.integer(int64(v.Same))
-	e.text("other")
-	e.integer(int64(v.Other))
-	if v.Detail != "" {
-		e.text("detail")
-		e.text(v.Detail)
-	}
-	if v.Test != "" {
-		e.text("test")
-		e.text(string(v.Test))
-	}
-	if v.Loaded != "" {
-		e.text("loaded")
-		e.text(string(v.Loaded))
-	}
-	if v.Changed != "" {
-		e.text("changed")
-		e.text(string(v.Changed))
+		e.key("changed").text(string(v.Changed))
 	}
 }
 
@@ -727,14 +517,9 @@ func DecodeExperimentQuery(data []byte, maxBytes int) (abi.ExperimentQuery, erro
 var fieldsOfExperimentQuery = []string{"experiment"}
 
 func writeExperimentQuery(e *encoder, v *abi.ExperimentQuery) {
-	n := 0
+	e.mapLen(0 + present(v.Experiment != nil))
 	if v.Experiment != nil {
-		n++
-	}
-	e.mapLen(n)
-	if v.Experiment != nil {
-		e.text("experiment")
-		writeExperiment(e, v.Experiment)
+		writeExperiment(e.key("experiment"), v.Experiment)
 	}
 }
 
@@ -763,31 +548,15 @@ func DecodeExperimentAnswer(data []byte, maxBytes int) (abi.ExperimentAnswer, er
 var fieldsOfExperimentAnswer = []string{"offers", "why", "result"}
 
 func writeExperimentAnswer(e *encoder, v *abi.ExperimentAnswer) {
-	n := 0
+	e.mapLen(0 + present(len(v.Offers) > 0) + present(v.Why != "") + present(v.Result != nil))
 	if len(v.Offers) > 0 {
-		n++
+		writeList(e.key("offers"), v.Offers, writeExperimentOffer)
 	}
 	if v.Why != "" {
-		n++
+		e.key("why").text(v.Why)
 	}
 	if v.Result != nil {
-		n++
-	}
-	e.mapLen(n)
-	if len(v.Offers) > 0 {
-		e.text("offers")
-		e.listLen(len(v.Offers))
-		for i := range v.Offers {
-			writeExperimentOffer(e, &v.Offers[i])
-		}
-	}
-	if v.Why != "" {
-		e.text("why")
-		e.text(v.Why)
-	}
-	if v.Result != nil {
-		e.text("result")
-		writeExperimentResult(e, v.Result)
+		writeExperimentResult(e.key("result"), v.Result)
 	}
 }
 
@@ -821,8 +590,7 @@ var fieldsOfLogLine = []string{"message"}
 
 func writeLogLine(e *encoder, v *abi.LogLine) {
 	e.mapLen(1)
-	e.text("message")
-	e.text(v.Message)
+	e.key("message").text(v.Message)
 }
 
 func readLogLine(d *decoder, v *abi.LogLine) {

@@ -19,27 +19,15 @@ func DecodeEvidence(data []byte, maxBytes int) (abi.Evidence, error) {
 var fieldsOfEvidence = []string{"source_ref", "content", "relevance_confidence", "supports", "element"}
 
 func writeEvidence(e *encoder, v *abi.Evidence) {
-	n := 3
+	e.mapLen(3 + present(v.Supports != "") + present(v.Element != ""))
+	e.key("source_ref").text(v.SourceRef)
+	e.key("content").text(v.Content)
+	e.key("relevance_confidence").float(v.RelevanceConfidence)
 	if v.Supports != "" {
-		n++
+		e.key("supports").text(v.Supports)
 	}
 	if v.Element != "" {
-		n++
-	}
-	e.mapLen(n)
-	e.text("source_ref")
-	e.text(v.SourceRef)
-	e.text("content")
-	e.text(v.Content)
-	e.text("relevance_confidence")
-	e.float(v.RelevanceConfidence)
-	if v.Supports != "" {
-		e.text("supports")
-		e.text(v.Supports)
-	}
-	if v.Element != "" {
-		e.text("element")
-		e.text(string(v.Element))
+		e.key("element").text(string(v.Element))
 	}
 }
 
@@ -62,24 +50,12 @@ func readEvidence(d *decoder, v *abi.Evidence) {
 	d.close(&s)
 }
 
-// AppendDocument appends the canonical encoding of v, unchecked.
-func AppendDocument(dst []byte, v *abi.Document) []byte {
-	return appendMessage(dst, v, writeDocument)
-}
-
-// DecodeDocument reads one Document of at most maxBytes strictly.
-func DecodeDocument(data []byte, maxBytes int) (abi.Document, error) {
-	return decodeMessage(data, maxBytes, &layoutOfDocument, readDocument)
-}
-
 var fieldsOfDocument = []string{"name", "text"}
 
 func writeDocument(e *encoder, v *abi.Document) {
 	e.mapLen(2)
-	e.text("name")
-	e.text(v.Name)
-	e.text("text")
-	e.text(v.Text)
+	e.key("name").text(v.Name)
+	e.key("text").text(v.Text)
 }
 
 func readDocument(d *decoder, v *abi.Document) {
@@ -95,26 +71,13 @@ func readDocument(d *decoder, v *abi.Document) {
 	d.close(&s)
 }
 
-// AppendLightAnswer appends the canonical encoding of v, unchecked.
-func AppendLightAnswer(dst []byte, v *abi.LightAnswer) []byte {
-	return appendMessage(dst, v, writeLightAnswer)
-}
-
-// DecodeLightAnswer reads one LightAnswer of at most maxBytes strictly.
-func DecodeLightAnswer(data []byte, maxBytes int) (abi.LightAnswer, error) {
-	return decodeMessage(data, maxBytes, &layoutOfLightAnswer, readLightAnswer)
-}
-
 var fieldsOfLightAnswer = []string{"classification", "confidence", "reasoning"}
 
 func writeLightAnswer(e *encoder, v *abi.LightAnswer) {
 	e.mapLen(3)
-	e.text("classification")
-	e.text(v.Classification)
-	e.text("confidence")
-	e.float(v.Confidence)
-	e.text("reasoning")
-	e.text(v.Reasoning)
+	e.key("classification").text(v.Classification)
+	e.key("confidence").float(v.Confidence)
+	e.key("reasoning").text(v.Reasoning)
 }
 
 func readLightAnswer(d *decoder, v *abi.LightAnswer) {
@@ -145,41 +108,18 @@ func DecodeCase(data []byte, maxBytes int) (abi.Case, error) {
 var fieldsOfCase = []string{"id", "group", "subject", "labels", "light", "evidence", "documents"}
 
 func writeCase(e *encoder, v *abi.Case) {
-	n := 5
+	e.mapLen(5 + present(v.Group != "") + present(v.Light != nil))
+	e.key("id").text(v.ID)
 	if v.Group != "" {
-		n++
+		e.key("group").text(v.Group)
 	}
+	e.key("subject").text(v.Subject)
+	writeTexts(e.key("labels"), v.Labels)
 	if v.Light != nil {
-		n++
+		writeLightAnswer(e.key("light"), v.Light)
 	}
-	e.mapLen(n)
-	e.text("id")
-	e.text(v.ID)
-	if v.Group != "" {
-		e.text("group")
-		e.text(v.Group)
-	}
-	e.text("subject")
-	e.text(v.Subject)
-	e.text("labels")
-	e.listLen(len(v.Labels))
-	for i := range v.Labels {
-		e.text(v.Labels[i])
-	}
-	if v.Light != nil {
-		e.text("light")
-		writeLightAnswer(e, v.Light)
-	}
-	e.text("evidence")
-	e.listLen(len(v.Evidence))
-	for i := range v.Evidence {
-		writeEvidence(e, &v.Evidence[i])
-	}
-	e.text("documents")
-	e.listLen(len(v.Documents))
-	for i := range v.Documents {
-		writeDocument(e, &v.Documents[i])
-	}
+	writeList(e.key("evidence"), v.Evidence, writeEvidence)
+	writeList(e.key("documents"), v.Documents, writeDocument)
 }
 
 func readCase(d *decoder, v *abi.Case) {
@@ -208,36 +148,17 @@ func readCase(d *decoder, v *abi.Case) {
 	}
 }
 
-// AppendPersona appends the canonical encoding of v, unchecked.
-func AppendPersona(dst []byte, v *abi.Persona) []byte {
-	return appendMessage(dst, v, writePersona)
-}
-
-// DecodePersona reads one Persona of at most maxBytes strictly.
-func DecodePersona(data []byte, maxBytes int) (abi.Persona, error) {
-	return decodeMessage(data, maxBytes, &layoutOfPersona, readPersona)
-}
-
 var fieldsOfPersona = []string{"name", "colour", "element", "role", "alignment"}
 
 func writePersona(e *encoder, v *abi.Persona) {
-	n := 4
+	e.mapLen(4 + present(v.Colour != ""))
+	e.key("name").text(v.Name)
 	if v.Colour != "" {
-		n++
+		e.key("colour").text(v.Colour)
 	}
-	e.mapLen(n)
-	e.text("name")
-	e.text(v.Name)
-	if v.Colour != "" {
-		e.text("colour")
-		e.text(v.Colour)
-	}
-	e.text("element")
-	e.text(string(v.Element))
-	e.text("role")
-	e.text(v.Role)
-	e.text("alignment")
-	e.text(v.Alignment)
+	e.key("element").text(string(v.Element))
+	e.key("role").text(v.Role)
+	e.key("alignment").text(v.Alignment)
 }
 
 func readPersona(d *decoder, v *abi.Persona) {

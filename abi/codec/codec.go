@@ -13,6 +13,8 @@
 // In a module, the strings of a value are parts of one copy of the message:
 // keeping one keeps the copy. Empty lists and maps are nil.
 //
+// Messages have AppendX and DecodeX; the types that are only parts of messages are reached by Lookup.
+//
 // The encoding is canonical: equal values give equal bytes. AppendX does not check
 // its value: what breaks a rule is rejected where it is decoded. DecodeX takes a
 // limit of bytes, where 0 stands for abi.DefaultInputBytes.
@@ -21,7 +23,6 @@
 package codec
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -31,20 +32,14 @@ import (
 type Type struct {
 	// Name is the wire name, such as "node_request".
 	Name string
-	// GoName is the name in package abi, such as "NodeRequest".
-	GoName string
 
 	canonical func(data []byte, maxBytes int) ([]byte, error)
 }
 
-// Canonical decodes data strictly, as DecodeX of the type does, and encodes
-// it again.
+// Canonical decodes data strictly, as a DecodeX does, and encodes it again.
 func (t Type) Canonical(data []byte, maxBytes int) ([]byte, error) {
 	return t.canonical(data, maxBytes)
 }
-
-// Types returns every type of the contract, in order of Name.
-func Types() []Type { return types() }
 
 // Lookup finds a type by its wire name.
 func Lookup(name string) (Type, bool) {
@@ -56,13 +51,13 @@ func Lookup(name string) (Type, bool) {
 	return Type{}, false
 }
 
-func typeOf[T any](name, goName string, decode func([]byte, int) (T, error), encode func([]byte, *T) []byte) Type {
-	return Type{name, goName, func(data []byte, maxBytes int) ([]byte, error) {
-		v, err := decode(data, maxBytes)
+func typeOf[T any](name string, l *layout, read func(*decoder, *T), write func(*encoder, *T)) Type {
+	return Type{name, func(data []byte, maxBytes int) ([]byte, error) {
+		v, err := decodeMessage(data, maxBytes, l, read)
 		if err != nil {
 			return nil, err
 		}
-		return encode(nil, &v), nil
+		return appendMessage(nil, &v, write), nil
 	}}
 }
 
@@ -76,13 +71,4 @@ func checkSize(data []byte, maxBytes int) error {
 		problems.Add(abi.CodeTooLarge, strconv.Itoa(len(data))+" bytes are more than "+strconv.Itoa(maxBytes))
 	}
 	return problems.Err()
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m)) // not slices.Sorted(maps.Keys(m)): its iterators make a module larger and slower
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -8,26 +8,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendModelOffer appends the canonical encoding of v, unchecked.
-func AppendModelOffer(dst []byte, v *abi.ModelOffer) []byte {
-	return appendMessage(dst, v, writeModelOffer)
-}
-
-// DecodeModelOffer reads one ModelOffer of at most maxBytes strictly.
-func DecodeModelOffer(data []byte, maxBytes int) (abi.ModelOffer, error) {
-	return decodeMessage(data, maxBytes, &layoutOfModelOffer, readModelOffer)
-}
-
 var fieldsOfModelOffer = []string{"model", "context_tokens", "answer_tokens"}
 
 func writeModelOffer(e *encoder, v *abi.ModelOffer) {
 	e.mapLen(3)
-	e.text("model")
-	e.text(v.Model)
-	e.text("context_tokens")
-	e.integer(int64(v.ContextTokens))
-	e.text("answer_tokens")
-	e.integer(int64(v.AnswerTokens))
+	e.key("model").text(v.Model)
+	e.key("context_tokens").integer(int64(v.ContextTokens))
+	e.key("answer_tokens").integer(int64(v.AnswerTokens))
 }
 
 func readModelOffer(d *decoder, v *abi.ModelOffer) {
@@ -45,24 +32,12 @@ func readModelOffer(d *decoder, v *abi.ModelOffer) {
 	d.close(&s)
 }
 
-// AppendChatMessage appends the canonical encoding of v, unchecked.
-func AppendChatMessage(dst []byte, v *abi.ChatMessage) []byte {
-	return appendMessage(dst, v, writeChatMessage)
-}
-
-// DecodeChatMessage reads one ChatMessage of at most maxBytes strictly.
-func DecodeChatMessage(data []byte, maxBytes int) (abi.ChatMessage, error) {
-	return decodeMessage(data, maxBytes, &layoutOfChatMessage, readChatMessage)
-}
-
 var fieldsOfChatMessage = []string{"role", "content"}
 
 func writeChatMessage(e *encoder, v *abi.ChatMessage) {
 	e.mapLen(2)
-	e.text("role")
-	e.text(string(v.Role))
-	e.text("content")
-	e.text(v.Content)
+	e.key("role").text(string(v.Role))
+	e.key("content").text(v.Content)
 }
 
 func readChatMessage(d *decoder, v *abi.ChatMessage) {
@@ -78,43 +53,19 @@ func readChatMessage(d *decoder, v *abi.ChatMessage) {
 	d.close(&s)
 }
 
-// AppendCompletion appends the canonical encoding of v, unchecked.
-func AppendCompletion(dst []byte, v *abi.Completion) []byte {
-	return appendMessage(dst, v, writeCompletion)
-}
-
-// DecodeCompletion reads one Completion of at most maxBytes strictly.
-func DecodeCompletion(data []byte, maxBytes int) (abi.Completion, error) {
-	return decodeMessage(data, maxBytes, &layoutOfCompletion, readCompletion)
-}
-
 var fieldsOfCompletion = []string{"model", "messages", "schema", "answer_tokens", "samples", "temperature", "seed"}
 
 func writeCompletion(e *encoder, v *abi.Completion) {
-	n := 6
+	e.mapLen(6 + present(v.Schema != ""))
+	e.key("model").text(v.Model)
+	writeList(e.key("messages"), v.Messages, writeChatMessage)
 	if v.Schema != "" {
-		n++
+		e.key("schema").text(v.Schema)
 	}
-	e.mapLen(n)
-	e.text("model")
-	e.text(v.Model)
-	e.text("messages")
-	e.listLen(len(v.Messages))
-	for i := range v.Messages {
-		writeChatMessage(e, &v.Messages[i])
-	}
-	if v.Schema != "" {
-		e.text("schema")
-		e.text(v.Schema)
-	}
-	e.text("answer_tokens")
-	e.integer(int64(v.AnswerTokens))
-	e.text("samples")
-	e.integer(int64(v.Samples))
-	e.text("temperature")
-	e.float(v.Temperature)
-	e.text("seed")
-	e.integer(int64(v.Seed))
+	e.key("answer_tokens").integer(int64(v.AnswerTokens))
+	e.key("samples").integer(int64(v.Samples))
+	e.key("temperature").float(v.Temperature)
+	e.key("seed").integer(int64(v.Seed))
 }
 
 func readCompletion(d *decoder, v *abi.Completion) {
@@ -140,43 +91,19 @@ func readCompletion(d *decoder, v *abi.Completion) {
 	d.close(&s)
 }
 
-// AppendCompletionResult appends the canonical encoding of v, unchecked.
-func AppendCompletionResult(dst []byte, v *abi.CompletionResult) []byte {
-	return appendMessage(dst, v, writeCompletionResult)
-}
-
-// DecodeCompletionResult reads one CompletionResult of at most maxBytes strictly.
-func DecodeCompletionResult(data []byte, maxBytes int) (abi.CompletionResult, error) {
-	return decodeMessage(data, maxBytes, &layoutOfCompletionResult, readCompletionResult)
-}
-
 var fieldsOfCompletionResult = []string{"model", "outcome", "answers", "detail", "input_tokens", "output_tokens", "cost"}
 
 func writeCompletionResult(e *encoder, v *abi.CompletionResult) {
-	n := 6
+	e.mapLen(6 + present(v.Detail != ""))
+	e.key("model").text(v.Model)
+	e.key("outcome").text(string(v.Outcome))
+	writeTexts(e.key("answers"), v.Answers)
 	if v.Detail != "" {
-		n++
+		e.key("detail").text(v.Detail)
 	}
-	e.mapLen(n)
-	e.text("model")
-	e.text(v.Model)
-	e.text("outcome")
-	e.text(string(v.Outcome))
-	e.text("answers")
-	e.listLen(len(v.Answers))
-	for i := range v.Answers {
-		e.text(v.Answers[i])
-	}
-	if v.Detail != "" {
-		e.text("detail")
-		e.text(v.Detail)
-	}
-	e.text("input_tokens")
-	e.integer(int64(v.InputTokens))
-	e.text("output_tokens")
-	e.integer(int64(v.OutputTokens))
-	e.text("cost")
-	e.float(v.Cost)
+	e.key("input_tokens").integer(int64(v.InputTokens))
+	e.key("output_tokens").integer(int64(v.OutputTokens))
+	e.key("cost").float(v.Cost)
 }
 
 func readCompletionResult(d *decoder, v *abi.CompletionResult) {
@@ -215,24 +142,12 @@ func DecodeCompletionQuery(data []byte, maxBytes int) (abi.CompletionQuery, erro
 var fieldsOfCompletionQuery = []string{"models", "completion"}
 
 func writeCompletionQuery(e *encoder, v *abi.CompletionQuery) {
-	n := 0
+	e.mapLen(0 + present(len(v.Models) > 0) + present(v.Completion != nil))
 	if len(v.Models) > 0 {
-		n++
+		writeTexts(e.key("models"), v.Models)
 	}
 	if v.Completion != nil {
-		n++
-	}
-	e.mapLen(n)
-	if len(v.Models) > 0 {
-		e.text("models")
-		e.listLen(len(v.Models))
-		for i := range v.Models {
-			e.text(v.Models[i])
-		}
-	}
-	if v.Completion != nil {
-		e.text("completion")
-		writeCompletion(e, v.Completion)
+		writeCompletion(e.key("completion"), v.Completion)
 	}
 }
 
@@ -263,24 +178,12 @@ func DecodeCompletionAnswer(data []byte, maxBytes int) (abi.CompletionAnswer, er
 var fieldsOfCompletionAnswer = []string{"models", "result"}
 
 func writeCompletionAnswer(e *encoder, v *abi.CompletionAnswer) {
-	n := 0
+	e.mapLen(0 + present(len(v.Models) > 0) + present(v.Result != nil))
 	if len(v.Models) > 0 {
-		n++
+		writeList(e.key("models"), v.Models, writeModelOffer)
 	}
 	if v.Result != nil {
-		n++
-	}
-	e.mapLen(n)
-	if len(v.Models) > 0 {
-		e.text("models")
-		e.listLen(len(v.Models))
-		for i := range v.Models {
-			writeModelOffer(e, &v.Models[i])
-		}
-	}
-	if v.Result != nil {
-		e.text("result")
-		writeCompletionResult(e, v.Result)
+		writeCompletionResult(e.key("result"), v.Result)
 	}
 }
 

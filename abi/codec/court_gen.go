@@ -8,40 +8,18 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendIndictmentItem appends the canonical encoding of v, unchecked.
-func AppendIndictmentItem(dst []byte, v *abi.IndictmentItem) []byte {
-	return appendMessage(dst, v, writeIndictmentItem)
-}
-
-// DecodeIndictmentItem reads one IndictmentItem of at most maxBytes strictly.
-func DecodeIndictmentItem(data []byte, maxBytes int) (abi.IndictmentItem, error) {
-	return decodeMessage(data, maxBytes, &layoutOfIndictmentItem, readIndictmentItem)
-}
-
 var fieldsOfIndictmentItem = []string{"source_ref", "content", "weight", "supports", "element"}
 
 func writeIndictmentItem(e *encoder, v *abi.IndictmentItem) {
-	n := 3
+	e.mapLen(3 + present(v.Supports != "") + present(v.Element != ""))
+	e.key("source_ref").text(v.SourceRef)
+	e.key("content").text(v.Content)
+	e.key("weight").float(v.Weight)
 	if v.Supports != "" {
-		n++
+		e.key("supports").text(v.Supports)
 	}
 	if v.Element != "" {
-		n++
-	}
-	e.mapLen(n)
-	e.text("source_ref")
-	e.text(v.SourceRef)
-	e.text("content")
-	e.text(v.Content)
-	e.text("weight")
-	e.float(v.Weight)
-	if v.Supports != "" {
-		e.text("supports")
-		e.text(v.Supports)
-	}
-	if v.Element != "" {
-		e.text("element")
-		e.text(string(v.Element))
+		e.key("element").text(string(v.Element))
 	}
 }
 
@@ -64,31 +42,14 @@ func readIndictmentItem(d *decoder, v *abi.IndictmentItem) {
 	d.close(&s)
 }
 
-// AppendIndictment appends the canonical encoding of v, unchecked.
-func AppendIndictment(dst []byte, v *abi.Indictment) []byte {
-	return appendMessage(dst, v, writeIndictment)
-}
-
-// DecodeIndictment reads one Indictment of at most maxBytes strictly.
-func DecodeIndictment(data []byte, maxBytes int) (abi.Indictment, error) {
-	return decodeMessage(data, maxBytes, &layoutOfIndictment, readIndictment)
-}
-
 var fieldsOfIndictment = []string{"charged_defect_type", "prosecution_narrative", "evidence", "confidence"}
 
 func writeIndictment(e *encoder, v *abi.Indictment) {
 	e.mapLen(4)
-	e.text("charged_defect_type")
-	e.text(v.ChargedDefectType)
-	e.text("prosecution_narrative")
-	e.text(v.ProsecutionNarrative)
-	e.text("evidence")
-	e.listLen(len(v.Evidence))
-	for i := range v.Evidence {
-		writeIndictmentItem(e, &v.Evidence[i])
-	}
-	e.text("confidence")
-	e.float(v.Confidence)
+	e.key("charged_defect_type").text(v.ChargedDefectType)
+	e.key("prosecution_narrative").text(v.ProsecutionNarrative)
+	writeList(e.key("evidence"), v.Evidence, writeIndictmentItem)
+	e.key("confidence").float(v.Confidence)
 }
 
 func readIndictment(d *decoder, v *abi.Indictment) {
@@ -108,42 +69,19 @@ func readIndictment(d *decoder, v *abi.Indictment) {
 	d.close(&s)
 }
 
-// AppendFinding appends the canonical encoding of v, unchecked.
-func AppendFinding(dst []byte, v *abi.Finding) []byte {
-	return appendMessage(dst, v, writeFinding)
-}
-
-// DecodeFinding reads one Finding of at most maxBytes strictly.
-func DecodeFinding(data []byte, maxBytes int) (abi.Finding, error) {
-	return decodeMessage(data, maxBytes, &layoutOfFinding, readFinding)
-}
-
 var fieldsOfFinding = []string{"document", "observation", "quote", "supports", "strength", "source"}
 
 func writeFinding(e *encoder, v *abi.Finding) {
-	n := 4
+	e.mapLen(4 + present(v.Supports != "") + present(v.Source != ""))
+	e.key("document").text(v.Document)
+	e.key("observation").text(v.Observation)
+	e.key("quote").text(v.Quote)
 	if v.Supports != "" {
-		n++
+		e.key("supports").text(v.Supports)
 	}
+	e.key("strength").float(v.Strength)
 	if v.Source != "" {
-		n++
-	}
-	e.mapLen(n)
-	e.text("document")
-	e.text(v.Document)
-	e.text("observation")
-	e.text(v.Observation)
-	e.text("quote")
-	e.text(v.Quote)
-	if v.Supports != "" {
-		e.text("supports")
-		e.text(v.Supports)
-	}
-	e.text("strength")
-	e.float(v.Strength)
-	if v.Source != "" {
-		e.text("source")
-		e.text(v.Source)
+		e.key("source").text(v.Source)
 	}
 }
 
@@ -168,30 +106,12 @@ func readFinding(d *decoder, v *abi.Finding) {
 	d.close(&s)
 }
 
-// AppendDiscovery appends the canonical encoding of v, unchecked.
-func AppendDiscovery(dst []byte, v *abi.Discovery) []byte {
-	return appendMessage(dst, v, writeDiscovery)
-}
-
-// DecodeDiscovery reads one Discovery of at most maxBytes strictly.
-func DecodeDiscovery(data []byte, maxBytes int) (abi.Discovery, error) {
-	return decodeMessage(data, maxBytes, &layoutOfDiscovery, readDiscovery)
-}
-
 var fieldsOfDiscovery = []string{"findings", "missing"}
 
 func writeDiscovery(e *encoder, v *abi.Discovery) {
 	e.mapLen(2)
-	e.text("findings")
-	e.listLen(len(v.Findings))
-	for i := range v.Findings {
-		writeFinding(e, &v.Findings[i])
-	}
-	e.text("missing")
-	e.listLen(len(v.Missing))
-	for i := range v.Missing {
-		e.text(v.Missing[i])
-	}
+	writeList(e.key("findings"), v.Findings, writeFinding)
+	writeTexts(e.key("missing"), v.Missing)
 }
 
 func readDiscovery(d *decoder, v *abi.Discovery) {
@@ -207,33 +127,15 @@ func readDiscovery(d *decoder, v *abi.Discovery) {
 	d.close(&s)
 }
 
-// AppendChallenge appends the canonical encoding of v, unchecked.
-func AppendChallenge(dst []byte, v *abi.Challenge) []byte {
-	return appendMessage(dst, v, writeChallenge)
-}
-
-// DecodeChallenge reads one Challenge of at most maxBytes strictly.
-func DecodeChallenge(data []byte, maxBytes int) (abi.Challenge, error) {
-	return decodeMessage(data, maxBytes, &layoutOfChallenge, readChallenge)
-}
-
 var fieldsOfChallenge = []string{"evidence_index", "challenge", "severity", "by"}
 
 func writeChallenge(e *encoder, v *abi.Challenge) {
-	n := 3
+	e.mapLen(3 + present(v.By != ""))
+	e.key("evidence_index").integer(int64(v.EvidenceIndex))
+	e.key("challenge").text(v.Challenge)
+	e.key("severity").text(string(v.Severity))
 	if v.By != "" {
-		n++
-	}
-	e.mapLen(n)
-	e.text("evidence_index")
-	e.integer(int64(v.EvidenceIndex))
-	e.text("challenge")
-	e.text(v.Challenge)
-	e.text("severity")
-	e.text(string(v.Severity))
-	if v.By != "" {
-		e.text("by")
-		e.text(v.By)
+		e.key("by").text(v.By)
 	}
 }
 
@@ -254,29 +156,13 @@ func readChallenge(d *decoder, v *abi.Challenge) {
 	d.close(&s)
 }
 
-// AppendAlternativeHypothesis appends the canonical encoding of v, unchecked.
-func AppendAlternativeHypothesis(dst []byte, v *abi.AlternativeHypothesis) []byte {
-	return appendMessage(dst, v, writeAlternativeHypothesis)
-}
-
-// DecodeAlternativeHypothesis reads one AlternativeHypothesis of at most maxBytes strictly.
-func DecodeAlternativeHypothesis(data []byte, maxBytes int) (abi.AlternativeHypothesis, error) {
-	return decodeMessage(data, maxBytes, &layoutOfAlternativeHypothesis, readAlternativeHypothesis)
-}
-
 var fieldsOfAlternativeHypothesis = []string{"label", "reasoning", "support"}
 
 func writeAlternativeHypothesis(e *encoder, v *abi.AlternativeHypothesis) {
 	e.mapLen(3)
-	e.text("label")
-	e.text(v.Label)
-	e.text("reasoning")
-	e.text(v.Reasoning)
-	e.text("support")
-	e.listLen(len(v.Support))
-	for i := range v.Support {
-		e.integer(int64(v.Support[i]))
-	}
+	e.key("label").text(v.Label)
+	e.key("reasoning").text(v.Reasoning)
+	writeIntegers(e.key("support"), v.Support)
 }
 
 func readAlternativeHypothesis(d *decoder, v *abi.AlternativeHypothesis) {
@@ -294,39 +180,17 @@ func readAlternativeHypothesis(d *decoder, v *abi.AlternativeHypothesis) {
 	d.close(&s)
 }
 
-// AppendDefenseBrief appends the canonical encoding of v, unchecked.
-func AppendDefenseBrief(dst []byte, v *abi.DefenseBrief) []byte {
-	return appendMessage(dst, v, writeDefenseBrief)
-}
-
-// DecodeDefenseBrief reads one DefenseBrief of at most maxBytes strictly.
-func DecodeDefenseBrief(data []byte, maxBytes int) (abi.DefenseBrief, error) {
-	return decodeMessage(data, maxBytes, &layoutOfDefenseBrief, readDefenseBrief)
-}
-
 var fieldsOfDefenseBrief = []string{"challenges", "alternative_hypothesis", "plea_deal", "motion_to_dismiss", "confidence"}
 
 func writeDefenseBrief(e *encoder, v *abi.DefenseBrief) {
-	n := 4
+	e.mapLen(4 + present(v.AlternativeHypothesis != nil))
+	writeList(e.key("challenges"), v.Challenges, writeChallenge)
 	if v.AlternativeHypothesis != nil {
-		n++
+		writeAlternativeHypothesis(e.key("alternative_hypothesis"), v.AlternativeHypothesis)
 	}
-	e.mapLen(n)
-	e.text("challenges")
-	e.listLen(len(v.Challenges))
-	for i := range v.Challenges {
-		writeChallenge(e, &v.Challenges[i])
-	}
-	if v.AlternativeHypothesis != nil {
-		e.text("alternative_hypothesis")
-		writeAlternativeHypothesis(e, v.AlternativeHypothesis)
-	}
-	e.text("plea_deal")
-	e.boolean(v.PleaDeal)
-	e.text("motion_to_dismiss")
-	e.boolean(v.MotionToDismiss)
-	e.text("confidence")
-	e.float(v.Confidence)
+	e.key("plea_deal").boolean(v.PleaDeal)
+	e.key("motion_to_dismiss").boolean(v.MotionToDismiss)
+	e.key("confidence").float(v.Confidence)
 }
 
 func readDefenseBrief(d *decoder, v *abi.DefenseBrief) {
@@ -351,32 +215,13 @@ func readDefenseBrief(d *decoder, v *abi.DefenseBrief) {
 	}
 }
 
-// AppendHearingTurn appends the canonical encoding of v, unchecked.
-func AppendHearingTurn(dst []byte, v *abi.HearingTurn) []byte {
-	return appendMessage(dst, v, writeHearingTurn)
-}
-
-// DecodeHearingTurn reads one HearingTurn of at most maxBytes strictly.
-func DecodeHearingTurn(data []byte, maxBytes int) (abi.HearingTurn, error) {
-	return decodeMessage(data, maxBytes, &layoutOfHearingTurn, readHearingTurn)
-}
-
 var fieldsOfHearingTurn = []string{"argument", "new_challenges", "new_items"}
 
 func writeHearingTurn(e *encoder, v *abi.HearingTurn) {
 	e.mapLen(3)
-	e.text("argument")
-	e.text(v.Argument)
-	e.text("new_challenges")
-	e.listLen(len(v.NewChallenges))
-	for i := range v.NewChallenges {
-		writeChallenge(e, &v.NewChallenges[i])
-	}
-	e.text("new_items")
-	e.listLen(len(v.NewItems))
-	for i := range v.NewItems {
-		writeIndictmentItem(e, &v.NewItems[i])
-	}
+	e.key("argument").text(v.Argument)
+	writeList(e.key("new_challenges"), v.NewChallenges, writeChallenge)
+	writeList(e.key("new_items"), v.NewItems, writeIndictmentItem)
 }
 
 func readHearingTurn(d *decoder, v *abi.HearingTurn) {
@@ -394,26 +239,13 @@ func readHearingTurn(d *decoder, v *abi.HearingTurn) {
 	d.close(&s)
 }
 
-// AppendRoundSpeakers appends the canonical encoding of v, unchecked.
-func AppendRoundSpeakers(dst []byte, v *abi.RoundSpeakers) []byte {
-	return appendMessage(dst, v, writeRoundSpeakers)
-}
-
-// DecodeRoundSpeakers reads one RoundSpeakers of at most maxBytes strictly.
-func DecodeRoundSpeakers(data []byte, maxBytes int) (abi.RoundSpeakers, error) {
-	return decodeMessage(data, maxBytes, &layoutOfRoundSpeakers, readRoundSpeakers)
-}
-
 var fieldsOfRoundSpeakers = []string{"prosecution", "defense", "bench"}
 
 func writeRoundSpeakers(e *encoder, v *abi.RoundSpeakers) {
 	e.mapLen(3)
-	e.text("prosecution")
-	e.text(v.Prosecution)
-	e.text("defense")
-	e.text(v.Defense)
-	e.text("bench")
-	e.text(v.Bench)
+	e.key("prosecution").text(v.Prosecution)
+	e.key("defense").text(v.Defense)
+	e.key("bench").text(v.Bench)
 }
 
 func readRoundSpeakers(d *decoder, v *abi.RoundSpeakers) {
@@ -431,40 +263,17 @@ func readRoundSpeakers(d *decoder, v *abi.RoundSpeakers) {
 	d.close(&s)
 }
 
-// AppendHearingRound appends the canonical encoding of v, unchecked.
-func AppendHearingRound(dst []byte, v *abi.HearingRound) []byte {
-	return appendMessage(dst, v, writeHearingRound)
-}
-
-// DecodeHearingRound reads one HearingRound of at most maxBytes strictly.
-func DecodeHearingRound(data []byte, maxBytes int) (abi.HearingRound, error) {
-	return decodeMessage(data, maxBytes, &layoutOfHearingRound, readHearingRound)
-}
-
 var fieldsOfHearingRound = []string{"round", "prosecution_argument", "defense_rebuttal", "judge_notes", "by", "new_challenges", "new_items"}
 
 func writeHearingRound(e *encoder, v *abi.HearingRound) {
 	e.mapLen(7)
-	e.text("round")
-	e.integer(int64(v.Round))
-	e.text("prosecution_argument")
-	e.text(v.ProsecutionArgument)
-	e.text("defense_rebuttal")
-	e.text(v.DefenseRebuttal)
-	e.text("judge_notes")
-	e.text(v.JudgeNotes)
-	e.text("by")
-	writeRoundSpeakers(e, &v.By)
-	e.text("new_challenges")
-	e.listLen(len(v.NewChallenges))
-	for i := range v.NewChallenges {
-		writeChallenge(e, &v.NewChallenges[i])
-	}
-	e.text("new_items")
-	e.listLen(len(v.NewItems))
-	for i := range v.NewItems {
-		writeIndictmentItem(e, &v.NewItems[i])
-	}
+	e.key("round").integer(int64(v.Round))
+	e.key("prosecution_argument").text(v.ProsecutionArgument)
+	e.key("defense_rebuttal").text(v.DefenseRebuttal)
+	e.key("judge_notes").text(v.JudgeNotes)
+	writeRoundSpeakers(e.key("by"), &v.By)
+	writeList(e.key("new_challenges"), v.NewChallenges, writeChallenge)
+	writeList(e.key("new_items"), v.NewItems, writeIndictmentItem)
 }
 
 func readHearingRound(d *decoder, v *abi.HearingRound) {
@@ -490,29 +299,13 @@ func readHearingRound(d *decoder, v *abi.HearingRound) {
 	d.close(&s)
 }
 
-// AppendHearingRecord appends the canonical encoding of v, unchecked.
-func AppendHearingRecord(dst []byte, v *abi.HearingRecord) []byte {
-	return appendMessage(dst, v, writeHearingRecord)
-}
-
-// DecodeHearingRecord reads one HearingRecord of at most maxBytes strictly.
-func DecodeHearingRecord(data []byte, maxBytes int) (abi.HearingRecord, error) {
-	return decodeMessage(data, maxBytes, &layoutOfHearingRecord, readHearingRecord)
-}
-
 var fieldsOfHearingRecord = []string{"rounds", "max_rounds", "converged"}
 
 func writeHearingRecord(e *encoder, v *abi.HearingRecord) {
 	e.mapLen(3)
-	e.text("rounds")
-	e.listLen(len(v.Rounds))
-	for i := range v.Rounds {
-		writeHearingRound(e, &v.Rounds[i])
-	}
-	e.text("max_rounds")
-	e.integer(int64(v.MaxRounds))
-	e.text("converged")
-	e.boolean(v.Converged)
+	writeList(e.key("rounds"), v.Rounds, writeHearingRound)
+	e.key("max_rounds").integer(int64(v.MaxRounds))
+	e.key("converged").boolean(v.Converged)
 }
 
 func readHearingRecord(d *decoder, v *abi.HearingRecord) {
@@ -530,24 +323,12 @@ func readHearingRecord(d *decoder, v *abi.HearingRecord) {
 	d.close(&s)
 }
 
-// AppendQuestion appends the canonical encoding of v, unchecked.
-func AppendQuestion(dst []byte, v *abi.Question) []byte {
-	return appendMessage(dst, v, writeQuestion)
-}
-
-// DecodeQuestion reads one Question of at most maxBytes strictly.
-func DecodeQuestion(data []byte, maxBytes int) (abi.Question, error) {
-	return decodeMessage(data, maxBytes, &layoutOfQuestion, readQuestion)
-}
-
 var fieldsOfQuestion = []string{"id", "question"}
 
 func writeQuestion(e *encoder, v *abi.Question) {
 	e.mapLen(2)
-	e.text("id")
-	e.text(v.ID)
-	e.text("question")
-	e.text(v.Question)
+	e.key("id").text(v.ID)
+	e.key("question").text(v.Question)
 }
 
 func readQuestion(d *decoder, v *abi.Question) {
@@ -563,24 +344,12 @@ func readQuestion(d *decoder, v *abi.Question) {
 	d.close(&s)
 }
 
-// AppendChallengedItem appends the canonical encoding of v, unchecked.
-func AppendChallengedItem(dst []byte, v *abi.ChallengedItem) []byte {
-	return appendMessage(dst, v, writeChallengedItem)
-}
-
-// DecodeChallengedItem reads one ChallengedItem of at most maxBytes strictly.
-func DecodeChallengedItem(data []byte, maxBytes int) (abi.ChallengedItem, error) {
-	return decodeMessage(data, maxBytes, &layoutOfChallengedItem, readChallengedItem)
-}
-
 var fieldsOfChallengedItem = []string{"evidence_index", "why"}
 
 func writeChallengedItem(e *encoder, v *abi.ChallengedItem) {
 	e.mapLen(2)
-	e.text("evidence_index")
-	e.integer(int64(v.EvidenceIndex))
-	e.text("why")
-	e.text(v.Why)
+	e.key("evidence_index").integer(int64(v.EvidenceIndex))
+	e.key("why").text(v.Why)
 }
 
 func readChallengedItem(d *decoder, v *abi.ChallengedItem) {
@@ -609,25 +378,12 @@ func DecodeRemandFeedback(data []byte, maxBytes int) (abi.RemandFeedback, error)
 var fieldsOfRemandFeedback = []string{"challenged", "alternative_hypothesis", "questions"}
 
 func writeRemandFeedback(e *encoder, v *abi.RemandFeedback) {
-	n := 2
+	e.mapLen(2 + present(v.AlternativeHypothesis != nil))
+	writeList(e.key("challenged"), v.Challenged, writeChallengedItem)
 	if v.AlternativeHypothesis != nil {
-		n++
+		writeAlternativeHypothesis(e.key("alternative_hypothesis"), v.AlternativeHypothesis)
 	}
-	e.mapLen(n)
-	e.text("challenged")
-	e.listLen(len(v.Challenged))
-	for i := range v.Challenged {
-		writeChallengedItem(e, &v.Challenged[i])
-	}
-	if v.AlternativeHypothesis != nil {
-		e.text("alternative_hypothesis")
-		writeAlternativeHypothesis(e, v.AlternativeHypothesis)
-	}
-	e.text("questions")
-	e.listLen(len(v.Questions))
-	for i := range v.Questions {
-		writeQuestion(e, &v.Questions[i])
-	}
+	writeList(e.key("questions"), v.Questions, writeQuestion)
 }
 
 func readRemandFeedback(d *decoder, v *abi.RemandFeedback) {
@@ -648,29 +404,13 @@ func readRemandFeedback(d *decoder, v *abi.RemandFeedback) {
 	}
 }
 
-// AppendRemandReply appends the canonical encoding of v, unchecked.
-func AppendRemandReply(dst []byte, v *abi.RemandReply) []byte {
-	return appendMessage(dst, v, writeRemandReply)
-}
-
-// DecodeRemandReply reads one RemandReply of at most maxBytes strictly.
-func DecodeRemandReply(data []byte, maxBytes int) (abi.RemandReply, error) {
-	return decodeMessage(data, maxBytes, &layoutOfRemandReply, readRemandReply)
-}
-
 var fieldsOfRemandReply = []string{"question_id", "status", "evidence"}
 
 func writeRemandReply(e *encoder, v *abi.RemandReply) {
 	e.mapLen(3)
-	e.text("question_id")
-	e.text(v.QuestionID)
-	e.text("status")
-	e.text(string(v.Status))
-	e.text("evidence")
-	e.listLen(len(v.Evidence))
-	for i := range v.Evidence {
-		writeEvidence(e, &v.Evidence[i])
-	}
+	e.key("question_id").text(v.QuestionID)
+	e.key("status").text(string(v.Status))
+	writeList(e.key("evidence"), v.Evidence, writeEvidence)
 }
 
 func readRemandReply(d *decoder, v *abi.RemandReply) {
@@ -688,24 +428,12 @@ func readRemandReply(d *decoder, v *abi.RemandReply) {
 	d.close(&s)
 }
 
-// AppendChallengedReply appends the canonical encoding of v, unchecked.
-func AppendChallengedReply(dst []byte, v *abi.ChallengedReply) []byte {
-	return appendMessage(dst, v, writeChallengedReply)
-}
-
-// DecodeChallengedReply reads one ChallengedReply of at most maxBytes strictly.
-func DecodeChallengedReply(data []byte, maxBytes int) (abi.ChallengedReply, error) {
-	return decodeMessage(data, maxBytes, &layoutOfChallengedReply, readChallengedReply)
-}
-
 var fieldsOfChallengedReply = []string{"evidence_index", "status"}
 
 func writeChallengedReply(e *encoder, v *abi.ChallengedReply) {
 	e.mapLen(2)
-	e.text("evidence_index")
-	e.integer(int64(v.EvidenceIndex))
-	e.text("status")
-	e.text(string(v.Status))
+	e.key("evidence_index").integer(int64(v.EvidenceIndex))
+	e.key("status").text(string(v.Status))
 }
 
 func readChallengedReply(d *decoder, v *abi.ChallengedReply) {
@@ -721,30 +449,12 @@ func readChallengedReply(d *decoder, v *abi.ChallengedReply) {
 	d.close(&s)
 }
 
-// AppendRemandAnswer appends the canonical encoding of v, unchecked.
-func AppendRemandAnswer(dst []byte, v *abi.RemandAnswer) []byte {
-	return appendMessage(dst, v, writeRemandAnswer)
-}
-
-// DecodeRemandAnswer reads one RemandAnswer of at most maxBytes strictly.
-func DecodeRemandAnswer(data []byte, maxBytes int) (abi.RemandAnswer, error) {
-	return decodeMessage(data, maxBytes, &layoutOfRemandAnswer, readRemandAnswer)
-}
-
 var fieldsOfRemandAnswer = []string{"answers", "challenged"}
 
 func writeRemandAnswer(e *encoder, v *abi.RemandAnswer) {
 	e.mapLen(2)
-	e.text("answers")
-	e.listLen(len(v.Answers))
-	for i := range v.Answers {
-		writeRemandReply(e, &v.Answers[i])
-	}
-	e.text("challenged")
-	e.listLen(len(v.Challenged))
-	for i := range v.Challenged {
-		writeChallengedReply(e, &v.Challenged[i])
-	}
+	writeList(e.key("answers"), v.Answers, writeRemandReply)
+	writeList(e.key("challenged"), v.Challenged, writeChallengedReply)
 }
 
 func readRemandAnswer(d *decoder, v *abi.RemandAnswer) {
@@ -760,40 +470,18 @@ func readRemandAnswer(d *decoder, v *abi.RemandAnswer) {
 	d.close(&s)
 }
 
-// AppendVerdict appends the canonical encoding of v, unchecked.
-func AppendVerdict(dst []byte, v *abi.Verdict) []byte {
-	return appendMessage(dst, v, writeVerdict)
-}
-
-// DecodeVerdict reads one Verdict of at most maxBytes strictly.
-func DecodeVerdict(data []byte, maxBytes int) (abi.Verdict, error) {
-	return decodeMessage(data, maxBytes, &layoutOfVerdict, readVerdict)
-}
-
 var fieldsOfVerdict = []string{"decision", "final_classification", "confidence", "reasoning", "remand_feedback"}
 
 func writeVerdict(e *encoder, v *abi.Verdict) {
-	n := 3
+	e.mapLen(3 + present(v.FinalClassification != "") + present(v.RemandFeedback != nil))
+	e.key("decision").text(string(v.Decision))
 	if v.FinalClassification != "" {
-		n++
+		e.key("final_classification").text(v.FinalClassification)
 	}
+	e.key("confidence").float(v.Confidence)
+	e.key("reasoning").text(v.Reasoning)
 	if v.RemandFeedback != nil {
-		n++
-	}
-	e.mapLen(n)
-	e.text("decision")
-	e.text(string(v.Decision))
-	if v.FinalClassification != "" {
-		e.text("final_classification")
-		e.text(v.FinalClassification)
-	}
-	e.text("confidence")
-	e.float(v.Confidence)
-	e.text("reasoning")
-	e.text(v.Reasoning)
-	if v.RemandFeedback != nil {
-		e.text("remand_feedback")
-		writeRemandFeedback(e, v.RemandFeedback)
+		writeRemandFeedback(e.key("remand_feedback"), v.RemandFeedback)
 	}
 }
 
@@ -819,35 +507,16 @@ func readVerdict(d *decoder, v *abi.Verdict) {
 	}
 }
 
-// AppendCourtEvidenceGap appends the canonical encoding of v, unchecked.
-func AppendCourtEvidenceGap(dst []byte, v *abi.CourtEvidenceGap) []byte {
-	return appendMessage(dst, v, writeCourtEvidenceGap)
-}
-
-// DecodeCourtEvidenceGap reads one CourtEvidenceGap of at most maxBytes strictly.
-func DecodeCourtEvidenceGap(data []byte, maxBytes int) (abi.CourtEvidenceGap, error) {
-	return decodeMessage(data, maxBytes, &layoutOfCourtEvidenceGap, readCourtEvidenceGap)
-}
-
 var fieldsOfCourtEvidenceGap = []string{"description", "source", "severity", "suggested_action", "court_phase"}
 
 func writeCourtEvidenceGap(e *encoder, v *abi.CourtEvidenceGap) {
-	n := 4
+	e.mapLen(4 + present(v.CourtPhase != ""))
+	e.key("description").text(v.Description)
+	e.key("source").text(v.Source)
+	e.key("severity").text(string(v.Severity))
+	e.key("suggested_action").text(v.SuggestedAction)
 	if v.CourtPhase != "" {
-		n++
-	}
-	e.mapLen(n)
-	e.text("description")
-	e.text(v.Description)
-	e.text("source")
-	e.text(v.Source)
-	e.text("severity")
-	e.text(string(v.Severity))
-	e.text("suggested_action")
-	e.text(v.SuggestedAction)
-	if v.CourtPhase != "" {
-		e.text("court_phase")
-		e.text(string(v.CourtPhase))
+		e.key("court_phase").text(string(v.CourtPhase))
 	}
 }
 
@@ -870,33 +539,15 @@ func readCourtEvidenceGap(d *decoder, v *abi.CourtEvidenceGap) {
 	d.close(&s)
 }
 
-// AppendEvidenceGapBrief appends the canonical encoding of v, unchecked.
-func AppendEvidenceGapBrief(dst []byte, v *abi.EvidenceGapBrief) []byte {
-	return appendMessage(dst, v, writeEvidenceGapBrief)
-}
-
-// DecodeEvidenceGapBrief reads one EvidenceGapBrief of at most maxBytes strictly.
-func DecodeEvidenceGapBrief(data []byte, maxBytes int) (abi.EvidenceGapBrief, error) {
-	return decodeMessage(data, maxBytes, &layoutOfEvidenceGapBrief, readEvidenceGapBrief)
-}
-
 var fieldsOfEvidenceGapBrief = []string{"case_id", "cause", "final_confidence", "gaps", "summary"}
 
 func writeEvidenceGapBrief(e *encoder, v *abi.EvidenceGapBrief) {
 	e.mapLen(5)
-	e.text("case_id")
-	e.text(v.CaseID)
-	e.text("cause")
-	e.text(v.Cause)
-	e.text("final_confidence")
-	e.float(v.FinalConfidence)
-	e.text("gaps")
-	e.listLen(len(v.Gaps))
-	for i := range v.Gaps {
-		writeCourtEvidenceGap(e, &v.Gaps[i])
-	}
-	e.text("summary")
-	e.text(v.Summary)
+	e.key("case_id").text(v.CaseID)
+	e.key("cause").text(v.Cause)
+	e.key("final_confidence").float(v.FinalConfidence)
+	writeList(e.key("gaps"), v.Gaps, writeCourtEvidenceGap)
+	e.key("summary").text(v.Summary)
 }
 
 func readEvidenceGapBrief(d *decoder, v *abi.EvidenceGapBrief) {
@@ -932,20 +583,13 @@ var fieldsOfCourtConfig = []string{"enabled", "ttl", "max_handoffs", "max_remand
 
 func writeCourtConfig(e *encoder, v *abi.CourtConfig) {
 	e.mapLen(7)
-	e.text("enabled")
-	e.boolean(v.Enabled)
-	e.text("ttl")
-	e.integer(v.TTL)
-	e.text("max_handoffs")
-	e.integer(int64(v.MaxHandoffs))
-	e.text("max_remands")
-	e.integer(int64(v.MaxRemands))
-	e.text("activation_threshold")
-	e.float(v.ActivationThreshold)
-	e.text("rejection_threshold")
-	e.float(v.RejectionThreshold)
-	e.text("max_rounds")
-	e.integer(int64(v.MaxRounds))
+	e.key("enabled").boolean(v.Enabled)
+	e.key("ttl").integer(v.TTL)
+	e.key("max_handoffs").integer(int64(v.MaxHandoffs))
+	e.key("max_remands").integer(int64(v.MaxRemands))
+	e.key("activation_threshold").float(v.ActivationThreshold)
+	e.key("rejection_threshold").float(v.RejectionThreshold)
+	e.key("max_rounds").integer(int64(v.MaxRounds))
 }
 
 func readCourtConfig(d *decoder, v *abi.CourtConfig) {

@@ -16,13 +16,13 @@ type Message struct {
 	ReadByLayout func(data []byte) (any, bool)
 }
 
-func messageOf[T any](name string, encode func([]byte, *T) []byte, decode func([]byte, int) (T, error), l *layout) Message {
+func messageOf[T any](name string, l *layout, read func(*decoder, *T), write func(*encoder, *T)) Message {
 	return Message{
 		Name:   name,
 		New:    func() any { return new(T) },
-		Encode: func(v any) []byte { return encode(nil, v.(*T)) },
+		Encode: func(v any) []byte { return appendMessage(nil, v.(*T), write) },
 		Decode: func(data []byte) (any, error) {
-			v, err := decode(data, 0)
+			v, err := decodeMessage(data, 0, l, read)
 			return &v, err
 		},
 		HasLayout: l != nil,

@@ -6,45 +6,21 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendRecallResult appends the canonical encoding of v, unchecked.
-func AppendRecallResult(dst []byte, v *abi.RecallResult) []byte {
-	return appendMessage(dst, v, writeRecallResult)
-}
-
-// DecodeRecallResult reads one RecallResult of at most maxBytes strictly.
-func DecodeRecallResult(data []byte, maxBytes int) (abi.RecallResult, error) {
-	return decodeMessage(data, maxBytes, &layoutOfRecallResult, readRecallResult)
-}
-
 var fieldsOfRecallResult = []string{"match", "prior_case", "classification", "confidence", "reasoning", "is_regression", "confirmed"}
 
 func writeRecallResult(e *encoder, v *abi.RecallResult) {
-	n := 5
+	e.mapLen(5 + present(v.PriorCase != "") + present(v.Classification != ""))
+	e.key("match").boolean(v.Match)
 	if v.PriorCase != "" {
-		n++
+		e.key("prior_case").text(v.PriorCase)
 	}
 	if v.Classification != "" {
-		n++
+		e.key("classification").text(v.Classification)
 	}
-	e.mapLen(n)
-	e.text("match")
-	e.boolean(v.Match)
-	if v.PriorCase != "" {
-		e.text("prior_case")
-		e.text(v.PriorCase)
-	}
-	if v.Classification != "" {
-		e.text("classification")
-		e.text(v.Classification)
-	}
-	e.text("confidence")
-	e.float(v.Confidence)
-	e.text("reasoning")
-	e.text(v.Reasoning)
-	e.text("is_regression")
-	e.boolean(v.IsRegression)
-	e.text("confirmed")
-	e.boolean(v.Confirmed)
+	e.key("confidence").float(v.Confidence)
+	e.key("reasoning").text(v.Reasoning)
+	e.key("is_regression").boolean(v.IsRegression)
+	e.key("confirmed").boolean(v.Confirmed)
 }
 
 func readRecallResult(d *decoder, v *abi.RecallResult) {
@@ -70,43 +46,19 @@ func readRecallResult(d *decoder, v *abi.RecallResult) {
 	d.close(&s)
 }
 
-// AppendTriageResult appends the canonical encoding of v, unchecked.
-func AppendTriageResult(dst []byte, v *abi.TriageResult) []byte {
-	return appendMessage(dst, v, writeTriageResult)
-}
-
-// DecodeTriageResult reads one TriageResult of at most maxBytes strictly.
-func DecodeTriageResult(data []byte, maxBytes int) (abi.TriageResult, error) {
-	return decodeMessage(data, maxBytes, &layoutOfTriageResult, readTriageResult)
-}
-
 var fieldsOfTriageResult = []string{"symptom_category", "severity", "classification_hypothesis", "candidates", "skip_investigation", "clock_skew_suspected", "cascade_suspected"}
 
 func writeTriageResult(e *encoder, v *abi.TriageResult) {
-	n := 6
+	e.mapLen(6 + present(v.ClassificationHypothesis != ""))
+	e.key("symptom_category").text(string(v.SymptomCategory))
+	e.key("severity").text(string(v.Severity))
 	if v.ClassificationHypothesis != "" {
-		n++
+		e.key("classification_hypothesis").text(v.ClassificationHypothesis)
 	}
-	e.mapLen(n)
-	e.text("symptom_category")
-	e.text(string(v.SymptomCategory))
-	e.text("severity")
-	e.text(string(v.Severity))
-	if v.ClassificationHypothesis != "" {
-		e.text("classification_hypothesis")
-		e.text(v.ClassificationHypothesis)
-	}
-	e.text("candidates")
-	e.listLen(len(v.Candidates))
-	for i := range v.Candidates {
-		e.text(v.Candidates[i])
-	}
-	e.text("skip_investigation")
-	e.boolean(v.SkipInvestigation)
-	e.text("clock_skew_suspected")
-	e.boolean(v.ClockSkewSuspected)
-	e.text("cascade_suspected")
-	e.boolean(v.CascadeSuspected)
+	writeTexts(e.key("candidates"), v.Candidates)
+	e.key("skip_investigation").boolean(v.SkipInvestigation)
+	e.key("clock_skew_suspected").boolean(v.ClockSkewSuspected)
+	e.key("cascade_suspected").boolean(v.CascadeSuspected)
 }
 
 func readTriageResult(d *decoder, v *abi.TriageResult) {
@@ -132,29 +84,13 @@ func readTriageResult(d *decoder, v *abi.TriageResult) {
 	d.close(&s)
 }
 
-// AppendSelectedComponent appends the canonical encoding of v, unchecked.
-func AppendSelectedComponent(dst []byte, v *abi.SelectedComponent) []byte {
-	return appendMessage(dst, v, writeSelectedComponent)
-}
-
-// DecodeSelectedComponent reads one SelectedComponent of at most maxBytes strictly.
-func DecodeSelectedComponent(data []byte, maxBytes int) (abi.SelectedComponent, error) {
-	return decodeMessage(data, maxBytes, &layoutOfSelectedComponent, readSelectedComponent)
-}
-
 var fieldsOfSelectedComponent = []string{"name", "focus_paths", "reason"}
 
 func writeSelectedComponent(e *encoder, v *abi.SelectedComponent) {
 	e.mapLen(3)
-	e.text("name")
-	e.text(v.Name)
-	e.text("focus_paths")
-	e.listLen(len(v.FocusPaths))
-	for i := range v.FocusPaths {
-		e.text(v.FocusPaths[i])
-	}
-	e.text("reason")
-	e.text(v.Reason)
+	e.key("name").text(v.Name)
+	writeTexts(e.key("focus_paths"), v.FocusPaths)
+	e.key("reason").text(v.Reason)
 }
 
 func readSelectedComponent(d *decoder, v *abi.SelectedComponent) {
@@ -172,25 +108,11 @@ func readSelectedComponent(d *decoder, v *abi.SelectedComponent) {
 	d.close(&s)
 }
 
-// AppendResolveResult appends the canonical encoding of v, unchecked.
-func AppendResolveResult(dst []byte, v *abi.ResolveResult) []byte {
-	return appendMessage(dst, v, writeResolveResult)
-}
-
-// DecodeResolveResult reads one ResolveResult of at most maxBytes strictly.
-func DecodeResolveResult(data []byte, maxBytes int) (abi.ResolveResult, error) {
-	return decodeMessage(data, maxBytes, &layoutOfResolveResult, readResolveResult)
-}
-
 var fieldsOfResolveResult = []string{"selected"}
 
 func writeResolveResult(e *encoder, v *abi.ResolveResult) {
 	e.mapLen(1)
-	e.text("selected")
-	e.listLen(len(v.Selected))
-	for i := range v.Selected {
-		writeSelectedComponent(e, &v.Selected[i])
-	}
+	writeList(e.key("selected"), v.Selected, writeSelectedComponent)
 }
 
 func readResolveResult(d *decoder, v *abi.ResolveResult) {
@@ -204,44 +126,19 @@ func readResolveResult(d *decoder, v *abi.ResolveResult) {
 	d.close(&s)
 }
 
-// AppendInvestigateArtifact appends the canonical encoding of v, unchecked.
-func AppendInvestigateArtifact(dst []byte, v *abi.InvestigateArtifact) []byte {
-	return appendMessage(dst, v, writeInvestigateArtifact)
-}
-
-// DecodeInvestigateArtifact reads one InvestigateArtifact of at most maxBytes strictly.
-func DecodeInvestigateArtifact(data []byte, maxBytes int) (abi.InvestigateArtifact, error) {
-	return decodeMessage(data, maxBytes, &layoutOfInvestigateArtifact, readInvestigateArtifact)
-}
-
 var fieldsOfInvestigateArtifact = []string{"summary", "classification", "component", "convergence_score", "evidence"}
 
 func writeInvestigateArtifact(e *encoder, v *abi.InvestigateArtifact) {
-	n := 3
+	e.mapLen(3 + present(v.Classification != "") + present(v.Component != ""))
+	e.key("summary").text(v.Summary)
 	if v.Classification != "" {
-		n++
+		e.key("classification").text(v.Classification)
 	}
 	if v.Component != "" {
-		n++
+		e.key("component").text(v.Component)
 	}
-	e.mapLen(n)
-	e.text("summary")
-	e.text(v.Summary)
-	if v.Classification != "" {
-		e.text("classification")
-		e.text(v.Classification)
-	}
-	if v.Component != "" {
-		e.text("component")
-		e.text(v.Component)
-	}
-	e.text("convergence_score")
-	e.float(v.ConvergenceScore)
-	e.text("evidence")
-	e.listLen(len(v.Evidence))
-	for i := range v.Evidence {
-		writeEvidence(e, &v.Evidence[i])
-	}
+	e.key("convergence_score").float(v.ConvergenceScore)
+	writeList(e.key("evidence"), v.Evidence, writeEvidence)
 }
 
 func readInvestigateArtifact(d *decoder, v *abi.InvestigateArtifact) {
@@ -263,43 +160,20 @@ func readInvestigateArtifact(d *decoder, v *abi.InvestigateArtifact) {
 	d.close(&s)
 }
 
-// AppendCorrelateResult appends the canonical encoding of v, unchecked.
-func AppendCorrelateResult(dst []byte, v *abi.CorrelateResult) []byte {
-	return appendMessage(dst, v, writeCorrelateResult)
-}
-
-// DecodeCorrelateResult reads one CorrelateResult of at most maxBytes strictly.
-func DecodeCorrelateResult(data []byte, maxBytes int) (abi.CorrelateResult, error) {
-	return decodeMessage(data, maxBytes, &layoutOfCorrelateResult, readCorrelateResult)
-}
-
 var fieldsOfCorrelateResult = []string{"is_duplicate", "linked_case", "classification", "confidence", "reasoning", "confirmed"}
 
 func writeCorrelateResult(e *encoder, v *abi.CorrelateResult) {
-	n := 4
+	e.mapLen(4 + present(v.LinkedCase != "") + present(v.Classification != ""))
+	e.key("is_duplicate").boolean(v.IsDuplicate)
 	if v.LinkedCase != "" {
-		n++
+		e.key("linked_case").text(v.LinkedCase)
 	}
 	if v.Classification != "" {
-		n++
+		e.key("classification").text(v.Classification)
 	}
-	e.mapLen(n)
-	e.text("is_duplicate")
-	e.boolean(v.IsDuplicate)
-	if v.LinkedCase != "" {
-		e.text("linked_case")
-		e.text(v.LinkedCase)
-	}
-	if v.Classification != "" {
-		e.text("classification")
-		e.text(v.Classification)
-	}
-	e.text("confidence")
-	e.float(v.Confidence)
-	e.text("reasoning")
-	e.text(v.Reasoning)
-	e.text("confirmed")
-	e.boolean(v.Confirmed)
+	e.key("confidence").float(v.Confidence)
+	e.key("reasoning").text(v.Reasoning)
+	e.key("confirmed").boolean(v.Confirmed)
 }
 
 func readCorrelateResult(d *decoder, v *abi.CorrelateResult) {
@@ -323,32 +197,15 @@ func readCorrelateResult(d *decoder, v *abi.CorrelateResult) {
 	d.close(&s)
 }
 
-// AppendReviewDecision appends the canonical encoding of v, unchecked.
-func AppendReviewDecision(dst []byte, v *abi.ReviewDecision) []byte {
-	return appendMessage(dst, v, writeReviewDecision)
-}
-
-// DecodeReviewDecision reads one ReviewDecision of at most maxBytes strictly.
-func DecodeReviewDecision(data []byte, maxBytes int) (abi.ReviewDecision, error) {
-	return decodeMessage(data, maxBytes, &layoutOfReviewDecision, readReviewDecision)
-}
-
 var fieldsOfReviewDecision = []string{"decision", "loop_target", "confidence"}
 
 func writeReviewDecision(e *encoder, v *abi.ReviewDecision) {
-	n := 2
+	e.mapLen(2 + present(v.LoopTarget != ""))
+	e.key("decision").text(string(v.Decision))
 	if v.LoopTarget != "" {
-		n++
+		e.key("loop_target").text(v.LoopTarget)
 	}
-	e.mapLen(n)
-	e.text("decision")
-	e.text(string(v.Decision))
-	if v.LoopTarget != "" {
-		e.text("loop_target")
-		e.text(v.LoopTarget)
-	}
-	e.text("confidence")
-	e.float(v.Confidence)
+	e.key("confidence").float(v.Confidence)
 }
 
 func readReviewDecision(d *decoder, v *abi.ReviewDecision) {
@@ -366,40 +223,18 @@ func readReviewDecision(d *decoder, v *abi.ReviewDecision) {
 	d.close(&s)
 }
 
-// AppendLightReport appends the canonical encoding of v, unchecked.
-func AppendLightReport(dst []byte, v *abi.LightReport) []byte {
-	return appendMessage(dst, v, writeLightReport)
-}
-
-// DecodeLightReport reads one LightReport of at most maxBytes strictly.
-func DecodeLightReport(data []byte, maxBytes int) (abi.LightReport, error) {
-	return decodeMessage(data, maxBytes, &layoutOfLightReport, readLightReport)
-}
-
 var fieldsOfLightReport = []string{"classification", "confidence", "component", "summary", "remand"}
 
 func writeLightReport(e *encoder, v *abi.LightReport) {
-	n := 3
+	e.mapLen(3 + present(v.Component != "") + present(v.Remand != nil))
+	e.key("classification").text(v.Classification)
+	e.key("confidence").float(v.Confidence)
 	if v.Component != "" {
-		n++
+		e.key("component").text(v.Component)
 	}
+	e.key("summary").text(v.Summary)
 	if v.Remand != nil {
-		n++
-	}
-	e.mapLen(n)
-	e.text("classification")
-	e.text(v.Classification)
-	e.text("confidence")
-	e.float(v.Confidence)
-	if v.Component != "" {
-		e.text("component")
-		e.text(v.Component)
-	}
-	e.text("summary")
-	e.text(v.Summary)
-	if v.Remand != nil {
-		e.text("remand")
-		writeRemandAnswer(e, v.Remand)
+		writeRemandAnswer(e.key("remand"), v.Remand)
 	}
 }
 

@@ -21,59 +21,23 @@ func DecodeManifest(data []byte, maxBytes int) (abi.Manifest, error) {
 var fieldsOfManifest = []string{"name", "version", "abi", "calls", "families", "edges", "criteria", "capabilities", "limits", "source", "licence"}
 
 func writeManifest(e *encoder, v *abi.Manifest) {
-	n := 8
+	e.mapLen(8 + present(v.Limits != nil) + present(v.Source != "") + present(v.Licence != ""))
+	e.key("name").text(v.Name)
+	e.key("version").text(v.Version)
+	e.key("abi").text(v.ABI)
+	writeTexts(e.key("calls"), v.Calls)
+	writeTexts(e.key("families"), v.Families)
+	writeTexts(e.key("edges"), v.Edges)
+	writeTexts(e.key("criteria"), v.Criteria)
+	writeTexts(e.key("capabilities"), v.Capabilities)
 	if v.Limits != nil {
-		n++
+		writeLimitRequest(e.key("limits"), v.Limits)
 	}
 	if v.Source != "" {
-		n++
+		e.key("source").text(v.Source)
 	}
 	if v.Licence != "" {
-		n++
-	}
-	e.mapLen(n)
-	e.text("name")
-	e.text(v.Name)
-	e.text("version")
-	e.text(v.Version)
-	e.text("abi")
-	e.text(v.ABI)
-	e.text("calls")
-	e.listLen(len(v.Calls))
-	for i := range v.Calls {
-		e.text(string(v.Calls[i]))
-	}
-	e.text("families")
-	e.listLen(len(v.Families))
-	for i := range v.Families {
-		e.text(string(v.Families[i]))
-	}
-	e.text("edges")
-	e.listLen(len(v.Edges))
-	for i := range v.Edges {
-		e.text(v.Edges[i])
-	}
-	e.text("criteria")
-	e.listLen(len(v.Criteria))
-	for i := range v.Criteria {
-		e.text(v.Criteria[i])
-	}
-	e.text("capabilities")
-	e.listLen(len(v.Capabilities))
-	for i := range v.Capabilities {
-		e.text(string(v.Capabilities[i]))
-	}
-	if v.Limits != nil {
-		e.text("limits")
-		writeLimitRequest(e, v.Limits)
-	}
-	if v.Source != "" {
-		e.text("source")
-		e.text(v.Source)
-	}
-	if v.Licence != "" {
-		e.text("licence")
-		e.text(v.Licence)
+		e.key("licence").text(v.Licence)
 	}
 }
 
@@ -109,28 +73,14 @@ func readManifest(d *decoder, v *abi.Manifest) {
 	d.close(&s)
 }
 
-// AppendLimitRequest appends the canonical encoding of v, unchecked.
-func AppendLimitRequest(dst []byte, v *abi.LimitRequest) []byte {
-	return appendMessage(dst, v, writeLimitRequest)
-}
-
-// DecodeLimitRequest reads one LimitRequest of at most maxBytes strictly.
-func DecodeLimitRequest(data []byte, maxBytes int) (abi.LimitRequest, error) {
-	return decodeMessage(data, maxBytes, &layoutOfLimitRequest, readLimitRequest)
-}
-
 var fieldsOfLimitRequest = []string{"memory_bytes", "output_bytes", "wall_clock", "fuel"}
 
 func writeLimitRequest(e *encoder, v *abi.LimitRequest) {
 	e.mapLen(4)
-	e.text("memory_bytes")
-	e.integer(int64(v.MemoryBytes))
-	e.text("output_bytes")
-	e.integer(int64(v.OutputBytes))
-	e.text("wall_clock")
-	e.integer(int64(v.WallClock))
-	e.text("fuel")
-	e.integer(int64(v.Fuel))
+	e.key("memory_bytes").integer(int64(v.MemoryBytes))
+	e.key("output_bytes").integer(int64(v.OutputBytes))
+	e.key("wall_clock").integer(int64(v.WallClock))
+	e.key("fuel").integer(int64(v.Fuel))
 }
 
 func readLimitRequest(d *decoder, v *abi.LimitRequest) {

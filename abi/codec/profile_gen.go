@@ -6,24 +6,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendLabelWeight appends the canonical encoding of v, unchecked.
-func AppendLabelWeight(dst []byte, v *abi.LabelWeight) []byte {
-	return appendMessage(dst, v, writeLabelWeight)
-}
-
-// DecodeLabelWeight reads one LabelWeight of at most maxBytes strictly.
-func DecodeLabelWeight(data []byte, maxBytes int) (abi.LabelWeight, error) {
-	return decodeMessage(data, maxBytes, &layoutOfLabelWeight, readLabelWeight)
-}
-
 var fieldsOfLabelWeight = []string{"label", "weight"}
 
 func writeLabelWeight(e *encoder, v *abi.LabelWeight) {
 	e.mapLen(2)
-	e.text("label")
-	e.text(v.Label)
-	e.text("weight")
-	e.float(v.Weight)
+	e.key("label").text(v.Label)
+	e.key("weight").float(v.Weight)
 }
 
 func readLabelWeight(d *decoder, v *abi.LabelWeight) {
@@ -39,27 +27,12 @@ func readLabelWeight(d *decoder, v *abi.LabelWeight) {
 	d.close(&s)
 }
 
-// AppendElementLikelihood appends the canonical encoding of v, unchecked.
-func AppendElementLikelihood(dst []byte, v *abi.ElementLikelihood) []byte {
-	return appendMessage(dst, v, writeElementLikelihood)
-}
-
-// DecodeElementLikelihood reads one ElementLikelihood of at most maxBytes strictly.
-func DecodeElementLikelihood(data []byte, maxBytes int) (abi.ElementLikelihood, error) {
-	return decodeMessage(data, maxBytes, &layoutOfElementLikelihood, readElementLikelihood)
-}
-
 var fieldsOfElementLikelihood = []string{"element", "given"}
 
 func writeElementLikelihood(e *encoder, v *abi.ElementLikelihood) {
 	e.mapLen(2)
-	e.text("element")
-	e.text(string(v.Element))
-	e.text("given")
-	e.listLen(len(v.Given))
-	for i := range v.Given {
-		writeLabelWeight(e, &v.Given[i])
-	}
+	e.key("element").text(string(v.Element))
+	writeList(e.key("given"), v.Given, writeLabelWeight)
 }
 
 func readElementLikelihood(d *decoder, v *abi.ElementLikelihood) {
@@ -77,42 +50,16 @@ func readElementLikelihood(d *decoder, v *abi.ElementLikelihood) {
 	}
 }
 
-// AppendSourceStatement appends the canonical encoding of v, unchecked.
-func AppendSourceStatement(dst []byte, v *abi.SourceStatement) []byte {
-	return appendMessage(dst, v, writeSourceStatement)
-}
-
-// DecodeSourceStatement reads one SourceStatement of at most maxBytes strictly.
-func DecodeSourceStatement(data []byte, maxBytes int) (abi.SourceStatement, error) {
-	return decodeMessage(data, maxBytes, &layoutOfSourceStatement, readSourceStatement)
-}
-
 var fieldsOfSourceStatement = []string{"says", "given", "elements"}
 
 func writeSourceStatement(e *encoder, v *abi.SourceStatement) {
-	n := 1
+	e.mapLen(1 + present(v.Says != "") + present(len(v.Elements) > 0))
 	if v.Says != "" {
-		n++
+		e.key("says").text(v.Says)
 	}
+	writeList(e.key("given"), v.Given, writeLabelWeight)
 	if len(v.Elements) > 0 {
-		n++
-	}
-	e.mapLen(n)
-	if v.Says != "" {
-		e.text("says")
-		e.text(v.Says)
-	}
-	e.text("given")
-	e.listLen(len(v.Given))
-	for i := range v.Given {
-		writeLabelWeight(e, &v.Given[i])
-	}
-	if len(v.Elements) > 0 {
-		e.text("elements")
-		e.listLen(len(v.Elements))
-		for i := range v.Elements {
-			writeElementLikelihood(e, &v.Elements[i])
-		}
+		writeList(e.key("elements"), v.Elements, writeElementLikelihood)
 	}
 }
 
@@ -133,39 +80,17 @@ func readSourceStatement(d *decoder, v *abi.SourceStatement) {
 	}
 }
 
-// AppendSourceReliability appends the canonical encoding of v, unchecked.
-func AppendSourceReliability(dst []byte, v *abi.SourceReliability) []byte {
-	return appendMessage(dst, v, writeSourceReliability)
-}
-
-// DecodeSourceReliability reads one SourceReliability of at most maxBytes strictly.
-func DecodeSourceReliability(data []byte, maxBytes int) (abi.SourceReliability, error) {
-	return decodeMessage(data, maxBytes, &layoutOfSourceReliability, readSourceReliability)
-}
-
 var fieldsOfSourceReliability = []string{"source", "statements", "share", "stated", "cap"}
 
 func writeSourceReliability(e *encoder, v *abi.SourceReliability) {
-	n := 4
+	e.mapLen(4 + present(v.Stated != nil))
+	e.key("source").text(v.Source)
+	writeList(e.key("statements"), v.Statements, writeSourceStatement)
+	e.key("share").float(v.Share)
 	if v.Stated != nil {
-		n++
+		writeLogitMap(e.key("stated"), v.Stated)
 	}
-	e.mapLen(n)
-	e.text("source")
-	e.text(v.Source)
-	e.text("statements")
-	e.listLen(len(v.Statements))
-	for i := range v.Statements {
-		writeSourceStatement(e, &v.Statements[i])
-	}
-	e.text("share")
-	e.float(v.Share)
-	if v.Stated != nil {
-		e.text("stated")
-		writeLogitMap(e, v.Stated)
-	}
-	e.text("cap")
-	e.float(v.Cap)
+	e.key("cap").float(v.Cap)
 }
 
 func readSourceReliability(d *decoder, v *abi.SourceReliability) {
@@ -190,27 +115,12 @@ func readSourceReliability(d *decoder, v *abi.SourceReliability) {
 	}
 }
 
-// AppendSignal appends the canonical encoding of v, unchecked.
-func AppendSignal(dst []byte, v *abi.Signal) []byte {
-	return appendMessage(dst, v, writeSignal)
-}
-
-// DecodeSignal reads one Signal of at most maxBytes strictly.
-func DecodeSignal(data []byte, maxBytes int) (abi.Signal, error) {
-	return decodeMessage(data, maxBytes, &layoutOfSignal, readSignal)
-}
-
 var fieldsOfSignal = []string{"phrase", "weights"}
 
 func writeSignal(e *encoder, v *abi.Signal) {
 	e.mapLen(2)
-	e.text("phrase")
-	e.text(v.Phrase)
-	e.text("weights")
-	e.listLen(len(v.Weights))
-	for i := range v.Weights {
-		writeLabelWeight(e, &v.Weights[i])
-	}
+	e.key("phrase").text(v.Phrase)
+	writeList(e.key("weights"), v.Weights, writeLabelWeight)
 }
 
 func readSignal(d *decoder, v *abi.Signal) {
@@ -228,24 +138,12 @@ func readSignal(d *decoder, v *abi.Signal) {
 	}
 }
 
-// AppendSignalPassage appends the canonical encoding of v, unchecked.
-func AppendSignalPassage(dst []byte, v *abi.SignalPassage) []byte {
-	return appendMessage(dst, v, writeSignalPassage)
-}
-
-// DecodeSignalPassage reads one SignalPassage of at most maxBytes strictly.
-func DecodeSignalPassage(data []byte, maxBytes int) (abi.SignalPassage, error) {
-	return decodeMessage(data, maxBytes, &layoutOfSignalPassage, readSignalPassage)
-}
-
 var fieldsOfSignalPassage = []string{"bytes", "nats"}
 
 func writeSignalPassage(e *encoder, v *abi.SignalPassage) {
 	e.mapLen(2)
-	e.text("bytes")
-	e.integer(int64(v.Bytes))
-	e.text("nats")
-	e.float(v.Nats)
+	e.key("bytes").integer(int64(v.Bytes))
+	e.key("nats").float(v.Nats)
 }
 
 func readSignalPassage(d *decoder, v *abi.SignalPassage) {
@@ -261,31 +159,14 @@ func readSignalPassage(d *decoder, v *abi.SignalPassage) {
 	d.close(&s)
 }
 
-// AppendLogitMap appends the canonical encoding of v, unchecked.
-func AppendLogitMap(dst []byte, v *abi.LogitMap) []byte {
-	return appendMessage(dst, v, writeLogitMap)
-}
-
-// DecodeLogitMap reads one LogitMap of at most maxBytes strictly.
-func DecodeLogitMap(data []byte, maxBytes int) (abi.LogitMap, error) {
-	return decodeMessage(data, maxBytes, &layoutOfLogitMap, readLogitMap)
-}
-
 var fieldsOfLogitMap = []string{"offset", "slope", "range"}
 
 func writeLogitMap(e *encoder, v *abi.LogitMap) {
-	n := 2
+	e.mapLen(2 + present(v.Range != nil))
+	e.key("offset").float(v.Offset)
+	e.key("slope").float(v.Slope)
 	if v.Range != nil {
-		n++
-	}
-	e.mapLen(n)
-	e.text("offset")
-	e.float(v.Offset)
-	e.text("slope")
-	e.float(v.Slope)
-	if v.Range != nil {
-		e.text("range")
-		writeConfidenceRange(e, v.Range)
+		writeConfidenceRange(e.key("range"), v.Range)
 	}
 }
 
@@ -305,24 +186,12 @@ func readLogitMap(d *decoder, v *abi.LogitMap) {
 	d.close(&s)
 }
 
-// AppendConfidenceRange appends the canonical encoding of v, unchecked.
-func AppendConfidenceRange(dst []byte, v *abi.ConfidenceRange) []byte {
-	return appendMessage(dst, v, writeConfidenceRange)
-}
-
-// DecodeConfidenceRange reads one ConfidenceRange of at most maxBytes strictly.
-func DecodeConfidenceRange(data []byte, maxBytes int) (abi.ConfidenceRange, error) {
-	return decodeMessage(data, maxBytes, &layoutOfConfidenceRange, readConfidenceRange)
-}
-
 var fieldsOfConfidenceRange = []string{"least", "most"}
 
 func writeConfidenceRange(e *encoder, v *abi.ConfidenceRange) {
 	e.mapLen(2)
-	e.text("least")
-	e.float(v.Least)
-	e.text("most")
-	e.float(v.Most)
+	e.key("least").float(v.Least)
+	e.key("most").float(v.Most)
 }
 
 func readConfidenceRange(d *decoder, v *abi.ConfidenceRange) {
@@ -338,32 +207,13 @@ func readConfidenceRange(d *decoder, v *abi.ConfidenceRange) {
 	d.close(&s)
 }
 
-// AppendOutcomeModel appends the canonical encoding of v, unchecked.
-func AppendOutcomeModel(dst []byte, v *abi.OutcomeModel) []byte {
-	return appendMessage(dst, v, writeOutcomeModel)
-}
-
-// DecodeOutcomeModel reads one OutcomeModel of at most maxBytes strictly.
-func DecodeOutcomeModel(data []byte, maxBytes int) (abi.OutcomeModel, error) {
-	return decodeMessage(data, maxBytes, &layoutOfOutcomeModel, readOutcomeModel)
-}
-
 var fieldsOfOutcomeModel = []string{"alone", "shapes", "patterns"}
 
 func writeOutcomeModel(e *encoder, v *abi.OutcomeModel) {
 	e.mapLen(3)
-	e.text("alone")
-	e.boolean(v.Alone)
-	e.text("shapes")
-	e.listLen(len(v.Shapes))
-	for i := range v.Shapes {
-		writeRateShape(e, &v.Shapes[i])
-	}
-	e.text("patterns")
-	e.listLen(len(v.Patterns))
-	for i := range v.Patterns {
-		writeOutcomePattern(e, &v.Patterns[i])
-	}
+	e.key("alone").boolean(v.Alone)
+	writeList(e.key("shapes"), v.Shapes, writeRateShape)
+	writeList(e.key("patterns"), v.Patterns, writeOutcomePattern)
 }
 
 func readOutcomeModel(d *decoder, v *abi.OutcomeModel) {
@@ -383,28 +233,14 @@ func readOutcomeModel(d *decoder, v *abi.OutcomeModel) {
 	}
 }
 
-// AppendRateShape appends the canonical encoding of v, unchecked.
-func AppendRateShape(dst []byte, v *abi.RateShape) []byte {
-	return appendMessage(dst, v, writeRateShape)
-}
-
-// DecodeRateShape reads one RateShape of at most maxBytes strictly.
-func DecodeRateShape(data []byte, maxBytes int) (abi.RateShape, error) {
-	return decodeMessage(data, maxBytes, &layoutOfRateShape, readRateShape)
-}
-
 var fieldsOfRateShape = []string{"name", "passed", "same", "other"}
 
 func writeRateShape(e *encoder, v *abi.RateShape) {
 	e.mapLen(4)
-	e.text("name")
-	e.text(v.Name)
-	e.text("passed")
-	e.float(v.Passed)
-	e.text("same")
-	e.float(v.Same)
-	e.text("other")
-	e.float(v.Other)
+	e.key("name").text(v.Name)
+	e.key("passed").float(v.Passed)
+	e.key("same").float(v.Same)
+	e.key("other").float(v.Other)
 }
 
 func readRateShape(d *decoder, v *abi.RateShape) {
@@ -424,38 +260,16 @@ func readRateShape(d *decoder, v *abi.RateShape) {
 	d.close(&s)
 }
 
-// AppendOutcomePattern appends the canonical encoding of v, unchecked.
-func AppendOutcomePattern(dst []byte, v *abi.OutcomePattern) []byte {
-	return appendMessage(dst, v, writeOutcomePattern)
-}
-
-// DecodeOutcomePattern reads one OutcomePattern of at most maxBytes strictly.
-func DecodeOutcomePattern(data []byte, maxBytes int) (abi.OutcomePattern, error) {
-	return decodeMessage(data, maxBytes, &layoutOfOutcomePattern, readOutcomePattern)
-}
-
 var fieldsOfOutcomePattern = []string{"name", "labels", "rates", "absent", "changed", "executed"}
 
 func writeOutcomePattern(e *encoder, v *abi.OutcomePattern) {
 	e.mapLen(6)
-	e.text("name")
-	e.text(v.Name)
-	e.text("labels")
-	e.listLen(len(v.Labels))
-	for i := range v.Labels {
-		writeLabelWeight(e, &v.Labels[i])
-	}
-	e.text("rates")
-	e.listLen(len(v.Rates))
-	for i := range v.Rates {
-		writeOutcomeRate(e, &v.Rates[i])
-	}
-	e.text("absent")
-	e.float(v.Absent)
-	e.text("changed")
-	e.float(v.Changed)
-	e.text("executed")
-	e.float(v.Executed)
+	e.key("name").text(v.Name)
+	writeList(e.key("labels"), v.Labels, writeLabelWeight)
+	writeList(e.key("rates"), v.Rates, writeOutcomeRate)
+	e.key("absent").float(v.Absent)
+	e.key("changed").float(v.Changed)
+	e.key("executed").float(v.Executed)
 }
 
 func readOutcomePattern(d *decoder, v *abi.OutcomePattern) {
@@ -481,64 +295,28 @@ func readOutcomePattern(d *decoder, v *abi.OutcomePattern) {
 	}
 }
 
-// AppendOutcomeRate appends the canonical encoding of v, unchecked.
-func AppendOutcomeRate(dst []byte, v *abi.OutcomeRate) []byte {
-	return appendMessage(dst, v, writeOutcomeRate)
-}
-
-// DecodeOutcomeRate reads one OutcomeRate of at most maxBytes strictly.
-func DecodeOutcomeRate(data []byte, maxBytes int) (abi.OutcomeRate, error) {
-	return decodeMessage(data, maxBytes, &layoutOfOutcomeRate, readOutcomeRate)
-}
-
 var fieldsOfOutcomeRate = []string{"name", "product", "tests", "environment", "order", "shape", "above"}
 
 func writeOutcomeRate(e *encoder, v *abi.OutcomeRate) {
-	n := 1
+	e.mapLen(1 + present(v.Name != "") + present(v.Product != "") + present(v.Tests != "") + present(v.Environment != "") + present(v.Order != "") + present(v.Above != ""))
 	if v.Name != "" {
-		n++
+		e.key("name").text(v.Name)
 	}
 	if v.Product != "" {
-		n++
+		e.key("product").text(string(v.Product))
 	}
 	if v.Tests != "" {
-		n++
+		e.key("tests").text(string(v.Tests))
 	}
 	if v.Environment != "" {
-		n++
+		e.key("environment").text(string(v.Environment))
 	}
 	if v.Order != "" {
-		n++
+		e.key("order").text(string(v.Order))
 	}
+	e.key("shape").text(v.Shape)
 	if v.Above != "" {
-		n++
-	}
-	e.mapLen(n)
-	if v.Name != "" {
-		e.text("name")
-		e.text(v.Name)
-	}
-	if v.Product != "" {
-		e.text("product")
-		e.text(string(v.Product))
-	}
-	if v.Tests != "" {
-		e.text("tests")
-		e.text(string(v.Tests))
-	}
-	if v.Environment != "" {
-		e.text("environment")
-		e.text(string(v.Environment))
-	}
-	if v.Order != "" {
-		e.text("order")
-		e.text(string(v.Order))
-	}
-	e.text("shape")
-	e.text(v.Shape)
-	if v.Above != "" {
-		e.text("above")
-		e.text(v.Above)
+		e.key("above").text(v.Above)
 	}
 }
 
@@ -578,64 +356,26 @@ func DecodeProfile(data []byte, maxBytes int) (abi.Profile, error) {
 var fieldsOfProfile = []string{"name", "base_rates", "sources", "seen", "signals", "signal_cap", "signal_passage", "light", "temperature", "outcomes"}
 
 func writeProfile(e *encoder, v *abi.Profile) {
-	n := 5
+	e.mapLen(5 + present(len(v.Seen) > 0) + present(v.SignalPassage != nil) + present(v.Light != nil) + present(v.Temperature != nil) + present(v.Outcomes != nil))
+	e.key("name").text(v.Name)
+	writeList(e.key("base_rates"), v.BaseRates, writeLabelWeight)
+	writeList(e.key("sources"), v.Sources, writeSourceReliability)
 	if len(v.Seen) > 0 {
-		n++
+		writeTexts(e.key("seen"), v.Seen)
 	}
+	writeList(e.key("signals"), v.Signals, writeSignal)
+	e.key("signal_cap").float(v.SignalCap)
 	if v.SignalPassage != nil {
-		n++
+		writeSignalPassage(e.key("signal_passage"), v.SignalPassage)
 	}
 	if v.Light != nil {
-		n++
+		writeSourceReliability(e.key("light"), v.Light)
 	}
 	if v.Temperature != nil {
-		n++
+		e.key("temperature").float(*v.Temperature)
 	}
 	if v.Outcomes != nil {
-		n++
-	}
-	e.mapLen(n)
-	e.text("name")
-	e.text(v.Name)
-	e.text("base_rates")
-	e.listLen(len(v.BaseRates))
-	for i := range v.BaseRates {
-		writeLabelWeight(e, &v.BaseRates[i])
-	}
-	e.text("sources")
-	e.listLen(len(v.Sources))
-	for i := range v.Sources {
-		writeSourceReliability(e, &v.Sources[i])
-	}
-	if len(v.Seen) > 0 {
-		e.text("seen")
-		e.listLen(len(v.Seen))
-		for i := range v.Seen {
-			e.text(v.Seen[i])
-		}
-	}
-	e.text("signals")
-	e.listLen(len(v.Signals))
-	for i := range v.Signals {
-		writeSignal(e, &v.Signals[i])
-	}
-	e.text("signal_cap")
-	e.float(v.SignalCap)
-	if v.SignalPassage != nil {
-		e.text("signal_passage")
-		writeSignalPassage(e, v.SignalPassage)
-	}
-	if v.Light != nil {
-		e.text("light")
-		writeSourceReliability(e, v.Light)
-	}
-	if v.Temperature != nil {
-		e.text("temperature")
-		e.float(*v.Temperature)
-	}
-	if v.Outcomes != nil {
-		e.text("outcomes")
-		writeOutcomeModel(e, v.Outcomes)
+		writeOutcomeModel(e.key("outcomes"), v.Outcomes)
 	}
 }
 

@@ -8,26 +8,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// AppendPosition appends the canonical encoding of v, unchecked.
-func AppendPosition(dst []byte, v *abi.Position) []byte {
-	return appendMessage(dst, v, writePosition)
-}
-
-// DecodePosition reads one Position of at most maxBytes strictly.
-func DecodePosition(data []byte, maxBytes int) (abi.Position, error) {
-	return decodeMessage(data, maxBytes, &layoutOfPosition, readPosition)
-}
-
 var fieldsOfPosition = []string{"node", "pass", "sequence"}
 
 func writePosition(e *encoder, v *abi.Position) {
 	e.mapLen(3)
-	e.text("node")
-	e.text(v.Node)
-	e.text("pass")
-	e.integer(int64(v.Pass))
-	e.text("sequence")
-	e.integer(int64(v.Sequence))
+	e.key("node").text(v.Node)
+	e.key("pass").integer(int64(v.Pass))
+	e.key("sequence").integer(int64(v.Sequence))
 }
 
 func readPosition(d *decoder, v *abi.Position) {
@@ -58,19 +45,12 @@ func DecodeArtifactEntry(data []byte, maxBytes int) (abi.ArtifactEntry, error) {
 var fieldsOfArtifactEntry = []string{"at", "persona", "artifact"}
 
 func writeArtifactEntry(e *encoder, v *abi.ArtifactEntry) {
-	n := 2
+	e.mapLen(2 + present(v.Persona != ""))
+	writePosition(e.key("at"), &v.At)
 	if v.Persona != "" {
-		n++
+		e.key("persona").text(v.Persona)
 	}
-	e.mapLen(n)
-	e.text("at")
-	writePosition(e, &v.At)
-	if v.Persona != "" {
-		e.text("persona")
-		e.text(v.Persona)
-	}
-	e.text("artifact")
-	writeArtifact(e, &v.Artifact)
+	writeArtifact(e.key("artifact"), &v.Artifact)
 }
 
 func readArtifactEntry(d *decoder, v *abi.ArtifactEntry) {
@@ -101,22 +81,12 @@ func DecodeContestEntry(data []byte, maxBytes int) (abi.ContestEntry, error) {
 var fieldsOfContestEntry = []string{"at", "persona", "challenges"}
 
 func writeContestEntry(e *encoder, v *abi.ContestEntry) {
-	n := 2
+	e.mapLen(2 + present(v.Persona != ""))
+	writePosition(e.key("at"), &v.At)
 	if v.Persona != "" {
-		n++
+		e.key("persona").text(v.Persona)
 	}
-	e.mapLen(n)
-	e.text("at")
-	writePosition(e, &v.At)
-	if v.Persona != "" {
-		e.text("persona")
-		e.text(v.Persona)
-	}
-	e.text("challenges")
-	e.listLen(len(v.Challenges))
-	for i := range v.Challenges {
-		writeChallenge(e, &v.Challenges[i])
-	}
+	writeList(e.key("challenges"), v.Challenges, writeChallenge)
 }
 
 func readContestEntry(d *decoder, v *abi.ContestEntry) {
@@ -148,10 +118,8 @@ var fieldsOfOpinionEntry = []string{"at", "opinion"}
 
 func writeOpinionEntry(e *encoder, v *abi.OpinionEntry) {
 	e.mapLen(2)
-	e.text("at")
-	writePosition(e, &v.At)
-	e.text("opinion")
-	writeJudicialOpinion(e, &v.Opinion)
+	writePosition(e.key("at"), &v.At)
+	writeJudicialOpinion(e.key("opinion"), &v.Opinion)
 }
 
 func readOpinionEntry(d *decoder, v *abi.OpinionEntry) {
@@ -180,28 +148,16 @@ func DecodeNodeError(data []byte, maxBytes int) (abi.NodeError, error) {
 var fieldsOfNodeError = []string{"at", "persona", "digest", "cause", "detail"}
 
 func writeNodeError(e *encoder, v *abi.NodeError) {
-	n := 3
+	e.mapLen(3 + present(v.Persona != "") + present(v.Digest != ""))
+	writePosition(e.key("at"), &v.At)
 	if v.Persona != "" {
-		n++
+		e.key("persona").text(v.Persona)
 	}
 	if v.Digest != "" {
-		n++
+		e.key("digest").text(v.Digest)
 	}
-	e.mapLen(n)
-	e.text("at")
-	writePosition(e, &v.At)
-	if v.Persona != "" {
-		e.text("persona")
-		e.text(v.Persona)
-	}
-	if v.Digest != "" {
-		e.text("digest")
-		e.text(v.Digest)
-	}
-	e.text("cause")
-	e.text(v.Cause)
-	e.text("detail")
-	e.text(v.Detail)
+	e.key("cause").text(v.Cause)
+	e.key("detail").text(v.Detail)
 }
 
 func readNodeError(d *decoder, v *abi.NodeError) {
@@ -236,110 +192,33 @@ func DecodeUpdate(data []byte, maxBytes int) (abi.Update, error) {
 var fieldsOfUpdate = []string{"evidences", "opinions", "judgements", "criterion_results", "artifacts", "contests", "errors", "metadata", "report"}
 
 func writeUpdate(e *encoder, v *abi.Update) {
-	n := 0
+	e.mapLen(0 + present(len(v.Evidences) > 0) + present(len(v.Opinions) > 0) + present(len(v.Judgements) > 0) + present(len(v.CriterionResults) > 0) + present(len(v.Artifacts) > 0) + present(len(v.Contests) > 0) + present(len(v.Errors) > 0) + present(len(v.Metadata) > 0) + present(v.Report != nil))
 	if len(v.Evidences) > 0 {
-		n++
+		writeMap(e.key("evidences"), v.Evidences, func(e *encoder, v *[]abi.Evidence) { writeList(e, *v, writeEvidence) })
 	}
 	if len(v.Opinions) > 0 {
-		n++
+		writeList(e.key("opinions"), v.Opinions, writeOpinionEntry)
 	}
 	if len(v.Judgements) > 0 {
-		n++
+		writeMap(e.key("judgements"), v.Judgements, func(e *encoder, v *map[string]abi.CriterionOpinion) { writeMap(e, *v, writeCriterionOpinion) })
 	}
 	if len(v.CriterionResults) > 0 {
-		n++
+		writeMap(e.key("criterion_results"), v.CriterionResults, writeCriterionResult)
 	}
 	if len(v.Artifacts) > 0 {
-		n++
+		writeList(e.key("artifacts"), v.Artifacts, writeArtifactEntry)
 	}
 	if len(v.Contests) > 0 {
-		n++
+		writeList(e.key("contests"), v.Contests, writeContestEntry)
 	}
 	if len(v.Errors) > 0 {
-		n++
+		writeList(e.key("errors"), v.Errors, writeNodeError)
 	}
 	if len(v.Metadata) > 0 {
-		n++
+		writeMap(e.key("metadata"), v.Metadata, func(e *encoder, v *string) { e.text(*v) })
 	}
 	if v.Report != nil {
-		n++
-	}
-	e.mapLen(n)
-	if len(v.Evidences) > 0 {
-		e.text("evidences")
-		e.mapLen(len(v.Evidences))
-		for _, key := range sortedKeys(v.Evidences) {
-			value := v.Evidences[key]
-			e.text(key)
-			e.listLen(len(value))
-			for j := range value {
-				writeEvidence(e, &value[j])
-			}
-		}
-	}
-	if len(v.Opinions) > 0 {
-		e.text("opinions")
-		e.listLen(len(v.Opinions))
-		for i := range v.Opinions {
-			writeOpinionEntry(e, &v.Opinions[i])
-		}
-	}
-	if len(v.Judgements) > 0 {
-		e.text("judgements")
-		e.mapLen(len(v.Judgements))
-		for _, key := range sortedKeys(v.Judgements) {
-			value := v.Judgements[key]
-			e.text(key)
-			e.mapLen(len(value))
-			for _, key2 := range sortedKeys(value) {
-				value2 := value[key2]
-				e.text(key2)
-				writeCriterionOpinion(e, &value2)
-			}
-		}
-	}
-	if len(v.CriterionResults) > 0 {
-		e.text("criterion_results")
-		e.mapLen(len(v.CriterionResults))
-		for _, key := range sortedKeys(v.CriterionResults) {
-			value := v.CriterionResults[key]
-			e.text(key)
-			writeCriterionResult(e, &value)
-		}
-	}
-	if len(v.Artifacts) > 0 {
-		e.text("artifacts")
-		e.listLen(len(v.Artifacts))
-		for i := range v.Artifacts {
-			writeArtifactEntry(e, &v.Artifacts[i])
-		}
-	}
-	if len(v.Contests) > 0 {
-		e.text("contests")
-		e.listLen(len(v.Contests))
-		for i := range v.Contests {
-			writeContestEntry(e, &v.Contests[i])
-		}
-	}
-	if len(v.Errors) > 0 {
-		e.text("errors")
-		e.listLen(len(v.Errors))
-		for i := range v.Errors {
-			writeNodeError(e, &v.Errors[i])
-		}
-	}
-	if len(v.Metadata) > 0 {
-		e.text("metadata")
-		e.mapLen(len(v.Metadata))
-		for _, key := range sortedKeys(v.Metadata) {
-			value := v.Metadata[key]
-			e.text(key)
-			e.text(value)
-		}
-	}
-	if v.Report != nil {
-		e.text("report")
-		writeAuditReport(e, v.Report)
+		writeAuditReport(e.key("report"), v.Report)
 	}
 }
 
@@ -384,70 +263,17 @@ func DecodeSnapshot(data []byte, maxBytes int) (abi.Snapshot, error) {
 var fieldsOfSnapshot = []string{"evidences", "opinions", "judgements", "criterion_results", "artifacts", "contests", "errors", "metadata", "report"}
 
 func writeSnapshot(e *encoder, v *abi.Snapshot) {
-	n := 8
+	e.mapLen(8 + present(v.Report != nil))
+	writeMap(e.key("evidences"), v.Evidences, func(e *encoder, v *[]abi.Evidence) { writeList(e, *v, writeEvidence) })
+	writeList(e.key("opinions"), v.Opinions, writeOpinionEntry)
+	writeMap(e.key("judgements"), v.Judgements, func(e *encoder, v *map[string]abi.CriterionOpinion) { writeMap(e, *v, writeCriterionOpinion) })
+	writeMap(e.key("criterion_results"), v.CriterionResults, writeCriterionResult)
+	writeList(e.key("artifacts"), v.Artifacts, writeArtifactEntry)
+	writeList(e.key("contests"), v.Contests, writeContestEntry)
+	writeList(e.key("errors"), v.Errors, writeNodeError)
+	writeMap(e.key("metadata"), v.Metadata, func(e *encoder, v *string) { e.text(*v) })
 	if v.Report != nil {
-		n++
-	}
-	e.mapLen(n)
-	e.text("evidences")
-	e.mapLen(len(v.Evidences))
-	for _, key := range sortedKeys(v.Evidences) {
-		value := v.Evidences[key]
-		e.text(key)
-		e.listLen(len(value))
-		for j := range value {
-			writeEvidence(e, &value[j])
-		}
-	}
-	e.text("opinions")
-	e.listLen(len(v.Opinions))
-	for i := range v.Opinions {
-		writeOpinionEntry(e, &v.Opinions[i])
-	}
-	e.text("judgements")
-	e.mapLen(len(v.Judgements))
-	for _, key := range sortedKeys(v.Judgements) {
-		value := v.Judgements[key]
-		e.text(key)
-		e.mapLen(len(value))
-		for _, key2 := range sortedKeys(value) {
-			value2 := value[key2]
-			e.text(key2)
-			writeCriterionOpinion(e, &value2)
-		}
-	}
-	e.text("criterion_results")
-	e.mapLen(len(v.CriterionResults))
-	for _, key := range sortedKeys(v.CriterionResults) {
-		value := v.CriterionResults[key]
-		e.text(key)
-		writeCriterionResult(e, &value)
-	}
-	e.text("artifacts")
-	e.listLen(len(v.Artifacts))
-	for i := range v.Artifacts {
-		writeArtifactEntry(e, &v.Artifacts[i])
-	}
-	e.text("contests")
-	e.listLen(len(v.Contests))
-	for i := range v.Contests {
-		writeContestEntry(e, &v.Contests[i])
-	}
-	e.text("errors")
-	e.listLen(len(v.Errors))
-	for i := range v.Errors {
-		writeNodeError(e, &v.Errors[i])
-	}
-	e.text("metadata")
-	e.mapLen(len(v.Metadata))
-	for _, key := range sortedKeys(v.Metadata) {
-		value := v.Metadata[key]
-		e.text(key)
-		e.text(value)
-	}
-	if v.Report != nil {
-		e.text("report")
-		writeAuditReport(e, v.Report)
+		writeAuditReport(e.key("report"), v.Report)
 	}
 }
 

@@ -84,47 +84,63 @@ func goPresent(f *model.Field) string {
 	return "v." + f.GoName + ` != ""`
 }
 
-// goWrite writes the statements that encode a field.
+// goWrite writes the statements that encode a field with its key.
 func goWrite(f *model.Field) string {
 	value := "v." + f.GoName
 	switch {
-	case f.Pointer && f.Type.Kind == model.Struct:
-		return "write" + f.Type.GoName + "(e, " + value + ")"
-	case f.Pointer:
+	case f.Type.Kind == model.Struct && !f.Pointer:
+		value = "&" + value
+	case f.Type.Kind != model.Struct && f.Pointer:
 		value = "*" + value
 	}
-	return goWriteValue(f.Type, value, 0)
+	return goWriteValue(f.Type, fmt.Sprintf("e.key(%q)", f.WireName), value)
 }
 
-func goWriteValue(t *model.Type, value string, depth int) string {
+// goWriteValue writes the call that encodes a value, to a struct by its address.
+func goWriteValue(t *model.Type, e, value string) string {
 	switch t.Kind {
-	case model.Struct:
-		return "write" + t.GoName + "(e, &" + value + ")"
 	case model.Enum:
-		return "e.text(string(" + value + "))"
+		return e + ".text(string(" + value + "))"
 	case model.String:
-		return "e.text(" + value + ")"
+		return e + ".text(" + value + ")"
 	case model.Bool:
-		return "e.boolean(" + value + ")"
+		return e + ".boolean(" + value + ")"
 	case model.Int:
-		if t.GoName == "int64" {
-			return "e.integer(" + value + ")"
+		if t.GoName != "int64" {
+			value = "int64(" + value + ")"
 		}
-		return "e.integer(int64(" + value + "))"
+		return e + ".integer(" + value + ")"
 	case model.Float:
-		return "e.float(" + value + ")"
-	case model.List:
-		i := "ijkl"[depth : depth+1]
-		return fmt.Sprintf("e.listLen(len(%s))\nfor %s := range %s {\n%s\n}", value, i, value, goWriteValue(t.Elem, value+"["+i+"]", depth+1))
+		return e + ".float(" + value + ")"
 	default:
-		suffix := ""
-		if depth > 0 {
-			suffix = strconv.Itoa(depth + 1)
-		}
-		key, elem := "key"+suffix, "value"+suffix
-		return fmt.Sprintf("e.mapLen(len(%s))\nfor _, %s := range sortedKeys(%s) {\n%s := %s[%s]\ne.text(%s)\n%s\n}",
-			value, key, value, elem, value, key, key, goWriteValue(t.Elem, elem, depth+1))
+		return goWriter(t) + "(" + e + ", " + value + goElemWriter(t) + ")"
 	}
+}
+
+// goWriter names the function that encodes values of a type.
+func goWriter(t *model.Type) string {
+	switch {
+	case t.Kind == model.Struct:
+		return "write" + t.GoName
+	case t.Kind == model.Map:
+		return "writeMap"
+	case t.Elem.Kind == model.Struct:
+		return "writeList"
+	case t.Elem.Kind == model.Int:
+		return "writeIntegers"
+	}
+	return "writeTexts"
+}
+
+// goElemWriter writes the argument that says how the elements of a list or map of structs are encoded.
+func goElemWriter(t *model.Type) string {
+	switch {
+	case t.Elem == nil || t.Kind == model.List && t.Elem.Kind != model.Struct:
+		return ""
+	case t.Elem.Kind == model.Struct:
+		return ", write" + t.Elem.GoName
+	}
+	return fmt.Sprintf(", func(e *encoder, v *%s) { %s }", goType(t.Elem), goWriteValue(t.Elem, "e", "*v"))
 }
 
 // goRead writes the statements that decode a field.
@@ -222,6 +238,15 @@ func smallestStruct(s *model.StructType) int {
 	}
 	return n
 }
+
+// messages are the types that travel or are kept by themselves: the codec exports functions for them. The others are parts of them.
+var messages = strings.Fields(`
+	ArtifactEntry AuditReport Case CompletionAnswer CompletionQuery ContestEntry ContestRequest ContestResponse CorrelateQuery CourtConfig
+	CriterionOpinion CriterionResult EdgeRequest EdgeResponse Evidence ExperimentAnswer ExperimentQuery ExperimentResult JudgeRequest
+	JudgeResponse JudicialOpinion LogLine Manifest NodeError NodeRequest NodeResponse OpinionEntry PrepareRequest PrepareResponse
+	PriorCases Profile RecallQuery RemandFeedback Snapshot SourceAnswer SourceQuery Update`)
+
+func isMessage(s *model.StructType) bool { return slices.Contains(messages, s.GoName) }
 
 // laid says whether a struct is read by its layout where it stands in canonical form: maps and defaults are left to the decoder.
 func laid(s *model.StructType) bool {

@@ -150,7 +150,7 @@ func TestIndictmentStaysWithinAnArtifact(t *testing.T) {
 	}
 	evidence = append(evidence, abi.Evidence{SourceRef: "last", Content: "the disk was full", RelevanceConfidence: 0.9, Supports: "a"})
 	v := indict(&abi.NodeRequest{Case: caseView(evidence...)})
-	if size := len(codec.AppendIndictment(nil, v)); size > abi.DefaultOutputBytes {
+	if size := len(codec.AppendNodeResponse(nil, &abi.NodeResponse{Artifact: &abi.Artifact{Indictment: v}})); size > abi.DefaultOutputBytes {
 		t.Errorf("%d bytes", size)
 	}
 	if last := v.Evidence[len(v.Evidence)-1]; last.SourceRef != "last" || v.Evidence[0].SourceRef != "dump" {

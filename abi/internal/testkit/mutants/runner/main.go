@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/internal/model"
 	"github.com/shadowcourt/shadowcourt/abi/internal/testkit/mutants"
 )
 
@@ -53,10 +54,7 @@ func run(stdin io.Reader, stdout, stderr io.Writer) int {
 
 // noticed says whether some vector fails, beginning with those of the type.
 func noticed(sets []abitest.Set, goName string) bool {
-	first := slices.IndexFunc(sets, func(s abitest.Set) bool {
-		t, ok := codec.Lookup(s.Type)
-		return ok && t.GoName == goName
-	})
+	first := slices.IndexFunc(sets, func(s abitest.Set) bool { return s.Type == model.WireName(goName) })
 	if first >= 0 && fails(sets[first]) {
 		return true
 	}
