@@ -54,7 +54,7 @@ func AppendCriterionOpinion(dst []byte, v *abi.CriterionOpinion) []byte {
 
 // DecodeCriterionOpinion reads one CriterionOpinion of at most maxBytes strictly.
 func DecodeCriterionOpinion(data []byte, maxBytes int) (abi.CriterionOpinion, error) {
-	return decodeMessage(data, maxBytes, &layoutOfCriterionOpinion, readCriterionOpinion)
+	return decodeMessage(data, maxBytes, nil, readCriterionOpinion)
 }
 
 var fieldsOfCriterionOpinion = []string{"judge", "criterion_id", "numeric_score", "argument", "cited_evidence", "relevance_confidence", "security_violation_found"}
@@ -100,7 +100,7 @@ func AppendCriterionResult(dst []byte, v *abi.CriterionResult) []byte {
 
 // DecodeCriterionResult reads one CriterionResult of at most maxBytes strictly.
 func DecodeCriterionResult(data []byte, maxBytes int) (abi.CriterionResult, error) {
-	return decodeMessage(data, maxBytes, &layoutOfCriterionResult, readCriterionResult)
+	return decodeMessage(data, maxBytes, nil, readCriterionResult)
 }
 
 var fieldsOfCriterionResult = []string{"criterion_id", "category", "numeric_score", "reasoning", "relevance_confidence", "security_violation_found"}
@@ -145,7 +145,7 @@ func AppendAuditReport(dst []byte, v *abi.AuditReport) []byte {
 
 // DecodeAuditReport reads one AuditReport of at most maxBytes strictly.
 func DecodeAuditReport(data []byte, maxBytes int) (abi.AuditReport, error) {
-	return decodeMessage(data, maxBytes, &layoutOfAuditReport, readAuditReport)
+	return decodeMessage(data, maxBytes, nil, readAuditReport)
 }
 
 var fieldsOfAuditReport = []string{"results", "summary", "global_score"}

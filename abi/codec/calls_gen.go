@@ -354,7 +354,7 @@ func AppendNodeResponse(dst []byte, v *abi.NodeResponse) []byte {
 
 // DecodeNodeResponse reads one NodeResponse of at most maxBytes strictly.
 func DecodeNodeResponse(data []byte, maxBytes int) (abi.NodeResponse, error) {
-	return decodeMessage(data, maxBytes, &layoutOfNodeResponse, readNodeResponse)
+	return decodeMessage(data, maxBytes, nil, readNodeResponse)
 }
 
 var fieldsOfNodeResponse = []string{"artifact", "failure", "experiment", "completion"}
@@ -523,7 +523,7 @@ func AppendPrepareResponse(dst []byte, v *abi.PrepareResponse) []byte {
 
 // DecodePrepareResponse reads one PrepareResponse of at most maxBytes strictly.
 func DecodePrepareResponse(data []byte, maxBytes int) (abi.PrepareResponse, error) {
-	return decodeMessage(data, maxBytes, &layoutOfPrepareResponse, readPrepareResponse)
+	return decodeMessage(data, maxBytes, nil, readPrepareResponse)
 }
 
 var fieldsOfPrepareResponse = []string{"failure"}
@@ -612,7 +612,7 @@ func AppendContestResponse(dst []byte, v *abi.ContestResponse) []byte {
 
 // DecodeContestResponse reads one ContestResponse of at most maxBytes strictly.
 func DecodeContestResponse(data []byte, maxBytes int) (abi.ContestResponse, error) {
-	return decodeMessage(data, maxBytes, &layoutOfContestResponse, readContestResponse)
+	return decodeMessage(data, maxBytes, nil, readContestResponse)
 }
 
 var fieldsOfContestResponse = []string{"challenges", "failure"}
@@ -777,7 +777,7 @@ func AppendEdgeResponse(dst []byte, v *abi.EdgeResponse) []byte {
 
 // DecodeEdgeResponse reads one EdgeResponse of at most maxBytes strictly.
 func DecodeEdgeResponse(data []byte, maxBytes int) (abi.EdgeResponse, error) {
-	return decodeMessage(data, maxBytes, &layoutOfEdgeResponse, readEdgeResponse)
+	return decodeMessage(data, maxBytes, nil, readEdgeResponse)
 }
 
 var fieldsOfEdgeResponse = []string{"answers", "failure"}
@@ -881,7 +881,7 @@ func AppendJudgeResponse(dst []byte, v *abi.JudgeResponse) []byte {
 
 // DecodeJudgeResponse reads one JudgeResponse of at most maxBytes strictly.
 func DecodeJudgeResponse(data []byte, maxBytes int) (abi.JudgeResponse, error) {
-	return decodeMessage(data, maxBytes, &layoutOfJudgeResponse, readJudgeResponse)
+	return decodeMessage(data, maxBytes, nil, readJudgeResponse)
 }
 
 var fieldsOfJudgeResponse = []string{"opinions", "failure"}

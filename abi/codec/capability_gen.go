@@ -61,7 +61,7 @@ func AppendRecallQuery(dst []byte, v *abi.RecallQuery) []byte {
 
 // DecodeRecallQuery reads one RecallQuery of at most maxBytes strictly.
 func DecodeRecallQuery(data []byte, maxBytes int) (abi.RecallQuery, error) {
-	return decodeMessage(data, maxBytes, &layoutOfRecallQuery, readRecallQuery)
+	return decodeMessage(data, maxBytes, nil, readRecallQuery)
 }
 
 var fieldsOfRecallQuery = []string{"limit"}
@@ -89,7 +89,7 @@ func AppendCorrelateQuery(dst []byte, v *abi.CorrelateQuery) []byte {
 
 // DecodeCorrelateQuery reads one CorrelateQuery of at most maxBytes strictly.
 func DecodeCorrelateQuery(data []byte, maxBytes int) (abi.CorrelateQuery, error) {
-	return decodeMessage(data, maxBytes, &layoutOfCorrelateQuery, readCorrelateQuery)
+	return decodeMessage(data, maxBytes, nil, readCorrelateQuery)
 }
 
 var fieldsOfCorrelateQuery = []string{"text", "limit"}
@@ -148,7 +148,7 @@ func AppendSourceQuery(dst []byte, v *abi.SourceQuery) []byte {
 
 // DecodeSourceQuery reads one SourceQuery of at most maxBytes strictly.
 func DecodeSourceQuery(data []byte, maxBytes int) (abi.SourceQuery, error) {
-	return decodeMessage(data, maxBytes, &layoutOfSourceQuery, readSourceQuery)
+	return decodeMessage(data, maxBytes, nil, readSourceQuery)
 }
 
 var fieldsOfSourceQuery = []string{"text", "limit", "lines"}
@@ -511,7 +511,7 @@ func AppendExperimentQuery(dst []byte, v *abi.ExperimentQuery) []byte {
 
 // DecodeExperimentQuery reads one ExperimentQuery of at most maxBytes strictly.
 func DecodeExperimentQuery(data []byte, maxBytes int) (abi.ExperimentQuery, error) {
-	return decodeMessage(data, maxBytes, &layoutOfExperimentQuery, readExperimentQuery)
+	return decodeMessage(data, maxBytes, nil, readExperimentQuery)
 }
 
 var fieldsOfExperimentQuery = []string{"experiment"}
@@ -542,7 +542,7 @@ func AppendExperimentAnswer(dst []byte, v *abi.ExperimentAnswer) []byte {
 
 // DecodeExperimentAnswer reads one ExperimentAnswer of at most maxBytes strictly.
 func DecodeExperimentAnswer(data []byte, maxBytes int) (abi.ExperimentAnswer, error) {
-	return decodeMessage(data, maxBytes, &layoutOfExperimentAnswer, readExperimentAnswer)
+	return decodeMessage(data, maxBytes, nil, readExperimentAnswer)
 }
 
 var fieldsOfExperimentAnswer = []string{"offers", "why", "result"}
@@ -583,7 +583,7 @@ func AppendLogLine(dst []byte, v *abi.LogLine) []byte {
 
 // DecodeLogLine reads one LogLine of at most maxBytes strictly.
 func DecodeLogLine(data []byte, maxBytes int) (abi.LogLine, error) {
-	return decodeMessage(data, maxBytes, &layoutOfLogLine, readLogLine)
+	return decodeMessage(data, maxBytes, nil, readLogLine)
 }
 
 var fieldsOfLogLine = []string{"message"}

@@ -102,7 +102,7 @@ func AppendCase(dst []byte, v *abi.Case) []byte {
 
 // DecodeCase reads one Case of at most maxBytes strictly.
 func DecodeCase(data []byte, maxBytes int) (abi.Case, error) {
-	return decodeMessage(data, maxBytes, &layoutOfCase, readCase)
+	return decodeMessage(data, maxBytes, nil, readCase)
 }
 
 var fieldsOfCase = []string{"id", "group", "subject", "labels", "light", "evidence", "documents"}

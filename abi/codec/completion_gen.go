@@ -136,7 +136,7 @@ func AppendCompletionQuery(dst []byte, v *abi.CompletionQuery) []byte {
 
 // DecodeCompletionQuery reads one CompletionQuery of at most maxBytes strictly.
 func DecodeCompletionQuery(data []byte, maxBytes int) (abi.CompletionQuery, error) {
-	return decodeMessage(data, maxBytes, &layoutOfCompletionQuery, readCompletionQuery)
+	return decodeMessage(data, maxBytes, nil, readCompletionQuery)
 }
 
 var fieldsOfCompletionQuery = []string{"models", "completion"}
@@ -172,7 +172,7 @@ func AppendCompletionAnswer(dst []byte, v *abi.CompletionAnswer) []byte {
 
 // DecodeCompletionAnswer reads one CompletionAnswer of at most maxBytes strictly.
 func DecodeCompletionAnswer(data []byte, maxBytes int) (abi.CompletionAnswer, error) {
-	return decodeMessage(data, maxBytes, &layoutOfCompletionAnswer, readCompletionAnswer)
+	return decodeMessage(data, maxBytes, nil, readCompletionAnswer)
 }
 
 var fieldsOfCompletionAnswer = []string{"models", "result"}

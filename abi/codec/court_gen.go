@@ -576,7 +576,7 @@ func AppendCourtConfig(dst []byte, v *abi.CourtConfig) []byte {
 
 // DecodeCourtConfig reads one CourtConfig of at most maxBytes strictly.
 func DecodeCourtConfig(data []byte, maxBytes int) (abi.CourtConfig, error) {
-	return decodeMessage(data, maxBytes, &layoutOfCourtConfig, readCourtConfig)
+	return decodeMessage(data, maxBytes, nil, readCourtConfig)
 }
 
 var fieldsOfCourtConfig = []string{"enabled", "ttl", "max_handoffs", "max_remands", "activation_threshold", "rejection_threshold", "max_rounds"}

@@ -29,49 +29,6 @@ var layoutOfArtifact = layout{
 	},
 }
 
-var layoutOfFailure = layout{
-	size: unsafe.Sizeof(abi.Failure{}), smallest: 16, one: one[abi.Failure], list: listOf[abi.Failure],
-	slots: []slot{
-		{key: [4]uint64{0x65646f63a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.Failure{}.Code), nonempty: true}, // code
-		{key: [4]uint64{0x6567617373656da7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.Failure{}.Message)},               // message
-	},
-}
-
-var layoutOfCriterionOpinion = layout{
-	size: unsafe.Sizeof(abi.CriterionOpinion{}), smallest: 111, one: one[abi.CriterionOpinion], list: listOf[abi.CriterionOpinion],
-	slots: []slot{
-		{key: [4]uint64{0x656764756aa50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.CriterionOpinion{}.Judge), nonempty: true},                                                               // judge
-		{key: [4]uint64{0x69726574697263ac, 0x64695f6e6f000000}, size: 13, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.CriterionOpinion{}.CriterionID), nonempty: true},                                    // criterion_id
-		{key: [4]uint64{0x636972656d756ead, 0x65726f63735f0000}, size: 14, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.CriterionOpinion{}.NumericScore), low: 1, high: 5},                                   // numeric_score
-		{key: [4]uint64{0x6e656d75677261a8, 0x7400000000000000}, size: 9, shift: 56, kind: slotText, offset: unsafe.Offsetof(abi.CriterionOpinion{}.Argument)},                                                        // argument
-		{key: [4]uint64{0x655f6465746963ae, 0x65636e6564697600}, size: 15, shift: 8, kind: slotTexts, offset: unsafe.Offsetof(abi.CriterionOpinion{}.CitedEvidence), count: count{most: 256}},                         // cited_evidence
-		{key: [4]uint64{0x6e6176656c6572b4, 0x69666e6f635f6563, 0x65636e6564000000}, size: 21, shift: 24, kind: slotFloat, offset: unsafe.Offsetof(abi.CriterionOpinion{}.RelevanceConfidence), least: 0, most: 1},    // relevance_confidence
-		{key: [4]uint64{0x74697275636573b8, 0x74616c6f69765f79, 0x6e756f665f6e6f69, 0x6400000000000000}, size: 25, shift: 56, kind: slotBool, offset: unsafe.Offsetof(abi.CriterionOpinion{}.SecurityViolationFound)}, // security_violation_found
-	},
-}
-
-var layoutOfCriterionResult = layout{
-	size: unsafe.Sizeof(abi.CriterionResult{}), smallest: 89, one: one[abi.CriterionResult], list: listOf[abi.CriterionResult],
-	slots: []slot{
-		{key: [4]uint64{0x69726574697263ac, 0x64695f6e6f000000}, size: 13, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.CriterionResult{}.CriterionID), nonempty: true},                                    // criterion_id
-		{key: [4]uint64{0x726f6765746163a8, 0x7900000000000000}, size: 9, shift: 56, kind: slotText, offset: unsafe.Offsetof(abi.CriterionResult{}.Category), optional: true},                                        // category
-		{key: [4]uint64{0x636972656d756ead, 0x65726f63735f0000}, size: 14, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.CriterionResult{}.NumericScore), low: 1, high: 5},                                   // numeric_score
-		{key: [4]uint64{0x696e6f73616572a9, 0x676e000000000000}, size: 10, shift: 48, kind: slotText, offset: unsafe.Offsetof(abi.CriterionResult{}.Reasoning)},                                                      // reasoning
-		{key: [4]uint64{0x6e6176656c6572b4, 0x69666e6f635f6563, 0x65636e6564000000}, size: 21, shift: 24, kind: slotFloat, offset: unsafe.Offsetof(abi.CriterionResult{}.RelevanceConfidence), least: 0, most: 1},    // relevance_confidence
-		{key: [4]uint64{0x74697275636573b8, 0x74616c6f69765f79, 0x6e756f665f6e6f69, 0x6400000000000000}, size: 25, shift: 56, kind: slotBool, offset: unsafe.Offsetof(abi.CriterionResult{}.SecurityViolationFound)}, // security_violation_found
-	},
-}
-
-var layoutOfAuditReport = layout{
-	size: unsafe.Sizeof(abi.AuditReport{}), smallest: 33, one: one[abi.AuditReport], list: listOf[abi.AuditReport],
-	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.AuditReport)(v).Rules(c) },
-	slots: []slot{
-		{key: [4]uint64{0x73746c75736572a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.AuditReport{}.Results), count: count{}, layout: &layoutOfCriterionResult}, // results
-		{key: [4]uint64{0x7972616d6d7573a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.AuditReport{}.Summary)},                                                   // summary
-		{key: [4]uint64{0x5f6c61626f6c67ac, 0x65726f6373000000}, size: 13, shift: 24, kind: slotFloat, offset: unsafe.Offsetof(abi.AuditReport{}.GlobalScore), least: 0, most: 5},     // global_score
-	},
-}
-
 var layoutOfCaseView = layout{
 	size: unsafe.Sizeof(abi.CaseView{}), smallest: 9, one: one[abi.CaseView], list: listOf[abi.CaseView],
 	slots: []slot{
@@ -159,17 +116,6 @@ var layoutOfLightFile = layout{
 	},
 }
 
-var layoutOfNodeResponse = layout{
-	size: unsafe.Sizeof(abi.NodeResponse{}), smallest: 1, one: one[abi.NodeResponse], list: listOf[abi.NodeResponse],
-	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.NodeResponse)(v).Rules(c) },
-	slots: []slot{
-		{key: [4]uint64{0x63616669747261a8, 0x7400000000000000}, size: 9, shift: 56, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeResponse{}.Artifact), optional: true, layout: &layoutOfArtifact},      // artifact
-		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeResponse{}.Failure), optional: true, layout: &layoutOfFailure},                             // failure
-		{key: [4]uint64{0x6d697265707865aa, 0x746e650000000000}, size: 11, shift: 40, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeResponse{}.Experiment), optional: true, layout: &layoutOfExperiment}, // experiment
-		{key: [4]uint64{0x74656c706d6f63aa, 0x6e6f690000000000}, size: 11, shift: 40, kind: slotPointer, offset: unsafe.Offsetof(abi.NodeResponse{}.Completion), optional: true, layout: &layoutOfCompletion}, // completion
-	},
-}
-
 var layoutOfContestItem = layout{
 	size: unsafe.Sizeof(abi.ContestItem{}), smallest: 112, one: one[abi.ContestItem], list: listOf[abi.ContestItem],
 	slots: []slot{
@@ -201,13 +147,6 @@ var layoutOfPrepareRequest = layout{
 	},
 }
 
-var layoutOfPrepareResponse = layout{
-	size: unsafe.Sizeof(abi.PrepareResponse{}), smallest: 1, one: one[abi.PrepareResponse], list: listOf[abi.PrepareResponse],
-	slots: []slot{
-		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.PrepareResponse{}.Failure), optional: true, layout: &layoutOfFailure}, // failure
-	},
-}
-
 var layoutOfPrepared = layout{
 	size: unsafe.Sizeof(abi.Prepared{}), smallest: 15, one: one[abi.Prepared], list: listOf[abi.Prepared],
 	slots: []slot{
@@ -224,15 +163,6 @@ var layoutOfProfileParts = layout{
 		{key: [4]uint64{0x736c616e676973a7}, size: 8, shift: 0, kind: slotInts, offset: unsafe.Offsetof(abi.ProfileParts{}.Signals), optional: true, count: count{}, low: 0, high: math.MaxInt}, // signals
 		{key: [4]uint64{0x73656372756f73a7}, size: 8, shift: 0, kind: slotInts, offset: unsafe.Offsetof(abi.ProfileParts{}.Sources), optional: true, count: count{}, low: 0, high: math.MaxInt}, // sources
 		{key: [4]uint64{0x656d6f6374756fa8, 0x7300000000000000}, size: 9, shift: 56, kind: slotBool, offset: unsafe.Offsetof(abi.ProfileParts{}.Outcomes)},                                      // outcomes
-	},
-}
-
-var layoutOfContestResponse = layout{
-	size: unsafe.Sizeof(abi.ContestResponse{}), smallest: 13, one: one[abi.ContestResponse], list: listOf[abi.ContestResponse],
-	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.ContestResponse)(v).Rules(c) },
-	slots: []slot{
-		{key: [4]uint64{0x6e656c6c616863aa, 0x7365670000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.ContestResponse{}.Challenges), count: count{most: 4096}, layout: &layoutOfChallenge}, // challenges
-		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.ContestResponse{}.Failure), optional: true, layout: &layoutOfFailure},                                   // failure
 	},
 }
 
@@ -269,42 +199,6 @@ var layoutOfEdgeRequest = layout{
 	},
 }
 
-var layoutOfEdgeAnswer = layout{
-	size: unsafe.Sizeof(abi.EdgeAnswer{}), smallest: 17, one: one[abi.EdgeAnswer], list: listOf[abi.EdgeAnswer],
-	slots: []slot{
-		{key: [4]uint64{0x6469a20000000000}, size: 3, shift: 40, kind: slotText, offset: unsafe.Offsetof(abi.EdgeAnswer{}.ID), nonempty: true}, // id
-		{key: [4]uint64{0x7365726966a50000}, size: 6, shift: 16, kind: slotBool, offset: unsafe.Offsetof(abi.EdgeAnswer{}.Fires)},              // fires
-		{key: [4]uint64{0x796877a300000000}, size: 4, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.EdgeAnswer{}.Why)},                // why
-	},
-}
-
-var layoutOfEdgeResponse = layout{
-	size: unsafe.Sizeof(abi.EdgeResponse{}), smallest: 10, one: one[abi.EdgeResponse], list: listOf[abi.EdgeResponse],
-	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.EdgeResponse)(v).Rules(c) },
-	slots: []slot{
-		{key: [4]uint64{0x73726577736e61a7}, size: 8, shift: 0, kind: slotList, offset: unsafe.Offsetof(abi.EdgeResponse{}.Answers), count: count{most: 1000}, layout: &layoutOfEdgeAnswer}, // answers
-		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.EdgeResponse{}.Failure), optional: true, layout: &layoutOfFailure},           // failure
-	},
-}
-
-var layoutOfCriterion = layout{
-	size: unsafe.Sizeof(abi.Criterion{}), smallest: 28, one: one[abi.Criterion], list: listOf[abi.Criterion],
-	slots: []slot{
-		{key: [4]uint64{0x69726574697263ac, 0x64695f6e6f000000}, size: 13, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.Criterion{}.CriterionID), nonempty: true}, // criterion_id
-		{key: [4]uint64{0x726f6765746163a8, 0x7900000000000000}, size: 9, shift: 56, kind: slotText, offset: unsafe.Offsetof(abi.Criterion{}.Category), optional: true},     // category
-		{key: [4]uint64{0x70697263736564ab, 0x6e6f697400000000}, size: 12, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.Criterion{}.Description)},                 // description
-	},
-}
-
-var layoutOfJudgeResponse = layout{
-	size: unsafe.Sizeof(abi.JudgeResponse{}), smallest: 11, one: one[abi.JudgeResponse], list: listOf[abi.JudgeResponse],
-	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.JudgeResponse)(v).Rules(c) },
-	slots: []slot{
-		{key: [4]uint64{0x6e6f696e69706fa8, 0x7300000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.JudgeResponse{}.Opinions), count: count{most: 1000}, layout: &layoutOfCriterionOpinion}, // opinions
-		{key: [4]uint64{0x6572756c696166a7}, size: 8, shift: 0, kind: slotPointer, offset: unsafe.Offsetof(abi.JudgeResponse{}.Failure), optional: true, layout: &layoutOfFailure},                                       // failure
-	},
-}
-
 var layoutOfPriorCase = layout{
 	size: unsafe.Sizeof(abi.PriorCase{}), smallest: 67, one: one[abi.PriorCase], list: listOf[abi.PriorCase],
 	slots: []slot{
@@ -320,34 +214,10 @@ var layoutOfPriorCase = layout{
 	},
 }
 
-var layoutOfRecallQuery = layout{
-	size: unsafe.Sizeof(abi.RecallQuery{}), smallest: 8, one: one[abi.RecallQuery], list: listOf[abi.RecallQuery],
-	slots: []slot{
-		{key: [4]uint64{0x74696d696ca50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.RecallQuery{}.Limit), low: 1, high: 100}, // limit
-	},
-}
-
-var layoutOfCorrelateQuery = layout{
-	size: unsafe.Sizeof(abi.CorrelateQuery{}), smallest: 14, one: one[abi.CorrelateQuery], list: listOf[abi.CorrelateQuery],
-	slots: []slot{
-		{key: [4]uint64{0x74786574a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.CorrelateQuery{}.Text)},                    // text
-		{key: [4]uint64{0x74696d696ca50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.CorrelateQuery{}.Limit), low: 1, high: 100}, // limit
-	},
-}
-
 var layoutOfPriorCases = layout{
 	size: unsafe.Sizeof(abi.PriorCases{}), smallest: 8, one: one[abi.PriorCases], list: listOf[abi.PriorCases],
 	slots: []slot{
 		{key: [4]uint64{0x7365736163a50000}, size: 6, shift: 16, kind: slotList, offset: unsafe.Offsetof(abi.PriorCases{}.Cases), count: count{}, layout: &layoutOfPriorCase}, // cases
-	},
-}
-
-var layoutOfSourceQuery = layout{
-	size: unsafe.Sizeof(abi.SourceQuery{}), smallest: 21, one: one[abi.SourceQuery], list: listOf[abi.SourceQuery],
-	slots: []slot{
-		{key: [4]uint64{0x74786574a4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.SourceQuery{}.Text)},                    // text
-		{key: [4]uint64{0x74696d696ca50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.SourceQuery{}.Limit), low: 1, high: 100}, // limit
-		{key: [4]uint64{0x73656e696ca50000}, size: 6, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.SourceQuery{}.Lines), low: 0, high: 50},  // lines
 	},
 }
 
@@ -456,29 +326,6 @@ var layoutOfExperimentResult = layout{
 	},
 }
 
-var layoutOfExperimentQuery = layout{
-	size: unsafe.Sizeof(abi.ExperimentQuery{}), smallest: 1, one: one[abi.ExperimentQuery], list: listOf[abi.ExperimentQuery],
-	slots: []slot{
-		{key: [4]uint64{0x6d697265707865aa, 0x746e650000000000}, size: 11, shift: 40, kind: slotPointer, offset: unsafe.Offsetof(abi.ExperimentQuery{}.Experiment), optional: true, layout: &layoutOfExperiment}, // experiment
-	},
-}
-
-var layoutOfExperimentAnswer = layout{
-	size: unsafe.Sizeof(abi.ExperimentAnswer{}), smallest: 1, one: one[abi.ExperimentAnswer], list: listOf[abi.ExperimentAnswer],
-	slots: []slot{
-		{key: [4]uint64{0x73726566666fa600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.ExperimentAnswer{}.Offers), optional: true, count: count{}, layout: &layoutOfExperimentOffer}, // offers
-		{key: [4]uint64{0x796877a300000000}, size: 4, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.ExperimentAnswer{}.Why), optional: true},                                                     // why
-		{key: [4]uint64{0x746c75736572a600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.ExperimentAnswer{}.Result), optional: true, layout: &layoutOfExperimentResult},             // result
-	},
-}
-
-var layoutOfLogLine = layout{
-	size: unsafe.Sizeof(abi.LogLine{}), smallest: 10, one: one[abi.LogLine], list: listOf[abi.LogLine],
-	slots: []slot{
-		{key: [4]uint64{0x6567617373656da7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.LogLine{}.Message), nonempty: true}, // message
-	},
-}
-
 var layoutOfEvidence = layout{
 	size: unsafe.Sizeof(abi.Evidence{}), smallest: 44, one: one[abi.Evidence], list: listOf[abi.Evidence],
 	slots: []slot{
@@ -507,20 +354,6 @@ var layoutOfLightAnswer = layout{
 	},
 }
 
-var layoutOfCase = layout{
-	size: unsafe.Sizeof(abi.Case{}), smallest: 43, one: one[abi.Case], list: listOf[abi.Case],
-	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.Case)(v).Rules(c) },
-	slots: []slot{
-		{key: [4]uint64{0x6469a20000000000}, size: 3, shift: 40, kind: slotText, offset: unsafe.Offsetof(abi.Case{}.ID), nonempty: true},                                                        // id
-		{key: [4]uint64{0x70756f7267a50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.Case{}.Group), optional: true},                                                     // group
-		{key: [4]uint64{0x7463656a627573a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.Case{}.Subject)},                                                                    // subject
-		{key: [4]uint64{0x736c6562616ca600}, size: 7, shift: 8, kind: slotTexts, offset: unsafe.Offsetof(abi.Case{}.Labels), count: count{least: 2}},                                            // labels
-		{key: [4]uint64{0x746867696ca50000}, size: 6, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.Case{}.Light), optional: true, layout: &layoutOfLightAnswer},                    // light
-		{key: [4]uint64{0x636e6564697665a8, 0x6500000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.Case{}.Evidence), count: count{}, layout: &layoutOfEvidence},   // evidence
-		{key: [4]uint64{0x6e656d75636f64a9, 0x7374000000000000}, size: 10, shift: 48, kind: slotList, offset: unsafe.Offsetof(abi.Case{}.Documents), count: count{}, layout: &layoutOfDocument}, // documents
-	},
-}
-
 var layoutOfPersona = layout{
 	size: unsafe.Sizeof(abi.Persona{}), smallest: 36, one: one[abi.Persona], list: listOf[abi.Persona],
 	slots: []slot{
@@ -541,27 +374,6 @@ var layoutOfModelOffer = layout{
 	},
 }
 
-var layoutOfChatMessage = layout{
-	size: unsafe.Sizeof(abi.ChatMessage{}), smallest: 20, one: one[abi.ChatMessage], list: listOf[abi.ChatMessage],
-	slots: []slot{
-		{key: [4]uint64{0x656c6f72a4000000}, size: 5, shift: 24, kind: slotEnum, offset: unsafe.Offsetof(abi.ChatMessage{}.Role), values: valuesOfChatRole}, // role
-		{key: [4]uint64{0x746e65746e6f63a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.ChatMessage{}.Content), nonempty: true},         // content
-	},
-}
-
-var layoutOfCompletion = layout{
-	size: unsafe.Sizeof(abi.Completion{}), smallest: 61, one: one[abi.Completion], list: listOf[abi.Completion],
-	slots: []slot{
-		{key: [4]uint64{0x6c65646f6da50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.Completion{}.Model), nonempty: true},                                                                               // model
-		{key: [4]uint64{0x6567617373656da8, 0x7300000000000000}, size: 9, shift: 56, kind: slotList, offset: unsafe.Offsetof(abi.Completion{}.Messages), count: count{nonempty: true, most: 256}, layout: &layoutOfChatMessage}, // messages
-		{key: [4]uint64{0x616d65686373a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.Completion{}.Schema), optional: true},                                                                               // schema
-		{key: [4]uint64{0x5f726577736e61ad, 0x736e656b6f740000}, size: 14, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.Completion{}.AnswerTokens), low: 1, high: math.MaxInt},                                         // answer_tokens
-		{key: [4]uint64{0x73656c706d6173a7}, size: 8, shift: 0, kind: slotInt, offset: unsafe.Offsetof(abi.Completion{}.Samples), low: 1, high: 64},                                                                             // samples
-		{key: [4]uint64{0x617265706d6574ab, 0x6572757400000000}, size: 12, shift: 32, kind: slotFloat, offset: unsafe.Offsetof(abi.Completion{}.Temperature), least: 0, most: 2},                                                // temperature
-		{key: [4]uint64{0x64656573a4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.Completion{}.Seed), low: 0, high: math.MaxInt},                                                                      // seed
-	},
-}
-
 var layoutOfCompletionResult = layout{
 	size: unsafe.Sizeof(abi.CompletionResult{}), smallest: 67, one: one[abi.CompletionResult], list: listOf[abi.CompletionResult],
 	slots: []slot{
@@ -572,22 +384,6 @@ var layoutOfCompletionResult = layout{
 		{key: [4]uint64{0x745f7475706e69ac, 0x736e656b6f000000}, size: 13, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.CompletionResult{}.InputTokens), low: 0, high: math.MaxInt},  // input_tokens
 		{key: [4]uint64{0x5f74757074756fad, 0x736e656b6f740000}, size: 14, shift: 16, kind: slotInt, offset: unsafe.Offsetof(abi.CompletionResult{}.OutputTokens), low: 0, high: math.MaxInt}, // output_tokens
 		{key: [4]uint64{0x74736f63a4000000}, size: 5, shift: 24, kind: slotFloat, offset: unsafe.Offsetof(abi.CompletionResult{}.Cost), least: 0, most: math.MaxFloat64},                      // cost
-	},
-}
-
-var layoutOfCompletionQuery = layout{
-	size: unsafe.Sizeof(abi.CompletionQuery{}), smallest: 1, one: one[abi.CompletionQuery], list: listOf[abi.CompletionQuery],
-	slots: []slot{
-		{key: [4]uint64{0x736c65646f6da600}, size: 7, shift: 8, kind: slotTexts, offset: unsafe.Offsetof(abi.CompletionQuery{}.Models), optional: true, count: count{}},                                          // models
-		{key: [4]uint64{0x74656c706d6f63aa, 0x6e6f690000000000}, size: 11, shift: 40, kind: slotPointer, offset: unsafe.Offsetof(abi.CompletionQuery{}.Completion), optional: true, layout: &layoutOfCompletion}, // completion
-	},
-}
-
-var layoutOfCompletionAnswer = layout{
-	size: unsafe.Sizeof(abi.CompletionAnswer{}), smallest: 1, one: one[abi.CompletionAnswer], list: listOf[abi.CompletionAnswer],
-	slots: []slot{
-		{key: [4]uint64{0x736c65646f6da600}, size: 7, shift: 8, kind: slotList, offset: unsafe.Offsetof(abi.CompletionAnswer{}.Models), optional: true, count: count{}, layout: &layoutOfModelOffer}, // models
-		{key: [4]uint64{0x746c75736572a600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.CompletionAnswer{}.Result), optional: true, layout: &layoutOfCompletionResult},        // result
 	},
 }
 
@@ -766,42 +562,6 @@ var layoutOfVerdict = layout{
 	},
 }
 
-var layoutOfCourtEvidenceGap = layout{
-	size: unsafe.Sizeof(abi.CourtEvidenceGap{}), smallest: 53, one: one[abi.CourtEvidenceGap], list: listOf[abi.CourtEvidenceGap],
-	slots: []slot{
-		{key: [4]uint64{0x70697263736564ab, 0x6e6f697400000000}, size: 12, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.CourtEvidenceGap{}.Description), nonempty: true},                        // description
-		{key: [4]uint64{0x656372756f73a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.CourtEvidenceGap{}.Source)},                                                                   // source
-		{key: [4]uint64{0x74697265766573a8, 0x7900000000000000}, size: 9, shift: 56, kind: slotEnum, offset: unsafe.Offsetof(abi.CourtEvidenceGap{}.Severity), values: valuesOfGapSeverity},               // severity
-		{key: [4]uint64{0x74736567677573b0, 0x6f697463615f6465, 0x6e00000000000000}, size: 17, shift: 56, kind: slotText, offset: unsafe.Offsetof(abi.CourtEvidenceGap{}.SuggestedAction)},                // suggested_action
-		{key: [4]uint64{0x705f7472756f63ab, 0x6573616800000000}, size: 12, shift: 32, kind: slotEnum, offset: unsafe.Offsetof(abi.CourtEvidenceGap{}.CourtPhase), optional: true, values: valuesOfFamily}, // court_phase
-	},
-}
-
-var layoutOfEvidenceGapBrief = layout{
-	size: unsafe.Sizeof(abi.EvidenceGapBrief{}), smallest: 50, one: one[abi.EvidenceGapBrief], list: listOf[abi.EvidenceGapBrief],
-	slots: []slot{
-		{key: [4]uint64{0x64695f65736163a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.EvidenceGapBrief{}.CaseID), nonempty: true},                                                        // case_id
-		{key: [4]uint64{0x6573756163a50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.EvidenceGapBrief{}.Cause), nonempty: true},                                                        // cause
-		{key: [4]uint64{0x635f6c616e6966b0, 0x636e656469666e6f, 0x6500000000000000}, size: 17, shift: 56, kind: slotFloat, offset: unsafe.Offsetof(abi.EvidenceGapBrief{}.FinalConfidence), least: 0, most: 1}, // final_confidence
-		{key: [4]uint64{0x73706167a4000000}, size: 5, shift: 24, kind: slotList, offset: unsafe.Offsetof(abi.EvidenceGapBrief{}.Gaps), count: count{nonempty: true}, layout: &layoutOfCourtEvidenceGap},        // gaps
-		{key: [4]uint64{0x7972616d6d7573a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.EvidenceGapBrief{}.Summary)},                                                                       // summary
-	},
-}
-
-var layoutOfCourtConfig = layout{
-	size: unsafe.Sizeof(abi.CourtConfig{}), smallest: 97, one: one[abi.CourtConfig], list: listOf[abi.CourtConfig],
-	rules: func(v unsafe.Pointer, c *abi.Collector) { (*abi.CourtConfig)(v).Rules(c) },
-	slots: []slot{
-		{key: [4]uint64{0x64656c62616e65a7}, size: 8, shift: 0, kind: slotBool, offset: unsafe.Offsetof(abi.CourtConfig{}.Enabled)},                                                                           // enabled
-		{key: [4]uint64{0x6c7474a300000000}, size: 4, shift: 32, kind: slotInt64, offset: unsafe.Offsetof(abi.CourtConfig{}.TTL), low: 0, high: math.MaxInt64},                                                // ttl
-		{key: [4]uint64{0x6e61685f78616dac, 0x7366666f64000000}, size: 13, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.CourtConfig{}.MaxHandoffs), low: 0, high: math.MaxInt},                       // max_handoffs
-		{key: [4]uint64{0x6d65725f78616dab, 0x73646e6100000000}, size: 12, shift: 32, kind: slotInt, offset: unsafe.Offsetof(abi.CourtConfig{}.MaxRemands), low: 0, high: math.MaxInt},                        // max_remands
-		{key: [4]uint64{0x74617669746361b4, 0x657268745f6e6f69, 0x646c6f6873000000}, size: 21, shift: 24, kind: slotFloat, offset: unsafe.Offsetof(abi.CourtConfig{}.ActivationThreshold), least: 0, most: 1}, // activation_threshold
-		{key: [4]uint64{0x697463656a6572b3, 0x73657268745f6e6f, 0x646c6f6800000000}, size: 20, shift: 32, kind: slotFloat, offset: unsafe.Offsetof(abi.CourtConfig{}.RejectionThreshold), least: 0, most: 1},  // rejection_threshold
-		{key: [4]uint64{0x756f725f78616daa, 0x73646e0000000000}, size: 11, shift: 40, kind: slotInt, offset: unsafe.Offsetof(abi.CourtConfig{}.MaxRounds), low: 1, high: math.MaxInt},                         // max_rounds
-	},
-}
-
 var layoutOfRecallResult = layout{
 	size: unsafe.Sizeof(abi.RecallResult{}), smallest: 57, one: one[abi.RecallResult], list: listOf[abi.RecallResult],
 	slots: []slot{
@@ -884,33 +644,6 @@ var layoutOfLightReport = layout{
 		{key: [4]uint64{0x656e6f706d6f63a9, 0x746e000000000000}, size: 10, shift: 48, kind: slotText, offset: unsafe.Offsetof(abi.LightReport{}.Component), optional: true},          // component
 		{key: [4]uint64{0x7972616d6d7573a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.LightReport{}.Summary)},                                                  // summary
 		{key: [4]uint64{0x646e616d6572a600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.LightReport{}.Remand), optional: true, layout: &layoutOfRemandAnswer}, // remand
-	},
-}
-
-var layoutOfManifest = layout{
-	size: unsafe.Sizeof(abi.Manifest{}), smallest: 69, one: one[abi.Manifest], list: listOf[abi.Manifest],
-	slots: []slot{
-		{key: [4]uint64{0x656d616ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.Name), nonempty: true},                                                                   // name
-		{key: [4]uint64{0x6e6f6973726576a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.Version), nonempty: true},                                                                 // version
-		{key: [4]uint64{0x696261a300000000}, size: 4, shift: 32, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.ABI), nonempty: true},                                                                    // abi
-		{key: [4]uint64{0x736c6c6163a50000}, size: 6, shift: 16, kind: slotEnums, offset: unsafe.Offsetof(abi.Manifest{}.Calls), count: count{nonempty: true, most: 16}, values: valuesOfCall},                   // calls
-		{key: [4]uint64{0x65696c696d6166a8, 0x7300000000000000}, size: 9, shift: 56, kind: slotEnums, offset: unsafe.Offsetof(abi.Manifest{}.Families), count: count{most: 64}, values: valuesOfFamily},          // families
-		{key: [4]uint64{0x7365676465a50000}, size: 6, shift: 16, kind: slotTexts, offset: unsafe.Offsetof(abi.Manifest{}.Edges), count: count{most: 1000}},                                                       // edges
-		{key: [4]uint64{0x69726574697263a8, 0x6100000000000000}, size: 9, shift: 56, kind: slotTexts, offset: unsafe.Offsetof(abi.Manifest{}.Criteria), count: count{most: 1000}},                                // criteria
-		{key: [4]uint64{0x6c696261706163ac, 0x7365697469000000}, size: 13, shift: 24, kind: slotEnums, offset: unsafe.Offsetof(abi.Manifest{}.Capabilities), count: count{most: 64}, values: valuesOfCapability}, // capabilities
-		{key: [4]uint64{0x7374696d696ca600}, size: 7, shift: 8, kind: slotPointer, offset: unsafe.Offsetof(abi.Manifest{}.Limits), optional: true, layout: &layoutOfLimitRequest},                                // limits
-		{key: [4]uint64{0x656372756f73a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.Source), optional: true},                                                                  // source
-		{key: [4]uint64{0x65636e6563696ca7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.Manifest{}.Licence), optional: true},                                                                 // licence
-	},
-}
-
-var layoutOfLimitRequest = layout{
-	size: unsafe.Sizeof(abi.LimitRequest{}), smallest: 47, one: one[abi.LimitRequest], list: listOf[abi.LimitRequest],
-	slots: []slot{
-		{key: [4]uint64{0x5f79726f6d656dac, 0x7365747962000000}, size: 13, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.LimitRequest{}.MemoryBytes), low: 0, high: math.MaxInt}, // memory_bytes
-		{key: [4]uint64{0x5f74757074756fac, 0x7365747962000000}, size: 13, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.LimitRequest{}.OutputBytes), low: 0, high: math.MaxInt}, // output_bytes
-		{key: [4]uint64{0x6c635f6c6c6177aa, 0x6b636f0000000000}, size: 11, shift: 40, kind: slotInt, offset: unsafe.Offsetof(abi.LimitRequest{}.WallClock), low: 0, high: math.MaxInt},   // wall_clock
-		{key: [4]uint64{0x6c657566a4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.LimitRequest{}.Fuel), low: 0, high: math.MaxInt},                             // fuel
 	},
 }
 
@@ -1047,43 +780,5 @@ var layoutOfProfile = layout{
 		{key: [4]uint64{0x746867696ca50000}, size: 6, shift: 16, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.Light), optional: true, layout: &layoutOfSourceReliability},                         // light
 		{key: [4]uint64{0x617265706d6574ab, 0x6572757400000000}, size: 12, shift: 32, kind: slotFloatPointer, offset: unsafe.Offsetof(abi.Profile{}.Temperature), optional: true, least: 1, most: 10},         // temperature
 		{key: [4]uint64{0x656d6f6374756fa8, 0x7300000000000000}, size: 9, shift: 56, kind: slotPointer, offset: unsafe.Offsetof(abi.Profile{}.Outcomes), optional: true, layout: &layoutOfOutcomeModel},       // outcomes
-	},
-}
-
-var layoutOfPosition = layout{
-	size: unsafe.Sizeof(abi.Position{}), smallest: 23, one: one[abi.Position], list: listOf[abi.Position],
-	slots: []slot{
-		{key: [4]uint64{0x65646f6ea4000000}, size: 5, shift: 24, kind: slotText, offset: unsafe.Offsetof(abi.Position{}.Node), nonempty: true},                                   // node
-		{key: [4]uint64{0x73736170a4000000}, size: 5, shift: 24, kind: slotInt, offset: unsafe.Offsetof(abi.Position{}.Pass), low: 0, high: math.MaxInt},                         // pass
-		{key: [4]uint64{0x636e6575716573a8, 0x6500000000000000}, size: 9, shift: 56, kind: slotInt, offset: unsafe.Offsetof(abi.Position{}.Sequence), low: 0, high: math.MaxInt}, // sequence
-	},
-}
-
-var layoutOfArtifactEntry = layout{
-	size: unsafe.Sizeof(abi.ArtifactEntry{}), smallest: 37, one: one[abi.ArtifactEntry], list: listOf[abi.ArtifactEntry],
-	slots: []slot{
-		{key: [4]uint64{0x7461a20000000000}, size: 3, shift: 40, kind: slotStruct, offset: unsafe.Offsetof(abi.ArtifactEntry{}.At), layout: &layoutOfPosition},                           // at
-		{key: [4]uint64{0x616e6f73726570a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.ArtifactEntry{}.Persona), optional: true},                                    // persona
-		{key: [4]uint64{0x63616669747261a8, 0x7400000000000000}, size: 9, shift: 56, kind: slotStruct, offset: unsafe.Offsetof(abi.ArtifactEntry{}.Artifact), layout: &layoutOfArtifact}, // artifact
-	},
-}
-
-var layoutOfContestEntry = layout{
-	size: unsafe.Sizeof(abi.ContestEntry{}), smallest: 39, one: one[abi.ContestEntry], list: listOf[abi.ContestEntry],
-	slots: []slot{
-		{key: [4]uint64{0x7461a20000000000}, size: 3, shift: 40, kind: slotStruct, offset: unsafe.Offsetof(abi.ContestEntry{}.At), layout: &layoutOfPosition},                                             // at
-		{key: [4]uint64{0x616e6f73726570a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.ContestEntry{}.Persona), optional: true},                                                      // persona
-		{key: [4]uint64{0x6e656c6c616863aa, 0x7365670000000000}, size: 11, shift: 40, kind: slotList, offset: unsafe.Offsetof(abi.ContestEntry{}.Challenges), count: count{}, layout: &layoutOfChallenge}, // challenges
-	},
-}
-
-var layoutOfNodeError = layout{
-	size: unsafe.Sizeof(abi.NodeError{}), smallest: 42, one: one[abi.NodeError], list: listOf[abi.NodeError],
-	slots: []slot{
-		{key: [4]uint64{0x7461a20000000000}, size: 3, shift: 40, kind: slotStruct, offset: unsafe.Offsetof(abi.NodeError{}.At), layout: &layoutOfPosition}, // at
-		{key: [4]uint64{0x616e6f73726570a7}, size: 8, shift: 0, kind: slotText, offset: unsafe.Offsetof(abi.NodeError{}.Persona), optional: true},          // persona
-		{key: [4]uint64{0x747365676964a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.NodeError{}.Digest), optional: true},           // digest
-		{key: [4]uint64{0x6573756163a50000}, size: 6, shift: 16, kind: slotText, offset: unsafe.Offsetof(abi.NodeError{}.Cause), nonempty: true},           // cause
-		{key: [4]uint64{0x6c6961746564a600}, size: 7, shift: 8, kind: slotText, offset: unsafe.Offsetof(abi.NodeError{}.Detail)},                           // detail
 	},
 }

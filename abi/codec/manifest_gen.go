@@ -15,7 +15,7 @@ func AppendManifest(dst []byte, v *abi.Manifest) []byte {
 
 // DecodeManifest reads one Manifest of at most maxBytes strictly.
 func DecodeManifest(data []byte, maxBytes int) (abi.Manifest, error) {
-	return decodeMessage(data, maxBytes, &layoutOfManifest, readManifest)
+	return decodeMessage(data, maxBytes, nil, readManifest)
 }
 
 var fieldsOfManifest = []string{"name", "version", "abi", "calls", "families", "edges", "criteria", "capabilities", "limits", "source", "licence"}

@@ -39,7 +39,7 @@ func AppendArtifactEntry(dst []byte, v *abi.ArtifactEntry) []byte {
 
 // DecodeArtifactEntry reads one ArtifactEntry of at most maxBytes strictly.
 func DecodeArtifactEntry(data []byte, maxBytes int) (abi.ArtifactEntry, error) {
-	return decodeMessage(data, maxBytes, &layoutOfArtifactEntry, readArtifactEntry)
+	return decodeMessage(data, maxBytes, nil, readArtifactEntry)
 }
 
 var fieldsOfArtifactEntry = []string{"at", "persona", "artifact"}
@@ -75,7 +75,7 @@ func AppendContestEntry(dst []byte, v *abi.ContestEntry) []byte {
 
 // DecodeContestEntry reads one ContestEntry of at most maxBytes strictly.
 func DecodeContestEntry(data []byte, maxBytes int) (abi.ContestEntry, error) {
-	return decodeMessage(data, maxBytes, &layoutOfContestEntry, readContestEntry)
+	return decodeMessage(data, maxBytes, nil, readContestEntry)
 }
 
 var fieldsOfContestEntry = []string{"at", "persona", "challenges"}
@@ -142,7 +142,7 @@ func AppendNodeError(dst []byte, v *abi.NodeError) []byte {
 
 // DecodeNodeError reads one NodeError of at most maxBytes strictly.
 func DecodeNodeError(data []byte, maxBytes int) (abi.NodeError, error) {
-	return decodeMessage(data, maxBytes, &layoutOfNodeError, readNodeError)
+	return decodeMessage(data, maxBytes, nil, readNodeError)
 }
 
 var fieldsOfNodeError = []string{"at", "persona", "digest", "cause", "detail"}

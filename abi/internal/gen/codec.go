@@ -25,7 +25,7 @@ func (files contents) codec(m *model.Model) error {
 		files["codec/"+name] = text
 		return nil
 	}
-	p := codecPage{Structs: m.Structs, Enums: m.Enums, Sorted: slices.Clone(m.Structs)}
+	p := codecPage{Structs: m.Structs, Enums: m.Enums, Sorted: slices.Clone(m.Structs), layouts: layouts(m)}
 	slices.SortFunc(p.Sorted, func(a, b *model.StructType) int { return strings.Compare(a.WireName, b.WireName) })
 	for template, name := range map[string]string{
 		"enums.go.tmpl": "enums_gen.go", "layouts.go.tmpl": "layouts_gen.go", "registry.go.tmpl": "registry_gen.go", "messages.go.tmpl": "messages_gen_test.go",
@@ -53,6 +53,7 @@ type codecPage struct {
 	Structs  []*model.StructType
 	Sorted   []*model.StructType // by wire name
 	Enums    []*model.EnumType
+	layouts  map[*model.StructType]bool
 }
 
 func usesMath(s *model.StructType) bool {
@@ -253,8 +254,42 @@ func laid(s *model.StructType) bool {
 	return !slices.ContainsFunc(s.Fields, func(f *model.Field) bool { return slotKind(f) == "" })
 }
 
-func layoutOf(s *model.StructType) string {
-	if laid(s) {
+// read are the messages that modules read often, which are those with layouts of theirs and of their parts.
+var read = []string{"ContestRequest", "EdgeRequest", "NodeRequest", "PrepareRequest", "PriorCases", "SourceAnswer"}
+
+// layouts collects the structs that are read by their layouts.
+func layouts(m *model.Model) map[*model.StructType]bool {
+	all := map[*model.StructType]bool{}
+	var add func(t *model.Type)
+	addStruct := func(s *model.StructType) {
+		if all[s] {
+			return
+		}
+		all[s] = true
+		for _, f := range s.Fields {
+			add(f.Type)
+		}
+	}
+	add = func(t *model.Type) {
+		if t.Elem != nil {
+			t = t.Elem
+		}
+		if t.Kind == model.Struct {
+			addStruct(t.Struct)
+		}
+	}
+	for _, name := range read {
+		addStruct(m.Struct(name))
+	}
+	return all
+}
+
+// HasLayout says whether modules read a struct by its layout.
+func (p codecPage) HasLayout(s *model.StructType) bool { return p.layouts[s] && laid(s) }
+
+// LayoutOf writes a pointer to the layout of a struct.
+func (p codecPage) LayoutOf(s *model.StructType) string {
+	if p.HasLayout(s) {
 		return "&layoutOf" + s.GoName
 	}
 	return "nil"

@@ -21,7 +21,7 @@ func execute(name string, page any) ([]byte, error) {
 		"generated": func() string { return generated },
 		"add":       func(a, b int) int { return a + b },
 		"doc":       comment, "wire": model.WireName, "upper": strings.ToUpper, "camel": camel,
-		"message": isMessage, "laid": laid, "layoutOf": layoutOf, "slot": goSlot, "smallest": smallestStruct,
+		"message": isMessage, "slot": goSlot, "smallest": smallestStruct,
 		"present": goPresent, "write": goWrite, "read": goRead,
 		"cType": cType, "cField": cField, "cRow": cRow, "cValue": cValue,
 		"rsType": rsType, "rsField": rsField, "rsPresent": rsPresent, "rsRead": rsRead, "rsWrite": rsWrite,
