@@ -99,24 +99,31 @@ func (o *swapOptions) swap(ctx context.Context, s cli.Streams, args []string) er
 	})
 }
 
-// change judges modules with the folder that they would stand in, and carries
-// the change out.
-func (o *swapOptions) change(ctx context.Context, s cli.Streams, plan func(*moduledir.Dir, *host.Config) (map[string][]byte, func() ([]moduledir.Change, error), error)) error {
-	if err := o.check(); err != nil {
-		return err
+// open checks the flags, and gives the court that they name and the folder of its modules.
+func (o *swapOptions) open() (config *host.Config, d *moduledir.Dir, err error) {
+	if err = o.check(); err != nil {
+		return nil, nil, err
 	}
-	config, err := o.Config(&run.Dockets{})
-	if err != nil {
-		return err
+	if config, err = o.Config(&run.Dockets{}); err != nil {
+		return nil, nil, err
 	}
 	if o.Light == open.LightRCA {
 		if config.LightPath, err = open.Pipeline(open.ShippedLight); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
-	d, err := moduledir.Open(o.Modules)
+	if d, err = moduledir.Open(o.Modules); err != nil {
+		return nil, nil, cli.InputError(fmt.Errorf("--modules: %w", err))
+	}
+	return config, d, nil
+}
+
+// change judges modules with the folder that they would stand in, and carries
+// the change out.
+func (o *swapOptions) change(ctx context.Context, s cli.Streams, plan func(*moduledir.Dir, *host.Config) (map[string][]byte, func() ([]moduledir.Change, error), error)) error {
+	config, d, err := o.open()
 	if err != nil {
-		return cli.InputError(fmt.Errorf("--modules: %w", err))
+		return err
 	}
 	unlock, err := d.Lock()
 	if err != nil {
@@ -257,21 +264,9 @@ nothing to go back to, or it was rejected: then nothing has changed.`,
 
 // list shows the history of a module, the newest first.
 func (o *swapOptions) list(s cli.Streams, name string) error {
-	if err := o.check(); err != nil {
-		return err
-	}
-	config, err := o.Config(&run.Dockets{})
+	config, d, err := o.open()
 	if err != nil {
 		return err
-	}
-	if o.Light == open.LightRCA {
-		if config.LightPath, err = open.Pipeline(open.ShippedLight); err != nil {
-			return err
-		}
-	}
-	d, err := moduledir.Open(o.Modules)
-	if err != nil {
-		return cli.InputError(fmt.Errorf("--modules: %w", err))
 	}
 	module, err := moduleNamed(name, config.Pipeline, config.LightPath)
 	if err != nil {
