@@ -1,7 +1,6 @@
 package inquiry
 
 import (
-	"hash/maphash"
 	"math"
 	"slices"
 
@@ -102,7 +101,6 @@ type Clues struct {
 	// lines of each document, for what is searched by words.
 	documents []document
 	where     []int // 1 + the first spot of lines by their hashes; nil before a line is looked for
-	seed      maphash.Seed
 	spots     []spot
 	steer     steer
 	remanded  bool // the case came back from the court

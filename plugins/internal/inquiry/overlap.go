@@ -1,7 +1,6 @@
 package inquiry
 
 import (
-	"hash/maphash"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -37,8 +36,12 @@ func (c *Clues) spanOf(e *abi.Evidence) (span, bool) {
 	return c.find(strings.Split(content, "\n"))
 }
 
-// maxStands is how many places of a line are tried for a quote that begins with it.
-const maxStands = 16
+// maxStands is how many places of a line are tried for a quote that begins with it, and maxSpots how many lines with its hash are looked at:
+// who writes a document may choose lines of one hash.
+const (
+	maxStands = 16
+	maxSpots  = 1000
+)
 
 // find gives the first place where lines stand, white space around each aside.
 func (c *Clues) find(lines []string) (span, bool) {
@@ -46,8 +49,13 @@ func (c *Clues) find(lines []string) (span, bool) {
 		c.index()
 	}
 	opening, tries := strings.TrimSpace(lines[0]), 0
-	for at := *c.first(opening); at != 0 && tries < maxStands; at = c.spots[at-1].next {
+	at := *c.first(opening)
+	for range maxSpots {
+		if at == 0 || tries == maxStands {
+			break
+		}
 		s := &c.spots[at-1]
+		at = s.next
 		d := &c.documents[s.document]
 		if strings.TrimSpace(d.line(s.line)) != opening {
 			continue
@@ -70,7 +78,7 @@ func (c *Clues) index() {
 	for n := range c.documents {
 		lines += c.documents[n].lines()
 	}
-	c.where, c.seed, c.spots = make([]int, 1<<bits.Len(uint(lines))), maphash.MakeSeed(), make([]spot, 0, lines)
+	c.where, c.spots = make([]int, 1<<bits.Len(uint(lines))), make([]spot, 0, lines)
 	for n := len(c.documents) - 1; n >= 0; n-- {
 		d := &c.documents[n]
 		for i := d.lines() - 1; i >= 0; i-- {
@@ -85,7 +93,11 @@ func (c *Clues) index() {
 
 // first is 1 + the first spot whose line has the hash of this one; 0 for none.
 func (c *Clues) first(line string) *int {
-	return &c.where[maphash.String(c.seed, line)&uint64(len(c.where)-1)]
+	hash := uint32(2166136261) // FNV-1a
+	for i := range len(line) {
+		hash = (hash ^ uint32(line[i])) * 16777619
+	}
+	return &c.where[hash&uint32(len(c.where)-1)]
 }
 
 // stand says whether lines stand in the document from a line on.
