@@ -282,8 +282,8 @@ func cacheIsSealed(t *testing.T, dir string) {
 	}
 	nothingTemporary(t, dir)
 	seals, err := filepath.Glob(filepath.Join(dir, "cache", "v*", "*", "SEAL"))
-	if err != nil || len(seals) != 2 {
-		t.Fatalf("seals of %q, %v; want those with fuel and without", seals, err)
+	if err != nil || len(seals) != 3 {
+		t.Fatalf("seals of %q, %v; want those of each way of metering", seals, err)
 	}
 	for _, name := range seals {
 		seal, err := os.ReadFile(name)
