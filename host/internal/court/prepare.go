@@ -46,7 +46,7 @@ func (s *session) has(p *parted) *abi.Profile {
 	return p.profile
 }
 
-// hasInstead notes a profile in place of one that no request has any more.
+// hasInstead notes a profile in place of one that no request has any more: a profile may be large, and a trial may replace it a hundred times.
 func (s *session) hasInstead(of *abi.Profile, p *parted) *abi.Profile {
 	if old := s.profileOf(of); old != nil {
 		s.profiles = slices.DeleteFunc(s.profiles, func(known *parted) bool { return known == old || known.profile == old.plain })
