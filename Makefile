@@ -81,11 +81,11 @@ demo-files: build ## rewrite the docket and the profile of demo-docket
 
 .PHONY: build
 build: plugins ## build bin/shadowcourt, the modules in it
-	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/shadowcourt
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/shadowcourt
 
 .PHONY: install
 install: plugins ## put shadowcourt on the PATH, in Go's bin folder
-	CGO_ENABLED=0 $(GO) install -trimpath ./cmd/shadowcourt
+	CGO_ENABLED=0 $(GO) install -trimpath -ldflags='-s -w' ./cmd/shadowcourt
 
 .PHONY: release
 release: ## make the commit, the tags and the module proxy of a version: VERSION=v0.1.0 OUT=out/release
@@ -328,6 +328,10 @@ vulncheck: build $(VULNCHECK) ## search code, tests, dependencies and the comman
 	cd host/bundle && $(VULNCHECK) $(DB:%=-db %) -test ./...
 	cd lab && $(VULNCHECK) $(DB:%=-db %) -test ./...
 	$(VULNCHECK) $(DB:%=-db %) -mode binary $(BIN)
+
+.PHONY: size
+size: ## print the sizes of the repository beside their limits, tools/size/limits.txt; CHECK=1 fails above one
+	$(GO) run ./tools/size $(CHECK:%=-check)
 
 .PHONY: fmt
 fmt: $(LINT) ## format all Go files

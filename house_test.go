@@ -117,7 +117,7 @@ func fault(folder, imported string) string {
 	return "no row of the law names the folder"
 }
 
-func TestAccept_HS1_FoldersSayWhoImportsWhom(t *testing.T) {
+func TestAccept_HX1_FoldersSayWhoImportsWhom(t *testing.T) {
 	t.Parallel()
 	for _, rule := range law {
 		for pattern := range strings.FieldsSeq(rule.folder + " " + rule.imports) {
