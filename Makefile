@@ -311,10 +311,6 @@ bombs: ## load the largest accepted module of each kind that is costly to compil
 generate: ## generate codecs, schemas, test vectors and tables from the types of abi
 	$(GO) generate ./...
 
-.PHONY: dockets
-dockets: ## rebuild the dockets of real failures; needs root on Linux, gcc, the module proxy and an hour
-	$(call lab,dockets) -out examples/dockets
-
 .PHONY: lint
 lint: $(LINT) ## run the linters, go vet among them, for the host and for the guest
 	$(LAZY_GC) $(LINT) run ./...

@@ -37,12 +37,6 @@ func Run(fault string, args []string) int {
 	return 125
 }
 
-// AsGroup starts a command as the leader of a process group, and ends the whole group with it.
-func AsGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-}
-
 func breakEnvironment(kind, degree string, env []string) ([]string, error) {
 	temp := os.Getenv(TempEnv)
 	switch kind {

@@ -22,9 +22,6 @@ func Run(fault string, args []string) int {
 	return 0
 }
 
-// AsGroup does nothing here.
-func AsGroup(*exec.Cmd) {}
-
 // Private does nothing here.
 func Private() error { return nil }
 

@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// dice is the import that makes a test depend on chance.
+const dice = `dice "math/rand/v2"`
+
 // Luck is what a mutation by chance depends on.
 type Luck int
 

@@ -3,15 +3,10 @@ package mutate
 
 import (
 	"errors"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
-	"sort"
 )
 
 // Site is one place where a source file can be mutated: the bytes from start to end become text.
@@ -30,36 +25,6 @@ type Site struct {
 
 // Sites groups the places of a module by operator, so that a common operator doesn't drown a rare one.
 type Sites map[string][]Site
-
-// Pick draws an operator by its weight, then one of its sites with equal chance. The site is not drawn again.
-func (s Sites) Pick(rng *rand.Rand, weight func(operator string) float64) (Site, bool) {
-	var names []string
-	total := 0.0
-	for name, list := range s {
-		if len(list) > 0 {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return Site{}, false
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		total += weight(name)
-	}
-	name := names[0]
-	at := rng.Float64() * total
-	for _, name = range names {
-		if at -= weight(name); at < 0 {
-			break
-		}
-	}
-	list := s[name]
-	i := rng.IntN(len(list))
-	chosen := list[i]
-	s[name] = append(list[:i:i], list[i+1:]...)
-	return chosen, true
-}
 
 // Source is a parsed file and the sites found in it.
 type Source struct {
@@ -102,58 +67,15 @@ func (s *Source) note(operator string, from, to token.Pos, text, imports string)
 	})
 }
 
-// Find parses the named Go files of a folder and lets find note the sites of each.
-func Find(folder string, names []string, find func(*Source)) (Sites, error) {
-	found := Sites{}
-	for _, name := range names {
-		if err := findInFile(folder, name, found, find); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
-}
-
-func findInFile(folder, name string, found Sites, find func(*Source)) error {
-	text, err := os.ReadFile(filepath.Join(folder, name))
-	if err != nil {
-		return err
-	}
-	return findInText(name, text, found, find)
-}
-
 // FindInText finds the sites of one file.
 func FindInText(name string, text []byte, find func(*Source)) (Sites, error) {
-	found := Sites{}
-	return found, findInText(name, text, found, find)
-}
-
-func findInText(name string, text []byte, found Sites, find func(*Source)) error {
-	fset := token.NewFileSet()
+	found, fset := Sites{}, token.NewFileSet()
 	file, err := parser.ParseFile(fset, name, text, parser.ParseComments)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	find(&Source{name: name, text: string(text), fset: fset, file: file, found: found})
-	return nil
-}
-
-// Apply writes the mutated file below folder and returns what restores it.
-func (s Site) Apply(folder string) (undo func() error, err error) {
-	path := filepath.Join(folder, s.File)
-	old, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	changed, err := s.Change(old)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	undo = func() error { return os.WriteFile(path, old, info.Mode()) }
-	return undo, os.WriteFile(path, changed, info.Mode())
+	return found, nil
 }
 
 // Change gives the text of the site's file with the mutation.
