@@ -126,7 +126,7 @@ func (i *inserter) add(ctx context.Context, t *tx, values ...any) {
 			i.text.WriteString(", ")
 		}
 		i.args = append(i.args, v)
-		if t.pg == nil {
+		if t.db.pool == nil {
 			i.text.WriteByte('?') // SQLite looks numbered ones up, one by one
 		} else {
 			i.text.WriteString("$" + strconv.Itoa(len(i.args)))

@@ -6,24 +6,46 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
 )
 
-// querier is what a pool and a transaction of either database have in common. Placeholders are $1, $2 and so on, in the order
-// in which they first appear: SQLite numbers them by their place.
+// querier is a pool or a transaction. Placeholders are $1, $2 and so on, in the order in which they first appear: SQLite numbers them by
+// their place.
 type querier interface {
 	exec(ctx context.Context, query string, args ...any) (affected int64, err error)
-	query(ctx context.Context, query string, args ...any) (rows, error)
+	query(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// rows are the rows of a query, to be closed.
-type rows interface {
-	Next() bool
-	Scan(to ...any) error
-	Err() error
-	Close()
+// handle is a querier of database/sql.
+type handle struct {
+	db interface {
+		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	}
+}
+
+func (h handle) exec(ctx context.Context, query string, args ...any) (int64, error) {
+	result, err := h.db.ExecContext(ctx, query, printable(args)...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+func (h handle) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return h.db.QueryContext(ctx, query, printable(args)...)
+}
+
+// printable has only texts that PostgreSQL takes: what is looked for may be anything.
+func printable(args []any) []any {
+	for i, a := range args {
+		if s, ok := a.(string); ok {
+			args[i] = text(s, len(s))
+		}
+	}
+	return args
 }
 
 // scanner reads the columns of a row.
@@ -35,7 +57,7 @@ func each(ctx context.Context, q querier, query string, args []any, do func(scan
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }() // Err says what went wrong
 	for r.Next() {
 		if err := do(r.Scan); err != nil {
 			return err
@@ -80,15 +102,125 @@ func one(ctx context.Context, q querier, query string, args []any, to ...any) er
 	return err
 }
 
+// isNotFound says whether there was no row.
+func isNotFound(err error) bool { return errors.Is(err, ErrNotFound) }
+
+// database is a SQLite file or a PostgreSQL server.
+type database struct {
+	handle // reads
+	reader *sql.DB
+	writer *sql.DB // the same on PostgreSQL
+	driver riverdriver.Driver[*sql.Tx]
+	queue  *river.Client[*sql.Tx] // inserts only
+	send   func(Event)
+
+	path string        // of a SQLite file
+	pool *pgxpool.Pool // of PostgreSQL; nil on SQLite
+}
+
+// opened finishes what both kinds have in common.
+func (d *database) opened(config *Config) (err error) {
+	d.queue, err = river.NewClient(d.driver, &river.Config{Logger: config.Logger})
+	return err
+}
+
+func (d *database) name() string {
+	if d.pool != nil {
+		return "postgres"
+	}
+	return "sqlite"
+}
+
+// position is the function that gives the place of a text in another one, 0 for none.
+func (d *database) position() string {
+	if d.pool != nil {
+		return "strpos"
+	}
+	return "instr"
+}
+
+// skipLocked ends a query for a row that is going to be changed: rows that others are changing are left to them.
+func (d *database) skipLocked() string {
+	if d.pool != nil {
+		return " FOR UPDATE SKIP LOCKED"
+	}
+	return ""
+}
+
+// writeAttempts is how often a transaction that lost against another one is tried.
+const writeAttempts = 10
+
+// write runs do in a transaction that is committed when do returns nil; again where PostgreSQL rolled it back for another one.
+func (d *database) write(ctx context.Context, do func(*tx) error) (err error) {
+	for range writeAttempts {
+		own := &tx{db: d}
+		if err = own.begin(ctx, do); err == nil {
+			d.tell(ctx, own.events)
+			return nil
+		}
+		if !lostRace(err) {
+			break
+		}
+	}
+	return explain(err)
+}
+
+// snapshot runs do in a transaction that only reads, and sees one state.
+func (d *database) snapshot(ctx context.Context, do func(querier) error) error {
+	options := &sql.TxOptions{}
+	if d.pool != nil {
+		options = &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	}
+	t, err := d.reader.BeginTx(ctx, options)
+	if err != nil {
+		return explain(err)
+	}
+	defer func() { _ = t.Rollback() }() // it changed nothing
+	return explain(do(handle{t}))
+}
+
+// close closes the connections.
+func (d *database) close() {
+	_ = d.reader.Close()
+	_ = d.writer.Close()
+	if d.pool != nil {
+		d.pool.Close()
+	}
+}
+
+// explain finds the errors of a database that takes no changes.
+func explain(err error) error {
+	if isFull(err) {
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	return err
+}
+
 // tx is a transaction that changes the database. After the first statement that fails, further ones fail with its error, and nothing is
 // committed.
 type tx struct {
-	querier
-	db     database
-	lite   *sql.Tx // nil on PostgreSQL
-	pg     pgx.Tx  // nil on SQLite
-	events []Event // of this transaction, for subscribers of this process
+	handle
+	raw    *sql.Tx
+	db     *database
+	events []Event // of this transaction, for subscribers
 	err    error   // of run
+}
+
+func (t *tx) begin(ctx context.Context, do func(*tx) error) (err error) {
+	if t.raw, err = t.db.writer.BeginTx(ctx, nil); err != nil {
+		return err
+	}
+	t.handle = handle{t.raw}
+	if err = do(t); err == nil {
+		err = t.err
+	}
+	if err == nil {
+		err = t.raw.Commit()
+	}
+	if err != nil {
+		_ = t.raw.Rollback() // the error before says why
+	}
+	return err
 }
 
 // run runs a statement whose error is that of the transaction, and whose effect nobody asks for.
@@ -96,119 +228,41 @@ func (t *tx) run(ctx context.Context, query string, args ...any) { _, _ = t.exec
 
 func (t *tx) exec(ctx context.Context, query string, args ...any) (affected int64, err error) {
 	if t.err == nil {
-		affected, t.err = t.querier.exec(ctx, query, args...)
+		affected, t.err = t.handle.exec(ctx, query, args...)
 	}
 	return affected, t.err
 }
 
-func (t *tx) query(ctx context.Context, query string, args ...any) (rows, error) {
+func (t *tx) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	if t.err != nil {
 		return nil, t.err
 	}
-	return t.querier.query(ctx, query, args...)
+	return t.handle.query(ctx, query, args...)
 }
 
-// apply runs do, and gives the error of the transaction.
-func (t *tx) apply(do func(*tx) error) error {
-	if err := do(t); err != nil {
-		return err
+// insertJobs queues jobs with the transaction.
+func (t *tx) insertJobs(ctx context.Context, jobs []river.InsertManyParams) error {
+	_, err := t.db.queue.InsertManyTx(ctx, t.raw, jobs)
+	return err
+}
+
+// notify tells all subscribers of an event when the transaction is committed. Those of dockets are told right behind it: PostgreSQL commits
+// one transaction at a time that notifies, and every trial has such an event. Whoever misses one looks again some seconds later.
+func (t *tx) notify(ctx context.Context, e Event) error {
+	t.events = append(t.events, e)
+	if t.db.pool != nil && e.Kind != EventDocket {
+		t.run(ctx, `SELECT pg_notify($1, $2)`, channel, e.String())
 	}
 	return t.err
 }
 
-// notify tells all subscribers of an event when the transaction is committed. Those of dockets are told right behind it: PostgreSQL commits
-// one transaction at a time that notifies, and every batch has such an event. Whoever misses one looks again some seconds later.
-func (t *tx) notify(ctx context.Context, e Event) error {
-	t.events = append(t.events, e)
-	if t.pg == nil || e.Kind == EventDocket {
-		return nil
-	}
-	_, err := t.exec(ctx, `SELECT pg_notify($1, $2)`, channel, e.String())
-	return err
-}
-
-// database is SQLite or PostgreSQL.
-type database interface {
-	querier
-	name() string
-	// position is the function that gives the place of a text in another one, 0 for none.
-	position() string
-	// write runs do in a transaction that is committed when do returns nil.
-	write(ctx context.Context, do func(*tx) error) error
-	// snapshot runs do in a transaction that only reads, and sees one state.
-	snapshot(ctx context.Context, do func(querier) error) error
-	// skipLocked ends a query for a row that is going to be changed: rows that others are changing are left to them.
-	skipLocked() string
-	// insertJobs wakes workers.
-	insertJobs(ctx context.Context, t *tx, jobs []river.InsertManyParams) error
-	// worker opens a client of the queue that works.
-	worker(config *river.Config) (Worker, error)
-	migrate(ctx context.Context, check bool) (pending []string, err error)
-	// listen passes on events of other processes until the context ends.
-	listen(ctx context.Context, events func(Event), lost func(error))
-	close()
-}
-
-// Worker is a client of the queue that works on jobs. It stops when the context of Start ends.
-type Worker interface {
-	Start(ctx context.Context) error
-	Stopped() <-chan struct{}
-}
-
-// liteQuerier is a pool or a transaction of database/sql.
-type liteQuerier struct {
-	db interface {
-		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	}
-}
-
-func (q liteQuerier) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	result, err := q.db.ExecContext(ctx, query, args...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-func (q liteQuerier) query(ctx context.Context, query string, args ...any) (rows, error) {
-	r, err := q.db.QueryContext(ctx, query, args...) //nolint:sqlclosecheck,rowserrcheck // the caller closes them
-	if err != nil {
-		return nil, err
-	}
-	return liteRows{r}, nil
-}
-
-type liteRows struct{ *sql.Rows }
-
-func (r liteRows) Close() { _ = r.Rows.Close() } // Err says what went wrong
-
-// pgQuerier is a pool or a transaction of pgx.
-type pgQuerier struct {
-	db interface {
-		Exec(ctx context.Context, query string, args ...any) (pgconn.CommandTag, error)
-		Query(ctx context.Context, query string, args ...any) (pgx.Rows, error)
-	}
-}
-
-func (q pgQuerier) exec(ctx context.Context, query string, args ...any) (int64, error) {
-	tag, err := q.db.Exec(ctx, query, printable(args)...)
-	return tag.RowsAffected(), err
-}
-
-func (q pgQuerier) query(ctx context.Context, query string, args ...any) (rows, error) {
-	return q.db.Query(ctx, query, printable(args)...)
-}
-
-// printable has only texts that PostgreSQL takes: what is looked for may be anything.
-func printable(args []any) []any {
-	for i, a := range args {
-		if s, ok := a.(string); ok {
-			args[i] = text(s, len(s))
+// tell tells of what was committed; see tx.notify. On PostgreSQL the subscribers of this process hear of it as others do.
+func (d *database) tell(ctx context.Context, events []Event) {
+	for _, e := range events {
+		if d.pool == nil {
+			d.send(e)
+		} else if e.Kind == EventDocket {
+			_, _ = d.exec(ctx, `SELECT pg_notify($1, $2)`, channel, e.String())
 		}
 	}
-	return args
 }
-
-// isNotFound says whether there was no row.
-func isNotFound(err error) bool { return errors.Is(err, ErrNotFound) }

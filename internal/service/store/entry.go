@@ -131,7 +131,7 @@ type EntryFilter struct {
 	ordinal int
 }
 
-func (f *EntryFilter) where(ctx context.Context, d database) where {
+func (f *EntryFilter) where(ctx context.Context, d *database) where {
 	var w where
 	w.within(ctx, "repository")
 	if f.Docket > 0 {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 
@@ -47,7 +48,7 @@ func applied(ctx context.Context, q querier, name string) (version int64, err er
 }
 
 // hasTables says whether a database has the table of migrations.
-func hasTables(ctx context.Context, d database) (bool, error) {
+func hasTables(ctx context.Context, d *database) (bool, error) {
 	query := `SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'migrations'`
 	if d.name() == "postgres" {
 		query = `SELECT count(*) FROM pg_catalog.pg_tables WHERE tablename = 'migrations' AND schemaname = current_schema()`
@@ -68,11 +69,36 @@ func pendingAt(version int64) []migration {
 	return migrations[version-firstVersion+1:]
 }
 
-// migrate brings the tables and those of the queue up to those of this program, or says what it would do. The caller keeps other programs
-// from it: the queue's migrations are several transactions.
-func migrate[T any](ctx context.Context, d database, words dialect, queue *rivermigrate.Migrator[T], check bool) (names []string, err error) {
-	if check {
-		return pending(ctx, d, queue)
+// migrate brings the tables and those of the queue up to those of this program, or says what it would do. It keeps other programs from it:
+// the queue's migrations are several transactions.
+func (d *database) migrate(ctx context.Context, check bool) (names []string, err error) {
+	queue, err := rivermigrate.New(d.driver, nil)
+	if err != nil {
+		return nil, err
+	}
+	do := func() error {
+		if check {
+			names, err = d.pending(ctx, queue)
+		} else {
+			names, err = d.upgrade(ctx, queue)
+		}
+		return err
+	}
+	switch {
+	case d.pool == nil:
+		err = d.aloneOnFile(do)
+	case check:
+		err = do()
+	default:
+		err = d.aloneOnServer(ctx, do)
+	}
+	return names, err
+}
+
+func (d *database) upgrade(ctx context.Context, queue *rivermigrate.Migrator[*sql.Tx]) (names []string, err error) {
+	words := sqliteWords
+	if d.pool != nil {
+		words = postgresWords
 	}
 	if _, err := queue.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return nil, err
@@ -100,7 +126,7 @@ func migrate[T any](ctx context.Context, d database, words dialect, queue *river
 	return names, err
 }
 
-func pending[T any](ctx context.Context, d database, queue *rivermigrate.Migrator[T]) (names []string, err error) {
+func (d *database) pending(ctx context.Context, queue *rivermigrate.Migrator[*sql.Tx]) (names []string, err error) {
 	var version int64
 	has, err := hasTables(ctx, d)
 	if err == nil && has {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 
 	"github.com/riverqueue/river"
@@ -26,7 +27,7 @@ func (t *tx) wake(ctx context.Context, batches int) error {
 	if batches == 0 {
 		return nil
 	}
-	return t.db.insertJobs(ctx, t, tickets(batches))
+	return t.insertJobs(ctx, tickets(batches))
 }
 
 // MaxAttempts is how often a batch is begun. What it could not try by then gets a fault, so that every docket ends.
@@ -116,7 +117,9 @@ func (s *Store) Depth(ctx context.Context) (d QueueDepth, err error) {
 }
 
 // Worker opens a client of the queue that works.
-func (s *Store) Worker(config *river.Config) (Worker, error) { return s.db.worker(config) }
+func (s *Store) Worker(config *river.Config) (*river.Client[*sql.Tx], error) {
+	return river.NewClient(s.db.driver, config)
+}
 
 // CountVerdicts counts all verdicts.
 func (s *Store) CountVerdicts(ctx context.Context) (n int, err error) {

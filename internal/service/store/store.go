@@ -31,7 +31,7 @@ type Config struct {
 // Store keeps what the service knows. It is safe for concurrent use; the caller closes it.
 type Store struct {
 	config Config
-	db     database
+	db     *database
 	hub    *hub
 	full   atomic.Bool  // whether a change failed with ErrFull, and none was made since fullPause after the last that did
 	begun  time.Time    // for times by the monotonic clock

@@ -58,7 +58,7 @@ func (t *tx) runIn(ctx context.Context, before, column string, values []any, aft
 
 // lockDockets makes transactions that change entries of the same dockets, which are sorted, take turns. SQLite's do anyway.
 func (t *tx) lockDockets(ctx context.Context, ids []any) {
-	if t.pg == nil {
+	if t.db.pool == nil {
 		return
 	}
 	for chunk := range slices.Chunk(ids, insertRows) {

@@ -157,7 +157,7 @@ func (t *tx) wakeHooks(ctx context.Context, deliveries int) error {
 	if deliveries == 0 {
 		return nil
 	}
-	return t.db.insertJobs(ctx, t, slices.Repeat([]river.InsertManyParams{{Args: HookTicket{}}}, min(deliveries, maxHookTickets)))
+	return t.insertJobs(ctx, slices.Repeat([]river.InsertManyParams{{Args: HookTicket{}}}, min(deliveries, maxHookTickets)))
 }
 
 // SetWebhooks says which webhooks there are: events are stored for these from now on, in every process. What waits for others is dead.

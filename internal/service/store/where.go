@@ -119,7 +119,7 @@ func (w *where) in(column string, list []any) {
 }
 
 // contains looks for a text in a lower-case expression.
-func (w *where) contains(d database, expression, value string) {
+func (w *where) contains(d *database, expression, value string) {
 	w.add(d.position()+"("+expression+", ?) > 0", strings.ToLower(text(value, maxName)))
 }
 

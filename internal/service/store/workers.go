@@ -17,8 +17,8 @@ var ErrInUse = errors.New("another process works on this database")
 // ClaimWork says that this process is going to try cases. On SQLite one process at a time may, else the error is ErrInUse; on PostgreSQL
 // any number may. The caller calls release when it has stopped.
 func (s *Store) ClaimWork(ctx context.Context) (release func(), err error) {
-	d, ok := s.db.(*lite)
-	if !ok {
+	d := s.db
+	if d.pool != nil {
 		return func() {}, nil
 	}
 	file, err := os.OpenFile(d.path+".worker", os.O_RDWR|os.O_CREATE, 0o600)

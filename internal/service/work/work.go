@@ -9,6 +9,7 @@ package work
 import (
 	"context"
 	"crypto/rand"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -217,7 +218,7 @@ func (w *Worker) warm(ctx context.Context) error {
 }
 
 // client is that of the queue. Its leader has some worker tidy up at times.
-func (w *Worker) client(stopping <-chan struct{}, sending *hooks) (store.Worker, error) {
+func (w *Worker) client(stopping <-chan struct{}, sending *hooks) (*river.Client[*sql.Tx], error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &ticketWorker{worker: w, stopping: stopping})
 	river.AddWorker(workers, &tidyWorker{worker: w})
