@@ -370,24 +370,6 @@ func TestAccept_DI1_ATagMoves(t *testing.T) {
 	})
 }
 
-func TestAccept_DI1_RepositoriesOfANamespace(t *testing.T) {
-	t.Parallel()
-	r := testkit.Start(t, true)
-	c := client(t, oci.Config{})
-	for _, name := range []string{"judges/reader", "judges/deep/skeptic", "judgesother/x", "top"} {
-		push(t, c, ref(t, "oci://"+r.Host+"/"+name))
-	}
-	for below, want := range map[string]int{"": 4, "/": 4, "/judges": 2, "/judges/": 2, "/judges/reader": 1, "/none": 0} {
-		got, err := c.Repositories(t.Context(), "oci://"+r.Host+below)
-		if err != nil || len(got) != want {
-			t.Errorf("%s: %v, %v", below, got, err)
-		}
-	}
-	if _, err := c.Repositories(t.Context(), "oci-layout:x"); err == nil {
-		t.Error("a layout has no repositories")
-	}
-}
-
 // Passwords come from Docker's configuration, or from the credential helper that it names.
 func TestAccept_DI1_CredentialsOfDocker(t *testing.T) {
 	bin := t.TempDir()

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
@@ -251,40 +250,4 @@ func realTags(all []string) []string {
 	all = slices.DeleteFunc(all, func(tag string) bool { return !moduleref.IsTag(tag) || otherTag.MatchString(tag) })
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-// Repositories lists a registry, oci://HOST, or what is below a part of it, oci://HOST/NAMESPACE: as references without a tag, in order. Many
-// public registries have no such list; then the error wraps [ErrNotFound], or says that access is denied.
-func (c *Client) Repositories(ctx context.Context, place string) ([]moduleref.Ref, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.config.Whole)
-	defer cancel()
-	within, ok := strings.CutPrefix(strings.TrimSuffix(place, "/"), moduleref.Registry)
-	host, below, _ := strings.Cut(within, "/")
-	at, err := moduleref.Parse(moduleref.Registry + host + "/any")
-	if !ok || err != nil {
-		return nil, fmt.Errorf("%s is not a registry such as oci://HOST or oci://HOST/NAMESPACE", quoted(place))
-	}
-	reg := &remote.Registry{RepositoryOptions: remote.RepositoryOptions{
-		Client: c.client(at), Reference: registry.Reference{Registry: at.Host()}, PlainHTTP: loopback(at.Host()), MaxMetadataBytes: maxManifest,
-	}, RepositoryListPageSize: pageSize}
-	var all names
-	pages := 0
-	err = reg.Repositories(ctx, "", func(some []string) error {
-		if pages++; pages > maxPages {
-			return fmt.Errorf("more than %d pages: %w", maxPages, errdef.ErrTooManyPages)
-		}
-		return all.add(some)
-	})
-	if err != nil {
-		return nil, c.fail("list the repositories of", at.WithPath(below), err)
-	}
-	var refs []moduleref.Ref
-	slices.Sort(all.list)
-	for _, name := range slices.Compact(all.list) {
-		r, err := moduleref.Parse(moduleref.Registry + at.Host() + "/" + name)
-		if err == nil && r.Tag() == "" && r.Digest() == "" && (below == "" || name == below || strings.HasPrefix(name, below+"/")) {
-			refs = append(refs, r)
-		}
-	}
-	return refs, nil
 }

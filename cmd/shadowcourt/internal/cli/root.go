@@ -232,6 +232,16 @@ func NoSuchCommand(cmd *cobra.Command, args []string) error {
 	return InputError(fmt.Errorf("%s has no command %q; %s", cmd.CommandPath(), args[0], hint))
 }
 
+// Removed is a command that the program had: it is rejected, with what to do instead.
+func Removed(name, instead string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Hidden: true, DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return InputError(fmt.Errorf("`%s` was removed: %s", cmd.CommandPath(), instead))
+		},
+	}
+}
+
 // ExactArgs rejects another number of arguments, as a fault of the command line.
 func ExactArgs(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

@@ -11,7 +11,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
-	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
@@ -24,8 +23,6 @@ type inspected struct {
 	Roles    []string      `json:"roles"`
 	Module   string        `json:"module"` // digest of the wasm
 	Size     int64         `json:"size"`   // bytes
-	SBOM     bool          `json:"sbom"`
-	Problem  string        `json:"problem,omitempty"` // why attachments could not be read
 }
 
 func runInspectRef(ctx context.Context, s cli.Streams, reference string, form format, t *open.Trust) error {
@@ -54,18 +51,9 @@ func inspect(ctx context.Context, source *pull.Source, reference string) (*inspe
 	if err != nil {
 		return nil, err
 	}
-	out := &inspected{
+	return &inspected{
 		assessment: all, Manifest: manifestOf(all.manifest), Roles: append([]string{}, rolesOf(all.manifest)...), Module: a.Layer.Digest, Size: a.Layer.Size,
-	}
-	bills, err := source.Client.Attachments(ctx, a, typeSBOM)
-	if err != nil {
-		out.Problem = err.Error()
-	}
-	out.SBOM = slices.ContainsFunc(bills, func(b oci.Attachment) bool { return isBill(b.Data) })
-	if len(bills) > 0 && !out.SBOM {
-		out.Problem = "what is attached as an SBOM is not CycloneDX in JSON"
-	}
-	return out, nil
+	}, nil
 }
 
 func (i *inspected) print(s cli.Streams) error {
@@ -86,10 +74,6 @@ func (i *inspected) print(s cli.Streams) error {
 		line("as "+strings.Join(u.Roles, " "), shown(verdict))
 	}
 	line("kit", i.kit())
-	line("sbom", map[bool]string{true: "attached"}[i.SBOM])
-	if i.Problem != "" {
-		line("problem", shown(i.Problem))
-	}
 	b.WriteString("\nThe registry says so. The module was not downloaded; a court that does compares it with this.\n")
 	return printText(s, b.String())
 }

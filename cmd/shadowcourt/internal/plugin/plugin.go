@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -31,13 +29,19 @@ func New(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "plugin",
 		Short:   "Write, inspect, measure, swap, sign and publish modules",
-		Example: "  shadowcourt plugin list",
+		Example: "  shadowcourt plugin inspect challenger",
 		Args:    cli.NoSuchCommand,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newPluginInspect(s), newPluginList(s), newPluginAnnotate(s), newPluginExport(s), newPluginBench(s), newPluginSwap(s), newPluginRollback(s))
-	cmd.AddCommand(newPluginCheck(s), newPluginNew(s), newPluginPush(s), newPluginPull(s), newPluginCopy(s), newPluginSign(s), newPluginVerify(s))
-	cmd.AddCommand(newPluginDiff(s), newPluginPublish(s), newPluginSearch(s))
+	cmd.AddCommand(newPluginNew(s), newPluginAnnotate(s), newPluginCheck(s), newPluginBench(s), newPluginInspect(s), newPluginExport(s), newPluginSwap(s), newPluginRollback(s))
+	cmd.AddCommand(newPluginPush(s), newPluginPull(s), newPluginCopy(s), newPluginVerify(s))
+	cmd.AddCommand(
+		cli.Removed("diff", "`plugin inspect` shows what each version asks for, and `plugin verify` what the trust policy decides"),
+		cli.Removed("list", "`shadowcourt version` lists the embedded modules, and `plugin inspect` describes a module"),
+		cli.Removed("publish", "use `plugin push --reproducible DIR REF`"),
+		cli.Removed("search", "look in the registry's own catalog, and run `plugin inspect REF`"),
+		cli.Removed("sign", "use `plugin pull REF --output FILE` and `plugin push FILE REF --key KEY`, which adds the signature"),
+	)
 	return cmd
 }
 
@@ -140,59 +144,6 @@ func printInfoJSON(s cli.Streams, info *module.Info, granted map[abi.Capability]
 		out.Error = &text
 	}
 	return writeJSON(s, out)
-}
-
-func newPluginList(s cli.Streams) *cobra.Command {
-	var dir string
-	cmd := &cobra.Command{
-		Use:     "list",
-		Short:   "List the embedded modules, or those of a folder",
-		Example: "  shadowcourt plugin list",
-		Args:    cli.ExactArgs(0, "no arguments"),
-		RunE: func(*cobra.Command, []string) error {
-			modules, err := open.Modules(dir)
-			if err != nil {
-				return err
-			}
-			t := table.NewWriter()
-			t.SetStyle(cli.ListStyle())
-			t.SetColumnConfigs([]table.ColumnConfig{
-				{Name: "NAME", WidthMax: 16}, {Name: "SERVES", WidthMax: 24, WidthMaxEnforcer: text.WrapSoft},
-			})
-			t.SuppressTrailingSpaces()
-			t.AppendHeader(table.Row{"MODULE", "NAME", "VERSION", "SERVES", "DIGEST"})
-			err = open.EachModule(modules, func(name string, wasm []byte) error {
-				t.AppendRow(listRow(name, wasm))
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-			if t.Length() == 0 {
-				return cli.InputError(fmt.Errorf("--modules: there is no .wasm file in %s", dir))
-			}
-			_, err = fmt.Fprintln(s.Out, strings.Replace(t.Render(), "──\n", "\n", 1)) // the rule covers the last column's padding too
-			return err
-		},
-	}
-	cmd.Flags().StringVar(&dir, "modules", "", "folder with .wasm files (default: the embedded modules)")
-	return cmd
-}
-
-func listRow(name string, wasm []byte) table.Row {
-	info, err := module.Inspect(wasm)
-	if err != nil {
-		return table.Row{sanitize.Line(name), "not wasm", "", sanitize.Line(err.Error()), ""}
-	}
-	digest := info.Digest[:min(len(info.Digest), len("sha256:")+12)]
-	m := info.Manifest
-	if m == nil {
-		return table.Row{sanitize.Line(name), "no manifest", "", cli.Join(info.Calls), digest}
-	}
-	serves := append(cli.Words(m.Families), cli.Words(m.Edges)...)
-	return table.Row{
-		sanitize.Line(name), sanitize.Line(m.Name), sanitize.Line(m.Version), sanitize.Line(strings.Join(append(serves, m.Criteria...), " ")), digest,
-	}
 }
 
 func newPluginAnnotate(s cli.Streams) *cobra.Command {

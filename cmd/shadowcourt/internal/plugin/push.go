@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -24,7 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
-// pushed is what a program reads of `plugin push` and `plugin sign`.
+// pushed is what a program reads of `plugin push`.
 type pushed struct {
 	Reference string `json:"reference"`
 	Digest    string `json:"digest"`
@@ -32,82 +31,80 @@ type pushed struct {
 	SignedBy  string `json:"signed_by,omitempty"` // id of the key
 }
 
+// pushOptions are the flags of `plugin push`.
+type pushOptions struct {
+	key, cache          string
+	format              format
+	cases               int
+	build, dryRun, move bool
+}
+
 // newPluginPush is the command `plugin push`.
 func newPluginPush(s cli.Streams) *cobra.Command {
-	var key, sbom string
-	var form format
-	var move bool
+	o := &pushOptions{}
 	cmd := &cobra.Command{
-		Use:   "push FILE|NAME REF",
-		Short: "Push a module to a registry or a layout directory",
+		Use:   "push FILE|NAME|DIR REF",
+		Short: "Push a module to a registry or a layout directory, built and signed on request",
 		Long: `Push a module to an OCI registry (oci://HOST/REPOSITORY[:TAG]) or a folder with an OCI image
 layout (oci-layout:FOLDER[:TAG]). The fields of its manifest become annotations. With --key it is
-signed, and the tag is set when the signature is attached. The standard output has the reference
-with the digest, for a pipeline. A tag that stands for another module stays, unless --move is given.
+signed, and the tag is set when the signature is attached; what the key has signed already stays
+as it is. The standard output has the reference with the digest, for a pipeline. A tag that stands
+for another module stays, unless --move is given.
+
+--reproducible takes a folder of "plugin new": it builds the module twice in fresh folders with the
+language's own tools and compares the bytes, runs the conformance kit on it, and pushes it with its
+signature and the signed result of the kit. The tag of REF is the manifest's version where REF has
+none. Nothing is pushed of a module that builds differently or breaks the contract. The build runs
+with your rights, in a temporary folder below your cache folder, and without variables whose names
+look secret.
 
 Credentials are those of Docker: log in with "docker login".`,
-		Example: "  shadowcourt plugin push bin/modules/clerk.wasm oci-layout:pushed:v1 --key court.key",
-		Args:    cli.ExactArgs(2, "a module and a reference"),
+		Example: "  shadowcourt plugin push bin/modules/clerk.wasm oci-layout:pushed:v1 --key court.key\n" +
+			"  shadowcourt plugin push --reproducible lines oci-layout:published --dry-run",
+		Args: cli.ExactArgs(2, "a module and a reference"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, flag := range []string{"dry-run", "cases", "cache"} {
+				if !o.build && cmd.Flags().Changed(flag) {
+					return cli.InputError(fmt.Errorf("--%s goes with --reproducible", flag))
+				}
+			}
 			ref, err := parseRef(args[1])
 			if err != nil {
 				return err
 			}
 			p := &parcel{}
+			if o.build && !o.dryRun || cmd.Flags().Changed("key") {
+				if p.key, err = signingKey(s, o.key); err != nil {
+					return err
+				}
+			}
+			if o.build {
+				return o.reproduce(cmd.Context(), s, p, args[0], ref)
+			}
 			if p.wasm, p.manifest, err = withManifest(args[0]); err != nil {
 				return err
-			}
-			if cmd.Flags().Changed("key") {
-				if p.key, err = signingKey(s, key); err != nil {
-					return err
-				}
-			}
-			if sbom != "" {
-				if p.sbom, err = readSBOM(sbom); err != nil {
-					return err
-				}
 			}
 			source, err := newSource(nil)
 			if err != nil {
 				return err
 			}
 			defer waiting(s, args[1])()
-			a, err := p.push(cmd.Context(), source, ref, move)
+			a, err := p.push(cmd.Context(), source, ref, o.move)
 			if err != nil {
 				return err
 			}
-			return printPushed(s, form, a, p.key)
+			return printPushed(s, o.format, a, p.key)
 		},
 	}
-	open.KeyFlag(cmd, &key, keyUsage)
-	cmd.Flags().StringVar(&sbom, "sbom", "", "attach this bill of materials, in CycloneDX JSON")
-	moveFlag(cmd.Flags(), &move)
-	form.flag(cmd.Flags())
+	f := cmd.Flags()
+	open.KeyFlag(cmd, &o.key, keyUsage)
+	f.BoolVar(&o.build, "reproducible", false, "build the module of a folder twice, compare, validate, and push it signed")
+	f.IntVar(&o.cases, "cases", abitest.DefaultCases, "with --reproducible: random cases of the conformance kit, each put to every role")
+	f.BoolVar(&o.dryRun, "dry-run", false, "with --reproducible: build and validate, read whether the tag is free, and push nothing; needs no key")
+	open.CacheFlag(f, &o.cache, "with --reproducible: folder for compiled modules, or none")
+	moveFlag(f, &o.move)
+	o.format.flag(f)
 	return cmd
-}
-
-// readSBOM reads a bill of materials that is to be attached.
-func readSBOM(name string) ([]byte, error) {
-	data, err := open.ReadBounded(name, trust.MaxDocumentBytes+1)
-	switch {
-	case err != nil:
-	case len(data) > trust.MaxDocumentBytes:
-		err = fmt.Errorf("%s has more than %d bytes", name, trust.MaxDocumentBytes)
-	case !isBill(data):
-		err = fmt.Errorf("%s is not CycloneDX in JSON", name)
-	}
-	if err != nil {
-		return nil, cli.InputError(fmt.Errorf("--sbom: %w", err))
-	}
-	return data, nil
-}
-
-// isBill says whether a document is CycloneDX in JSON.
-func isBill(data []byte) bool {
-	var bill struct {
-		Format string `json:"bomFormat"`
-	}
-	return json.Unmarshal(data, &bill) == nil && bill.Format == "CycloneDX"
 }
 
 func printPushed(s cli.Streams, form format, a *oci.Artifact, key *record.Key) error {
@@ -131,7 +128,6 @@ type parcel struct {
 	manifest *abi.Manifest
 	key      *record.Key     // nil: nothing is signed
 	report   *abitest.Report // of the conformance kit; nil: none
-	sbom     []byte          // empty: none
 }
 
 // build gives what push will make, and what is signed about it for the repository that it goes to. A signature is left out where the module has one
@@ -144,9 +140,6 @@ func (p *parcel) build(ctx context.Context, source *pull.Source, to moduleref.Re
 	var about []oci.Attachment
 	add := func(d trust.Document, failed error) {
 		about, err = append(about, oci.Attachment{Type: d.Type, Data: d.Data}), errors.Join(err, failed)
-	}
-	if len(p.sbom) > 0 {
-		add(trust.Document{Type: typeSBOM, Data: p.sbom}, nil)
 	}
 	if p.key == nil {
 		return a, about, nil

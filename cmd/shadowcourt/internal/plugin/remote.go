@@ -27,9 +27,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
-// typeSBOM is the media type of a bill of materials that is attached to a module.
-const typeSBOM = "application/vnd.cyclonedx+json"
-
 // maxShown bounds what is printed of a field that a registry gives.
 const maxShown = 500
 

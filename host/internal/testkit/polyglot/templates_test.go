@@ -35,7 +35,7 @@ func TestTemplates(t *testing.T) {
 				m := load(t, wasm)
 				check(t, command, filepath.Join(dir, name, filepath.FromSlash(l.output)))
 				if role == "judge" { // it builds to the same bytes in other folders
-					l.run(t, dir, []string{command + " plugin publish " + name + " oci-layout:published --dry-run --cases 10"})
+					l.run(t, dir, []string{command + " plugin push --reproducible " + name + " oci-layout:published --dry-run --cases 10"})
 				}
 				l.run(t, filepath.Join(dir, name), l.tests)
 				if n := len(m.Info().Imports); n > 0 && l.name != "go" {

@@ -77,8 +77,6 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"internal/lock Read":                                  "internal/lock FuzzParse",
 	"internal/lock Parse":                                 "internal/lock FuzzParse",
 	"cmd/shadowcourt/internal/plugin parseRef":            "internal/moduleref FuzzParse",
-	"cmd/shadowcourt/internal/plugin readSBOM":            "no: takes the name of a file, of which one field is compared",
-	"cmd/shadowcourt/internal/plugin readIndex":           "no: takes the name of a file; strictyaml and moduleref.Parse read it",
 	"internal/pull Parse":                                 "internal/moduleref FuzzParse",
 	"internal/moduleref Parse":                            "internal/moduleref FuzzParse",
 	"internal/oci parseManifest":                          "internal/oci FuzzManifest",
