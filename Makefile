@@ -16,6 +16,8 @@ VULNCHECK := $(TOOLS)/govulncheck-$(GOVULNCHECK)/govulncheck
 
 BIN      := bin/shadowcourt
 DEMO     := examples/dockets/demo
+# The commit whose results cmd/shadowcourt/testdata/before keeps.
+BEFORE   ?= 370f0b16
 HELD_OUT := examples/dockets/go-test-1.jsonl
 REPORT   := out/report.html
 
@@ -117,7 +119,15 @@ test: plugins ## run all tests
 .PHONY: test-long
 test-long: plugins ## run the long forms of tests: all examples, 10,000 trials with swaps, a million mutants, all modules, fits of every half
 	SHADOWCOURT_LONG=1 $(GO) test -count=1 -timeout 60m ./host ./host/internal/sandbox/instrument ./internal/calibrate/fit
-	SHADOWCOURT_LONG=1 $(GO) test -count=1 -timeout 60m -run 'HS4_|LB4_|AL[23]_Go|AL3_Traps|AL6_Everything' ./cmd/shadowcourt
+	SHADOWCOURT_LONG=1 $(GO) test -count=1 -timeout 60m -run 'HX3_|AL[23]_Go|AL3_Traps|AL6_Everything' ./cmd/shadowcourt
+	cd lab && SHADOWCOURT_LONG=1 $(GO) test -count=1 -timeout 60m -run HX3_ ./histories
+
+.PHONY: compare-results
+compare-results: plugins ## compare all results, answers, golden files and records with those of commit BEFORE, which it builds, and show what differs
+	rm -rf out/before && mkdir -p out/before && git archive $(BEFORE) | tar -x -C out/before
+	$(MAKE) -C out/before build
+	SHADOWCOURT_LONG=1 SHADOWCOURT_BEFORE=$(CURDIR)/out/before/bin/shadowcourt $(GO) test -vet=off -count=1 -timeout 60m -run HX3_ ./cmd/shadowcourt
+	cd lab && SHADOWCOURT_LONG=1 $(GO) test -vet=off -count=1 -timeout 60m -run HX3_ ./histories
 
 .PHONY: test-hardship
 test-hardship: plugins ## run all tests on one core, beside four busy loops and within 4 GB; needs Linux, root and an hour

@@ -3,15 +3,19 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/judge"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 )
@@ -115,4 +119,75 @@ func TestAccept_RH3_TheStudyJudgesFromSavedOutcomesToTheSameBytes(t *testing.T) 
 			t.Errorf("the page has no row %s", row)
 		}
 	}
+}
+
+var updateAnswers = flag.Bool("update", false, "write testdata/answers.txt")
+
+// TestAccept_HX3_AnswersOfSavedCasesStay compares what each arm says of each saved case, and the runs of both courts, with what those of
+// commit 370f0b16 said; of one repository in eight, and of all with SHADOWCOURT_LONG.
+func TestAccept_HX3_AnswersOfSavedCasesStay(t *testing.T) {
+	t.Parallel()
+	long := os.Getenv("SHADOWCOURT_LONG") != ""
+	const golden = "testdata/answers.txt"
+	var repos []history.Repo
+	for i, repo := range slices.Concat(savedCases(t, history.Learning), savedCases(t, history.Reporting)) {
+		if long || i%8 == 0 {
+			repos = append(repos, repo)
+		}
+	}
+	bench, err := study.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bench.Close()
+	judged, err := judge.Judge(t.Context(), bench, repos)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[string]string{}
+	for i := range judged {
+		said[judged[i].Case.ID] = answersOf(&judged[i])
+	}
+	if *updateAnswers && long {
+		var text strings.Builder
+		for _, id := range slices.Sorted(maps.Keys(said)) {
+			text.WriteString(id + ": " + said[id] + "\n")
+		}
+		if err := os.WriteFile(golden, []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compared := 0
+	for line := range strings.Lines(string(want)) {
+		id, before, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if now, ok := said[id]; ok {
+			if compared++; now != before {
+				t.Errorf("%s:\n before %s\n now    %s", id, before, now)
+			}
+		}
+	}
+	if compared != len(said) || long && compared < 600 {
+		t.Errorf("%d of %d cases are in %s", compared, len(said), golden)
+	}
+}
+
+// answersOf writes what the arms say of a case, with the seconds that they paid for, and what both courts did.
+func answersOf(j *judge.Judged) string {
+	var b strings.Builder
+	for _, arm := range judge.Arms() {
+		a := j.Answers[arm]
+		fmt.Fprintf(&b, "%s %.3g; ", a.Attribution, a.Seconds)
+	}
+	for _, court := range []*judge.Trial{&j.Trial, &j.Alibi} {
+		fmt.Fprintf(&b, "| %s > %s %.6f, %s", court.Light, court.Label, court.Confidence, court.Conclusion)
+		for i := range court.Experiments {
+			e := &court.Experiments[i]
+			fmt.Fprintf(&b, ", %s %s %s %s %d: %d %d %d", e.Product, e.Tests, e.Environment, e.Order, e.Runs, e.Passed, e.Same, e.Other)
+		}
+	}
+	return b.String()
 }

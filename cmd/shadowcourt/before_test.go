@@ -1,0 +1,273 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+)
+
+// testdata/before keeps what the command of commit 370f0b16 answered. `make golden` leaves it alone: what may differ from it stands in
+// differences.txt with its reason. With SHADOWCOURT_BEFORE, that command's file, the tests show what differs; -update then writes results.txt.
+var oldCommand = os.Getenv("SHADOWCOURT_BEFORE")
+
+func beforeFile(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "before", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// differences are the things that may differ, by "field", "run" or "file" and their name. Each has a reason.
+func differences(t *testing.T) map[string]bool {
+	t.Helper()
+	may := map[string]bool{}
+	for line := range strings.Lines(string(beforeFile(t, "differences.txt"))) {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		what, why, _ := strings.Cut(line, ": ")
+		if kind, _, _ := strings.Cut(what, " "); why == "" || kind != "field" && kind != "run" && kind != "file" {
+			t.Fatalf("differences.txt: %q: want field, run or file with a name, a colon and the reason", line)
+		}
+		may[what] = true
+	}
+	return may
+}
+
+// resultRuns are compared by TestAccept_HX3_HS4_LB4_ResultsStay: all example dockets, with profiles, another Light and audits, too. The
+// first ones are short and run in every test.
+func resultRuns(t *testing.T) []string {
+	t.Helper()
+	runs := []string{
+		"try examples/dockets/demo.jsonl --profile examples/dockets/demo.yaml",
+		"try examples/dockets/tour.jsonl",
+		"try examples/dockets/inputs/surefire.xml",
+		"audit examples/audit/opinions.jsonl",
+	}
+	if os.Getenv("SHADOWCOURT_LONG") == "" {
+		return runs
+	}
+	runs = append(runs,
+		"audit examples/audit/opinion.txt --document examples/audit/log.txt",
+		"audit examples/audit/invented.txt --document examples/audit/log.txt",
+		"try examples/dockets/go-test-1.jsonl --profile examples/dockets/demo.yaml",
+		"try examples/dockets/go-test-1.jsonl --profile go-test",
+		"try examples/dockets/go-fit-1.jsonl --light rca",
+		"try examples/dockets/go-failures.jsonl --profile go-test --audit",
+		"try examples/dockets/inputs/gotestsum.xml",
+		"try examples/dockets/inputs/jest.xml",
+		"try examples/dockets/inputs/pytest.xml",
+		"try examples/dockets/inputs/reportportal.json",
+	)
+	dockets, err := filepath.Glob(filepath.Join(repositoryRoot(t), "examples", "dockets", "*.json*"))
+	if err != nil || len(dockets) < 10 {
+		t.Fatalf("%d dockets: %v", len(dockets), err)
+	}
+	for _, docket := range dockets {
+		if run := "try examples/dockets/" + filepath.Base(docket); !slices.Contains(runs, run) {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}
+
+// TestAccept_HX3_HS4_LB4_ResultsStay compares a digest of each field of all results of a run with that of the version before.
+func TestAccept_HX3_HS4_LB4_ResultsStay(t *testing.T) {
+	t.Parallel()
+	dir, may := repositoryRoot(t), differences(t)
+	results := func(command, run string) string { return shell(t, dir, command+" "+run+" --format jsonl") }
+	if *update && oldCommand != "" {
+		var text strings.Builder
+		for _, run := range resultRuns(t) {
+			fmt.Fprintf(&text, "%s: %s\n", run, fieldsOf(t, results(oldCommand, run), nil))
+		}
+		if err := os.WriteFile(filepath.Join("testdata", "before", "results.txt"), []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]string{}
+	for line := range strings.Lines(string(beforeFile(t, "results.txt"))) {
+		run, fields, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		want[run] = fields
+	}
+	for _, run := range resultRuns(t) {
+		if may["run "+run] {
+			continue
+		}
+		now := results("shadowcourt", run)
+		diff := cmp.Diff(keptFields(strings.Fields(want[run]), may), strings.Fields(fieldsOf(t, now, may)))
+		if diff == "" {
+			continue
+		}
+		if oldCommand != "" {
+			diff += firstDifference(t, results(oldCommand, run), now, may)
+		}
+		t.Errorf("%s: results differ from those of 370f0b16; `make compare-results` shows where, testdata/before/differences.txt says what may (-before +now):\n%s", run, diff)
+	}
+}
+
+// keptFields are the digests of fields that may not differ.
+func keptFields(fields []string, may map[string]bool) []string {
+	return slices.DeleteFunc(fields, func(f string) bool {
+		name, _, _ := strings.Cut(f, "=")
+		return may["field "+name]
+	})
+}
+
+// fieldsOf gives the number of results and a digest of each field over all of them, without the fields that may differ.
+func fieldsOf(t *testing.T, results string, may map[string]bool) string {
+	t.Helper()
+	fields, lines := map[string][]byte{}, 0
+	for line := range strings.Lines(results) {
+		var result map[string]any
+		if err := json.Unmarshal([]byte(line), &result); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		for name, value := range result {
+			if !may["field "+name] && name != "modules" && name != "fuel" {
+				sum := sha256.Sum256(fmt.Appendf(fields[name], "%d %s\n", lines, withoutBuilds(value)))
+				fields[name] = sum[:]
+			}
+		}
+		lines++
+	}
+	text := fmt.Appendf(nil, "%d", lines)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		text = fmt.Appendf(text, " %s=%x", name, fields[name][:6])
+	}
+	return string(text)
+}
+
+// firstDifference shows the first result that differs.
+func firstDifference(t *testing.T, was, is string, may map[string]bool) string {
+	t.Helper()
+	now := slices.Collect(strings.Lines(is))
+	for line := range strings.Lines(was) {
+		var a, b map[string]any
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatal(err)
+		}
+		if len(now) > 0 {
+			if err := json.Unmarshal([]byte(now[0]), &b); err != nil {
+				t.Fatal(err)
+			}
+			now = now[1:]
+		}
+		ignored := cmp.FilterPath(func(p cmp.Path) bool {
+			key, ok := p.Last().(cmp.MapIndex)
+			return ok && (key.Key().String() == "modules" || key.Key().String() == "fuel" || len(p) == 2 && may["field "+key.Key().String()])
+		}, cmp.Ignore())
+		if diff := cmp.Diff(a, b, ignored); diff != "" {
+			return fmt.Sprintf("the first is %v:\n%s", a["id"], diff)
+		}
+	}
+	return ""
+}
+
+// withoutBuilds gives a JSON value as text, its fields in order, without the digests of modules and their fuel.
+func withoutBuilds(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		var b strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			if name != "modules" && name != "fuel" {
+				fmt.Fprintf(&b, "%q:%s,", name, withoutBuilds(v[name]))
+			}
+		}
+		return "{" + b.String() + "}"
+	case []any:
+		var b strings.Builder
+		for _, e := range v {
+			b.WriteString(withoutBuilds(e) + ",")
+		}
+		return "[" + b.String() + "]"
+	}
+	return fmt.Sprintf("%#v", v)
+}
+
+// TestAccept_HX3_GoldenFilesStay: what readers, renderers and graphs must give, and the vectors of the SPEC, have the bytes that they had,
+// wherever they stand now.
+func TestAccept_HX3_GoldenFilesStay(t *testing.T) {
+	t.Parallel()
+	may, stands := differences(t), map[string]bool{}
+	err := filepath.WalkDir(repositoryRoot(t), func(path string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == ".git" || e.Name() == "out" || e.Name() == "bin"):
+			return filepath.SkipDir
+		case e.IsDir() || !strings.Contains(filepath.ToSlash(path), "/testdata/"):
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		stands[fmt.Sprintf("%x", sha256.Sum256(data))[:16]] = true
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(string(beforeFile(t, "files.txt"))) {
+		digest, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		if n++; stands[digest] == may["file "+name] {
+			t.Errorf("%s: unchanged %t, may differ %t by testdata/before/differences.txt; `git diff 370f0b16 -- %s`", name, stands[digest], may["file "+name], name)
+		}
+	}
+	if n < 100 {
+		t.Errorf("%d files", n)
+	}
+}
+
+var notReplayed = regexp.MustCompile(`can.t be replayed: (?:the audit: )?neither embedded nor in the store: `)
+
+// TestAccept_HX3_RecordsReplay verifies and replays records that the version before wrote: trials with audits, trials of the Light path
+// with a profile, and a proof of alibi. Where modules changed, they come from the command before, if there is one.
+func TestAccept_HX3_RecordsReplay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	decoder, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer decoder.Close()
+	store := ""
+	if oldCommand != "" {
+		store = " --store store"
+		shell(t, dir, oldCommand+" record key new k >key && "+oldCommand+" try "+filepath.Join(repositoryRoot(t), "examples", "dockets", "tour.jsonl")+
+			" --audit --record fresh.record,store=store --key k --format jsonl >results")
+	}
+	if err := os.WriteFile(filepath.Join(dir, "key.pub"), beforeFile(t, "key.pub"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, whole := range map[string]string{
+		"audited": "9 trials and 7 audits replayed, the same bytes", "profile": "12 trials replayed, the same bytes",
+		"proof": "3 trials and 3 answers replayed, the same bytes",
+	} {
+		data, err := decoder.DecodeAll(beforeFile(t, name+".record.zst"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".record"), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		shell(t, dir, "shadowcourt record verify "+name+".record --key key.pub")
+		said := shell(t, dir, "shadowcourt record replay "+name+".record --key key.pub"+store+" || true")
+		if strings.Contains(said, whole) || oldCommand == "" && notReplayed.MatchString(said) && !strings.Contains(said, "not the same") {
+			continue
+		}
+		t.Errorf("%s.record:\n%s", name, said)
+	}
+}
