@@ -94,7 +94,8 @@ release: ## make the commit, the tags and the module proxy of a version: VERSION
 	$(GO) run ./tools/release -version "$(VERSION)" -out "$(OUT)"
 
 .PHONY: share
-share: build ## write shell completions into out/share
+share: build ## write the page of all commands and shell completions into out/share
+	$(TEST) -count=1 -run TestAccept_WR1_TheManual ./cmd/shadowcourt -update
 	@mkdir -p out/share/completions
 	for shell in bash zsh fish powershell; do $(BIN) completion $$shell > out/share/completions/shadowcourt.$$shell || exit 1; done
 

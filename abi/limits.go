@@ -1,6 +1,6 @@
 package abi
 
-// The default limits. TYPES.md has them in one table; a test compares it with this file.
+// The default limits. SPEC.md has them in a table that is generated from this file.
 const (
 	// DefaultMemoryBytes is the most linear memory of an instance.
 	DefaultMemoryBytes = 64 << 20

@@ -1,30 +1,52 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 )
 
-var update = flag.Bool("update", false, "write docs/cli.md, and the output that README.md shows where it is another one")
+var update = flag.Bool("update", false, "write out/share/cli.md, and the output that README.md shows where it is another one")
 
-// TestAccept_WR1_TheManualIsGenerated compares docs/cli.md with the commands.
+// TestAccept_WR1_TheManualIsGenerated makes the page of all commands and checks its links. With -update it writes the page, as
+// `make share` does for a release; the repository doesn't store it.
 func TestAccept_WR1_TheManualIsGenerated(t *testing.T) {
 	t.Parallel()
-	var b strings.Builder
-	b.WriteString(`# Commands
+	manual := manualOf(cli.Root(commands(cli.Streams{})))
+	if *update {
+		dir := filepath.Join(repositoryRoot(t), "out", "share")
+		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "cli.md"), []byte(manual), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	linked := link.FindAllStringSubmatch(manual, -1)
+	if len(linked) < 20 {
+		t.Errorf("the page lists %d commands", len(linked))
+	}
+	for _, match := range linked {
+		if !slices.Contains(anchors(manual), strings.TrimPrefix(match[1], "#")) {
+			t.Errorf("the link %s leads to no heading", match[1])
+		}
+	}
+}
 
-This page is generated from the commands: ` + "`make golden`" + ` writes it. Each command also prints its part with ` + "`--help`" + `.
+// manualOf is a page with the help of all commands that the help of the program shows.
+func manualOf(root *cobra.Command) string {
+	var contents, sections strings.Builder
+	contents.WriteString(`# Commands
+
+Each command also prints its part of this page with ` + "`--help`" + `.
 
 Results go to the standard output, messages and progress to the standard error. Exit codes of every command: 0 done, 1 something
 failed while running, 2 the command line or an input is wrong, 3 done and a condition such as ` + "`--fail-on`" + ` matched.
@@ -32,38 +54,74 @@ failed while running, 2 the command line or an input is wrong, 3 done and a cond
 ` + "`shadowcourt completion SHELL`" + ` prints completions for bash, zsh, fish or powershell.
 
 `)
-	root := cli.Root(commands(cli.Streams{}))
-	contents(&b, root)
-	manual(&b, root)
-	name := filepath.Join(repositoryRoot(t), "docs", "cli.md")
-	if *update {
-		if err := os.WriteFile(name, []byte(b.String()), 0o600); err != nil {
-			t.Fatal(err)
+	var add func(cmd *cobra.Command)
+	add = func(cmd *cobra.Command) {
+		for _, sub := range cmd.Commands() {
+			if !sub.IsAvailableCommand() {
+				continue
+			}
+			path, about := sub.CommandPath(), strings.TrimSpace(sub.Long)
+			if about == "" {
+				about = sub.Short + "."
+			}
+			fmt.Fprintf(&contents, "- [`%s`](#%s): %s\n", path, strings.ReplaceAll(path, " ", "-"), sub.Short)
+			fmt.Fprintf(&sections, "\n## %s\n\n%s\n\n```text\n", path, about)
+			cli.Usage(&sections, sub)
+			sections.WriteString("```\n")
+			add(sub)
 		}
 	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
+	add(root)
+	return contents.String() + sections.String()
+}
+
+// shownLine is a command line on a page: an indented line, or code in a sentence.
+var shownLine = regexp.MustCompile("(?m)^    (?:\\S+ )*?shadowcourt( [^\n]*)|`shadowcourt( [^`]*)`")
+
+// TestAccept_WR1_PagesNameRealFlags: every command and flag on the command lines of pages exists.
+func TestAccept_WR1_PagesNameRealFlags(t *testing.T) {
+	t.Parallel()
+	found := 0
+	for _, name := range slices.Concat(pages(t, "*.md"), pages(t, "docs/*.md"), pages(t, "lab/*.md"), pages(t, "examples/*/README.md"), pages(t, "sdk/README.md")) {
+		if name == "CHANGELOG.md" || name == "docs/requirements.md" {
+			continue // these name what was there before
+		}
+		text := strings.ReplaceAll(page(t, name), "\\\n", " ")
+		for _, match := range shownLine.FindAllStringSubmatch(text, -1) {
+			cmd := cli.Root(commands(cli.Streams{}))
+			words := strings.Fields(match[1] + match[2])
+			if i := slices.IndexFunc(words, func(w string) bool { return strings.ContainsAny(w, "|;&>") || w == "--" }); i >= 0 {
+				words = words[:i]
+			}
+			for cmd.HasSubCommands() && len(words) > 0 && !strings.HasPrefix(words[0], "-") {
+				sub := childOf(cmd, words[0])
+				if sub == nil {
+					t.Errorf("%s: `%s` has no command %s", name, cmd.CommandPath(), words[0])
+					break
+				}
+				cmd, words = sub, words[1:]
+			}
+			for _, word := range words {
+				if flagName, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "="); strings.HasPrefix(word, "--") && flagName != "help" && flagName != "version" {
+					if found++; cmd.Flag(flagName) == nil {
+						t.Errorf("%s: `%s` has no flag --%s", name, cmd.CommandPath(), flagName)
+					}
+				}
+			}
+		}
 	}
-	if diff := cmp.Diff(string(text), b.String()); diff != "" {
-		t.Errorf("`make golden` writes docs/cli.md again (-docs/cli.md +commands):\n%s", diff)
+	if found < 100 {
+		t.Errorf("only %d flags were found", found)
 	}
 }
 
-// contents lists all commands with links.
-func contents(b *strings.Builder, root *cobra.Command) {
-	for _, cmd := range cli.Commands(root) {
-		fmt.Fprintf(b, "- [`%s`](#%s): %s\n", cmd.CommandPath(), cli.ManName(cmd), cmd.Short)
+func childOf(cmd *cobra.Command, name string) *cobra.Command {
+	for _, sub := range cmd.Commands() {
+		if sub.Name() == name {
+			return sub
+		}
 	}
-}
-
-// manual writes a section for each command.
-func manual(b *strings.Builder, root *cobra.Command) {
-	for _, cmd := range cli.Commands(root) {
-		fmt.Fprintf(b, "\n## %s\n\n%s\n\n```text\n", cmd.CommandPath(), cli.Description(cmd))
-		cli.Usage(b, cmd)
-		b.WriteString("```\n")
-	}
+	return nil
 }
 
 // TestEveryFlagHasItsHeading: a command with many flags has a group for each of them.

@@ -29,7 +29,7 @@ func TestAccept_WR1_ReadmeIsShort(t *testing.T) {
 	}
 	t.Run("links", func(t *testing.T) {
 		t.Parallel()
-		others := []string{"README.md", "CONTRIBUTING.md", "RATIONALE.md", "abi/SPEC.md", "abi/TYPES.md", "examples/dockets/README.md"}
+		others := []string{"README.md", "CONTRIBUTING.md", "RATIONALE.md", "abi/SPEC.md", "examples/dockets/README.md"}
 		for _, name := range slices.Concat(pages(t, "docs/*.md"), pages(t, "lab/*.md"), others) {
 			checkLinks(t, name)
 		}

@@ -1,5 +1,5 @@
 // Command gen writes what is generated from the types of package abi: the codec of Go, the JSON Schemas, the test vectors, the
-// messages of the SDKs in other languages, shadowcourt.wit, TYPES.md and the examples of SPEC.md. Run it with `go generate ./abi`.
+// messages of the SDKs in other languages, shadowcourt.wit, and the tables and examples of SPEC.md. Run it with `go generate ./abi`.
 package main
 
 import (
@@ -50,7 +50,7 @@ func generate(dir string) (contents, error) {
 		return nil, err
 	}
 	files := contents{}
-	return files, errors.Join(files.codec(m), files.schemas(m), files.vectors(m), files.sdks(m), files.wit(m), files.spec(m, string(spec)))
+	return files, errors.Join(files.codec(m), files.schemas(m), files.vectors(m), files.sdks(m), files.wit(m), files.spec(string(spec)))
 }
 
 // stale lists the files below dir that were generated once and are no longer.

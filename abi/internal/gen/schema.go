@@ -99,7 +99,11 @@ func structSchema(s *model.StructType, defs map[string]object) object {
 }
 
 func fieldSchema(f *model.Field, defs map[string]object) object {
-	out := append(described(f.Doc, f.GoName, f.WireName), typeSchema(f.Type, f.Optional && !f.Pointer, defs)...)
+	out := described(f.Doc, f.GoName, f.WireName)
+	if out == nil && f.Type.Kind == model.Enum {
+		out = described(f.Type.Enum.Doc, f.Type.Enum.GoName, model.WireName(f.Type.Enum.GoName))
+	}
+	out = append(out, typeSchema(f.Type, f.Optional && !f.Pointer, defs)...)
 	if f.HasDefault {
 		out = append(out, member{"default", f.Default})
 	}

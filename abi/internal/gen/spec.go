@@ -6,15 +6,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/abi/internal/model"
 	mt "github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
 )
 
-// spec adds TYPES.md, the tables of types, enumerations and limits, and SPEC.md with the examples in bytes that stand between
-// <!-- begin NAME --> and <!-- end NAME -->.
-func (files contents) spec(m *model.Model, text string) error {
+// spec adds SPEC.md with the tables and the examples in bytes that stand between <!-- begin NAME --> and <!-- end NAME -->.
+func (files contents) spec(text string) error {
 	for name, example := range map[string]string{
 		"manifest": manifestExample(), "evidence": evidenceExample(), "edges": edgesExample(), "node": nodeExample(), "module": moduleExample(),
+		"bytes": encodingTable(), "limits": limitsTable(),
 	} {
 		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
 		before, rest, ok := strings.Cut(text, begin)
@@ -24,9 +23,8 @@ func (files contents) spec(m *model.Model, text string) error {
 		}
 		text = before + begin + example + end + after
 	}
-	tables, err := tablesPage(m)
-	files["SPEC.md"], files["TYPES.md"] = []byte(text), []byte(tables)
-	return err
+	files["SPEC.md"] = []byte(text)
+	return nil
 }
 
 // annotated gives a message as bytes with a comment for each value.

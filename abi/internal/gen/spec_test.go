@@ -13,7 +13,7 @@ import (
 	mt "github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
 )
 
-// SPEC.md stays short enough to be read as a whole. Tables of types are in TYPES.md.
+// SPEC.md stays short enough to be read as a whole.
 func TestSpecIsShort(t *testing.T) {
 	t.Parallel()
 	const most = 12_000
@@ -42,7 +42,7 @@ func source(t *testing.T, elements ...string) string {
 // TestSpecNames shows that everything that a program may meet is explained.
 func TestSpecNames(t *testing.T) {
 	t.Parallel()
-	text := source(t, "abi", "SPEC.md") + source(t, "abi", "TYPES.md")
+	text := source(t, "abi", "SPEC.md")
 	for _, c := range []struct {
 		of      string
 		pattern *regexp.Regexp
@@ -60,13 +60,13 @@ func TestSpecNames(t *testing.T) {
 		}
 		for _, f := range found {
 			if !strings.Contains(text, "`"+f[1]+"`") {
-				t.Errorf("SPEC.md and TYPES.md do not name the %s %s", c.of, f[1])
+				t.Errorf("SPEC.md does not name the %s %s", c.of, f[1])
 			}
 		}
 	}
 	for _, name := range []string{abi.ManifestSection, abi.ExportMemory, abi.ExportAlloc, abi.ExportNode, abi.ExportContest, abi.ExportEdges, abi.ExportJudge, abi.ExportInitialize, abi.CapabilityModule} {
 		if !strings.Contains(text, "`"+name+"`") {
-			t.Errorf("SPEC.md and TYPES.md do not name %s", name)
+			t.Errorf("SPEC.md does not name %s", name)
 		}
 	}
 }

@@ -174,24 +174,3 @@ func firstLine(cmd *cobra.Command) string {
 	line, _, _ := strings.Cut(strings.Trim(cmd.Example, "\n"), "\n")
 	return line
 }
-
-// Commands are all commands of the program that its help shows, each before its own.
-func Commands(cmd *cobra.Command) (all []*cobra.Command) {
-	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() {
-			all = append(append(all, sub), Commands(sub)...)
-		}
-	}
-	return all
-}
-
-// Description is what a command does.
-func Description(cmd *cobra.Command) string {
-	if cmd.Long == "" {
-		return cmd.Short + "."
-	}
-	return strings.TrimSpace(cmd.Long)
-}
-
-// ManName is the name of a command as one word, by which pages link to it.
-func ManName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
