@@ -6,6 +6,7 @@ GOLANGCI_LINT ?= v2.15.0
 GOVULNCHECK   ?= v1.9.0
 AXE           ?= 4.14.1
 OPENAPI_TOOLS ?= openapi-python-client==0.29.1 openapi-spec-validator==0.9.0
+MCP_SDK       ?= mcp==2.3.0
 
 # Pinned tools are built once a user and version, outside of the checkout.
 TOOLS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/shadowcourt/tools
@@ -38,7 +39,14 @@ QUALITY     ?= $(LIGHT_STUDY) examples/dockets/sentiment-fit.jsonl:examples/dock
 lab = $(GO) -C lab build -o $(CURDIR)/out/lab/ ./$(1) && out/lab/$(1)
 
 # Test binaries without debug information are linked in half the time. The vet of go test is left out: make lint runs all of it.
-TEST := $(GO) test -vet=off -ldflags=-w
+# Four packages at a time, so that no core waits for tests that wait.
+TEST := $(GO) test -vet=off -ldflags=-w -p 4
+
+# The parts of the long tier. What a build tag or a variable leaves out of `go test` has a target of its own.
+LONG ?= long-tests compare-results conformance mutants faults attacks kills sdk-tests runner-tests browser-tests client-tests service-tests service-faults service-soak \
+        proxy-tests cosign-tests webhook-tests llm-tests
+# Measurements are no tests.
+MEASURED := bench bombs fuel-zoo service-bench
 
 # Packages that have goroutines of their own or guard what others share; of those that try many cases, the tests that are about it.
 RACE        = ./host/execlight ./host/model ./internal/quotes ./internal/disk $(addprefix ./host/internal/,court court/registry court/traverse sandbox/internal/pages)
@@ -114,14 +122,18 @@ plugins: ## build the modules that the command embeds
 	$(GO) run ./tools/buildmodules
 
 .PHONY: test
-test: plugins ## run all tests
-	$(TEST) -timeout 30m ./...
+test: plugins ## run the quick tier of the tests: all but what internal/testkit/tier names long
+	$(TEST) -timeout 15m ./...
 
 .PHONY: test-long
-test-long: plugins ## run the long forms of tests: all examples, 10,000 trials with swaps, a million mutants, all modules, fits of every half
-	SHADOWCOURT_LONG=1 $(GO) test -count=1 -timeout 60m ./host ./host/internal/sandbox/instrument ./internal/calibrate/fit
-	SHADOWCOURT_LONG=1 $(GO) test -count=1 -timeout 60m -run 'HX3_|AL[23]_Go|AL3_Traps|AL6_Everything' ./cmd/shadowcourt
-	cd lab && SHADOWCOURT_LONG=1 $(GO) test -count=1 -timeout 60m -run HX3_ ./histories
+test-long: ## run all other tests, or the parts LONG="long-tests kills"; needs hours, and what the parts need
+	@for part in $(LONG); do echo "== make $$part"; $(MAKE) --no-print-directory $$part || failed="$$failed $$part"; done; \
+	test -z "$$failed" || { echo "failed:$$failed"; exit 1; }
+
+.PHONY: long-tests
+long-tests: plugins ## run the tests of the long tier, those of FOLDERS="host cmd", or those that the changes SINCE=REVISION touch
+	@tests=$$($(GO) run ./tools/longtests $(SINCE:%=-since %) $(FOLDERS)) && echo "long tests: $${tests:-none}" && \
+	test -z "$$tests" || SHADOWCOURT_LONG=1 $(TEST) -count=1 -timeout 60m $$tests
 
 .PHONY: compare-results
 compare-results: plugins ## compare all results, answers, golden files and records with those of commit BEFORE, which it builds, and show what differs
@@ -166,10 +178,11 @@ browser-tests: plugins ## test the pages of the service and the report of alibi 
 	SHADOWCOURT_AXE=$(CURDIR)/out/axe/node_modules/axe-core/axe.min.js $(GO) test -count=1 -tags browser -run InABrowser ./internal/render
 
 .PHONY: client-tests
-client-tests: plugins ## validate the OpenAPI document of the service, and use it with a client that is generated from it; needs Python and PyPI
+client-tests: plugins ## clients in Python of the service, generated from its OpenAPI document, and of MCP; needs Python and PyPI
 	python3 -m venv out/openapi
-	out/openapi/bin/pip install -q $(OPENAPI_TOOLS)
-	SHADOWCOURT_PYTHON=$(CURDIR)/out/openapi/bin $(GO) test -vet=off -count=1 -tags client -run '^TestAccept_SV6_AGenerated' ./cmd/shadowcourt
+	out/openapi/bin/pip install -q $(OPENAPI_TOOLS) $(MCP_SDK)
+	SHADOWCOURT_LONG=1 SHADOWCOURT_PYTHON=$(CURDIR)/out/openapi/bin SHADOWCOURT_MCP_PYTHON=$(CURDIR)/out/openapi/bin/python \
+	  $(GO) test -vet=off -count=1 -tags client -run '^TestAccept_(SV6_AGenerated|AL9_AClientInPython)' ./cmd/shadowcourt
 
 .PHONY: llm-tests
 llm-tests: plugins ## try real cases with a real small model on loopback; installs and builds it once, needs PyPI, a C++ compiler and an hour
@@ -181,9 +194,9 @@ mutants: ## remove each check of the decoder in turn; a test vector must notice
 
 .PHONY: kills
 kills: plugins ## kill runs at random moments, lose their power, and fill their disks; nothing that was written may be lost; needs strace
-	SHADOWCOURT_KILLS=200 $(GO) test -count=1 -timeout 60m -run TestAccept_RE3 ./cmd/shadowcourt
-	SHADOWCOURT_KILLS=100 $(GO) test -count=1 -timeout 120m -run TestAccept_FX2 ./cmd/shadowcourt
-	SHADOWCOURT_KILLS=100 $(GO) test -count=1 -timeout 120m -v -run TestAccept_FZ10 ./cmd/shadowcourt
+	SHADOWCOURT_LONG=1 SHADOWCOURT_KILLS=200 $(GO) test -count=1 -timeout 60m -run TestAccept_RE3 ./cmd/shadowcourt
+	SHADOWCOURT_LONG=1 SHADOWCOURT_KILLS=100 $(GO) test -count=1 -timeout 120m -run TestAccept_FX2 ./cmd/shadowcourt
+	SHADOWCOURT_LONG=1 SHADOWCOURT_KILLS=100 $(GO) test -count=1 -timeout 120m -v -run TestAccept_FZ10 ./cmd/shadowcourt
 
 .PHONY: service-tests
 service-tests: plugins ## the service's store, workers and processes on a PostgreSQL server that the tests start

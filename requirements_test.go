@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -94,4 +95,101 @@ func TestAccept_HS5_RequirementsAndTestsAgree(t *testing.T) {
 			t.Errorf("docs/requirements.md has no row %s of %v", id, places[id])
 		}
 	}
+}
+
+var (
+	makeList   = regexp.MustCompile(`(?m)^(?:LONG \?=|MEASURED :=)((?:.*\\\n)*.*)$`)
+	makeTarget = regexp.MustCompile(`(?m)^([a-z0-9-]+):.*\n((?:\t.*\n)+)`)
+	buildTags  = regexp.MustCompile(`(?m)^//go:build (.*)$`)
+	variable   = regexp.MustCompile(`"(SHADOWCOURT_[A-Z_]+)"`)
+)
+
+var (
+	// platforms are tags that nobody sets.
+	platforms = strings.Fields("aix darwin linux race solaris unix wasip1 wasm windows")
+	// ownVariables are set by the tests themselves, or narrow what a target runs.
+	ownVariables = regexp.MustCompile(`^SHADOWCOURT_(TEST_\w+|BOMB|FUEL_ZOO_ONLY|SECRET)$`)
+)
+
+// TestAccept_HX4_EveryTestIsInATier: `make test` runs the quick tier, and `make test-long` all other tests: those of package tier, which
+// tools/longtests finds, and those that a build tag or a variable leaves out, which a target of its list runs.
+func TestAccept_HX4_EveryTestIsInATier(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, list := range makeList.FindAllSubmatch(makefile, -1) {
+		listed = append(listed, strings.Fields(strings.ReplaceAll(string(list[1]), "\\", ""))...)
+	}
+	recipes := map[string]string{}
+	for _, target := range makeTarget.FindAllSubmatch(makefile, -1) {
+		recipes[string(target[1])] = string(target[2])
+	}
+	runs := func(tests func(recipe string) bool) bool {
+		return slices.ContainsFunc(listed, func(target string) bool { return tests(recipes[target]) })
+	}
+	for _, target := range listed {
+		if target != "bench" && !regexp.MustCompile(`\$\((GO\) test|TEST\))`).MatchString(recipes[target]) {
+			t.Errorf("the target %s runs no test", target)
+		}
+	}
+	inTests, inProgram, sources := map[string]string{}, map[string]bool{}, os.DirFS(".")
+	err = fs.WalkDir(sources, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			if e.IsDir() && slices.Contains([]string{".git", "out", "bin", "lab"}, name) {
+				return fs.SkipDir
+			}
+			return err
+		}
+		if filepath.Ext(name) != ".go" {
+			return nil
+		}
+		text, err := fs.ReadFile(sources, name)
+		if err != nil {
+			return err
+		}
+		test := strings.HasSuffix(name, "_test.go")
+		for _, m := range variable.FindAllSubmatch(text, -1) {
+			if test {
+				inTests[string(m[1])] = name
+			} else {
+				inProgram[string(m[1])] = true
+			}
+		}
+		if tags := buildTags.FindSubmatch(text); test && tags != nil {
+			for tag := range strings.FieldsFuncSeq(string(tags[1]), func(r rune) bool { return strings.ContainsRune(" !&|()", r) }) {
+				if !slices.Contains(platforms, tag) && !runs(func(recipe string) bool { return tagged(recipe, tag, path.Dir(name)) }) {
+					t.Errorf("no target of the long tier runs %s with the tag %s", name, tag)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range inTests {
+		if !inProgram[name] && !ownVariables.MatchString(name) && !runs(func(recipe string) bool { return strings.Contains(recipe, name+"=") }) {
+			t.Errorf("%s: no target of the long tier sets %s", file, name)
+		}
+	}
+}
+
+// tagged says whether a line of a recipe tests a folder with a tag.
+func tagged(recipe, tag, folder string) bool {
+	for line := range strings.Lines(strings.ReplaceAll(recipe, "\\\n", " ")) {
+		words := strings.Fields(line)
+		if i := slices.Index(words, "-tags"); i < 0 || words[i+1] != tag {
+			continue
+		}
+		for _, word := range words {
+			top, tree := strings.CutSuffix(word, "/...")
+			if top == "./"+folder || tree && strings.HasPrefix("./"+folder+"/", top+"/") {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 var builtForger = sync.OnceValues(func() ([]byte, error) { return buildGuest("./testdata/forger") })
@@ -83,7 +84,7 @@ func TestAccept_FZ1_NoPersonaForgesTheStatementsOfOthers(t *testing.T) {
 	}{{"go-test-1.jsonl", demo}, {"banking-2.jsonl", banking.Profile}} {
 		entries := labelled(t, d.docket)
 		hostile := []string{"forge", "shout", "quote", "everything"}
-		if os.Getenv("SHADOWCOURT_LONG") == "" {
+		if !tier.Whole("host/internal/court", "plugins") {
 			entries, hostile = entries[:100], hostile[3:]
 		}
 		most := 2 * len(entries) / 100

@@ -239,7 +239,7 @@ func TestAccept_LL6_InjectedTextsChangeFewVerdicts(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			if (strings.Contains(tc.name, "close") || strings.Contains(tc.name, "open")) && !long() {
-				t.Skip("SHADOWCOURT_LONG=1 measures close and open cases, too")
+				t.Skip("the long tier measures close and open cases, too")
 			}
 			m, obeyed := credulous(targets, tc.everywhere)
 			h := open(t, host.Config{Pipeline: llm(t, tc.pipeline), Models: m, Profile: tc.profile})

@@ -21,6 +21,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -225,5 +226,5 @@ func dispute() abi.Case {
 	}
 }
 
-// long says that tests which try many cases try all of them, as `make test-long` does.
-func long() bool { return os.Getenv("SHADOWCOURT_LONG") != "" && !raceEnabled && !testing.Short() }
+// long says that tests try all cases of many.
+func long() bool { return tier.Whole("host/internal", "plugins") && !raceEnabled }

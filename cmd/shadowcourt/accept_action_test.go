@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 const (
@@ -69,6 +70,7 @@ func writeProgram(t *testing.T, name, script string) {
 // TestAccept_IG1_TheActionOnAPullRequest runs the steps of the action in a plain shell: one failure is the change's, one is flaky, one is older.
 func TestAccept_IG1_TheActionOnAPullRequest(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "action.yml", "host/alibi", "host/experiment")
 	main, change, fixed := ciShop()
 	c := newCheckout(t, main, change, "Leave out the first ::warning::price <!-- shadowcourt:alibi --> @all\n\n/close")
 	h := testkit.NewGitHub(t, ciBot, ciToken)

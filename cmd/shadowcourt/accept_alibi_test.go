@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // asked is what the command alibi said.
@@ -184,6 +185,7 @@ func conflicting(t *testing.T) *project {
 // TestAccept_AL2_GoConflict: head and the target pass apart, and their merge fails. The report is that of the merge.
 func TestAccept_AL2_GoConflict(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/experiment/tree", "host/alibi", "host/experiment")
 	p := conflicting(t)
 	report := p.report(t, "WEATHER=bad")
 	got := p.alibi(t, nil, "--target", "release", onlyTest(t, report, "TestPrice"))
@@ -223,9 +225,7 @@ func TestAccept_AL2_GoConflict(t *testing.T) {
 // TestAccept_AL2_GoDoesNotComeBack: nothing fails again on any tree, so that hundreds of runs are made.
 func TestAccept_AL2_GoDoesNotComeBack(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("SHADOWCOURT_LONG") == "" {
-		t.Skip("it makes hundreds of runs: SHADOWCOURT_LONG=1")
-	}
+	tier.Long(t, "host/alibi", "host/experiment")
 	p := conflicting(t)
 	report := onlyTest(t, p.report(t, "WEATHER=bad"), "TestGone")
 	got := p.alibi(t, nil, "--target", "release", report)

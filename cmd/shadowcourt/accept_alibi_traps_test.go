@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // traps is a module with a package for each trap that a naive comparison with the base falls into.
@@ -89,27 +89,28 @@ func TestAccept_AL3_TrapsOfABase(t *testing.T) {
 	p.write(t)
 	tokyo := "TZ=Asia/Tokyo"
 	report := p.report(t, tokyo)
-	if os.Getenv("SHADOWCOURT_LONG") == "" {
-		report = without(t, report, "TestPrice", "TestFresh")
+	all := tier.Whole("host/alibi", "host/experiment")
+	if !all {
+		report = without(t, report, "TestPrice", "TestFresh", "TestLeaks", "TestLeaked", "TestRates", "TestDay")
 	}
 	got := p.alibi(t, []string{tokyo}, report)
 	for _, want := range []struct {
 		trap, test string
 		verdict    alibi.Verdict
 		label      string
-		runs       bool // it takes hundreds of runs: SHADOWCOURT_LONG=1
+		quick      bool
 	}{
 		{"order dependence of head alone", "TestLeaks", alibi.IsYours, alibi.Caused, false},
 		{"order dependence of both", "TestLeaked", alibi.NotYours, "", false},
-		{"another failure on the base", "TestSum", alibi.IsYours, alibi.Caused, false},
+		{"another failure on the base", "TestSum", alibi.IsYours, alibi.Caused, true},
 		{"an untracked file", "TestRates", alibi.IsYours, alibi.Caused, false},
 		{"a time zone that the change began to depend on", "TestDay", alibi.IsYours, alibi.Caused, false},
-		{"the time zone of the machine", "TestZone", alibi.NotYours, alibi.Environment, false},
-		{"a base that does not build", "TestPrice", alibi.IsYours, alibi.Caused, true},
-		{"a test that the base does not have", "TestFresh", alibi.IsYours, alibi.Caused, true},
+		{"the time zone of the machine", "TestZone", alibi.NotYours, alibi.Environment, true},
+		{"a base that does not build", "TestPrice", alibi.IsYours, alibi.Caused, false},
+		{"a test that the base does not have", "TestFresh", alibi.IsYours, alibi.Caused, false},
 	} {
 		a := got.answers[want.test]
-		if a == nil && want.runs && os.Getenv("SHADOWCOURT_LONG") == "" {
+		if !want.quick && !all {
 			continue
 		}
 		if a == nil || a.Verdict != want.verdict || want.label != "" && a.Label != want.label {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -134,9 +135,7 @@ func TestAccept_AL6_WithoutUserNamespaces(t *testing.T) {
 // TestAccept_AL6_EverythingFailed: each of thirty failures has its answer.
 func TestAccept_AL6_EverythingFailed(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("SHADOWCOURT_LONG") == "" {
-		t.Skip("it makes hundreds of runs: SHADOWCOURT_LONG=1")
-	}
+	tier.Long(t, "host/alibi", "host/experiment")
 	p := broken("_ = 0")
 	for i := range 29 {
 		p.green["cart/cart_test.go"] += fmt.Sprintf("func Test%d(t *testing.T) { if got := Total(); got != 1 { t.Errorf(\"got %%d\", got) } }\n", i)

@@ -19,6 +19,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // snippets are the blocks of docs/ci.md by their headings, each with its language before the text.
@@ -70,6 +71,7 @@ func at(t *testing.T, text string, path ...any) any {
 // not the change's.
 func TestAccept_IG1_SnippetsOfThePage(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "docs/ci.md", "action.yml")
 	main := map[string]string{"go.mod": goModule, "a_test.go": "package shop\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Error(\"always\") }\n"}
 	c := newCheckout(t, main, map[string]string{"b.go": "package shop\n"}, "Add a file")
 	blocks := snippets(t)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // culprit runs the command in a project, and gives its output, what it said, and its exit code.
@@ -108,6 +109,9 @@ func TestAccept_AL7_CulpritOfRealRegressions(t *testing.T) {
 	} {
 		t.Run(c.test, func(t *testing.T) {
 			t.Parallel()
+			if c.culprit != "break" && c.ending != alibi.NotRun {
+				tier.Long(t, "host/experiment", "cmd/shadowcourt/internal/alibi")
+			}
 			out, said, code := p.culprit(t, append([]string{c.test, "--since", "green", "--format", "jsonl"}, c.args...)...)
 			var b alibi.Beginning
 			if err := json.Unmarshal([]byte(out), &b); err != nil {
@@ -180,6 +184,7 @@ func TestAccept_AL7_CulpritSaysWhatIsWrong(t *testing.T) {
 // TestAccept_AL7_CulpritForPeople: the sentence, the commits and what was run, as a table and as Markdown.
 func TestAccept_AL7_CulpritForPeople(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/experiment")
 	p := broken("_ = 0")
 	p.write(t)
 	for format, sentence := range map[string]string{"table": "TestTotal began to fail with the changes that are not committed", "md": "**TestTotal began to fail with the changes that are not committed"} {

@@ -10,12 +10,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // TestAccept_AL10_TheDemoIsRight runs what `make demo` runs, and then the command that README.md begins with, in the demo's repository:
 // it must print what README.md shows. It needs the releases of the demo's module, from the module cache or the proxy.
 func TestAccept_AL10_TheDemoIsRight(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "tools/demo", "cmd/shadowcourt/internal/alibi", "README.md", "host/alibi", "host/experiment", "pipelines/profiles/alibi.yaml")
 	dir, program := t.TempDir(), filepath.Join(t.TempDir(), "demo")
 	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-o", program, "./tools/demo")
 	build.Dir = repositoryRoot(t)

@@ -6,12 +6,15 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // The commands of examples/evaluator run as its page shows them: the evaluator in Go is built, tries its docket, and the record of that
 // binds module and prompt, verifies and replays.
 func TestAccept_DI6_ThePageOfTheEvaluatorWorks(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "examples/evaluator", "abi/guest", "sdk")
 	dir, root := t.TempDir(), repositoryRoot(t)
 	entries, err := os.ReadDir(root)
 	if err != nil {

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // accusedProject has a branch with two commits on main, of which the first one breaks a test, and two tests that failed before: one always,
@@ -165,6 +167,7 @@ func (a *alibied) check(t *testing.T, text string) {
 // An agent has failures proven through the server: whether they are its own, and since which commit. It is told what runs.
 func TestAccept_AL9_AnAgentProvesWhoseAFailureIs(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/mcp", "host/alibi", "host/experiment")
 	p := accusedProject(t)
 	session, progress := serveAgent(t, "--source", p.dir, "--experiments", "all")
 	params := &sdk.CallToolParams{Name: "alibi", Arguments: map[string]any{"report": "report.json", "culprit": true, "budget_seconds": 300}}
@@ -203,6 +206,7 @@ func TestAccept_AL9_AnAgentProvesWhoseAFailureIs(t *testing.T) {
 // The same with the official client in Python, which shares no code with the server.
 func TestAccept_AL9_AClientInPythonProvesWhoseAFailureIs(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/mcp", "host/alibi", "host/experiment")
 	python := cmp.Or(os.Getenv("SHADOWCOURT_MCP_PYTHON"), "python3")
 	if out, err := exec.CommandContext(t.Context(), python, "-c", "import mcp").CombinedOutput(); err != nil {
 		t.Skipf("the Python SDK of MCP is not installed (pip install mcp; SHADOWCOURT_MCP_PYTHON names another python): %v\n%.300s", err, out)
@@ -334,6 +338,7 @@ func TestAccept_AL9_TheOperatorGrantsTestRuns(t *testing.T) {
 // An agent that no longer wants the answer ends the runs, and the server goes on.
 func TestAccept_AL9_CancellationEndsTheRuns(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/mcp", "host/alibi", "host/experiment")
 	p := accusedProject(t)
 	p.reportOf(t, "slow.json", "TestSlow")
 	temp := t.TempDir()

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit/servers"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // TestAccept_IG6_SnippetsOfThePage runs what docs/ci.md says of writing back: as it stands there, which writes nothing, then with --write.
 func TestAccept_IG6_SnippetsOfThePage(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "docs/ci.md", "internal/publish")
 	const token = "t0ken-of-the-page"
 	dir := t.TempDir()
 	for name, from := range map[string]string{"export.json": "examples/dockets/inputs/reportportal.json", "answers.json": "internal/render/testdata/answers.json"} {

@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -19,6 +20,7 @@ import (
 // in another folder with its own cache of pulled modules and configuration. Compiled modules are the user's, who has most of them.
 func TestAccept_DI5_PageOfRegistries(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "docs/registries.md", "internal/oci", "internal/trust")
 	registry := testkit.Start(t, true)
 	text := strings.ReplaceAll(page(t, "docs/registries.md"), "registry.example", registry.Host)
 	author, other := t.TempDir(), t.TempDir()

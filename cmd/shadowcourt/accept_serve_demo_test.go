@@ -9,12 +9,15 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // TestAccept_SV1_ServeDemoStartsTwice runs what `make serve-demo` runs, twice at the same address, on a part of the examples. Each has its
 // own database, and leaves nothing behind when it is interrupted.
 func TestAccept_SV1_ServeDemoStartsTwice(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "tools/servedemo", "internal/service")
 	if runtime.GOOS == "windows" {
 		t.Skip("a program can't interrupt another one there")
 	}

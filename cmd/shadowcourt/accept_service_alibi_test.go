@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // pushes is a module with three commits. The second one breaks a test, and another test fails since the first. The third is about something else.
@@ -73,6 +74,7 @@ func wantsPage(t *testing.T, address string, texts ...string) {
 // show the answers, and the record of the service verifies and replays.
 func TestAccept_AL9_TheServiceKeepsWhatAPushKnows(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/service", "host/alibi", "host/experiment")
 	p, u := pushes(t), newUser(t)
 	key, proof := filepath.Join(t.TempDir(), "signing.key"), filepath.Join(t.TempDir(), "alibi.proof")
 	u.run(t, "", "record", "key", "new", key).wants(t, 0)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // testdata/before keeps what the command of commit 370f0b16 answered. `make golden` leaves it alone: what may differ from it stands in
@@ -57,7 +59,7 @@ func resultRuns(t *testing.T) []string {
 		"try examples/dockets/inputs/surefire.xml",
 		"audit examples/audit/opinions.jsonl",
 	}
-	if os.Getenv("SHADOWCOURT_LONG") == "" {
+	if !tier.Whole("plugins", "pipelines", "host/internal/court", "abi/odds") {
 		return runs
 	}
 	runs = append(runs,

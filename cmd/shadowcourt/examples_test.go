@@ -13,12 +13,14 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // TestAccept_CLI4_ExamplesWorkAsPasted runs every example of every command in
 // a shell, from a copy of the repository's root.
 func TestAccept_CLI4_ExamplesWorkAsPasted(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "cmd/shadowcourt/internal")
 	dir := scratchCopy(t)
 	// The examples about records have one of the tour.
 	shell(t, dir, "shadowcourt key new court.key")

@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/testkit/killtest"
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // changing are the commands that are killed at each change of a folder, by the folder's name.
@@ -54,6 +55,9 @@ func TestAccept_FX2_KilledAtAnyChange(t *testing.T) {
 	for name, of := range changing() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name != "modules swap" {
+				tier.Long(t, "internal/run", "internal/disk", "host/record", "host/casebook", "host/moduledir")
+			}
 			a := &crashing{attacked: of, random: killtest.NewRandom(killSeed), user: userEnv(t)}
 			folder, _, _ := strings.Cut(name, " ")
 			whole := a.folder(t)

@@ -21,12 +21,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/run"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // seed of the moments and offsets. A failure names them.
 const killSeed = 13
 
-// killsOr is how often the tests kill: SHADOWCOURT_KILLS, or as often as a run of all tests has time for.
+// killsOr is how often the tests kill: SHADOWCOURT_KILLS, or a few times.
 func killsOr(t *testing.T, few int) int {
 	t.Helper()
 	text := os.Getenv(killsVariable)
@@ -202,6 +203,9 @@ func attackAll(t *testing.T, all map[string]attacked, do func(*testing.T, *crash
 	for name, of := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name != "output" {
+				tier.Long(t, "internal/run", "internal/disk", "host/record", "host/casebook")
+			}
 			do(t, &crashing{attacked: of, random: killtest.NewRandom(killSeed), user: userEnv(t)})
 		})
 	}

@@ -10,12 +10,14 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // TestWithoutModulesOneSentence builds the command as a fresh clone has it,
 // with no modules to embed.
 func TestWithoutModulesOneSentence(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/bundle")
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "shadowcourt")
 	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-overlay", hideModules(t, dir), "-o", bin, ".")

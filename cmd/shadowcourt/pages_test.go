@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // commitShop makes the module of the script source.txtar a git repository whose last commit breaks a test. The dates fix
@@ -61,6 +63,9 @@ func TestAccept_WR1_PagesShowRealOutput(t *testing.T) {
 	} {
 		t.Run(c.page, func(t *testing.T) {
 			t.Parallel()
+			if c.page == "docs/measuring.md" || c.page == "docs/light.md" {
+				tier.Long(t, "docs")
+			}
 			dir := scratchCopy(t)
 			extract(t, filepath.Join("testdata", "script", "source.txtar"), dir)
 			text := page(t, c.page)

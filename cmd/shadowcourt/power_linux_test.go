@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/testkit/killtest"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // losses is how often the power is lost: SHADOWCOURT_KILLS, or as often as a run of all tests has time for. A run of all tests leaves the
@@ -80,6 +81,7 @@ func TestAccept_FZ10_PowerLossOfCommands(t *testing.T) {
 // What was shown is in the record, whatever was not synced.
 func TestAccept_FZ10_PowerLossOfRecords(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/record", "internal/disk")
 	n := losses(t, 3)
 	k := newKilling(t)
 	p := killtest.Program{
@@ -128,6 +130,7 @@ func TestAccept_FZ10_PowerLossOfRecords(t *testing.T) {
 // there, each case gets one verdict, the records and the audit log verify.
 func TestAccept_FZ10_PowerLossOfTheService(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/service")
 	n := losses(t, 1)
 	u, data := newUser(t), filepath.Join(t.TempDir(), "court")
 	u.run(t, "", "serve", "migrate", "--data", data).wants(t, 0)

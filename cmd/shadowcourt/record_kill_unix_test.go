@@ -18,31 +18,27 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // killsVariable says how often the test of RE3 kills; `make kills` sets it.
 const killsVariable = "SHADOWCOURT_KILLS"
 
-// defaultKills is the number in a run of all tests; each kill costs a run of the command.
-const defaultKills = 4
+// defaultKills is the number without it; each kill costs a run of the command.
+const defaultKills = 2
 
 // Runs are killed at any moment: what was acknowledged, by a result on the standard output, is in the record. Each run goes
 // on where the one before was killed, and in the end there is the record of a run that nobody killed.
 func TestAccept_RE3_KillsLoseNothingThatWasAcknowledged(t *testing.T) {
 	t.Parallel()
-	kills := defaultKills
-	if text := os.Getenv(killsVariable); text != "" {
-		var err error
-		if kills, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
-	}
+	kills := killsOr(t, defaultKills)
 	t.Run("trials", func(t *testing.T) {
 		t.Parallel()
 		newKilling(t).all(t, kills)
 	})
 	t.Run("trials with audits", func(t *testing.T) {
 		t.Parallel()
+		tier.Long(t, "host/record", "internal/run")
 		newKilling(t, "--audit").all(t, max(kills/8, 1))
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // allRunners says that tests of runners take their time and install what they need: `make runner-tests`.
@@ -224,6 +225,7 @@ func needPytest(t *testing.T) {
 // TestAccept_EX9_Pytest: a regression and a broken environment through the whole command, and what can't be run.
 func TestAccept_EX9_Pytest(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/experiment")
 	needPytest(t)
 	p := pythonProject()
 	p.write(t)
@@ -287,6 +289,7 @@ E       assert 0 == 2</failure></testcase>
 // development mode, so that without care every tree would run the product of the checkout.
 func TestAccept_EX9_PytestFindsEveryFault(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/experiment")
 	if !allRunners() {
 		t.Skip("it installs pytest and takes minutes: make runner-tests")
 	}

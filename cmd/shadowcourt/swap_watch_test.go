@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // watching is a `try --watch` that reads a docket which the test writes.
@@ -95,6 +97,7 @@ func watch(t *testing.T, dir string, flags ...string) *watching {
 
 func TestAccept_PL1_ARunningDocketPicksUpASwap(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/internal/court/registry", "host/moduledir")
 	dir := t.TempDir()
 	succeeds(t, "plugin", "export", dir)
 	w := watch(t, dir)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake does what a new contributor
@@ -17,9 +18,7 @@ import (
 // ignored. The go command compiles only the packages that differ without them.
 func TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds the whole repository a second time")
-	}
+	tier.Long(t, "go.mod", "host/bundle", "Makefile")
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {
 		t.Fatal(err)

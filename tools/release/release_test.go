@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 const testVersion = "v0.0.1-rc.1"
@@ -46,9 +48,7 @@ func main() {
 // does who has nothing but Go and the proxy.
 func TestAccept_LB1_InstallFromTheProxy(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("compiles the whole program again")
-	}
+	tier.Long(t, "go.mod", "host/bundle", "Makefile")
 	first := committed(t, freshClone(t))
 	outs, tags := []string{t.TempDir(), t.TempDir()}, []string{testVersion, bundleDir + "/" + testVersion}
 	var commits []string

@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/testkit/simulate"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // written fits, and reads the profile back from the YAML as `try` does.
@@ -132,7 +133,7 @@ func top(m *fit.Model, c *abi.Case) string {
 func TestAccept_FT1_FittedOnOneHalfBetterOnTheOther(t *testing.T) {
 	t.Parallel()
 	shapes := 3
-	if os.Getenv("SHADOWCOURT_LONG") != "" {
+	if tier.Whole() {
 		shapes = 5
 	}
 	for _, tc := range []struct {
@@ -142,7 +143,7 @@ func TestAccept_FT1_FittedOnOneHalfBetterOnTheOther(t *testing.T) {
 		{"independent witnesses", 0.10},
 		{"overconfident witness", 0.08},
 		{"issue texts", 0.20},
-		{"correlated witnesses", 0.08}, // with SHADOWCOURT_LONG
+		{"correlated witnesses", 0.08}, // in the long tier
 		{"log excerpts", 0.05},         // likewise
 	}[:shapes] {
 		t.Run(tc.shape, func(t *testing.T) {

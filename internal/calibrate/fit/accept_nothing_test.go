@@ -3,7 +3,6 @@ package fit_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // shuffled deals the truths out anew.
@@ -76,11 +76,11 @@ func TestAccept_QU3_ShuffledLabelsTeachNothing(t *testing.T) {
 }
 
 // Real failures of Go tests: few groups, and even labels, so that the court without a profile is the best that base rates can be
-// compared with on shuffled labels too. With SHADOWCOURT_LONG there are more shuffles.
+// compared with on shuffled labels too. In the long tier there are more shuffles.
 func TestAccept_QU3_ShuffledLabelsOfFewGroupsTeachNothing(t *testing.T) {
 	t.Parallel()
 	shuffles := uint64(2)
-	if os.Getenv("SHADOWCOURT_LONG") != "" {
+	if tier.Whole() {
 		shuffles = 20
 	}
 	goFit, goTest := read(t, "go-fit-1"), read(t, "go-test-1")
@@ -113,13 +113,13 @@ func right(p *abi.Profile, entries []docket.Entry) float64 {
 	return rate(n, len(entries))
 }
 
-// Few labels are never worse than none by more than noise: twenty, with SHADOWCOURT_LONG also 50 and 100. Nor are 50 or 100 that are
+// Few labels are never worse than none by more than noise: twenty, in the long tier also 50 and 100. Nor are 50 or 100 that are
 // shuffled; of twenty, some shuffles look like the truth.
 func TestAccept_QU3_TwentyLabelsCostNothing(t *testing.T) {
 	t.Parallel()
 	const draws = 8
 	sizes := []int{20}
-	if os.Getenv("SHADOWCOURT_LONG") != "" {
+	if tier.Whole() {
 		sizes = append(sizes, 50, 100)
 	}
 	for _, h := range trusted(t) {

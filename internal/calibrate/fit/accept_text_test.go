@@ -3,7 +3,6 @@ package fit_test
 import (
 	"cmp"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // peer is a logistic regression over the sources and TF-IDF, fitted on the same cases.
@@ -31,12 +31,12 @@ func reduced(all []docket.Entry) []*calibrate.BaselineCase {
 	return out
 }
 
-// bothWays are two halves, each fitted once and tried once; without SHADOWCOURT_LONG the first is fitted and the second tried.
+// bothWays are two halves, each fitted once and tried once; in the quick tier the first is fitted and the second tried.
 func bothWays(t *testing.T, name, one, other string) []halves {
 	t.Helper()
 	a, b := read(t, one), read(t, other)
 	list := []halves{{name, a, b}, {name + ", the other way", b, a}}
-	if os.Getenv("SHADOWCOURT_LONG") == "" {
+	if !tier.Whole() {
 		return list[:1]
 	}
 	return list
@@ -54,11 +54,11 @@ func intents(t *testing.T) []halves {
 }
 
 // On all halves together the court is level with a logistic regression with TF-IDF: not behind by more than one point. Every second case is tried; with
-// SHADOWCOURT_LONG each.
+// the long tier each.
 func TestAccept_QU4_LevelWithLogisticRegressionWithTFIDF(t *testing.T) {
 	t.Parallel()
 	step, least := 2, 700
-	if os.Getenv("SHADOWCOURT_LONG") != "" {
+	if tier.Whole() {
 		step, least = 1, 2800
 	}
 	var m match

@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // halves are a docket to fit on and one to try.
@@ -58,10 +59,10 @@ func (h *halves) before(t *testing.T) tally {
 }
 
 // trusted are the halves that attacks are measured on: a simulated world with witnesses, and every third of the real cases of a docket;
-// with SHADOWCOURT_LONG each, also of a world with texts, and the real failures of Go tests.
+// in the long tier each, also of a world with texts, and the real failures of Go tests.
 func trusted(t *testing.T) []halves {
 	t.Helper()
-	long := os.Getenv("SHADOWCOURT_LONG") != ""
+	long := tier.Whole()
 	step := 3
 	if long {
 		step = 1

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io/fs"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // message is a request for one of a module's functions.
@@ -124,7 +124,7 @@ func (m machine) answer(tb testing.TB, msg message) answer {
 
 // TestAccept_SB4_OwnModules: modules of ours give the same bytes to every
 // request with fuel and without, and spend the same in two instances. Every
-// fourth is tried; with SHADOWCOURT_LONG each: they share most of their code.
+// fourth is tried; in the long tier each: they share most of their code.
 func TestAccept_SB4_OwnModules(t *testing.T) {
 	t.Parallel()
 	modules, err := bundle.FS()
@@ -137,7 +137,7 @@ func TestAccept_SB4_OwnModules(t *testing.T) {
 	}
 	requests := messages(t)
 	for i, name := range names {
-		if i%4 > 0 && os.Getenv("SHADOWCOURT_LONG") == "" {
+		if i%4 > 0 && !tier.Whole() {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
