@@ -3,7 +3,10 @@
 package store_test
 
 import (
+	"errors"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/pgtest"
@@ -31,4 +34,18 @@ func TestAccept_SV1_StoreOnPostgres(t *testing.T) {
 		must(t, err)
 		migratesAtOnce(t, url)
 	})
+}
+
+func TestAccept_HX8_ASavedPostgresDatabase(t *testing.T) {
+	t.Parallel()
+	server, err := pgtest.Start(t.Context())
+	must(t, err)
+	t.Cleanup(func() { must(t, server.Close()) })
+	url, err := server.Database(t.Context())
+	must(t, err)
+	db, err := pgconn.Connect(t.Context(), url)
+	must(t, err)
+	_, err = db.Exec(t.Context(), string(saved(t, "postgres.sql.gz"))).ReadAll()
+	must(t, errors.Join(err, db.Close(t.Context())))
+	keepsSaved(t, url, "79f78a20966db765f5c35c4fc308e2a9080ef15d722b510e88322d1223cd7d5a")
 }
