@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"encoding/json"
@@ -9,17 +10,22 @@ import (
 	"os"
 	"path"
 	"strings"
-	"time"
 )
 
 const module = "github.com/google/uuid"
 
-// versions are the releases, oldest first.
-func versions() []string {
-	return []string{
-		"v1.0.0", "v1.1.0", "v1.1.1", "v1.1.2", "v1.1.3", "v1.1.4", "v1.1.5", "v1.2.0", "v1.3.0", "v1.3.1", "v1.4.0", "v1.5.0", "v1.6.0",
+// releases are the versions with their dates, oldest first. The dates stand here, since not every module proxy tells them alike.
+func releases() []release {
+	return []release{
+		{"v1.0.0", "2018-08-27T20:42:32Z"}, {"v1.1.0", "2018-09-17T14:00:05Z"}, {"v1.1.1", "2019-02-27T21:05:49Z"},
+		{"v1.1.2", "2020-07-02T18:56:42Z"}, {"v1.1.3", "2020-12-30T19:35:21Z"}, {"v1.1.4", "2021-01-04T19:17:18Z"},
+		{"v1.1.5", "2021-01-15T00:27:13Z"}, {"v1.2.0", "2021-01-22T18:20:15Z"}, {"v1.3.0", "2021-07-12T22:33:52Z"},
+		{"v1.3.1", "2023-08-21T16:29:15Z"}, {"v1.4.0", "2023-10-26T15:24:04Z"}, {"v1.5.0", "2023-12-12T17:21:37Z"},
+		{"v1.6.0", "2024-01-23T18:54:04Z"},
 	}
 }
+
+type release struct{ version, date string }
 
 // patches are commits on top of the releases, as `git am` takes them: patches/main belongs to main, patches/change to the change.
 //
@@ -34,15 +40,15 @@ type history struct {
 
 // build commits the releases and the patches.
 func build(ctx context.Context, r repository) (*history, error) {
-	releases, err := download(ctx)
+	dirs, err := download(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := r.git(ctx, nil, "init", "-q", "--template=", "--object-format=sha1", "-b", "main", "."); err != nil {
 		return nil, err
 	}
-	for _, release := range releases {
-		if err := r.release(ctx, release); err != nil {
+	for _, release := range releases() {
+		if err := r.release(ctx, release, dirs[release.version]); err != nil {
 			return nil, err
 		}
 	}
@@ -60,60 +66,42 @@ func build(ctx context.Context, r repository) (*history, error) {
 	return h, err
 }
 
-// release is what `go mod download -json` says of a version.
-type release struct {
-	Version string `json:"Version"`
-	Dir     string `json:"Dir"`
-	Info    string `json:"Info"`
-	Error   string `json:"Error"`
-}
-
-// download has the Go command fetch all releases. It runs outside of every module, whose go.mod it would change.
-func download(ctx context.Context) ([]release, error) {
+// download has the Go command fetch all releases, and gives their folders. It runs outside of every module, whose go.mod it would change.
+func download(ctx context.Context) (dirs map[string]string, err error) {
 	outside, err := os.MkdirTemp("", "demo")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(outside)
 	args := []string{"mod", "download", "-json"}
-	for _, version := range versions() {
-		args = append(args, module+"@"+version)
+	for _, release := range releases() {
+		args = append(args, module+"@"+release.version)
 	}
 	answer, err := command(ctx, outside, nil, []string{"GOFLAGS=-mod=mod", "GOWORK=off"}, "go", args...)
-	var releases []release
-	for lines := json.NewDecoder(strings.NewReader(string(answer))); lines.More(); {
-		var one release
+	dirs = map[string]string{}
+	for lines := json.NewDecoder(bytes.NewReader(answer)); lines.More(); {
+		var one struct{ Version, Dir, Error string }
 		if err := lines.Decode(&one); err != nil {
 			return nil, fmt.Errorf("go mod download: %w", err)
 		}
 		if one.Error != "" {
 			return nil, fmt.Errorf("%s: %s", one.Version, one.Error)
 		}
-		releases = append(releases, one)
+		dirs[one.Version] = one.Dir
 	}
-	return releases, err
+	return dirs, err
 }
 
 // repository is the folder of a git repository.
 type repository string
 
-// release commits and tags what the module cache has of a version, with the date that the proxy tells.
-func (r repository) release(ctx context.Context, of release) error {
-	info, err := os.ReadFile(of.Info)
-	if err != nil {
-		return err
-	}
-	var published struct {
-		Time time.Time `json:"Time"`
-	}
-	if err := json.Unmarshal(info, &published); err != nil {
-		return fmt.Errorf("%s: %w", of.Info, err)
-	}
-	date := published.Time.UTC().Format(time.RFC3339)
+// release commits and tags the files of a version.
+func (r repository) release(ctx context.Context, of release, dir string) error {
 	for _, args := range [][]string{
-		{"--work-tree=" + of.Dir, "add", "-A", "-f", "."},
-		{"--work-tree=" + of.Dir, "commit", "-q", "--author=" + module + " <uuid@example.com>", "--date=" + date, "-m", of.Version},
-		{"tag", of.Version},
+		// The module cache may have been copied from another machine, with modes of its own.
+		{"-c", "core.fileMode=false", "--work-tree=" + dir, "add", "-A", "-f", "."},
+		{"--work-tree=" + dir, "commit", "-q", "--author=" + module + " <uuid@example.com>", "--date=" + of.date, "-m", of.version},
+		{"tag", of.version},
 	} {
 		if _, err := r.git(ctx, nil, args...); err != nil {
 			return err
@@ -151,7 +139,8 @@ func (r repository) apply(ctx context.Context, folder string, commits map[string
 // git runs git without the user's configuration. The committer and the date are fixed, so that commits have the same ids everywhere.
 func (r repository) git(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	return command(ctx, string(r), stdin, []string{
-		"GIT_DIR=.git", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
+		"GIT_DIR=.git", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1",
+		"XDG_CONFIG_HOME=" + os.DevNull, "LC_ALL=C",
 		"GIT_COMMITTER_NAME=demo", "GIT_COMMITTER_EMAIL=demo@example.com", "GIT_COMMITTER_DATE=2024-02-01T00:00:00Z",
 	}, "git", args...)
 }
