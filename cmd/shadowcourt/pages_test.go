@@ -36,7 +36,7 @@ func TestAccept_WR1_PagesShowRealOutput(t *testing.T) {
 		page, dir string
 		lines     []string
 	}{
-		{"docs/dockets.md", ".", []string{"shadowcourt try examples/dockets/tour.jsonl", "shadowcourt try examples/dockets/inputs/bandit.sarif", badDocket}},
+		{"docs/dockets.md", ".", []string{"shadowcourt try examples/dockets/tour.jsonl", badDocket}},
 		{"docs/records.md", ".", []string{
 			"shadowcourt record key new court.key",
 			"shadowcourt try examples/dockets/tour.jsonl --record trials.record,store=store --key court.key",

@@ -26,7 +26,7 @@ const maxCases = 100
 type reportInput struct {
 	Report string `json:"report,omitempty" jsonschema:"the text of a report: go test -json, JUnit XML, ReportPortal JSON, or cases as JSON lines"`
 	Path   string `json:"path,omitempty" jsonschema:"in place of report: path of the report, within the folders that the server may read"`
-	Format string `json:"format,omitempty" jsonschema:"auto, jsonl, gotest, junit, reportportal, sarif, tap, dotnet or playwright; default auto"`
+	Format string `json:"format,omitempty" jsonschema:"auto, jsonl, gotest, junit, reportportal or dotnet; default auto"`
 	Case   string `json:"case,omitempty" jsonschema:"id of the only case to take; default all of them"`
 }
 
@@ -83,9 +83,10 @@ func (s *Server) open(ctx context.Context, in *reportInput) (*run.Dockets, error
 	if format == "" {
 		format = run.Auto
 	}
+	if err := run.CheckFormat(format); err != nil {
+		return nil, fmt.Errorf("format %w", err)
+	}
 	switch {
-	case format != run.Auto && !slices.Contains(run.Formats(), format):
-		return nil, fmt.Errorf("%q is no format; there are %s", format, strings.Join(run.Formats(), ", "))
 	case (in.Report == "") == (in.Path == ""):
 		return nil, errors.New("give the text of a report, or its path")
 	case in.Path != "":

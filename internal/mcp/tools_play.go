@@ -13,7 +13,7 @@ import (
 type playInput struct {
 	Report   string   `json:"report,omitempty" jsonschema:"the text of a report with the case, as for try_case"`
 	Path     string   `json:"path,omitempty" jsonschema:"in place of report: its path, as for try_case"`
-	Format   string   `json:"format,omitempty" jsonschema:"auto, jsonl, gotest, junit, reportportal, sarif, tap, dotnet or playwright; default auto"`
+	Format   string   `json:"format,omitempty" jsonschema:"auto, jsonl, gotest, junit, reportportal or dotnet; default auto"`
 	Case     string   `json:"case,omitempty" jsonschema:"id of the case, where the report has several"`
 	Personas []string `json:"personas" jsonschema:"the personas to play; the others are played by modules"`
 }

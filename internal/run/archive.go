@@ -55,14 +55,16 @@ func (i *Dockets) zipped(name string, from io.ReaderAt, size int64, format strin
 		in := i.entry(all, entry, format)
 		switch {
 		case in != nil:
-			list = append(list, in)
+			if list = append(list, in); in.foreign == nil {
+				said.Reports++
+			}
 			continue
 		case archiveName(entry.Name) && len(said.Archives) < maxNear:
 			said.Archives = append(said.Archives, entryName(entry.Name))
 		}
 		said.Others++
 	}
-	if said.Reports = len(list); said.Reports == 0 {
+	if len(list) == 0 {
 		what := ""
 		if len(said.Archives) > 0 {
 			what = "; archives in an archive are not opened: " + strings.Join(said.Archives, ", ")
@@ -91,7 +93,11 @@ func (i *Dockets) entry(all *unpacked, entry *zip.File, format string) *input {
 	}
 	before := all.out
 	if err := i.begin(in); err != nil {
-		return &input{name: in.name, foreign: &ForeignError{err.Error()}}
+		return &input{name: in.name, foreign: &ForeignError{text: err.Error()}}
+	}
+	if in.foreign != nil && in.foreign.report {
+		in.suspend()
+		return in // it is rejected by its name, not passed over
 	}
 	head, _ := in.reader.Peek(in.reader.Buffered())
 	report := in.foreign == nil && certain(in.format, head) && (format == Auto || format == in.format)
@@ -135,7 +141,7 @@ func certain(format string, head []byte) bool {
 		keys, _ := keysOf(bytes.TrimLeft(text, "[ \t\r\n"))
 		found := 0
 		for key := range keys {
-			if formatOfKeys(map[string]bool{key: true}, nil) == ReportPortal {
+			if formatOfKeys(map[string]bool{key: true}) == ReportPortal {
 				found++
 			}
 		}

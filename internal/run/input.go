@@ -14,7 +14,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
-	"github.com/shadowcourt/shadowcourt/host/docket/sarif"
 )
 
 // input is one docket, with its format known.
@@ -43,24 +42,14 @@ type Dockets struct {
 	Tests int
 	// Texts are inputs that `go test` printed for people.
 	Texts []string
-	// Left are the results of logs of findings that are no cases; complete when all entries are read.
-	Left []leftResults
 	// unread are the lines of test streams that are no events; complete when all entries are read.
 	Unread []unreadLines
 	// Read, if it is not nil, is told how many bytes of a docket were read, at every further megabyte.
 	Read func(name string, bytes int64)
-	// code gives the lines around one of a file, for findings; nil for none.
-	code func(file string, line int) (text string, first int)
-	// Truth takes what people decided in an export, or in a log of findings, for the truth.
+	// Truth takes what people decided in an export for the truth.
 	Truth bool
 	// passedOver are ids that contain the one that was looked for, the first three.
 	PassedOver []string
-}
-
-// leftResults are the results of a log that are no cases.
-type leftResults struct {
-	Log     string
-	Results sarif.Left
 }
 
 // unreadLines are the lines of a stream that are no events.
@@ -174,7 +163,7 @@ func (i *Dockets) stream(ctx context.Context, in *input, raw io.Reader, end func
 func (i *Dockets) archive(name string, from io.ReaderAt, size int64, format string) []*input {
 	list, err := i.zipped(name, from, size, format)
 	if err != nil {
-		return []*input{{name: name, foreign: &ForeignError{err.Error()}}}
+		return []*input{{name: name, foreign: &ForeignError{text: err.Error()}}}
 	}
 	return list
 }
@@ -269,21 +258,6 @@ func (i *Dockets) Only(format string) bool {
 	return len(i.list) > 0
 }
 
-// Some says whether an input has the format.
-func (i *Dockets) Some(format string) bool {
-	return slices.ContainsFunc(i.list, func(in *input) bool { return in.format == format })
-}
-
-// Named gives the name of the first input of a format, empty for none.
-func (i *Dockets) Named(format string) string {
-	for _, in := range i.list {
-		if in.format == format {
-			return in.name
-		}
-	}
-	return ""
-}
-
 // OfTests says whether all inputs are reports of tests.
 func (i *Dockets) OfTests() bool {
 	return !slices.ContainsFunc(i.list, func(in *input) bool { return in.foreign == nil && !OfTests(in.format) })
@@ -316,8 +290,7 @@ func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 		from.tests.Passed = func(suite string) { i.Passed[suite] = true }
 		from.tests.Unread = func(stream string, lines gotest.Unread) { i.Unread = append(i.Unread, unreadLines{stream, lines}) }
 		from.texts = func(name string) { i.Texts = append(i.Texts, name) }
-		from.logs.Left = func(log string, results sarif.Left) { i.Left = append(i.Left, leftResults{log, results}) }
-		from.exports.Truth, from.logs.Truth, from.logs.Code = i.Truth, i.Truth, i.code
+		from.exports.Truth = i.Truth
 		places := i.places()
 		var short []docket.Entry
 		exact := false

@@ -44,12 +44,15 @@ func foreignDocument(r *bufio.Reader, given string) *foreign {
 		return other
 	}
 	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte(markUTF8)))
+	if first, _, _ := bytes.Cut(text, []byte("\n")); tapLine.Match(first) {
+		return dropped("tap")
+	}
 	if !bytes.HasPrefix(text, []byte("<")) && !bytes.HasPrefix(text, []byte("{")) {
 		return nil
 	}
 	format, other := formatOf(head, true)
-	if other == nil && format != given {
-		other = another(format)
+	if given != DotNet && other == nil && format == DotNet {
+		return &foreign{name: "a report of .NET tests", hint: "`shadowcourt try --from dotnet` reads it"}
 	}
 	return other
 }
@@ -59,14 +62,14 @@ const markUTF8 = "\xef\xbb\xbf"
 // unknownFormat is that of an input whose keys tell nothing: a docket, of which every line will be rejected, unless it
 // is plainly something else.
 func unknownFormat(head []byte) (string, *foreign) {
-	if format := formatOfLines(head); format != "" {
-		return format, nil
+	if goTestLine.Match(head) {
+		return GoTest, nil
 	}
 	if other := foreignText(head); other != nil {
 		return "", other
 	}
 	if text := bytes.TrimSpace(head); len(text) > 0 && text[0] != '[' && text[0] != '"' && firstObject(head) == nil {
-		return "", &foreign{"plain text", noTestsHint}
+		return "", &foreign{name: "plain text", hint: readsHint}
 	}
 	return JSONL, nil
 }
@@ -84,15 +87,18 @@ func formatOf(head []byte, all bool) (string, *foreign) {
 		}
 	}
 	if bytes.HasPrefix(text, []byte("{")) {
-		if keys, _ := keysOf(text); formatOfKeys(keys, text) == "" {
+		if keys, _ := keysOf(text); formatOfKeys(keys) == "" {
 			if other := foreignJSON(keys, false, text); other != nil {
 				return "", other
 			}
 		}
 	}
 	if first, _, whole := bytes.Cut(text, []byte("\n")); whole || all {
-		if format := formatOfLines(first); format != "" {
-			return format, nil
+		switch {
+		case goTestLine.Match(first):
+			return GoTest, nil
+		case tapLine.Match(first):
+			return "", dropped("tap")
 		}
 	}
 	for rest := head; ; {
@@ -101,7 +107,7 @@ func formatOf(head []byte, all bool) (string, *foreign) {
 			break
 		}
 		keys, cut := keysOf(object)
-		if format := formatOfKeys(keys, object); format != "" {
+		if format := formatOfKeys(keys); format != "" {
 			return format, nil
 		}
 		if keys["id"] && !cut {

@@ -64,36 +64,27 @@ type parser struct {
 	name   string
 	xml    *xmltext.Text
 	yield  func(docket.Entry, error) bool
-	// parents is how many tests of NUnit failed because of what they stand in.
-	parents int
 }
 
 func (p *parser) root(t xml.StartElement) error {
-	switch t.Name.Local {
-	case "TestRun":
+	if t.Name.Local == "TestRun" {
 		return p.trx()
-	case "assemblies", "assembly":
-		return p.xunit(t)
-	case "test-run":
-		return p.nunit(t)
 	}
 	return &stream.TextError{Code: CodeNotDotNet, Detail: "is no report of .NET: it begins with <" + failing.Bounded(t.Name.Local) +
-		"> and not with <TestRun>, <assemblies> or <test-run>"}
+		"> and not with <TestRun>"}
 }
 
 // result is a test as far as it was read.
 type result struct {
 	failing.Test
 
-	failed                                     bool
-	exception, message, stack, output, printed stream.Clip
+	failed                          bool
+	message, stack, output, printed stream.Clip
 }
 
 func (p *parser) newResult() *result {
 	clip := func() stream.Clip { return stream.NewClip(p.reader.HeadBytes, p.reader.TailBytes) }
-	return &result{
-		Test: failing.Test{Line: p.xml.Line()}, exception: stream.NewClip(512, 1), message: clip(), stack: clip(), output: clip(), printed: clip(),
-	}
+	return &result{Test: failing.Test{Line: p.xml.Line()}, message: clip(), stack: clip(), output: clip(), printed: clip()}
 }
 
 // text reads the text of the open element.

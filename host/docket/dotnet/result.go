@@ -7,26 +7,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
-// isAssertion says whether an exception is one of a test framework, which says no more than that something was asserted.
-func isAssertion(exception string) bool {
-	for _, begin := range []string{"Xunit.", "NUnit.", "Microsoft.VisualStudio.TestTools.UnitTesting."} {
-		if strings.HasPrefix(exception, begin) {
-			return true
-		}
-	}
-	return false
-}
-
 // document makes the documents of a test of what was read.
 func (r *result) document() {
 	message, stack := strings.Trim(r.message.Text(), "\r\n"), strings.Trim(r.stack.Text(), "\r\n")
-	exception := strings.TrimSpace(r.exception.Text())
 	said := stream.NewClip(r.message.MaxHead, r.message.MaxTail)
 	if message != "" && strings.Contains(stack, message) { // the stacks of JavaScript begin with it
-		message, exception = "", ""
-	}
-	if exception != "" && !isAssertion(exception) && !strings.Contains(message, exception) {
-		message = strings.TrimSpace(exception + ": " + message)
+		message = ""
 	}
 	if message != "" {
 		said.Write(message + "\n")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/xml"
 	"errors"
+	"path"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
@@ -140,7 +141,7 @@ func (p *parser) trxDefinition(run *trxRun, start xml.StartElement) error {
 func classOf(method xml.StartElement) string {
 	class, _, _ := strings.Cut(xmltext.Attribute(method, "className"), ",")
 	if class == xmltext.Attribute(method, "name") {
-		return base(xmltext.Attribute(method, "codeBase"))
+		return path.Base(strings.ReplaceAll(xmltext.Attribute(method, "codeBase"), `\`, "/")) // the report's machine may be another one
 	}
 	return class
 }

@@ -66,8 +66,8 @@ type Submission struct {
 	Name       string `query:"name" maxLength:"200" doc:"Name of the docket, such as that of its file; faults name it"`
 	Repository string `query:"repository" maxLength:"200" doc:"Repository of the code under test"`
 	Revision   string `query:"revision" maxLength:"200" doc:"Revision of the code under test"`
-	Format     string `query:"format" enum:"auto,jsonl,gotest,junit,reportportal,sarif,tap,dotnet,playwright,results" default:"auto" doc:"Format of the report; auto finds it out. results are trials that a run of alibi or try held: they are checked and kept"`
-	Report     string `query:"report" enum:"gotest,junit,reportportal,tap,dotnet,playwright" doc:"The body has the cases of a report of this format as JSON lines, with the answers of a Light path that the client ran where the source is; they are tried as cases of that report, without another Light path"`
+	Format     string `query:"format" enum:"auto,jsonl,gotest,junit,reportportal,dotnet,results" default:"auto" doc:"Format of the report; auto finds it out. results are trials that a run of alibi or try held: they are checked and kept"`
+	Report     string `query:"report" enum:"gotest,junit,reportportal,dotnet" doc:"The body has the cases of a report of this format as JSON lines, with the answers of a Light path that the client ran where the source is; they are tried as cases of that report, without another Light path"`
 	Generation int64  `query:"generation" minimum:"0" doc:"Generation of modules to try it with; 0: the current one when each batch of cases begins"`
 	Groups     bool   `query:"groups" default:"true" doc:"Try failures of reports of tests once that failed in the same way"`
 	Truth      bool   `query:"truth" doc:"Take the defect types that people gave in an export of ReportPortal for the truth"`
@@ -120,8 +120,9 @@ func (o *Operations) Submit(ctx context.Context, in *Submission, report io.ReadC
 		return d, false, forbidden("to remember verdicts needs the scope review")
 	case who.Limited() && !slices.Contains(who.Repositories, in.Repository):
 		return d, false, forbidden("the token is limited: submit with the repository " + strings.Join(who.Repositories, " or "))
-	case in.Format != Results && !slices.Contains(run.Formats(), in.Format):
-		return d, false, invalid("query.format", abi.CodeInvalidValue, "use %s or %s", strings.Join(run.Formats(), ", "), Results)
+	}
+	if err := run.CheckFormat(in.Format); err != nil && in.Format != Results {
+		return d, false, invalid("query.format", abi.CodeInvalidValue, "%v", err)
 	}
 	if err := bounded(maxText, "query.name", in.Name, "query.repository", in.Repository, "query.revision", in.Revision, "header.Idempotency-Key", in.Key); err != nil {
 		return d, false, err

@@ -29,7 +29,7 @@ type Docket struct {
 	Name       string `json:"name,omitempty" doc:"Name that the submitter gave, such as a file"`
 	Repository string `json:"repository,omitempty" doc:"Repository of the code under test"`
 	Revision   string `json:"revision,omitempty" doc:"Revision of the code under test"`
-	Format     string `json:"format" enum:"jsonl,gotest,junit,reportportal,sarif,tap,dotnet,playwright,results,alibi" doc:"Format of the report; of results that a run pushed, results or alibi"`
+	Format     string `json:"format" enum:"jsonl,gotest,junit,reportportal,dotnet,results,alibi" doc:"Format of the report; of results that a run pushed, results or alibi"`
 	State      State  `json:"state" enum:"queued,running,done,failed,cancelled" doc:"How far the docket is"`
 	// Generation is 0 for a docket that is not pinned: each batch is tried by the one that is current when it begins.
 	Generation int64     `json:"generation,omitempty" minimum:"1" doc:"Generation of modules that the docket is pinned to"`

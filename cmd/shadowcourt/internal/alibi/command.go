@@ -129,6 +129,9 @@ func (o *options) check(args []string) error {
 	if o.perCase <= 0 {
 		faults = append(faults, errors.New("--case-budget: use a time above 0, such as 5m"))
 	}
+	if err := run.CheckFormat(o.from); err != nil {
+		faults = append(faults, fmt.Errorf("--from %w", err))
+	}
 	var err error
 	o.policy, err = parsePolicy(o.failOn)
 	_, variables := o.variables()
@@ -235,9 +238,6 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 		return nil, cli.InputError(err)
 	}
 	defer inputs.Close()
-	if log := inputs.Named(run.SARIF); log != "" {
-		return nil, cli.InputError(fmt.Errorf("%s is a SARIF log: a finding is no test that can be run again; `shadowcourt try` reads it", log))
-	}
 	one := o.explain
 	if one == explainAll {
 		one = ""

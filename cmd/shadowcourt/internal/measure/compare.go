@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -138,8 +137,8 @@ func (o *compareOptions) check(dockets []string) (*render.Redactor, error) {
 	if !(o.alpha > 0 && o.alpha < 1) { // NaN too
 		faults = append(faults, fmt.Errorf("--alpha %v: use a number between 0 and 1", o.alpha))
 	}
-	if !slices.Contains(run.Formats(), o.from) {
-		faults = append(faults, fmt.Errorf("--from %q: use %s", o.from, cli.OrList(run.Formats())))
+	if err := run.CheckFormat(o.from); err != nil {
+		faults = append(faults, fmt.Errorf("--from %w", err))
 	}
 	redactor, err := render.NewRedactor(o.redact)
 	if err != nil {

@@ -23,7 +23,9 @@ func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) 
 			faults = append(faults, fmt.Errorf("--%s %q: use %s", flag, value, cli.OrList(allowed)))
 		}
 	}
-	oneOf("from", o.from, run.Formats()...)
+	if err := run.CheckFormat(o.from); err != nil {
+		faults = append(faults, fmt.Errorf("--from %w", err))
+	}
 	faults = append(faults, o.checkRemote(dockets))
 	if o.remote.server == "" || o.pushes() {
 		faults = append(faults, o.checkLocal())

@@ -74,7 +74,7 @@ wrong (the rest was still tried); 3 done, and --fail-on matched.`,
 	o.from, o.format = run.Auto, "table"
 	cli.OptionVar(f, &o.from, "from", "input format: "+cli.OrList(run.Formats()),
 		cli.BoolOption(&o.noGroups, "no-groups", "of reports of tests: try each failure by itself, not once for all that failed in the same way"),
-		cli.BoolOption(&o.truthFromReport, "truth", "of reportportal and sarif: use the defect types that people set, or the suppressions, as the ground truth, and compare with it"))
+		cli.BoolOption(&o.truthFromReport, "truth", "of reportportal: use the defect types that people set as the ground truth, and compare with it"))
 	o.LightFlags(cmd, "default: "+open.LightRCA+" for reports of tests, else "+open.LightDocket)
 	f.BoolVar(&o.Remember, "remember", false, "with --casebook: add the verdicts to it, after the docket")
 	o.PipelineFlag(cmd)
@@ -152,11 +152,6 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 	}
 	defer inputs.Close()
 	inputs.Truth = o.truthFromReport
-	if folder := o.Source(); folder != "" && inputs.Some(run.SARIF) {
-		if err := inputs.ReadCode(folder); err != nil {
-			return cli.InputError(fmt.Errorf("--source: %w", err))
-		}
-	}
 	if ctx.Err() != nil {
 		return cli.ErrInterrupted
 	}
