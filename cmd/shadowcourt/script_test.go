@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/testkit/killtest"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // tests runs with a folder for data of its own: services keep their tokens there.
@@ -57,10 +58,21 @@ func limitedMain() {
 // have `exits CODE COMMAND...`, `lines N FILE`, `oneline FILE TEXT`, `surer LABEL WITHOUT WITH`, `unsurer FIRST LATER`, and those of [registries].
 func TestScripts(t *testing.T) {
 	t.Parallel()
+	runScripts(t, filepath.Join("testdata", "script"))
+}
+
+func TestLongScripts(t *testing.T) {
+	t.Parallel()
+	tier.Long(t, "cmd/shadowcourt/testdata/script/long", "host/experiment", "internal/calibrate", "cmd/shadowcourt/internal/plugin", "abi/guest")
+	runScripts(t, filepath.Join("testdata", "script", "long"))
+}
+
+func runScripts(t *testing.T, dir string) {
+	t.Helper()
 	root := repositoryRoot(t)
 	servers := &registries{t: t, list: map[string]*scriptRegistry{}}
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("testdata", "script"),
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup: func(e *testscript.Env) error {
