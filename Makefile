@@ -40,7 +40,7 @@ lab = $(GO) -C lab build -o $(CURDIR)/out/lab/ ./$(1) && out/lab/$(1)
 
 # Test binaries without debug information are linked in half the time. The vet of go test is left out: make lint runs all of it.
 # Four packages at a time, so that no core waits for tests that wait.
-TEST := $(GO) test -vet=off -ldflags=-w -p 4
+TEST := $(GO) test -vet=off -ldflags='-s -w' -p 4
 
 # The parts of the long tier. What a build tag or a variable leaves out of `go test` has a target of its own.
 LONG ?= long-tests compare-results conformance mutants faults attacks kills sdk-tests runner-tests browser-tests client-tests service-tests service-faults service-soak \
@@ -158,7 +158,7 @@ repeat: plugins ## run the tests with goroutines twenty times in a row
 
 .PHONY: conformance
 conformance: plugins ## run the test vectors over both codecs, and the conformance kit over our modules and its zoo
-	SHADOWCOURT_CASES=1000 $(GO) test -count=1 -timeout 60m ./abi/abitest/... ./abi/codec/... ./host/conformance/...
+	SHADOWCOURT_LONG=1 SHADOWCOURT_CASES=1000 $(GO) test -count=1 -timeout 60m ./abi/abitest/... ./abi/codec/... ./host/conformance/...
 
 .PHONY: sdk-tests
 sdk-tests: plugins ## build and test modules in every language that has its tools here; SDK_ONLY="c", SDK_REQUIRE="rust c ..." or all

@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/internal/model"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // FuzzAgree feeds arbitrary bytes, as any type, to the strict decoder and to the reader by layout.
@@ -67,9 +68,9 @@ func mutated(types *model.Model, m codec.Message, random *rand.Rand, rounds int)
 func TestMutatedMessagesAreReadAlike(t *testing.T) {
 	t.Parallel()
 	types := loadModel(t)
-	rounds := 300
-	if testing.Short() {
-		rounds = 30
+	rounds := 30
+	if tier.Whole() {
+		rounds = 300
 	}
 	for i, m := range codec.Messages {
 		t.Run(m.Name, func(t *testing.T) {

@@ -4,12 +4,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // casesVariable says how many random cases each module is asked; `make conformance` sets it.
@@ -17,6 +19,9 @@ const casesVariable = "SHADOWCOURT_CASES"
 
 // fewCases are enough for every check to be tried, in a run of all tests.
 const fewCases = 2
+
+// oneOfEachRole are modules of the quick tier.
+var oneOfEachRole = []string{"assayer.wasm", "clerk.wasm", "herald.wasm", "specter.wasm"}
 
 // The modules that the command embeds pass every check, and answer every case.
 func TestAccept_PL10_TheShippedModulesPass(t *testing.T) {
@@ -42,6 +47,9 @@ func TestAccept_PL10_TheShippedModulesPass(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if !slices.Contains(oneOfEachRole, name) {
+				tier.Long(t, "plugins", "abi", "host/conformance")
+			}
 			wasm, err := fs.ReadFile(modules, name)
 			if err != nil {
 				t.Fatal(err)

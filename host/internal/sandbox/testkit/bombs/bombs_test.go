@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/complexity"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/bombs"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // small limits keep this test short; make bombs measures the defaults.
@@ -29,8 +30,11 @@ func TestAccept_FX6_CompileBombs(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close(t.Context()) })
-	for _, f := range bombs.Families() {
+	for i, f := range bombs.Families() {
 		t.Run(f.Name, func(t *testing.T) {
+			if i%4 > 0 {
+				tier.Long(t, "host/internal/sandbox/complexity")
+			}
 			size := largest(f, small, smallFile)
 			m, err := e.Load(t.Context(), f.Make(size))
 			if err != nil {
