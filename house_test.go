@@ -39,7 +39,7 @@ var law = []struct{ folder, imports string }{
 	{"host/pipeline/...", "abi abi/prompt host/pipeline/... internal/moduleref internal/strictyaml"},
 	{"host/docket/...", "abi abi/sourcefile host/docket/... host/trial internal/sanitize"},
 	{"host/record", "abi abi/codec " + utilities},
-	{"host/source", "abi abi/sourcefile host/internal/testcode"},
+	{"host/source", "abi abi/sourcefile host/experiment/tree host/internal/testcode"},
 	{"host/casebook", "abi internal/disk"},
 	{"host/audit", "abi host/pipeline internal/strictyaml"},
 	{"host/rules", "abi host/pipeline internal/strictyaml pipelines"},

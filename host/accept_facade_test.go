@@ -113,7 +113,7 @@ func TestAccept_LB2_ImportingHostLinksNoRenderer(t *testing.T) {
 		"github.com/shadowcourt/shadowcourt/internal/render$",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", // the command line
 		"database/sql", "modernc.org/sqlite", // SQL drivers
-		"github.com/go-git", "testing$",
+		"testing$",
 	}
 	for dep := range strings.FieldsSeq(string(out)) {
 		for _, f := range forbidden {

@@ -28,8 +28,8 @@ func TestAccept_EX5_Clones(t *testing.T) {
 	gitIn(t, other)("init", "-q", "-b", "main", "super")
 	gitIn(t, filepath.Join(other, "super"))("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", top, "mod")
 	for _, tt := range []struct{ dir, advice string }{
-		{"shallow/checkout", "run `git fetch --deepen 50`, or check out with fetch-depth: 0"},
-		{"partial/checkout", "run `git diff --stat "},
+		{"shallow/checkout", "run `git fetch --deepen 50`, or clone with fetch-depth: 0"},
+		{"partial/checkout", "run git fetch --refetch --no-filter"},
 		{"alternates/checkout", ""},
 		{"sparse/checkout", ""},
 		{"super/mod/checkout", ""},

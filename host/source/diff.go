@@ -7,8 +7,6 @@ const maxEdits = 1000
 // line before which they were removed from (added).
 type Hunk struct {
 	OldFirst, NewFirst int
-	Removed, Added     []string
-	// OldLines and NewLines are how many there are: Removed and Added may have been cut.
 	OldLines, NewLines int
 	// Code: it changes more than comments and formatting.
 	Code bool
@@ -46,8 +44,7 @@ func diffLines(old, now []string) []Hunk {
 	for _, pair := range append(kept, [2]int{len(a), len(b)}) {
 		if x < pair[0] || y < pair[1] {
 			hunks = append(hunks, Hunk{
-				OldFirst: head + x + 1, NewFirst: head + y + 1, Removed: a[x:pair[0]], Added: b[y:pair[1]],
-				OldLines: pair[0] - x, NewLines: pair[1] - y,
+				OldFirst: head + x + 1, NewFirst: head + y + 1, OldLines: pair[0] - x, NewLines: pair[1] - y,
 			})
 		}
 		x, y = pair[0]+1, pair[1]+1

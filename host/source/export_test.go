@@ -13,6 +13,3 @@ func CodeChanged(name, old, now string) []bool {
 	}
 	return changed
 }
-
-// BearingOf is Bearing for a text whose frames are not known yet.
-func (t *Tree) BearingOf(text string) Bearing { return t.Bearing(text, t.Frames(text)) }

@@ -53,7 +53,6 @@ func (t *Tree) Frames(text string) []Frame {
 	}
 	text = strings.ToValidUTF8(colour.ReplaceAllString(text, ""), "\uFFFD")
 	found := map[string]int{}
-	files := map[string]*goFile{}
 	var frames []Frame
 	places := 0
 	for p := range sourcefile.Places(text) {
@@ -79,31 +78,22 @@ func (t *Tree) Frames(text string) []Frame {
 		} else if m := inFunction.FindStringSubmatch(text[p.End:min(len(text), p.End+210)]); m != nil {
 			function = m[1]
 		}
-		frames = append(frames, t.frame(files, file, p.Line, tidy(function)))
+		frames = append(frames, t.frame(file, p.Line, tidy(function)))
 	}
 	return frames
 }
 
-func (t *Tree) frame(files map[string]*goFile, file string, line int, function string) Frame {
+func (t *Tree) frame(file string, line int, function string) Frame {
 	f := Frame{Path: file, Line: line, Role: sourcefile.KindOf(file), Package: path.Dir(file), Function: function, Count: 1}
-	parsed, ok := files[file]
-	if !ok {
-		parsed = t.parse(file)
-		files[file] = parsed
-	}
+	parsed := t.parse(file)
 	f.Stale = line > parsed.lines
-	if parsed.name == "" {
-		for _, fn := range parsed.functions { // inner ones come last
-			if fn.first <= line && line <= fn.last {
-				f.FirstLine, f.LastLine = fn.first, fn.last
-			}
-		}
-		return f
+	if parsed.name != "" {
+		f.Package, f.Function = parsed.name, ""
 	}
-	f.Package, f.Function = parsed.name, ""
-	for _, fn := range parsed.functions {
-		if fn.first <= line && line <= fn.last {
-			f.Function, f.FirstLine, f.LastLine = fn.name, fn.first, fn.last
+	if fn := parsed.at(line); fn != nil {
+		f.FirstLine, f.LastLine = fn.first, fn.last
+		if parsed.name != "" {
+			f.Function = fn.name
 		}
 	}
 	return f

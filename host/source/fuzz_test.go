@@ -30,11 +30,12 @@ func FuzzTree(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer func() { _ = tree.Close() }()
-		for _, frame := range tree.Frames(log) {
+		frames := tree.Frames(log)
+		for _, frame := range frames {
 			if !fs.ValidPath(frame.Path) || frame.Line < 1 {
 				t.Errorf("%+v", frame)
 			}
 		}
-		tree.BearingOf(log)
+		tree.Tests(log, frames)
 	})
 }

@@ -29,7 +29,7 @@ type spot struct {
 // none does it is the test's definition, else its file without a line (0), else the first line of another file of the tree. The path is
 // slash-separated, within the folder; it is empty where nothing is found.
 func (t *Tree) PlaceOf(f Failing) (file string, line int) {
-	dir, isGo := t.goModules().folderOf(f.Group)
+	dir, isGo := t.packageDir(f.Group)
 	definition := t.defined(f, dir)
 	named := ""
 	if f.File != "" {
@@ -110,9 +110,7 @@ func (t *Tree) defined(f Failing, dir string) spot {
 		}
 	}
 	if file == "" && dir == "" {
-		if files := t.definitions([]string{name}, f.Group+"\n"+strings.ReplaceAll(f.Group, ".", "/")); len(files) == 1 {
-			file = files[0]
-		}
+		file = t.definitionOf(name, f.Group+"\n"+strings.ReplaceAll(f.Group, ".", "/"))
 	}
 	if file == "" {
 		return spot{}
@@ -147,4 +145,38 @@ func (t *Tree) fileOf(group string) string {
 		}
 	}
 	return ""
+}
+
+// goModule is a Go module of a tree.
+type goModule struct{ dir, path string }
+
+// listModules lists the Go modules, the deepest folders first.
+func (t *Tree) listModules() []goModule {
+	var modules []goModule
+	for _, name := range t.byBase["go.mod"] {
+		if text, err := t.read(name); err == nil && sourcefile.KindOf(name) == abi.SourceOther {
+			if found := moduleLine.FindSubmatch(text); found != nil {
+				modules = append(modules, goModule{path.Dir(name), string(found[1])})
+			}
+		}
+	}
+	depth := func(m goModule) int { return strings.Count(path.Join("/", m.dir)+"/", "/") }
+	slices.SortStableFunc(modules, func(a, b goModule) int { return depth(b) - depth(a) })
+	return modules
+}
+
+// packageDir is the folder of a Go package by its import path; not ok for what is none of the tree's.
+func (t *Tree) packageDir(importPath string) (dir string, ok bool) {
+	for _, m := range t.goModules() {
+		rest, within := strings.CutPrefix(importPath, m.path)
+		if !within || rest != "" && rest[0] != '/' {
+			continue
+		}
+		dir := path.Join(m.dir, rest)
+		owner := slices.IndexFunc(t.goModules(), func(o goModule) bool { return o.dir == "." || dir == o.dir || strings.HasPrefix(dir, o.dir+"/") })
+		if owner >= 0 && t.goModules()[owner].path == m.path {
+			return dir, true
+		}
+	}
+	return "", false
 }

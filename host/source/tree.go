@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
 
 const (
@@ -32,33 +34,27 @@ var (
 	ErrBinary = errors.New("a binary file")
 	// ErrNoLine: the file has no such line.
 	ErrNoLine = errors.New("no such line")
-	// ErrRevision: the repository has no such commit.
-	ErrRevision = errors.New("no such revision")
-	// ErrAmbiguous: a revision is the short name of references to different commits.
-	ErrAmbiguous = errors.New("ambiguous revision")
 )
 
 // Tree is the folder of a module under test. Its methods may be called concurrently. The list of files and the changes
 // are those of the moment of Open; lines are read when they are asked for.
 type Tree struct {
-	root   *os.Root
-	names  []string // the last parts of the folder's name and of the module's: where its frames begin elsewhere
-	files  []string // sorted
-	known  map[string]bool
-	byBase map[string][]string
-	// compares: there is a revision to compare with.
-	compares bool
+	root     *os.Root
+	names    []string // the last parts of the folder's name and of the module's: where its frames begin elsewhere
+	files    []string // sorted
+	known    map[string]bool
+	byBase   map[string][]string
+	since    string // the commit to compare with; empty for none
 	changes  []Change
 	touched  map[string][]Hunk
 	oldTests map[string][]byte // changed test files as they are in the revision
-	history  *history          // nil without a revision
+	began    string            // see Fork
+	ahead    int
 
-	goModules func() *goModules          // made when it is first asked for
+	goModules func() []goModule          // made when they are first asked for
 	testIndex func() map[string][]string // files by the tests that they define
-	parsed    memo[*goFile]
-	declared  memo[[]declaration]
-	touchedBy memo[[]string]  // functions by the path of their change
-	sections  memo[*sections] // of changed test files
+	parsed    memo[*parsedFile]
+	same      memo[map[string]bool] // functions of changed test files
 }
 
 // memo keeps what was made of files, by their paths. Who asks for what is being made waits for it.
@@ -85,27 +81,26 @@ func (m *memo[V]) of(file string, made func() V) V {
 	return v
 }
 
-// Open lists the files of a folder and, with a revision, what changed since then: a branch, a tag, a commit or the
-// beginning of its hash, with ~N and ^N behind it. Without a revision no repository is needed. Left out are symbolic
-// links, hidden folders and installed packages (node_modules). Errors: ErrTooLarge for more than 100,000 files,
-// ErrRevision, ErrAmbiguous, and those of files and git. The caller closes the tree.
+// Open lists the files of a folder and, with a revision, what changed since then. Without a revision no repository is needed. Left out are
+// symbolic links, hidden folders and installed packages (node_modules). Errors: ErrTooLarge for more than 100,000 files, and those of files
+// and of package tree. The caller closes the tree.
 func Open(ctx context.Context, dir, since string) (_ *Tree, err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("source: %w", err)
 	}
 	t := &Tree{
-		root: root, known: map[string]bool{}, byBase: map[string][]string{}, touched: map[string][]Hunk{}, oldTests: map[string][]byte{}, compares: since != "",
+		root: root, known: map[string]bool{}, byBase: map[string][]string{}, touched: map[string][]Hunk{}, oldTests: map[string][]byte{},
 	}
-	t.goModules = sync.OnceValue(func() *goModules { return newGoModules(t) })
+	t.goModules = sync.OnceValue(t.listModules)
 	t.testIndex = sync.OnceValue(t.indexTests)
 	defer func() {
 		if err != nil {
-			err = errors.Join(fmt.Errorf("source %s: %w", dir, err), root.Close())
+			err = errors.Join(err, root.Close())
 		}
 	}()
 	if err := t.list(ctx); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("source %s: %w", dir, err)
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -116,20 +111,19 @@ func Open(ctx context.Context, dir, since string) (_ *Tree, err error) {
 		t.names = append(t.names, name)
 	}
 	if since != "" {
-		if err := t.compareWith(ctx, abs, since); err != nil {
+		repository, err := tree.Open(ctx, dir)
+		if err != nil {
 			return nil, err
+		}
+		if err := t.compareWith(ctx, repository, since); err != nil {
+			return nil, fmt.Errorf("source %s: %w", dir, err)
 		}
 	}
 	return t, nil
 }
 
-// Close lets go of the folder and the repository.
-func (t *Tree) Close() error {
-	if t.history == nil {
-		return t.root.Close()
-	}
-	return errors.Join(t.root.Close(), t.history.repo.Close())
-}
+// Close lets go of the folder.
+func (t *Tree) Close() error { return t.root.Close() }
 
 // list walks the folder in lexical order.
 func (t *Tree) list(ctx context.Context) error {
@@ -241,12 +235,7 @@ func (t *Tree) Digest(ctx context.Context) (string, error) {
 		}
 		fmt.Fprintf(h, "%q %x\n", name, sum.Sum(nil))
 	}
-	fmt.Fprintln(h, t.compares)
-	if t.history != nil {
-		for _, c := range t.history.commits {
-			fmt.Fprintln(h, c.Hash)
-		}
-	}
+	fmt.Fprintln(h, t.since)
 	for _, c := range t.changes {
 		fmt.Fprintf(h, "%q %q %q %v\n", c.Path, c.Kind, c.Role, c.Hunks)
 	}

@@ -2,7 +2,6 @@ package trial
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -294,43 +293,4 @@ func times(n int, one, many string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
-}
-
-// Suspect is a commit that a change of the failing test's files came with.
-type Suspect struct{ Commit, Author string }
-
-// String names the commit and its author.
-func (s Suspect) String() string {
-	if s.Author == "" {
-		return "commit " + s.Commit
-	}
-	return "commit " + s.Commit + " by " + s.Author
-}
-
-// commitText is how the modules of the Light path name the commit of a change, in the first line of an item.
-var commitText = regexp.MustCompile(`\(commit ([0-9a-f]{7,40})(?: by ([^\n]+?))?\)(?:\n|$)`)
-
-// Suspect is the commit that the item names which speaks most for the final answer, of those that the Light path read in the
-// source; nil where there is none, or where the change is not the cause.
-func (t *Trial) Suspect() *Suspect {
-	switch t.Conclusion().Finding {
-	case FoundProduct, FoundTest, FoundBoth, FoundNothing, NotRun:
-	case FoundFlaky, FoundLoad, FoundOrder, FoundEnvironment, FoundPassing, FoundBase, FoundOlder:
-		return nil
-	}
-	var best *abi.Evidence
-	var suspect *Suspect
-	for i := range t.Light {
-		for j := range t.Light[i].Gathered {
-			e := &t.Light[i].Gathered[j]
-			ofSource := strings.HasPrefix(e.SourceRef, "seeker-source:") || strings.HasPrefix(e.SourceRef, "seeker-intent:")
-			if !ofSource || e.Supports == "" || e.Supports != t.Result.Final.Classification || best != nil && e.RelevanceConfidence <= best.RelevanceConfidence {
-				continue
-			}
-			if m := commitText.FindStringSubmatch(e.Content); m != nil {
-				best, suspect = e, &Suspect{m[1], m[2]}
-			}
-		}
-	}
-	return suspect
 }

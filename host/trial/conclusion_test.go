@@ -241,27 +241,6 @@ func TestAccept_FZ3_TheNextStepShowsTheHome(t *testing.T) {
 	}
 }
 
-func TestSuspect(t *testing.T) {
-	t.Parallel()
-	item := func(ref, supports, content string, confidence float64) abi.Evidence {
-		return abi.Evidence{SourceRef: ref, Supports: supports, Content: content, RelevanceConfidence: confidence}
-	}
-	gathered := []abi.Evidence{
-		item("seeker-source:cart.go", "pb001", "The diff touches cart.go (+1 -1) (commit ece76d17466e by Ann (QA) Author)\n-1\n+2", 0.5),
-		item("seeker-source:diff", "pb001", "Of what the failing test uses the diff changes the product", 0.9),
-		item("seeker-source:cart_test.go", "ab001", "The diff touches it (commit 1abff70594c2 by Bob)\n", 0.9),
-		item("log:L2", "pb001", "printed (commit 0000000000aa by Mallory)\n", 0.99),
-	}
-	tr := &Trial{Light: []LightPass{{Gathered: gathered}}, Result: Result{Final: Final{Classification: "pb001"}}}
-	if s := tr.Suspect(); s == nil || s.String() != "commit ece76d17466e by Ann (QA) Author" {
-		t.Errorf("suspect %v", s)
-	}
-	tr.Result.Experiments = []Experiment{ran(abi.Head, abi.Head, 0, 5, 0), ran(abi.Base, abi.Base, 0, 2, 0)}
-	if s := tr.Suspect(); s != nil {
-		t.Errorf("suspect %v although the base fails too", s)
-	}
-}
-
 func TestLabelsInTexts(t *testing.T) {
 	t.Parallel()
 	tr := &Trial{

@@ -183,9 +183,6 @@ func (s *story) conclusion() {
 	if about := t.About(); about != t.Case.Subject {
 		s.say(2, plain, snip(about, openColumns))
 	}
-	if suspect := SuspectText(t); suspect != "" {
-		s.note("suspect: " + suspect)
-	}
 	if c.Next != "" && t.Result.Proposal == nil && t.Result.GapBrief == nil {
 		s.say(2, plain, "next: "+c.Next)
 	}

@@ -31,7 +31,7 @@ type caseView struct {
 // Verdict is what people read first.
 func (v caseView) Verdict() verdictView {
 	c := v.Conclusion()
-	view := verdictView{Conclusion: c, Suspect: SuspectText(v.Trial)}
+	view := verdictView{Conclusion: c}
 	if said := v.About(); said != v.Case.Subject {
 		view.Said = said
 	}
@@ -41,10 +41,10 @@ func (v caseView) Verdict() verdictView {
 	return view
 }
 
-// verdictView is the conclusion of a case with the failure's message and the suspected commit.
+// verdictView is the conclusion of a case with the failure's message.
 type verdictView struct {
 	trial.Conclusion
-	Said, Suspect string
+	Said string
 }
 
 // Ref is a place that an item names, and what it quotes from there.

@@ -231,9 +231,6 @@ func (t *tableWriter) conclusion(of *trial.Trial, about string) string {
 	c := of.Conclusion()
 	say(2, bold, sanitize.Line(c.Text))
 	say(2, plain, about)
-	if suspect := SuspectText(of); suspect != "" {
-		say(2, plain, "suspect: "+suspect)
-	}
 	if c.Next != "" {
 		say(2, plain, "next: "+c.Next)
 	}
@@ -245,12 +242,4 @@ func (t *tableWriter) conclusion(of *trial.Trial, about string) string {
 		}
 	}
 	return b.String()
-}
-
-// SuspectText names the suspected commit and its author, sanitized; empty where there is none.
-func SuspectText(t *trial.Trial) string {
-	if s := t.Suspect(); s != nil {
-		return sanitize.Line(s.String())
-	}
-	return ""
 }

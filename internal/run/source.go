@@ -3,19 +3,17 @@ package run
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/source"
 )
 
-// How many files of a diff are told, and of those how many that don't bear on
-// the tests.
-const (
-	maxChanged = 500
-	maxOthers  = 50
-)
+// maxChanged bounds the files of a diff that are told.
+const maxChanged = 500
 
 // Source answers from a tree, which stays the caller's. It reads all of it
 // once, for its digest.
@@ -39,13 +37,13 @@ type tree struct {
 
 func (s *tree) Digest() string { return s.digest }
 
-// Source gives the places of the tree that a text names, and how the diff
-// bears on the tests that it tells of.
+// Source gives the places of the tree that a text names, and what the diff
+// changes.
 func (s *tree) Source(_ context.Context, query abi.SourceQuery) (abi.SourceAnswer, error) {
 	frames := s.Frames(query.Text)
 	answer := abi.SourceAnswer{Known: true}
 	if s.Compares() {
-		s.compare(&answer, s.Bearing(query.Text, frames))
+		s.compare(&answer, query.Text, frames)
 	}
 	for i := range frames[:min(len(frames), query.Limit)] {
 		f := &frames[i]
@@ -63,39 +61,48 @@ func (s *tree) Source(_ context.Context, query abi.SourceQuery) (abi.SourceAnswe
 	return answer, nil
 }
 
-// compare tells the diff.
-func (s *tree) compare(answer *abi.SourceAnswer, bearing source.Bearing) {
-	answer.Diff, answer.Located = true, bearing.Located
-	for _, t := range bearing.Tests {
+// compare tells the diff: of the files with the nearest reach the first ones of each kind.
+func (s *tree) compare(answer *abi.SourceAnswer, text string, frames []source.Frame) {
+	near := make(map[string]bool) // folders of the failing tests and of the places that the text names
+	for _, t := range s.Tests(text, frames) {
 		answer.Tests = append(answer.Tests, abi.FailingTest{Name: t.Name, Path: t.Path, New: t.New, Changed: t.Changed})
+		near[path.Dir(t.Path)] = true
 	}
-	for i := range bearing.Intents {
-		in := &bearing.Intents[i]
-		answer.Intent = append(answer.Intent, abi.SourceIntent{Kind: in.Kind, Path: in.Path, Hunk: *hunk(&in.Hunk), Names: in.Names})
+	for i := range frames {
+		near[path.Dir(frames[i].Path)] = true
 	}
-	others := 0
-	for i := range bearing.Changes {
-		c := &bearing.Changes[i]
-		if c.Reach == abi.ReachNone || c.Reach == abi.ReachUnknown {
-			others++
-		}
-		if len(answer.Changed) == maxChanged || others > maxOthers {
-			return
-		}
-		answer.Changed = append(answer.Changed, abi.ChangedFile{
-			Path: c.Path, Kind: c.Role, Added: c.AddedLines, Removed: c.RemovedLines,
-			Reach: c.Reach, Distance: c.Distance, Named: c.Named, Code: c.Code(), Hunk: hunk(c.Hunk),
+	answer.Diff, answer.Located = true, len(near) > 0
+	type group struct {
+		reach abi.SourceReach
+		kind  abi.SourceKind
+	}
+	groups := make(map[group][]abi.ChangedFile)
+	for _, c := range s.Changed() {
+		g := group{reach(&c, near), c.Role}
+		groups[g] = append(groups[g], abi.ChangedFile{
+			Path: c.Path, Kind: c.Role, Added: c.AddedLines, Removed: c.RemovedLines, Reach: g.reach, Code: c.Code(),
 		})
 	}
+	for _, reach := range []abi.SourceReach{abi.ReachPackage, abi.ReachDependencies, abi.ReachUnknown, abi.ReachNone} {
+		for _, kind := range []abi.SourceKind{abi.SourceProduct, abi.SourceTest, abi.SourceFixture, abi.SourceOther} {
+			files := groups[group{reach, kind}]
+			answer.Changed = append(answer.Changed, files[:min(len(files), maxChanged/4)]...)
+		}
+	}
+	answer.Changed = answer.Changed[:min(len(answer.Changed), maxChanged)]
 }
 
-func hunk(s *source.Shown) *abi.SourceHunk {
-	if s == nil {
-		return nil
+// reach says how a change bears on the failing tests: by the folder alone, since what they import is not followed.
+func reach(c *source.Change, near map[string]bool) abi.SourceReach {
+	switch {
+	case !c.Code():
+		return abi.ReachNone
+	case sourcefile.IsDependencies(c.Path), sourcefile.IsBuild(c.Path):
+		return abi.ReachDependencies
+	case c.Role == abi.SourceOther:
+		return abi.ReachNone
+	case near[path.Dir(c.Path)]:
+		return abi.ReachPackage
 	}
-	h := &abi.SourceHunk{Line: s.Line, Text: s.Text}
-	if s.Commit != nil {
-		h.Commit, h.Author = s.Commit.Hash, s.Commit.Author
-	}
-	return h
+	return abi.ReachUnknown
 }

@@ -1,11 +1,9 @@
 package tree
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 )
@@ -19,9 +17,6 @@ type Commit struct {
 	// Paths are the files in which it differs from its first parent, but for names that git quotes.
 	Paths []string
 }
-
-// maxLogBytes bounds what is read of the commits and the names of their files.
-const maxLogBytes = 256 << 20
 
 // ErrLine: there is no line of commits from one revision to another.
 var ErrLine = errors.New("no commits to search")
@@ -56,10 +51,13 @@ func (r *Repository) line(ctx context.Context, base, head string, most int) (str
 		return "", nil, err
 	}
 	// Names and titles have no zero bytes, so nobody can write a commit into the title of another one.
-	out, err := r.bounded(ctx, maxLogBytes, "log", "--first-parent", "--diff-merges=first-parent", "--name-only", "--no-renames", "--no-show-signature", "--no-notes",
+	out, err := r.git(ctx, "log", "--first-parent", "--diff-merges=first-parent", "--name-only", "--no-renames", "--no-show-signature", "--no-notes",
 		"--no-color", "--no-ext-diff", "--encoding=UTF-8", "--max-count="+strconv.Itoa(most+1), "--format=%x00%H%x00%P%x00%an%x00%s%x00", from+".."+to, "--")
-	if err != nil {
-		return "", nil, err
+	switch {
+	case errors.Is(err, errTooLong):
+		return "", nil, fmt.Errorf("%w: the commits change too many files: name a later base", ErrLine)
+	case err != nil:
+		return "", nil, fmt.Errorf("%w: %w: run git fetch --refetch --no-filter", ErrIncomplete, err)
 	}
 	const fields = 5
 	parts := strings.Split(string(out), "\x00")[1:]
@@ -100,31 +98,4 @@ const maxTitleBytes = 200
 func shorten(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	return strings.ToValidUTF8(text[:min(len(text), maxTitleBytes)], "")
-}
-
-// bounded runs a git command and gives its output, if that is not too long.
-func (r *Repository) bounded(ctx context.Context, most int64, args ...string) ([]byte, error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	cmd := r.command(ctx, args...)
-	var problem bytes.Buffer
-	cmd.Stderr = &problem
-	pipe, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	out, err := io.ReadAll(io.LimitReader(pipe, most+1))
-	if int64(len(out)) > most {
-		stop()
-		_ = cmd.Wait() // it was ended
-		return nil, fmt.Errorf("%w: the commits change too many files: name a later base", ErrLine)
-	}
-	if err := errors.Join(err, cmd.Wait()); err != nil {
-		line, _, _ := strings.Cut(strings.TrimSpace(problem.String()), "\n")
-		return nil, fmt.Errorf("%w: %w: run git fetch --refetch", ErrIncomplete, &gitError{args[0], line, err})
-	}
-	return out, nil
 }

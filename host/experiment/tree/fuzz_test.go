@@ -13,7 +13,7 @@ func FuzzParse(f *testing.F) {
 		if at != 1 && at != 2 {
 			return
 		}
-		files, err := parse(listed, at)
+		files, err := parse(listed, at, nil)
 		if err != nil {
 			return
 		}

@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha1" //nolint:gosec // the name that git gives to contents
@@ -9,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +19,7 @@ import (
 // Errors of Open and of trees. Their messages say what to do.
 var (
 	// ErrNoGit: git is not installed.
-	ErrNoGit = errors.New("git is not installed; experiments need it to read revisions")
+	ErrNoGit = errors.New("git is not installed; revisions are read with it")
 	// ErrNoRepository: the folder is in no git repository.
 	ErrNoRepository = errors.New("no git repository")
 	// ErrRevision: the repository has no such revision.
@@ -105,17 +105,50 @@ func (r *Repository) disableFilters(ctx context.Context) error {
 	return nil
 }
 
+// maxOutput bounds what is read of one git command: others may have written the repository.
+const maxOutput = 256 << 20
+
+// errTooLong: a git command wrote more than is read.
+var errTooLong = errors.New("too much output")
+
 // git runs a git command at the top of the working tree and gives its output.
 func (r *Repository) git(ctx context.Context, args ...string) ([]byte, error) {
+	return r.bounded(ctx, maxOutput, args...)
+}
+
+// bounded runs a git command and gives its output, of at most so many bytes.
+func (r *Repository) bounded(ctx context.Context, most int64, args ...string) ([]byte, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	cmd := r.command(ctx, args...)
-	var written bytes.Buffer
-	cmd.Stderr = &written
-	out, err := cmd.Output()
+	var problem beginning
+	cmd.Stderr = &problem
+	pipe, err := cmd.StdoutPipe()
 	if err != nil {
-		line, _, _ := strings.Cut(strings.TrimSpace(written.String()), "\n")
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	out, err := io.ReadAll(io.LimitReader(pipe, most+1))
+	if int64(len(out)) > most {
+		stop()
+		_ = cmd.Wait() // it was ended
+		return nil, fmt.Errorf("git %s: %w: more than %d bytes", args[0], errTooLong, most)
+	}
+	if err := errors.Join(err, cmd.Wait()); err != nil {
+		line, _, _ := strings.Cut(strings.TrimSpace(string(problem)), "\n")
 		return out, &gitError{args[0], line, err}
 	}
 	return out, nil
+}
+
+// beginning keeps the first 4 KiB of what is written.
+type beginning []byte
+
+func (b *beginning) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), 4<<10-len(*b))]...)
+	return len(p), nil
 }
 
 // gitError says that a git command failed, by the first line that it wrote.

@@ -55,7 +55,7 @@ func (r *Repository) Merge(ctx context.Context, folder, target, commit string, h
 	if err != nil {
 		return nil, err
 	}
-	files, err := parse(listed, 2)
+	files, err := parse(listed, 2, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,12 @@
 package tree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -13,7 +15,7 @@ import (
 func (r *Repository) Commit(ctx context.Context, revision string) (string, error) {
 	id, err := r.resolve(ctx, revision)
 	if err != nil {
-		return "", fmt.Errorf("%w %q%s", ErrRevision, revision, r.advice(ctx))
+		return "", fmt.Errorf("%w %q%s", ErrRevision, revision, cmp.Or(r.advice(ctx), r.hint(ctx, revision)))
 	}
 	name := shortName.FindString(revision)
 	meant, err := r.meant(ctx, name)
@@ -60,4 +62,56 @@ func (r *Repository) meant(ctx context.Context, name string) ([]string, error) {
 	objects, err := r.git(ctx, "rev-parse", "--disambiguate="+name)
 	ids := strings.Fields(string(objects))
 	return append(found, ids[:min(len(ids), mostObjects)]...), err
+}
+
+// hint names the branch or tag that a revision most likely means: that of a remote, since a clone of a server often has no branch main but
+// origin/main, or else one that is spelled much like it; where there is none, some that there are.
+func (r *Repository) hint(ctx context.Context, revision string) string {
+	listed, err := r.git(ctx, "for-each-ref", "--format=%(refname)", "--", "refs/heads/", "refs/tags/", "refs/remotes/")
+	if err != nil {
+		return ""
+	}
+	name := shortName.FindString(revision)
+	var names []string
+	best, least := "", max(2, min(len(name)/2, 4))+1
+	for full := range strings.FieldsSeq(string(listed)) {
+		rest, remote := strings.CutPrefix(full, "refs/remotes/")
+		if _, branch, _ := strings.Cut(rest, "/"); remote && branch == name {
+			best = rest
+			break
+		}
+		short := strings.TrimPrefix(strings.TrimPrefix(rest, "refs/heads/"), "refs/tags/")
+		names = append(names, short)
+		if d := edits(name, short); d < least || d == least && short < best {
+			best, least = short, d
+		}
+	}
+	switch slices.Sort(names); {
+	case best != "":
+		return "; did you mean " + strconv.Quote(best+revision[len(name):]) + "?"
+	case len(names) > 0:
+		return "; the repository has " + strings.Join(names[:min(len(names), 5)], ", ")
+	}
+	return ""
+}
+
+// edits counts the characters to change, add or remove until one word is the other.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }

@@ -36,14 +36,15 @@ type File struct {
 	Mode Mode
 	// Blob is the file's content as git names it, in hexadecimal. Equal blobs are equal contents.
 	Blob string
-	// work says that the content is in the working tree, and perhaps not in the repository.
-	work bool
+	// work says that the content is in the working tree, and perhaps not in the repository; untracked, that git does not know the file.
+	work, untracked bool
 }
 
 // Tree is the files of a tree by their slash-separated paths. It is not changed after it was made.
 type Tree struct {
 	repository *Repository
 	files      map[string]File
+	modules    map[string]string // commits of submodules
 }
 
 // Digest names the tree by all that is in it.
@@ -65,18 +66,38 @@ func (t *Tree) File(path string) (File, bool) {
 func (t *Tree) Paths() []string { return slices.Sorted(maps.Keys(t.files)) }
 
 // Read reads up to limit bytes of a file.
-func (t *Tree) Read(ctx context.Context, path string, limit int64) ([]byte, error) {
-	f, ok := t.files[path]
-	if !ok {
+func (t *Tree) Read(ctx context.Context, path string, limit int64) (data []byte, err error) {
+	if _, ok := t.files[path]; !ok {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
 	}
+	err = t.ReadAll(ctx, []string{path}, limit, func(_ string, text []byte) { data = text })
+	return data, err
+}
+
+// ReadAll reads up to limit bytes of each of some files, one after the other, without those that the tree has not.
+func (t *Tree) ReadAll(ctx context.Context, paths []string, limit int64, use func(path string, data []byte)) (err error) {
 	b := &blobs{repository: t.repository}
-	content, err := t.open(ctx, b, path, f)
-	if err != nil {
-		return nil, errors.Join(err, b.close())
+	defer func() {
+		if ended := b.close(); err == nil {
+			err = ended
+		}
+	}()
+	for _, path := range paths {
+		f, ok := t.files[path]
+		if !ok {
+			continue
+		}
+		content, err := t.open(ctx, b, path, f)
+		if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(io.LimitReader(content, limit))
+		if err := errors.Join(err, content.Close()); err != nil {
+			return err
+		}
+		use(path, data)
 	}
-	data, err := io.ReadAll(io.LimitReader(content, limit))
-	return data, errors.Join(err, content.Close(), b.close())
+	return nil
 }
 
 // Changed lists the paths at which two trees differ, sorted.
@@ -126,23 +147,24 @@ func (r *Repository) At(ctx context.Context, revision string) (*Tree, error) {
 	}
 	listed, err := r.git(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w: run git fetch --refetch", ErrIncomplete, err)
+		return nil, fmt.Errorf("%w: %w: run git fetch --refetch --no-filter", ErrIncomplete, err)
 	}
-	files, err := parse(listed, 2)
+	t := &Tree{repository: r, modules: map[string]string{}}
+	if t.files, err = parse(listed, 2, t.modules); err != nil {
+		return nil, err
+	}
+	checkedOut, _, err := r.unmodified(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	checkedOut, _, err := r.unmodified(ctx)
-	if err != nil {
-		return nil, err
-	}
+	files := t.files
 	for path, f := range files {
 		if g, ok := checkedOut[path]; ok && g == f {
 			f.work = true
 			files[path] = f
 		}
 	}
-	return &Tree{repository: r, files: files}, nil
+	return t, nil
 }
 
 // advice says what to do about a revision that a shallow clone lacks.
@@ -155,15 +177,15 @@ func (r *Repository) advice(ctx context.Context) string {
 
 // unmodified are the tracked files that stand in the working tree as they are in the index. Those whose changes git shall not look for
 // (update-index --assume-unchanged, --skip-worktree) are not among them; skipped are the latter, which a sparse checkout does not write.
-func (r *Repository) unmodified(ctx context.Context) (files, skipped map[string]File, err error) {
+func (r *Repository) unmodified(ctx context.Context, modules map[string]string) (files, skipped map[string]File, err error) {
 	listed, err := r.git(ctx, "ls-files", "-z", "-v", "--stage")
 	if err != nil {
 		return nil, nil, err
 	}
-	if files, err = parse(tagged(listed, "H "), 1); err != nil {
+	if files, err = parse(tagged(listed, "H "), 1, modules); err != nil {
 		return nil, nil, err
 	}
-	if skipped, err = parse(tagged(listed, "S "), 1); err != nil {
+	if skipped, err = parse(tagged(listed, "S "), 1, modules); err != nil {
 		return nil, nil, err
 	}
 	modified, err := r.git(ctx, "diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all")
@@ -189,15 +211,18 @@ func tagged(listed []byte, tag string) []byte {
 
 // Head reads the working tree: tracked files and untracked ones that are not ignored, as they are now.
 func (r *Repository) Head(ctx context.Context) (*Tree, error) {
-	files, skipped, err := r.unmodified(ctx)
+	t := &Tree{repository: r, modules: map[string]string{}}
+	files, skipped, err := r.unmodified(ctx, t.modules)
 	if err != nil {
 		return nil, err
 	}
-	listed, err := r.git(ctx, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	t.files = files
+	listed, err := r.git(ctx, "ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard")
 	if err != nil {
 		return nil, err
 	}
-	for path := range strings.SplitSeq(strings.TrimSuffix(string(listed), "\x00"), "\x00") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(listed), "\x00"), "\x00") {
+		tag, path, _ := strings.Cut(line, " ")
 		if f, ok := files[path]; ok {
 			f.work = true
 			files[path] = f
@@ -207,6 +232,7 @@ func (r *Repository) Head(ctx context.Context) (*Tree, error) {
 		absent, ok := skipped[path]
 		switch {
 		case err == nil:
+			f.untracked = tag == "?"
 			files[path] = f
 		case errors.Is(err, fs.ErrNotExist) && ok:
 			files[path] = absent
@@ -214,7 +240,7 @@ func (r *Repository) Head(ctx context.Context) (*Tree, error) {
 			return nil, err
 		}
 	}
-	return &Tree{repository: r, files: files}, nil
+	return t, nil
 }
 
 // working describes a file of the working tree that may not be as git knows it: only its time may differ. Folders, such as
@@ -260,8 +286,8 @@ func (r *Repository) workingContent(path string, mode Mode) (io.ReadCloser, erro
 	return io.NopCloser(strings.NewReader(target)), err
 }
 
-// parse reads "mode ... blob ...\tpath\0" lines of git; at is where the blob stands. Submodules are left out.
-func parse(listed []byte, at int) (map[string]File, error) {
+// parse reads "mode ... blob ...\tpath\0" lines of git; at is where the blob stands. Submodules go to modules, unless it is nil.
+func parse(listed []byte, at int, modules map[string]string) (map[string]File, error) {
 	files := map[string]File{}
 	for line := range bytes.SplitSeq(bytes.TrimSuffix(listed, []byte{0}), []byte{0}) {
 		if len(line) == 0 {
@@ -272,8 +298,11 @@ func parse(listed []byte, at int) (map[string]File, error) {
 		if !ok || len(fields) <= at || !filepath.IsLocal(filepath.FromSlash(path)) {
 			return nil, fmt.Errorf("git lists %q", line)
 		}
-		if mode := Mode(fields[0]); mode != submodule {
+		switch mode := Mode(fields[0]); {
+		case mode != submodule:
 			files[path] = File{Mode: mode, Blob: fields[at]}
+		case modules != nil:
+			modules[path] = fields[at]
 		}
 	}
 	return files, nil

@@ -259,7 +259,7 @@ func TestAccept_EX5_CheckoutsOfManyKinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tr.Write(t.Context(), t.TempDir()); !errors.Is(err, tree.ErrIncomplete) || !strings.Contains(err.Error(), "git fetch --refetch") {
+		if err := tr.Write(t.Context(), t.TempDir()); !errors.Is(err, tree.ErrIncomplete) || !strings.Contains(err.Error(), "git fetch --refetch --no-filter") {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -105,7 +105,7 @@ func (b *blobs) open(ctx context.Context, blob string) (io.ReadCloser, error) {
 	header, err := b.out.ReadString('\n') // "<blob> blob <size>", or "<blob> missing"; in a partial clone git ends instead
 	fields := strings.Fields(header)
 	if err != nil || len(fields) != 3 || fields[1] != "blob" {
-		return nil, fmt.Errorf("%w: it lacks %s: run git fetch --refetch", ErrIncomplete, blob)
+		return nil, fmt.Errorf("%w: it lacks %s: run git fetch --refetch --no-filter", ErrIncomplete, blob)
 	}
 	size, err := strconv.ParseInt(fields[2], 10, 64)
 	if err != nil {

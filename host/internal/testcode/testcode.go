@@ -75,16 +75,6 @@ func (f *File) nest() {
 	}
 }
 
-// At gives the innermost function or test at a line.
-func (f *File) At(line int) (Block, bool) {
-	for _, b := range slices.Backward(f.Blocks) {
-		if b.Callable && b.First <= line && line <= b.Last {
-			return b, true
-		}
-	}
-	return Block{}, false
-}
-
 // Find finds the code of a test that a report names by its class and its name, which may be that of a row of a parametrized test.
 // rows match the names of all rows of the same code.
 func (f *File) Find(class, name string) (index int, rows *regexp.Regexp, ok bool) {

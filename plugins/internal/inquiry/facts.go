@@ -32,10 +32,6 @@ const (
 	laterShare = 0.4
 	// waitShare is the share of a frame where the program only waited.
 	waitShare = 0.3
-	// changedNearNats: the diff touches lines near the place that failed.
-	changedNearNats = 1.4
-	// changedNats: it touches the file.
-	changedNats = 0.7
 )
 
 // teller says what places tell of the labels.

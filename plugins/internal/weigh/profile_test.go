@@ -287,8 +287,8 @@ func TestATemperatureDividesWhatIsRead(t *testing.T) {
 	near(t, "at temperature 2, after an experiment", lead(&two, passed), read/2+math.Log(4))
 }
 
-// Once revisions were mixed, what a reading of the diff guessed counts a quarter, or what puts its label as far ahead as before; what it
-// tells of intent, and what another reads, counts as before.
+// Once revisions were mixed, what a reading of the diff guessed counts a quarter, or what puts its label as far ahead as before;
+// what another reads counts as before.
 func TestMixedRevisionsReplaceTheReadingOfTheDiff(t *testing.T) {
 	t.Parallel()
 	of := func(product, tests abi.TreeRevision) abi.Experiment {
@@ -311,7 +311,7 @@ func TestMixedRevisionsReplaceTheReadingOfTheDiff(t *testing.T) {
 	near(t, "a rerun", evidence(nil, "seeker-source:cart.go", again), whole)
 	near(t, "a base with the same test", evidence(nil, "seeker-source:cart.go", again, unchanged), whole/4)
 	near(t, "a base that fails, too", evidence(nil, "seeker-source:cart.go", again, abi.ExperimentResult{Experiment: base, Outcome: abi.OutcomeSame}), 0)
-	for _, other := range []string{"seeker-intent:documents:README.md", "log:7"} {
+	for _, other := range []string{"log:7"} {
 		near(t, other, evidence(nil, other, again, passes, mixed), whole)
 	}
 	for _, tc := range []struct {

@@ -152,7 +152,7 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 	if err != nil {
 		return cli.InputError(fmt.Errorf("--%w", err))
 	}
-	if err := doubts(&change); err != nil {
+	if err := doubts(ctx, &change); err != nil {
 		if o.strict {
 			return cli.InputError(fmt.Errorf("--strict: %w", err))
 		}
@@ -165,7 +165,7 @@ func (o *options) run(cmd *cobra.Command, s cli.Streams, args []string) error {
 	if err := o.Complete(ctx, config); err != nil {
 		return err
 	}
-	if err := o.held.open(s.Err, &change, time.Now()); err != nil {
+	if err := o.held.open(ctx, s.Err, &change, time.Now()); err != nil {
 		return err
 	}
 	if err := o.server.open(ctx, s.Err, o.program, args); err != nil {

@@ -24,15 +24,12 @@ type places struct {
 
 // openPlaces reads the files' names and CODEOWNERS. What can't be read is told, and is no error: a failure without a place is one, too.
 func openPlaces(ctx context.Context, stderr io.Writer, c *investigate.Change) (*places, error) {
-	at, err := source.PlaceIn(c.Source)
-	if err != nil {
-		return nil, err
-	}
-	p := &places{prefix: at.Prefix}
+	p := &places{prefix: c.Repository.Dir()}
+	var err error
 	if p.tree, err = source.Open(ctx, c.Source, ""); err != nil {
 		return nil, err
 	}
-	if p.owners, err = owners.Find(at.Top); err != nil {
+	if p.owners, err = owners.Find(c.Repository.Top()); err != nil {
 		fmt.Fprintf(stderr, "warning: CODEOWNERS: %s\n", sanitize.Line(err.Error()))
 	}
 	return p, nil

@@ -1,6 +1,7 @@
 package alibi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +11,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
-	"github.com/shadowcourt/shadowcourt/host/source"
 )
 
 // policy says which answers fail a build.
@@ -59,13 +59,9 @@ func (p policy) fails(a *alibi.Answer) bool {
 }
 
 // doubts names what makes answers worse: a clone that lacks commits, and a base that is a guess.
-func doubts(c *investigate.Change) error {
-	at, err := source.PlaceIn(c.Source)
-	if err != nil {
-		return err
-	}
+func doubts(ctx context.Context, c *investigate.Change) error {
 	var faults []error
-	if at.Shallow {
+	if c.Repository.Shallow(ctx) {
 		faults = append(faults, errors.New("the clone is shallow: run `git fetch --unshallow`, or check out with fetch-depth: 0"))
 	}
 	if c.Base.Guessed {

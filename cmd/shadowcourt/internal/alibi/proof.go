@@ -22,7 +22,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/host/source"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
@@ -63,13 +62,13 @@ func (o *proofOptions) exists() error {
 
 // proof is what a run proves of a change, and its proof, which is written when the run is over. A nil one does nothing.
 type proof struct {
-	options  *proofOptions
-	source   string
-	change   alibi.Change
-	text     bytes.Buffer
-	key      *record.Key
-	prover   *alibi.Prover // nil where no proof is written
-	answered []string
+	options    *proofOptions
+	repository *tree.Repository
+	change     alibi.Change
+	text       bytes.Buffer
+	key        *record.Key
+	prover     *alibi.Prover // nil where no proof is written
+	answered   []string
 }
 
 // openProof notes the tree under test, before anything is run.
@@ -77,7 +76,7 @@ func (o *options) openProof(ctx context.Context, stderr io.Writer, config *host.
 	if o.proof.file == "" && o.server.url == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	p := &proof{options: &o.proof, source: o.source, change: alibi.Change{Head: c.Head, Base: c.Base.Commit, Why: c.Base.Why, Target: c.Target}}
+	p := &proof{options: &o.proof, repository: c.Repository, change: alibi.Change{Head: c.Head, Base: c.Base.Commit, Why: c.Base.Why, Target: c.Target}}
 	var err error
 	if p.change.Tool, err = tool(); err != nil {
 		return nil, err
@@ -107,19 +106,15 @@ type workTree struct {
 
 // look reads the tree under test as experiments do.
 func (p *proof) look(ctx context.Context) (*workTree, error) {
-	repository, err := tree.Open(ctx, p.source)
+	committed, err := p.repository.At(ctx, p.change.Head)
 	if err != nil {
 		return nil, err
 	}
-	committed, err := repository.At(ctx, p.change.Head)
+	head, err := p.repository.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
-	head, err := repository.Head(ctx)
-	if err != nil {
-		return nil, err
-	}
-	w := &workTree{head, repository.Top(), record.Digest(head.Digest()), len(head.Changed(committed)) > 0}
+	w := &workTree{head, p.repository.Top(), record.Digest(head.Digest()), len(head.Changed(committed)) > 0}
 	if p.change.Tree == "" {
 		p.change.Tree, p.change.Uncommitted = w.digest, w.uncommitted
 	}
@@ -190,7 +185,7 @@ func (p *proof) write(ctx context.Context, failures []docket.Entry) error {
 	if err != nil {
 		return err
 	}
-	if commit, err := source.CommitID(p.source, "HEAD"); err != nil || commit != p.change.Head || now.digest != p.change.Tree {
+	if commit, err := p.repository.Commit(ctx, "HEAD"); err != nil || commit != p.change.Head || now.digest != p.change.Tree {
 		return errors.Join(errors.New("nothing was proved or sent: the files of --source changed while the tests were run; give the command again"), err)
 	}
 	if p.prover == nil {

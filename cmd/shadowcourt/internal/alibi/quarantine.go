@@ -2,6 +2,7 @@ package alibi
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
-	"github.com/shadowcourt/shadowcourt/host/source"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/quarantine"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -37,25 +37,23 @@ func (h *held) flags(f *pflag.FlagSet) {
 
 // open reads the file as the base has it: no change puts its own failures into quarantine. An entry that has expired is an error, unless the change
 // renews or removes it.
-func (h *held) open(stderr io.Writer, c *investigate.Change, clock time.Time) error {
+func (h *held) open(ctx context.Context, stderr io.Writer, c *investigate.Change, clock time.Time) error {
 	if h.flag == noQuarantine {
 		return nil
 	}
 	today := quarantine.DayOf(clock)
-	at, err := source.PlaceIn(c.Source)
-	if err != nil {
-		return err
-	}
-	name := cmp.Or(h.flag, filepath.Join(at.Top, filepath.FromSlash(quarantine.Path)))
+	top := c.Repository.Top()
+	name := cmp.Or(h.flag, filepath.Join(top, filepath.FromSlash(quarantine.Path)))
 	shown := cmp.Or(h.flag, quarantine.Path)
+	var err error
 	h.now, err = load(name, shown, today)
 	if absent := errors.Is(err, fs.ErrNotExist); err != nil && (!absent || h.flag != "") {
 		return cli.InputError(fmt.Errorf("--quarantine: %w", err))
 	}
-	within := within(at.Top, name)
+	within := within(top, name)
 	if within == "" { // it is of no commit
 		h.file = h.now
-	} else if h.file, err = ofBase(c, within, shown, today); err != nil {
+	} else if h.file, err = ofBase(ctx, c, within, shown, today); err != nil {
 		fmt.Fprintf(stderr, "warning: quarantine: no test is in quarantine: %s\n", sanitize.Line(err.Error()))
 	}
 	if h.now != nil {
@@ -112,8 +110,8 @@ func within(top, name string) string {
 }
 
 // ofBase is the file of the base; nil where it has none.
-func ofBase(c *investigate.Change, path, shown string, today quarantine.Day) (*quarantine.File, error) {
-	data, err := source.FileAt(c.Source, c.Base.Commit, path)
+func ofBase(ctx context.Context, c *investigate.Change, path, shown string, today quarantine.Day) (*quarantine.File, error) {
+	data, err := c.Repository.FileAt(ctx, c.Base.Commit, path, quarantine.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // no file, no entries
 	}

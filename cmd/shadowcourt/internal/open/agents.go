@@ -11,7 +11,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
-	"github.com/shadowcourt/shadowcourt/host/source"
 )
 
 // AgentFlags are those of the command that serves agents: the folders in which they may name files, and what they may have run there.
@@ -24,7 +23,7 @@ func (o *Flags) AgentFlags(cmd *cobra.Command, folders *[]string) {
 }
 
 // CheckAgents validates the flags of AgentFlags.
-func (o *Flags) CheckAgents(folders []string) error {
+func (o *Flags) CheckAgents(ctx context.Context, folders []string) error {
 	if slices.Contains(folders, "") {
 		return errors.New("--source is empty: name a folder, or leave it out")
 	}
@@ -34,10 +33,7 @@ func (o *Flags) CheckAgents(folders []string) error {
 	if err := errors.Join(o.CheckSource(), o.CheckExperiments()); err != nil || o.since == "" || o.since == autoSince {
 		return err
 	}
-	if _, err := source.CommitID(o.source, o.since); err != nil {
-		return ofFlag(err)
-	}
-	return nil
+	return o.checkGreen(ctx)
 }
 
 // Since is the revision since which changes count; empty where none is named.

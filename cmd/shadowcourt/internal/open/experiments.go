@@ -146,8 +146,6 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 	}
 	h.closers = append(h.closers, lab.Close)
 	switch why := lab.Why(nil); {
-	case why != "" && o.noRevision != nil: // git does not know it, either
-		return ofFlag(o.noRevision)
 	case why != "" && e.strict:
 		return cli.InputError(fmt.Errorf("strict: experiments can't be run as asked: %s", why))
 	case !lab.Able():
@@ -156,9 +154,6 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 		fmt.Fprintln(o.command.ErrOrStderr(), "warning: experiments on this tree alone: --since names the revision at which the tests passed")
 	case why != "":
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: experiments on this tree alone: %s\n", sanitize.Line(why))
-	}
-	if o.noRevision != nil {
-		o.sayUnread(o.noRevision)
 	}
 	if lab.Able() && !e.home && !isolate.HidesFiles() {
 		fmt.Fprintln(o.command.ErrOrStderr(), "warning: tests in experiments can read all that you can read: this system has neither user namespaces nor Landlock to hide it")

@@ -40,7 +40,6 @@ type Flags struct {
 	grants            []string
 	experiments       experiments
 	looked            *lookedAt // nil without a source
-	noRevision        error     // that --since names none, as far as is known without running git
 	models            models
 }
 

@@ -22,7 +22,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/execlight"
-	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/host/source"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
@@ -37,7 +37,7 @@ const (
 	lightExec   = "exec:" // and a command
 )
 
-// autoSince has the revision found: see [source.FindBase].
+// autoSince has the revision found: see [tree.Repository.FindBase].
 const autoSince = "auto"
 
 // LightFlags are those of the commands that try cases.
@@ -197,20 +197,20 @@ func (o *Flags) look(ctx context.Context, h *Connected, config *host.Config) err
 	if o.source == "" {
 		return nil
 	}
-	tree, since, err := o.openSource(ctx)
+	opened, err := o.openSource(ctx)
 	if err != nil {
 		return err
 	}
-	h.closers = append(h.closers, tree.Close)
-	if since && len(tree.Changed()) == 0 {
+	h.closers = append(h.closers, opened.Close)
+	if opened.Compares() && len(opened.Changed()) == 0 {
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: no file changed since %s, which speaks for a flaky test or the environment; "+
 			"--since needs a revision at which the tests passed\n", sanitize.Line(o.since))
 	}
-	if began, ahead := tree.Fork(); began != "" {
+	if began, ahead := opened.Fork(); began != "" {
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: %s has %s that this tree lacks, and what changed there counts as changed here; "+
-			"--since %s names where this tree began\n", sanitize.Line(o.since), cli.Count(ahead, "commit", "commits"), began)
+			"--since %.12s names where this tree began\n", sanitize.Line(o.since), cli.Count(ahead, "commit", "commits"), began)
 	}
-	if config.Source, err = run.Source(ctx, tree); err != nil {
+	if config.Source, err = run.Source(ctx, opened); err != nil {
 		return fmt.Errorf("--source: %w", err)
 	}
 	o.looked = &lookedAt{of: config.Source}
@@ -227,7 +227,11 @@ func (o *Flags) findSince(ctx context.Context) error {
 	if o.since != autoSince {
 		return nil
 	}
-	base, err := source.FindBase(ctx, o.source, os.Getenv)
+	repository, err := tree.Open(ctx, o.source)
+	if err != nil {
+		return fmt.Errorf("--since %s: %w", autoSince, err)
+	}
+	base, err := repository.FindBase(ctx, os.Getenv)
 	if err != nil {
 		return fmt.Errorf("--since %s: %w", autoSince, err)
 	}
@@ -237,46 +241,30 @@ func (o *Flags) findSince(ctx context.Context) error {
 }
 
 // diffSource is the source of items of the Light path about the diff.
-const diffSource = "source"
+const diffSource = "seeker-source"
 
-// openSource opens the source, and says whether with the changes since the revision. With experiments, which tell by themselves what they
-// lack, a repository that can't be read is no error: the rest is read without it. Nor is a revision that only git knows, such as
-// main@{1}: where experiments use it, openLaboratory decides.
-func (o *Flags) openSource(ctx context.Context) (tree *source.Tree, since bool, err error) {
-	tree, err = source.Open(ctx, o.source, o.since)
-	switch {
-	case err == nil:
-		return tree, o.since != "", nil
-	case errors.Is(err, source.ErrAmbiguous):
-		return nil, false, ofFlag(err)
+// openSource opens the source with the changes since the revision. With experiments, which tell by themselves what they lack, a repository
+// that can't be read is no error: the files are read without it.
+func (o *Flags) openSource(ctx context.Context) (*source.Tree, error) {
+	opened, err := source.Open(ctx, o.source, o.since)
+	if err == nil {
+		return opened, nil
 	}
-	unknown := errors.Is(err, source.ErrRevision)
-	if !o.Experiments() || o.since == "" || unknown && o.experiments.mode != string(experiment.All) || ctx.Err() != nil {
-		return nil, false, ofFlag(err)
+	if o.Experiments() && o.since != "" && ctx.Err() == nil && !errors.Is(err, tree.ErrRevision) && !errors.Is(err, tree.ErrAmbiguous) {
+		if plain, without := source.Open(ctx, o.source, ""); without == nil {
+			fmt.Fprintf(o.command.ErrOrStderr(), "warning: --since %s: what changed is not read: %s\n", sanitize.Line(o.since), sanitize.Line(err.Error()))
+			return plain, nil
+		}
 	}
-	plain, without := source.Open(ctx, o.source, "")
-	if without != nil {
-		return nil, false, ofFlag(err)
-	}
-	if unknown {
-		o.noRevision = err
-	} else {
-		o.sayUnread(err)
-	}
-	return plain, false, nil
+	return nil, ofFlag(err)
 }
 
 // ofFlag names the flag that an error of the source is about.
 func ofFlag(err error) error {
-	if errors.Is(err, source.ErrRevision) || errors.Is(err, source.ErrAmbiguous) {
+	if errors.Is(err, tree.ErrRevision) || errors.Is(err, tree.ErrAmbiguous) {
 		return fmt.Errorf("--since: %w", err)
 	}
 	return fmt.Errorf("--source: %w", err)
-}
-
-// sayUnread says that the changes since the revision are not read.
-func (o *Flags) sayUnread(why error) {
-	fmt.Fprintf(o.command.ErrOrStderr(), "warning: --since %s: what changed is not read: %s\n", sanitize.Line(o.since), sanitize.Line(why.Error()))
 }
 
 // endProgram ends the programs that answer for Light, and says if they wrote

@@ -2,6 +2,7 @@
 package quarantine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/host/source"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/internal/quarantine"
 )
 
@@ -38,9 +39,9 @@ func (p *place) flag(cmd *cobra.Command) {
 }
 
 // find fills what the flag leaves open.
-func (p *place) find() {
-	if at, err := source.PlaceIn("."); err == nil {
-		p.top = at.Top
+func (p *place) find(ctx context.Context) {
+	if r, err := tree.Open(ctx, "."); err == nil {
+		p.top = r.Top()
 	}
 	if p.file == "" {
 		p.file = filepath.Join(p.top, filepath.FromSlash(quarantine.Path))
@@ -53,8 +54,8 @@ func (p *place) find() {
 }
 
 // read reads the file; where there is none, its error is fs.ErrNotExist.
-func (p *place) read(now time.Time) (*quarantine.File, error) {
-	p.find()
+func (p *place) read(ctx context.Context, now time.Time) (*quarantine.File, error) {
+	p.find(ctx)
 	f, err := quarantine.Load(p.file, quarantine.DayOf(now))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.InputError(err)
@@ -63,8 +64,8 @@ func (p *place) read(now time.Time) (*quarantine.File, error) {
 }
 
 // needed is read where the file has to be there.
-func (p *place) needed(now time.Time) (*quarantine.File, error) {
-	f, err := p.read(now)
+func (p *place) needed(ctx context.Context, now time.Time) (*quarantine.File, error) {
+	f, err := p.read(ctx, now)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, cli.InputError(fmt.Errorf("%s: no such file: write one with shadowcourt quarantine propose ANSWERS.json --write", p.file))
 	}

@@ -2,6 +2,7 @@ package quarantine
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -48,7 +49,7 @@ span and a silence since, (span/(span+silence))^(n-1) is below 1 %, and no silen
 (the rule of Go's watchflakes). The time of a failure is that of its document. A document
 counts once, however often it is given; one that is older than an entry may hold does not count.`,
 		Example: `  shadowcourt quarantine propose answers.json --write`,
-		RunE:    func(_ *cobra.Command, args []string) error { return o.run(s, args) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), s, args) },
 	}
 	o.flag(cmd)
 	f := cmd.Flags()
@@ -71,12 +72,12 @@ func (o *proposal) check() error {
 	return errors.Join(faults...)
 }
 
-func (o *proposal) run(s cli.Streams, names []string) error {
+func (o *proposal) run(ctx context.Context, s cli.Streams, names []string) error {
 	if err := o.check(); err != nil {
 		return cli.InputError(err)
 	}
 	now := time.Now()
-	f, err := o.read(now)
+	f, err := o.read(ctx, now)
 	if errors.Is(err, fs.ErrNotExist) {
 		f, err = quarantine.New(o.file), nil
 	}

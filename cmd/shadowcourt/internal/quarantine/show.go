@@ -30,8 +30,8 @@ the report does not have are named, too: they may have another name now.
 Exit codes: 0 the file is right; 2 it is not, or can't be read; 3 an entry has expired.`,
 		Example: "  shadowcourt quarantine check --report report.xml",
 		Args:    cli.ExactArgs(0, "no arguments"),
-		RunE: func(*cobra.Command, []string) error {
-			f, err := p.needed(time.Now())
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f, err := p.needed(cmd.Context(), time.Now())
 			if err != nil {
 				return err
 			}
@@ -90,12 +90,12 @@ func newList(s cli.Streams) *cobra.Command {
 		Long:    "List the tests in quarantine with owner, dates and reason. A repository without the file has none.",
 		Example: "  shadowcourt quarantine list --format json",
 		Args:    cli.ExactArgs(0, "no arguments"),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "table" && format != "json" {
 				return cli.InputError(fmt.Errorf("--format %q: use table or json", format))
 			}
 			now := time.Now()
-			f, err := p.read(now)
+			f, err := p.read(cmd.Context(), now)
 			if errors.Is(err, fs.ErrNotExist) {
 				f, err = &quarantine.File{}, nil
 			}
@@ -166,14 +166,14 @@ Exit codes: 0 written; 2 the file or the command line is wrong; 3 an entry has e
 is written.`,
 		Example: "  shadowcourt quarantine write --form gotest",
 		Args:    cli.ExactArgs(0, "no arguments"),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			forms := quarantine.Forms()
 			i := slices.Index(names, form)
 			if i < 0 {
 				return cli.InputError(fmt.Errorf("--form %q: use %s", form, cli.OrList(names)))
 			}
 			now := time.Now()
-			f, err := p.read(now)
+			f, err := p.read(cmd.Context(), now)
 			if errors.Is(err, fs.ErrNotExist) {
 				f, err = &quarantine.File{}, nil
 			}

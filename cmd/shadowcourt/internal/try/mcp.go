@@ -50,7 +50,7 @@ wrong.`,
   shadowcourt mcp --pipeline llm-court --profile go-test < /dev/null`,
 		Args: cli.ExactArgs(0, "no arguments"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.CheckAgents(o.sources); err != nil {
+			if err := o.CheckAgents(cmd.Context(), o.sources); err != nil {
 				return cli.InputError(err)
 			}
 			return o.run(cmd.Context(), s)

@@ -41,7 +41,7 @@ func checkItem(e *abi.Evidence, r *abi.NodeRequest, c *abi.Collector) {
 	if e.Element == "" {
 		c.Add(abi.CodeMissingField, "has no element", abi.Field("evidence"))
 	}
-	if strings.HasPrefix(e.SourceRef, "seeker-source:") || strings.HasPrefix(e.SourceRef, "seeker-intent:") {
+	if strings.HasPrefix(e.SourceRef, "seeker-source:") {
 		return
 	}
 	_, where, _ := strings.Cut(e.SourceRef, ":") // what kind of reading it is stands first

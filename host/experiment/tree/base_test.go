@@ -1,30 +1,34 @@
-package source_test
+package tree_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/source"
+	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 )
 
 // TestFindBase: the base of a change in every place where one is made.
 func TestFindBase(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()
-	git := gitIn(t, top)
-	git("init", "-q", "-b", "main")
+	git(t, top, "init", "-q", "-b", "main")
 	commit := func(name string) string {
 		write(t, top, map[string]string{name + ".go": "package " + name + "\n"})
-		git("add", ".")
-		git("commit", "-qm", name)
-		return git("rev-parse", "HEAD")
+		git(t, top, "add", ".")
+		git(t, top, "commit", "-qm", name)
+		return output(t, top, "", "rev-parse", "HEAD")
 	}
 	variables := map[string]string{}
-	find := func(dir string) (source.Base, error) {
-		return source.FindBase(t.Context(), dir, func(name string) string { return variables[name] })
+	find := func(dir string) (tree.Base, error) {
+		r, err := tree.Open(t.Context(), dir)
+		if err != nil {
+			return tree.Base{}, err
+		}
+		return r.FindBase(t.Context(), func(name string) string { return variables[name] })
 	}
 	check := func(what, dir, commit, why string) {
 		t.Helper()
@@ -34,41 +38,40 @@ func TestFindBase(t *testing.T) {
 		}
 	}
 	one := commit("one")
-	if _, err := find(top); !errors.Is(err, source.ErrNoBase) || !strings.Contains(err.Error(), "first commit") {
+	if _, err := find(top); !errors.Is(err, tree.ErrNoBase) || !strings.Contains(err.Error(), "first commit") {
 		t.Errorf("of the first commit: %v", err)
 	}
 	two := commit("two")
 	check("a commit on the default branch", top, one, "the commit before HEAD")
 	write(t, top, map[string]string{"two.go": "package two\n\nvar x = 1\n"})
 	check("uncommitted changes there", top, two, "HEAD, since there are changes that are not committed")
-	git("checkout", "-q", "two.go")
+	git(t, top, "checkout", "-q", "two.go")
 
-	git("checkout", "-q", "-b", "topic")
+	git(t, top, "checkout", "-q", "-b", "topic")
 	topic := commit("three")
 	check("a branch", top, two, "merge base of HEAD and main")
 	write(t, top, map[string]string{"three.go": "package three\n\nvar x = 1\n"})
 	check("a branch with uncommitted changes", top, two, "merge base of HEAD and main")
-	git("checkout", "-q", "three.go")
-	git("checkout", "-q", "-b", "stacked")
+	git(t, top, "checkout", "-q", "three.go")
+	git(t, top, "checkout", "-q", "-b", "stacked")
 	commit("four")
-	git("branch", "-q", "--set-upstream-to", "topic")
+	git(t, top, "branch", "-q", "--set-upstream-to", "topic")
 	check("a branch on a branch", top, topic, "merge base of HEAD and topic")
 
 	// What a server has: a clone with the branches of its remote, and the merge that GitHub checks out.
-	git("checkout", "-q", "main")
+	git(t, top, "checkout", "-q", "main")
 	tip := commit("five")
 	clone := filepath.Join(t.TempDir(), "clone")
-	gitIn(t, filepath.Dir(clone))("clone", "-q", top, "clone")
-	inClone := gitIn(t, clone)
-	inClone("checkout", "-q", "--detach", tip)
-	inClone("merge", "-q", "--no-edit", "origin/topic")
+	git(t, filepath.Dir(clone), "clone", "-q", top, "clone")
+	git(t, clone, "checkout", "-q", "--detach", tip)
+	git(t, clone, "merge", "-q", "--no-edit", "origin/topic")
 	variables["GITHUB_BASE_REF"] = "main"
 	check("GitHub", clone, tip, "merge base of HEAD and origin/main (GITHUB_BASE_REF)")
-	inClone("checkout", "-q", "--detach", "origin/stacked")
+	git(t, clone, "checkout", "-q", "--detach", "origin/stacked")
 	variables["GITHUB_BASE_REF"] = "topic"
 	check("GitHub, another target", clone, topic, "merge base of HEAD and origin/topic (GITHUB_BASE_REF)")
 	variables["GITHUB_BASE_REF"] = "gone"
-	if _, err := find(clone); !errors.Is(err, source.ErrNoBase) || !strings.Contains(err.Error(), "fetch-depth: 0") {
+	if _, err := find(clone); !errors.Is(err, tree.ErrNoBase) || !strings.Contains(err.Error(), "fetch-depth: 0") {
 		t.Errorf("a target that is not there: %v", err)
 	}
 	clear(variables)
@@ -82,11 +85,28 @@ func TestFindBase(t *testing.T) {
 	clear(variables)
 
 	shallow := filepath.Join(t.TempDir(), "shallow")
-	gitIn(t, filepath.Dir(shallow))("clone", "-q", "--depth", "1", "--no-single-branch", "--branch", "stacked", "file://"+filepath.ToSlash(top), "shallow")
-	if _, err := find(shallow); !errors.Is(err, source.ErrNoBase) || !strings.Contains(err.Error(), "fetch-depth: 0") {
+	git(t, filepath.Dir(shallow), "clone", "-q", "--depth", "1", "--no-single-branch", "--branch", "stacked", "file://"+filepath.ToSlash(top), "shallow")
+	if _, err := find(shallow); !errors.Is(err, tree.ErrNoBase) || !strings.Contains(err.Error(), "fetch-depth: 0") {
 		t.Errorf("a shallow clone: %v", err)
 	}
 	if _, err := find(t.TempDir()); err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no repository: %v", err)
+	}
+}
+
+// TestFileAt: a file of a revision is what was committed; what is no regular file, or too large, is not read.
+func TestFileAt(t *testing.T) {
+	t.Parallel()
+	r := open(t, repository(t))
+	if got, err := r.FileAt(t.Context(), "green", "cart.go", 13); err != nil || string(got) != "green product" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for name, want := range map[string]error{"cart.go": tree.ErrLarge, "link.go": fs.ErrNotExist, "sub": fs.ErrNotExist, "none.go": fs.ErrNotExist, "../x": fs.ErrNotExist} {
+		if got, err := r.FileAt(t.Context(), "green", name, 12); !errors.Is(err, want) {
+			t.Errorf("%s: got %q, %v; want %v", name, got, err, want)
+		}
+	}
+	if _, err := r.FileAt(t.Context(), "nosuch", "cart.go", 12); !errors.Is(err, tree.ErrRevision) {
+		t.Errorf("got %v", err)
 	}
 }
