@@ -221,7 +221,7 @@ func TestAccept_ME3_RemandsOfTheShippedJudge(t *testing.T) {
 	if remanded == 0 {
 		t.Fatal("the shipped judge remands nothing of the examples")
 	}
-	got := calibrate.Measure(observed, nil, calibrate.Options{Activation: 0.85, Rejection: 0.5}).Metrics.Remands
+	got := calibrate.MetricsOf(observed).Remands
 	if got.Cases != remanded || got.ToRight.Count != toRight || got.ToWrong.Count != toWrong || got.ToRight.Of != remanded {
 		t.Errorf("%d cases, %+v to right, %+v to wrong; counted %d, %d, %d", got.Cases, got.ToRight, got.ToWrong, remanded, toRight, toWrong)
 	}

@@ -47,7 +47,7 @@ func TestAccept_WR1_PagesShowRealOutput(t *testing.T) {
 		{"docs/measuring.md", ".", []string{
 			"cd " + filepath.Join(repositoryRoot(t), "examples", "dockets") + " && cp -v go-failures.jsonl sentiment-*.jsonl $OLDPWD/examples/dockets/", // all of their cases
 			"shadowcourt fit examples/dockets/sentiment-fit.jsonl --output tone.yaml",
-			"shadowcourt calibrate examples/dockets/sentiment-test.jsonl --profile tone.yaml --fitted-on examples/dockets/sentiment-fit.jsonl --bands --report calibration.html",
+			"shadowcourt calibrate examples/dockets/sentiment-test.jsonl --profile tone.yaml",
 			"shadowcourt compare examples/dockets/go-failures.jsonl --with specter=bin/modules/magistrate.wasm",
 			"shadowcourt audit examples/audit/invented.txt --document examples/audit/log.txt",
 		}},

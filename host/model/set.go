@@ -123,23 +123,6 @@ func (s *Set) Offers(_ context.Context, names []string) []abi.ModelOffer {
 	return offers
 }
 
-// Distinct are the names of different models: of those that are the same model with the same parameters, the first.
-func (s *Set) Distinct(names []string) []string {
-	var list []string
-	seen := map[string]bool{}
-	for _, name := range names {
-		m := s.definition.Models[name]
-		if m == nil {
-			continue
-		}
-		if digest := digestOf(s.definition.binding(m)); !seen[digest] {
-			seen[digest] = true
-			list = append(list, name)
-		}
-	}
-	return list
-}
-
 // Digest names what answers depend on beside the questions: the models with their names, providers, addresses and parameters.
 func (s *Set) Digest() string {
 	type bound struct {

@@ -413,29 +413,3 @@ func TestAccept_QU6_ThePromiseHoldsWithTiesFewLabelsAndCorrelatedConfidence(t *t
 		})
 	}
 }
-
-func TestRiskCoverage(t *testing.T) {
-	t.Parallel()
-	// Right, wrong, and two of equal confidence, one of them wrong: the risk is 0, 1/2, (1 + 1/2)/3 in the mean of both orders, 2/4.
-	list := slices.Concat(answers(1, 0, 0.9), answers(1, 1, 0.8), answers(2, 1, 0.7))
-	for range 2 {
-		c := RiskCoverageOf(list)
-		if want := (0 + 0.5 + 0.5 + 0.5) / 4; math.Abs(*c.AURC-want) > 1e-12 || c.Cases != 4 || *c.Unranked != 0.5 {
-			t.Errorf("%+v, AURC %v, want %v", c, *c.AURC, want)
-		}
-		if want := (1.0/3 + 2.0/4) / 4; math.Abs(*c.Ideal-want) > 1e-12 {
-			t.Errorf("ideal %v, want %v", *c.Ideal, want)
-		}
-		if len(c.Points) != 3 || c.Points[1] != (CoveragePoint{Threshold: 0.8, Accepted: 2, Wrong: 1, Coverage: 0.5, Risk: 0.5}) {
-			t.Errorf("points %+v", c.Points)
-		}
-		slices.Reverse(list)
-	}
-	if c := RiskCoverageOf(nil); c.AURC != nil || c.Ideal != nil || c.Unranked != nil || c.Points == nil {
-		t.Errorf("of nothing %+v", c)
-	}
-	r := randOf(16, "many")
-	if c := RiskCoverageOf(drawn(r, 5000, func(float64) float64 { return 0.2 })); len(c.Points) > 101 || math.Abs(*c.AURC-*c.Unranked) > 0.03 || c.Points[len(c.Points)-1].Coverage != 1 {
-		t.Errorf("%d points, AURC %v beside %v", len(c.Points), *c.AURC, *c.Unranked)
-	}
-}

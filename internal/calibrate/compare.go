@@ -1,186 +1,245 @@
 package calibrate
 
 import (
-	"math/rand/v2"
+	"fmt"
+	"math"
+
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/render"
 )
 
-// Comparison sets the court beside the baselines over the same cases, those with a known right label.
-type Comparison struct {
-	Cases int `json:"cases"`
-	// Clusters are the groups, a case without one being its own. As many as cases when nothing is grouped.
-	Clusters int `json:"clusters"`
-	// Coverage: for how many of the cases the court itself named a label. For the others Light's answer counts.
-	Coverage Share `json:"coverage"`
-	// Court is how often the court was right, Covered how often where it named a label itself.
-	Court   Share   `json:"court"`
-	Covered Share   `json:"covered"`
-	Rivals  []Rival `json:"baselines"`
-}
+// DefaultAlpha is the level of the test.
+const DefaultAlpha = 0.05
 
-// Rival is a baseline with the court's difference to it.
-type Rival struct {
-	ID       MethodID `json:"id"`
-	Name     string   `json:"name"`
-	Accuracy Share    `json:"accuracy"`
-	// Chosen: it is the best of them on the fitting half.
-	Chosen     bool       `json:"chosen"`
-	Difference Difference `json:"difference"`
-}
+// Tests by which P came about.
+const (
+	ExactTest     = "exact"
+	ChiSquareTest = "chi_square"
+)
 
-// Difference is the court's accuracy minus another's over the same cases.
-type Difference struct {
-	Estimate float64 `json:"estimate"`
-	// Interval is the bootstrap's, 95 %, over clusters.
-	Interval Interval `json:"interval"`
-	// CourtOnly and OtherOnly are the cases that only one of the two has right.
-	CourtOnly int `json:"court_only"`
-	OtherOnly int `json:"other_only"`
-	// SignTest is the exact two-sided test over the clusters in which one of the two is right more often; without groups
-	// it is McNemar's.
-	SignTest float64 `json:"sign_test"`
-	Finding  Finding `json:"finding"`
-}
-
-// Finding says in a word what a difference shows.
+// Finding says in a word what a comparison shows.
 type Finding string
 
-// The findings. LeastCases and LeastDiffering are what it takes to find anything, Margin and Slack bound what is noninferior or level.
+// The findings.
 const (
-	// Better and Worse: the interval lies above or below 0, and the two differ in at least LeastDiffering clusters.
 	Better Finding = "better"
 	Worse  Finding = "worse"
-	// NonInferior: neither; and the interval's lower end is not below -Margin.
-	NonInferior Finding = "noninferior"
-	// Level: none of these; the court is not behind, and the interval's lower end is not below -Slack. It is not shown to be as good.
-	Level Finding = "level"
-	// NotWorse: a candidate court shows no difference. That is no proof that there is none.
+	// NotWorse: no difference is shown, which is no proof that there is none.
 	NotWorse Finding = "not_worse"
-	// Undecided: these cases don't decide.
-	Undecided Finding = "undecided"
 )
 
-// Bounds of the findings.
-const (
-	Margin     = 0.02
-	Slack      = 0.10
-	LeastCases = 20
-	// LeastDiffering: with fewer the exact sign test can't fall below 0.05, whatever the bootstrap says.
-	LeastDiffering = 6
-)
-
-// find applies the definitions above.
-func find(estimate float64, in Interval, cases, differing int) Finding {
-	switch {
-	case cases < LeastCases:
-		return Undecided
-	case in.Low > 0 && differing >= LeastDiffering:
-		return Better
-	case in.High < 0 && differing >= LeastDiffering:
-		return Worse
-	case in.Low >= -Margin:
-		return NonInferior
-	case estimate >= 0 && in.Low >= -Slack:
-		return Level
-	}
-	return Undecided
+// Pairs is McNemar's test of whether one of two courts is right more often.
+type Pairs struct {
+	// Test is exact or chi_square, with the statistic of the latter (0 for the former); P is two-sided.
+	Test      string  `json:"test"`
+	Statistic float64 `json:"statistic"`
+	P         float64 `json:"p"`
+	// first and second are the pairs that speak for each: cases that only it has right, a group being one case.
+	first, second int
 }
 
-// rival is a baseline that was fitted and may answer.
-type rival struct {
-	id     MethodID
-	name   string
-	rule   Rule
-	chosen bool
-}
-
-// compare sets the court beside the rivals over the cases with a known right label.
-func compare(list []*Observation, rivals []rival, resamples int, r *rand.Rand) Comparison {
-	groups := make([]string, len(list))
-	court := make([]float64, len(list))
-	for i, o := range list {
-		groups[i] = o.Case.Group
-		court[i] = asNumber(o.right())
+// pairsOf tests the gaps of cases: 1 where only the second is right, -1 where only the first is.
+func pairsOf(groups []string, gaps []int) Pairs {
+	byCluster := map[int]int{}
+	for i, cluster := range clustersOf(groups) {
+		byCluster[cluster] += gaps[i]
 	}
-	clusters := clustersOf(groups)
-	c := Comparison{Cases: len(list), Clusters: countOf(clusters), Court: clustered(court, clusters), Rivals: []Rival{}}
-	c.Coverage, c.Covered = coverage(list, clusters)
-	scores, gaps := make([][]float64, len(rivals)), make([][]float64, len(rivals))
-	for k := range rivals {
-		scores[k], gaps[k] = make([]float64, len(list)), make([]float64, len(list))
-		for i, o := range list {
-			scores[k][i] = asNumber(rivals[k].rule(&o.Case) == o.Case.Truth)
-			gaps[k][i] = court[i] - scores[k][i]
-		}
-	}
-	intervals := bootstrapMeans(gaps, clusters, resamples, r)
-	for k := range rivals {
-		c.Rivals = append(c.Rivals, Rival{
-			ID: rivals[k].id, Name: rivals[k].name, Chosen: rivals[k].chosen,
-			Accuracy: clustered(scores[k], clusters), Difference: difference(gaps[k], clusters, intervals[k]),
-		})
-	}
-	return c
-}
-
-func difference(gaps []float64, clusters []int, in Interval) Difference {
-	d := Difference{Interval: in}
-	byCluster := make([]float64, countOf(clusters))
-	for i, gap := range gaps {
-		byCluster[clusters[i]] += gap
-		switch {
-		case gap > 0:
-			d.CourtOnly++
-		case gap < 0:
-			d.OtherOnly++
-		}
-	}
-	plus, minus := 0, 0
+	p := Pairs{}
 	for _, gap := range byCluster {
 		switch {
-		case gap > 0:
-			plus++
 		case gap < 0:
-			minus++
+			p.first++
+		case gap > 0:
+			p.second++
 		}
 	}
-	if len(gaps) > 0 {
-		d.Estimate = sum(gaps) / float64(len(gaps))
-	}
-	d.SignTest = signTest(plus, minus)
-	d.Finding = find(d.Estimate, in, len(gaps), plus+minus)
-	return d
+	p.Test, p.Statistic, p.P = mcNemar(p.first, p.second)
+	return p
 }
 
-// coverage says for how many cases the court named a label, and how often it was right there.
-func coverage(list []*Observation, clusters []int) (covered, right Share) {
-	named := make([]float64, len(list))
-	var rightOf []float64
-	var groups []string
-	for i, o := range list {
-		named[i] = asNumber(o.classified())
-		if o.classified() {
-			rightOf = append(rightOf, asNumber(o.right()))
-			groups = append(groups, o.Case.Group)
+// finding of the second against the first.
+func (p *Pairs) finding(alpha float64) Finding {
+	switch {
+	case p.P >= alpha:
+		return NotWorse
+	case p.first > p.second:
+		return Worse
+	}
+	return Better
+}
+
+// CandidateReport is what came of a comparison.
+type CandidateReport struct {
+	// Cases of the docket, and how many of them both courts tried: of the others the end is the same.
+	Cases int `json:"cases"`
+	Tried int `json:"tried"`
+	// Flips end with another status or another label, and are listed in docket order.
+	Flips []Flip `json:"flips"`
+	// Mistrials of each court.
+	CourtMistrials     int `json:"court_mistrials"`
+	CandidateMistrials int `json:"candidate_mistrials"`
+	// Truth is nil when no case states it.
+	Truth   *CandidateTruth `json:"truth"`
+	Alpha   float64         `json:"alpha"`
+	Finding Finding         `json:"finding"`
+	// Why are the reasons, in sentences.
+	Why []string `json:"why"`
+}
+
+// Flip is a case that the candidate ends otherwise, with both results.
+type Flip struct {
+	*render.BesideJSON
+	// Mark says what became of the answer; empty without truth.
+	Mark Mark `json:"mark,omitempty"`
+}
+
+// Mark says what a flip did to a known answer.
+type Mark string
+
+// The marks.
+const (
+	ToRight    Mark = "to_right"
+	FromRight  Mark = "from_right"
+	StillWrong Mark = "still_wrong"
+)
+
+// CandidateTruth is the comparison over the cases whose right label is known.
+type CandidateTruth struct {
+	Cases          int `json:"cases"`
+	CourtRight     int `json:"court_right"`
+	CandidateRight int `json:"candidate_right"`
+	// CourtOnly and CandidateOnly are the cases that only one of the two has right.
+	CourtOnly     int `json:"court_only"`
+	CandidateOnly int `json:"candidate_only"`
+	// CourtPairs and CandidatePairs are what the test counts: as the two before, but a group is one pair.
+	CourtPairs     int `json:"court_pairs"`
+	CandidatePairs int `json:"candidate_pairs"`
+	Pairs
+}
+
+// CandidateComparison sets a candidate court beside the court in force, over the cases that both tried: which verdicts flip,
+// and, where the truth is known, whether the candidate is worse. It is not safe for concurrent use.
+//
+// A case is right when it ends with its true label; one that is left open is not. The cases that only one of the two has
+// right are discordant, and McNemar's test says whether they fall on one side by more than chance: the exact test under 25
+// discordant pairs, the chi-square with the correction for continuity from there on. Cases of a group belong together and
+// count as one pair, for the court that has more of them right.
+type CandidateComparison struct {
+	report CandidateReport
+	groups []string
+	gaps   []int // the candidate's right answers less the court's
+}
+
+// NewCandidateComparison makes an empty comparison with a test at the level alpha, in (0, 1).
+func NewCandidateComparison(alpha float64) *CandidateComparison {
+	return &CandidateComparison{report: CandidateReport{Alpha: alpha, Flips: []Flip{}, Why: []string{}}}
+}
+
+// Add takes a trial. shown is what of it may be shown: the trial itself, or a redacted copy. A trial that no candidate
+// took part in ended the same for both.
+func (c *CandidateComparison) Add(t, shown *trial.Trial) {
+	r := &c.report
+	r.Cases++
+	compared, other := t.Compare(), &t.Result
+	if t.Beside == nil {
+		compared.BesideRight = compared.CourtRight
+	} else {
+		r.Tried++
+		other = &t.Beside.Result
+	}
+	countMistrial(&r.CourtMistrials, &t.Result)
+	countMistrial(&r.CandidateMistrials, other)
+	if compared.Known {
+		c.know(t.Case.Group, compared.CourtRight, compared.BesideRight)
+	}
+	if compared.BesideFlips {
+		r.Flips = append(r.Flips, Flip{render.NewBesideJSON(shown), markOf(&compared)})
+	}
+}
+
+func countMistrial(into *int, r *trial.Result) {
+	if r.Final.Status == trial.Mistrial {
+		*into++
+	}
+}
+
+// know takes a case whose right label is known.
+func (c *CandidateComparison) know(group string, court, candidate bool) {
+	if c.report.Truth == nil {
+		c.report.Truth = &CandidateTruth{}
+	}
+	t := c.report.Truth
+	t.Cases++
+	gap := 0
+	if court {
+		t.CourtRight++
+		gap--
+	}
+	if candidate {
+		t.CandidateRight++
+		gap++
+	}
+	switch gap {
+	case -1:
+		t.CourtOnly++
+	case 1:
+		t.CandidateOnly++
+	}
+	c.groups, c.gaps = append(c.groups, group), append(c.gaps, gap)
+}
+
+func markOf(c *trial.Comparison) Mark {
+	switch {
+	case !c.Known:
+		return ""
+	case c.BesideRight:
+		return ToRight
+	case c.CourtRight:
+		return FromRight
+	}
+	return StillWrong
+}
+
+// Report tests what was gathered, and judges it.
+func (c *CandidateComparison) Report() *CandidateReport {
+	r := c.report
+	r.Finding, r.Why = NotWorse, []string{}
+	if r.Truth == nil {
+		r.Why = append(r.Why, "no case states its truth, so that only mistrials count")
+	} else {
+		truth := *r.Truth
+		r.Truth = &truth
+		c.test(&r)
+	}
+	if r.CandidateMistrials > r.CourtMistrials {
+		r.Finding = Worse
+		r.Why = append([]string{fmt.Sprintf("%d mistrials, the court in force has %d", r.CandidateMistrials, r.CourtMistrials)}, r.Why...)
+	}
+	return &r
+}
+
+// test counts the pairs, and finds what they show.
+func (c *CandidateComparison) test(r *CandidateReport) {
+	t := r.Truth
+	t.Pairs = pairsOf(c.groups, c.gaps)
+	t.CourtPairs, t.CandidatePairs = t.first, t.second
+	what := "pairs"
+	if t.CourtPairs+t.CandidatePairs != t.CourtOnly+t.CandidateOnly {
+		what = "pairs, each a group of cases,"
+	}
+	pairs := fmt.Sprintf("of %d discordant %s %d for the court, %d for the candidate: p = %.3g", t.CourtPairs+t.CandidatePairs, what, t.CourtPairs, t.CandidatePairs, t.P)
+	switch r.Finding = t.finding(r.Alpha); r.Finding {
+	case Worse:
+		r.Why = append(r.Why, "right less often: "+pairs)
+	case Better:
+		r.Why = append(r.Why, "right more often: "+pairs)
+	case NotWorse:
+		r.Why = append(r.Why, "no difference is shown: "+pairs)
+		if least := leastPairs(r.Alpha); t.CourtPairs+t.CandidatePairs < least {
+			r.Why = append(r.Why, fmt.Sprintf("fewer than %d pairs show nothing at a level of %g, wherever they fall", least, r.Alpha))
 		}
 	}
-	return clustered(named, clusters), clustered(rightOf, clustersOf(groups))
 }
 
-func clustered(values []float64, clusters []int) Share {
-	return shareWorth(int(sum(values)), len(values), effectiveCases(values, clusters))
-}
-
-func countOf(clusters []int) int {
-	most := 0
-	for _, c := range clusters {
-		most = max(most, c+1)
-	}
-	return most
-}
-
-func asNumber(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
-}
+// leastPairs is the smallest number of pairs that the exact test finds anything in: 2/2^n < alpha.
+func leastPairs(alpha float64) int { return int(math.Floor(1-math.Log2(alpha))) + 1 }

@@ -18,10 +18,7 @@ func tried(light string, stated float64, court string, final float64, truth stri
 		status, decision = trial.Amended, abi.Amend
 	}
 	return Observation{
-		Case: BaselineCase{
-			Labels: []string{"a", "b", "c"}, Truth: truth,
-			Light: Statement{Source: LightSource, Label: light, Confidence: stated},
-		},
+		Truth: truth, Light: trial.Answer{Classification: light, Confidence: stated},
 		Activated: true, Status: status, Decision: decision, Final: trial.Answer{Classification: court, Confidence: final},
 	}
 }

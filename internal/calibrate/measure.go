@@ -1,212 +1,111 @@
-// Package calibrate measures a court against the truth, and against what could do its work without a trial.
+// Package calibrate measures a court against the truth, certifies thresholds, and compares two courts.
 //
 // [Observe] reduces a trial to what the measures look at; [Measure] turns observations into a [Report], which is the JSON
-// of `shadowcourt calibrate`. The measures are pure functions; the seed in [Options] decides everything that is drawn.
-// docs/measuring.md says what each figure means.
+// of `shadowcourt calibrate`. The measures are pure functions. docs/measuring.md says what each figure means.
 package calibrate
 
-import (
-	"slices"
-)
-
-// The defaults of Options.
-const (
-	DefaultResamples   = 10_000
-	DefaultSimulations = 2_000
-)
-
-// Options of the measures. Zero fields mean the defaults.
-type Options struct {
-	// Seed of everything that is drawn. Equal seeds and observations give equal reports.
-	Seed uint64
-	// Resamples of the bootstrap, Simulations of the perfectly calibrated forecaster.
-	Resamples, Simulations int
-	// Activation and Rejection are the court's thresholds: what lies between is the band.
-	Activation, Rejection float64
-	// Bands asks for certified thresholds; nil for none.
-	Bands *BandOptions
-	// Peers answered the cases beside the court. Optional.
-	Peers []Peer
-	// Rules of the user that the cases were tried with. Optional.
-	Rules *RuleSet
-	// Timings puts times into the report, which then differs from run to run.
-	Timings bool
-}
-
 // ReportFormat is the version of the report's JSON. It changes when a field's meaning does, or a field goes.
-const ReportFormat = 1
+const ReportFormat = 2
 
-// Report is what calibration found. Its JSON is the output of `shadowcourt calibrate --format json`; docs/measuring.md
-// explains every field. Shares and probabilities are in [0, 1], differences in [-1, 1].
+// Report is what calibration found. Shares and probabilities are in [0, 1].
 type Report struct {
-	Format   int      `json:"format"`
-	Settings Settings `json:"settings"`
-	Cases    Cases    `json:"cases"`
-	// Conclusion in plain words.
-	Conclusion Conclusion `json:"conclusion"`
+	Format int   `json:"format"`
+	Cases  Cases `json:"cases"`
 	// Band are the cases that went before the court, Overall all cases.
-	Band    Comparison `json:"band"`
-	Overall Comparison `json:"overall"`
-	Metrics Metrics    `json:"metrics"`
-	// Court is the reliability of the court's final confidences where it named a label, Light that of Light's stated
-	// confidences in the band, LightOverall in all cases.
-	Court        Reliability `json:"court_confidence"`
-	Light        Reliability `json:"light_confidence"`
-	LightOverall Reliability `json:"light_confidence_overall"`
-	// CourtRanking and so on say how well the same confidences rank the answers.
-	CourtRanking        RiskCoverage `json:"court_ranking"`
-	LightRanking        RiskCoverage `json:"light_ranking"`
-	LightRankingOverall RiskCoverage `json:"light_ranking_overall"`
-
-	Thresholds []ThresholdPoint `json:"thresholds"`
-	Cost       Cost             `json:"cost"`
-	// Fitting says how the best baseline was chosen; nil without a fitting half.
-	Fitting *Fitting `json:"fitting"`
+	Band    Accuracy `json:"band"`
+	Overall Accuracy `json:"overall"`
+	Metrics Metrics  `json:"metrics"`
 	// Bands are nil unless they were asked for.
 	Bands *Bands `json:"bands"`
-	// Peers are nil unless models were asked without a court.
-	Peers *Peers `json:"peers,omitempty"`
-	// Rules are nil unless the cases were tried with rules of the user.
-	Rules *RulesReport `json:"rules,omitempty"`
 }
 
-// Settings are what the report depends on beside the cases.
-type Settings struct {
-	Seed        uint64  `json:"seed"`
-	Resamples   int     `json:"resamples"`
-	Simulations int     `json:"simulations"`
-	Activation  float64 `json:"activation_threshold"`
-	Rejection   float64 `json:"rejection_threshold"`
-	Margin      float64 `json:"margin"`
-	Slack       float64 `json:"slack"`
-}
-
-// Cases counts what was measured.
+// Cases counts the cases with truth, those with a known label, and those that went before the court.
 type Cases struct {
-	// Cases with any truth; Known of them with a known right label.
 	Cases int `json:"cases"`
 	Known int `json:"known"`
-	// Tried went before the court.
 	Tried int `json:"tried"`
-	// ByStatus counts how cases ended, every status.
-	ByStatus []StatusCount `json:"by_status"`
 }
 
-// StatusCount is how many cases ended with a status.
-type StatusCount struct {
-	Status string `json:"status"`
-	Cases  int    `json:"cases"`
-}
-
-// Fitting is the choice of the best baseline by cross-validation on the fitting half: over its cases in the band, or over
-// all where the band has fewer than LeastCases.
-type Fitting struct {
-	Cases int `json:"cases"`
-	// Counted cases, and whether they are those of the band.
-	Counted int           `json:"counted"`
-	Band    bool          `json:"band"`
-	Folds   int           `json:"folds"`
-	Scores  []FittedScore `json:"scores"`
-	Best    MethodID      `json:"best"`
-}
-
-// FittedScore is a method's cross-validated accuracy.
-type FittedScore struct {
-	ID       MethodID `json:"id"`
-	Name     string   `json:"name"`
-	Accuracy Share    `json:"accuracy"`
-}
-
-// Bands are the certified thresholds.
+// Bands are the certified thresholds of Light, over all cases, and of the court, where it named a label.
 type Bands struct {
-	// Light: from which stated confidence on Light's answer may stand without a trial.
 	Light Certificate `json:"light"`
-	// Court: from which final confidence on the court's answer may stand without a person.
 	Court Certificate `json:"court"`
 }
 
-// Measure measures the tested cases. fitting are the cases of another half, whose truth may be learnt from; with none,
-// the fitted baselines are left out and no best one is chosen.
-func Measure(tested []Observation, fitting []*BaselineCase, o Options) *Report {
-	o = o.orDefault()
-	rivals, choice := choose(fitting, &o)
-	for i := range o.Peers {
-		rivals = append(rivals, o.Peers[i].rival())
-	}
+// Accuracy is how often the court and Light alone are right in cases with a known label.
+type Accuracy struct {
+	Court Share `json:"court"`
+	Light Share `json:"light"`
+	// Coverage: for how many of the cases the court itself named a label. For the others Light's answer counts.
+	Coverage Share `json:"coverage"`
+	// CourtOnly and LightOnly are the cases that only one of the two has right.
+	CourtOnly int `json:"court_only"`
+	LightOnly int `json:"light_only"`
+	Pairs
+	// Finding is of the court against Light, at the level [DefaultAlpha].
+	Finding Finding `json:"finding"`
+}
+
+// Measure measures the cases. bands asks for certified thresholds; nil for none.
+func Measure(tested []Observation, bands *BandOptions) *Report {
+	r := &Report{Format: ReportFormat, Cases: Cases{Cases: len(tested)}, Metrics: MetricsOf(tested)}
 	var band, all []*Observation
 	for i := range tested {
-		if !tested[i].Known() {
+		o := &tested[i]
+		if o.Activated {
+			r.Cases.Tried++
+		}
+		if !o.Known() {
 			continue
 		}
-		all = append(all, &tested[i])
-		if tested[i].Activated {
-			band = append(band, &tested[i])
+		r.Cases.Known++
+		all = append(all, o)
+		if o.Activated {
+			band = append(band, o)
 		}
 	}
-	r := &Report{
-		Format:   ReportFormat,
-		Settings: Settings{o.Seed, o.Resamples, o.Simulations, o.Activation, o.Rejection, Margin, Slack},
-		Cases:    countCases(tested),
-		Band:     compare(band, rivals, o.Resamples, randOf(o.Seed, "band")),
-		Overall:  compare(all, rivals, o.Resamples, randOf(o.Seed, "overall")),
-		Metrics:  MetricsOf(tested), Fitting: choice,
-		Court:        ReliabilityOf(courtStated(band), o.Simulations, randOf(o.Seed, "court")),
-		Light:        ReliabilityOf(lightStated(band), o.Simulations, randOf(o.Seed, "light")),
-		LightOverall: ReliabilityOf(lightStated(all), o.Simulations, randOf(o.Seed, "light overall")),
-		CourtRanking: RiskCoverageOf(courtPoints(band)), LightRanking: RiskCoverageOf(lightPoints(band)),
-		LightRankingOverall: RiskCoverageOf(lightPoints(all)),
-		Thresholds:          thresholds(all, &o),
-		Cost:                costOf(tested, o.Timings),
-		Peers:               peersOf(tested, o.Peers),
-		Rules:               rulesOf(all, &o),
+	r.Band, r.Overall = accuracyOf(band), accuracyOf(all)
+	if bands != nil {
+		r.Bands = &Bands{Light: Certify(lightPoints(all), *bands), Court: Certify(courtPoints(band), *bands)}
 	}
-	if o.Bands != nil {
-		r.Bands = &Bands{Light: Certify(lightPoints(all), *o.Bands), Court: Certify(courtPoints(band), *o.Bands)}
-	}
-	r.Conclusion = conclude(r)
 	return r
 }
 
-func (o Options) orDefault() Options {
-	if o.Resamples <= 0 {
-		o.Resamples = DefaultResamples
+func accuracyOf(list []*Observation) Accuracy {
+	a, n := Accuracy{}, len(list)
+	groups, gaps := make([]string, n), make([]int, n)
+	court, light, named := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, o := range list {
+		groups[i] = o.Group
+		court[i], light[i], named[i] = asNumber(o.right()), asNumber(o.lightRight()), asNumber(o.classified())
+		switch gaps[i] = int(court[i] - light[i]); gaps[i] {
+		case 1:
+			a.CourtOnly++
+		case -1:
+			a.LightOnly++
+		}
 	}
-	if o.Simulations <= 0 {
-		o.Simulations = DefaultSimulations
-	}
-	return o
+	clusters := clustersOf(groups)
+	a.Court, a.Light, a.Coverage = clustered(court, clusters), clustered(light, clusters), clustered(named, clusters)
+	a.Pairs = pairsOf(groups, gaps)
+	a.Finding = a.finding(DefaultAlpha)
+	return a
 }
 
-// choose fits the baselines on the fitting half, and picks the best of them there; ties go to the simpler one.
-func choose(fitting []*BaselineCase, o *Options) ([]rival, *Fitting) {
-	methods := Methods()
-	var rivals []rival
-	if len(fitting) == 0 {
-		for i := range methods {
-			if m := &methods[i]; m.Fit == nil {
-				rivals = append(rivals, rival{id: m.ID, name: m.Name, rule: m.Rule(nil)})
-			}
+func lightPoints(list []*Observation) []Point {
+	out := make([]Point, 0, len(list))
+	for _, o := range list {
+		out = append(out, Point{Confidence: o.Light.Confidence, Right: o.lightRight(), Group: o.Group})
+	}
+	return out
+}
+
+func courtPoints(list []*Observation) []Point {
+	var out []Point
+	for _, o := range list {
+		if o.classified() {
+			out = append(out, Point{Confidence: o.Final.Confidence, Right: o.right(), Group: o.Group})
 		}
-		return rivals, nil
 	}
-	inBand := func(c *BaselineCase) bool {
-		return c.Light.Confidence >= o.Rejection && c.Light.Confidence < o.Activation
-	}
-	f := &Fitting{Cases: len(fitting), Band: true, Folds: folds}
-	right, counted := crossValidate(fitting, inBand, randOf(o.Seed, "folds"))
-	if counted < LeastCases {
-		f.Band = false
-		right, counted = crossValidate(fitting, func(*BaselineCase) bool { return true }, randOf(o.Seed, "folds"))
-	}
-	f.Counted = counted
-	best := slices.Index(right, slices.Max(right))
-	for i := range methods {
-		m := &methods[i]
-		f.Scores = append(f.Scores, FittedScore{m.ID, m.Name, shareOf(right[i], counted)})
-		rivals = append(rivals, rival{m.ID, m.Name, m.Rule(fitting), counted > 0 && i == best})
-	}
-	if counted > 0 {
-		f.Best = methods[best].ID
-	}
-	return rivals, f
+	return out
 }

@@ -1,6 +1,13 @@
 package calibrate
 
 import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"testing"
 )
 
@@ -19,63 +26,90 @@ import (
 //	10    b      a      -      a          no           no
 func TestAccept_ME5_ComparisonByHand(t *testing.T) {
 	t.Parallel()
-	r := Measure(flipTable(), nil, Options{Activation: .85, Rejection: .5, Resamples: 200, Simulations: 10})
+	r := Measure(flipTable(), nil)
 	wantShare(t, "court in the band", r.Band.Court, 4, 9)
-	wantShare(t, "Light in the band", r.Band.Rivals[0].Accuracy, 3, 9)
+	wantShare(t, "Light in the band", r.Band.Light, 3, 9)
 	wantShare(t, "coverage", r.Band.Coverage, 7, 9)
-	wantShare(t, "court where it named a label", r.Band.Covered, 3, 7)
 	// Outside: accepted a/a is right, accepted a/b wrong, rejected a/b counts as Light's answer: wrong.
 	wantShare(t, "court overall", r.Overall.Court, 5, 12)
-	wantShare(t, "Light overall", r.Overall.Rivals[0].Accuracy, 4, 12)
-	d := r.Band.Rivals[0].Difference
-	if d.CourtOnly != 2 || d.OtherOnly != 1 || d.Estimate != 1.0/9 {
-		t.Errorf("difference to Light: %+v", d)
-	}
-	if d.SignTest < 1-1e-12 { // of three differing cases two: P = 2 * (1+3)/8, at most 1
-		t.Errorf("sign test %v, want 1", d.SignTest)
-	}
-	if d.Finding != Undecided {
-		t.Errorf("nine cases are found to be %q", d.Finding)
-	}
-	if r.Court.Cases != 7 || r.Light.Cases != 9 || r.LightOverall.Cases != 12 {
-		t.Errorf("confidences of %d, %d and %d cases, want 7, 9 and 12", r.Court.Cases, r.Light.Cases, r.LightOverall.Cases)
+	wantShare(t, "Light overall", r.Overall.Light, 4, 12)
+	// Of three differing cases two: P = 2 * (1+3)/8, at most 1.
+	if b := &r.Band; b.CourtOnly != 2 || b.LightOnly != 1 || b.Test != ExactTest || b.P < 1-1e-12 || b.Finding != NotWorse {
+		t.Errorf("difference to Light: %+v", b)
 	}
 	if r.Cases.Cases != 13 || r.Cases.Known != 12 || r.Cases.Tried != 10 {
 		t.Errorf("cases %+v", r.Cases)
 	}
 }
 
-func TestAccept_ME5_ThresholdsByHand(t *testing.T) {
-	t.Parallel()
-	list := []Observation{
-		tried("a", .50, "b", .9, "b"), // right before the court, wrong by Light
-		tried("a", .60, "b", .9, "a"), // the reverse
-		tried("a", .80, "b", .9, "b"),
-		untried("a", .90, "a"), untried("a", .30, "b"),
-	}
-	r := Measure(list, nil, Options{Activation: .85, Rejection: .5, Resamples: 10, Simulations: 10})
-	if n := len(r.Thresholds); n != 8 || r.Thresholds[0].Threshold != .5 || r.Thresholds[n-1].Threshold != .85 {
-		t.Fatalf("thresholds %+v", r.Thresholds)
-	}
-	for i, want := range []struct {
-		threshold                                      float64
-		tried, right, all, acceptedRight, acceptedOfIt int
-	}{
-		{.50, 0, 2, 5, 2, 4}, // nothing is tried: Light's answers
-		{.55, 1, 3, 5, 2, 3},
-		{.60, 1, 3, 5, 2, 3},
-		{.65, 2, 2, 5, 1, 2},
-	} {
-		p := r.Thresholds[i]
-		if p.Threshold != want.threshold || p.Tried != want.tried {
-			t.Errorf("point %d: %+v, want %+v", i, p, want)
+// duel are n cases in the band: plus that only the court has right, minus that only Light has, the others both.
+func duel(n, plus, minus int) []Observation {
+	var list []Observation
+	for i := range n {
+		switch {
+		case i < plus:
+			list = append(list, tried("b", .6, "a", .8, "a"))
+		case i < plus+minus:
+			list = append(list, tried("a", .6, "b", .8, "a"))
+		default:
+			list = append(list, tried("a", .6, "a", .8, "a"))
 		}
-		wantShare(t, "accuracy", p.Accuracy, want.right, want.all)
-		wantShare(t, "accepted", p.Accepted, want.acceptedRight, want.acceptedOfIt)
 	}
-	last := r.Thresholds[7]
-	wantShare(t, "at the threshold in force", last.Accuracy, 3, 5)
-	if last.Tried != 3 {
-		t.Errorf("%d tried at the threshold in force", last.Tried)
+	return list
+}
+
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	oneGroup := duel(100, 12, 0)
+	for i := range 12 {
+		oneGroup[i].Group = "one"
+	}
+	for _, test := range []struct {
+		name string
+		list []Observation
+		want Finding
+	}{
+		{"six ahead", duel(100, 6, 0), Better},
+		{"five ahead: the test can't tell", duel(100, 5, 0), NotWorse},
+		{"twelve ahead, all of one group", oneGroup, NotWorse},
+		{"six behind", duel(100, 0, 6), Worse},
+		{"all alike", duel(40, 0, 0), NotWorse},
+		{"a little behind", duel(100, 3, 4), NotWorse},
+	} {
+		if r := Measure(test.list, nil); r.Band.Finding != test.want || r.Overall.Finding != test.want {
+			t.Errorf("%s: %s, want %s (%+v)", test.name, r.Band.Finding, test.want, r.Band)
+		}
+	}
+}
+
+func TestGroupsWidenTheIntervals(t *testing.T) {
+	t.Parallel()
+	single := duel(200, 40, 10)
+	grouped := slices.Clone(single)
+	for i := range grouped {
+		grouped[i].Group = strconv.Itoa(i / 10)
+	}
+	a, b := Measure(single, nil).Band, Measure(grouped, nil).Band
+	width := func(s Share) float64 { return s.Interval.High - s.Interval.Low }
+	if width(b.Court) <= width(a.Court) || b.P <= a.P {
+		t.Errorf("the groups make no difference: %+v, %+v", a, b)
+	}
+}
+
+// TestTheDocumentationHasEveryField: docs/measuring.md names each field of the JSON.
+func TestTheDocumentationHasEveryField(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "measuring.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(Measure(duel(100, 40, 0), &BandOptions{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range regexp.MustCompile(`"(\w+)":`).FindAllSubmatch(data, -1) {
+		if !bytes.Contains(page, append(append([]byte("`"), field[1]...), '`')) {
+			t.Errorf("the page does not name %s", field[1])
+		}
 	}
 }

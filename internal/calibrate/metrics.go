@@ -22,6 +22,11 @@ func shareWorth(count, of int, worth float64) Share {
 	return s
 }
 
+// clustered counts values of 0 and 1 whose cases belong together in clusters.
+func clustered(values []float64, clusters []int) Share {
+	return shareWorth(int(sum(values)), len(values), effectiveCases(values, clusters))
+}
+
 // Metrics are ME1 to ME4, over the cases that went before the court.
 type Metrics struct {
 	Flips   Flips   `json:"flips"`
@@ -72,7 +77,7 @@ func MetricsOf(list []Observation) Metrics {
 			continue
 		}
 		tried++
-		if o.Final.Classification != "" && o.Final.Classification != o.Case.Light.Label {
+		if o.Final.Classification != "" && o.Final.Classification != o.Light.Classification {
 			flips++
 			m.Flips.add(o)
 		}
@@ -111,7 +116,7 @@ func (d *defenseCounts) add(o *Observation) {
 		return
 	}
 	for _, a := range o.OnTrial {
-		wrong := a.Label != o.Case.Truth
+		wrong := a.Label != o.Truth
 		if a.Challenged {
 			d.challenged++
 		}

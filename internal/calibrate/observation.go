@@ -7,8 +7,12 @@ import (
 
 // Observation is one case with what the court made of it.
 type Observation struct {
-	// Case is what the baselines see. Its Truth is empty when the right label is not known.
-	Case BaselineCase
+	ID string
+	// Group of cases that belong together, or empty.
+	Group string
+	// Truth is the right label, empty when it is not known.
+	Truth string
+	Light trial.Answer
 	// Expected is the decision that the court should reach, or empty.
 	Expected abi.Decision
 	// Activated: the case went before the court, and lies in the band.
@@ -21,15 +25,9 @@ type Observation struct {
 	// OnTrial are Light's answers that came before a defense: one, and one more for each remand.
 	OnTrial []OnTrial
 	Remands int
-	// Calls of modules, fuel (nil while it is not metered), and the time of the whole trial.
-	Calls  int
-	Fuel   *uint64
-	Micros int64
-	// Rules of the user that matched; RulesFailed: they could not be evaluated.
-	Rules       []trial.RuleMatch
-	RulesFailed bool
-	// Completions that personas asked language models for, Unanswered of them, and the tokens that they took.
-	Completions, Unanswered, ModelTokens int
+	// Calls of modules, and fuel (nil while it is not metered).
+	Calls int
+	Fuel  *uint64
 }
 
 // OnTrial is an answer of Light's that the defense had before it. Challenged: the brief holds an alternative, a motion to
@@ -43,30 +41,20 @@ type OnTrial struct {
 func Observe(t *trial.Trial) Observation {
 	r := &t.Result
 	o := Observation{
-		Activated: r.Activated, Status: r.Final.Status, Remands: r.Remands, Fuel: r.Fuel,
+		ID: t.Case.ID, Group: t.Case.Group, Activated: r.Activated, Status: r.Final.Status, Remands: r.Remands, Fuel: r.Fuel,
 		Final: trial.Answer{Classification: r.Final.Classification, Confidence: r.Final.Confidence},
 	}
-	truth := ""
 	if t.Truth != nil {
-		truth, o.Expected = t.Truth.Classification, t.Truth.ExpectedVerdict
+		o.Truth, o.Expected = t.Truth.Classification, t.Truth.ExpectedVerdict
 	}
-	o.Case = NewBaselineCase(&t.Case, truth)
-	if r.Light != nil { // of a Light that was asked, the case knows nothing
-		o.Case.Light = Statement{Source: LightSource, Label: r.Light.Classification, Confidence: r.Light.Confidence}
+	if l := t.Case.Light; l != nil {
+		o.Light = trial.Answer{Classification: l.Classification, Confidence: l.Confidence}
+	}
+	if l := r.Light; l != nil { // of a Light that was asked, the case knows nothing
+		o.Light = trial.Answer{Classification: l.Classification, Confidence: l.Confidence}
 	}
 	if r.Timings != nil {
-		o.Calls, o.Micros = r.Timings.Calls, r.Timings.TotalMicros
-	}
-	if r.Rules != nil {
-		o.Rules, o.RulesFailed = r.Rules.Matches, r.Rules.Error != nil
-	}
-	for i := range r.Completions {
-		c := &r.Completions[i]
-		o.Completions++
-		o.ModelTokens += c.InputTokens + c.OutputTokens
-		if c.Answers == 0 {
-			o.Unanswered++
-		}
+		o.Calls = r.Timings.Calls
 	}
 	if !r.Activated {
 		return o
@@ -102,15 +90,15 @@ func (o *Observation) Answer() string {
 	if o.Final.Classification != "" {
 		return o.Final.Classification
 	}
-	return o.Case.Light.Label
+	return o.Light.Classification
 }
 
 // Known says that the right label is known.
-func (o *Observation) Known() bool { return o.Case.Truth != "" }
+func (o *Observation) Known() bool { return o.Truth != "" }
 
-func (o *Observation) right() bool { return o.Known() && o.Answer() == o.Case.Truth }
+func (o *Observation) right() bool { return o.Known() && o.Answer() == o.Truth }
 
-func (o *Observation) lightRight() bool { return o.Known() && o.Case.Light.Label == o.Case.Truth }
+func (o *Observation) lightRight() bool { return o.Known() && o.Light.Classification == o.Truth }
 
 // classified says that the court itself named a label.
 func (o *Observation) classified() bool { return o.Activated && o.Final.Classification != "" }

@@ -2,7 +2,6 @@ package calibrate
 
 import (
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/mathext"
@@ -149,54 +148,6 @@ func clustersOf(groups []string) []int {
 	return numbers
 }
 
-// randOf is the generator of a seed; stream keeps the uses of one seed apart.
-func randOf(seed uint64, stream string) *rand.Rand {
-	h := uint64(14695981039346656037) // FNV-1a
-	for i := range len(stream) {
-		h = (h ^ uint64(stream[i])) * 1099511628211
-	}
-	return rand.New(rand.NewPCG(seed, h)) //nolint:gosec // simulation, no secret
-}
-
-// bootstrapMeans gives, for each row of values, the 95 % percentile interval of its mean over the cases: whole clusters
-// are drawn with replacement (Efron and Tibshirani 1993, ch. 8 and 13; Davison and Hinkley 1997, 3.8), the same draw for
-// every row. [0, 0] without any case.
-func bootstrapMeans(rows [][]float64, clusters []int, resamples int, r *rand.Rand) []Interval {
-	intervals := make([]Interval, len(rows))
-	if len(clusters) == 0 || resamples <= 0 {
-		return intervals
-	}
-	sums := make([][]float64, len(rows))
-	var sizes []int
-	for i, row := range rows {
-		sums[i], sizes = perCluster(row, clusters)
-	}
-	means := make([][]float64, len(rows))
-	for i := range means {
-		means[i] = make([]float64, resamples)
-	}
-	totals := make([]float64, len(rows))
-	for b := range resamples {
-		clear(totals)
-		cases := 0
-		for range sizes {
-			g := r.IntN(len(sizes))
-			cases += sizes[g]
-			for i := range sums {
-				totals[i] += sums[i][g]
-			}
-		}
-		for i, total := range totals {
-			means[i][b] = total / float64(cases)
-		}
-	}
-	for i := range means {
-		slices.Sort(means[i])
-		intervals[i] = Interval{quantile(means[i], 0.025), quantile(means[i], 0.975)}
-	}
-	return intervals
-}
-
 // quantile of a sorted, non-empty list, with linear interpolation between its values.
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
@@ -210,26 +161,24 @@ func quantile(sorted []float64, q float64) float64 {
 // exactBelow is the number of discordant pairs from which [mcNemar] takes the approximation.
 const exactBelow = 25
 
-// mcNemarResult is what McNemar's test found.
-type mcNemarResult struct {
-	// P is two-sided.
-	P float64
-	// Exact: P is that of the binomial test. Otherwise Statistic is the chi-square with one degree of freedom.
-	Exact     bool
-	Statistic float64
-}
-
 // mcNemar tests whether the two kinds of discordant pairs, of which there are b and c, are equally likely (McNemar 1947).
-// Under ExactBelow pairs it is the exact binomial test; from there on the chi-square with the correction for continuity
+// Under exactBelow pairs it is the exact binomial test; from there on the chi-square with the correction for continuity
 // (Edwards 1948), (max(0, |b-c|-1))²/(b+c), which follows the exact test closely and from above, so that there is no jump
-// between the two.
-func mcNemar(b, c int) mcNemarResult {
-	// The mid-p test has more power, but P would jump where one test gives way to the other.
+// between the two. p is two-sided.
+func mcNemar(b, c int) (test string, statistic, p float64) {
+	// The mid-p test has more power, but p would jump where one test gives way to the other.
 	n := b + c
 	if n < exactBelow {
-		return mcNemarResult{P: signTest(b, c), Exact: true}
+		return ExactTest, 0, signTest(b, c)
 	}
 	distance := math.Max(0, math.Abs(float64(b-c))-1)
-	statistic := distance * distance / float64(n)
-	return mcNemarResult{P: math.Erfc(math.Sqrt(statistic / 2)), Statistic: statistic}
+	statistic = distance * distance / float64(n)
+	return ChiSquareTest, statistic, math.Erfc(math.Sqrt(statistic / 2))
+}
+
+func asNumber(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }

@@ -1,10 +1,19 @@
 package calibrate
 
 import (
+	"hash/fnv"
+	"io"
 	"math"
 	"math/rand/v2"
 	"testing"
 )
+
+// randOf is the generator of a seed; stream keeps the uses of one seed apart.
+func randOf(seed uint64, stream string) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = io.WriteString(h, stream)
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
+}
 
 func near(t *testing.T, what string, got, want, width float64) {
 	t.Helper()
@@ -109,56 +118,47 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-func TestBootstrapMeansOfTwoCasesByHand(t *testing.T) {
+// Worked by hand: below 25 pairs twice the binomial tail, such as 2(1+6)/2^6 for
+// 1 and 5; from 25 on the chi-square. McNemar's own example of 1947 in the form of
+// most textbooks has 121 and 59 pairs: (62-1)²/180 = 20.67.
+func TestAccept_PL12_McNemarByHand(t *testing.T) {
 	t.Parallel()
-	// Two clusters give four equally likely draws, with means 0, 1/2, 1/2, 1: both ends are beyond the 2.5 % points.
-	in := bootstrapMeans([][]float64{{0, 1}, {1, 0}, {1, 1}}, []int{0, 1}, 2000, randOf(1, "x"))
-	if in[0] != (Interval{Low: 0, High: 1}) || in[1] != in[0] || in[2] != (Interval{Low: 1, High: 1}) {
-		t.Errorf("intervals %v", in)
-	}
-	// In one cluster there is nothing to resample.
-	if in := bootstrapMeans([][]float64{{0, 1, 1, 1}}, make([]int, 4), 50, randOf(1, "x")); in[0] != (Interval{Low: .75, High: .75}) {
-		t.Errorf("one cluster: %v", in)
-	}
-	if in := bootstrapMeans([][]float64{{}}, nil, 50, randOf(1, "x")); in[0] != (Interval{}) {
-		t.Errorf("no case: %v", in)
+	for _, test := range []struct {
+		b, c      int
+		exact     bool
+		statistic float64
+		p         float64
+	}{
+		{0, 0, true, 0, 1},
+		{1, 0, true, 0, 1},
+		{5, 0, true, 0, 2.0 / 32},
+		{6, 0, true, 0, 2.0 / 64},
+		{1, 5, true, 0, 14.0 / 64},
+		{5, 1, true, 0, 14.0 / 64},
+		{2, 8, true, 0, 112.0 / 1024},
+		{12, 12, true, 0, 1},
+		{6, 18, true, 0, 2 * (1 + 24 + 276 + 2024 + 10626 + 42504 + 134596.0) / (1 << 24)},
+		{25, 0, false, 24 * 24 / 25.0, 1.6e-6},
+		{13, 12, false, 0, 1},
+		{15, 10, false, 16 / 25.0, 0.4237},
+		{18, 7, false, 4, 0.0455003},
+		{121, 59, false, 61 * 61 / 180.0, 5.45e-6},
+	} {
+		name, statistic, p := mcNemar(test.b, test.c)
+		if (name == ExactTest) != test.exact || math.Abs(statistic-test.statistic) > 1e-9 || math.Abs(p-test.p) > 1e-4*math.Max(test.p, 0.01) && math.Abs(p/test.p-1) > 0.01 {
+			t.Errorf("%d and %d: %s %g, p = %g, want %+v", test.b, test.c, name, statistic, p, test)
+		}
 	}
 }
 
-// TestBootstrapCovers: of 400 samples of 120 cases in clusters of four that belong together, the interval over clusters
-// holds the true mean about as often as it says; the one that takes the cases for independent does not.
-func TestBootstrapCovers(t *testing.T) {
+// Where one test gives way to the other, they say nearly the same.
+func TestMcNemarHasNoJump(t *testing.T) {
 	t.Parallel()
-	const samples, clusters, size, mean = 400, 40, 4, 0.1
-	r := rand.New(rand.NewPCG(7, 7))
-	clustered, independent := 0, 0
-	for range samples {
-		var values []float64
-		var groups, singles []int
-		for g := range clusters {
-			shared := r.NormFloat64()
-			for range size {
-				values = append(values, mean+shared+0.3*r.NormFloat64())
-				groups, singles = append(groups, g), append(singles, len(singles))
-			}
-		}
-		if holds(values, groups, mean) {
-			clustered++
-		}
-		if holds(values, singles, mean) {
-			independent++
+	for b := range exactBelow + 1 {
+		c := exactBelow - b
+		_, _, approximate := mcNemar(b, c)
+		if exact := signTest(b, c); math.Abs(exact-approximate) > 0.012 {
+			t.Errorf("%d and %d: %g, by the exact test %g", b, c, approximate, exact)
 		}
 	}
-	// 95 % of 400 is 380, with a standard deviation of 4.4; the percentile interval of 40 clusters falls a little short.
-	if clustered < 360 || clustered > 396 {
-		t.Errorf("over clusters the interval holds the mean in %d of %d samples", clustered, samples)
-	}
-	if independent > 330 {
-		t.Errorf("over cases the interval holds the mean in %d of %d samples: the clusters make no difference", independent, samples)
-	}
-}
-
-func holds(values []float64, clusters []int, mean float64) bool {
-	in := bootstrapMeans([][]float64{values}, clusters, 300, randOf(3, "coverage"))[0]
-	return in.Low <= mean && mean <= in.High
 }

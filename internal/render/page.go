@@ -30,8 +30,6 @@ var (
 	trialStyle string
 	//go:embed audit.css
 	auditStyle string
-	//go:embed document.css
-	documentStyle string
 )
 
 // PageOptions are those of a report. The zero value is ready.

@@ -73,7 +73,7 @@ func ablationRow(out io.Writer, name string, list, whole []calibrate.Observation
 		if o.Final.Classification != "" {
 			named++
 		}
-		here, there := o.Answer() == o.Case.Truth, w.Answer() == o.Case.Truth
+		here, there := o.Answer() == o.Truth, w.Answer() == w.Truth
 		switch {
 		case here && !there:
 			gained++
@@ -84,10 +84,21 @@ func ablationRow(out io.Writer, name string, list, whole []calibrate.Observation
 			right++
 		}
 	}
-	court := calibrate.Measure(list, nil, calibrate.Options{Resamples: 10, Simulations: 10}).Court
+	court := reliability(list)
 	n := float64(max(band, 1))
 	fmt.Fprintf(out, "| %s | %.3f | %d | %d | %.2f | %s | %s | %.1f | %.2f M |\n", name, float64(right)/n, gained, lost,
 		float64(named)/n, figure(court.ECE), figure(court.Brier), float64(calls)/n, float64(fuel)/n/1e6)
+}
+
+// reliability is that of the court's confidence where it named a label.
+func reliability(list []calibrate.Observation) calibrate.Reliability {
+	var stated []calibrate.Stated
+	for i := range list {
+		if o := &list[i]; o.Activated && o.Truth != "" && o.Final.Classification != "" {
+			stated = append(stated, calibrate.Stated{Confidence: o.Final.Confidence, Right: o.Final.Classification == o.Truth})
+		}
+	}
+	return calibrate.ReliabilityOf(stated, 0, nil)
 }
 
 func figure(v *float64) string {

@@ -69,12 +69,12 @@ func (s *lightStudy) add(ctx context.Context, of *pair) error {
 	if err != nil {
 		return err
 	}
-	relit, err := s.bench.Relit(ctx, of.fitted, s.path, fit.Config{Name: "relit", Seed: 1})
+	fitted, err := s.bench.FitToPath(ctx, of.fitted, s.path)
 	if err != nil {
 		return err
 	}
 	p := part{name: of.name, runs: make(map[variant]launch)}
-	lit := host.Config{LightPath: s.path, Profile: relit.Profile}
+	lit := host.Config{LightPath: s.path, Profile: fitted.Profile}
 	withoutRemands := lit
 	withoutRemands.Court = func(c *pipeline.Court) { c.MaxRemands = 0 }
 	for _, v := range []struct {

@@ -1,14 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
-	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 )
 
 // tables are those of the page.
@@ -63,25 +62,29 @@ func pairUp(list, other launch, answer, otherAnswer says) []answered {
 	return out
 }
 
-// difference measures one answer against another with calibrate's own means:
-// the interval is its bootstrap over modules.
-func difference(list []answered) calibrate.Difference {
-	seen := make([]calibrate.Observation, len(list))
-	for i, a := range list {
-		seen[i] = calibrate.Observation{
-			Case: calibrate.BaselineCase{
-				ID: strconv.Itoa(i), Group: a.group, Labels: []string{a.truth, a.answer, a.other}, Truth: a.truth,
-				Light: calibrate.Statement{Source: calibrate.LightSource, Label: a.other, Confidence: 0.6},
-			},
-			Activated: true, Status: trial.Affirmed, Final: trial.Answer{Classification: a.answer, Confidence: 0.6},
-		}
+// scoredAs scores one of the answers of pairs.
+func scoredAs(list []answered, of func(a *answered) string) *scored {
+	s := &scored{}
+	for i := range list {
+		a := &list[i]
+		s.right, s.group = append(s.right, of(a) == a.truth), append(s.group, cmp.Or(a.group, strconv.Itoa(i)))
 	}
-	return calibrate.Measure(seen, nil, calibrate.Options{Seed: 1, Simulations: 10, Activation: 0.85, Rejection: 0.5}).Overall.Rivals[0].Difference
+	return s
 }
 
-// row states a difference in points.
-func row(d calibrate.Difference) string {
-	return fmt.Sprintf("%+.1f | %+.1f to %+.1f | %d | %d | %s", 100*d.Estimate, 100*d.Interval.Low, 100*d.Interval.High, d.CourtOnly, d.OtherOnly, d.Finding)
+// row states a difference in points, its 95 % interval over modules, and the cases that only one has right.
+func row(list []answered) string {
+	mine, other := scoredAs(list, func(a *answered) string { return a.answer }), scoredAs(list, func(a *answered) string { return a.other })
+	only, onlyOther := 0, 0
+	for i := range list {
+		switch {
+		case mine.right[i] && !other.right[i]:
+			only++
+		case other.right[i] && !mine.right[i]:
+			onlyOther++
+		}
+	}
+	return fmt.Sprintf("%s | %d | %d", mine.minus(other), only, onlyOther)
 }
 
 func (s *lightStudy) accuracy() string {
@@ -104,7 +107,7 @@ func (s *lightStudy) accuracy() string {
 
 func (s *lightStudy) gain() string {
 	var b strings.Builder
-	b.WriteString("| cases | what is compared | points | 95 % | only the first right | only the second | finding |\n| --- | --- | ---: | ---: | ---: | ---: | --- |\n")
+	b.WriteString("| cases | what is compared | points (95 %) | only the first right | only the second |\n| --- | --- | ---: | ---: | ---: |\n")
 	for _, p := range s.both() {
 		band := func(v variant) []answered {
 			list := inBand(p.runs[v])
@@ -122,7 +125,7 @@ func (s *lightStudy) gain() string {
 			{"path: court, Light alone (band)", band(pathFitted)},
 			{"simple: court, Light alone (band)", band(simpleFitted)},
 		} {
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", p.name, c.name, row(difference(c.pairs)))
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", p.name, c.name, row(c.pairs))
 		}
 	}
 	return b.String()
@@ -130,8 +133,8 @@ func (s *lightStudy) gain() string {
 
 func (s *lightStudy) remands() string {
 	var b strings.Builder
-	b.WriteString("| cases | remanded | answers changed | wrong to right | right to wrong | points, all cases | 95 % | finding |\n")
-	b.WriteString("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n")
+	b.WriteString("| cases | remanded | answers changed | points, all cases (95 %) | wrong to right | right to wrong |\n")
+	b.WriteString("| --- | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, p := range s.both() {
 		with, without := p.runs[pathFitted], p.runs[noRemands]
 		remanded, changed := 0, 0
@@ -143,17 +146,15 @@ func (s *lightStudy) remands() string {
 				changed++
 			}
 		}
-		d := difference(pairUp(with, without, (*tried).answer, (*tried).answer))
-		fmt.Fprintf(&b, "| %s | %d of %d | %d | %d | %d | %+.1f | %+.1f to %+.1f | %s |\n", p.name, remanded, len(with), changed,
-			d.CourtOnly, d.OtherOnly, 100*d.Estimate, 100*d.Interval.Low, 100*d.Interval.High, d.Finding)
+		fmt.Fprintf(&b, "| %s | %d of %d | %d | %s |\n", p.name, remanded, len(with), changed, row(pairUp(with, without, (*tried).answer, (*tried).answer)))
 	}
 	return b.String()
 }
 
 func (s *lightStudy) casebook() string {
 	var b strings.Builder
-	b.WriteString("| cases | second launch | casebook | recalled | of them right | without | with | points | 95 % | wrong to right | right to wrong | finding |\n")
-	b.WriteString("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n")
+	b.WriteString("| cases | second launch | casebook | recalled | of them right | without | with | points (95 %) | wrong to right | right to wrong |\n")
+	b.WriteString("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, p := range s.both() {
 		for _, v := range []struct {
 			second, first  variant
@@ -171,7 +172,7 @@ func (s *lightStudy) casebook() string {
 			recalled := slices.DeleteFunc(slices.Clone(list), func(t tried) bool { return !t.recalled })
 			fmt.Fprintf(&b, "| %s | %s | %s | %d of %d | %s | %s | %s | %s |\n", p.name, v.what, v.casebook, len(recalled), len(list),
 				share(recalled, func(t *tried) string { return t.recall }), share(before, (*tried).answer), share(list, (*tried).answer),
-				row(difference(pairUp(list, before, (*tried).answer, (*tried).answer))))
+				row(pairUp(list, before, (*tried).answer, (*tried).answer)))
 		}
 	}
 	return b.String()

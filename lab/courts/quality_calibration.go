@@ -26,13 +26,13 @@ func calibrationTable(list []*half) string {
 		tf := of(some, func(h *half) answers { return h.plain[tfidf] })
 		bestName, least := "", math.Inf(1)
 		for _, peer := range peers() {
-			if x := *of(some, func(h *half) answers { return h.plain[peer] }).ranking().AURC; x < least {
+			if x := of(some, func(h *half) answers { return h.plain[peer] }).aurc(); x < least {
 				bestName, least = peer, x
 			}
 		}
 		e, even := own.reliability(draws), own.even()
 		fmt.Fprintf(&b, "| %s | %+.3f | %.3f | %.3f, %.3f | %.3f | %.3f, %.3f | %.3f | %.3f | %.3f %s |\n", name, own.gap(),
-			*e.ECE, e.Perfect.Mean, e.Perfect.Most, even.ece, even.mean, even.most, *tf.reliability(1).ECE, *own.ranking().AURC, least, bestName)
+			*e.ECE, e.Perfect.Mean, e.Perfect.Most, even.ece, even.mean, even.most, *tf.reliability(1).ECE, own.aurc(), least, bestName)
 	}
 	for _, h := range list {
 		row("`"+h.name+"`", []*half{h})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 )
 
 // scored are a model's answers to cases: whether each is right, how sure it is, and the log loss.
@@ -59,15 +59,29 @@ func (s *scored) measures() string {
 	for _, x := range s.loss {
 		loss += x / float64(len(s.loss))
 	}
-	return fmt.Sprintf("%.3f | %.3f | %.3f", loss, *s.reliability(1).ECE, *s.ranking().AURC)
+	return fmt.Sprintf("%.3f | %.3f | %.3f", loss, *s.reliability(1).ECE, s.aurc())
 }
 
-func (s *scored) ranking() calibrate.RiskCoverage {
-	var points []calibrate.Point
-	for i := range s.right {
-		points = append(points, calibrate.Point{Confidence: s.stated[i], Right: s.right[i]})
+// aurc is the area under the curve of risk over coverage: the mean of the share of wrong answers among the surest, answers of equal confidence
+// in any order.
+func (s *scored) aurc() float64 {
+	order := make([]int, len(s.right))
+	for i := range order {
+		order[i] = i
 	}
-	return calibrate.RiskCoverageOf(points)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.stated[b], s.stated[a]) })
+	area, wrong := 0.0, 0.0
+	for i := 0; i < len(order); {
+		equal, amiss := i, 0.0
+		for ; equal < len(order) && s.stated[order[equal]] == s.stated[order[i]]; equal++ {
+			amiss += number(!s.right[order[equal]])
+		}
+		for j := i + 1; j <= equal; j++ {
+			area += (wrong + amiss*float64(j-i)/float64(equal-i)) / float64(j)
+		}
+		i, wrong = equal, wrong+amiss
+	}
+	return area / float64(len(order))
 }
 
 // minus is the difference of accuracies in points, with a 95 % interval by the variance of the sums of groups.

@@ -9,27 +9,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
-
-// peer is a logistic regression over the sources and TF-IDF, fitted on the same cases.
-func peer(entries []docket.Entry) calibrate.Rule {
-	methods := calibrate.Methods()
-	at := slices.IndexFunc(methods, func(m calibrate.Method) bool { return m.ID == calibrate.Logistic })
-	return methods[at].Rule(reduced(entries))
-}
-
-// reduced are cases as the baselines read them.
-func reduced(all []docket.Entry) []*calibrate.BaselineCase {
-	out := make([]*calibrate.BaselineCase, len(all))
-	for i := range all {
-		c := calibrate.NewBaselineCase(&all[i].Case, all[i].Truth.Classification)
-		out[i] = &c
-	}
-	return out
-}
 
 // bothWays are two halves, each fitted once and tried once; in the quick tier the first is fitted and the second tried.
 func bothWays(t *testing.T, name, one, other string) []halves {
@@ -106,9 +88,8 @@ type match struct {
 	gaps               map[string][]float64 // by group
 }
 
-func (m *match) add(name string, e *docket.Entry, answer string, rule calibrate.Rule) {
-	c := calibrate.NewBaselineCase(&e.Case, "")
-	mine, its := one(answer == e.Truth.Classification), one(rule(&c) == e.Truth.Classification)
+func (m *match) add(name string, e *docket.Entry, answer string, by rule) {
+	mine, its := one(answer == e.Truth.Classification), one(by(votersOf(e)) == e.Truth.Classification)
 	m.court, m.rule, m.tried = m.court+mine, m.rule+its, m.tried+1
 	if m.gaps == nil {
 		m.gaps = map[string][]float64{}

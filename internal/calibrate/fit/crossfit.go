@@ -291,6 +291,6 @@ func (c *corpus) crossfit(x *crossed, config *Config) *outcome {
 		}
 	})
 	o.rivals = c.rivals(x, court)
-	o.learned = config.always || o.rivals.beaten(c, losses, x.use)
+	o.learned = o.rivals.beaten(c, losses, x.use)
 	return o
 }

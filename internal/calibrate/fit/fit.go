@@ -57,12 +57,13 @@ type Config struct {
 	NoText bool
 	// TrustText trusts texts as far as that helps, however many answers a made-up one could turn.
 	TrustText bool
+	// LightPath says that a Light path answers the cases. It goes by the profile and the evidence, so that its answer counts nothing
+	// beside them. What a text turns is not bounded then, since that answer depends on texts, too.
+	LightPath bool
 	// Bands asks for a certified threshold of the court's model; nil for none.
 	Bands *calibrate.BandOptions
 	// Progress is told what is being done. Optional.
 	Progress func(step string)
-	// always learns, whether that is better than no profile or not.
-	always bool
 }
 
 // Result is a profile and how well such profiles do on cases that they were
@@ -79,7 +80,28 @@ type Result struct {
 // [ErrTooFew], [ErrOneLabel], [ErrTooManyLabels], or that of the context.
 func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, error) {
 	config.defaults()
-	c, x, err := readAndCross(ctx, entries, &config)
+	labelled := withTruth(entries)
+	if config.LightPath {
+		config.TrustText = true
+		for i := range labelled {
+			labelled[i].Case.Light = nil
+		}
+	}
+	config.Progress("reading")
+	c := read(labelled)
+	if err := c.enough(len(entries)); err != nil {
+		return nil, err
+	}
+	config.Progress("looking for near duplicates")
+	if err := c.joinDuplicates(config.Workers); err != nil {
+		return nil, err
+	}
+	if !config.NoText {
+		config.Progress("looking for phrases")
+		c.minePhrases(config.Workers)
+	}
+	config.Progress("fitting without each part")
+	x, err := c.cross(ctx, places(len(c.samples)), config.Workers, config.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +111,9 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 	p := unlearned(config.Name)
 	if o.learned {
 		p = c.written(x, o.plan, nobody, config.Name, config.Workers)
+		if config.LightPath {
+			p.Light = &abi.SourceReliability{Source: lightSource, Statements: []abi.SourceStatement{}, Share: 1}
+		}
 	} else {
 		p.Temperature, p.Seen = o.rivals.temperature(c, o.rivals.scale, x.use), c.seen()
 	}
@@ -98,40 +123,6 @@ func Fit(ctx context.Context, entries []docket.Entry, config Config) (*Result, e
 		return nil, err
 	}
 	return &Result{p, r}, nil
-}
-
-// profileAlone learns what Fit with config.always learns, without figures of how well that does.
-func profileAlone(ctx context.Context, entries []docket.Entry, config Config) (*abi.Profile, error) {
-	config.defaults()
-	c, x, err := readAndCross(ctx, entries, &config)
-	if err != nil {
-		return nil, err
-	}
-	p := c.written(x, c.plan(x, x.use, &config), nobody, config.Name, config.Workers)
-	return p, c.outcomes(&config, p, &Report{})
-}
-
-// readAndCross reads the cases whose truth is known, and fits without each part.
-func readAndCross(ctx context.Context, entries []docket.Entry, config *Config) (*corpus, *crossed, error) {
-	config.Progress("reading")
-	c := read(withTruth(entries))
-	if err := c.enough(len(entries)); err != nil {
-		return nil, nil, err
-	}
-	config.Progress("looking for near duplicates")
-	if err := c.joinDuplicates(config.Workers); err != nil {
-		return nil, nil, err
-	}
-	if !config.NoText {
-		config.Progress("looking for phrases")
-		c.minePhrases(config.Workers)
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	config.Progress("fitting without each part")
-	x, err := c.cross(ctx, places(len(c.samples)), config.Workers, config.Seed)
-	return c, x, err
 }
 
 // unlearned is a profile that knows nothing.

@@ -64,7 +64,7 @@ func TestWhatIsDoubted(t *testing.T) {
 		"five groups":                    {Report{Groups: 5}, Figures{}, Figures{}, 0, ""},
 	} {
 		r := x.Report
-		r.Cases, r.Figures = 100, []Figures{x.model, x.none, {Name: lightAlone(), Accuracy: x.light}}
+		r.Cases, r.Figures = 100, []Figures{x.model, x.none, {Name: lightAlone, Accuracy: x.light}}
 		r.doubt()
 		if got := strings.Join(r.Warnings, "; "); (got == "") != (x.want == "") || !strings.Contains(got, x.want) {
 			t.Errorf("%s: warnings %q, not %q", name, got, x.want)

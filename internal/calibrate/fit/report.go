@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 )
 
@@ -17,8 +18,6 @@ type Figures struct {
 	Accuracy float64 `json:"accuracy"`
 	// LogLoss is the mean of -ln P(right label), in nats.
 	LogLoss float64 `json:"log_loss"`
-	// AURC is the area under the curve of risk over coverage, see [calibrate.RiskCoverage]. Nil where it was not measured.
-	AURC *float64 `json:"aurc,omitempty"`
 }
 
 // SourceWorth is what one source told in the cases.
@@ -51,9 +50,6 @@ type Report struct {
 	Parts          int             `json:"parts"`
 	// Warnings say what to doubt, each in a sentence.
 	Warnings []string `json:"warnings,omitempty"`
-	// Relit: Light was asked about the cases, each time told a profile that was
-	// fitted without their part.
-	Relit bool `json:"relit"`
 	// Learned says whether the profile knows what sources or texts tell. It doesn't where nothing
 	// predicts better than the court without a profile.
 	Learned bool `json:"learned"`
@@ -62,7 +58,7 @@ type Report struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	// Model says what the profile is made of.
 	Model string `json:"model"`
-	// Figures of the court's model, of Light and of the votes.
+	// Figures of the court's model, with and without the profile, and of Light where every case has its answer.
 	Figures []Figures     `json:"figures"`
 	Sources []SourceWorth `json:"sources"`
 	// Bands is the threshold from which on answers of the court's model may be accepted. Nil unless asked for.
@@ -71,8 +67,8 @@ type Report struct {
 	// SignalNats is as SourceWorth.Nats, of all signals together.
 	SignalNats float64 `json:"signal_nats"`
 	// TextTurns is the share of the cases whose answer is right and could be turned by a text that somebody makes up: its lead by
-	// everything else is less than the profile's cap on signals. Light's answer and what sources say must not depend on the text. Nil with
-	// Relit, where they may.
+	// everything else is less than the profile's cap on signals. Light's answer and what sources say must not depend on the text. Nil for
+	// a Light path, where they may.
 	TextTurns *float64 `json:"text_turns,omitempty"`
 }
 
@@ -97,6 +93,9 @@ func (c *corpus) report(x *crossed, o *outcome, p *abi.Profile, config *Config) 
 	crossfitted := func(i int) []float64 { return models[x.part[i]].Posterior(&c.samples[i].entry.Case) }
 	r.Figures, r.Bands = c.figures(x.use, crossfitted), c.certify(x.use, crossfitted, config.Bands)
 	r.doubt()
+	if config.LightPath {
+		return r
+	}
 	r.TextTurns = new(float64)
 	for _, i := range x.use {
 		if s := &c.samples[i]; r.Signals > 0 && models[x.part[i]].turns(&s.entry.Case, s.truth, p.SignalCap) {
@@ -151,20 +150,13 @@ func (m *Model) turns(c *abi.Case, truth int, textCap float64) bool {
 const fewGroups = 4
 
 // lightAlone is the name of Light's figures.
-func lightAlone() string {
-	for _, m := range calibrate.Methods() {
-		if m.ID == calibrate.LightAlone {
-			return m.Name
-		}
-	}
-	return ""
-}
+const lightAlone = "Light alone"
 
 // doubt warns of a court of which nothing is learned and that is less often right than Light, and
 // of few groups.
 func (r *Report) doubt() {
 	none := &r.Figures[1]
-	light := slices.IndexFunc(r.Figures, func(f Figures) bool { return f.Name == lightAlone() })
+	light := slices.IndexFunc(r.Figures, func(f Figures) bool { return f.Name == lightAlone })
 	if n := float64(r.Cases); !r.Learned && light >= 0 && (r.Figures[light].Accuracy-none.Accuracy)*math.Sqrt(n) > 1 {
 		r.Warnings = append(r.Warnings, fmt.Sprintf("without a profile the court is right in %.0f of 100 of these cases, and Light alone in %.0f", 100*none.Accuracy, 100*r.Figures[light].Accuracy))
 	}
@@ -173,75 +165,38 @@ func (r *Report) doubt() {
 	}
 }
 
-// figures sets the court's model beside Light and the votes of package calibrate, under the names that they have there.
+// figures sets the court's model beside Light, which states the confidence of its label and is even about the others.
 func (c *corpus) figures(use []int, model func(i int) []float64) []Figures {
-	noProfile := NewModel(unlearned("none"))
+	noProfile, lit := NewModel(unlearned("none")), true
 	list := []Figures{
-		c.measure("the court's model", c.answersOf(use, model)),
-		c.measure("the court's model without a profile", c.answersOf(use, func(i int) []float64 { return noProfile.Posterior(&c.samples[i].entry.Case) })),
+		c.measure("the court's model", use, model),
+		c.measure("the court's model without a profile", use, func(i int) []float64 { return noProfile.Posterior(&c.samples[i].entry.Case) }),
 	}
-	for _, m := range calibrate.Methods() {
-		if m.ID == calibrate.LightAlone || m.ID == calibrate.PlainVote || m.ID == calibrate.LogOddsVote {
-			list = append(list, c.measure(m.Name, c.votes(use, m)))
+	light := func(i int) []float64 {
+		k := &c.samples[i].entry.Case
+		z := make([]float64, len(k.Labels))
+		if at := slices.Index(k.Labels, k.Light.Classification); at >= 0 {
+			z[at] = max(odds.Logit(k.Light.Confidence)+math.Log(float64(len(z)-1)), 1e-9) // its label is its answer, however unsure it is
 		}
+		return softmax(z)
+	}
+	for _, i := range use {
+		lit = lit && c.samples[i].entry.Case.Light != nil
+	}
+	if lit {
+		list = append(list, c.measure(lightAlone, use, light))
 	}
 	return list
 }
 
-// answer is a label of a case, -1 for none, with the probabilities of all labels.
-type answer struct {
-	sample, label int
-	p             []float64
-}
-
-func (c *corpus) answersOf(use []int, predict func(i int) []float64) []answer {
-	list := make([]answer, len(use))
-	for k, i := range use {
-		p := predict(i)
-		list[k] = answer{i, best(p), p}
+func (c *corpus) measure(name string, use []int, predict func(i int) []float64) Figures {
+	f, n := Figures{Name: name}, float64(len(use))
+	for _, i := range use {
+		p, truth := predict(i), c.samples[i].truth
+		f.Accuracy += right(p, truth) / n
+		f.LogLoss -= math.Log(max(p[truth], 1e-3)) / n
 	}
-	return list
-}
-
-// votes are the answers of a method. What the labels have are their log-odds; of Light alone, by its statement.
-func (c *corpus) votes(use []int, m calibrate.Method) []answer {
-	rule, list := m.Rule(nil), make([]answer, len(use))
-	for k, i := range use {
-		s := &c.samples[i]
-		x := calibrate.NewVoters(&s.entry.Case, "")
-		label, weight := slices.Index(x.Labels, rule(&x)), m.Weight
-		if m.ID == calibrate.LightAlone {
-			x.Statements, weight = nil, calibrate.LogOddsWeight
-		}
-		list[k] = answer{i, label, softmax(x.Tally(weight))}
-	}
-	return list
-}
-
-func (c *corpus) measure(name string, answers []answer) Figures {
-	f, n := Figures{Name: name}, float64(len(answers))
-	for _, a := range answers {
-		truth := c.samples[a.sample].truth
-		if a.label == truth {
-			f.Accuracy++
-		}
-		f.LogLoss -= math.Log(max(a.p[truth], 1e-3)) / n
-	}
-	f.Accuracy /= n
-	f.AURC = calibrate.RiskCoverageOf(c.points(answers)).AURC
 	return f
-}
-
-// points are answers as bands sees them, with their probabilities.
-func (c *corpus) points(answers []answer) []calibrate.Point {
-	list := make([]calibrate.Point, len(answers))
-	for k, a := range answers {
-		list[k] = calibrate.Point{Right: a.label == c.samples[a.sample].truth, Group: strconv.Itoa(c.samples[a.sample].group)}
-		if a.label >= 0 {
-			list[k].Confidence = a.p[a.label]
-		}
-	}
-	return list
 }
 
 // certify gives the threshold for the answers to all cases, each by a profile that was fitted without its part.
@@ -249,7 +204,12 @@ func (c *corpus) certify(use []int, crossfitted func(i int) []float64, o *calibr
 	if o == nil {
 		return nil
 	}
-	certificate := calibrate.Certify(c.points(c.answersOf(use, crossfitted)), *o)
+	list := make([]calibrate.Point, len(use))
+	for k, i := range use {
+		p, s := crossfitted(i), &c.samples[i]
+		list[k] = calibrate.Point{Confidence: slices.Max(p), Right: best(p) == s.truth, Group: strconv.Itoa(s.group)}
+	}
+	certificate := calibrate.Certify(list, *o)
 	return &certificate
 }
 

@@ -23,7 +23,7 @@ func TestARefitIsKeptInTheStore(t *testing.T) {
 	learned := &work.Proposal{
 		Format: "jsonl", File: "profile:jsonl", Profile: []byte("name: refit\n"), Fitted: 20, HeldOut: 20, Learned: true, Model: "m",
 		Compared: &calibrate.CandidateReport{
-			Cases: 20, Truth: &calibrate.CandidateTruth{Cases: 20, CourtRight: 10, CandidateRight: 12, P: 0.25}, Finding: "inconclusive", Why: []string{"why"},
+			Cases: 20, Truth: &calibrate.CandidateTruth{Cases: 20, CourtRight: 10, CandidateRight: 12, Pairs: calibrate.Pairs{P: 0.25}}, Finding: "inconclusive", Why: []string{"why"},
 			Flips: []calibrate.Flip{{BesideJSON: &render.BesideJSON{ID: "1-1", Court: ended("bug"), Candidate: ended("flake")}, Mark: calibrate.ToRight}},
 		},
 	}

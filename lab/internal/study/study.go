@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
@@ -100,14 +99,16 @@ func (b *Bench) Observe(ctx context.Context, config host.Config, entries []docke
 	return list, err
 }
 
-// Relit fits a profile for cases that a Light path answers.
-func (b *Bench) Relit(ctx context.Context, entries []docket.Entry, path *pipeline.Definition, config fit.Config) (*fit.Result, error) {
-	return fit.Relit(ctx, entries, func(ctx context.Context, p *abi.Profile, entries []docket.Entry) ([]docket.Entry, error) {
-		h, err := host.Open(ctx, run.LightConfig(host.Config{LightPath: path, Profile: p, CacheDir: b.dir}))
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
-		return run.Light(ctx, h, entries, 0, nil)
-	}, config)
+// FitToPath fits a profile for cases that a Light path answers.
+func (b *Bench) FitToPath(ctx context.Context, entries []docket.Entry, path *pipeline.Definition) (*fit.Result, error) {
+	h, err := host.Open(ctx, run.LightConfig(host.Config{LightPath: path, CacheDir: b.dir}))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
+	gathered, err := run.Light(ctx, h, entries, 0, nil)
+	if err != nil {
+		return nil, err
+	}
+	return fit.Fit(ctx, gathered, fit.Config{Name: "path", Seed: 1, LightPath: true})
 }

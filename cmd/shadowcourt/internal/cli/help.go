@@ -21,7 +21,7 @@ var flagGroups = []struct {
 	{"Classifier", "light rules"},
 	{"Court", "pipeline profile modules grant watch"},
 	{"Experiments", "experiments"},
-	{"Language model", "models peers"},
+	{"Language model", "models"},
 	{"Output", "format output report explain redact timings fail-on"},
 	{"Service", "server repository data database listen role max-upload keep public-url tls-cert tls-key log-format"},
 	{"Sign in", "oidc-issuer oidc-client-id oidc-client-secret-file oidc-public-client oidc-allow oidc-operate"},

@@ -242,6 +242,22 @@ func Removed(name, instead string) *cobra.Command {
 	}
 }
 
+// RemovedFlags are flags that a command had: they are rejected, with what to do instead.
+func RemovedFlags(f *pflag.FlagSet, instead string, names ...string) {
+	for _, name := range names {
+		f.Var(removedFlag(instead), name, "")
+		_ = f.MarkHidden(name) // it is there
+	}
+}
+
+// removedFlag is the value of a flag that was removed: what to do instead.
+type removedFlag string
+
+func (removedFlag) String() string { return "" }
+func (removedFlag) Type() string   { return "" }
+
+func (f removedFlag) Set(string) error { return fmt.Errorf("it was removed: %s", string(f)) }
+
 // ExactArgs rejects another number of arguments, as a fault of the command line.
 func ExactArgs(n int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

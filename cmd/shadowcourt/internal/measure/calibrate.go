@@ -2,18 +2,18 @@ package measure
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"runtime"
-	"slices"
-	"strings"
+	"iter"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
@@ -24,12 +24,7 @@ import (
 // calibrateOptions are the flags of `calibrate`.
 type calibrateOptions struct {
 	common
-	timings  bool
-	report   string
-	fittedOn []string
-	bands    bandFlags
-	seed     uint64
-	peers    bool
+	bands bandFlags
 }
 
 // NewCalibrate is the command `calibrate`.
@@ -37,27 +32,23 @@ func NewCalibrate(s cli.Streams) *cobra.Command {
 	o := &calibrateOptions{common: common{Flags: open.Flags{Light: open.LightDocket}}}
 	cmd := &cobra.Command{
 		Use:   "calibrate DOCKET...",
-		Short: "Measure the court against the truth, and against simpler methods",
-		Long: `Try every case whose truth is known, and measure: how often the court is right, beside
-Light alone and methods without a court (votes over Light and the witnesses; with
---fitted-on also the most reliable witness, a naive Bayes and a logistic regression over
-sources and text; with --peers language models that are asked without a court), with
-intervals; the calibration of its confidences; the effect of flips, challenges and remands; the cost of a trial. Modules never see the truth, and nothing is learnt.
+		Short: "Measure the court against the truth",
+		Long: `Try every case whose truth is known, and measure how often the court and Light alone are right,
+what flips, challenges and remands do, and whether verdicts are as expected. Modules never see
+the truth, and nothing is learned. With --bands it certifies the confidence from which on
+answers can be accepted unseen.
 
-The cases of --fitted-on must be others than those of the dockets: the baselines learn
-from them, and the best one is picked there. docs/measuring.md explains every figure.
+docs/measuring.md explains every figure.
 
 Exit codes: 0 done; 1 something failed while running; 2 the command line or an input is
 wrong (the rest was still measured).`,
 		Example: `  shadowcourt calibrate examples/dockets/go-failures.jsonl --profile go-test
-  shadowcourt calibrate examples/dockets/go-failures.jsonl --profile go-test --report calibration.html --bands
-  shadowcourt calibrate examples/dockets/go-failures.jsonl --fitted-on examples/dockets/tour.jsonl --format json`,
+  shadowcourt calibrate examples/dockets/go-failures.jsonl --profile go-test --bands --format json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd.Context(), s, args)
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.fittedOn, "fitted-on", nil, "docket with truth for the baselines to learn from; may be repeated")
 	o.LightFlags(cmd, "default: "+open.LightDocket)
 	f.StringVar(&o.Pipeline, "pipeline", open.ShippedPipeline, "pipeline file, or the name of the shipped one")
 	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: none)")
@@ -65,13 +56,16 @@ wrong (the rest was still measured).`,
 	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
 	f.StringVar(&o.format, "format", "table", "table or json")
 	f.StringVar(&o.output, "output", "", "file for the figures (default: standard output)")
-	f.StringVar(&o.report, "report", "", "also write a report, FILE.html (with pictures) or FILE.md")
 	o.bands.add(f)
-	f.Uint64Var(&o.seed, "seed", 1, "seed of what is drawn: resamples, simulations, folds")
 	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 	o.CassetteFlags(cmd)
-	f.BoolVar(&o.peers, "peers", false, "with --models: ask each model without a court, too: once, and for as many answers as the court's tokens buy, which vote")
-	f.BoolVar(&o.timings, "timings", false, "add times to JSON and reports, which then differ from run to run; the table has them always")
+	cli.RemovedFlags(f, "calibrate compares the court with Light alone; compare two courts with `shadowcourt compare`", "fitted-on", "peers")
+	cli.RemovedFlags(f, "use --format json", "report")
+	cli.RemovedFlags(f, "nothing is drawn at random", "seed")
+	cli.RemovedFlags(f, "use `shadowcourt try --timings`", "timings")
+	for _, name := range []string{"peers", "timings"} {
+		f.Lookup(name).NoOptDefVal = "true"
+	}
 	return cmd
 }
 
@@ -81,9 +75,6 @@ func (o *calibrateOptions) run(ctx context.Context, s cli.Streams, args []string
 		return cli.InputError(err)
 	}
 	c := &calibration{reading: newReading(s), options: o}
-	if err := c.readFitting(ctx, s.In); err != nil {
-		return err
-	}
 	inputs, err := run.OpenDockets(ctx, s.In, args, run.JSONL)
 	if err != nil {
 		return cli.InputError(err)
@@ -99,9 +90,6 @@ func (o *calibrateOptions) run(ctx context.Context, s cli.Streams, args []string
 		return err
 	}
 	defer help.Close()
-	if err := c.learn(ctx, s, config); err != nil {
-		return err
-	}
 	c.progress.Say("loading modules")
 	h, err := o.Host(ctx, s, config)
 	c.progress.Clear()
@@ -109,26 +97,22 @@ func (o *calibrateOptions) run(ctx context.Context, s cli.Streams, args []string
 		return o.Error(err)
 	}
 	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
-	out, err := o.create(s.Out)
+	var files disk.Set
+	out := s.Out
+	if o.output != "" {
+		if out, err = files.Create(o.output); err != nil {
+			return cli.InputError(fmt.Errorf("--output: %w", err))
+		}
+	}
+	err = c.try(ctx, h, inputs)
+	if err == nil {
+		err = o.write(out, calibrate.Measure(c.tested, o.bands.options()))
+	}
 	if err != nil {
-		return cli.InputError(err)
-	}
-	if err := c.try(ctx, h, inputs); err != nil {
-		out.Discard()
+		files.Discard()
 		return err
 	}
-	if err := c.tryWithoutRules(ctx, s, config, h.Pipeline().Labels); err != nil {
-		out.Discard()
-		return err
-	}
-	c.progress.Say("measuring")
-	limits := h.Pipeline().Court
-	measured := calibrate.Measure(c.tested, c.fitting, calibrate.Options{
-		Seed: o.seed, Activation: limits.ActivationThreshold, Rejection: limits.RejectionThreshold, Bands: o.bands.options(),
-		Timings: o.timings || o.format == "table", Peers: c.peers.Peers(), Rules: c.rules,
-	})
-	c.progress.Clear()
-	if err := o.write(out, measured, args); err != nil {
+	if err := files.Commit(); err != nil {
 		return err
 	}
 	return c.conclude()
@@ -136,96 +120,117 @@ func (o *calibrateOptions) run(ctx context.Context, s cli.Streams, args []string
 
 // check reports all faults of the flags at once.
 func (o *calibrateOptions) check(dockets []string) error {
-	var faults []error
-	if ext := strings.ToLower(filepath.Ext(o.report)); o.report != "" && ext != ".html" && ext != ".md" {
-		faults = append(faults, fmt.Errorf("--report %q: use a name that ends in .html or .md", o.report))
-	}
-	if o.peers {
-		faults = append(faults, o.NeedsModels("--peers"))
-	}
-	return o.common.check("calibrate", dockets, append(faults, o.bands.check(), cli.CheckOverwrites(o.InputFiles(slices.Concat(dockets, o.fittedOn)),
-		[]cli.NamedFile{cli.File("--output", o.output), cli.File("--report", o.report)}))...)
+	return o.common.check("calibrate", dockets, o.bands.check(),
+		cli.CheckOverwrites(o.InputFiles(dockets), []cli.NamedFile{cli.File("--output", o.output)}))
 }
 
-// calibrateOutputs are where the figures and the report go.
-type calibrateOutputs struct {
-	disk.Set
-	figures io.Writer
-	page    *disk.File // nil without --report
+func (o *calibrateOptions) write(w io.Writer, r *calibrate.Report) error {
+	if o.format == "json" {
+		return writeJSON(w, r)
+	}
+	_, err := io.WriteString(w, calibrateText(r, cli.Terminal(w)))
+	return err
 }
 
-// create begins the files, before there is anything to write, so that no work is lost.
-func (o *calibrateOptions) create(stdout io.Writer) (*calibrateOutputs, error) {
-	all := &calibrateOutputs{figures: stdout}
-	if o.output != "" {
-		file, err := all.Create(o.output)
-		if err != nil {
-			return nil, fmt.Errorf("--output: %w", err)
+// calibrateText tells the figures to people.
+func calibrateText(r *calibrate.Report, terminal render.TerminalOptions) string {
+	g := render.NewGrid(render.Column{Name: "CASES"}, render.Column{Name: "COURT"}, render.Column{Name: "95 %"}, render.Column{Name: "LIGHT ALONE"},
+		render.Column{Name: "95 %"}, render.Column{Name: "ONLY ONE RIGHT"}, render.Column{Name: "P"}, render.Column{Name: "FINDING"})
+	for _, row := range []struct {
+		name string
+		a    *calibrate.Accuracy
+	}{{"in the band", &r.Band}, {"overall", &r.Overall}} {
+		a := row.a
+		court, of := shareText(a.Court)
+		light, ofLight := shareText(a.Light)
+		g.Add(row.name, court, of, light, ofLight, fmt.Sprintf("court %d, Light %d", a.CourtOnly, a.LightOnly), strconv.FormatFloat(a.P, 'g', 3, 64), findingText(a.Finding))
+	}
+	text := g.Text(terminal) + "\n"
+	line := func(name, format string, args ...any) { text += terminal.Named(name, fmt.Sprintf(format, args...)) }
+	flips, defense, remands := &r.Metrics.Flips, &r.Metrics.Defense, &r.Metrics.Remands
+	line("Cases", "%d with truth, %d with a known label, %d tried", r.Cases.Cases, r.Cases.Known, r.Cases.Tried)
+	line("Coverage", "the court named a label in %s; elsewhere Light's answer counts", ofText(r.Band.Coverage))
+	line("Flips", "%s: %d to right, %d from right to wrong, %d from wrong to wrong", ofText(flips.Rate), flips.ToRight, flips.ToWrong, flips.Between)
+	line("Defense", "of the answers challenged %s were wrong; of the wrong ones %s were challenged", ofText(defense.Precision), ofText(defense.Recall))
+	line("Remands", "%d cases: %s wrong before and right after, %s the reverse", remands.Cases, ofText(remands.ToRight), ofText(remands.ToWrong))
+	line("Verdicts", "as expected in %s", ofText(r.Metrics.Verdicts))
+	if b := r.Bands; b != nil {
+		line("Accept", "Light's answer %s; the court's answer %s", &b.Light, &b.Court)
+	}
+	return text
+}
+
+// shareText shows a share and its interval.
+func shareText(s calibrate.Share) (share, interval string) {
+	if s.Of == 0 {
+		return "–", "–"
+	}
+	return three(*s.Share), three(s.Interval.Low) + " to " + three(s.Interval.High)
+}
+
+// ofText shows a share as "69 of 276 (25.0 %)".
+func ofText(s calibrate.Share) string {
+	if s.Of == 0 {
+		return "0 of 0"
+	}
+	return fmt.Sprintf("%d of %d (%.1f %%)", s.Count, s.Of, 100**s.Share)
+}
+
+// calibration is one run: what was tried so far.
+type calibration struct {
+	reading
+	options  *calibrateOptions
+	tested   []calibrate.Observation
+	coverage *profile.Coverage
+	untold   int // cases without truth
+}
+
+// try tries the cases of the dockets whose truth is known.
+func (c *calibration) try(ctx context.Context, h *host.Host, inputs *run.Dockets) error {
+	for t := range h.TryAll(ctx, c.withTruth(inputs.Entries("")), c.options.Workers(c.options.workers)) {
+		if t.Trial == nil && ctx.Err() != nil {
+			break
 		}
-		all.figures = file
-	}
-	if o.report != "" {
-		if o.output == "" {
-			all.figures = &cli.UntilGone{W: stdout}
+		if t.Err != nil {
+			if err := c.fault(t.Entry, t.Err); err != nil {
+				return err
+			}
+			continue
 		}
-		var err error
-		if all.page, err = all.Create(o.report); err != nil {
-			all.Discard()
-			return nil, fmt.Errorf("--report: %w", err)
-		}
+		c.tested = append(c.tested, calibrate.Observe(t.Trial))
+		c.coverage.Add(&t.Trial.Case)
+		c.light.Add(t.Trial)
+		c.done++
+		c.progress.Tried(c.done, c.faults)
 	}
-	return all, nil
+	c.progress.Clear()
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("interrupted after %s; nothing is measured", cli.Count(c.done, "case", "cases"))
+	case len(c.tested) == 0:
+		return cli.InputError(errors.New("no case of the dockets states its truth (\"truth\":{\"classification\":...}): there is nothing to measure against"))
+	}
+	return nil
 }
 
-// write puts out the figures, and the report into its file.
-func (o *calibrateOptions) write(out *calibrateOutputs, r *calibrate.Report, dockets []string) error {
-	err := o.writeFigures(out.figures, r)
-	if err == nil && out.page != nil {
-		err = o.writeReport(out.page, r, dockets)
-	}
-	if err != nil {
-		out.Discard()
-		return err
-	}
-	return out.Commit()
-}
-
-func (o *calibrateOptions) writeFigures(w io.Writer, r *calibrate.Report) error {
-	if o.format == "table" {
-		return calibrate.WriteTable(w, r, cli.Terminal(w))
-	}
-	return writeJSON(w, r)
-}
-
-// writeReport writes the page. Its times are those of this run, and shown only when asked for.
-func (o *calibrateOptions) writeReport(w io.Writer, r *calibrate.Report, dockets []string) error {
-	shown := *r
-	if !o.timings {
-		shown.Cost.Times = nil
-	}
-	options := render.PageOptions{Subtitle: strings.Join(dockets, ", ")}
-	if strings.EqualFold(filepath.Ext(o.report), ".md") {
-		return calibrate.WriteMarkdown(w, &shown, options)
-	}
-	return calibrate.WriteHTML(w, &shown, options)
-}
-
-// asker asks the models that the pipeline names without a court, while others are tried; nil without --peers.
-func (o *calibrateOptions) asker(ctx context.Context, h *host.Host) *calibrate.Asker {
-	if !o.peers {
-		return nil
-	}
-	def, set, workers := h.Pipeline(), o.ModelSet(), o.Workers(o.workers)
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	meaning := func(label string) string {
-		for i := range def.Labels {
-			if l := &def.Labels[i]; l.ID == label {
-				return l.Name
+// withTruth passes on the cases with truth.
+func (c *calibration) withTruth(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docket.Entry, error] {
+	return func(yield func(docket.Entry, error) bool) {
+		for entry, err := range entries {
+			if err == nil && entry.Truth == nil {
+				c.untold++
+			} else if !yield(entry, err) {
+				return
 			}
 		}
-		return ""
 	}
-	return calibrate.NewAsker(ctx, set, set.Distinct(open.ModelNames(def)), meaning, workers)
+}
+
+// conclude says what the figures leave out, and gives the exit code.
+func (c *calibration) conclude() error {
+	if c.untold > 0 {
+		fmt.Fprintf(c.stderr, "note: %s no truth and was not tried\n", cli.Count(c.untold, "case states", "cases state"))
+	}
+	open.WarnOfProfile(c.stderr, c.coverage)
+	return c.end("measured")
 }

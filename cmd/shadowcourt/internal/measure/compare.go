@@ -215,6 +215,8 @@ func compareText(r *calibrate.CandidateReport, terminal render.TerminalOptions) 
 		}
 		line("McNemar", "%s of %d against %d pairs%s: p = %.3g", test, t.CourtPairs, t.CandidatePairs, pair, t.P)
 	}
-	line("Finding", "%s at a level of %g: %s", strings.ReplaceAll(string(r.Finding), "_", " "), r.Alpha, strings.Join(r.Why, "; "))
+	line("Finding", "%s at a level of %g: %s", findingText(r.Finding), r.Alpha, strings.Join(r.Why, "; "))
 	return text
 }
+
+func findingText(f calibrate.Finding) string { return strings.ReplaceAll(string(f), "_", " ") }

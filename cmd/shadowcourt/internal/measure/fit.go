@@ -52,8 +52,8 @@ say so, and the profile changes nothing, or only how sure the court is.
 With --bands the cross-validated answers to all cases are pooled, and a threshold is proposed
 from which on the share of wrong ones is bounded.
 
-With --light rca the Light path answers every case, with a profile fitted on the other parts:
-the learned profile then says how reliable Light is beside the evidence that it uses.
+With --light rca the Light path gathers evidence on every case. It goes by the profile, so its
+answer counts nothing beside that evidence.
 
 With --outcomes it also learns what runs of the failing tests tell of each label, from what try
 wrote of the same cases, if the labels are those of the alibi or the four of the profile go-test. What language
@@ -171,7 +171,7 @@ func (o *fitOptions) check(dockets []string) error {
 
 // fit fits on the entries, with the Light that is to answer for them.
 func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries []docket.Entry) (*fit.Result, error) {
-	config := fit.Config{Name: o.name, Seed: o.seed, NoText: o.noText, TrustText: o.trustText, Workers: o.workers, Bands: o.bands.options(), Progress: light.Progress.Say}
+	config := fit.Config{Name: o.name, Seed: o.seed, NoText: o.noText, TrustText: o.trustText, Workers: o.workers, LightPath: light.Config.LightPath != nil, Bands: o.bands.options(), Progress: light.Progress.Say}
 	if config.Name == "" {
 		config.Name = strings.TrimSuffix(filepath.Base(o.output), filepath.Ext(o.output))
 	}
@@ -187,7 +187,13 @@ func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries [
 	if config.Results != nil {
 		entries = config.Results.AddTo(entries)
 	}
-	result, err := o.learner(light)(ctx, entries, config)
+	if open.HasLight(light.Config) {
+		var err error
+		if entries, err = light.Run(ctx, nil, entries); err != nil {
+			return nil, err
+		}
+	}
+	result, err := fit.Fit(ctx, entries, config)
 	for _, reason := range []error{fit.ErrNoTruth, fit.ErrTooFew, fit.ErrOneLabel, fit.ErrTooManyLabels} {
 		if errors.Is(err, reason) {
 			return nil, cli.InputError(err)
@@ -210,29 +216,4 @@ func (o *fitOptions) readOutcomes(config *fit.Config) error {
 		return fmt.Errorf("--outcomes %s: not the JSONL that try --experiments all --format jsonl writes: %w", o.outcomes, err)
 	}
 	return nil
-}
-
-// learner is the way to fit that the flags ask for. A Light path is told what
-// was fitted; another Light isn't, and is asked once.
-func (o *fitOptions) learner(light *open.LightRunner) func(context.Context, []docket.Entry, fit.Config) (*fit.Result, error) {
-	switch {
-	case !open.HasLight(light.Config):
-		return fit.Fit
-	case light.Config.LightPath != nil:
-		return func(ctx context.Context, entries []docket.Entry, config fit.Config) (*fit.Result, error) {
-			config.Progress = func(step string) {
-				light.Doing = step
-				light.Progress.Say(step)
-			}
-			return fit.Relit(ctx, entries, light.Run, config)
-		}
-	default:
-		return func(ctx context.Context, entries []docket.Entry, config fit.Config) (*fit.Result, error) {
-			lit, err := light.Run(ctx, nil, entries)
-			if err != nil {
-				return nil, err
-			}
-			return fit.Fit(ctx, lit, config)
-		}
-	}
 }

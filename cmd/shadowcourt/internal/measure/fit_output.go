@@ -77,9 +77,9 @@ func figuresTable(r *fit.Report) *render.Grid {
 	case r.Groups > 1:
 		how = fmt.Sprintf("ON GROUPS NOT FITTED ON (%d groups, %d parts)", r.Groups, r.Parts)
 	}
-	g := render.NewGrid(render.Column{Name: how}, render.Column{Name: "ACCURACY", Numbers: true}, render.Column{Name: "LOG LOSS", Numbers: true}, render.Column{Name: "AURC", Numbers: true})
+	g := render.NewGrid(render.Column{Name: how}, render.Column{Name: "ACCURACY", Numbers: true}, render.Column{Name: "LOG LOSS", Numbers: true})
 	for _, f := range r.Figures {
-		g.Add(f.Name, three(f.Accuracy), three(f.LogLoss), three(*f.AURC))
+		g.Add(f.Name, three(f.Accuracy), three(f.LogLoss))
 	}
 	return g
 }

@@ -25,7 +25,6 @@ type models struct {
 	concurrency    int               // of all providers together; 0 without models
 	unbound        []string          // names in the pipeline that no model answers to
 	definition     *model.Definition // nil until it is read
-	set            *model.Set
 }
 
 // ModelFlags adds the flags of language models.
@@ -45,19 +44,8 @@ func (o *Flags) modelFlags(cmd *cobra.Command, options ...cli.Option) {
 	cli.Alias(cmd.Flags(), "cassette", "models", "cassette")
 }
 
-// ModelSet are the models that were opened; nil without --models.
-func (o *Flags) ModelSet() *model.Set { return o.models.set }
-
 // Unbound are the names in the pipeline that no model of --models answers to; none without --models.
 func (o *Flags) Unbound() []string { return o.models.unbound }
-
-// NeedsModels rejects a flag that is of no use without models.
-func (o *Flags) NeedsModels(flag string) error {
-	if o.models.file == "" {
-		return fmt.Errorf("%s needs --models, the file with the models to ask", flag)
-	}
-	return nil
-}
 
 // checkModels rejects flags of models without models.
 func (o *Flags) checkModels() error {
@@ -128,7 +116,7 @@ func (o *Flags) openModels(h *Connected, config *host.Config) error {
 	for _, p := range definition.Providers {
 		m.concurrency += p.Concurrency
 	}
-	config.Models, m.set = set, set
+	config.Models = set
 	return nil
 }
 
