@@ -97,7 +97,7 @@ func TestAccept_SV5_TokensAreLimitedToRepositories(t *testing.T) {
 	ids := strings.NewReplacer("{docket}", "1", "{trial}", "1-1", "{correction}", "1", "{generation}", "1", "{activation}", "1", "{digest}", strings.Repeat("0", 64))
 	paths := []string{
 		"/", "/?q=sekrit", "/?repository=sekrit/repo", "/dockets", "/dockets?q=sekrit", "/dockets/1", "/dockets/1?q=sekrit", "/trials/1-1", "/trials/1-1/brief", "/trials/1-1/documents/0",
-		"/modules", "/modules/1", "/quality", "/quality?repository=sekrit/repo", "/quality/refit", "/settings", "/metrics",
+		"/modules", "/modules/1", "/quality", "/quality?repository=sekrit/repo", "/settings", "/metrics",
 	}
 	for path, operations := range document.Paths {
 		if operations["get"] != nil {

@@ -57,7 +57,7 @@ func TestAccept_DI5_ServeTakesAReferenceThatItsPolicyAccepts(t *testing.T) {
 	policy := filepath.Join(dir, "trust.yaml")
 	must(os.WriteFile(filepath.Join(dir, "acme.pub"), public, 0o600))
 	must(os.WriteFile(policy, fmt.Appendf(nil, "keys: [{name: acme, key: acme.pub}]\nallow: [{from: [%q], names: [specter], roles: [judge], capabilities: [experiment], signed_by: [acme]}]\n", registry.Host), 0o600))
-	body, err := json.Marshal(map[string]any{"references": map[string]any{"specter": map[string]string{"reference": reference, "update": "patch"}}})
+	body, err := json.Marshal(map[string]any{"references": map[string]string{"specter": reference}})
 	must(err)
 	registry.Requests()
 	r := ask(t, "POST", startService(t)+"/api/v1/generations", string(body))
@@ -70,6 +70,6 @@ func TestAccept_DI5_ServeTakesAReferenceThatItsPolicyAccepts(t *testing.T) {
 		t.Errorf("%d %s", r.status, r.body)
 	}
 	u := newUser(t)
-	u.run(t, "", "serve", "--data", t.TempDir(), "--trust", filepath.Join(dir, "missing.yaml"), "--update-interval", "1s", "--update-share", "0").
-		wants(t, 2, "missing.yaml", "--update-interval 1s: use 0, or at least 1m0s", "--update-share 0: use a percentage")
+	u.run(t, "", "serve", "--data", t.TempDir(), "--trust", filepath.Join(dir, "missing.yaml")).wants(t, 2, "missing.yaml")
+	u.run(t, "", "serve", "--update-interval", "1s").wants(t, 2, "--update-interval", "it was removed: let Renovate read")
 }

@@ -233,18 +233,6 @@ func (n *names) add(some []string) error {
 // otherTag are the tags of lists of referrers, and of cosign's documents.
 var otherTag = regexp.MustCompile(`^sha256-[0-9a-f]{64}(\.|$)`)
 
-// Tags are the tags of a repository or a layout, in order, without those that only hold attachments. The reference's own tag does not count.
-func (c *Client) Tags(ctx context.Context, r moduleref.Ref) (all []string, err error) {
-	err = c.at(ctx, "list the tags of", r.WithTag(""), false, func(ctx context.Context, s store) (err error) {
-		all, err = s.tags(ctx)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return realTags(all), nil
-}
-
 // realTags are the tags without those that only hold attachments, in order.
 func realTags(all []string) []string {
 	all = slices.DeleteFunc(all, func(tag string) bool { return !moduleref.IsTag(tag) || otherTag.MatchString(tag) })

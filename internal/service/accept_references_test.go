@@ -190,12 +190,8 @@ func (p *process) rejects(t *testing.T, request map[string]any, words ...string)
 	}
 }
 
-func referring(name, reference, update string) map[string]any {
-	r := map[string]any{"reference": reference}
-	if update != "" {
-		r["update"] = update
-	}
-	return map[string]any{"references": map[string]any{name: r}}
+func referring(name, reference string) map[string]any {
+	return map[string]any{"references": map[string]string{name: reference}}
 }
 
 // A signed judge of a registry decides after a swap; the answer of the API, the page, the audit log and the records say whose it is.
@@ -207,10 +203,10 @@ func TestAccept_DI5_TheServiceTakesSignedModulesOfARegistry(t *testing.T) {
 	must(t, err)
 	p := trusting(t, registry, registry.policy(t, ""), func(c *service.Config) { c.Key = key })
 	reference := registry.ref("judges/reader:v1.2.3")
-	g := p.created(t, referring("specter", reference, ""))
+	g := p.created(t, referring("specter", reference))
 	got := g.References["specter"]
 	if got.Reference != reference || got.Manifest != a.Digest || got.Signer != "acme" || !strings.HasPrefix(got.Policy, "trust.yaml:3 sha256:") || got.Name != "reader" ||
-		got.Version != "1.2.3" || got.Update != store.UpdatePinned || !slices.Equal(got.Roles, []string{"judge"}) || "sha256:"+g.Modules["specter"] != a.Layer.Digest {
+		got.Version != "1.2.3" || !slices.Equal(got.Roles, []string{"judge"}) || "sha256:"+g.Modules["specter"] != a.Layer.Digest {
 		t.Errorf("the generation says %+v", got)
 	}
 	for _, path := range []string{fmt.Sprintf("/modules/%d", g.ID), "/api/v1/audit-log", fmt.Sprintf("/api/v1/generations/%d", g.ID)} {
@@ -235,10 +231,10 @@ func TestAccept_DI5_TheServiceTakesSignedModulesOfARegistry(t *testing.T) {
 	if status != http.StatusCreated || next.References["specter"].Manifest != a.Digest || len(registry.Requests()) != 0 {
 		t.Errorf("%d %s", status, text)
 	}
-	if at := p.propose(t, map[string]string{"references": "specter=" + reference + "\r\n", "update": "manual", "note": "by form"}); !strings.HasPrefix(at, "/modules/4?") {
+	if at := p.propose(t, map[string]string{"references": "specter=" + reference + "\r\n", "note": "by form"}); !strings.HasPrefix(at, "/modules/4?") {
 		t.Errorf("the form leads to %s", at)
 	}
-	if _, text := p.ask(t, "GET", "/api/v1/generations/4", ""); !strings.Contains(text, `"update":"manual"`) || !strings.Contains(text, a.Digest) {
+	if _, text := p.ask(t, "GET", "/api/v1/generations/4", ""); !strings.Contains(text, a.Digest) {
 		t.Errorf("the form makes %s", text)
 	}
 	if at := p.propose(t, map[string]string{"references": "specter=" + reference, "candidate": "1", "share": "50"}); !strings.HasPrefix(at, "/modules/5?") {
@@ -336,25 +332,22 @@ func TestAccept_DI3_TheServiceRejectsWhatThePolicyDoesNotAllow(t *testing.T) {
 	registry := newPublisher(t)
 	registry.push(t, "unsigned", "reader", "1.0.1", false)
 	registry.push(t, "v1.0.0", "reader", "1.0.0", true)
-	registry.push(t, "v2.0.0-rc.1", "reader", "2.0.0-rc.1", true)
 	p := trusting(t, registry, registry.policy(t, ""), nil)
 	for name, c := range map[string]struct {
 		request  map[string]any
 		want     string
 		requests bool
 	}{
-		"unsigned":                 {referring("specter", registry.ref("judges/reader:unsigned"), ""), "no signature by acme", true},
-		"not covered":              {referring("specter", registry.ref("others/reader:v1.0.0"), ""), "no rule allows the repository " + registry.Host + "/others/reader", false},
-		"above":                    {referring("specter", registry.ref("judges/../others/reader:v1.0.0"), ""), "use oci://HOST/REPOSITORY", false},
-		"metadata of a cloud":      {referring("specter", "oci://169.254.169.254/latest:v1", ""), "no rule allows the repository", false},
-		"another host":             {referring("specter", "oci://localhost/judges/reader:v1.0.0", ""), "no rule allows the repository", false},
-		"a folder":                 {referring("specter", "oci-layout:/etc:v1", ""), "use oci://HOST/REPOSITORY", false},
-		"without tag":              {referring("specter", registry.ref("judges/reader"), ""), "use oci://HOST/REPOSITORY", false},
-		"another role":             {referring("bulwark", registry.ref("judges/reader:v1.0.0"), ""), "may not play the role", true},
-		"nobody's":                 {referring("nobody", registry.ref("judges/reader:v1.0.0"), ""), "no pipeline of the generation names it", false},
-		"updates of a pre-release": {referring("specter", registry.ref("judges/reader:v2.0.0-rc.1"), "patch"), "which updates need", true},
-		"another policy":           {referring("specter", registry.ref("judges/reader:v1.0.0"), "always"), "value", false},
-		"not there":                {referring("specter", registry.ref("judges/reader:v9"), ""), "not found", true},
+		"unsigned":            {referring("specter", registry.ref("judges/reader:unsigned")), "no signature by acme", true},
+		"not covered":         {referring("specter", registry.ref("others/reader:v1.0.0")), "no rule allows the repository " + registry.Host + "/others/reader", false},
+		"above":               {referring("specter", registry.ref("judges/../others/reader:v1.0.0")), "use oci://HOST/REPOSITORY", false},
+		"metadata of a cloud": {referring("specter", "oci://169.254.169.254/latest:v1"), "no rule allows the repository", false},
+		"another host":        {referring("specter", "oci://localhost/judges/reader:v1.0.0"), "no rule allows the repository", false},
+		"a folder":            {referring("specter", "oci-layout:/etc:v1"), "use oci://HOST/REPOSITORY", false},
+		"without tag":         {referring("specter", registry.ref("judges/reader")), "use oci://HOST/REPOSITORY", false},
+		"another role":        {referring("bulwark", registry.ref("judges/reader:v1.0.0")), "may not play the role", true},
+		"nobody's":            {referring("nobody", registry.ref("judges/reader:v1.0.0")), "no pipeline of the generation names it", false},
+		"not there":           {referring("specter", registry.ref("judges/reader:v9")), "not found", true},
 	} {
 		registry.Requests()
 		p.rejects(t, c.request, c.want)
@@ -363,7 +356,7 @@ func TestAccept_DI3_TheServiceRejectsWhatThePolicyDoesNotAllow(t *testing.T) {
 		}
 	}
 	// The policy decides again where a pipeline grants more to a module that is there.
-	g := p.created(t, referring("specter", registry.ref("judges/reader:v1.0.0"), ""))
+	g := p.created(t, referring("specter", registry.ref("judges/reader:v1.0.0")))
 	shipped := shippedPipeline(t)
 	bold := strings.Replace(string(shipped), "module: specter", "module: specter\n    models: [any]", 1)
 	bold = strings.Replace(bold, "models: [any]\n    grants: [experiment]", "models: [any]\n    grants: [experiment, complete]", 1)
@@ -379,13 +372,13 @@ func TestAccept_DI3_TheServiceRejectsReferencesWithoutAPolicyAndUploadsByOneThat
 	registry.push(t, "v1.0.0", "reader", "1.0.0", true)
 	p := trusting(t, registry, nil, nil)
 	registry.Requests()
-	status, text, _ := p.add(t, referring("specter", registry.ref("judges/reader:v1.0.0"), ""))
+	status, text, _ := p.add(t, referring("specter", registry.ref("judges/reader:v1.0.0")))
 	if status != http.StatusUnprocessableEntity || !strings.Contains(text, "without a trust policy only embedded and local modules run") || len(registry.Requests()) != 0 {
 		t.Errorf("%d %s", status, text)
 	}
 	p = trusting(t, registry, registry.policy(t, "local: false\n"), nil)
 	p.rejects(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}}, "trust.yaml:1:8")
-	p.created(t, referring("specter", registry.ref("judges/reader:v1.0.0"), ""))
+	p.created(t, referring("specter", registry.ref("judges/reader:v1.0.0")))
 }
 
 // A generation that inherits a module whose key was revoked since is rejected.
@@ -395,11 +388,11 @@ func TestAccept_DI3_ARevokedKeyAndItsHeirs(t *testing.T) {
 	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	db := filepath.Join(t.TempDir(), "test.db")
 	p := trustingAt(t, db, registry.policy(t, ""), nil)
-	g := p.created(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
+	g := p.created(t, referring("specter", registry.ref("judges/reader:v1.2.3")))
 	p.activate(t, g.ID)
 	p.stop()
 	p = trustingAt(t, db, registry.revoked(t), nil)
-	p.rejects(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""), "revoked")
+	p.rejects(t, referring("specter", registry.ref("judges/reader:v1.2.3")), "revoked")
 	p.rejects(t, map[string]any{"modules": map[string][]byte{"bulwark": bulwark(t)}}, "revoked: stolen")
 	p.stop()
 	// Where nobody has the signatures for a changed policy, it can't accept.
@@ -419,7 +412,7 @@ func TestAccept_DI3_InheritedModulesOfFilesAreRejectedByAPolicyThatSaysSo(t *tes
 	uploaded := p.created(t, map[string]any{"modules": map[string][]byte{"specter": wasm}})
 	p.stop()
 	p = trustingAt(t, db, registry.policy(t, "local: false\n"), nil)
-	request := referring("specter", registry.ref("judges/reader:v1.2.3"), "")
+	request := referring("specter", registry.ref("judges/reader:v1.2.3"))
 	p.created(t, request)
 	profile := map[string]any{"parent": uploaded.ID, "files": map[string][]byte{"pipeline": shippedPipeline(t)}}
 	p.rejects(t, profile, "trust.yaml:1:8", "specter")
@@ -463,7 +456,7 @@ func TestAccept_DI3_NoSwapToWhatThePolicyOfNowRejects(t *testing.T) {
 	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	db := filepath.Join(t.TempDir(), "test.db")
 	p := trustingAt(t, db, registry.policy(t, ""), nil)
-	g := p.created(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
+	g := p.created(t, referring("specter", registry.ref("judges/reader:v1.2.3")))
 	p.activate(t, g.ID)
 	p.activate(t, 1)
 	p.stop()
@@ -493,7 +486,7 @@ func TestAccept_DI3_AWarningOfModulesInForceThatThePolicyOfNowRejects(t *testing
 	registry.push(t, "v1.2.3", "reader", "1.2.3", true)
 	db := filepath.Join(t.TempDir(), "test.db")
 	p := trustingAt(t, db, registry.policy(t, ""), nil)
-	g := p.created(t, referring("specter", registry.ref("judges/reader:v1.2.3"), ""))
+	g := p.created(t, referring("specter", registry.ref("judges/reader:v1.2.3")))
 	p.activate(t, g.ID)
 	_, text := p.ask(t, "GET", "/api/v1/generations", "")
 	if strings.Contains(text, "unaccepted") {

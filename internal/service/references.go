@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/mod/semver"
-
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -221,8 +219,6 @@ func (s *Service) fetchOne(ctx context.Context, w *wanted, r *store.Reference, b
 	switch {
 	case has && a.Layer.Digest != "sha256:"+w.digests[w.name]:
 		return fmt.Errorf("the manifest %s is of another module", a.Digest)
-	case r.Update != store.UpdatePinned && version(m.Version) == "":
-		return fmt.Errorf("its version %q is none such as 1.2.3, which updates need: use update pinned", sanitize.Cut(sanitize.Line(m.Version), maxShown))
 	case !has:
 		if *room -= a.Layer.Size; *room < 0 {
 			return fmt.Errorf("the modules of one request may have at most %d bytes together", fetchBytes)
@@ -240,7 +236,7 @@ func (s *Service) fetchOne(ctx context.Context, w *wanted, r *store.Reference, b
 	}
 	*r = store.Reference{
 		Reference: r.Reference, Manifest: a.Digest, Name: m.Name, Version: m.Version, Signer: decision.Signer, Policy: decision.Policy,
-		Roles: w.use.Roles, Grants: grants, Update: r.Update,
+		Roles: w.use.Roles, Grants: grants,
 	}
 	return nil
 }
@@ -251,13 +247,4 @@ func undecided(has bool, err error) error {
 		return err
 	}
 	return fmt.Errorf("its signatures are needed, since the policy or what the module does is another than when it was accepted; neither the cache nor the registry has them: %w", err)
-}
-
-// version is that of a text such as 1.2.3 or v1.2.3, with a v; empty for other texts, and for versions before a release.
-func version(text string) string {
-	v := "v" + strings.TrimPrefix(text, "v")
-	if !semver.IsValid(v) || semver.Canonical(v) != v || semver.Prerelease(v) != "" {
-		return ""
-	}
-	return v
 }

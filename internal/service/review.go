@@ -43,7 +43,7 @@ func (s *Service) decideAgain(ctx context.Context) error {
 		if _, busy := errors.AsType[*wire.Problem](err); busy || ctx.Err() != nil {
 			return err // it says nothing of the modules
 		}
-		r.fault = sanitize.Cut(sanitize.Line(err.Error()), maxFault)
+		r.fault = sanitize.Cut(sanitize.Line(err.Error()), 1000)
 		s.config.Log.WarnContext(ctx, "the trust policy does not accept the generation in force, which goes on deciding: swap to another one", "generation", current, "error", r.fault)
 	}
 	s.reviewed.Store(r)

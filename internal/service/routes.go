@@ -7,14 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/web"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
-	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
 // routes put everything together that the process answers.
@@ -112,24 +110,15 @@ func (s *Service) awaitIssuer(ctx context.Context) {
 func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) {
 	c := &s.config
 	operations := api.New(api.Config{
-		Store: c.Store, Now: c.Now, Random: c.Random, Version: c.Version, MaxUpload: c.MaxUpload, ProofKeys: c.ProofKeys, Graph: s.graphs.of, CheckGeneration: s.checkGeneration, Accepts: s.accepts, Unaccepted: s.unaccepted, Look: s.look,
+		Store: c.Store, Now: c.Now, Random: c.Random, Version: c.Version, MaxUpload: c.MaxUpload, ProofKeys: c.ProofKeys, Graph: s.graphs.of, CheckGeneration: s.checkGeneration, Accepts: s.accepts, Unaccepted: s.unaccepted,
 		Rejected: s.metrics.reject, Log: c.Log, Tracing: c.Tracing, Stop: s.stop,
 	})
-	s.operations = operations
 	known := strict{http.NewServeMux()}
 	operations.Register(known.ServeMux)
 	mux.Handle("/api/", known)
 	mux.Handle("/openapi.json", known)
-	mux.Handle("/", routed(web.New(web.Config{Operations: operations, Auth: a, Refit: s.refit, Background: s.inBackground})))
+	mux.Handle("/", routed(web.New(web.Config{Operations: operations, Auth: a})))
 	a.Register(mux)
-}
-
-// refit learns a profile from the corrections of one format.
-func (s *Service) refit(ctx context.Context, progress func(step string)) (*work.Proposal, error) {
-	return work.Propose(ctx, work.RefitConfig{
-		Store: s.config.Store, File: ProfileFile, Progress: progress,
-		Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) { return s.config.Open(ctx, o, nil) },
-	})
 }
 
 // routed notes the routes of a mux.

@@ -21,7 +21,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
-	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
@@ -60,10 +59,6 @@ type Config struct {
 	// Trust is.
 	Trust      *trust.Policy
 	Registries *oci.Client
-	// UpdateInterval is when the process looks again for newer versions of modules of registries; 0: only when it is asked to. UpdateShare is the
-	// share of the trials that canaries with them try; 0: all.
-	UpdateInterval time.Duration
-	UpdateShare    float64
 	// Webhooks are told what happens, in all processes from now on; nil leaves those of the other processes.
 	Webhooks []*webhook.Hook
 	// Keep says what workers remove at times; zero fields keep everything.
@@ -94,20 +89,16 @@ const mostConnections = 4096
 
 // Service is a process. See [New].
 type Service struct {
-	config  Config
-	metrics *metrics
-	graphs  *graphs
-	auth    *auth.Authenticator
-	handler http.Handler
-	worker  *work.Worker // nil for RoleAPI
-	ready   atomic.Bool
-	stop    chan struct{} // closed when the process is told to stop
-	// operations are those of the API and the pages; nil for RoleWorker.
-	operations *api.Operations
-	fetches    chan struct{} // of modules of registries: one for each generation
-	reviewed   atomic.Pointer[review]
-	// background counts what outlives its request, such as a refit.
-	background sync.WaitGroup
+	config   Config
+	metrics  *metrics
+	graphs   *graphs
+	auth     *auth.Authenticator
+	handler  http.Handler
+	worker   *work.Worker // nil for RoleAPI
+	ready    atomic.Bool
+	stop     chan struct{} // closed when the process is told to stop
+	fetches  chan struct{} // of modules of registries: one for each generation
+	reviewed atomic.Pointer[review]
 }
 
 // New prepares a process.
@@ -120,9 +111,6 @@ func New(ctx context.Context, config Config) (*Service, error) {
 	}
 	if config.Connections == 0 {
 		config.Connections = min(mostConnections, fileLimit()/2)
-	}
-	if config.UpdateShare == 0 {
-		config.UpdateShare = 1
 	}
 	if config.Stop == 0 {
 		config.Stop = defaultStop
@@ -177,22 +165,6 @@ func (s *Service) open(ctx context.Context, o *work.Opening) (*host.Host, error)
 	return s.config.Open(ctx, o, s.metrics.call)
 }
 
-// inBackground runs something that outlives the request that began it, and is cancelled when the process is told to stop.
-func (s *Service) inBackground(ctx context.Context, do func(context.Context)) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s.background.Go(func() {
-		defer cancel()
-		do(ctx)
-	})
-	go func() {
-		select {
-		case <-s.stop:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-}
-
 // SignInAddress makes an address that signs in a browser once, as whoever has Config.Local: at an origin of the process, unless Config has a
 // public URL.
 func (s *Service) SignInAddress(origin string) (string, error) {
@@ -229,9 +201,6 @@ func (s *Service) Run(ctx context.Context, started func(), listeners ...net.List
 		all.Go(func() {
 			s.every(ctx, reviewTick, s.decideAgain, "the trust policy could not decide about the modules in force")
 		})
-		if tick := min(s.config.UpdateInterval, time.Minute); tick > 0 {
-			all.Go(func() { s.every(ctx, tick, s.lookWhenDue, "newer versions of modules could not be looked for") })
-		}
 	}
 	begin := sync.OnceFunc(func() {
 		s.ready.Store(true)
@@ -257,7 +226,6 @@ func (s *Service) Run(ctx context.Context, started func(), listeners ...net.List
 		_ = server.Close()
 	}
 	all.Wait()
-	s.background.Wait() // it was cancelled by stop
 	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
 		return err
 	}

@@ -147,7 +147,7 @@ Open this address to sign in; it works once, for an hour (%[4]s login %[1]s prin
   %[1]s/             the inbox: %[2]d groups of failures. j and k move, e explains, 1 to 4 set the label, u takes it back
   %[1]s/trials/%-4[3]s  a trial: who said what, by which lines of the log
   %[1]s/modules      swap to generation 2, a profile fitted on other failures, and roll back
-  %[1]s/quality      how often the court is right; Refit learns a profile from corrections
+  %[1]s/quality      how often the court is right; its button downloads the corrected cases, for shadowcourt fit
   %[1]s/metrics      for Prometheus
 
 Submit your own:

@@ -58,8 +58,6 @@ type Config struct {
 	Accepts func(ctx context.Context, g *store.Generation) error
 	// Unaccepted says why the trust policy does not accept the generation in force; empty if it does. Nil: it is always accepted.
 	Unaccepted func(current int64) string
-	// Look looks for newer versions of modules of registries. Nil: nobody can ask for it.
-	Look func(ctx context.Context) error
 	// Rejected, if not nil, is told of each request that the API rejects: the code of the problem.
 	Rejected func(code string)
 	Log      *slog.Logger       // nil: nothing is logged
@@ -119,7 +117,6 @@ func (o *Operations) Register(mux *http.ServeMux) *huma.OpenAPI {
 	s.trials()
 	s.corrections()
 	s.generations()
-	s.updates()
 	s.people()
 	s.webhooks()
 	describe(s.api.OpenAPI())

@@ -2,12 +2,17 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
@@ -31,6 +36,43 @@ func (s *server) corrections() {
 		func(ctx context.Context, in *correctionPath) (*answer[store.Correction], error) {
 			return reply(s.Undo(ctx, in.ID))
 		})
+	known := s.streamOperation("read-known-labels", "/corrections/docket", "Read the cases whose right label is known, as a docket", "application/jsonl",
+		"A case a line, with its right label as the truth: `shadowcourt fit` learns a profile from it")
+	known.Tags = []string{tag}
+	known.Description += " Labels are known from corrections or from the dockets; answers of the alibi are left out. The ID of a case is that of its trial."
+	register(s, known, s.knownLabels)
+}
+
+type knownInput struct {
+	Repository string    `query:"repository" maxLength:"200" doc:"Only cases of this repository"`
+	Since      time.Time `query:"since" doc:"Only dockets that were submitted then or later"`
+}
+
+// knownLabels streams a docket of the cases whose right label is known.
+func (s *server) knownLabels(ctx context.Context, in *knownInput) (*huma.StreamResponse, error) {
+	list, err := s.Store.KnownLabels(ctx, store.EntryFilter{Repository: in.Repository, Since: in.Since})
+	if err != nil {
+		return nil, err
+	}
+	header := map[string]string{"Content-Disposition": `attachment; filename="corrected.jsonl"`}
+	return s.streamed("application/jsonl", header, func(ctx context.Context, w io.Writer) error {
+		cases := render.NewCases(w)
+		for i := range list {
+			tried, err := s.Store.Trial(ctx, list[i].ID)
+			if errors.Is(err, store.ErrNotFound) { // it was removed meanwhile
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			t := tried.Trial
+			t.Case.ID, t.Members, t.Truth = list[i].ID.String(), nil, &trial.Truth{Classification: list[i].Right}
+			if err := cases.Write(t); err != nil {
+				return err
+			}
+		}
+		return nil
+	}), nil
 }
 
 // InboxFilter selects what is in the inbox.

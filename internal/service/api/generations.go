@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -101,16 +100,10 @@ type AddGenerationRequest struct {
 	Files   map[string][]byte `json:"files,omitempty" doc:"Pipelines, profiles and rubrics (base64) by what they are for, in place of those of the parent"`
 	Canary  map[string][]byte `json:"canary,omitempty" doc:"Modules (base64) of a candidate court, by what they are in place of"`
 	// References and CanaryReferences are modules of registries.
-	References       map[string]ReferenceRequest `json:"references,omitempty" doc:"Modules of registries by name, in place of those of the parent"`
-	CanaryReferences map[string]string           `json:"canary_references,omitempty" doc:"References to modules of a candidate court, by what they are in place of"`
-	Share            float64                     `json:"share,omitempty" minimum:"0" maximum:"1" doc:"Share of the trials that the candidate court tries, too; needed with canary"`
-	Note             string                      `json:"note,omitempty" maxLength:"1000" doc:"What to say of it"`
-}
-
-// ReferenceRequest names a module of a registry.
-type ReferenceRequest struct {
-	Reference string       `json:"reference" maxLength:"1000" doc:"oci://HOST/REPOSITORY with :TAG, @sha256:DIGEST or both" example:"oci://registry.example/judges/reader:v1.2.3"`
-	Update    store.Update `json:"update,omitempty" enum:"pinned,manual,patch" doc:"pinned (default): no newer version is looked for; manual: it is shown; patch: one with the same major and minor number becomes a canary"`
+	References       map[string]string `json:"references,omitempty" doc:"References to modules of registries by name, in place of those of the parent: oci://HOST/REPOSITORY with :TAG, @sha256:DIGEST or both"`
+	CanaryReferences map[string]string `json:"canary_references,omitempty" doc:"References to modules of a candidate court, by what they are in place of"`
+	Share            float64           `json:"share,omitempty" minimum:"0" maximum:"1" doc:"Share of the trials that the candidate court tries, too; needed with canary"`
+	Note             string            `json:"note,omitempty" maxLength:"1000" doc:"What to say of it"`
 }
 
 // AddGeneration adds a generation whose modules can be loaded. It is not in force.
@@ -186,31 +179,23 @@ func (o *Operations) planGeneration(ctx context.Context, in *AddGenerationReques
 	for name := range in.Modules {
 		delete(g.References, name)
 	}
-	candidates := map[string]ReferenceRequest{}
-	for name, reference := range in.CanaryReferences {
-		candidates[name] = ReferenceRequest{Reference: reference}
-	}
 	return g, blobs, errors.Join(place("modules", in.Modules, &g.Modules, blobs), place("files", in.Files, &g.Files, blobs), place("canary", in.Canary, &g.Canary, blobs),
-		refer("references", in.References, in.Modules, &g.References), refer("canary_references", candidates, in.Canary, &g.CanaryReferences))
+		refer("references", in.References, in.Modules, &g.References), refer("canary_references", in.CanaryReferences, in.Canary, &g.CanaryReferences))
 }
 
 // refer notes what is to be fetched.
-func refer(path string, from map[string]ReferenceRequest, uploaded map[string][]byte, to *map[string]store.Reference) error {
+func refer(path string, from map[string]string, uploaded map[string][]byte, to *map[string]store.Reference) error {
 	if *to == nil && len(from) > 0 {
 		*to = map[string]store.Reference{}
 	}
 	for _, name := range slices.Sorted(maps.Keys(from)) {
-		r := from[name]
-		update := cmp.Or(r.Update, store.UpdatePinned)
 		switch {
 		case !isPartName(name):
 			return invalidName(path, name)
 		case uploaded[name] != nil:
 			return invalid("body."+path+"."+name, abi.CodeInvalidValue, "is uploaded, too")
-		case !slices.Contains([]store.Update{store.UpdatePinned, store.UpdateManual, store.UpdatePatch}, update): // the form has no schema
-			return invalid("body."+path+"."+name+".update", abi.CodeInvalidValue, "use pinned, manual or patch")
 		}
-		(*to)[name] = store.Reference{Reference: r.Reference, Update: update}
+		(*to)[name] = store.Reference{Reference: from[name]}
 	}
 	return nil
 }

@@ -61,6 +61,11 @@ func (s *server) stream(ctx context.Context, docket int64, contentType string, h
 	if _, err := s.Store.Docket(ctx, docket); err != nil {
 		return nil, err
 	}
+	return s.streamed(contentType, header, write), nil
+}
+
+// streamed is stream of what is in no docket alone.
+func (s *server) streamed(contentType string, header map[string]string, write func(ctx context.Context, w io.Writer) error) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		_, w := humago.Unwrap(ctx)
 		for name, value := range header {
@@ -75,7 +80,7 @@ func (s *server) stream(ctx context.Context, docket int64, contentType string, h
 			}
 			panic(http.ErrAbortHandler)
 		}
-	}}, nil
+	}}
 }
 
 // FollowInput are the parameters of streams that follow a docket.

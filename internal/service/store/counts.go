@@ -110,15 +110,6 @@ func (s *Store) TriedBy(ctx context.Context) (map[int64]int, error) {
 	return out, err
 }
 
-// CountKnown counts the results that were tried here and whose right label is known.
-func (s *Store) CountKnown(ctx context.Context) (n int, err error) {
-	var w where
-	w.add("truth <> '' AND " + triedHere)
-	w.tallies(ctx)
-	err = one(ctx, s.db, `SELECT CAST(coalesce(sum(entries), 0) AS BIGINT) FROM tallies`+w.text(), w.args, &n)
-	return n, err
-}
-
 // Tally counts results that are alike.
 type Tally struct {
 	Repository string

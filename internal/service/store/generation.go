@@ -22,16 +22,6 @@ type Parts struct {
 	Files map[string]string `json:"files,omitempty" doc:"SHA-256 of pipelines, profiles and rubrics by what they are for"`
 }
 
-// Update says which newer versions of a module are looked for.
-type Update string
-
-// What is looked for, and what comes of it.
-const (
-	UpdatePinned Update = "pinned" // nothing
-	UpdateManual Update = "manual" // any newer version is shown
-	UpdatePatch  Update = "patch"  // a newer version with the same major and minor number makes a generation with it as canary
-)
-
 // Reference is where a module of a registry came from, and why it was accepted.
 type Reference struct {
 	Reference string `json:"reference" doc:"Reference that was given" example:"oci://registry.example/judges/reader:v1.2.3"`
@@ -43,7 +33,6 @@ type Reference struct {
 	// Roles and Grants are what it was accepted for.
 	Roles  []string `json:"roles" doc:"Roles that it was accepted for"`
 	Grants []string `json:"grants,omitempty" doc:"Capabilities that it was accepted for"`
-	Update Update   `json:"update" enum:"pinned,manual,patch" doc:"Which newer versions are looked for"`
 }
 
 // Digests lists all digests, sorted, each once.

@@ -61,7 +61,4 @@ func knows(t *testing.T, s *store.Store) { //nolint:thelper // a test of the sui
 	}, tallies); diff != "" {
 		t.Error(diff)
 	}
-	if n, err := s.CountKnown(t.Context()); err != nil || n != 2 {
-		t.Errorf("%d are known, %v", n, err)
-	}
 }

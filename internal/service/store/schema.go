@@ -150,8 +150,9 @@ var migrations = []migration{
 			due BIGINT NOT NULL, worker TEXT NOT NULL, status BIGINT NOT NULL, answer TEXT NOT NULL, created BIGINT NOT NULL, sent BIGINT NOT NULL, finished BIGINT NOT NULL)`,
 		`CREATE INDEX webhook_deliveries_state ON webhook_deliveries (state, hook, due)`,
 	}},
-	// The last look for newer versions of modules in registries: one row. found is JSON: see NewerVersion.
+	// The last look for newer versions of modules in registries: one row. found is JSON.
 	{name: "18 newer versions of modules", statements: []string{
 		`CREATE TABLE looks (name TEXT PRIMARY KEY, began BIGINT NOT NULL, ended BIGINT NOT NULL, found TEXT NOT NULL)`,
 	}},
+	{name: "19 neither looks nor refits", statements: []string{`DROP TABLE looks`, `DROP TABLE refits`}},
 }

@@ -4,9 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -189,47 +187,5 @@ func pages(t *testing.T, s *store.Store) { //nolint:thelper // a test of the sui
 	}
 	if len(ordinals) != 23 || ordinals[22] != 23 {
 		t.Errorf("the docket has the entries %v", ordinals)
-	}
-}
-
-func refits(t *testing.T, s *store.Store) { //nolint:thelper // a test of the suite
-	ctx := t.Context()
-	if r, err := s.Refit(ctx); err != nil || r != (store.Refit{}) {
-		t.Errorf("before one: %+v, %v", r, err)
-	}
-	must(t, s.BeginRefit(ctx, "a", "reading"))
-	if err := s.BeginRefit(ctx, "b", "reading"); !errors.Is(err, store.ErrState) {
-		t.Errorf("two at once: %v", err)
-	}
-	must(t, s.NoteRefit(ctx, "a", "learning"))
-	must(t, s.NoteRefit(ctx, "b", "nothing"))
-	if r, err := s.Refit(ctx); err != nil || r != (store.Refit{Running: true, Step: "learning"}) {
-		t.Errorf("%+v, %v", r, err)
-	}
-	must(t, s.EndRefit(ctx, "b", "{}", ""))
-	must(t, s.EndRefit(ctx, "a", `{"x":1}`, ""))
-	if r, err := s.Refit(ctx); err != nil || r.Running || r.Outcome != `{"x":1}` {
-		t.Errorf("%+v, %v", r, err)
-	}
-	must(t, s.BeginRefit(ctx, "b", "reading"))
-	if r, err := s.Refit(ctx); err != nil || r != (store.Refit{Running: true, Step: "reading"}) {
-		t.Errorf("another one: %+v, %v", r, err)
-	}
-}
-
-// TestARefitWhoseProcessIsGone can be begun again by another one.
-func TestARefitWhoseProcessIsGone(t *testing.T) {
-	t.Parallel()
-	c := &clock{}
-	s := openWith(t, filepath.Join(t.TempDir(), "test.db"), c)
-	must(t, s.BeginRefit(t.Context(), "a", "reading"))
-	c.millis.Add(3 * 60 * 1000)
-	if r, err := s.Refit(t.Context()); err != nil || r.Running || !strings.Contains(r.Failure, "refit again") {
-		t.Errorf("%+v, %v", r, err)
-	}
-	must(t, s.BeginRefit(t.Context(), "b", "reading"))
-	must(t, s.EndRefit(t.Context(), "a", "late", ""))
-	if r, err := s.Refit(t.Context()); err != nil || !r.Running || r.Outcome != "" {
-		t.Errorf("%+v, %v", r, err)
 	}
 }

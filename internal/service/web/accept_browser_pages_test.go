@@ -203,78 +203,14 @@ func TestAccept_UI3_CanaryFlipsAndQuality(t *testing.T) {
 	}
 }
 
-// Corrections make a profile, which is compared on held-out results and swapped on a click.
-func TestAccept_UI3_RefitByClick(t *testing.T) {
-	s := newService(t, serviceOptions{refits: true})
-	b := newBrowser(t, s, 1280, 860)
-	b.open("/quality/refit")
-	if got := b.texts(".empty p"); len(got) != 1 || got[0] != "0 labels are known; a refit needs 40." {
-		t.Errorf("without corrections the page says %q", got)
-	}
-	entries, truths := heldOut(t, 120)
-	id := s.submit("nightly", "github.com/acme/store", entries)
-	s.try(id, nil)
-	for label, ids := range truths {
-		for i := range ids {
-			ids[i].Docket = id
-		}
-		if _, err := s.store.Correct(t.Context(), "ada", label, ids); err != nil {
-			t.Fatal(err)
-		}
-	}
-	b.open("/quality")
-	b.click("a[href='/quality/refit']")
-	b.wait(`document.body.dataset.page === "refit"`)
-	b.click("form .primary")
-	b.wait(`document.querySelector(".tiles b")`)
-	b.picture("refit")
-	if got := b.texts(".tiles b"); len(got) != 4 || !strings.HasSuffix(got[0], "%") || !strings.Contains(got[2], "worse") && got[2] != "better" {
-		t.Errorf("the comparison says %q", got)
-	}
-	if b.count(".list a[href^='/trials/']") == 0 {
-		t.Error("there are no flips")
-	}
-	b.click("form[action='/quality/refit/take'] button")
-	b.wait(`document.body.dataset.page === "confirm" && document.body.innerText.includes("profile:jsonl")`)
-	b.click("form .primary")
-	b.wait(`document.querySelector(".now h2") && document.querySelector(".now h2").innerText === "Generation 2"`)
-}
-
-// heldOut are cases of the held-out docket without their truth, and their places by it.
-func heldOut(t *testing.T, n int) ([]docket.Entry, map[string][]store.TrialID) {
-	t.Helper()
-	f, err := os.Open("../../../examples/dockets/go-test-1.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	var entries []docket.Entry
-	truths := map[string][]store.TrialID{}
-	for e, err := range (&docket.Reader{}).JSONL("go-test-1.jsonl", f) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(entries) == n {
-			break
-		}
-		if e.Truth == nil || e.Truth.Classification == "" {
-			continue
-		}
-		truths[e.Truth.Classification] = append(truths[e.Truth.Classification], store.TrialID{Ordinal: len(entries) + 1})
-		e.Truth = nil
-		entries = append(entries, e)
-	}
-	return entries, truths
-}
-
 // pages are all that a person sees.
 var pages = []string{
 	"/", "/?q=nothing+at+all", "/inbox/group?key=x", "/dockets", "/dockets/1", "/trials/3-1", "/trials/3-1/brief", "/trials/3-1/documents/0?from=100&to=600",
-	"/modules", "/modules/1", "/modules/2", "/modules/2/activate", "/quality", "/quality/refit", "/settings", "/settings/webhooks", "/login", "/dockets/99",
+	"/modules", "/modules/1", "/modules/2", "/modules/2/activate", "/quality", "/settings", "/settings/webhooks", "/login", "/dockets/99",
 }
 
 func TestAccept_UI4_PhoneWidth(t *testing.T) {
-	s := filled(t, serviceOptions{refits: true})
+	s := filled(t, serviceOptions{})
 	s.addGeneration("another judge", nil)
 	b := newBrowser(t, s, 360, 740)
 	for _, path := range pages {
@@ -301,7 +237,7 @@ func TestAccept_UI4_Axe(t *testing.T) {
 	if err != nil {
 		t.Fatalf("SHADOWCOURT_AXE must name axe.min.js of the npm package axe-core; make browser-tests does that: %v", err)
 	}
-	s := filled(t, serviceOptions{refits: true})
+	s := filled(t, serviceOptions{})
 	s.addGeneration("another judge", nil)
 	for _, width := range []int64{1280, 360} {
 		b := newBrowser(t, s, width, 860)

@@ -24,5 +24,5 @@ func TestMeasurePagesPostgres(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	measurePages(t, n, newService(t, serviceOptions{refits: true, database: url}))
+	measurePages(t, n, newService(t, serviceOptions{database: url}))
 }

@@ -32,7 +32,7 @@ func measured(t *testing.T) int {
 
 // TestMeasurePagesSQLite prints how long pages take beside many cases.
 func TestMeasurePagesSQLite(t *testing.T) {
-	measurePages(t, measured(t), newService(t, serviceOptions{refits: true}))
+	measurePages(t, measured(t), newService(t, serviceOptions{}))
 }
 
 // measurePages fills a store with made-up verdicts: half of them open, a third with a known truth, in groups of 1 to 1,000 cases.
@@ -73,7 +73,7 @@ func measurePages(t *testing.T, n int, s *service) {
 	for _, path := range []string{
 		"/", "/?cursor=" + box.Next, "/?repository=example.org/0", "/?label=bug", "/?status=mistrial", "/?q=case+77", "/inbox/group?key=" + box.Groups[0].Key,
 		"/dockets", fmt.Sprintf("/dockets/%d", last), fmt.Sprintf("/dockets/%d?cursor=%d-%d", last, last, (1+(n-1)%largest)/2), fmt.Sprintf("/dockets/%d?status=mistrial", last),
-		fmt.Sprintf("/dockets/%d?q=nothing", last), fmt.Sprintf("/trials/%d-1", last), "/modules", "/modules/1", "/quality", "/quality?repository=example.org/0", "/quality/refit", "/settings",
+		fmt.Sprintf("/dockets/%d?q=nothing", last), fmt.Sprintf("/trials/%d-1", last), "/modules", "/modules/1", "/quality", "/quality?repository=example.org/0", "/settings",
 	} {
 		s.measure(path)
 	}

@@ -78,8 +78,6 @@ type modulesView struct {
 	Now         *generationView // the current one
 	Workers     []store.WorkerInfo
 	Latest      *activationView // nil for none
-	Look        store.Look      // the last one for newer versions
-	Looked      bool            // for modules in force
 	Unaccepted  string          // why the trust policy does not accept the current one
 }
 
@@ -128,10 +126,6 @@ func (s *site) modulesView(ctx context.Context) (*modulesView, error) {
 	if v.Latest, err = s.latest(ctx); err != nil {
 		return nil, err
 	}
-	if v.Look, err = s.Store.LastLook(ctx); err != nil {
-		return nil, err
-	}
-	v.Looked = v.Now != nil && slices.ContainsFunc(slices.Collect(maps.Values(v.Now.References)), func(r store.Reference) bool { return r.Update != store.UpdatePinned })
 	v.Workers, err = s.Store.Workers(ctx)
 	return v, err
 }
@@ -291,15 +285,6 @@ func (s *site) activate(w http.ResponseWriter, r *http.Request) error {
 	return act(w, r, func(ctx context.Context, id int64) error { _, err := s.Activate(ctx, id); return err }, modulesPath)
 }
 
-// look looks for newer versions now.
-func (s *site) look(w http.ResponseWriter, r *http.Request) error {
-	if _, err := s.LookForUpdates(r.Context()); err != nil {
-		return err
-	}
-	http.Redirect(w, r, "/modules", http.StatusSeeOther)
-	return nil
-}
-
 // abandon ends an activation that is pending.
 func (s *site) abandon(w http.ResponseWriter, r *http.Request) error {
 	return act(w, r, func(ctx context.Context, id int64) error { _, err := s.Abandon(ctx, id); return err }, modulesPath)
@@ -328,13 +313,13 @@ func (s *site) propose(w http.ResponseWriter, r *http.Request) error {
 		}
 		modules[strings.TrimSuffix(path.Base(file.Filename), ".wasm")] = data
 	}
-	references := map[string]api.ReferenceRequest{}
+	references := map[string]string{}
 	for line := range strings.FieldsSeq(r.PostForm.Get("references")) {
 		name, reference, ok := strings.Cut(line, "=")
 		if !ok {
 			return invalid("a reference needs the name of the module that it is in place of: NAME=oci://HOST/REPOSITORY:TAG")
 		}
-		references[name] = api.ReferenceRequest{Reference: reference, Update: store.Update(r.PostForm.Get("update"))}
+		references[name] = reference
 	}
 	if len(modules)+len(references) == 0 {
 		return invalid("no module was chosen: choose one or more .wasm files, or name references")
@@ -346,10 +331,7 @@ func (s *site) propose(w http.ResponseWriter, r *http.Request) error {
 			return invalid("the share of a candidate must be a percentage above 0 and at most 100")
 		}
 		in.Modules, in.Canary, in.Share = nil, modules, percent/100
-		in.References, in.CanaryReferences = nil, map[string]string{}
-		for name, reference := range references {
-			in.CanaryReferences[name] = reference.Reference
-		}
+		in.References, in.CanaryReferences = nil, references
 	}
 	g, err := s.AddGeneration(r.Context(), in)
 	if err != nil {

@@ -36,8 +36,6 @@ type qualityView struct {
 	stated []calibrate.Stated
 	// Meaning says what the shares mean.
 	Meaning string
-	// Refit says whether the server can refit, and enough labels are known.
-	Refit *refitState
 }
 
 // qualityRow is a week or a repository.
@@ -124,9 +122,6 @@ func (s *site) quality(w http.ResponseWriter, r *http.Request) error {
 	v.Meaning = meaning(&v.qualityRow)
 	v.Diagram = reliabilityDiagram(v.Reliability.Bins)
 	v.matrix()
-	if v.Refit, err = s.refitState(r.Context()); err != nil {
-		return err
-	}
 	return s.show(w, r, http.StatusOK, &view{Page: "quality", Section: "quality", Title: "Quality", Data: v})
 }
 
@@ -211,7 +206,7 @@ func meaning(r *qualityRow) string {
 	case more > 0:
 		text = "The court puts right " + plural(more, "answer", "answers") + " of Light more than it spoils."
 	case more < 0:
-		text = "The court spoils " + plural(-more, "answer", "answers") + " of Light more than it puts right: refit, or go back to an earlier generation."
+		text = "The court spoils " + plural(-more, "answer", "answers") + " of Light more than it puts right: fit a profile, or go back to an earlier generation."
 	}
 	stated := r.Known - r.Corrections
 	switch {

@@ -30,7 +30,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/web"
-	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
 // service is the pages over a real store, API and court, on loopback.
@@ -46,10 +45,6 @@ type service struct {
 type serviceOptions struct {
 	// scopes of whoever asks; nil: all.
 	scopes []auth.Scope
-	// refit of the server; nil: it can't refit.
-	refit func(context.Context, func(string)) (*work.Proposal, error)
-	// refits: it learns with the shipped court.
-	refits bool
 	// stop ends streams.
 	stop <-chan struct{}
 	// opening is called when a page opens its stream of events, before the stream is there.
@@ -58,23 +53,6 @@ type serviceOptions struct {
 	frozen bool
 	// database in place of a new file.
 	database string
-}
-
-// learn refits with the shipped court.
-func learn(kept *store.Store) func(context.Context, func(string)) (*work.Proposal, error) {
-	const file = "profile:jsonl"
-	return func(ctx context.Context, progress func(string)) (*work.Proposal, error) {
-		return work.Propose(ctx, work.RefitConfig{Store: kept, File: func(format string) string { return "profile:" + format }, Progress: progress, Open: func(ctx context.Context, o *work.Opening) (*host.Host, error) {
-			config, err := courtConfig()
-			if text := o.Files[file]; text != nil && err == nil {
-				config.Profile, err = profile.Parse(file, text)
-			}
-			if err != nil {
-				return nil, err
-			}
-			return host.Open(ctx, config)
-		}})
-	}
 }
 
 // courtConfig is the shipped court with the profile of the demo.
@@ -123,9 +101,6 @@ func newService(t testing.TB, options serviceOptions) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if options.refits {
-		options.refit = learn(kept)
-	}
 	operations := api.New(api.Config{
 		Store: kept, Now: time.Now, Random: rand.Reader, Version: "test", Stop: options.stop, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Graph: func(context.Context, int64) (*pipeline.Graph, error) { return court(t).Graph(), nil }, //nolint:contextcheck // the court is opened once for all tests
@@ -142,8 +117,7 @@ func newService(t testing.TB, options serviceOptions) *service {
 	operations.Register(mux)
 	authenticator.Register(mux)
 	pages := web.New(web.Config{
-		Operations: operations, Auth: authenticator, Refit: options.refit,
-		Background: func(ctx context.Context, do func(context.Context)) { go do(context.WithoutCancel(ctx)) },
+		Operations: operations, Auth: authenticator,
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if options.opening != nil && r.URL.Path == "/changes" {

@@ -7,24 +7,18 @@
 package web
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
-	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
 // Config of the pages. Operations and Auth must be set.
 type Config struct {
 	*api.Operations
 	Auth *auth.Authenticator
-	// Refit learns a profile from corrections (see work.Propose), telling progress. Nil: the server can't refit.
-	Refit func(ctx context.Context, progress func(step string)) (*work.Proposal, error)
-	// Background runs what goes on after its request, with a context that ends with the process. It must be set where Refit is.
-	Background func(ctx context.Context, do func(context.Context))
 }
 
 // New serves the pages, and answers every other path with one that says that there is none. The caller puts Auth.Handler around
@@ -80,15 +74,11 @@ func (s *site) routes() []route {
 		{pattern: "GET /trials/{id}/documents/{n}", do: s.document},
 		{pattern: "GET /modules", do: s.modules},
 		{pattern: "POST /modules", scope: auth.Everywhere, stream: true, do: s.propose},
-		{pattern: "POST /modules/look", scope: auth.Everywhere, stream: true, do: s.look},
 		{pattern: "GET /modules/{id}", do: s.generation},
 		{pattern: "GET /modules/{id}/activate", scope: auth.Everywhere, do: s.confirm},
 		{pattern: "POST /modules/{id}/activate", scope: auth.Everywhere, stream: true, do: s.activate},
 		{pattern: "POST /activations/{id}/abandon", scope: auth.Everywhere, do: s.abandon},
 		{pattern: "GET /quality", do: s.quality},
-		{pattern: "GET /quality/refit", do: s.refit},
-		{pattern: "POST /quality/refit", scope: auth.Everywhere, do: s.startRefit},
-		{pattern: "POST /quality/refit/take", scope: auth.Everywhere, do: s.takeRefit},
 		{pattern: "GET /settings", do: s.settings},
 		{pattern: "POST /settings/tokens", scope: auth.Operate, do: s.addToken},
 		{pattern: "POST /settings/tokens/{id}/revoke", scope: auth.Operate, do: s.revokeToken},

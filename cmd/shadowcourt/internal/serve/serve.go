@@ -44,9 +44,6 @@ type options struct {
 	// experiments are those of the flags that say what dockets may run.
 	experiments open.Flags
 	trust       open.Trust
-	// updateInterval and updateShare are about newer versions of modules of registries; the share is a percentage.
-	updateInterval time.Duration
-	updateShare    float64
 }
 
 // oidc are the flags of OpenID Connect.
@@ -99,15 +96,11 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	o.experiments.ServiceFlags(cmd)
 	o.trust.PolicyFlag(f)
-	f.DurationVar(&o.updateInterval, "update-interval", time.Hour, "look for newer versions of modules of registries so often; 0: only when somebody asks")
-	f.Float64Var(&o.updateShare, "update-share", 100, "percentage of the trials that newer versions try as canaries")
+	cli.RemovedFlags(f, "let Renovate read the registry's tags", "update-interval", "update-share")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	cmd.AddCommand(newMigrate(s), newToken(s), newAudit(s))
 	return cmd
 }
-
-// minUpdateInterval spares registries.
-const minUpdateInterval = time.Minute
 
 // secretVariable has the secret of the OIDC client.
 const secretVariable = "SHADOWCOURT_OIDC_CLIENT_SECRET"
@@ -199,13 +192,6 @@ func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, e
 	config.Laboratories, err = o.experiments.Laboratories(ctx, o.cache)
 	faults = append(faults, err)
 	config.Open = open.ServiceHosts{Cache: o.cache, Record: key != nil}.Open
-	if o.updateInterval < 0 || o.updateInterval > 0 && o.updateInterval < minUpdateInterval {
-		faults = append(faults, fmt.Errorf("--update-interval %s: use 0, or at least %s", o.updateInterval, minUpdateInterval))
-	}
-	if !(o.updateShare > 0 && o.updateShare <= 100) { // NaN too
-		faults = append(faults, fmt.Errorf("--update-share %v: use a percentage above 0 and at most 100", o.updateShare))
-	}
-	config.UpdateInterval, config.UpdateShare = o.updateInterval, o.updateShare/100
 	if config.Trust, err = o.trust.TrustPolicy(); config.Trust != nil {
 		config.Registries, err = open.Registries()
 	}
