@@ -92,7 +92,7 @@ func runScripts(t *testing.T, dir string) {
 	})
 }
 
-// userEnv has no progress in logs, whose lines depend on the machine's speed, and lets all runs share the user's caches: of compiled modules, and of the go command. A run lives for half a second, of
+// userEnv has no progress in logs, whose lines depend on the machine's speed, and lets all runs share the user's caches: of compiled modules, and of the go command. Runs of tests aren't spread. A run lives for half a second, of
 // which it spends a tenth less when it hardly collects garbage.
 func userEnv(t *testing.T) []string {
 	t.Helper()
@@ -104,7 +104,7 @@ func userEnv(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []string{"HOME=" + home, "XDG_CACHE_HOME=" + cache, "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GOGC=400", "SHADOWCOURT_PROGRESS=off"}
+	return []string{"HOME=" + home, "XDG_CACHE_HOME=" + cache, "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GOGC=400", "SHADOWCOURT_PROGRESS=off", "SHADOWCOURT_RUNS_APART=-1s"}
 }
 
 func repositoryRoot(t *testing.T) string {

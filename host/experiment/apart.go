@@ -7,12 +7,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 )
 
+// DefaultApart is how long the runs of a step take at least.
+const DefaultApart = 2 * time.Second
+
 // Runs of one test in one tree are spread over several seconds, since tests that draw by the time in seconds end alike within one: five such runs
-// would be one. The runs of a step take mostApart at least.
+// would be one.
 const (
-	apart     = time.Second
-	mostApart = 2 * time.Second
-	look      = 20 * time.Millisecond // between two looks at the clock
+	apart = time.Second           // at most, between two runs
+	look  = 20 * time.Millisecond // between two looks at the clock
 )
 
 // begun names runs of a cell in a tree.
@@ -25,13 +27,10 @@ type begun struct {
 func (l *Lab) wait(ctx context.Context, in *place, c cell, runs int) error {
 	last, ok := l.begun.Load(begun{c, in.workspace})
 	at, _ := last.(time.Time)
-	if !ok {
+	if !ok || l.config.Apart < 0 {
 		return ctx.Err()
 	}
-	due := at.Truncate(apart).Add(apart)
-	if gap := mostApart / time.Duration(max(runs-1, 1)); gap < apart {
-		due = at.Add(gap)
-	}
+	due := nextRun(at, l.config.Apart, runs)
 	for range apart / look { // a clock may stand still
 		if !l.config.Now().Before(due) {
 			break
@@ -44,6 +43,14 @@ func (l *Lab) wait(ctx context.Context, in *place, c cell, runs int) error {
 		}
 	}
 	return nil
+}
+
+// nextRun is when the next of the runs of a step may begin, if the last one began at this time.
+func nextRun(at time.Time, all time.Duration, runs int) time.Time {
+	if gap := all / time.Duration(max(runs-1, 1)); gap < apart {
+		return at.Add(gap)
+	}
+	return at.Truncate(apart).Add(apart)
 }
 
 // begin notes that a run begins.

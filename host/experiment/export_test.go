@@ -70,5 +70,8 @@ const (
 	MaxResultAge = maxResultAge
 )
 
+// NextRun is when the next run of a step begins.
+var NextRun = nextRun
+
 // FirstLines bounds a detail.
 func FirstLines(text string) string { return firstLines(text) }

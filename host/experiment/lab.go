@@ -55,6 +55,9 @@ type Config struct {
 	Budget time.Duration
 	// PerCase limits the builds and runs of one case in the same way. Default: DefaultPerCase.
 	PerCase time.Duration
+	// Apart is how long the runs of a step take at least: they are spread over it, since tests that draw by the time end alike in runs that
+	// follow one another. Default: DefaultApart. Below zero: they are not spread.
+	Apart time.Duration
 	// Parallel is how many builds and runs there are at the same time. Default: 1.
 	Parallel int
 	// CacheDir is a folder for results, which later runs use for a day. Empty: there is none.
@@ -84,6 +87,9 @@ func (c *Config) setDefaults() error {
 	}
 	if c.PerCase <= 0 {
 		c.PerCase = DefaultPerCase
+	}
+	if c.Apart == 0 {
+		c.Apart = DefaultApart
 	}
 	if c.Parallel <= 0 {
 		c.Parallel = 1

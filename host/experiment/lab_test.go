@@ -144,7 +144,7 @@ func docket(t *testing.T, dir string) map[string]*abi.Case {
 
 func open(t *testing.T, c experiment.Config) *experiment.Lab {
 	t.Helper()
-	c.Flags = []string{"-ldflags=-s"} // links faster
+	c.Flags, c.Apart = []string{"-ldflags=-s"}, -1 // links faster, and no test here draws by the time
 	l, err := experiment.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,17 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 )
 
+// TestRunsAreSpread: two runs begin in two seconds of the clock, and more of them take two seconds.
+func TestRunsAreSpread(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 1, 2, 3, 4, 5, int(900*time.Millisecond), time.UTC)
+	for runs, want := range map[int]time.Duration{1: 100 * time.Millisecond, 2: 100 * time.Millisecond, 3: 100 * time.Millisecond, 5: 500 * time.Millisecond, 81: 25 * time.Millisecond} {
+		if got := experiment.NextRun(at, experiment.DefaultApart, runs).Sub(at); got != want {
+			t.Errorf("of %d runs the next begins after %v, want %v", runs, got, want)
+		}
+	}
+}
+
 // TestStepsAddUp: all runs of a flaky test are made, and the second step of a cell builds nothing.
 func TestStepsAddUp(t *testing.T) {
 	command, err := exec.LookPath("go")

@@ -18,8 +18,6 @@ type Command struct {
 	Runner string
 	// Added are the arguments that make the runner write a report; REPORT stands for its path. Empty if the command does so as it is.
 	Added []string
-	// Folder is where reports are written that the user named no file for. Default: a temporary folder, which Ran.Close removes.
-	Folder string
 	// ReportBytes is the most that the reports may have. Default: DefaultReportBytes.
 	ReportBytes int64
 	// Without are variables of this program that the command does not get, beside those of this program's own secrets.

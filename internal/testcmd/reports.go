@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -19,9 +18,6 @@ import (
 
 // maxReports is how many reports one run may write.
 const maxReports = 20_000
-
-// maxOpen is of how many reports each stays a file of its own: readers hold all of them open.
-const maxOpen = 256
 
 // finder finds the reports that a run has written.
 type finder struct {
@@ -107,8 +103,9 @@ func (f *finder) written(before map[string]state) ([]string, error) {
 	return paths, nil
 }
 
-// check reads the reports once, to know that they can be read and what they tell.
-func (c *Command) check(ctx context.Context, ran *Ran, paths []string, folder string) error {
+// read reads the reports.
+func (c *Command) read(ctx context.Context, ran *Ran, paths []string, folder string, take func(docket.Entry, error)) error {
+	var err error
 	left := c.limit()
 	for _, file := range paths {
 		info, err := os.Stat(file)
@@ -127,27 +124,17 @@ func (c *Command) check(ctx context.Context, ran *Ran, paths []string, folder st
 		}
 		paths, format = []string{converted}, run.JUnit
 	}
-	if len(paths) > maxOpen {
-		joined := filepath.Join(folder, "joined.xml")
-		if err := join(joined, paths); err != nil {
-			return err
-		}
-		paths = []string{joined}
-	}
 	for i, file := range paths {
-		file, err := filepath.Abs(file)
-		if err != nil {
+		if paths[i], err = filepath.Abs(file); err != nil {
 			return err
 		}
-		paths[i] = file
-		ran.Reports = append(ran.Reports, Report{file, format})
 	}
 	dockets, err := run.OpenDockets(ctx, nil, paths, format)
 	if err != nil {
 		return err
 	}
 	var fault error
-	for _, err := range dockets.Entries("") {
+	for entry, err := range dockets.Entries("") {
 		switch _, ofLine := errors.AsType[*docket.LineError](err); {
 		case err == nil:
 			ran.Failures++
@@ -156,8 +143,9 @@ func (c *Command) check(ctx context.Context, ran *Ran, paths []string, folder st
 		case fault == nil:
 			fault = err
 		}
+		take(entry, err)
 	}
-	switch ran.Tests = dockets.Tests; {
+	switch ran.Tests, ran.Notes = dockets.Tests, dockets.Notes(); {
 	case ran.Tests > 0 || ran.Failures > 0:
 	case fault != nil:
 		return fmt.Errorf("the report of %s can't be read: %w", c.Runner, fault)
@@ -165,28 +153,4 @@ func (c *Command) check(ctx context.Context, ran *Ran, paths []string, folder st
 		return fmt.Errorf("%s failed with exit code %d, and its report tells of no test: see its output", c.Runner, ran.ExitCode)
 	}
 	return nil
-}
-
-// join writes reports of JUnit one after the other, as their reader takes them.
-func join(to string, paths []string) error {
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	for _, file := range paths {
-		in, err := os.Open(file)
-		if err == nil {
-			_, err = io.Copy(out, in)
-			_ = in.Close()
-		}
-		if err != nil {
-			_ = out.Close()
-			return err
-		}
-		if _, err := out.WriteString("\n"); err != nil {
-			_ = out.Close()
-			return err
-		}
-	}
-	return out.Close()
 }

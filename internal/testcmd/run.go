@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/host/docket"
 )
 
 // grace is how long a runner that was interrupted may take to end, and how long programs that it leaves may hold its output open.
@@ -19,85 +21,59 @@ const grace = 3 * time.Second
 // settle is how long a Ctrl-C that reached the runner may take to end the context.
 const settle = time.Second / 2
 
-// Report is a report of a run.
-type Report struct {
-	Path   string // absolute
-	Format string // as the readers of package run call it
-}
-
 // Ran is a run that ended by itself and left a report.
 type Ran struct {
 	ExitCode int
-	Reports  []Report
 	// Tests is how many tests the reports tell of, Failures how many of them are cases to try: failures, and packages that do not build.
 	Tests, Failures int
-
-	remove string
+	// Notes are what the readers have to say of the reports.
+	Notes []string
 }
 
 // Failed says whether anything failed: the command, or a test of it whose failure it ignored.
 func (r *Ran) Failed() bool { return r.ExitCode != 0 || r.Failures > 0 }
 
-// Close removes the reports that lie in a temporary folder.
-func (r *Ran) Close() error {
-	if r.remove == "" {
-		return nil
-	}
-	return os.RemoveAll(r.remove)
-}
-
 // streams are where the runner's output goes.
 type streams struct{ out, err io.Writer }
 
 // Run runs the command in its folder, with the environment of this program but for its secrets, and passes on what the runner prints as it comes. A file
-// is handed to the runner as it is, so that it finds its terminal. An exit code that is not 0 is no error: tests failed.
+// is handed to the runner as it is, so that it finds its terminal. An exit code that is not 0 is no error: tests failed. take gets each
+// case of the reports, and each line that can't be read.
 //
 // When the context ends, the runner is interrupted once, as by Ctrl-C, unless the terminal did so already; after three seconds it is
 // killed. The error then wraps the context's cause. Further errors: the runner is missing, was killed, wrote no report, or reports
 // that can't be read or are too long.
-func (c *Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (ran *Ran, err error) {
-	ran = &Ran{}
-	folder := c.Folder
-	if folder == "" {
-		if folder, err = os.MkdirTemp("", "shadowcourt-tests-"); err != nil {
-			return nil, err
-		}
-		ran.remove = folder
-	} else if folder, err = filepath.Abs(folder); err == nil {
-		err = os.MkdirAll(folder, 0o755)
-	}
-	if err == nil {
-		err = c.run(ctx, ran, folder, stdin, streams{stdout, stderr})
-	}
+func (c *Command) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer, take func(docket.Entry, error)) (*Ran, error) {
+	folder, err := os.MkdirTemp("", "shadowcourt-tests-")
 	if err != nil {
-		_ = ran.Close()
 		return nil, err
 	}
-	return ran, nil
-}
-
-func (c *Command) run(ctx context.Context, ran *Ran, folder string, stdin io.Reader, to streams) error {
+	defer func() { _ = os.RemoveAll(folder) }()
 	for name, text := range c.plan.files {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	find := c.finder(folder)
 	before, err := find.look()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := c.execute(ctx, ran, find, folder, stdin, to); err != nil {
-		return err
+	ran := &Ran{}
+	if err := c.execute(ctx, ran, find, folder, stdin, streams{stdout, stderr}); err != nil {
+		return nil, err
 	}
 	paths, err := find.written(before)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(paths) == 0 {
-		return c.noReport(ran.ExitCode)
+		return nil, c.noReport(ran.ExitCode)
 	}
-	return c.check(ctx, ran, paths, folder)
+	if err := c.read(ctx, ran, paths, folder, take); err != nil {
+		return nil, err
+	}
+	return ran, nil
 }
 
 // noReport is the error of a run without a report.

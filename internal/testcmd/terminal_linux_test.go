@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	c, err := Parse(".", []string{"./pytest"})
 	if err == nil {
-		_, err = c.Run(ctx, os.Stdin, os.Stdout, os.Stderr)
+		_, err = c.Run(ctx, os.Stdin, os.Stdout, os.Stderr, nil)
 	}
 	fmt.Printf("end: %v\n", err) //nolint:forbidigo // it is a program of its own
 	stop()

@@ -204,74 +204,105 @@ func (o *options) nothing() string {
 	return said
 }
 
+// failing collects failing tests.
+type failing struct {
+	one      string // the id of the only one that is wanted; empty for all
+	list     []docket.Entry
+	repeated alibi.Repeated
+	// ends are tests whose ids end with one, and near those that are spelled much like it.
+	ends   []docket.Entry
+	near   []string
+	faults []error
+}
+
+// take takes an entry of a report.
+func (f *failing) take(entry docket.Entry, err error) {
+	switch {
+	case err != nil:
+		f.faults = append(f.faults, err)
+	case f.one == "" || entry.Case.ID == f.one:
+		f.add(entry)
+	default:
+		f.near = run.PassOver(f.near, entry.Case.ID, f.one)
+		if len(f.ends) < 2 && run.EndsWith(entry.Case.ID, f.one) {
+			f.ends = append(f.ends, entry)
+		}
+	}
+}
+
+// add adds a test that was not added before. One more than may be asked is kept.
+func (f *failing) add(entry docket.Entry) {
+	if len(f.list) <= mostFailures && !f.repeated.Has(&entry) {
+		f.list = append(f.list, entry)
+	}
+}
+
+// end gives the tests.
+func (f *failing) end(stderr io.Writer) ([]docket.Entry, error) {
+	if len(f.list) == 0 && len(f.ends) == 1 {
+		f.add(f.ends[0])
+	}
+	if len(f.list) > mostFailures {
+		return nil, cli.InputError(fmt.Errorf("more than %d failing tests: pass fewer reports, or mend what they have in common", mostFailures))
+	}
+	if f.repeated.Count > 0 {
+		fmt.Fprintf(stderr, "%s of %s: one answer for each test\n",
+			cli.Count(len(f.list)+f.repeated.Count, "failure", "failures"), cli.Count(len(f.list), "test", "tests"))
+	}
+	if len(f.list) == 0 && f.one != "" && len(f.faults) == 0 {
+		f.faults = append(f.faults, fmt.Errorf("--explain: no failing test has the name %q%s", f.one, cli.Near(f.near)))
+	}
+	return f.list, cli.InputError(errors.Join(f.faults...))
+}
+
 // failures are the failing tests of reports, or of a command that is run.
 func (o *options) failures(ctx context.Context, s cli.Streams, args []string, command bool) ([]docket.Entry, error) {
-	names, from := args, o.from
+	found := &failing{one: o.explain}
+	if found.one == explainAll {
+		found.one = ""
+	}
+	var notes []string
 	if command {
-		c, err := testcmd.Parse(".", args)
+		ran, err := o.runTests(ctx, s, args, found)
+		if err != nil || !ran.Failed() {
+			return nil, err
+		}
+		notes = ran.Notes
+	} else {
+		inputs, err := run.OpenDockets(ctx, s.In, args, o.from)
 		if err != nil {
 			return nil, cli.InputError(err)
 		}
-		o.pass(s.Err, c)
-		if name := open.KeyVariable(o.proof.key); name != "" {
-			c.Without = []string{name}
+		for entry, err := range inputs.Entries("") {
+			found.take(entry, err)
 		}
-		// What people read here is the table of answers; the runner's own output is shown beside it.
-		ran, err := c.Run(ctx, s.In, s.Err, s.Err)
-		if err != nil {
-			return nil, err
-		}
-		defer func() { _ = ran.Close() }()
-		if !ran.Failed() {
-			return nil, nil
-		}
-		if ran.Failures == 0 {
-			return nil, fmt.Errorf("the command ended with %d although no test failed in its report", ran.ExitCode)
-		}
-		names = nil
-		for _, r := range ran.Reports {
-			names, from = append(names, r.Path), r.Format
-		}
+		notes = inputs.Notes()
 	}
-	inputs, err := run.OpenDockets(ctx, s.In, names, from)
-	if err != nil {
-		return nil, cli.InputError(err)
-	}
-	defer inputs.Close()
-	one := o.explain
-	if one == explainAll {
-		one = ""
-	}
-	var list []docket.Entry
-	var faults []error
-	var repeated alibi.Repeated
-	for entry, err := range inputs.Entries(one) {
-		if err != nil {
-			faults = append(faults, err)
-			continue
-		}
-		if repeated.Has(&entry) {
-			continue
-		}
-		if len(list) == mostFailures {
-			return nil, cli.InputError(fmt.Errorf("more than %d failing tests: pass fewer reports, or mend what they have in common", mostFailures))
-		}
-		list = append(list, entry)
-	}
-	for _, note := range inputs.Notes() {
+	for _, note := range notes {
 		fmt.Fprintln(s.Err, "note: "+sanitize.Line(note))
-	}
-	if repeated.Count > 0 {
-		fmt.Fprintf(s.Err, "%s of %s: one answer for each test\n",
-			cli.Count(len(list)+repeated.Count, "failure", "failures"), cli.Count(len(list), "test", "tests"))
 	}
 	if ctx.Err() != nil {
 		return nil, cli.ErrInterrupted
 	}
-	if len(list) == 0 && one != "" && len(faults) == 0 {
-		faults = append(faults, fmt.Errorf("--explain: no failing test has the name %q%s", one, cli.Near(inputs.PassedOver)))
+	return found.end(s.Err)
+}
+
+// runTests runs the command.
+func (o *options) runTests(ctx context.Context, s cli.Streams, args []string, found *failing) (*testcmd.Ran, error) {
+	c, err := testcmd.Parse(".", args)
+	if err != nil {
+		return nil, cli.InputError(err)
 	}
-	return list, cli.InputError(errors.Join(faults...))
+	o.pass(s.Err, c)
+	if name := open.KeyVariable(o.proof.key); name != "" {
+		c.Without = []string{name}
+	}
+	// What people read here is the table of answers; the runner's own output is shown beside it.
+	ran, err := c.Run(ctx, s.In, s.Err, s.Err, found.take)
+	if err == nil && ran.ExitCode != 0 && ran.Failures == 0 {
+		err = fmt.Errorf("the command ended with %d although no test failed in its report", ran.ExitCode)
+	}
+	return ran, err
 }
 
 // pass notes what reruns get of the command, and says what they don't get.
@@ -365,7 +396,9 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 		if err := errors.Join(proof.add(&asked), o.server.add(&asked, took)); err != nil {
 			return err
 		}
-		asked.Trial.Drawing = render.Draw(investigation.Court.Graph(), asked.Trial)
+		if out.pages {
+			asked.Trial.Drawing = render.Draw(investigation.Court.Graph(), asked.Trial)
+		}
 		if err := out.Write(&render.Answered{Answer: *a, Place: place, Took: took, Trial: asked.Trial}); err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ func notEmpty(cmd *cobra.Command, name string) error {
 func (l *laboratory) config() (experiment.Config, error) {
 	runners, err := open.Runners("--runner ", l.runners)
 	env, faults := l.variables()
-	return experiment.Config{Budget: l.budget, Network: l.network, Home: l.home, Runners: runners, Env: env}, errors.Join(err, faults)
+	return experiment.Config{Budget: l.budget, Network: l.network, Home: l.home, Runners: runners, Env: env, Apart: open.RunsApart()}, errors.Join(err, faults)
 }
 
 // variables are those that --env names.

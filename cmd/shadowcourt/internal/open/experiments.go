@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -118,6 +119,13 @@ func ExperimentCache(modules string) string {
 	return filepath.Join(filepath.Dir(modules), "experiments")
 }
 
+// RunsApart is how long the runs of a step of experiments take at least; zero for the default. Tests of this program set it, since most
+// of them wait for nothing else.
+func RunsApart() time.Duration {
+	apart, _ := time.ParseDuration(os.Getenv("SHADOWCOURT_RUNS_APART"))
+	return apart
+}
+
 // sureWithExperiments is the confidence from which Light needs no trial where the court can run experiments.
 const sureWithExperiments = 0.95
 
@@ -168,7 +176,7 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 func (o *Flags) laboratoryConfig(runners []*experiment.Definition, cache string) experiment.Config {
 	e := &o.experiments
 	return experiment.Config{
-		Source: o.source, Base: o.since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, CacheDir: ExperimentCache(cache),
+		Source: o.source, Base: o.since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, Apart: RunsApart(), CacheDir: ExperimentCache(cache),
 		Network: e.network, Home: e.home, Runners: runners, Progress: e.progress,
 	}
 }
