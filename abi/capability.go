@@ -199,7 +199,7 @@ const (
 	CleanEnvironment RunEnvironment = "clean"
 	// StarvedEnvironment is the original one beside programs that keep the processors busy.
 	StarvedEnvironment RunEnvironment = "starved"
-	// CoverageEnvironment is the original one, with a build that tells which code is executed.
+	// CoverageEnvironment was that of runs that told which code they execute. Records have it, and no host offers it.
 	CoverageEnvironment RunEnvironment = "coverage"
 )
 
@@ -272,7 +272,7 @@ type ExperimentResult struct {
 	Test TestChange `abi:"test,opt"`
 	// Loaded says whether the runs loaded the code of their own tree; absent where nothing was run.
 	Loaded LoadedCode `abi:"loaded,opt"`
-	// Changed says whether the failing test executes code that the change touched; absent where no run measured it.
+	// Changed said whether the failing test executes code that the change touched. Records have it, and no host measures it.
 	Changed ChangedCode `abi:"changed,opt"`
 }
 
@@ -289,7 +289,7 @@ const (
 	Contradicted LoadedCode = "contradicted"
 )
 
-// ChangedCode says whether a test executes code that the change touched. Data files, build inputs and reflection escape it.
+// ChangedCode said whether a test executes code that the change touched.
 type ChangedCode string
 
 // Whether it does.

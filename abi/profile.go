@@ -105,7 +105,7 @@ type OutcomePattern struct {
 	Absent float64 `abi:"absent,min=0,max=1"`
 	// Changed is the probability that the change touched the test, where the base has it. 0: that tells nothing.
 	Changed float64 `abi:"changed,min=0,max=1"`
-	// Executed is the probability that a test that the change left executes code that it touched. 0: that tells nothing.
+	// Executed was the probability that a test executes code that the change touched. It tells nothing, since no run measures that.
 	Executed float64 `abi:"executed,min=0,max=1"`
 }
 

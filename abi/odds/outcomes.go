@@ -242,9 +242,6 @@ func (f *facts) add(r *abi.ExperimentResult) {
 	if r.Test != "" {
 		f.Test = r.Test
 	}
-	if r.Changed != "" {
-		f.Changed = r.Changed
-	}
 	if counts(r) && isBase(&r.Experiment) {
 		f.Based = true
 		f.Absent = f.Absent || r.Outcome == abi.OutcomeNotBuilt || r.Outcome == abi.OutcomeNoTest
@@ -280,9 +277,6 @@ func (f *facts) under(p *abi.OutcomePattern) float64 {
 	}
 	if f.Based {
 		total += math.Log(max(either(f.Absent, p.Absent), unlikely))
-	}
-	if f.Changed != "" && f.Test == abi.TestUnchanged && p.Executed > 0 { // the change of a test may be all that it executes of it
-		total += math.Log(max(either(f.Changed == abi.CodeExecuted, p.Executed), unlikely))
 	}
 	return total
 }
@@ -356,7 +350,6 @@ type Facts struct {
 	// Based: the base was tried. Absent: it lacks the test, or does not build.
 	Based, Absent bool
 	Test          abi.TestChange
-	Changed       abi.ChangedCode
 }
 
 // FactsOf gives the facts of results.

@@ -38,8 +38,7 @@ func (b *belief) ahead(s *seen, now []float64, e *abi.Experiment) []coming {
 	}
 	var list []coming
 	patterns := make([]float64, len(places))
-	measures := e.Environment == abi.CoverageEnvironment && s.facts.Test == abi.TestUnchanged
-	one := func(r *abi.ExperimentResult, ways float64) {
+	add := func(r *abi.ExperimentResult, ways float64) {
 		f := s.facts
 		f.add(r)
 		for i, under := range b.under(f) {
@@ -60,31 +59,22 @@ func (b *belief) ahead(s *seen, now []float64, e *abi.Experiment) []coming {
 		}
 		list = append(list, c)
 	}
-	add := func(r abi.ExperimentResult, ways float64) {
-		if !measures {
-			one(&r, ways)
-			return
-		}
-		for _, r.Changed = range []abi.ChangedCode{abi.CodeExecuted, abi.CodeNotExecuted} {
-			one(&r, ways)
-		}
-	}
 	logFactorial := b.factorials.by
 	n := e.Runs
 	if n <= mostAhead {
 		for passed := range n + 1 {
 			for same := range n + 1 - passed {
 				other := n - passed - same
-				add(abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeMixed, Passed: passed, Same: same, Other: other}, math.Exp(logFactorial(n)-logFactorial(passed)-logFactorial(same)-logFactorial(other)))
+				add(&abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeMixed, Passed: passed, Same: same, Other: other}, math.Exp(logFactorial(n)-logFactorial(passed)-logFactorial(same)-logFactorial(other)))
 			}
 		}
 	} else {
 		for _, c := range coarse(n) {
-			add(abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeMixed, Passed: n - c.failed, Same: c.failed}, c.width*math.Exp(logFactorial(n)-logFactorial(n-c.failed)-logFactorial(c.failed)))
+			add(&abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeMixed, Passed: n - c.failed, Same: c.failed}, c.width*math.Exp(logFactorial(n)-logFactorial(n-c.failed)-logFactorial(c.failed)))
 		}
 	}
 	if isBase(e) && !based {
-		add(abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeNoTest}, 1)
+		add(&abi.ExperimentResult{Experiment: *e, Outcome: abi.OutcomeNoTest}, 1)
 	}
 	scale(list) // rates above others, and what is looked at coarsely, add up to 1 only nearly
 	return list

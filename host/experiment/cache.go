@@ -22,7 +22,7 @@ const resultForm = "experiment/10"
 func (l *Lab) key(in *place, f *failure, e abi.Experiment) string {
 	h := sha256.New()
 	for _, part := range []string{
-		resultForm, in.workspace.digest, in.needed.digest(), string(in.test), in.cover.digest(), f.toolchain.about().name, f.group, f.name, e.String(), f.toolchain.about().version, strings.Join(f.toolchain.about().variables, "\n"), fmt.Sprint(l.config.Network, l.config.Home, l.overlays), f.fingerprint, l.constantOf(f, e).digest(),
+		resultForm, in.workspace.digest, in.needed.digest(), string(in.test), f.toolchain.about().name, f.group, f.name, e.String(), f.toolchain.about().version, strings.Join(f.toolchain.about().variables, "\n"), fmt.Sprint(l.config.Network, l.config.Home, l.overlays), f.fingerprint, l.constantOf(f, e).digest(),
 	} {
 		fmt.Fprintf(h, "%d %s\x00", len(part), part)
 	}

@@ -73,7 +73,7 @@ func codeOf(ctx context.Context, t *tree.Tree, f *failure) (*code, error) {
 }
 
 // build writes the tree and builds in it. Where runs change the tree itself, it is written and built again before each.
-func (r *defined) build(ctx context.Context, w *workspace, f *failure, _ replaced, _ changes, _ string) (program, error) {
+func (r *defined) build(ctx context.Context, w *workspace, f *failure, _ replaced, _ string) (program, error) {
 	source, builtAt := w.source(), -1
 	build := func(ctx context.Context) error {
 		if w.writes == builtAt {

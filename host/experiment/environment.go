@@ -40,8 +40,6 @@ type testRun struct {
 	Recording *recording // of all tests that ran; nil where they can't be told apart
 	// Before are the tests that an environment with Order began before this one, where the runner tells.
 	Before []string
-	// Changed: whether the test executed the changes of the environment; empty where that is not known.
-	Changed abi.ChangedCode
 }
 
 // Log is all that a failed test wrote.
@@ -68,8 +66,6 @@ type environment struct {
 	Order bool // run the test with those around it, in their order, instead of alone
 	// Chosen are the tests around it that are run with it; nil for all.
 	Chosen []string
-	// Cover are changes of which the run tells whether they are executed; nil for none.
-	Cover changes
 	// Compared has a run tell what it lacks.
 	Compared bool
 	// Again is a run that was made, to be read for another test; nil to make one.

@@ -176,7 +176,7 @@ func (r *defined) report(ctx context.Context, t *projectTest, args []string, sou
 	if r.viewed {
 		top = r.source.Top
 	}
-	if err := r.trace(c, top, env); err != nil {
+	if err := r.trace(c, env); err != nil {
 		return nil, nil, err
 	}
 	result, err := isolate.Run(ctx, *c)

@@ -91,7 +91,7 @@ func (g *goTests) sees(path string) bool {
 	return slices.ContainsFunc([]string{"GOROOT", "GOMODCACHE", "GOCACHE"}, func(name string) bool { return within(g.env[name], path) })
 }
 
-func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only replaced, cover changes, out string) (program, error) {
+func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only replaced, out string) (program, error) {
 	t := f.goTest
 	if !w.tested()[path.Join(t.module, t.folder)] {
 		return nil, errNoTests
@@ -105,11 +105,7 @@ func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only repl
 	}
 	folder := filepath.Join(w.source(), filepath.FromSlash(t.module))
 	flags := slices.Concat(overlay, t.flags)
-	var counting []string
-	if cover != nil {
-		counting = g.coverFlags(cover, slices.Concat(g.flags, flags))
-	}
-	binary, err := g.compile(ctx, folder, "./"+t.folder, out, slices.Concat(flags, counting)...)
+	binary, err := g.compile(ctx, folder, "./"+t.folder, out, flags...)
 	if t.builds {
 		return g.building(ctx, binary, folder, out, flags, err)
 	}
@@ -122,15 +118,7 @@ func (g *goTests) build(ctx context.Context, w *workspace, f *failure, only repl
 		if err != nil {
 			return nil, err
 		}
-		if run.Loaded = binary.loaded; env.Cover != nil {
-			s, err := g.seen(ctx, w.tree, env.Cover, traceFile(env.Scratch, profileName))
-			if err != nil {
-				return nil, err
-			}
-			if run.Changed = s.changed(); run.Changed == "" && run.Kind == kindFailed && g.framesTouch(env.Cover, run.Log()) {
-				run.Changed = abi.CodeExecuted
-			}
-		}
+		run.Loaded = binary.loaded
 		return run, nil
 	}, ctx.Err()
 }

@@ -48,17 +48,12 @@ func (g *goTests) execute(ctx context.Context, w *workspace, b *goBinary, name s
 	case env.Chosen != nil:
 		args = append(args, "-test.run="+choice(name, env.Chosen))
 	}
-	if env.Cover != nil || env.Compared {
+	if env.Compared {
 		folder, err := newTrace(env.Scratch)
 		if err != nil {
 			return nil, err
 		}
-		if env.Cover != nil {
-			args = append(args, "-test.coverprofile="+filepath.Join(folder, profileName))
-		}
-		if env.Compared {
-			args = append(args, "-test.testlogfile="+filepath.Join(folder, testLog))
-		}
+		args = append(args, "-test.testlogfile="+filepath.Join(folder, testLog))
 	}
 	args = append(args, g.passed...) // last: a flag of the tests may be followed by other arguments
 	overlays := []string{g.env["GOCACHE"]}

@@ -125,7 +125,6 @@ type Lab struct {
 	shared  shared
 
 	comparisons comparisons
-	changed     changesOf
 	begun       sync.Map // time.Time by begun: when the last run of a test in a tree began
 	constants   sync.Map // *looks by the fingerprint of a failure: what reruns that differ have in common
 

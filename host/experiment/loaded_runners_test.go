@@ -11,6 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 )
 
 // needRunners skips tests of runners that are not asked for, or not installed.
@@ -195,5 +196,101 @@ func TestAccept_AL3_GradleLoadsAnInstalledModule(t *testing.T) {
 		installCore(t, dir)
 		command(t, dir, "gradle", "--no-daemon", "testClasses")
 		checkLoaded(t, dir, javaCase, c.base, c.want, "class com.example.core.Rate comes from ")
+	}
+}
+
+// changedBy is a checkout of a project with changes that are not committed. Pairs of texts are replaced in their files.
+func changedBy(t *testing.T, project map[string]string, change map[string][2]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	git(t, dir, "init", "-q", "-b", "main")
+	write(t, dir, project)
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "-qm", "green")
+	git(t, dir, "tag", "green")
+	for name, c := range change {
+		text := strings.Replace(project[name], c[0], c[1], 1)
+		if text == project[name] {
+			t.Fatalf("%s: no %q", name, c[0])
+		}
+		write(t, dir, map[string]string{name: text})
+	}
+	return dir
+}
+
+type replaced = map[string][2]string
+
+// needPytest skips the test without pytest, and where trees can't be seen in the place of the checkout.
+func needPytest(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("pytest"); err != nil || !isolate.CanView() {
+		t.Skipf("pytest: %v; views: %v", err, isolate.CanView())
+	}
+}
+
+var pyProject = map[string]string{
+	".gitignore":         ".venv\n__pycache__\n",
+	"pytest.ini":         "[pytest]\npythonpath = src\n",
+	"src/shop/cart.py":   "\"\"\"A cart.\"\"\"\nimport os\n\nUNIT = 1\n\n\ndef total(n):\n    if n > 9:\n        return large(\n            n,\n        )\n    return rate(n)\n\n\ndef rate(n):\n    return n\n\n\ndef large(n):\n    \"\"\"Of many.\"\"\"\n    return n\n",
+	"src/shop/other.py":  "def f():\n    return 1\n",
+	"tests/test_cart.py": "from shop.cart import total\n\n\ndef test_total():\n    assert total(1) == 3\n",
+}
+
+func pyCase() *abi.Case {
+	return &abi.Case{
+		Group: "tests.test_cart", Subject: "test_total fails in tests.test_cart",
+		Documents: []abi.Document{{Name: "failure", Text: "    def test_total():\n>       assert total(1) == 3\nE       assert 1 == 3\nE        +  where 1 = total(1)\n\ntests/test_cart.py:5: AssertionError\n"}},
+	}
+}
+
+// TestPytestThatGetsNoPlugin: runs of a pytest that ignores variables count, and are not certified.
+func TestPytestThatGetsNoPlugin(t *testing.T) {
+	needPytest(t)
+	command, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no Python")
+	}
+	dir := changedBy(t, pyProject, replaced{"src/shop/other.py": {"return 1", "return 2"}})
+	write(t, dir, map[string]string{".venv/bin/pytest": "#!/bin/sh\nexec '" + command + "' -E -m pytest \"$@\"\n"})
+	if err := os.Chmod(filepath.Join(dir, ".venv", "bin", "pytest"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour})
+	r, err := l.Run(t.Context(), pyCase(), parse(t, again))
+	if err != nil || r.Outcome != abi.OutcomeSame || r.Loaded != abi.NotCertified {
+		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+// TestAccept_AL3_PytestLoadsAnInstalledPackage: a copy of the project's package comes before that of the tree, so that each tree runs it.
+func TestAccept_AL3_PytestLoadsAnInstalledPackage(t *testing.T) {
+	needPytest(t)
+	for _, c := range []struct {
+		name, pythonPath string // CHECKOUT and COPY stand for folders
+		base             abi.ExperimentOutcome
+		want             abi.LoadedCode
+	}{
+		{"a copy", "COPY", abi.OutcomeSame, abi.Contradicted},
+		{"the folder of the checkout", "CHECKOUT/src", abi.OutcomePassed, abi.Certified},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			project := maps.Clone(pyProject)
+			project["pytest.ini"] = "[pytest]\n"
+			project["tests/test_cart.py"] = "from shop.cart import total\n\n\ndef test_total():\n    assert total(1) == 1\n"
+			dir, copied := changedBy(t, project, replaced{"src/shop/cart.py": {"def rate(n):\n    return n", "def rate(n):\n    return n + 1"}}), t.TempDir()
+			if err := os.CopyFS(filepath.Join(copied, "shop"), os.DirFS(filepath.Join(dir, "src", "shop"))); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("PYTHONPATH", strings.NewReplacer("COPY", copied, "CHECKOUT", dir).Replace(c.pythonPath))
+			failed := pyCase()
+			failed.Documents[0].Text = strings.NewReplacer("== 3", "== 1", "1 ==", "2 ==", "where 1", "where 2").Replace(failed.Documents[0].Text)
+			l := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour})
+			for name, want := range map[string]abi.ExperimentOutcome{again: abi.OutcomeSame, onlyGreen: c.base} {
+				r, err := l.Run(t.Context(), failed, parse(t, name))
+				if err != nil || r.Outcome != want || r.Loaded != c.want || (c.want == abi.Contradicted) != strings.Contains(r.Detail, "module shop.cart comes from ") {
+					t.Errorf("%s: got %+v, %v", name, r, err)
+				}
+			}
+		})
 	}
 }

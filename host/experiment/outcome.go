@@ -46,9 +46,6 @@ func (t *tally) add(f *failure, run *testRun) {
 		run.Loaded.code = abi.NotCertified
 	}
 	t.loaded = t.loaded.worse(run.Loaded)
-	if run.Kind == kindPassed || run.Kind == kindFailed {
-		t.result.Changed = run.Changed
-	}
 	if run.Rows {
 		t.result.Test = abi.TestChanged
 	}
@@ -159,7 +156,6 @@ func (t *tally) end(err error) (abi.ExperimentResult, bool) {
 	t.compare()
 	r.Outcome, r.Loaded = t.outcome(), t.loaded.code
 	if t.loaded.code == abi.Contradicted {
-		r.Changed = ""
 		r.Detail = firstLines("the runs are not of this tree: " + t.loaded.why + "\n" + r.Detail)
 	}
 	unchanged := r.Experiment.Product == abi.Head && r.Experiment.Tests == abi.Head // where the test of the case was built and found

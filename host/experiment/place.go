@@ -28,8 +28,6 @@ type place struct {
 	// absent: the tests have no such test.
 	absent bool
 	test   abi.TestChange
-	// cover are the changes whose execution is measured; nil for none.
-	cover changes
 }
 
 // place finds the tree of an experiment. A mixture has only what the failing test needs of the tests of its package, so that it is not
@@ -37,13 +35,6 @@ type place struct {
 // shows what the mixture would, and is built already.
 func (l *Lab) place(ctx context.Context, f *failure, e abi.Experiment) (*place, error) {
 	in := &place{workspace: l.trees[revisions{e.Product, e.Tests}]}
-	if e.Environment == abi.CoverageEnvironment {
-		cover, err := l.changes(ctx, f.toolchain)
-		if err != nil {
-			return nil, err
-		}
-		in.cover = cover
-	}
 	if l.trees[revisions{abi.Base, abi.Base}] == nil {
 		return in, nil
 	}
@@ -71,12 +62,6 @@ func (l *Lab) builds(ctx context.Context, f *failure, e abi.Experiment) plan.Bui
 	}
 	if f.goTest.builds && (e.Environment != abi.OriginalEnvironment || e.Order != abi.Alone || !plan.IsFirst(e)) {
 		return plan.Impossible // a build ends in the same way each time
-	}
-	if e.Environment == abi.CoverageEnvironment {
-		if len(l.follows(f.toolchain)) == 0 {
-			return plan.Impossible
-		}
-		return plan.Other
 	}
 	in, err := l.place(ctx, f, e)
 	switch {

@@ -103,7 +103,7 @@ func (l *Lab) perform(ctx context.Context, in *place, f *failure, e abi.Experime
 func (l *Lab) once(ctx context.Context, in *place, run program, f *failure, e abi.Experiment) (r *testRun, err error) {
 	env := environment{
 		Clean: e.Environment == abi.CleanEnvironment, Starve: e.Environment == abi.StarvedEnvironment,
-		Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Base, Cover: in.cover, Compared: compared(&e) && e.Order == abi.Alone, Limits: isolate.Limits{Time: runLimit(f, e)},
+		Order: e.Order == abi.OriginalOrder, Network: l.config.Network, Home: l.config.Home, Rows: e.Tests == abi.Base, Compared: compared(&e) && e.Order == abi.Alone, Limits: isolate.Limits{Time: runLimit(f, e)},
 	}
 	c, recorded := in.cellOf(f, e), &in.workspace.runs
 	n := recorded.next(c, f.fingerprint)
@@ -133,7 +133,7 @@ func (l *Lab) once(ctx context.Context, in *place, run program, f *failure, e ab
 // cellOf names the tests of which all runs are of one kind.
 func (p *place) cellOf(f *failure, e abi.Experiment) cell {
 	c := cell{f.fingerprint, e.Environment, e.Order}
-	if f.goTest.module == "" || f.goTest.builds || p.needed != nil || p.cover != nil {
+	if f.goTest.module == "" || f.goTest.builds || p.needed != nil {
 		return c
 	}
 	if c.tests = f.unit; e.Order == abi.Alone {
@@ -163,7 +163,7 @@ func (l *Lab) program(ctx context.Context, in *place, f *failure, e abi.Experime
 	}
 	for _, only := range parts {
 		err = l.step(ctx, f, e, func() (err error) {
-			run, err = l.build(ctx, in.workspace, f, only, in.cover)
+			run, err = l.build(ctx, in.workspace, f, only)
 			return err
 		})
 		if _, failed := errors.AsType[*buildError](err); !failed {
@@ -198,12 +198,8 @@ func runLimit(f *failure, e abi.Experiment) time.Duration {
 	if e.Order == abi.OriginalOrder {
 		limit *= plan.PackageFactor
 	}
-	switch e.Environment {
-	case abi.StarvedEnvironment:
+	if e.Environment == abi.StarvedEnvironment {
 		limit *= plan.StarvedFactor
-	case abi.CoverageEnvironment:
-		limit *= plan.CoverageFactor
-	case abi.OriginalEnvironment, abi.CleanEnvironment:
 	}
 	return min(max(limit, least), plan.MostRun)
 }

@@ -31,9 +31,8 @@ type Sample struct {
 	Failed []abi.Document
 	// Test says how the failing test differs from that of the base.
 	Test abi.TestChange
-	// Loaded and Changed are as in results.
-	Loaded  abi.LoadedCode
-	Changed abi.ChangedCode
+	// Loaded is as in results.
+	Loaded abi.LoadedCode
 	// Outcome is OutcomeNotBuilt, OutcomeNoTest or OutcomeNotRun where nothing was run, and Detail says why. Empty otherwise.
 	Outcome abi.ExperimentOutcome
 	Detail  string
@@ -83,7 +82,7 @@ func (l *Lab) Sample(ctx context.Context, subject *abi.Case, e abi.Experiment) (
 func (s *Sample) end(t *tally, err error) {
 	s.Failed = t.first
 	t.compare()
-	s.Loaded, s.Changed = t.loaded.code, t.result.Changed
+	s.Loaded = t.loaded.code
 	if t.result.Other == 0 {
 		for i := range s.Runs {
 			if s.Runs[i].Outcome == abi.OutcomeOther {

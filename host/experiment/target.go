@@ -34,11 +34,9 @@ type toolchain interface {
 	// compare compares the test in the tree under test and in that of the base; the comparison is empty where it can't. Its error is that
 	// of reading the trees.
 	compare(ctx context.Context, head, base *tree.Tree, f *failure) (*comparison, error)
-	// covers says whether it can tell which lines of a file are executed.
-	covers(name string) bool
-	// build builds what a tree needs to run the test, with some of its files replaced, into the tree or into the folder out; with changes
-	// so that runs tell what of them is executed. Errors of the code are *buildError and errNoTests.
-	build(ctx context.Context, w *workspace, f *failure, only replaced, cover changes, out string) (program, error)
+	// build builds what a tree needs to run the test, with some of its files replaced, into the tree or into the folder out.
+	// Errors of the code are *buildError and errNoTests.
+	build(ctx context.Context, w *workspace, f *failure, only replaced, out string) (program, error)
 }
 
 // facts are what holds for all tests of a toolchain.

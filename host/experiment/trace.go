@@ -17,13 +17,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 )
 
-// tracer is how a runner tells what its tests load and execute. The zero value is none.
+// tracer is how a runner tells what its tests load. The zero value is none.
 type tracer string
 
 const (
 	pytestTracer tracer = "pytest" // by a plugin
-	jestTracer   tracer = "jest"   // by a file that Node.js loads first, and by its own coverage
-	vitestTracer tracer = "vitest" // by a file that Node.js loads first
+	jestTracer   tracer = "jest"   // by a file that Node.js loads first
+	vitestTracer tracer = "vitest" // also for what Node.js loads by itself
 	// The class path tells what a JVM loads: Surefire's report has it, and a script has Gradle write it.
 	surefireTracer tracer = "surefire"
 	gradleTracer   tracer = "gradle"
@@ -31,30 +31,13 @@ const (
 
 var tracers = []tracer{pytestTracer, jestTracer, vitestTracer, surefireTracer, gradleTracer}
 
-// extensions are those of the files whose executed lines can be told.
-func (t tracer) extensions() []string {
-	switch t {
-	case pytestTracer:
-		return []string{".py"}
-	case jestTracer:
-		return []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"}
-	case vitestTracer, surefireTracer, gradleTracer:
-	}
-	return nil
-}
-
-// covers says whether the lines of a file that are executed can be told.
-func (r *defined) covers(name string) bool {
-	return slices.Contains(r.definition.Trace.extensions(), path.Ext(name)) && !strings.HasSuffix(name, ".d.ts")
-}
-
 //go:embed definitions/pytest_trace.py
 var pytestPlugin []byte
 
 const pytestPluginName = "shadowcourt_trace"
 
-// trace has a run tell what it loads and, where the environment has changes, executes. It changes the command, which sees the tree at top.
-func (r *defined) trace(c *isolate.Command, top string, env environment) error {
+// trace has a run tell what it loads. It changes the command.
+func (r *defined) trace(c *isolate.Command, env environment) error {
 	kind := r.definition.Trace
 	if kind == "" || kind == surefireTracer || kind == pytestTracer && r.untraced.Load() {
 		return nil
@@ -65,42 +48,16 @@ func (r *defined) trace(c *isolate.Command, top string, env environment) error {
 	}
 	switch kind {
 	case pytestTracer:
-		return tracePytest(c, folder, top, env.Cover)
-	case jestTracer:
-		if env.Cover != nil {
-			c.Args, err = coverJest(c.Args, folder, env.Cover)
-		}
-		return errors.Join(err, traceNode(c, folder, false))
-	case vitestTracer:
-		return traceNode(c, folder, true)
+		c.Args = slices.Insert(c.Args, 1, "-p", pytestPluginName)
+		c.Env = prepend(c.Env, "PYTHONPATH", folder, string(os.PathListSeparator))
+		return os.WriteFile(filepath.Join(folder, pytestPluginName+".py"), pytestPlugin, 0o600)
+	case jestTracer, vitestTracer:
+		return traceNode(c, folder, kind == vitestTracer)
 	case gradleTracer:
 		return traceGradle(c, folder)
 	case surefireTracer:
 	}
 	return nil
-}
-
-func tracePytest(c *isolate.Command, folder, top string, cover changes) error {
-	c.Args = slices.Insert(c.Args, 1, "-p", pytestPluginName)
-	c.Env = prepend(c.Env, "PYTHONPATH", folder, string(os.PathListSeparator))
-	if cover != nil {
-		lines := map[string][][3]int{}
-		for name, pieces := range cover {
-			for _, p := range pieces {
-				removed := 0
-				if p.removed {
-					removed = 1
-				}
-				at := filepath.Join(top, filepath.FromSlash(name))
-				lines[at] = append(lines[at], [3]int{p.first, p.last, removed})
-			}
-		}
-		data, err := json.Marshal(lines)
-		if err = errors.Join(err, os.WriteFile(filepath.Join(folder, "changed.json"), data, 0o600)); err != nil {
-			return err
-		}
-	}
-	return os.WriteFile(filepath.Join(folder, pytestPluginName+".py"), pytestPlugin, 0o600)
 }
 
 // prepend puts a value before those of a variable.
@@ -120,14 +77,8 @@ func (r *defined) traced(run *testRun, reports []byte, top, source string, env e
 	switch r.definition.Trace {
 	case pytestTracer:
 		run.Loaded = r.loadedModules(traceFile(env.Scratch, "loaded"), top, env)
-		if env.Cover != nil {
-			run.Changed = pytestSeen(traceFile(env.Scratch, "executed")).changed()
-		}
 	case jestTracer, vitestTracer:
 		run.Loaded = r.loadedFiles(traceFile(env.Scratch, "loaded"), top, source, env)
-		if env.Cover != nil {
-			run.Changed = jestSeen(traceFile(env.Scratch, jestCoverage), top, env.Cover).changed()
-		}
 	case surefireTracer:
 		run.Loaded = r.loadedClasses(surefireClassPaths(reports), top, env.Tree)
 	case gradleTracer:
@@ -135,27 +86,25 @@ func (r *defined) traced(run *testRun, reports []byte, top, source string, env e
 	}
 }
 
-// maxProcesses tell of one run.
-const maxProcesses = 1000
+// traceFolder is the folder in the scratch folder for what tells of a run. The test can write to it.
+const traceFolder = "trace"
 
-// pytestSeen adds what the processes of a run have executed; empty if one of them wrote something else.
-func pytestSeen(written []byte) *seen {
-	all := &seen{}
-	decoder := json.NewDecoder(bytes.NewReader(written))
-	decoder.DisallowUnknownFields()
-	for range maxProcesses {
-		var one seen
-		err := decoder.Decode(&one)
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil || min(one.Executed, one.Missed, one.Unknown) < 0 || max(one.Executed, one.Missed, one.Unknown) > maxTraceBytes {
-			return &seen{}
-		}
-		all.Executed, all.Missed, all.Unknown = all.Executed+one.Executed, all.Missed+one.Missed, all.Unknown+one.Unknown
-		all.Processes = all.Processes || one.Processes
+// newTrace makes the folder empty.
+func newTrace(scratch string) (string, error) {
+	folder := filepath.Join(scratch, traceFolder)
+	return folder, errors.Join(removeAll(folder), os.Mkdir(folder, 0o700))
+}
+
+// maxTraceBytes of a file that tells of a run are read. The test may have written it: what is larger tells nothing.
+const maxTraceBytes = 32 << 20
+
+// traceFile reads a file of the folder; empty if there is no plain file of that name or if it is too large.
+func traceFile(scratch, name string) []byte {
+	data, err := plainFile(scratch, filepath.Join(traceFolder, name), maxTraceBytes)
+	if err != nil {
+		return nil
 	}
-	return &seen{}
+	return data
 }
 
 // loadedModules says whether modules of Python were loaded from the tree, where it has files for them.

@@ -57,14 +57,13 @@ func (w *workspace) lock(ctx context.Context) error {
 
 func (w *workspace) unlock() { <-w.turn }
 
-// build gives what runs the test of a failure, in the tree with some of its files replaced, and with changes so that runs tell what of them
-// is executed. Errors of the code are kept: *buildError and errNoTests.
-func (l *Lab) build(ctx context.Context, w *workspace, f *failure, only replaced, cover changes) (program, error) {
+// build gives what runs the test of a failure, in the tree with some of its files replaced. Errors of the code are kept: *buildError and errNoTests.
+func (l *Lab) build(ctx context.Context, w *workspace, f *failure, only replaced) (program, error) {
 	if err := w.lock(ctx); err != nil {
 		return nil, err
 	}
 	defer w.unlock()
-	key := strings.Join([]string{f.toolchain.about().name, f.unit, only.digest(), strconv.FormatBool(cover != nil)}, " ")
+	key := strings.Join([]string{f.toolchain.about().name, f.unit, only.digest()}, " ")
 	if b, ok := w.built[key]; ok {
 		return b.program, b.err
 	}
@@ -76,7 +75,7 @@ func (l *Lab) build(ctx context.Context, w *workspace, f *failure, only replaced
 		return nil, err
 	}
 	var b built
-	b.program, b.err = f.toolchain.build(ctx, w, f, only, cover, out)
+	b.program, b.err = f.toolchain.build(ctx, w, f, only, out)
 	if _, failed := errors.AsType[*buildError](b.err); b.err == nil || failed || errors.Is(b.err, errNoTests) {
 		w.built[key] = b
 	}

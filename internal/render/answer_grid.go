@@ -293,16 +293,3 @@ func skipped(c *alibi.Culprit) string {
 	}
 	return "Skipped: " + strings.Join(said, "; ") + "."
 }
-
-// reach says what coverage showed.
-func reach(runs []trial.Experiment) string {
-	for i := range runs {
-		switch runs[i].Changed {
-		case abi.CodeExecuted:
-			return "The test executes code that the change touched."
-		case abi.CodeNotExecuted:
-			return "The test executes no code that the change touched."
-		}
-	}
-	return ""
-}

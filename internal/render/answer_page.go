@@ -95,7 +95,6 @@ func (v *answerView) Says() string         { return v.says() }
 func (v *answerView) Grid() *runGrid       { return newRunGrid(v.Runs) }
 func (v *answerView) Ribbon() []ribbonPart { return ribbon(v.Culprit) }
 func (v *answerView) Beside() string       { return besides(v.Culprit) }
-func (v *answerView) Reach() string        { return reach(v.Runs) }
 
 // Hunk is the change that did it; nil where it is not known.
 func (v *answerView) Hunk() *alibi.Hunk {

@@ -185,7 +185,6 @@ func (s *answerStory) Write(a *Answered) error {
 		s.say(0, plain, besides(v.Culprit))
 	}
 	s.grid(newRunGrid(v.Runs))
-	s.say(0, plain, reach(v.Runs))
 	s.ribbon(ribbon(v.Culprit))
 	s.part("Failure", v.Message)
 	s.part("What would decide it", v.Next)

@@ -97,7 +97,7 @@ typedef enum {
 typedef struct { sc_loaded_code *at; size_t count; } sc_loaded_code_list;
 extern const sc_names sc_loaded_code_names;
 
-/// `changed_code` says whether a test executes code that the change touched. Data files, build inputs and reflection escape it.
+/// `changed_code` said whether a test executes code that the change touched.
 typedef enum {
   SC_NO_CHANGED_CODE, /* absent, where it is optional */
   SC_CHANGED_CODE_EXECUTED,
@@ -363,7 +363,7 @@ typedef struct sc_experiment_result {
   sc_test_change test;
   /// `loaded` says whether the runs loaded the code of their own tree; absent where nothing was run.
   sc_loaded_code loaded;
-  /// `changed` says whether the failing test executes code that the change touched; absent where no run measured it.
+  /// `changed` said whether the failing test executes code that the change touched. Records have it, and no host measures it.
   sc_changed_code changed;
 } sc_experiment_result;
 typedef struct { sc_experiment_result *at; size_t count; } sc_experiment_result_list;
@@ -522,7 +522,7 @@ typedef struct sc_outcome_pattern {
   double absent;
   /// `changed` is the probability that the change touched the test, where the base has it. 0: that tells nothing.
   double changed;
-  /// `executed` is the probability that a test that the change left executes code that it touched. 0: that tells nothing.
+  /// `executed` was the probability that a test executes code that the change touched. It tells nothing, since no run measures that.
   double executed;
 } sc_outcome_pattern;
 typedef struct { sc_outcome_pattern *at; size_t count; } sc_outcome_pattern_list;

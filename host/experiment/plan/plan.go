@@ -20,7 +20,6 @@ var catalogue = slices.Concat(
 	steps(abi.Head, abi.Head, abi.StarvedEnvironment, abi.Alone, 5, 15),
 	steps(abi.Head, abi.Head, abi.CleanEnvironment, abi.Alone, 1, 4),
 	steps(abi.Head, abi.Head, abi.OriginalEnvironment, abi.OriginalOrder, 2),
-	steps(abi.Head, abi.Head, abi.CoverageEnvironment, abi.Alone, 1),
 	steps(abi.Base, abi.Base, abi.OriginalEnvironment, abi.Alone, 2, 3, 15, 80, 300),
 	steps(abi.Base, abi.Base, abi.StarvedEnvironment, abi.Alone, 5, 15),
 	steps(abi.Base, abi.Base, abi.CleanEnvironment, abi.Alone, 1, 4),
@@ -112,10 +111,9 @@ func OtherPace() Pace { return Pace{RunStart + otherStart, 0, 0} }
 
 // How much longer a test takes, or what all tests of a package take, in tests; no run takes longer than MostRun.
 const (
-	StarvedFactor  = 3 // two busy loops share the processor with the test
-	CoverageFactor = 2
-	PackageFactor  = 10
-	MostRun        = 5 * time.Minute
+	StarvedFactor = 3 // two busy loops share the processor with the test
+	PackageFactor = 10
+	MostRun       = 5 * time.Minute
 )
 
 // Build says what an experiment builds.
@@ -131,7 +129,7 @@ const (
 
 // BuildOf is what an experiment builds if its trees differ.
 func BuildOf(e abi.Experiment) Build {
-	if e.Product == abi.Head && e.Tests == abi.Head && e.Environment != abi.CoverageEnvironment {
+	if e.Product == abi.Head && e.Tests == abi.Head {
 		return Head
 	}
 	return Other
@@ -166,12 +164,8 @@ func Seconds(elapsed time.Duration, pace Pace, e abi.Experiment, b Build) float6
 	if e.Order == abi.OriginalOrder {
 		run *= PackageFactor
 	}
-	switch e.Environment {
-	case abi.StarvedEnvironment:
+	if e.Environment == abi.StarvedEnvironment {
 		run *= StarvedFactor
-	case abi.CoverageEnvironment:
-		run *= CoverageFactor
-	case abi.OriginalEnvironment, abi.CleanEnvironment:
 	}
 	switch {
 	case !IsFirst(e):

@@ -11,7 +11,7 @@ import (
 
 func TestTheBestExperimentTellsMostForItsSeconds(t *testing.T) {
 	t.Parallel()
-	cheap, dear := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.CoverageEnvironment, Order: abi.Alone, Runs: 1},
+	cheap, dear := abi.Experiment{Product: abi.Head, Tests: abi.Base, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1},
 		abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.OriginalOrder, Runs: 2}
 	telling, hint, nothing := []float64{0.9, 0.1}, []float64{0.6, 0.4}, []float64{0.5, 0.5}
 	known := func(e abi.Experiment, given []float64) abitest.Passing { return abitest.Passing{Of: e, Given: given} }

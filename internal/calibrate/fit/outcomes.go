@@ -96,7 +96,7 @@ const negligible = 1e-6
 // patternCounts are of cases, each by the probability of the pattern.
 type patternCounts struct {
 	labels                                            map[string]float64
-	based, absent, known, changed, measured, executed float64
+	based, absent, known, changed float64
 }
 
 func (c *patternCounts) add(label string, f *odds.Facts, p float64) {
@@ -116,12 +116,6 @@ func (c *patternCounts) add(label string, f *odds.Facts, p float64) {
 			c.changed += p
 		}
 	}
-	if f.Changed != "" && f.Test == abi.TestUnchanged {
-		c.measured += p
-		if f.Changed == abi.CodeExecuted {
-			c.executed += p
-		}
-	}
 }
 
 // put writes what was counted. A pattern that the first form says can't lack the test keeps that.
@@ -135,9 +129,6 @@ func (c *patternCounts) put(p, first *abi.OutcomePattern, cases int) {
 	}
 	const fewKnown = 20 // so many cases count for the first guess of what is seldom known
 	p.Changed = (c.changed + fewKnown*first.Changed) / (c.known + fewKnown)
-	if first.Executed > 0 {
-		p.Executed = (c.executed + fewKnown*first.Executed) / (c.measured + fewKnown)
-	}
 }
 
 type weighted struct {
@@ -223,7 +214,7 @@ func rounded(m *abi.OutcomeModel) {
 	}
 	for i := range m.Patterns {
 		p := &m.Patterns[i]
-		p.Absent, p.Changed, p.Executed = round(p.Absent), round(p.Changed), round(p.Executed)
+		p.Absent, p.Changed = round(p.Absent), round(p.Changed)
 		for j := range p.Labels {
 			p.Labels[j].Weight = round(p.Labels[j].Weight)
 		}

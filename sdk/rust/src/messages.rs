@@ -286,7 +286,7 @@ impl Name for LoadedCode {
     }
 }
 
-/// `changed_code` says whether a test executes code that the change touched. Data files, build inputs and reflection escape it.
+/// `changed_code` said whether a test executes code that the change touched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChangedCode {
     #[default]
@@ -1097,7 +1097,7 @@ pub struct ExperimentResult {
     pub test: Option<TestChange>,
     /// `loaded` says whether the runs loaded the code of their own tree; absent where nothing was run.
     pub loaded: Option<LoadedCode>,
-    /// `changed` says whether the failing test executes code that the change touched; absent where no run measured it.
+    /// `changed` said whether the failing test executes code that the change touched. Records have it, and no host measures it.
     pub changed: Option<ChangedCode>,
 }
 
@@ -1644,7 +1644,7 @@ pub struct OutcomePattern {
     pub absent: f64,
     /// `changed` is the probability that the change touched the test, where the base has it. 0: that tells nothing.
     pub changed: f64,
-    /// `executed` is the probability that a test that the change left executes code that it touched. 0: that tells nothing.
+    /// `executed` was the probability that a test executes code that the change touched. It tells nothing, since no run measures that.
     pub executed: f64,
 }
 

@@ -81,7 +81,7 @@ export namespace LoadedCode {
   export const VALUES: StaticArray<string> = ["certified", "not_certified", "contradicted"];
 }
 
-// `changed_code` says whether a test executes code that the change touched. Data files, build inputs and reflection escape it.
+// `changed_code` said whether a test executes code that the change touched.
 export namespace ChangedCode {
   export const Executed = "executed";
   export const NotExecuted = "not_executed";
@@ -408,7 +408,7 @@ export class ExperimentResult extends Message {
   test: string = "";
   // `loaded` says whether the runs loaded the code of their own tree; absent where nothing was run.
   loaded: string = "";
-  // `changed` says whether the failing test executes code that the change touched; absent where no run measured it.
+  // `changed` said whether the failing test executes code that the change touched. Records have it, and no host measures it.
   changed: string = "";
 
   keys(): StaticArray<string> { return ExperimentResultFields; }
@@ -807,7 +807,7 @@ export class OutcomePattern extends Message {
   absent: f64 = 0;
   // `changed` is the probability that the change touched the test, where the base has it. 0: that tells nothing.
   changed: f64 = 0;
-  // `executed` is the probability that a test that the change left executes code that it touched. 0: that tells nothing.
+  // `executed` was the probability that a test executes code that the change touched. It tells nothing, since no run measures that.
   executed: f64 = 0;
 
   keys(): StaticArray<string> { return OutcomePatternFields; }

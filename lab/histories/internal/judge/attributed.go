@@ -91,21 +91,7 @@ func shownOf(c *history.Case, k *history.Cell, before history.Role) trial.Experi
 	default:
 		r.Outcome = abi.OutcomeNotRun
 	}
-	if e.Product == abi.Head {
-		r.Changed = changedOf(c)
-	}
 	return trial.NewExperiment("", "", &r)
-}
-
-// changedOf says whether the failing test executes what the change touched; empty where that was not measured.
-func changedOf(c *history.Case) abi.ChangedCode {
-	switch {
-	case c.Executed == nil:
-		return ""
-	case *c.Executed:
-		return abi.CodeExecuted
-	}
-	return abi.CodeNotExecuted
 }
 
 func loadedOf(l history.Loaded) abi.LoadedCode {

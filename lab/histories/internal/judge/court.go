@@ -106,9 +106,6 @@ type client map[string]*spending
 
 // cellOf finds the cell of an experiment; nil where it is not saved.
 func cellOf(c *history.Case, e abi.Experiment) *history.Cell {
-	if e.Environment == abi.CoverageEnvironment && c.Executed != nil { // what it executed was measured; its run is taken to end as others
-		e.Environment = abi.OriginalEnvironment
-	}
 	tree, before := underTest(c)
 	role := map[abi.TreeRevision]history.Role{abi.Head: tree, abi.Base: before}
 	return c.Find(role[e.Product], role[e.Tests], e.Environment, e.Order)
@@ -156,9 +153,6 @@ func (cl client) Run(_ context.Context, subject *abi.Case, e abi.Experiment) (ab
 	}
 	r, runs := resultOf(k, e)
 	r.Loaded = loadedOf(a.c.Loaded[k.Product])
-	if e.Environment == abi.CoverageEnvironment {
-		r.Changed = changedOf(a.c)
-	}
 	a.once(k, e, runs)
 	return r, nil
 }
@@ -169,9 +163,6 @@ func (s *spending) once(k *history.Cell, e abi.Experiment, runs int) {
 	defer s.mu.Unlock()
 	if !s.asked[e] {
 		s.asked[e] = true
-		if e.Environment == abi.CoverageEnvironment { // a build of its own
-			delete(s.built, [2]history.Role{k.Product, k.Tests})
-		}
 		s.pay(k, runs)
 	}
 }

@@ -127,8 +127,8 @@ func TestPySuite(t *testing.T) {
 	if c.Cells[0].Runs != "SS" || c.Cells[1].Runs != "P" {
 		t.Errorf("the cells are %+v", c.Cells)
 	}
-	if err := sub.cover(ctx); err != nil || c.Executed == nil || !*c.Executed || c.Loaded[history.Base] != history.Certified || c.Loaded[history.Head] != history.Certified {
-		t.Errorf("loaded: %v, %v, %v", c.Loaded, c.Executed, err)
+	if c.Loaded[history.Base] != history.Certified || c.Loaded[history.Head] != history.Certified {
+		t.Errorf("loaded: %v", c.Loaded)
 	}
 }
 

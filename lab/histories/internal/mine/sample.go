@@ -124,11 +124,6 @@ func (m *Miner) sample(ctx context.Context, c *history.Case, runs int) (err erro
 			return err
 		}
 	}
-	if len(c.Traps) > 0 || c.Failure.Runner != "go" {
-		if err := sub.cover(ctx); err != nil {
-			return err
-		}
-	}
 	c.Truth, err = history.Derive(c)
 	if err != nil {
 		return dropped(err.Error())
@@ -241,20 +236,6 @@ func (s *sampler) run(ctx context.Context, k cell) error {
 		s.c.Loads(k.product, sample.Loaded)
 	}
 	return nil
-}
-
-// cover runs the test of head once, to see whether it executes what the change touched.
-func (s *sampler) cover(ctx context.Context) error {
-	lab, err := s.lab(ctx, false)
-	if err != nil {
-		return err
-	}
-	sample, err := s.draw(ctx, lab, abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.CoverageEnvironment, Order: abi.Alone, Runs: 1})
-	if err == nil && sample.Changed != "" {
-		executed := sample.Changed == abi.CodeExecuted
-		s.c.Executed = &executed
-	}
-	return err
 }
 
 // runs makes the runs of a cell. Those of the trees themselves are all made; of the others, as many as there is time for.
