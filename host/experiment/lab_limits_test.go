@@ -121,7 +121,7 @@ func TestWhyNothingIsOffered(t *testing.T) {
 		why     string
 		offers  int
 	}{
-		{"all is well", config, databaseCase(), "", 22},
+		{"all is well", config, databaseCase(), "", 21},
 		{"no test", config, &abi.Case{Subject: "example.com/shop/cart does not build"}, "no failing test is named", 0},
 		{"another language", config, &abi.Case{Group: "tests.test_cart", Subject: "test_total fails in tests.test_cart"}, "no test of go, and the source has tests of no other runner", 0},
 		{"two tests", config, &abi.Case{Documents: []abi.Document{{Text: "--- FAIL: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n"}}}, "several tests are named, such as TestA and TestB", 0},

@@ -95,7 +95,7 @@ const negligible = 1e-6
 
 // patternCounts are of cases, each by the probability of the pattern.
 type patternCounts struct {
-	labels                                            map[string]float64
+	labels                        map[string]float64
 	based, absent, known, changed float64
 }
 

@@ -49,8 +49,10 @@ func Answers() []alibi.Answer {
 	total := answer("TestTotal", alibi.NotYours, alibi.Flaky, "2 of 20 failed here, 3 of 20 failed on the base", "total_test.go:9: want 3, got 4",
 		alone(abi.Head, abi.Head, 4, 1), alone(abi.Base, abi.Base, 2, 0), alone(abi.Base, abi.Base, 15, 3), alone(abi.Head, abi.Head, 14, 1))
 	empty := answer("TestParse/empty", alibi.IsYours, alibi.Caused, "none of 5 failed on the base, 5 of 5 failed here", "parse_test.go:31: Parse(\"\"):\nwant an error, got nil",
-		alone(abi.Head, abi.Head, 0, 5), alone(abi.Base, abi.Base, 5, 0), alone(abi.Head, abi.Base, 0, 1), alone(abi.Base, abi.Head, 1, 0))
+		alone(abi.Head, abi.Head, 0, 5), alone(abi.Base, abi.Base, 5, 0), alone(abi.Head, abi.Base, 0, 1), alone(abi.Base, abi.Head, 1, 0),
+		runs(abi.Head, abi.Head, abi.CoverageEnvironment, abi.Alone, 0, 1, 0))
 	empty.Part = alibi.Product
+	empty.Runs[4].Changed = abi.CodeExecuted
 	empty.Culprit = &alibi.Culprit{
 		Commit: "9ab12cd0e1f2a3b4c5d6e7f8091a2b3c4d5e6f70", Title: "Trim input", Author: "A. Author", Probability: 0.98, Verified: true, Runs: 12,
 		Hunk: &alibi.Hunk{Path: "cart/parse.go", Line: 12, Text: "-\tif text == \"\" {\n-\t\treturn ErrEmpty\n-\t}\n+\ttext = strings.TrimSpace(text)"},
