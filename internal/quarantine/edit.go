@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 const heading = "Tests that are proven flaky and do not block. Review changes as code; validate with: shadowcourt quarantine check"
@@ -24,7 +27,7 @@ func (f *File) Add(e Entry) {
 	}
 	f.Tests = slices.Insert(f.Tests, at, e)
 	tests := f.list()
-	tests.Content = slices.Insert(tests.Content, at, e.node())
+	tests.Content = slices.Insert(tests.Content, at, nodeOf(&e))
 	f.Removed = slices.DeleteFunc(f.Removed, func(r Removal) bool { return r.Test == e.Test })
 	f.writeRemoved()
 }
@@ -63,7 +66,15 @@ func (f *File) SetFailures(test string, failures Failures) {
 				m = &yaml.Node{Kind: yaml.MappingNode}
 				entry.Content = append(entry.Content, word("failures"), m)
 			}
-			failures.write(m)
+			known := nodeOf(&failures)
+			for at := len(m.Content) - 2; at >= 0; at -= 2 {
+				if key := m.Content[at].Value; value(known, key) == nil {
+					set(m, key, nil)
+				}
+			}
+			for at := 0; at < len(known.Content); at += 2 {
+				set(m, known.Content[at].Value, known.Content[at+1])
+			}
 			return
 		}
 	}
@@ -91,7 +102,7 @@ func (e *Entry) Text() (string, error) {
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
-	err := enc.Encode(&yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{e.node()}})
+	err := enc.Encode(&yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{nodeOf(e)}})
 	return out.String(), err
 }
 
@@ -138,110 +149,42 @@ func set(m *yaml.Node, key string, v *yaml.Node) {
 	}
 }
 
-// word is a key or another text that needs no quotes.
+// word is a key.
 func word(s string) *yaml.Node { return &yaml.Node{Kind: yaml.ScalarNode, Value: s} }
 
-// text is a text; the library quotes what would read as another type. One with a line break is quoted, too: nobody may take it for lines of the file.
-func text(s string) *yaml.Node {
-	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
-	for _, r := range s {
-		if !strconv.IsPrint(r) {
-			n.Style = yaml.DoubleQuotedStyle
-		}
-	}
+// nodeOf is a struct as it is written. Dates and times have no quotes, and a text with a line break has: nobody may take it for lines of the file.
+func nodeOf(v any) *yaml.Node {
+	n := strictyaml.NodeOf(v)
+	restyle(n, "")
 	return n
 }
 
-func number(n int) *yaml.Node { return word(strconv.Itoa(n)) }
-
-// mapping is a mapping of keys and values; a nil value leaves its key out.
-func mapping(pairs ...any) *yaml.Node {
-	m := &yaml.Node{Kind: yaml.MappingNode}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		key, _ := pairs[i].(string)
-		if v, _ := pairs[i+1].(*yaml.Node); v != nil {
-			m.Content = append(m.Content, word(key), v)
+func restyle(n *yaml.Node, key string) {
+	switch {
+	case slices.Contains([]string{"since", "expires", "date", "first", "last", "on"}, key):
+		n.Tag, n.Style = "", 0
+	case n.Kind == yaml.ScalarNode && !strings.ContainsFunc(n.Value, func(r rune) bool { return !strconv.IsPrint(r) }):
+		n.Style = 0 // the library quotes what would read as another type
+	case key == "base":
+		n.Style = yaml.FlowStyle
+	}
+	for i, child := range n.Content {
+		switch {
+		case n.Kind == yaml.SequenceNode:
+			restyle(child, "")
+		case i%2 == 1:
+			restyle(child, n.Content[i-1].Value)
 		}
 	}
-	return m
-}
-
-func optional(s string) *yaml.Node {
-	if s == "" {
-		return nil
-	}
-	return text(s)
-}
-
-func day(d Day) *yaml.Node {
-	if d == "" {
-		return nil
-	}
-	return word(string(d))
-}
-
-func instant(t Time) *yaml.Node {
-	if t.IsZero() {
-		return nil
-	}
-	return word(t.String())
-}
-
-func (e *Entry) node() *yaml.Node {
-	failures := &yaml.Node{Kind: yaml.MappingNode}
-	e.Failures.write(failures)
-	if len(failures.Content) == 0 {
-		failures = nil
-	}
-	return mapping("test", text(e.Test), "group", optional(e.Group), "reason", text(e.Reason), "proof", e.Proof.node(), "owner", text(e.Owner),
-		"since", day(e.Since), "expires", day(e.Expires), "failures", failures)
-}
-
-func (p *Proof) node() *yaml.Node {
-	var confidence, base *yaml.Node
-	if p.Confidence > 0 {
-		confidence = word(strconv.FormatFloat(p.Confidence, 'g', -1, 64))
-	}
-	if p.Base.Runs > 0 {
-		base = mapping("failed", number(p.Base.Failed), "runs", number(p.Base.Runs))
-		base.Style = yaml.FlowStyle
-	}
-	return mapping("attribution", optional(p.Attribution), "confidence", confidence, "runs", optional(p.Runs), "base", base,
-		"base_code", optional(p.BaseCode), "commit", optional(p.Commit), "date", day(p.Date), "link", optional(p.Link))
-}
-
-// write changes the mapping of failures.
-func (f *Failures) write(m *yaml.Node) {
-	if f.Count == 0 {
-		return
-	}
-	set(m, "count", number(f.Count))
-	set(m, "first", instant(f.First))
-	set(m, "last", instant(f.Last))
-	set(m, "head", optional(f.Head))
-	var longest, documents *yaml.Node
-	if f.Longest > 0 {
-		longest = word(f.Longest.String())
-	}
-	if len(f.Documents) > 0 {
-		documents = &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-		for _, d := range f.Documents {
-			documents.Content = append(documents.Content, text(d))
-		}
-	}
-	set(m, "longest", longest)
-	set(m, "documents", documents)
 }
 
 func (f *File) writeRemoved() {
-	if len(f.Removed) == 0 {
-		set(f.root, "removed", nil)
-		return
+	var removed *yaml.Node
+	if len(f.Removed) > 0 {
+		removed = &yaml.Node{Kind: yaml.SequenceNode}
 	}
-	removed := &yaml.Node{Kind: yaml.SequenceNode}
 	for i := range f.Removed {
-		r := &f.Removed[i]
-		item := mapping("test", text(r.Test), "on", instant(r.On), "why", optional(r.Why))
+		item := nodeOf(&f.Removed[i])
 		item.Style = yaml.FlowStyle
 		removed.Content = append(removed.Content, item)
 	}

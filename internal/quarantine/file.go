@@ -74,6 +74,14 @@ func TimeOf(t time.Time) Time { return Time{t.UTC().Truncate(time.Second)} }
 
 func (t Time) String() string { return t.UTC().Format(time.RFC3339) }
 
+// WriteYAML leaves out the zero time.
+func (t Time) WriteYAML() any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.String()
+}
+
 // ReadYAML takes a time such as 2026-11-26T20:15:00Z, quoted or not.
 func (t *Time) ReadYAML(r *strictyaml.Reader, v *strictyaml.Node, path string) {
 	at, err := time.Parse(time.RFC3339, v.Value)
@@ -125,8 +133,8 @@ type Proof struct {
 
 // Rate counts runs of the base.
 type Rate struct {
-	Failed int `yaml:"failed"`
-	Runs   int `yaml:"runs"`
+	Failed int `yaml:"failed" write:"always"`
+	Runs   int `yaml:"runs" write:"always"`
 }
 
 // Removal remembers an entry that was removed, so that documents from before do not bring it back.

@@ -33,7 +33,6 @@ func Forms() []Form {
 	)
 	return []Form{
 		{"gotest", `go test -skip "$(shadowcourt quarantine write --form gotest)" ./...`, everywhere, writeGo},
-		{"gotestsum", `gotestsum -- -skip "$(shadowcourt quarantine write --form gotestsum)" ./...`, everywhere, writeGo},
 		{"pytest", `shadowcourt quarantine write --form pytest > .shadowcourt/quarantine_plugin.py; PYTHONPATH=.shadowcourt pytest -p quarantine_plugin`, "", writePytest},
 		{"jest", `jest --testNamePattern "$(shadowcourt quarantine write --form jest)"`, everyFile + ", and Jest does not tell upper from lower case", writeJest},
 		{"vitest", `vitest run --testNamePattern "$(shadowcourt quarantine write --form vitest)"`, everyFile, writeVitest},
@@ -100,7 +99,7 @@ var goName = regexp.MustCompile(`\.((?:Test|Benchmark|Fuzz|Example)(?:$|[^\p{Ll}
 func split(form, id string) (group, name string) {
 	at := -1
 	switch form {
-	case "gotest", "gotestsum":
+	case "gotest":
 		if m := goName.FindStringIndex(id); m != nil {
 			at = m[0]
 		}

@@ -183,7 +183,7 @@ func TestAccept_IG3_FormsOfTests(t *testing.T) {
 	}{
 		{"gotest", "example.com/a.b/cart", "example.com/a.b/cart.TestA/v1.2/x#01", `^TestA$/^v1\.2$/^x#01$`, 0},
 		{"gotest", "", "example.com/a.b/cart.TestA/v1.2", `^TestA$/^v1\.2$`, 0},
-		{"gotestsum", "", "example.com/cart", "^$", 1}, // a package
+		{"gotest", "", "example.com/cart", "^$", 1}, // a package
 		{"jest", "cart", "cart.totals (two)", `^(?!(?:cart totals \(two\))$)`, 0},
 		{"jest", "weather", "cart totals", `^(?!(?:cart totals)$)`, 0}, // the group is that of another test in the file
 		{"jest", "src/cart.test.js", "src/cart.test.js.cart totals", `^(?!(?:cart totals)$)`, 0},

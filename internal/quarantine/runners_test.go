@@ -150,15 +150,6 @@ func TestAccept_IG3_GoTestObeys(t *testing.T) {
 	}
 }
 
-func TestAccept_IG3_GotestsumObeys(t *testing.T) {
-	t.Parallel()
-	needs(t, true)
-	p, skip := goProject(t)
-	p.install(t, "env", "GOFLAGS=", "GOBIN="+string(p), "go", "install", "gotest.tools/gotestsum@v1.13.0")
-	out := p.run(t, []string{"GOFLAGS="}, "./gotestsum", "--jsonfile=events.json", "--", "-skip", strings.TrimSpace(skip), "./...")
-	same(t, out, ranInGo(t, string(p.read(t, "events.json"))), goLeft...)
-}
-
 // ranInJUnit are the tests of a report that were not skipped, as class and name.
 func ranInJUnit(t *testing.T, report []byte) (ran []string) {
 	t.Helper()

@@ -21,7 +21,7 @@ func Marshal(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
-	if err := enc.Encode(node(reflect.ValueOf(v))); err != nil {
+	if err := enc.Encode(NodeOf(v)); err != nil {
 		return nil, err
 	}
 	if err := enc.Close(); err != nil {
@@ -29,6 +29,9 @@ func Marshal(v any) ([]byte, error) {
 	}
 	return out.Bytes(), nil
 }
+
+// NodeOf is the struct that v points to as [Marshal] writes it.
+func NodeOf(v any) *Node { return node(reflect.ValueOf(v)) }
 
 // node gives a value as it is written; nil where it is left out.
 func node(v reflect.Value) *Node {

@@ -169,7 +169,10 @@ is written.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			forms := quarantine.Forms()
 			i := slices.Index(names, form)
-			if i < 0 {
+			switch {
+			case form == "gotestsum":
+				return cli.InputError(errors.New(`--form gotestsum: use gotest, as in: gotestsum -- -skip "$(shadowcourt quarantine write --form gotest)" ./...`))
+			case i < 0:
 				return cli.InputError(fmt.Errorf("--form %q: use %s", form, cli.OrList(names)))
 			}
 			now := time.Now()
