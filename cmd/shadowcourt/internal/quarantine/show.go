@@ -171,7 +171,7 @@ is written.`,
 			i := slices.Index(names, form)
 			switch {
 			case form == "gotestsum":
-				return cli.InputError(errors.New(`--form gotestsum: use gotest, as in: gotestsum -- -skip "$(shadowcourt quarantine write --form gotest)" ./...`))
+				return cli.InputError(errors.New(`--form gotestsum: use gotest, as in: gotestsum -- -skip "$(shadowcourt quarantine write --form gotest)"`))
 			case i < 0:
 				return cli.InputError(fmt.Errorf("--form %q: use %s", form, cli.OrList(names)))
 			}
