@@ -13,8 +13,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
-// DefaultLineBytes is the longest line of a docket.
-const DefaultLineBytes = 64 << 20
+const (
+	// DefaultLineBytes is the longest line of a docket.
+	DefaultLineBytes = 64 << 20
+	// MaxReportBytes is the most of a report in XML, and of one JSON text of an export.
+	MaxReportBytes = 64 << 20
+)
 
 // Reader reads dockets. The zero value is ready. One Reader for several files finds a case id that stands in two of them.
 // Not safe for concurrent use.

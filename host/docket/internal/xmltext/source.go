@@ -12,52 +12,34 @@ import (
 	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
-// source hands an XML text to the decoder byte by byte, and knows the place. The decoder holds each text and each tag
-// whole; source sees to it that neither is long. It parts a long text by an empty comment, or a CDATA section by its end
-// and the beginning of another, which changes nothing of what the text says; it rejects a long tag, and a DOCTYPE at once.
+// maxTagBytes is the longest tag: its attributes take many times as much once they are read.
+const maxTagBytes = 16 << 20
+
+// source hands an XML text to the decoder byte by byte. It knows the place, and rejects what would take memory without bounds.
 type source struct {
 	in     *bufio.Reader
-	limit  int // of a tag, a comment or a processing instruction
+	left   int // bytes that may still come
 	latin1 bool
 	broken error // what in failed with, other than its end
 
 	line, column int // of the character that was handed out last, from 1
 	newline      bool
 
-	out []byte // of the current character, with what was put before it
+	out []byte // of the current character
 	at  int
 
-	inside  part
-	mark    []byte  // the beginning of markup, while it isn't known what it is
-	length  int     // of the markup, or of the text since it was parted
-	quote   rune    // that an attribute's value stands in
-	last    [2]rune // in this part
-	entered bool    // this part begins behind the current character
-	pending int     // characters since an ampersand, 0 outside of a reference
+	ending string // what ends the open markup; empty in a text
+	length int    // of the open markup, behind what begins it
+	quote  rune   // that an attribute's value stands in
+	last   []byte // of the markup, as long as its ending
 }
 
-// part is where in the grammar a character stands.
-type part int
-
-const (
-	inText part = iota
-	inMark
-	inTag
-	inComment
-	inInstruction
-	inCDATA
-)
-
-const (
-	maxTextBytes      = 32 << 10 // of a text that the decoder gets in one piece
-	maxReferenceRunes = 32
-)
-
-func newSource(in io.Reader, limit int) (*source, error) {
-	s := &source{in: bufio.NewReaderSize(in, 64<<10), limit: limit, line: 1}
+func newSource(in io.Reader) (*source, error) {
+	s := &source{in: bufio.NewReaderSize(in, 64<<10), left: docket.MaxReportBytes, line: 1}
 	return s, stream.Open(s.in, "a report is text in UTF-8 or ISO 8859-1")
 }
 
@@ -106,49 +88,11 @@ func (s *source) next() error {
 		s.column += n
 		c = utf8.RuneError
 	}
-	if err := s.follow(c); err != nil {
-		return err
-	}
 	s.out = utf8.AppendRune(s.out, c)
-	s.length += len(s.out)
-	s.last[0], s.last[1] = s.last[1], c
-	if s.entered {
-		s.last, s.entered = [2]rune{}, false
+	if s.left -= len(s.out); s.left < 0 {
+		return &stream.TextError{Code: abi.CodeTooLarge, Detail: "the report has more than " + strconv.Itoa(docket.MaxReportBytes>>20) + " MiB: split it"}
 	}
-	return nil
-}
-
-// forbidden says how many bytes follow an ampersand that begins a reference to a character that XML doesn't allow, as
-// &#x1b; for the escape of a terminal. It stands for U+FFFD, as the character itself does.
-func (s *source) forbidden(c rune) int {
-	if c != '&' || s.inside != inText && s.inside != inTag {
-		return 0
-	}
-	for n := 1; n <= maxReferenceRunes; n++ {
-		head, err := s.in.Peek(n)
-		if err != nil || head[0] != '#' {
-			return 0
-		}
-		if head[n-1] != ';' {
-			continue
-		}
-		digits, base := string(head[1:n-1]), 10
-		if hex, ok := strings.CutPrefix(digits, "x"); ok {
-			digits, base = hex, 16
-		}
-		code, err := strconv.ParseUint(digits, base, 64)
-		tooLarge := errors.Is(err, strconv.ErrRange) || err == nil && code > unicode.MaxRune
-		if tooLarge || err == nil && (!allowed(rune(code)) || utf16.IsSurrogate(rune(code))) {
-			return n
-		}
-		return 0
-	}
-	return 0
-}
-
-// allowed says whether XML allows a character.
-func allowed(c rune) bool {
-	return (c >= ' ' || c == '\t' || c == '\n' || c == '\r') && c != 0xFFFE && c != 0xFFFF
+	return s.follow(c)
 }
 
 // character reads one; what XML doesn't allow is U+FFFD.
@@ -172,87 +116,76 @@ func (s *source) character() (rune, error) {
 	return c, nil
 }
 
-// follow notes where in the grammar c stands, and parts a text before it that is long.
+// allowed says whether XML allows a character.
+func allowed(c rune) bool {
+	return (c >= ' ' || c == '\t' || c == '\n' || c == '\r') && c != 0xFFFE && c != 0xFFFF && !utf16.IsSurrogate(c)
+}
+
+// forbidden says how many bytes follow an ampersand that begins a reference to a character that XML doesn't allow, as
+// &#x1b; for the escape of a terminal. It stands for U+FFFD, as the character itself does.
+func (s *source) forbidden(c rune) int {
+	if c != '&' || s.ending != "" && s.ending != ">" {
+		return 0
+	}
+	head, _ := s.in.Peek(maxReferenceBytes)
+	reference, _, found := bytes.Cut(head, []byte(";"))
+	digits, numeric := strings.CutPrefix(string(reference), "#")
+	if !found || !numeric {
+		return 0
+	}
+	base := 10
+	if hex, ok := strings.CutPrefix(digits, "x"); ok {
+		digits, base = hex, 16
+	}
+	code, err := strconv.ParseUint(digits, base, 64)
+	if errors.Is(err, strconv.ErrRange) || err == nil && (code > unicode.MaxRune || !allowed(rune(code))) {
+		return len(reference) + len(";")
+	}
+	return 0
+}
+
+const maxReferenceBytes = 32
+
+// follow notes where markup begins and ends. The decoder keeps the attributes of a tag, and all that a DOCTYPE declares.
 func (s *source) follow(c rune) error {
-	switch s.inside {
-	case inText:
-		s.followText(c)
-	case inMark:
-		return s.followMark(c)
-	case inTag:
-		switch {
-		case s.quote == 0 && c == '>':
-			s.enter(inText)
-		case s.quote == 0 && (c == '"' || c == '\''):
-			s.quote = c
-		case s.quote == c:
-			s.quote = 0
+	if s.ending == "" {
+		if c != '<' {
+			return nil
 		}
-	case inComment:
-		if c == '>' && s.last == [2]rune{'-', '-'} {
-			s.enter(inText)
+		s.length, s.quote, s.last = 0, 0, s.last[:0]
+		for _, kind := range [...]struct{ begin, ending string }{{"!--", "-->"}, {"![CDATA[", "]]>"}, {"!", ""}, {"?", "?>"}, {"", ">"}} {
+			if head, _ := s.in.Peek(len(kind.begin)); string(head) == kind.begin {
+				s.ending, s.length = kind.ending, -len(kind.begin)
+				break
+			}
 		}
-	case inInstruction:
-		if c == '>' && s.last[1] == '?' {
-			s.enter(inText)
-		}
-	case inCDATA:
-		if c == '>' && s.last == [2]rune{']', ']'} {
-			s.enter(inText)
-		} else if s.length >= maxTextBytes && c != ']' && c != '>' && c != '\n' && s.last[1] != ']' {
-			s.out = append(s.out, "]]><![CDATA["...)
-			s.length = 0
+		if s.ending == "" {
+			return &stream.TextError{Code: codeDoctype, Detail: "has a DOCTYPE or another declaration, which a report may not have"}
 		}
 		return nil
 	}
-	if s.inside != inText && s.length > s.limit {
-		return &stream.TextError{Code: abi.CodeTooLarge, Detail: "a tag has more than " + strconv.Itoa(s.limit) + " bytes"}
+	if s.length += len(s.out); s.length <= 0 {
+		return nil // of what begins it
 	}
-	return nil
-}
-
-func (s *source) enter(p part) { s.inside, s.length, s.pending, s.entered = p, 0, 0, true }
-
-func (s *source) followText(c rune) {
-	switch {
-	case c == '<':
-		s.enter(inMark)
-		s.mark = s.mark[:0]
-		return
-	case c == '&':
-		s.pending = 1
-	case c == ';' || s.pending > maxReferenceRunes:
-		s.pending = 0
-		return
-	case s.pending > 0:
-		s.pending++
-	}
-	if s.length >= maxTextBytes && s.pending == 0 && c != '\n' && c != '>' && s.last[1] != ']' {
-		s.out = append(s.out, "<!---->"...)
-		s.length = 0
-	}
-}
-
-// followMark finds out what begins with a less-than sign.
-func (s *source) followMark(c rune) error {
-	s.mark = utf8.AppendRune(s.mark, c)
-	comment, cdata := []byte("!--"), []byte("![CDATA[")
-	switch {
-	case bytes.Equal(s.mark, comment):
-		s.enter(inComment)
-	case bytes.Equal(s.mark, cdata):
-		s.enter(inCDATA)
-	case bytes.HasPrefix(comment, s.mark), bytes.HasPrefix(cdata, s.mark):
-	case s.mark[0] == '!':
-		return &stream.TextError{Code: codeDoctype, Detail: "has a DOCTYPE or another declaration, which a report may not have"}
-	case c == '?':
-		s.enter(inInstruction)
-	default:
-		s.enter(inTag)
-		s.quote = 0
-		if c == '>' {
-			s.enter(inText)
+	if s.ending == ">" {
+		switch {
+		case s.length > maxTagBytes:
+			return &stream.TextError{Code: abi.CodeTooLarge, Detail: "a tag has more than " + strconv.Itoa(maxTagBytes>>20) + " MiB"}
+		case s.quote == 0 && (c == '"' || c == '\''):
+			s.quote = c
+			return nil
+		case s.quote != 0:
+			if c == s.quote {
+				s.quote = 0
+			}
+			return nil
 		}
+	}
+	if s.last = append(s.last, s.out...); len(s.last) > len(s.ending) {
+		s.last = s.last[len(s.last)-len(s.ending):]
+	}
+	if string(s.last) == s.ending {
+		s.ending = ""
 	}
 	return nil
 }

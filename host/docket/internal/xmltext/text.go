@@ -1,5 +1,5 @@
-// Package xmltext walks XML documents of others in bounded memory: nesting and tags have limits, a DOCTYPE is rejected, so that no entity is
-// ever defined or fetched, and characters that XML does not allow become U+FFFD.
+// Package xmltext walks XML documents of others with encoding/xml in bounded memory: the report, its tags and its nesting have limits, a
+// DOCTYPE is rejected, so that no entity is ever defined or fetched, and characters that XML does not allow become U+FFFD.
 package xmltext
 
 import (
@@ -23,13 +23,8 @@ const (
 	codeDoctype abi.Code = "doctype"
 )
 
-// The bounds of a document.
-const (
-	// DefaultTagBytes is the longest tag, attributes included.
-	DefaultTagBytes = 16 << 20
-	// MaxNesting is how deep elements may nest.
-	MaxNesting = 64
-)
+// MaxNesting is how deep elements may nest.
+const MaxNesting = 64
 
 // Text is a stream of XML documents, one after the other. Not safe for concurrent use.
 type Text struct {
@@ -38,13 +33,9 @@ type Text struct {
 	path []string // the open elements
 }
 
-// New makes a reader of a stream. tagBytes is the longest tag, comment or processing instruction; 0 or less is DefaultTagBytes. The error
-// tells of bytes that are no text in UTF-8.
-func New(in io.Reader, tagBytes int) (*Text, error) {
-	if tagBytes <= 0 {
-		tagBytes = DefaultTagBytes
-	}
-	from, err := newSource(in, tagBytes)
+// New makes a reader of a stream of at most docket.MaxReportBytes. The error tells of bytes that are no text in UTF-8.
+func New(in io.Reader) (*Text, error) {
+	from, err := newSource(in)
 	if err != nil {
 		return nil, err
 	}
