@@ -17,7 +17,7 @@ func TestALightLineIsReadAsStrictlyAsACase(t *testing.T) {
 		t.Errorf("%+v (%v)", got, err)
 	}
 	for line, want := range map[string]string{
-		`red`: "is not valid JSON at column 1: found \"r\" where a value is expected",
+		`red`: "is not valid JSON at column 1: invalid character 'r' at start of value",
 		`{"classification":"red","Confidence":2,"sure":true}`:        "Confidence: is no field of an answer\nsure: is no field of an answer\nconfidence: is missing\nreasoning: is missing",
 		`{` + answer + `,"confidence":1}`:                            "confidence: occurs twice",
 		`{` + answer + `,"evidence":null}`:                           "evidence: is null, expected a list: leave out what is not there",

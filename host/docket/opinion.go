@@ -139,7 +139,7 @@ func invalidOf(c *abi.Collector) *abi.ValidationError {
 const maxMetadata = 64
 
 func (r *opinionReader) metadata(into *map[string]string) bool {
-	if r.in.Peek() != '{' {
+	if r.in.PeekKind() != '{' {
 		return r.wrongType("an object")
 	}
 	*into = make(map[string]string)
@@ -172,17 +172,17 @@ func isList(text []byte) bool {
 // listOpinions reads the opinions of a list. Each has the line in which it begins.
 func listOpinions(name string, data []byte, yield func(OpinionEntry, error) bool) {
 	s := newScanner(data)
-	type span struct{ start, end int }
+	type span struct{ start, end int64 }
 	var spans []span
 	ok := s.list(func(int) bool {
-		s.in.Peek()
-		start := s.in.Offset()
-		ok := s.skip()
-		spans = append(spans, span{start, s.in.Offset()})
-		return ok
+		value, err := s.in.ReadValue()
+		end := s.in.InputOffset()
+		spans = append(spans, span{end - int64(len(value)), end})
+		return s.fine(err)
 	})
-	if _, more := s.more(); ok && more {
-		ok = s.fine(s.in.Fail("something follows the list"))
+	if column, more := s.more(); ok && more {
+		yield(OpinionEntry{}, NewLineError(name, 0, abi.CodeTrailingBytes, "something follows the list at column "+column))
+		return
 	}
 	if !ok {
 		yield(OpinionEntry{}, NewLineError(name, s.syntax.Line, CodeNotJSON, s.notJSON()))
@@ -192,7 +192,7 @@ func listOpinions(name string, data []byte, yield func(OpinionEntry, error) bool
 		yield(OpinionEntry{}, NewLineError(name, 0, CodeNoOpinion, "there is no opinion in this list"))
 		return
 	}
-	line, at := 1, 0
+	line, at := 1, int64(0)
 	for i, one := range spans {
 		line += bytes.Count(data[at:one.start], []byte("\n"))
 		at = one.start

@@ -1,10 +1,12 @@
 package docket
 
 import (
-	"errors"
+	"bytes"
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
@@ -13,38 +15,36 @@ import (
 // maxShown is how much of a value a message shows.
 const maxShown = 60
 
-// scanner walks one JSON text strictly (RFC 8259). The standard library's decoder can't be used: it replaces invalid UTF-8 and lone
-// surrogates, takes the last of two equal keys and matches keys in any case.
+// scanner walks one JSON text strictly (RFC 8259), and finds all that is wrong with it at once. The standard library's decoder can't be
+// used: it replaces invalid UTF-8 and lone surrogates, takes the last of two equal keys and matches keys in any case.
 //
 // Methods return false once the text is no JSON; what is wrong with it is then in syntax. Whatever is JSON but not what
 // was asked for goes to the collector, and the scan goes on behind the value.
 type scanner struct {
-	in     *stream.JSON
+	json   []byte
+	in     *jsontext.Decoder
 	syntax *stream.TextError
 	c      *abi.Collector
 }
 
 func newScanner(text []byte) scanner {
-	s := scanner{in: stream.NewText(text), c: &abi.Collector{}}
-	s.in.MaxDepth = abi.MaxDepth
-	s.in.Bad = func(detail string) { s.c.Reject(abi.CodeInvalidUTF8, detail) }
-	return s
+	// What is allowed here is rejected by the scanner, which goes on behind it.
+	in := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return scanner{json: text, in: in, c: &abi.Collector{}}
 }
 
 // fine notes the error of a text that is no JSON.
 func (s *scanner) fine(err error) bool {
-	if s.syntax == nil {
-		errors.As(err, &s.syntax)
+	if err != nil && s.syntax == nil {
+		s.syntax = stream.JSONFault(err, s.json, 0)
 	}
 	return err == nil
 }
 
-// done is the error with which a walk ends behind a value that is no JSON.
-func (s *scanner) done(ok bool) error {
-	if ok {
-		return nil
-	}
-	return s.syntax
+// token reads the beginning or the end of an object or a list.
+func (s *scanner) token() bool {
+	_, err := s.in.ReadToken()
+	return s.fine(err)
 }
 
 // notJSON is the problem of a text that is no JSON.
@@ -55,8 +55,9 @@ func (s *scanner) notJSON() string {
 
 // more says that something follows the text, and at which column.
 func (s *scanner) more() (column string, more bool) {
-	more, _ = s.in.More()
-	return strconv.Itoa(s.in.Column()), more
+	rest := bytes.TrimLeft(s.json[s.in.InputOffset():], " \t\r\n")
+	_, at := stream.Place(s.json[:len(s.json)-len(rest)])
+	return strconv.Itoa(at), len(rest) > 0
 }
 
 // field is one field of an object: how to read its value.
@@ -68,7 +69,7 @@ type field struct {
 
 // object reads an object's fields. what names the object in messages, such as "a case".
 func (s *scanner) object(what string, fields []field) bool {
-	if s.in.Peek() != '{' {
+	if s.in.PeekKind() != '{' {
 		return s.wrongType("an object")
 	}
 	var seen uint64
@@ -76,11 +77,11 @@ func (s *scanner) object(what string, fields []field) bool {
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == key })
 		if i < 0 {
 			s.c.Add(abi.CodeUnknownField, "is no field of "+what, step(key))
-			return s.skipUnder(key)
+			return s.skip()
 		}
 		if seen&(1<<i) != 0 {
 			s.c.Reject(abi.CodeDuplicateKey, "occurs twice", step(key))
-			return s.skipUnder(key)
+			return s.skip()
 		}
 		seen |= 1 << i
 		mark := s.c.Mark()
@@ -103,34 +104,55 @@ func (s *scanner) object(what string, fields []field) bool {
 
 // members walks an object, calling value behind each key.
 func (s *scanner) members(value func(key string) bool) bool {
-	return s.fine(s.in.Object(func(key string) error { return s.done(value(key)) }))
+	if !s.token() {
+		return false
+	}
+	for s.in.PeekKind() != '}' {
+		if key, ok := s.text(); !ok || !value(key) {
+			return false
+		}
+	}
+	return s.token()
 }
 
 // list walks an array, calling element at each; problems found there get the index.
 func (s *scanner) list(element func(i int) bool) bool {
-	if s.in.Peek() != '[' {
+	if s.in.PeekKind() != '[' {
 		return s.wrongType("a list")
 	}
-	i := -1
-	return s.fine(s.in.Array(func() error {
-		i++
+	if !s.token() {
+		return false
+	}
+	for i := 0; s.in.PeekKind() != ']'; i++ {
 		mark := s.c.Mark()
-		ok := element(i)
-		if ok {
-			s.c.Nest(mark, abi.Index(i))
+		if !element(i) {
+			return false
 		}
-		return s.done(ok)
-	}))
+		s.c.Nest(mark, abi.Index(i))
+	}
+	return s.token()
 }
 
+// text reads a string.
 func (s *scanner) text() (string, bool) {
-	text, err := s.in.String(0, 0)
-	return text, s.fine(err)
+	value, err := s.in.ReadValue()
+	if !s.fine(err) {
+		return "", false
+	}
+	valid := utf8.Valid(value)
+	text, err := jsontext.AppendUnquote(nil, value)
+	switch {
+	case !valid:
+		s.c.Reject(abi.CodeInvalidUTF8, "is no valid UTF-8")
+	case err != nil:
+		s.c.Reject(abi.CodeInvalidUTF8, "holds a lone surrogate")
+	}
+	return string(text), true
 }
 
 // str reads a string; nonempty rejects "".
 func (s *scanner) str(into *string, nonempty bool) bool {
-	if s.in.Peek() != '"' {
+	if s.in.PeekKind() != '"' {
 		return s.wrongType("a string")
 	}
 	text, ok := s.text()
@@ -143,12 +165,12 @@ func (s *scanner) str(into *string, nonempty bool) bool {
 
 // number reads a number and hands it on as it is written.
 func (s *scanner) number(take func(literal string)) bool {
-	if b := s.in.Peek(); b != '-' && (b < '0' || b > '9') {
+	if s.in.PeekKind() != '0' {
 		return s.wrongType("a number")
 	}
-	literal, err := s.in.Word()
+	literal, err := s.in.ReadToken()
 	if err == nil {
-		take(literal)
+		take(literal.String())
 	}
 	return s.fine(err)
 }
@@ -165,33 +187,15 @@ func (s *scanner) unit(into *float64) bool {
 	})
 }
 
-// skip passes over any value. Its strings are still checked.
-func (s *scanner) skip() bool {
-	switch s.in.Peek() {
-	case '{':
-		return s.members(s.skipUnder)
-	case '[':
-		return s.list(func(int) bool { return s.skip() })
-	default:
-		return s.fine(s.in.Skip())
-	}
-}
-
-func (s *scanner) skipUnder(key string) bool {
-	mark := s.c.Mark()
-	ok := s.skip()
-	s.c.Nest(mark, step(key))
-	return ok
-}
+// skip passes over any value.
+func (s *scanner) skip() bool { return s.fine(s.in.SkipValue()) }
 
 // wrongType notes that the next value is none of the expected type, and passes over it.
 func (s *scanner) wrongType(expected string) bool {
-	is, mark := stream.KindOf(s.in.Peek()), s.c.Mark()
-	if !s.skip() {
-		return false
-	}
+	is := stream.KindOf(s.in.PeekKind())
 	switch {
-	case s.c.Mark() > mark:
+	case !s.skip():
+		return false
 	case is == "null":
 		s.c.Reject(abi.CodeNil, "is null, expected "+expected+": leave out what is not there")
 	default:

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"slices"
+	"strconv"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -29,39 +29,24 @@ type event struct {
 // parseEvent reads a line that begins with a brace. Invalid UTF-8 becomes U+FFFD.
 func parseEvent(line []byte) (event, []abi.Problem) {
 	var e event
-	if err := json.Unmarshal(line, &e); err != nil {
-		return event{}, problemsOf(line)
+	err := json.Unmarshal(line, &e)
+	if err == nil {
+		return e, nil
 	}
-	return e, nil
+	problem := abi.Problem{Code: docket.CodeNotJSON, Detail: "is no event of go test -json"}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		problem = abi.Problem{Path: abi.Path{abi.Field(wrong.Field)}, Code: abi.CodeWrongType, Detail: "is " + kinds[wrong.Value] + ", expected a string"}
+	} else if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		_, column := stream.Place(line[:max(0, min(int(syntax.Offset)-1, len(line)))])
+		problem.Detail = "is not valid JSON at column " + strconv.Itoa(column) + ": " + syntax.Error()
+	}
+	return event{}, []abi.Problem{problem}
 }
+
+// kinds are those of values as encoding/json calls them.
+var kinds = map[string]string{"object": "an object", "array": "a list", "bool": "a boolean", "number": "a number"}
 
 // damagedEvent says whether a line with problems is an event, and not something else that begins with a brace.
 func damagedEvent(line []byte, problems []abi.Problem) bool {
 	return problems != nil && (bytes.Contains(line, []byte(`"Action"`)) || bytes.HasPrefix(line, []byte(`{"Time":`)))
 }
-
-// problemsOf is all that is wrong with a line that is no event.
-func problemsOf(line []byte) []abi.Problem {
-	in := stream.NewText(line)
-	var problems []abi.Problem
-	err := in.Object(func(key string) error {
-		b, err := in.Next()
-		if err == nil && b != '"' && b != 'n' && slices.Contains(fields, key) {
-			problems = append(problems, abi.Problem{Path: abi.Path{abi.Field(key)}, Code: abi.CodeWrongType, Detail: "is " + stream.KindOf(b) + ", expected a string"})
-		}
-		return errors.Join(err, in.Skip())
-	})
-	if more, _ := in.More(); err == nil && more {
-		return []abi.Problem{{Code: abi.CodeTrailingBytes, Detail: "something follows the event"}}
-	}
-	if fault, ok := errors.AsType[*stream.TextError](err); ok {
-		return []abi.Problem{{Code: fault.Code, Detail: fault.Error()}}
-	}
-	if len(problems) == 0 {
-		problems = []abi.Problem{{Code: docket.CodeNotJSON, Detail: "is no event of go test -json"}}
-	}
-	return problems
-}
-
-// fields are those of an event that are read.
-var fields = []string{"Action", "Package", "ImportPath", "Test", "Output", "FailedBuild"}

