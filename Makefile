@@ -254,17 +254,17 @@ fuzz: plugins ## run every fuzz target for FUZZTIME (30s)
 
 .PHONY: ablation
 ablation: plugins ## take the court's mechanisms away, one at a time, and measure what is left; needs minutes
-	$(call lab,courts) ablation $(ABLATION)
+	$(call lab,courts) ablation -tables lab/tables/ablation $(ABLATION)
 
 .PHONY: light-study
-light-study: plugins ## measure what the Light path, remands and the casebook gain, for lab/light-study.md; needs minutes
-	$(call lab,courts) light -page lab/light-study.md $(LIGHT_STUDY)
+light-study: plugins ## measure what the Light path, remands and the casebook gain, for lab/tables; needs minutes
+	$(call lab,courts) light -tables lab/tables/light $(LIGHT_STUDY)
 
 .PHONY: quality-study
-quality-study: plugins ## measure the fitted court beside models of scikit-learn, for lab/quality-study.md; needs Python, the network and minutes
+quality-study: plugins ## measure the fitted court beside models of scikit-learn, for lab/tables; needs Python, the network and minutes
 	python3 -m venv out/quality
 	out/quality/bin/pip -q install -r lab/courts/requirements.txt
-	$(call lab,courts) quality -page lab/quality-study.md $(QUALITY)
+	$(call lab,courts) quality -tables lab/tables/quality $(QUALITY)
 
 .PHONY: histories
 histories: ## make the trees of all cases in lab/histories again, from the snapshots in SNAPSHOTS=DIR, and compare their commits
@@ -280,7 +280,7 @@ histories-alone: ## time 50 cases of lab/histories from the snapshots in SNAPSHO
 
 .PHONY: histories-study
 histories-study: plugins ## judge the saved cases of lab/histories without running a test, for its page; needs minutes
-	$(call lab,histories) study -cases -page lab/histories/README.md
+	$(call lab,histories) study -cases -page lab/histories/README.md -tables lab/histories/tables
 
 .PHONY: alibi-profile
 alibi-profile: build ## learn the profile of the alibi court again, pipelines/profiles/alibi.yaml, from the learning half of lab/histories
@@ -288,16 +288,16 @@ alibi-profile: build ## learn the profile of the alibi court again, pipelines/pr
 	$(BIN) fit out/alibi/learning.jsonl --outcomes out/alibi/results.jsonl --no-text --name alibi --output pipelines/profiles/alibi.yaml
 
 .PHONY: culprit-study
-culprit-study: ## compare the search for culprits with git bisect, on saved outcomes, for lab/culprit.md; needs a minute
-	$(call lab,culprit) -page lab/culprit.md
+culprit-study: ## compare the search for culprits with git bisect, on saved outcomes, for lab/tables; needs a minute
+	$(call lab,culprit) -tables lab/tables/culprit
 
 .PHONY: culprit-lines
 culprit-lines: ## make the lines of commits of culprit-study again, from the snapshots in SNAPSHOTS=DIR
-	$(call lab,culprit) -page lab/culprit.md -snapshots $(SNAPSHOTS)
+	$(call lab,culprit) -tables lab/tables/culprit -snapshots $(SNAPSHOTS)
 
 .PHONY: culprit-reverts
-culprit-reverts: ## search the histories in SNAPSHOTS=DIR for commits that were reverted, for lab/culprit.md; runs their tests in isolation
-	$(call lab,culprit) -page lab/culprit.md -reverts -snapshots $(SNAPSHOTS)
+culprit-reverts: ## search the histories in SNAPSHOTS=DIR for commits that were reverted, for lab/tables; runs their tests in isolation
+	$(call lab,culprit) -tables lab/tables/culprit -reverts -snapshots $(SNAPSHOTS)
 
 .PHONY: docket-sentiment
 docket-sentiment: ## make the docket of sentiments again; needs Python and the network

@@ -1,11 +1,11 @@
 // Command courts measures courts on dockets in pairs: on one the profile is fitted, the other is tried.
 //
 //	go run ./lab/courts ablation FIT.jsonl:TEST.jsonl ...
-//	go run ./lab/courts light -page lab/light-study.md FIT.jsonl:TEST.jsonl ...
-//	go run ./lab/courts quality -page lab/quality-study.md FIT.jsonl:TEST.jsonl ...
+//	go run ./lab/courts light -tables lab/tables/light FIT.jsonl:TEST.jsonl ...
+//	go run ./lab/courts quality -tables lab/tables/quality FIT.jsonl:TEST.jsonl ...
 //	go run ./lab/courts scale
 //
-// ablation takes mechanisms of the court away, one at a time, and prints a table for each pair, as in lab/ablation.md. light measures what
+// ablation takes mechanisms of the court away, one at a time, with a table for each pair. light measures what
 // the Light path, remands and the casebook are good for, and what they cost. quality measures the fitted court beside scikit-learn's models:
 // under attacks, with few labels and with shuffled ones. scale times fit on invented cases with 50 sources and 20 labels.
 package main
@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return errors.New("say ablation, light, quality or scale")
 	}
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
-	page := flags.String("page", "", "page whose tables are rewritten; else they are written to standard output")
+	folder := flags.String("tables", "", "folder for the tables as CSV; else they are printed")
 	python := flags.String("python", "out/quality/bin/python", "Python with the packages of lab/courts/requirements.txt, for quality")
 	cases := flags.Int("cases", 10_000, "how many cases are invented, for scale")
 	if err := flags.Parse(args[1:]); err != nil {
@@ -78,7 +78,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return study.Write(*page, tables, out)
+	return study.Save(*folder, tables, out)
 }
 
 func readPairs(args []string) ([]pair, error) {

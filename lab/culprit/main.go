@@ -1,6 +1,6 @@
 // Command culprit measures the search for the commit that broke a test beside git bisect, on saved outcomes.
 //
-//	go run ./culprit -page culprit.md
+//	go run ./culprit -tables tables/culprit
 //
 // With -snapshots DIR it makes the lines of commits again first, from a git directory OWNER+NAME/repo for each repository.
 package main
@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	cases := flags.String("cases", filepath.Join("lab", "histories", "saved"), "folder of the saved cases")
 	lines := flags.String("lines", filepath.Join("lab", "culprit", "saved", "lines.jsonl.zst"), "file of the lines of commits")
 	runReverts := flags.Bool("reverts", false, "run the searches for commits that were reverted, from the snapshots, and no others")
-	page := flags.String("page", "", "page that the tables are written to")
+	folder := flags.String("tables", "", "folder for the tables as CSV; else they are printed")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if *runReverts && *snapshots == "" {
 		return errors.New("-reverts needs -snapshots DIR")
 	}
-	folder, err := filepath.Abs(*snapshots)
+	from, err := filepath.Abs(*snapshots)
 	if err != nil {
 		return err
 	}
@@ -54,14 +54,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	if *runReverts {
-		t, err := reverts(ctx, folder, *work, known)
+		t, err := reverts(ctx, from, *work, known)
 		if err != nil {
 			return err
 		}
-		return study.Write(*page, t, out)
+		return study.Save(*folder, t, out)
 	}
 	if *snapshots != "" {
-		if err := collect(ctx, folder, *work, known, *lines); err != nil {
+		if err := collect(ctx, from, *work, known, *lines); err != nil {
 			return err
 		}
 	}
@@ -73,5 +73,5 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return study.Write(*page, tables(searches), out)
+	return study.Save(*folder, tables(searches), out)
 }

@@ -100,20 +100,32 @@ func TestAccept_RH3_TheStudyJudgesFromSavedOutcomesToTheSameBytes(t *testing.T) 
 		if err := os.WriteFile(page, empty, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := judgeSaved(t.Context(), bench, []string{"-saved", folder, "-page", page, "-cases"}, io.Discard); err != nil {
+		if err := judgeSaved(t.Context(), bench, []string{"-saved", folder, "-page", page, "-tables", filepath.Join(filepath.Dir(page), "tables"), "-cases"}, io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		if pages[i], err = os.ReadFile(page); err != nil {
 			t.Fatal(err)
+		}
+		tables, err := filepath.Glob(filepath.Join(filepath.Dir(page), "tables", "*.csv"))
+		if err != nil || len(tables) < 12 {
+			t.Fatalf("%d tables, %v", len(tables), err)
+		}
+		for _, name := range tables {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages[i] = append(append(pages[i], filepath.Base(name)+"\n"...), text...)
 		}
 	}
 	if !bytes.Equal(pages[0], pages[1]) {
 		t.Error("the second page differs from the first")
 	}
 	for _, row := range []string{
-		"| one rerun of the base | 0 of 4 = 0.0 (0.0–49.0; 0.0–0.0) | 2 of 4 = 50.0 (15.0–85.0) | 0 | 0 |",
-		"| head five times, base three times | 2 of 4 = 50.0 (15.0–85.0; 50.0–50.0) | 0 of 4 = 0.0 (0.0–49.0) | 0 | 0 |",
-		"| flaky | head never passes | 3 | 6 |",
+		"| one rerun of the base | 0 of 4 | 2 of 4 | 0 | ",
+		"All cases (8),one rerun of the base,0 of 4 = 0.0 (0.0–49.0; 0.0–0.0),2 of 4 = 50.0 (15.0–85.0),0,0,",
+		"All cases (8),\"head five times, base three times\",2 of 4 = 50.0 (15.0–85.0; 50.0–50.0),0 of 4 = 0.0 (0.0–49.0),0,0,",
+		"flaky,head never passes,3,6\n",
 	} {
 		if !bytes.Contains(pages[0], []byte(row)) {
 			t.Errorf("the page has no row %s", row)

@@ -19,6 +19,7 @@ func Tables(all []Judged, seed uint64, wrong bool) []study.Table {
 	}
 	learning, reporting := of(history.Learning), of(history.Reporting)
 	list := []study.Table{
+		{Name: "arms", Text: arms(reporting)},
 		{Name: "reporting half", Text: compared(reporting, seed)},
 		{Name: "truth and answers", Text: confusion(reporting)},
 		{Name: "kinds", Text: byKind(reporting)},
@@ -72,6 +73,18 @@ func compared(list []Judged, seed uint64) string {
 		b.WriteString("\n")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// arms are the counts of each arm.
+func arms(list []Judged) string {
+	var b strings.Builder
+	b.WriteString("| arm | false alibis | missed alibis | open | right | seconds, median |\n| --- | ---: | ---: | ---: | ---: | ---: |\n")
+	for _, a := range Arms() {
+		s := scoreOf(list, a)
+		fmt.Fprintf(&b, "| %s | %d of %d | %d of %d | %d | %d of %d | %s |\n", a, s.falseAlibis.k, s.falseAlibis.n, s.missed.k, s.missed.n,
+			s.openYours+s.openOthers, s.right.k, s.right.n, s.at(0.5))
+	}
+	return b.String()
 }
 
 func attributions() []history.Attribution {
