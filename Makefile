@@ -92,10 +92,12 @@ demo-files: build ## rewrite the docket and the profile of demo-docket
 .PHONY: build
 build: plugins ## build bin/shadowcourt, the modules in it
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/shadowcourt
+	cd cmd/shadowcourt-keyless && CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(CURDIR)/$(BIN)-keyless .
 
 .PHONY: install
 install: plugins ## put shadowcourt on the PATH, in Go's bin folder
 	CGO_ENABLED=0 $(GO) install -trimpath -ldflags='-s -w' ./cmd/shadowcourt
+	cd cmd/shadowcourt-keyless && CGO_ENABLED=0 $(GO) install -trimpath -ldflags='-s -w' .
 
 .PHONY: release
 release: ## make the commit, the tags and the module proxy of a version: VERSION=v0.1.0 OUT=out/release
@@ -124,6 +126,7 @@ plugins: ## build the modules that the command embeds
 .PHONY: test
 test: plugins ## run the quick tier of the tests: all but what internal/testkit/tier names long
 	$(TEST) -timeout 15m ./...
+	cd cmd/shadowcourt-keyless && $(TEST) ./...
 
 .PHONY: test-long
 test-long: ## run all other tests, or the parts LONG="long-tests kills"; needs hours, and what the parts need
@@ -204,7 +207,8 @@ service-tests: plugins ## the service's store, workers and processes on a Postgr
 
 .PHONY: cosign-tests
 cosign-tests: ## keyless signatures that are made now, and those of cosign itself if it is in PATH (go install github.com/sigstore/cosign/v3/cmd/cosign@latest)
-	$(TEST) -count=1 -tags cosign -v -run "CosignItself|MadeNow" ./internal/trust
+	$(TEST) -count=1 -tags cosign -v -run CosignItself ./internal/trust
+	cd cmd/shadowcourt-keyless && $(TEST) -count=1 -tags cosign -v -run MadeNow ./...
 
 .PHONY: webhook-tests
 webhook-tests: ## messages of webhooks, verified by the library of the Standard Webhooks specification for Python, from PyPI
@@ -338,6 +342,7 @@ generate: ## generate codecs, schemas, test vectors and tables from the types of
 .PHONY: lint
 lint: $(LINT) ## run the linters, go vet among them, for the host and for the guest
 	$(LAZY_GC) $(LINT) run ./...
+	cd cmd/shadowcourt-keyless && $(LAZY_GC) $(LINT) run ./...
 	GOOS=wasip1 GOARCH=wasm $(LAZY_GC) $(LINT) run $(GUEST)
 
 .PHONY: vulncheck
@@ -347,7 +352,9 @@ vulncheck: build $(VULNCHECK) ## search code, tests, dependencies and the comman
 	GOOS=wasip1 GOARCH=wasm $(VULNCHECK) $(DB:%=-db %) $(GUEST)
 	cd host/bundle && $(VULNCHECK) $(DB:%=-db %) -test ./...
 	cd lab && $(VULNCHECK) $(DB:%=-db %) -test ./...
+	cd cmd/shadowcourt-keyless && $(VULNCHECK) $(DB:%=-db %) -test ./...
 	$(VULNCHECK) $(DB:%=-db %) -mode binary $(BIN)
+	$(VULNCHECK) $(DB:%=-db %) -mode binary $(BIN)-keyless
 
 .PHONY: size
 size: ## print the sizes of the repository beside their limits, tools/size/limits.txt; CHECK=1 fails above one

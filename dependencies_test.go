@@ -55,7 +55,7 @@ var vulnerablePackages = []string{"golang.org/x/crypto/openpgp"} // GO-2026-5932
 func TestAccept_FZ6_DependenciesHaveTheirSecurityFixes(t *testing.T) {
 	t.Parallel()
 	required := map[string]bool{}
-	for _, file := range []string{"go.mod", "lab/go.mod", "host/bundle/go.mod"} {
+	for _, file := range []string{"go.mod", "lab/go.mod", "host/bundle/go.mod", "cmd/shadowcourt-keyless/go.mod"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -82,6 +82,20 @@ func TestAccept_FZ6_DependenciesHaveTheirSecurityFixes(t *testing.T) {
 	for path := range securityFixes {
 		if !required[path] {
 			t.Errorf("%s is no dependency any more: remove it from securityFixes", path)
+		}
+	}
+}
+
+// TestAccept_HX6_TheCommandLinksNoGRPC: what verifies keyless signatures is linked by its own program alone.
+func TestAccept_HX6_TheCommandLinksNoGRPC(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/shadowcourt").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path := range strings.Lines(string(out)) {
+		if strings.HasPrefix(path, "google.golang.org/grpc") || strings.HasPrefix(path, "github.com/sigstore/") {
+			t.Errorf("the command links %s", path)
 		}
 	}
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Puts shadowcourt into a folder: a release whose checksum is verified, or what is built from the sources around this script.
+# Puts shadowcourt and shadowcourt-keyless into a folder: a release whose checksum is verified, or what is built from the sources around this script.
 #
 #   tools/install.sh VERSION FOLDER
 #
@@ -39,5 +39,6 @@ grep -E "^[0-9a-f]{64}  shadowcourt_[0-9A-Za-z.+-]+_${os}_$arch\.$end\$" checksu
 read -r _ archive < wanted
 curl -fsSL --proto =https --retry 3 -o "$archive" "$at/$archive"
 if command -v sha256sum > /dev/null; then sha256sum -c wanted; else shasum -a 256 -c wanted; fi
-if [ "$end" = zip ]; then program=shadowcourt.exe; unzip -q "$archive" "$program"; else program=shadowcourt; tar -xzf "$archive" "$program"; fi
-mv "$program" "$folder/"
+set -- shadowcourt shadowcourt-keyless
+if [ "$end" = zip ]; then set -- "$1.exe" "$2.exe"; unzip -q "$archive" "$@"; else tar -xzf "$archive" "$@"; fi
+mv "$@" "$folder/"

@@ -6,6 +6,7 @@ import (
 	"archive/tar"
 	"compress/gzip"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -250,7 +251,7 @@ func TestAccept_IG1_ReleasesAreVerified(t *testing.T) {
 	t.Parallel()
 	arch := runtime.GOARCH
 	name := "shadowcourt_0.1.0_" + runtime.GOOS + "_" + arch + ".tar.gz"
-	archive := tarGzip(t, "shadowcourt", "#!/bin/sh\necho verified\n")
+	archive := tarGzip(t, "#!/bin/sh\necho verified\n", "shadowcourt", "shadowcourt-keyless")
 	line := func(data []byte, name string) string { return fmt.Sprintf("%x  %s\n", sha256.Sum256(data), name) }
 	other := line([]byte("x"), "shadowcourt_0.1.0_plan9_mips.tar.gz")
 	for _, tc := range []struct {
@@ -274,8 +275,10 @@ while [ "$1" != -o ]; do shift; done
 case $last in https://github.com/shadowcourt/shadowcourt/*) exec cp "`+served+`/${last#https://github.com/shadowcourt/shadowcourt/}" "$2" ;; esac
 exit 22`)
 			r := runShell(t, t.TempDir(), filepath.Join(repositoryRoot(t), "tools", "install.sh")+" "+tc.version+" "+folder, map[string]string{"PATH": bin + ":" + os.Getenv("PATH")})
-			if installed := textOf(t, filepath.Join(folder, "shadowcourt")); (r.code == 0) != tc.good || (installed != "") != tc.good {
-				t.Errorf("code %d, %d bytes\n%s%s", r.code, len(installed), r.stdout, r.stderr)
+			for _, program := range []string{"shadowcourt", "shadowcourt-keyless"} {
+				if installed := textOf(t, filepath.Join(folder, program)); (r.code == 0) != tc.good || (installed != "") != tc.good {
+					t.Errorf("code %d, %d bytes of %s\n%s%s", r.code, len(installed), program, r.stdout, r.stderr)
+				}
 			}
 		})
 	}
@@ -290,22 +293,20 @@ exit 22`)
 	}
 }
 
-func tarGzip(t *testing.T, name, text string) []byte {
+func tarGzip(t *testing.T, text string, names ...string) []byte {
 	t.Helper()
 	var b strings.Builder
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
-	err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(text))})
-	if err == nil {
-		_, err = w.Write([]byte(text))
+	for _, name := range names {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(text))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err == nil {
-		err = z.Close()
-	}
-	if err != nil {
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return []byte(b.String())

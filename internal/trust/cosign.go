@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -10,13 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
-
-	"github.com/sigstore/sigstore-go/pkg/bundle"
-	"github.com/sigstore/sigstore-go/pkg/root"
-	"github.com/sigstore/sigstore-go/pkg/verify"
-	"github.com/sigstore/sigstore/pkg/signature"
 )
 
 // What cosign writes.
@@ -25,17 +17,8 @@ const (
 	cosignType        = "cosign container image signature" // of the older form; newer versions write the type of the predicate there
 	cosignSignature   = "dev.cosignproject.cosign/signature"
 	cosignCertificate = "dev.sigstore.cosign/certificate"
+	cosignPayload     = "application/vnd.in-toto+json"
 )
-
-func (k *key) parseRoot(data []byte) (err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("it can't be read: %v", fault)
-		}
-	}()
-	k.root, err = root.NewTrustedRootFromJSON(data)
-	return err
-}
 
 // simple is the payload of cosign's older signatures.
 type simple struct {
@@ -87,120 +70,162 @@ func (k *key) verifies(message, sig []byte) bool {
 	return false
 }
 
-// verifyBundle verifies a bundle of sigstore: by a public key, or by the certificate of an identity.
-func (v *verifier) verifyBundle(d Document, s *Signature) error {
-	b := new(bundle.Bundle)
-	if err := b.UnmarshalJSON(d.Data); err != nil {
-		return err
+// bundle is one of sigstore, as far as a signature by a key needs it. What else it holds is read by the program for keyless signatures.
+type bundle struct {
+	MediaType string `json:"mediaType"`
+	Material  struct {
+		PublicKey   json.RawMessage `json:"publicKey"`
+		Certificate json.RawMessage `json:"certificate"`
+		Chain       json.RawMessage `json:"x509CertificateChain"`
+		Entries     json.RawMessage `json:"tlogEntries"`
+		Timestamps  json.RawMessage `json:"timestampVerificationData"`
+	} `json:"verificationMaterial"`
+	Message *struct {
+		Digest struct {
+			Algorithm string `json:"algorithm"`
+			Digest    []byte `json:"digest"`
+		} `json:"messageDigest"`
+		Signature []byte `json:"signature"`
+	} `json:"messageSignature"`
+	Envelope *struct {
+		Payload     []byte `json:"payload"`
+		PayloadType string `json:"payloadType"`
+		Signatures  []struct {
+			Sig   []byte `json:"sig"`
+			KeyID string `json:"keyid"`
+		} `json:"signatures"`
+	} `json:"dsseEnvelope"`
+}
+
+func parseBundle(data []byte) (*bundle, error) {
+	b := new(bundle)
+	if err := strict(data, b); err != nil {
+		return nil, err
 	}
-	digest, err := hex.DecodeString(strings.TrimPrefix(v.subject.Manifest, "sha256:"))
-	if err != nil {
-		return err
+	switch b.MediaType {
+	case bundleTypePrefix + "+json;version=0.1", bundleTypePrefix + "+json;version=0.2", bundleTypePrefix + "+json;version=0.3", bundleTypePrefix + ".v0.3+json":
+	default:
+		return nil, fmt.Errorf("it is a bundle of the unknown type %.100q", b.MediaType)
 	}
-	content, err := b.VerificationContent()
-	if err != nil {
-		return err
-	}
-	// The subjects of a statement are compared below, so that a signature of something else is told from one by an unknown key.
-	artifact := verify.WithoutArtifactUnsafe()
-	message := b.GetMessageSignature()
-	if message != nil {
-		artifact = verify.WithArtifactDigest("sha256", digest)
-		if other := message.GetMessageDigest().GetDigest(); !bytes.Equal(other, digest) {
-			return otherManifest("sha256:" + hex.EncodeToString(other))
+	materials := 0
+	for _, m := range []json.RawMessage{b.Material.PublicKey, b.Material.Certificate, b.Material.Chain} {
+		if m != nil {
+			materials++
 		}
 	}
-	check := v.byKey
-	if content.Certificate() != nil {
-		check = v.byIdentity
+	switch {
+	case materials != 1:
+		return nil, errors.New("it has neither one key nor one certificate")
+	case (b.Message == nil) == (b.Envelope == nil):
+		return nil, errors.New("it has neither one envelope nor one signature of a message")
+	case b.Envelope != nil && (b.Envelope.PayloadType != cosignPayload || len(b.Envelope.Signatures) != 1):
+		return nil, errors.New("it has no envelope of one statement with one signature")
+	case b.Message != nil && b.Message.Digest.Algorithm != "SHA2_256":
+		return nil, errors.New("it has no SHA-256 of its message")
 	}
-	found, err := check(b, artifact, s)
-	if err != nil || message != nil {
+	return b, nil
+}
+
+// verifyBundle verifies a bundle of sigstore: by a public key, or by the certificate of an identity.
+func (v *verifier) verifyBundle(d Document, s *Signature) error {
+	b, err := parseBundle(d.Data)
+	if err != nil {
+		return err
+	}
+	if b.Message != nil {
+		if other := "sha256:" + hex.EncodeToString(b.Message.Digest.Digest); other != v.subject.Manifest {
+			return otherManifest(other)
+		}
+	}
+	var payload []byte
+	if b.Material.PublicKey != nil {
+		payload, err = v.byKey(b, s)
+	} else {
+		payload, err = v.byIdentity(d.Data, s)
+	}
+	if err != nil || b.Message != nil {
 		return err
 	}
 	// Else what the signer has said of the module, such as where it comes from or what is wrong with it, would count as a signature.
-	switch st := found.Statement; {
-	case st.GetType() != statementType || st.GetPredicateType() != cosignPredicate:
-		return fmt.Errorf("it is a statement of the type %.100q and not a signature", st.GetPredicateType())
-	case len(st.GetSubject()) != 1:
+	var st statement
+	if err := strict(payload, &st); err != nil {
+		return err
+	}
+	switch {
+	case st.Type != statementType || st.PredicateType != cosignPredicate:
+		return fmt.Errorf("it is a statement of the type %.100q and not a signature", st.PredicateType)
+	case len(st.Subject) != 1:
 		return errors.New("it has not one subject")
-	case "sha256:"+st.GetSubject()[0].GetDigest()["sha256"] != v.subject.Manifest:
-		return otherManifest("sha256:" + st.GetSubject()[0].GetDigest()["sha256"])
+	case "sha256:"+st.Subject[0].Digest["sha256"] != v.subject.Manifest:
+		return otherManifest("sha256:" + st.Subject[0].Digest["sha256"])
 	}
 	return nil
 }
 
-// byKey finds the public key that made a bundle. Entries of a log do not matter: the key is what the policy trusts.
-func (v *verifier) byKey(b *bundle.Bundle, artifact verify.ArtifactPolicyOption, s *Signature) (*verify.VerificationResult, error) {
+// byKey finds the public key that made a bundle, and gives what it signed. Entries of a log do not matter: the key is what the policy trusts.
+func (v *verifier) byKey(b *bundle, s *Signature) (payload []byte, err error) {
 	last := errUnknown
 	for i := range v.policy.keys {
-		k := &v.policy.keys[i]
-		switch {
-		case k.public == nil:
-			continue
-		case k.record != nil && b.GetMessageSignature() != nil:
+		k, valid := &v.policy.keys[i], false
+		switch public, ecdsaKey := k.public.(*ecdsa.PublicKey); {
+		case b.Envelope != nil:
+			payload = b.Envelope.Payload
+			valid = k.verifies(fmt.Appendf(nil, "DSSEv1 %d %s %d %s", len(cosignPayload), cosignPayload, len(payload), payload), b.Envelope.Signatures[0].Sig)
+		case k.record != nil:
 			last = errors.New("by a key of Ed25519 only statements about the manifest are verified, as cosign 3 signs them, and this is a signature of the manifest itself")
-			continue
+		case ecdsaKey:
+			valid = ecdsa.VerifyASN1(public, b.Message.Digest.Digest, b.Message.Signature)
 		}
-		public, err := signature.LoadDefaultVerifier(k.public)
-		if err != nil {
-			return nil, err
-		}
-		material := root.NewTrustedPublicKeyMaterial(func(string) (root.TimeConstrainedVerifier, error) {
-			return root.NewExpiringKey(public, time.Time{}, time.Time{}), nil
-		})
-		if found, err := verified(b, material, artifact, verify.WithKey(), verify.WithNoObserverTimestamps()); err == nil {
+		if valid {
 			s.keys, s.KeyID = []int{i}, k.id
-			return found, nil
+			return payload, nil
 		}
 	}
 	return nil, last
 }
 
-// byIdentity verifies a certificate by the trusted roots, and finds all keys that name its identity: those with a root by which it holds, and those that
-// are revoked, with whichever root.
-func (v *verifier) byIdentity(b *bundle.Bundle, artifact verify.ArtifactPolicyOption, s *Signature) (*verify.VerificationResult, error) {
-	faults := make(map[*root.TrustedRoot]error)
-	var found *verify.VerificationResult
-	last := errors.New("it has a certificate, and the policy names no identities")
+// byIdentity has a certificate verified by the trusted roots, and gives what it signed. It finds all keys that name the certificate's identity:
+// those with a root by which it holds, and those that are revoked, with whichever root.
+func (v *verifier) byIdentity(bundle []byte, s *Signature) ([]byte, error) {
+	var roots []json.RawMessage
+	at := make(map[string]int) // of each root
 	for i := range v.policy.keys {
-		k := &v.policy.keys[i]
-		if _, done := faults[k.root]; done || k.root == nil {
-			continue
+		if root := v.policy.keys[i].root; root != nil {
+			if _, known := at[string(root)]; !known {
+				at[string(root)] = len(roots)
+				roots = append(roots, root)
+			}
 		}
-		opts := []verify.VerifierOption{verify.WithObserverTimestamps(1)}
-		if len(k.root.RekorLogs()) > 0 {
-			opts = append(opts, verify.WithTransparencyLog(1))
-		}
-		if len(k.root.CTLogs()) > 0 {
-			opts = append(opts, verify.WithSignedCertificateTimestamps(1))
-		}
-		// The identity is compared below, so that an unknown one can be told.
-		result, err := verified(b, k.root, artifact, verify.WithoutIdentitiesUnsafe(), opts...)
-		if faults[k.root] = err; err != nil {
-			last = err
-		} else if found == nil {
-			found = result
+	}
+	if len(roots) == 0 {
+		return nil, errors.New("it has a certificate, and the policy names no identities")
+	}
+	answers, err := askKeyless(bundle, v.subject.Manifest, roots)
+	if err != nil {
+		return nil, err
+	}
+	var found *keylessAnswer
+	for i := range answers {
+		if a := &answers[i]; a.Fault == "" && found == nil {
+			found = a
+		} else if a.Fault != "" {
+			err = errors.New(a.Fault)
 		}
 	}
 	if found == nil {
-		return nil, last
+		return nil, err
 	}
-	who := found.Signature.Certificate
-	s.KeyID = who.SubjectAlternativeName + " of " + who.Issuer
-	if len(found.VerifiedTimestamps) > 0 {
-		s.At = found.VerifiedTimestamps[0].Timestamp
-	}
+	s.KeyID, s.At = found.Identity+" of "+found.Issuer, found.At
 	for i := range v.policy.keys {
 		k := &v.policy.keys[i]
-		if k.root != nil && (faults[k.root] == nil || k.Revoked != "") && who.Issuer == k.Issuer && k.isIdentity(who.SubjectAlternativeName) {
+		if k.root != nil && (answers[at[string(k.root)]].Fault == "" || k.Revoked != "") && found.Issuer == k.Issuer && k.isIdentity(found.Identity) {
 			s.keys = append(s.keys, i)
 		}
 	}
 	if len(s.keys) == 0 {
 		return nil, errUnknown
 	}
-	return found, nil
+	return found.Payload, nil
 }
 
 func (k *key) isIdentity(name string) bool {
@@ -208,12 +233,4 @@ func (k *key) isIdentity(name string) bool {
 		return name == k.Identity
 	}
 	return k.identity.MatchString(name)
-}
-
-func verified(b *bundle.Bundle, material root.TrustedMaterial, artifact verify.ArtifactPolicyOption, who verify.PolicyOption, opts ...verify.VerifierOption) (*verify.VerificationResult, error) {
-	v, err := verify.NewVerifier(material, append(opts, verify.WithoutStatementPredicate())...)
-	if err != nil {
-		return nil, err
-	}
-	return v.Verify(b, verify.NewPolicy(artifact, who))
 }

@@ -31,7 +31,7 @@ func TestAccept_DI2_CosignItself(t *testing.T) {
 	server := httptest.NewServer(registry.New(registry.WithReferrersSupport(true)))
 	t.Cleanup(server.Close)
 	host := strings.TrimPrefix(server.URL, "http://")
-	client, err := oci.New(oci.Config{Clock: time.Now, UserAgent: "test"})
+	client, err := oci.New(oci.Config{Clock: time.Now})
 	must(t, err)
 	dir := t.TempDir()
 	run := func(args ...string) {

@@ -6,13 +6,12 @@ import (
 	"crypto/ed25519"
 	"crypto/elliptic"
 	"crypto/x509"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"regexp"
 	"strings"
 	"time"
-
-	"github.com/sigstore/sigstore-go/pkg/root"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
@@ -33,7 +32,7 @@ type key struct {
 	public   crypto.PublicKey // nil for an identity
 	record   *record.Key      // of Ed25519
 	identity *regexp.Regexp
-	root     *root.TrustedRoot
+	root     json.RawMessage // of an identity
 }
 
 func (k *key) check(r *strictyaml.Reader, at string, read func(string) ([]byte, error)) {
@@ -101,6 +100,21 @@ func (k *key) parse(text []byte) error {
 	default:
 		return errNotPublic
 	}
+	return nil
+}
+
+// parseRoot keeps a trusted root. Only the program for keyless signatures reads all of it.
+func (k *key) parseRoot(data []byte) error {
+	var root struct {
+		MediaType string `json:"mediaType"`
+	}
+	if err := json.Unmarshal(data, &root); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(root.MediaType, "application/vnd.dev.sigstore.trustedroot") {
+		return errors.New("it is no trusted root of sigstore, of which cosign trusted-root create writes one")
+	}
+	k.root = data
 	return nil
 }
 

@@ -17,12 +17,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
-
-	protobundle "github.com/sigstore/protobuf-specs/gen/pb-go/bundle/v1"
-	protocommon "github.com/sigstore/protobuf-specs/gen/pb-go/common/v1"
-	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
@@ -35,8 +32,7 @@ const (
 )
 
 // keyless is what a sigstore of our own has signed by certificates of the identity, and trusted roots: its own, that of another one, and one with
-// logs of certificates. The test kit of sigstore-go makes it (see make cosign-tests), which imports packages with known vulnerabilities; the times
-// that count are within.
+// logs of certificates. Package cmd/shadowcourt-keyless makes it (see make cosign-tests); the times that count are within.
 type keyless struct {
 	Root      string                    `json:"root"`
 	OtherRoot string                    `json:"other_root"`
@@ -126,34 +122,61 @@ func TestAccept_DI3_KeylessBundlesChanged(t *testing.T) {
 	made := readKeyless(t)
 	p := load(t, map[string]string{"root.json": made.Root}, keylessPolicy(`{name: release, issuer: "`+issuer+`", identity: "`+identity+`", trusted_root: root.json}`))
 	good := made.Documents["good"]
-	for what, change := range map[string]func(*protobundle.Bundle){
-		"no entry of a log": func(b *protobundle.Bundle) { b.VerificationMaterial.TlogEntries = nil },
-		"signature":         func(b *protobundle.Bundle) { b.GetDsseEnvelope().Signatures[0].Sig[9] ^= 1 },
-		"payload": func(b *protobundle.Bundle) {
-			b.GetDsseEnvelope().Payload = bytes.Replace(b.GetDsseEnvelope().Payload, []byte("ab"), []byte("ac"), 1)
+	flip := func(at ...any) func(any) {
+		return func(b any) {
+			edit(b, func(v any) any {
+				raw, err := base64.StdEncoding.DecodeString(v.(string))
+				must(t, err)
+				raw[len(raw)-9] ^= 1
+				return base64.StdEncoding.EncodeToString(raw)
+			}, at...)
+		}
+	}
+	set := func(to any, at ...any) func(any) {
+		return func(b any) { edit(b, func(any) any { return to }, at...) }
+	}
+	const material, envelope = "verificationMaterial", "dsseEnvelope"
+	for what, change := range map[string]func(any){
+		"nothing":           func(any) {},
+		"no entry of a log": set([]any{}, material, "tlogEntries"),
+		"signature":         flip(envelope, "signatures", 0, "sig"),
+		"payload":           flip(envelope, "payload"),
+		"no signature":      set([]any{}, envelope, "signatures"),
+		"certificate":       flip(material, "certificate", "rawBytes"),
+		"key in its place": func(b any) {
+			m := b.(map[string]any)[material].(map[string]any)
+			delete(m, "certificate")
+			m["publicKey"] = map[string]any{"hint": "release"}
 		},
-		"no signature": func(b *protobundle.Bundle) { b.GetDsseEnvelope().Signatures = nil },
-		"certificate": func(b *protobundle.Bundle) {
-			raw := b.VerificationMaterial.GetCertificate().RawBytes
-			raw[len(raw)-9] ^= 1
-		},
-		"key in its place": func(b *protobundle.Bundle) {
-			b.VerificationMaterial.Content = &protobundle.VerificationMaterial_PublicKey{PublicKey: &protocommon.PublicKeyIdentifier{Hint: "release"}}
-		},
-		"time in the log": func(b *protobundle.Bundle) { b.VerificationMaterial.TlogEntries[0].IntegratedTime += 3600 },
-		"log's proof":     func(b *protobundle.Bundle) { b.VerificationMaterial.TlogEntries[0].InclusionProof.RootHash[0] ^= 1 },
-		"version":         func(b *protobundle.Bundle) { b.MediaType = "application/vnd.dev.sigstore.bundle.v0.9+json" },
-		"payload type":    func(b *protobundle.Bundle) { b.GetDsseEnvelope().PayloadType = "text/plain" },
+		"key beside it":   set(map[string]any{"hint": "release"}, material, "publicKey"),
+		"time in the log": set("1798000000", material, "tlogEntries", 0, "integratedTime"),
+		"log's proof":     flip(material, "tlogEntries", 0, "inclusionProof", "rootHash"),
+		"version":         set("application/vnd.dev.sigstore.bundle.v0.9+json", "mediaType"),
+		"payload type":    set("text/plain", envelope, "payloadType"),
+		"unknown field":   set("x", "note"),
 	} {
-		var b protobundle.Bundle
-		must(t, protojson.Unmarshal(good.Data, &b))
-		change(&b)
-		data, err := protojson.Marshal(&b)
+		var b any
+		must(t, json.Unmarshal(good.Data, &b))
+		change(b)
+		data, err := json.Marshal(b)
 		must(t, err)
-		if seen := p.Verify(subject, []trust.Document{{Type: good.Type, Data: data}}, now)[0]; seen.Counts || seen.Signer != "" {
+		if seen := p.Verify(subject, []trust.Document{{Type: good.Type, Data: data}}, now)[0]; seen.Counts != (what == "nothing") || seen.Counts != (seen.Signer != "") {
 			t.Errorf("%s: verified as %+v", what, seen)
 		}
 	}
+}
+
+// edit changes the value at a path of a JSON document.
+func edit(b any, change func(any) any, at ...any) {
+	for _, step := range at[:len(at)-1] {
+		if name, ok := step.(string); ok {
+			b = b.(map[string]any)[name]
+		} else {
+			b = b.([]any)[step.(int)]
+		}
+	}
+	last := at[len(at)-1].(string)
+	b.(map[string]any)[last] = change(b.(map[string]any)[last])
 }
 
 // A bundle may sign the manifest itself instead of a statement about it.
@@ -207,16 +230,46 @@ func TestAccept_DI2_BundlesOfTheManifestWithAKey(t *testing.T) {
 		must(t, err)
 		sig, err := c.key.Sign(rand.Reader, c.digest, c.opts)
 		must(t, err)
-		data, err := protojson.Marshal(&protobundle.Bundle{
-			MediaType:            bundle03,
-			VerificationMaterial: &protobundle.VerificationMaterial{Content: &protobundle.VerificationMaterial_PublicKey{PublicKey: &protocommon.PublicKeyIdentifier{Hint: "x"}}},
-			Content: &protobundle.Bundle_MessageSignature{MessageSignature: &protocommon.MessageSignature{
-				MessageDigest: &protocommon.HashOutput{Algorithm: protocommon.HashAlgorithm_SHA2_256, Digest: sum256[:]}, Signature: sig,
-			}},
+		data, err := json.Marshal(map[string]any{
+			"mediaType": bundle03, "verificationMaterial": map[string]any{"publicKey": map[string]any{"hint": "x"}},
+			"messageSignature": map[string]any{"messageDigest": map[string]any{"algorithm": "SHA2_256", "digest": sum256[:]}, "signature": sig},
 		})
 		must(t, err)
 		if seen := p.Verify(signed, []trust.Document{{Type: bundle03, Data: data}}, now)[0]; seen.Counts != (c.why == "") || !strings.Contains(seen.Why, c.why) {
 			t.Errorf("%s: verified as %+v", name, seen)
 		}
+	}
+}
+
+// TestAccept_HX6_WithoutTheProgramAnErrorNamesIt: neither a missing program nor one that fails lets a bundle count, and signatures by keys do
+// without it.
+func TestAccept_HX6_WithoutTheProgramAnErrorNamesIt(t *testing.T) {
+	dir := t.TempDir()
+	good := readKeyless(t).Documents["good"]
+	p := load(t, map[string]string{"root.json": readKeyless(t).Root}, keylessPolicy(`{name: release, issuer: "`+issuer+`", identity: "`+identity+`", trusted_root: root.json}`))
+	t.Setenv("PATH", dir)
+	check := func(want string) {
+		t.Helper()
+		_, err := p.Decide(subject, []trust.Document{good}, asked, now)
+		rejected(t, err, "trust.yaml:3 allow[0].signed_by", want)
+	}
+	check("the program shadowcourt-keyless, which verifies keyless signatures, is neither beside shadowcourt nor in PATH: it is in the archive of each release, or go install")
+	if runtime.GOOS == "windows" {
+		return
+	}
+	for script, want := range map[string]string{
+		"echo broken >&2; exit 3": "shadowcourt-keyless: exit status 3 broken",
+		"echo '[]'":               "0 answers for 1 trusted roots",
+		"echo '[{}] {}'":          "no JSON",
+		`echo '[{"fault":"","identity":"x","trust":true}]'`:                        `unknown field "trust"`,
+		"while :; do echo 0123456789012345678901234567890123456789012345678; done": "signal: broken pipe",
+		`echo '[{"identity":"` + identity + `","issuer":"` + issuer + `"}]'`:       "its statement is no JSON",
+	} {
+		must(t, os.WriteFile(filepath.Join(dir, "shadowcourt-keyless"), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
+		check(want)
+	}
+	w := newWorld(t)
+	if _, err := w.Decide(subject, []trust.Document{sign(t, w.keys["acme"], subject)}, asked, now); err != nil {
+		t.Error(err)
 	}
 }

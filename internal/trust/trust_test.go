@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,6 +30,22 @@ type cosigned struct {
 	Key       string           `json:"key"`
 	Subject   trust.Subject    `json:"subject"`
 	Documents []trust.Document `json:"documents"`
+}
+
+// TestMain builds the program for keyless signatures, and puts it into PATH.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "keyless")
+	if err == nil {
+		build := exec.Command("go", "build", "-ldflags=-w", "-o", dir+string(filepath.Separator), ".")
+		build.Dir, build.Stderr = filepath.Join("..", "..", "cmd", "shadowcourt-keyless"), os.Stderr
+		err = errors.Join(build.Run(), os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")))
+	}
+	if err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
 }
 
 // must ends a test that an error leaves without what it needs.

@@ -14,6 +14,9 @@ import (
 	modzip "golang.org/x/mod/zip"
 )
 
+// keylessDir is the folder of the program for keyless signatures, a Go module that requires none of ours.
+const keylessDir = "cmd/shadowcourt-keyless"
+
 // bundleDir is the folder of the nested Go module that holds the built modules.
 const bundleDir = "host/bundle"
 
@@ -65,11 +68,17 @@ func (r *release) run(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	tags := []string{r.version, bundleDir + "/" + r.version}
+	keyless := module.Version{Path: r.mainGo.Path + "/" + keylessDir, Version: r.version}
+	if err := p.add(keyless, filepath.Join(r.clone.dir, filepath.FromSlash(keylessDir)), func(w io.Writer) error {
+		return modzip.CreateFromVCS(w, keyless, r.clone.dir, commit, keylessDir)
+	}); err != nil {
+		return err
+	}
+	tags := []string{r.version, bundleDir + "/" + r.version, keylessDir + "/" + r.version}
 	if err := r.tag(ctx, commit, tags); err != nil {
 		return err
 	}
-	r.say("tagged %s as %s; the proxy is %s", commit, strings.Join(tags, " and "), p.dir)
+	r.say("tagged %s as %s; the proxy is %s", commit, strings.Join(tags, ", "), p.dir)
 	r.say("publish it with: git push origin %s", strings.Join(tags, " "))
 	return nil
 }

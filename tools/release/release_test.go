@@ -50,11 +50,11 @@ func TestAccept_LB1_InstallFromTheProxy(t *testing.T) {
 	t.Parallel()
 	tier.Long(t, "go.mod", "host/bundle", "Makefile")
 	first := committed(t, freshClone(t))
-	outs, tags := []string{t.TempDir(), t.TempDir()}, []string{testVersion, bundleDir + "/" + testVersion}
+	outs, tags := []string{t.TempDir(), t.TempDir()}, []string{testVersion, bundleDir + "/" + testVersion, keylessDir + "/" + testVersion}
 	var commits []string
 	for _, out := range outs { // each is built in a new folder
 		makeRelease(t, first, out, 0)
-		commits = append(commits, gitOutput(t, first, "rev-parse", tags[0], tags[1]))
+		commits = append(commits, gitOutput(t, first, "rev-parse", tags[0], tags[1], tags[2]))
 	}
 	if diff := cmp.Diff(files(t, outs[0]), files(t, outs[1])); diff != "" {
 		t.Errorf("the same release is different a second time (-first +second):\n%s", diff)
@@ -67,6 +67,7 @@ func TestAccept_LB1_InstallFromTheProxy(t *testing.T) {
 	}
 
 	user := newUser(t, outs[0])
+	user.run(t, user.dir, "go", "install", "-trimpath", "github.com/shadowcourt/shadowcourt/"+keylessDir+"@"+testVersion)
 	user.run(t, user.dir, "go", "install", "-trimpath", "github.com/shadowcourt/shadowcourt/cmd/shadowcourt@"+testVersion)
 	bin := filepath.Join(user.dir, "bin", "shadowcourt")
 	if out := user.run(t, user.dir, bin, "version"); !strings.HasPrefix(out, "shadowcourt "+testVersion+",") {
@@ -192,8 +193,10 @@ func newUser(t *testing.T, out string) *user {
 		t.Fatal(err)
 	}
 	// The whole graph of modules: the user's go command asks for go.mod files that this build never read.
-	if _, err := output(t.Context(), filepath.Join("..", ".."), nil, "go", "list", "-m", "all"); err != nil {
-		t.Fatal(err)
+	for folder, args := range map[string][]string{".": {"-m", "all"}, keylessDir: {"-deps", "."}} {
+		if _, err := output(t.Context(), filepath.Join("..", "..", folder), nil, "go", append([]string{"list"}, args...)...); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return &user{dir, []string{
 		"GOPATH=" + dir, "GOBIN=" + filepath.Join(dir, "bin"), "GOMODCACHE=" + filepath.Join(dir, "mod"), "GOFLAGS=-modcacherw -ldflags=-w", "GOWORK=off",

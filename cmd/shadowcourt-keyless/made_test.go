@@ -1,13 +1,13 @@
 //go:build cosign
 
-package trust_test
+package main
 
 import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -21,9 +21,9 @@ import (
 	"github.com/sigstore/sigstore-go/pkg/tlog"
 	"github.com/sigstore/sigstore-go/pkg/verify"
 	"google.golang.org/protobuf/encoding/protojson"
-
-	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
+
+var update = flag.Bool("update", false, "write what was made to the testdata of internal/trust")
 
 // What the test kit of sigstore-go makes now is verified as what it made once.
 func TestAccept_DI2_KeylessBundlesMadeNow(t *testing.T) {
@@ -31,30 +31,30 @@ func TestAccept_DI2_KeylessBundlesMadeNow(t *testing.T) {
 	must(t, err)
 	other, err := ca.NewVirtualSigstore()
 	must(t, err)
-	made := &keyless{Root: trustedRoot(t, s, false), OtherRoot: trustedRoot(t, other, false), LogsRoot: trustedRoot(t, s, true), Documents: make(map[string]trust.Document)}
+	made := &saved{Root: trustedRoot(t, s, false), OtherRoot: trustedRoot(t, other, false), LogsRoot: trustedRoot(t, s, true), Documents: make(map[string]document)}
 	soon := time.Now().Add(time.Minute)
 	add := func(name, mediaType string, entity *ca.TestEntity, err error) {
 		must(t, err)
 		made.Documents[name] = bundleOf(t, s, entity, mediaType)
 	}
 	for name, statement := range map[string][]byte{
-		"good":            cosignStatement(t, cosignSign, subject.Manifest),
-		"other predicate": cosignStatement(t, "https://slsa.dev/provenance/v1", subject.Manifest),
-		"other manifest":  cosignStatement(t, cosignSign, subject.Module),
-		"two subjects":    cosignStatement(t, cosignSign, subject.Module, subject.Manifest),
+		"good":            cosignStatement(t, cosignSign, manifestDigest),
+		"other predicate": cosignStatement(t, "https://slsa.dev/provenance/v1", manifestDigest),
+		"other manifest":  cosignStatement(t, cosignSign, "sha256:"+strings.Repeat("cd", 32)),
+		"two subjects":    cosignStatement(t, cosignSign, "sha256:"+strings.Repeat("cd", 32), manifestDigest),
 	} {
 		entity, err := s.AttestAtTime(identity, issuer, statement, soon, true)
 		add(name, bundle03, entity, err)
 	}
-	entity, err := s.AttestAtTimeHashedRekordV2(identity, issuer, cosignStatement(t, cosignSign, subject.Manifest), soon)
+	entity, err := s.AttestAtTimeHashedRekordV2(identity, issuer, cosignStatement(t, cosignSign, manifestDigest), soon)
 	add("newer log", bundle03, entity, err)
-	entity, err = s.Sign(identity, issuer, []byte(manifest))
+	entity, err = s.Sign(identity, issuer, []byte(`{"schemaVersion":2}`))
 	add("message", "application/vnd.dev.sigstore.bundle+json;version=0.1", entity, err)
-	checkKeyless(t, made)
+	check(t, made)
 	if *update {
 		data, err := json.MarshalIndent(made, "", "  ")
 		must(t, err)
-		must(t, os.WriteFile(filepath.Join("testdata", keylessFile), append(data, '\n'), 0o644))
+		must(t, os.WriteFile(savedFile, append(data, '\n'), 0o644))
 	}
 }
 
@@ -65,13 +65,13 @@ func trustedRoot(t *testing.T, s *ca.VirtualSigstore, ctLogs bool) string {
 	t.Helper()
 	logs := s.RekorLogs()
 	for id, log := range logs {
-		log.ID = mustHex(t, id)
+		log.ID = fromHex(t, id)
 	}
 	var certificates map[string]*root.TransparencyLog
 	if ctLogs {
 		certificates = s.CTLogs()
 		for id, log := range certificates {
-			log.ID, log.HashFunc, log.SignatureHashFunc = mustHex(t, id), 5, 5
+			log.ID, log.HashFunc, log.SignatureHashFunc = fromHex(t, id), 5, 5
 		}
 	}
 	trusted, err := root.NewTrustedRoot(root.TrustedRootMediaType01, s.FulcioCertificateAuthorities(), certificates, s.TimestampingAuthorities(), logs)
@@ -82,22 +82,16 @@ func trustedRoot(t *testing.T, s *ca.VirtualSigstore, ctLogs bool) string {
 }
 
 // bundleOf gives what was signed as the file that cosign attaches.
-func bundleOf(t testing.TB, s *ca.VirtualSigstore, entity *ca.TestEntity, mediaType string) trust.Document {
+func bundleOf(t testing.TB, s *ca.VirtualSigstore, entity *ca.TestEntity, mediaType string) document {
 	t.Helper()
-	check := func(err error) {
-		if err != nil {
-			t.Helper()
-			t.Fatal(err)
-		}
-	}
 	content, err := entity.VerificationContent()
-	check(err)
+	must(t, err)
 	signed, err := entity.SignatureContent()
-	check(err)
+	must(t, err)
 	entries, err := entity.TlogEntries()
-	check(err)
+	must(t, err)
 	stamps, err := entity.Timestamps()
-	check(err)
+	must(t, err)
 	material := &protobundle.VerificationMaterial{
 		Content:                   &protobundle.VerificationMaterial_Certificate{Certificate: &protocommon.X509Certificate{RawBytes: content.Certificate().Raw}},
 		TimestampVerificationData: new(protobundle.TimestampVerificationData),
@@ -109,13 +103,13 @@ func bundleOf(t testing.TB, s *ca.VirtualSigstore, entity *ca.TestEntity, mediaT
 				Kind       string `json:"kind"`
 				APIVersion string `json:"apiVersion"`
 			}
-			check(json.Unmarshal(logged.CanonicalizedBody, &body))
+			must(t, json.Unmarshal(logged.CanonicalizedBody, &body))
 			logged.KindVersion = &protorekor.KindVersion{Kind: body.Kind, Version: body.APIVersion}
 			promise, err := s.RekorSignPayload(tlog.RekorPayload{
 				Body: base64.StdEncoding.EncodeToString(logged.CanonicalizedBody), IntegratedTime: logged.IntegratedTime, LogIndex: logged.LogIndex,
 				LogID: hex.EncodeToString(logged.LogId.KeyId),
 			})
-			check(err)
+			must(t, err)
 			logged.InclusionPromise = &protorekor.InclusionPromise{SignedEntryTimestamp: promise}
 		}
 		material.TlogEntries = append(material.TlogEntries, logged)
@@ -127,9 +121,9 @@ func bundleOf(t testing.TB, s *ca.VirtualSigstore, entity *ca.TestEntity, mediaT
 	if envelope := signed.EnvelopeContent(); envelope != nil {
 		raw := envelope.RawEnvelope()
 		payload, err := raw.DecodeB64Payload()
-		check(err)
+		must(t, err)
 		sig, err := base64.StdEncoding.DecodeString(raw.Signatures[0].Sig)
-		check(err)
+		must(t, err)
 		b.Content = &protobundle.Bundle_DsseEnvelope{DsseEnvelope: &protodsse.Envelope{Payload: payload, PayloadType: raw.PayloadType, Signatures: []*protodsse.Signature{{Sig: sig}}}}
 	} else {
 		message := signed.(verify.MessageSignatureContent)
@@ -138,8 +132,8 @@ func bundleOf(t testing.TB, s *ca.VirtualSigstore, entity *ca.TestEntity, mediaT
 		}}
 	}
 	data, err := protojson.Marshal(b)
-	check(err)
-	return trust.Document{Type: "application/vnd.dev.sigstore.bundle.v0.3+json", Data: data}
+	must(t, err)
+	return document{Type: "application/vnd.dev.sigstore.bundle.v0.3+json", Data: data}
 }
 
 // cosignStatement is what cosign signs about a manifest.
@@ -152,4 +146,11 @@ func cosignStatement(t testing.TB, predicateType string, manifests ...string) []
 	text, err := json.Marshal(map[string]any{"_type": "https://in-toto.io/Statement/v1", "subject": subjects, "predicateType": predicateType, "predicate": map[string]any{}})
 	must(t, err)
 	return text
+}
+
+func fromHex(t testing.TB, digits string) []byte {
+	t.Helper()
+	raw, err := hex.DecodeString(digits)
+	must(t, err)
+	return raw
 }
