@@ -190,7 +190,7 @@ func pageAction(t *testing.T, c *checkout, h *testkit.Host, blocks [][2]string) 
 func TestAccept_IG1_DryRunsSendNothing(t *testing.T) {
 	t.Parallel()
 	dir, hub, lab := t.TempDir(), testkit.NewGitHub(t, "court", ciToken), testkit.NewGitLab(t, "42", ciToken)
-	answers := filepath.Join(repositoryRoot(t), "internal", "render", "testdata", "answers.json")
+	answers := "'" + filepath.Join(repositoryRoot(t), "internal", "render", "testdata", "answers.json") + "'"
 	env := map[string]string{
 		"GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": "acme/shop", "GITHUB_REF": "refs/pull/1/merge", "GITHUB_API_URL": hub.URL, "CI_API_V4_URL": lab.URL, "CI_PROJECT_ID": "7",
 		"GITHUB_STEP_SUMMARY": filepath.Join(dir, "summary"), "GITHUB_OUTPUT": filepath.Join(dir, "output"), "GITHUB_TOKEN": "", "GH_TOKEN": "", "GITLAB_TOKEN": "",
@@ -221,7 +221,7 @@ func TestAccept_IG1_DryRunsSendNothing(t *testing.T) {
 func TestAccept_IG1_WhatPublishRejects(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	good := filepath.Join(repositoryRoot(t), "internal", "render", "testdata", "answers.json")
+	good := "'" + filepath.Join(repositoryRoot(t), "internal", "render", "testdata", "answers.json") + "'"
 	writeFiles(t, dir, map[string]string{"bad.json": `{"schema": "##[set-output name=verdict]none"}`, "event.json": strings.Repeat("[", 100_000), "token": "two words " + ciToken})
 	for line, code := range map[string]int{
 		"github nothing.json": 2, "github bad.json": 2, "gitlab bad.json": 2, "github": 2,
@@ -274,7 +274,7 @@ func TestAccept_IG1_ReleasesAreVerified(t *testing.T) {
 while [ "$1" != -o ]; do shift; done
 case $last in https://github.com/shadowcourt/shadowcourt/*) exec cp "`+served+`/${last#https://github.com/shadowcourt/shadowcourt/}" "$2" ;; esac
 exit 22`)
-			r := runShell(t, t.TempDir(), filepath.Join(repositoryRoot(t), "tools", "install.sh")+" "+tc.version+" "+folder, map[string]string{"PATH": bin + ":" + os.Getenv("PATH")})
+			r := runShell(t, t.TempDir(), "'"+filepath.Join(repositoryRoot(t), "tools", "install.sh")+"' "+tc.version+" "+folder, map[string]string{"PATH": bin + ":" + os.Getenv("PATH")})
 			for _, program := range []string{"shadowcourt", "shadowcourt-keyless"} {
 				if installed := textOf(t, filepath.Join(folder, program)); (r.code == 0) != tc.good || (installed != "") != tc.good {
 					t.Errorf("code %d, %d bytes of %s\n%s%s", r.code, len(installed), program, r.stdout, r.stderr)

@@ -24,7 +24,7 @@ import (
 //go:embed openapi/*.json
 var files embed.FS
 
-const resource = "openapi.json"
+const resource = "https://openapi.example/openapi.json" // no path: those of folders with spaces are not found again
 
 // Description is an OpenAPI 3.0 document.
 type Description struct {
