@@ -71,7 +71,8 @@ func (s *Store) Before14(ctx context.Context) error {
 			`ALTER TABLE batches ADD COLUMN job BIGINT NOT NULL DEFAULT 0`, `CREATE INDEX batches_tag ON batches (tag) WHERE state IN ('queued', 'running')`,
 			`DROP INDEX batches_queued`, `DROP INDEX batches_running`, `DELETE FROM migrations`, `INSERT INTO migrations (version, name) VALUES (14, '14 about')`,
 			`CREATE TABLE configurations (digest TEXT PRIMARY KEY, parts TEXT NOT NULL)`, `ALTER TABLE entries DROP COLUMN known`, `ALTER TABLE entries DROP COLUMN alibi`, `CREATE TABLE inbox (grp TEXT PRIMARY KEY)`,
-			`CREATE TABLE refits (name TEXT)`, `DROP TABLE webhooks`, `DROP TABLE webhook_deliveries`,
+			`CREATE TABLE refits (name TEXT)`, `CREATE TABLE audit_chain (number BIGINT)`, `ALTER TABLE audit_log ADD COLUMN number BIGINT NOT NULL DEFAULT 0`,
+			`ALTER TABLE audit_log ADD COLUMN digest TEXT NOT NULL DEFAULT ''`, `CREATE INDEX audit_log_number ON audit_log (number)`, `DROP TABLE webhooks`, `DROP TABLE webhook_deliveries`,
 		} {
 			if _, err := t.exec(ctx, statement); err != nil {
 				return err

@@ -154,5 +154,7 @@ var migrations = []migration{
 	{name: "18 newer versions of modules", statements: []string{
 		`CREATE TABLE looks (name TEXT PRIMARY KEY, began BIGINT NOT NULL, ended BIGINT NOT NULL, found TEXT NOT NULL)`,
 	}},
-	{name: "19 neither looks nor refits", statements: []string{`DROP TABLE looks`, `DROP TABLE refits`}},
+	{name: "19 no looks, no refits and no chain of the audit log", statements: []string{
+		`DROP TABLE looks`, `DROP TABLE refits`, `DROP TABLE audit_chain`, `DROP INDEX audit_log_number`, `ALTER TABLE audit_log DROP COLUMN number`, `ALTER TABLE audit_log DROP COLUMN digest`,
+	}},
 }

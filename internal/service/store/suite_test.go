@@ -55,7 +55,7 @@ func suite(t *testing.T, open func(*testing.T) *store.Store) {
 	for name, test := range map[string]func(*testing.T, *store.Store){
 		"migrate": migrates, "submit": submits, "key": keys, "large": largeDocuments, "text": hostileTexts, "abort": aborts,
 		"batches": batches, "taken": taken, "cancel": cancels, "inbox": inbox, "correct": corrects, "casebook": casebookLog,
-		"remember": remembers, "generations": generations, "activate": activations, "people": people, "audit chain": auditChain, "events": events, "fair": fair, "known": knows,
+		"remember": remembers, "generations": generations, "activate": activations, "people": people, "events": events, "fair": fair, "known": knows,
 		"counts": counts, "counts at once": countsAtOnce, "pages": pages, "alibi": answersOfTheAlibi, "deliveries": boundedDeliveries,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
