@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/base64"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,15 +31,14 @@ func TestAccept_IG6_SnippetsOfThePage(t *testing.T) {
 	}
 	portal := servers.NewReportPortal(t, token, items)
 	gitHub := servers.NewGitHub(t, token)
-	jira := servers.NewJira(t, "Basic "+base64.StdEncoding.EncodeToString([]byte("bot@acme.example:"+token)))
-	env := map[string]string{"RP_API_KEY": token, "GITHUB_TOKEN": token, "JIRA_API_TOKEN": token, "GITHUB_API_URL": gitHub.URL}
+	env := map[string]string{"RP_API_KEY": token, "GITHUB_TOKEN": token, "GITHUB_API_URL": gitHub.URL}
 
 	var lines []string
 	for _, block := range snippets(t)["Write back"] {
-		script := strings.NewReplacer("https://rp.example", portal.URL, "https://acme.example", jira.URL, "--min-confidence 0.9", "--min-confidence 0.5").Replace(block[1])
+		script := strings.NewReplacer("https://rp.example", portal.URL, "--min-confidence 0.9", "--min-confidence 0.5").Replace(block[1])
 		lines = append(lines, strings.Split(strings.TrimSpace(script), "\n")...)
 	}
-	if len(lines) != 4 {
+	if len(lines) != 3 {
 		t.Fatalf("the page has the lines %q", lines)
 	}
 	for _, line := range lines {
@@ -49,16 +47,16 @@ func TestAccept_IG6_SnippetsOfThePage(t *testing.T) {
 		if dry.code != 0 || publishes && !strings.Contains(dry.stdout, "nothing was written") || strings.Contains(dry.stdout+dry.stderr, token) {
 			t.Errorf("%s: %+v", line, dry)
 		}
-		if n := len(portal.Writes()) + len(gitHub.Writes()) + len(jira.Writes()); n > 0 {
+		if n := len(portal.Writes()) + len(gitHub.Writes()); n > 0 {
 			t.Errorf("%s: %d writes", line, n)
 		}
 		if !publishes {
 			continue
 		}
 		runShell(t, dir, line+" --write", env)
-		first := len(portal.Writes()) + len(gitHub.Writes()) + len(jira.Writes())
+		first := len(portal.Writes()) + len(gitHub.Writes())
 		again := runShell(t, dir, line+" --write", env)
-		if second := len(portal.Writes()) + len(gitHub.Writes()) + len(jira.Writes()); first == 0 || second > 0 || again.code != 0 {
+		if second := len(portal.Writes()) + len(gitHub.Writes()); first == 0 || second > 0 || again.code != 0 {
 			t.Errorf("%s: %d writes, then %d: %+v", line, first, second, again)
 		}
 	}

@@ -6,7 +6,6 @@ package publish
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -39,16 +38,7 @@ var ErrTooLarge = errors.New("the server's answer has more than 8 MiB, or more t
 
 // Token is a secret. It prints as "[token]", however it is formatted.
 type Token struct {
-	text     string
-	password string // within text, for basic authentication
-}
-
-// Basic is the token of a user for basic authentication, for the prefix "Basic ".
-func (t Token) Basic(user string) Token {
-	if t.Empty() {
-		return t
-	}
-	return Token{base64.StdEncoding.EncodeToString([]byte(user + ":" + t.text)), t.text}
+	text string
 }
 
 // String gives nothing away.
@@ -211,13 +201,10 @@ func values(text []byte) int {
 
 // hider replaces the token, as it is and as addresses have it: servers quote requests.
 func (t Token) hider() *strings.Replacer {
-	var pairs []string
-	for _, secret := range []string{t.text, t.password} {
-		if secret != "" {
-			pairs = append(pairs, secret, "[token]", url.QueryEscape(secret), "[token]", url.PathEscape(secret), "[token]")
-		}
+	if t.Empty() {
+		return strings.NewReplacer()
 	}
-	return strings.NewReplacer(pairs...)
+	return strings.NewReplacer(t.text, "[token]", url.QueryEscape(t.text), "[token]", url.PathEscape(t.text), "[token]")
 }
 
 // broken is the end of a body that could not be read to its end; a nil error is a usual end.

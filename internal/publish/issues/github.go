@@ -48,7 +48,7 @@ func headMark(head string) string { return "<!-- shadowcourt:head=" + head + " -
 
 var fingerprintMarks = regexp.MustCompile(`<!-- shadowcourt:fingerprint=([0-9a-f]{32}) -->`)
 
-// Known implements [Tracker]: it lists the issues with the label. An open one of a fingerprint goes before one that was decided, and that before
+// Known finds the issues of these fingerprints: it lists those with the label. An open one of a fingerprint goes before one that was decided, and that before
 // one that was closed.
 func (g *GitHub) Known(ctx context.Context, fingerprints []string) (map[string]Issue, error) {
 	known, asked := map[string]Issue{}, map[string]bool{}
@@ -94,7 +94,7 @@ func issueOf(i *github.Issue) Issue {
 	return out
 }
 
-// Read implements [Tracker].
+// Read reads an issue again.
 func (g *GitHub) Read(ctx context.Context, i Issue) (Issue, error) {
 	read, answer, err := g.client.Issues.Get(ctx, g.owner, g.repo, i.number)
 	if err != nil {
@@ -106,7 +106,7 @@ func (g *GitHub) Read(ctx context.Context, i Issue) (Issue, error) {
 	return issueOf(read), nil
 }
 
-// Seen implements [Tracker].
+// Seen says whether the issue, or a comment on it, names a head commit.
 func (g *GitHub) Seen(ctx context.Context, i Issue, head string) (bool, error) {
 	read, answer, err := g.client.Issues.Get(ctx, g.owner, g.repo, i.number)
 	if err != nil {
@@ -134,8 +134,8 @@ func (g *GitHub) Seen(ctx context.Context, i Issue, head string) (bool, error) {
 	return false, fmt.Errorf("%s has more than %d comments: close it, and let another be opened", i.Ref, perPage*notePages)
 }
 
-// Open implements [Tracker]. Where GitHub rejects the assignees, it is opened without them.
-func (g *GitHub) Open(ctx context.Context, d *Draft) (Issue, string, error) {
+// Open opens an issue; note says what of the draft could not be had. Where GitHub rejects the assignees, it is opened without them.
+func (g *GitHub) Open(ctx context.Context, d *Draft) (_ Issue, note string, err error) {
 	words, name := d.Finding.title()
 	title := words + " " + strings.Join(codes([]string{sanitize.Cut(name, maxTitle)}), "")
 	body := markdown(d.Finding.text(d.Document)) + fingerprintMark(d.Finding.Fingerprint) + "\n" + headMark(d.Document.Head)
@@ -144,7 +144,6 @@ func (g *GitHub) Open(ctx context.Context, d *Draft) (Issue, string, error) {
 		request.Assignees = &d.Assignees
 	}
 	made, answer, err := g.client.Issues.Create(ctx, g.owner, g.repo, request)
-	note := ""
 	if err != nil && request.Assignees != nil && answer != nil && answer.StatusCode == http.StatusUnprocessableEntity {
 		note, request.Assignees = "not assigned, GitHub rejects it: "+strings.Join(d.Assignees, ", "), nil
 		made, answer, err = g.client.Issues.Create(ctx, g.owner, g.repo, request)
@@ -164,21 +163,21 @@ func (g *GitHub) Open(ctx context.Context, d *Draft) (Issue, string, error) {
 	return i, note, fmt.Errorf("%s has no label %s, since the token may not set it: add it by hand: %w", i.Ref, Label, ErrForgotten)
 }
 
-// Reopen implements [Tracker].
+// Reopen opens an issue again.
 func (g *GitHub) Reopen(ctx context.Context, i Issue) error {
 	state, reason := "open", "reopened"
 	_, answer, err := g.client.Issues.Edit(ctx, g.owner, g.repo, i.number, &github.IssueRequest{State: &state, StateReason: &reason})
 	return hub.Failure(answer, err)
 }
 
-// Comment implements [Tracker].
+// Comment adds a comment about a head commit.
 func (g *GitHub) Comment(ctx context.Context, i Issue, parts []part, head string) error {
 	body := markdown(parts) + headMark(head)
 	_, answer, err := g.client.Issues.CreateComment(ctx, g.owner, g.repo, i.number, &github.IssueComment{Body: &body})
 	return hub.Failure(answer, err)
 }
 
-// Account implements [Tracker]: that of @user. A team has none.
+// Account is the account of an owner as @user. A team has none.
 func (g *GitHub) Account(owner string) string {
 	if m := user.FindStringSubmatch(owner); m != nil {
 		return m[1]

@@ -27,7 +27,7 @@ const (
 
 // Issue is one of a tracker.
 type Issue struct {
-	Ref   string // such as #12 or CART-7
+	Ref   string // such as #12
 	State State
 	// Why says how it was decided.
 	Why string
@@ -40,22 +40,6 @@ type Draft struct {
 	Finding   *Finding
 	Document  *answers.Document
 	Assignees []string // accounts of the tracker
-}
-
-// Tracker has issues. Errors say which request failed; they and all texts of issues are untrusted.
-type Tracker interface {
-	// Known finds the issues of these fingerprints.
-	Known(ctx context.Context, fingerprints []string) (map[string]Issue, error)
-	// Read reads an issue again.
-	Read(ctx context.Context, i Issue) (Issue, error)
-	// Seen says whether the issue, or a comment on it, names a head commit.
-	Seen(ctx context.Context, i Issue, head string) (bool, error)
-	// Open opens an issue. note says what of the draft could not be had.
-	Open(ctx context.Context, d *Draft) (i Issue, note string, err error)
-	Reopen(ctx context.Context, i Issue) error
-	Comment(ctx context.Context, i Issue, parts []part, head string) error
-	// Account is the account of an owner, if it is known without asking.
-	Account(owner string) string
 }
 
 // ErrForgotten says that an issue was opened and will not be found again, so that the next run would open another.
@@ -84,9 +68,9 @@ type Step struct {
 	Written bool
 }
 
-// Keeper keeps the issues of a tracker.
+// Keeper keeps the issues of a repository.
 type Keeper struct {
-	Tracker Tracker
+	Tracker *GitHub
 	// Max is how many issues are opened at most.
 	Max int
 	// Accounts are those of owners and authors in the tracker, by their names in CODEOWNERS or in commits.

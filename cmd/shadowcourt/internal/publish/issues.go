@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/internal/publish"
 	"github.com/shadowcourt/shadowcourt/internal/publish/issues"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -18,17 +18,17 @@ import (
 type issuesOptions struct {
 	writeFlags
 
-	tracker, api, user, kind string
-	accounts                 []string
-	main, author             bool
-	most                     int
+	tracker, api string
+	accounts     []string
+	main, author bool
+	most         int
 }
 
 func newIssues(s cli.Streams, version string) *cobra.Command {
 	o := &issuesOptions{}
 	cmd := &cobra.Command{
 		Use:   "issues ANSWERS",
-		Short: "Keep one issue for each proven culprit and flake in GitHub or Jira",
+		Short: "Keep one issue for each proven culprit and flake in GitHub",
 		Long: `Keep one issue for each proven finding in ANSWERS, the document that "alibi --report
 FILE.json" writes: a commit that is verified as the culprit, a test that passes and fails
 on the base, and a failure that the base has, too. What a change itself causes gets an
@@ -40,7 +40,7 @@ not planned, or locked, stays: somebody decided. Owners by CODEOWNERS are assign
 they are users; teams and addresses are named without notifying them. Without --write
 the tracker is only read. A second run writes nothing.
 
-The token is that of the variable GITHUB_TOKEN, GH_TOKEN or JIRA_API_TOKEN, or of --token.
+The token is that of the variable GITHUB_TOKEN or GH_TOKEN, or of --token.
 
 Exit codes: 0 done; 1 an issue failed, the others were done; 2 the command line or an input is wrong.`,
 		Example: "  shadowcourt publish issues answers.json --tracker github:acme/cart",
@@ -48,15 +48,14 @@ Exit codes: 0 done; 1 an issue failed, the others were done; 2 the command line 
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), s, version, args[0]) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.tracker, "tracker", "", "github:OWNER/REPO, or jira:https://HOST/PROJECT for Jira Cloud")
+	f.StringVar(&o.tracker, "tracker", "", "github:OWNER/REPO")
 	f.BoolVar(&o.main, "main", false, "the answers are of a push to the main branch, not of a pull request")
 	f.IntVar(&o.most, "max", 10, "the most new issues of one run; the rest is counted")
 	f.StringArrayVar(&o.accounts, "account", nil, "OWNER=ACCOUNT: assign this account of the tracker for an owner or an author; may be repeated")
 	f.BoolVar(&o.author, "assign-author", false, "assign the author of a culprit, too, by --account \"NAME=ACCOUNT\"")
-	f.StringVar(&o.api, "api", "", "with github: address of the API (default: the variable GITHUB_API_URL, or https://api.github.com)")
-	f.StringVar(&o.user, "user", "", "with jira: the user of the token, an e-mail address (default: the variable JIRA_USER)")
-	f.StringVar(&o.kind, "type", "Bug", "with jira: the type of new issues")
-	o.add(f, "GITHUB_TOKEN", "GH_TOKEN", "JIRA_API_TOKEN")
+	f.StringVar(&o.api, "api", "", "address of the API (default: the variable GITHUB_API_URL, or https://api.github.com)")
+	cli.RemovedFlags(f, withoutJira, "user", "type")
+	o.add(f, "GITHUB_TOKEN", "GH_TOKEN")
 	return cmd
 }
 
@@ -90,41 +89,26 @@ func (o *issuesOptions) run(ctx context.Context, s cli.Streams, version, name st
 	return o.print(s, steps, left)
 }
 
-func (o *issuesOptions) open(version string) (issues.Tracker, error) {
-	kind, place, _ := strings.Cut(o.tracker, ":")
-	switch kind {
-	case "github":
-		address := orVariable(o.api, "GITHUB_API_URL")
-		if address == "" {
-			address = "https://api.github.com"
-		}
-		server, err := o.server(address, version, "GITHUB_TOKEN", "GH_TOKEN")
-		if err != nil {
-			return nil, err
-		}
-		return tracker(issues.NewGitHub(server, place))
-	case "jira":
-		cut := strings.LastIndexByte(place, '/')
-		user := orVariable(o.user, "JIRA_USER")
-		if cut < 0 || user == "" {
-			return nil, errors.New("--tracker jira:https://HOST/PROJECT needs --user, too, whose token it is")
-		}
-		server, err := o.server(place[:cut], version, "JIRA_API_TOKEN")
-		if err != nil {
-			return nil, err
-		}
-		server.Prefix, server.Token = "Basic ", server.Token.Basic(user)
-		return tracker(issues.NewJira(publish.NewAPI(server), place[cut+1:], o.kind))
-	}
-	return nil, errors.New("--tracker: use github:OWNER/REPO or jira:https://HOST/PROJECT")
-}
+// withoutJira is what to do instead.
+const withoutJira = "issues are not kept in Jira; write the answers (alibi --report FILE.json) to it in CI, or keep them in GitHub"
 
-// tracker gives no interface around a nil pointer.
-func tracker[T issues.Tracker](t T, err error) (issues.Tracker, error) {
+func (o *issuesOptions) open(version string) (*issues.GitHub, error) {
+	kind, place, _ := strings.Cut(o.tracker, ":")
+	if kind == "jira" {
+		return nil, errors.New("--tracker jira was removed: " + withoutJira)
+	}
+	if kind != "github" {
+		return nil, errors.New("--tracker: use github:OWNER/REPO")
+	}
+	server, err := o.server(cmp.Or(orVariable(o.api, "GITHUB_API_URL"), "https://api.github.com"), version, "GITHUB_TOKEN", "GH_TOKEN")
+	if err != nil {
+		return nil, err
+	}
+	tracker, err := issues.NewGitHub(server, place)
 	if err != nil {
 		return nil, fmt.Errorf("--tracker: %w", err)
 	}
-	return t, nil
+	return tracker, nil
 }
 
 func (o *issuesOptions) print(s cli.Streams, steps []issues.Step, left []issues.Left) error {

@@ -1,7 +1,6 @@
 package publish
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -334,26 +333,6 @@ func TestAccept_IG6_HostileTrackersAreBoundedAndTheOthersAreDone(t *testing.T) {
 				o := runPublish(t, "issues", documentOf(t, head1, flakes...), "--tracker", "github:acme/cart", "--api", g.URL, "--write")
 				o.expectHostile(t, tc.want, which == "create", len(g.Issues()))
 			})
-			t.Run("jira "+which+" "+name, func(t *testing.T) {
-				t.Parallel()
-				j := servers.NewJira(t, jiraAuthorization)
-				var later atomic.Bool
-				j.Hook = func(_ *http.Request, path string) http.HandlerFunc {
-					if strings.HasSuffix(path, "/issue") == (which == "create") && !later.Swap(true) {
-						return tc.answer
-					}
-					return nil
-				}
-				o := runPublish(t, "issues", documentOf(t, head1, flakes...), "--tracker", "jira:"+j.URL+"/CART", "--user", "bot@example.com", "--write")
-				want := tc.want
-				if name == "of wrong types" {
-					want = map[string]string{"create": "which is not a key", "list": "wrote 0"}[which]
-				}
-				if which == "list" && name == "of wrong types" {
-					return // an object without issues has none: its fields of wrong types are others'
-				}
-				o.expectHostile(t, want, which == "create", len(j.Issues()))
-			})
 		}
 	}
 }
@@ -372,76 +351,15 @@ func (o output) expectHostile(t *testing.T, want string, created bool, issues in
 	}
 }
 
-var jiraAuthorization = "Basic " + base64.StdEncoding.EncodeToString([]byte("bot@example.com:"+secret)) //nolint:gochecknoglobals // a constant
-
-func TestAccept_IG6_JiraHasOneIssueForEachProvenFinding(t *testing.T) {
-	t.Parallel()
-	j := servers.NewJira(t, jiraAuthorization)
-	args := func(head string, more ...string) []string {
-		return append([]string{"issues", documentOf(t, head, all()...), "--tracker", "jira:" + j.URL + "/CART", "--user", "bot@example.com", "--main", "--account", "@ben=5b10"}, more...)
-	}
-	runPublish(t, args(head1)...).expect(t, 0, "would write: 3; nothing was written", "would open assigned to 5b10; not assigned: @ana")
-	if writes := j.Writes(); len(writes) > 0 {
-		t.Errorf("a dry run wrote %v", writes)
-	}
-	runPublish(t, args(head1, "--write")...).expect(t, 0, "CART-1", "CART-3", "written: 3")
-	list := j.Issues()
-	if list[0].Title != "Commit 9ab12cd0e1f2 breaks 2 tests, among them caused.One" || fmt.Sprint(list[0].Assignees) != "[5b10]" || len(list[0].Labels) != 2 {
-		t.Errorf("%+v", list[0])
-	}
-	runPublish(t, args(head1, "--write")...).expect(t, 0, "written: 0", "keep")
-	for n, how := range []string{"Done", "Won't Do"} {
-		j.Change(n+1, func(i *servers.Issue) { i.State, i.Reason = "closed", how })
-	}
-	j.Writes()
-	runPublish(t, args(head2)...).expect(t, 0, "would reopen", "would comment", "would write: 2; nothing was written")
-	if writes := j.Writes(); len(writes) > 0 {
-		t.Errorf("a dry run wrote %v", writes)
-	}
-	runPublish(t, args(head2, "--write")...).expect(t, 0, "CART-1 Commit 9ab12cd0e1f2 breaks 2 tests, among them caused.One reopen",
-		"leave closed as Won't Do: a person's decision stands", "CART-3 Flaky test: flaky.Proven comment", "written: 2")
-	if writes := j.Writes(); len(writes) != 3 { // a transition and two comments
-		t.Errorf("it wrote %v", writes)
-	}
-	runPublish(t, args(head2, "--write")...).expect(t, 0, "written: 0")
-	if writes := j.Writes(); len(writes) > 0 {
-		t.Errorf("the second run wrote %v", writes)
-	}
-	if list := j.Issues(); len(list) != 3 || list[0].State != "open" || list[1].State != "closed" || len(list[2].Comments) != 1 {
-		t.Errorf("%+v", list)
-	}
-}
-
-func TestAccept_IG6_KeysOfJiraThatArePaths(t *testing.T) {
-	t.Parallel()
-	for _, key := range []string{"../../x", "CART-1/../../../secure", "CART-1?x=1", ""} {
-		j := servers.NewJira(t, jiraAuthorization)
-		j.Hook = func(_ *http.Request, path string) http.HandlerFunc {
-			if strings.HasSuffix(path, "/jql") {
-				return func(w http.ResponseWriter, _ *http.Request) {
-					w.Header().Set("Content-Type", "application/json")
-					_ = json.NewEncoder(w).Encode(map[string]any{"issues": []map[string]any{{"key": key, "fields": map[string]any{}}}})
-				}
-			}
-			return nil
-		}
-		o := runPublish(t, "issues", documentOf(t, head1, failureOf("a", alibi.Flaky)), "--tracker", "jira:"+j.URL+"/CART", "--user", "bot@example.com", "--write")
-		o.expect(t, 1, "which is not a key such as CART-7")
-		if asked := j.Requests(); len(asked) != 1 {
-			t.Errorf("%q: it asked %v", key, asked)
-		}
-	}
-}
-
 func TestAccept_IG6_TrackersThatAreRejected(t *testing.T) {
 	t.Parallel()
 	doc := documentOf(t, head1, failureOf("a", alibi.Flaky))
 	for want, args := range map[string][]string{
 		"use github:OWNER/REPO": {"--tracker", "gitlab:x"},
 		"is not OWNER/REPO":     {"--tracker", "github:acme/../cart"},
-		"needs --user":          {"--tracker", "jira:https://x.example/CART"},
-		"is not the key":        {"--tracker", "jira:https://x.example/cart", "--user", "a@b.c"},
-		"use https":             {"--tracker", "jira:http://x.example/CART", "--user", "a@b.c"},
+		"--tracker jira was removed: issues are not kept in Jira": {"--tracker", "jira:https://x.example/CART"},
+		"--user":                {"--tracker", "github:acme/cart", "--user", "a@b.c"},
+		"use https":             {"--tracker", "github:acme/cart", "--api", "http://x.example"},
 		"--max 0: use a number": {"--tracker", "github:acme/cart", "--max", "0"},
 		"use OWNER=ACCOUNT":     {"--tracker", "github:acme/cart", "--account", "ana"},
 		"exclude each other":    {"--tracker", "github:acme/cart", "--write", "--dry-run"},

@@ -98,7 +98,7 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	o.trust.PolicyFlag(f)
 	cli.RemovedFlags(f, "let Renovate read the registry's tags", "update-interval", "update-share")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
-	cmd.AddCommand(newMigrate(s), newToken(s), 
+	cmd.AddCommand(newMigrate(s), newToken(s),
 		cli.Removed("audit", "`GET /api/v1/audit-log` lists the audit log; shorten the table audit_log by the database's own tools"))
 	return cmd
 }

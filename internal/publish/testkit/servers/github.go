@@ -16,7 +16,7 @@ type Issue struct {
 	Title     string
 	Body      string
 	State     string // open or closed
-	Reason    string // of GitHub: completed, not_planned; of Jira: the name of the resolution
+	Reason    string // completed, not_planned
 	Locked    bool
 	Labels    []string
 	Assignees []string
@@ -37,7 +37,7 @@ type GitHub struct {
 func NewGitHub(t testing.TB, token string) *GitHub {
 	t.Helper()
 	g := &GitHub{}
-	g.serve(t, "github.json", "", "Bearer "+token, nil,
+	g.serve(t, "github.json", "", "Bearer "+token,
 		func(r *http.Request, path string, body []byte) reply { return g.answer(t, r, path, body) })
 	return g
 }

@@ -29,7 +29,7 @@ type ReportPortal struct {
 func NewReportPortal(t testing.TB, token string, items map[int64]*Defect) *ReportPortal {
 	t.Helper()
 	p := &ReportPortal{items: items}
-	p.serve(t, "reportportal.json", "/api", "Bearer "+token, nil,
+	p.serve(t, "reportportal.json", "/api", "Bearer "+token,
 		func(r *http.Request, path string, body []byte) reply { return p.answer(t, r, path, body) })
 	return p
 }

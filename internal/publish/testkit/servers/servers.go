@@ -1,4 +1,4 @@
-// Package servers has ReportPortal, and the issues of GitHub and Jira, on loopback for tests: the few requests that this project sends.
+// Package servers has ReportPortal, and the issues of GitHub, on loopback for tests: the few requests that this project sends.
 package servers
 
 import (
@@ -38,8 +38,8 @@ func describe(t testing.TB, name string) *testkit.Description {
 	return d.(func() *testkit.Description)() //nolint:forcetypeassert // the line above stores it
 }
 
-// serve begins a server that ends with the test. reads are the paths of requests that change nothing, though their method is not GET.
-func (s *Server) serve(t testing.TB, description, prefix, authorization string, reads []string, answer func(r *http.Request, path string, body []byte) reply) {
+// serve begins a server that ends with the test.
+func (s *Server) serve(t testing.TB, description, prefix, authorization string, answer func(r *http.Request, path string, body []byte) reply) {
 	t.Helper()
 	s.Server = httptest.NewServer(describe(t, description).Serve(t, prefix, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a, ok := r.Context().Value(replyKey{}).(reply); ok {
@@ -50,7 +50,7 @@ func (s *Server) serve(t testing.TB, description, prefix, authorization string, 
 		if got := r.Header.Get("Authorization"); got != authorization {
 			t.Errorf("%s %s is authorized by %q", r.Method, path, got)
 		}
-		s.note(r.Method+" "+path, r.Method != http.MethodGet && !slices.Contains(reads, path))
+		s.note(r.Method+" "+path, r.Method != http.MethodGet)
 		if s.Hook != nil {
 			if instead := s.Hook(r, path); instead != nil {
 				instead(w, r)
