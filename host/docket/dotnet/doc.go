@@ -5,5 +5,5 @@
 // "output" and "error-output" what the test printed. Tests that were skipped, were inconclusive or only warned are no failures. A run that
 // breaks off without a failing test is the case "run".
 //
-// A report is data from elsewhere: it is read as package xmltext says, in bounded memory, see [Reader].
+// A report is data from elsewhere: it is read in bounded memory, see [Reader].
 package dotnet

@@ -7,10 +7,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/failing"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/xmltext"
 )
 
 // CodeNotDotNet: the text is XML, but no report of a test runner of .NET.
@@ -31,7 +29,7 @@ type Reader struct {
 	// Tests is how many tests were read, those that passed included.
 	Tests int
 
-	ids testlog.IDs
+	ids report.IDs
 }
 
 // Read gives the failures of a report as cases, in their order and with the number of the line on which they begin. A report in which all
@@ -43,7 +41,7 @@ type Reader struct {
 // Memory is bounded by docket.MaxReportBytes, the most of a report, and HeldBytes.
 func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
-		text, err := xmltext.New(in)
+		text, err := report.NewXML(in)
 		if err != nil {
 			yield(docket.Entry{}, docket.NewLineError(name, 0, docket.CodeNotText, err.Error()))
 			return
@@ -59,7 +57,7 @@ func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] 
 type parser struct {
 	reader *Reader
 	name   string
-	xml    *xmltext.Text
+	xml    *report.XML
 	yield  func(docket.Entry, error) bool
 }
 
@@ -67,13 +65,13 @@ func (p *parser) root(t xml.StartElement) error {
 	if t.Name.Local == "TestRun" {
 		return p.trx()
 	}
-	return &stream.TextError{Code: CodeNotDotNet, Detail: "is no report of .NET: it begins with <" + failing.Bounded(t.Name.Local) +
+	return &stream.TextError{Code: CodeNotDotNet, Detail: "is no report of .NET: it begins with <" + report.Bounded(t.Name.Local) +
 		"> and not with <TestRun>"}
 }
 
 // result is a test as far as it was read.
 type result struct {
-	failing.Test
+	report.Test
 
 	failed                          bool
 	message, stack, output, printed stream.Clip
@@ -81,7 +79,7 @@ type result struct {
 
 func (p *parser) newResult() *result {
 	clip := func() stream.Clip { return stream.NewClip(p.reader.HeadBytes, p.reader.TailBytes) }
-	return &result{Test: failing.Test{Line: p.xml.Line()}, message: clip(), stack: clip(), output: clip(), printed: clip()}
+	return &result{Test: report.Test{Line: p.xml.Line()}, message: clip(), stack: clip(), output: clip(), printed: clip()}
 }
 
 // text reads the text of the open element.

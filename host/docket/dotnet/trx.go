@@ -7,8 +7,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/xmltext"
 )
 
 // trxRun is a run. vstest writes the definitions of the tests behind their results, reporters of JavaScript write them before.
@@ -61,8 +61,8 @@ func (p *parser) trxResult(run *trxRun, start xml.StartElement) (failed bool, er
 	}
 	p.reader.Tests++
 	r := p.newResult()
-	r.Name, r.Elapsed = xmltext.Attribute(start, "testName"), clock(xmltext.Attribute(start, "duration"))
-	switch xmltext.Attribute(start, "outcome") {
+	r.Name, r.Elapsed = report.Attribute(start, "testName"), clock(report.Attribute(start, "duration"))
+	switch report.Attribute(start, "outcome") {
 	case "Failed", "Error", "Timeout", "Aborted", "Disconnected", "NotRunnable":
 		r.failed = true
 	}
@@ -84,7 +84,7 @@ func (p *parser) trxResult(run *trxRun, start xml.StartElement) (failed bool, er
 		return r.failed, err
 	}
 	run.any = true
-	id := xmltext.Attribute(start, "testId")
+	id := report.Attribute(start, "testId")
 	r.named(run.classes[id], r.Name)
 	run.failed[id] = append(run.failed[id], r)
 	run.order = append(run.order, r)
@@ -121,7 +121,7 @@ func (p *parser) trxOutput(r *result) error {
 
 // trxDefinition reads which method a test is.
 func (p *parser) trxDefinition(run *trxRun, start xml.StartElement) error {
-	id := xmltext.Attribute(start, "id")
+	id := report.Attribute(start, "id")
 	return p.xml.Children(func(t xml.StartElement) error {
 		if t.Name.Local == "TestMethod" {
 			class := classOf(t)
@@ -139,9 +139,9 @@ func (p *parser) trxDefinition(run *trxRun, start xml.StartElement) error {
 // classOf is the class of a method, whose name may have its assembly behind a comma. Where there is none, as in mocha-trx-reporter, which
 // writes "none" for both, it is the file of the tests.
 func classOf(method xml.StartElement) string {
-	class, _, _ := strings.Cut(xmltext.Attribute(method, "className"), ",")
-	if class == xmltext.Attribute(method, "name") {
-		return path.Base(strings.ReplaceAll(xmltext.Attribute(method, "codeBase"), `\`, "/")) // the report's machine may be another one
+	class, _, _ := strings.Cut(report.Attribute(method, "className"), ",")
+	if class == report.Attribute(method, "name") {
+		return path.Base(strings.ReplaceAll(report.Attribute(method, "codeBase"), `\`, "/")) // the report's machine may be another one
 	}
 	return class
 }
@@ -167,7 +167,7 @@ func (p *parser) trxSummary(run *trxRun) error {
 			return p.xml.Skip()
 		}
 		return p.xml.Children(func(t xml.StartElement) error {
-			if xmltext.Attribute(t, "outcome") != "Error" {
+			if report.Attribute(t, "outcome") != "Error" {
 				return p.xml.Skip()
 			}
 			run.broken = r

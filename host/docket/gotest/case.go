@@ -5,19 +5,19 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 )
 
 // The labels that a case may get, in ReportPortal's terms.
 const (
-	ProductBug    = testlog.ProductBug
-	AutomationBug = testlog.AutomationBug
-	SystemIssue   = testlog.SystemIssue
-	NoDefect      = testlog.NoDefect
+	ProductBug    = report.ProductBug
+	AutomationBug = report.AutomationBug
+	SystemIssue   = report.SystemIssue
+	NoDefect      = report.NoDefect
 )
 
 // Labels are all labels, in the order in which every case has them.
-func Labels() []string { return testlog.Labels() }
+func Labels() []string { return report.Labels() }
 
 // logName is the name of a case's one document.
 const logName = "log"
@@ -60,7 +60,7 @@ func (s *reading) give(f failure) {
 	documents := []abi.Document{{Name: logName, Text: f.log}}
 	c := abi.Case{
 		ID: id, Group: f.pack, Subject: f.subject(), Labels: Labels(),
-		Evidence: testlog.Cut(f.pack, documents), Documents: documents,
+		Evidence: report.Cut(f.pack, documents), Documents: documents,
 	}
 	light := Light(c)
 	c.Light = &light

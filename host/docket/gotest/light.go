@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 )
 
 // Light is a first simple classification of a failure, by the first of a few rules on its log that applies. Its
@@ -33,7 +33,7 @@ func Light(c abi.Case) abi.LightAnswer {
 			log = d.Text
 		}
 	}
-	return testlog.Answer(lightRules(), c.Group, strings.Split(log, "\n"))
+	return report.Answer(lightRules(), c.Group, strings.Split(log, "\n"))
 }
 
 // The patterns of Light.
@@ -54,11 +54,11 @@ var (
 	lightCompare = regexp.MustCompile(`(?i)\b(got|want|expect(ed|ing)?|actual|should|mismatch|not equal)\b|!=|==`)
 )
 
-func lightRules() []testlog.LightRule {
-	rule := func(applies func(string, []string) bool, label string, confidence float64, reason string) testlog.LightRule {
-		return testlog.LightRule{Applies: applies, Label: label, Confidence: confidence, Reason: reason}
+func lightRules() []report.LightRule {
+	rule := func(applies func(string, []string) bool, label string, confidence float64, reason string) report.LightRule {
+		return report.LightRule{Applies: applies, Label: label, Confidence: confidence, Reason: reason}
 	}
-	return []testlog.LightRule{
+	return []report.LightRule{
 		rule(aLine(lightSystem), SystemIssue, 0.78, "An error of the environment stands in the log."),
 		rule(aLine(lightRace), NoDefect, 0.80, "The race detector or the runtime found concurrent access."),
 		rule(aLine(lightTimeout), NoDefect, 0.62, "Something took too long or never came."),
@@ -89,7 +89,7 @@ func crashIn(test bool) func(string, []string) bool {
 		}
 		for i := crash; i+1 < len(lines); i++ {
 			file := lightFrame.FindStringSubmatch(lines[i+1])
-			if file != nil && testlog.InGoModule(lines[i], group) {
+			if file != nil && report.InGoModule(lines[i], group) {
 				return strings.HasSuffix(file[1], "_test.go") == test
 			}
 		}

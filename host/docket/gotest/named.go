@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 )
 
 // Test is a failing test that a case names.
@@ -90,7 +90,7 @@ func loggedTests(documents []abi.Document) []Test {
 // from the documents. pack is the package of the test.
 func Symptoms(pack string, documents []abi.Document) []string {
 	var symptoms []string
-	for _, e := range testlog.Cut(pack, documents) {
+	for _, e := range report.Cut(pack, documents) {
 		if e.Element != abi.Air {
 			symptoms = append(symptoms, e.Content)
 		}

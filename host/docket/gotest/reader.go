@@ -12,8 +12,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
 // The most of one log that is kept. What lies between head and tail is cut, and a line says how many bytes were.
@@ -42,7 +42,7 @@ type Reader struct {
 	// Tests is how many tests were read that ended, subtests included.
 	Tests int
 
-	ids testlog.IDs
+	ids report.IDs
 }
 
 // Read gives the failing tests of a stream as cases, in the order in which they ended and with the number of the line that

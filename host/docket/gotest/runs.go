@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 )
 
 // DefaultHeldBytes is how much of the documents of cases waits for further runs of their tests.
@@ -19,7 +19,7 @@ type testKey struct{ pack, test string }
 // history counts the runs of tests, and holds the cases until all runs are known: with -count a test runs several times, and
 // those who run failed tests again append the events of a second go to those of the first.
 type history struct {
-	runs  map[testKey]*testlog.Runs
+	runs  map[testKey]*report.Runs
 	held  []heldCase
 	bytes int
 }
@@ -39,7 +39,7 @@ func (h *history) ended(test testKey, passed bool) {
 		if len(h.runs) >= maxRunTests {
 			return
 		}
-		r = &testlog.Runs{}
+		r = &report.Runs{}
 		h.runs[test] = r
 	}
 	r.Add(passed)

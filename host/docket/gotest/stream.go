@@ -7,8 +7,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
 // reading is the state of one reading.
@@ -58,7 +58,7 @@ type test struct {
 func (r *Reader) newReading(name string, yield func(docket.Entry, error) bool) *reading {
 	s := &reading{
 		reader: r, name: name, yield: yield, packages: map[string]*pack{}, builds: map[string]*stream.Clip{}, built: map[string][]string{}, named: map[string]bool{},
-		history: history{runs: map[testKey]*testlog.Runs{}},
+		history: history{runs: map[testKey]*report.Runs{}},
 	}
 	s.loose = s.newBuildClip()
 	return s

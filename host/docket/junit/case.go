@@ -6,7 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/failing"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
@@ -21,7 +21,7 @@ type test struct {
 	flaky       bool // and passed when it was run again
 	elapsed     time.Duration
 
-	documents failing.Documents
+	documents report.Documents
 }
 
 // outcome is a run that failed.
@@ -77,7 +77,7 @@ func (p *parser) give(s *suite, c *test) error {
 		return nil
 	}
 	full := fullName(c)
-	if c.name, c.class = failing.Bounded(c.name), failing.Bounded(c.class); s.onlySubtestsFailed(c) {
+	if c.name, c.class = report.Bounded(c.name), report.Bounded(c.class); s.onlySubtestsFailed(c) {
 		return nil
 	}
 	unique := namesAreUnique(c.documents.Reported())
@@ -89,7 +89,7 @@ func (p *parser) give(s *suite, c *test) error {
 func (p *parser) entry(s *suite, c *test) docket.Entry {
 	group := s.group(c)
 	file := ""
-	if c.file != group && c.file != c.name && failing.Bounded(c.file) == c.file {
+	if c.file != group && c.file != c.name && report.Bounded(c.file) == c.file {
 		file = c.file
 	}
 	entry := docket.Entry{
@@ -102,11 +102,11 @@ func (p *parser) entry(s *suite, c *test) docket.Entry {
 
 // group is what a test belongs to: its class, and where that says nothing its suite or its file.
 func (s *suite) group(c *test) string {
-	group := failing.Bounded(c.class)
-	if group == "" || group == failing.Bounded(c.name) {
-		group = failing.Bounded(s.name)
+	group := report.Bounded(c.class)
+	if group == "" || group == report.Bounded(c.name) {
+		group = report.Bounded(s.name)
 	}
-	if file := failing.Bounded(c.file); group == "" && file != failing.Bounded(c.name) {
+	if file := report.Bounded(c.file); group == "" && file != report.Bounded(c.name) {
 		group = file
 	}
 	return group
@@ -131,7 +131,7 @@ func (c *test) subject(group string) string {
 	case c.name == "":
 		return group + " fails outside its tests"
 	}
-	return failing.Subject(c.name, group, c.flaky)
+	return report.Subject(c.name, group, c.flaky)
 }
 
 // onlySubtestsFailed says whether a test of Go failed for no other reason than that its subtests did, which are cases of

@@ -5,8 +5,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/failing"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 )
 
 // Test is a test of a report.
@@ -32,19 +31,19 @@ const (
 // reports of pytest have.
 func Failing(class, name string, documents []abi.Document) abi.Case {
 	c := &test{}
-	c.class, c.name = testlog.PytestName(class, name)
+	c.class, c.name = report.PytestName(class, name)
 	return abi.Case{
-		ID: c.id(c.class), Group: c.class, Subject: c.subject(c.class), Labels: testlog.Labels(), Evidence: testlog.Cut(c.class, documents), Documents: documents,
+		ID: c.id(c.class), Group: c.class, Subject: c.subject(c.class), Labels: report.Labels(), Evidence: report.Cut(c.class, documents), Documents: documents,
 	}
 }
 
 // AboutDocument is the document that has the file of a test, and the seconds that a slow one took, each on a line.
-const AboutDocument = failing.AboutDocument
+const AboutDocument = report.AboutDocument
 
 // elapsed reads an attribute with seconds, some of which have commas between thousands: 0 unless it is that of a slow test.
 func elapsed(seconds string) time.Duration {
 	d, err := time.ParseDuration(strings.ReplaceAll(strings.TrimSpace(seconds), ",", "") + "s")
-	if d = d.Round(100 * time.Millisecond); err != nil || d < failing.Slow {
+	if d = d.Round(100 * time.Millisecond); err != nil || d < report.Slow {
 		return 0
 	}
 	return d
@@ -53,9 +52,9 @@ func elapsed(seconds string) time.Duration {
 // Named is the test that a case is about, by the subject, the group and the documents that the reader writes. False: the case names
 // none.
 func Named(c *abi.Case) (Test, bool) {
-	name, ok := strings.CutSuffix(strings.TrimSuffix(c.Subject, failing.Again), " fails")
+	name, ok := strings.CutSuffix(strings.TrimSuffix(c.Subject, report.Again), " fails")
 	if c.Group != "" && !ok {
-		name, ok = strings.CutSuffix(strings.TrimSuffix(c.Subject, failing.Again), " fails in "+c.Group)
+		name, ok = strings.CutSuffix(strings.TrimSuffix(c.Subject, report.Again), " fails in "+c.Group)
 	}
 	t := Test{Class: c.Group, Name: name}
 	for i := range c.Documents {
@@ -64,9 +63,9 @@ func Named(c *abi.Case) (Test, bool) {
 		}
 		for line := range strings.Lines(c.Documents[i].Text) {
 			line = strings.TrimSuffix(line, "\n")
-			if file, found := strings.CutPrefix(line, failing.FilePrefix); found {
+			if file, found := strings.CutPrefix(line, report.FilePrefix); found {
 				t.File = file
-			} else if seconds, found := strings.CutPrefix(line, failing.TimePrefix); found {
+			} else if seconds, found := strings.CutPrefix(line, report.TimePrefix); found {
 				t.Elapsed = elapsed(seconds)
 			}
 		}

@@ -8,16 +8,15 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/failing"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/xmltext"
 )
 
 // parser is the state of one reading.
 type parser struct {
 	reader *Reader
 	name   string
-	xml    *xmltext.Text
+	xml    *report.XML
 	yield  func(docket.Entry, error) bool
 }
 
@@ -26,7 +25,7 @@ func (p *parser) root(t xml.StartElement) error {
 	case "testsuites", "testsuite":
 		return p.suite(t)
 	default:
-		return &stream.TextError{Code: CodeNotJUnit, Detail: "is no report of JUnit: it begins with <" + failing.Bounded(t.Name.Local) +
+		return &stream.TextError{Code: CodeNotJUnit, Detail: "is no report of JUnit: it begins with <" + report.Bounded(t.Name.Local) +
 			"> and not with <testsuites> or <testsuite>"}
 	}
 }
@@ -43,7 +42,7 @@ type suite struct {
 
 func (p *parser) suite(start xml.StartElement) error {
 	s := &suite{name: named(start, "name"), parents: map[string]bool{}, runs: runs{ended: map[string][]bool{}}}
-	s.runs.tests, _ = strconv.Atoi(xmltext.Attribute(start, "tests"))
+	s.runs.tests, _ = strconv.Atoi(report.Attribute(start, "tests"))
 	own := test{line: p.xml.Line(), class: s.name}
 	err := p.xml.Children(func(t xml.StartElement) error {
 		switch t.Name.Local {
@@ -85,7 +84,7 @@ func (p *parser) testcase(s *suite, start xml.StartElement) error {
 			return p.properties(c)
 		case "skipped":
 			c.skipped = true
-			todo = xmltext.Attribute(t, "type") == "todo" // of Node.js, which tells how it fails, too
+			todo = report.Attribute(t, "type") == "todo" // of Node.js, which tells how it fails, too
 			return p.xml.Skip()
 		default:
 			return p.xml.Skip()
@@ -104,7 +103,7 @@ func (p *parser) testcase(s *suite, start xml.StartElement) error {
 		case c.skipped:
 			end = Skipped
 		}
-		p.reader.Ended(Test{Class: failing.Bounded(s.group(c)), Name: failing.Bounded(c.name), File: c.file, Elapsed: c.elapsed}, end)
+		p.reader.Ended(Test{Class: report.Bounded(s.group(c)), Name: report.Bounded(c.name), File: c.file, Elapsed: c.elapsed}, end)
 	}
 	return p.give(s, c)
 }
@@ -120,7 +119,7 @@ func (p *parser) outcome(c *test, start xml.StartElement) error {
 	kind := start.Name.Local
 	c.failed = true
 	c.flaky = c.flaky || strings.HasPrefix(kind, "flaky")
-	o := outcome{kind: kind, message: xmltext.Attribute(start, "message"), class: xmltext.Attribute(start, "type"), text: p.newClip()}
+	o := outcome{kind: kind, message: report.Attribute(start, "message"), class: report.Attribute(start, "type"), text: p.newClip()}
 	name := c.documents.Name(kind)
 	var printed []output
 	err := p.xml.Children(func(t xml.StartElement) error {
@@ -164,7 +163,7 @@ func (p *parser) output(c *test, kind string) error {
 func (p *parser) properties(c *test) error {
 	name, out := c.documents.Name("properties"), p.newClip()
 	err := p.xml.Children(func(t xml.StartElement) error {
-		out.Write(xmltext.Attribute(t, "name") + "=" + xmltext.Attribute(t, "value"))
+		out.Write(report.Attribute(t, "name") + "=" + report.Attribute(t, "value"))
 		if err := p.xml.Children(nil, out.Write); err != nil {
 			return err
 		}

@@ -6,15 +6,13 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/failing"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/xmltext"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 )
 
 // The codes of problems that only a report can have.
 const (
 	// CodeNotXML: the text is no XML from some place on.
-	CodeNotXML = xmltext.CodeNotXML
+	CodeNotXML = report.CodeNotXML
 	// CodeNotJUnit: it is XML, but not a report of JUnit.
 	CodeNotJUnit abi.Code = "not_junit"
 )
@@ -22,9 +20,9 @@ const (
 // The bounds of a report, by default and otherwise.
 const (
 	// MaxNesting is how deep elements may nest.
-	MaxNesting = xmltext.MaxNesting
+	MaxNesting = report.MaxNesting
 	// MaxDocuments is how many documents a case has at most; a last one says how many more were left out.
-	MaxDocuments = failing.MaxDocuments
+	MaxDocuments = report.MaxDocuments
 )
 
 // Reader reads reports. The zero value is ready. One Reader for several files gives every case an id of its own. Not safe
@@ -41,7 +39,7 @@ type Reader struct {
 	// Tests is how many test cases were read, those that passed included.
 	Tests int
 
-	ids testlog.IDs
+	ids report.IDs
 }
 
 // Read gives the failures of a report as cases, in their order and with the number of the line on which they begin. They
@@ -54,7 +52,7 @@ type Reader struct {
 // Memory is bounded by docket.MaxReportBytes, the most of a report, and HeldBytes of cases that wait.
 func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
-		text, err := xmltext.New(in)
+		text, err := report.NewXML(in)
 		if err != nil {
 			yield(docket.Entry{}, docket.NewLineError(name, 0, docket.CodeNotText, err.Error()))
 			return

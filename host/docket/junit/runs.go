@@ -8,9 +8,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/failing"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
 // DefaultHeldBytes is how much of the documents of cases waits for further runs of their tests.
@@ -73,7 +72,7 @@ func (r *runs) silent() []string {
 // of gives the runs of a test, and says whether they bear numbers. A suite that lists more tests than it counts lists, too,
 // the failed runs of those that it ran again, as pytest-rerunfailures does, and doesn't say of them that they failed: of a
 // test only the last run may have passed.
-func (r *runs) of(full string) (all testlog.Runs, numbered bool) {
+func (r *runs) of(full string) (all report.Runs, numbered bool) {
 	if list := r.numbered(full); list != nil {
 		for _, passed := range list {
 			all.Add(passed)
@@ -150,9 +149,9 @@ func (p *parser) holdSilent(s *suite) error {
 	}
 	for _, full := range s.runs.silent() {
 		class, name, _ := strings.Cut(full, "\x00")
-		c := &test{line: s.runs.again[full].line, class: failing.Bounded(class), name: failing.Bounded(name)}
+		c := &test{line: s.runs.again[full].line, class: report.Bounded(class), name: report.Bounded(name)}
 		entry := p.entry(s, c)
-		entry.Case.Subject += failing.Again
+		entry.Case.Subject += report.Again
 		if err := p.hold(s, heldCase{entry, full, true, false}); err != nil {
 			return err
 		}
@@ -167,7 +166,7 @@ func (p *parser) release(s *suite) error {
 	for i := range held {
 		c := &held[i]
 		if r, numbered := s.runs.of(c.full); !c.flaky && (numbered || c.unique || r.Retried()) && r.Tell(&c.Case) {
-			light := testlog.Flaky()
+			light := report.Flaky()
 			c.Case.Light = &light
 		}
 		if !p.yield(c.Entry, nil) {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -159,10 +159,10 @@ func (p *parser) entry(i *item) docket.Entry {
 	if group != "" {
 		subject += " in " + group
 	}
-	light := testlog.Classify(group, errors, documents)
+	light := report.Classify(group, errors, documents)
 	c := abi.Case{
 		ID: p.reader.ids.Unique(bounded(i.id)), Group: group, Subject: subject, Labels: p.labels.list(),
-		Evidence: testlog.Cut(group, documents), Documents: documents, Light: &light,
+		Evidence: report.Cut(group, documents), Documents: documents, Light: &light,
 	}
 	return docket.Entry{Case: c, Truth: p.truth(i), LabelNames: p.labels.names, Source: p.name, Line: i.line}
 }

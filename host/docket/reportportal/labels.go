@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 )
 
 // maxTypes is how many defect types of its own a project may have here; ReportPortal allows fifteen of a kind.
@@ -51,7 +51,7 @@ func insert(list []string, locator string) []string {
 // list are the labels of every case: ReportPortal's four, then the project's own by kind and name. Those in use count
 // where the export has no settings.
 func (l *labels) list() []string {
-	all, own := testlog.Labels(), l.stated
+	all, own := report.Labels(), l.stated
 	if len(own) == 0 {
 		own = l.seen
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/failing"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
@@ -42,7 +42,7 @@ func (p *parser) object(v node, path abi.Path, parent *object) error {
 		if kind := value.Kind(); kind != '{' && kind != '[' || key == "issue" || key == "statistics" || key == "retries" || key == "pathNames" {
 			continue
 		}
-		if err := p.value(value, append(slices.Clip(path), abi.Field(failing.Bounded(key))), o); err != nil {
+		if err := p.value(value, append(slices.Clip(path), abi.Field(report.Bounded(key))), o); err != nil {
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func (o *object) text(key string) string {
 		if key == "message" {
 			return string(text)
 		}
-		clip := stream.NewClip(failing.MaxNameBytes, 1)
+		clip := stream.NewClip(report.MaxNameBytes, 1)
 		clip.Write(string(text))
 		return clip.Text()
 	case kind == '0' && (key == "id" || key == "itemId" || key == "parent"):

@@ -14,8 +14,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
-	"github.com/shadowcourt/shadowcourt/host/docket/internal/testlog"
 )
 
 // The most of the log of one item that is kept, by default. All items that failed are held until the stream ends, since
@@ -36,7 +36,7 @@ type Reader struct {
 	// Truth takes the defect type that a person gave an item for the truth. Default: there is none.
 	Truth bool
 
-	ids testlog.IDs
+	ids report.IDs
 }
 
 // Read gives the items of a stream that failed as cases, in the order in which they stand there, with the number of the

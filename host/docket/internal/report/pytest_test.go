@@ -1,4 +1,4 @@
-package testlog
+package report
 
 import (
 	"testing"

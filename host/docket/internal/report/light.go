@@ -1,12 +1,50 @@
-package testlog
+// Package report has what the readers of test reports share: XML in bounded memory, cases of tests that failed with their ids, subjects and
+// documents, one table of rules that cut evidence out of a log word for word, and a first simple classification of a log.
+//
+// The rules know what operating systems, runtimes and test frameworks print, for Go, Java and its kin, .NET, Python and JavaScript. All readers
+// use [Cut], so that a log gives the same evidence whatever format it comes in.
+package report
 
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
+
+// The labels that a case may get, in ReportPortal's terms.
+const (
+	ProductBug    = "pb001"
+	AutomationBug = "ab001"
+	SystemIssue   = "si001"
+	NoDefect      = "nd001"
+)
+
+// Labels are all labels, in the order in which every case has them.
+func Labels() []string { return []string{ProductBug, AutomationBug, SystemIssue, NoDefect} }
+
+// IDs gives every case an id of its own. The zero value is ready. Not safe for concurrent use.
+type IDs struct {
+	given map[string]int // how often
+}
+
+// Unique gives id, or where it was given before id#2 and so on, as several failures of one test have it. An empty id is
+// "unknown".
+func (i *IDs) Unique(id string) string {
+	if id == "" {
+		id = "unknown"
+	}
+	if i.given == nil {
+		i.given = map[string]int{}
+	}
+	i.given[id]++
+	if n := i.given[id]; n > 1 {
+		return i.Unique(id + "#" + strconv.Itoa(n))
+	}
+	return id
+}
 
 // Cut cuts the evidence out of the documents of a failure, word for word. group is the package, if it is one of Go.
 func Cut(group string, documents []abi.Document) []abi.Evidence {
@@ -181,4 +219,128 @@ func crashIn(test bool) func(string, []string) bool {
 		frames := userFrames(lines, group)
 		return len(frames) > 0 && frames[0].test == test
 	}
+}
+
+// environmentRules cut what programs say of their environment in words of their own: that a variable is not set, and that a
+// service is not there. They stand beside the rules for the words of operating systems.
+func environmentRules() []Rule {
+	return []Rule{
+		{Match: told{settingWords, settingText}, Supports: SystemIssue, Confidence: 0.75, Element: abi.Earth},
+		{Match: told{serviceWords, serviceText}, Supports: SystemIssue, Confidence: 0.65, Element: abi.Earth},
+	}
+}
+
+var (
+	// settingWords are in lower case.
+	settingWords = words(
+		`\benv(ironment)?[ _-]?(variable|var)s?\b.{0,80}(\bnot|n't|\bnever) (been )?(set|found|defined|present|provided|specified|configured)\b|`+
+			`\benv(ironment)?[ _-]?(variable|var)s?\b.{0,80}\b(missing|unset|undefined|required|needed|(to|must|should) be (set|provided|defined|present))\b|`+
+			`\b(missing|undefined|unset|required|requires?|needs?) ([\w'"]+ ){0,2}env(ironment)?[ _-]?(variable|var)s?\b`,
+		"env")
+	// settingText is what is written like a variable of the environment, and where Python looks for one.
+	settingText = words(
+		`\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b['"\x60)\]]*( is| are| was)?( not set| unset|n't set|( must| should| has to| needs to) be set)\b|`+
+			`^(.*[/\\]os\.py|<frozen os>):\d+: KeyError|File "(.*[/\\]os\.py|<frozen os>)", line \d+, in __getitem__`,
+		"set", "os.py", "<frozen os>")
+
+	serviceWords = words(
+		`\b(cannot|can't|can not|could not|couldn't|unable to|failed to) (connect|reach|(open|establish) an? connection)\b|`+
+			`\bis the (server|docker daemon) running\b|valid docker environment|communications link failure|`+
+			`\b(database|server|service|daemon|broker|cluster|container|host|endpoint|backend)( \S+){0,4} (is|was|are) `+
+			`(not (reachable|running|available|up)|unreachable|unavailable|down|offline)\b`,
+		"connect", "reach", "running", "docker env", "communications", "avail", "down", "offline", "not up")
+	serviceText = words(`\b(502 Bad Gateway|503 Service Unavailable|504 Gateway Time-?out)\b`, "502 ", "503 ", "504 ")
+
+	comparedText = regexp.MustCompile(`(?i)\b(got|want|wanted|but was)\b|!=|==`)
+)
+
+// told matches lines in lower case by one pattern, or as they stand by another. What a message sets against a wanted value
+// is what the test is about, and no word of its environment.
+type told struct{ lower, asIs pattern }
+
+// MatchString says whether a line tells it.
+func (t told) MatchString(line string) bool {
+	return (t.asIs.MatchString(line) || t.lower.MatchString(strings.ToLower(line))) && !comparedText.MatchString(line)
+}
+
+// raceReport begins a report of Go's race detector, and raceEnd ends it.
+const (
+	raceReport = "WARNING: DATA RACE"
+	raceEnd    = "====="
+)
+
+// How sure a race is one of the product where both accesses are in it: surer if it started one of the goroutines, since
+// otherwise the test may share what nobody promised to be shared. That a test races itself makes it flaky.
+const (
+	ownRace    = 0.8
+	calledRace = 0.6
+	flakyRace  = 0.85
+)
+
+// Races cuts the reports of Go's race detector. One of which both accesses lie in the product is the product's, whoever's
+// goroutines they are; any other makes the test flaky. group is the package of the test. It gives the label that all reports
+// speak for, or nd001, and how sure the least sure is.
+func (c *Cutter) Races(group string) (supports string, least float64) {
+	supports, least = NoDefect, flakyRace
+	found, mixed := 0, false
+	for i := 0; i < len(c.Lines); i++ {
+		if strings.TrimSpace(c.Lines[i]) != raceReport {
+			continue
+		}
+		end := i + 1
+		for end < len(c.Lines) && !strings.HasPrefix(strings.TrimSpace(c.Lines[end]), raceEnd) {
+			end++
+		}
+		label, confidence := whoRaces(c.Lines[i+1:end], group)
+		switch {
+		case label == NoDefect:
+			supports, least, mixed = NoDefect, flakyRace, true
+		case !mixed:
+			supports, least = label, min(least, confidence)
+		}
+		if found < MaxPerRule && c.Add(i, min(end, i+MaxExcerptLines), Rule{Supports: label, Confidence: confidence, Element: abi.Water}) {
+			found++
+		}
+		i = end - 1
+	}
+	return supports, least
+}
+
+// whoRaces reads a report: its parts are two accesses, and where the goroutines were started.
+func whoRaces(lines []string, group string) (label string, confidence float64) {
+	product, started := 0, false
+	for i := range lines {
+		heading := strings.TrimSpace(lines[i])
+		access := strings.Contains(heading, " at 0x") && strings.HasSuffix(heading, ":")
+		if !access && !strings.HasSuffix(heading, "created at:") {
+			continue
+		}
+		file := firstOwnFile(lines[i+1:], group)
+		own := file != "" && !isTest(file)
+		switch {
+		case own && access:
+			product++
+		case own:
+			started = true
+		}
+	}
+	switch {
+	case product < 2:
+		return NoDefect, flakyRace
+	case started:
+		return ProductBug, ownRace
+	default:
+		return ProductBug, calledRace
+	}
+}
+
+// firstOwnFile is the file of the first frame in the code under test, of those up to an empty line.
+func firstOwnFile(lines []string, group string) string {
+	for i := 0; i+1 < len(lines) && strings.TrimSpace(lines[i]) != ""; i++ {
+		file, _, found := strings.Cut(strings.TrimSpace(lines[i+1]), ".go:")
+		if found && OwnGoFrame(lines[i], file, group) {
+			return file + ".go"
+		}
+	}
+	return ""
 }
