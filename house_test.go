@@ -39,12 +39,12 @@ var law = []struct{ folder, imports string }{
 	{"host/pipeline/...", "abi abi/prompt host/pipeline/... internal/moduleref internal/strictyaml"},
 	{"host/docket/...", "abi abi/sourcefile host/docket/... host/trial internal/sanitize"},
 	{"host/record", "abi abi/codec " + utilities},
-	{"host/source", "abi abi/sourcefile host/experiment/tree host/internal/testcode"},
+	{"repo/...", "abi abi/sourcefile repo/..."},
 	{"host/casebook", "abi internal/disk"},
 	{"host/audit", "abi host/pipeline internal/strictyaml"},
 	{"host/rules", "abi host/pipeline internal/strictyaml pipelines"},
 	{"host/model", "abi host/trial internal/strictyaml " + utilities},
-	{"host/experiment/...", "abi abi/codec abi/odds abi/sourcefile host/casebook host/docket/... host/experiment/... internal/strictyaml host/internal/testcode " + utilities},
+	{"host/experiment/...", "abi abi/codec abi/odds abi/sourcefile host/casebook host/docket/... host/experiment/... internal/strictyaml repo/... " + utilities},
 
 	// The engine: state and traversal know no court, the registry of modules knows no trial, the sandbox knows no court.
 	{"host/internal/court/state", "abi abi/codec"},
@@ -52,7 +52,7 @@ var law = []struct{ folder, imports string }{
 	{"host/internal/court/registry", "abi abi/codec host/internal/sandbox"},
 	{"host/internal/court", "abi abi/codec abi/odds host/audit host/bundle host/docket/... host/experiment/plan host/internal/court/... host/internal/sandbox host/moduledir host/pipeline host/record host/rules host/trial internal/quotes pipelines"},
 	{"host/internal/sandbox/...", "abi abi/codec host/internal/sandbox/... " + utilities},
-	{"host/...", "abi/... host/... pipelines internal/quotes internal/strictyaml " + utilities},
+	{"host/...", "abi/... host/... pipelines repo internal/quotes internal/strictyaml " + utilities},
 
 	// What only the command uses.
 	{"internal/disk", ""},
@@ -74,11 +74,11 @@ var law = []struct{ folder, imports string }{
 	{"internal/service/wire", "abi abi/codec host/alibi host/docket host/trial internal/run internal/sanitize internal/strictjson"},
 	{"internal/service/store", "abi abi/codec host/alibi host/casebook host/docket host/trial internal/disk internal/run"},
 	{"internal/trust", "abi abi/abitest host/pipeline host/record internal/moduleref internal/sanitize internal/strictjson internal/strictyaml"},
-	{"internal/...", "abi/... host/... internal/... pipelines"},
+	{"internal/...", "abi/... host/... internal/... pipelines repo"},
 
 	// Commands share cli and open, and know nothing of each other.
-	{"cmd/shadowcourt/internal/...", ". abi/... host/... internal/... pipelines cmd/shadowcourt/internal/cli cmd/shadowcourt/internal/open"},
-	{"cmd/...", ". abi/... cmd/... host/... internal/... pipelines"},
+	{"cmd/shadowcourt/internal/...", ". abi/... host/... internal/... pipelines repo cmd/shadowcourt/internal/cli cmd/shadowcourt/internal/open"},
+	{"cmd/...", ". abi/... cmd/... host/... internal/... pipelines repo"},
 	{"tools/...", "abi/... host/... internal/... pipelines tools/..."},
 	{".", ""},
 }

@@ -185,7 +185,7 @@ func conflicting(t *testing.T) *project {
 // TestAccept_AL2_GoConflict: head and the target pass apart, and their merge fails. The report is that of the merge.
 func TestAccept_AL2_GoConflict(t *testing.T) {
 	t.Parallel()
-	tier.Long(t, "host/experiment/tree", "host/alibi", "host/experiment")
+	tier.Long(t, "repo", "host/alibi", "host/experiment")
 	p := conflicting(t)
 	report := p.report(t, "WEATHER=bad")
 	got := p.alibi(t, nil, "--target", "release", onlyTest(t, report, "TestPrice"))

@@ -9,8 +9,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
-	"github.com/shadowcourt/shadowcourt/host/internal/testcode"
+	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo/testcode"
 )
 
 // compare compares the code of the test, with what it uses of its file and with the helpers and fixtures beside it that changed.

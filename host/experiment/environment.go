@@ -9,7 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+	tree "github.com/shadowcourt/shadowcourt/repo"
 )
 
 // kind is what came of a test.

@@ -23,8 +23,8 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
+	tree "github.com/shadowcourt/shadowcourt/repo"
 )
 
 // Mode says which experiments are offered.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+	tree "github.com/shadowcourt/shadowcourt/repo"
 )
 
 // loaded says whose code runs have. It finds mistakes, such as an installation that leads to the checkout; tests that want to hide what

@@ -11,7 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+	tree "github.com/shadowcourt/shadowcourt/repo"
 )
 
 // ErrName says that no test has a name, or that several have it.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+	tree "github.com/shadowcourt/shadowcourt/repo"
 )
 
 // origin is where trees come from.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+	tree "github.com/shadowcourt/shadowcourt/repo"
 )
 
 // TestWhatIsNoTraceTellsNothing: tests can write to the files of a trace.

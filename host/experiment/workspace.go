@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+	tree "github.com/shadowcourt/shadowcourt/repo"
 )
 
 // workspace is a tree in a folder of its own, with what was built for its tests. Builds and runs in it follow one another unless runs

@@ -9,8 +9,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
-	"github.com/shadowcourt/shadowcourt/host/source"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 func failed(id, line string) abi.Case {
@@ -96,7 +96,7 @@ func TestFramesOfTheSource(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tree, err := source.Open(t.Context(), dir, "")
+	tree, err := repo.OpenSource(t.Context(), dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}

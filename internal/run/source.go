@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/source"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // maxChanged bounds the files of a diff that are told.
@@ -17,42 +17,42 @@ const maxChanged = 500
 
 // Source answers from a tree, which stays the caller's. It reads all of it
 // once, for its digest.
-func Source(ctx context.Context, t *source.Tree) (host.Source, error) {
+func Source(ctx context.Context, t *repo.Source) (host.Source, error) {
 	digest, err := t.Digest(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("digest of the source: %w", err)
 	}
-	s := &tree{Tree: t, digest: digest, touched: make(map[string]bool)}
+	s := &source{of: t, digest: digest, touched: make(map[string]bool)}
 	for _, c := range t.Changed() {
 		s.touched[c.Path] = c.Code()
 	}
 	return s, nil
 }
 
-type tree struct {
-	*source.Tree
+type source struct {
+	of      *repo.Source
 	digest  string
 	touched map[string]bool
 }
 
-func (s *tree) Digest() string { return s.digest }
+func (s *source) Digest() string { return s.digest }
 
 // Source gives the places of the tree that a text names, and what the diff
 // changes.
-func (s *tree) Source(_ context.Context, query abi.SourceQuery) (abi.SourceAnswer, error) {
-	frames := s.Frames(query.Text)
+func (s *source) Source(_ context.Context, query abi.SourceQuery) (abi.SourceAnswer, error) {
+	frames := s.of.Frames(query.Text)
 	answer := abi.SourceAnswer{Known: true}
-	if s.Compares() {
+	if s.of.Compares() {
 		s.compare(&answer, query.Text, frames)
 	}
 	for i := range frames[:min(len(frames), query.Limit)] {
 		f := &frames[i]
 		frame := abi.SourceFrame{
 			Path: f.Path, Line: f.Line, Kind: f.Role, Function: f.Function,
-			Changed: s.touched[f.Path], ChangedNear: s.Touches(*f),
+			Changed: s.touched[f.Path], ChangedNear: s.of.Touches(*f),
 		}
 		if !f.Stale {
-			if excerpt, err := s.Excerpt(f.Path, f.Line, query.Lines); err == nil { // a file that can't be read has none
+			if excerpt, err := s.of.Excerpt(f.Path, f.Line, query.Lines); err == nil { // a file that can't be read has none
 				frame.Excerpt = strings.Join(excerpt.Lines, "\n")
 			}
 		}
@@ -62,9 +62,9 @@ func (s *tree) Source(_ context.Context, query abi.SourceQuery) (abi.SourceAnswe
 }
 
 // compare tells the diff: of the files with the nearest reach the first ones of each kind.
-func (s *tree) compare(answer *abi.SourceAnswer, text string, frames []source.Frame) {
+func (s *source) compare(answer *abi.SourceAnswer, text string, frames []repo.Frame) {
 	near := make(map[string]bool) // folders of the failing tests and of the places that the text names
-	for _, t := range s.Tests(text, frames) {
+	for _, t := range s.of.Tests(text, frames) {
 		answer.Tests = append(answer.Tests, abi.FailingTest{Name: t.Name, Path: t.Path, New: t.New, Changed: t.Changed})
 		near[path.Dir(t.Path)] = true
 	}
@@ -77,7 +77,7 @@ func (s *tree) compare(answer *abi.SourceAnswer, text string, frames []source.Fr
 		kind  abi.SourceKind
 	}
 	groups := make(map[group][]abi.ChangedFile)
-	for _, c := range s.Changed() {
+	for _, c := range s.of.Changed() {
 		g := group{reach(&c, near), c.Role}
 		groups[g] = append(groups[g], abi.ChangedFile{
 			Path: c.Path, Kind: c.Role, Added: c.AddedLines, Removed: c.RemovedLines, Reach: g.reach, Code: c.Code(),
@@ -93,7 +93,7 @@ func (s *tree) compare(answer *abi.SourceAnswer, text string, frames []source.Fr
 }
 
 // reach says how a change bears on the failing tests: by the folder alone, since what they import is not followed.
-func reach(c *source.Change, near map[string]bool) abi.SourceReach {
+func reach(c *repo.Change, near map[string]bool) abi.SourceReach {
 	switch {
 	case !c.Code():
 		return abi.ReachNone

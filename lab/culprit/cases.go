@@ -14,8 +14,8 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // line is a line of commits of which one broke a test, as it is saved: real commits, of which it keeps what they touched.
@@ -69,7 +69,7 @@ func lineOf(ctx context.Context, f *fault, snapshots, work string) (line, error)
 	if err != nil {
 		return line{}, err
 	}
-	r, err := tree.Open(ctx, made.Folder())
+	r, err := repo.Open(ctx, made.Folder())
 	if err != nil {
 		return line{}, err
 	}
@@ -98,8 +98,8 @@ func lineOf(ctx context.Context, f *fault, snapshots, work string) (line, error)
 }
 
 // around takes real commits with the real culprit among them.
-func (l *line) around(list []tree.Commit, culprit string, n int, random *rand.Rand) bool {
-	at := slices.IndexFunc(list, func(c tree.Commit) bool { return c.ID == culprit })
+func (l *line) around(list []repo.Commit, culprit string, n int, random *rand.Rand) bool {
+	at := slices.IndexFunc(list, func(c repo.Commit) bool { return c.ID == culprit })
 	if n = min(n, len(list)); at < 0 || n < leastCommits {
 		return false
 	}
@@ -114,7 +114,7 @@ func (l *line) around(list []tree.Commit, culprit string, n int, random *rand.Ra
 }
 
 // replay takes real commits and puts one among them that takes a fix back.
-func (l *line) replay(list []tree.Commit, taken []string, n int, random *rand.Rand) bool {
+func (l *line) replay(list []repo.Commit, taken []string, n int, random *rand.Rand) bool {
 	if n = min(n, len(list)+1); n < leastCommits {
 		return false
 	}
@@ -126,7 +126,7 @@ func (l *line) replay(list []tree.Commit, taken []string, n int, random *rand.Ra
 	return true
 }
 
-func commitOf(c tree.Commit) commit {
+func commitOf(c repo.Commit) commit {
 	return commit{c.ID, c.Paths[:min(len(c.Paths), mostPaths)]}
 }
 

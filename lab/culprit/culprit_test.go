@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // TestAccept_AL7_RightOnSavedOutcomes: on the saved lines, the search is right as often as its posterior says, with at most half of the runs
@@ -100,9 +100,9 @@ func TestBisectFollowsGit(t *testing.T) {
 // TestLinesHaveTheCulprit among the commits around it, at whichever end these are few.
 func TestLinesHaveTheCulprit(t *testing.T) {
 	t.Parallel()
-	var list []tree.Commit
+	var list []repo.Commit
 	for i := range 40 {
-		list = append(list, tree.Commit{ID: fmt.Sprint("c", i)})
+		list = append(list, repo.Commit{ID: fmt.Sprint("c", i)})
 	}
 	for seed := range 60 {
 		random := seeded(strconv.Itoa(seed))

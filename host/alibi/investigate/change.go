@@ -4,19 +4,19 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // Change is what may have made tests fail.
 type Change struct {
 	Source     string // folder of the project in its git repository
-	Repository *tree.Repository
+	Repository *repo.Repository
 	Head       string // commit of HEAD; the tree under test may have further changes
-	Base       tree.Base
+	Base       repo.Base
 	Target     string // commit that the change will be merged into; empty for none
 }
 
-// AutoBase is the revision of a base that [tree.Repository.FindBase] finds.
+// AutoBase is the revision of a base that [repo.Repository.FindBase] finds.
 const AutoBase = "auto"
 
 // FindChange resolves the revisions of a change. A base that HEAD does not contain, such as a branch that went on, stands for the merge base with
@@ -25,7 +25,7 @@ const AutoBase = "auto"
 func FindChange(ctx context.Context, dir, base, target string, variable func(string) string) (Change, error) {
 	c := Change{Source: dir}
 	var err error
-	if c.Repository, err = tree.Open(ctx, dir); err != nil {
+	if c.Repository, err = repo.Open(ctx, dir); err != nil {
 		return c, err
 	}
 	if c.Head, err = c.Repository.Commit(ctx, "HEAD"); err != nil {

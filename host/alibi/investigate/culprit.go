@@ -92,7 +92,11 @@ func hunkOf(ctx context.Context, line *commits.Line, c *abi.Case, commit int) *a
 			text = append(text, side.sign+strings.ToValidUTF8(changed[:min(len(changed), mostLineBytes)], ""))
 		}
 	}
-	return &alibi.Hunk{Path: path, Line: h.First, Text: strings.Join(text, "\n")}
+	first := h.NewFirst
+	if h.NewLines == 0 {
+		first-- // the line before those that were removed
+	}
+	return &alibi.Hunk{Path: path, Line: first, Text: strings.Join(text, "\n")}
 }
 
 // countOf are the runs of a tree as the search runs it.

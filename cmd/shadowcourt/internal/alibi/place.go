@@ -8,16 +8,16 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
-	"github.com/shadowcourt/shadowcourt/host/source"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/owners"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // places finds where failures are, and who looks after them.
 type places struct {
-	tree   *source.Tree
+	tree   *repo.Source
 	prefix string
 	owners *owners.File
 }
@@ -26,7 +26,7 @@ type places struct {
 func openPlaces(ctx context.Context, stderr io.Writer, c *investigate.Change) (*places, error) {
 	p := &places{prefix: c.Repository.Dir()}
 	var err error
-	if p.tree, err = source.Open(ctx, c.Source, ""); err != nil {
+	if p.tree, err = repo.OpenSource(ctx, c.Source, ""); err != nil {
 		return nil, err
 	}
 	if p.owners, err = owners.Find(c.Repository.Top()); err != nil {
@@ -38,7 +38,7 @@ func openPlaces(ctx context.Context, stderr io.Writer, c *investigate.Change) (*
 // of is the place of a failure.
 func (p *places) of(t *trial.Trial, test, message string) answers.Place {
 	named, _ := junit.Named(&t.Case)
-	f := source.Failing{Group: t.Case.Group, Test: test, File: named.File, Texts: []string{message, t.FailureText()}}
+	f := repo.Failing{Group: t.Case.Group, Test: test, File: named.File, Texts: []string{message, t.FailureText()}}
 	for i := range t.Case.Documents {
 		f.Texts = append(f.Texts, t.Case.Documents[i].Text)
 	}

@@ -20,10 +20,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // proofOptions are the flags about the proof.
@@ -63,7 +63,7 @@ func (o *proofOptions) exists() error {
 // proof is what a run proves of a change, and its proof, which is written when the run is over. A nil one does nothing.
 type proof struct {
 	options    *proofOptions
-	repository *tree.Repository
+	repository *repo.Repository
 	change     alibi.Change
 	text       bytes.Buffer
 	key        *record.Key
@@ -98,7 +98,7 @@ func (o *options) openProof(ctx context.Context, stderr io.Writer, config *host.
 
 // workTree is the tree under test.
 type workTree struct {
-	*tree.Tree
+	*repo.Tree
 	top         string
 	digest      record.Digest
 	uncommitted bool

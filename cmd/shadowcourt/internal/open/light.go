@@ -22,12 +22,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/execlight"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
-	"github.com/shadowcourt/shadowcourt/host/source"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // Who answers for Light.
@@ -37,7 +36,7 @@ const (
 	lightExec   = "exec:" // and a command
 )
 
-// autoSince has the revision found: see [tree.Repository.FindBase].
+// autoSince has the revision found: see [repo.Repository.FindBase].
 const autoSince = "auto"
 
 // LightFlags are those of the commands that try cases.
@@ -227,7 +226,7 @@ func (o *Flags) findSince(ctx context.Context) error {
 	if o.since != autoSince {
 		return nil
 	}
-	repository, err := tree.Open(ctx, o.source)
+	repository, err := repo.Open(ctx, o.source)
 	if err != nil {
 		return fmt.Errorf("--since %s: %w", autoSince, err)
 	}
@@ -245,13 +244,13 @@ const diffSource = "seeker-source"
 
 // openSource opens the source with the changes since the revision. With experiments, which tell by themselves what they lack, a repository
 // that can't be read is no error: the files are read without it.
-func (o *Flags) openSource(ctx context.Context) (*source.Tree, error) {
-	opened, err := source.Open(ctx, o.source, o.since)
+func (o *Flags) openSource(ctx context.Context) (*repo.Source, error) {
+	opened, err := repo.OpenSource(ctx, o.source, o.since)
 	if err == nil {
 		return opened, nil
 	}
-	if o.Experiments() && o.since != "" && ctx.Err() == nil && !errors.Is(err, tree.ErrRevision) && !errors.Is(err, tree.ErrAmbiguous) {
-		if plain, without := source.Open(ctx, o.source, ""); without == nil {
+	if o.Experiments() && o.since != "" && ctx.Err() == nil && !errors.Is(err, repo.ErrRevision) && !errors.Is(err, repo.ErrAmbiguous) {
+		if plain, without := repo.OpenSource(ctx, o.source, ""); without == nil {
 			fmt.Fprintf(o.command.ErrOrStderr(), "warning: --since %s: what changed is not read: %s\n", sanitize.Line(o.since), sanitize.Line(err.Error()))
 			return plain, nil
 		}
@@ -261,7 +260,7 @@ func (o *Flags) openSource(ctx context.Context) (*source.Tree, error) {
 
 // ofFlag names the flag that an error of the source is about.
 func ofFlag(err error) error {
-	if errors.Is(err, tree.ErrRevision) || errors.Is(err, tree.ErrAmbiguous) {
+	if errors.Is(err, repo.ErrRevision) || errors.Is(err, repo.ErrAmbiguous) {
 		return fmt.Errorf("--since: %w", err)
 	}
 	return fmt.Errorf("--source: %w", err)

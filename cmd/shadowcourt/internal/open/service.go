@@ -14,12 +14,12 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // ServiceHosts opens hosts for dockets that were uploaded, as `try` does for files of their format. No model is asked and no source
@@ -158,7 +158,7 @@ func (o *Flags) checkGreen(ctx context.Context) error {
 	if o.since == "" {
 		return nil
 	}
-	repository, err := tree.Open(ctx, o.source)
+	repository, err := repo.Open(ctx, o.source)
 	if err == nil {
 		_, err = repository.At(ctx, o.since)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
 	"github.com/shadowcourt/shadowcourt/internal/quarantine"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // New is the command quarantine.
@@ -40,7 +40,7 @@ func (p *place) flag(cmd *cobra.Command) {
 
 // find fills what the flag leaves open.
 func (p *place) find(ctx context.Context) {
-	if r, err := tree.Open(ctx, "."); err == nil {
+	if r, err := repo.Open(ctx, "."); err == nil {
 		p.top = r.Top()
 	}
 	if p.file == "" {

@@ -2,14 +2,12 @@ package commits
 
 import (
 	"context"
-	"errors"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // maxHunkFile bounds the files that are compared for a hunk, in bytes.
@@ -18,7 +16,7 @@ const maxHunkFile = 4 << 20
 // Hunk is the place where a commit changes code that is nearest to the failing test of a case, by the rules of [Line.Prior], and the path of
 // the file. Files of the product come before those of tests. The path is empty where there is none, and for changes that are not committed.
 // commit is an index into [Line.Commits]. Lines are as the files have them, and not safe for a terminal.
-func (l *Line) Hunk(ctx context.Context, c *abi.Case, commit int) (path string, hunk tree.Hunk, err error) {
+func (l *Line) Hunk(ctx context.Context, c *abi.Case, commit int) (path string, hunk repo.Edit, err error) {
 	of := &l.commits[commit]
 	near, best := nearOf(c, l.files), 0.0
 	for _, p := range of.Paths {
@@ -31,30 +29,25 @@ func (l *Line) Hunk(ctx context.Context, c *abi.Case, commit int) (path string, 
 		}
 	}
 	if path == "" || of.ID == "" {
-		return "", tree.Hunk{}, nil
+		return "", repo.Edit{}, nil
 	}
 	old, err := l.repository.At(ctx, of.ID+"^1")
 	if err != nil {
-		return "", tree.Hunk{}, err
+		return "", repo.Edit{}, err
 	}
 	now, err := l.repository.At(ctx, of.ID)
 	if err != nil {
-		return "", tree.Hunk{}, err
+		return "", repo.Edit{}, err
 	}
-	folder, err := os.MkdirTemp("", "shadowcourt-hunk-")
-	if err != nil {
-		return "", tree.Hunk{}, err
+	hunks, err := repo.Edits(ctx, old, now, path, maxHunkFile)
+	if err != nil || len(hunks) == 0 {
+		return "", repo.Edit{}, err
 	}
-	found, err := tree.Lines(ctx, old, now, []string{path}, maxHunkFile, folder)
-	if err = errors.Join(err, os.RemoveAll(folder)); err != nil || len(found[path]) == 0 {
-		return "", tree.Hunk{}, err
-	}
-	hunks := found[path]
 	return path, hunks[max(slices.IndexFunc(hunks, code), 0)], nil
 }
 
 // code says whether one of the changed lines looks like more than a comment or an import.
-func code(h tree.Hunk) bool {
+func code(h repo.Edit) bool {
 	return slices.ContainsFunc(slices.Concat(h.Removed, h.Added), func(line string) bool {
 		line = strings.TrimSpace(line)
 		comment := strings.HasPrefix(line, "//") || strings.HasPrefix(line, "#") || strings.HasPrefix(line, "*") || strings.HasPrefix(line, "/*")

@@ -7,7 +7,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 func TestAccept_AL7_HunkOfACommitIsOfTheCodeUnderTest(t *testing.T) {
@@ -26,10 +26,10 @@ func TestAccept_AL7_HunkOfACommitIsOfTheCodeUnderTest(t *testing.T) {
 	c := &abi.Case{ID: "m/cart.TestTotal", Group: "m/cart"}
 	for commit, want := range []struct {
 		path string
-		hunk tree.Hunk
+		hunk repo.Edit
 	}{
-		{"cart/cart.go", tree.Hunk{First: 5, Count: 1, Removed: []string{"\treturn a + b"}, Added: []string{"\treturn a - b"}}},
-		{"README.md", tree.Hunk{First: 1, Count: 1, Removed: []string{"text"}, Added: []string{"more"}}},
+		{"cart/cart.go", repo.Edit{Hunk: repo.Hunk{OldFirst: 5, NewFirst: 5, OldLines: 1, NewLines: 1}, Removed: []string{"\treturn a + b"}, Added: []string{"\treturn a - b"}}},
+		{"README.md", repo.Edit{Hunk: repo.Hunk{OldFirst: 1, NewFirst: 1, OldLines: 1, NewLines: 1}, Removed: []string{"text"}, Added: []string{"more"}}},
 	} {
 		path, hunk, err := line.Hunk(t.Context(), c, commit)
 		if err != nil || path != want.path {

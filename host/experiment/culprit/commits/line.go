@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
-	"github.com/shadowcourt/shadowcourt/host/experiment/tree"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // Config says which commits are searched.
@@ -42,23 +42,23 @@ const (
 // Line is a line of commits, with what was built of them. Not safe for concurrent use.
 type Line struct {
 	config     Config
-	repository *tree.Repository
+	repository *repo.Repository
 	base       string
 	head       string // a full id, or empty for the working tree
-	commits    []tree.Commit
+	commits    []repo.Commit
 	files      []string // of head, sorted
 	labs       labs
 }
 
 // Open lists the commits from the base, which is left out, to head, along first parents. The caller closes the Line. Errors: those of
-// [tree.Open] and [tree.Repository.Line].
+// [repo.Open] and [repo.Repository.Line].
 func Open(ctx context.Context, c Config) (*Line, error) {
 	c.Most, c.Open, c.Lab.Budget = cmp.Or(c.Most, defaultMost), cmp.Or(c.Open, defaultOpen), cmp.Or(c.Lab.Budget, labBudget)
 	c.Lab.PerCase = cmp.Or(c.Lab.PerCase, c.Lab.Budget)
 	if c.Most < 1 || c.Most > culprit.MaxCommits || c.Open < 1 {
 		return nil, fmt.Errorf("%d commits, %d open: expected positive numbers, and at most %d commits", c.Most, c.Open, culprit.MaxCommits)
 	}
-	r, err := tree.Open(ctx, c.Source)
+	r, err := repo.Open(ctx, c.Source)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func Open(ctx context.Context, c Config) (*Line, error) {
 }
 
 // list lists the commits and reads the tree of head.
-func (l *Line) list(ctx context.Context, r *tree.Repository) (*tree.Tree, error) {
+func (l *Line) list(ctx context.Context, r *repo.Repository) (*repo.Tree, error) {
 	var err error
 	if l.config.Head != "" {
 		if l.base, l.commits, err = r.Line(ctx, l.config.Base, l.config.Head, l.config.Most); err != nil {
@@ -103,7 +103,7 @@ func (l *Line) list(ctx context.Context, r *tree.Repository) (*tree.Tree, error)
 		}
 	}
 	if len(changed) > 0 {
-		l.commits = append(l.commits, tree.Commit{Title: "changes that are not committed", Paths: changed})
+		l.commits = append(l.commits, repo.Commit{Title: "changes that are not committed", Paths: changed})
 	} else {
 		l.head = l.commits[len(l.commits)-1].ID
 	}
@@ -114,7 +114,7 @@ func (l *Line) list(ctx context.Context, r *tree.Repository) (*tree.Tree, error)
 func (l *Line) Base() string { return l.base }
 
 // Commits are the commits by their numbers in a search, less one. The ID of changes that are not committed is empty.
-func (l *Line) Commits() []tree.Commit { return l.commits }
+func (l *Line) Commits() []repo.Commit { return l.commits }
 
 // Head is the laboratory that runs the last commit. It is that of the search, and closed with the Line.
 func (l *Line) Head(ctx context.Context) (*experiment.Lab, error) {

@@ -149,7 +149,6 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/experiment readStream":                          "host/experiment FuzzReadStream",
 	"host/experiment readProfile":                         "host/experiment FuzzTraces",
 	"host/experiment parseLines":                          "host/experiment FuzzTraces",
-	"host/experiment/tree parse":                          "host/experiment/tree FuzzParse",
 	"host/model Load":                                     "no: takes the name of a file; Parse reads it",
 	"host/model UnmarshalJSON":                            "host/model FuzzReply",
 	"host/model Parse":                                    "host/model FuzzParse",
@@ -160,9 +159,9 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/model parseEntry":                               "host/model FuzzCassette",
 	"host/model parseJSON":                                "host/model FuzzAnswer",
 	"host/model readKey":                                  "no: takes the name of a file; it bounds the size",
-	"host/source parse":                                   "host/source FuzzTree",
-	"host/source read":                                    "host/source FuzzPaths",
-	"host/source readFile":                                "host/source FuzzTree",
+	"repo parse":                                          "repo FuzzParse",
+	"repo read":                                           "repo FuzzPaths",
+	"repo readFile":                                       "repo FuzzTree",
 
 	"cmd/shadowcourt/internal/measure readDocument": "no: takes the name of a file; docket.ReadDocument reads it",
 	"cmd/shadowcourt/internal/measure readFitting":  "no: takes names of files; the reader of the docket reads them",
@@ -191,8 +190,8 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/internal/sandbox extismCalls":      "host/internal/sandbox FuzzKernel",
 	"host/internal/sandbox readSeal":         "host/internal/sandbox FuzzSeal",
 	"host/internal/sandbox systemCalls":      "host/internal/sandbox FuzzSystem",
-	"host/source tokensOf":                   "host/source FuzzCode",
-	"host/internal/testcode Parse":           "host/internal/testcode FuzzParse",
+	"repo tokensOf":                          "repo FuzzCode",
+	"repo/testcode Parse":                    "repo/testcode FuzzParse",
 	"host/internal/sandbox/complexity Check": "host/internal/sandbox/complexity FuzzCheck",
 	"host/moduledir ReadGeneration":          "host/moduledir FuzzGeneration",
 	"host/moduledir list":                    "host/moduledir FuzzHistory",
@@ -260,7 +259,7 @@ func isText(field *ast.Field) bool {
 func eachFile(t *testing.T, visit func(pkg string, file *ast.File, test bool)) {
 	t.Helper()
 	const top = "../../../.."
-	for _, root := range []string{"abi", "host", "internal", "cmd"} {
+	for _, root := range []string{"abi", "host", "repo", "internal", "cmd"} {
 		err := filepath.WalkDir(filepath.Join(top, root), func(path string, entry os.DirEntry, err error) error {
 			if err != nil {
 				return err

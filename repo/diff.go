@@ -1,0 +1,147 @@
+package repo
+
+import (
+	"context"
+)
+
+// maxEdits bounds the work on two files: what differs in more lines is given as one hunk.
+const maxEdits = 1000
+
+// Hunk is a place where lines changed. Numbers count from 1; where there are no old (new) lines, the number is that of the
+// line before which they were removed from (added).
+type Hunk struct {
+	OldFirst, NewFirst int
+	OldLines, NewLines int
+	// Code: it changes more than comments and formatting.
+	Code bool
+}
+
+// touches says whether the hunk adds or changes lines of a range, or removes some from within it.
+func (h *Hunk) touches(first, last int) bool {
+	if h.NewLines == 0 { // the removed lines stood before NewFirst
+		return first < h.NewFirst && h.NewFirst <= last
+	}
+	return h.NewFirst <= last && first < h.NewFirst+h.NewLines
+}
+
+// diffLines gives the hunks between two texts by Myers' greedy algorithm (Myers 1986).
+func diffLines(old, now []string) []Hunk {
+	head := 0
+	for head < len(old) && head < len(now) && old[head] == now[head] {
+		head++
+	}
+	oldEnd, nowEnd := len(old), len(now)
+	for oldEnd > head && nowEnd > head && old[oldEnd-1] == now[nowEnd-1] {
+		oldEnd--
+		nowEnd--
+	}
+	if oldEnd == head && nowEnd == head {
+		return nil
+	}
+	a, b := old[head:oldEnd], now[head:nowEnd]
+	kept, ok := commonLines(a, b)
+	if !ok {
+		kept = nil
+	}
+	var hunks []Hunk
+	x, y := 0, 0
+	for _, pair := range append(kept, [2]int{len(a), len(b)}) {
+		if x < pair[0] || y < pair[1] {
+			hunks = append(hunks, Hunk{
+				OldFirst: head + x + 1, NewFirst: head + y + 1, OldLines: pair[0] - x, NewLines: pair[1] - y,
+			})
+		}
+		x, y = pair[0]+1, pair[1]+1
+	}
+	return hunks
+}
+
+// commonLines are the indexes of the lines that a shortest edit keeps; not ok if it is longer than maxEdits.
+func commonLines(a, b []string) (pairs [][2]int, ok bool) {
+	limit := min(len(a)+len(b), maxEdits)
+	furthest := make([]int, 2*limit+3) // by diagonal, shifted by limit+1
+	var trace [][]int
+	for edits := 0; edits <= limit; edits++ {
+		// Only diagonals -edits..edits matter when going back.
+		trace = append(trace, append([]int(nil), furthest[limit+1-edits:limit+2+edits]...))
+		for k := -edits; k <= edits; k += 2 {
+			x := step(furthest, limit+1+k, k, edits)
+			y := x - k
+			for x < len(a) && y < len(b) && a[x] == b[y] {
+				x++
+				y++
+			}
+			furthest[limit+1+k] = x
+			if x >= len(a) && y >= len(b) {
+				return walkBack(trace, a, b, edits), true
+			}
+		}
+	}
+	return nil, false
+}
+
+// step is where diagonal k begins with one more edit: from the diagonal above or below, whichever got further.
+func step(furthest []int, at, k, edits int) int {
+	if k == -edits || k != edits && furthest[at-1] < furthest[at+1] {
+		return furthest[at+1]
+	}
+	return furthest[at-1] + 1
+}
+
+func walkBack(trace [][]int, a, b []string, edits int) [][2]int {
+	var pairs [][2]int
+	x, y := len(a), len(b)
+	for ; edits >= 0; edits-- {
+		before := trace[edits] // diagonals -edits..edits, as they were before this edit
+		k := x - y
+		previous := k - 1
+		if k == -edits || k != edits && before[k-1+edits] < before[k+1+edits] {
+			previous = k + 1
+		}
+		fromX, fromY := 0, 0
+		if edits > 0 {
+			fromX = before[previous+edits]
+			fromY = fromX - previous
+		}
+		for x > fromX && y > fromY && a[x-1] == b[y-1] {
+			x--
+			y--
+			pairs = append(pairs, [2]int{x, y})
+		}
+		x, y = fromX, fromY
+	}
+	for i, j := 0, len(pairs)-1; i < j; i, j = i+1, j-1 {
+		pairs[i], pairs[j] = pairs[j], pairs[i]
+	}
+	return pairs
+}
+
+// Edit is a hunk with its lines.
+type Edit struct {
+	Hunk
+	Removed, Added []string
+}
+
+// Edits compares a file of two trees by lines. A file of more than limit bytes, and one that the later tree has not, gives none.
+func Edits(ctx context.Context, old, now *Tree, path string, limit int64) ([]Edit, error) {
+	var lines [2][]string
+	for i, t := range []*Tree{old, now} {
+		f, ok := t.File(path)
+		switch {
+		case (!ok || f.Mode == Symlink) && t == now:
+			return nil, nil
+		case !ok || f.Mode == Symlink:
+			continue
+		}
+		text, err := t.Read(ctx, path, limit+1)
+		if err != nil || int64(len(text)) > limit {
+			return nil, err
+		}
+		lines[i] = splitLines(string(text))
+	}
+	var edits []Edit
+	for _, h := range diffLines(lines[0], lines[1]) {
+		edits = append(edits, Edit{h, lines[0][h.OldFirst-1:][:h.OldLines], lines[1][h.NewFirst-1:][:h.NewLines]})
+	}
+	return edits, nil
+}

@@ -1,0 +1,385 @@
+package repo_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/repo"
+)
+
+const (
+	bank = "package bank\n\ntype Ledger struct{}\n\n// Post books.\nfunc (l *Ledger) Post(n int) error {\n\tif n < 0 {\n\t\treturn nil\n\t}\n\treturn nil\n}\n\nfunc Sum() int {\n\treturn 1\n}\n"
+	test = "package bank_test\n\nfunc TestPost() {\n\tpanic(1)\n}\n"
+)
+
+func module(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "checkout")
+	write(t, dir, map[string]string{
+		"go.mod": "module example.com/money/v2\n", "root.go": "package money\n\nfunc Top() {\n}\n", "bank/ledger.go": bank, "bank/ledger_test.go": test,
+		"bank/testdata/in.txt": "a\n", "shop/ledger_test.go": test, "py/app/core.py": "x = 1\ny = 2\n", "py/tests/test_core.py": "a\nb\nc\n",
+		"web/src/cart.spec.ts": "1\n2\n", "src/test/java/a/CartTest.java": "1\n2\n3\n", ".git-hidden/x.go": "package x\n",
+		"bin.dat": "a\x00b\n",
+	})
+	return dir
+}
+
+func openSource(t testing.TB, dir, since string) *repo.Source {
+	t.Helper()
+	tree, err := repo.OpenSource(t.Context(), dir, since)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tree.Close() })
+	return tree
+}
+
+func TestFramesOfLogs(t *testing.T) {
+	t.Parallel()
+	tree := openSource(t, module(t), "")
+	post := repo.Frame{Path: "bank/ledger.go", Line: 8, Role: abi.SourceProduct, Package: "bank", Function: "(*Ledger).Post", FirstLine: 6, LastLine: 11, Count: 1}
+	tests := []struct {
+		name, log string
+		want      []repo.Frame
+	}{
+		{"a panic from another machine", "example.com/money/v2/bank.(*Ledger).Post(0xc0)\n\t/build/7/money/bank/ledger.go:8 +0x1f\n", []repo.Frame{post}},
+		{"the module in the cache of another", "\t/root/go/x/example.com/money/v2@v2.0.1/root.go:3 +0x1f", nil},
+		{"a file at the top", "\t/build/money@v2.0.1/root.go:3 +0x1f", []repo.Frame{{Path: "root.go", Line: 3, Role: abi.SourceProduct, Package: "money", Function: "Top", FirstLine: 3, LastLine: 4, Count: 1}}},
+		{"a file at the top of something else", "\t/build/other/root.go:3 +0x1f", nil},
+		{"the standard library", "\t/usr/local/go/src/bank/ledger.go:8 +0x1", nil},
+		{"a column, and twice", "bank/ledger.go:8:3: x\n./bank/ledger.go:8:9: y", []repo.Frame{{Path: "bank/ledger.go", Line: 8, Role: abi.SourceProduct, Package: "bank", Function: "(*Ledger).Post", FirstLine: 6, LastLine: 11, Count: 2}}},
+		{"a file alone that could be two", "    ledger_test.go:4: wrong", nil},
+		{"told by the package", "    ledger_test.go:4: wrong\nFAIL\texample.com/money/v2/bank\t0.1s\n", []repo.Frame{{Path: "bank/ledger_test.go", Line: 4, Role: abi.SourceTest, Package: "bank_test", Function: "TestPost", FirstLine: 3, LastLine: 5, Count: 1}}},
+		{"Windows", `C:\work\money\bank\ledger.go:8 +0x3`, []repo.Frame{post}},
+		{"Python", "  File \"/app/py/tests/test_core.py\", line 2, in test_sum\n  File \"/app/py/app/core.py\", line 9, in <module>\n", []repo.Frame{
+			{Path: "py/tests/test_core.py", Line: 2, Role: abi.SourceTest, Package: "py/tests", Function: "test_sum", Count: 1},
+			{Path: "py/app/core.py", Line: 9, Role: abi.SourceProduct, Package: "py/app", Function: "<module>", Count: 1, Stale: true},
+		}},
+		{"Java", "\tat a.CartTest.adds(CartTest.java:3)\n\tat java.base/java.lang.Thread.run(Thread.java:829)", []repo.Frame{{Path: "src/test/java/a/CartTest.java", Line: 3, Role: abi.SourceTest, Package: "src/test/java/a", Function: "a.CartTest.adds", Count: 1}}},
+		{"JavaScript with colours", "\x1b[90m    at add (\x1b[39mfile:///ci/web/src/cart.spec.ts:2:11)", []repo.Frame{{Path: "web/src/cart.spec.ts", Line: 2, Role: abi.SourceTest, Package: "web/src", Function: "add", Count: 1}}},
+		{"line 0, huge lines, no file", "bank/ledger.go:0 bank/ledger.go:99999999999 bank/none.go:3 10.0.0.1:80", nil},
+		{"hidden folders and outside", ".git-hidden/x.go:1 ../../etc/passwd.go:1 /etc/hosts.go:1", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(tt.want, tree.Frames(tt.log)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestExcerpt(t *testing.T) {
+	t.Parallel()
+	dir := module(t)
+	write(t, dir, map[string]string{"long.txt": strings.Repeat("é", 600) + "\r\n\xff\n", "big.txt": strings.Repeat("x\n", 3<<20)})
+	tree := openSource(t, dir, "")
+	got, err := tree.Excerpt("bank/ledger.go", 2, 1)
+	if diff := cmp.Diff(repo.Excerpt{Path: "bank/ledger.go", First: 1, Lines: []string{"package bank", "", "type Ledger struct{}"}}, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	got, err = tree.Excerpt("long.txt", 1, 1<<30)
+	if err != nil || len(got.Lines) != 2 || got.Lines[0] != strings.Repeat("é", 250) || got.Lines[1] != "\uFFFD" {
+		t.Errorf("%q, %v", got.Lines, err)
+	}
+	for _, bad := range []struct {
+		path string
+		line int
+		want error
+	}{
+		{"bank/ledger.go", 0, repo.ErrNoLine},
+		{"bank/ledger.go", 16, repo.ErrNoLine},
+		{"bin.dat", 1, repo.ErrBinary},
+		{"big.txt", 1, repo.ErrTooLarge},
+		{"none.go", 1, fs.ErrNotExist},
+		{"../checkout/go.mod", 1, fs.ErrNotExist},
+		{"bank", 1, fs.ErrNotExist},
+	} {
+		if _, err := tree.Excerpt(bad.path, bad.line, 3); !errors.Is(err, bad.want) || !strings.Contains(err.Error(), bad.path) {
+			t.Errorf("%s:%d: %v, want %v", bad.path, bad.line, err, bad.want)
+		}
+	}
+}
+
+func TestNothingLeavesTheFolder(t *testing.T) {
+	t.Parallel()
+	dir := module(t)
+	secret := filepath.Join(t.TempDir(), "secret.go")
+	write(t, filepath.Dir(secret), map[string]string{"secret.go": "package secret\n"})
+	for name, target := range map[string]string{"link.go": secret, "up": filepath.Dir(secret), "in.go": "root.go"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree := openSource(t, dir, "")
+	// The file is listed as one of the folder's own, and then becomes a link.
+	if err := os.Remove(filepath.Join(dir, "root.go")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(secret, filepath.Join(dir, "root.go")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"link.go", "up/secret.go", "in.go", "root.go", secret, "../" + filepath.Base(filepath.Dir(secret)) + "/secret.go"} {
+		if got, err := tree.Excerpt(name, 1, 1); err == nil {
+			t.Errorf("%s: %q", name, got.Lines)
+		}
+	}
+	if frames := tree.Frames("link.go:1 up/secret.go:1 " + secret + ":1"); len(frames) != 0 {
+		t.Errorf("%v", frames)
+	}
+}
+
+// checkout makes a repository whose top is one folder above the module.
+func checkout(t testing.TB) (git func(...string) string, top, dir string) {
+	t.Helper()
+	dir = module(t)
+	top = filepath.Dir(dir)
+	git = gitIn(t, top)
+	git("init", "-q", "-b", "main")
+	git("add", ".")
+	git("commit", "-qm", "first")
+	return git, top, dir
+}
+
+// gitIn runs git in a folder, with no settings of the machine.
+func gitIn(t testing.TB, top string) func(...string) string {
+	t.Helper()
+	return func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", top, "-c", "user.name=n", "-c", "user.email=e@example.com", "-c", "commit.gpgsign=false"}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+}
+
+func TestChangesSince(t *testing.T) {
+	t.Parallel()
+	git, top, dir := checkout(t)
+	git("tag", "-a", "v1", "-m", "one")
+	write(t, dir, map[string]string{"bank/ledger.go": strings.Replace(bank, "n < 0", "n <= 0", 1), "shop/new.go": "package shop\n", "go.mod": "module example.com/money/v2\r\n"})
+	write(t, top, map[string]string{"outside.txt": "not of the module\n"})
+	git("add", ".")
+	git("commit", "-qm", "second")
+	write(t, dir, map[string]string{"bin.dat": "\x00changed\n", "untracked.go": "package money\n", "ignored.go": "package money\n", "untracked.txt": "a\n", ".gitignore": "/ignored.go\n", "py/app/core.py": "x = 1\nz = 3\ny = 2\n"})
+	if err := os.Remove(filepath.Join(dir, "web/src/cart.spec.ts")); err != nil {
+		t.Fatal(err)
+	}
+	want := []repo.Change{
+		{Path: "bank/ledger.go", Kind: repo.ChangeModified, Role: abi.SourceProduct, AddedLines: 1, RemovedLines: 1, Hunks: []repo.Hunk{{Code: true, OldFirst: 7, NewFirst: 7, OldLines: 1, NewLines: 1}}},
+		{Path: "bin.dat", Kind: repo.ChangeModified, Role: abi.SourceProduct, Opaque: true},
+		{Path: "py/app/core.py", Kind: repo.ChangeModified, Role: abi.SourceProduct, AddedLines: 1, Hunks: []repo.Hunk{{Code: true, OldFirst: 2, NewFirst: 2, NewLines: 1}}},
+		{Path: "shop/new.go", Kind: repo.ChangeAdded, Role: abi.SourceProduct, AddedLines: 1, Hunks: []repo.Hunk{{Code: true, OldFirst: 1, NewFirst: 1, NewLines: 1}}},
+		{Path: "untracked.go", Kind: repo.ChangeAdded, Role: abi.SourceProduct, AddedLines: 1, Hunks: []repo.Hunk{{Code: true, OldFirst: 1, NewFirst: 1, NewLines: 1}}},
+		{Path: "web/src/cart.spec.ts", Kind: repo.ChangeRemoved, Role: abi.SourceTest, RemovedLines: 2, Hunks: []repo.Hunk{{Code: true, OldFirst: 1, NewFirst: 1, OldLines: 2}}},
+	}
+	first := git("rev-parse", "HEAD~1")
+	for _, since := range []string{"HEAD~1", "@^", "v1", "refs/tags/v1", "main~", "HEAD^0~1", first, first[:9]} {
+		tree := openSource(t, dir, since)
+		if diff := cmp.Diff(want, tree.Changed()); diff != "" {
+			t.Errorf("since %s: %s", since, diff)
+		}
+		frames := tree.Frames("bank/ledger.go:10 bank/ledger.go:14 py/app/core.py:3 shop/ledger_test.go:4")
+		for i, touched := range []bool{true, false, true, false} {
+			if tree.Touches(frames[i]) != touched {
+				t.Errorf("since %s: %s:%d: touched is %v", since, frames[i].Path, frames[i].Line, !touched)
+			}
+		}
+	}
+	for _, since := range []string{"HEAD~9", "none", "dead", "../config", "HEAD^3", "v1:bank", "-q", strings.Repeat("HEAD", 100), "~", "config"} {
+		if _, err := repo.OpenSource(t.Context(), dir, since); !errors.Is(err, repo.ErrRevision) {
+			t.Errorf("since %q: %v", since, err)
+		}
+	}
+	git("worktree", "add", "-q", filepath.Join(top, "other"), "HEAD")
+	if got := openSource(t, filepath.Join(top, "other", "checkout"), "HEAD~1").Changed(); len(got) != 2 {
+		t.Errorf("in another work tree: %v", got)
+	}
+	git("gc", "-q")
+	if diff := cmp.Diff(want, openSource(t, dir, "HEAD~1").Changed()); diff != "" {
+		t.Errorf("of packed objects: %s", diff)
+	}
+}
+
+func TestNoRepository(t *testing.T) {
+	t.Parallel()
+	if _, err := repo.OpenSource(t.Context(), module(t), "HEAD"); err == nil || !strings.Contains(err.Error(), "no git repository") {
+		t.Error(err)
+	}
+	if _, err := repo.OpenSource(t.Context(), filepath.Join(t.TempDir(), "none"), ""); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+func TestDigestFollowsTheSource(t *testing.T) {
+	t.Parallel()
+	dir := module(t)
+	digest := func() string {
+		d, err := openSource(t, dir, "").Digest(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	before := digest()
+	if again := digest(); again != before {
+		t.Error("two digests of one source")
+	}
+	write(t, dir, map[string]string{"root.go": "package other\n"})
+	if digest() == before {
+		t.Error("another source, and the same digest")
+	}
+}
+
+// A hunk list is a diff if it turns the old lines into the new ones.
+func TestHunksTurnOldIntoNew(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c", "d"}), 0, 30)
+		old, now := lines.Draw(t, "old"), lines.Draw(t, "now")
+		var got []string
+		at := 0
+		for _, h := range repo.DiffLines(old, now) {
+			got = append(got, old[at:h.OldFirst-1]...)
+			if len(got) != h.NewFirst-1 {
+				t.Fatalf("hunk at %d, want %d", h.NewFirst, len(got)+1)
+			}
+			got = append(got, now[h.NewFirst-1:h.NewFirst-1+h.NewLines]...)
+			at = h.OldFirst - 1 + h.OldLines
+		}
+		got = append(got, old[at:]...)
+		if strings.Join(got, "\n") != strings.Join(now, "\n") {
+			t.Fatalf("%v, want %v", got, now)
+		}
+	})
+}
+
+func TestHunksOfFilesThatHaveNothingInCommon(t *testing.T) {
+	t.Parallel()
+	old, now := strings.Split(strings.Repeat("a\n", 5000), "\n"), strings.Split(strings.Repeat("b\n", 5000), "\n")
+	if hunks := repo.DiffLines(old, now); len(hunks) != 1 || hunks[0].OldLines != 5000 || hunks[0].NewLines != 5000 {
+		t.Errorf("%d hunks", len(hunks))
+	}
+}
+
+func FuzzPaths(f *testing.F) {
+	tree := openSource(f, module(f), "")
+	for _, seed := range []string{"bank/ledger.go:8", "../../../etc/passwd", "C:\\x\\bank\\ledger.go(3)", "File \"a\", line 1, in b", "a//b/./../root.go:1", "\x00.go:1", "file://bank/ledger.go:1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, frame := range tree.Frames(text) {
+			if !fs.ValidPath(frame.Path) || frame.Line < 1 {
+				t.Fatalf("%+v", frame)
+			}
+			if _, err := tree.Excerpt(frame.Path, frame.Line, 2); err != nil && !frame.Stale && !errors.Is(err, repo.ErrBinary) && !errors.Is(err, repo.ErrNoLine) {
+				t.Fatal(err)
+			}
+		}
+		if got, err := tree.Excerpt(text, 1, 1); err == nil && !fs.ValidPath(got.Path) {
+			t.Fatalf("%q was read", text)
+		}
+	})
+}
+
+// Where the revision has commits that HEAD lacks, what they changed is no change of HEAD.
+func TestWhereHeadLeftTheRevision(t *testing.T) {
+	t.Parallel()
+	git, _, dir := checkout(t)
+	fork := git("rev-parse", "HEAD")
+	git("checkout", "-qb", "topic")
+	write(t, dir, map[string]string{"shop/topic.go": "package shop\n"})
+	git("add", ".")
+	git("commit", "-qm", "on the branch")
+	git("checkout", "-q", "main")
+	for _, name := range []string{"one", "two"} {
+		write(t, dir, map[string]string{"shop/" + name + ".go": "package shop\n"})
+		git("add", ".")
+		git("commit", "-qm", name)
+	}
+	git("checkout", "-q", "topic")
+	if began, ahead := openSource(t, dir, "main").Fork(); began != fork || ahead != 2 {
+		t.Errorf("main: %q, %d commits; want %s, 2", began, ahead, fork)
+	}
+	for _, since := range []string{"HEAD", "HEAD~1", fork} {
+		if began, ahead := openSource(t, dir, since).Fork(); began != "" || ahead != 0 {
+			t.Errorf("since %s: %q, %d", since, began, ahead)
+		}
+	}
+	git("checkout", "-q", "--detach", "main~1")
+	if began, ahead := openSource(t, dir, "main").Fork(); began != git("rev-parse", "HEAD") || ahead != 1 {
+		t.Errorf("behind main: %q, %d commits", began, ahead)
+	}
+	git("checkout", "-q", "topic")
+	git("merge", "-q", "--no-edit", "main")
+	if began, _ := openSource(t, dir, "main").Fork(); began != "" {
+		t.Errorf("merged: %q", began)
+	}
+}
+
+// A file that goes away behind the listing, such as a temporary one of another program, is as if it had not been there.
+func TestDigestWithoutAFileThatWentAway(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"go.mod": "module m\n", "a.go": "package m\n"})
+	digest := func(tree *repo.Source) string {
+		d, err := tree.Digest(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	want := digest(openSource(t, dir, ""))
+	write(t, dir, map[string]string{"b.go": "package m\n"})
+	tree := openSource(t, dir, "")
+	if err := os.Remove(filepath.Join(dir, "b.go")); err != nil {
+		t.Fatal(err)
+	}
+	if got := digest(tree); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// Files of the source are others' work: whatever they hold, a tree over them is opened, and
+// what a log names in it is found or not.
+func FuzzTree(f *testing.F) {
+	f.Add("module m\n\nreplace m => ../m\n", "package a\n\nimport \"m/b\"\n\nfunc TestA(t *testing.T) { b.F() }\n", "import pytest\ndef test_a(): pass\n", "a/a_test.go:5 TestA b_test.py:2")
+	f.Add("module \"\n", "package a\nfunc (", "\x00", "a_test.go:1")
+	f.Add("module m\nrequire m v0\n", "//line x.go:1\npackage a\nfunc F[T any]() {}\n", "def test_é():", "--- FAIL: TestA/b")
+	f.Fuzz(func(t *testing.T, module, test, other, log string) {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"go.mod": module, "a/a_test.go": test, "b/b.go": test, "b_test.py": other} {
+			if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tree, err := repo.OpenSource(t.Context(), dir, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = tree.Close() }()
+		frames := tree.Frames(log)
+		for _, frame := range frames {
+			if !fs.ValidPath(frame.Path) || frame.Line < 1 {
+				t.Errorf("%+v", frame)
+			}
+		}
+		tree.Tests(log, frames)
+	})
+}

@@ -1,0 +1,307 @@
+package repo
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
+)
+
+// Mode is what a file of a tree is.
+type Mode string
+
+// The modes. Submodules are left out: a tree has an empty folder in their place.
+const (
+	Regular    Mode = "100644"
+	Executable Mode = "100755"
+	Symlink    Mode = "120000"
+	submodule  Mode = "160000"
+)
+
+// File is a file of a tree.
+type File struct {
+	Mode Mode
+	// Blob is the file's content as git names it, in hexadecimal. Equal blobs are equal contents.
+	Blob string
+	// work says that the content is in the working tree, and perhaps not in the repository; untracked, that git does not know the file.
+	work, untracked bool
+}
+
+// Tree is the files of a tree by their slash-separated paths. It is not changed after it was made.
+type Tree struct {
+	repository *Repository
+	files      map[string]File
+	modules    map[string]string // commits of submodules
+}
+
+// Digest names the tree by all that is in it.
+func (t *Tree) Digest() string {
+	h := sha256.New()
+	for _, path := range t.Paths() {
+		fmt.Fprintf(h, "%s %s %s\x00", t.files[path].Mode, t.files[path].Blob, path)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// File gives a file by its path.
+func (t *Tree) File(path string) (File, bool) {
+	f, ok := t.files[path]
+	return f, ok
+}
+
+// Paths are the paths of all files, sorted.
+func (t *Tree) Paths() []string { return slices.Sorted(maps.Keys(t.files)) }
+
+// Read reads up to limit bytes of a file.
+func (t *Tree) Read(ctx context.Context, path string, limit int64) (data []byte, err error) {
+	if _, ok := t.files[path]; !ok {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+	}
+	err = t.ReadAll(ctx, []string{path}, limit, func(_ string, text []byte) { data = text })
+	return data, err
+}
+
+// ReadAll reads up to limit bytes of each of some files, one after the other, without those that the tree has not.
+func (t *Tree) ReadAll(ctx context.Context, paths []string, limit int64, use func(path string, data []byte)) (err error) {
+	b := &blobs{repository: t.repository}
+	defer func() {
+		if ended := b.close(); err == nil {
+			err = ended
+		}
+	}()
+	for _, path := range paths {
+		f, ok := t.files[path]
+		if !ok {
+			continue
+		}
+		content, err := t.open(ctx, b, path, f)
+		if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(io.LimitReader(content, limit))
+		if err := errors.Join(err, content.Close()); err != nil {
+			return err
+		}
+		use(path, data)
+	}
+	return nil
+}
+
+// Changed lists the paths at which two trees differ, sorted.
+func (t *Tree) Changed(other *Tree) []string {
+	var changed []string
+	for path, f := range t.files {
+		if g, ok := other.files[path]; !ok || f.Blob != g.Blob || f.Mode != g.Mode {
+			changed = append(changed, path)
+		}
+	}
+	for path := range other.files {
+		if _, ok := t.files[path]; !ok {
+			changed = append(changed, path)
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}
+
+// Differ says whether two trees differ in a path that the function selects.
+func (t *Tree) Differ(other *Tree, selected func(path string) bool) bool {
+	return slices.ContainsFunc(t.Changed(other), selected)
+}
+
+// Mix gives the tree that has the tests and fixtures of one tree and everything else of another.
+func Mix(product, tests *Tree) *Tree {
+	mixed := &Tree{repository: product.repository, files: map[string]File{}}
+	for path, f := range product.files {
+		if !sourcefile.IsTest(path) {
+			mixed.files[path] = f
+		}
+	}
+	for path, f := range tests.files {
+		if sourcefile.IsTest(path) {
+			mixed.files[path] = f
+		}
+	}
+	return mixed
+}
+
+// At reads the tree of a revision. Files whose content is the same in the working tree are taken from there, as they were checked
+// out; the others come from the repository as they were committed, so that a file in Git LFS is its pointer.
+func (r *Repository) At(ctx context.Context, revision string) (*Tree, error) {
+	commit, err := r.Commit(ctx, revision)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := r.git(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w: run git fetch --refetch --no-filter", ErrIncomplete, err)
+	}
+	t := &Tree{repository: r, modules: map[string]string{}}
+	if t.files, err = parse(listed, 2, t.modules); err != nil {
+		return nil, err
+	}
+	checkedOut, _, err := r.unmodified(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	files := t.files
+	for path, f := range files {
+		if g, ok := checkedOut[path]; ok && g == f {
+			f.work = true
+			files[path] = f
+		}
+	}
+	return t, nil
+}
+
+// advice says what to do about a revision that a shallow clone lacks.
+func (r *Repository) advice(ctx context.Context) string {
+	if out, err := r.git(ctx, "rev-parse", "--is-shallow-repository"); err == nil && strings.TrimSpace(string(out)) == "true" {
+		return ": the clone is shallow: run `git fetch --deepen 50`, or clone with fetch-depth: 0"
+	}
+	return ""
+}
+
+// unmodified are the tracked files that stand in the working tree as they are in the index. Those whose changes git shall not look for
+// (update-index --assume-unchanged, --skip-worktree) are not among them; skipped are the latter, which a sparse checkout does not write.
+func (r *Repository) unmodified(ctx context.Context, modules map[string]string) (files, skipped map[string]File, err error) {
+	listed, err := r.git(ctx, "ls-files", "-z", "-v", "--stage")
+	if err != nil {
+		return nil, nil, err
+	}
+	if files, err = parse(tagged(listed, "H "), 1, modules); err != nil {
+		return nil, nil, err
+	}
+	if skipped, err = parse(tagged(listed, "S "), 1, modules); err != nil {
+		return nil, nil, err
+	}
+	modified, err := r.git(ctx, "diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all")
+	if err != nil {
+		return nil, nil, err
+	}
+	for path := range strings.SplitSeq(string(modified), "\x00") {
+		delete(files, path)
+	}
+	return files, skipped, nil
+}
+
+// tagged are the lines of `git ls-files -v` that begin with a tag, without it.
+func tagged(listed []byte, tag string) []byte {
+	var lines []byte
+	for line := range bytes.SplitAfterSeq(listed, []byte{0}) {
+		if text, ok := bytes.CutPrefix(line, []byte(tag)); ok {
+			lines = append(lines, text...)
+		}
+	}
+	return lines
+}
+
+// Head reads the working tree: tracked files and untracked ones that are not ignored, as they are now.
+func (r *Repository) Head(ctx context.Context) (*Tree, error) {
+	t := &Tree{repository: r, modules: map[string]string{}}
+	files, skipped, err := r.unmodified(ctx, t.modules)
+	if err != nil {
+		return nil, err
+	}
+	t.files = files
+	listed, err := r.git(ctx, "ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(listed), "\x00"), "\x00") {
+		tag, path, _ := strings.Cut(line, " ")
+		if f, ok := files[path]; ok {
+			f.work = true
+			files[path] = f
+			continue
+		}
+		f, err := r.working(path)
+		absent, ok := skipped[path]
+		switch {
+		case err == nil:
+			f.untracked = tag == "?"
+			files[path] = f
+		case errors.Is(err, fs.ErrNotExist) && ok:
+			files[path] = absent
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// working describes a file of the working tree that may not be as git knows it: only its time may differ. Folders, such as
+// submodules, and special files do not exist for it.
+func (r *Repository) working(path string) (File, error) {
+	name := filepath.Join(r.top, filepath.FromSlash(path))
+	info, err := os.Lstat(name)
+	if err != nil {
+		return File{}, err
+	}
+	f := File{work: true}
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		f.Mode = Symlink
+	case !info.Mode().IsRegular():
+		return File{}, fs.ErrNotExist
+	case info.Mode()&0o100 != 0:
+		f.Mode = Executable
+	default:
+		f.Mode = Regular
+	}
+	content, err := r.workingContent(path, f.Mode)
+	if err != nil {
+		return File{}, err
+	}
+	defer content.Close()
+	h := r.newHash()
+	fmt.Fprintf(h, "blob %d\x00", info.Size())
+	if _, err := io.Copy(h, content); err != nil {
+		return File{}, err
+	}
+	f.Blob = hex.EncodeToString(h.Sum(nil))
+	return f, nil
+}
+
+// workingContent opens a file of the working tree, or gives the target of a link.
+func (r *Repository) workingContent(path string, mode Mode) (io.ReadCloser, error) {
+	name := filepath.Join(r.top, filepath.FromSlash(path))
+	if mode != Symlink {
+		return os.Open(name)
+	}
+	target, err := os.Readlink(name)
+	return io.NopCloser(strings.NewReader(target)), err
+}
+
+// parse reads "mode ... blob ...\tpath\0" lines of git; at is where the blob stands. Submodules go to modules, unless it is nil.
+func parse(listed []byte, at int, modules map[string]string) (map[string]File, error) {
+	files := map[string]File{}
+	for line := range bytes.SplitSeq(bytes.TrimSuffix(listed, []byte{0}), []byte{0}) {
+		if len(line) == 0 {
+			continue
+		}
+		meta, path, ok := strings.Cut(string(line), "\t")
+		fields := strings.Fields(meta)
+		if !ok || len(fields) <= at || !filepath.IsLocal(filepath.FromSlash(path)) {
+			return nil, fmt.Errorf("git lists %q", line)
+		}
+		switch mode := Mode(fields[0]); {
+		case mode != submodule:
+			files[path] = File{Mode: mode, Blob: fields[at]}
+		case modules != nil:
+			modules[path] = fields[at]
+		}
+	}
+	return files, nil
+}
