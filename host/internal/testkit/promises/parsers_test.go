@@ -164,7 +164,6 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"repo readFile":                                       "repo FuzzTree",
 
 	"cmd/shadowcourt/internal/measure readDocument": "no: takes the name of a file; docket.ReadDocument reads it",
-	"cmd/shadowcourt/internal/measure readFitting":  "no: takes names of files; the reader of the docket reads them",
 	"cmd/shadowcourt/internal/open ReadBounded":     "no: takes the name of a file; it bounds the size",
 	"cmd/shadowcourt/internal/publish readAnswers":  "internal/answers FuzzRead",
 
