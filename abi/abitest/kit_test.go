@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest/prepare"
 	"github.com/shadowcourt/shadowcourt/internal/quotes"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // fake is a module that says that it cannot answer, but for what a test
@@ -288,6 +289,7 @@ func (f *forgetful) CallPrepared(ctx context.Context, profile, view []byte, call
 // TestAccept_PR4_WhoForgetsAPartOfTheCaseIsFound: what a request still has of its case belongs to it as much as what was prepared.
 func TestAccept_PR4_WhoForgetsAPartOfTheCaseIsFound(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "abi")
 	roles := &Roles{Families: ServedFamilies(), Prepares: true}
 	for name, forget := range map[string]func(own abi.CaseView, r *abi.NodeRequest){
 		"": func(abi.CaseView, *abi.NodeRequest) {},

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -115,6 +116,7 @@ var accountLimits = Limits{Fuel: 3_000_000, WallClock: time.Minute}
 // every reset, with any number of calls at the same time, in any order.
 func TestAccept_SB1_EqualAtAnyPoolSize(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/internal/sandbox")
 	requests := append([]string{"l"}, accounted...)
 	want, err := account(goModuleOf(t, ResetFresh, accountLimits), requests)
 	if err != nil {
@@ -148,6 +150,7 @@ const accountEnv = "SANDBOX_TEST_ACCOUNT"
 // program of its own.
 func TestAccept_SB2_FuelIsTheSameInAnotherProcess(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/internal/sandbox")
 	if file := os.Getenv(accountEnv); file != "" {
 		wasm, err := os.ReadFile(file)
 		if err != nil {

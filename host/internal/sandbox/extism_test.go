@@ -13,6 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -47,6 +48,7 @@ func fewResets() []Reset {
 // sees here.
 func TestExtismBesideItsSDK(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/internal/sandbox")
 	ctx := context.Background()
 	config := extism.PluginConfig{EnableWasi: true}
 	compiled, err := extism.NewCompiledPlugin(ctx, extism.Manifest{Wasm: []extism.Wasm{extism.WasmData{Data: extismWasm(t)}}}, config, nil)
@@ -107,6 +109,7 @@ func TestAccept_PL3_ExtismGuestsAreContained(t *testing.T) {
 // The same bytes cost the same fuel in every way of resetting.
 func TestAccept_SB1_ExtismFuel(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/internal/sandbox")
 	var fuel uint64
 	for _, reset := range fewResets() {
 		m := extismModule(t, reset)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -52,6 +53,7 @@ func TestAccept_SB1_AMemoryThatGrewIsSmallAgain(t *testing.T) {
 // are reset, in whatever order the requests come, warmed or not as one.
 func TestAccept_SB1_AllResetsGiveEqualBytesAndFuel(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "host/internal/sandbox")
 	wasm, err := os.ReadFile(filepath.Join("..", "..", "..", "bin", "modules", "challenger.wasm"))
 	if err != nil {
 		t.Fatalf("the modules are not built: run `make plugins` (%v)", err)
