@@ -63,7 +63,7 @@ func TestScripts(t *testing.T) {
 
 func TestLongScripts(t *testing.T) {
 	t.Parallel()
-	tier.Long(t, "cmd/shadowcourt/testdata/script/long", "host/experiment", "internal/calibrate", "cmd/shadowcourt/internal/plugin", "abi/guest")
+	tier.Long(t, "cmd/shadowcourt/testdata/script/long", "cmd/shadowcourt/internal/plugin", "host/experiment", "host/docket", "internal/calibrate", "internal/oci", "abi/guest")
 	runScripts(t, filepath.Join("testdata", "script", "long"))
 }
 
