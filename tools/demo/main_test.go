@@ -6,12 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // TestDemo makes the demo, and checks that each failure behaves as planted: culprits against their parents, the others against the base.
 // It needs the releases, from the module cache or the proxy.
 func TestDemo(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "tools/demo")
 	out := t.TempDir()
 	if err := run(t.Context(), out); err != nil {
 		t.Fatal(err)

@@ -79,6 +79,7 @@ func TestAccept_QU3_ShuffledLabelsTeachNothing(t *testing.T) {
 // compared with on shuffled labels too. In the long tier there are more shuffles.
 func TestAccept_QU3_ShuffledLabelsOfFewGroupsTeachNothing(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/calibrate", "abi/odds")
 	shuffles := uint64(2)
 	if tier.Whole() {
 		shuffles = 20

@@ -39,6 +39,7 @@ func intents(t *testing.T) []halves {
 // the long tier each.
 func TestAccept_QU4_LevelWithLogisticRegressionWithTFIDF(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/calibrate", "abi/odds")
 	step, least := 2, 700
 	if tier.Whole() {
 		step, least = 1, 2800
@@ -66,6 +67,7 @@ func TestAccept_QU4_LevelWithLogisticRegressionWithTFIDF(t *testing.T) {
 // The regression trusts texts however many answers a made-up one turns. A court that does is not behind it by more than a standard error.
 func TestAccept_QU4_LevelWithLogisticRegressionThatTrustsTextsAsMuch(t *testing.T) {
 	t.Parallel()
+	tier.Long(t, "internal/calibrate", "abi/odds")
 	var m match
 	for _, h := range tuned(t) {
 		result, err := fit.Fit(t.Context(), h.fitted, fit.Config{Seed: 1, Workers: 2, TrustText: true})
