@@ -42,9 +42,10 @@ func TestAccept_FZ8_TestsSeeNothingOfTheHome(t *testing.T) {
 	for _, level := range levels(t) {
 		t.Run(string(level), func(t *testing.T) {
 			home := secretHome(t, ".")
-			script := `cat ` + home + `/.ssh/id_test ` + home + `/link/../.ssh/id_test /proc/self/root` + home + `/.ssh/id_test; ls ` + home + `/.ssh ` + home + `/.cargo
-				for p in /proc/[0-9]*; do cat $p/environ $p/root` + home + `/.ssh/id_test $p/cwd/.ssh/id_test $p/fd/*/.ssh/id_test; done
-				ls /var/lib/dpkg /run/user; tool; cat ` + home + `/.cargo/bin/x; echo ` + home + `/link/bin/*; echo written > here; cat here; true`
+			quoted := "'" + home + "'"
+			script := `cat ` + quoted + `/.ssh/id_test ` + quoted + `/link/../.ssh/id_test /proc/self/root` + quoted + `/.ssh/id_test; ls ` + quoted + `/.ssh ` + quoted + `/.cargo
+				for p in /proc/[0-9]*; do cat $p/environ $p/root` + quoted + `/.ssh/id_test $p/cwd/.ssh/id_test $p/fd/*/.ssh/id_test; done
+				ls /var/lib/dpkg /run/user; tool; cat ` + quoted + `/.cargo/bin/x; echo ` + quoted + `/link/bin/*; echo written > here; cat here; true`
 			change := func(c *isolate.Command) {
 				c.Env = []string{"PATH=" + os.Getenv("PATH") + ":" + filepath.Join(home, "tools", "bin") + ":" + home}
 				c.Show = []string{filepath.Join(home, "link"), filepath.Join(home, ".cargo", "bin"), home, "/", filepath.Join(home, "none")}
@@ -60,7 +61,7 @@ func TestAccept_FZ8_TestsSeeNothingOfTheHome(t *testing.T) {
 			if strings.Contains(out, "alternatives") {
 				t.Errorf("it saw other folders:\n%s", out)
 			}
-			out = string(shell(t, level, "cat "+home+"/.ssh/id_test", func(c *isolate.Command) { c.Home = true }).Output)
+			out = string(shell(t, level, "cat "+quoted+"/.ssh/id_test", func(c *isolate.Command) { c.Home = true }).Output)
 			if out != "planted-secret" {
 				t.Errorf("with the home it read %q", out)
 			}
