@@ -130,7 +130,7 @@ func (s *source) Read(p []byte) (int, error) {
 	n, err := s.Reader.Read(p)
 	s.bytes += int64(n)
 	s.lines += bytes.Count(p[:n], []byte("\n"))
-	if err != io.EOF { //nolint:errorlint // a reader's end is io.EOF itself
+	if err != io.EOF {
 		s.err = err
 	}
 	return n, err
