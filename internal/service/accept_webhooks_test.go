@@ -30,7 +30,7 @@ func hooked(t *testing.T, database, address string) *process {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "hooks.yaml")
 	must(t, os.WriteFile(file, []byte(`hooks:
-  - {name: chat, url: env:ADDRESS, events: [docket.finished], format: slack, secret: env:SECRET, allow_private: true}
+  - {name: chat, url: env:ADDRESS, events: [docket.finished], secret: env:SECRET, allow_private: true}
 `), 0o600))
 	hooks, err := webhook.Read(file, func(name string) string {
 		return map[string]string{"ADDRESS": address + "/services/" + hookPath, "SECRET": "whsec_" + hookSecret}[name]
@@ -67,9 +67,12 @@ func TestAccept_IG7_DeadLettersAreListedAndSecretsAreNowhere(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(r.Body)
 		var message struct {
-			Text string `json:"text"`
+			Data struct {
+				URL    string           `json:"url"`
+				Docket store.HookDocket `json:"docket"`
+			} `json:"data"`
 		}
-		if err := json.Unmarshal(text, &message); err != nil || !strings.Contains(message.Text, "build") || !strings.Contains(string(text), "https://court.example/dockets/1") {
+		if err := json.Unmarshal(text, &message); err != nil || message.Data.Docket.Name != "build" || message.Data.URL != "https://court.example/dockets/1" {
 			t.Errorf("%s: %v", text, err)
 		}
 		got.Add(1)

@@ -154,7 +154,8 @@ var migrations = []migration{
 	{name: "18 newer versions of modules", statements: []string{
 		`CREATE TABLE looks (name TEXT PRIMARY KEY, began BIGINT NOT NULL, ended BIGINT NOT NULL, found TEXT NOT NULL)`,
 	}},
-	{name: "19 no looks, no refits and no chain of the audit log", statements: []string{
+	{name: "19 no looks, no refits, no chain of the audit log and one form of messages", statements: []string{
 		`DROP TABLE looks`, `DROP TABLE refits`, `DROP TABLE audit_chain`, `DROP INDEX audit_log_number`, `ALTER TABLE audit_log DROP COLUMN number`, `ALTER TABLE audit_log DROP COLUMN digest`,
+		`ALTER TABLE webhooks DROP COLUMN format`,
 	}},
 }

@@ -34,7 +34,6 @@ type Webhook struct {
 	Name         string          `json:"name" doc:"Name of the webhook in the operator's file"`
 	Events       []HookEventType `json:"events" doc:"What it is told of"`
 	Repositories []string        `json:"repositories,omitempty" doc:"Patterns of repositories whose events it gets; absent: all"`
-	Format       string          `json:"format" enum:"json,slack,teams" doc:"Form of its messages"`
 	Pending      int             `json:"pending" minimum:"0" doc:"Deliveries that wait or are sent"`
 	Dead         int             `json:"dead" minimum:"0" doc:"Dead letters: deliveries that are not tried any more"`
 }
@@ -166,7 +165,7 @@ func (s *Store) SetWebhooks(ctx context.Context, hooks []Webhook) error {
 		t.run(ctx, `DELETE FROM webhooks`)
 		for i := range hooks {
 			h := &hooks[i]
-			t.run(ctx, `INSERT INTO webhooks (name, events, repositories, format) VALUES ($1, $2, $3, $4)`, h.Name, object(h.Events), list(h.Repositories), h.Format)
+			t.run(ctx, `INSERT INTO webhooks (name, events, repositories) VALUES ($1, $2, $3)`, h.Name, object(h.Events), list(h.Repositories))
 		}
 		t.run(ctx, `UPDATE webhook_deliveries SET state = 'dead', worker = '', answer = 'the webhook was removed', finished = $1
 			WHERE state IN ('pending', 'sending') AND NOT EXISTS (SELECT 1 FROM webhooks w WHERE w.name = webhook_deliveries.hook)`, s.now())
@@ -176,11 +175,11 @@ func (s *Store) SetWebhooks(ctx context.Context, hooks []Webhook) error {
 
 // Webhooks lists the webhooks by name, with the number of their deliveries.
 func (s *Store) Webhooks(ctx context.Context) ([]Webhook, error) {
-	return rowsOf(ctx, s.db, `SELECT name, events, repositories, format,
+	return rowsOf(ctx, s.db, `SELECT name, events, repositories,
 			(SELECT count(*) FROM webhook_deliveries d WHERE d.hook = name AND d.state IN ('pending', 'sending')),
 			(SELECT count(*) FROM webhook_deliveries d WHERE d.hook = name AND d.state = 'dead')
 		FROM webhooks ORDER BY name`, nil, func(scan scanner) (h Webhook, err error) {
-		err = scan(&h.Name, encoded{&h.Events}, encoded{&h.Repositories}, &h.Format, &h.Pending, &h.Dead)
+		err = scan(&h.Name, encoded{&h.Events}, encoded{&h.Repositories}, &h.Pending, &h.Dead)
 		return h, err
 	})
 }

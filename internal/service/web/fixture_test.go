@@ -82,7 +82,7 @@ func copies(e docket.Entry, n int) []docket.Entry {
 func filled(t testing.TB, options serviceOptions) *service {
 	t.Helper()
 	s := newService(t, options)
-	if err := s.store.SetWebhooks(t.Context(), []store.Webhook{{Name: "team-chat", Events: store.HookEventTypes(), Repositories: []string{"github.com/*/gateway"}, Format: "slack"}}); err != nil {
+	if err := s.store.SetWebhooks(t.Context(), []store.Webhook{{Name: "team-chat", Events: store.HookEventTypes(), Repositories: []string{"github.com/*/gateway"}}}); err != nil {
 		t.Fatal(err)
 	}
 	entries := demoEntries(t)

@@ -26,7 +26,7 @@ func TestAccept_IG7_TheAuthorsLibraryVerifiesMessages(t *testing.T) {
 		}
 	}
 	now := time.Now()
-	text, err := hook(t, "url: env:URL\nsecret: env:SECRET").Body(base, docketEvent(hostileText, 2, 1))
+	text, err := webhook.Message(base, docketEvent(hostileText, 2, 1))
 	must(t, err)
 	signed, err := webhook.Signature([]string{anotherSecret, oneSecret}, "msg_1", now, text)
 	must(t, err)

@@ -1,7 +1,6 @@
 package webhook
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -25,20 +24,12 @@ const (
 	maxHooks      = 16
 )
 
-// The formats of messages.
-const (
-	formatJSON  = "json"
-	formatSlack = "slack"
-	formatTeams = "teams"
-)
-
 // Hook is a webhook of the operator's file.
 type Hook struct {
 	definition
 
 	address *url.URL
 	secrets []secret
-	message message
 }
 
 // definition is a hook as the file has it.
@@ -59,7 +50,7 @@ type file struct {
 
 // Subscription is what the store knows of the hook.
 func (h *Hook) Subscription() store.Webhook {
-	w := store.Webhook{Name: h.Name, Repositories: h.Repositories, Format: h.Format}
+	w := store.Webhook{Name: h.Name, Repositories: h.Repositories}
 	for _, e := range h.Events {
 		w.Events = append(w.Events, store.HookEventType(e))
 	}
@@ -131,15 +122,11 @@ func (r *reader) read() {
 			r.fail(fmt.Sprintf("repositories[%d]", i), "is no pattern such as github.com/acme/*")
 		}
 	}
-	h.Format = cmp.Or(h.Format, formatJSON)
-	if h.message = formats[h.Format]; h.message == nil {
-		r.fail("format", "use json, slack or teams")
+	if h.Format != "" && h.Format != "json" {
+		r.fail("format", "was removed: messages are JSON; have your CI, or a receiver of yours, post to Slack or Teams")
 	}
-	if h.Format == formatJSON && h.Secret == "" {
+	if h.Secret == "" {
 		r.fail("secret", "is missing: name a variable (env:NAME) or a file (file:PATH) with it")
-	}
-	if h.OldSecret != "" && h.Secret == "" {
-		r.fail("old_secret", "needs secret")
 	}
 }
 

@@ -68,9 +68,9 @@ hooks:
 	for _, want := range []string{
 		"hooks[0].name: use 1 to 40", "hooks[0].url: is no address", "hooks[0].events: is empty", "hooks[0].secret: name a variable", "hooks[1].url: must begin with https",
 		"hooks[1].events[0]: is no event", "hooks[1].secret: is no secret", "hooks[1].old_secret: the variable is not set", "hooks[1].repositories[0]: is no pattern",
-		"hooks[1].repositories[1]: is no pattern", "hooks[1].format: use json", "hooks[1].retries: unknown key", "hooks[2].name: is the name of another", "hooks[2].url: is no address",
+		"hooks[1].repositories[1]: is no pattern", "hooks[1].format: was removed: messages are JSON", "hooks[1].retries: unknown key", "hooks[2].name: is the name of another", "hooks[2].url: is no address",
 		"hooks[2].template: unknown key", "hooks[3].url: is an address that", "hooks[3].secret: is missing", "hooks[4].url: is an address that", "hooks[4].secret: there is no such file",
-		"hooks[5].old_secret: needs secret", "hooks[5].allow_private: ",
+		"hooks[5].format: was removed", "hooks[5].secret: is missing", "hooks[5].allow_private: ",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error lacks %q", want)
@@ -96,7 +96,7 @@ func TestAccept_IG7_SecretsAreInVariablesAndFiles(t *testing.T) {
 	}
 	hooks, err := webhook.Read(filepath.Join(dir, "hooks.yaml"), environment)
 	must(t, err)
-	if s := hooks[0].Subscription(); len(hooks) != 1 || s.Name != "one" || s.Format != "json" || len(s.Events) != 1 || s.Events[0] != store.DocketFinished {
+	if s := hooks[0].Subscription(); len(hooks) != 1 || s.Name != "one" || len(s.Events) != 1 || s.Events[0] != store.DocketFinished {
 		t.Errorf("%+v", hooks[0].Subscription())
 	}
 	if hooks, err := webhook.Parse([]byte("hooks: []\n"), environment); err != nil || hooks == nil || len(hooks) != 0 {
@@ -132,9 +132,9 @@ func TestAccept_IG7_TheDocumentedFileIsRead(t *testing.T) {
 	if found == nil {
 		t.Fatal("the page has no file")
 	}
-	text := strings.NewReplacer("env:TEAM_CHAT_URL", "env:URL", "file:/run/secrets/court", "env:SECRET").Replace(string(found[1]))
+	text := strings.NewReplacer("env:TEAM_URL", "env:URL", "env:TEAM_SECRET", "env:SECRET", "file:/run/secrets/court", "env:SECRET").Replace(string(found[1]))
 	hooks, err := webhook.Parse([]byte(text), environment)
-	if err != nil || len(hooks) != 2 || hooks[0].Name != "team-chat" || len(hooks[1].Events) != 3 {
+	if err != nil || len(hooks) != 2 || hooks[0].Name != "team" || len(hooks[1].Events) != 3 {
 		t.Errorf("%v, %v", hooks, err)
 	}
 }

@@ -26,10 +26,8 @@ func Parse(data []byte, getenv func(string) string) ([]*Hook, error) {
 	return parse("hooks.yaml", data, getenv)
 }
 
-// Body is the message of an event.
-func (h *Hook) Body(base string, e *store.HookEvent) ([]byte, error) {
-	return h.message(viewOf(base, e), e)
-}
+// Message is the body of an event.
+func Message(base string, e *store.HookEvent) ([]byte, error) { return message(base, e) }
 
 // Allowed says whether messages may be sent to an address.
 func Allowed(address string, private bool) bool {

@@ -124,7 +124,7 @@ var errUnmade = errors.New("the message can't be made")
 
 // send makes the message and posts it.
 func (s *Sender) send(ctx context.Context, h *Hook, d *store.Delivery) (asked time.Duration, err error) {
-	body, err := h.message(viewOf(s.base, &d.What), &d.What)
+	body, err := message(s.base, &d.What)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", errUnmade, err)
 	}
@@ -144,9 +144,7 @@ func (s *Sender) post(ctx context.Context, h *Hook, d *store.Delivery, body []by
 	r.Header.Set("User-Agent", "shadowcourt")
 	r.Header.Set(headerID, d.Message)
 	r.Header.Set(headerTimestamp, strconv.FormatInt(now.Unix(), 10))
-	if len(h.secrets) > 0 {
-		r.Header.Set(headerSignature, signature(h.secrets, d.Message, now, body))
-	}
+	r.Header.Set(headerSignature, signature(h.secrets, d.Message, now, body))
 	response, err := s.clients[h.AllowPrivate].Do(r)
 	if err != nil {
 		return 0, explain(err)

@@ -1,5 +1,5 @@
 // Package webhook tells other programs what happened in the service: it reads the operator's file of webhooks ([Read]), makes the messages
-// (JSON, or those of Slack and Teams by templates), signs them as the Standard Webhooks specification says, and sends them to addresses
+// (JSON), signs them as the Standard Webhooks specification says, and sends them to addresses
 // that are allowed ([Sender]). What happened, and which attempt is next, is in the store; package work calls the Sender.
 //
 // Receivers are not trusted: an attempt has a time limit, follows no redirects, reads some kilobytes of the answer, and keeps a short,
