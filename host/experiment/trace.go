@@ -2,9 +2,11 @@ package experiment
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path"
@@ -15,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	tree "github.com/shadowcourt/shadowcourt/repo"
 )
 
 // tracer is how a runner tells what its tests load. The zero value is none.
@@ -196,3 +199,134 @@ func (r *defined) hasModule(env environment, name string) bool {
 
 // unclearModules are in the top folders of many projects, for tools, and may be loaded from a library.
 var unclearModules = []string{"conftest", "setup", "noxfile", "tasks", "conf"}
+
+//go:embed definitions/node_trace.cjs
+var nodeTrace []byte
+
+const nodeTraceName = "shadowcourt_trace.cjs"
+
+// traceNode has every process of Node.js tell which files it evaluates; native also for what Node.js loads by itself, where the runner leaves
+// that to it.
+func traceNode(c *isolate.Command, folder string, native bool) error {
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(filepath.Join(folder, nodeTraceName))
+	c.Env = prepend(c.Env, "NODE_OPTIONS", `--require="`+quoted+`"`, " ")
+	err := os.WriteFile(filepath.Join(folder, nodeTraceName), nodeTrace, 0o600)
+	if native {
+		err = errors.Join(err, os.WriteFile(filepath.Join(folder, "native"), nil, 0o600))
+	}
+	return err
+}
+
+// loadedFiles says whether files of JavaScript were loaded from the tree. A package that the tree has may not come from elsewhere, such as a
+// copy in node_modules; other packages there are installed.
+func (r *defined) loadedFiles(written []byte, top, source string, env environment) loaded {
+	var names []string
+	return r.loadedFrom(written, top, env, func(name, file string) foreign {
+		if names == nil {
+			names = append(r.packagesOf(env.Tree, source), "")
+		}
+		switch {
+		case slices.Contains(names, name) && name != "":
+			return ofProject
+		case strings.Contains(filepath.ToSlash(file), "/node_modules/"):
+			return installedFor
+		}
+		return unknownFile
+	})
+}
+
+// packagesOf are the names of the packages that a tree has, which is written into a folder.
+func (r *defined) packagesOf(t *tree.Tree, source string) []string {
+	if known, ok := r.packages.Load(t); ok {
+		return known.([]string) //nolint:forcetypeassert // nothing else is stored
+	}
+	var names []string
+	for _, file := range t.Paths() {
+		if path.Base(file) != "package.json" || sourcefile.IsTest(file) || strings.Contains("/"+file, "/node_modules/") {
+			continue
+		}
+		var about struct {
+			Name string `json:"name"`
+		}
+		data, err := plainFile(source, filepath.FromSlash(file), maxMarkerBytes)
+		if err == nil && json.Unmarshal(data, &about) == nil && about.Name != "" {
+			names = append(names, about.Name)
+		}
+	}
+	r.packages.Store(t, names)
+	return names
+}
+
+// loaded says whose code runs have. It finds mistakes, such as an installation that leads to the checkout; tests that want to hide what
+// they load can do so.
+type loaded struct {
+	code abi.LoadedCode
+	// why names code that is not of the tree; empty if it is certified, or nothing is known.
+	why string
+}
+
+// worse is what two runs together show.
+func (l loaded) worse(other loaded) loaded {
+	rank := []abi.LoadedCode{"", abi.Certified, abi.NotCertified, abi.Contradicted}
+	if slices.Index(rank, other.code) > slices.Index(rank, l.code) {
+		return other
+	}
+	return l
+}
+
+// foreignPackages lists the packages of a test binary that are in a folder which go.mod or go.work names, but for those of the main module.
+const foreignPackages = `{{with .Module}}{{if ne .Path %q}}{{if or .Main (and .Replace (eq .Replace.Version ""))}}{{.Path}}` + "\t" + `{{$.Dir}}` + "\n" + `{{end}}{{end}}{{end}}`
+
+// loaded says whose code a binary has: all of the main module and of modules in folders has to be in the tree. What else is linked is named
+// by its version. It asks the go command, because the build information of test binaries names no module but the main one.
+func (g *goTests) loaded(ctx context.Context, w *workspace, b *goBinary, folder, pack, out string, flags []string) loaded {
+	unknown := loaded{code: abi.NotCertified}
+	source, err := filepath.EvalSymlinks(w.source())
+	if err != nil || b.module == "" || strings.Contains(g.env["GOFLAGS"]+strings.Join(g.flags, " "), "-overlay") {
+		return unknown
+	}
+	if dir, err := filepath.EvalSymlinks(b.dir); err != nil || !within(source, dir) {
+		return unknown
+	}
+	args := slices.Concat([]string{"list", "-deps", "-test", "-f", fmt.Sprintf(foreignPackages, b.module)}, g.flags, flags, []string{pack})
+	listed, err := g.run(ctx, folder, out, args...)
+	if err != nil || len(listed) >= maxBuildOutput {
+		return unknown
+	}
+	found := loaded{code: abi.Certified}
+	if w.leavesTree(source) {
+		found.code = abi.NotCertified
+	}
+	for line := range strings.Lines(listed) {
+		name, dir, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		if !ok {
+			continue
+		}
+		dir, err := filepath.EvalSymlinks(dir)
+		switch ours := slices.ContainsFunc(g.modules, func(m module) bool { return m.path == name }); {
+		case err != nil:
+			found = found.worse(unknown)
+		case within(source, dir):
+		case w.tree == g.working && within(g.hide, dir): // the files that the tree was read from
+			found = found.worse(loaded{abi.NotCertified, ""})
+		case ours || within(g.hide, dir):
+			found = found.worse(loaded{abi.Contradicted, fmt.Sprintf("module %s comes from %s, not from the tree", name, dir)})
+		default:
+			found = found.worse(unknown)
+		}
+	}
+	return found
+}
+
+// leavesTree says whether links lead from the tree to code elsewhere.
+func (w *workspace) leavesTree(source string) bool {
+	for _, name := range w.tree.Paths() {
+		if f, _ := w.tree.File(name); f.Mode != tree.Symlink {
+			continue
+		}
+		if target, err := filepath.EvalSymlinks(filepath.Join(source, filepath.FromSlash(name))); err == nil && !within(source, target) {
+			return true
+		}
+	}
+	return false
+}
