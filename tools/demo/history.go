@@ -17,10 +17,18 @@ const module = "github.com/google/uuid"
 // releases are the versions with their dates, oldest first. The dates stand here, since not every module proxy tells them alike.
 func releases() []release {
 	return []release{
-		{"v1.0.0", "2018-08-27T20:42:32Z"}, {"v1.1.0", "2018-09-17T14:00:05Z"}, {"v1.1.1", "2019-02-27T21:05:49Z"},
-		{"v1.1.2", "2020-07-02T18:56:42Z"}, {"v1.1.3", "2020-12-30T19:35:21Z"}, {"v1.1.4", "2021-01-04T19:17:18Z"},
-		{"v1.1.5", "2021-01-15T00:27:13Z"}, {"v1.2.0", "2021-01-22T18:20:15Z"}, {"v1.3.0", "2021-07-12T22:33:52Z"},
-		{"v1.3.1", "2023-08-21T16:29:15Z"}, {"v1.4.0", "2023-10-26T15:24:04Z"}, {"v1.5.0", "2023-12-12T17:21:37Z"},
+		{"v1.0.0", "2018-08-27T20:42:32Z"},
+		{"v1.1.0", "2018-09-17T14:00:05Z"},
+		{"v1.1.1", "2019-02-27T21:05:49Z"},
+		{"v1.1.2", "2020-07-02T18:56:42Z"},
+		{"v1.1.3", "2020-12-30T19:35:21Z"},
+		{"v1.1.4", "2021-01-04T19:17:18Z"},
+		{"v1.1.5", "2021-01-15T00:27:13Z"},
+		{"v1.2.0", "2021-01-22T18:20:15Z"},
+		{"v1.3.0", "2021-07-12T22:33:52Z"},
+		{"v1.3.1", "2023-08-21T16:29:15Z"},
+		{"v1.4.0", "2023-10-26T15:24:04Z"},
+		{"v1.5.0", "2023-12-12T17:21:37Z"},
 		{"v1.6.0", "2024-01-23T18:54:04Z"},
 	}
 }
@@ -80,7 +88,11 @@ func download(ctx context.Context) (dirs map[string]string, err error) {
 	answer, err := command(ctx, outside, nil, []string{"GOFLAGS=-mod=mod", "GOWORK=off"}, "go", args...)
 	dirs = map[string]string{}
 	for lines := json.NewDecoder(bytes.NewReader(answer)); lines.More(); {
-		var one struct{ Version, Dir, Error string }
+		var one struct {
+			Version string `json:"Version"`
+			Dir     string `json:"Dir"`
+			Error   string `json:"Error"`
+		}
 		if err := lines.Decode(&one); err != nil {
 			return nil, fmt.Errorf("go mod download: %w", err)
 		}

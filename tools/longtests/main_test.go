@@ -1,6 +1,9 @@
 package main
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/fstest"
 
@@ -24,6 +27,22 @@ func TestAccept_HX4_LongTestsAreFoundByTheirNames(t *testing.T) {
 	for changed, want := range map[string]bool{"a/b.go": true, "a": true, "ab/c.go": false, "x/y.go": false, "c.go": true} {
 		if got := anyWithin([]string{"other", changed}, []string{"a", "c.go"}); got != want {
 			t.Errorf("%s: %t", changed, got)
+		}
+	}
+}
+
+func TestAccept_HX4_GuardsAreFoldersAndFiles(t *testing.T) {
+	t.Parallel()
+	tree := os.DirFS(filepath.Join("..", ".."))
+	tests, err := longTests(tree)
+	if err != nil || len(tests) < 40 {
+		t.Fatalf("%d tests: %v", len(tests), err)
+	}
+	for _, test := range tests {
+		for _, guard := range test.guards {
+			if _, err := fs.Stat(tree, guard); err != nil {
+				t.Errorf("%s: %s guards what is not there: %v", test.file, test.name, err)
+			}
 		}
 	}
 }
