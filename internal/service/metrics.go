@@ -22,12 +22,12 @@ type metrics struct {
 	registry *prometheus.Registry
 	log      *slog.Logger
 
-	trials, mistrials, artifacts, calls, failures, rejected, batches, experiments, tokens, webhooks *prometheus.CounterVec
+	trials, mistrials, artifacts, calls, failures, rejected, cases, experiments, tokens, webhooks *prometheus.CounterVec
 
-	fuel, entryFaults    prometheus.Counter
-	callTime             *prometheus.HistogramVec
-	trialTime, batchTime prometheus.Histogram
-	requests             *prometheus.HistogramVec
+	fuel      prometheus.Counter
+	callTime  *prometheus.HistogramVec
+	trialTime prometheus.Histogram
+	requests  *prometheus.HistogramVec
 }
 
 func newMetrics(s *store.Store, log *slog.Logger) *metrics {
@@ -54,23 +54,21 @@ func newMetrics(s *store.Store, log *slog.Logger) *metrics {
 		calls:       counters("module_calls_total", "Calls of modules.", "module"),
 		failures:    counters("module_failures_total", "Calls of modules that failed: traps, exceeded limits.", "module"),
 		rejected:    counters("requests_rejected_total", "Requests that were rejected, by the code of the problem.", "code"),
-		batches:     counters("batches_total", "Entries of batches, by what came of them.", "outcome"),
+		cases:       counters("cases_total", "Cases by what came of them: tried, known from an earlier trial, or a fault.", "outcome"),
 		webhooks:    counters("webhook_attempts_total", "Attempts to send to webhooks, by what came of them: delivered, pending (it is sent again) or dead.", "webhook", "outcome"),
 		fuel:        counter("fuel_total", "Fuel that trials burned."),
-		entryFaults: counter("faults_total", "Entries that could not be tried."),
 		callTime:    prometheus.NewHistogramVec(times("module_call_seconds", "How long calls of modules take.", 0.0001), []string{"module"}),
 		trialTime:   prometheus.NewHistogram(times("trial_seconds", "How long trials take.", 0.001)),
-		batchTime:   prometheus.NewHistogram(times("batch_seconds", "How long batches take.", 0.005)),
 		requests:    prometheus.NewHistogramVec(times("request_seconds", "How long requests take.", 0.001), []string{"method", "area", "status"}),
 	}
-	m.registry.MustRegister(m.trials, m.mistrials, m.artifacts, m.experiments, m.tokens, m.calls, m.failures, m.rejected, m.batches, m.webhooks, m.fuel, m.entryFaults, m.callTime, m.trialTime, m.batchTime, m.requests,
+	m.registry.MustRegister(m.trials, m.mistrials, m.artifacts, m.experiments, m.tokens, m.calls, m.failures, m.rejected, m.cases, m.webhooks, m.fuel, m.callTime, m.trialTime, m.requests,
 		&database{s, log}, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	// What is known beforehand is there from the start, at 0: a rate that begins with the first fault would miss it.
 	for _, status := range trial.Statuses() {
 		m.trials.WithLabelValues(string(status))
 	}
 	for _, outcome := range []string{"tried", "known", "fault"} {
-		m.batches.WithLabelValues(outcome)
+		m.cases.WithLabelValues(outcome)
 	}
 	return m
 }
@@ -81,8 +79,17 @@ func (m *metrics) handler() http.Handler {
 
 func (m *metrics) reject(code string) { m.rejected.WithLabelValues(code).Inc() }
 
-func (m *metrics) trial(t work.Trial) {
+func (m *metrics) done(t work.Done) {
 	r := t.Result
+	switch {
+	case t.Known:
+		m.cases.WithLabelValues("known").Inc()
+		return
+	case t.Fault:
+		m.cases.WithLabelValues("fault").Inc()
+		return
+	}
+	m.cases.WithLabelValues("tried").Inc()
 	m.trials.WithLabelValues(string(r.Final.Status)).Inc()
 	m.trialTime.Observe(t.Took.Seconds())
 	if r.Fuel != nil {
@@ -109,14 +116,6 @@ func (m *metrics) trial(t work.Trial) {
 	}
 }
 
-func (m *metrics) batch(b work.Batch) {
-	m.batchTime.Observe(b.Took.Seconds())
-	m.entryFaults.Add(float64(b.Faults))
-	for outcome, n := range map[string]int{"tried": b.Tried, "known": b.Known, "fault": b.Faults} {
-		m.batches.WithLabelValues(outcome).Add(float64(n))
-	}
-}
-
 func (m *metrics) delivery(d store.Delivery) {
 	m.webhooks.WithLabelValues(d.Hook, string(d.State)).Inc()
 }
@@ -140,17 +139,15 @@ type database struct {
 }
 
 var (
-	queueBatches = prometheus.NewDesc("shadowcourt_queue_batches", "Batches that wait or are tried.", []string{"state"}, nil)
-	queueCases   = prometheus.NewDesc("shadowcourt_queue_cases", "Cases that wait or are tried.", nil, nil)
-	liveWorkers  = prometheus.NewDesc("shadowcourt_workers", "Workers that are alive.", nil, nil)
-	generation   = prometheus.NewDesc("shadowcourt_generation", "Generation of modules that is in force.", nil, nil)
-	deliveries   = prometheus.NewDesc("shadowcourt_webhook_deliveries", "Messages to webhooks that wait, and dead letters.", []string{"webhook", "state"}, nil)
-	tokensValid  = prometheus.NewDesc("shadowcourt_tokens", "Tokens by whether they are valid.", []string{"state"}, nil)
+	queueCases  = prometheus.NewDesc("shadowcourt_queue_cases", "Cases that wait or are tried.", nil, nil)
+	generation  = prometheus.NewDesc("shadowcourt_generation", "Generation of modules that is in force.", nil, nil)
+	deliveries  = prometheus.NewDesc("shadowcourt_webhook_deliveries", "Messages to webhooks that wait, and dead letters.", []string{"webhook", "state"}, nil)
+	tokensValid = prometheus.NewDesc("shadowcourt_tokens", "Tokens by whether they are valid.", []string{"state"}, nil)
 )
 
 // Describe names the metrics.
 func (*database) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{queueBatches, queueCases, liveWorkers, generation, deliveries, tokensValid} {
+	for _, d := range []*prometheus.Desc{queueCases, generation, deliveries, tokensValid} {
 		out <- d
 	}
 }
@@ -165,17 +162,12 @@ func (d *database) Collect(out chan<- prometheus.Metric) {
 	gauge := func(desc *prometheus.Desc, value int, labels ...string) {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value), labels...)
 	}
-	depth, err := d.store.Depth(ctx)
+	cases, err := d.store.Waiting(ctx)
 	if err != nil {
 		d.log.Warn("the queue can't be measured", "error", err)
 		return
 	}
-	gauge(queueBatches, depth.Queued, "queued")
-	gauge(queueBatches, depth.Running, "running")
-	gauge(queueCases, depth.Cases)
-	if list, err := d.store.Workers(ctx); err == nil {
-		gauge(liveWorkers, len(list))
-	}
+	gauge(queueCases, cases)
 	if current, err := d.store.CurrentGeneration(ctx); err == nil {
 		gauge(generation, int(current))
 	}

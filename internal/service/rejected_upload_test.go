@@ -23,7 +23,7 @@ func TestAccept_SV6_ARejectedDocketIsToldWhy(t *testing.T) {
 		rest  io.Reader
 		want  string
 	}{
-		"no case can be tried": {"{", rand.NewChaCha8([32]byte{}), "docket is binary data; try reads test reports"},
+		"no case can be tried": {"{", rand.NewChaCha8([32]byte{}), "docket is binary data; Shadowcourt reads test reports"},
 		"too large":            {docketOf(1), blank{}, "the docket has more than 2097152 bytes; split it, or raise --max-upload of the server (too_large)"},
 	} {
 		var again []error

@@ -78,7 +78,7 @@ type Config struct {
 	Random      io.Reader
 	Log         *slog.Logger       // nil: nothing is logged
 	Tracing     *telemetry.Tracing // nil: no spans
-	// Stop is how long requests and batches may go on when the process is told to stop; 0: 30 s.
+	// Stop is how long requests and trials may go on when the process is told to stop; 0: 30 s.
 	Stop time.Duration
 }
 
@@ -126,7 +126,7 @@ func New(ctx context.Context, config Config) (*Service, error) {
 	if config.Role != RoleAPI {
 		s.worker = work.New(work.Config{
 			Store: config.Store, Open: s.open, Laboratories: config.Laboratories, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,
-			Logger: config.Log, Tracing: config.Tracing, Keep: config.Keep, Stop: config.Stop, OnTrial: s.metrics.trial, OnBatch: s.metrics.batch,
+			Logger: config.Log, Tracing: config.Tracing, Keep: config.Keep, Stop: config.Stop, OnCase: s.metrics.done,
 			Webhooks: s.sender(), OnDelivery: s.metrics.delivery,
 		})
 	}
@@ -175,7 +175,7 @@ func (s *Service) SignInAddress(origin string) (string, error) {
 	return address, err
 }
 
-// Run answers requests at the listeners, and tries cases, until the context ends. Then it takes no new requests and batches, and those that
+// Run answers requests at the listeners, and tries cases, until the context ends. Then it takes no new requests and cases, and those that
 // it has may go on for Config.Stop. started is called when it is ready. It closes the listeners.
 func (s *Service) Run(ctx context.Context, started func(), listeners ...net.Listener) error {
 	ctx, cancel := context.WithCancelCause(ctx)

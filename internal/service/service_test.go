@@ -212,8 +212,8 @@ func TestAccept_SV7_LogsAndMetricsHaveIDsAndNoDocuments(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`shadowcourt_batches_total{outcome="tried"} 8`, "shadowcourt_trials_total{status=", "shadowcourt_queue_batches", "shadowcourt_module_call_seconds_bucket",
-		"shadowcourt_fuel_total", `shadowcourt_requests_rejected_total{code="bad_docket"} 1`, "shadowcourt_tokens", "shadowcourt_workers 1",
+		`shadowcourt_cases_total{outcome="tried"} 8`, "shadowcourt_trials_total{status=", "shadowcourt_queue_cases", "shadowcourt_module_call_seconds_bucket",
+		"shadowcourt_fuel_total", `shadowcourt_requests_rejected_total{code="bad_docket"} 1`, "shadowcourt_tokens",
 	} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("metrics lack %s", want)
@@ -227,14 +227,14 @@ func TestAccept_SV7_LogsAndMetricsHaveIDsAndNoDocuments(t *testing.T) {
 		}
 		message, _ := record["msg"].(string)
 		messages = append(messages, message)
-		needs := map[string][]string{"request": {"request"}, "a docket was submitted": {"request", "docket"}, "a batch was tried": {"docket", "batch"}, "a case was tried": {"docket", "batch", "trial"}}[message]
+		needs := map[string][]string{"request": {"request"}, "a docket was submitted": {"request", "docket"}, "a case was tried": {"docket", "trial"}}[message]
 		for _, id := range needs {
 			if record[id] == nil {
 				t.Errorf("%s has no %s", line, id)
 			}
 		}
 	}
-	for _, message := range []string{"request", "a docket was submitted", "a batch was tried", "a case was tried", "a request was rejected"} {
+	for _, message := range []string{"request", "a docket was submitted", "a case was tried", "a request was rejected"} {
 		if !slices.Contains(messages, message) {
 			t.Errorf("nothing was logged as %q", message)
 		}

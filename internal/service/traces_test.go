@@ -120,7 +120,7 @@ func TestAccept_SV7_OneTraceFromTheRequestToTheCalls(t *testing.T) {
 	for _, s := range c.spans {
 		byID[string(s.GetSpanId())] = s
 	}
-	want := map[string]string{"docket": "POST /api/v1/dockets", "batch": "docket", "trial": "batch", "call": "trial"}
+	want := map[string]string{"docket": "POST /api/v1/dockets", "trial": "docket", "call": "trial"}
 	trials := map[string]bool{}
 	for _, s := range c.spans {
 		if hex.EncodeToString(s.GetTraceId()) != client {
@@ -148,7 +148,7 @@ func TestAccept_SV7_OneTraceFromTheRequestToTheCalls(t *testing.T) {
 			t.Errorf("a call has the attributes %v", attributes(s))
 		}
 	}
-	if counts["POST"] != 1 || counts["docket"] != 1 || counts["batch"] != 1 || counts["trial"] != 3 || counts["call"] < 9 || !trials["1-1"] || !trials["1-2"] || !trials["1-3"] {
+	if counts["POST"] != 1 || counts["docket"] != 1 || counts["trial"] != 3 || counts["call"] < 9 || !trials["1-1"] || !trials["1-2"] || !trials["1-3"] {
 		t.Errorf("the trace has %v, the trials %v", counts, trials)
 	}
 	var names []string

@@ -11,7 +11,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
@@ -67,49 +66,6 @@ func TestAccept_SV5_AnswersAreSafeToPrint(t *testing.T) {
 	}
 	if want := strings.ReplaceAll(name, "\x00", "\ufffd"); d.Name != want || d.Repository != want {
 		t.Errorf("the name is %q", d.Name)
-	}
-}
-
-func TestAnActivationThatIsPendingIsAbandoned(t *testing.T) {
-	t.Parallel()
-	s := newService(t, nil)
-	ctx := t.Context()
-	if _, err := s.store.BeginWith(ctx, store.Generation{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.store.Beat(ctx, store.WorkerInfo{ID: "slow"}, nil, 0); err != nil {
-		t.Fatal(err)
-	}
-	next, err := s.store.AddGeneration(ctx, store.Generation{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := api.Prefix + "/generations/" + jsonOf(t, next.ID) + "/activate"
-	status, text, _ := s.request(t, auth.Operate, http.MethodPost, path, nil, nil)
-	var a store.Activation
-	if err := json.Unmarshal(text, &a); err != nil || status != http.StatusAccepted || a.State != "pending" {
-		t.Fatalf("%d %s", status, text)
-	}
-	own := api.Prefix + "/activations/" + jsonOf(t, a.ID)
-	if status, text, _ := s.request(t, auth.Review, http.MethodDelete, own, nil, nil); status != http.StatusForbidden {
-		t.Errorf("by a reviewer: %d %s", status, text)
-	}
-	status, text, _ = s.request(t, auth.Operate, http.MethodDelete, own, nil, nil)
-	if err := json.Unmarshal(text, &a); err != nil || status != http.StatusOK || a.State != "rejected" || a.Reason != "abandoned by operateter" || a.Finished.IsZero() {
-		t.Errorf("%d %s", status, text)
-	}
-	if status, text, _ := s.request(t, auth.Operate, http.MethodDelete, own, nil, nil); status != http.StatusConflict {
-		t.Errorf("again: %d %s", status, text)
-	}
-	// The answer of the worker comes too late, and another activation can begin.
-	if err := s.store.Loaded(ctx, a.ID, "slow", nil); err != nil {
-		t.Fatal(err)
-	}
-	if current, err := s.store.CurrentGeneration(ctx); err != nil || current == next.ID {
-		t.Errorf("generation %d is in force, %v", current, err)
-	}
-	if status, text, _ := s.request(t, auth.Operate, http.MethodPost, path, nil, nil); status != http.StatusAccepted {
-		t.Errorf("%d %s", status, text)
 	}
 }
 

@@ -49,20 +49,10 @@ func (s *server) generations() {
 		return reply(s.AddGeneration(ctx, &in.Body))
 	})
 	activate := operation("activate-generation", http.MethodPost, "/generations/{generation}/activate", tag, auth.Everywhere, "Put a generation in force, be it a new or an old one")
-	activate.Description += " Every live worker loads it first; if one can't, the activation is rejected and the current generation stays. A generation with modules that the service's trust policy no longer accepts is rejected at once."
-	activate.DefaultStatus = http.StatusAccepted
+	activate.Description += " Dockets that are submitted from then on are tried with it; those that wait or are tried keep theirs. A generation with modules that the service's trust policy no longer accepts is rejected."
 	activate.Metadata[isStream] = true // the policy may have to ask a registry, for longer than an ordinary request may take
-	register(s, activate, func(ctx context.Context, in *generationPath) (*answer[store.Activation], error) {
+	register(s, activate, func(ctx context.Context, in *generationPath) (*answer[store.Generation], error) {
 		return reply(s.Activate(ctx, in.ID))
-	})
-	register(s, operation("get-activation", http.MethodGet, "/activations/{activation}", tag, "", "Read how far an activation is"),
-		func(ctx context.Context, in *activationPath) (*answer[store.Activation], error) {
-			return reply(s.Store.Activation(ctx, in.ID))
-		})
-	abandon := operation("abandon-activation", http.MethodDelete, "/activations/{activation}", tag, auth.Everywhere, "Abandon an activation that is pending")
-	abandon.Description += " The current generation stays. An activation that was decided is a conflict."
-	register(s, abandon, func(ctx context.Context, in *activationPath) (*answer[store.Activation], error) {
-		return reply(s.Abandon(ctx, in.ID))
 	})
 	module := operation("get-module", http.MethodGet, "/modules/{digest}", tag, auth.Everywhere, "Read a module, a pipeline or a profile by its digest")
 	module.Metadata[isStream] = true
@@ -239,23 +229,19 @@ func cut(text string, most int) string {
 	return text
 }
 
-type activationPath struct {
-	ID int64 `path:"activation" minimum:"1" doc:"ID of an activation"`
-}
-
-// Activate has all workers load a generation, which is in force when they have.
-func (o *Operations) Activate(ctx context.Context, generation int64) (a store.Activation, err error) {
+// Activate puts a generation in force.
+func (o *Operations) Activate(ctx context.Context, generation int64) (g store.Generation, err error) {
 	who, err := may(ctx, auth.Everywhere)
 	if err == nil {
 		err = o.accepts(ctx, generation)
 	}
 	if err == nil {
-		a, err = o.Store.Activate(ctx, who.Name, generation)
+		g, err = o.Store.Activate(ctx, who.Name, generation)
 	}
 	if err != nil {
-		return a, err
+		return g, err
 	}
-	return a, o.log(ctx, "generation.activate", "generation", generation, "")
+	return g, o.log(ctx, "generation.activate", "generation", generation, "")
 }
 
 // UnacceptedNow is why the trust policy does not accept the generation in force; empty if it does: see Config.Unaccepted.
@@ -287,18 +273,6 @@ func badModule(what string, err error) error {
 		return err
 	}
 	return wire.NewProblem(http.StatusUnprocessableEntity, wire.BadModule, what+": "+err.Error())
-}
-
-// Abandon ends an activation that is pending.
-func (o *Operations) Abandon(ctx context.Context, activation int64) (a store.Activation, err error) {
-	who, err := may(ctx, auth.Everywhere)
-	if err == nil {
-		a, err = o.Store.Abandon(ctx, who.Name, activation)
-	}
-	if err != nil {
-		return a, err
-	}
-	return a, o.log(ctx, "generation.abandon", "generation", a.Generation, "")
 }
 
 type modulePath struct {

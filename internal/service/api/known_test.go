@@ -19,17 +19,15 @@ func TestAccept_UI3_KnownLabelsAreADocket(t *testing.T) {
 	truth := strings.Replace(caseWith("b"), `"documents"`, `"truth":{"classification":"si001"},"documents"`, 1)
 	s.submit(t, "?repository=shop", nil, caseWith("a")+truth+caseWith("c"))
 	s.submit(t, "?repository=till", nil, caseWith("a"))
-	for range 2 {
-		b, err := s.store.BeginBatch(t.Context(), "w")
-		if err != nil {
-			t.Fatal(err)
-		}
-		o := &store.Outcome{Configuration: "c"}
-		for i := range b.Entries {
+	for _, args := range []store.CaseArgs{{Docket: 1, Ordinal: 1}, {Docket: 1, Ordinal: 2}, {Docket: 1, Ordinal: 3}, {Docket: 2, Ordinal: 1}} {
+		c, err := s.store.BeginCase(t.Context(), args)
+		if err == nil {
 			final := trial.Final{Status: trial.Affirmed, Classification: "pb001", Confidence: 0.5}
-			o.Verdicts = append(o.Verdicts, store.NewVerdict{Digest: b.Entries[i].Digest, Trial: &trial.Trial{Case: b.Entries[i].Case, Result: trial.Result{ID: b.Entries[i].Case.ID, Final: final}}})
+			err = s.store.CompleteCase(t.Context(), c, "w", &store.Outcome{Configuration: "c", Verdict: &store.NewVerdict{
+				Digest: c.Digest, Trial: &trial.Trial{Case: c.Case, Result: trial.Result{ID: c.Case.ID, Final: final}},
+			}})
 		}
-		if err := s.store.CompleteBatch(t.Context(), b, "w", o); err != nil {
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -124,7 +124,6 @@ func TestAccept_SV5_EveryOperationChecksWhoAsks(t *testing.T) {
 			return err
 		}},
 		"activate": {auth.Everywhere, func(ctx context.Context) error { _, err := s.can.Activate(ctx, 9); return err }},
-		"abandon":  {auth.Everywhere, func(ctx context.Context) error { _, err := s.can.Abandon(ctx, 9); return err }},
 		"tokens":   {auth.Operate, func(ctx context.Context) error { _, err := s.can.Tokens(ctx); return err }},
 		"token":    {auth.Operate, func(ctx context.Context) error { _, err := s.can.AddToken(ctx, &api.AddTokenRequest{}); return err }},
 		"webhooks": {auth.Everywhere, func(ctx context.Context) error { _, err := s.can.Webhooks(ctx); return err }},

@@ -36,7 +36,7 @@ func (s *server) streams() {
 	register(s, events, s.events)
 
 	records := s.streamOperation("read-docket-records", "/dockets/{docket}/records", "Read the signed records of a docket", "application/x-tar",
-		"A tar archive with a record for each batch of cases; `shadowcourt verify` verifies each. Cases that were tried before, in another docket, have the "+
+		"A tar archive with a record for each trial; `shadowcourt verify` verifies each. Cases that were tried before, in another docket, have the "+
 			"record of then, signed by the key that the service had then")
 	register(s, records, s.records)
 
@@ -173,7 +173,7 @@ func (s *server) records(ctx context.Context, in *DocketPath) (*huma.StreamRespo
 				return err
 			}
 			if err := archive.WriteHeader(&tar.Header{
-				Typeflag: tar.TypeReg, Name: fmt.Sprintf("docket-%d/batch-%d.record", in.ID, id), Size: int64(len(body)), Mode: 0o644, ModTime: tarTime,
+				Typeflag: tar.TypeReg, Name: fmt.Sprintf("docket-%d/%d.record", in.ID, id), Size: int64(len(body)), Mode: 0o644, ModTime: tarTime,
 			}); err != nil {
 				return err
 			}

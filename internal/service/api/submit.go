@@ -68,7 +68,7 @@ type Submission struct {
 	Revision   string `query:"revision" maxLength:"200" doc:"Revision of the code under test"`
 	Format     string `query:"format" enum:"auto,jsonl,gotest,junit,reportportal,dotnet,results" default:"auto" doc:"Format of the report; auto finds it out. results are trials that a run of alibi or try held: they are checked and kept"`
 	Report     string `query:"report" enum:"gotest,junit,reportportal,dotnet" doc:"The body has the cases of a report of this format as JSON lines, with the answers of a Light path that the client ran where the source is; they are tried as cases of that report, without another Light path"`
-	Generation int64  `query:"generation" minimum:"0" doc:"Generation of modules to try it with; 0: the current one when each batch of cases begins"`
+	Generation int64  `query:"generation" minimum:"0" doc:"Generation of modules to try it with; 0: the one that is in force when it is submitted"`
 	Groups     bool   `query:"groups" default:"true" doc:"Try failures of reports of tests once that failed in the same way"`
 	Truth      bool   `query:"truth" doc:"Take the defect types that people gave in an export of ReportPortal for the truth"`
 	Remember   bool   `query:"remember" doc:"Add the verdicts to the casebook when all cases are tried; needs the scope review, too"`

@@ -107,6 +107,7 @@ type inserter struct {
 	rows       int
 	bytes      int
 	text       strings.Builder
+	added      int64 // rows, without those that were there
 }
 
 // The most rows and bytes of one statement.
@@ -148,7 +149,8 @@ func (i *inserter) flush(ctx context.Context, t *tx) {
 	if i.rows == 0 {
 		return
 	}
-	t.run(ctx, i.head+i.text.String()+i.tail, i.args...)
+	n, _ := t.exec(ctx, i.head+i.text.String()+i.tail, i.args...) // the error is the transaction's
+	i.added += n
 	i.text.Reset()
 	i.args, i.rows, i.bytes = i.args[:0], 0, 0
 }

@@ -98,7 +98,7 @@ func digestOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// maxUnpacked bounds what a row of the database may unpack to: the largest is a record of a batch.
+// maxUnpacked bounds what a row of the database may unpack to: the largest is a record of a pushed docket.
 const maxUnpacked = 512 << 20
 
 var packer = sync.OnceValue(func() *zstd.Encoder {

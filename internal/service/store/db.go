@@ -139,14 +139,6 @@ func (d *database) position() string {
 	return "instr"
 }
 
-// skipLocked ends a query for a row that is going to be changed: rows that others are changing are left to them.
-func (d *database) skipLocked() string {
-	if d.pool != nil {
-		return " FOR UPDATE SKIP LOCKED"
-	}
-	return ""
-}
-
 // writeAttempts is how often a transaction that lost against another one is tried.
 const writeAttempts = 10
 
@@ -238,12 +230,6 @@ func (t *tx) query(ctx context.Context, query string, args ...any) (*sql.Rows, e
 		return nil, t.err
 	}
 	return t.handle.query(ctx, query, args...)
-}
-
-// insertJobs queues jobs with the transaction.
-func (t *tx) insertJobs(ctx context.Context, jobs []river.InsertManyParams) error {
-	_, err := t.db.queue.InsertManyTx(ctx, t.raw, jobs)
-	return err
 }
 
 // notify tells all subscribers of an event when the transaction is committed. Those of dockets are told right behind it: PostgreSQL commits

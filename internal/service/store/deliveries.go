@@ -37,63 +37,26 @@ func (s *Store) Deliveries(ctx context.Context, f DeliveryFilter) ([]Delivery, e
 	return rowsOf(ctx, s.db, `SELECT `+deliveryColumns+` FROM webhook_deliveries`+w.text()+` ORDER BY id DESC`+w.limit(f.Limit, 100, 1000), w.args, scanDelivery)
 }
 
-// ClaimDelivery gives a worker the next delivery that is due, of some webhooks, and counts an attempt. ErrNotFound: none is.
-func (s *Store) ClaimDelivery(ctx context.Context, worker string, hooks []string) (d Delivery, err error) {
-	if len(hooks) == 0 {
-		return d, ErrNotFound
-	}
+// BeginDelivery counts an attempt of a delivery. ErrNotFound: it has ended, or is not there.
+func (s *Store) BeginDelivery(ctx context.Context, id int64) (d Delivery, err error) {
 	err = s.write(ctx, func(t *tx) error {
-		d, err = rowOf(ctx, t, "delivery", `UPDATE webhook_deliveries SET state = 'sending', attempt = attempt + 1, worker = $1, sent = $2
-			WHERE id = (SELECT id FROM webhook_deliveries WHERE state = 'pending' AND due <= $2 AND hook IN (`+places(3, len(hooks))+`) ORDER BY due, id LIMIT 1`+t.db.skipLocked()+`)
-			RETURNING `+deliveryColumns, append([]any{worker, s.now()}, anys(hooks)...), scanDelivery)
+		d, err = rowOf(ctx, t, fmt.Sprintf("delivery %d", id), `UPDATE webhook_deliveries SET state = 'sending', attempt = attempt + 1, sent = $1
+			WHERE id = $2 AND state IN ('pending', 'sending') RETURNING `+deliveryColumns, []any{s.now(), id}, scanDelivery)
 		return err
 	})
 	return d, err
 }
 
-// EndAttempt keeps what came of a worker's attempt: the state, status, answer and due of the delivery. ErrTaken: another worker has it, and
-// nothing was kept.
-func (s *Store) EndAttempt(ctx context.Context, worker string, d *Delivery) error {
+// EndAttempt keeps what came of an attempt: the state, status, answer and due of the delivery. ErrTaken: another one has begun, and nothing was kept.
+func (s *Store) EndAttempt(ctx context.Context, d *Delivery) error {
 	return s.write(ctx, func(t *tx) error {
-		n, err := t.exec(ctx, `UPDATE webhook_deliveries SET state = $1, status = $2, answer = $3, due = $4, worker = '', finished = $5
-			WHERE id = $6 AND state = 'sending' AND worker = $7 AND attempt = $8`,
-			string(d.State), int64(d.Status), text(d.Answer, maxName), micros(d.Due), s.now(), d.ID, worker, int64(d.Attempt))
+		n, err := t.exec(ctx, `UPDATE webhook_deliveries SET state = $1, status = $2, answer = $3, due = $4, finished = $5
+			WHERE id = $6 AND state = 'sending' AND attempt = $7`,
+			string(d.State), int64(d.Status), text(d.Answer, maxName), micros(d.Due), s.now(), d.ID, int64(d.Attempt))
 		if err == nil && n == 0 {
 			err = fmt.Errorf("delivery %d: %w", d.ID, ErrTaken)
 		}
 		return err
-	})
-}
-
-// WakeHooks has deliveries wait again that a worker claimed and does not have, and those of workers that are not there. If one is due of the
-// webhooks that have room, it adds a ticket.
-func (s *Store) WakeHooks(ctx context.Context, worker string, has []int64, room []string) error {
-	lost := where{}
-	if len(has) > 0 {
-		lost.in("id NOT", anys(has))
-	}
-	own := lost.text()
-	if own == "" {
-		own = " WHERE 1 = 1"
-	}
-	lost.args = append(lost.args, worker)
-	own += fmt.Sprintf(` AND state = 'sending' AND (worker = $%d OR NOT EXISTS (SELECT 1 FROM workers w WHERE w.id = webhook_deliveries.worker))`, len(lost.args))
-	var stuck, due int64
-	if err := one(ctx, s.db, `SELECT count(*) FROM webhook_deliveries`+own, lost.args, &stuck); err != nil {
-		return err
-	}
-	if len(room) > 0 {
-		if err := one(ctx, s.db, `SELECT count(*) FROM (SELECT 1 FROM webhook_deliveries WHERE state = 'pending' AND due <= $1 AND hook IN (`+places(2, len(room))+`) LIMIT 1) waiting`,
-			append([]any{s.now()}, anys(room)...), &due); err != nil {
-			return err
-		}
-	}
-	if stuck+due == 0 {
-		return nil
-	}
-	return s.write(ctx, func(t *tx) error {
-		t.run(ctx, `UPDATE webhook_deliveries SET state = 'pending', worker = ''`+own, lost.args...)
-		return t.wakeHooks(ctx, 1)
 	})
 }
 
@@ -110,7 +73,7 @@ func (s *Store) Redeliver(ctx context.Context, id int64) (d Delivery, err error)
 		}
 		switch {
 		case n > 0:
-			return t.wakeHooks(ctx, 1)
+			return t.queueDelivery(ctx, d.ID, d.Hook)
 		case d.State == DeliveryDead || d.State == Delivered:
 			return fmt.Errorf("the webhook %q of delivery %d was removed: %w", d.Hook, id, ErrState)
 		default:

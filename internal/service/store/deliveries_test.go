@@ -14,8 +14,8 @@ func boundedDeliveries(t *testing.T, s *store.Store) {
 	must(t, s.SetWebhooks(t.Context(), hooks))
 	many := func(state string, n int) {
 		must(t, s.Exec(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1)
-			INSERT INTO webhook_deliveries (message, hook, event, body, state, attempt, due, worker, status, answer, created, sent, finished)
-			SELECT 'many', 'dead', 'docket.finished', '', '`+state+`', 0, 0, '', 0, '', 0, 0, 1 FROM n`, int64(n)))
+			INSERT INTO webhook_deliveries (message, hook, event, body, state, attempt, due, status, answer, created, sent, finished)
+			SELECT 'many', 'dead', 'docket.finished', '', '`+state+`', 0, 0, 0, '', 0, 0, 1 FROM n`, int64(n)))
 	}
 	many("pending", store.MaxDeliveries-1)
 	for i, want := range []store.DeliveryState{store.DeliveryPending, store.DeliveryDead} {

@@ -31,8 +31,8 @@ type Docket struct {
 	Revision   string `json:"revision,omitempty" doc:"Revision of the code under test"`
 	Format     string `json:"format" enum:"jsonl,gotest,junit,reportportal,dotnet,results,alibi" doc:"Format of the report; of results that a run pushed, results or alibi"`
 	State      State  `json:"state" enum:"queued,running,done,failed,cancelled" doc:"How far the docket is"`
-	// Generation is 0 for a docket that is not pinned: each batch is tried by the one that is current when it begins.
-	Generation int64     `json:"generation,omitempty" minimum:"1" doc:"Generation of modules that the docket is pinned to"`
+	// Generation is 0 for a docket whose trials were pushed, or held by several.
+	Generation int64     `json:"generation,omitempty" minimum:"1" doc:"Generation of modules that tries the docket; absent where its trials were pushed"`
 	Casebook   int64     `json:"casebook" minimum:"0" doc:"Revision of the casebook that its trials see"`
 	Cases      int       `json:"cases" minimum:"0" doc:"Entries, those included that could not be read"`
 	Tried      int       `json:"tried" minimum:"0" doc:"Entries with a result"`
@@ -108,7 +108,7 @@ func (s *Store) Repositories(ctx context.Context) ([]string, error) {
 	return rowsOf(ctx, s.db, `SELECT DISTINCT repository FROM dockets`+w.text()+` ORDER BY repository LIMIT 1000`, w.args, value[string])
 }
 
-// Cancel ends a docket: batches that have not begun are not tried, those that have are dropped. It keeps its trials. A docket
+// Cancel ends a docket: cases that wait are not tried, and trials that go on are cancelled. It keeps its trials. A docket
 // that has ended is ErrState.
 func (s *Store) Cancel(ctx context.Context, id int64) error {
 	return s.write(ctx, func(t *tx) error {
@@ -123,7 +123,9 @@ func (s *Store) Cancel(ctx context.Context, id int64) error {
 			}
 			return err
 		}
-		t.run(ctx, `UPDATE batches SET state = 'cancelled' WHERE docket = $1 AND state IN ('queued', 'running')`, id)
+		if err := t.cancelCases(ctx, id); err != nil {
+			return err
+		}
 		if err := t.tellDocket(ctx, id, s.now()); err != nil {
 			return err
 		}

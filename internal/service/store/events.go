@@ -16,7 +16,7 @@ type EventKind string
 // The kinds of events.
 const (
 	EventDocket     EventKind = "docket"     // ID: trials, state or counts of a docket
-	EventGeneration EventKind = "generation" // ID: a generation was added, asked for, loaded, activated or rejected
+	EventGeneration EventKind = "generation" // ID: a generation was added or put in force
 	EventCorrection EventKind = "correction" // ID: a correction, or its undoing
 	// EventResync: changes may have been missed. Read again what you show.
 	EventResync EventKind = "resync"

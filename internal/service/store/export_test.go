@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/riverqueue/river/rivertype"
 )
 
 // Recount says where the counts that are kept are not those of the entries.
@@ -40,46 +42,33 @@ func (s *Store) Plan(ctx context.Context, query string, args ...any) (plan []str
 	})
 }
 
-// BatchInfo is a batch as it stands in the queue.
-type BatchInfo struct {
-	ID, Tag     int64
-	First, Last int // ordinals
-	State       string
-	Worker      string
+// Queued are the jobs of cases that wait, in their order.
+func (s *Store) Queued(ctx context.Context) (list []CaseArgs, queues []string, err error) {
+	err = s.db.write(ctx, func(t *tx) error {
+		return t.eachJob(ctx, CaseArgs{}.Kind(), rivertype.JobStateAvailable, func(job *rivertype.JobRow) error {
+			args, err := caseOf(job)
+			list, queues = append(list, args), append(queues, job.Queue)
+			return err
+		})
+	})
+	return list, queues, err
 }
 
-// Batches lists those of a docket, in its order.
-func (s *Store) Batches(ctx context.Context, docketID int64) ([]BatchInfo, error) {
-	return rowsOf(ctx, s.db, `SELECT id, tag, first, last, state, worker FROM batches WHERE docket = $1 ORDER BY first`, []any{docketID},
-		func(scan scanner) (b BatchInfo, err error) {
-			err = scan(&b.ID, &b.Tag, &b.First, &b.Last, &b.State, &b.Worker)
-			return b, err
+// QueuedMessages counts the jobs of messages that wait.
+func (s *Store) QueuedMessages(ctx context.Context) (n int, err error) {
+	err = s.db.write(ctx, func(t *tx) error {
+		return t.eachJob(ctx, DeliveryArgs{}.Kind(), rivertype.JobStateAvailable, func(*rivertype.JobRow) error {
+			n++
+			return nil
 		})
+	})
+	return n, err
 }
 
 // DocumentsKept counts the texts that are kept by themselves, and their bytes before compression.
 func (s *Store) DocumentsKept(ctx context.Context) (n, bytes int64, err error) {
 	err = one(ctx, s.db, `SELECT count(*), CAST(coalesce(sum(size), 0) AS BIGINT) FROM documents`, nil, &n, &bytes)
 	return n, bytes, err
-}
-
-// Before14 takes the tables back to version 14.
-func (s *Store) Before14(ctx context.Context) error {
-	return s.db.write(ctx, func(t *tx) error {
-		for _, statement := range []string{
-			`CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, expires BIGINT NOT NULL)`, `ALTER TABLE workers ADD COLUMN role TEXT NOT NULL DEFAULT ''`,
-			`ALTER TABLE batches ADD COLUMN job BIGINT NOT NULL DEFAULT 0`, `CREATE INDEX batches_tag ON batches (tag) WHERE state IN ('queued', 'running')`,
-			`DROP INDEX batches_queued`, `DROP INDEX batches_running`, `DELETE FROM migrations`, `INSERT INTO migrations (version, name) VALUES (14, '14 about')`,
-			`CREATE TABLE configurations (digest TEXT PRIMARY KEY, parts TEXT NOT NULL)`, `ALTER TABLE entries DROP COLUMN known`, `ALTER TABLE entries DROP COLUMN alibi`, `CREATE TABLE inbox (grp TEXT PRIMARY KEY)`,
-			`CREATE TABLE refits (name TEXT)`, `CREATE TABLE audit_chain (number BIGINT)`, `ALTER TABLE audit_log ADD COLUMN number BIGINT NOT NULL DEFAULT 0`,
-			`ALTER TABLE audit_log ADD COLUMN digest TEXT NOT NULL DEFAULT ''`, `CREATE INDEX audit_log_number ON audit_log (number)`, `DROP TABLE webhooks`, `DROP TABLE webhook_deliveries`,
-		} {
-			if _, err := t.exec(ctx, statement); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // Exec changes the tables past the store, as somebody with the database's password can.

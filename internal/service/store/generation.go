@@ -131,6 +131,22 @@ func (s *Store) BeginWith(ctx context.Context, g Generation) (current int64, err
 	return current, err
 }
 
+// Activate puts a generation in force, be it a new or an old one: the dockets that are received from now on are tried with it, and those that
+// are queued keep theirs.
+func (s *Store) Activate(ctx context.Context, author string, id int64) (g Generation, err error) {
+	err = s.write(ctx, func(t *tx) error {
+		t.run(ctx, `UPDATE counters SET value = $1 WHERE name = 'generation'`, id)
+		if g, err = readGeneration(ctx, t, id); err != nil {
+			return err
+		}
+		if err := t.tellGeneration(ctx, &g, text(author, maxName), s.now()); err != nil {
+			return err
+		}
+		return t.notify(ctx, Event{EventGeneration, id})
+	})
+	return g, err
+}
+
 const generationColumns = `id, parent, parts, share, note, author, created, id = (SELECT value FROM counters WHERE name = 'generation')`
 
 func scanGeneration(scan scanner) (Generation, error) {

@@ -10,10 +10,10 @@ import (
 )
 
 // dialect is what the tables of the two databases differ in.
-type dialect struct{ id, bytes, classification string }
+type dialect struct{ id, bytes, records string }
 
 func (d dialect) of(statement string) string {
-	return strings.NewReplacer("{id}", d.id, "{bytes}", d.bytes, "{classification}", d.classification).Replace(statement)
+	return strings.NewReplacer("{id}", d.id, "{bytes}", d.bytes, "{records}", d.records).Replace(statement)
 }
 
 // Migrate brings the tables up to those of this program, and gives the names of the migrations that it ran. Several programs may
@@ -41,7 +41,7 @@ func applied(ctx context.Context, q querier, name string) (version int64, err er
 	if err == nil && version > firstVersion-1+int64(len(migrations)) {
 		err = &MigrationError{Database: name}
 	}
-	if err == nil && version > 0 && version < firstVersion-1 {
+	if err == nil && version > 0 && version < firstVersion {
 		err = &MigrationError{Database: name, TooOld: true}
 	}
 	return version, err
@@ -60,13 +60,7 @@ func hasTables(ctx context.Context, d *database) (bool, error) {
 
 // pendingAt are the migrations of tables of a version.
 func pendingAt(version int64) []migration {
-	switch {
-	case version == firstVersion-1:
-		return append([]migration{{migrations[0].name, upgrade14}}, migrations[1:]...)
-	case version < firstVersion:
-		return migrations
-	}
-	return migrations[version-firstVersion+1:]
+	return migrations[max(version-firstVersion+1, 0):]
 }
 
 // migrate brings the tables and those of the queue up to those of this program, or says what it would do. It keeps other programs from it:
@@ -114,6 +108,11 @@ func (d *database) upgrade(ctx context.Context, queue *rivermigrate.Migrator[*sq
 		for i, m := range pending {
 			for _, statement := range m.statements {
 				if _, err := t.exec(ctx, words.of(statement)); err != nil {
+					return fmt.Errorf("%s: %w", m.name, err)
+				}
+			}
+			if m.then != nil {
+				if err := m.then(ctx, t); err != nil {
 					return fmt.Errorf("%s: %w", m.name, err)
 				}
 			}

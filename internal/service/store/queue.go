@@ -2,118 +2,216 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 )
 
-// Ticket is a job of the queue: whoever gets one tries batches until none waits. Which batch is next, who has it and what comes of it is in
-// the table batches alone. So a ticket that is lost, or worked on twice, does no harm; Beat replaces it.
-type Ticket struct{}
+// CaseArgs are a job of the queue: a case to try with a generation. What came of it is in the tables, so that a job which is lost, or worked on
+// twice, does no harm.
+type CaseArgs struct {
+	Docket     int64 `json:"docket"`
+	Ordinal    int   `json:"ordinal"`
+	Generation int64 `json:"generation"`
+	// Again tells a job apart from that of a process that was killed.
+	Again string `json:"again,omitempty"`
+}
 
 // Kind names the jobs in the queue.
-func (Ticket) Kind() string { return "shadowcourt_batch" }
+func (CaseArgs) Kind() string { return "shadowcourt_case" }
 
-// maxTickets is how many tickets are added at once: there need not be more than a fleet tries batches at a time.
-const maxTickets = 64
-
-func tickets(n int) []river.InsertManyParams {
-	return slices.Repeat([]river.InsertManyParams{{Args: Ticket{}}}, min(n, maxTickets))
-}
-
-// wake adds tickets for so many batches.
-func (t *tx) wake(ctx context.Context, batches int) error {
-	if batches == 0 {
-		return nil
-	}
-	return t.insertJobs(ctx, tickets(batches))
-}
-
-// MaxAttempts is how often a batch is begun. What it could not try by then gets a fault, so that every docket ends.
+// MaxAttempts is how often a case is tried. One that workers could not try by then gets a fault in a last job, so that every docket ends.
 const MaxAttempts = 25
 
-// fairTags gives the tag of the first batch of a docket, and the step to each further one. Batches are begun in the order of their tags.
-//
-// It is start-time fair queueing by submitter. Virtual time is the smallest tag of a batch that is not done. The batches of a
-// docket begin one step behind it, and are one step apart; the step is the number of dockets that the submitter has in the
-// queue, this one included. So the dockets of several submitters take turns batch by batch, however large they are; a second
-// docket of one submitter waits for two batches of the first and not for all of them; and a thousand dockets of three cases
-// are served as one of three thousand, and not a thousand times as often as the docket of somebody else.
-func fairTags(ctx context.Context, t *tx, submitter string) (first, step int64, err error) {
-	var now int64
-	if err := one(ctx, t, `SELECT coalesce(min(tag), 0) FROM
-		(SELECT min(tag) AS tag FROM batches WHERE state = 'queued' UNION ALL SELECT min(tag) FROM batches WHERE state = 'running') open`, nil, &now); err != nil {
-		return 0, 0, err
-	}
-	step, err = fairStep(ctx, t, submitter)
-	return now + step, step, err
+// InsertOpts has a case queued once.
+func (CaseArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{MaxAttempts: MaxAttempts + 1, UniqueOpts: river.UniqueOpts{ByArgs: true}}
 }
 
-func fairStep(ctx context.Context, t *tx, submitter string) (step int64, err error) {
-	err = one(ctx, t, `SELECT count(*) FROM dockets WHERE submitter = $1 AND state IN ('queued', 'running')`, []any{submitter}, &step)
-	return max(step, 1), err
+// DeliveryArgs are a job of the queue: a message to a webhook.
+type DeliveryArgs struct {
+	Delivery int64  `json:"delivery"`
+	Again    string `json:"again,omitempty"`
 }
 
-// insertBatches queues batches in their fair order: see fairTags.
-func (t *tx) insertBatches(ctx context.Context, docketID int64, submitter string, spans []span) error {
-	if len(spans) == 0 {
-		return nil
+// Kind names the jobs in the queue.
+func (DeliveryArgs) Kind() string { return "shadowcourt_delivery" }
+
+// HookQueue is the queue of the messages to a webhook: one that is slow holds up no other.
+func HookQueue(hook string) string { return "hook-" + hook }
+
+// caseQueue is the queue of a repository, or of a submitter that names none: they take turns, however many cases each has.
+func caseQueue(repository, submitter string) string {
+	of := "repository " + repository
+	if repository == "" {
+		of = "submitter " + submitter
 	}
-	tag, step, err := fairTags(ctx, t, submitter)
-	if err != nil {
+	sum := sha256.Sum256([]byte(of))
+	return "cases-" + hex.EncodeToString(sum[:8])
+}
+
+// maxQueues is how many queues of cases are worked on at once. Others wait until one of them has ended.
+const maxQueues = 64
+
+// CaseQueues are the queues in which cases wait, those of the oldest dockets first.
+func (s *Store) CaseQueues(ctx context.Context) ([]string, error) {
+	list, err := rowsOf(ctx, s.db, `SELECT repository, CASE WHEN repository = '' THEN submitter ELSE '' END FROM dockets
+		WHERE state IN ('queued', 'running') GROUP BY 1, 2 ORDER BY min(id) LIMIT $1`, []any{int64(maxQueues)}, func(scan scanner) (string, error) {
+		var repository, submitter string
+		err := scan(&repository, &submitter)
+		return caseQueue(repository, submitter), err
+	})
+	return list, err
+}
+
+// jobsAtOnce bounds one call of the queue.
+const jobsAtOnce = 2000
+
+// queueCases queues cases of a docket.
+func (t *tx) queueCases(ctx context.Context, d *Docket, ordinals []int) error {
+	options := &river.InsertOpts{Queue: caseQueue(d.Repository, d.Submitter)}
+	for chunk := range slices.Chunk(ordinals, jobsAtOnce) {
+		jobs := make([]river.InsertManyParams, len(chunk))
+		for i, ordinal := range chunk {
+			jobs[i] = river.InsertManyParams{Args: CaseArgs{Docket: d.ID, Ordinal: ordinal, Generation: d.Generation}, InsertOpts: options}
+		}
+		if _, err := t.db.queue.InsertManyTx(ctx, t.raw, jobs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// queueDelivery queues a message.
+func (t *tx) queueDelivery(ctx context.Context, id int64, hook string) error {
+	_, err := t.db.queue.InsertTx(ctx, t.raw, DeliveryArgs{Delivery: id}, &river.InsertOpts{Queue: HookQueue(hook)})
+	return err
+}
+
+// eachJob calls do for the jobs of a kind in a state.
+func (t *tx) eachJob(ctx context.Context, kind string, state rivertype.JobState, do func(*rivertype.JobRow) error) error {
+	params := river.NewJobListParams().Kinds(kind).States(state).OrderBy(river.JobListOrderByID, river.SortOrderAsc).First(jobsAtOnce)
+	for {
+		list, err := t.db.queue.JobListTx(ctx, t.raw, params)
+		if err != nil {
+			return err
+		}
+		for _, job := range list.Jobs {
+			if err := do(job); err != nil {
+				return err
+			}
+		}
+		if len(list.Jobs) < jobsAtOnce {
+			return nil
+		}
+		params = params.After(list.LastCursor)
+	}
+}
+
+func caseOf(job *rivertype.JobRow) (args CaseArgs, err error) {
+	if err = json.Unmarshal(job.EncodedArgs, &args); err != nil {
+		err = fmt.Errorf("job %d: %w", job.ID, err)
+	}
+	return args, err
+}
+
+// cancelCases cancels the trials of a docket that go on, whose workers hear of it, and removes the jobs that wait.
+func (t *tx) cancelCases(ctx context.Context, docketID int64) error {
+	var waiting []int64
+	for _, state := range []rivertype.JobState{rivertype.JobStateRunning, rivertype.JobStateAvailable, rivertype.JobStateScheduled, rivertype.JobStateRetryable} {
+		if err := t.eachJob(ctx, CaseArgs{}.Kind(), state, func(job *rivertype.JobRow) error {
+			args, err := caseOf(job)
+			if err == nil && args.Docket == docketID && state == rivertype.JobStateRunning {
+				_, err = t.db.queue.JobCancelTx(ctx, t.raw, job.ID)
+			} else if args.Docket == docketID {
+				waiting = append(waiting, job.ID)
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	for chunk := range slices.Chunk(waiting, jobsAtOnce) {
+		if _, err := t.db.queue.JobDeleteManyTx(ctx, t.raw, river.NewJobDeleteManyParams().IDs(chunk...).First(jobsAtOnce)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// requeue queues again what a process had that was killed, of a database that one process works on: nobody else has it. The queue takes the jobs
+// themselves for lost only after some time, and they find nothing to do then.
+func (t *tx) requeue(ctx context.Context) error {
+	again := rand.Text()
+	seen := map[river.JobArgs]bool{} // once, however often it was killed
+	insert := func(job *rivertype.JobRow, args river.JobArgs) error {
+		if seen[args] {
+			return nil
+		}
+		seen[args] = true
+		_, err := t.db.queue.InsertTx(ctx, t.raw, args, &river.InsertOpts{Queue: job.Queue})
 		return err
 	}
-	for _, span := range spans {
-		t.insertBatch(ctx, docketID, submitter, tag, span)
-		tag += step
-	}
-	return t.wake(ctx, len(spans))
-}
-
-func (t *tx) insertBatch(ctx context.Context, docketID int64, flow string, tag int64, s span) {
-	t.run(ctx, `INSERT INTO batches (docket, flow, tag, first, last, state, attempt, worker, generation, started, finished)
-		VALUES ($1, $2, $3, $4, $5, 'queued', 0, '', 0, 0, 0)`, docketID, flow, tag, int64(s.first), int64(s.last))
-}
-
-// OthersWait says whether batches of other dockets wait.
-func (s *Store) OthersWait(ctx context.Context, docketID int64) (bool, error) {
-	var n int64
-	err := one(ctx, s.db, `SELECT count(*) FROM (SELECT 1 FROM batches WHERE state = 'queued' AND docket <> $1 LIMIT 1) others`, []any{docketID}, &n)
-	return n > 0, err
-}
-
-// split leaves the entries of a batch from an ordinal on to a new one. That has the tag of a batch further behind, and so have all of the
-// submitter that wait: a batch takes about a second (see batchesOf), and one that took longer has had more than its turn.
-func (t *tx) split(ctx context.Context, b *Batch, rest int) error {
-	var flow string
-	var tag int64
-	s := span{first: rest}
-	if err := one(ctx, t, `SELECT flow, tag, last FROM batches WHERE id = $1`, []any{b.ID}, &flow, &tag, &s.last); err != nil {
+	if err := t.eachJob(ctx, CaseArgs{}.Kind(), rivertype.JobStateRunning, func(job *rivertype.JobRow) error {
+		args, err := caseOf(job)
+		if err != nil {
+			return err
+		}
+		args.Again = again
+		return insert(job, args)
+	}); err != nil {
 		return err
 	}
-	step, err := fairStep(ctx, t, flow)
-	if err != nil {
+	return t.eachJob(ctx, DeliveryArgs{}.Kind(), rivertype.JobStateRunning, func(job *rivertype.JobRow) error {
+		var args DeliveryArgs
+		if err := json.Unmarshal(job.EncodedArgs, &args); err != nil {
+			return fmt.Errorf("job %d: %w", job.ID, err)
+		}
+		args.Again = again
+		return insert(job, args)
+	})
+}
+
+// EndDiscarded gives cases a fault whose last job was lost with its worker: the queue discards it.
+func (s *Store) EndDiscarded(ctx context.Context) error {
+	var list []CaseArgs
+	var ids []int64
+	if err := s.write(ctx, func(t *tx) error {
+		list, ids = nil, nil
+		return t.eachJob(ctx, CaseArgs{}.Kind(), rivertype.JobStateDiscarded, func(job *rivertype.JobRow) error {
+			args, err := caseOf(job)
+			list, ids = append(list, args), append(ids, job.ID)
+			return err
+		})
+	}); err != nil {
 		return err
 	}
-	t.run(ctx, `UPDATE batches SET tag = tag + $1 WHERE flow = $2 AND state = 'queued' AND tag >= $3`, step, flow, tag)
-	t.run(ctx, `UPDATE batches SET last = $1 WHERE id = $2`, int64(rest-1), b.ID)
-	b.Entries = slices.DeleteFunc(slices.Clone(b.Entries), func(e BatchEntry) bool { return e.Ordinal >= rest })
-	t.insertBatch(ctx, b.Docket.ID, flow, tag+step, s)
-	return t.wake(ctx, 1)
+	for i, args := range list {
+		c, err := s.BeginCase(ctx, args)
+		if err == nil {
+			err = s.CompleteCase(ctx, c, "", &Outcome{Fault: c.Untried()})
+		}
+		if err != nil && !isEnded(err) {
+			return err
+		}
+		if _, err := s.db.queue.JobDelete(ctx, ids[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// QueueDepth is what waits to be tried.
-type QueueDepth struct {
-	Queued, Running int // batches
-	Cases           int // of dockets that have not ended
-}
-
-// Depth measures the queue.
-func (s *Store) Depth(ctx context.Context) (d QueueDepth, err error) {
-	err = one(ctx, s.db, `SELECT (SELECT count(*) FROM batches WHERE state = 'queued'), (SELECT count(*) FROM batches WHERE state = 'running'),
-		(SELECT CAST(coalesce(sum(cases - tried - faults), 0) AS BIGINT) FROM dockets WHERE state IN ('queued', 'running'))`, nil, &d.Queued, &d.Running, &d.Cases)
-	return d, err
+// Waiting counts the cases of dockets that have not ended.
+func (s *Store) Waiting(ctx context.Context) (cases int, err error) {
+	err = one(ctx, s.db, `SELECT CAST(coalesce(sum(cases - tried - faults), 0) AS BIGINT) FROM dockets WHERE state IN ('queued', 'running')`, nil, &cases)
+	return cases, err
 }
 
 // Worker opens a client of the queue that works.

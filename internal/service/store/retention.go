@@ -123,7 +123,6 @@ func (r *retention) docket(ctx context.Context, id int64) error {
 	return r.store.db.write(ctx, func(t *tx) error {
 		t.run(ctx, `DELETE FROM entry_members WHERE docket = $1
 			AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.docket = entry_members.docket AND e.ordinal = entry_members.ordinal)`, id)
-		t.run(ctx, `DELETE FROM batches WHERE docket = $1`, id)
 		n, err := t.exec(ctx, `DELETE FROM dockets WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.docket = dockets.id)`, id)
 		r.removed.Dockets += n
 		if err != nil {
@@ -186,7 +185,7 @@ func (r *retention) records(ctx context.Context, cut int64, more func() (bool, e
 			}
 		}
 		n, err := r.some(ctx, &r.removed.Records, `DELETE FROM records WHERE id IN (SELECT r.id FROM records r
-			WHERE r.created < $1 AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.record = r.id) ORDER BY r.id LIMIT 10)`, cut)
+			WHERE r.created < $1 AND NOT EXISTS (SELECT 1 FROM verdicts v WHERE v.record = r.id) ORDER BY r.id LIMIT 100)`, cut)
 		if err != nil || n == 0 {
 			return err
 		}

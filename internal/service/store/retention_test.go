@@ -34,7 +34,7 @@ func retains(t *testing.T, s *store.Store, c *clock) {
 	must(t, err)
 	// The docket stays for its correction; of the cases "old", "with members" and "member" go. The verdict of "shared" is that of
 	// the later docket, too.
-	want := store.Removed{Entries: 3, Verdicts: 2, Cases: 3, Documents: 3, Records: 0}
+	want := store.Removed{Entries: 3, Verdicts: 2, Cases: 3, Documents: 3, Records: 2}
 	if removed != want {
 		t.Errorf("removed %+v instead of %+v", removed, want)
 	}

@@ -24,7 +24,7 @@ func inbox(t *testing.T, s *store.Store) {
 		return e
 	}
 	submit(t, s, store.Submission{Submitter: "ci", Repository: "shop", Name: "n"}, same("a"), same("b"), same("c"), entriesOf("sure")[0], entriesOf("lost")[0])
-	tryAll(t, s, func(e *store.BatchEntry) store.NewVerdict {
+	tryAll(t, s, func(e *store.Claim) store.NewVerdict {
 		switch e.Case.ID {
 		case "sure":
 			return verdictOf(e, "flake", 0.97)
@@ -191,7 +191,7 @@ func remembers(t *testing.T, s *store.Store) {
 	}
 	_, _, err = u.Finish(ctx, "x", []string{"quiet"})
 	must(t, err)
-	tryAll(t, s, func(e *store.BatchEntry) store.NewVerdict {
+	tryAll(t, s, func(e *store.Claim) store.NewVerdict {
 		if e.Case.ID == "c" {
 			return verdictOf(e, "", 0)
 		}
@@ -237,64 +237,6 @@ func generations(t *testing.T, s *store.Store) {
 	}
 	if _, err := s.Submit(ctx, store.Submission{Generation: 99}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a docket of no generation: %v", err)
-	}
-}
-
-func activations(t *testing.T, s *store.Store) {
-	t.Helper()
-	ctx := t.Context()
-	current, err := s.BeginWith(ctx, store.Generation{})
-	must(t, err)
-	next, err := s.AddGeneration(ctx, store.Generation{})
-	must(t, err)
-	inForce := func() int64 {
-		id, err := s.CurrentGeneration(ctx)
-		must(t, err)
-		return id
-	}
-	// Nobody has to load it.
-	a, err := s.Activate(ctx, "ann", next.ID)
-	must(t, err)
-	if a.State != store.Active || inForce() != next.ID {
-		t.Errorf("%+v", a)
-	}
-	submit(t, s, store.Submission{Submitter: "ci", Generation: current}, entriesOf("a")...)
-	if b := begin(t, s, "w"); b.Generation != current {
-		t.Errorf("a pinned docket: %+v", b)
-	}
-	for _, id := range []string{"w1", "w2"} {
-		_, err := s.Beat(ctx, store.WorkerInfo{ID: id}, nil, 0)
-		must(t, err)
-	}
-	a, err = s.Activate(ctx, "ann", current)
-	must(t, err)
-	if a.State != store.Pending || len(a.Loads) != 2 {
-		t.Errorf("%+v", a)
-	}
-	if _, err := s.Activate(ctx, "ann", next.ID); !errors.Is(err, store.ErrState) {
-		t.Errorf("two at once: %v", err)
-	}
-	must(t, s.Loaded(ctx, a.ID, "w1", nil))
-	if inForce() != next.ID {
-		t.Error("in force before all have loaded it")
-	}
-	must(t, s.Loaded(ctx, a.ID, "w2", nil))
-	if inForce() != current {
-		t.Error("not in force")
-	}
-	a, err = s.Activate(ctx, "ann", next.ID)
-	must(t, err)
-	must(t, s.Loaded(ctx, a.ID, "w1", nil))
-	must(t, s.Loaded(ctx, a.ID, "w2", errors.New("it does not load")))
-	if a, err = s.Activation(ctx, a.ID); err != nil || a.State != store.Rejected || a.Reason != "w2: it does not load" || inForce() != current {
-		t.Errorf("%+v, %v", a, err)
-	}
-	must(t, s.RemoveWorker(ctx, "w2"))
-	a, err = s.Activate(ctx, "ann", next.ID)
-	must(t, err)
-	must(t, s.Loaded(ctx, a.ID, "w1", nil))
-	if inForce() != next.ID {
-		t.Error("a worker that left is waited for")
 	}
 }
 

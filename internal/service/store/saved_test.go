@@ -297,14 +297,13 @@ func savedMessages(t *testing.T, s *store.Store) {
 // savedQueue tries the cases that were waiting, and those of which the worker was killed.
 func savedQueue(t *testing.T, s *store.Store, dockets map[string]int64) {
 	t.Helper()
-	_, err := s.Beat(t.Context(), store.WorkerInfo{ID: "w"}, []int64{}, 1)
+	list, _, err := s.Queued(t.Context())
 	must(t, err)
-	workers, err := s.Workers(t.Context())
+	messages, err := s.QueuedMessages(t.Context())
 	must(t, err)
-	for _, w := range workers {
-		if w.ID != "w" {
-			must(t, s.RemoveWorker(t.Context(), w.ID))
-		}
+	same(t, "jobs for cases and messages", []int{len(list), messages}, []int{3, 7})
+	for _, job := range list {
+		same(t, "the generation of a job", job.Generation, int64(2))
 	}
 	tryAll(t, s, surely)
 	for name, cases := range map[string]int{"waits": 2, "waits too": 1} {

@@ -1,25 +1,22 @@
 package store
 
+import (
+	"context"
+	"fmt"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+)
+
 // A migration is a change of the tables; once released it stays as it is.
 type migration struct {
 	name       string
-	statements []string
+	statements []string // before then
+	then       func(context.Context, *tx) error
 }
 
 // firstVersion is that of the first entry of migrations. Those before it, one for each step of the development, are in it.
 const firstVersion = 15
-
-// upgrade14 brings the last tables before the first version up to it: jobs of the queue named batches, one worker led the others, and the
-// label of a truth was in its JSON alone.
-var upgrade14 = []string{
-	`DROP TABLE leases`, `DROP TABLE configurations`, `DROP TABLE inbox`, `ALTER TABLE workers DROP COLUMN role`, `ALTER TABLE batches DROP COLUMN job`, `DROP INDEX batches_tag`, indexQueued, indexRunning,
-	`ALTER TABLE entries ADD COLUMN known TEXT NOT NULL DEFAULT ''`, `UPDATE entries SET known = coalesce({classification}, '') WHERE truth <> ''`,
-}
-
-const (
-	indexQueued  = `CREATE INDEX batches_queued ON batches (tag, id) WHERE state = 'queued'`
-	indexRunning = `CREATE INDEX batches_running ON batches (tag, worker) WHERE state = 'running'`
-)
 
 // migrations in their order. Times are microseconds since 1970 in UTC, digests are hexadecimal SHA-256, lists are JSON. Empty
 // texts and zeros stand for what is not there, so that both databases read them the same.
@@ -71,7 +68,8 @@ var migrations = []migration{
 			state TEXT NOT NULL, attempt BIGINT NOT NULL, worker TEXT NOT NULL, generation BIGINT NOT NULL,
 			started BIGINT NOT NULL, finished BIGINT NOT NULL)`,
 		`CREATE INDEX batches_docket ON batches (docket)`,
-		indexQueued, indexRunning,
+		`CREATE INDEX batches_queued ON batches (tag, id) WHERE state = 'queued'`,
+		`CREATE INDEX batches_running ON batches (tag, worker) WHERE state = 'running'`,
 		// key is the digest of case, generation and configuration.
 		`CREATE TABLE verdicts (
 			key TEXT PRIMARY KEY, case_digest TEXT NOT NULL, generation BIGINT NOT NULL, configuration TEXT NOT NULL,
@@ -158,4 +156,48 @@ var migrations = []migration{
 		`DROP TABLE looks`, `DROP TABLE refits`, `DROP TABLE audit_chain`, `DROP INDEX audit_log_number`, `ALTER TABLE audit_log DROP COLUMN number`, `ALTER TABLE audit_log DROP COLUMN digest`,
 		`ALTER TABLE webhooks DROP COLUMN format`,
 	}},
+	// Each case that waits is a job, which names its generation: batches, their workers, and the workers' answers about generations go.
+	{name: "20 a job for each case", statements: []string{
+		`UPDATE dockets SET generation = (SELECT value FROM counters WHERE name = 'generation') WHERE generation = 0 AND state IN ('queued', 'running')`,
+		`DROP TABLE batches`, `DROP TABLE workers`, `DROP TABLE loads`, `DROP TABLE activations`,
+		`ALTER TABLE webhook_deliveries DROP COLUMN worker`, `UPDATE webhook_deliveries SET state = 'pending' WHERE state = 'sending'`,
+		`{records}`,
+	}, then: queueAll},
+}
+
+// queueAll queues what waits in the tables, and removes the jobs that only said that something waits.
+func queueAll(ctx context.Context, t *tx) error {
+	dockets, err := rowsOf(ctx, t, `SELECT `+docketColumns+` FROM dockets WHERE state IN ('queued', 'running') ORDER BY id`, nil, scanDocket)
+	if err != nil {
+		return err
+	}
+	for i := range dockets {
+		open, err := rowsOf(ctx, t, `SELECT ordinal FROM entries WHERE docket = $1 AND verdict = '' AND fault = '' ORDER BY ordinal`, []any{dockets[i].ID}, value[int])
+		if err == nil {
+			err = t.queueCases(ctx, &dockets[i], open)
+		}
+		if err != nil {
+			return fmt.Errorf("queue docket %d: %w", dockets[i].ID, err)
+		}
+	}
+	type message struct {
+		id   int64
+		hook string
+	}
+	waiting, err := rowsOf(ctx, t, `SELECT id, hook FROM webhook_deliveries WHERE state = 'pending' ORDER BY id`, nil, func(scan scanner) (m message, err error) {
+		err = scan(&m.id, &m.hook)
+		return m, err
+	})
+	if err != nil {
+		return err
+	}
+	for _, m := range waiting {
+		if err := t.queueDelivery(ctx, m.id, m.hook); err != nil {
+			return err
+		}
+	}
+	// Those that were running when their process was killed are taken for lost, and discarded.
+	_, err = t.db.queue.JobDeleteManyTx(ctx, t.raw, river.NewJobDeleteManyParams().Kinds("shadowcourt_batch", "shadowcourt_webhook").
+		States(rivertype.JobStateAvailable, rivertype.JobStateScheduled, rivertype.JobStateRetryable, rivertype.JobStatePending).First(10_000))
+	return err
 }

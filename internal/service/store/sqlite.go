@@ -19,7 +19,13 @@ import (
 // sqliteReaders is how many reads go on at once, beside one write.
 const sqliteReaders = 8
 
-var sqliteWords = dialect{id: "INTEGER PRIMARY KEY AUTOINCREMENT", bytes: "BLOB", classification: `json_extract(truth, '$.Classification')`}
+var sqliteWords = dialect{
+	id: "INTEGER PRIMARY KEY AUTOINCREMENT", bytes: "BLOB",
+	records: `ALTER TABLE records RENAME TO records18;
+		CREATE TABLE records (id INTEGER PRIMARY KEY AUTOINCREMENT, size BIGINT NOT NULL, body BLOB NOT NULL, created BIGINT NOT NULL);
+		INSERT INTO records (id, size, body, created) SELECT id, size, body, created FROM records18;
+		DROP TABLE records18`,
+}
 
 // openSQLite opens a file with a write-ahead log: one connection writes, others read meanwhile.
 func openSQLite(ctx context.Context, config *Config, send func(Event)) (*database, error) {

@@ -38,9 +38,7 @@ type Store struct {
 	failed atomic.Int64 // when a change last failed with ErrFull, in nanoseconds since begun
 	held   atomic.Int64 // changes that wait for room: small ones that succeed meanwhile tell nothing of them
 	stop   context.CancelFunc
-
-	pending pendingSince
-	done    chan struct{}
+	done   chan struct{}
 }
 
 // IsPostgres says whether a Config.Database names a PostgreSQL server.

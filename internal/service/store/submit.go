@@ -24,7 +24,7 @@ type Submission struct {
 	Answered bool
 	// Key is the idempotency key of the submitter: with the same key and body there is one docket. Optional.
 	Key string
-	// Generation pins the docket; 0 doesn't. One that is not there is ErrNotFound.
+	// Generation is the one that tries the docket; 0: the one that is in force when it is received. One that is not there is ErrNotFound.
 	Generation int64
 	// Remember adds the verdicts to the casebook when all cases are tried.
 	Remember bool
@@ -53,7 +53,7 @@ type Upload struct {
 	ordinal  int
 	faults   int
 	finished bool
-	sizes    []int32 // of the entries that can be tried, in their order: for batches; -1 for a fault
+	open     []int // ordinals of the entries that can be tried
 
 	// What waits to be inserted: rows of entries, cases with those of members, and rows that say which entries the latter are of.
 	rows, members [][]any
@@ -117,14 +117,13 @@ func (u *Upload) add(ctx context.Context, entry *docket.Entry, answer string, fa
 	u.ordinal++
 	if fault != nil {
 		u.faults++
-		u.sizes = append(u.sizes, -1)
 		u.addRow(&docket.Entry{Source: entry.Source, Line: entry.Line}, "", nil, "", text(fault.Error(), maxText))
 	} else {
 		c, err := u.addCase(&entry.Case)
 		if err != nil {
 			return "", err
 		}
-		u.sizes = append(u.sizes, int32(c.size))
+		u.open = append(u.open, u.ordinal)
 		var members []string
 		for i := range entry.Members {
 			m, err := u.addCase(&entry.Members[i])
@@ -240,26 +239,23 @@ func (u *Upload) Finish(ctx context.Context, bodyDigest string, suites []string)
 
 // FinishTried is Finish for entries with their trials. record is the signed record that has the trials; nil for none.
 func (u *Upload) FinishTried(ctx context.Context, bodyDigest string, record []byte) (d Docket, created bool, err error) {
-	b := &Batch{Docket: Docket{ID: u.id}}
-	o := &Outcome{Configuration: "pushed as docket " + strconv.FormatInt(u.id, 10), Verdicts: u.results, Record: record}
+	k := &keeping{
+		store: u.store, docket: u.id, first: 1, last: u.ordinal, configuration: "pushed as docket " + strconv.FormatInt(u.id, 10),
+		record: pack(record), size: int64(len(record)),
+	}
 	for i := range u.results {
-		b.Entries = append(b.Entries, BatchEntry{Ordinal: i + 1, Digest: u.results[i].Digest})
-	}
-	if err := u.store.write(ctx, func(t *tx) error {
-		return one(ctx, t, `INSERT INTO batches (docket, flow, tag, first, last, state, attempt, worker, generation, started, finished)
-			VALUES ($1, '', 0, 1, $2, 'done', 1, '', 0, $3, $3) RETURNING id`, []any{u.id, int64(u.ordinal), u.created}, &b.ID)
-	}); err != nil {
-		return Docket{}, false, err
-	}
-	kept, err := u.store.keeping(b, "", o)
-	if err != nil {
-		return Docket{}, false, err
+		if err := k.add("", &u.results[i]); err != nil {
+			return Docket{}, false, err
+		}
 	}
 	return u.finish(ctx, bodyDigest, func(t *tx) error {
 		if err := u.show(ctx, t, bodyDigest, nil, Running, 0); err != nil {
 			return err
 		}
-		return kept.in(ctx, t)
+		if u.ordinal == 0 {
+			return k.count(ctx, t, 0, 0)
+		}
+		return k.in(ctx, t)
 	})
 }
 
@@ -307,23 +303,25 @@ func (s *Store) byKey(ctx context.Context, submitter, key, bodyDigest string) (D
 	return d, err
 }
 
-// queue turns the upload into a docket with batches.
+// queue turns the upload into a docket, and queues its cases with its generation: the one that it is pinned to, or that is in force now.
 func (u *Upload) queue(ctx context.Context, t *tx, bodyDigest string, suites []string) error {
-	batches := batchesOf(u.sizes)
 	state, finished := Queued, int64(0)
-	if len(batches) == 0 {
+	if len(u.open) == 0 {
 		state, finished = Done, u.store.now()
 	}
 	if err := u.show(ctx, t, bodyDigest, suites, state, finished); err != nil {
 		return err
 	}
-	if err := t.insertBatches(ctx, u.id, u.sent.Submitter, batches); err != nil {
-		return err
+	t.run(ctx, `UPDATE dockets SET generation = (SELECT value FROM counters WHERE name = 'generation') WHERE id = $1 AND generation = 0`, u.id)
+	d, err := readDocket(WithoutLimit(ctx), t, u.id)
+	if err == nil {
+		err = t.queueCases(ctx, &d, u.open)
 	}
-	if state == Done {
-		if err := t.tellDocket(ctx, u.id, finished); err != nil {
-			return err
-		}
+	if err == nil && state == Done {
+		err = t.tellDocket(ctx, u.id, finished)
+	}
+	if err != nil {
+		return err
 	}
 	return t.notify(ctx, Event{EventDocket, u.id})
 }
@@ -358,7 +356,6 @@ func (s *Store) removeUpload(ctx context.Context, id int64) error {
 		if n > 0 {
 			t.run(ctx, `DELETE FROM entries WHERE docket = $1`, id)
 			t.run(ctx, `DELETE FROM entry_members WHERE docket = $1`, id)
-			t.run(ctx, `DELETE FROM batches WHERE docket = $1`, id)
 		}
 		return err
 	})
@@ -372,37 +369,4 @@ func (s *Store) RemoveStaleUploads(ctx context.Context, after time.Duration) err
 		err = errors.Join(err, s.removeUpload(ctx, id))
 	}
 	return err
-}
-
-// span is a batch: entries from first to last.
-type span struct{ first, last int }
-
-// The bounds of a batch: entries that take about a second, and bytes that a worker holds at once.
-const (
-	maxBatch   = 32
-	minBatch   = 4
-	batchBytes = 16 << 20
-	// batchesEach is how many batches a docket has at least, if it has enough cases: so that several workers share a small one.
-	batchesEach = 16
-)
-
-// batchesOf cuts a docket into batches. sizes are those of its entries in bytes, -1 for one that can't be tried.
-func batchesOf(sizes []int32) []span {
-	count := len(slices.DeleteFunc(slices.Clone(sizes), func(size int32) bool { return size < 0 }))
-	most := min(max(count/batchesEach, minBatch), maxBatch)
-	var spans []span
-	n, bytes := 0, int64(0)
-	for i, size := range sizes {
-		if size < 0 {
-			continue
-		}
-		if n == 0 || n >= most || bytes+int64(size) > batchBytes {
-			spans = append(spans, span{i + 1, i + 1})
-			n, bytes = 0, 0
-		}
-		spans[len(spans)-1].last = i + 1
-		n++
-		bytes += int64(size)
-	}
-	return spans
 }

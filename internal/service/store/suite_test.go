@@ -54,8 +54,8 @@ func suite(t *testing.T, open func(*testing.T) *store.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, *store.Store){
 		"migrate": migrates, "submit": submits, "key": keys, "large": largeDocuments, "text": hostileTexts, "abort": aborts,
-		"batches": batches, "taken": taken, "cancel": cancels, "inbox": inbox, "correct": corrects, "casebook": casebookLog,
-		"remember": remembers, "generations": generations, "activate": activations, "people": people, "events": events, "fair": fair, "known": knows,
+		"known": again, "taken": taken, "cancel": cancels, "inbox": inbox, "correct": corrects, "casebook": casebookLog,
+		"remember": remembers, "generations": generations, "people": people, "events": events, "queues": queues, "known labels": knows,
 		"counts": counts, "counts at once": countsAtOnce, "pages": pages, "alibi": answersOfTheAlibi, "deliveries": boundedDeliveries,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
@@ -148,7 +148,7 @@ func entriesOf(ids ...string) []docket.Entry {
 }
 
 // verdictOf is a made-up trial.
-func verdictOf(e *store.BatchEntry, label string, confidence float64) store.NewVerdict {
+func verdictOf(e *store.Claim, label string, confidence float64) store.NewVerdict {
 	fuel := uint64(7)
 	r := trial.Result{
 		ID: e.Case.ID, Light: &trial.Answer{Classification: "bug", Confidence: 0.5}, Fuel: &fuel,
@@ -161,36 +161,36 @@ func verdictOf(e *store.BatchEntry, label string, confidence float64) store.NewV
 	return store.NewVerdict{Digest: e.Digest, Trial: t, Took: time.Millisecond}
 }
 
-// tryAll completes all batches that wait, with a verdict by case.
-func tryAll(t *testing.T, s *store.Store, verdict func(*store.BatchEntry) store.NewVerdict) {
+// tryAll tries all cases that wait, with a verdict by case.
+func tryAll(t *testing.T, s *store.Store, verdict func(*store.Claim) store.NewVerdict) {
 	t.Helper()
-	for {
-		b, err := s.BeginBatch(t.Context(), "w")
-		if errors.Is(err, store.ErrNotFound) {
-			return
-		}
-		must(t, err)
-		must(t, s.CompleteBatch(t.Context(), b, "w", outcome(b, verdict)))
-	}
-}
-
-// begin begins the next batch.
-func begin(t *testing.T, s *store.Store, worker string) *store.Batch {
-	t.Helper()
-	b, err := s.BeginBatch(t.Context(), worker)
+	list, _, err := s.Queued(t.Context())
 	must(t, err)
-	return b
-}
-
-func outcome(b *store.Batch, verdict func(*store.BatchEntry) store.NewVerdict) *store.Outcome {
-	o := &store.Outcome{Configuration: "c", Record: []byte("record\n")}
-	for i := range b.Entries {
-		o.Verdicts = append(o.Verdicts, verdict(&b.Entries[i]))
+	for _, args := range list {
+		c, err := s.BeginCase(t.Context(), args)
+		if err == nil {
+			err = s.CompleteCase(t.Context(), c, "w", outcome(c, verdict))
+		}
+		if !errors.Is(err, store.ErrEnded) {
+			must(t, err)
+		}
 	}
-	return o
 }
 
-func surely(e *store.BatchEntry) store.NewVerdict { return verdictOf(e, "bug", 0.9) }
+// begin begins the case of a docket at a place.
+func begin(t *testing.T, s *store.Store, d store.Docket, ordinal int) *store.Claim {
+	t.Helper()
+	c, err := s.BeginCase(t.Context(), store.CaseArgs{Docket: d.ID, Ordinal: ordinal, Generation: d.Generation})
+	must(t, err)
+	return c
+}
+
+func outcome(c *store.Claim, verdict func(*store.Claim) store.NewVerdict) *store.Outcome {
+	v := verdict(c)
+	return &store.Outcome{Configuration: "c", Verdict: &v, Record: []byte("record\n")}
+}
+
+func surely(e *store.Claim) store.NewVerdict { return verdictOf(e, "bug", 0.9) }
 
 func migrates(t *testing.T, s *store.Store) {
 	t.Helper()
@@ -201,22 +201,8 @@ func migrates(t *testing.T, s *store.Store) {
 	}
 	must(t, s.CheckSchema(t.Context()))
 	must(t, s.Ping(t.Context()))
-	// The last version before the first release is brought up, older ones are rejected, and so are newer ones.
-	old := entriesOf("a", "b", "c")
-	old[0].Truth, old[1].Truth = &trial.Truth{Classification: "flake"}, &trial.Truth{ExpectedVerdict: "affirm"}
-	d := submit(t, s, store.Submission{Submitter: "ci"}, old...)
-	must(t, s.Before14(t.Context()))
-	if err := s.CheckSchema(t.Context()); err == nil || !strings.Contains(err.Error(), "15 first release") {
-		t.Errorf("version 14: %v", err)
-	}
-	_, err = s.Migrate(t.Context())
-	must(t, err)
-	list, err := s.Entries(t.Context(), store.EntryFilter{Docket: d.ID})
-	if err != nil || len(list) != 3 || list[0].Truth != "flake" || list[1].Truth != "" || list[2].Truth != "" {
-		t.Errorf("truths of version 14: %+v, %v", list, err)
-	}
-	tryAll(t, s, surely)
-	for version, want := range map[int]string{20: "newer version", 13: "before the first release"} {
+	// Older and newer ones are rejected.
+	for version, want := range map[int]string{21: "newer version", 14: "before the first release"} {
 		must(t, s.Exec(t.Context(), fmt.Sprintf(`DELETE FROM migrations WHERE version <> %d`, version)))
 		must(t, s.Exec(t.Context(), fmt.Sprintf(`INSERT INTO migrations (version, name) VALUES (%d, 'x')`, version)))
 		_, err := s.Migrate(t.Context())

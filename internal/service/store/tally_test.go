@@ -40,7 +40,7 @@ func counts(t *testing.T, s *store.Store) { //nolint:thelper // a test of the su
 			}
 			d := submit(t, s, store.Submission{Submitter: "ci", Repository: "r"}, entries...)
 			dockets = append(dockets, d.ID)
-			tryAll(t, s, func(e *store.BatchEntry) store.NewVerdict {
+			tryAll(t, s, func(e *store.Claim) store.NewVerdict {
 				return verdictOf(e, labels[r.IntN(3)], 0.3+0.1*float64(r.IntN(7)))
 			})
 			check("a docket")
@@ -103,7 +103,7 @@ func countsAtOnce(t *testing.T, s *store.Store) { //nolint:thelper // a test of 
 		}
 		submit(t, s, store.Submission{Submitter: fmt.Sprint("ci", n), Remember: n == 0}, entries...)
 		all.Go(func() {
-			tryAll(t, s, func(e *store.BatchEntry) store.NewVerdict { return verdictOf(e, "bug", 0.4) })
+			tryAll(t, s, func(e *store.Claim) store.NewVerdict { return verdictOf(e, "bug", 0.4) })
 		})
 	}
 	for _, author := range []string{"ann", "bob"} { // of one author they would be the same correction
@@ -142,7 +142,7 @@ func pages(t *testing.T, s *store.Store) { //nolint:thelper // a test of the sui
 	var d store.Docket
 	for range 2 {
 		d = submit(t, s, store.Submission{Submitter: "ci", Repository: "r"}, entries...)
-		tryAll(t, s, func(e *store.BatchEntry) store.NewVerdict { return verdictOf(e, "bug", 0.4) })
+		tryAll(t, s, func(e *store.Claim) store.NewVerdict { return verdictOf(e, "bug", 0.4) })
 	}
 	// The last one corrects a group of its second page.
 	for _, f := range []store.InboxFilter{{Limit: 5, Repository: "r"}, {Limit: 5, Text: "failure OF"}, {Limit: 5}} {

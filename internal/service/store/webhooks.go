@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 )
 
@@ -137,28 +135,6 @@ type Delivery struct {
 	What HookEvent `json:"-"`
 }
 
-// HookTicket is a job of the queue: whoever gets one sends deliveries until none is due. Which is next is in the table alone, as with Ticket.
-type HookTicket struct{}
-
-// HookQueue is the queue of the tickets, apart from that of trials.
-const HookQueue = "webhooks"
-
-// Kind names the jobs in the queue.
-func (HookTicket) Kind() string { return "shadowcourt_webhook" }
-
-// InsertOpts puts them into their queue.
-func (HookTicket) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: HookQueue} }
-
-// maxHookTickets is how many tickets are added at once.
-const maxHookTickets = 16
-
-func (t *tx) wakeHooks(ctx context.Context, deliveries int) error {
-	if deliveries == 0 {
-		return nil
-	}
-	return t.insertJobs(ctx, slices.Repeat([]river.InsertManyParams{{Args: HookTicket{}}}, min(deliveries, maxHookTickets)))
-}
-
 // SetWebhooks says which webhooks there are: events are stored for these from now on, in every process. What waits for others is dead.
 func (s *Store) SetWebhooks(ctx context.Context, hooks []Webhook) error {
 	return s.write(ctx, func(t *tx) error {
@@ -167,7 +143,7 @@ func (s *Store) SetWebhooks(ctx context.Context, hooks []Webhook) error {
 			h := &hooks[i]
 			t.run(ctx, `INSERT INTO webhooks (name, events, repositories) VALUES ($1, $2, $3)`, h.Name, object(h.Events), list(h.Repositories))
 		}
-		t.run(ctx, `UPDATE webhook_deliveries SET state = 'dead', worker = '', answer = 'the webhook was removed', finished = $1
+		t.run(ctx, `UPDATE webhook_deliveries SET state = 'dead', answer = 'the webhook was removed', finished = $1
 			WHERE state IN ('pending', 'sending') AND NOT EXISTS (SELECT 1 FROM webhooks w WHERE w.name = webhook_deliveries.hook)`, s.now())
 		return nil
 	})
@@ -200,7 +176,6 @@ const MaxDeliveries = 10_000
 
 // deliver stores an event for each webhook, of the first type that both name. Where too many wait it is a dead letter at once.
 func (t *tx) deliver(ctx context.Context, hooks []Webhook, what HookEvent, types ...HookEventType) error {
-	n := 0
 	for i := range hooks {
 		at := slices.IndexFunc(types, func(e HookEventType) bool { return slices.Contains(hooks[i].Events, e) })
 		if at < 0 {
@@ -214,14 +189,19 @@ func (t *tx) deliver(ctx context.Context, hooks []Webhook, what HookEvent, types
 		state, answer, finished := DeliveryPending, "", int64(0)
 		if waiting >= MaxDeliveries {
 			state, answer, finished = DeliveryDead, "too many messages to this webhook wait", micros(what.Time)
-		} else {
-			n++
 		}
-		t.run(ctx, `INSERT INTO webhook_deliveries (message, hook, event, body, state, attempt, due, worker, status, answer, created, sent, finished)
-			VALUES ($1, $2, $3, $4, $5, 0, $6, '', 0, $7, $6, 0, $8)`,
-			"msg_"+rand.Text(), hooks[i].Name, string(what.Type), pack([]byte(object(what))), string(state), micros(what.Time), answer, finished)
+		var id int64
+		err := one(ctx, t, `INSERT INTO webhook_deliveries (message, hook, event, body, state, attempt, due, status, answer, created, sent, finished)
+			VALUES ($1, $2, $3, $4, $5, 0, $6, 0, $7, $6, 0, $8) RETURNING id`,
+			[]any{"msg_" + rand.Text(), hooks[i].Name, string(what.Type), pack([]byte(object(what))), string(state), micros(what.Time), answer, finished}, &id)
+		if err == nil && state == DeliveryPending {
+			err = t.queueDelivery(ctx, id, hooks[i].Name)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return t.wakeHooks(ctx, n)
+	return nil
 }
 
 // tellDocket stores that a docket has ended.
@@ -325,7 +305,7 @@ func (t *tx) tellCorrection(ctx context.Context, c *Correction, author string, u
 }
 
 // tellGeneration stores that a generation is in force. It is about all repositories, and so for every webhook that names the event.
-func (t *tx) tellGeneration(ctx context.Context, a *Activation, now int64) error {
+func (t *tx) tellGeneration(ctx context.Context, g *Generation, author string, now int64) error {
 	hooks, err := rowsOf(ctx, t, `SELECT name, events FROM webhooks ORDER BY name`, nil, func(scan scanner) (h Webhook, err error) {
 		err = scan(&h.Name, encoded{&h.Events})
 		return h, err
@@ -333,9 +313,5 @@ func (t *tx) tellGeneration(ctx context.Context, a *Activation, now int64) error
 	if err != nil || len(hooks) == 0 {
 		return err
 	}
-	g, err := readGeneration(ctx, t, a.Generation)
-	if err != nil {
-		return err
-	}
-	return t.deliver(ctx, hooks, HookEvent{Time: at(now), Generation: &HookGeneration{ID: g.ID, Author: a.Author, Note: text(g.Note, maxName)}}, GenerationActivated)
+	return t.deliver(ctx, hooks, HookEvent{Time: at(now), Generation: &HookGeneration{ID: g.ID, Author: author, Note: text(g.Note, maxName)}}, GenerationActivated)
 }

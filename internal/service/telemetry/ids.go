@@ -11,7 +11,6 @@ import (
 const (
 	RequestID = "request"
 	DocketID  = "docket"
-	BatchID   = "batch"
 	TrialID   = "trial"
 	traceID   = "trace_id"
 )

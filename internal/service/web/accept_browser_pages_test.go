@@ -3,7 +3,6 @@
 package web_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -92,32 +91,6 @@ func TestAccept_UI3_SwapAndRollBackByClick(t *testing.T) {
 	b.wait(`document.querySelector(".now h2") && document.querySelector(".now h2").innerText === "Generation 1"`)
 	if s.current() != 1 {
 		t.Error("the generation before is not current")
-	}
-}
-
-func TestAccept_UI3_SwapWaitsForWorkersAndTellsTheirReasons(t *testing.T) {
-	s := newService(t, serviceOptions{frozen: true})
-	id := s.addGeneration("a judge that does not load", nil)
-	ctx := t.Context()
-	if _, err := s.store.Beat(ctx, store.WorkerInfo{ID: "w1", Machine: "build-7", Version: "v1"}, nil, 0); err != nil {
-		t.Fatal(err)
-	}
-	b := newBrowser(t, s, 1280, 860)
-	b.open("/modules")
-	b.wait(`document.body.innerText.includes("build-7")`)
-	b.open(fmt.Sprintf("/modules/%d/activate", id))
-	b.click("form .primary")
-	b.wait(`document.querySelector(".notice") && document.querySelector(".notice").innerText.includes("0 of 1")`)
-	activation, _, err := s.store.PendingActivation(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.store.Loaded(ctx, activation, "w1", errors.New("specter.wasm: it has no start")); err != nil {
-		t.Fatal(err)
-	}
-	b.wait(`document.querySelector(".failure") && document.querySelector(".failure").innerText.includes("it has no start")`)
-	if s.current() == id {
-		t.Error("a generation that does not load is current")
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 type stale struct {
 	// Docket is the docket that changed; 0 where everything may have changed.
 	Docket int64 `json:"docket,omitempty"`
-	// Modules: generations or workers changed. Corrections: a case was corrected.
+	// Modules: generations changed. Corrections: a case was corrected.
 	Modules     bool `json:"modules,omitempty"`
 	Corrections bool `json:"corrections,omitempty"`
 }

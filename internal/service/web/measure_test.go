@@ -3,7 +3,6 @@
 package web_test
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -132,29 +131,15 @@ func words(i int) string {
 	return string(text)
 }
 
-// decide completes all batches without a court.
-func (s *service) decide(_ int64) {
+// decide completes a docket without a court.
+func (s *service) decide(docketID int64) {
 	s.t.Helper()
-	for {
-		b, err := s.store.BeginBatch(s.t.Context(), "w")
-		if errors.Is(err, store.ErrNotFound) {
-			break
+	s.each(docketID, func(c *store.Claim) *store.NewVerdict {
+		final := trial.Final{Status: trial.Affirmed, Classification: c.Case.Labels[c.Ordinal%3], Confidence: 0.6 + float64(c.Ordinal*7919%4000)/10000}
+		if c.Ordinal%97 == 0 {
+			final = trial.Final{Status: trial.Mistrial, Cause: trial.CauseTrap}
 		}
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		o := &store.Outcome{Configuration: "c"}
-		for i := range b.Entries {
-			e := &b.Entries[i]
-			final := trial.Final{Status: trial.Affirmed, Classification: e.Case.Labels[e.Ordinal%3], Confidence: 0.6 + float64(e.Ordinal*7919%4000)/10000}
-			if e.Ordinal%97 == 0 {
-				final = trial.Final{Status: trial.Mistrial, Cause: trial.CauseTrap}
-			}
-			t := &trial.Trial{Case: e.Case, Result: trial.Result{ID: e.Case.ID, Light: &trial.Answer{Classification: "bug", Confidence: 0.5}, Final: final}, Passes: []trial.Pass{{Light: *e.Case.Light}}}
-			o.Verdicts = append(o.Verdicts, store.NewVerdict{Digest: e.Digest, Trial: t, Took: time.Millisecond})
-		}
-		if err := s.store.CompleteBatch(s.t.Context(), b, "w", o); err != nil {
-			s.t.Fatal(err)
-		}
-	}
+		t := &trial.Trial{Case: c.Case, Result: trial.Result{ID: c.Case.ID, Light: &trial.Answer{Classification: "bug", Confidence: 0.5}, Final: final}, Passes: []trial.Pass{{Light: *c.Case.Light}}}
+		return &store.NewVerdict{Digest: c.Digest, Trial: t, Took: time.Millisecond}
+	})
 }

@@ -30,9 +30,7 @@ type generationView struct {
 	// Rollback says that it is older than the current one, Candidate that it has a court that is tried beside.
 	Rollback, Candidate bool
 	Trials              int
-	// Failure says why it did not become current.
-	Failure string
-	Digests []part
+	Digests             []part
 	// Changes say in which parts it differs from its parent.
 	Changes []change
 	Flips   []flipView
@@ -65,19 +63,11 @@ type flipView struct {
 	ToRight, FromRight bool
 }
 
-// activationView is the last activation: Loaded of its workers have loaded the generation.
-type activationView struct {
-	store.Activation
-	Loaded int
-}
-
 // modulesView is the page of modules.
 type modulesView struct {
 	Current     int64
 	Generations []generationView
 	Now         *generationView // the current one
-	Workers     []store.WorkerInfo
-	Latest      *activationView // nil for none
 	Unaccepted  string          // why the trust policy does not accept the current one
 }
 
@@ -89,10 +79,6 @@ func (s *site) modulesView(ctx context.Context) (*modulesView, error) {
 		return nil, err
 	}
 	rows, err := s.Store.Generations(ctx, 0, mostGenerations)
-	if err != nil {
-		return nil, err
-	}
-	failures, err := s.failures(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +95,7 @@ func (s *site) modulesView(ctx context.Context) (*modulesView, error) {
 		g := &v.Generations[i]
 		*g = generationView{
 			Generation: rows[i], Href: generationPath(rows[i].ID), Rollback: rows[i].ID < current, Candidate: len(rows[i].Canary) > 0,
-			Digests: digests[rows[i].ID], Failure: failures[rows[i].ID], Trials: tried[rows[i].ID],
+			Digests: digests[rows[i].ID], Trials: tried[rows[i].ID],
 		}
 		if before := digests[g.Parent]; before != nil {
 			g.Changes = changes(before, g.Digests)
@@ -123,42 +109,7 @@ func (s *site) modulesView(ctx context.Context) (*modulesView, error) {
 			v.Now = g
 		}
 	}
-	if v.Latest, err = s.latest(ctx); err != nil {
-		return nil, err
-	}
-	v.Workers, err = s.Store.Workers(ctx)
-	return v, err
-}
-
-// failures are the reasons why generations did not become current the last time that somebody asked for them.
-func (s *site) failures(ctx context.Context) (map[int64]string, error) {
-	list, err := s.Store.Activations(ctx, mostGenerations)
-	out := map[int64]string{}
-	seen := map[int64]bool{}
-	for i := range list {
-		a := &list[i]
-		if a.State == store.Rejected && !seen[a.Generation] {
-			out[a.Generation] = a.Reason
-		}
-		seen[a.Generation] = true
-	}
-	return out, err
-}
-
-// latest reads the last activation, nil where there was none.
-func (s *site) latest(ctx context.Context) (*activationView, error) {
-	list, err := s.Store.Activations(ctx, 1)
-	if err != nil || len(list) == 0 {
-		return nil, err
-	}
-	a, err := s.Store.Activation(ctx, list[0].ID)
-	v := &activationView{Activation: a}
-	for _, l := range a.Loads {
-		if l.Loaded && l.Fault == "" {
-			v.Loaded++
-		}
-	}
-	return v, err
+	return v, nil
 }
 
 func partsOf(p *store.Parts) []part {
@@ -283,11 +234,6 @@ func modulesPath(int64) string { return "/modules" }
 
 func (s *site) activate(w http.ResponseWriter, r *http.Request) error {
 	return act(w, r, func(ctx context.Context, id int64) error { _, err := s.Activate(ctx, id); return err }, modulesPath)
-}
-
-// abandon ends an activation that is pending.
-func (s *site) abandon(w http.ResponseWriter, r *http.Request) error {
-	return act(w, r, func(ctx context.Context, id int64) error { _, err := s.Abandon(ctx, id); return err }, modulesPath)
 }
 
 // propose takes modules by a form. A file's name without .wasm is the module's name.

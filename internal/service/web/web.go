@@ -77,7 +77,6 @@ func (s *site) routes() []route {
 		{pattern: "GET /modules/{id}", do: s.generation},
 		{pattern: "GET /modules/{id}/activate", scope: auth.Everywhere, do: s.confirm},
 		{pattern: "POST /modules/{id}/activate", scope: auth.Everywhere, stream: true, do: s.activate},
-		{pattern: "POST /activations/{id}/abandon", scope: auth.Everywhere, do: s.abandon},
 		{pattern: "GET /quality", do: s.quality},
 		{pattern: "GET /settings", do: s.settings},
 		{pattern: "POST /settings/tokens", scope: auth.Operate, do: s.addToken},

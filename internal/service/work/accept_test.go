@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
@@ -137,21 +138,23 @@ func oneDocketByKey(t *testing.T, s *store.Store) {
 // The same cases again have the verdicts that they have: nothing is tried twice.
 func once(t *testing.T, s *store.Store) {
 	t.Helper()
-	batches := make(chan work.Batch, 1000)
-	start(t, s, func(c *work.Config) { c.OnBatch = func(b work.Batch) { batches <- b } })
+	var tried atomic.Int32
+	start(t, s, func(c *work.Config) {
+		c.OnCase = func(d work.Done) {
+			if d.Result != nil {
+				tried.Add(1)
+			}
+		}
+	})
 	list := entries(t, "demo.jsonl", run.JSONL)
 	list = append(list, list[0]) // one of them twice in a docket
 	var all [2]store.Docket
 	for i := range all {
 		all[i] = wait(t, s, submit(t, s, store.Submission{Format: run.JSONL}, list).ID)
 	}
-	tried := 0
-	for len(batches) > 0 {
-		tried += (<-batches).Tried
-	}
-	// Two batches of one docket may have the twin at once.
-	if tried > len(list) || tried < len(list)-1 {
-		t.Errorf("%d trials of %d cases", tried, len(list)-1)
+	// Two jobs of one docket may have the twin at once.
+	if n := int(tried.Load()); n > len(list) || n < len(list)-1 {
+		t.Errorf("%d trials of %d cases", n, len(list)-1)
 	}
 	equalLines(t, results(t, s, all[1].ID), results(t, s, all[0].ID))
 	if n, err := s.CountVerdicts(t.Context()); err != nil || n != len(list)-1 {
@@ -179,19 +182,13 @@ func smallBesideLarge(t *testing.T, s *store.Store) {
 	wait(t, s, large.ID)
 }
 
-// A worker that is told to stop ends its batches, and another one goes on.
+// A worker that is told to stop ends its trials, and another one goes on.
 func stops(t *testing.T, s *store.Store) {
 	t.Helper()
 	list := entries(t, "go-failures.jsonl", run.JSONL)
 	d := submit(t, s, store.Submission{Format: run.JSONL}, list)
 	_, stop := start(t, s, nil)
 	stop()
-	if depth, err := s.Depth(t.Context()); err != nil || depth.Running != 0 {
-		t.Errorf("batches that are tried behind the stop: %+v, %v", depth, err)
-	}
-	if workers, err := s.Workers(t.Context()); err != nil || len(workers) != 0 {
-		t.Errorf("workers behind the stop: %v, %v", workers, err)
-	}
 	start(t, s, nil)
 	wait(t, s, d.ID)
 	equalLines(t, results(t, s, d.ID), local(t, &work.Opening{Format: run.JSONL}, list))

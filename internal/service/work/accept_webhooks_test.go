@@ -162,9 +162,9 @@ func (b *inbox) ids() map[string]int {
 // until waits until something is the case.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("not within a minute: %s", what)
+			t.Fatalf("not within two minutes: %s", what)
 		}
 	}
 }
@@ -274,11 +274,8 @@ func outbox(t *testing.T, s *store.Store) {
 	must(t, err)
 	next := swapped(t, s, current, "specter", changed(t, "specter", "hooks"))
 	expect("a generation that is not in force")
-	a, err := s.Activate(t.Context(), "ann", next.ID)
+	_, err = s.Activate(t.Context(), "ann", next.ID)
 	must(t, err)
-	if a.State != store.Active {
-		t.Fatalf("%+v", a)
-	}
 	expect("it is in force", "all generation.activated")
 }
 

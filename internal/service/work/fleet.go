@@ -67,7 +67,7 @@ type fleetHost struct {
 func (f *fleet) openHost(ctx context.Context, key hostKey) (*fleetHost, error) {
 	o, err := readOpening(ctx, f.store, key.generation, key.format)
 	if err != nil {
-		return nil, &readError{err}
+		return nil, err
 	}
 	h := &fleetHost{docket: key.docket, configs: map[bookKey]*configured{}}
 	o.Answered = key.answered
@@ -91,18 +91,4 @@ func (h *fleetHost) close() (err error) {
 		err = errors.Join(err, h.laboratory.Close())
 	}
 	return err
-}
-
-// readError: a generation could not be read, which says nothing of its modules.
-type readError struct{ error }
-
-// Unwrap gives the reason.
-func (e *readError) Unwrap() error { return e.error }
-
-// formats are those of the hosts that are open.
-func (f *fleet) formats() (list []string) {
-	for _, key := range f.keys() {
-		list = append(list, key.format)
-	}
-	return list
 }

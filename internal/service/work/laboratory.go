@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
@@ -21,7 +19,7 @@ type Laboratories struct {
 // Laboratory runs the experiments of a docket, and has a budget for them.
 type Laboratory interface {
 	host.Experiments
-	// Close is called when no trial of the docket goes on. The docket's next batch opens another one.
+	// Close is called when no trial of the docket goes on. The docket's next case opens another one.
 	Close() error
 }
 
@@ -30,11 +28,11 @@ func (l *Laboratories) serves(d *store.Docket) bool {
 	return l != nil && d.Repository == l.Repository && d.Revision != ""
 }
 
-// key is that of the host for a batch.
-func (f *fleet) key(b *store.Batch) hostKey {
-	key := hostKey{generation: b.Generation, format: b.Docket.Format, answered: b.Docket.Answered}
-	if f.laboratories.serves(&b.Docket) {
-		key.docket, key.revision = b.Docket.ID, b.Docket.Revision
+// key is that of the host for a case.
+func (f *fleet) key(c *store.Claim) hostKey {
+	key := hostKey{generation: c.Generation, format: c.Docket.Format, answered: c.Docket.Answered}
+	if f.laboratories.serves(&c.Docket) {
+		key.docket, key.revision = c.Docket.ID, c.Docket.Revision
 	}
 	return key
 }
@@ -48,33 +46,6 @@ func (f *fleet) openLaboratory(ctx context.Context, key hostKey) (Laboratory, er
 		f.logger.WarnContext(ctx, "not all experiments can be run", "docket", key.docket, "reason", why)
 	}
 	return l, nil
-}
-
-// watched ends when the docket of a batch has ended, as one does that is cancelled: experiments may take minutes more.
-func (w *Worker) watched(ctx context.Context, b *store.Batch) (watched context.Context, end func()) {
-	watched, cancel := context.WithCancelCause(ctx)
-	if !w.fleet.laboratories.serves(&b.Docket) {
-		return watched, func() { cancel(nil) }
-	}
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		ticker := time.NewTicker(beatPause)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-watched.Done():
-				return
-			case <-ticker.C:
-			}
-			if d, err := w.config.Store.Docket(watched, b.Docket.ID); err == nil && d.State.Ended() {
-				cancel(fmt.Errorf("docket %d: %w", d.ID, store.ErrEnded))
-			}
-		}
-	})
-	return watched, func() {
-		cancel(nil)
-		watching.Wait()
-	}
 }
 
 // closeEnded closes the laboratories of dockets that have ended, with what they wrote.

@@ -292,21 +292,6 @@ func swapped(t testing.TB, s *store.Store, from int64, module string, wasm []byt
 	return next
 }
 
-// settled waits for the end of an activation.
-func settled(t testing.TB, s *store.Store, a store.Activation) store.Activation {
-	t.Helper()
-	for range 600 {
-		a, err := s.Activation(t.Context(), a.ID)
-		must(t, err)
-		if a.State != store.Pending {
-			return a
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Fatalf("activation %d has not ended", a.ID)
-	return a
-}
-
 // renamed gives cases other ids, so that they are others.
 func renamed(list []docket.Entry, prefix string) []docket.Entry {
 	out := make([]docket.Entry, len(list))

@@ -13,39 +13,20 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
 )
 
-// beginBatch gives a context with the ids of a batch, and with a span in the trace of the request that submitted its docket.
-func (w *Worker) beginBatch(ctx context.Context, b *store.Batch) (context.Context, telemetry.Span) {
-	ctx = telemetry.With(ctx, telemetry.DocketID, slog.Int64Value(b.Docket.ID))
-	ctx = telemetry.With(ctx, telemetry.BatchID, slog.Int64Value(b.ID))
-	ctx, span := w.config.Tracing.Begin(w.config.Tracing.Continue(ctx, b.Docket.Traceparent), telemetry.Consumer, "batch")
-	if span.On() {
-		span.Set(attribute.Int64("shadowcourt.docket", b.Docket.ID), attribute.Int64("shadowcourt.batch", b.ID),
-			attribute.Int64("shadowcourt.generation", b.Generation), attribute.Int("shadowcourt.attempt", b.Attempt))
-	}
-	return ctx, span
-}
-
-func (w *Worker) endBatch(ctx context.Context, span telemetry.Span, done *Batch) {
-	if span.On() {
-		span.Set(attribute.Int("shadowcourt.tried", done.Tried), attribute.Int("shadowcourt.known", done.Known), attribute.Int("shadowcourt.faults", done.Faults))
-	}
-	w.config.Logger.InfoContext(ctx, "a batch was tried", "generation", done.Generation, "attempt", done.Attempt, "tried", done.Tried,
-		"known", done.Known, "faults", done.Faults, "milliseconds", done.Took.Milliseconds())
-}
-
-// tryEntry tries a case. Its log line and its span have the id of the trial, and no text of the case: neither has the reason of a fault,
-// which may quote one. The spans of its calls are below its own.
-func (w *Worker) tryEntry(ctx context.Context, b *store.Batch, e *store.BatchEntry, court *host.Host) (*trial.Trial, *record.Trial, error) {
-	id := store.TrialID{Docket: b.Docket.ID, Ordinal: e.Ordinal}.String()
+// tryCase tries a case, in the trace of the request that submitted its docket. Its log line and its span have the id of the trial, and no text of
+// the case: neither has the reason of a fault, which may quote one. The spans of its calls are below its own.
+func (w *Worker) tryCase(ctx context.Context, c *store.Claim, court *host.Host) (*trial.Trial, *record.Trial, error) {
+	id := c.ID().String()
+	ctx = telemetry.With(ctx, telemetry.DocketID, slog.Int64Value(c.Docket.ID))
 	ctx = telemetry.With(ctx, telemetry.TrialID, slog.StringValue(id))
-	ctx, span := w.config.Tracing.Begin(ctx, telemetry.Internal, "trial")
+	ctx, span := w.config.Tracing.Begin(w.config.Tracing.Continue(ctx, c.Docket.Traceparent), telemetry.Consumer, "trial")
 	defer span.End()
 	if span.On() {
-		span.Set(attribute.String("shadowcourt.trial", id))
+		span.Set(attribute.String("shadowcourt.trial", id), attribute.Int64("shadowcourt.docket", c.Docket.ID), attribute.Int64("shadowcourt.generation", c.Generation))
 		court = court.WithObserver(func(r host.CallRecord) { w.traceCall(ctx, &r) })
 	}
 	began := w.config.Now()
-	t, recorded, err := court.TryRecorded(ctx, e.Case)
+	t, recorded, err := court.TryRecorded(ctx, c.Case)
 	switch {
 	case ctx.Err() != nil:
 		span.Fail("cancelled")
@@ -57,7 +38,7 @@ func (w *Worker) tryEntry(ctx context.Context, b *store.Batch, e *store.BatchEnt
 		if span.On() {
 			span.Set(attribute.String("shadowcourt.status", string(r.Final.Status)), attribute.Int("shadowcourt.rounds", r.Rounds), attribute.Int("shadowcourt.remands", r.Remands))
 		}
-		w.config.Logger.InfoContext(ctx, "a case was tried", "status", r.Final.Status, "cause", r.Final.Cause, "generation", b.Generation,
+		w.config.Logger.InfoContext(ctx, "a case was tried", "status", r.Final.Status, "cause", r.Final.Cause, "generation", c.Generation,
 			"milliseconds", w.config.Now().Sub(began).Milliseconds())
 	}
 	return t, recorded, err

@@ -69,11 +69,8 @@ func TestAccept_SV2_Soak(t *testing.T) {
 		pinned := submit(t, s, store.Submission{Submitter: "pinned", Format: run.JSONL, Generation: first}, renamed(list[:8], fmt.Sprint("pinned ", round, " ")))
 		if round%10 == 9 { // other modules each time
 			next := swapped(t, s, first, "specter", changed(t, "specter", strconv.Itoa(round)))
-			a, err := s.Activate(t.Context(), "soak", next.ID)
+			_, err := s.Activate(t.Context(), "soak", next.ID)
 			must(t, err)
-			if a = settled(t, s, a); a.State != store.Active {
-				t.Fatalf("%+v", a)
-			}
 		}
 		for _, id := range []int64{d.ID, pinned.ID} {
 			if ended := wait(t, s, id); ended.State != store.Done || ended.Faults != 0 {

@@ -1,9 +1,8 @@
-// Package work tries the cases of the docket service: it takes batches from the queue of the store, opens hosts on the generation
-// of modules that each batch has, gives them the casebook at the revision of the docket, and hands verdicts and signed records
-// back in the transaction that completes the batch.
+// Package work tries the cases of the docket service. Each is a job of River's queue in the store, which names the generation of modules that it
+// is tried with: a worker opens a host on it, gives it the casebook at the revision of the docket, and hands verdict and signed record back
+// in one transaction.
 //
-// A worker may be killed at any moment: a batch that it had is tried by another one, and of two workers with one batch only one
-// can complete it.
+// A worker may be killed at any moment: River has another one try the case. Of two workers with one case only one can complete it.
 package work
 
 import (
@@ -44,67 +43,51 @@ type Config struct {
 	// Machine and Version describe the worker. Optional.
 	Machine, Version string
 	Now              func() time.Time
-	Logger           *slog.Logger       // default: none; with telemetry.Handler its lines have the ids of batches and trials
+	Logger           *slog.Logger       // default: none; with telemetry.Handler its lines have the ids of dockets and trials
 	Tracing          *telemetry.Tracing // default: none
 	// Keep says what the worker that leads removes at times. Default: nothing but unfinished uploads of which nothing comes any more.
 	Keep store.Keep
-	// Stop is how long batches may go on when the worker is told to stop. Default: 30 s.
+	// Stop is how long trials may go on when the worker is told to stop. Default: 30 s.
 	Stop time.Duration
+	// CaseTime is how long the first attempt to try a case may take, and how long a case waits whose worker was killed. Default: 1 minute, or 50
+	// with experiments.
+	CaseTime time.Duration
 
 	// Webhooks are told what happens; nil: this worker sends nothing.
 	Webhooks *webhook.Sender
 
-	// OnTrial, OnBatch and OnDelivery are called for what was committed, from several goroutines. OnDelivery is told of each attempt. Optional.
-	OnTrial    func(Trial)
-	OnBatch    func(Batch)
+	// OnCase and OnDelivery are called for what was committed, from several goroutines. OnDelivery is told of each attempt. Optional.
+	OnCase     func(Done)
 	OnDelivery func(store.Delivery)
 }
 
-// Trial is a trial that was committed.
-type Trial struct {
+// Done is a case that has a verdict or a fault.
+type Done struct {
 	Docket, Generation int64
 	Format             string
-	Result             *trial.Result
-	Took               time.Duration
+	// Result is that of the trial; nil where it was Known from an earlier one, or has a Fault.
+	Result       *trial.Result
+	Known, Fault bool
+	Took         time.Duration
 }
 
-// Batch is a batch that has ended.
-type Batch struct {
-	ID, Docket, Generation int64
-	Attempt                int
-	// Tried had a trial in this worker, Known had a verdict before, Faults could not be tried.
-	Tried, Known, Faults int
-	Took                 time.Duration
-}
-
-// Worker tries the batches of a store. See [New].
+// Worker tries the cases of a store. See [New].
 type Worker struct {
 	config Config
-	info   store.WorkerInfo
+	id     string
 	fleet  *fleet
 	books  *books
 	slots  chan struct{} // of trials
-
-	has      sync.Map     // the batches that it has: attempts by ids
-	counting sync.RWMutex // held for reading while a batch is begun, for writing while those that it has are told to the store
 }
 
 const (
-	defaultStop = 30 * time.Second
-	// fetchPause is the least time between two looks into the queue, pollLite and pollPostgres the most. On PostgreSQL it tells its clients
-	// of new jobs, and on SQLite a look is cheap.
-	fetchPause   = 5 * time.Millisecond
-	pollLite     = 50 * time.Millisecond
-	pollPostgres = 500 * time.Millisecond
-	// batchTime is the most that a batch may take: far above 32 trials that all run into their limits.
-	batchTime = 50 * time.Minute
-	// ticketTime is how long a ticket is good for further batches: the queue takes jobs that last too long for lost.
-	ticketTime = 10 * time.Minute
-	// tidyEvery is when a worker tidies up again, tidyTime the most that it takes. What is left then waits for the next time. The queue takes
-	// a job that has lasted tidyLost for lost: until then nobody tidies up for a worker that was killed.
+	defaultStop     = 30 * time.Second
+	defaultCaseTime = time.Minute
+	// fetchPause is the least time between two looks into a queue. The database tells of new jobs.
+	fetchPause = 5 * time.Millisecond
+	// tidyEvery is when a worker tidies up again, tidyTime the most that it takes.
 	tidyEvery = 10 * time.Minute
 	tidyTime  = 9 * time.Minute
-	tidyLost  = 10 * time.Minute
 )
 
 // New prepares a worker. [Worker.Run] runs it.
@@ -118,13 +101,18 @@ func New(config Config) *Worker {
 	if config.Stop <= 0 {
 		config.Stop = defaultStop
 	}
+	if config.CaseTime <= 0 {
+		config.CaseTime = defaultCaseTime
+		if config.Laboratories != nil {
+			config.CaseTime = longestCase
+		}
+	}
 	id := config.Machine
 	if id == "" {
 		id = "worker"
 	}
 	return &Worker{
-		config: config, info: store.WorkerInfo{ID: clean(id) + "-" + rand.Text()[:12], Machine: config.Machine, Version: config.Version},
-		fleet: newFleet(&config), books: newBooks(config.Store),
+		config: config, id: clean(id) + "-" + rand.Text()[:12], fleet: newFleet(&config), books: newBooks(config.Store),
 		slots: make(chan struct{}, config.Workers),
 	}
 }
@@ -142,9 +130,9 @@ func clean(name string) string {
 }
 
 // ID names the worker, for good.
-func (w *Worker) ID() string { return w.info.ID }
+func (w *Worker) ID() string { return w.id }
 
-// Run tries batches until the context ends. Then those that it has may go on for Config.Stop, and what is not done by then is
+// Run tries cases until the context ends. Then those that it has may go on for Config.Stop, and what is not done by then is
 // left for other workers. ready is called when it begins. Errors: store.ErrInUse, or why the current generation can't be opened
 // or the queue not be read; a database that goes away while it runs is no error, it waits.
 func (w *Worker) Run(ctx context.Context, ready func()) (err error) {
@@ -162,33 +150,20 @@ func (w *Worker) Run(ctx context.Context, ready func()) (err error) {
 	if err := w.warm(ctx); err != nil {
 		return err
 	}
-	var sending *hooks
-	if w.config.Webhooks != nil {
-		sending = &hooks{worker: w, stopping: ctx.Done(), has: map[int64]bool{}, busy: map[string]int{}}
-	}
-	client, err := w.client(ctx.Done(), sending)
+	client, err := w.client()
 	if err != nil {
 		return err
 	}
-	if _, err := w.beat(ctx); err != nil {
-		return err
-	}
-	var upkeep sync.WaitGroup
-	keeping, stopKeeping := context.WithCancel(last)
-	upkeep.Go(func() { w.keep(keeping) })
-	if sending != nil {
-		upkeep.Go(func() { sending.keep(keeping) })
-	}
-	defer func() {
-		stopKeeping()
-		upkeep.Wait()
-		leaving, cancel := context.WithTimeout(last, time.Second)
-		defer cancel()
-		_ = w.config.Store.RemoveWorker(leaving, w.info.ID) // else others notice that it is silent
-	}()
 	if err := client.Start(ctx); err != nil {
 		return fmt.Errorf("start the queue: %w", err)
 	}
+	keeping, stopKeeping := context.WithCancel(last)
+	var upkeep sync.WaitGroup
+	upkeep.Go(func() { w.keep(keeping, client) })
+	defer func() {
+		stopKeeping()
+		upkeep.Wait()
+	}()
 	if ready != nil {
 		ready()
 	}
@@ -197,7 +172,7 @@ func (w *Worker) Run(ctx context.Context, ready func()) (err error) {
 	case <-client.Stopped():
 		return nil
 	case <-time.After(2 * w.config.Stop): // the queue has cancelled them long ago
-		return errors.New("batches go on though they were cancelled")
+		return errors.New("trials go on though they were cancelled")
 	}
 }
 
@@ -217,35 +192,27 @@ func (w *Worker) warm(ctx context.Context) error {
 	return nil
 }
 
-// client is that of the queue. Its leader has some worker tidy up at times.
-func (w *Worker) client(stopping <-chan struct{}, sending *hooks) (*river.Client[*sql.Tx], error) {
+// client is that of the queue. Its leader has some worker tidy up at times, and finds jobs whose worker was killed.
+func (w *Worker) client() (*river.Client[*sql.Tx], error) {
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &ticketWorker{worker: w, stopping: stopping})
+	river.AddWorker(workers, caseWorker{worker: w})
 	river.AddWorker(workers, &tidyWorker{worker: w})
-	poll := pollPostgres
-	if w.config.Store.Database() == "sqlite" {
-		poll = pollLite
-	}
-	queues := map[string]river.QueueConfig{
-		river.QueueDefault: {MaxWorkers: w.batches(), FetchCooldown: fetchPause, FetchPollInterval: poll},
-		tidyQueue:          {MaxWorkers: 1},
-	}
-	if sending != nil {
-		river.AddWorker(workers, &hookWorker{hooks: sending})
-		queues[store.HookQueue] = river.QueueConfig{MaxWorkers: max(1, webhook.AtOnce*len(w.config.Webhooks.Names()))}
+	river.AddWorker(workers, deliveryWorker{worker: w})                // also without webhooks: the leader gives up jobs of a kind that it doesn't know
+	queues := map[string]river.QueueConfig{tidyQueue: {MaxWorkers: 1}} // those of cases: see keeper
+	if w.config.Webhooks != nil {
+		for _, name := range w.config.Webhooks.Names() {
+			queues[store.HookQueue(name)] = river.QueueConfig{MaxWorkers: webhook.AtOnce, FetchCooldown: fetchPause}
+		}
 	}
 	return w.config.Store.Worker(&river.Config{
-		ID: w.info.ID, Logger: quiet(w.config.Logger), Workers: workers,
-		Queues: queues,
+		ID: w.id, Logger: quiet(w.config.Logger), Workers: workers, Queues: queues, FetchOnlyKnownKinds: true,
 		PeriodicJobs: []*river.PeriodicJob{river.NewPeriodicJob(river.PeriodicInterval(tidyEvery),
 			func() (river.JobArgs, *river.InsertOpts) { return tidy{}, nil }, &river.PeriodicJobOpts{RunOnStart: true})},
-		JobTimeout: tidyTime, RescueStuckJobsAfter: tidyLost, SoftStopTimeout: w.config.Stop, // tickets have a Timeout of their own
+		ErrorHandler: w, RetryPolicy: w,
+		JobTimeout: w.config.CaseTime, RescueStuckJobsAfter: w.config.CaseTime + time.Second, SoftStopTimeout: w.config.Stop,
 		CompletedJobRetentionPeriod: time.Hour,
 	})
 }
-
-// batches is how many it has at once: one more than there are trials, so that one is read or committed while the others are tried.
-func (w *Worker) batches() int { return w.config.Workers + 1 }
 
 // quiet keeps the queue's own words below warnings out of the log, and of equal ones all but one a minute: it asks the database for
 // jobs, and for news of them, many times a second, also while that is away. Its errors are warnings: it tries again what failed.

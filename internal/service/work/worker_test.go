@@ -77,7 +77,7 @@ func work1(ctx context.Context, database string, key *record.Key, now func() tim
 		return err
 	}
 	defer s.Close()
-	config := work.Config{Store: s, Open: openHost, Now: now, Machine: "test", Workers: 1, Key: key}
+	config := work.Config{Store: s, Open: openHost, Now: now, Machine: "test", Workers: 1, Key: key, CaseTime: 5 * time.Second}
 	if file := os.Getenv(hooksFlag); file != "" {
 		hooks, err := webhook.Read(file, os.Getenv)
 		if err != nil {

@@ -84,7 +84,7 @@ func profileOf(o *work.Opening) (*abi.Profile, error) {
 	return nil, nil //nolint:nilnil // none
 }
 
-// maxServiceBudget leaves time for the trials of a batch, which may take 50 minutes.
+// maxServiceBudget leaves time for a trial, which may take 50 minutes.
 const maxServiceBudget = 30 * time.Minute
 
 // ServiceFlags are those of the service that let dockets of one repository run its tests.

@@ -58,12 +58,11 @@ func largeDocuments(t *testing.T, s *store.Store) {
 	t.Helper()
 	long := strings.Repeat("a line of a log\n", 2000)
 	a, b := aCase("a", long, "short"), aCase("b", "", long, long+"x")
-	submit(t, s, store.Submission{Submitter: "ci"}, docket.Entry{Case: a}, docket.Entry{Case: b})
+	d := submit(t, s, store.Submission{Submitter: "ci"}, docket.Entry{Case: a}, docket.Entry{Case: b})
 	if n, bytes, err := s.DocumentsKept(t.Context()); err != nil || n != 2 || bytes < int64(2*len(long)) {
 		t.Errorf("%d documents of %d bytes, %v", n, bytes, err)
 	}
-	batch := begin(t, s, "w")
-	if diff := cmp.Diff([]abi.Case{a, b}, []abi.Case{batch.Entries[0].Case, batch.Entries[1].Case}); diff != "" {
+	if diff := cmp.Diff([]abi.Case{a, b}, []abi.Case{begin(t, s, d, 1).Case, begin(t, s, d, 2).Case}); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -77,7 +76,7 @@ func hostileTexts(t *testing.T, s *store.Store) {
 	d := submit(t, s, sent, docket.Entry{
 		Case: c, Source: "\xff\x00", Truth: &trial.Truth{Classification: "\x00"}, LabelNames: map[string]string{"\x00": "\x00"}, Members: []abi.Case{aCase("\x00", "\x00")},
 	})
-	tryAll(t, s, func(e *store.BatchEntry) store.NewVerdict { return verdictOf(e, "\x00", 0.3) })
+	tryAll(t, s, func(e *store.Claim) store.NewVerdict { return verdictOf(e, "\x00", 0.3) })
 	got, err := s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1})
 	must(t, err)
 	if diff := cmp.Diff(c, got.Trial.Case); diff != "" {
@@ -125,88 +124,75 @@ func aborts(t *testing.T, s *store.Store) {
 	}
 }
 
-func batches(t *testing.T, s *store.Store) {
+// again tries the same cases again: their verdicts are known.
+func again(t *testing.T, s *store.Store) {
 	t.Helper()
 	var ids []string
-	for i := range 1000 {
+	for i := range 40 {
 		ids = append(ids, fmt.Sprint("case ", i))
 	}
-	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf(ids...)...)
-	list, err := s.Batches(t.Context(), d.ID)
-	must(t, err)
-	if len(list) != 32 {
-		t.Errorf("%d batches of 1000 cases", len(list))
-	}
+	submit(t, s, store.Submission{Submitter: "ci"}, entriesOf(ids...)...)
 	tryAll(t, s, surely)
-	// The same cases again: no batch is needed, but their verdicts are known.
-	again := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf(ids...)...)
-	for range list {
-		b := begin(t, s, "w")
-		known, err := s.Known(t.Context(), b, "c")
+	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf(ids...)...)
+	for i := range ids {
+		c := begin(t, s, d, i+1)
+		known, err := s.Known(t.Context(), c, "c")
 		must(t, err)
-		if len(known) != len(b.Entries) {
-			t.Errorf("%d of %d known", len(known), len(b.Entries))
+		if !known {
+			t.Errorf("%s is not known", c.Case.ID)
 		}
-		must(t, s.CompleteBatch(t.Context(), b, "w", &store.Outcome{Configuration: "c"}))
+		must(t, s.CompleteCase(t.Context(), c, "w", &store.Outcome{Configuration: "c"}))
 	}
-	again, err = s.Docket(t.Context(), again.ID)
-	if err != nil || again.Tried != 1000 || again.State != store.Done {
-		t.Errorf("%+v, %v", again, err)
+	d, err := s.Docket(t.Context(), d.ID)
+	if err != nil || d.Tried != 40 || d.State != store.Done {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if n, err := s.CountVerdicts(t.Context()); err != nil || n != 40 {
+		t.Errorf("%d verdicts, %v", n, err)
 	}
 }
 
+// taken has two workers try a case, as when the queue takes the first one for lost: one verdict and its record are kept.
 func taken(t *testing.T, s *store.Store) {
 	t.Helper()
 	ctx := t.Context()
 	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a", "b")...)
-	beat := func(worker string, has ...int64) {
-		t.Helper()
-		_, err := s.Beat(ctx, store.WorkerInfo{ID: worker}, append([]int64{}, has...), 1)
-		must(t, err)
+	slow, quick := begin(t, s, d, 1), begin(t, s, d, 1)
+	must(t, s.CompleteCase(ctx, quick, "quick", outcome(quick, surely)))
+	for _, late := range []*store.Outcome{outcome(slow, surely), {Fault: slow.Untried()}} {
+		if err := s.CompleteCase(ctx, slow, "slow", late); !errors.Is(err, store.ErrEnded) {
+			t.Errorf("the slow one: %v", err)
+		}
 	}
-	beat("slow")
-	slow := begin(t, s, "slow")
-	beat("quick")
-	beat("slow", slow.ID)
-	if _, err := s.BeginBatch(ctx, "quick"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("the batch of a worker that lives: %v", err)
-	}
-	must(t, s.RemoveWorker(ctx, "slow")) // it was silent
-	quick := begin(t, s, "quick")
-	if err := s.CompleteBatch(ctx, slow, "slow", outcome(slow, surely)); !errors.Is(err, store.ErrTaken) || quick.ID != slow.ID || quick.Attempt != 2 {
-		t.Errorf("the slow one: %v; the quick one: %+v", err, quick)
-	}
-	beat("slow", slow.ID)
-	_, err := s.Beat(ctx, store.WorkerInfo{ID: "quick"}, nil, 1) // it can't tell now
-	must(t, err)
-	if _, err := s.BeginBatch(ctx, "slow"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a batch of which it is not known whether its worker has it: %v", err)
-	}
-	beat("quick") // it does not know of its batch: the answer was lost
-	quick = begin(t, s, "quick")
-	beat("quick", quick.ID)
-	must(t, s.CompleteBatch(ctx, quick, "quick", outcome(quick, surely)))
-	if err := s.CompleteBatch(ctx, quick, "quick", outcome(quick, surely)); !errors.Is(err, store.ErrEnded) {
-		t.Errorf("twice: %v", err)
-	}
-	if _, err := s.BeginBatch(ctx, "late"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := s.BeginCase(ctx, store.CaseArgs{Docket: d.ID, Ordinal: 1}); !errors.Is(err, store.ErrEnded) {
 		t.Errorf("begun again: %v", err)
 	}
-	if d, err := s.Docket(ctx, d.ID); err != nil || d.Tried != 2 {
+	if d, err := s.Docket(ctx, d.ID); err != nil || d.Tried != 1 || d.Faults != 0 {
 		t.Errorf("%+v, %v", d, err)
 	}
-	if depth, err := s.Depth(ctx); err != nil || depth != (store.QueueDepth{}) {
-		t.Errorf("%+v, %v", depth, err)
+	if n, err := s.Waiting(ctx); err != nil || n != 1 {
+		t.Errorf("%d cases wait, %v", n, err)
+	}
+	last := begin(t, s, d, 2)
+	must(t, s.CompleteCase(ctx, last, "quick", &store.Outcome{Fault: last.Untried()}))
+	if ids, err := s.Records(ctx, d.ID); err != nil || len(ids) != 1 {
+		t.Errorf("records %v, %v", ids, err)
+	}
+	if d, err := s.Docket(ctx, d.ID); err != nil || d.State != store.Done || d.Faults != 1 {
+		t.Errorf("%+v, %v", d, err)
 	}
 }
 
 func cancels(t *testing.T, s *store.Store) {
 	t.Helper()
 	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("a", "b")...)
-	b := begin(t, s, "w")
+	c := begin(t, s, d, 1)
 	must(t, s.Cancel(t.Context(), d.ID))
-	if err := s.CompleteBatch(t.Context(), b, "w", outcome(b, surely)); !errors.Is(err, store.ErrEnded) {
+	if err := s.CompleteCase(t.Context(), c, "w", outcome(c, surely)); !errors.Is(err, store.ErrEnded) {
 		t.Errorf("completed: %v", err)
+	}
+	if list, _, err := s.Queued(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("%d jobs wait, %v", len(list), err)
 	}
 	if err := s.Cancel(t.Context(), d.ID); !errors.Is(err, store.ErrState) {
 		t.Errorf("twice: %v", err)
@@ -216,38 +202,42 @@ func cancels(t *testing.T, s *store.Store) {
 	}
 }
 
-func fair(t *testing.T, s *store.Store) {
+// queues: the jobs of a repository, and of a submitter that names none, are in a queue of their own, and name the generation that was in force when
+// the docket was received.
+func queues(t *testing.T, s *store.Store) {
 	t.Helper()
-	var many []string
-	for i := range 640 {
-		many = append(many, fmt.Sprint("case ", i))
-	}
-	large := submit(t, s, store.Submission{Submitter: "large"}, entriesOf(many...)...)
-	list, err := s.Batches(t.Context(), large.ID)
+	ctx := t.Context()
+	first, err := s.BeginWith(ctx, store.Generation{})
 	must(t, err)
-	for range 5 {
-		b := begin(t, s, "w")
-		must(t, s.CompleteBatch(t.Context(), b, "w", outcome(b, surely)))
-	}
-	small := submit(t, s, store.Submission{Submitter: "small"}, entriesOf("a", "b", "c")...)
-	own := submit(t, s, store.Submission{Submitter: "large"}, entriesOf("d")...)
-	first, err := s.Batches(t.Context(), small.ID)
+	next, err := s.AddGeneration(ctx, store.Generation{})
 	must(t, err)
-	second, err := s.Batches(t.Context(), own.ID)
+	d := submit(t, s, store.Submission{Submitter: "ci", Repository: "shop"}, entriesOf("a", "b")...)
+	_, err = s.Activate(ctx, "ann", next.ID)
 	must(t, err)
-	waiting := func(tag int64) (n int) {
-		for _, b := range list[5:] {
-			if b.Tag <= tag {
-				n++
-			}
-		}
-		return n
+	submit(t, s, store.Submission{Submitter: "bob", Repository: "shop"}, entriesOf("c")...)
+	submit(t, s, store.Submission{Submitter: "ci"}, entriesOf("d")...)
+	submit(t, s, store.Submission{Submitter: "ci", Generation: first}, entriesOf("e")...)
+	list, names, err := s.Queued(ctx)
+	must(t, err)
+	want := []store.CaseArgs{
+		{Docket: 1, Ordinal: 1, Generation: first},
+		{Docket: 1, Ordinal: 2, Generation: first},
+		{Docket: 2, Ordinal: 1, Generation: next.ID},
+		{Docket: 3, Ordinal: 1, Generation: next.ID},
+		{Docket: 4, Ordinal: 1, Generation: first},
 	}
-	if n := waiting(first[0].Tag); n > 2 {
-		t.Errorf("the small docket waits for %d batches of the large one", n)
+	if d.Generation != first || !cmp.Equal(list, want) {
+		t.Errorf("%+v", list)
 	}
-	if n := waiting(second[0].Tag); n > 3 {
-		t.Errorf("the second docket of a submitter waits for %d batches of the first", n)
+	if names[1] != names[0] || names[2] != names[0] || names[3] == names[0] || names[4] != names[3] {
+		t.Errorf("queues %v", names)
+	}
+	if open, err := s.CaseQueues(ctx); err != nil || !cmp.Equal(open, []string{names[0], names[3]}) {
+		t.Errorf("%v, %v", open, err)
+	}
+	tryAll(t, s, surely)
+	if open, err := s.CaseQueues(ctx); err != nil || len(open) != 0 {
+		t.Errorf("%v, %v", open, err)
 	}
 }
 
