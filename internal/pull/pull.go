@@ -111,7 +111,7 @@ func (s *Source) Decide(ctx context.Context, a *oci.Artifact, use trust.Use) (*t
 	}
 	use.Name, use.Asks = m.Name, m.Capabilities
 	if known, ok := s.Client.Cached(ctx, a, DocumentTypes...); ok { // keys are revoked by the policy: signatures that it accepts need not be looked for again
-		if d, err := s.Policy.Decide(Subject(a), documents(known), use, s.Now()); err == nil {
+		if d, err := s.Policy.Decide(ctx, Subject(a), documents(known), use, s.Now()); err == nil {
 			return d, nil
 		}
 	}
@@ -119,7 +119,7 @@ func (s *Source) Decide(ctx context.Context, a *oci.Artifact, use trust.Use) (*t
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.Policy.Decide(Subject(a), list, use, s.Now())
+	d, err := s.Policy.Decide(ctx, Subject(a), list, use, s.Now())
 	if err != nil {
 		return nil, fmt.Errorf("%s is rejected: %w", a.Pinned(), err)
 	}

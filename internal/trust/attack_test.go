@@ -22,7 +22,7 @@ func TestAccept_DI3_NoBitOfASignatureChanges(t *testing.T) {
 			changed := d
 			changed.Data = slices.Clone(d.Data)
 			changed.Data[i] ^= 1 << bit
-			if s := w.Verify(subject, []trust.Document{changed}, now)[0]; s.Counts || s.Signer != "" {
+			if s := w.Verify(t.Context(), subject, []trust.Document{changed}, now)[0]; s.Counts || s.Signer != "" {
 				t.Fatalf("with bit %d of byte %d changed, verified as %+v", bit, i, s)
 			}
 		}
@@ -41,7 +41,7 @@ func TestAccept_DI3_ASignatureOfAnotherDigestMovedOver(t *testing.T) {
 	} {
 		other := subject
 		change(&other)
-		_, err := w.Decide(other, []trust.Document{d}, asked, now)
+		_, err := w.Decide(t.Context(), other, []trust.Document{d}, asked, now)
 		rejected(t, err, "trust.yaml:13 allow[0].signed_by", words)
 	}
 	if _, err := trust.Sign(w.keys["acme"], trust.Subject{Repository: "a", Manifest: "sha256:ab", Module: subject.Module}, module, now); err == nil {
@@ -67,7 +67,7 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 		return sealed
 	}
 	const ofModule, ofManifest = "https://shadowcourt.dev/attestations/module/v1", "application/vnd.oci.image.manifest.v1+json"
-	if s := w.Verify(subject, []trust.Document{{Type: trust.TypeSignature, Data: statement(ofModule, ofManifest)}}, now)[0]; !s.Counts {
+	if s := w.Verify(t.Context(), subject, []trust.Document{{Type: trust.TypeSignature, Data: statement(ofModule, ofManifest)}}, now)[0]; !s.Counts {
 		t.Fatalf("verified as %+v", s)
 	}
 
@@ -97,7 +97,7 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 		for _, d := range []trust.Document{
 			{Type: trust.TypeSignature, Data: data}, {Type: trust.TypeConformance, Data: data}, {Type: bundle03, Data: []byte(bundled)},
 		} {
-			if s := w.Verify(subject, []trust.Document{d}, now)[0]; s.Counts && (!bytes.Equal(data, others[2]) || d.Type != bundle03) { // cosign signs such statements with keys of Ed25519, too
+			if s := w.Verify(t.Context(), subject, []trust.Document{d}, now)[0]; s.Counts && (!bytes.Equal(data, others[2]) || d.Type != bundle03) { // cosign signs such statements with keys of Ed25519, too
 				t.Errorf("as %s, %s counts: %+v", d.Type, data, s)
 			}
 		}
@@ -114,7 +114,7 @@ func TestAccept_DI3_SignaturesForOtherPurposes(t *testing.T) {
 	payload, err := base64.StdEncoding.DecodeString(strings.Split(string(sign(t, key, subject).Data), `"`)[7])
 	must(t, err)
 	moved := trust.Document{Type: trust.TypeSimple, Data: payload, Annotations: map[string]string{"dev.cosignproject.cosign/signature": string(sig[:bytes.IndexByte(sig, '"')])}}
-	if s := w.Verify(subject, []trust.Document{moved}, now)[0]; s.Counts {
+	if s := w.Verify(t.Context(), subject, []trust.Document{moved}, now)[0]; s.Counts {
 		t.Errorf("verified as %+v", s)
 	}
 }
@@ -128,15 +128,15 @@ func TestAccept_DI3_MuchIsAttached(t *testing.T) {
 	for i := range junk {
 		junk[i] = trust.Document{Type: trust.TypeSignature, Data: []byte(strings.Repeat("[", i))}
 	}
-	if _, err := w.Decide(subject, append(slices.Clone(junk[1:]), good), asked, now); err != nil {
+	if _, err := w.Decide(t.Context(), subject, append(slices.Clone(junk[1:]), good), asked, now); err != nil {
 		t.Error(err)
 	}
-	_, err := w.Decide(subject, append(slices.Clone(junk), good), asked, now)
+	_, err := w.Decide(t.Context(), subject, append(slices.Clone(junk), good), asked, now)
 	rejected(t, err, "trust.yaml:13 allow[0].signed_by", "65 other signatures")
 	for _, mediaType := range []string{trust.TypeSignature, trust.TypeConformance, trust.TypeSimple, "application/vnd.dev.sigstore.bundle.v0.3+json"} {
 		for _, data := range []string{"", "null", "{}", strings.Repeat("[", 1<<20), strings.Repeat(`{"dsseEnvelope":`, 1<<16), strings.Repeat(" ", trust.MaxDocumentBytes+1)} {
 			d := trust.Document{Type: mediaType, Data: []byte(data), Annotations: map[string]string{"dev.cosignproject.cosign/signature": "AAAA"}}
-			if s := w.Verify(subject, []trust.Document{d}, now)[0]; s.Counts || len(s.Why) > 600 {
+			if s := w.Verify(t.Context(), subject, []trust.Document{d}, now)[0]; s.Counts || len(s.Why) > 600 {
 				t.Errorf("verified as %+v", s)
 			}
 		}
@@ -217,13 +217,13 @@ func TestAccept_DI3_ARevokedIdentityBesideAPattern(t *testing.T) {
 	bad := `{name: bad, issuer: "` + issuer + `", identity: "` + identity + `", trusted_root: root.json, revoked: "stolen"}`
 	const allow = "\nallow: [{from: [registry.acme.example], names: [reader], roles: [judge], signed_by: [release], capabilities: [recall]}]\n"
 	documents := []trust.Document{made.Documents["good"]}
-	if _, err := load(t, files, "keys: ["+release+"]"+allow).Decide(subject, documents, asked, now); err != nil {
+	if _, err := load(t, files, "keys: ["+release+"]"+allow).Decide(t.Context(), subject, documents, asked, now); err != nil {
 		t.Fatal(err)
 	}
 	files["other.json"] = made.OtherRoot
 	elsewhere := strings.Replace(bad, "root.json", "other.json", 1)
 	for _, keys := range []string{release + ", " + bad, bad + ", " + release, release + ", " + elsewhere} {
-		_, err := load(t, files, "keys: ["+keys+"]"+allow).Decide(subject, documents, asked, now)
+		_, err := load(t, files, "keys: ["+keys+"]"+allow).Decide(t.Context(), subject, documents, asked, now)
 		if err == nil || !strings.Contains(err.Error(), "].revoked: the key bad was revoked: stolen") {
 			t.Errorf("%s: %v", keys, err)
 		}
@@ -249,7 +249,7 @@ func TestAccept_DI3_AnIdentityOfSeveralKeys(t *testing.T) {
 		"two names":            {key("a", wide) + ", " + key("b", wider), "signed_by: [a, b], signatures: 2", "1 of 2 signatures"},
 	} {
 		p := load(t, files, "keys: ["+c.keys+"]\nallow: [{from: [registry.acme.example], names: [reader], roles: [judge], capabilities: [recall], "+c.rule+"}]\n")
-		if _, err := p.Decide(subject, documents, asked, now); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+		if _, err := p.Decide(t.Context(), subject, documents, asked, now); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -281,10 +281,10 @@ func TestAccept_DI3_StatementsAreReadStrictly(t *testing.T) {
 		sealed, err := record.SealEnvelope(w.keys["acme"], []byte(text))
 		must(t, err)
 		documents := []trust.Document{{Type: trust.TypeSignature, Data: sealed}}
-		if s := w.Verify(subject, documents, now)[0]; s.Counts != (c.want == "") || !strings.Contains(s.Why, c.want) {
+		if s := w.Verify(t.Context(), subject, documents, now)[0]; s.Counts != (c.want == "") || !strings.Contains(s.Why, c.want) {
 			t.Errorf("%s: %+v", text, s)
 		}
-		if _, err := w.Decide(subject, documents, asked, now); (err == nil) != (c.want == "") {
+		if _, err := w.Decide(t.Context(), subject, documents, asked, now); (err == nil) != (c.want == "") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

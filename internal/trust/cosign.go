@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -127,7 +128,7 @@ func parseBundle(data []byte) (*bundle, error) {
 }
 
 // verifyBundle verifies a bundle of sigstore: by a public key, or by the certificate of an identity.
-func (v *verifier) verifyBundle(d Document, s *Signature) error {
+func (v *verifier) verifyBundle(ctx context.Context, d Document, s *Signature) error {
 	b, err := parseBundle(d.Data)
 	if err != nil {
 		return err
@@ -141,7 +142,7 @@ func (v *verifier) verifyBundle(d Document, s *Signature) error {
 	if b.Material.PublicKey != nil {
 		payload, err = v.byKey(b, s)
 	} else {
-		payload, err = v.byIdentity(d.Data, s)
+		payload, err = v.byIdentity(ctx, d.Data, s)
 	}
 	if err != nil || b.Message != nil {
 		return err
@@ -186,7 +187,7 @@ func (v *verifier) byKey(b *bundle, s *Signature) (payload []byte, err error) {
 
 // byIdentity has a certificate verified by the trusted roots, and gives what it signed. It finds all keys that name the certificate's identity:
 // those with a root by which it holds, and those that are revoked, with whichever root.
-func (v *verifier) byIdentity(bundle []byte, s *Signature) ([]byte, error) {
+func (v *verifier) byIdentity(ctx context.Context, bundle []byte, s *Signature) ([]byte, error) {
 	var roots []json.RawMessage
 	at := make(map[string]int) // of each root
 	for i := range v.policy.keys {
@@ -200,7 +201,7 @@ func (v *verifier) byIdentity(bundle []byte, s *Signature) ([]byte, error) {
 	if len(roots) == 0 {
 		return nil, errors.New("it has a certificate, and the policy names no identities")
 	}
-	answers, err := askKeyless(bundle, v.subject.Manifest, roots)
+	answers, err := askKeyless(ctx, bundle, v.subject.Manifest, roots)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -84,7 +85,7 @@ type Decision struct {
 // Decide allows a module of a registry or layout if one rule of the policy allows it wholly: its repository, its name, all roles that it plays, all
 // capabilities that it is granted, and enough signatures that count. Rules do not add up, and a rule that does not fit does not end the search.
 // The error is a [strictyaml.Error] with the place in the policy that decides: of the rule that fits furthest, in the order above.
-func (p *Policy) Decide(s Subject, documents []Document, use Use, now time.Time) (*Decision, error) {
+func (p *Policy) Decide(ctx context.Context, s Subject, documents []Document, use Use, now time.Time) (*Decision, error) {
 	if p == nil {
 		return nil, noPolicy(s, use)
 	}
@@ -95,7 +96,7 @@ func (p *Policy) Decide(s Subject, documents []Document, use Use, now time.Time)
 		fits, field, code, why := w.fits(s.Repository, use)
 		if why == "" {
 			if signatures == nil {
-				signatures = p.Verify(s, documents, now)
+				signatures = p.Verify(ctx, s, documents, now)
 			}
 			d, fault := p.signed(w, at, signatures, s, use, now)
 			if fault == nil {

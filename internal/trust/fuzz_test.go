@@ -38,7 +38,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, documents := range [][]trust.Document{nil, {{Type: trust.TypeSignature}}} {
-			if d, err := p.Decide(subject, documents, asked, now); err == nil {
+			if d, err := p.Decide(t.Context(), subject, documents, asked, now); err == nil {
 				t.Fatalf("allowed what nobody signed: %+v", d)
 			}
 		}
@@ -76,7 +76,7 @@ func FuzzVerify(f *testing.F) {
 		d := trust.Document{Type: types[int(kind)%len(types)], Annotations: map[string]string{annotation: sig}, Data: data}
 		other := subject
 		other.Manifest = "sha256:" + strings.Repeat("ef", 32) // which no key has signed
-		for _, one := range p.Verify(other, []trust.Document{d}, now) {
+		for _, one := range p.Verify(t.Context(), other, []trust.Document{d}, now) {
 			if one.Counts || one.Signer != "" || one.Kit != nil || len(one.Why) > 510 {
 				t.Fatalf("verified as %+v", one)
 			}
@@ -85,7 +85,7 @@ func FuzzVerify(f *testing.F) {
 			}
 		}
 		for _, of := range []trust.Subject{subject, bundled.Subject} {
-			p.Verify(of, []trust.Document{d}, now)
+			p.Verify(t.Context(), of, []trust.Document{d}, now)
 		}
 	})
 }

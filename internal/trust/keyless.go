@@ -33,7 +33,7 @@ type keylessAnswer struct {
 }
 
 // askKeyless has a bundle verified by each of some trusted roots.
-func askKeyless(bundle []byte, manifest string, roots []json.RawMessage) ([]keylessAnswer, error) {
+func askKeyless(ctx context.Context, bundle []byte, manifest string, roots []json.RawMessage) ([]keylessAnswer, error) {
 	program, err := findKeyless()
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func askKeyless(bundle []byte, manifest string, roots []json.RawMessage) ([]keyl
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), keylessTime)
+	ctx, cancel := context.WithTimeout(ctx, keylessTime)
 	defer cancel()
 	answer, fault := limited{most: keylessBytes}, limited{most: 1 << 10}
 	cmd := exec.CommandContext(ctx, program) //nolint:gosec // found beside this program, else in PATH

@@ -73,14 +73,14 @@ func checkKeyless(t *testing.T, made *keyless) {
 	const exact = `{name: release, issuer: "` + issuer + `", identity: "` + identity + `", trusted_root: root.json`
 	p := load(t, files, keylessPolicy(exact+"}"))
 	good := made.Documents["good"]
-	d, err := p.Decide(subject, []trust.Document{good}, asked, now)
+	d, err := p.Decide(t.Context(), subject, []trust.Document{good}, asked, now)
 	if err != nil || d.Signer != "release" || d.KeyID != identity+" of "+issuer {
 		t.Fatalf("decided as %+v, %v", d, err)
 	}
-	if seen := p.Verify(subject, []trust.Document{good}, now)[0]; seen.At.Year() < 2026 {
+	if seen := p.Verify(t.Context(), subject, []trust.Document{good}, now)[0]; seen.At.Year() < 2026 {
 		t.Errorf("signed at %v", seen.At)
 	}
-	if _, err := p.Decide(subject, []trust.Document{made.Documents["newer log"]}, asked, now); err != nil {
+	if _, err := p.Decide(t.Context(), subject, []trust.Document{made.Documents["newer log"]}, asked, now); err != nil {
 		t.Errorf("with an entry of the newer log: %v", err)
 	}
 
@@ -102,18 +102,18 @@ func checkKeyless(t *testing.T, made *keyless) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := load(t, files, keylessPolicy(c.key)).Decide(subject, []trust.Document{c.document}, asked, now)
+			_, err := load(t, files, keylessPolicy(c.key)).Decide(t.Context(), subject, []trust.Document{c.document}, asked, now)
 			rejected(t, err, c.place, c.words)
 		})
 	}
 	pattern := `{name: release, issuer: "` + issuer + `", identity_regexp: "https://github.com/acme/judges/.*@refs/tags/v1[.].*", trusted_root: root.json}`
-	if _, err := load(t, files, keylessPolicy(pattern)).Decide(subject, []trust.Document{good}, asked, now); err != nil {
+	if _, err := load(t, files, keylessPolicy(pattern)).Decide(t.Context(), subject, []trust.Document{good}, asked, now); err != nil {
 		t.Error(err)
 	}
-	_, err = load(t, map[string]string{"root.json": made.OtherRoot}, keylessPolicy(exact+"}")).Decide(subject, []trust.Document{good}, asked, now)
+	_, err = load(t, map[string]string{"root.json": made.OtherRoot}, keylessPolicy(exact+"}")).Decide(t.Context(), subject, []trust.Document{good}, asked, now)
 	rejected(t, err, "trust.yaml:3 allow[0].signed_by", "failed to verify")
 	// Where the trusted root has logs of certificates, a certificate without their timestamps is not enough.
-	_, err = load(t, map[string]string{"root.json": made.LogsRoot}, keylessPolicy(exact+"}")).Decide(subject, []trust.Document{good}, asked, now)
+	_, err = load(t, map[string]string{"root.json": made.LogsRoot}, keylessPolicy(exact+"}")).Decide(t.Context(), subject, []trust.Document{good}, asked, now)
 	rejected(t, err, "trust.yaml:3 allow[0].signed_by", "signed certificate timestamp")
 }
 
@@ -160,7 +160,7 @@ func TestAccept_DI3_KeylessBundlesChanged(t *testing.T) {
 		change(b)
 		data, err := json.Marshal(b)
 		must(t, err)
-		if seen := p.Verify(subject, []trust.Document{{Type: good.Type, Data: data}}, now)[0]; seen.Counts != (what == "nothing") || seen.Counts != (seen.Signer != "") {
+		if seen := p.Verify(t.Context(), subject, []trust.Document{{Type: good.Type, Data: data}}, now)[0]; seen.Counts != (what == "nothing") || seen.Counts != (seen.Signer != "") {
 			t.Errorf("%s: verified as %+v", what, seen)
 		}
 	}
@@ -187,10 +187,10 @@ func TestAccept_DI2_BundlesOfTheManifest(t *testing.T) {
 	document := made.Documents["message"]
 	signed := subject
 	signed.Manifest = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(manifest)))
-	if seen := p.Verify(signed, []trust.Document{document}, now)[0]; !seen.Counts || seen.Signer != "release" {
+	if seen := p.Verify(t.Context(), signed, []trust.Document{document}, now)[0]; !seen.Counts || seen.Signer != "release" {
 		t.Errorf("verified as %+v", seen)
 	}
-	if seen := p.Verify(subject, []trust.Document{document}, now)[0]; seen.Counts || !strings.Contains(seen.Why, "another manifest") {
+	if seen := p.Verify(t.Context(), subject, []trust.Document{document}, now)[0]; seen.Counts || !strings.Contains(seen.Why, "another manifest") {
 		t.Errorf("verified as %+v", seen)
 	}
 	// The digest is a hint that nobody signed.
@@ -200,7 +200,7 @@ func TestAccept_DI2_BundlesOfTheManifest(t *testing.T) {
 	if bytes.Equal(moved.Data, document.Data) {
 		t.Fatal("nothing was replaced")
 	}
-	if seen := p.Verify(subject, []trust.Document{moved}, now)[0]; seen.Counts {
+	if seen := p.Verify(t.Context(), subject, []trust.Document{moved}, now)[0]; seen.Counts {
 		t.Errorf("verified as %+v", seen)
 	}
 }
@@ -235,7 +235,7 @@ func TestAccept_DI2_BundlesOfTheManifestWithAKey(t *testing.T) {
 			"messageSignature": map[string]any{"messageDigest": map[string]any{"algorithm": "SHA2_256", "digest": sum256[:]}, "signature": sig},
 		})
 		must(t, err)
-		if seen := p.Verify(signed, []trust.Document{{Type: bundle03, Data: data}}, now)[0]; seen.Counts != (c.why == "") || !strings.Contains(seen.Why, c.why) {
+		if seen := p.Verify(t.Context(), signed, []trust.Document{{Type: bundle03, Data: data}}, now)[0]; seen.Counts != (c.why == "") || !strings.Contains(seen.Why, c.why) {
 			t.Errorf("%s: verified as %+v", name, seen)
 		}
 	}
@@ -250,7 +250,7 @@ func TestAccept_HX6_WithoutTheProgramAnErrorNamesIt(t *testing.T) {
 	t.Setenv("PATH", dir)
 	check := func(want string) {
 		t.Helper()
-		_, err := p.Decide(subject, []trust.Document{good}, asked, now)
+		_, err := p.Decide(t.Context(), subject, []trust.Document{good}, asked, now)
 		rejected(t, err, "trust.yaml:3 allow[0].signed_by", want)
 	}
 	check("the program shadowcourt-keyless, which verifies keyless signatures, is neither beside shadowcourt nor in PATH: it is in the archive of each release, or go install")
@@ -269,7 +269,7 @@ func TestAccept_HX6_WithoutTheProgramAnErrorNamesIt(t *testing.T) {
 		check(want)
 	}
 	w := newWorld(t)
-	if _, err := w.Decide(subject, []trust.Document{sign(t, w.keys["acme"], subject)}, asked, now); err != nil {
+	if _, err := w.Decide(t.Context(), subject, []trust.Document{sign(t, w.keys["acme"], subject)}, asked, now); err != nil {
 		t.Error(err)
 	}
 }

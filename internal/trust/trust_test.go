@@ -160,7 +160,7 @@ func TestAccept_DI2_SignaturesOfOurs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	documents := []trust.Document{{Type: "application/vnd.cyclonedx+json", Data: []byte("{}")}, sign(t, w.keys["foreign"], subject), sign(t, w.keys["acme"], subject)}
-	d, err := w.Decide(subject, documents, asked, now)
+	d, err := w.Decide(t.Context(), subject, documents, asked, now)
 	must(t, err)
 	if d.Signer != "acme" || d.KeyID != w.keys["acme"].ID() || d.Policy != "trust.yaml:9 "+string(record.DigestOf([]byte(policy))) {
 		t.Errorf("decided as %+v", d)
@@ -168,19 +168,19 @@ func TestAccept_DI2_SignaturesOfOurs(t *testing.T) {
 	// A copy for a site without a network has the signature of the original.
 	copied := subject
 	copied.Repository = "oci-layout:/srv/modules/reader"
-	if _, err := w.Decide(copied, documents, asked, now); err != nil {
+	if _, err := w.Decide(t.Context(), copied, documents, asked, now); err != nil {
 		t.Error(err)
 	}
-	seen := w.Verify(subject, documents, now)
+	seen := w.Verify(t.Context(), subject, documents, now)
 	if len(seen) != 2 || seen[0].Counts || seen[0].Signer != "" || seen[0].KeyID != w.keys["foreign"].ID() || !seen[1].Counts || !seen[1].At.Equal(now) {
 		t.Errorf("verified as %+v", seen)
 	}
 	alone, err := trust.OfKey("given", []byte(publicText(t, w.keys["foreign"])))
 	must(t, err)
-	if seen := alone.Verify(subject, documents, now); !seen[0].Counts || seen[0].Signer != "given" || seen[1].Counts {
+	if seen := alone.Verify(t.Context(), subject, documents, now); !seen[0].Counts || seen[0].Signer != "given" || seen[1].Counts {
 		t.Errorf("by one key, verified as %+v", seen)
 	}
-	if _, err := alone.Decide(subject, documents, asked, now); err == nil {
+	if _, err := alone.Decide(t.Context(), subject, documents, asked, now); err == nil {
 		t.Error("a policy without rules allows a module")
 	}
 }
@@ -238,18 +238,18 @@ func TestAccept_DI2_EachRejectionNamesItsLine(t *testing.T) {
 		"other version":    {func() trust.Subject { s := subject; s.Version = "1.3.0"; return s }(), by("acme"), asked, "trust.yaml:13 allow[0].signed_by", `of version "1.2.0" that asks for [recall log], and its manifest says "reader", "1.3.0"`},
 		"signed as other":  {subject, by("acme", "acme"), use(func(u *trust.Use) { *u = trust.Use{Name: "shared", Roles: []string{"judge"}, Asks: asked.Asks} }), "trust.yaml:21 allow[2].signed_by", "asks for"},
 	} {
-		_, err := w.Decide(c.subject, c.documents, c.use, now)
+		_, err := w.Decide(t.Context(), c.subject, c.documents, c.use, now)
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			rejected(t, err, c.place, c.words)
 		})
 	}
 	// The day of its expiry is the last on which a key counts.
-	if _, err := w.Decide(subject, by("old"), asked, time.Date(2026, 11, 26, 23, 59, 59, 0, time.UTC)); err != nil {
+	if _, err := w.Decide(t.Context(), subject, by("old"), asked, time.Date(2026, 11, 26, 23, 59, 59, 0, time.UTC)); err != nil {
 		t.Error(err)
 	}
 	rejected(t, func() error {
-		_, err := w.Decide(subject, by("old"), asked, time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC))
+		_, err := w.Decide(t.Context(), subject, by("old"), asked, time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC))
 		return err
 	}(),
 		"trust.yaml:3 keys[1].expires", "")
@@ -268,11 +268,11 @@ func TestAccept_DI2_TwoSigners(t *testing.T) {
 		}
 		return list
 	}
-	d, err := w.Decide(subject, signed("other", "acme"), use, now)
+	d, err := w.Decide(t.Context(), subject, signed("other", "acme"), use, now)
 	if err != nil || d.Signer != "other, acme" {
 		t.Errorf("decided as %+v, %v", d, err)
 	}
-	_, err = w.Decide(subject, signed("acme", "acme", "foreign"), use, now)
+	_, err = w.Decide(t.Context(), subject, signed("acme", "acme", "foreign"), use, now)
 	rejected(t, err, "trust.yaml:21 allow[2].signed_by", "1 of 2 signatures by acme, other")
 }
 
@@ -287,23 +287,23 @@ func TestAccept_DI2_CosignWithAKey(t *testing.T) {
 			const rules = "\nallow: [{from: [registry.acme.example], names: [reader], roles: [bench], signed_by: [acme]}]\n"
 			use := trust.Use{Name: "reader", Roles: []string{"bench"}}
 			p := load(t, files, "keys: [{name: stranger, key: acme.pub}, {name: acme, key: cosign.pub}]"+rules)
-			d, err := p.Decide(kept.Subject, kept.Documents, use, now)
+			d, err := p.Decide(t.Context(), kept.Subject, kept.Documents, use, now)
 			if err != nil || d.Signer != "acme" || !strings.HasPrefix(d.KeyID, "ecdsa-p256:") {
 				t.Fatalf("decided as %+v, %v", d, err)
 			}
 			other := kept.Subject
 			other.Manifest = subject.Manifest
-			_, err = p.Decide(other, kept.Documents, use, now)
+			_, err = p.Decide(t.Context(), other, kept.Documents, use, now)
 			rejected(t, err, "trust.yaml:2 allow[0].signed_by", "it is of another manifest")
-			_, err = load(t, files, "keys: [{name: acme, key: acme.pub}]"+rules).Decide(kept.Subject, kept.Documents, use, now)
+			_, err = load(t, files, "keys: [{name: acme, key: acme.pub}]"+rules).Decide(t.Context(), kept.Subject, kept.Documents, use, now)
 			rejected(t, err, "trust.yaml:2 allow[0].signed_by", "names no key that made it")
-			_, err = load(t, files, "keys: [{name: acme, key: cosign.pub, revoked: lost}]"+rules).Decide(kept.Subject, kept.Documents, use, now)
+			_, err = load(t, files, "keys: [{name: acme, key: cosign.pub, revoked: lost}]"+rules).Decide(t.Context(), kept.Subject, kept.Documents, use, now)
 			rejected(t, err, "trust.yaml:1 keys[0].revoked", "lost")
 			for i := range kept.Documents[0].Data {
 				changed := kept.Documents[0]
 				changed.Data = slices.Clone(changed.Data)
 				changed.Data[i] ^= 1
-				if seen := p.Verify(kept.Subject, []trust.Document{changed}, now); len(seen) != 1 || seen[0].Counts && !sameMeaning(changed.Data, kept.Documents[0].Data) {
+				if seen := p.Verify(t.Context(), kept.Subject, []trust.Document{changed}, now); len(seen) != 1 || seen[0].Counts && !sameMeaning(changed.Data, kept.Documents[0].Data) {
 					t.Errorf("with byte %d changed, verified as %+v", i, seen)
 				}
 			}
@@ -351,7 +351,7 @@ func TestAccept_DI2_TheOlderFormWithEd25519AndWithoutAKey(t *testing.T) {
 	with := func(payload []byte, annotations map[string]string) trust.Signature {
 		a := map[string]string{"dev.cosignproject.cosign/signature": base64.StdEncoding.EncodeToString(ed25519.Sign(private, payload))}
 		maps.Copy(a, annotations)
-		return p.Verify(kept.Subject, []trust.Document{{Type: trust.TypeSimple, Data: payload, Annotations: a}}, now)[0]
+		return p.Verify(t.Context(), kept.Subject, []trust.Document{{Type: trust.TypeSimple, Data: payload, Annotations: a}}, now)[0]
 	}
 	payload := kept.Documents[0].Data
 	if s := with(payload, nil); !s.Counts || s.Signer != "acme" {
@@ -376,21 +376,21 @@ func TestAccept_DI2_TheKitsResult(t *testing.T) {
 	}}
 	d, err := trust.SignReport(w.keys["acme"], subject, report)
 	must(t, err)
-	s := w.Verify(subject, []trust.Document{d}, now)[0]
+	s := w.Verify(t.Context(), subject, []trust.Document{d}, now)[0]
 	if !s.Counts || s.Signer != "acme" || s.Kit == nil || !s.Kit.Passed || !slices.Equal(s.Kit.PassedTests, []string{"one"}) {
 		t.Errorf("verified as %+v", s)
 	}
-	_, err = w.Decide(subject, []trust.Document{d}, asked, now)
+	_, err = w.Decide(t.Context(), subject, []trust.Document{d}, asked, now)
 	rejected(t, err, "trust.yaml:13 allow[0].signed_by", "no signature") // a result is no signature
 	report.Checks[1].Status = abitest.Failed
 	d, err = trust.SignReport(w.keys["acme"], subject, report)
 	must(t, err)
-	if s := w.Verify(subject, []trust.Document{d}, now)[0]; s.Kit.Passed || !slices.Equal(s.Kit.FailedTests, []string{"two"}) {
+	if s := w.Verify(t.Context(), subject, []trust.Document{d}, now)[0]; s.Kit.Passed || !slices.Equal(s.Kit.FailedTests, []string{"two"}) {
 		t.Errorf("verified as %+v", s)
 	}
 	other := subject
 	other.Module = subject.Manifest
-	if s := w.Verify(other, []trust.Document{d}, now)[0]; s.Counts || s.Kit != nil {
+	if s := w.Verify(t.Context(), other, []trust.Document{d}, now)[0]; s.Counts || s.Kit != nil {
 		t.Errorf("for another module, verified as %+v", s)
 	}
 	if _, err := trust.SignReport(w.keys["acme"], other, report); err == nil {
@@ -403,7 +403,7 @@ func TestAccept_DI2_WithoutAPolicy(t *testing.T) {
 	w := newWorld(t)
 	var none *trust.Policy
 	documents := []trust.Document{sign(t, w.keys["acme"], subject)}
-	_, err := none.Decide(subject, documents, asked, now)
+	_, err := none.Decide(t.Context(), subject, documents, asked, now)
 	rejected(t, err, ":0 ", "shadowcourt/trust.yaml")
 	// What the message tells to write is a policy that allows the module.
 	_, written, _ := strings.Cut(err.Error(), "trust.yaml:\n")
@@ -411,22 +411,22 @@ func TestAccept_DI2_WithoutAPolicy(t *testing.T) {
 	p := load(t, map[string]string{"publisher.key.pub": publicText(t, w.keys["acme"])}, written+"\n")
 	use := asked
 	use.Granted = append(slices.Clone(asked.Granted), abi.CapSource) // which it does not ask for, so that the host does not give it
-	if _, err := p.Decide(subject, documents, use, now); err != nil {
+	if _, err := p.Decide(t.Context(), subject, documents, use, now); err != nil {
 		t.Error(err)
 	}
 	// A name with the characters of patterns is written as itself.
 	named := asked
 	named.Name = `a*[b]\?"`
-	_, err = none.Decide(subject, nil, named, now)
+	_, err = none.Decide(t.Context(), subject, nil, named, now)
 	_, written, _ = strings.Cut(err.Error(), "trust.yaml:\n")
 	written, _, _ = strings.Cut(written, " [no_policy]")
 	literal := load(t, map[string]string{"publisher.key.pub": publicText(t, w.keys["acme"])}, written+"\n")
-	_, err = literal.Decide(subject, nil, named, now)
+	_, err = literal.Decide(t.Context(), subject, nil, named, now)
 	rejected(t, err, "trust.yaml:2 allow[0].signed_by", "no signature")
 	named.Name = `axb\x"`
-	_, err = literal.Decide(subject, nil, named, now)
+	_, err = literal.Decide(t.Context(), subject, nil, named, now)
 	rejected(t, err, "trust.yaml:2 allow[0].names", "may not be named")
-	if seen := none.Verify(subject, documents, now); len(seen) != 1 || seen[0].Counts {
+	if seen := none.Verify(t.Context(), subject, documents, now); len(seen) != 1 || seen[0].Counts {
 		t.Errorf("verified as %+v", seen)
 	}
 	if err := none.AllowsLocal(); err != nil {

@@ -2,6 +2,7 @@ package trust
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -70,7 +71,7 @@ func isSignature(mediaType string) bool {
 
 // Verify says of each document that is a signature who made it, and whether it counts. Others are left out. Errors are in [Signature.Why]. With the zero
 // time, dates don't matter.
-func (p *Policy) Verify(s Subject, documents []Document, now time.Time) []Signature {
+func (p *Policy) Verify(ctx context.Context, s Subject, documents []Document, now time.Time) []Signature {
 	if p == nil {
 		p = &Policy{}
 	}
@@ -83,7 +84,7 @@ func (p *Policy) Verify(s Subject, documents []Document, now time.Time) []Signat
 		sig := Signature{Type: d.Type}
 		err := fmt.Errorf("only %d signatures are read", MaxDocuments)
 		if len(all) < MaxDocuments {
-			err = v.verify(d, &sig)
+			err = v.verify(ctx, d, &sig)
 		}
 		switch {
 		case err != nil:
@@ -108,7 +109,7 @@ type verifier struct {
 }
 
 // verify sets what a valid document tells. A fault of a parser is an error of the document, and does not end the process.
-func (v *verifier) verify(d Document, s *Signature) (err error) {
+func (v *verifier) verify(ctx context.Context, d Document, s *Signature) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("it can't be verified: %v", fault)
@@ -124,5 +125,5 @@ func (v *verifier) verify(d Document, s *Signature) (err error) {
 	case d.Type == TypeSimple:
 		return v.verifySimple(d, s)
 	}
-	return v.verifyBundle(d, s)
+	return v.verifyBundle(ctx, d, s)
 }

@@ -228,7 +228,7 @@ func isSigned(ctx context.Context, source *pull.Source, ref moduleref.Ref, key *
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(policy.Verify(pull.Subject(a), documents, time.Time{}), func(s trust.Signature) bool {
+	return slices.ContainsFunc(policy.Verify(ctx, pull.Subject(a), documents, time.Time{}), func(s trust.Signature) bool {
 		return s.Counts && s.Kit == nil
 	}), nil
 }

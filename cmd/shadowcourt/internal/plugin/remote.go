@@ -269,10 +269,10 @@ func (u *uses) assess(ctx context.Context, source *pull.Source, a *oci.Artifact)
 		return nil, err
 	}
 	now := source.Now()
-	all := &assessment{a.Pinned().String(), []decided{}, append([]trust.Signature{}, source.Policy.Verify(pull.Subject(a), documents, now)...), m}
+	all := &assessment{a.Pinned().String(), []decided{}, append([]trust.Signature{}, source.Policy.Verify(ctx, pull.Subject(a), documents, now)...), m}
 	for i := range list {
 		one := decided{Roles: append([]string{}, list[i].Roles...)}
-		d, err := source.Policy.Decide(pull.Subject(a), documents, list[i], now)
+		d, err := source.Policy.Decide(ctx, pull.Subject(a), documents, list[i], now)
 		if err != nil {
 			one.err, one.Why = err, err.Error()
 		} else {
