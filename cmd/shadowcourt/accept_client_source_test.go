@@ -74,7 +74,7 @@ func TestAccept_SV6_TryServerReadsTheSource(t *testing.T) {
 	if there.Final != here.Final || there.ID != here.ID {
 		t.Errorf("the service says %+v, a run on this machine %+v", there.Final, here.Final)
 	}
-	if !strings.Contains(text, "cart.go") || without.Final == here.Final {
+	if !strings.Contains(text, "seeker-source:diff") || without.Final == here.Final {
 		t.Errorf("the source makes no difference: without it %+v\n%s", without.Final, text)
 	}
 	// The command for a case that is not certain.

@@ -413,7 +413,7 @@ func TestAccept_AL9_TrialsReadReportsByTheirPaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"pb001":"product bug"`, "shop.go"} {
+	for _, want := range []string{`"pb001":"product bug"`, "seeker-source:diff"} {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("%s is not in %.3000s", want, data)
 		}
