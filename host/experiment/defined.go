@@ -9,12 +9,12 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
-	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo"
 	"github.com/shadowcourt/shadowcourt/repo/testcode"
 )
 
 // compare compares the code of the test, with what it uses of its file and with the helpers and fixtures beside it that changed.
-func (*defined) compare(ctx context.Context, head, base *tree.Tree, f *failure) (*comparison, error) {
+func (*defined) compare(ctx context.Context, head, base *repo.Tree, f *failure) (*comparison, error) {
 	now, err := codeOf(ctx, head, f)
 	if err != nil || now == nil {
 		return &comparison{}, err
@@ -52,7 +52,7 @@ type code struct {
 }
 
 // codeOf finds the code of the failing test in a tree; nil where there is none, or its language is not known.
-func codeOf(ctx context.Context, t *tree.Tree, f *failure) (*code, error) {
+func codeOf(ctx context.Context, t *repo.Tree, f *failure) (*code, error) {
 	target := f.project
 	if _, ok := t.File(target.path()); !ok {
 		return nil, nil //nolint:nilnil // the tree does not have it

@@ -10,7 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
-	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // kind is what came of a test.
@@ -72,7 +72,7 @@ type environment struct {
 	// Again is a run that was made, to be read for another test; nil to make one.
 	Again *recording
 	// Tree is the tree that the run is of, where that is known.
-	Tree   *tree.Tree
+	Tree   *repo.Tree
 	Limits isolate.Limits
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
-	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // maxBuildOutput is how much of each output of a go command is kept, in bytes.
@@ -36,8 +36,8 @@ type goTests struct {
 	passed  []string          // to every run of tests
 	given   []string          // variables of builds and tests
 	hide    string            // the checkout: tests have their trees
-	head    *tree.Tree        // the tree under test
-	working *tree.Tree        // the tree of what is checked out; nil if a commit is under test
+	head    *repo.Tree        // the tree under test
+	working *repo.Tree        // the tree of what is checked out; nil if a commit is under test
 }
 
 // openGo gives the toolchain of Go for a tree with modules, else nil.

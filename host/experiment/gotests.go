@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
-	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // goTarget is a test of Go.
@@ -30,7 +30,7 @@ type module struct{ folder, path string }
 
 const maxGoMod = 1 << 20
 
-func modulesOf(ctx context.Context, head *tree.Tree) ([]module, error) {
+func modulesOf(ctx context.Context, head *repo.Tree) ([]module, error) {
 	var found []module
 	for _, name := range head.Paths() {
 		if path.Base(name) != "go.mod" || slices.ContainsFunc(strings.Split(name, "/"), ignored) {
@@ -53,7 +53,7 @@ func ignored(folder string) bool {
 }
 
 // testedFolders are the folders of a tree that have test files of Go.
-func testedFolders(t *tree.Tree) map[string]bool {
+func testedFolders(t *repo.Tree) map[string]bool {
 	tested := map[string]bool{}
 	for _, name := range t.Paths() {
 		if strings.HasSuffix(name, "_test.go") {
@@ -64,7 +64,7 @@ func testedFolders(t *tree.Tree) map[string]bool {
 }
 
 // serves: a binary knows nothing of the checkout.
-func (*goTests) serves(*tree.Tree) error { return nil }
+func (*goTests) serves(*repo.Tree) error { return nil }
 
 // find finds the only test of Go that a case names, and its package in the tree.
 func (g *goTests) find(c *abi.Case) (*failure, error) {
@@ -120,7 +120,7 @@ func flagsOf(documents []abi.Document) []string {
 	return nil
 }
 
-func (*goTests) compare(ctx context.Context, head, base *tree.Tree, f *failure) (*comparison, error) {
+func (*goTests) compare(ctx context.Context, head, base *repo.Tree, f *failure) (*comparison, error) {
 	if f.goTest.builds {
 		return &comparison{}, nil
 	}
@@ -159,7 +159,7 @@ const (
 
 // needs finds what a test needs of its package's test files in a tree; nil where that can't be told. missing: there is no such test.
 // Errors are those of reading the tree.
-func needs(ctx context.Context, t *tree.Tree, pack, test string) (n *needed, missing bool, err error) {
+func needs(ctx context.Context, t *repo.Tree, pack, test string) (n *needed, missing bool, err error) {
 	files := map[string][]byte{}
 	for _, name := range t.Paths() {
 		if path.Dir(name) != pack || !strings.HasSuffix(name, "_test.go") {

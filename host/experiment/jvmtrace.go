@@ -18,7 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
-	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // gradleScript has each task of tests write its class path, and an empty line.
@@ -72,7 +72,7 @@ const maxClassPaths = 100
 
 // loadedClasses says whether class paths have the code of a tree that is seen at top. An archive from elsewhere may not have a class that
 // the tree has, unless the tree's own comes first.
-func (r *defined) loadedClasses(paths [][]string, top string, t *tree.Tree) loaded {
+func (r *defined) loadedClasses(paths [][]string, top string, t *repo.Tree) loaded {
 	if len(paths) == 0 || len(paths) > maxClassPaths || t == nil {
 		return loaded{code: abi.NotCertified}
 	}
@@ -83,7 +83,7 @@ func (r *defined) loadedClasses(paths [][]string, top string, t *tree.Tree) load
 	return all
 }
 
-func (r *defined) classPath(entries []string, top string, t *tree.Tree) loaded {
+func (r *defined) classPath(entries []string, top string, t *repo.Tree) loaded {
 	var before []string // modules whose classes come before those of later entries
 	unknown := false
 	for _, entry := range entries {
@@ -130,7 +130,7 @@ func (r *defined) moduleOf(file string, folders ...string) string {
 type archive map[string]string
 
 type archiveKey struct {
-	tree *tree.Tree
+	tree *repo.Tree
 	file string
 	size int64
 	time time.Time
@@ -140,7 +140,7 @@ type archiveKey struct {
 const maxArchiveBytes = 64 << 20
 
 // archive looks into an entry of a class path that is not of the tree. It is nil where nobody knows what is in there.
-func (r *defined) archive(file string, t *tree.Tree) archive {
+func (r *defined) archive(file string, t *repo.Tree) archive {
 	file, err := filepath.EvalSymlinks(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return archive{}
@@ -182,7 +182,7 @@ var sourceRoot = regexp.MustCompile(`^(?:.*/)?src/\w+/(?:java|kotlin|groovy|scal
 
 // sourcesOf are the modules of the classes of a tree's product, by com/example/Cart, and of their packages, by com/example/. The source of a class has its
 // name, and lies in the folders of its package. In another layout nobody knows which of the folders are the package, and each may be the first.
-func (r *defined) sourcesOf(t *tree.Tree) map[string]string {
+func (r *defined) sourcesOf(t *repo.Tree) map[string]string {
 	if known, ok := r.packages.Load(t); ok {
 		return known.(map[string]string) //nolint:forcetypeassert // nothing else is stored
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // Mode says which experiments are offered.
@@ -163,7 +163,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 		return fmt.Errorf("no temporary folder: %w", err)
 	}
 	l.dir = dir
-	repository, err := tree.Open(ctx, l.config.Source)
+	repository, err := repo.Open(ctx, l.config.Source)
 	if err != nil {
 		return err
 	}
@@ -189,7 +189,7 @@ func (l *Lab) prepare(ctx context.Context) error {
 }
 
 // add adds a tree. Equal trees share a folder and what is built there.
-func (l *Lab) add(product, tests abi.TreeRevision, t *tree.Tree) {
+func (l *Lab) add(product, tests abi.TreeRevision, t *repo.Tree) {
 	digest := t.Digest()
 	for _, w := range l.trees {
 		if w.digest == digest {
@@ -201,7 +201,7 @@ func (l *Lab) add(product, tests abi.TreeRevision, t *tree.Tree) {
 }
 
 // addBase adds the base and the mixtures. The error is that of the context.
-func (l *Lab) addBase(ctx context.Context, repository *tree.Repository, head *tree.Tree) error {
+func (l *Lab) addBase(ctx context.Context, repository *repo.Repository, head *repo.Tree) error {
 	if l.config.Base == "" {
 		l.lacking[abi.Base] = "no base is named"
 		return nil
@@ -212,13 +212,13 @@ func (l *Lab) addBase(ctx context.Context, repository *tree.Repository, head *tr
 		return ctx.Err()
 	}
 	l.add(abi.Base, abi.Base, base)
-	l.add(abi.Head, abi.Base, tree.Mix(head, base))
-	l.add(abi.Base, abi.Head, tree.Mix(base, head))
+	l.add(abi.Head, abi.Base, repo.Mix(head, base))
+	l.add(abi.Base, abi.Head, repo.Mix(base, head))
 	return nil
 }
 
 // addTarget adds the target, and head merged into it. The error is that of the context.
-func (l *Lab) addTarget(ctx context.Context, repository *tree.Repository, head *tree.Tree) error {
+func (l *Lab) addTarget(ctx context.Context, repository *repo.Repository, head *repo.Tree) error {
 	if l.config.Target == "" {
 		return nil
 	}
@@ -246,7 +246,7 @@ func (l *Lab) addTarget(ctx context.Context, repository *tree.Repository, head *
 var fullCommit = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // underTest reads the tree under test.
-func underTest(ctx context.Context, repository *tree.Repository, commit string) (*tree.Tree, error) {
+func underTest(ctx context.Context, repository *repo.Repository, commit string) (*repo.Tree, error) {
 	switch {
 	case commit == "":
 		return repository.Head(ctx)
@@ -257,7 +257,7 @@ func underTest(ctx context.Context, repository *tree.Repository, commit string) 
 }
 
 // findToolchains finds the runners that the source has tests for. Its error says why none can run them.
-func (l *Lab) findToolchains(ctx context.Context, repository *tree.Repository, head *tree.Tree) error {
+func (l *Lab) findToolchains(ctx context.Context, repository *repo.Repository, head *repo.Tree) error {
 	source := &origin{Top: repository.Top(), Dir: repository.Dir(), Head: head, Committed: l.config.Commit != "", Scratch: l.dir.Path}
 	var names, problems []string
 	usable := 0

@@ -11,7 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
-	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // ErrName says that no test has a name, or that several have it.
@@ -68,7 +68,7 @@ const mostNamed = 8
 // goTestName is a test of Go, with its package or the end of it.
 var goTestName = regexp.MustCompile(`^(?:(\S+?)\.)?((?:Test|Fuzz|Example)[^\s/.]*)(/\S+)?$`)
 
-func (g *goTests) named(ctx context.Context, head *tree.Tree, name string) (cases []abi.Case, certain bool, err error) {
+func (g *goTests) named(ctx context.Context, head *repo.Tree, name string) (cases []abi.Case, certain bool, err error) {
 	m := goTestName.FindStringSubmatch(name)
 	if m == nil {
 		return nil, true, nil
@@ -113,7 +113,7 @@ func (g *goTests) packageOf(folder string) (string, bool) {
 const maxParts = 100
 
 // named parts the name into class and name where the class has a file, as late as possible. Parameters in brackets are no part of that.
-func (r *defined) named(_ context.Context, _ *tree.Tree, name string) (cases []abi.Case, certain bool, err error) {
+func (r *defined) named(_ context.Context, _ *repo.Tree, name string) (cases []abi.Case, certain bool, err error) {
 	whole := junit.Failing("", name, nil)
 	tries := []abi.Case{}
 	if base, _, _ := strings.Cut(name, "["); whole.Group == "" {

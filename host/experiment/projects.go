@@ -17,14 +17,14 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
-	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // origin is where trees come from.
 type origin struct {
 	Top  string // folder of the checkout on this machine
 	Dir  string // the folder in it whose tests are run, slash-separated
-	Head *tree.Tree
+	Head *repo.Tree
 	// Committed: Head is that of a commit, and what is checked out may be something else.
 	Committed bool
 	// Scratch is a folder that is there as long as the runner is used.
@@ -43,7 +43,7 @@ type defined struct {
 	installed     []string    // what the checkout has beside the tree and tests need, such as node_modules
 	viewed        bool        // runs see their tree in the place of the checkout
 	untraced      atomic.Bool // runs don't start with what tells what they load
-	packages      sync.Map    // names of those of a *tree.Tree
+	packages      sync.Map    // names of those of a *repo.Tree
 	archives      sync.Map    // *archive by archiveKey
 }
 
@@ -123,7 +123,7 @@ func (r *defined) keeps() []string {
 	folders, has := map[string]bool{".": true}, map[string]bool{}
 	for _, name := range r.source.Head.Paths() {
 		f, _ := r.source.Head.File(name)
-		has[name] = f.Mode != tree.Symlink
+		has[name] = f.Mode != repo.Symlink
 		for folder := path.Dir(name); !folders[folder] && len(folders) < maxFolders; folder = path.Dir(folder) {
 			folders[folder] = true
 		}
@@ -202,7 +202,7 @@ func (r *defined) program(project string) (string, error) {
 
 // serves tells of trees other than that under test: what is installed for tests, such as a package in development mode, may lead to the
 // checkout and not to the tree.
-func (r *defined) serves(t *tree.Tree) error {
+func (r *defined) serves(t *repo.Tree) error {
 	if r.viewed || t == r.source.Head || len(r.definition.Keep) == 0 {
 		return nil
 	}

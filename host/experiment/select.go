@@ -11,7 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
-	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // projectTest is the failing test of a case, for one runner.
@@ -308,7 +308,7 @@ func (r *defined) lookUp(project, name string, anywhere bool) (string, bool) {
 
 func (r *defined) has(file string) bool {
 	f, ok := r.source.Head.File(file)
-	return ok && f.Mode != tree.Symlink
+	return ok && f.Mode != repo.Symlink
 }
 
 // module is the innermost folder with a marker around the file of a test, relative to its project.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
-	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // sourceOf is a git repository with these files.
@@ -30,7 +30,7 @@ func sourceOf(t *testing.T, dir string, files map[string]string) *origin {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	repository, err := tree.Open(t.Context(), filepath.Join(top, filepath.FromSlash(dir)))
+	repository, err := repo.Open(t.Context(), filepath.Join(top, filepath.FromSlash(dir)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,14 +15,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
-	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // toolchain runs the tests of one kind of project: Go's, or those of a runner that is defined.
 type toolchain interface {
 	about() *facts
 	// serves says why a tree can't be run.
-	serves(t *tree.Tree) error
+	serves(t *repo.Tree) error
 	// sees says whether tests see a path outside of their tree where files are hidden.
 	sees(path string) bool
 	// find gives the failing test of a case. Its error says why there is none that can be run, errNoTest that the case is not about
@@ -30,10 +30,10 @@ type toolchain interface {
 	find(c *abi.Case) (*failure, error)
 	// named gives the tests of the tree under test that a name may mean, as cases without documents. certain: the tree has them; otherwise the
 	// runner takes any name. Its error is that of reading the tree.
-	named(ctx context.Context, head *tree.Tree, name string) (cases []abi.Case, certain bool, err error)
+	named(ctx context.Context, head *repo.Tree, name string) (cases []abi.Case, certain bool, err error)
 	// compare compares the test in the tree under test and in that of the base; the comparison is empty where it can't. Its error is that
 	// of reading the trees.
-	compare(ctx context.Context, head, base *tree.Tree, f *failure) (*comparison, error)
+	compare(ctx context.Context, head, base *repo.Tree, f *failure) (*comparison, error)
 	// build builds what a tree needs to run the test, with some of its files replaced, into the tree or into the folder out.
 	// Errors of the code are *buildError and errNoTests.
 	build(ctx context.Context, w *workspace, f *failure, only replaced, out string) (program, error)

@@ -17,7 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
-	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // tracer is how a runner tells what its tests load. The zero value is none.
@@ -236,7 +236,7 @@ func (r *defined) loadedFiles(written []byte, top, source string, env environmen
 }
 
 // packagesOf are the names of the packages that a tree has, which is written into a folder.
-func (r *defined) packagesOf(t *tree.Tree, source string) []string {
+func (r *defined) packagesOf(t *repo.Tree, source string) []string {
 	if known, ok := r.packages.Load(t); ok {
 		return known.([]string) //nolint:forcetypeassert // nothing else is stored
 	}
@@ -321,7 +321,7 @@ func (g *goTests) loaded(ctx context.Context, w *workspace, b *goBinary, folder,
 // leavesTree says whether links lead from the tree to code elsewhere.
 func (w *workspace) leavesTree(source string) bool {
 	for _, name := range w.tree.Paths() {
-		if f, _ := w.tree.File(name); f.Mode != tree.Symlink {
+		if f, _ := w.tree.File(name); f.Mode != repo.Symlink {
 			continue
 		}
 		if target, err := filepath.EvalSymlinks(filepath.Join(source, filepath.FromSlash(name))); err == nil && !within(source, target) {

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // TestWhatIsNoTraceTellsNothing: tests can write to the files of a trace.
@@ -31,7 +31,7 @@ func TestWhatIsNoTraceTellsNothing(t *testing.T) {
 		`<property name="surefire.test.class.path" value="/tree/target/test-classes"/>`,
 		strings.Repeat(`<property name="surefire.test.class.path" value="/tree/target/classes"/>`, maxClassPaths+1),
 	} {
-		if got := r.loadedClasses(surefireClassPaths([]byte(text)), "/tree", &tree.Tree{}); got.code != abi.NotCertified {
+		if got := r.loadedClasses(surefireClassPaths([]byte(text)), "/tree", &repo.Tree{}); got.code != abi.NotCertified {
 			t.Errorf("%.100s: got %+v", text, got)
 		}
 	}
@@ -67,7 +67,7 @@ func TestClassPathsByTheirOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &defined{source: &origin{Top: "/checkout", Scratch: filepath.Join(dir, "scratch")}}
-	trees := &tree.Tree{}
+	trees := &repo.Tree{}
 	r.packages.Store(trees, map[string]string{"com/example/core/Rate": "core", "com/example/core/": "core"})
 	for want, paths := range map[abi.LoadedCode][][]string{
 		abi.Certified:    {{own}, {own, library, filepath.Join(dir, "gone.jar")}, {own, part, whole}},
@@ -88,11 +88,11 @@ func FuzzTraces(f *testing.F) {
 	f.Add([]byte("/tree/build/classes/java/main\n/x/a.jar\n\n/tree\n"))
 	r := &defined{source: &origin{Top: "/tree"}}
 	f.Fuzz(func(t *testing.T, written []byte) {
-		if l := r.loadedModules(written, "/tree", environment{Tree: &tree.Tree{}}); l.code == abi.Contradicted {
+		if l := r.loadedModules(written, "/tree", environment{Tree: &repo.Tree{}}); l.code == abi.Contradicted {
 			t.Errorf("an empty tree is contradicted: %+v", l)
 		}
-		r.loadedFiles(written, "/tree", "", environment{Tree: &tree.Tree{}})
-		if l := r.loadedClasses(slices.Concat(surefireClassPaths(written), gradleClassPaths(written)), "/tree", &tree.Tree{}); l.code == abi.Contradicted {
+		r.loadedFiles(written, "/tree", "", environment{Tree: &repo.Tree{}})
+		if l := r.loadedClasses(slices.Concat(surefireClassPaths(written), gradleClassPaths(written)), "/tree", &repo.Tree{}); l.code == abi.Contradicted {
 			t.Errorf("an empty tree is contradicted: %+v", l)
 		}
 	})

@@ -12,13 +12,13 @@ import (
 	"sync"
 	"time"
 
-	tree "github.com/shadowcourt/shadowcourt/repo"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // workspace is a tree in a folder of its own, with what was built for its tests. Builds and runs in it follow one another unless runs
 // see it through overlays.
 type workspace struct {
-	tree   *tree.Tree
+	tree   *repo.Tree
 	digest string
 	folder string // has the folder tree, and one for each build
 
@@ -36,7 +36,7 @@ type built struct {
 	err     error
 }
 
-func newWorkspace(t *tree.Tree, digest, folder string) *workspace {
+func newWorkspace(t *repo.Tree, digest, folder string) *workspace {
 	return &workspace{
 		tree: t, digest: digest, folder: folder, turn: make(chan struct{}, 1), built: map[string]built{},
 		tested: sync.OnceValue(func() map[string]bool { return testedFolders(t) }),
