@@ -102,7 +102,7 @@ func TestWithoutAMerge(t *testing.T) {
 		offered                 map[string]bool
 	}{
 		{"conflict", "target", "package m\n\nfunc Rate() int { return 3 }\n", "head can't be merged into the target: they conflict in rate.go", map[string]bool{again: true, onlyGreen: true, onlyTarget: true}},
-		{"unknown", "nosuch", "", `target: no such revision "nosuch"`, map[string]bool{again: true, onlyGreen: true}},
+		{"unknown", "nosuch", "", `target: no such revision "nosuch"; the repository has green, main, target`, map[string]bool{again: true, onlyGreen: true}},
 		{"none", "", "", "", map[string]bool{again: true, onlyGreen: true}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
