@@ -66,7 +66,7 @@ var law = []struct{ folder, imports string }{
 	{"internal/quarantine", "abi host/alibi host/docket/junit host/trial internal/answers internal/strictyaml"},
 	{"internal/quotes", "abi"},
 	{"internal/answers", "host/alibi host/casebook internal/sanitize"},
-	{"internal/publish/...", "abi host/alibi host/trial internal/answers internal/httplimit internal/publish/... internal/render internal/sanitize"},
+	{"internal/publish/...", "abi host/alibi host/trial internal/answers internal/httplimit internal/render internal/sanitize"},
 	{"internal/render/...", "abi host/alibi host/pipeline host/trial internal/answers internal/render/... internal/sanitize"},
 	{"internal/calibrate/...", "abi abi/codec abi/odds/... host/docket/... host/profile host/trial internal/calibrate/... internal/render/... internal/sanitize"},
 	{"internal/service/auth", "internal/httplimit internal/service/store internal/service/wire"},

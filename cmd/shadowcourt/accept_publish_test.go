@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/internal/publish/testkit/servers"
+	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -25,12 +25,12 @@ func TestAccept_IG6_SnippetsOfThePage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	items := map[int64]*servers.Defect{}
+	items := map[int64]*testkit.Defect{}
 	for id := range int64(40) {
-		items[id] = &servers.Defect{Type: "ti001"}
+		items[id] = &testkit.Defect{Type: "ti001"}
 	}
-	portal := servers.NewReportPortal(t, token, items)
-	gitHub := servers.NewGitHub(t, token)
+	portal := testkit.NewReportPortal(t, token, items)
+	gitHub := testkit.NewIssues(t, token)
 	env := map[string]string{"RP_API_KEY": token, "GITHUB_TOKEN": token, "GITHUB_API_URL": gitHub.URL}
 
 	var lines []string

@@ -1,4 +1,4 @@
-// Package publish writes answers where people work: to code hosts, issue trackers and ReportPortal. Its subpackages know one of them each.
+// Package publish writes answers where people work: to code hosts, issue trackers and ReportPortal.
 //
 // Servers are not trusted: their answers are bounded, their redirects are not followed, and what errors quote of them is cut and sanitized. A
 // token goes to its own server alone, in a header, and into no error.
@@ -21,7 +21,7 @@ import (
 
 // Limits of one request.
 const (
-	MaxAnswer = 8 << 20 // bytes of an answer's body
+	maxAnswer = 8 << 20 // bytes of an answer's body
 	// maxValues of the JSON in it. A page of GitHub has at most 50,000: 50 issues with 100 labels and 10 assignees each. Without this limit, a page of
 	// 8 MiB of "{}" takes 800 MB when it is decoded.
 	maxValues  = 100_000
@@ -33,8 +33,8 @@ const (
 	wholeTime  = time.Minute
 )
 
-// ErrTooLarge says that an answer has more than [MaxAnswer] bytes, or more values than any real one.
-var ErrTooLarge = errors.New("the server's answer has more than 8 MiB, or more than 100000 values")
+// errTooLarge says that an answer has more than [maxAnswer] bytes, or more values than any real one.
+var errTooLarge = errors.New("the server's answer has more than 8 MiB, or more than 100000 values")
 
 // Token is a secret. It prints as "[token]", however it is formatted.
 type Token struct {
@@ -169,10 +169,10 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			values[i] = t.hide.Replace(values[i])
 		}
 	}
-	body, failed := io.ReadAll(&bounded{answer.Body, MaxAnswer})
+	body, failed := io.ReadAll(&bounded{answer.Body, maxAnswer})
 	_ = answer.Body.Close()
 	if failed == nil && answer.StatusCode < 300 && values(body) > maxValues {
-		body, failed = nil, ErrTooLarge
+		body, failed = nil, errTooLarge
 	}
 	text := t.hide.Replace(string(body))
 	answer.ContentLength = int64(len(text))
@@ -233,28 +233,28 @@ func (b *bounded) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return n, ErrTooLarge
+		return n, errTooLarge
 	}
 	return n, err
 }
 
-// StatusError is an answer that is not a success.
-type StatusError struct {
-	Status int
+// statusError is an answer that is not a success.
+type statusError struct {
+	status int
 	words  string
 }
 
 // Error names the request and the status, with the beginning of what the server said.
-func (e *StatusError) Error() string { return e.words }
+func (e *statusError) Error() string { return e.words }
 
-// Failed describes an answer that is not a success, by a [StatusError].
-func Failed(r *http.Response) error {
+// failedAnswer describes an answer that is not a success, by a [statusError].
+func failedAnswer(r *http.Response) error {
 	said, _ := io.ReadAll(io.LimitReader(r.Body, maxQuoted))
 	words := fmt.Sprintf("%s %s: %s", r.Request.Method, sanitize.Line(r.Request.URL.Path), sanitize.Line(r.Status))
 	if text := strings.Join(strings.Fields(string(said)), " "); text != "" {
 		words += ": " + sanitize.Line(strings.ToValidUTF8(text, "?"))
 	}
-	return &StatusError{r.StatusCode, sanitize.Log(words)}
+	return &statusError{r.StatusCode, sanitize.Log(words)}
 }
 
 // Wait waits for a time, or until the context ends.

@@ -1,4 +1,4 @@
-package publish_test
+package publish
 
 import (
 	"context"
@@ -12,17 +12,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/shadowcourt/shadowcourt/internal/publish"
 )
 
 const secret = "glpat-1234567890"
 
-func server(t *testing.T, h http.HandlerFunc) *publish.Server {
+func server(t *testing.T, h http.HandlerFunc) *Server {
 	t.Helper()
 	at := httptest.NewServer(h)
 	t.Cleanup(at.Close)
-	s, err := publish.ParseServer(at.URL+"/api/", false)
+	s, err := ParseServer(at.URL+"/api/", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,14 +28,14 @@ func server(t *testing.T, h http.HandlerFunc) *publish.Server {
 	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s.Token, err = publish.ReadToken(file); err != nil {
+	if s.Token, err = ReadToken(file); err != nil {
 		t.Fatal(err)
 	}
 	s.Header, s.Prefix = "Authorization", "Bearer "
 	return s
 }
 
-func get(t *testing.T, s *publish.Server, url string) (string, int, error) {
+func get(t *testing.T, s *Server, url string) (string, int, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, http.NoBody)
 	if err != nil {
@@ -49,7 +47,7 @@ func get(t *testing.T, s *publish.Server, url string) (string, int, error) {
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode != http.StatusOK {
-		return "", answer.StatusCode, publish.Failed(answer)
+		return "", answer.StatusCode, failedAnswer(answer)
 	}
 	body, err := io.ReadAll(answer.Body)
 	return string(body), answer.StatusCode, err
@@ -99,7 +97,7 @@ func TestAccept_IG6_AnswersAreBounded(t *testing.T) {
 			}
 		}
 	})
-	if body, _, err := get(t, s, s.Base.String()+"/large"); !errors.Is(err, publish.ErrTooLarge) || len(body) > publish.MaxAnswer+1 {
+	if body, _, err := get(t, s, s.Base.String()+"/large"); !errors.Is(err, errTooLarge) || len(body) > maxAnswer+1 {
 		t.Errorf("%d bytes, %v", len(body), err)
 	}
 	if _, _, err := get(t, s, s.Base.String()+"/failed"); err == nil || len(err.Error()) > 500 || strings.ContainsRune(err.Error(), '\x1b') {
@@ -110,7 +108,7 @@ func TestAccept_IG6_AnswersAreBounded(t *testing.T) {
 func TestAccept_IG6_ServersAndTokensThatAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{"http://gitlab.example/api", "https://u:p@gitlab.example", "ftp://x", "gitlab.example", "https://x?y", "://"} {
-		if s, err := publish.ParseServer(base, false); err == nil {
+		if s, err := ParseServer(base, false); err == nil {
 			t.Errorf("%s: %v", base, s.Base)
 		}
 	}
@@ -119,7 +117,7 @@ func TestAccept_IG6_ServersAndTokensThatAreRejected(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, place := range []string{file, secret, "env:NO_SUCH_" + secret, filepath.Dir(file)} {
-		if _, err := publish.ReadToken(place); err == nil || strings.Contains(err.Error(), secret) {
+		if _, err := ReadToken(place); err == nil || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", place, err)
 		}
 	}

@@ -1,19 +1,28 @@
 package publish
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
 	"strings"
+
+	"github.com/shadowcourt/shadowcourt/internal/answers"
+	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // ErrForbidden says that the token may not write, as that of a run for a pull request from a fork.
 var ErrForbidden = errors.New("the token may not write here")
 
-// MaxComments is how many comments of a change are read at most.
-const MaxComments = 3000
+// maxComments is how many comments of a change are read at most.
+const maxComments = 3000
 
-// ErrTooMany says that a change has more than [MaxComments].
-var ErrTooMany = errors.New("there are more than 3000 comments: no comment was written, since the one to update may be behind them")
+// errTooMany says that a change has more than [maxComments].
+var errTooMany = errors.New("there are more than 3000 comments: no comment was written, since the one to update may be behind them")
 
 // Comment is one on a change. Author is a name that nobody else on the server has.
 type Comment struct {
@@ -24,7 +33,7 @@ type Comment struct {
 
 // Board is where the comments on one change are.
 type Board interface {
-	// Comments are all, of at most MaxComments; more are ErrTooMany.
+	// Comments are all, of at most maxComments; more are errTooMany.
 	Comments(ctx context.Context) ([]Comment, error)
 	// Post gives the new comment as the server stored it. An answer of 403 is ErrForbidden; so it is of Edit and Remove.
 	Post(ctx context.Context, body string) (Comment, error)
@@ -118,3 +127,81 @@ func remove(ctx context.Context, b Board, ids []int64) (removed int, err error) 
 
 // plain is a body without what servers change in it.
 func plain(body string) string { return strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n")) }
+
+// Markdown is a document as Markdown: the first line says whether anything is yours, the last one names the commit and the job, where that has a
+// name, with a link to the run. Its texts are escaped. Of the run nothing is taken from the document, which may be that of a fork.
+func Markdown(d *answers.Document, run Run, job string) (string, error) {
+	var b bytes.Buffer
+	err := render.WriteAnswers(d, func(trees render.AnswerTrees) render.AnswerWriter { return render.NewAnswerMarkdown(&b, trees) })
+	if err != nil {
+		return "", err
+	}
+	last := "\nCommit " + sanitize.MarkdownCode(short(run.Head, d.Head))
+	if run.Link != "" {
+		last += ", [run](<" + inLink.Replace(run.Link) + ">)"
+	}
+	if job != "" {
+		last += ", job " + sanitize.Markdown(job)
+	}
+	b.WriteString(last + "\n")
+	return b.String(), nil
+}
+
+// inLink escapes what would end an address in angle brackets.
+var inLink = strings.NewReplacer("<", "%3C", ">", "%3E", "\\", "%5C", " ", "%20", "|", "%7C")
+
+func short(commits ...string) string {
+	const digits = 12
+	for _, c := range commits {
+		if c != "" {
+			return c[:min(digits, len(c))]
+		}
+	}
+	return ""
+}
+
+// writeOutputs writes NAME=VALUE lines for later steps of a pipeline: conclusion, yours, open, not-yours and verdict, which is yours, open or none.
+// name changes a name.
+func writeOutputs(w io.Writer, d *answers.Document, name func(string) string) error {
+	verdict := "none"
+	switch {
+	case d.Yours > 0:
+		verdict = "yours"
+	case d.Open+d.Unanswered > 0:
+		verdict = "open"
+	}
+	var b strings.Builder
+	for _, o := range [][2]string{
+		{"conclusion", sanitize.Line(d.Conclusion)},
+		{"yours", strconv.Itoa(d.Yours)},
+		{"open", strconv.Itoa(d.Open)},
+		{"not-yours", strconv.Itoa(d.NotYours)},
+		{"verdict", verdict},
+	} {
+		b.WriteString(name(o[0]) + "=" + o[1] + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Recount gives a document with the conclusion that its own failures have, in our words.
+func Recount(d *answers.Document) (counted *answers.Document, err error) {
+	err = render.WriteAnswers(d, func(trees render.AnswerTrees) render.AnswerWriter {
+		return render.NewAnswerDocument(trees, func(again *answers.Document) error {
+			counted = again
+			return nil
+		})
+	})
+	return counted, err
+}
+
+var nameOfNote = regexp.MustCompile(`^[A-Za-z0-9_.]+([ -][A-Za-z0-9_.]+)*$`)
+
+// Marker is the hidden line by which a comment is found again. The name tells the comments of several jobs apart.
+func Marker(name string) (string, error) {
+	const most = 60
+	if len(name) > most || !nameOfNote.MatchString(name) {
+		return "", fmt.Errorf("--name %q: use at most %d letters, digits, dots and underscores, with single blanks or hyphens between them", sanitize.Line(name), most)
+	}
+	return "<!-- shadowcourt:" + name + " -->", nil
+}

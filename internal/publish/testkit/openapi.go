@@ -1,4 +1,4 @@
-// Package testkit has servers of code hosts on loopback for tests. They are built from excerpts of the published API descriptions: requests and
+// Package testkit has servers of code hosts, trackers and ReportPortal on loopback for tests. They are built from excerpts of the published API descriptions: requests and
 // answers that these don't have fail the test.
 package testkit
 
@@ -26,26 +26,35 @@ var files embed.FS
 
 const resource = "https://openapi.example/openapi.json" // no path: those of folders with spaces are not found again
 
-// Description is an OpenAPI 3.0 document.
-type Description struct {
+// description is an OpenAPI 3.0 document.
+type description struct {
 	root map[string]any
 
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 }
 
-// Describe reads an excerpt, such as github.json.
-func Describe(t testing.TB, name string) *Description {
+// described are the descriptions that were read, so that their schemas are compiled once.
+var described sync.Map
+
+// describe is what an excerpt says, such as github.json.
+func describe(t testing.TB, name string) *description {
+	t.Helper()
+	d, _ := described.LoadOrStore(name, sync.OnceValue(func() *description { return excerpt(t, name) }))
+	return d.(func() *description)() //nolint:forcetypeassert // the line above stores it
+}
+
+func excerpt(t testing.TB, name string) *description {
 	t.Helper()
 	text, err := files.ReadFile("openapi/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &Description{root: object(modern(read)), compiler: jsonschema.NewCompiler()}
+	d := &description{root: object(modern(root)), compiler: jsonschema.NewCompiler()}
 	d.compiler.AssertFormat()
 	if err := d.compiler.AddResource(resource, d.root); err != nil {
 		t.Fatal(err)
@@ -80,7 +89,7 @@ func object(v any) map[string]any {
 }
 
 // follow gives what a reference points at.
-func (d *Description) follow(v any) (map[string]any, string) {
+func (d *description) follow(v any) (map[string]any, string) {
 	m := object(v)
 	ref, ok := m["$ref"].(string)
 	if !ok {
@@ -94,7 +103,7 @@ func (d *Description) follow(v any) (map[string]any, string) {
 }
 
 // validate checks a value by the schema at a pointer.
-func (d *Description) validate(pointer string, value any) error {
+func (d *description) validate(pointer string, value any) error {
 	d.mu.Lock()
 	schema, err := d.compiler.Compile(resource + "#" + (&url.URL{Fragment: pointer}).EscapedFragment())
 	d.mu.Unlock()
@@ -106,7 +115,7 @@ func (d *Description) validate(pointer string, value any) error {
 
 // operation is what the description says of a method on a path.
 type operation struct {
-	d       *Description
+	d       *description
 	pointer string
 	op      map[string]any
 	values  map[string]string // of the parameters in the path
@@ -115,7 +124,7 @@ type operation struct {
 func escape(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "~", "~0"), "/", "~1") }
 
 // find finds the operation of a request.
-func (d *Description) find(r *http.Request, prefix string) (*operation, error) {
+func (d *description) find(r *http.Request, prefix string) (*operation, error) {
 	rest, ok := strings.CutPrefix(r.URL.EscapedPath(), prefix)
 	if !ok {
 		return nil, fmt.Errorf("%s is not below %s", r.URL, prefix)
@@ -233,7 +242,7 @@ func (o *operation) answer(status int, body []byte) error {
 
 // Serve checks the requests below a prefix, and the answers of a handler to them. Where instead gives true it has answered itself: in ways that
 // the description may not have.
-func (d *Description) Serve(t testing.TB, prefix string, h http.Handler, instead func(http.ResponseWriter, *http.Request) bool) http.Handler {
+func (d *description) Serve(t testing.TB, prefix string, h http.Handler, instead func(http.ResponseWriter, *http.Request) bool) http.Handler {
 	t.Helper()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		op, err := d.find(r, prefix)
@@ -263,11 +272,11 @@ func (d *Description) Serve(t testing.TB, prefix string, h http.Handler, instead
 }
 
 // Sample is a value with the required fields of a schema, such as issue-comment.
-func (d *Description) Sample(name string) map[string]any {
+func (d *description) Sample(name string) map[string]any {
 	return object(d.sample(map[string]any{"$ref": "#/components/schemas/" + name}))
 }
 
-func (d *Description) sample(schema any) any {
+func (d *description) sample(schema any) any {
 	s, _ := d.follow(schema)
 	for _, several := range []string{"anyOf", "oneOf", "allOf"} {
 		if list, ok := s[several].([]any); ok {

@@ -37,7 +37,7 @@ func TestAccept_IG1_TheDescriptionsTellRightFromWrong(t *testing.T) {
 		if tc.body != "" {
 			r.Header.Set("Content-Type", "application/json")
 		}
-		op, err := Describe(t, tc.file).find(r, "")
+		op, err := describe(t, tc.file).find(r, "")
 		if err == nil {
 			err = op.request(r)
 		}
@@ -45,7 +45,7 @@ func TestAccept_IG1_TheDescriptionsTellRightFromWrong(t *testing.T) {
 			t.Errorf("%s %s %s: %v", tc.method, tc.target, tc.body, err)
 		}
 	}
-	d := Describe(t, "github.json")
+	d := describe(t, "github.json")
 	op, err := d.find(httptest.NewRequest(http.MethodGet, "/user", http.NoBody), "")
 	if err != nil {
 		t.Fatal(err)

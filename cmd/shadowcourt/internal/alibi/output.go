@@ -18,7 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	"github.com/shadowcourt/shadowcourt/internal/publish/platform"
+	"github.com/shadowcourt/shadowcourt/internal/publish"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 )
 
@@ -34,7 +34,7 @@ type output struct {
 
 // openReports begins the reports, so that a bad name is told before anything runs.
 func (o *options) openReports(c *investigate.Change) (*output, error) {
-	out := &output{trees: render.AnswerTrees{Base: c.Base.Commit, Why: c.Base.Why, Head: c.Head, Court: o.otherCourt(), Link: platform.Of(os.Getenv).Link, Time: time.Now(), Partial: &render.PartialAnswers{}}}
+	out := &output{trees: render.AnswerTrees{Base: c.Base.Commit, Why: c.Base.Why, Head: c.Head, Court: o.otherCourt(), Link: publish.RunOf(os.Getenv).Link, Time: time.Now(), Partial: &render.PartialAnswers{}}}
 	if o.maxFalse != alibi.MaxFalse {
 		out.trees.MaxFalse = o.maxFalse
 	}

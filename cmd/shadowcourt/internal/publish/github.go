@@ -14,8 +14,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/publish"
-	"github.com/shadowcourt/shadowcourt/internal/publish/github"
-	"github.com/shadowcourt/shadowcourt/internal/publish/platform"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -59,11 +57,11 @@ and --number.`,
 }
 
 func (g *gitHub) run(ctx context.Context, s cli.Streams, name string) error {
-	run := platform.Of(os.Getenv)
-	var event platform.Event
+	run := publish.RunOf(os.Getenv)
+	var event publish.Event
 	if file := os.Getenv("GITHUB_EVENT_PATH"); file != "" {
 		var err error
-		if event, err = platform.ReadEvent(file); err != nil {
+		if event, err = publish.ReadEvent(file); err != nil {
 			return err
 		}
 	}
@@ -90,7 +88,7 @@ func (g *gitHub) inJob(s cli.Streams, d *answers.Document, text string) error {
 		return nil
 	}
 	var outputs, annotations bytes.Buffer
-	err := errors.Join(github.Outputs(&outputs, d), github.Annotate(&annotations, d))
+	err := errors.Join(publish.GitHubOutputs(&outputs, d), publish.Annotate(&annotations, d))
 	if err != nil {
 		return err
 	}
@@ -100,13 +98,13 @@ func (g *gitHub) inJob(s cli.Streams, d *answers.Document, text string) error {
 		return err
 	}
 	return errors.Join(
-		g.appendTo(s, "GITHUB_STEP_SUMMARY", "summary", text, github.MaxSummary),
+		g.appendTo(s, "GITHUB_STEP_SUMMARY", "summary", text, publish.MaxSummary),
 		g.appendTo(s, "GITHUB_OUTPUT", "outputs", outputs.String(), math.MaxInt64))
 }
 
-func (g *gitHub) onPullRequest(ctx context.Context, s cli.Streams, d *answers.Document, text string, run platform.Run, event *platform.Event) error {
+func (g *gitHub) onPullRequest(ctx context.Context, s cli.Streams, d *answers.Document, text string, run publish.Run, event *publish.Event) error {
 	repository := cmp.Or(g.repository, run.Repository)
-	if !platform.IsGitHubRepository(repository) {
+	if !publish.IsGitHubRepository(repository) {
 		return cli.InputError(fmt.Errorf("--repository %q: use OWNER/NAME, since no run of GitHub Actions names it", sanitize.Line(repository)))
 	}
 	if g.number < 0 {
@@ -116,7 +114,7 @@ func (g *gitHub) onPullRequest(ctx context.Context, s cli.Streams, d *answers.Do
 	if err != nil && !g.dryRun {
 		return cli.InputError(fmt.Errorf("--token: %w", err))
 	}
-	var client *github.Client
+	var client *publish.GitHub
 	open := func() error {
 		if client != nil {
 			return nil
@@ -126,7 +124,7 @@ func (g *gitHub) onPullRequest(ctx context.Context, s cli.Streams, d *answers.Do
 			return fmt.Errorf("GITHUB_API_URL: %w", err)
 		}
 		server.Token, server.Agent = token, g.agent
-		client = github.Open(server, publish.Wait)
+		client = publish.OpenGitHub(server, publish.Wait)
 		return nil
 	}
 	number := cmp.Or(g.number, event.Number, run.Number)

@@ -13,8 +13,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/publish"
-	"github.com/shadowcourt/shadowcourt/internal/publish/gitlab"
-	"github.com/shadowcourt/shadowcourt/internal/publish/platform"
 )
 
 // noteHint helps where a run may not write.
@@ -53,7 +51,7 @@ CI_API_V4_URL.`,
 }
 
 func (g *gitLab) run(ctx context.Context, s cli.Streams, name string) error {
-	run := platform.Of(os.Getenv)
+	run := publish.RunOf(os.Getenv)
 	d, err := readAnswers(s, name)
 	if err != nil {
 		return err
@@ -80,7 +78,7 @@ func (g *gitLab) run(ctx context.Context, s cli.Streams, name string) error {
 	if err != nil && !g.dryRun {
 		return cli.InputError(fmt.Errorf("--token: %w", err))
 	}
-	return g.keep(ctx, s, d, gitlab.NoteBody(text), &place{
+	return g.keep(ctx, s, d, publish.NoteBody(text), &place{
 		what: fmt.Sprintf("%s!%d", project, number), hint: noteHint, token: token,
 		open: func() (publish.Board, func(context.Context) (string, error), error) {
 			server, err := publish.ParseServer(cmp.Or(os.Getenv("CI_API_V4_URL"), "https://gitlab.com/api/v4"), false)
@@ -88,7 +86,7 @@ func (g *gitLab) run(ctx context.Context, s cli.Streams, name string) error {
 				return nil, nil, fmt.Errorf("CI_API_V4_URL: %w", err)
 			}
 			server.Token, server.Agent = token, g.agent
-			client := gitlab.Open(server)
+			client := publish.OpenGitLab(server)
 			return client.MergeRequest(project, number), client.Self, nil
 		},
 	})
@@ -104,14 +102,14 @@ func (g *gitLab) variables(s cli.Streams, input string, d *answers.Document) err
 	}
 	if g.dryRun {
 		fmt.Fprintf(s.Out, "would write %s:\n", g.dotenv)
-		return gitlab.Outputs(s.Out, d)
+		return publish.GitLabOutputs(s.Out, d)
 	}
 	f, err := disk.Create(g.dotenv)
 	if err != nil {
 		return cli.FileError(err)
 	}
 	defer f.Discard()
-	if err := gitlab.Outputs(f, d); err != nil {
+	if err := publish.GitLabOutputs(f, d); err != nil {
 		return err
 	}
 	return cli.FileError(f.Commit())

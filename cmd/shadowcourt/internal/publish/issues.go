@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/internal/publish/issues"
+	"github.com/shadowcourt/shadowcourt/internal/publish"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
@@ -60,7 +60,7 @@ Exit codes: 0 done; 1 an issue failed, the others were done; 2 the command line 
 }
 
 func (o *issuesOptions) run(ctx context.Context, s cli.Streams, version, name string) error {
-	keeper := &issues.Keeper{Max: o.most, Accounts: map[string]string{}, Author: o.author, Main: o.main, Write: o.write}
+	keeper := &publish.IssueKeeper{Max: o.most, Accounts: map[string]string{}, Author: o.author, Main: o.main, Write: o.write}
 	faults := []error{o.check()}
 	if o.most < 1 {
 		faults = append(faults, fmt.Errorf("--max %d: use a number from 1 on", o.most))
@@ -81,7 +81,7 @@ func (o *issuesOptions) run(ctx context.Context, s cli.Streams, version, name st
 	if err != nil {
 		return err
 	}
-	found, left := issues.Select(d, o.main)
+	found, left := publish.SelectFindings(d, o.main)
 	steps, err := keeper.Keep(ctx, d, found)
 	if err != nil {
 		return cli.OrInterrupted(ctx, errors.New(sanitize.Log(err.Error())))
@@ -92,7 +92,7 @@ func (o *issuesOptions) run(ctx context.Context, s cli.Streams, version, name st
 // withoutJira is what to do instead.
 const withoutJira = "issues are not kept in Jira; write the answers (alibi --report FILE.json) to it in CI, or keep them in GitHub"
 
-func (o *issuesOptions) open(version string) (*issues.GitHub, error) {
+func (o *issuesOptions) open(version string) (*publish.Tracker, error) {
 	kind, place, _ := strings.Cut(o.tracker, ":")
 	if kind == "jira" {
 		return nil, errors.New("--tracker jira was removed: " + withoutJira)
@@ -104,14 +104,14 @@ func (o *issuesOptions) open(version string) (*issues.GitHub, error) {
 	if err != nil {
 		return nil, err
 	}
-	tracker, err := issues.NewGitHub(server, place)
+	tracker, err := publish.NewTracker(server, place)
 	if err != nil {
 		return nil, fmt.Errorf("--tracker: %w", err)
 	}
 	return tracker, nil
 }
 
-func (o *issuesOptions) print(s cli.Streams, steps []issues.Step, left []issues.Left) error {
+func (o *issuesOptions) print(s cli.Streams, steps []publish.IssueStep, left []publish.Left) error {
 	g := render.NewGrid(render.Column{Name: "ISSUE"}, render.Column{Name: "ABOUT"}, render.Column{Name: "ACTION"}, render.Column{Name: "WHY"})
 	written, planned, failed := 0, 0, 0
 	for i := range steps {
@@ -121,10 +121,10 @@ func (o *issuesOptions) print(s cli.Streams, steps []issues.Step, left []issues.
 			written++
 		}
 		switch {
-		case step.Action == issues.Fails:
+		case step.Action == publish.IssueFails:
 			failed++
 			why = step.Err.Error()
-		case !step.Written && (step.Action == issues.Opens || step.Action == issues.Reopens || step.Action == issues.Comments):
+		case !step.Written && (step.Action == publish.IssueOpens || step.Action == publish.IssueReopens || step.Action == publish.IssueComments):
 			planned++
 		}
 		ref := step.Ref

@@ -14,7 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
-	"github.com/shadowcourt/shadowcourt/internal/publish/testkit/servers"
+	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
 )
 
 const (
@@ -93,7 +93,7 @@ func all() []answers.Failure {
 
 func TestAccept_IG6_GitHubHasOneIssueForEachProvenFinding(t *testing.T) {
 	t.Parallel()
-	g := servers.NewGitHub(t, secret)
+	g := testkit.NewIssues(t, secret)
 	args := func(head string, more ...string) []string {
 		return append([]string{"issues", documentOf(t, head, all()...), "--tracker", "github:acme/cart", "--api", g.URL, "--main"}, more...)
 	}
@@ -150,20 +150,20 @@ func TestAccept_IG6_AnIssueIsReopenedUnlessSomebodyDecided(t *testing.T) {
 	t.Parallel()
 	flake := []answers.Failure{failureOf("flaky.Proven", alibi.Flaky)}
 	for name, tc := range map[string]struct {
-		change func(*servers.Issue)
+		change func(*testkit.Issue)
 		want   string
 		writes int
 	}{
-		"closed as done":             {func(i *servers.Issue) { i.State, i.Reason = "closed", "completed" }, "#1 Flaky test: flaky.Proven reopen", 2},
-		"closed without a reason":    {func(i *servers.Issue) { i.State = "closed" }, "reopen", 2},
-		"closed as not planned":      {func(i *servers.Issue) { i.State, i.Reason = "closed", "not_planned" }, "leave closed as not_planned: a person's decision stands", 0},
-		"closed as a duplicate":      {func(i *servers.Issue) { i.State, i.Reason = "closed", "duplicate" }, "leave closed as duplicate", 0},
-		"closed for a future reason": {func(i *servers.Issue) { i.State, i.Reason = "closed", "not_planned" }, "leave", 0},
-		"locked":                     {func(i *servers.Issue) { i.Locked = true }, "leave locked", 0},
+		"closed as done":             {func(i *testkit.Issue) { i.State, i.Reason = "closed", "completed" }, "#1 Flaky test: flaky.Proven reopen", 2},
+		"closed without a reason":    {func(i *testkit.Issue) { i.State = "closed" }, "reopen", 2},
+		"closed as not planned":      {func(i *testkit.Issue) { i.State, i.Reason = "closed", "not_planned" }, "leave closed as not_planned: a person's decision stands", 0},
+		"closed as a duplicate":      {func(i *testkit.Issue) { i.State, i.Reason = "closed", "duplicate" }, "leave closed as duplicate", 0},
+		"closed for a future reason": {func(i *testkit.Issue) { i.State, i.Reason = "closed", "not_planned" }, "leave", 0},
+		"locked":                     {func(i *testkit.Issue) { i.Locked = true }, "leave locked", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			g := servers.NewGitHub(t, secret)
+			g := testkit.NewIssues(t, secret)
 			args := func(head string) []string {
 				return []string{"issues", documentOf(t, head, flake...), "--tracker", "github:acme/cart", "--api", g.URL, "--write", "--main"}
 			}
@@ -188,14 +188,14 @@ func TestAccept_IG6_AnIssueIsReopenedUnlessSomebodyDecided(t *testing.T) {
 	}
 	t.Run("decided between reading and writing", func(t *testing.T) {
 		t.Parallel()
-		g := servers.NewGitHub(t, secret)
+		g := testkit.NewIssues(t, secret)
 		args := func(head string) []string {
 			return []string{"issues", documentOf(t, head, flake...), "--tracker", "github:acme/cart", "--api", g.URL, "--write"}
 		}
 		runPublish(t, args(head1)...).expect(t, 0, "written: 1")
 		g.Hook = func(r *http.Request, path string) http.HandlerFunc {
 			if strings.HasSuffix(path, "/comments") && r.Method == http.MethodGet {
-				g.Change(1, func(i *servers.Issue) { i.State, i.Reason = "closed", "not_planned" })
+				g.Change(1, func(i *testkit.Issue) { i.State, i.Reason = "closed", "not_planned" })
 			}
 			return nil
 		}
@@ -260,7 +260,7 @@ func TestAccept_IG6_NamesOfTestsAreNoMarkup(t *testing.T) {
 	} {
 		f := failureOf(evil, alibi.Flaky, "@"+evil)
 		f.Conclusion, f.Why, f.Message, f.Test = evil, evil, evil+"\n"+evil, evil
-		g := servers.NewGitHub(t, secret)
+		g := testkit.NewIssues(t, secret)
 		runPublish(t, "issues", documentOf(t, head1, f), "--tracker", "github:acme/cart", "--api", g.URL, "--write").expect(t, 0, "written: 1")
 		runPublish(t, "issues", documentOf(t, head2, f), "--tracker", "github:acme/cart", "--api", g.URL, "--write").expect(t, 0, "written: 1")
 		i := g.Issues()[0]
@@ -285,9 +285,9 @@ func TestAccept_IG6_NewIssuesAreBounded(t *testing.T) {
 	for n := range 12 {
 		flakes = append(flakes, failureOf(fmt.Sprintf("flaky.N%d", n), alibi.Flaky))
 	}
-	g := servers.NewGitHub(t, secret)
+	g := testkit.NewIssues(t, secret)
 	for range 120 { // older ones of somebody with the same label: three pages
-		g.Add(servers.Issue{Title: "an older one", State: "open", Labels: []string{"shadowcourt"}})
+		g.Add(testkit.Issue{Title: "an older one", State: "open", Labels: []string{"shadowcourt"}})
 	}
 	args := []string{"issues", documentOf(t, head1, flakes...), "--tracker", "github:acme/cart", "--api", g.URL, "--write", "--max", "5"}
 	runPublish(t, args...).expect(t, 0, "written: 5", "leave more than 5 new issues")
@@ -302,11 +302,11 @@ func TestAccept_IG6_NewIssuesAreBounded(t *testing.T) {
 func TestAccept_IG6_GitHubWithoutPushAccess(t *testing.T) {
 	t.Parallel()
 	flakes := []answers.Failure{failureOf("flaky.One", alibi.Flaky, "@gone"), failureOf("flaky.Two", alibi.Flaky)}
-	g := servers.NewGitHub(t, secret)
+	g := testkit.NewIssues(t, secret)
 	g.NoAssignee = true
 	args := []string{"issues", documentOf(t, head1, flakes...), "--tracker", "github:acme/cart", "--api", g.URL, "--write"}
 	runPublish(t, args...).expect(t, 0, "not assigned, GitHub rejects it: gone", "written: 2")
-	g = servers.NewGitHub(t, secret)
+	g = testkit.NewIssues(t, secret)
 	g.NoLabels = true
 	args[5] = g.URL
 	runPublish(t, args...).expect(t, 1, "#1 has no label shadowcourt, since the token may not set it: add it by hand", "leave the issue opened before has no label", "written: 1")
@@ -322,7 +322,7 @@ func TestAccept_IG6_HostileTrackersAreBoundedAndTheOthersAreDone(t *testing.T) {
 		for _, which := range []string{"list", "create"} {
 			t.Run("github "+which+" "+name, func(t *testing.T) {
 				t.Parallel()
-				g := servers.NewGitHub(t, secret)
+				g := testkit.NewIssues(t, secret)
 				var later atomic.Bool
 				g.Hook = func(r *http.Request, _ string) http.HandlerFunc {
 					if (r.Method == http.MethodPost) == (which == "create") && !later.Swap(true) {

@@ -14,7 +14,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/publish"
-	"github.com/shadowcourt/shadowcourt/internal/publish/reportportal"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
@@ -71,7 +70,7 @@ func (o *reportPortalOptions) run(ctx context.Context, s cli.Streams, version, n
 		return cli.InputError(err)
 	}
 	defer func() { _ = in.Close() }()
-	results, err := reportportal.ReadResults(in)
+	results, err := publish.ReadResults(in)
 	if err != nil {
 		return cli.InputError(fmt.Errorf("%s: %w", name, err))
 	}
@@ -85,7 +84,7 @@ func (o *reportPortalOptions) run(ctx context.Context, s cli.Streams, version, n
 	return o.print(s, steps)
 }
 
-func (o *reportPortalOptions) open(version string) (*reportportal.Project, error) {
+func (o *reportPortalOptions) open(version string) (*publish.Project, error) {
 	address := orVariable(o.server, "RP_ENDPOINT")
 	if address == "" {
 		return nil, errors.New("--server: name the address of ReportPortal, such as https://rp.example")
@@ -97,7 +96,7 @@ func (o *reportPortalOptions) open(version string) (*reportportal.Project, error
 	if !strings.HasSuffix(server.Base.Path, "/api") {
 		server.Base = server.Base.JoinPath("api")
 	}
-	project, err := reportportal.NewProject(publish.NewAPI(server), orVariable(o.project, "RP_PROJECT"))
+	project, err := publish.NewProject(server, orVariable(o.project, "RP_PROJECT"))
 	if err != nil {
 		return nil, fmt.Errorf("--project: %w", err)
 	}
@@ -105,8 +104,8 @@ func (o *reportPortalOptions) open(version string) (*reportportal.Project, error
 }
 
 // rule says from which confidence on answers are written.
-func (o *reportPortalOptions) rule(chosen bool) (reportportal.Rule, error) {
-	var rule reportportal.Rule
+func (o *reportPortalOptions) rule(chosen bool) (publish.ItemRule, error) {
+	var rule publish.ItemRule
 	switch {
 	case chosen && o.certificate != "":
 		return rule, errors.New("--certificate and --min-confidence exclude each other")
@@ -114,8 +113,8 @@ func (o *reportPortalOptions) rule(chosen bool) (reportportal.Rule, error) {
 		if !(o.minConfidence > 0 && o.minConfidence <= 1) { // NaN too
 			return rule, fmt.Errorf("--min-confidence %v: use a number above 0, at most 1", o.minConfidence)
 		}
-		bound := &reportportal.Bound{From: o.minConfidence, Words: "Answers are written from " + trial.Number(o.minConfidence) + " on, a threshold that somebody chose: it is not certified."}
-		return reportportal.Rule{Court: bound, Light: bound}, nil
+		bound := &publish.Bound{From: o.minConfidence, Words: "Answers are written from " + trial.Number(o.minConfidence) + " on, a threshold that somebody chose: it is not certified."}
+		return publish.ItemRule{Court: bound, Light: bound}, nil
 	case o.certificate == "":
 		return rule, errors.New("from which confidence on? use --certificate FILE, or --min-confidence NUMBER for one that is not certified")
 	}
@@ -128,24 +127,24 @@ func (o *reportPortalOptions) rule(chosen bool) (reportportal.Rule, error) {
 	if err != nil {
 		return rule, fmt.Errorf("--certificate %s: %w", o.certificate, err)
 	}
-	rule = reportportal.Rule{Court: boundOf(&bands.Court), Light: boundOf(&bands.Light)}
+	rule = publish.ItemRule{Court: boundOf(&bands.Court), Light: boundOf(&bands.Light)}
 	if rule.Court == nil && rule.Light == nil {
 		return rule, fmt.Errorf("--certificate %s: accept the court's answers %s", o.certificate, &bands.Court)
 	}
 	return rule, nil
 }
 
-func boundOf(c *calibrate.Certificate) *reportportal.Bound {
+func boundOf(c *calibrate.Certificate) *publish.Bound {
 	if c.Threshold == nil {
 		return nil
 	}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-	return &reportportal.Bound{From: *c.Threshold, Words: fmt.Sprintf(
+	return &publish.Bound{From: *c.Threshold, Words: fmt.Sprintf(
 		"Certified: of answers from %s on, a share of at most %s is wrong, with confidence %s (%d of %d measured cases, %d wrong).",
 		number(*c.Threshold), number(c.MaxError), number(c.Confidence), c.Accepted, c.Cases, c.Wrong)}
 }
 
-func (o *reportPortalOptions) print(s cli.Streams, steps []reportportal.Step) error {
+func (o *reportPortalOptions) print(s cli.Streams, steps []publish.ItemStep) error {
 	g := render.NewGrid(render.Column{Name: "ITEM"}, render.Column{Name: "NAME", Goes: 1}, render.Column{Name: "TYPE"}, render.Column{Name: "CONFIDENCE", Numbers: true},
 		render.Column{Name: "ACTION"}, render.Column{Name: "WHY"})
 	written, planned, failed := 0, 0, 0
@@ -158,12 +157,12 @@ func (o *reportPortalOptions) print(s cli.Streams, steps []reportportal.Step) er
 		switch {
 		case step.Written:
 			written++
-		case step.Action == reportportal.Set || step.Action == reportportal.Update:
+		case step.Action == publish.ItemSet || step.Action == publish.ItemUpdate:
 			planned++
-		case step.Action == reportportal.Failed:
+		case step.Action == publish.ItemFailed:
 			failed++
 			why = step.Err.Error()
-		case step.Action == reportportal.Keep:
+		case step.Action == publish.ItemKeep:
 			why = "it is there already"
 		}
 		g.Add(step.ID, step.Name, step.Type, sure, actionWords(string(step.Action), step.Written, o.write), why)

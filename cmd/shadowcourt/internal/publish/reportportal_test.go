@@ -12,7 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/publish/testkit/servers"
+	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
 )
 
 // result is a line of `try --format jsonl`.
@@ -57,20 +57,20 @@ func (o output) row(id string) string {
 	return ""
 }
 
-func open1() *servers.Defect { return &servers.Defect{Type: "ti001"} }
+func open1() *testkit.Defect { return &testkit.Defect{Type: "ti001"} }
 
 func TestAccept_IG6_ReportPortalGetsCertifiedAnswersOnceAndNobodysDecisionIsTouched(t *testing.T) {
 	t.Parallel()
-	items := map[int64]*servers.Defect{
+	items := map[int64]*testkit.Defect{
 		1: open1(), 2: {Type: "pb001"}, 3: {Type: "ti001", Comment: "Ana looks into it"}, 4: {Type: "ab001", AutoAnalyzed: true},
 		5: {Type: "ti001", IgnoreAnalyzer: true}, 6: {Type: "ti001", Tickets: []map[string]any{{"ticketId": "A-1", "btsUrl": "u", "btsProject": "A", "url": "u"}}},
 		7: {Type: "ti_9"}, 8: open1(), 9: open1(), 10: open1(), 11: open1(), 12: open1(), 13: open1(),
 	}
-	before := map[int64]servers.Defect{}
+	before := map[int64]testkit.Defect{}
 	for id, d := range items {
 		before[id] = *d
 	}
-	p := servers.NewReportPortal(t, secret, items)
+	p := testkit.NewReportPortal(t, secret, items)
 	var lines strings.Builder
 	lines.WriteString(result("1", "affirmed", "pb_1h7", .93, "12"))
 	for _, id := range []string{"2", "3", "4", "5", "6", "7", "99", "../../x", "1#2"} {
@@ -126,12 +126,12 @@ func TestAccept_IG6_ReportPortalGetsCertifiedAnswersOnceAndNobodysDecisionIsTouc
 
 func TestAccept_IG6_ADecisionBetweenReadingAndWritingStands(t *testing.T) {
 	t.Parallel()
-	p := servers.NewReportPortal(t, secret, map[int64]*servers.Defect{1: open1(), 2: open1()})
+	p := testkit.NewReportPortal(t, secret, map[int64]*testkit.Defect{1: open1(), 2: open1()})
 	var reads atomic.Int32
 	p.Hook = func(r *http.Request, path string) http.HandlerFunc {
 		if r.Method == http.MethodGet && path == "/v1/cart/item/1" {
 			if reads.Add(1) == 2 {
-				p.Decide(1, servers.Defect{Type: "si001", Comment: "the disk was full"})
+				p.Decide(1, testkit.Defect{Type: "si001", Comment: "the disk was full"})
 			}
 		}
 		return nil
@@ -149,8 +149,8 @@ func TestAccept_IG6_ADecisionBetweenReadingAndWritingStands(t *testing.T) {
 
 func TestAccept_IG6_AnAnswerIsUpdatedUntilSomebodyChangesIt(t *testing.T) {
 	t.Parallel()
-	p := servers.NewReportPortal(t, secret, map[int64]*servers.Defect{1: open1()})
-	push := func(label string, want string) servers.Defect {
+	p := testkit.NewReportPortal(t, secret, map[int64]*testkit.Defect{1: open1()})
+	push := func(label string, want string) testkit.Defect {
 		t.Helper()
 		results := file(t, "r.jsonl", result("1", "affirmed", label, .95))
 		runPublish(t, "reportportal", results, "--server", p.URL, "--project", "cart", "--min-confidence", "0.9", "--write").expect(t, 0, want)
@@ -161,12 +161,12 @@ func TestAccept_IG6_AnAnswerIsUpdatedUntilSomebodyChangesIt(t *testing.T) {
 	if first.Type != "pb001" || second.Type != "ab001" || first.Comment == second.Comment {
 		t.Errorf("%+v, then %+v", first, second)
 	}
-	for name, by := range map[string]func(*servers.Defect){
-		"its type":     func(d *servers.Defect) { d.Type = "nd001" },
-		"its comment":  func(d *servers.Defect) { d.Comment = "I saw it, too. " + d.Comment },
-		"what is said": func(d *servers.Defect) { d.Comment += " Yes." },
-		"who decided":  func(d *servers.Defect) { d.AutoAnalyzed = false },
-		"back to open": func(d *servers.Defect) { d.Type = "ti001" },
+	for name, by := range map[string]func(*testkit.Defect){
+		"its type":     func(d *testkit.Defect) { d.Type = "nd001" },
+		"its comment":  func(d *testkit.Defect) { d.Comment = "I saw it, too. " + d.Comment },
+		"what is said": func(d *testkit.Defect) { d.Comment += " Yes." },
+		"who decided":  func(d *testkit.Defect) { d.AutoAnalyzed = false },
+		"back to open": func(d *testkit.Defect) { d.Type = "ti001" },
 	} {
 		changed := second
 		by(&changed)
@@ -202,7 +202,7 @@ func TestAccept_IG6_HostileReportPortalIsBoundedAndTheOthersAreDone(t *testing.T
 				if name == "another item" && method == http.MethodPut {
 					want = "another form"
 				}
-				p := servers.NewReportPortal(t, secret, map[int64]*servers.Defect{1: open1(), 2: open1()})
+				p := testkit.NewReportPortal(t, secret, map[int64]*testkit.Defect{1: open1(), 2: open1()})
 				var later atomic.Bool
 				p.Hook = func(r *http.Request, path string) http.HandlerFunc {
 					if r.Method == method && (path == "/v1/cart/item/1" || method == http.MethodPut && !later.Load()) {
@@ -227,13 +227,13 @@ func TestAccept_IG6_HostileReportPortalIsBoundedAndTheOthersAreDone(t *testing.T
 
 func TestAccept_IG6_AServerThatIsGoneIsNotAskedOnAndOn(t *testing.T) {
 	t.Parallel()
-	items := map[int64]*servers.Defect{}
+	items := map[int64]*testkit.Defect{}
 	var lines strings.Builder
 	for id := int64(1); id <= 20; id++ {
 		items[id] = open1()
 		lines.WriteString(result(strconv.FormatInt(id, 10), "affirmed", "pb001", .95))
 	}
-	p := servers.NewReportPortal(t, secret, items)
+	p := testkit.NewReportPortal(t, secret, items)
 	p.Hook = func(_ *http.Request, path string) http.HandlerFunc {
 		if strings.Contains(path, "/item") {
 			return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }
@@ -250,7 +250,7 @@ func TestAccept_IG6_AServerThatIsGoneIsNotAskedOnAndOn(t *testing.T) {
 func TestAccept_IG6_ReportPortalNeedsAThresholdAndAProject(t *testing.T) {
 	t.Parallel()
 	results := file(t, "r.jsonl", result("1", "affirmed", "pb001", .95))
-	p := servers.NewReportPortal(t, secret, map[int64]*servers.Defect{1: open1()})
+	p := testkit.NewReportPortal(t, secret, map[int64]*testkit.Defect{1: open1()})
 	for _, tc := range []struct {
 		args []string
 		want string

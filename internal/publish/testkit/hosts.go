@@ -36,7 +36,7 @@ type Host struct {
 	log      []string
 	bearer   string // before the token
 	header   string
-	describe *Description
+	describe *description
 	object   func(h *Host, c Comment) map[string]any
 }
 
@@ -176,7 +176,7 @@ func (h *Host) remove(w http.ResponseWriter, id string) {
 // NewGitHub is a server of GitHub with the repository acme/shop.
 func NewGitHub(t testing.TB, me, token string) *Host {
 	t.Helper()
-	h := &Host{Me: me, Token: token, header: "Authorization", bearer: "Bearer ", describe: Describe(t, "github.json"), object: ofGitHub}
+	h := &Host{Me: me, Token: token, header: "Authorization", bearer: "Bearer ", describe: describe(t, "github.json"), object: ofGitHub}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /user", func(w http.ResponseWriter, _ *http.Request) {
 		if h.NotMine {
@@ -215,7 +215,7 @@ func ofGitHub(h *Host, c Comment) map[string]any {
 // NewGitLab is a server of GitLab with the project 7.
 func NewGitLab(t testing.TB, me, token string) *Host {
 	t.Helper()
-	h := &Host{Me: me, Token: token, header: "PRIVATE-TOKEN", describe: Describe(t, "gitlab.json"), object: ofGitLab}
+	h := &Host{Me: me, Token: token, header: "PRIVATE-TOKEN", describe: describe(t, "gitlab.json"), object: ofGitLab}
 	const notes = "/projects/7/merge_requests/1/notes"
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v4/user", func(w http.ResponseWriter, _ *http.Request) {

@@ -1,4 +1,4 @@
-package gitlab_test
+package publish
 
 import (
 	"bytes"
@@ -14,47 +14,43 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
-	"github.com/shadowcourt/shadowcourt/internal/publish"
-	"github.com/shadowcourt/shadowcourt/internal/publish/gitlab"
-	"github.com/shadowcourt/shadowcourt/internal/publish/platform"
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
 )
 
 const (
-	secret = "glpat-0123456789abcdef"
-	me     = "42"
-	marker = "<!-- shadowcourt:alibi -->"
+	labSecret = "glpat-0123456789abcdef"
+	me        = "42"
 )
 
-func open(t *testing.T, h *testkit.Host) *gitlab.Client {
+func openLab(t *testing.T, h *testkit.Host) *GitLab {
 	t.Helper()
-	s, err := publish.ParseServer(h.URL, false)
+	s, err := ParseServer(h.URL, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(labSecret), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s.Token, err = publish.ReadToken(file); err != nil {
+	if s.Token, err = ReadToken(file); err != nil {
 		t.Fatal(err)
 	}
-	return gitlab.Open(s)
+	return OpenGitLab(s)
 }
 
-func keep(t *testing.T, c *gitlab.Client, body string, quiet bool) (publish.Kept, error) {
+func keepLab(t *testing.T, c *GitLab, body string, quiet bool) (Kept, error) {
 	t.Helper()
-	return publish.Keep(t.Context(), c.MergeRequest("7", 1), me, publish.Note{Marker: marker, Body: body, Quiet: quiet})
+	return Keep(t.Context(), c.MergeRequest("7", 1), me, Note{Marker: marker, Body: body, Quiet: quiet})
 }
 
 func TestAccept_IG1_OneNoteIsPostedThenUpdated(t *testing.T) {
 	t.Parallel()
-	h := testkit.NewGitLab(t, me, secret)
+	h := testkit.NewGitLab(t, me, labSecret)
 	h.Add("13", "a stranger's\n"+marker)
 	for range 120 {
 		h.Add("14", "talk")
 	}
-	c := open(t, h)
+	c := openLab(t, h)
 	if self, err := c.Self(t.Context()); err != nil || self != me {
 		t.Fatalf("%q, %v", self, err)
 	}
@@ -68,12 +64,12 @@ func TestAccept_IG1_OneNoteIsPostedThenUpdated(t *testing.T) {
 		{"second", "updated", false},
 		{"green again", "updated", true},
 	} {
-		if kept, err := keep(t, c, step.body, step.quiet); err != nil || kept.Did != step.did || kept.Removed != 0 {
+		if kept, err := keepLab(t, c, step.body, step.quiet); err != nil || kept.Did != step.did || kept.Removed != 0 {
 			t.Errorf("%s: %+v, %v", step.body, kept, err)
 		}
 	}
 	h.Add(me, "a duplicate\n\n"+marker)
-	if kept, err := keep(t, c, "third", false); err != nil || kept.Did != "updated" || kept.Removed != 1 {
+	if kept, err := keepLab(t, c, "third", false); err != nil || kept.Did != "updated" || kept.Removed != 1 {
 		t.Errorf("%+v, %v", kept, err)
 	}
 	got := h.Comments()
@@ -115,7 +111,7 @@ func TestAccept_IG1_HostileAnswersOfGitLab(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := testkit.NewGitLab(t, me, secret)
+			h := testkit.NewGitLab(t, me, labSecret)
 			h.Before = func(w http.ResponseWriter, r *http.Request) bool {
 				if r.Method != http.MethodGet {
 					return false
@@ -124,11 +120,11 @@ func TestAccept_IG1_HostileAnswersOfGitLab(t *testing.T) {
 				answer(w)
 				return true
 			}
-			_, err := keep(t, open(t, h), "said", false)
+			_, err := keepLab(t, openLab(t, h), "said", false)
 			if (err == nil) != (name == "null") {
 				t.Errorf("%v", err)
 			}
-			if err != nil && (len(err.Error()) > 700 || strings.ContainsRune(err.Error(), '\x1b') || strings.Contains(err.Error(), secret)) {
+			if err != nil && (len(err.Error()) > 700 || strings.ContainsRune(err.Error(), '\x1b') || strings.Contains(err.Error(), labSecret)) {
 				t.Errorf("%d bytes: %.200q", len(err.Error()), err)
 			}
 		})
@@ -137,7 +133,7 @@ func TestAccept_IG1_HostileAnswersOfGitLab(t *testing.T) {
 
 func TestAccept_IG1_ATokenThatMayNotWriteNotes(t *testing.T) {
 	t.Parallel()
-	h := testkit.NewGitLab(t, me, secret)
+	h := testkit.NewGitLab(t, me, labSecret)
 	h.Before = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodGet {
 			return false
@@ -145,7 +141,7 @@ func TestAccept_IG1_ATokenThatMayNotWriteNotes(t *testing.T) {
 		http.Error(w, "403 Forbidden", http.StatusForbidden)
 		return true
 	}
-	if _, err := keep(t, open(t, h), "said", false); !errors.Is(err, publish.ErrForbidden) {
+	if _, err := keepLab(t, openLab(t, h), "said", false); !errors.Is(err, ErrForbidden) {
 		t.Error(err)
 	}
 }
@@ -175,15 +171,15 @@ func TestAccept_IG1_NothingInANoteIsACommandOfGitLab(t *testing.T) {
 			}
 			d.Failures = append(d.Failures, f)
 		}
-		text, err := publish.Markdown(d, platform.Run{Link: "https://gitlab.example/x"}, hostile)
+		text, err := Markdown(d, Run{Link: "https://gitlab.example/x"}, hostile)
 		if err != nil {
 			t.Fatal(err)
 		}
-		body := gitlab.NoteBody(text)
+		body := NoteBody(text)
 		if found := quickAction.FindString(body); found != "" {
 			t.Errorf("%q: %q in\n%s", hostile, found, body)
 		}
-		if gitlab.NoteBody(body) != body {
+		if NoteBody(body) != body {
 			t.Errorf("%q: twice is not once", hostile)
 		}
 	}
@@ -192,7 +188,7 @@ func TestAccept_IG1_NothingInANoteIsACommandOfGitLab(t *testing.T) {
 func FuzzNoteBody(f *testing.F) {
 	f.Add("a\n/close")
 	f.Fuzz(func(t *testing.T, text string) {
-		if body := gitlab.NoteBody(text); quickAction.MatchString(body) {
+		if body := NoteBody(text); quickAction.MatchString(body) {
 			t.Errorf("%q", body)
 		}
 	})
@@ -202,7 +198,7 @@ func TestAccept_IG1_VariablesForLaterJobs(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
 	d := &answers.Document{Conclusion: "1 failure\nX=y", NotYours: 2, Unanswered: 1}
-	if err := gitlab.Outputs(&b, d); err != nil {
+	if err := GitLabOutputs(&b, d); err != nil {
 		t.Fatal(err)
 	}
 	want := "SHADOWCOURT_CONCLUSION=1 failure␊X=y\nSHADOWCOURT_YOURS=0\nSHADOWCOURT_OPEN=0\nSHADOWCOURT_NOT_YOURS=2\nSHADOWCOURT_VERDICT=open\n"

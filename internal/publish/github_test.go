@@ -1,4 +1,4 @@
-package github_test
+package publish
 
 import (
 	"bytes"
@@ -18,32 +18,30 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
-	"github.com/shadowcourt/shadowcourt/internal/publish"
-	"github.com/shadowcourt/shadowcourt/internal/publish/github"
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
 )
 
 const (
-	secret = "ghs_0123456789abcdef"
-	bot    = "github-actions[bot]"
-	marker = "<!-- shadowcourt:alibi -->"
+	hubSecret = "ghs_0123456789abcdef"
+	bot       = "github-actions[bot]"
+	marker    = "<!-- shadowcourt:alibi -->"
 )
 
-// open makes a client; waits are noted instead of waited for.
-func open(t *testing.T, h *testkit.Host, waits *[]time.Duration) *github.Client {
+// openHub makes a client; waits are noted instead of waited for.
+func openHub(t *testing.T, h *testkit.Host, waits *[]time.Duration) *GitHub {
 	t.Helper()
-	s, err := publish.ParseServer(h.URL, false)
+	s, err := ParseServer(h.URL, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(hubSecret), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s.Token, err = publish.ReadToken(file); err != nil {
+	if s.Token, err = ReadToken(file); err != nil {
 		t.Fatal(err)
 	}
-	return github.Open(s, func(_ context.Context, d time.Duration) error {
+	return OpenGitHub(s, func(_ context.Context, d time.Duration) error {
 		if waits != nil {
 			*waits = append(*waits, d)
 		}
@@ -51,17 +49,17 @@ func open(t *testing.T, h *testkit.Host, waits *[]time.Duration) *github.Client 
 	})
 }
 
-func keep(t *testing.T, c *github.Client, author, body string, quiet bool) (publish.Kept, error) {
+func keepHub(t *testing.T, c *GitHub, author, body string, quiet bool) (Kept, error) {
 	t.Helper()
-	return publish.Keep(t.Context(), c.Pull("acme/shop", 1), author, publish.Note{Marker: marker, Body: body, Quiet: quiet})
+	return Keep(t.Context(), c.Pull("acme/shop", 1), author, Note{Marker: marker, Body: body, Quiet: quiet})
 }
 
 func TestAccept_IG1_OneCommentIsPostedThenUpdated(t *testing.T) {
 	t.Parallel()
-	h := testkit.NewGitHub(t, bot, secret)
+	h := testkit.NewGitHub(t, bot, hubSecret)
 	h.NotMine = true
 	h.Add("mallory", "look, a marker\n"+marker)
-	c := open(t, h, nil)
+	c := openHub(t, h, nil)
 	author, err := c.Self(t.Context())
 	if err != nil || author != bot {
 		t.Fatalf("%q, %v", author, err)
@@ -77,7 +75,7 @@ func TestAccept_IG1_OneCommentIsPostedThenUpdated(t *testing.T) {
 		{"green again", "updated", true},
 	} {
 		before := len(h.Writes())
-		kept, err := keep(t, c, author, step.body, step.quiet)
+		kept, err := keepHub(t, c, author, step.body, step.quiet)
 		if err != nil || kept.Did != step.did || kept.Removed != 0 {
 			t.Errorf("%s: %+v, %v", step.body, kept, err)
 		}
@@ -94,7 +92,7 @@ func TestAccept_IG1_OneCommentIsPostedThenUpdated(t *testing.T) {
 func TestAccept_IG1_TwoJobsThatRaceLeaveOneComment(t *testing.T) {
 	t.Parallel()
 	for range 5 {
-		h := testkit.NewGitHub(t, "our-app[bot]", secret)
+		h := testkit.NewGitHub(t, "our-app[bot]", hubSecret)
 		const jobs = 4
 		var ready, done sync.WaitGroup
 		ready.Add(jobs)
@@ -109,7 +107,7 @@ func TestAccept_IG1_TwoJobsThatRaceLeaveOneComment(t *testing.T) {
 		}
 		for range jobs {
 			done.Go(func() {
-				if _, err := keep(t, open(t, h, nil), "our-app[bot]", "said", false); err != nil {
+				if _, err := keepHub(t, openHub(t, h, nil), "our-app[bot]", "said", false); err != nil {
 					t.Error(err)
 				}
 			})
@@ -124,12 +122,12 @@ func TestAccept_IG1_TwoJobsThatRaceLeaveOneComment(t *testing.T) {
 // A token of an app does not tell its name before it has written: then the new comment takes the place of the old one.
 func TestAccept_IG1_AnAppsOwnDuplicatesAreRemoved(t *testing.T) {
 	t.Parallel()
-	h := testkit.NewGitHub(t, "our-app[bot]", secret)
+	h := testkit.NewGitHub(t, "our-app[bot]", hubSecret)
 	h.NotMine = true
 	h.Add("our-app[bot]", "old\n\n"+marker)
 	h.Add(bot, "of another app\n\n"+marker)
 	h.Add("our-app[bot]", "of another job\n\n<!-- shadowcourt:windows -->")
-	kept, err := keep(t, open(t, h, nil), "nobody", "new", false)
+	kept, err := keepHub(t, openHub(t, h, nil), "nobody", "new", false)
 	if err != nil || kept.Did != "posted" || kept.Removed != 1 {
 		t.Errorf("%+v, %v", kept, err)
 	}
@@ -144,19 +142,19 @@ func TestAccept_IG1_AnAppsOwnDuplicatesAreRemoved(t *testing.T) {
 
 func TestAccept_IG1_CommentsOnLaterPagesAreFound(t *testing.T) {
 	t.Parallel()
-	h := testkit.NewGitHub(t, bot, secret)
+	h := testkit.NewGitHub(t, bot, hubSecret)
 	for i := range 250 {
 		h.Add("ann", "comment "+strconv.Itoa(i))
 	}
 	h.Add(bot, "old\n\n"+marker)
-	c := open(t, h, nil)
-	if kept, err := keep(t, c, bot, "new", false); err != nil || kept.Did != "updated" || kept.ID != 251 {
+	c := openHub(t, h, nil)
+	if kept, err := keepHub(t, c, bot, "new", false); err != nil || kept.Did != "updated" || kept.ID != 251 {
 		t.Errorf("%+v, %v", kept, err)
 	}
-	for i := range publish.MaxComments {
+	for i := range maxComments {
 		h.Add("mallory", strconv.Itoa(i))
 	}
-	if _, err := keep(t, c, bot, "new", false); !errors.Is(err, publish.ErrTooMany) {
+	if _, err := keepHub(t, c, bot, "new", false); !errors.Is(err, errTooMany) {
 		t.Error(err)
 	}
 }
@@ -179,7 +177,7 @@ func TestAccept_IG1_RateLimitsAreWaitedForWithinABound(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := testkit.NewGitHub(t, bot, secret)
+			h := testkit.NewGitHub(t, bot, hubSecret)
 			left := tc.times
 			h.Before = func(w http.ResponseWriter, r *http.Request) bool {
 				if r.Method != http.MethodPost || left == 0 {
@@ -194,14 +192,14 @@ func TestAccept_IG1_RateLimitsAreWaitedForWithinABound(t *testing.T) {
 				return true
 			}
 			var waits []time.Duration
-			_, err := keep(t, open(t, h, &waits), bot, "said", false)
+			_, err := keepHub(t, openHub(t, h, &waits), bot, "said", false)
 			if (err != nil) != tc.fails || !slices.Equal(waits, tc.waits) {
 				t.Errorf("%v after %v", err, waits)
 			}
 			if n := len(h.Comments()); n != 1 && !tc.fails || n != 0 && tc.fails {
 				t.Errorf("%d comments", n)
 			}
-			if tc.status == http.StatusForbidden && tc.fails && !errors.Is(err, publish.ErrForbidden) {
+			if tc.status == http.StatusForbidden && tc.fails && !errors.Is(err, ErrForbidden) {
 				t.Error(err)
 			}
 		})
@@ -237,7 +235,7 @@ func TestAccept_IG1_HostileAnswersOfGitHub(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := testkit.NewGitHub(t, bot, secret)
+			h := testkit.NewGitHub(t, bot, hubSecret)
 			h.Before = func(w http.ResponseWriter, r *http.Request) bool {
 				if r.Method != http.MethodGet {
 					return false
@@ -245,8 +243,8 @@ func TestAccept_IG1_HostileAnswersOfGitHub(t *testing.T) {
 				answer(w)
 				return true
 			}
-			_, err := keep(t, open(t, h, nil), bot, "said", false)
-			if err != nil && (len(err.Error()) > 700 || strings.ContainsRune(err.Error(), '\x1b') || strings.Contains(err.Error(), secret)) {
+			_, err := keepHub(t, openHub(t, h, nil), bot, "said", false)
+			if err != nil && (len(err.Error()) > 700 || strings.ContainsRune(err.Error(), '\x1b') || strings.Contains(err.Error(), hubSecret)) {
 				t.Errorf("%d bytes: %.200q", len(err.Error()), err)
 			}
 			if good := name == "null" || name == "empty"; (err == nil) != good {
@@ -258,10 +256,10 @@ func TestAccept_IG1_HostileAnswersOfGitHub(t *testing.T) {
 
 func TestAccept_IG1_TheNumberOfAForksPullRequest(t *testing.T) {
 	t.Parallel()
-	h := testkit.NewGitHub(t, bot, secret)
+	h := testkit.NewGitHub(t, bot, hubSecret)
 	sha := strings.Repeat("ab", 20)
 	h.Pulls = map[string]string{"ann:fix/#1": sha}
-	c := open(t, h, nil)
+	c := openHub(t, h, nil)
 	for _, tc := range []struct {
 		label, head string
 		want        int
@@ -295,7 +293,7 @@ func document(yours, open, not int) *answers.Document {
 func TestAccept_IG1_AnnotationsAreBoundedAndCounted(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	if err := github.Annotate(&b, document(12, 10, 33)); err != nil {
+	if err := Annotate(&b, document(12, 10, 33)); err != nil {
 		t.Fatal(err)
 	}
 	counts := map[string]int{}
@@ -314,7 +312,7 @@ func TestAccept_IG1_AnnotationsAreBoundedAndCounted(t *testing.T) {
 		t.Errorf("%q", lines[30])
 	}
 	b.Reset()
-	if err := github.Annotate(&b, document(0, 1, 0)); err != nil || strings.Count(b.String(), "\n") != 1 {
+	if err := Annotate(&b, document(0, 1, 0)); err != nil || strings.Count(b.String(), "\n") != 1 {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
@@ -331,7 +329,7 @@ func TestAccept_IG1_OutputsAreOneLineEach(t *testing.T) {
 		{document(0, 0, 0), "yours=0 open=0 not-yours=0 verdict=none"},
 	} {
 		var b bytes.Buffer
-		if err := github.Outputs(&b, tc.d); err != nil {
+		if err := GitHubOutputs(&b, tc.d); err != nil {
 			t.Fatal(err)
 		}
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")

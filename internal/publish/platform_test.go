@@ -1,4 +1,4 @@
-package platform
+package publish
 
 import (
 	"os"
@@ -54,7 +54,7 @@ func TestAccept_IG1_PlatformsByTheirVariables(t *testing.T) {
 			k, v, _ := strings.Cut(pair, "=")
 			env[k] = v
 		}
-		got := Of(func(name string) string { return env[name] })
+		got := RunOf(func(name string) string { return env[name] })
 		if name != "plain" && got.Platform == "" {
 			t.Errorf("%s: no platform", name)
 		}
@@ -126,7 +126,7 @@ func FuzzParseEvent(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if e.Number < 0 || commit(e.Head) != e.Head || e.Label != "" && !label.MatchString(e.Label) || link(e.Link) != e.Link {
+		if e.Number < 0 || commitOf(e.Head) != e.Head || e.Label != "" && !branchLabel.MatchString(e.Label) || linkOf(e.Link) != e.Link {
 			t.Errorf("%+v", e)
 		}
 	})

@@ -1,16 +1,57 @@
-package reportportal_test
+package publish
 
 import (
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/publish"
-	"github.com/shadowcourt/shadowcourt/internal/publish/reportportal"
+	"github.com/shadowcourt/shadowcourt/internal/answers"
 )
+
+// FuzzAnswers has trackers answer anything: what names an issue has its form, and nothing is written.
+func FuzzAnswers(f *testing.F) {
+	d := &answers.Document{Head: "1111111", Failures: []answers.Failure{
+		{Answer: alibi.Answer{ID: "a", Label: alibi.Preexisting}, Fingerprint: "0123456789abcdef0123456789abcdef"},
+	}}
+	found, _ := SelectFindings(d, false)
+	var said atomic.Value
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.URL.Path != "/rest/api/3/search/jql" {
+			f.Errorf("a dry run sends %s %s", r.Method, r.URL)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		text, _ := said.Load().(string)
+		_, _ = w.Write([]byte(text))
+	}))
+	f.Cleanup(server.Close)
+	s, err := ParseServer(server.URL, false)
+	if err != nil {
+		f.Fatal(err)
+	}
+	gitHub, err := NewTracker(s, "acme/cart")
+	if err != nil {
+		f.Fatal(err)
+	}
+	ref := regexp.MustCompile(`^(#[1-9][0-9]*)?$`)
+	f.Add(`[{"number":1,"state":"closed","state_reason":"completed","body":"<!-- shadowcourt:fingerprint=0123456789abcdef0123456789abcdef -->"}]`)
+	f.Fuzz(func(t *testing.T, text string) {
+		said.Store(text)
+		steps, err := (&IssueKeeper{Tracker: gitHub, Max: 1}).Keep(t.Context(), d, found)
+		if err != nil {
+			return
+		}
+		for _, step := range steps {
+			if !ref.MatchString(step.Ref) || step.Written || (step.Action == IssueFails) != (step.Err != nil) {
+				t.Errorf("step %+v", step)
+			}
+		}
+	})
+}
 
 const line = `{"id":"1","members":["2"],"light":null,"verdict":{"decision":"affirm","final_classification":"pb001","confidence":0.9,"reasoning":"r"},` +
 	`"final":{"status":"affirmed","classification":"pb001","confidence":0.9,"cause":null}}`
@@ -19,7 +60,7 @@ func FuzzReadResults(f *testing.F) {
 	f.Add(line)
 	f.Add(line + "\n\n" + strings.ReplaceAll(line, `"1"`, `"3"`))
 	f.Fuzz(func(t *testing.T, text string) {
-		results, err := reportportal.ReadResults(strings.NewReader(text))
+		results, err := ReadResults(strings.NewReader(text))
 		if err != nil {
 			return
 		}
@@ -49,19 +90,19 @@ func FuzzItem(f *testing.F) {
 		_, _ = w.Write([]byte(text))
 	}))
 	f.Cleanup(server.Close)
-	s, err := publish.ParseServer(server.URL, false)
+	s, err := ParseServer(server.URL, false)
 	if err != nil {
 		f.Fatal(err)
 	}
-	p, err := reportportal.NewProject(publish.NewAPI(s), "cart")
+	p, err := NewProject(s, "cart")
 	if err != nil {
 		f.Fatal(err)
 	}
-	results, err := reportportal.ReadResults(strings.NewReader(line))
+	results, err := ReadResults(strings.NewReader(line))
 	if err != nil {
 		f.Fatal(err)
 	}
-	rule := reportportal.Rule{Court: &reportportal.Bound{From: .5, Words: "w"}}
+	rule := ItemRule{Court: &Bound{From: .5, Words: "w"}}
 	f.Add(`{"id":1,"name":"n","status":"FAILED","issue":{"issueType":"ti001"}}`)
 	f.Add(`{"id":1,"status":"FAILED","issue":{"issueType":"pb001","comment":"x\n\nshadowcourt:0123456789abcdef0123456789abcdef","autoAnalyzed":true}}`)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -71,10 +112,10 @@ func FuzzItem(f *testing.F) {
 			t.Fatalf("%d steps, %v", len(steps), err)
 		}
 		for _, s := range steps {
-			if (s.Action == reportportal.Failed) != (s.Err != nil) || s.Written || len(s.Name) > 300 || len(s.Why) > 300 {
+			if (s.Action == ItemFailed) != (s.Err != nil) || s.Written || len(s.Name) > 300 || len(s.Why) > 300 {
 				t.Errorf("step %+v", s)
 			}
-			if s.Action == reportportal.Set && !strings.Contains(strings.ToLower(text), "issuetype") {
+			if s.Action == ItemSet && !strings.Contains(strings.ToLower(text), "issuetype") {
 				t.Errorf("an item without a defect is set: %s", text)
 			}
 		}
