@@ -16,7 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -66,7 +66,7 @@ func totalFails() abi.Case {
 // The shipped personas ask for experiments, and what these show decides the case against Light and the log.
 func TestAccept_EX7_ThePersonasAskUntilTheCaseIsSettled(t *testing.T) {
 	t.Parallel()
-	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestAccept_EX7_ThePersonasAskUntilTheCaseIsSettled(t *testing.T) {
 // other trees then makes no environment of them. A test that fails everywhere is none, either, and the reasons begin with its base.
 func TestAccept_FZ3_TheFailingTestIsRunWhereItFailedFirst(t *testing.T) {
 	t.Parallel()
-	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func (s slowHead) Offers(ctx context.Context, c *abi.Case) ([]abi.ExperimentOffe
 // came to a verdict. A replay says the same.
 func TestAccept_EX1_TheBriefNamesTheExperimentThatWasNotRun(t *testing.T) {
 	t.Parallel()
-	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func (s selective) Offers(ctx context.Context, c *abi.Case) ([]abi.ExperimentOff
 // Cases of which nobody asks for an experiment are tried once, and their results come while others are still being read.
 func TestAccept_EX7_WhatNeedsNoExperimentIsTriedOnceAndDoesNotWait(t *testing.T) {
 	t.Parallel()
-	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +322,7 @@ func (s scarce) Run(ctx context.Context, c *abi.Case, e abi.Experiment) (abi.Exp
 // the same ones with any number of workers. Results come in the order of the docket.
 func TestAccept_EX7_ABudgetGoesWhereItGainsMost(t *testing.T) {
 	t.Parallel()
-	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
@@ -70,7 +70,7 @@ func TestAccept_FZ1_NoPersonaForgesTheStatementsOfOthers(t *testing.T) {
 	t.Parallel()
 	files := modules(t)
 	files["forger.wasm"] = &fstest.MapFile{Data: forger(t)}
-	demo, err := profile.Load(filepath.Join("..", "examples", "dockets", "demo.yaml")) // fitted on go-fit-1
+	demo, err := module.LoadProfile(filepath.Join("..", "examples", "dockets", "demo.yaml")) // fitted on go-fit-1
 	if err != nil {
 		t.Fatal(err)
 	}

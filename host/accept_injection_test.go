@@ -10,8 +10,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -203,7 +203,7 @@ func verdictOf(c *abi.Completion, target string) fields {
 // answer is the verdict, these models obey in every case.
 func TestAccept_LL6_InjectedTextsChangeFewVerdicts(t *testing.T) {
 	t.Parallel()
-	goTest, err := profile.Load("../pipelines/profiles/go-test.yaml")
+	goTest, err := module.LoadProfile("../pipelines/profiles/go-test.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 // spy collects what the modules get.
@@ -191,7 +191,7 @@ func TestAccept_CT6_DiscoverySeesNoConclusion(t *testing.T) {
 // Modules get the tables of experiments where they can use them: with offers or with results, and not otherwise.
 func TestTablesOfExperimentsComeWithOffersAndResults(t *testing.T) {
 	t.Parallel()
-	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

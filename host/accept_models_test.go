@@ -17,8 +17,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -331,7 +331,7 @@ func TestAQuestionIsPaidOnceInATrial(t *testing.T) {
 // Where experiments are scheduled, a case may be tried a second time. With models none is: each case asks its models once.
 func TestCasesWithModelsAndExperimentsAreTriedOnce(t *testing.T) {
 	t.Parallel()
-	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

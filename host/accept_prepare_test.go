@@ -15,7 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
@@ -23,7 +23,7 @@ import (
 
 func profileOf(t testing.TB, path ...string) *abi.Profile {
 	t.Helper()
-	p, err := profile.Load(filepath.Join(append([]string{".."}, path...)...))
+	p, err := module.LoadProfile(filepath.Join(append([]string{".."}, path...)...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -95,7 +95,7 @@ func TestAccept_CT9_EveryEdgeOfTheLightPathIsTaken(t *testing.T) {
 		left[def.Edges[i].ID] = true
 	}
 	book := &memory{}
-	profile, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	profile, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -93,7 +93,7 @@ func TestTheBriefDoesNotAskForWhatWasGiven(t *testing.T) {
 	green := openCase(0.4)
 	green.Documents = append(green.Documents, abi.Document{Name: "last green run", Text: "ok\n"})
 	unset := openCase(0.4, abi.Evidence{SourceRef: "diff", Content: "a", RelevanceConfidence: 0.5, Supports: "pb001"})
-	p, err := profile.Load(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
+	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

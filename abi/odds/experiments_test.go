@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 func experiment(product, tests abi.TreeRevision, environment abi.RunEnvironment) abi.Experiment {
@@ -46,7 +46,7 @@ func came(list ...any) (out []abi.ExperimentResult) {
 // shipped is the profile with the shipped model.
 func shipped(t *testing.T) *abi.Profile {
 	t.Helper()
-	p, err := profile.Load(filepath.Join("..", "..", "pipelines", "profiles", "go-test.yaml"))
+	p, err := module.LoadProfile(filepath.Join("..", "..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

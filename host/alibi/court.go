@@ -8,8 +8,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -66,7 +66,7 @@ func Profile() (*abi.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return profile.Parse(shippedProfile, data)
+	return module.ParseProfile(shippedProfile, data)
 }
 
 // Pipeline is the shipped pipeline.

@@ -1,3 +1,3 @@
 // Package module looks at modules without a trial: it inspects and annotates them, checks them against the pipelines and
-// rubrics that name them, and manages the cache of compiled modules. Package bench measures their calls.
+// rubrics that name them, measures their calls, and manages the cache of compiled modules. It reads profiles, too.
 package module

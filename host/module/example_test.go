@@ -28,3 +28,10 @@ func ExampleInspect() {
 	fmt.Println(info.Manifest.Name, info.Binding, info.Calls)
 	// Output: specter direct [node]
 }
+
+// Parse a profile. Faults come with line, column and path.
+func ExampleParseProfile() {
+	_, err := module.ParseProfile("mine.yaml", []byte("colour: red\n"))
+	fmt.Println(err != nil)
+	// Output: true
+}

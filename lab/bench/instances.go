@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 // A crowd is a number of instances that live at the same time.
@@ -87,7 +87,7 @@ func holdInstances(ctx context.Context, c crowd) (crowded, error) {
 	}
 	var after sandbox.Prepared
 	if c.Prepared {
-		p, err := profile.Load(filepath.Join("..", "..", "pipelines", "profiles", "go-test.yaml"))
+		p, err := module.LoadProfile(filepath.Join("..", "..", "pipelines", "profiles", "go-test.yaml"))
 		if err != nil {
 			return crowded{}, err
 		}

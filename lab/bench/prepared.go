@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 // preparedCases are the first cases of the held-out docket that are tried.
@@ -57,7 +57,7 @@ func (b *bench) prepared(ctx context.Context) error {
 	for _, kind := range kinds {
 		config := host.Config{CacheDir: filepath.Join(b.dir, "cache")}
 		if kind.file != nil {
-			p, err := profile.Load(filepath.Join(append([]string{"..", ".."}, kind.file...)...))
+			p, err := module.LoadProfile(filepath.Join(append([]string{"..", ".."}, kind.file...)...))
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
@@ -36,7 +36,7 @@ func written(t *testing.T, learn func(context.Context, []docket.Entry, fit.Confi
 	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := profile.Load(path)
+	p, err := module.LoadProfile(path)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text.Bytes())
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -30,7 +30,7 @@ func FirstOutcomes(labels []string) (*abi.OutcomeModel, error) {
 		if err != nil {
 			return nil, err
 		}
-		p, err := profile.Parse(name, data)
+		p, err := module.ParseProfile(name, data)
 		if err != nil || covers(p.Outcomes, labels) {
 			return p.Outcomes, err
 		}

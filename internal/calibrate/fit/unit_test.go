@@ -16,7 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit/testkit/simulate"
 )
@@ -239,7 +239,7 @@ func TestOddDocketsAreFitted(t *testing.T) {
 			if err := result.WriteYAML(&text); err != nil {
 				t.Fatal(err)
 			}
-			p, err := profile.Parse("profile.yaml", text.Bytes())
+			p, err := module.ParseProfile("profile.yaml", text.Bytes())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -293,7 +293,7 @@ func TestAnyTextSurvivesTheProfile(t *testing.T) {
 		if err := r.WriteYAML(&text); err != nil {
 			t.Fatal(err)
 		}
-		got, err := profile.Parse("profile.yaml", text.Bytes())
+		got, err := module.ParseProfile("profile.yaml", text.Bytes())
 		if err != nil {
 			t.Errorf("%q: %v", want, err)
 			continue
@@ -310,7 +310,7 @@ func TestAnyTextSurvivesTheProfile(t *testing.T) {
 // An outcome model is written whole.
 func TestAnOutcomeModelSurvivesTheProfile(t *testing.T) {
 	t.Parallel()
-	want, err := profile.Load(filepath.Join("..", "..", "..", "pipelines", "profiles", "go-test.yaml"))
+	want, err := module.LoadProfile(filepath.Join("..", "..", "..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +318,7 @@ func TestAnOutcomeModelSurvivesTheProfile(t *testing.T) {
 	if err := (&Result{Profile: want}).WriteYAML(&text); err != nil {
 		t.Fatal(err)
 	}
-	got, err := profile.Parse("profile.yaml", text.Bytes())
+	got, err := module.ParseProfile("profile.yaml", text.Bytes())
 	if err != nil || got.Outcomes == nil || !reflect.DeepEqual(got.Outcomes, want.Outcomes) {
 		t.Errorf("%v: the model came back as %+v", err, got)
 	}

@@ -23,8 +23,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
@@ -65,7 +65,7 @@ func courtConfig() (host.Config, error) {
 	if err != nil {
 		return host.Config{}, err
 	}
-	domain, err := profile.Parse("demo.yaml", text)
+	domain, err := module.ParseProfile("demo.yaml", text)
 	if err != nil {
 		return host.Config{}, err
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/run"
@@ -79,7 +79,7 @@ func goTestProfile() (*abi.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return profile.Parse("go-test.yaml", text)
+	return module.ParseProfile("go-test.yaml", text)
 }
 
 func must(t testing.TB, err error) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
@@ -22,7 +22,7 @@ func goLabels() []string { return []string{product, automation, environment, fla
 
 func goTest(t *testing.T) *abi.Profile {
 	t.Helper()
-	p, err := profile.Load(filepath.Join("..", "..", "..", "pipelines", "profiles", "go-test.yaml"))
+	p, err := module.LoadProfile(filepath.Join("..", "..", "..", "pipelines", "profiles", "go-test.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

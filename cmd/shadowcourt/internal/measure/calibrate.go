@@ -15,7 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/internal/calibrate"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/render"
@@ -85,7 +85,7 @@ func (o *calibrateOptions) run(ctx context.Context, s cli.Streams, args []string
 	if err != nil {
 		return err
 	}
-	c.coverage = profile.NewCoverage(config.Profile)
+	c.coverage = module.NewProfileCoverage(config.Profile)
 	help, err := o.Connect(ctx, config, inputs)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ type calibration struct {
 	reading
 	options  *calibrateOptions
 	tested   []calibrate.Observation
-	coverage *profile.Coverage
+	coverage *module.ProfileCoverage
 	untold   int // cases without truth
 }
 

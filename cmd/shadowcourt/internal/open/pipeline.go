@@ -11,8 +11,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -116,7 +116,7 @@ func namedProfile(name string) (*abi.Profile, error) {
 			return p, err
 		}
 	}
-	profile, err := profile.Load(name)
+	profile, err := module.LoadProfile(name)
 	if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(name, `./\`) {
 		return nil, fmt.Errorf("--profile %q is neither a file nor a shipped profile (%s)", name, GoTestProfile)
 	}
@@ -129,7 +129,7 @@ func shippedProfile(name string) (*abi.Profile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return profile.Parse(file, data)
+	return module.ParseProfile(file, data)
 }
 
 // ExperimentProfile is a profile that says what runs tell, whatever language the tests are in, and how common causes are, and nothing else.
@@ -142,7 +142,7 @@ func ExperimentProfile() (*abi.Profile, error) {
 }
 
 // WarnOfProfile tells what a profile lacks that was made for other cases than those that were tried with it.
-func WarnOfProfile(stderr io.Writer, c *profile.Coverage) {
+func WarnOfProfile(stderr io.Writer, c *module.ProfileCoverage) {
 	for _, warning := range c.Warnings() {
 		fmt.Fprintf(stderr, "warning: --profile: %s\n", sanitize.Line(warning))
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/service"
@@ -69,7 +69,7 @@ func (s ServiceHosts) Open(ctx context.Context, o *work.Opening, observe func(ho
 func profileOf(o *work.Opening) (*abi.Profile, error) {
 	name := service.ProfileFile(o.Format)
 	if text, ok := o.Files[name]; ok {
-		p, err := profile.Parse(name, text)
+		p, err := module.ParseProfile(name, text)
 		if err != nil {
 			return nil, fmt.Errorf("file %s of the generation: %w", name, err)
 		}

@@ -16,7 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
@@ -37,7 +37,7 @@ type tryRun struct {
 	matched bool
 	other   bool // an entry that could not be tried may be of another format
 
-	coverage *profile.Coverage // of the profile
+	coverage *module.ProfileCoverage // of the profile
 
 	withoutRules int    // cases whose rules could not be evaluated
 	rulesFailure string // the first of them

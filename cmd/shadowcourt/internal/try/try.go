@@ -12,7 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
@@ -190,7 +190,7 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 		return err
 	}
 	defer stopFollowing()
-	r := &tryRun{options: o, stderr: s.Err, progress: p, match: match, redactor: redactor, coverage: profile.NewCoverage(config.Profile)}
+	r := &tryRun{options: o, stderr: s.Err, progress: p, match: match, redactor: redactor, coverage: module.NewProfileCoverage(config.Profile)}
 	if err := r.try(ctx, s, h, inputs, stopReading, help.Book); err != nil {
 		return err
 	}

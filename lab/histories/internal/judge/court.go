@@ -16,8 +16,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
+	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/host/profile"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -50,7 +50,7 @@ func holdCourt(ctx context.Context, bench *study.Bench, list []Judged) error {
 	if err != nil {
 		return err
 	}
-	if config.Profile, err = profile.Parse(name, data); err != nil {
+	if config.Profile, err = module.ParseProfile(name, data); err != nil {
 		return err
 	}
 	cells := client{}

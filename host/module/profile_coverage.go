@@ -1,4 +1,4 @@
-package profile
+package module
 
 import (
 	"fmt"
@@ -11,19 +11,19 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
-// Coverage is what a profile knows of the cases that it is used on.
-type Coverage struct {
+// ProfileCoverage is what a profile knows of the cases that it is used on.
+type ProfileCoverage struct {
 	profile         *abi.Profile // nil knows nothing, and is not asked to
 	sources, labels map[string]bool
 }
 
-// NewCoverage begins without a case.
-func NewCoverage(p *abi.Profile) *Coverage {
-	return &Coverage{profile: p, sources: make(map[string]bool), labels: make(map[string]bool)}
+// NewProfileCoverage begins without a case.
+func NewProfileCoverage(p *abi.Profile) *ProfileCoverage {
+	return &ProfileCoverage{profile: p, sources: make(map[string]bool), labels: make(map[string]bool)}
 }
 
 // Add notes the labels of a case, and the sources that name one.
-func (c *Coverage) Add(subject *abi.Case) {
+func (c *ProfileCoverage) Add(subject *abi.Case) {
 	for _, label := range subject.Labels {
 		c.labels[label] = true
 	}
@@ -35,7 +35,7 @@ func (c *Coverage) Add(subject *abi.Case) {
 }
 
 // Warnings say what a profile of other cases than these lacks: most of their sources, or labels. Each is a sentence.
-func (c *Coverage) Warnings() []string {
+func (c *ProfileCoverage) Warnings() []string {
 	if c.profile == nil {
 		return nil
 	}
@@ -50,18 +50,18 @@ func (c *Coverage) Warnings() []string {
 	return append(list, c.mistyped(tables)...)
 }
 
-func (c *Coverage) unknownSources() string {
+func (c *ProfileCoverage) unknownSources() string {
 	if len(c.profile.Sources) == 0 && c.profile.Light == nil {
 		return ""
 	}
 	unknown := others(c.sources, func(source string) bool { return odds.Source(c.profile, source) != nil })
 	if n := len(c.sources); 2*len(unknown) > n {
-		return fmt.Sprintf("the profile knows %d of the %d sources that name labels in these cases, and not %s: what those say counts little", n-len(unknown), n, quoted(unknown))
+		return fmt.Sprintf("the profile knows %d of the %d sources that name labels in these cases, and not %s: what those say counts little", n-len(unknown), n, listed(unknown))
 	}
 	return ""
 }
 
-func (c *Coverage) unknownLabels(tables []labelTable) string {
+func (c *ProfileCoverage) unknownLabels(tables []labelTable) string {
 	known := make(map[string]bool)
 	for _, t := range tables {
 		for _, w := range t.list {
@@ -77,9 +77,9 @@ func (c *Coverage) unknownLabels(tables []labelTable) string {
 	if len(known) == 0 || len(unknown) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("the profile knows %d of the %d labels of these cases, and not %s", len(c.labels)-len(unknown), len(c.labels), quoted(unknown))
+	text := fmt.Sprintf("the profile knows %d of the %d labels of these cases, and not %s", len(c.labels)-len(unknown), len(c.labels), listed(unknown))
 	if unused := others(known, func(label string) bool { return c.labels[label] }); len(unused) > 0 {
-		text += "; no case has its " + quoted(unused)
+		text += "; no case has its " + listed(unused)
 	}
 	return text
 }
@@ -90,7 +90,7 @@ type labelTable struct {
 	list []abi.LabelWeight
 }
 
-func (c *Coverage) tables() []labelTable {
+func (c *ProfileCoverage) tables() []labelTable {
 	tables := []labelTable{{"base_rates", c.profile.BaseRates}}
 	add := func(name string, s *abi.SourceReliability) {
 		for i := range s.Statements {
@@ -111,7 +111,7 @@ func (c *Coverage) tables() []labelTable {
 }
 
 // mistyped are labels in tables that no case has, beside a case's label much like it that the table lacks.
-func (c *Coverage) mistyped(tables []labelTable) []string {
+func (c *ProfileCoverage) mistyped(tables []labelTable) []string {
 	var list []string
 	for _, t := range tables {
 		for _, w := range t.list {
@@ -150,8 +150,8 @@ func others(names map[string]bool, known func(string) bool) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), known)
 }
 
-// quoted lists names, at most five of them.
-func quoted(names []string) string {
+// listed gives names, at most five of them.
+func listed(names []string) string {
 	const most = 5
 	list := make([]string, 0, most)
 	for _, name := range names[:min(len(names), most)] {

@@ -1,5 +1,4 @@
-// Package profile reads the profile of a domain from YAML.
-package profile
+package module
 
 import (
 	"errors"
@@ -12,18 +11,18 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
-// Load reads a profile from a YAML file of at most 4 MiB. Its fields are those of abi.Profile by their wire names. The
+// LoadProfile reads a profile from a YAML file of at most 4 MiB. Its fields are those of abi.Profile by their wire names. The
 // error has all faults, each with file, line, column and path.
-func Load(path string) (*abi.Profile, error) {
+func LoadProfile(path string) (*abi.Profile, error) {
 	data, err := strictyaml.ReadFile(path, strictyaml.MaxMessageBytes, strictyaml.Open)
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path, data)
+	return ParseProfile(path, data)
 }
 
-// Parse is [Load] for bytes; file is the name for messages.
-func Parse(file string, data []byte) (*abi.Profile, error) {
+// ParseProfile is [LoadProfile] for bytes; file is the name for messages.
+func ParseProfile(file string, data []byte) (*abi.Profile, error) {
 	var p abi.Profile
 	err := strictyaml.Message(file, data, func(message []byte) (err error) {
 		p, err = codec.DecodeProfile(message, len(message))

@@ -1,11 +1,11 @@
-package profile_test
+package module_test
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/profile"
+	"github.com/shadowcourt/shadowcourt/host/module"
 )
 
 func given(labels ...string) []abi.LabelWeight {
@@ -48,7 +48,7 @@ func TestCoverageWarnsOfAProfileOfOtherCases(t *testing.T) {
 		}},
 		{"labels alike, both known", &abi.Profile{BaseRates: given("leak", "leaks", "quota")}, nil},
 	} {
-		c := profile.NewCoverage(tc.p)
+		c := module.NewProfileCoverage(tc.p)
 		for range 2 {
 			c.Add(&abi.Case{Labels: []string{"leak", "quota"}, Evidence: []abi.Evidence{
 				{SourceRef: "a:1", Supports: "leak"}, {SourceRef: "b#2", Supports: "quota"}, {SourceRef: "mute"}, {SourceRef: "casebook:1", Supports: "leak"},
