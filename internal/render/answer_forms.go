@@ -1,7 +1,6 @@
 package render
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
 	"io"
@@ -18,7 +17,6 @@ import (
 // The forms of answers that are files for other programs, and those for people.
 const (
 	FormJSON   = "json"   // answers.Document
-	FormCSV    = "csv"    // a row for each failure
 	FormSARIF  = "sarif"  // SARIF 2.1.0
 	FormJUnit  = "junit"  // JUnit XML of the failures, with properties
 	FormGitHub = "github" // annotations as commands of GitHub Actions
@@ -30,13 +28,13 @@ const (
 
 // AnswerForms are the names of all forms.
 func AnswerForms() []string {
-	return []string{FormHTML, FormMD, FormJSON, FormJSONL, FormCSV, FormSARIF, FormJUnit, FormGitHub, FormGitLab}
+	return []string{FormHTML, FormMD, FormJSON, FormJSONL, FormSARIF, FormJUnit, FormGitHub, FormGitLab}
 }
 
 // FormOf tells the form of a file by the end of its name; empty for another end.
 func FormOf(name string) string {
 	return map[string]string{
-		".html": FormHTML, ".md": FormMD, ".json": FormJSON, ".jsonl": FormJSONL, ".csv": FormCSV, ".sarif": FormSARIF, ".xml": FormJUnit,
+		".html": FormHTML, ".md": FormMD, ".json": FormJSON, ".jsonl": FormJSONL, ".sarif": FormSARIF, ".xml": FormJUnit,
 	}[strings.ToLower(filepath.Ext(name))]
 }
 
@@ -51,7 +49,7 @@ func NewAnswerForm(form string, w io.Writer, trees AnswerTrees) AnswerWriter {
 		return NewAnswerJSONL(w, trees)
 	}
 	write := map[string]func(io.Writer, *answers.Document) error{
-		FormJSON: writeJSON, FormCSV: writeCSV, FormSARIF: writeSARIF, FormJUnit: writeJUnit, FormGitHub: writeGitHub, FormGitLab: writeGitLab,
+		FormJSON: writeJSON, FormSARIF: writeSARIF, FormJUnit: writeJUnit, FormGitHub: writeGitHub, FormGitLab: writeGitLab,
 	}[form]
 	if write == nil {
 		return nil
@@ -136,44 +134,6 @@ func culpritOf(f *answers.Failure) (commit, title, author, probability string) {
 }
 
 func decimal(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }
-
-func lineNumber(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.Itoa(n)
-}
-
-// writeCSV writes a header and a row for each failure. A cell that a spreadsheet would take for a formula begins with an apostrophe.
-func writeCSV(w io.Writer, d *answers.Document) error {
-	out := csv.NewWriter(w)
-	_ = out.Write([]string{
-		"test", "group", "verdict", "attribution", "confidence", "part", "conclusion", "message", "file", "line", "owners",
-		"culprit", "culprit title", "culprit author", "culprit probability", "quarantined until", "fingerprint", "seconds",
-	})
-	for i := range d.Failures {
-		f := &d.Failures[i]
-		commit, title, author, probability := culpritOf(f)
-		until := ""
-		if f.Quarantined != nil {
-			until = f.Quarantined.Expires
-		}
-		row := []string{
-			f.Test, f.Group, string(f.Verdict), f.Label, decimal(f.Confidence), string(f.Part), f.Conclusion, f.Message, f.File, lineNumber(f.Line), strings.Join(f.Owners, " "),
-			commit, title, author, probability, until, f.Fingerprint, decimal(f.Seconds),
-		}
-		for j, cell := range row {
-			cell = sanitize.Line(cell)
-			if strings.ContainsAny(cell[:min(len(cell), 1)], "=+-@") {
-				cell = "'" + cell
-			}
-			row[j] = cell
-		}
-		_ = out.Write(row)
-	}
-	out.Flush()
-	return out.Error()
-}
 
 // writeJUnit writes the failures as JUnit XML: each with its message, and with the answer as properties.
 func writeJUnit(w io.Writer, d *answers.Document) error {

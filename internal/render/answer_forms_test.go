@@ -2,7 +2,6 @@ package render_test
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -65,10 +64,6 @@ func TestAccept_IG2_AllFormsSayTheSame(t *testing.T) {
 		}
 		return text
 	}
-	rows, err := csv.NewReader(strings.NewReader(form(render.FormCSV))).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var junit struct {
 		Cases []struct {
 			Name       string `xml:"name,attr"`
@@ -109,10 +104,7 @@ func TestAccept_IG2_AllFormsSayTheSame(t *testing.T) {
 		if rule == "" {
 			rule = "open"
 		}
-		row, c, result := rows[i+1], &junit.Cases[i], &sarif.Runs[0].Results[i]
-		if row[0] != f.Test || row[2] != string(f.Verdict) || row[3] != f.Label || row[6] != f.Conclusion || row[8] != f.File {
-			t.Errorf("CSV: %q", row)
-		}
+		c, result := &junit.Cases[i], &sarif.Runs[0].Results[i]
 		properties := map[string]string{}
 		for _, p := range c.Properties {
 			properties[p.Name] = p.Value
@@ -124,7 +116,7 @@ func TestAccept_IG2_AllFormsSayTheSame(t *testing.T) {
 		if result.RuleID != rule || !strings.HasSuffix(result.Message.Text, f.Conclusion) || result.Properties["verdict"] != string(f.Verdict) || (result.Level == "error") != (f.Verdict == alibi.IsYours) {
 			t.Errorf("SARIF: %+v", result)
 		}
-		if (f.Culprit == nil) != (row[11] == "") || (f.Culprit == nil) != (properties["culprit"] == "") || (f.Culprit == nil) != (result.Properties["culprit"] == nil) {
+		if (f.Culprit == nil) != (properties["culprit"] == "") || (f.Culprit == nil) != (result.Properties["culprit"] == nil) {
 			t.Errorf("%s: the culprit is not in every form", f.Test)
 		}
 		escaped := strings.NewReplacer("%", "%25", "\"", "\"").Replace(f.Conclusion)
@@ -136,15 +128,15 @@ func TestAccept_IG2_AllFormsSayTheSame(t *testing.T) {
 			t.Errorf("%s: %q is not on the pages", f.Test, lead)
 		}
 	}
-	if len(rows) != len(list)+1 || len(junit.Cases) != len(list) || len(sarif.Runs[0].Results) != len(list) || strings.Count(github, "\n") != len(list) {
-		t.Errorf("%d rows, %d cases, %d results, %d annotations of %d answers", len(rows), len(junit.Cases), len(sarif.Runs[0].Results), strings.Count(github, "\n"), len(list))
+	if len(junit.Cases) != len(list) || len(sarif.Runs[0].Results) != len(list) || strings.Count(github, "\n") != len(list) {
+		t.Errorf("%d cases, %d results, %d annotations of %d answers", len(junit.Cases), len(sarif.Runs[0].Results), strings.Count(github, "\n"), len(list))
 	}
 }
 
 // codeText are blocks and spans of code.
 var codeText = regexp.MustCompile("(?s)```text\n.*?\n```|`[^`\n]*`")
 
-// TestAccept_IG2_HostileTextsStayData: no text of a test begins a command, a formula, an element or markup.
+// TestAccept_IG2_HostileTextsStayData: no text of a test begins a command, an element or markup.
 func TestAccept_IG2_HostileTextsStayData(t *testing.T) {
 	t.Parallel()
 	text := "=cmd|' /C calc'!A0\n::set-output name=x::y\r\n::error::owned<script>&]]>\x1b[31m\u202e@everyone #1 <!-- --> %0A::warning::x"
@@ -157,16 +149,6 @@ func TestAccept_IG2_HostileTextsStayData(t *testing.T) {
 		case render.FormGitHub:
 			if n := strings.Count(got, "\n"); n != 1 || !strings.HasPrefix(got, "::error file=") && !strings.HasPrefix(got, "::error title=") || strings.Contains(got, "%0A::warning") {
 				t.Errorf("%d lines: %s", n, got)
-			}
-		case render.FormCSV:
-			rows, err := csv.NewReader(strings.NewReader(got)).ReadAll()
-			if err != nil || len(rows) != 2 {
-				t.Fatal(err, rows)
-			}
-			for _, cell := range rows[1] {
-				if strings.HasPrefix(cell, "=") {
-					t.Errorf("a formula: %s", cell)
-				}
 			}
 		case render.FormJUnit:
 			if err := xml.Unmarshal([]byte(got), new(struct{})); err != nil || strings.Contains(got, "<script") {

@@ -86,7 +86,7 @@ func TestAccept_AL6_AnswersGolden(t *testing.T) {
 		"answers.txt": answerTable(0, false), "answers-100.txt": answerTable(100, false), "answers-50.txt": answerTable(50, false), "answers-colour.txt": answerTable(120, true),
 		"answers-explain.txt": answerStory(100, false), "answers-explain-60.txt": answerStory(60, false), "answers-explain-colour.txt": answerStory(100, true),
 		"answers.md": answerMarkdown, "answers.jsonl": answerJSONL,
-		"answers.json": answerForm(render.FormJSON), "answers.csv": answerForm(render.FormCSV), "answers.sarif": answerForm(render.FormSARIF), "answers.xml": answerForm(render.FormJUnit),
+		"answers.json": answerForm(render.FormJSON), "answers.sarif": answerForm(render.FormSARIF), "answers.xml": answerForm(render.FormJUnit),
 		"answers.github": answerForm(render.FormGitHub), "answers.gitlab.json": answerForm(render.FormGitLab),
 	} {
 		golden(t, name, []byte(written(t, open, sample.Answers()...)))

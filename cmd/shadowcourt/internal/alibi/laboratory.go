@@ -44,7 +44,9 @@ func (l *laboratory) flags(f *pflag.FlagSet, more ...string) {
 
 func (l *laboratory) check() error {
 	var faults []error
-	if !slices.Contains(l.formats, l.format) {
+	if l.format == "csv" {
+		faults = append(faults, errors.New("--format csv: CSV is not written: use JSON lines (--format jsonl)"))
+	} else if !slices.Contains(l.formats, l.format) {
 		faults = append(faults, fmt.Errorf("--format %q: use %s", l.format, cli.OrList(l.formats)))
 	}
 	if l.budget <= 0 {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -155,8 +156,10 @@ func (o *options) checkOutputs(args []string) error {
 	}
 	faults := []error{cli.CheckOverwrites(inputs, outputs)}
 	for _, name := range o.reports {
-		if form, _ := reportOf(name); form == "" {
-			faults = append(faults, fmt.Errorf("--report %q: use a name that ends with .html, .md, .json, .csv, .sarif or .xml, or FORM=FILE with one of %s", name, cli.OrList(render.AnswerForms())))
+		if form, file := reportOf(name); strings.EqualFold(filepath.Ext(file), ".csv") && form == "" || strings.HasPrefix(name, "csv=") {
+			faults = append(faults, fmt.Errorf("--report %q: CSV is not written: use JSON lines (.jsonl)", name))
+		} else if form == "" {
+			faults = append(faults, fmt.Errorf("--report %q: use a name that ends with .html, .md, .json, .sarif or .xml, or FORM=FILE with one of %s", name, cli.OrList(render.AnswerForms())))
 		}
 	}
 	if o.explain != "" && o.format != "table" {
