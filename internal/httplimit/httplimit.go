@@ -73,7 +73,6 @@ type exchange struct {
 	times   Times
 	control *http.ResponseController
 	read    atomic.Bool // the body was read to its end
-	stopped atomic.Bool // see Stop
 	begun   bool        // the answer
 }
 
@@ -218,9 +217,6 @@ func (s *streaming) Read(p []byte) (int, error) {
 	t := s.x.times
 	left := t.Grace - s.waited + time.Duration(float64(s.got)/float64(t.Rate)*float64(time.Second))
 	s.x.readDeadline(max(min(left, t.Stall), 1))
-	if s.x.stopped.Load() {
-		s.x.readDeadline(1)
-	}
 	begun := time.Now() //nolint:forbidigo // as for deadlines
 	n, err := s.ReadCloser.Read(p)
 	s.got += int64(n)
@@ -229,14 +225,6 @@ func (s *streaming) Read(p []byte) (int, error) {
 		s.x.readDeadline(0) // MaxBytesReader may know the end before the body does
 	}
 	return n, err
-}
-
-// Stop ends the reads of a body that Streaming gave, also one that waits for the client: they give os.ErrDeadlineExceeded. It can be called
-// while the request is handled, by any goroutine.
-func Stop(w http.ResponseWriter) {
-	x := of(w)
-	x.stopped.Store(true)
-	x.readDeadline(1)
 }
 
 // Writing gives the answer of a request that is written over a longer time: each write is flushed, and must be read within Times.Stall.

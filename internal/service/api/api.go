@@ -43,7 +43,7 @@ type Config struct {
 	MaxUpload int64
 	// ProofKeys are the keys whose signatures are accepted in results that are pushed; nil: those of every key, which the pages then name.
 	ProofKeys []*record.Key
-	// Uploads is how many dockets are received at once; 0: 4. Others wait for UploadWait (0: 20 s), and are then rejected, to be sent again.
+	// Uploads is how many dockets are received at once; 0: 5. Others wait for UploadWait (0: 20 s), and are then rejected, to be sent again.
 	Uploads    int
 	UploadWait time.Duration
 	// Graph is the graph of the court in a generation, to draw trials on. Nil: reports have no drawings.
@@ -69,7 +69,7 @@ type Config struct {
 // Defaults of Config.
 const (
 	DefaultMaxUpload = 256 << 20
-	defaultUploads   = 4
+	defaultUploads   = 5
 	defaultWait      = 20 * time.Second // clients give up after a minute without an answer
 )
 
@@ -94,7 +94,7 @@ func New(config Config) *Operations {
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Operations{config, newSlots(config.Uploads, config.Now)}
+	return &Operations{config, newSlots(config.Uploads)}
 }
 
 // server has the handlers.

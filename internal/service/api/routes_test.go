@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -110,7 +109,7 @@ func TestAccept_SV5_EveryOperationChecksWhoAsks(t *testing.T) {
 		do    func(context.Context) error
 	}{
 		"submit": {auth.Submit, func(ctx context.Context) error {
-			_, _, err := s.can.Submit(ctx, &api.Submission{Format: "auto"}, io.NopCloser(strings.NewReader("x")), func() {})
+			_, _, err := s.can.Submit(ctx, &api.Submission{Format: "auto"}, strings.NewReader("x"))
 			return err
 		}},
 		"cancel": {auth.Submit, func(ctx context.Context) error { return s.can.Cancel(ctx, 9) }},

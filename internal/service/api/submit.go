@@ -101,7 +101,7 @@ func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, er
 	if r.ContentLength > s.MaxUpload {
 		return nil, tooLarge(s.MaxUpload)
 	}
-	d, created, err := s.Submit(ctx, &in.Submission, httplimit.Streaming(w, r.Body, s.MaxUpload), func() { httplimit.Stop(w) })
+	d, created, err := s.Submit(ctx, &in.Submission, httplimit.Streaming(w, r.Body, s.MaxUpload))
 	out := &submitOutput{Status: http.StatusAccepted, Location: Prefix + "/dockets/" + strconv.FormatInt(d.ID, 10), Body: d}
 	if !created {
 		out.Status = http.StatusOK
@@ -109,9 +109,8 @@ func (s *server) submit(ctx context.Context, in *submitInput) (*submitOutput, er
 	return out, err
 }
 
-// Submit makes a docket of a report, unless there is one with its key already. It reads the body when there is a place for the upload; when
-// that is lost, it calls stop, which ends a read that waits for the client.
-func (o *Operations) Submit(ctx context.Context, in *Submission, report io.ReadCloser, stop func()) (d store.Docket, created bool, err error) {
+// Submit makes a docket of a report, unless there is one with its key already. It reads the body when there is a place for the upload.
+func (o *Operations) Submit(ctx context.Context, in *Submission, report io.Reader) (d store.Docket, created bool, err error) {
 	who, err := may(ctx, auth.Submit)
 	switch {
 	case err != nil:
@@ -127,12 +126,11 @@ func (o *Operations) Submit(ctx context.Context, in *Submission, report io.ReadC
 	if err := bounded(maxText, "query.name", in.Name, "query.repository", in.Repository, "query.revision", in.Revision, "header.Idempotency-Key", in.Key); err != nil {
 		return d, false, err
 	}
-	own, err := o.slot(ctx, who.Submitter, stop)
-	if err != nil {
+	if err := o.slot(ctx, who.Submitter); err != nil {
 		return d, false, err
 	}
-	defer o.uploads.give(own)
-	b, err := openBody(&reading{report, own}, in.Encoding, o.MaxUpload)
+	defer o.uploads.give(who.Submitter)
+	b, err := openBody(report, in.Encoding, o.MaxUpload)
 	if err != nil {
 		return d, false, err
 	}
@@ -158,18 +156,18 @@ func (o *Operations) Submit(ctx context.Context, in *Submission, report io.ReadC
 
 // slot waits until the docket may be received. The context does not end when the client leaves, because net/http looks for that only when
 // the body is read: the wait has a bound of its own.
-func (o *Operations) slot(ctx context.Context, submitter string, stop func()) (*slot, error) {
+func (o *Operations) slot(ctx context.Context, submitter string) error {
 	waiting, end := context.WithTimeout(ctx, o.UploadWait)
 	defer end()
-	own, err := o.uploads.take(waiting, submitter, stop)
+	err := o.uploads.take(waiting, submitter)
 	if err == nil {
-		return own, nil
+		return nil
 	}
 	which := fmt.Sprintf("%d dockets are received at once", o.Uploads)
 	if errors.Is(err, errOwn) {
 		which = fmt.Sprintf("%d of the %d dockets that are received at once are yours, the most of one submitter", o.uploads.each(), o.Uploads)
 	}
-	return nil, wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable,
+	return wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable,
 		fmt.Sprintf("%s, and no place became free within %s; send it again", which, o.UploadWait)).After(retryUpload)
 }
 
@@ -297,10 +295,6 @@ func (b *body) failure(err error) error {
 		return tooLarge(b.max)
 	case errors.Is(b.err, errCompressed):
 		return wire.NewProblem(http.StatusBadRequest, wire.Invalid, b.err.Error())
-	}
-	if errors.Is(b.err, errLost) {
-		return wire.NewProblem(http.StatusServiceUnavailable, wire.Unavailable,
-			"the place of this upload was given to a submitter that had none, since you had several, or it was slow; send it again").After(retryUpload)
 	}
 	if errors.Is(b.err, os.ErrDeadlineExceeded) {
 		return wire.NewProblem(http.StatusRequestTimeout, wire.TimedOut, "the body came too slowly, or stood still; send it again").Because(b.err)

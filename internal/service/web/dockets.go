@@ -166,7 +166,7 @@ func (s *site) upload(w http.ResponseWriter, r *http.Request) error {
 		if in.Name == "" {
 			in.Name = part.FileName()
 		}
-		d, _, err := s.Submit(r.Context(), in, part, func() { httplimit.Stop(w) })
+		d, _, err := s.Submit(r.Context(), in, part)
 		if err == nil {
 			http.Redirect(w, r, docketPath(d.ID), http.StatusSeeOther)
 		}
