@@ -1,5 +1,6 @@
 // Package pull fetches modules that are named by references, when the trust policy has accepted them: first the manifest, by its digest where
 // one is pinned, then what is attached to it, then the policy decides, and only then comes the module, which has to be what the manifest says.
+// It also reads and writes the lock file, in which the modules of a pipeline are pinned.
 package pull
 
 import (
@@ -13,7 +14,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/module"
-	"github.com/shadowcourt/shadowcourt/internal/lock"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -29,7 +29,7 @@ type Source struct {
 	// Policy decides; nil rejects every reference.
 	Policy *trust.Policy
 	// Lock pins references; nil pins none.
-	Lock *lock.File
+	Lock *Lock
 	// Folder is where relative paths of layouts begin.
 	Folder string
 	Now    func() time.Time
@@ -66,13 +66,13 @@ func (s *Source) resolve(ctx context.Context, reference string, ref moduleref.Re
 	pinned := s.Lock.Module(reference)
 	if pinned != nil && pinned.Manifest != "" {
 		if ref.Digest() != "" && ref.Digest() != pinned.Manifest {
-			return nil, fmt.Errorf("%s: %s pins %s", sanitize.Line(reference), lock.Name, pinned.Manifest)
+			return nil, fmt.Errorf("%s: %s pins %s", sanitize.Line(reference), LockName, pinned.Manifest)
 		}
 		ref = ref.WithDigest(pinned.Manifest)
 	}
 	a, err := s.Client.Resolve(ctx, ref)
 	if err == nil && pinned != nil && pinned.Digest != a.Layer.Digest {
-		err = fmt.Errorf("%s: its module is %s, and %s pins %s", sanitize.Line(reference), a.Layer.Digest, lock.Name, pinned.Digest)
+		err = fmt.Errorf("%s: its module is %s, and %s pins %s", sanitize.Line(reference), a.Layer.Digest, LockName, pinned.Digest)
 	}
 	return a, err
 }

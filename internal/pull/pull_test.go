@@ -19,7 +19,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/record"
-	"github.com/shadowcourt/shadowcourt/internal/lock"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
@@ -166,7 +165,7 @@ func TestAccept_DI3_AMovedTagIsNotTakenWhereItIsPinned(t *testing.T) {
 	wasm, m := embedded(t, "specter")
 	first := s.push(t, "v1", wasm, pull.Annotations(m), m)
 	reference := "oci://" + s.registry.Host + "/judges/specter:v1"
-	pinned := &lock.File{Modules: []lock.Module{{Name: reference, Manifest: first.Digest, Digest: first.Layer.Digest}}}
+	pinned := &pull.Lock{Modules: []pull.Pin{{Name: reference, Manifest: first.Digest, Digest: first.Layer.Digest}}}
 	other := *m
 	other.Version = "9.9.9"
 	source := pull.Source{Client: s.client(t), Policy: s.policy, Now: now}
@@ -184,7 +183,7 @@ func TestAccept_DI3_AMovedTagIsNotTakenWhereItIsPinned(t *testing.T) {
 	if _, err := source.Module(t.Context(), reference, asJudge); err == nil || !strings.Contains(err.Error(), "shadowcourt.lock pins "+second.Digest) {
 		t.Error(err)
 	}
-	pinned.Modules[0] = lock.Module{Name: second.Pinned().String(), Manifest: first.Digest, Digest: first.Layer.Digest}
+	pinned.Modules[0] = pull.Pin{Name: second.Pinned().String(), Manifest: first.Digest, Digest: first.Layer.Digest}
 	if _, err := source.Module(t.Context(), second.Pinned().String(), asJudge); err == nil || !strings.Contains(err.Error(), "shadowcourt.lock pins "+first.Digest) {
 		t.Error(err)
 	}

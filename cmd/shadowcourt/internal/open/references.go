@@ -21,7 +21,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	"github.com/shadowcourt/shadowcourt/internal/lock"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -55,7 +54,7 @@ func (t *Trust) PolicyFlag(f *pflag.FlagSet) { f.StringVar(&t.Policy, "trust", "
 
 const (
 	trustUsage  = "file of the trust policy, by which modules of registries are accepted (default: shadowcourt/trust.yaml in the user's configuration folder)"
-	lockedUsage = "reject modules that " + lock.Name + " beside the pipeline does not pin, and references to others than it says"
+	lockedUsage = "reject modules that " + pull.LockName + " beside the pipeline does not pin, and references to others than it says"
 )
 
 // TrustPolicy reads the policy; nil where none is named and the user has none.
@@ -170,9 +169,9 @@ func (t *Trust) Fetch(ctx context.Context, file string, modules fs.FS, rubric *a
 	if len(uses) == 0 && !t.Locked {
 		return all, nil
 	}
-	var pinned *lock.File
+	var pinned *pull.Lock
 	if !t.Unpinned {
-		pinned, err = lock.Find(LockFile(file))
+		pinned, err = pull.FindLock(LockFile(file))
 	}
 	if err == nil && pinned == nil && t.Locked {
 		err = fmt.Errorf("--locked: there is no %s; `shadowcourt lock` writes it", LockFile(file))
@@ -193,7 +192,7 @@ func (t *Trust) Fetch(ctx context.Context, file string, modules fs.FS, rubric *a
 	return all, cli.InputError(pinned.Check(digests))
 }
 
-func (t *Trust) fetch(ctx context.Context, all *Fetched, uses []Use, policy *trust.Policy, pinned *lock.File) error {
+func (t *Trust) fetch(ctx context.Context, all *Fetched, uses []Use, policy *trust.Policy, pinned *pull.Lock) error {
 	switch n := len(uses); {
 	case n == 0:
 		return nil
@@ -280,19 +279,19 @@ func (f *Fetched) digests(rubric *audit.Rubric, defs ...*pipeline.Definition) (m
 }
 
 // Lock pins all modules that definitions name, in a lock file with others.
-func (f *Fetched) Lock(file *lock.File, rubric *audit.Rubric, defs ...*pipeline.Definition) error {
+func (f *Fetched) Lock(file *pull.Lock, rubric *audit.Rubric, defs ...*pipeline.Definition) error {
 	digests, err := f.digests(rubric, defs...)
 	if err != nil {
 		return err
 	}
-	file.Modules = slices.DeleteFunc(file.Modules, func(m lock.Module) bool { _, again := digests[m.Name]; return again })
+	file.Modules = slices.DeleteFunc(file.Modules, func(m pull.Pin) bool { _, again := digests[m.Name]; return again })
 	for name, digest := range digests {
-		file.Modules = append(file.Modules, lock.Module{Name: name, Manifest: f.Manifests[name], Digest: digest})
+		file.Modules = append(file.Modules, pull.Pin{Name: name, Manifest: f.Manifests[name], Digest: digest})
 	}
 	return nil
 }
 
 // LockFile is the lock file of a pipeline.
 func LockFile(pipelineFile string) string {
-	return filepath.Join(filepath.Dir(pipelineFile), lock.Name)
+	return filepath.Join(filepath.Dir(pipelineFile), pull.LockName)
 }

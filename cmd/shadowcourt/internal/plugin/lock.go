@@ -12,7 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	"github.com/shadowcourt/shadowcourt/internal/lock"
+	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -67,12 +67,12 @@ func (o *lockOptions) run(ctx context.Context, s cli.Streams, file string) error
 	if output == "" {
 		output = open.LockFile(file)
 	}
-	pinned, err := lock.Find(output)
+	pinned, err := pull.FindLock(output)
 	if err != nil {
 		return cli.InputError(err)
 	}
 	if pinned == nil {
-		pinned = &lock.File{}
+		pinned = &pull.Lock{}
 	}
 	if err := fetched.Lock(pinned, rubric, defs...); err != nil {
 		return err

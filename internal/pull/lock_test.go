@@ -1,11 +1,11 @@
-package lock_test
+package pull_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/internal/lock"
+	"github.com/shadowcourt/shadowcourt/internal/pull"
 )
 
 const (
@@ -14,7 +14,7 @@ const (
 )
 
 func TestAccept_DI1_LockFiles(t *testing.T) {
-	f := &lock.File{Modules: []lock.Module{
+	f := &pull.Lock{Modules: []pull.Pin{
 		{Name: "specter", Digest: two},
 		{Name: "oci://registry.example/judges/reader:v1", Manifest: one, Digest: two},
 	}}
@@ -22,7 +22,7 @@ func TestAccept_DI1_LockFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := lock.Parse("shadowcourt.lock", text)
+	again, err := pull.ParseLock("shadowcourt.lock", text)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -32,7 +32,7 @@ func TestAccept_DI1_LockFiles(t *testing.T) {
 	if other, err := again.Bytes(); err != nil || !bytes.Equal(other, text) {
 		t.Errorf("%v\n%s", err, other)
 	}
-	if (*lock.File)(nil).Module("specter") != nil || again.Module("bulwark") != nil {
+	if (*pull.Lock)(nil).Module("specter") != nil || again.Module("bulwark") != nil {
 		t.Error("a module that is not pinned")
 	}
 	if err := again.Check(map[string]string{"specter": two}); err != nil {
@@ -46,7 +46,7 @@ func TestAccept_DI1_LockFiles(t *testing.T) {
 }
 
 func TestFaultsOfLockFiles(t *testing.T) {
-	_, err := lock.Parse("l", []byte("modules:\n  - {module: a, digest: sha256:1}\n  - {module: a, digest: "+one+", manifest: md5:2}\n  - {digest: "+one+"}\nextra: 1\n"))
+	_, err := pull.ParseLock("l", []byte("modules:\n  - {module: a, digest: sha256:1}\n  - {module: a, digest: "+one+", manifest: md5:2}\n  - {digest: "+one+"}\nextra: 1\n"))
 	for _, want := range []string{"l:2:25: modules[0].digest: ", "l:3:14: modules[1].module: ", "modules[1].manifest: ", "l:4:5: modules[2].module: ", "l:5:1: extra: "} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in\n%v", want, err)
@@ -54,11 +54,11 @@ func TestFaultsOfLockFiles(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseLock(f *testing.F) {
 	f.Add([]byte("modules:\n  - module: specter\n    digest: " + one + "\n"))
 	f.Add([]byte("modules: [{module: a, digest: b, manifest: c}]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := lock.Parse("l", data)
+		l, err := pull.ParseLock("l", data)
 		if err != nil {
 			return
 		}
@@ -66,7 +66,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := lock.Parse("l", text); err != nil {
+		if _, err := pull.ParseLock("l", text); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
 	})

@@ -1,5 +1,4 @@
-// Package lock reads and writes the file that pins the modules of a pipeline by their digests.
-package lock
+package pull
 
 import (
 	"errors"
@@ -14,26 +13,26 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
-// Name of the file, which stands beside the pipeline.
-const Name = "shadowcourt.lock"
+// LockName is the name of the lock file, which stands beside the pipeline.
+const LockName = "shadowcourt.lock"
 
-// maxBytes is far beyond a file with all modules that a pipeline can name.
-const maxBytes = 1 << 20
+// maxLockBytes is far beyond a file with all modules that a pipeline can name.
+const maxLockBytes = 1 << 20
 
 // CodeBadDigest: a digest that is not "sha256:" and 64 hex digits.
 const CodeBadDigest abi.Code = "bad_digest"
 
-// File is what is pinned.
-type File struct {
+// Lock is the file that pins the modules of a pipeline by their digests.
+type Lock struct {
 	// Modules are sorted by name, each once.
-	Modules []Module `yaml:"modules"`
+	Modules []Pin `yaml:"modules"`
 
 	path   string
 	places strictyaml.Places
 }
 
-// Module is one that is pinned.
-type Module struct {
+// Pin is a module that is pinned.
+type Pin struct {
 	// Name is as the pipeline has it: a name, or a reference.
 	Name string `yaml:"module" write:"always"`
 	// Manifest is the digest of the OCI manifest that a reference stands for; empty for others.
@@ -42,29 +41,23 @@ type Module struct {
 	Digest string `yaml:"digest" write:"always"`
 }
 
-// Read reads a file. Its error has all faults with their places, or is fs.ErrNotExist.
-func Read(path string) (*File, error) {
-	data, err := strictyaml.ReadFile(path, maxBytes, strictyaml.Open)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(path, data)
-}
-
-// Find is Read, and nil where there is no file.
-func Find(path string) (*File, error) {
-	f, err := Read(path)
+// FindLock reads a lock file; nil where there is none. Its error has all faults with their places.
+func FindLock(path string) (*Lock, error) {
+	data, err := strictyaml.ReadFile(path, maxLockBytes, strictyaml.Open)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // nothing is pinned
 	}
-	return f, err
+	if err != nil {
+		return nil, err
+	}
+	return ParseLock(path, data)
 }
 
-// Parse is [Read] for bytes; path is for messages.
-func Parse(path string, data []byte) (*File, error) {
+// ParseLock is [FindLock] for bytes; path is for messages.
+func ParseLock(path string, data []byte) (*Lock, error) {
 	r := &strictyaml.Reader{File: path}
-	f := &File{path: path}
-	if root := r.Document(data, maxBytes); root != nil {
+	f := &Lock{path: path}
+	if root := r.Document(data, maxLockBytes); root != nil {
 		r.Struct(root, "", f, nil)
 		for i := range f.Modules {
 			m, at := &f.Modules[i], strictyaml.IndexPath("modules", i)
@@ -75,7 +68,7 @@ func Parse(path string, data []byte) (*File, error) {
 					r.FailAt(at+"."+of.key, CodeBadDigest, "%q: use sha256: and 64 hex digits", strictyaml.Clip(of.digest))
 				}
 			}
-			if slices.ContainsFunc(f.Modules[:i], func(o Module) bool { return o.Name == m.Name }) {
+			if slices.ContainsFunc(f.Modules[:i], func(o Pin) bool { return o.Name == m.Name }) {
 				r.FailAt(at+".module", strictyaml.CodeDuplicateKey, "%q is pinned twice", strictyaml.Clip(m.Name))
 			}
 		}
@@ -85,28 +78,28 @@ func Parse(path string, data []byte) (*File, error) {
 }
 
 // Bytes is the text of the file. Equal modules in any order give equal bytes.
-func (f *File) Bytes() ([]byte, error) {
-	slices.SortFunc(f.Modules, func(a, b Module) int { return strings.Compare(a.Name, b.Name) })
+func (f *Lock) Bytes() ([]byte, error) {
+	slices.SortFunc(f.Modules, func(a, b Pin) int { return strings.Compare(a.Name, b.Name) })
 	text, err := strictyaml.Marshal(f)
 	return append([]byte("# Written by `shadowcourt lock`. Commit it, and run with --locked.\n"), text...), err
 }
 
 // Module gives what is pinned of a module; nil for one that is not, and where f is nil.
-func (f *File) Module(name string) *Module {
+func (f *Lock) Module(name string) *Pin {
 	if f == nil {
 		return nil
 	}
-	if i := slices.IndexFunc(f.Modules, func(m Module) bool { return m.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(f.Modules, func(m Pin) bool { return m.Name == name }); i >= 0 {
 		return &f.Modules[i]
 	}
 	return nil
 }
 
 // Check rejects each module that is not pinned, or has another digest. digests are those of the wasm files by module name.
-func (f *File) Check(digests map[string]string) error {
+func (f *Lock) Check(digests map[string]string) error {
 	var faults []error
 	for _, name := range slices.Sorted(maps.Keys(digests)) {
-		i := slices.IndexFunc(f.Modules, func(m Module) bool { return m.Name == name })
+		i := slices.IndexFunc(f.Modules, func(m Pin) bool { return m.Name == name })
 		if i < 0 {
 			faults = append(faults, fmt.Errorf("%s: %s is not in it", f.path, strictyaml.Clip(name)))
 			continue
