@@ -2,25 +2,22 @@ package telemetry
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"os"
-	"strconv"
+	"regexp"
 	"strings"
-	"time"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 )
 
-// FromEnvironment gives the tracing that the environment variables of OpenTelemetry ask for: nil where none names an exporter or its
-// endpoint, so that nothing is sent to a default one. A value that this program can't honour is an error.
-func FromEnvironment(ctx context.Context, getenv func(string) string, version string, log *slog.Logger) (*Tracing, error) {
-	client, err := clientOf(environment{getenv}, log)
+// FromEnvironment gives the tracing that the variables of OpenTelemetry in an environment ask for: nil where none names an exporter or its
+// endpoint, so that nothing is sent to a default one. A value that this program can't honour is an error, and variables that it does not
+// read are logged once.
+func FromEnvironment(ctx context.Context, environ []string, version string, log *slog.Logger) (*Tracing, error) {
+	client, err := clientOf(environ, log)
 	if client == nil || err != nil {
 		return nil, err
 	}
@@ -31,82 +28,69 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, version st
 	return New(ctx, exporter, version)
 }
 
-// environment reads variables.
-type environment struct{ getenv func(string) string }
-
-// otlp reads a setting of the exporter: the variable for traces comes before that for all signals.
-func (e environment) otlp(name string) (variable, value string) {
-	for _, variable := range []string{"OTEL_EXPORTER_OTLP_TRACES_" + name, "OTEL_EXPORTER_OTLP_" + name} {
-		if value := strings.TrimSpace(e.getenv(variable)); value != "" {
-			return variable, value
-		}
-	}
-	return "", ""
-}
-
-// Defaults of the exporter, by its specification.
-const (
-	defaultEndpoint = "http://localhost:4318"
-	tracesPath      = "/v1/traces"
-	defaultTimeout  = 10 * time.Second
-)
+// known are the variables that are read here or, from SERVICE_NAME on, by the SDK.
+var known = regexp.MustCompile(`^OTEL_(SDK_DISABLED|TRACES_EXPORTER|EXPORTER_OTLP_(TRACES_)?(ENDPOINT|HEADERS|PROTOCOL)|` +
+	`SERVICE_NAME|RESOURCE_ATTRIBUTES|TRACES_SAMPLER(_ARG)?|BSP_(SCHEDULE_DELAY|EXPORT_TIMEOUT|MAX_QUEUE_SIZE|MAX_EXPORT_BATCH_SIZE)|` +
+	`(SPAN_)?ATTRIBUTE_(COUNT|VALUE_LENGTH|VALUE_DEPTH)_LIMIT|SPAN_(EVENT|LINK)_COUNT_LIMIT|(EVENT|LINK)_ATTRIBUTE_COUNT_LIMIT|GO_X_.*)$`)
 
 // clientOf gives what sends spans; nil where nothing asks for them.
-func clientOf(e environment, log *slog.Logger) (*client, error) {
-	exporter := strings.TrimSpace(e.getenv("OTEL_TRACES_EXPORTER"))
-	_, endpoint := e.otlp("ENDPOINT")
-	if strings.EqualFold(strings.TrimSpace(e.getenv("OTEL_SDK_DISABLED")), "true") || exporter == "none" || exporter == "" && endpoint == "" {
-		return nil, nil //nolint:nilnil // no traces
-	}
-	if exporter != "" && exporter != "otlp" {
-		return nil, fmt.Errorf("OTEL_TRACES_EXPORTER: %q is not supported: use otlp or none", exporter)
-	}
-	if variable, value := e.otlp("PROTOCOL"); value != "" && value != "http/protobuf" {
-		return nil, fmt.Errorf("%s: %q is not supported: use http/protobuf", variable, value)
-	}
-	c := &client{log: log, timeout: defaultTimeout, headers: http.Header{}}
-	var faults []error
-	check := func(variable string, err error) {
-		if err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", variable, err))
+func clientOf(environ []string, log *slog.Logger) (*client, error) {
+	set, ignored := map[string]string{}, []string{}
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		if value = strings.TrimSpace(value); value == "" || !strings.HasPrefix(name, "OTEL_") {
+			continue
+		}
+		if set[name] = value; !known.MatchString(name) {
+			ignored = append(ignored, name)
 		}
 	}
-	variable, value := e.otlp("ENDPOINT")
-	check(variable, c.setEndpoint(variable, value))
-	variable, value = e.otlp("HEADERS")
-	check(variable, c.setHeaders(value))
-	variable, value = e.otlp("TIMEOUT")
-	check(variable, c.setTimeout(value))
-	variable, value = e.otlp("COMPRESSION")
-	check(variable, c.setCompression(value))
-	config, err := e.tls()
-	faults = append(faults, err)
-	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // nobody replaces it in this program
-	transport.TLSClientConfig = config
-	// A collector that sends requests elsewhere is not followed: the headers may have its key.
-	c.http = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return c, errors.Join(faults...)
-}
-
-// setEndpoint takes the URL for all signals, below which traces have a path, or that for traces as it is.
-func (c *client) setEndpoint(variable, value string) error {
-	forAll := !strings.Contains(variable, "_TRACES_")
-	if value == "" {
-		value = defaultEndpoint
+	if strings.EqualFold(set["OTEL_SDK_DISABLED"], "true") {
+		return nil, nil //nolint:nilnil // no traces
 	}
-	u, err := url.Parse(value)
+	if len(ignored) > 0 {
+		log.Warn("variables of OpenTelemetry are not read", "variables", ignored)
+	}
+	// The variable for traces comes before that for all signals.
+	otlp := func(name string) (variable, value string) {
+		if variable = "OTEL_EXPORTER_OTLP_TRACES_" + name; set[variable] == "" {
+			variable = "OTEL_EXPORTER_OTLP_" + name
+		}
+		return variable, set[variable]
+	}
+	variable, endpoint := otlp("ENDPOINT")
+	switch exporter := set["OTEL_TRACES_EXPORTER"]; {
+	case exporter == "none" || exporter == "" && endpoint == "":
+		return nil, nil //nolint:nilnil // no traces
+	case exporter != "" && exporter != "otlp":
+		return nil, fmt.Errorf("OTEL_TRACES_EXPORTER: %q is not supported: use otlp or none", exporter)
+	}
+	if variable, value := otlp("PROTOCOL"); value != "" && value != "http/protobuf" {
+		return nil, fmt.Errorf("%s: %q is not supported: use http/protobuf", variable, value)
+	}
+	if endpoint == "" {
+		endpoint = "http://localhost:4318" // the exporter's default, by its specification
+	}
+	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return errors.New("use a URL such as http://localhost:4318") // without the value: it may have a password
+		return nil, fmt.Errorf("%s: use a URL such as http://localhost:4318", variable) // without the value: it may have a password
 	}
-	if forAll {
-		u = u.JoinPath(tracesPath)
+	if !strings.Contains(variable, "_TRACES_") {
+		u = u.JoinPath("/v1/traces")
 	}
-	c.url = u.String()
-	return nil
+	variable, list := otlp("HEADERS")
+	headers, err := headersOf(list)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", variable, err)
+	}
+	// A collector that sends requests elsewhere is not followed: the headers may have its key.
+	own := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &client{url: u.String(), headers: headers, http: own, log: log}, nil
 }
 
-// setHeaders takes name=value,... with percent signs for other characters.
-func (c *client) setHeaders(list string) error {
+// headersOf reads name=value,... with percent signs for other characters.
+func headersOf(list string) (http.Header, error) {
+	headers := http.Header{}
 	for part := range strings.SplitSeq(list, ",") {
 		if strings.TrimSpace(part) == "" {
 			continue
@@ -114,58 +98,9 @@ func (c *client) setHeaders(list string) error {
 		name, value, ok := strings.Cut(part, "=")
 		value, err := url.PathUnescape(strings.TrimSpace(value))
 		if name = strings.TrimSpace(name); !ok || name == "" || err != nil {
-			return errors.New("use NAME=VALUE, and commas between several") // without the value: it may be a key
+			return nil, errors.New("use NAME=VALUE, and commas between several") // without the value: it may be a key
 		}
-		c.headers.Set(name, value)
+		headers.Set(name, value)
 	}
-	return nil
-}
-
-func (c *client) setTimeout(value string) error {
-	if value == "" {
-		return nil
-	}
-	ms, err := strconv.Atoi(value)
-	if err != nil || ms <= 0 {
-		return fmt.Errorf("%q: use a number of milliseconds above 0", value)
-	}
-	c.timeout = time.Duration(ms) * time.Millisecond
-	return nil
-}
-
-func (c *client) setCompression(value string) error {
-	switch value {
-	case "", "none":
-	case "gzip":
-		c.gzip = true
-	default:
-		return fmt.Errorf("%q: use gzip or none", value)
-	}
-	return nil
-}
-
-// tls reads the certificates to trust and to show; nil for the system's.
-func (e environment) tls() (*tls.Config, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if variable, name := e.otlp("CERTIFICATE"); name != "" {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", variable, err)
-		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("%s: %s has no certificate in PEM", variable, name)
-		}
-	}
-	variable, certificate := e.otlp("CLIENT_CERTIFICATE")
-	_, key := e.otlp("CLIENT_KEY")
-	if certificate == "" && key == "" {
-		return config, nil
-	}
-	pair, err := tls.LoadX509KeyPair(certificate, key)
-	if err != nil {
-		return nil, fmt.Errorf("%s with OTEL_EXPORTER_OTLP_CLIENT_KEY: %w", variable, err)
-	}
-	config.Certificates = []tls.Certificate{pair}
-	return config, nil
+	return headers, nil
 }

@@ -2,9 +2,7 @@ package telemetry
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -23,8 +21,6 @@ import (
 type client struct {
 	url     string
 	headers http.Header
-	timeout time.Duration // of an export, with its repetitions
-	gzip    bool
 	http    *http.Client
 	log     *slog.Logger
 
@@ -41,28 +37,20 @@ func (c *client) Stop(context.Context) error {
 	return nil
 }
 
+// exportTimeout is for an export with its repetitions.
+const exportTimeout = 10 * time.Second
+
 // UploadTraces sends spans. The first failure in a row is logged, and the first success after it.
 func (c *client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
 	// TracesData is ExportTraceServiceRequest on the wire: the same field with the same number.
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: spans})
-	if err == nil && c.gzip {
-		body, err = compressed(body)
-	}
 	if err == nil {
-		ctx, cancel := context.WithTimeout(ctx, c.timeout)
+		ctx, cancel := context.WithTimeout(ctx, exportTimeout)
 		defer cancel()
 		err = c.send(ctx, body)
 	}
 	c.tell(ctx, err)
 	return nil // the SDK would only print it
-}
-
-func compressed(body []byte) ([]byte, error) {
-	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
-	_, err := w.Write(body)
-	err = errors.Join(err, w.Close()) // it writes the last bytes
-	return out.Bytes(), err
 }
 
 func (c *client) tell(ctx context.Context, err error) {
@@ -114,9 +102,6 @@ func (c *client) once(ctx context.Context, body []byte) (again bool, asked time.
 	}
 	r.Header = c.headers.Clone()
 	r.Header.Set("Content-Type", "application/x-protobuf")
-	if c.gzip {
-		r.Header.Set("Content-Encoding", "gzip")
-	}
 	answer, err := c.http.Do(r)
 	if err != nil {
 		return ctx.Err() == nil, 0, err

@@ -128,7 +128,7 @@ func (o *options) run(ctx context.Context, s cli.Streams) error {
 		return err
 	}
 	defer remove()
-	if config.Tracing, err = telemetry.FromEnvironment(ctx, os.Getenv, o.version, config.Log); err != nil {
+	if config.Tracing, err = telemetry.FromEnvironment(ctx, os.Environ(), o.version, config.Log); err != nil {
 		config.Log.Warn("there are no traces", "error", err) // no reason to stop: such variables are often set for all programs of a cluster
 	}
 	defer closeTracing(ctx, config)
