@@ -1,6 +1,27 @@
+// Package moduledir keeps a folder of modules, NAME.wasm each, whose files are
+// replaced as a whole and can be got back.
+//
+// What is replaced is kept in DIR/.history/NAME: one file for each content,
+// DIGEST.wasm, and the file `order` with the digests of what stood in the place
+// before, a line each, the last one being the one before. A rollback puts that
+// one back and takes its line away, so that a second rollback goes back further
+// and never forward again to what was rolled back; that stays in the history and
+// is got by its digest. The file `left` has the digest of each, those that left
+// their place longest ago first: in this order [Dir.Prune] removes them, and
+// nothing else does.
+//
+// The file `.history/generation` says which change is under way, so that readers
+// of several modules, and those that come after an interrupted change, never
+// take a mix of two sets, see [Generation].
+//
+// A file appears under its name only when it is complete and on the disk. When
+// the machine stops at any moment, the folder has the module before or the new
+// one, and the history at most names the one that is in place, which a rollback
+// passes over.
 package moduledir
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,6 +33,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
@@ -341,3 +363,117 @@ func readBounded(path string) ([]byte, error) {
 	}
 	return data, err
 }
+
+// keep puts a module that leaves its place into the history, if it is not there.
+func (d *Dir) keep(name string, module []byte) error {
+	digest := Digest(module)
+	if _, err := d.kept(name, digest); err == nil {
+		return d.noteLeaving(name, digest)
+	}
+	if err := disk.MakeFolder(d.history(name), 0o755); err != nil {
+		return err
+	}
+	if err := disk.Place(d.keptFile(name, digest), module, 0o644); err != nil {
+		return err
+	}
+	return d.noteLeaving(name, digest)
+}
+
+// order reads the digests of what was in place before, oldest first.
+func (d *Dir) order(name string) ([]string, error) { return d.list(name, orderFile) }
+
+// list reads a file of digests.
+func (d *Dir) list(name, file string) ([]string, error) {
+	path := filepath.Join(d.history(name), file)
+	text, err := readBounded(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	digests := strings.Fields(string(text))
+	for _, digest := range digests {
+		if !isDigest(digest) {
+			return nil, fmt.Errorf("%s: %q is no digest", path, digest)
+		}
+	}
+	return digests, nil
+}
+
+func (d *Dir) setList(name, file string, digests []string) error {
+	var text strings.Builder
+	for _, digest := range digests {
+		text.WriteString(digest + "\n")
+	}
+	return disk.Place(filepath.Join(d.history(name), file), []byte(text.String()), 0o644)
+}
+
+// stage writes a module beside its place, with the permissions of what is there.
+func (d *Dir) stage(change Change, module []byte) (step, error) {
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(d.file(change.Name)); err == nil {
+		mode = info.Mode().Perm()
+	}
+	file, err := disk.Stage(d.file(change.Name), module, mode)
+	return step{Change: change, file: file}, err
+}
+
+// Lock keeps other processes from locking the folder until unlock is called,
+// and waits for one that has it. Readers need no lock.
+func (d *Dir) Lock() (unlock func(), err error) {
+	if err := disk.MakeFolder(filepath.Join(d.path, historyDir), 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(filepath.Join(d.path, historyDir, ".lock"), os.O_RDONLY|os.O_CREATE, 0o644) //nolint:gosec // other operators lock it, too
+	if err != nil {
+		return nil, err
+	}
+	if err := disk.Lock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() { _ = f.Close() }, nil // which unlocks
+}
+
+// With gives the folder as it would be with other modules, for a check before
+// they are put in place.
+func (d *Dir) With(modules map[string][]byte) fs.FS {
+	files := make(map[string][]byte, len(modules))
+	for name, wasm := range modules {
+		files[name+extension] = wasm
+	}
+	return Over(os.DirFS(d.path), files)
+}
+
+// Over gives a file system with modules, by the names of their files, over what it has itself.
+func Over(fsys fs.FS, files map[string][]byte) fs.FS { return overlay{fsys, files} }
+
+type overlay struct {
+	fs.FS
+	files map[string][]byte
+}
+
+// Open opens a module that stands over the folder, or a file of the folder.
+func (o overlay) Open(name string) (fs.File, error) {
+	if module, ok := o.files[name]; ok {
+		return &memory{bytes.NewReader(module), name}, nil
+	}
+	return o.FS.Open(name)
+}
+
+// memory is a file that is not on the disk yet.
+type memory struct {
+	*bytes.Reader
+	name string
+}
+
+func (m *memory) Stat() (fs.FileInfo, error) { return m, nil }
+func (*memory) Close() error                 { return nil }
+
+// The methods of its fs.FileInfo; the size is the reader's.
+
+func (m *memory) Name() string     { return m.name }
+func (*memory) Mode() fs.FileMode  { return 0o444 }
+func (*memory) ModTime() time.Time { return time.Time{} }
+func (*memory) IsDir() bool        { return false }
+func (*memory) Sys() any           { return nil }

@@ -1,3 +1,5 @@
+// Package replay tries recorded trials again: the same modules, configuration and answers give the same bytes, or the first
+// difference.
 package replay
 
 import (
@@ -5,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math"
 	"strings"
 	"sync"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
@@ -260,4 +264,109 @@ func answered(t *record.Trial) error {
 		}
 	}
 	return nil
+}
+
+// configureAudits reads what audits depend on from the header, if there are any.
+// Time is not limited: the record says which calls it ended.
+func (r *Replayer) configureAudits() error {
+	h := r.header.Audit
+	if h == nil {
+		return nil
+	}
+	r.audits.Sandbox = court.Sandbox{CacheDir: r.trials.CacheDir, CallLimits: timeless(&h.Limits)}
+	r.audits.Now = r.trials.Now
+	var err error
+	if r.audits.Pipeline, err = pipeline.Parse("audit.pipeline", []byte(h.Pipeline)); err != nil {
+		return err
+	}
+	r.audits.Pipeline.Court.TTL = endless
+	if r.audits.Rubric, err = audit.Parse("audit.rubric", []byte(h.Rubric)); err != nil {
+		return err
+	}
+	return nil
+}
+
+// auditAgain audits the opinion of a verdict again, if it was audited, and puts the
+// audit beside the trial. A trial that goes another way has another opinion,
+// which nobody has audited.
+func (r *Replayer) auditAgain(ctx context.Context, recorded *record.Trial, t *trial.Trial, again *record.Trial) error {
+	if recorded.Audit == nil || recorded.ResultDigest != again.ResultDigest {
+		return nil
+	}
+	a, modules, err := r.openAudit(ctx)
+	if err != nil {
+		return fmt.Errorf("the audit: %w", err)
+	}
+	generation, err := modules.take(ctx, recorded.Audit.Modules)
+	if err != nil {
+		return fmt.Errorf("the audit: %w", err)
+	}
+	defer func() { _ = generation.Release(context.WithoutCancel(ctx)) }()
+	recorder := court.NewAuditReplay(r.header.Contents, recorded)
+	if err := a.AuditTrial(ctx, generation, t, recorded.Audit.Court, again, recorder); err != nil {
+		return err
+	}
+	if again.Audit != nil { // without a verdict there is none
+		again.Audit.Generation = recorded.Audit.Generation
+	}
+	return nil
+}
+
+// Replayed is what came of the replay of a recorded trial.
+type Replayed struct {
+	Was *record.Trial
+	// Trial is nil with an Err.
+	Trial *trial.Trial
+	// Difference is nil where the same bytes came.
+	Difference *record.Difference
+	Err        error
+}
+
+// All replays trials with a number of workers (0: one for each processor) and
+// returns them in their order. subject gives the case of an id, or nil for
+// that of the record; it may be nil itself. An error of trials ends
+// the sequence: it is given in a Replayed without Was. When the context ends, or
+// the caller stops, no further trial is begun.
+func (r *Replayer) All(ctx context.Context, trials iter.Seq2[*record.Trial, error], subject func(id string) *abi.Case, workers int) iter.Seq[Replayed] {
+	read := func(yield func(Replayed) bool) {
+		for was, err := range trials {
+			if !yield(Replayed{Was: was, Err: err}) || err != nil {
+				return
+			}
+		}
+	}
+	try := func(ctx context.Context, t Replayed) Replayed {
+		if t.Err == nil {
+			r.one(ctx, &t, subject)
+		}
+		return t
+	}
+	return func(yield func(Replayed) bool) {
+		for replayed := range court.Ordered(ctx, read, workers, try) {
+			if ctx.Err() != nil || !yield(replayed) {
+				return
+			}
+		}
+	}
+}
+
+func (r *Replayer) one(ctx context.Context, replayed *Replayed, subject func(id string) *abi.Case) {
+	var given *abi.Case
+	if subject != nil {
+		given = subject(replayed.Was.ID)
+	}
+	var is *record.Trial
+	replayed.Trial, is, replayed.Err = r.Replay(ctx, replayed.Was, given)
+	if replayed.Err == nil && ctx.Err() == nil { // nobody waits for it otherwise
+		replayed.Difference, replayed.Err = record.Compare(replayed.Was, is)
+	}
+}
+
+// Graph of the recorded court, for drawing.
+func (r *Replayer) Graph(ctx context.Context) (*pipeline.Graph, error) {
+	c, _, err := r.openCourt(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.Graph(), nil
 }
