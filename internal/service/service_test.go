@@ -126,6 +126,7 @@ func (p *process) ask(t *testing.T, method, path, body string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, p.url+path, strings.NewReader(body))
 	must(t, err)
+	r.Close = true // a server with short limits could end a kept connection just before it is used again
 	response, err := p.do(r)
 	must(t, err)
 	defer func() { _ = response.Body.Close() }()
