@@ -65,17 +65,17 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: build ## build everything, plant six failures in the history of a real module, and compare the answers of alibi with them
+demo: command ## build the command, plant six failures in the history of a real module, and compare the answers of alibi with them
 	$(GO) run ./tools/demo -out out/demo
 	TZ=Asia/Tokyo $(BIN) alibi out/demo/report.json --source out/demo/uuid --base main --culprit --format jsonl > out/demo/answers.jsonl || test $$? -eq 3
 	@$(GO) run ./tools/demo -out out/demo -check
 
 .PHONY: serve-demo
-serve-demo: build ## start the docket service with example dockets, and say what to look at; until Ctrl-C
+serve-demo: command ## start the docket service with example dockets, and say what to look at; until Ctrl-C
 	@$(GO) run ./tools/servedemo -program $(BIN) -out out
 
 .PHONY: demo-docket
-demo-docket: build ## try twelve cases of modules that the profile was not fitted on, and the whole held-out half
+demo-docket: command ## try twelve cases of modules that the profile was not fitted on, and the whole held-out half
 	@mkdir -p $(dir $(REPORT))
 	$(BIN) try $(DEMO).jsonl --profile $(DEMO).yaml --report $(REPORT)
 	@echo
@@ -83,15 +83,18 @@ demo-docket: build ## try twelve cases of modules that the profile was not fitte
 	@$(BIN) try $(HELD_OUT) --profile $(DEMO).yaml | sed -n '/^Truth/,/^Verdicts/{/^Verdicts/!p;}'
 
 .PHONY: demo-files
-demo-files: build ## rewrite the docket and the profile of demo-docket
+demo-files: command ## rewrite the docket and the profile of demo-docket
 	$(GO) test ./examples/dockets -run TestDemo -update
 	{ echo "# Fitted on examples/dockets/go-fit-1.jsonl by 'make demo-files'. No Go module there is in go-test-1.jsonl or demo.jsonl."; \
 	  echo "#"; $(BIN) fit examples/dockets/go-fit-1.jsonl --name demo --output -; } > $(DEMO).yaml.new
 	mv $(DEMO).yaml.new $(DEMO).yaml
 
-.PHONY: build
-build: plugins ## build bin/shadowcourt, the modules in it
+.PHONY: command
+command: plugins ## build bin/shadowcourt, the modules in it
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BIN) ./cmd/shadowcourt
+
+.PHONY: build
+build: command ## build bin/shadowcourt, and the program beside it that verifies keyless signatures
 	cd cmd/shadowcourt-keyless && CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(CURDIR)/$(BIN)-keyless .
 
 .PHONY: install
@@ -104,7 +107,7 @@ release: ## make the commit, the tags and the module proxy of a version: VERSION
 	$(GO) run ./tools/release -version "$(VERSION)" -out "$(OUT)"
 
 .PHONY: share
-share: build ## write the page of all commands and shell completions into out/share
+share: command ## write the page of all commands and shell completions into out/share
 	$(TEST) -count=1 -run TestAccept_WR1_TheManual ./cmd/shadowcourt -update
 	@mkdir -p out/share/completions
 	for shell in bash zsh fish powershell; do $(BIN) completion $$shell > out/share/completions/shadowcourt.$$shell || exit 1; done
@@ -287,7 +290,7 @@ histories-study: plugins ## judge the saved cases of lab/histories without runni
 	$(call lab,histories) study -cases -page lab/histories/README.md -tables lab/histories/tables
 
 .PHONY: alibi-profile
-alibi-profile: build ## learn the profile of the alibi court again, pipelines/profiles/alibi.yaml, from the learning half of lab/histories
+alibi-profile: command ## learn the profile of the alibi court again, pipelines/profiles/alibi.yaml, from the learning half of lab/histories
 	$(call lab,histories) docket -out out/alibi
 	$(BIN) fit out/alibi/learning.jsonl --outcomes out/alibi/results.jsonl --no-text --name alibi --output pipelines/profiles/alibi.yaml
 
