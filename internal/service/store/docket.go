@@ -123,7 +123,11 @@ func (s *Store) Cancel(ctx context.Context, id int64) error {
 			}
 			return err
 		}
-		if err := t.cancelCases(ctx, id); err != nil {
+		d, err := readDocket(ctx, t, id)
+		if err != nil {
+			return err
+		}
+		if err := t.cancelCases(ctx, &d); err != nil {
 			return err
 		}
 		if err := t.tellDocket(ctx, id, s.now()); err != nil {

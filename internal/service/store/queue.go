@@ -95,9 +95,9 @@ func (t *tx) queueDelivery(ctx context.Context, id int64, hook string) error {
 	return err
 }
 
-// eachJob calls do for the jobs of a kind in a state.
-func (t *tx) eachJob(ctx context.Context, kind string, state rivertype.JobState, do func(*rivertype.JobRow) error) error {
-	params := river.NewJobListParams().Kinds(kind).States(state).OrderBy(river.JobListOrderByID, river.SortOrderAsc).First(jobsAtOnce)
+// eachJob calls do for the jobs of a kind in a state, those of some queues or of all.
+func (t *tx) eachJob(ctx context.Context, kind string, state rivertype.JobState, do func(*rivertype.JobRow) error, queues ...string) error {
+	params := river.NewJobListParams().Kinds(kind).Queues(queues...).States(state).OrderBy(river.JobListOrderByID, river.SortOrderAsc).First(jobsAtOnce)
 	for {
 		list, err := t.db.queue.JobListTx(ctx, t.raw, params)
 		if err != nil {
@@ -123,18 +123,18 @@ func caseOf(job *rivertype.JobRow) (args CaseArgs, err error) {
 }
 
 // cancelCases cancels the trials of a docket that go on, whose workers hear of it, and removes the jobs that wait.
-func (t *tx) cancelCases(ctx context.Context, docketID int64) error {
+func (t *tx) cancelCases(ctx context.Context, d *Docket) error {
 	var waiting []int64
 	for _, state := range []rivertype.JobState{rivertype.JobStateRunning, rivertype.JobStateAvailable, rivertype.JobStateScheduled, rivertype.JobStateRetryable} {
 		if err := t.eachJob(ctx, CaseArgs{}.Kind(), state, func(job *rivertype.JobRow) error {
 			args, err := caseOf(job)
-			if err == nil && args.Docket == docketID && state == rivertype.JobStateRunning {
+			if err == nil && args.Docket == d.ID && state == rivertype.JobStateRunning {
 				_, err = t.db.queue.JobCancelTx(ctx, t.raw, job.ID)
-			} else if args.Docket == docketID {
+			} else if args.Docket == d.ID {
 				waiting = append(waiting, job.ID)
 			}
 			return err
-		}); err != nil {
+		}, caseQueue(d.Repository, d.Submitter)); err != nil {
 			return err
 		}
 	}
