@@ -1,6 +1,6 @@
 // Command shadowcourt-keyless verifies bundles of keyless signatures for shadowcourt, which has none of the libraries for that. It reads one
 // question in JSON from the standard input and writes the answers, one for each trusted root, to the standard output. It opens no connection,
-// reads no file, and decides nothing: whose signatures count is up to the policy of shadowcourt.
+// reads no file, and decides nothing: the policy of shadowcourt says whose signatures count.
 package main
 
 import (

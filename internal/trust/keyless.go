@@ -23,7 +23,7 @@ const (
 	keylessBytes = 8 << 20
 )
 
-// keylessAnswer is what a bundle shows by one trusted root. Only this much is taken from the program: whose signatures count decides the policy.
+// keylessAnswer is what a bundle shows by one trusted root. Only this much is taken from the program: the policy decides whose signatures count.
 type keylessAnswer struct {
 	Fault    string    `json:"fault"` // why the bundle does not hold; empty if it does
 	Identity string    `json:"identity"`
@@ -42,7 +42,7 @@ func askKeyless(ctx context.Context, bundle []byte, manifest string, roots []jso
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, keylessTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, keylessTime, fmt.Errorf("no answer in %v", keylessTime))
 	defer cancel()
 	answer, fault := limited{most: keylessBytes}, limited{most: 1 << 10}
 	cmd := exec.CommandContext(ctx, program) //nolint:gosec // found beside this program, else in PATH
@@ -55,7 +55,7 @@ func askKeyless(ctx context.Context, bundle []byte, manifest string, roots []jso
 	}
 	switch {
 	case ctx.Err() != nil:
-		err = fmt.Errorf("no answer in %v", keylessTime)
+		err = context.Cause(ctx) // a caller that gave up is no fault of the program
 	case err != nil:
 		err = fmt.Errorf("%w %s", err, bytes.TrimSpace(fault.kept))
 	case len(list) != len(roots):

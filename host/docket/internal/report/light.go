@@ -277,8 +277,8 @@ const (
 	flakyRace  = 0.85
 )
 
-// Races cuts the reports of Go's race detector. One of which both accesses lie in the product is the product's, whoever's
-// goroutines they are; any other makes the test flaky. group is the package of the test. It gives the label that all reports
+// Races cuts the reports of Go's race detector. If both accesses of a report lie in the product, the product has the race,
+// even where the test starts the goroutines; any other report makes the test flaky. group is the package of the test. It gives the label that all reports
 // speak for, or nd001, and how sure the least sure is.
 func (c *Cutter) Races(group string) (supports string, least float64) {
 	supports, least = NoDefect, flakyRace
