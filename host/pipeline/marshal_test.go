@@ -104,11 +104,14 @@ func word() *rapid.Generator[string] {
 func randomDefinition(t *rapid.T) *pipeline.Definition {
 	optional := rapid.OneOf(rapid.Just(""), word())
 	text := func() string { return optional.Draw(t, "text") }
+	named := func(s string) bool { return pipeline.BadModule(s) == "" }
+	modules := optional.Filter(named)
+	module := func() string { return modules.Draw(t, "module") }
 	element := func() pipeline.Element {
 		return rapid.SampledFrom(append(pipeline.Elements(), "")).Draw(t, "element")
 	}
 	d := &pipeline.Definition{
-		Pipeline: word().Draw(t, "pipeline"), Description: text(), Clerk: text(), Done: rapid.SampledFrom(pipeline.Ends()).Draw(t, "done"),
+		Pipeline: word().Draw(t, "pipeline"), Description: text(), Clerk: module(), Done: rapid.SampledFrom(pipeline.Ends()).Draw(t, "done"),
 		Court: pipeline.Court{
 			Enabled: rapid.Bool().Draw(t, "enabled"), TTL: time.Duration(rapid.Int64Min(1).Draw(t, "ttl")),
 			MaxHandoffs: rapid.IntRange(1, 99).Draw(t, "handoffs"), MaxRemands: rapid.IntRange(0, 9).Draw(t, "remands"),
@@ -116,10 +119,11 @@ func randomDefinition(t *rapid.T) *pipeline.Definition {
 			RejectionThreshold:  rapid.Float64Range(0, 0.5).Draw(t, "rejection"), MaxRounds: rapid.IntRange(1, 9).Draw(t, "rounds"),
 		},
 	}
-	for _, id := range rapid.SliceOfNDistinct(word(), 0, 3, rapid.ID).Draw(t, "personas") {
+	// A persona without a module has the one of its ID.
+	for _, id := range rapid.SliceOfNDistinct(word().Filter(named), 0, 3, rapid.ID).Draw(t, "personas") {
 		p := pipeline.Persona{
 			ID: id, Name: text(), Colour: text(), Element: element(), Role: rapid.SampledFrom(pipeline.Roles()).Draw(t, "role"),
-			Alignment: word().Draw(t, "alignment"), Contests: element(), Module: text(),
+			Alignment: word().Draw(t, "alignment"), Contests: element(), Module: module(),
 			Grants: rapid.SliceOfDistinct(rapid.SampledFrom(pipeline.Capabilities()), rapid.ID).Draw(t, "grants"),
 			Prompt: text(),
 		}
@@ -168,7 +172,7 @@ func randomDefinition(t *rapid.T) *pipeline.Definition {
 			ID: id, Name: text(), From: rapid.SampledFrom(append(names, pipeline.Any)).Draw(t, "from"),
 			To:   rapid.SampledFrom(append(pipeline.Ends(), names...)).Draw(t, "to"),
 			Loop: rapid.Bool().Draw(t, "loop"), Shortcut: rapid.Bool().Draw(t, "shortcut"),
-			Condition: text(), Evaluator: text(), Module: text(),
+			Condition: text(), Evaluator: text(), Module: module(),
 		}
 		e.With = params(t)
 		d.Edges = append(d.Edges, e)
