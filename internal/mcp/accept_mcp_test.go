@@ -1,14 +1,13 @@
-package mcp_test
+package mcp
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/internal/mcp"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -29,21 +27,15 @@ const uncertain = `{"id":"shop.TestTotal","subject":"TestTotal fails","labels":[
 	`"evidence":[{"source_ref":"log:1","content":"cart_test.go:12: got 1, want 2","relevance_confidence":0.6,"supports":"pb001","element":"water"}],` +
 	`"documents":[{"name":"log","text":"cart_test.go:12: got 1, want 2\n--- FAIL: TestTotal (0.00s)\n"}]}`
 
-func serve(t *testing.T, book *casebook.Book) (*mcp.Server, *sdk.ClientSession) {
-	t.Helper()
-	server, url := listen(t, book)
-	return server, connect(t, url)
-}
-
-// listen gives a server and its address.
-func listen(t *testing.T, book *casebook.Book) (*mcp.Server, string) {
+// serve gives a client of a server, which it talks to over standard streams.
+func serve(t *testing.T, book *casebook.Book) *sdk.ClientSession {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
 	open := func(light string) *host.Host {
-		config := host.Config{Models: mcp.Seat{}, CacheDir: filepath.Join(cache, "shadowcourt", "modules")}
+		config := host.Config{Models: Seat{}, CacheDir: filepath.Join(cache, "shadowcourt", "modules")}
 		var err error
 		if config.Pipeline, err = pipeline.LoadFS(pipelines.FS, "llm-court.yaml"); err != nil {
 			t.Fatal(err)
@@ -59,55 +51,51 @@ func listen(t *testing.T, book *casebook.Book) (*mcp.Server, string) {
 		}
 		return h
 	}
-	var memory *mcp.Memory
+	config := Config{Reports: open("rca-investigation.yaml"), Personas: []string{"challenger", "abyss", "bulwark", "specter"}, Answer: time.Minute}
 	if book != nil {
-		var err error
-		if memory, err = mcp.NewMemory(t.Context(), book); err != nil {
+		if config.Memory, err = NewMemory(t.Context(), book); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(memory.Close)
+		t.Cleanup(config.Memory.Close)
 	}
-	h := open("rca-investigation.yaml")
 	opened := 0
-	cases := func(context.Context) (*host.Host, error) {
+	config.Cases = func(context.Context) (*host.Host, error) {
 		if opened++; opened > 1 {
 			t.Error("the host for cases is opened again")
 		}
 		return open(""), nil
 	}
-	server := mcp.New(mcp.Config{Reports: h, Cases: cases, Memory: memory, Personas: []string{"challenger", "abyss", "bulwark", "specter"}, Answer: time.Minute})
+	server := New(config)
 	t.Cleanup(func() {
 		server.Close()
-		if err := h.Close(context.Background()); err != nil {
+		if err := config.Reports.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	in, out := piped(t, server)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.IOTransport{Reader: out, Writer: in}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+// piped serves the other ends of two pipes, until the input is closed or the test ends.
+func piped(t *testing.T, server *Server) (in io.WriteCloser, out io.ReadCloser) {
+	t.Helper()
+	requests, in := io.Pipe()
+	out, answers := io.Pipe()
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	served := make(chan error, 1)
-	go func() { served <- server.Listen(ctx, listener) }()
+	go func() { served <- server.Serve(ctx, requests, answers) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-served; err != nil {
 			t.Error(err)
 		}
 	})
-	return server, "http://" + listener.Addr().String()
-}
-
-// connect gives the session of one more client.
-func connect(t *testing.T, url string) *sdk.ClientSession {
-	t.Helper()
-	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = session.Close() })
-	return session
+	return in, out
 }
 
 // answer is what a tool gave.
@@ -123,14 +111,6 @@ type answer struct {
 	Text     string            `json:"text"`
 	Trials   []json.RawMessage `json:"trials"`
 	Plays    []listedPlay      `json:"plays"`
-}
-
-type listedPlay struct {
-	Play     string   `json:"play"`
-	Case     string   `json:"case"`
-	Personas []string `json:"personas"`
-	Call     int      `json:"call"`
-	Ended    bool     `json:"ended"`
 }
 
 // use calls a tool; message is its error.
@@ -187,7 +167,7 @@ func TestAccept_LL3_AnAgentTriesACaseAndPlaysThePersonas(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = book.Close() }()
-	_, session := serve(t, book)
+	session := serve(t, book)
 	tried, message := use(t, session, "try_case", map[string]any{"report": uncertain})
 	if message != "" || len(tried.Results) != 1 || tried.Results[0]["completions"] != nil || tried.Results[0]["timings"] != nil {
 		t.Fatal(message, tried)
@@ -268,7 +248,7 @@ func TestAccept_LL3_TheNextTrialSeesACorrection(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = book.Close() })
-	_, session := serve(t, book)
+	session := serve(t, book)
 	explain := func() string {
 		tried, message := use(t, session, "try_case", map[string]any{"report": failed})
 		if message != "" || len(tried.Results) != 1 {
@@ -293,7 +273,7 @@ func TestAccept_LL3_TheNextTrialSeesACorrection(t *testing.T) {
 
 func TestAccept_LL3_HostileAgents(t *testing.T) {
 	t.Parallel()
-	_, session := serve(t, nil)
+	session := serve(t, nil)
 	first, message := use(t, session, "play", map[string]any{"report": uncertain, "personas": []string{"challenger"}})
 	if message != "" || first.Call == 0 {
 		t.Fatal(message, first)
@@ -327,50 +307,22 @@ func TestAccept_LL3_HostileAgents(t *testing.T) {
 	if message != "" || again.Call != first.Call {
 		t.Error("the call that waits was lost:", message, again)
 	}
-}
-
-// A web page of another origin can't use the server of somebody's agent.
-func TestAccept_LL3_OtherOriginsAreRejected(t *testing.T) {
-	t.Parallel()
-	server := mcp.New(mcp.Config{})
-	defer server.Close()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	want := []listedPlay{{Play: first.Play, Case: "shop.TestTotal", Personas: []string{"challenger"}, Call: first.Call}}
+	if listed, _ := use(t, session, "list_plays", map[string]any{}); !reflect.DeepEqual(listed.Plays, want) {
+		t.Errorf("%+v, want %+v", listed.Plays, want)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- server.Listen(ctx, listener) }()
-	for _, tc := range []struct{ method, header, value, want string }{
-		{"POST", "Origin", "https://evil.example", "evil.example"},
-		{"GET", "Origin", "https://evil.example", "evil.example"},
-		{"DELETE", "Origin", "https://evil.example", "evil.example"},
-		{"OPTIONS", "Origin", "null", `"null"`},
-		{"GET", "Origin", "http://localhost:1", "localhost:1"},
-		{"GET", "Sec-Fetch-Site", "cross-site", "web page"},
-		{"POST", "Host", "evil.example", "evil.example"},
-		{"GET", "Host", "127.0.0.1.evil.example", "evil.example"},
-	} {
-		header, value := tc.header, tc.value
-		r, err := http.NewRequestWithContext(t.Context(), tc.method, "http://"+listener.Addr().String(), strings.NewReader("{}"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r.Header.Set(header, value); header == "Host" {
-			r.Host = value
-		}
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(response.Body)
-		_ = response.Body.Close()
-		if err != nil || !strings.Contains(string(body), tc.want) || response.StatusCode != http.StatusForbidden {
-			t.Errorf("%s with %s %s: %s: %q, %v", tc.method, header, value, response.Status, body, err)
+	if _, message := use(t, session, "end_play", map[string]any{"play": first.Play}); message != "" {
+		t.Error(message)
+	}
+	if _, message := use(t, session, "next_call", map[string]any{"play": first.Play}); !strings.Contains(message, "no play") {
+		t.Errorf("a play that was ended: %q", message)
+	}
+	for range maxPlays {
+		if _, message := use(t, session, "play", map[string]any{"report": uncertain, "personas": []string{"challenger"}}); message != "" {
+			t.Fatal(message)
 		}
 	}
-	stop()
-	if err := <-served; err != nil {
-		t.Error(err)
+	if _, message := use(t, session, "play", map[string]any{"report": uncertain, "personas": []string{"challenger"}}); !strings.Contains(message, "16 plays have not ended: play them, or end some with end_play") {
+		t.Errorf("one play more: %q", message)
 	}
 }

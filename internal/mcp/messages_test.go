@@ -1,8 +1,8 @@
 package mcp
 
 import (
+	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -12,41 +12,6 @@ import (
 )
 
 const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
-
-func TestALineThatIsNoMessageIsAnsweredAndSkipped(t *testing.T) {
-	t.Parallel()
-	for input, want := range map[string]string{
-		"hello": `null -32700 line 2 of the input is not JSON: invalid character 'h' looking for beginning of value`,
-		"{}":    `null -32600 line 2 of the input is no message of JSON-RPC: `,
-		`{"jsonrpc":"1.0","id":"x","method":"ping"}`: `"x" -32600 line 2 of the input is no message of JSON-RPC: `,
-		"[" + ping + "]": `null -32600 line 2 of the input is a batch: write one message a line`,
-		`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`: `1.5 -32600 line 2 of the input has an id that is neither a text nor a whole number`,
-		"5":                          `null -32600 line 2 of the input is no message of JSON-RPC: `,
-		"\xff":                       `null -32700 line 2 of the input is not JSON: `,
-		strings.Repeat("[", 100_000): `null -32700 line 2 of the input is not JSON: `,
-		`{"jsonrpc":"2.0","x":"` + strings.Repeat("A", maxRequestBytes): `null -32600 line 2 of the input has 16777240 bytes; a message has at most 16777216`,
-	} {
-		var answers bytes.Buffer
-		m := newMessages(io.NopCloser(strings.NewReader(ping+"\n"+input+"\r\n\n"+ping)), &answers, func([]byte) {})
-		read, err := io.ReadAll(m)
-		if err != nil || string(read) != ping+"\n"+ping {
-			t.Errorf("%.40q: read %.200q, %v", input, read, err)
-		}
-		var got struct {
-			ID    json.RawMessage `json:"id"`
-			Error struct {
-				Code    int    `json:"code"`
-				Message string `json:"message"`
-			} `json:"error"`
-		}
-		if err := json.Unmarshal(answers.Bytes(), &got); err != nil {
-			t.Fatal(err)
-		}
-		if said := fmt.Sprintf("%s %d %s", got.ID, got.Error.Code, got.Error.Message); !strings.HasPrefix(said, want) {
-			t.Errorf("%.40q: %.200s\nwant %s", input, said, want)
-		}
-	}
-}
 
 // A client that writes its requests and closes its input gets all answers.
 func TestAllAnswersComeBeforeTheEnd(t *testing.T) {
@@ -98,4 +63,48 @@ func FuzzMessages(f *testing.F) {
 			t.Errorf("%d messages and %d answers to %d lines", messages, answered, lines)
 		}
 	})
+}
+
+// A line that is no message is answered with what is wrong, and ends no session.
+func TestAccept_LL3_ABadLineEndsNoSession(t *testing.T) {
+	t.Parallel()
+	in, out := piped(t, New(Config{}))
+	lines := bufio.NewReader(out)
+	for i, exchange := range [][2]string{
+		{"hello", `{"error":{"code":-32700,"message":"line 1 of the input is not JSON: invalid character 'h' looking for beginning of value"},"id":null,`},
+		{`{"jsonrpc":"2.0","x":"` + strings.Repeat("A", maxRequestBytes), `-32600,"message":"line 2 of the input has 16777239 bytes; a message has at most 16777216"},"id":null`},
+		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, `"id":1,"result":`},
+		{"{}", `-32600,"message":"line 4 of the input is no message of JSON-RPC: `},
+		{`{"jsonrpc":"1.0","id":"x","method":"ping"}`, `"id":"x"`},
+		{"[" + ping + "]", `-32600,"message":"line 6 of the input is a batch: write one message a line"},"id":null`},
+		{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, `line 7 of the input has an id that is neither a text nor a whole number"},"id":1.5`},
+		{"5", `line 8 of the input is no message of JSON-RPC: `},
+		{"\xff", `line 9 of the input is not JSON: `},
+		{strings.Repeat("[", 100_000), `line 10 of the input is not JSON: `},
+		{"\r\n" + ping + "\r", `"id":7,"result":`},
+	} {
+		if _, err := io.WriteString(in, exchange[0]+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := lines.ReadString('\n'); err != nil || !strings.Contains(answer, exchange[1]) {
+			t.Fatalf("%d, %.60q: %s, %v", i+1, exchange[0], answer, err)
+		}
+	}
+}
+
+// A server ends also where its client reads none of the answers.
+func TestAccept_LL3_AClientThatDoesNotReadHoldsNoServer(t *testing.T) {
+	t.Parallel()
+	in, out := piped(t, New(Config{})) // the end of the test waits for the server
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
+		"hello",
+	} {
+		if _, err := io.WriteString(in, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil { // the answer has begun
+		t.Fatal(err)
+	}
 }

@@ -1,3 +1,10 @@
+// Package mcp serves trials to an agent over the Model Context Protocol, on standard input and output: the agent tries cases, reads
+// trials, corrects verdicts, and plays personas of the court in place of a language model.
+//
+// A persona that asks a model (see abi.Completion) does not know who answers. A [Seat] is the model of a host whose answers come
+// from an agent: the trial waits, the agent is given the messages and the JSON Schema of the answer, and what it submits is validated
+// before the trial goes on. So an agent needs no key, sees no more than the persona's mask lets through, and is recorded like any
+// model.
 package mcp
 
 import (
@@ -5,8 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,8 +20,9 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/run"
 )
 
 // Config is what a Server serves. Reports is required.
@@ -40,22 +47,19 @@ type Config struct {
 	Version string
 	// Answer is how long a trial waits for the answer of an agent. Default: 30 minutes.
 	Answer time.Duration
-	// Times are the limits of requests over HTTP.
-	Times httplimit.Times
 }
 
 // The limits of a server.
 const (
-	// maxPlays is how many trials may wait for agents at a time, and maxOwnPlays how many of them for one client.
-	maxPlays    = 64
-	maxOwnPlays = 16
+	// maxPlays is how many trials may wait for the agent at a time.
+	maxPlays = 16
 	// maxTrials is how many finished trials are kept; the oldest are dropped.
 	maxTrials = 256
 	// maxRequestBytes limits one message of a client.
 	maxRequestBytes = 16 << 20
 )
 
-// Server serves agents. Safe for concurrent use.
+// Server serves an agent. Safe for concurrent use.
 type Server struct {
 	config Config
 	server *sdk.Server
@@ -68,19 +72,10 @@ type Server struct {
 	opening sync.Mutex
 	cases   *host.Host // nil until the first case
 
-	clients sync.WaitGroup // goroutines that wait for the end of a client
-
-	mu      sync.Mutex
-	plays   []*play // in the order of their begins, those that ended included
-	played  int
-	done    []tried                     // in the order of their ends
-	watched map[*sdk.ServerSession]bool // clients whose end is waited for
-}
-
-// tried is a trial that ended.
-type tried struct {
-	*trial.Trial
-	owner *sdk.ServerSession // nil when it is gone
+	mu     sync.Mutex
+	plays  []*play // in the order of their begins, those that ended included
+	played int
+	done   []*trial.Trial // in the order of their ends
 }
 
 // New makes a server. Its caller closes it.
@@ -88,7 +83,7 @@ func New(c Config) *Server {
 	if c.Answer == 0 {
 		c.Answer = waitForAnswer
 	}
-	s := &Server{config: c, watched: make(map[*sdk.ServerSession]bool), asking: make(chan struct{}, 1)}
+	s := &Server{config: c, asking: make(chan struct{}, 1)}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	s.server = sdk.NewServer(&sdk.Implementation{Name: "shadowcourt", Title: "Shadowcourt", Version: c.Version}, &sdk.ServerOptions{
 		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{},
@@ -114,7 +109,6 @@ func (s *Server) Close() {
 	for session := range s.server.Sessions() {
 		_ = session.Close()
 	}
-	s.clients.Wait()
 	s.opening.Lock()
 	defer s.opening.Unlock()
 	if s.cases != nil {
@@ -154,18 +148,34 @@ func (s *Server) forCases(ctx context.Context) (*host.Host, error) {
 	return s.cases, nil
 }
 
-// try tries a case of a client with what is known now.
-func (s *Server) try(ctx context.Context, owner *sdk.ServerSession, h *host.Host, subject abi.Case) (*trial.Trial, error) {
+// try tries a case with what is known now, and keeps the trial; the oldest one beyond the limit is dropped.
+func (s *Server) try(ctx context.Context, h *host.Host, subject abi.Case) (*trial.Trial, error) {
 	h, end := s.config.Memory.with(h)
 	defer end()
 	t, err := h.Try(ctx, subject)
 	if err == nil {
-		s.keep(owner, t)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.done = append(s.done, t); len(s.done) > maxTrials {
+			s.done = slices.Delete(s.done, 0, 1)
+		}
 	}
 	return t, err
 }
 
-// Serve talks to one client over a pair of streams until it closes them or the context ends. A line that is no message is answered
+// finished gives the latest trial of a case.
+func (s *Server) finished(id string) (*trial.Trial, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range slices.Backward(s.done) {
+		if t.Case.ID == id {
+			return t, nil
+		}
+	}
+	return nil, fmt.Errorf("no trial of a case %q is kept: list_trials names those that are", id)
+}
+
+// Serve talks to the client over a pair of streams until it closes them or the context ends. A line that is no message is answered
 // with an error. The end of the context ends all trials and test runs, too: the SDK waits for them.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
 	defer context.AfterFunc(ctx, s.stop)()
@@ -179,45 +189,86 @@ func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser
 	return nil
 }
 
-// Listen serves clients over streamable HTTP until the context ends.
-func (s *Server) Listen(ctx context.Context, listener net.Listener) error {
-	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.server }, &sdk.StreamableHTTPOptions{
-		MaxRequestBodyBytes: maxRequestBytes, SessionTimeout: time.Hour,
-	})
-	web := s.config.Times.Server(fromPrograms(patiently(&sessions{next: handler, server: s.server})))
-	web.BaseContext = func(net.Listener) context.Context { return ctx }
-	stop := context.AfterFunc(ctx, func() { _ = web.Close() })
-	defer stop()
-	if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+var errEnds = errors.New("the server ends")
+
+// Memory is a casebook that agents correct while a server tries cases. Each trial sees one snapshot from its begin to its end, the
+// latest when it began. Safe for concurrent use.
+type Memory struct {
+	book *casebook.Book
+
+	mu     sync.Mutex
+	latest *snapshot
+}
+
+// snapshot is a state of the book, which is closed after its last use.
+type snapshot struct {
+	host.Casebook
+	of   *casebook.Snapshot
+	uses int
+}
+
+// NewMemory takes a first snapshot of a book, which stays the caller's. The caller closes the memory before the book, and after the
+// server.
+func NewMemory(ctx context.Context, book *casebook.Book) (*Memory, error) {
+	m := &Memory{book: book}
+	return m, m.refresh(ctx)
+}
+
+// refresh makes what the book has now the latest snapshot.
+func (m *Memory) refresh(ctx context.Context) error {
+	of, err := m.book.Snapshot(ctx)
+	if err != nil {
 		return err
 	}
+	m.mu.Lock()
+	before := m.latest
+	m.latest = &snapshot{Casebook: run.Casebook(of), of: of, uses: 1}
+	m.mu.Unlock()
+	m.release(before)
 	return nil
 }
 
-// patiently lets messages come, and answers go, as long as neither stands still: trials take their time.
-func patiently(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = httplimit.Streaming(w, r.Body, maxRequestBytes)
-		next.ServeHTTP(httplimit.Writing(w), r)
-	})
+// remember keeps an entry, and lets the trials that begin from now on see it.
+func (m *Memory) remember(ctx context.Context, entry casebook.Entry) error {
+	if _, err := m.book.Remember(ctx, casebook.Run{Entries: []casebook.Entry{entry}}); err != nil {
+		return err
+	}
+	return m.refresh(ctx)
 }
 
-// fromPrograms rejects what web pages send that this server did not serve, which are all of them, whatever the method. Requests to another
-// host name are rejected by the SDK.
-func fromPrograms(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		site := r.Header.Get("Sec-Fetch-Site")
-		foreign := site != "" && site != "same-origin" && site != "none"
-		for _, origin := range r.Header.Values("Origin") {
-			foreign = foreign || origin != "http://"+r.Host
-		}
-		if foreign {
-			http.Error(w, fmt.Sprintf("the request comes from a web page (Origin %q): only programs of this machine may use this server, and they send no Origin",
-				r.Header.Get("Origin")), http.StatusForbidden)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+// Close closes the latest snapshot. No trial may run.
+func (m *Memory) Close() {
+	m.mu.Lock()
+	latest := m.latest
+	m.latest = nil
+	m.mu.Unlock()
+	m.release(latest)
 }
 
-var errEnds = errors.New("the server ends")
+// hold gives the latest snapshot, for its user to release.
+func (m *Memory) hold() *snapshot {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.latest.uses++
+	return m.latest
+}
+
+func (m *Memory) release(s *snapshot) {
+	if s == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s.uses--; s.uses == 0 {
+		_ = s.of.Close() // nothing was written
+	}
+}
+
+// with is a host whose trials see the latest snapshot, until end is called. The memory may be nil.
+func (m *Memory) with(h *host.Host) (seeing *host.Host, end func()) {
+	if m == nil {
+		return h, func() {}
+	}
+	s := m.hold()
+	return h.WithCasebook(s.Casebook), func() { m.release(s) }
+}

@@ -134,7 +134,7 @@ func meanings(h *host.Host, e *docket.Entry) map[string]string {
 	return means
 }
 
-func (s *Server) tryCases(ctx context.Context, r *sdk.CallToolRequest, in reportInput) (*sdk.CallToolResult, triedOutput, error) {
+func (s *Server) tryCases(ctx context.Context, _ *sdk.CallToolRequest, in reportInput) (*sdk.CallToolResult, triedOutput, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)() //nolint:contextcheck // the end of the server ends the request, too
@@ -152,7 +152,7 @@ func (s *Server) tryCases(ctx context.Context, r *sdk.CallToolRequest, in report
 	var table bytes.Buffer
 	writer := render.NewOutput(nil, render.NewTable(&table, render.TerminalOptions{Width: tableWidth}))
 	for i := range cases {
-		t, err := s.try(ctx, r.Session, h, cases[i].Case)
+		t, err := s.try(ctx, h, cases[i].Case)
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil, out, ctx.Err()
@@ -190,8 +190,8 @@ func (s *Server) list(context.Context, *sdk.CallToolRequest, nothingInput) (*sdk
 	return nil, out, nil
 }
 
-func (s *Server) explain(_ context.Context, r *sdk.CallToolRequest, in caseInput) (*sdk.CallToolResult, textOutput, error) {
-	t, err := s.finished(r.Session, in.Case)
+func (s *Server) explain(_ context.Context, _ *sdk.CallToolRequest, in caseInput) (*sdk.CallToolResult, textOutput, error) {
+	t, err := s.finished(in.Case)
 	if err != nil {
 		return nil, textOutput{}, err
 	}
@@ -205,8 +205,8 @@ func transcript(t *trial.Trial) (string, error) {
 	return text.String(), err
 }
 
-func (s *Server) correct(ctx context.Context, r *sdk.CallToolRequest, in correctInput) (*sdk.CallToolResult, textOutput, error) {
-	t, err := s.finished(r.Session, in.Case)
+func (s *Server) correct(ctx context.Context, _ *sdk.CallToolRequest, in correctInput) (*sdk.CallToolResult, textOutput, error) {
+	t, err := s.finished(in.Case)
 	if err != nil {
 		return nil, textOutput{}, err
 	}

@@ -128,17 +128,12 @@ func (o *Flags) Laboratories(ctx context.Context, cache string) (*work.Laborator
 	}}, nil
 }
 
-// ListenAddress completes what --listen takes: a port alone is one of this machine.
-func ListenAddress(text string) string {
-	if text != "" && strings.Trim(text, "0123456789") == "" {
-		return net.JoinHostPort("127.0.0.1", text)
-	}
-	return text
-}
-
-// Listen listens at an address in the form of [ListenAddress]. An error says what to write.
+// Listen listens at an address, or at a port alone, which is one of this machine. An error says what to write.
 func Listen(ctx context.Context, text string) (net.Listener, error) {
-	address := ListenAddress(text)
+	address := text
+	if text != "" && strings.Trim(text, "0123456789") == "" {
+		address = net.JoinHostPort("127.0.0.1", text)
+	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("--listen %q: use a host and a port, such as 127.0.0.1:8712, or a port alone: %w", text, err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"slices"
 	"time"
@@ -22,9 +21,8 @@ import (
 // mcpOptions are the flags of `mcp`.
 type mcpOptions struct {
 	open.Flags
-	listen, casebook string
-	sources          []string
-	version          string
+	casebook, version string
+	sources           []string
 }
 
 // NewMCP is the command `mcp` of the program's version.
@@ -32,11 +30,10 @@ func NewMCP(s cli.Streams, version string) *cobra.Command {
 	o := &mcpOptions{version: version}
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Serve agents over the Model Context Protocol",
-		Long: `Serve agents over the Model Context Protocol: on standard input and output, or with --listen
-over streamable HTTP. An agent proves whether a change made tests fail, tries cases, reads
-trials, corrects verdicts in the casebook, and plays personas of the court in place of a
-language model. docs/models.md lists the tools.
+		Short: "Serve an agent over the Model Context Protocol",
+		Long: `Serve an agent over the Model Context Protocol, on standard input and output. The agent proves
+whether a change made tests fail, tries cases, reads trials, corrects verdicts in the casebook,
+and plays personas of the court in place of a language model. docs/models.md lists the tools.
 
 Agents read no file outside of the folders of --source. They have no tests run unless you allow
 it: "--experiments all" is needed for alibis. The tests run in scratch copies, isolated from the
@@ -63,7 +60,7 @@ wrong.`,
 	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
 	o.AgentFlags(cmd, &o.sources)
 	f.StringVar(&o.casebook, "casebook", "", "file with earlier cases, to look into and to keep corrections in")
-	f.StringVar(&o.listen, "listen", "", "serve streamable HTTP at this address, such as 127.0.0.1:8711, in place of standard input and output")
+	cli.RemovedFlags(f, "have the agent start `shadowcourt mcp`, and talk to it on standard input and output", "listen")
 	return cmd
 }
 
@@ -73,29 +70,8 @@ func (o *mcpOptions) run(ctx context.Context, s cli.Streams) error {
 		return err
 	}
 	defer closeAll()
-	if o.listen == "" {
-		fmt.Fprintln(s.Err, "serving agents on standard input and output")
-		return server.Serve(ctx, io.NopCloser(s.In), nopCloser{s.Out})
-	}
-	listener, err := listen(ctx, o.listen)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(s.Err, "serving agents at http://%s\n", listener.Addr())
-	return server.Listen(ctx, listener)
-}
-
-// listen listens on loopback only: whoever connects may try cases and correct verdicts.
-func listen(ctx context.Context, address string) (net.Listener, error) {
-	hostname, _, err := net.SplitHostPort(open.ListenAddress(address))
-	if err != nil {
-		return nil, cli.InputError(fmt.Errorf("--listen %q: give a host and a port, such as 127.0.0.1:8711", address))
-	}
-	if ip := net.ParseIP(hostname); hostname != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, cli.InputError(fmt.Errorf("--listen %q: use an address of loopback, such as 127.0.0.1:8711: clients are not asked who they are", address))
-	}
-	listener, err := open.Listen(ctx, address)
-	return listener, cli.InputError(err)
+	fmt.Fprintln(s.Err, "serving agents on standard input and output")
+	return server.Serve(ctx, io.NopCloser(s.In), nopCloser{s.Out})
 }
 
 // nopCloser is an output that others close.
