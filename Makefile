@@ -70,10 +70,6 @@ demo: command ## build the command, plant six failures in the history of a real 
 	TZ=Asia/Tokyo $(BIN) alibi out/demo/report.json --source out/demo/uuid --base main --culprit --format jsonl > out/demo/answers.jsonl || test $$? -eq 3
 	@$(GO) run ./tools/demo -out out/demo -check
 
-.PHONY: serve-demo
-serve-demo: command ## start the docket service with example dockets, and say what to look at; until Ctrl-C
-	@$(GO) run ./tools/servedemo -program $(BIN) -out out
-
 .PHONY: demo-docket
 demo-docket: command ## try twelve cases of modules that the profile was not fitted on, and the whole held-out half
 	@mkdir -p $(dir $(REPORT))

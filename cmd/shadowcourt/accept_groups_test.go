@@ -26,7 +26,7 @@ func TestAccept_HS6_CommandsInGroups(t *testing.T) {
 	if shown == 0 || shown > 15 {
 		t.Errorf("the help shows %d commands", shown)
 	}
-	for parent, names := range map[string]string{"record": "explain key replay verify", "pipeline": "graph lint schema"} {
+	for parent, names := range map[string]string{"record": "key replay verify", "pipeline": "graph lint schema"} {
 		for name := range strings.FieldsSeq(names) {
 			sub, _, err := byName[parent].Find([]string{name})
 			if err != nil || sub.Name() != name {

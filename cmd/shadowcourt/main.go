@@ -59,7 +59,7 @@ func commands(s cli.Streams) []*cobra.Command {
 		cli.InGroup("Try cases", alibi.New(s, Version()), alibi.NewCulprit(s), try.New(s, Version()), measure.NewCompare(s)),
 		cli.InGroup("Measure", measure.NewAudit(s), measure.NewCalibrate(s), measure.NewFit(s)),
 		cli.InGroup("Write courts and modules", cli.Parent("pipeline", "Draw and check pipelines, and print the schemas of artifacts", plugin.Definitions(s)...), plugin.New(s)),
-		cli.InGroup("Keep records", cli.Parent("record", "Make keys, and verify, replay and describe records of trials", records.All(s)...)),
+		cli.InGroup("Keep records", cli.Parent("record", "Make keys, and verify and replay records of trials", records.All(s)...)),
 		cli.InGroup("Share", publish.New(s, Version()), quarantine.New(s), serve.New(s, Version()), serve.NewLogin(s, Version()), try.NewMCP(s, Version())),
 	)
 	// The help has the flag --version. Scripts may use the names that the other commands had before they were below others.

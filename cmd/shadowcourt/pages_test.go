@@ -42,7 +42,6 @@ func TestAccept_WR1_PagesShowRealOutput(t *testing.T) {
 			"shadowcourt try examples/dockets/tour.jsonl --record trials.record,store=store --key court.key",
 			"shadowcourt record verify trials.record --key court.key.pub",
 			"shadowcourt record replay trials.record --key court.key.pub --store store",
-			"shadowcourt record explain trials.record tour-amend --key court.key.pub",
 		}},
 		{"docs/measuring.md", ".", []string{
 			"cd " + filepath.Join(repositoryRoot(t), "examples", "dockets") + " && cp -v go-failures.jsonl sentiment-*.jsonl $OLDPWD/examples/dockets/", // all of their cases

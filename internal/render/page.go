@@ -40,35 +40,6 @@ type PageOptions struct {
 	Subtitle string
 	// Time at which the report was made; zero shows none, so that equal dockets give equal reports.
 	Time time.Time
-	// Source says where the trials come from, if not from a run; asked for when the
-	// report is closed. Optional.
-	Source func() PageSource
-}
-
-// PageSource is where the trials of a report come from.
-type PageSource struct {
-	// Lines stand under the title.
-	Lines []SummaryLine
-	// Apart are cases that the report does not tell as trials.
-	Apart []PageCase
-}
-
-// PageCase is a case with what is known of it.
-type PageCase struct{ ID, Why, Text string }
-
-// source gives what the writers write, with nothing in it that acts.
-func (o PageOptions) source() PageSource {
-	if o.Source == nil {
-		return PageSource{}
-	}
-	s, out := o.Source(), PageSource{}
-	for _, l := range s.Lines {
-		out.Lines = append(out.Lines, SummaryLine{Name: sanitize.Line(l.Name), Text: sanitize.Line(l.Text)})
-	}
-	for _, a := range s.Apart {
-		out.Apart = append(out.Apart, PageCase{sanitize.Line(a.ID), sanitize.Line(a.Why), sanitize.Block(a.Text)})
-	}
-	return out
 }
 
 // pageTop is what stands at the top of a page.
@@ -148,10 +119,9 @@ func (p *trialPage) Close() error {
 		Statuses     []statusShare
 		Rows, Trials any
 		HasTruth     bool
-		Source       PageSource
 	}{
 		p.options.top("Shadowcourt report", trialStyle+styleSheet), p.summary, p.summary.Lines(), statusShares(p.summary),
-		p.rendered(&p.rows), p.rendered(&p.articles), p.hasTruth, p.options.source(),
+		p.rendered(&p.rows), p.rendered(&p.articles), p.hasTruth,
 	})
 }
 

@@ -1,4 +1,4 @@
-// Package records has the commands about signed records: key, verify, replay and explain.
+// Package records has the commands about signed records: key, verify and replay.
 package records
 
 import (
