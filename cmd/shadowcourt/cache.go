@@ -20,7 +20,7 @@ func NewCache(s cli.Streams) *cobra.Command {
 		Use:   "cache",
 		Short: "Show the folders for compiled modules, results of experiments and answers of models, or clear them",
 		Long: `Show where compiled modules and results of experiments are kept and what they take. Of more than
-` + mebibytes(module.MaxCacheBytes) + ` of modules those go that were used longest ago, and those that nobody used for a month.
+` + mebibytes(module.MaxCacheBytes) + ` of modules those go that were used longest ago.
 Results of experiments lie in the folder experiments beside that of the modules: in shadowcourt/experiments
 in your cache folder, or in dir/experiments with --cache dir/modules. They count for a day. Answers of
 language models, which --models FILE,cache keeps, lie in the folder models beside them.`,

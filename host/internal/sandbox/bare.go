@@ -26,7 +26,7 @@ const (
 // cheapest first.
 func Resets() []Reset {
 	ways := map[pages.Way]Reset{
-		pages.Scan: ResetScan, pages.Pagemap: ResetPagemap, pages.Discard: ResetDiscard, pages.Compare: ResetCompare,
+		pages.Scan: ResetScan, pages.Discard: ResetDiscard, pages.Compare: ResetCompare,
 	}
 	var resets []Reset
 	for _, way := range pages.Ways() {

@@ -1,20 +1,17 @@
 package sandbox
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
-
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
@@ -24,7 +21,7 @@ import (
 // a directory for the version of the compiler. An entry is made in a folder of
 // its own and takes its name when it is complete; nothing in it changes then.
 //
-// It holds wazero's own cache, see stub.go, and a seal: a checksum of each file
+// It holds wazero's own cache, see stub.go, and a seal: a checksum of the files
 // in it. wazero guards its files by a checksum over the machine code alone; a
 // flipped bit in a function's offset would be executed. An entry that is not as
 // it was sealed is removed before wazero sees it, and the module compiled again.
@@ -36,7 +33,7 @@ type compileCache struct {
 }
 
 // cacheFormat changes with the layout of entries.
-const cacheFormat = "v4"
+const cacheFormat = "v5"
 
 func openCompileCache(dir string) (*compileCache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -93,41 +90,27 @@ const (
 	unfinished = "-new-" // ends the name of an entry that is being made, before a random number
 )
 
-// verify compares the entry with its seal, and drops one that is not as it was sealed; the error says what is wrong with it.
+// verify compares the entry with its seal, and drops one that is not as it was sealed; the error says so.
 // Without an entry there are no files and no error.
 func (c *cacheEntry) verify() (files []string, err error) {
-	sealed, err := c.readSeal()
+	sealed, err := os.ReadFile(filepath.Join(c.dir, sealName))
 	if err == nil {
-		var found map[string]string
-		if found, err = c.checksums(); err == nil {
-			if err = differences(found, sealed); err == nil {
-				return slices.Sorted(maps.Keys(found)), nil
-			}
+		var sum string
+		if files, sum, err = c.checksum(); err == nil && sum == string(sealed) {
+			return files, nil
 		}
 	}
 	if _, missing := os.Lstat(c.dir); errors.Is(missing, fs.ErrNotExist) {
 		return nil, nil
 	}
 	c.drop()
+	if err == nil {
+		err = errors.New("its files are not as they were sealed")
+	}
 	return nil, err
 }
 
-func differences(found, sealed map[string]string) error {
-	var errs []error
-	for name, sum := range found {
-		if sealed[name] != sum {
-			errs = append(errs, fmt.Errorf("%s is not as it was sealed", name))
-		}
-	}
-	for name := range sealed {
-		if found[name] == "" {
-			errs = append(errs, fmt.Errorf("%s is missing", name))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// begin makes the folder of an entry that is not complete. One that a killed process left is pruned.
+// begin makes the folder of an entry that is not complete. One that a killed process left goes with those that were used longest ago.
 func (c *cacheEntry) begin() (*cacheEntry, error) {
 	dir, err := os.MkdirTemp(filepath.Dir(c.dir), filepath.Base(c.dir)+unfinished)
 	return &cacheEntry{dir}, err
@@ -135,15 +118,11 @@ func (c *cacheEntry) begin() (*cacheEntry, error) {
 
 // place seals an entry that begin made, and gives it its name. One that another process placed meanwhile is as good.
 func (c *cacheEntry) place(made *cacheEntry) error {
-	found, err := made.checksums()
+	_, sum, err := made.checksum()
 	if err != nil {
 		return err
 	}
-	var seal strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(found)) {
-		seal.WriteString(found[name] + " " + name + "\n")
-	}
-	if err := os.WriteFile(filepath.Join(made.dir, sealName), []byte(seal.String()), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(made.dir, sealName), []byte(sum), 0o600); err != nil {
 		return err
 	}
 	err = os.Rename(made.dir, c.dir)
@@ -156,38 +135,24 @@ func (c *cacheEntry) place(made *cacheEntry) error {
 // drop forgets the entry. What cannot be removed is not vouched for either.
 func (c *cacheEntry) drop() { _ = os.RemoveAll(c.dir) }
 
-func (c *cacheEntry) readSeal() (map[string]string, error) {
-	f, err := os.Open(filepath.Join(c.dir, sealName))
-	if err != nil {
-		return nil, err
+// checksum of the names and bytes of all files of the entry but the seal.
+func (c *cacheEntry) checksum() (files []string, sum string, err error) {
+	if files, err = c.files(); err != nil {
+		return nil, "", err
 	}
-	defer func() { _ = f.Close() }()
-	sealed := map[string]string{}
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		sum, name, ok := strings.Cut(lines.Text(), " ")
-		if !ok {
-			return nil, errors.New("the seal cannot be read")
+	h := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	for _, name := range files {
+		f, err := os.Open(filepath.Join(c.dir, name))
+		if err != nil {
+			return nil, "", err
 		}
-		sealed[name] = sum
-	}
-	return sealed, lines.Err()
-}
-
-// checksums gives the checksum of every file of the entry but the seal.
-func (c *cacheEntry) checksums() (map[string]string, error) {
-	names, err := c.files()
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]string{}
-	buffer := make([]byte, 256<<10)
-	for _, name := range names {
-		if found[name], err = fileChecksum(filepath.Join(c.dir, name), buffer); err != nil {
-			return nil, err
+		n, err := io.Copy(h, f)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return nil, "", err
 		}
+		_, _ = fmt.Fprintf(h, "%s %d\n", name, n) // a hash has no errors
 	}
-	return found, nil
+	return files, fmt.Sprintf("%08x", h.Sum32()), nil
 }
 
 // files gives the paths in the entry of all its files but the seal, in order.
@@ -210,19 +175,4 @@ func (c *cacheEntry) files() ([]string, error) {
 	})
 	slices.Sort(names)
 	return names, err
-}
-
-// fileChecksum is the 64-bit xxHash of a file, in hexadecimal digits.
-func fileChecksum(path string, buffer []byte) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = f.Close() }()
-	h := xxhash.New()
-	// A plain reader, because that of os.File would bring a small buffer of its own.
-	if _, err := io.CopyBuffer(h, struct{ io.Reader }{f}, buffer); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%016x", h.Sum64()), nil
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 )
@@ -38,8 +39,9 @@ func ClearCache(dir string) (CacheUse, error) {
 	return useOf(entries), errors.Join(errs...)
 }
 
-// bound removes the entries that were used longest ago, of all versions, until
-// the others take no more than they may. The one that was used last stays.
+// bound removes the entries that were used longest ago, of all versions and those that were never completed, until
+// the others take no more than they may. The one that was used last stays. Only what has the name of an entry is
+// touched: the directory is the user's, who may keep other things there.
 func (c *compileCache) bound() error {
 	entries, err := cacheEntries(filepath.Dir(c.dir))
 	errs := []error{err}
@@ -51,6 +53,31 @@ func (c *compileCache) bound() error {
 		left -= e.bytes
 	}
 	return errors.Join(errs...)
+}
+
+const removingName = ".removing-"
+
+var (
+	versionName = regexp.MustCompile(`^v[0-9]+-`)
+	entryName   = regexp.MustCompile(`^(\.removing-)*[0-9a-f]{64}(-|$)`)
+)
+
+// used notes that an entry is in use, by the time of its directory. It says
+// nothing if that fails: then the entry was used by somebody else, or is not
+// there yet, and will be new.
+func (c *cacheEntry) used(now time.Time) { _ = os.Chtimes(c.dir, now, now) }
+
+// removeEntry takes an entry out of sight first, so that nobody finds a part of it under its name. A process that loses an entry
+// while it loads it compiles the module again; what has been loaded needs no file any more.
+func removeEntry(dir, name string) error {
+	hidden := filepath.Join(dir, removingName+name)
+	if err := os.Rename(filepath.Join(dir, name), hidden); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		hidden = filepath.Join(dir, name) // somebody died while removing another of that name
+	}
+	return os.RemoveAll(hidden)
 }
 
 type sizedEntry struct {

@@ -1,9 +1,11 @@
 package sandbox
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -35,7 +37,6 @@ func TestCacheIsBounded(t *testing.T) {
 	now := time.Now()
 	dir := filepath.Join(t.TempDir(), "cache")
 	wasm := small(echoBody).Bytes()
-	at(t, dir, now) // prunes now, and not again below
 	oldest := entryOf(t, dir, "v1-x/"+strings.Repeat("ab", 32), 4<<20, now.Add(-3*time.Hour))
 	older := entryOf(t, dir, cacheVersion()+"/"+strings.Repeat("cd", 32)+"-1", 4<<20, now.Add(-2*time.Hour))
 	young := entryOf(t, dir, cacheVersion()+"/"+strings.Repeat("ef", 32)+"-1", 4<<20, now.Add(-time.Hour))
@@ -51,13 +52,32 @@ func TestCacheIsBounded(t *testing.T) {
 	if err != nil || use.Entries != 2 || use.Bytes > 6<<20 {
 		t.Errorf("%+v, %v", use, err)
 	}
-	e = open(t, Config{CacheDir: dir, CacheBytes: 1, Now: func() time.Time { return now.Add(48 * time.Hour) }}) // prunes
+	other := small(append([]byte{0x01}, echoBody...)).Bytes()
+	closed(t, load(t, open(t, Config{CacheDir: dir, CacheBytes: 1}), other))
 	if use, err := MeasureCache(dir); err != nil || use.Entries != 1 {
 		t.Errorf("the one used last does not stay: %+v, %v", use, err)
 	}
-	if got := call(t, load(t, e, wasm), "echo"); string(got) != "echo" {
-		t.Errorf("got %q", got)
+}
+
+// Engines that load and prune at the same time, as processes do, in a cache that holds one entry: each load gives a module that is right.
+func TestPruningDisturbsNoLoad(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "cache")
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			for k := range 6 {
+				wasm := small(append(bytes.Repeat([]byte{0x01}, (i+k)%3), echoBody...)).Bytes()
+				e := open(t, Config{CacheDir: dir, CacheBytes: 1})
+				m := load(t, e, wasm)
+				if got := call(t, m, "echo"); string(got) != "echo" {
+					t.Errorf("got %q", got)
+				}
+				closed(t, m)
+			}
+		})
 	}
+	wait.Wait()
 }
 
 func TestClearCache(t *testing.T) {
@@ -67,7 +87,8 @@ func TestClearCache(t *testing.T) {
 	if use, err := ClearCache(dir); err != nil || use != (CacheUse{}) {
 		t.Errorf("no cache: %+v, %v", use, err)
 	}
-	at(t, dir, now, small(echoBody).Bytes())
+	compiled := func() { closed(t, load(t, open(t, Config{CacheDir: dir}), small(echoBody).Bytes())) }
+	compiled()
 	foreign := entryOf(t, dir, "v1-x/pictures", 7, now)
 	entryOf(t, dir, "v1-x/"+strings.Repeat("ab", 32), 7, now)
 	use, err := ClearCache(dir)
@@ -77,5 +98,5 @@ func TestClearCache(t *testing.T) {
 	if use, err := MeasureCache(dir); err != nil || use != (CacheUse{}) || !there(foreign) {
 		t.Errorf("left: %+v, %v, foreign %v", use, err, there(foreign))
 	}
-	at(t, dir, now, small(echoBody).Bytes()) // it is compiled again
+	compiled() // again
 }

@@ -24,7 +24,7 @@ func cacheFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	var files []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && d.Name() != pruneMark {
+		if err == nil && !d.IsDir() {
 			files = append(files, path)
 		}
 		return err

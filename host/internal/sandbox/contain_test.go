@@ -20,7 +20,7 @@ import (
 )
 
 // resets are all ways to give an instance back as it began.
-var resets = []Reset{ResetScan, ResetPagemap, ResetDiscard, ResetCompare, ResetFresh}
+var resets = []Reset{ResetScan, ResetDiscard, ResetCompare, ResetFresh}
 
 // goModuleOf loads the Go guest with a way of resetting.
 func goModuleOf(tb testing.TB, reset Reset, limits Limits) *Module {

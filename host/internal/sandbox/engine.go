@@ -84,9 +84,6 @@ func New(_ context.Context, config Config) (*Engine, error) {
 		if e.cache.most = config.CacheBytes; e.cache.most <= 0 {
 			e.cache.most = DefaultCacheBytes
 		}
-		if err := e.cache.prune(e.now()); err != nil {
-			e.log.Warn("compile cache not pruned", "error", err)
-		}
 	}
 	e.reset, e.meter = config.Reset, config.Metering
 	e.pager, err = pages.Open(config.Reset.way())

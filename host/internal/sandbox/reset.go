@@ -10,7 +10,6 @@ const (
 	// ResetAuto takes the cheapest that works here.
 	ResetAuto Reset = iota
 	ResetScan
-	ResetPagemap
 	ResetDiscard
 	ResetCompare
 	// ResetFresh makes a new instance for every call: what all the others have
@@ -25,8 +24,6 @@ func (r Reset) way() pages.Way {
 		return pages.Auto
 	case ResetScan:
 		return pages.Scan
-	case ResetPagemap:
-		return pages.Pagemap
 	case ResetDiscard:
 		return pages.Discard
 	case ResetCompare, ResetFresh:

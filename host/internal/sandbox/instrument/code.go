@@ -31,8 +31,7 @@ func (w *writer) code(s wasmfile.Section) {
 		entries = binary.AppendUvarint(entries, uint64(len(body)))
 		entries = append(entries, body...)
 	}
-	added, count := w.movers()
-	w.write(wasmfile.SectionCode, len(w.file.Bodies)+count, entries, added)
+	w.write(wasmfile.SectionCode, len(w.file.Bodies), entries, nil)
 }
 
 // unmetered writes functions that nobody pays for.

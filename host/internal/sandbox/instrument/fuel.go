@@ -13,9 +13,8 @@ import (
 //
 // Whether any is left is asked at the beginning of functions and loops, where
 // alone a call can go on for long, and before instructions that move memory or
-// table entries in bulk. What is moved in bulk is moved in pieces, with a yield
-// after each. Between two questions lies at most the straight code
-// of one function.
+// table entries in bulk. Between two questions lies at most the straight code
+// of one function, or one move of all memory, which takes some milliseconds.
 //
 // In a function the fuel is a local, which the compiler keeps in a register. It
 // is in the global whenever anybody else may look: before calls, and where the
@@ -90,7 +89,6 @@ func (m *meter) instruction(in wasmfile.Instruction) {
 		m.grow(in)
 	case wasmfile.OpMemoryInit, wasmfile.OpMemoryCopy, wasmfile.OpMemoryFill:
 		m.move(in, moveShift)
-		m.inPieces(in)
 	case wasmfile.OpTableInit, wasmfile.OpTableCopy, wasmfile.OpTableFill:
 		m.move(in, 0)
 	}
@@ -272,13 +270,7 @@ func (m *meter) size(in wasmfile.Instruction, op byte) {
 const (
 	blockVoid       = 0x40
 	opMemorySize    = 0x3f
-	opI32GtU        = 0x4b
-	opI32LeU        = 0x4d
-	opI32Add        = 0x6a
-	opI32Sub        = 0x6b
-	opI32Or         = 0x72
 	opI64LtS        = 0x53
-	opI64GtU        = 0x56
 	opI64Add        = 0x7c
 	opI64Sub        = 0x7d
 	opI64Shl        = 0x86

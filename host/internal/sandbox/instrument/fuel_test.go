@@ -200,9 +200,6 @@ func sliced(t *testing.T, p *instrument.Program, slice int64, slices int) (machi
 	yields := 0
 	yield := func(_ context.Context, m api.Module, _ []uint64) {
 		fuel := fuelOf(m)
-		if int64(fuel.Get()) >= 0 {
-			return // between the pieces of a long move
-		}
 		if yields++; yields == slices {
 			panic(errNoFuel)
 		}

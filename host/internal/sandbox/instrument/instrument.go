@@ -7,8 +7,7 @@
 //   - Mutable globals are exported, under reserved names.
 //   - Active data segments are taken out: the host applies them once, to the
 //     memory that all instances begin with. So is the start function.
-//   - With fuel, each function pays for what it does, see fuel.go, and moves
-//     memory in pieces, see moves.go.
+//   - With fuel, each function pays for what it does, see fuel.go.
 //
 // Apart from that the module means the same. Names that begin with Reserved
 // belong to the host: a module that exports or imports one is rejected.
@@ -25,8 +24,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
-// Version changes with what Rewrite makes of a module, the costs of
-// instructions included.
+// Version changes with what a call costs, and with what is saved of an instance.
 const Version = "6"
 
 // The names that the host adds to a module.
@@ -35,8 +33,7 @@ const (
 
 	// YieldModule and YieldName are the import () -> () of a module with fuel. It
 	// is called when the fuel of the slice is below zero; it fills the slice up,
-	// or panics to end the call. It is also called between the pieces of a long
-	// move, with whatever is left.
+	// or panics to end the call.
 	YieldModule = Reserved
 	YieldName   = "yield"
 

@@ -31,7 +31,6 @@ type writer struct {
 	data            []byte          // the data section
 	passiveData     map[uint32]bool // segments that something is left of until they are dropped
 	passiveElements map[uint32]bool
-	long            []longSegment // passive ones of more than a piece
 }
 
 // fail notes a fault at an offset, if there was none before.
@@ -53,8 +52,6 @@ func (w *writer) section(id wasmfile.SectionID) {
 		w.types(s)
 	case wasmfile.SectionImport:
 		w.imports(s)
-	case wasmfile.SectionFunction:
-		w.functions(s)
 	case wasmfile.SectionTable:
 		w.tables(s)
 	case wasmfile.SectionGlobal:
@@ -140,18 +137,14 @@ func (w *writer) function(offset int, index uint32) uint64 {
 	return uint64(index)
 }
 
-// types adds those of the import, () -> (), and of what is added for moves.
+// types adds that of the import, () -> ().
 func (w *writer) types(s wasmfile.Section) {
 	c, _, count := w.list(s)
 	c.upTo(s.End)
 	var added []byte
 	if w.options.Fuel {
-		added = []byte{
-			0x60, 0, 0,
-			0x60, 2, byte(wasmfile.I32), byte(wasmfile.I32), 0,
-			0x60, 3, byte(wasmfile.I32), byte(wasmfile.I32), byte(wasmfile.I32), 0,
-		}
-		count += 3
+		added = []byte{0x60, 0, 0}
+		count++
 	}
 	w.write(wasmfile.SectionType, count, c.out, added)
 }

@@ -32,9 +32,6 @@ func (w *writer) segments() {
 			return
 		case !segment.Active:
 			w.passiveData[uint32(i)] = len(segment.Payload) > 0
-			if len(segment.Payload) > pieceBytes && w.file.DataCount { // without the count nothing names it
-				w.long = append(w.long, longSegment{index: uint32(i), bytes: len(segment.Payload)})
-			}
 			kept = append(kept, w.file.Bytes(start, r.Offset())...)
 			n++
 			continue

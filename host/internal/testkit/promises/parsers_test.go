@@ -182,7 +182,6 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/model faultText":                   "host/model FuzzReply",
 	"host/model findJSON":                    "host/model FuzzAnswer",
 	"host/internal/sandbox extismCalls":      "host/internal/sandbox FuzzKernel",
-	"host/internal/sandbox readSeal":         "host/internal/sandbox FuzzSeal",
 	"host/internal/sandbox systemCalls":      "host/internal/sandbox FuzzSystem",
 	"repo tokensOf":                          "repo FuzzCode",
 	"repo/testcode Parse":                    "repo/testcode FuzzParse",

@@ -31,7 +31,7 @@ func (m *Memory) Changes(most int) (*Changes, error) {
 		return nil, errNoImage
 	}
 	spans := []span{{0, uint64(len(m.buf))}}
-	if len(m.buf) > 0 && (m.pager.way == Scan || m.pager.way == Pagemap) {
+	if len(m.buf) > 0 && m.pager.way == Scan {
 		var err error
 		if spans, err = m.pager.kernel.spans(m); err != nil {
 			return nil, err

@@ -27,7 +27,6 @@ type kernel struct {
 type scratch struct {
 	arg     scanArg
 	regions [128]region
-	entries [8 * 512]byte
 	kept    int // bytes that were copied back
 	spans   []span
 }
@@ -206,18 +205,10 @@ func (k *kernel) reset(m *Memory) (err error) {
 	s, _ := k.scratch.Get().(*scratch) // the pool holds nothing else
 	defer k.scratch.Put(s)
 	s.kept = 0
-	if err = k.written(s, m, (*scratch).restore); err == nil && s.full() {
+	if err = k.scan(s, m, (*scratch).restore); err == nil && s.full() {
 		err = discard(m.buf)
 	}
 	return err
-}
-
-// written uses every part that was written, and perhaps others, until too much was copied back.
-func (k *kernel) written(s *scratch, m *Memory, do use) error {
-	if m.pager.way == Scan {
-		return k.scan(s, m, do)
-	}
-	return k.read(s, m, do)
 }
 
 // spans gives every part that was written, and perhaps others.
@@ -225,7 +216,7 @@ func (k *kernel) spans(m *Memory) ([]span, error) {
 	s, _ := k.scratch.Get().(*scratch) // the pool holds nothing else
 	defer k.scratch.Put(s)
 	s.kept, s.spans = 0, s.spans[:0]
-	err := k.written(s, m, func(s *scratch, _ *Memory, from, to uint64) { s.spans = append(s.spans, span{from, to}) })
+	err := k.scan(s, m, func(s *scratch, _ *Memory, from, to uint64) { s.spans = append(s.spans, span{from, to}) })
 	return slices.Clone(s.spans), err
 }
 

@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"encoding/binary"
 	"fmt"
 	"os"
 	"runtime"
@@ -55,37 +54,6 @@ func (k *kernel) scan(s *scratch, m *Memory, do use) error {
 			do(s, m, r.start-base, r.end-base)
 		}
 		s.arg.start = s.arg.walkEnd
-	}
-	return nil
-}
-
-// An entry of a pagemap is 64 bits for each page.
-const (
-	entryBytes   = 8
-	entryPresent = 1 << 63
-	entrySwapped = 1 << 62
-	entryFile    = 1 << 61
-)
-
-// read does the same with the older interface.
-func (k *kernel) read(s *scratch, m *Memory, do use) error {
-	size := uint64(os.Getpagesize())
-	first := uint64(uintptr(unsafe.Pointer(&m.buf[0]))) / size
-	pages := uint64(len(m.buf)) / size
-	for at := uint64(0); at < pages && !s.full(); {
-		n := min(pages-at, uint64(len(s.entries)/entryBytes))
-		entries := s.entries[:n*entryBytes]
-		if _, err := k.pagemap.ReadAt(entries, int64((first+at)*entryBytes)); err != nil {
-			return fmt.Errorf("pagemap: %w", err)
-		}
-		for i := range n {
-			entry := binary.NativeEndian.Uint64(entries[i*entryBytes:])
-			if entry&(entryPresent|entrySwapped) == 0 || entry&entryFile != 0 {
-				continue
-			}
-			do(s, m, (at+i)*size, (at+i+1)*size)
-		}
-		at += n
 	}
 	return nil
 }

@@ -16,8 +16,6 @@ const (
 	// Scan asks the kernel which pages were written (PAGEMAP_SCAN, Linux 6.7
 	// and later) and copies them back.
 	Scan
-	// Pagemap reads the same from /proc/self/pagemap, page by page.
-	Pagemap
 	// Discard has the kernel drop the written pages (MADV_DONTNEED): the next
 	// call pays with page faults.
 	Discard
@@ -27,7 +25,7 @@ const (
 )
 
 func (w Way) String() string {
-	names := [...]string{"auto", "scan", "pagemap", "discard", "compare"}
+	names := [...]string{"auto", "scan", "discard", "compare"}
 	if w < 0 || int(w) >= len(names) {
 		return fmt.Sprintf("way %d", int(w))
 	}
@@ -40,7 +38,7 @@ var ErrUnsupported = errors.New("not supported here")
 // Ways are those that work here, the cheapest first. Compare always does.
 func Ways() []Way {
 	var ways []Way
-	for _, way := range []Way{Scan, Pagemap, Discard, Compare} {
+	for _, way := range []Way{Scan, Discard, Compare} {
 		if _, err := Open(way); err == nil {
 			ways = append(ways, way)
 		}
@@ -92,7 +90,7 @@ func Open(way Way) (*Pager, error) {
 }
 
 func openCheapest() *Pager {
-	for _, way := range []Way{Scan, Pagemap, Discard} {
+	for _, way := range []Way{Scan, Discard} {
 		if p, err := Open(way); err == nil {
 			return p
 		}
