@@ -2,22 +2,16 @@ package host_test
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/module"
-	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
@@ -222,148 +216,5 @@ func TestAccept_EX1_TheBriefNamesTheExperimentThatWasNotRun(t *testing.T) {
 	without.Subject, without.Documents = "the shop is slow", nil
 	if result := try(t, open(t, host.Config{Profile: p}), without).Result; result.Proposal != nil {
 		t.Errorf("a case without a test: %+v", result.Proposal)
-	}
-}
-
-// selective is a laboratory that can run the tests of one case.
-type selective struct {
-	laboratory
-	id string
-}
-
-func (s selective) Offers(ctx context.Context, c *abi.Case) ([]abi.ExperimentOffer, error) {
-	if c.ID != s.id {
-		return nil, nil
-	}
-	return s.laboratory.Offers(ctx, c)
-}
-
-// Cases of which nobody asks for an experiment are tried once, and their results come while others are still being read.
-func TestAccept_EX7_WhatNeedsNoExperimentIsTriedOnceAndDoesNotWait(t *testing.T) {
-	t.Parallel()
-	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const n, asks = 20, 15
-	read := 0
-	entries := func(yield func(docket.Entry, error) bool) {
-		for read = 1; read <= n; read++ {
-			c := abi.Case{
-				ID: strconv.Itoa(read), Subject: "TestTotal fails in example.com/shop", Labels: []string{"pb001", "ab001", "si001", "nd001"},
-				Light:     &abi.LightAnswer{Classification: "pb001", Confidence: 0.6},
-				Documents: []abi.Document{{Name: "log", Text: "--- FAIL: TestTotal (1.00s)\nFAIL\texample.com/shop\t2.1s\n"}},
-			}
-			if !yield(docket.Entry{Case: c}, nil) {
-				return
-			}
-		}
-	}
-	world := func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeSame }
-	count := func(experiments host.Experiments) (calls map[string]int, ran int) {
-		calls = map[string]int{}
-		var mu sync.Mutex
-		h := open(t, host.Config{Profile: p, Experiments: experiments, Record: record.ContentsReplay, Observe: func(r host.CallRecord) {
-			mu.Lock()
-			defer mu.Unlock()
-			calls[r.CaseID]++
-		}})
-		i := 0
-		for tried := range h.TryAll(t.Context(), entries, 1) {
-			i++
-			if tried.Err != nil || tried.Trial.Result.ID != strconv.Itoa(i) || tried.Record == nil {
-				t.Fatalf("entry %d: %+v", i, tried)
-			}
-			if i == 1 && read > asks {
-				t.Errorf("the first result came when all were read")
-			}
-			ran += len(tried.Trial.Result.Experiments)
-		}
-		return calls, ran
-	}
-	without, _ := count(nil)
-	with, ran := count(selective{laboratory{world: world}, strconv.Itoa(asks)})
-	for id, calls := range without {
-		if id != strconv.Itoa(asks) && with[id] != calls {
-			t.Errorf("case %s took %d calls, %d without experiments", id, with[id], calls)
-		}
-	}
-	if ran == 0 || len(without) != n {
-		t.Errorf("%d experiments in %d cases", ran, len(without))
-	}
-}
-
-// scarce is a laboratory with a budget of so many experiments for all cases together.
-type scarce struct {
-	laboratory
-	seconds []int // of each case's test
-	budget  int
-	ran     *[]string
-}
-
-func (s scarce) Offers(ctx context.Context, c *abi.Case) ([]abi.ExperimentOffer, error) {
-	offers, err := s.laboratory.Offers(ctx, c)
-	i, _ := strconv.Atoi(c.ID)
-	for at := range offers {
-		offers[at].Seconds = float64(s.seconds[i] * offers[at].Experiment.Runs)
-	}
-	return offers, err
-}
-
-func (s scarce) Run(ctx context.Context, c *abi.Case, e abi.Experiment) (abi.ExperimentResult, error) {
-	plan.Yield(ctx)
-	if *s.ran = append(*s.ran, c.ID); len(*s.ran) > s.budget {
-		return abi.ExperimentResult{Experiment: e, Outcome: abi.OutcomeNotRun, Detail: "the budget is used up"}, nil
-	}
-	return s.laboratory.Run(ctx, c, e)
-}
-
-// A budget goes to the cases whose experiments are expected to tell most for their seconds, wherever in the docket they stand, and to
-// the same ones with any number of workers. Results come in the order of the docket.
-func TestAccept_EX7_ABudgetGoesWhereItGainsMost(t *testing.T) {
-	t.Parallel()
-	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	seconds := []int{200, 100, 50, 25, 12, 6, 3, 1}
-	entries := func(yield func(docket.Entry, error) bool) {
-		for i, s := range seconds {
-			c := abi.Case{
-				ID: strconv.Itoa(i), Subject: "TestTotal fails in example.com/shop", Labels: []string{"pb001", "ab001", "si001", "nd001"},
-				Light:     &abi.LightAnswer{Classification: "pb001", Confidence: 0.6},
-				Documents: []abi.Document{{Name: "log", Text: fmt.Sprintf("--- FAIL: TestTotal (%d.00s)\nFAIL\texample.com/shop\t2.1s\n", s)}},
-			}
-			if !yield(docket.Entry{Case: c}, nil) {
-				return
-			}
-		}
-	}
-	world := func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeSame }
-	var first []string
-	for _, workers := range []int{1, 3, 8} {
-		var ran, ids, helped []string
-		h := open(t, host.Config{Profile: p, Experiments: scarce{laboratory{world: world}, seconds, 6, &ran}})
-		for tried := range h.TryAll(t.Context(), entries, workers) {
-			if tried.Err != nil {
-				t.Fatal(tried.Err)
-			}
-			ids = append(ids, tried.Trial.Result.ID)
-			if e := tried.Trial.Result.Experiments; len(e) > 0 && e[0].Outcome == abi.OutcomeSame {
-				helped = append(helped, tried.Trial.Result.ID)
-			}
-		}
-		if strings.Join(ids, "") != "01234567" {
-			t.Errorf("results in the order %q", ids)
-		}
-		if len(helped) == 0 || slices.ContainsFunc(helped, func(id string) bool { return id < "3" }) || !slices.Contains(helped, "7") {
-			t.Errorf("with %d workers %q got experiments: %q", workers, helped, ran)
-		}
-		if first == nil {
-			first = ran
-		}
-		if !slices.Equal(first, ran) {
-			t.Errorf("with %d workers %q were run, with one %q", workers, ran, first)
-		}
 	}
 }

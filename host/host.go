@@ -18,9 +18,6 @@ type Host struct {
 	contents record.Contents // of records
 	// borrowed says that the court's modules belong to another Host, see WithCasebook.
 	borrowed bool
-	// scheduled says that trials compete for experiments, so that each is first tried without. A Light of the caller's own and language
-	// models may cost more than it is worth to be asked twice.
-	scheduled bool
 }
 
 // Open checks the pipeline, loads the modules that it needs, checks them against it and warms them. The error is a
@@ -31,7 +28,7 @@ func Open(ctx context.Context, config Config) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{court: c, contents: config.Record, scheduled: config.Experiments != nil && config.Light == nil && config.Models == nil}
+	h := &Host{court: c, contents: config.Record}
 	if err := h.Swap(ctx, config.Modules); err != nil {
 		return nil, errors.Join(err, c.Close(ctx))
 	}

@@ -28,10 +28,6 @@ type Tried struct {
 // entry is passed on in its place. When the context ends, no further entry is
 // read, and every entry that was read is yielded: one that was not tried to the
 // end has an Err that wraps the cause of the context.
-// Where there are Experiments, and no Light of the caller's own, those whose
-// experiments are expected to tell most for their seconds come first, and take
-// turns: the first case that asks for an experiment waits until up to 1,000
-// entries behind it are read.
 func (h *Host) TryAll(ctx context.Context, entries iter.Seq2[docket.Entry, error], workers int) iter.Seq[Tried] {
 	read := func(yield func(Tried) bool) {
 		for entry, err := range entries {
@@ -40,29 +36,25 @@ func (h *Host) TryAll(ctx context.Context, entries iter.Seq2[docket.Entry, error
 			}
 		}
 	}
-	if h.scheduled {
-		return h.byGain(ctx, read, workers)
-	}
 	return court.Ordered(ctx, read, workers, func(ctx context.Context, tried Tried) Tried {
-		h.tryEntry(ctx, &tried, false)
+		h.tryEntry(ctx, &tried)
 		return tried
 	})
 }
 
-// tryEntry tries an entry that has no error. It says whether a persona asked for an experiment in vain.
-func (h *Host) tryEntry(ctx context.Context, tried *Tried, withoutExperiments bool) (deferred bool) {
+// tryEntry tries an entry that has no error.
+func (h *Host) tryEntry(ctx context.Context, tried *Tried) {
 	if tried.Err == nil && ctx.Err() != nil {
 		tried.Err = fmt.Errorf("case %q: %w", tried.Entry.Case.ID, context.Cause(ctx))
 	}
 	if tried.Err != nil {
-		return false
+		return
 	}
-	out, err := h.court.Try(ctx, tried.Entry.Case, court.Options{Recorder: h.recorder(), WithoutExperiments: withoutExperiments})
+	out, err := h.court.Try(ctx, tried.Entry.Case, court.Options{Recorder: h.recorder()})
 	tried.Trial, tried.Record, tried.Err = out.Trial, out.Record, err
 	if t := tried.Trial; t != nil {
 		t.Truth = tried.Entry.Truth
 		t.Stand(tried.Entry.Members)
 		maps.Copy(t.LabelNames, tried.Entry.LabelNames)
 	}
-	return out.Deferred
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 )
 
 // Progress says what runs now.
@@ -69,7 +68,6 @@ func (a *account) begin(expected time.Duration) func(left float64) {
 // that it returns ends the turn.
 func (a *account) turn(ctx context.Context, f *failure, e abi.Experiment) (func(), error) {
 	a.change(func() { a.waiting++ })
-	plan.Yield(ctx) // to other trials
 	select {
 	case a.turns <- struct{}{}:
 	case <-ctx.Done():

@@ -12,7 +12,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
-	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
@@ -55,9 +54,6 @@ func (s *shared) do(ctx context.Context, key string, do func() (r abi.Experiment
 			break
 		}
 		s.mu.Unlock()
-		if plan.Yield(ctx) { // to who makes it
-			continue
-		}
 		select {
 		case <-other:
 		case <-ctx.Done():

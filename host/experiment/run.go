@@ -232,7 +232,6 @@ func (l *Lab) wait(ctx context.Context, in *place, c cell, runs int) error {
 		if !l.config.Now().Before(due) {
 			break
 		}
-		plan.Yield(ctx)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

@@ -119,8 +119,6 @@ type Proposal struct {
 	// Command runs it; empty where the command line is not known, or would come to no other end. It is no part of the JSON form, which
 	// depends on the case alone.
 	Command string `json:"-"`
-	// PerSecond is what it is expected to tell of the label by the second, in nats. It is no part of the JSON form, either.
-	PerSecond float64 `json:"-"`
 }
 
 // Reason says why the experiment was not run, or why it has to be run again.

@@ -109,7 +109,7 @@ func TestEveryFieldOfATrialIsKept(t *testing.T) {
 		f.ModuleName, f.Detail, f.HostSide = "", "", false // not part of a result
 	}
 	for _, p := range []*trial.Proposal{full.Result.Proposal, full.Beside.Result.Proposal} {
-		p.Command, p.PerSecond = "", 0 // nor these
+		p.Command = "" // nor this
 	}
 	for name, want := range map[string]*trial.Trial{"full": full, "empty": outcome("empty")} {
 		file := filepath.Join(t.TempDir(), "journal")

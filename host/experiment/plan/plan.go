@@ -186,10 +186,10 @@ func Outlook(labels []string, p *abi.Profile, results []abi.ExperimentResult) *o
 }
 
 // Best is the experiment that is expected to tell most of the label for its seconds, by the outcome model of a profile and the outlook after the results
-// that there are, with what it tells in nats for each second; nil where none tells anything. now are the probabilities of the labels, of
+// that there are; nil where none tells anything. now are the probabilities of the labels, of
 // which there is at least one. Experiments that are not among the offers are expected to take what the pace says, elapsed is as in
 // Offers. Those with a target are left out unless they are on offer: not every change has one.
-func Best(outlook *odds.Outlook, now []float64, p *abi.Profile, results []abi.ExperimentResult, offered []abi.ExperimentOffer, elapsed time.Duration, pace Pace) (*abi.ExperimentOffer, float64) {
+func Best(outlook *odds.Outlook, now []float64, p *abi.Profile, results []abi.ExperimentResult, offered []abi.ExperimentOffer, elapsed time.Duration, pace Pace) *abi.ExperimentOffer {
 	offers := Offers(elapsed, pace, func(e abi.Experiment) Build {
 		aims := e.Product == abi.Target || e.Product == abi.Merge
 		if came(results, e) || aims && !slices.ContainsFunc(offered, func(o abi.ExperimentOffer) bool { return o.Experiment == e }) {
@@ -202,7 +202,8 @@ func Best(outlook *odds.Outlook, now []float64, p *abi.Profile, results []abi.Ex
 			offers[i] = offered[at]
 		}
 	}
-	return odds.Choose(p, results, offers, minGain, outlook.From(now).Information)
+	best, _ := odds.Choose(p, results, offers, minGain, outlook.From(now).Information)
+	return best
 }
 
 // came says whether an experiment was run, even if its runs don't count: they would not another time.

@@ -36,7 +36,7 @@ func TestTheBestExperimentTellsMostForItsSeconds(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			p := &abi.Profile{Outcomes: abitest.Outcomes(labels, tc.known...)}
-			got, _ := plan.Best(plan.Outlook(labels, p, tc.results), tc.now, p, tc.results, tc.offers, 0, plan.GoPace())
+			got := plan.Best(plan.Outlook(labels, p, tc.results), tc.now, p, tc.results, tc.offers, 0, plan.GoPace())
 			switch {
 			case got == nil && tc.want == nil:
 			case got == nil || tc.want == nil || got.Experiment != *tc.want:
@@ -78,7 +78,7 @@ func TestAccept_FZ3_ARunIsProposedAgainOnlyWithWhatItLacked(t *testing.T) {
 		{"the failure came back", abi.ExperimentResult{Experiment: e, Outcome: abi.OutcomeSame, Same: 5, Detail: plan.ShowsHome}, false, ""},
 	} {
 		results := []abi.ExperimentResult{tc.result}
-		if best, _ := plan.Best(plan.Outlook([]string{"a", "b"}, p, results), []float64{0.5, 0.5}, p, results, nil, 0, plan.GoPace()); (best != nil && best.Experiment == e) != tc.again {
+		if best := plan.Best(plan.Outlook([]string{"a", "b"}, p, results), []float64{0.5, 0.5}, p, results, nil, 0, plan.GoPace()); (best != nil && best.Experiment == e) != tc.again {
 			t.Errorf("%s: proposed is %+v", tc.name, best)
 		}
 		if r, lacks := plan.Lacking(results); lacks != tc.lacks || (r != nil) != (lacks != "") {

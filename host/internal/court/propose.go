@@ -59,20 +59,18 @@ func (t *Trial) propose() {
 		return
 	}
 	outlook := t.court.outlooks.after(subject.Labels, profile, t.results)
-	best := func(now []float64) (*abi.ExperimentOffer, float64) {
+	best := func(now []float64) *abi.ExperimentOffer {
 		return plan.Best(outlook, now, profile, t.results, answer.Offers, elapsed, pace)
 	}
-	offer, perSecond := best(t.probabilities())
+	offer := best(t.probabilities())
 	if offer != nil && len(t.results) == 0 { // a run with experiments begins with those of the bench, which sees neither Light's answer nor the charge
-		offer, _ = best(odds.Probabilities(t.baseRates(), 0))
+		offer = best(odds.Probabilities(t.baseRates(), 0))
 	}
 	if offer == nil {
 		return
 	}
 	if why := t.whyNot(&answer, &offer.Experiment); why != "" {
-		p := trial.NewProposal(offer, why)
-		p.PerSecond = perSecond
-		t.result.Propose(p)
+		t.result.Propose(trial.NewProposal(offer, why))
 	}
 }
 
@@ -191,8 +189,6 @@ func (t *Trial) whyNot(answer *abi.ExperimentAnswer, e *abi.Experiment) string {
 		return "experiments are off"
 	case offerOf(answer.Offers, e) == nil:
 		return cmp.Or(answer.Why, "it was not offered")
-	case t.deferred:
-		return "it is run later"
 	case t.result.Final.Status == trial.Mistrial:
 		return "the trial broke before one was asked for"
 	default:

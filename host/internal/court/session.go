@@ -32,8 +32,6 @@ type session struct {
 	profiled  *sandbox.Preparation
 	profiles  []*parted             // that requests have
 	documents map[string]*documents // by module, of its last node call
-	// withoutExperiments: none is run. The first that a persona asks for makes the trial deferred, and none is offered after it.
-	withoutExperiments, deferred bool
 }
 
 // usage is what calls took. Fuel is nil where it is not metered.

@@ -29,9 +29,7 @@ func (v *invoker) nodeWithWishes(ctx context.Context, module string, req *abi.No
 		if err != nil || !isOffered(req, response) {
 			return response, err
 		}
-		if wish = *response; wish.Experiment != nil && v.withoutExperiments {
-			v.deferred, wish = true, abi.NodeResponse{}
-		}
+		wish = *response
 	}
 }
 
@@ -88,9 +86,9 @@ func offerOf(offers []abi.ExperimentOffer, e *abi.Experiment) *abi.ExperimentOff
 func wasRun(r abi.ExperimentResult) bool { return r.Outcome != abi.OutcomeNotRun }
 
 // offers are the experiments that the persona of a call may ask for: none that was run in this trial, and none after one that
-// could not be run or was deferred.
+// could not be run.
 func (s *session) offers(ctx context.Context, b *broker) ([]abi.ExperimentOffer, error) {
-	if b.denied(abi.CapExperiment) != "" || !s.hasExperiments() || s.deferred {
+	if b.denied(abi.CapExperiment) != "" || !s.hasExperiments() {
 		return nil, nil
 	}
 	for i := range s.results {

@@ -17,8 +17,6 @@ import (
 type Options struct {
 	// Recorder records the trial, or replays one. Optional.
 	Recorder *Recorder
-	// WithoutExperiments runs no experiment. A trial in which no persona asks for one is what it would be with them.
-	WithoutExperiments bool
 	// Modules of the trial. Default: those in force.
 	Modules Modules
 
@@ -38,8 +36,6 @@ type Outcome struct {
 	Trial *trial.Trial
 	// Record of the trial; nil without a Recorder.
 	Record *record.Trial
-	// Deferred: a persona asked for an experiment, and was told that there is none, since the trial is WithoutExperiments.
-	Deferred bool
 }
 
 // ErrNoLight: the case has no Light classification and nobody to ask for one.
@@ -76,10 +72,9 @@ func (c *Court) Try(ctx context.Context, subject abi.Case, o Options) (out Outco
 		}
 	}
 	t.describe()
-	out = Outcome{Trial: t.out, Deferred: t.deferred}
-	if c.candidate.selects(t.result) && !t.deferred {
-		second := c.tryCandidate(ctx, &subject, o)
-		out.Trial.Beside, out.Deferred = second.Trial, second.Deferred
+	out = Outcome{Trial: t.out}
+	if c.candidate.selects(t.result) {
+		out.Trial.Beside = c.tryCandidate(ctx, &subject, o).Trial
 	}
 	if o.Recorder != nil {
 		out.Record, err = o.Recorder.End(&subject, c.parts(o.Modules), t.result)
