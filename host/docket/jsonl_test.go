@@ -1,11 +1,14 @@
 package docket
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -318,4 +321,122 @@ func TestAccept_CLI5_LineErrorsAreInert(t *testing.T) {
 			}
 		}
 	}
+}
+
+// An opinion is read as JSON has it, or rejected with all that is wrong.
+func FuzzReadOpinion(f *testing.F) {
+	for _, seed := range []string{
+		`{"text":"it is so","case_id":"7","court_name":"Shadow","metadata":{"a":"b"}}`,
+		`{"text":"x","evidence":[{"source_ref":"log","content":"x","relevance_confidence":1}],"documents":[{"name":"log","text":"x"},{"name":"log","text":"y"}]}`,
+		`{"text":"","metadata":{"a":1,"a":2}}`, `{"text":"\ud800"}`, `[]`, `{"text":"x"} {`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		entry, invalid := readOpinion(text)
+		if invalid != nil {
+			if len(invalid.Problems) == 0 || !utf8.ValidString(invalid.Error()) {
+				t.Errorf("rejected with %q", invalid.Error())
+			}
+			return
+		}
+		var standard struct {
+			Text string `json:"text"`
+		}
+		if err := json.Unmarshal(text, &standard); err != nil {
+			t.Fatalf("read, and the standard library says: %v", err)
+		}
+		if entry.Opinion.Text == "" || entry.Opinion.Text != standard.Text {
+			t.Errorf("%q is read of %q", entry.Opinion.Text, text)
+		}
+	})
+}
+
+// A document is cut to its limit and is text, or is rejected.
+func FuzzReadDocument(f *testing.F) {
+	f.Add([]byte("a\nb\n"), 100)
+	f.Add(bytes.Repeat([]byte("line\n"), 300), 600)
+	f.Add([]byte("\xff\xfe"), 0)
+	f.Add([]byte("a\x00b"), 10)
+	f.Fuzz(func(t *testing.T, data []byte, limit int) {
+		if limit > abi.DefaultDocumentBytes {
+			return
+		}
+		d, cut, replaced, err := ReadDocument("log", bytes.NewReader(data), limit)
+		if err != nil {
+			if problem := (*LineError)(nil); !errors.As(err, &problem) {
+				t.Errorf("error %v", err)
+			}
+			return
+		}
+		if !utf8.ValidString(d.Text) || (cut == nil && replaced == 0 && d.Text != string(data)) {
+			t.Errorf("%q is read of %q", d.Text, data)
+		}
+		if cut != nil && (cut.Bytes != len(data) || cut.Kept >= cut.Bytes || cut.Kept < 0) {
+			t.Errorf("%+v of %d bytes", cut, len(data))
+		}
+	})
+}
+
+// What the reader takes, the standard library takes too, and reads the same texts from it; what is no JSON it rejects.
+func FuzzJSONL(f *testing.F) {
+	f.Add(goodLine)
+	f.Add(goodLine + "\r\n" + goodLine)
+	f.Add("\xef\xbb\xbf{\"id\":\"\\ud83d\\ude00\\u0000\",\"x\":[1e5,-0.0,{\"a\":null}]}")
+	f.Add(strings.Replace(goodLine, `"t"`, `"\ud800\"`, 1))
+	f.Fuzz(func(t *testing.T, docket string) {
+		lines := strings.Split(docket, "\n")
+		for e, err := range (&Reader{MaxLineBytes: 1 << 16}).JSONL("d", strings.NewReader(docket)) {
+			var problem *LineError
+			if err != nil {
+				if !errors.As(err, &problem) || len(problem.Problems) == 0 || !utf8.ValidString(err.Error()) {
+					t.Fatalf("error %v", err)
+				}
+				continue
+			}
+			checkAgainstStandard(t, &e, strings.TrimPrefix(lines[e.Line-1], "\xef\xbb\xbf"))
+		}
+	})
+}
+
+func checkAgainstStandard(t *testing.T, e *Entry, line string) {
+	t.Helper()
+	var want struct {
+		ID, Subject string
+		Labels      []string
+		Evidence    []struct {
+			Content    string
+			Confidence float64 `json:"relevance_confidence"`
+		}
+	}
+	if err := json.Unmarshal([]byte(line), &want); err != nil { //nolint:musttag // names are matched in any case
+		t.Fatalf("taken, and yet %v: %q", err, line)
+	}
+	c := &e.Case
+	if c.ID != want.ID || c.Subject != want.Subject || len(c.Labels) != len(want.Labels) || len(c.Evidence) != len(want.Evidence) {
+		t.Fatalf("read differently: %+v and %+v", c, want)
+	}
+	for i := range c.Evidence {
+		if c.Evidence[i].Content != want.Evidence[i].Content || c.Evidence[i].RelevanceConfidence != want.Evidence[i].Confidence {
+			t.Fatalf("item %d is read differently", i)
+		}
+	}
+}
+
+// The scanner's grammar is JSON's: it finds a syntax error exactly where the standard library finds the text invalid.
+func FuzzScannerGrammar(f *testing.F) {
+	for _, seed := range []string{goodLine, `[1,2.5e-3,"a\n",true,false,null,{}]`, `{"a":}`, `[01]`, `"\u12"`, "\"\x01\"", `-`, `{"a":1,}`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s := newScanner([]byte(text))
+		ok := s.skip()
+		if ok {
+			_, more := s.more()
+			ok = !more
+		}
+		if valid := json.Valid([]byte(text)); ok != valid {
+			t.Fatalf("%q: %v, the standard library says %v (%v)", text, ok, valid, s.syntax)
+		}
+	})
 }

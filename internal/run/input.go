@@ -10,8 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 )
@@ -179,7 +181,7 @@ func (i *Dockets) begin(in *input) error {
 		in.format, other = sniff(in.reader)
 		in.foreign = other.fault(in)
 	case !in.live:
-		in.foreign = foreignDocument(in.reader, in.format).fault(in)
+		in.foreign = foreignDocument(in.reader).fault(in)
 	}
 	return nil
 }
@@ -244,7 +246,7 @@ func (i *Dockets) Format() string {
 // look finds out whether a stream of a given format is something else. Until it is read, nothing waits for its first line.
 func (in *input) look() {
 	if in.live && in.foreign == nil {
-		in.foreign = foreignDocument(in.reader, in.format).fault(in)
+		in.foreign = foreignDocument(in.reader).fault(in)
 	}
 }
 
@@ -375,4 +377,265 @@ func alike(a, b string) bool {
 		}
 	}
 	return row[len(b)] <= most
+}
+
+// OpenFile opens a file, and gives up when the context ends: a pipe that
+// nobody writes to opens never.
+func OpenFile(ctx context.Context, name string) (*os.File, error) {
+	return Opened(ctx, func() (*os.File, error) { return os.Open(name) })
+}
+
+// Opened is OpenFile for a file that is opened in another way.
+func Opened(ctx context.Context, open func() (*os.File, error)) (*os.File, error) {
+	type opened struct {
+		file *os.File
+		err  error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := open()
+		done <- opened{f, err}
+	}()
+	select {
+	case o := <-done:
+		return o.file, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// counted tells how much was read.
+type counted struct {
+	io.Reader
+
+	name    string
+	dockets *Dockets
+	bytes   int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	before := c.bytes >> 20
+	if c.bytes += int64(n); c.bytes>>20 > before && c.dockets.Read != nil {
+		c.dockets.Read(c.name, c.bytes)
+	}
+	return n, err
+}
+
+// interruptible lets a read that waits for a terminal or a pipe end with the
+// context. The goroutine of a read that never returns stays until the program
+// ends.
+type interruptible struct {
+	ctx  context.Context //nolint:containedctx // io.Reader has no place for it
+	in   io.Reader
+	rest []byte
+	err  error
+}
+
+type chunk struct {
+	data []byte
+	err  error
+}
+
+// NewReader lets a read that waits for a terminal or a pipe end with the context.
+func NewReader(ctx context.Context, in io.Reader) io.Reader {
+	return &interruptible{ctx: ctx, in: in}
+}
+
+func (r *interruptible) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 && r.err == nil {
+		r.fill(max(len(p), 1))
+	}
+	if n := copy(p, r.rest); n > 0 {
+		r.rest = r.rest[n:]
+		return n, nil
+	}
+	return 0, r.err
+}
+
+func (r *interruptible) fill(size int) {
+	done := make(chan chunk, 1)
+	go func() {
+		buf := make([]byte, size)
+		n, err := r.in.Read(buf)
+		done <- chunk{buf[:n], err}
+	}()
+	select {
+	case c := <-done:
+		r.rest, r.err = c.data, c.err
+	case <-r.ctx.Done():
+		r.err = context.Cause(r.ctx)
+	}
+}
+
+// places says where the ids of dockets of several formats stand, so that none
+// is that of two cases; each reader sees to that for its own. A nil one is for
+// dockets of one format.
+type places map[string]string
+
+func (i *Dockets) places() places {
+	for _, in := range i.list {
+		if in.format != i.list[0].format {
+			return make(places)
+		}
+	}
+	return nil
+}
+
+// note gives the entry, or that its id was that of a case of another docket.
+func (p places) note(entry docket.Entry) (docket.Entry, error) {
+	if p == nil {
+		return entry, nil
+	}
+	if first, twice := p[entry.Case.ID]; twice {
+		return docket.Entry{}, &docket.LineError{File: entry.Source, Line: entry.Line, Problems: []abi.Problem{{
+			Path: abi.Path{abi.Field("id")}, Code: abi.CodeDuplicateID, Detail: "the case at " + first + " has this id",
+		}}}
+	}
+	p[entry.Case.ID] = entry.Source + ":" + strconv.Itoa(entry.Line)
+	return entry, nil
+}
+
+// The bounds of a pattern: files that match it, and names that are looked at.
+const (
+	maxMatches = 10_000
+	maxLooked  = 1_000_000
+)
+
+// Expand gives the files for names that are patterns and no files, sorted: for shells and CI that don't expand them. A pattern has *, ?
+// and [a-z], which match within one name, and ** for any number of folders. As in a shell, a name that begins with a dot is matched
+// by a pattern that does. A file that several patterns match is given once. An error names a pattern that is wrong, or that
+// matches no file; all are named at once.
+func Expand(ctx context.Context, names []string) ([]string, error) {
+	var all []string
+	var faults []error
+	given := map[string]bool{}
+	for _, name := range names {
+		given[filepath.Clean(name)] = true
+	}
+	for _, name := range names {
+		if !isPattern(name) {
+			all = append(all, name)
+			continue
+		}
+		matches, err := matching(ctx, name)
+		if err != nil {
+			faults = append(faults, err)
+		}
+		for _, match := range matches {
+			if !given[match] {
+				given[match] = true
+				all = append(all, match)
+			}
+		}
+	}
+	return all, errors.Join(faults...)
+}
+
+// isPattern says whether a name has what a pattern has, and is no file.
+func isPattern(name string) bool {
+	if !strings.ContainsAny(name, "*?[") {
+		return false
+	}
+	_, err := os.Lstat(name)
+	return err != nil
+}
+
+// matching gives the files that match a pattern.
+func matching(ctx context.Context, pattern string) ([]string, error) {
+	if _, err := filepath.Match(pattern, ""); err != nil {
+		return nil, fmt.Errorf("%s: the pattern is wrong: a [ has no end, or nothing between it and its end", pattern)
+	}
+	root := filepath.VolumeName(pattern)
+	rest := pattern[len(root):]
+	if rest != "" && os.IsPathSeparator(rest[0]) {
+		root += string(filepath.Separator)
+	}
+	w := &matches{ctx: ctx, pattern: pattern}
+	if err := w.below(root, strings.FieldsFunc(rest, func(r rune) bool { return r < 0x80 && os.IsPathSeparator(byte(r)) })); err != nil {
+		return nil, err
+	}
+	slices.Sort(w.files)
+	if w.files = slices.Compact(w.files); len(w.files) > 0 {
+		return w.files, nil
+	}
+	if w.folders > 0 {
+		return nil, fmt.Errorf("%s matches folders and no file: a pattern for the files in them ends with /**/*.xml, or the like", pattern)
+	}
+	return nil, fmt.Errorf("no file matches %s", pattern)
+}
+
+// matches looks for the files of a pattern.
+type matches struct {
+	ctx     context.Context //nolint:containedctx // of one call of matching
+	pattern string
+	files   []string
+	folders int
+	looked  int
+}
+
+// below looks for the parts of the pattern that are left, in a folder.
+func (w *matches) below(folder string, parts []string) error {
+	if len(parts) == 0 {
+		return nil
+	}
+	part, left := parts[0], parts[1:]
+	if part != "**" && !strings.ContainsAny(part, "*?[") {
+		return w.take(filepath.Join(folder, part), left)
+	}
+	entries, _ := os.ReadDir(orHere(folder)) // no folder, or one that can't be read, has no file for a pattern
+	if w.looked += len(entries); w.looked > maxLooked {
+		return fmt.Errorf("%s: more than %d names were looked at: begin the pattern with a folder", w.pattern, maxLooked)
+	}
+	if w.ctx.Err() != nil {
+		return context.Cause(w.ctx)
+	}
+	if part == "**" {
+		if len(left) == 0 {
+			left = []string{"*"} // all files
+		}
+		if err := w.below(folder, left); err != nil {
+			return err
+		}
+	}
+	for _, e := range entries {
+		var err error
+		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(part, ".")
+		switch matched, _ := filepath.Match(part, e.Name()); {
+		case hidden:
+		case part == "**" && e.IsDir():
+			err = w.below(filepath.Join(folder, e.Name()), parts)
+		case part != "**" && matched:
+			err = w.take(filepath.Join(folder, e.Name()), left)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take goes on in a folder that matches, or takes a file.
+func (w *matches) take(name string, left []string) error {
+	if len(left) > 0 {
+		return w.below(name, left)
+	}
+	info, _ := os.Stat(name)
+	switch {
+	case info == nil: // it is gone, or no name at all
+	case info.IsDir():
+		w.folders++
+	case len(w.files) == maxMatches:
+		return fmt.Errorf("%s matches more than %d files", w.pattern, maxMatches)
+	default:
+		w.files = append(w.files, name)
+	}
+	return nil
+}
+
+func orHere(folder string) string {
+	if folder == "" {
+		return "."
+	}
+	return folder
 }

@@ -1,11 +1,13 @@
 package run
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -294,5 +297,147 @@ func TestAnEmptyJournalIsRemoved(t *testing.T) {
 	}
 	if _, err := os.Stat(name + JournalSuffix); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// Whatever a journal holds, its whole lines are read in order and written again as the same,
+// or it is rejected.
+func FuzzReader(f *testing.F) {
+	parts := []record.Part{{Name: "pipeline", Digest: "sha256:1"}}
+	head, err := encode(header{journalFormat, parts})
+	if err != nil {
+		f.Fatal(err)
+	}
+	t := &trial.Trial{Result: trial.Result{ID: "1", Final: trial.Final{Status: trial.Accepted}}}
+	for _, whole := range []bool{false, true} {
+		l := newLine(t, whole)
+		l.Docket = "sha256:2"
+		text, err := l.encode()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(bytes.Join([][]byte{head, text, text}, nil))
+		plain, err := encode(l)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(bytes.Join([][]byte{head, plain}, nil))
+		f.Add(bytes.Join([][]byte{head, text, text[:len(text)/2]}, nil))
+	}
+	f.Add(append(bytes.Clone(head), `{"docket":"d","failed":"no light"}`+"\n"...))
+	f.Add(append(bytes.Clone(head), `{"docket":"d","result":{"id":"1","final":{"status":"accepted"}},"story":{"Result":null,"Passes":[{}]}}`+"\n"...))
+	f.Add(head[:len(head)/2])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		data = summed(data)
+		r, err := newReader(bytes.NewReader(data), parts)
+		for err == nil && r != nil && r.ahead != nil {
+			if r.offset+int64(r.length) > int64(len(data)) || data[r.offset+int64(r.length)-1] != '\n' {
+				t.Fatalf("a line of %d bytes from %d of %d", r.length, r.offset, len(data))
+			}
+			again(t, r.ahead)
+			err = r.advance()
+		}
+		if err != nil && err.Error() == "" {
+			t.Error("rejected without a reason")
+		}
+	})
+}
+
+// summed gives the lines behind the first one their sums, without which nothing of them would be read.
+func summed(data []byte) []byte {
+	var all []byte
+	for line := range bytes.Lines(data) {
+		if len(all) > 0 && line[0] == '{' && !bytes.HasPrefix(line, []byte(sumBegin)) {
+			line = withSum(line)
+		}
+		all = append(all, line...)
+	}
+	return all
+}
+
+func again(t *testing.T, l *line) {
+	t.Helper()
+	if l.Result != nil && l.trial().Result.ID != l.Result.ID {
+		t.Errorf("the trial is %q, its line says %q", l.trial().Result.ID, l.Result.ID)
+	}
+	first, err := l.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := decode(first)
+	if err != nil {
+		t.Fatalf("%v: %s", err, first)
+	}
+	if second, err := read.encode(); err != nil || !bytes.Equal(first, second) {
+		t.Errorf("%v\n%s\nis written again as\n%s", err, first, second)
+	}
+}
+
+// Whatever a store or a server gives for a trial, it is read and written again as the same, or it is rejected.
+func FuzzDecodeTrial(f *testing.F) {
+	result, told, err := EncodeTrial(&trial.Trial{Result: trial.Result{ID: "1", Final: trial.Final{Status: trial.Accepted}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(result, told)
+	f.Add(result, []byte(nil))
+	f.Add(result, []byte(`{"Result":null,"Passes":[{}],"Beside":{"Result":{}}}`))
+	f.Add([]byte(`{"id":"1","final":{"status":"accepted"},"audit":{}}`), []byte(`{"Cited":[{}]}`))
+	f.Add(result[:len(result)/2], told)
+	f.Fuzz(func(t *testing.T, result, told []byte) {
+		read, err := DecodeTrial(result, told)
+		if err != nil {
+			return
+		}
+		first, story, err := EncodeTrial(read)
+		if err != nil {
+			t.Fatalf("what was read can't be written: %v", err)
+		}
+		again, err := DecodeTrial(first, story)
+		if err != nil {
+			t.Fatalf("what was written can't be read: %v", err)
+		}
+		second, storyAgain, err := EncodeTrial(again)
+		if err != nil || !bytes.Equal(first, second) || !bytes.Equal(story, storyAgain) {
+			t.Errorf("%v\n%s\n%s\nis written again as\n%s\n%s", err, first, story, second, storyAgain)
+		}
+	})
+}
+
+// What was recorded before an error is acknowledged.
+func TestAnErrorOfTheRecordTakesNoResultBack(t *testing.T) {
+	t.Parallel()
+	key, err := record.NewKey(bytes.NewReader(make([]byte, 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writer, err := record.Create(filepath.Join(t.TempDir(), "record"), key, &record.Header{Contents: record.ContentsDigests})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var given []string
+	show := func(list []recorded) error {
+		for _, t := range list {
+			given = append(given, t.Trial.Result.ID)
+		}
+		return nil
+	}
+	r := &recording{writer: writer, synced: time.Now().Add(time.Hour), now: time.Now, show: show} // nothing is due
+	defer r.leave()
+	try := func(id string) error {
+		none := record.DigestOf(nil)
+		return r.append(&host.Tried{
+			Trial:  &trial.Trial{Result: trial.Result{ID: id}},
+			Record: &record.Trial{ID: id, Case: none, ResultDigest: none, Modules: []record.Part{{Name: "a", Digest: none}}},
+		})
+	}
+	if err := errors.Join(try("one"), try("two")); err != nil || len(given) > 0 {
+		t.Fatalf("%v, %q were given", err, given)
+	}
+	if err := try("two"); err == nil {
+		t.Error("a second trial of a case was recorded")
+	}
+	if !slices.Equal(given, []string{"one", "two"}) {
+		t.Errorf("%q were given", given)
 	}
 }

@@ -2,8 +2,12 @@ package run
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"math"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -133,4 +137,163 @@ func Entry(c *abi.Case, truth *trial.Truth, final *trial.Final) casebook.Entry {
 		entry.Verdict = &casebook.Verdict{Status: string(final.Status), Classification: final.Classification, Confidence: final.Confidence}
 	}
 	return entry
+}
+
+// groupRule says which failures have one cause, so that one trial decides all of them: those in whose documents the pattern matches the same
+// words, figures aside.
+type groupRule struct {
+	name    string
+	words   []string       // one of them stands in the document; looked for first, since that is fast
+	pattern *regexp.Regexp // what its parentheses match tells groups apart
+	after   *regexp.Regexp // optional: what stands behind the first match and tells groups apart, too
+}
+
+// groupRules: the first that matches a document of the case gives the group.
+var groupRules = []groupRule{
+	{
+		"does not build",
+		[]string{"[build failed]", "[setup failed]"},
+		regexp.MustCompile(`(?m)^(?:\S*/)?([\w.-]+\.go):\d+(?::\d+)?: (.+)$`), nil,
+	},
+	{
+		"panic",
+		[]string{"panic: "},
+		regexp.MustCompile(`(?m)^panic: (.+?)(?: \[recovered(?:, repanicked)?\])?$`),
+		regexp.MustCompile(`(?m)^((?:[\w.~-]+/)+[\w.~-]+\.(?:\(\*?\w+\)\.)?\w+)(?:\[\.\.\.\])?(?:\.\w+)*\(`),
+	},
+	{
+		"no network",
+		[]string{
+			"no such host", "network is unreachable", "no route to host", "Temporary failure in name resolution", "getaddrinfo",
+			"Name or service not known", "server misbehaving",
+		},
+		regexp.MustCompile(`\b(no such host|network is unreachable|no route to host|Temporary failure in name resolution|getaddrinfo E\w+|` +
+			`Name or service not known|server misbehaving)\b`), nil,
+	},
+	{
+		"nobody listens",
+		[]string{"connection refused", "ECONNREFUSED"},
+		regexp.MustCompile(`\bdial (?:tcp|udp|unix) (\S+): connect: (connection refused)|\b(ECONNREFUSED) (\S+)`), nil,
+	},
+	{
+		"folder for temporary files",
+		[]string{"/tmp"},
+		regexp.MustCompile(`\b(?:open|mkdir|mkdirat|stat|chdir|createtemp|mkdirtemp|mktemp) ((?:/private)?/(?:tmp|var/tmp))(?:/\S*)?: ` +
+			`(no such file or directory|permission denied|read-only file system)`), nil,
+	},
+	{"full disk", []string{"no space left on device", "ENOSPC"}, regexp.MustCompile(`\b(no space left on device|ENOSPC)\b`), nil},
+	{
+		"missing program",
+		[]string{"exec: "},
+		regexp.MustCompile(`\bexec: "?([\w./-]+)"?: (executable file not found in \$PATH|no such file or directory)`), nil,
+	},
+	{"missing time zone", []string{"unknown time zone"}, regexp.MustCompile(`\b(unknown time zone \S+)`), nil},
+	{"too many open files", []string{"too many open files", "EMFILE"}, regexp.MustCompile(`\b(too many open files|EMFILE)\b`), nil},
+}
+
+// GroupKey is equal for cases that belong together; empty for a case that belongs to no group.
+func GroupKey(c *abi.Case) string {
+	for i := range groupRules {
+		for j := range c.Documents {
+			if key := groupRules[i].key(c.Documents[j].Text); key != "" {
+				return key + "\x00" + strings.Join(c.Labels, "\x00")
+			}
+		}
+	}
+	return ""
+}
+
+func (r *groupRule) key(text string) string {
+	if !slices.ContainsFunc(r.words, func(word string) bool { return strings.Contains(text, word) }) {
+		return ""
+	}
+	match := r.pattern.FindStringSubmatchIndex(text)
+	if match == nil {
+		return ""
+	}
+	parts := append([]string{r.name}, submatches(text, match)...)
+	if r.after != nil {
+		behind := text[match[1]:]
+		if second := r.after.FindStringSubmatchIndex(behind); second != nil {
+			parts = append(parts, submatches(behind, second)...)
+		}
+	}
+	return strings.Join(parts, "\x00")
+}
+
+func submatches(text string, match []int) []string {
+	var list []string
+	for i := 2; i < len(match); i += 2 {
+		if match[i] >= 0 {
+			list = append(list, figures.ReplaceAllString(text[match[i]:match[i+1]], "#"))
+		}
+	}
+	return list
+}
+
+// figures are numbers and addresses, which differ from failure to failure.
+var figures = regexp.MustCompile(`\b0x[0-9a-fA-F]+\b|\d+`)
+
+// maxGroupBytes of documents wait for more of their group. Groups of larger reports are cut there.
+const maxGroupBytes = 64 << 20
+
+// Grouped puts cases of one group into the first entry of the group, as its Members. Entries with a truth or an
+// error stay alone. Groups wait for the end of the entries, or until they hold 64 MiB of documents; what belongs to none
+// goes on at once.
+func Grouped(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docket.Entry, error] {
+	return func(yield func(docket.Entry, error) bool) {
+		w := window{groups: map[string]int{}}
+		for entry, err := range entries {
+			key := ""
+			var line *docket.LineError
+			switch {
+			case err == nil && entry.Truth == nil:
+				key = GroupKey(&entry.Case)
+			case err != nil && !errors.As(err, &line): // the last
+				if !w.give(yield) {
+					return
+				}
+			}
+			if key == "" {
+				if !yield(entry, err) {
+					return
+				}
+				continue
+			}
+			w.add(entry, key)
+			if w.bytes > maxGroupBytes && !w.give(yield) {
+				return
+			}
+		}
+		w.give(yield)
+	}
+}
+
+// window holds the first entry of each group until no more are looked for.
+type window struct {
+	entries []docket.Entry
+	groups  map[string]int // index of the entry, by key
+	bytes   int
+}
+
+func (w *window) add(entry docket.Entry, key string) {
+	for i := range entry.Case.Documents {
+		w.bytes += len(entry.Case.Documents[i].Text)
+	}
+	if first, ok := w.groups[key]; ok {
+		w.entries[first].Members = append(w.entries[first].Members, entry.Case)
+		return
+	}
+	w.groups[key] = len(w.entries)
+	w.entries = append(w.entries, entry)
+}
+
+func (w *window) give(yield func(docket.Entry, error) bool) bool {
+	for i := range w.entries {
+		if !yield(w.entries[i], nil) {
+			return false
+		}
+	}
+	*w = window{groups: map[string]int{}}
+	return true
 }

@@ -265,3 +265,172 @@ func Follow(ctx context.Context, interval time.Duration, follow func(context.Con
 		<-ended
 	}
 }
+
+// end completes the record and the outputs, remembers the verdicts and ends the journal, in this order.
+func (r *Run) end(ctx context.Context) error {
+	complete := ctx.Err() == nil && r.sum.Unread == 0
+	nothing := r.sum.Tried == 0 && (ctx.Err() != nil || r.sum.Unread+r.sum.Faults > 0 || r.config.OneCase)
+	if err := errors.Join(r.record.end(complete), r.out.Close(), r.place(nothing)); err != nil {
+		return err
+	}
+	if ctx.Err() == nil {
+		if err := r.keepVerdicts(ctx); err != nil {
+			return err
+		}
+	}
+	if nothing || !complete || r.config.Resume { // a resumed run may continue with a longer docket
+		return r.journal.keep()
+	}
+	return r.journal.remove()
+}
+
+// place puts the files in their places, or leaves those as they were.
+func (r *Run) place(nothing bool) error {
+	if nothing {
+		r.config.Files.Discard()
+		return nil
+	}
+	return r.config.Files.Commit()
+}
+
+// remember takes note of what came of an entry, to be kept when the docket is done: of one that could not be tried, that it
+// failed.
+func (r *Run) remember(tried *host.Tried) {
+	if r.config.Casebook == nil || tried.Entry.Case.ID == "" {
+		return
+	}
+	final := trial.Final{Status: trial.Mistrial}
+	if tried.Err == nil {
+		final = tried.Trial.Result.Final
+	}
+	r.remembered = append(r.remembered, Entry(&tried.Entry.Case, tried.Entry.Truth, &final))
+	for i := range tried.Entry.Members {
+		r.remembered = append(r.remembered, Entry(&tried.Entry.Members[i], tried.Entry.Truth, &final))
+	}
+}
+
+// keepVerdicts adds the run to the casebook, all of it or nothing. One that was interrupted is added when it is resumed and done.
+func (r *Run) keepVerdicts(ctx context.Context) error {
+	if r.config.Casebook == nil || r.journal != nil && r.journal.remembered {
+		return nil
+	}
+	// A process that is killed behind Remember leaves a journal, and a casebook that is not the one of its header any more.
+	if err := r.journal.end(); err != nil {
+		return err
+	}
+	done := casebook.Run{Entries: r.remembered}
+	if r.config.Passed != nil {
+		done.Suites = r.config.Passed()
+	}
+	if _, err := r.config.Casebook.Remember(ctx, done); err != nil {
+		return &CasebookError{err}
+	}
+	return nil
+}
+
+// Record is the signed record of a run.
+type Record struct {
+	File string // empty: none
+	Key  *record.Key
+}
+
+// The most time and trials between two syncs of a record, whose results wait that long: a sync costs about as much as a trial.
+const (
+	syncInterval = 50 * time.Millisecond
+	syncTrials   = 256
+)
+
+// recording is the record of a run. A nil one gives trials to show at once.
+type recording struct {
+	writer  *record.Writer // nil when it is closed
+	waiting []recorded
+	synced  time.Time
+	now     func() time.Time
+	show    func([]recorded) error // what anybody sees is in the record
+}
+
+// recorded is a trial with the head of the record behind it, which is empty where there is no record.
+type recorded struct {
+	*host.Tried
+	head record.Digest
+}
+
+// openRecord begins the record, or continues with it behind the trials of the journal. Without a record it is nil.
+func (r *Run) openRecord(parts []record.Part, earlier earlier) (*recording, error) {
+	c := &r.config
+	if c.Record.File == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	header, err := c.Host.RecordHeader(parts)
+	if err == nil && c.Auditor != nil {
+		header.Audit, err = c.Auditor.RecordHeader()
+	}
+	if err != nil {
+		return nil, err
+	}
+	own := &recording{now: c.Now, show: r.show}
+	if c.Resume {
+		own.writer, err = record.Resume(c.Record.File, c.Record.Key, header, earlier.trials, earlier.head)
+	} else {
+		own.writer, err = record.Create(c.Record.File, c.Record.Key, header)
+	}
+	if err != nil {
+		return nil, &RecordError{File: c.Record.File, Err: err}
+	}
+	return own, nil
+}
+
+// append records a trial, which is shown when its record is on the disk.
+func (r *recording) append(tried *host.Tried) error {
+	if err := r.writer.Append(tried.Record); err != nil {
+		e := &RecordError{Err: err}
+		if errors.Is(err, record.ErrTooLong) {
+			e.Case = tried.Record.ID
+		}
+		return errors.Join(e, r.acknowledge()) // what was recorded before is, whatever comes of this one
+	}
+	r.waiting = append(r.waiting, recorded{&host.Tried{Entry: tried.Entry, Trial: tried.Trial}, r.writer.Head()}) // without its record, which may be large
+	if len(r.waiting) < syncTrials && r.now().Sub(r.synced) < syncInterval {
+		return nil
+	}
+	return r.acknowledge()
+}
+
+// acknowledge makes the record durable, and then shows the trials.
+func (r *recording) acknowledge() error {
+	if r == nil || len(r.waiting) == 0 {
+		return nil
+	}
+	if err := r.writer.Sync(); err != nil {
+		return &RecordError{Err: err}
+	}
+	r.synced = r.now()
+	err := r.show(r.waiting)
+	clear(r.waiting)
+	r.waiting = r.waiting[:0]
+	return err
+}
+
+// end closes the record of a run that came to its end; that of another one stays open, to be resumed.
+func (r *recording) end(complete bool) error {
+	if r == nil {
+		return nil
+	}
+	finish := r.writer.Close
+	if complete {
+		finish = r.writer.Finish
+	}
+	r.writer = nil
+	if err := finish(); err != nil {
+		return &RecordError{Err: err}
+	}
+	return nil
+}
+
+// leave closes the file, whatever happened, and leaves the record open.
+func (r *recording) leave() {
+	if r != nil && r.writer != nil {
+		_ = r.writer.Close() // an error before it was told
+		r.writer = nil
+	}
+}

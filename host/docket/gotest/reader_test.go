@@ -4,15 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testkit/readers"
 )
 
 // read gives the cases of a stream, and its problems as place and code.
@@ -251,5 +255,108 @@ func TestReadTellsFilesApart(t *testing.T) {
 	second, _ := read(t, &r, strings.NewReader(ends("fail", "p", "TestA")))
 	if first[0].ID == second[0].ID {
 		t.Errorf("both files give a case %q", first[0].ID)
+	}
+}
+
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{"testdata/*.gotest.json", "testdata/streams/*.gotest.json"} {
+		streams, err := filepath.Glob(pattern)
+		if err != nil || len(streams) == 0 {
+			t.Fatal("no stream matches "+pattern, err)
+		}
+		for _, stream := range streams {
+			readers.Golden(t, stream, strings.TrimSuffix(stream, ".gotest.json")+".want", func() readers.Reader { return &gotest.Reader{} })
+		}
+	}
+}
+
+// FuzzRead holds that every case is one that the contract allows, and that every excerpt stands in its log.
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"testdata/shop.gotest.json", "testdata/plain_build.gotest.json"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data), 300)
+		f.Add(string(data), 3000)
+	}
+	f.Add("{\"Action\":\"fail\",\"Package\":\"\xff\"}\n", 1)
+	f.Fuzz(func(t *testing.T, stream string, keep int) {
+		keep = 1 + (keep&0xffff)%4096
+		reader := gotest.Reader{HeadBytes: keep, TailBytes: keep}
+		seen := map[string]bool{}
+		for entry, err := range reader.Read("run.json", strings.NewReader(stream)) {
+			if err != nil {
+				continue
+			}
+			if seen[entry.Case.ID] {
+				t.Errorf("case id %q was given before", entry.Case.ID)
+			}
+			seen[entry.Case.ID] = true
+			readers.Check(t, &entry.Case)
+		}
+	})
+}
+
+func TestLight(t *testing.T) {
+	t.Parallel()
+	const (
+		frames  = "\ngoroutine 7 [running]:\ntesting.tRunner(0x1)\n\t/usr/local/go/src/testing/testing.go:1 +0x1\n"
+		product = "example.com/shop/a.(*T).Do(...)\n\t/src/a.go:3\n"
+		test    = "example.com/shop/a.TestX(0x1)\n\t/src/a_test.go:3 +0x2\n"
+	)
+	tests := []struct {
+		name, log, label string
+		confidence       float64
+	}{
+		{"permission", "    a_test.go:3: open x: permission denied\n", "si001", 0.78},
+		{"no binary", `    a_test.go:3: exec: "git": executable file not found in $PATH`, "si001", 0.78},
+		{"killed", "signal: killed\n", "si001", 0.78},
+		{"the environment before a timeout", "panic: test timed out after 1s\ndial: connection refused\n", "si001", 0.78},
+		{"race", "==================\nWARNING: DATA RACE\n", "nd001", 0.80},
+		{"race seen by a subtest", "    testing.go:1712: race detected during execution of test\n", "nd001", 0.80},
+		{"timeout", "panic: test timed out after 3s\n", "nd001", 0.62},
+		{"deadlock", "fatal error: all goroutines are asleep - deadlock!\n", "nd001", 0.62},
+		{"test does not compile", "# p\n./a_test.go:3:1: undefined: x\n", "ab001", 0.86},
+		{"product does not compile", "# p\n./a.go:3:1: undefined: x\n", "pb001", 0.88},
+		{"crash in the product", "panic: boom\n" + frames + product + test, "pb001", 0.72},
+		{"crash in the test", "panic: boom\n" + frames + test + product, "ab001", 0.58},
+		{"comparison", "    a_test.go:3: got 1, want 2\n", "pb001", 0.60},
+		{"message", "    a_test.go:3: bad luck\n", "pb001", 0.52},
+		{"silence", "exit status 3\n", "si001", 0.40},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := gotest.Light(abi.Case{Group: "example.com/shop/a", Documents: []abi.Document{{Name: "log", Text: tt.log}}})
+			if got.Classification != tt.label || got.Confidence != tt.confidence || got.Reasoning == "" {
+				t.Errorf("got %+v, want %s %.2f", got, tt.label, tt.confidence)
+			}
+		})
+	}
+}
+
+func TestTheTestsThatACaseNames(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, subject, log string
+		want               []gotest.Test
+	}{
+		{"the subject of this reader", "TestA/b_c fails in example.com/shop", "", []gotest.Test{{Package: "example.com/shop", Name: "TestA/b_c"}}},
+		{"the subject of JUnit", "TestA fails in example.com/shop, and passes when run again", "", []gotest.Test{{Package: "example.com/shop", Name: "TestA"}}},
+		{"with the time of the log", "ExampleA fails", "--- FAIL: ExampleA (1.50s)\nFAIL\nFAIL\texample.com/shop\t1.52s\n", []gotest.Test{{"example.com/shop", "ExampleA", 1500 * time.Millisecond}}},
+		{"no package that is built", "example.com/shop does not build", "FAIL\texample.com/shop [build failed]\n", nil},
+		{"no test", "example.com/shop fails outside its tests", "panic: no\n", nil},
+		{"another language", "testTotal fails in com.example.Shop", "", nil},
+		{"documents alone", "nightly build", "--- FAIL: TestA (0.01s)\n    --- FAIL: TestA/b (0.01s)\nFAIL\nFAIL\texample.com/a\t0.1s\n--- FAIL: TestC (0.00s)\nFAIL\texample.com/c\t0.1s\n", []gotest.Test{{"example.com/a", "TestA/b", 10 * time.Millisecond}, {"example.com/c", "TestC", 5 * time.Millisecond}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := gotest.TestsOf(&abi.Case{Subject: c.subject, Documents: []abi.Document{{Name: "log", Text: c.log}}})
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("tests (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

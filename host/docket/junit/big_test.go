@@ -87,3 +87,56 @@ func TestAccept_IG4_BombsInReportsOfJUnit(t *testing.T) {
 		})
 	}
 }
+
+// Definitions and the summary of a run may stand before its results. The classes that wait have a limit, and so has nesting.
+func TestAccept_IG4_TRXInAnyOrder(t *testing.T) {
+	t.Parallel()
+	const (
+		summary = `<ResultSummary><RunInfos><RunInfo outcome="Error"><Text>1 test failed</Text></RunInfo></RunInfos></ResultSummary>`
+		defined = `<TestDefinitions><UnitTest id="t"><TestMethod className="A.B, a.dll" name="c"/></UnitTest></TestDefinitions>`
+		failed  = `<Results><UnitTestResult testId="t" testName="A.B.c" outcome="Failed"/></Results>`
+		passed  = `<Results><UnitTestResult testId="t" testName="A.B.c" outcome="Passed"/></Results>`
+	)
+	for _, tc := range []struct {
+		report, want string
+		held         int
+	}{
+		{summary + defined + failed, "c fails in A.B", 0},
+		{failed + defined + summary, "c fails in A.B", 0},
+		{defined + failed, "A.B.c fails", 1},
+		{summary + defined + passed, "run fails outside its tests", 0},
+		{"<Results>" + strings.Repeat("<UnitTestResult outcome='Failed'><InnerResults>", 100), "elements nest deeper than 64 (too_deep)", 0},
+		{failed + "<Results>", "closed by </TestRun> (not_xml)", 0},
+	} {
+		cases, got := readers.Cases(&junit.Reader{HeldBytes: tc.held}, "x.trx", strings.NewReader("<TestRun>"+tc.report+"</TestRun>"))
+		for _, c := range cases {
+			got = append([]string{c.Subject}, got...)
+		}
+		if len(got) == 0 || !strings.HasSuffix(strings.Join(got, ", "), tc.want) {
+			t.Errorf("%s: %q, want %s", tc.report, got, tc.want)
+		}
+	}
+	reader := junit.Reader{}
+	for range reader.Read("x.trx", strings.NewReader("<TestRun><Results>"+strings.Repeat(`<UnitTestResult testName="a" outcome="Failed"/>`, 3)+"</Results></TestRun>")) { //nolint:errcheck // an iterator that goes on after the break panics
+		break
+	}
+	if reader.Tests != 3 {
+		t.Errorf("%d tests", reader.Tests)
+	}
+}
+
+// The logs of tests that wait for their classes have a limit, behind which they are given without.
+func TestAccept_IG4_BigLogsInTRX(t *testing.T) {
+	const test = `<UnitTestResult testId="t" testName="A.B.c" outcome="Failed"><Output><StdOut>`
+	report := io.MultiReader(
+		strings.NewReader(`<TestRun><Results>`), readers.Repeat(test+strings.Repeat("a long line of a log\n", 5_000)+`</StdOut></Output></UnitTestResult>`, 15<<20),
+		strings.NewReader(`</Results><TestDefinitions><UnitTest id="t"><TestMethod className="A.B"/></UnitTest></TestDefinitions></TestRun>`),
+	)
+	cases, problems, held := readers.Big(&junit.Reader{HeldBytes: 1 << 20, HeadBytes: 1 << 10, TailBytes: 1 << 10}, "x.trx", report)
+	if len(cases) < 100 || len(problems) > 0 || held > 5<<20 {
+		t.Errorf("%d cases, %q, %d bytes held", len(cases), problems, held)
+	}
+	if last := cases[len(cases)-1]; last.Group != "A.B" || !strings.HasPrefix(last.ID, "A.B.c#") {
+		t.Errorf("the last is %s of %s", last.ID, last.Group)
+	}
+}

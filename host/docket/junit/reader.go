@@ -1,4 +1,4 @@
-// Package junit reads reports in JUnit's XML into cases, one for each test that failed.
+// Package junit reads reports in JUnit's XML, and in TRX, into cases, one for each test that failed.
 //
 // There is no one standard; the package goes by the elements that the producers share (surefire and its reruns, pytest,
 // jest-junit, gotestsum and many more): testsuites and testsuite in any nesting, testcase, failure, error, skipped,
@@ -18,25 +18,35 @@
 // of a test case are the document "properties"; those of a suite, which describe the machine, are left out. The document
 // "testcase" has the file of the test, and the time that it took if that is 3 seconds or more.
 //
+// TRX is the XML of vstest, MSTest and `dotnet test --logger trx`; reporters of other languages write it, too. A test's group is its
+// class; its document "failure" has the message and the stack trace, "output" and "error-output" what it printed. A run that breaks off
+// without a failing test is the case "run".
+//
 // A report is data from elsewhere: a DOCTYPE is rejected, so that no entity is ever defined or fetched; nesting, tags,
 // documents and logs are bounded, see [Reader]. Characters that XML does not allow become U+FFFD where they stand in the
 // text as such.
 package junit
 
 import (
+	"cmp"
+	"encoding/xml"
+	"errors"
 	"io"
 	"iter"
+	"strconv"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/internal/report"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/stream"
 )
 
 // The codes of problems that only a report can have.
 const (
 	// CodeNotXML: the text is no XML from some place on.
 	CodeNotXML = report.CodeNotXML
-	// CodeNotJUnit: it is XML, but not a report of JUnit.
+	// CodeNotJUnit: it is XML, but not a report of JUnit or TRX.
 	CodeNotJUnit abi.Code = "not_junit"
 )
 
@@ -54,7 +64,7 @@ type Reader struct {
 	// HeadBytes and TailBytes are how much of a text is kept. Defaults: 256 KiB each. All documents of a case together are
 	// cut to abi.DefaultCaseDocumentBytes.
 	HeadBytes, TailBytes int
-	// HeldBytes is how much of the documents of cases waits for further runs of their tests. Default: DefaultHeldBytes. Beyond
+	// HeldBytes is how much of the documents of cases waits for further runs of their tests, or in TRX for their classes. Default: DefaultHeldBytes. Beyond
 	// it they are given, with the runs so far.
 	HeldBytes int
 	// Ended, if it is not nil, is told of every test case how it ended, those that passed included.
@@ -85,4 +95,183 @@ func (r *Reader) Read(name string, in io.Reader) iter.Seq2[docket.Entry, error] 
 			yield(docket.Entry{}, err)
 		}
 	}
+}
+
+// parser is the state of one reading.
+type parser struct {
+	reader *Reader
+	name   string
+	xml    *report.XML
+	yield  func(docket.Entry, error) bool
+}
+
+func (p *parser) root(t xml.StartElement) error {
+	switch t.Name.Local {
+	case "testsuites", "testsuite":
+		return p.suite(t)
+	case "TestRun":
+		if p.reader.Ended != nil {
+			return &stream.TextError{Code: CodeNotJUnit, Detail: "is a report in TRX, of which only failures are read: write JUnit XML"}
+		}
+		return p.trx()
+	default:
+		return &stream.TextError{Code: CodeNotJUnit, Detail: "is no report of JUnit or TRX: it begins with <" + report.Bounded(t.Name.Local) +
+			"> and not with <testsuites>, <testsuite> or <TestRun>"}
+	}
+}
+
+// suite is what the cases of a suite need of it.
+type suite struct {
+	name    string
+	parents map[string]bool // the tests of Go of which a subtest failed
+	runs    runs
+	held    []heldCase
+	bytes   int  // of what is held
+	unique  bool // a failure tells a language that lets no two tests have one name
+}
+
+func (p *parser) suite(start xml.StartElement) error {
+	s := &suite{name: named(start, "name"), parents: map[string]bool{}, runs: runs{ended: map[string][]bool{}}}
+	s.runs.tests, _ = strconv.Atoi(report.Attribute(start, "tests"))
+	own := test{line: p.xml.Line(), class: s.name}
+	err := p.xml.Children(func(t xml.StartElement) error {
+		switch t.Name.Local {
+		case "testsuite", "testsuites":
+			if err := p.release(s); err != nil {
+				return err
+			}
+			return p.suite(t)
+		case "testcase":
+			return p.testcase(s, t)
+		case "failure", "error":
+			return p.outcome(&own, t)
+		default:
+			return p.xml.Skip()
+		}
+	}, nil)
+	if err == nil {
+		err = p.give(s, &own)
+	}
+	if err == nil {
+		err = p.holdSilent(s)
+	}
+	if errors.Is(err, stream.ErrStopped) {
+		return err
+	}
+	return cmp.Or(p.release(s), err)
+}
+
+func (p *parser) testcase(s *suite, start xml.StartElement) error {
+	p.reader.Tests++
+	c, todo := newTest(start, p.xml.Line()), false
+	err := p.xml.Children(func(t xml.StartElement) error {
+		switch t.Name.Local {
+		case "failure", "error", "rerunFailure", "rerunError", "flakyFailure", "flakyError":
+			return p.outcome(c, t)
+		case "system-out", "system-err":
+			return p.output(c, t.Name.Local)
+		case "properties":
+			return p.properties(c)
+		case "skipped":
+			c.skipped = true
+			todo = report.Attribute(t, "type") == "todo" // of Node.js, which tells how it fails, too
+			return p.xml.Skip()
+		default:
+			return p.xml.Skip()
+		}
+	}, nil)
+	if err != nil {
+		return err
+	}
+	c.failed = c.failed && !todo
+	s.runs.end(c)
+	if p.reader.Ended != nil {
+		end := Passed
+		switch {
+		case c.failed:
+			end = Failed
+		case c.skipped:
+			end = Skipped
+		}
+		p.reader.Ended(Test{Class: report.Bounded(s.group(c)), Name: report.Bounded(c.name), File: c.file, Elapsed: c.elapsed}, end)
+	}
+	return p.give(s, c)
+}
+
+// output is what a run printed.
+type output struct {
+	name string
+	text stream.Clip
+}
+
+// outcome reads a run that failed.
+func (p *parser) outcome(c *test, start xml.StartElement) error {
+	kind := start.Name.Local
+	c.failed = true
+	c.flaky = c.flaky || strings.HasPrefix(kind, "flaky")
+	o := outcome{kind: kind, message: report.Attribute(start, "message"), class: report.Attribute(start, "type"), text: p.newClip()}
+	name := c.documents.Name(kind)
+	var printed []output
+	err := p.xml.Children(func(t xml.StartElement) error {
+		switch t.Name.Local {
+		case "stackTrace":
+			return p.xml.Children(nil, o.write)
+		case "system-out", "system-err":
+			out := output{name: name + "/" + t.Name.Local, text: p.newClip()}
+			if err := p.text(&out.text); err != nil {
+				return err
+			}
+			if len(printed) < MaxDocuments {
+				printed = append(printed, out)
+			}
+			return nil
+		default:
+			return p.xml.Skip()
+		}
+	}, o.write)
+	if err != nil {
+		return err
+	}
+	said := o.clip()
+	c.documents.Report(name, &said)
+	for _, out := range printed {
+		c.documents.Print(out.name, &out.text)
+	}
+	return nil
+}
+
+func (p *parser) output(c *test, kind string) error {
+	name, out := c.documents.Name(kind), p.newClip()
+	if err := p.text(&out); err != nil {
+		return err
+	}
+	c.documents.Print(name, &out)
+	return nil
+}
+
+// properties reads those of a test case, as lines of name and value.
+func (p *parser) properties(c *test) error {
+	name, out := c.documents.Name("properties"), p.newClip()
+	err := p.xml.Children(func(t xml.StartElement) error {
+		out.Write(report.Attribute(t, "name") + "=" + report.Attribute(t, "value"))
+		if err := p.text(&out); err != nil {
+			return err
+		}
+		out.Write("\n")
+		return nil
+	}, nil)
+	if err == nil {
+		c.documents.Print(name, &out)
+	}
+	return err
+}
+
+// children reads the elements in the open one.
+func (p *parser) children(each func(xml.StartElement) error) error { return p.xml.Children(each, nil) }
+
+// text reads the text of the open element.
+func (p *parser) text(into *stream.Clip) error { return p.xml.Children(nil, into.Write) }
+
+func (p *parser) newClip() stream.Clip {
+	return stream.NewClip(p.reader.HeadBytes, p.reader.TailBytes)
 }

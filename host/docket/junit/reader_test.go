@@ -1,12 +1,17 @@
 package junit_test
 
 import (
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -133,7 +138,7 @@ func TestAccept_IN1_ABrokenReportIsRejectedWithItsPlace(t *testing.T) {
 		{"a DOCTYPE", "<?xml version='1.0'?>\n<!DOCTYPE a [<!ENTITY xxe SYSTEM 'file:///etc/passwd'>]>\n<testsuite>" + failing, "report.xml:2: column 1: has a DOCTYPE or another declaration, which a report may not have (doctype)", 0},
 		{"a declaration inside", "<testsuite>" + failing + "<!ENTITY a 'b'>", "report.xml:1: column 91: has a DOCTYPE or another declaration, which a report may not have (doctype)", 1},
 		{"too deep", deep, "report.xml:65: column 3: elements nest deeper than 64 (too_deep)", 0},
-		{"another root", "<html><body/></html>", "report.xml:1: column 6: is no report of JUnit: it begins with <html> and not with <testsuites> or <testsuite> (not_junit)", 0},
+		{"another root", "<html><body/></html>", "report.xml:1: column 6: is no report of JUnit or TRX: it begins with <html> and not with <testsuites>, <testsuite> or <TestRun> (not_junit)", 0},
 		{"JSON", `{"id":"a"}`, "report.xml:1: column 10: is no XML: text stands where a report should (not_xml)", 0},
 		{"text behind it", "<testsuite>" + failing + "</testsuite>\nBUILD FAILED", "report.xml:2: column 12: is no XML: text stands where a report should (not_xml)", 1},
 		{"nothing", " \n", "report.xml:1: column 2: has no report of JUnit (empty_docket)", 0},
@@ -212,5 +217,132 @@ func TestDocumentsAreBounded(t *testing.T) {
 	documents := cases[0].Documents
 	if len(documents) != junit.MaxDocuments+1 || documents[junit.MaxDocuments].Text != "[... 84 more outputs cut here ...]\n" {
 		t.Errorf("%d documents, the last %+v", len(documents), documents[len(documents)-1])
+	}
+}
+
+// TestNamed: the test of a case is the one of which the report said how it ended.
+func TestNamed(t *testing.T) {
+	t.Parallel()
+	report := `<testsuites><testsuite name="cart">
+<testcase classname="tests.test_cart.TestTotal" name="test_sum[a fails in b]" file="tests/test_cart.py"><failure>E   assert 1 == 2</failure></testcase>
+<testcase classname="cart adds" name="cart adds" file="cart.js" time="1,003.46"><failure>no</failure></testcase>
+<testcase classname="cart" name="adds, and passes when run again" time="2.9"><flakyFailure>no</flakyFailure></testcase>
+<testcase classname="cart" name="rests"><skipped/></testcase>
+<testcase classname="cart" name="passes" file="cart.js"></testcase>
+</testsuite></testsuites>`
+	var ends []string
+	failed := map[junit.Test]bool{}
+	reader := junit.Reader{Ended: func(test junit.Test, end junit.End) {
+		ends = append(ends, test.Class+": "+test.Name+" "+string(end))
+		if end == junit.Failed {
+			failed[test] = true
+		}
+	}}
+	cases, problems := read(t, &reader, strings.NewReader(report))
+	if len(problems) > 0 || len(cases) != 3 {
+		t.Fatalf("%d cases, %v", len(cases), problems)
+	}
+	if test, _ := junit.Named(&cases[1]); test.File != "cart.js" || test.Elapsed != 1003500*time.Millisecond {
+		t.Errorf("%+v", test)
+	}
+	for i := range cases {
+		if test, ok := junit.Named(&cases[i]); !ok || !failed[test] {
+			t.Errorf("%q names %+v", cases[i].Subject, test)
+		}
+	}
+	want := []string{
+		"tests.test_cart.TestTotal: test_sum[a fails in b] failed", "cart: cart adds failed",
+		"cart: adds, and passes when run again failed", "cart: rests skipped", "cart: passes passed",
+	}
+	if diff := cmp.Diff(want, ends); diff != "" {
+		t.Errorf("ends (-want +got):\n%s", diff)
+	}
+}
+
+// TestAccept_IN1_IG4_Reports reads what tools wrote.
+func TestAccept_IN1_IG4_Reports(t *testing.T) {
+	t.Parallel()
+	for _, report := range reports(t) {
+		golden := filepath.Join("testdata", strings.TrimSuffix(filepath.Base(report), ".xml")+".want")
+		readers.Golden(t, report, golden, func() readers.Reader { return &junit.Reader{} })
+	}
+}
+
+// reports are the files of the examples and of testdata.
+func reports(t testing.TB) []string {
+	t.Helper()
+	examples, err := filepath.Glob("../../../examples/dockets/inputs/*.xml")
+	if err != nil || len(examples) < 4 {
+		t.Fatalf("%d reports in the examples (%v)", len(examples), err)
+	}
+	own, err := filepath.Glob("testdata/*.[xt][mr][lx]")
+	if err != nil || len(own) != 12 {
+		t.Fatalf("%d reports in testdata (%v)", len(own), err)
+	}
+	return append(examples, own...)
+}
+
+// TestAccept_IG4_RerunsInReportsOfJUnit: what reports of Surefire, pytest-rerunfailures, pytest-repeat, gotestsum and Gradle's test-retry say of
+// a test that failed and passed when it was run again is one flaky case, and what failed each time is none.
+func TestAccept_IG4_RerunsInReportsOfJUnit(t *testing.T) {
+	t.Parallel()
+	for report, want := range map[string]string{
+		"surefire-rerun.xml":  "com.example.shop.CartTest.flaky com.example.shop.CartTest.flakyError",
+		"rerunfailures.xml":   "test_retry.test_flaky test_retry.test_setup",
+		"repeat.xml":          "test_retry.test_flaky[1-3] test_retry.test_flaky[3-3]",
+		"gotestsum-rerun.xml": "example.com/shop.TestOnce",
+		"gradle-retry.xml":    "com.example.shop.CartTest.flaky()",
+		"flakefinder.xml":     "",
+	} {
+		in, err := os.Open(filepath.Join("testdata", report))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		cases, problems := readers.Cases(&junit.Reader{}, report, in)
+		var flaky []string
+		for i := range cases {
+			if cases[i].Light.Classification == "nd001" {
+				flaky = append(flaky, cases[i].ID)
+			}
+		}
+		if got := strings.Join(flaky, " "); got != want || len(problems) > 0 || len(cases) <= len(flaky) && want != "test_retry.test_flaky[1-3] test_retry.test_flaky[3-3]" {
+			t.Errorf("%s: flaky are %s, want %s (%d cases, %q)", report, got, want, len(cases), problems)
+		}
+	}
+}
+
+// FuzzRead holds that every case is one that the contract allows, that every excerpt stands in its document, and that
+// what the standard library rejects is rejected here, but for characters that become U+FFFD.
+func FuzzRead(f *testing.F) {
+	for _, name := range reports(f) {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data), 300)
+	}
+	f.Add("<testsuite><testcase name='\xff'><failure>&#x1b;<!-- > --><![CDATA[]]]]></failure></testcase></testsuite>", 1)
+	f.Fuzz(func(t *testing.T, report string, keep int) {
+		keep = 1 + (keep&0xffff)%4096
+		reader := junit.Reader{HeadBytes: keep, TailBytes: keep, HeldBytes: keep * 16}
+		if !readers.CheckAll(t, &reader, report) && utf8.ValidString(report) && strings.Contains(report, "<") && wellFormed(report) != nil {
+			if syntax := wellFormed(report).Error(); !strings.Contains(syntax, "illegal character code") {
+				t.Errorf("taken though %s", syntax)
+			}
+		}
+	})
+}
+
+func wellFormed(report string) error {
+	decoder := xml.NewDecoder(strings.NewReader(report))
+	for {
+		switch _, err := decoder.Token(); {
+		case err == nil:
+		case err.Error() == "EOF" || strings.Contains(err.Error(), "encoding"):
+			return nil
+		default:
+			return err
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package junit
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -126,14 +127,13 @@ func (h *heldCase) size() int {
 	return n
 }
 
+// held is how many bytes of documents may wait.
+func (p *parser) held() int { return cmp.Or(max(0, p.reader.HeldBytes), DefaultHeldBytes) }
+
 // hold keeps a case for later.
 func (p *parser) hold(s *suite, c heldCase) error {
 	s.held = append(s.held, c)
-	most := p.reader.HeldBytes
-	if most <= 0 {
-		most = DefaultHeldBytes
-	}
-	if s.bytes += c.size(); s.bytes > most {
+	if s.bytes += c.size(); s.bytes > p.held() {
 		return p.release(s)
 	}
 	return nil

@@ -40,7 +40,6 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/docket readOpinion":                             "host/docket FuzzReadOpinion",
 	"host/docket/gotest Read":                             "host/docket/gotest FuzzRead",
 	"host/docket/gotest parseEvent":                       "host/docket/gotest FuzzRead",
-	"host/docket/dotnet Read":                             "host/docket/dotnet FuzzRead",
 	"host/docket/junit Read":                              "host/docket/junit FuzzRead",
 	"host/docket/reportportal Read":                       "host/docket/reportportal FuzzRead",
 	"internal/calibrate/fit ReadResults":                  "internal/calibrate/fit FuzzReadResults",

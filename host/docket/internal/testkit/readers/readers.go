@@ -178,11 +178,11 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// CheckAll reads a report, and holds that each case is sound and has an id of its own, and that nothing follows an error.
-func CheckAll(t *testing.T, r Reader, report string) {
+// CheckAll reads a report, and holds that each case is sound and has an id of its own, and that nothing follows an error. It says whether
+// there was one.
+func CheckAll(t *testing.T, r Reader, report string) (rejected bool) {
 	t.Helper()
 	seen := map[string]bool{}
-	rejected := false
 	for entry, err := range r.Read("report", strings.NewReader(report)) {
 		if rejected {
 			t.Fatal("something follows an error")
@@ -197,4 +197,5 @@ func CheckAll(t *testing.T, r Reader, report string) {
 		seen[entry.Case.ID] = true
 		Check(t, &entry.Case)
 	}
+	return rejected
 }
