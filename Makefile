@@ -226,8 +226,7 @@ service-soak: plugins ## a worker of the service goes on for SOAK (30m) with doc
 	SHADOWCOURT_SOAK=$(or $(SOAK),30m) $(GO) test -count=1 -timeout 24h -v -run TestAccept_SV2_Soak ./internal/service/work
 
 .PHONY: service-bench
-service-bench: plugins ## cases a second of the service, how long a small docket takes beside a large one, and pages beside 100,000 cases
-	SHADOWCOURT_PAGE_CASES=100000 $(GO) test -count=1 -timeout 60m -tags postgres -v -run TestMeasure ./internal/service/web
+service-bench: plugins ## cases a second of the service, and how long a small docket takes beside a large one
 	SHADOWCOURT_SERVICE_CASES=2000 SHADOWCOURT_SERVICE_MEASURE=1 $(GO) test -count=1 -timeout 60m -tags postgres -v -run TestMeasure ./internal/service/work
 
 .PHONY: faults

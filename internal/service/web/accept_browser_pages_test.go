@@ -51,6 +51,12 @@ func TestAccept_UI2_FinishedTrial(t *testing.T) {
 	if b.count(".graph svg.shadowcourt-graph") != 1 {
 		t.Error("there is no graph")
 	}
+	for i, want := range []string{"1 passed", "5 failed in the same way"} {
+		if shown := b.texts(".experiments li"); len(shown) != 2 || !strings.Contains(shown[i], want) || !strings.Contains(strings.ToLower(shown[i]), "asked for by bulwark") {
+			t.Errorf("the experiments are %q", shown)
+		}
+	}
+	b.picture("trial")
 	// An item leads to its line.
 	b.open("/trials/3-1")
 	b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector("a.ref[href='%s']").click()`, line)))

@@ -3,20 +3,11 @@
 package web_test
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"image"
-	"image/color"
-	"image/draw"
-	"image/png"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -221,77 +212,20 @@ func (b *browser) dark(yes bool) {
 	}
 }
 
-// picture writes what the tab shows, as a PNG with a palette, where pictures are asked for.
+// picture writes what the tab shows, where pictures are asked for.
 func (b *browser) picture(name string) {
 	b.t.Helper()
 	if *pictures == "" {
 		return
 	}
 	shot, err := call(b, page.CaptureScreenshot, page.CaptureScreenshotParams{})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	small, err := quantized(shot.Data)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(*pictures, name+".png"), small, 0o644)
-	}
-	const most = 200 << 10
-	if err == nil && len(small) > most {
-		err = fmt.Errorf("%s.png has %d bytes, more than %d", name, len(small), most)
+		err = os.WriteFile(filepath.Join(*pictures, name+".png"), shot.Data, 0o644)
 	}
 	if err != nil {
 		b.t.Error(err)
 	}
 }
-
-// quantized gives a PNG with the 256 most frequent colours, others replaced by the nearest of them.
-func quantized(shot []byte) ([]byte, error) {
-	full, err := png.Decode(bytes.NewReader(shot))
-	if err != nil {
-		return nil, err
-	}
-	bounds := full.Bounds()
-	rgba := image.NewRGBA(bounds)
-	draw.Draw(rgba, bounds, full, bounds.Min, draw.Src)
-	counts := map[color.RGBA]int{}
-	at := func(i int) color.RGBA { return color.RGBA{rgba.Pix[i], rgba.Pix[i+1], rgba.Pix[i+2], 255} }
-	for i := 0; i < len(rgba.Pix); i += 4 {
-		counts[at(i)]++
-	}
-	palette := mostFrequent(counts, 256)
-	if len(palette) == 0 {
-		return nil, errors.New("the picture is empty")
-	}
-	out := image.NewPaletted(bounds, palette)
-	nearest := map[color.RGBA]uint8{}
-	for i := 0; i < len(rgba.Pix); i += 4 {
-		c := at(i)
-		index, ok := nearest[c]
-		if !ok {
-			index = uint8(palette.Index(c))
-			nearest[c] = index
-		}
-		out.Pix[i/4] = index
-	}
-	var b bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestCompression}
-	err = encoder.Encode(&b, out)
-	return b.Bytes(), err
-}
-
-func mostFrequent(counts map[color.RGBA]int, most int) color.Palette {
-	var palette color.Palette
-	list := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int {
-		return cmp.Or(counts[b]-counts[a], cmp.Compare(number(a), number(b)))
-	})
-	for _, c := range list[:min(len(list), most)] {
-		palette = append(palette, c)
-	}
-	return palette
-}
-
-// number orders colours, so that equal pictures give equal files.
-func number(c color.RGBA) int { return int(c.R)<<16 | int(c.G)<<8 | int(c.B) }
 
 // texts gives the texts of the elements of a selector, each on one line.
 func (b *browser) texts(selector string) []string {

@@ -82,15 +82,3 @@ func TestDiffsAreKnown(t *testing.T) {
 		}
 	}
 }
-
-func TestTexts(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234"} {
-		if got := thousands(in); got != want {
-			t.Errorf("%d is %s", in, got)
-		}
-	}
-	if got := clip("ä"+strings.Repeat("x", 9), 1); got != "…" {
-		t.Errorf("half a character: %q", got)
-	}
-}

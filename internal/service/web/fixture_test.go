@@ -7,6 +7,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
@@ -67,6 +68,12 @@ index 3f1c2aa..9b0d771 100644
 	}
 }
 
+// experiments are those of the trial of the long case.
+var experiments = []trial.Experiment{
+	{Persona: "bulwark", Factors: trial.Factors{Product: abi.Base, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 1}, Outcome: abi.OutcomePassed, Passed: 1},
+	{Persona: "bulwark", Factors: trial.Factors{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}, Outcome: abi.OutcomeSame, Same: 5},
+}
+
 // copies gives n cases that failed in the same way, with other IDs.
 func copies(e docket.Entry, n int) []docket.Entry {
 	list := make([]docket.Entry, n)
@@ -88,7 +95,11 @@ func filled(t testing.TB, options serviceOptions) *service {
 	entries := demoEntries(t)
 	s.try(s.submit("nightly 2026-11-21", "github.com/acme/store", entries), nil)
 	s.try(s.submit("pull request 812", "github.com/acme/gateway", copies(entries[3], 7)), nil)
-	s.try(s.submit("nightly 2026-11-22", "github.com/acme/store", append([]docket.Entry{longCase()}, copies(entries[5], 3)...)), nil)
+	s.try(s.submit("nightly 2026-11-22", "github.com/acme/store", append([]docket.Entry{longCase()}, copies(entries[5], 3)...)), func(t *trial.Trial) {
+		if t.Case.ID == longCase().Case.ID {
+			t.Result.Experiments = experiments
+		}
+	})
 	s.deadLetter()
 	return s
 }

@@ -21,15 +21,11 @@ import (
 func TestUploadByForm(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serviceOptions{})
-	send := func(fields [][2]string, file string) (int, string) {
-		files := map[string]string{}
-		if file != "" {
-			files["cases.jsonl"] = file
-		}
-		return s.sendForm("/dockets", fields, "report", files)
+	send := func(file string, fields ...[2]string) (int, string) {
+		return s.sendForm("/dockets", fields, "report", map[string]string{"cases.jsonl": file})
 	}
 	line := `{"id":"a","subject":"s","labels":["x","y"],"light":{"classification":"x","confidence":0.6,"reasoning":"r"},"evidence":[],"documents":[]}` + "\n"
-	status, place := send([][2]string{{"name", "by hand"}, {"repository", "example.org/app"}, {"format", "auto"}}, line)
+	status, place := send(line, [2]string{"name", "by hand"}, [2]string{"repository", "example.org/app"}, [2]string{"format", "auto"})
 	if status != http.StatusSeeOther || place != "/dockets/1" {
 		t.Fatalf("the upload gives %d %s", status, place)
 	}
@@ -37,13 +33,13 @@ func TestUploadByForm(t *testing.T) {
 	if err != nil || d.Name != "by hand" || d.Repository != "example.org/app" || d.Cases != 1 || d.Submitter != "local" {
 		t.Errorf("the docket is %+v, %v", d, err)
 	}
-	if status, body := send([][2]string{{"name", "x"}}, ""); status != http.StatusUnprocessableEntity || !strings.Contains(body, "no report was chosen") {
+	if status, body := s.sendForm("/dockets", [][2]string{{"name", "x"}}, "report", nil); status != http.StatusUnprocessableEntity || !strings.Contains(body, "no report was chosen") {
 		t.Errorf("no file gives %d", status)
 	}
-	if status, _ := send([][2]string{{"name", strings.Repeat("x", 2000)}}, line); status != http.StatusUnprocessableEntity {
+	if status, _ := send(line, [2]string{"name", strings.Repeat("x", 2000)}); status != http.StatusUnprocessableEntity {
 		t.Errorf("a long name gives %d", status)
 	}
-	if status, _ := send(nil, "neither a report nor cases"); status < 400 || status >= 500 {
+	if status, _ := send("neither a report nor cases"); status < 400 || status >= 500 {
 		t.Errorf("a file that is no report gives %d", status)
 	}
 }
@@ -99,9 +95,7 @@ func TestTokensByForm(t *testing.T) {
 	if err != nil || list[0].Name != "ci" || strings.Join(list[0].Scopes, " ") != "submit review" {
 		t.Fatalf("the tokens are %+v, %v", list, err)
 	}
-	if status, _ = s.post(fmt.Sprintf("/settings/tokens/%d/revoke", list[0].ID), nil); status != http.StatusSeeOther {
-		t.Errorf("revoking gives %d", status)
-	}
+	s.posted(fmt.Sprintf("/settings/tokens/%d/revoke", list[0].ID), nil)
 	if list, err = s.store.Tokens(t.Context()); err != nil || list[0].Revoked.IsZero() {
 		t.Errorf("the token is not revoked: %+v, %v", list[0], err)
 	}
@@ -115,31 +109,26 @@ func TestTokensByForm(t *testing.T) {
 func TestTrialShowsItsCorrections(t *testing.T) {
 	t.Parallel()
 	s := filled(t, serviceOptions{})
-	for _, label := range []string{"si001", "nd001"} {
-		if status, _ := s.post("/corrections", url.Values{"label": {label}, "entry": {"1-4"}}); status != http.StatusSeeOther {
-			t.Fatalf("the correction gives %d", status)
+	history := func() []string {
+		var list []string
+		for _, n := range nodes(nodes(parsed(t, "/trials/1-4", s.ok("/trials/1-4")), ".history")[0], "li") {
+			list = append(list, text(n))
 		}
+		return list
 	}
-	if status, _ := s.post("/corrections/undo", url.Values{"correction": {"1"}}); status != http.StatusSeeOther {
-		t.Fatalf("undo gives %d", status)
+	s.posted("/corrections", url.Values{"label": {"si001"}, "entry": {"1-4"}})
+	s.posted("/corrections", url.Values{"label": {"nd001"}, "entry": {"1-4"}})
+	s.posted("/corrections/undo", url.Values{"correction": {"1"}})
+	s.posted("/corrections", url.Values{"label": {"pb001"}, "entry": {"1-4"}})
+	if got := history(); len(got) != 3 || !strings.Contains(got[1], "just now, replaced by a later one") || !strings.Contains(got[2], "just now, in force") {
+		t.Errorf("the history is %q", got)
 	}
-	if status, _ := s.post("/corrections", url.Values{"label": {"pb001"}, "entry": {"1-4"}}); status != http.StatusSeeOther {
-		t.Fatalf("the last correction gives %d", status)
-	}
-	listed := nodes(nodes(parsed(t, "/trials/1-4", s.ok("/trials/1-4")), ".history")[0], "li")
-	if len(listed) != 3 || !strings.Contains(text(listed[1]), "just now, replaced by a later one") || !strings.Contains(text(listed[2]), "just now, in force") {
-		t.Errorf("the history is %q", text(listed[1]))
-	}
-	if status, _ := s.post("/corrections/undo", url.Values{"correction": {"3"}}); status != http.StatusSeeOther {
-		t.Fatalf("undo gives %d", status)
-	}
-	root := parsed(t, "/trials/1-4", s.ok("/trials/1-4"))
-	if got := text(nodes(root, ".corrected")[0]); got != "Corrected to no defect, flaky by local, just now" {
+	s.posted("/corrections/undo", url.Values{"correction": {"3"}})
+	if got := text(nodes(parsed(t, "/trials/1-4", s.ok("/trials/1-4")), ".corrected")[0]); got != "Corrected to no defect, flaky by local, just now" {
 		t.Errorf("the page says %q", got)
 	}
-	history := nodes(nodes(root, ".history")[0], "li")
-	if len(history) != 3 || !strings.Contains(text(history[0]), "product bug → system issue by local, just now, taken back") {
-		t.Errorf("the history begins with %q", text(history[0]))
+	if got := history(); len(got) != 3 || !strings.Contains(got[0], "product bug → system issue by local, just now, taken back") {
+		t.Errorf("the history is %q", got)
 	}
 }
 
@@ -268,24 +257,12 @@ func (s *service) addGeneration(note string, change func(*store.Generation)) int
 func TestRejectionsArePagesForPeople(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serviceOptions{})
-	for _, c := range []struct{ path, accept, kind string }{
-		{"/corrections", "text/html", "text/html"}, {"/corrections", "application/json", "application/problem+json"}, {"/api/v1/corrections", "text/html", "application/problem+json"},
+	for _, c := range []struct{ path, accept, begin string }{
+		{"/corrections", "text/html", "<!DOCTYPE html>"}, {"/corrections", "application/json", `{"title":`}, {"/api/v1/corrections", "text/html", `{"title":`},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+c.path, http.NoBody)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Accept", c.accept)
-		r.Header.Set("Sec-Fetch-Site", "cross-site")
-		answer, err := s.client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(answer.Body)
-		_ = answer.Body.Close()
-		if err != nil || answer.StatusCode != http.StatusForbidden || !strings.HasPrefix(answer.Header.Get("Content-Type"), c.kind) ||
-			!strings.Contains(string(body), "the request comes from a page of another site") {
-			t.Errorf("%s for %s: %s %s %.300s, %v", c.path, c.accept, answer.Status, answer.Header.Get("Content-Type"), body, err)
+		status, body := s.post(c.path, nil, "Accept", c.accept, "Sec-Fetch-Site", "cross-site")
+		if status != http.StatusForbidden || !strings.HasPrefix(body, c.begin) || !strings.Contains(body, "the request comes from a page of another site") {
+			t.Errorf("%s for %s: %d %.300s", c.path, c.accept, status, body)
 		}
 	}
 }

@@ -199,10 +199,7 @@ func TestCorrectionByPlainForms(t *testing.T) {
 	for _, input := range nodes(form, "input") {
 		fields.Add(attribute(input, "name"), attribute(input, "value"))
 	}
-	status, place := s.post(attribute(form, "action"), fields)
-	if status != http.StatusSeeOther || !strings.HasPrefix(place, "/?") {
-		t.Fatalf("the form gives %d %s", status, place)
-	}
+	place := s.posted(attribute(form, "action"), fields)
 	page := parsed(t, place, s.ok(place))
 	if got := text(nodes(page, ".notice")[0]); got != "Corrected 8 cases. Undo u" {
 		t.Errorf("the page says %q", got)
@@ -214,9 +211,7 @@ func TestCorrectionByPlainForms(t *testing.T) {
 	for _, input := range nodes(nodes(page, ".notice")[0], "input") {
 		undo.Add(attribute(input, "name"), attribute(input, "value"))
 	}
-	if status, place = s.post("/corrections/undo", undo); status != http.StatusSeeOther {
-		t.Fatalf("undo gives %d", status)
-	}
+	place = s.posted("/corrections/undo", undo)
 	if n := len(nodes(parsed(t, place, s.ok(place)), ".group")); n != len(groups) {
 		t.Errorf("after undo %d groups are left of %d", n, len(groups))
 	}
@@ -279,11 +274,5 @@ func (s *service) sendForm(path string, fields [][2]string, fileField string, fi
 		_, _ = part.Write([]byte(content))
 	}
 	_ = form.Close()
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+path, &b)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", form.FormDataContentType())
-	r.Header.Set("Accept", "text/html")
-	return s.do(r)
+	return s.send(http.MethodPost, path, &b, "Content-Type", form.FormDataContentType())
 }

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -49,43 +50,13 @@ type serviceOptions struct {
 	stop <-chan struct{}
 	// opening is called when a page opens its stream of events, before the stream is there.
 	opening func(context.Context)
-	// frozen stops the clock of the store, so that workers stay alive.
-	frozen bool
-	// database in place of a new file.
-	database string
-}
-
-// courtConfig is the shipped court with the profile of the demo.
-func courtConfig() (host.Config, error) {
-	modules, err := bundle.FS()
-	if err != nil {
-		return host.Config{}, err
-	}
-	text, err := os.ReadFile("../../../examples/dockets/demo.yaml")
-	if err != nil {
-		return host.Config{}, err
-	}
-	domain, err := module.ParseProfile("demo.yaml", text)
-	if err != nil {
-		return host.Config{}, err
-	}
-	user, err := os.UserCacheDir()
-	return host.Config{Modules: modules, Profile: domain, CacheDir: filepath.Join(user, "shadowcourt", "modules")}, err
 }
 
 // newService starts the pages with an empty store that has one generation.
 func newService(t testing.TB, options serviceOptions) *service {
 	t.Helper()
 	ctx := context.Background()
-	now := time.Now
-	if options.frozen {
-		at := time.Now()
-		now = func() time.Time { return at }
-	}
-	if options.database == "" {
-		options.database = filepath.Join(t.TempDir(), "shadowcourt.db")
-	}
-	kept, err := store.Open(ctx, store.Config{Database: options.database, Now: now})
+	kept, err := store.Open(ctx, store.Config{Database: filepath.Join(t.TempDir(), "shadowcourt.db"), Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +74,7 @@ func newService(t testing.TB, options serviceOptions) *service {
 	}
 	operations := api.New(api.Config{
 		Store: kept, Now: time.Now, Random: rand.Reader, Version: "test", Stop: options.stop, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-		Graph: func(context.Context, int64) (*pipeline.Graph, error) { return court(t).Graph(), nil }, //nolint:contextcheck // the court is opened once for all tests
+		Graph: func(context.Context, int64) (*pipeline.Graph, error) { return court(t).Graph(), nil },
 		CheckGeneration: func(_ context.Context, parts *store.Parts, blobs map[string][]byte) ([]string, error) {
 			for name, digest := range parts.Modules {
 				if wasm, ok := blobs[digest]; ok && !bytes.HasPrefix(wasm, []byte("\x00asm")) {
@@ -116,9 +87,7 @@ func newService(t testing.TB, options serviceOptions) *service {
 	mux := http.NewServeMux()
 	operations.Register(mux)
 	authenticator.Register(mux)
-	pages := web.New(web.Config{
-		Operations: operations, Auth: authenticator,
-	})
+	pages := web.New(web.Config{Operations: operations, Auth: authenticator})
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if options.opening != nil && r.URL.Path == "/changes" {
 			options.opening(r.Context())
@@ -132,128 +101,87 @@ func newService(t testing.TB, options serviceOptions) *service {
 	})
 	s := &service{t: t, store: kept, url: server.URL, client: server.Client()}
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	s.begin()
-	if s.secret = local; options.scopes != nil {
-		s.secret = s.token(options.scopes)
+	modules, err := bundle.FS()
+	if err != nil {
+		t.Fatal(err)
 	}
-	s.signIn(s.secret)
+	specter, err := fs.ReadFile(modules, "specter.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := kept.AddBlob(ctx, specter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kept.BeginWith(ctx, store.Generation{Note: "modules of this program", Author: "shadowcourt", Parts: store.Parts{Modules: map[string]string{"specter": digest}}}); err != nil {
+		t.Fatal(err)
+	}
+	if s.secret = local; options.scopes != nil {
+		if s.secret, err = auth.NewToken(rand.Reader); err != nil {
+			t.Fatal(err)
+		}
+		ada := store.Token{Name: "ada", Submitter: "ada"}
+		for _, scope := range options.scopes {
+			ada.Scopes = append(ada.Scopes, string(scope))
+		}
+		if _, err := kept.AddToken(ctx, auth.HashOf(s.secret), ada); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.client.Jar, err = cookiejar.New(nil); err != nil {
+		t.Fatal(err)
+	}
+	s.posted("/login", url.Values{"token": {s.secret}})
 	return s
 }
 
-// begin gives the store the modules of this program.
-func (s *service) begin() {
-	s.t.Helper()
-	modules, err := bundle.FS()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	files, err := fs.ReadFile(modules, "specter.wasm")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	digest, err := s.store.AddBlob(s.t.Context(), files)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if _, err := s.store.BeginWith(s.t.Context(), store.Generation{Note: "modules of this program", Author: "shadowcourt", Parts: store.Parts{Modules: map[string]string{"specter": digest}}}); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// token makes a token for a person.
-func (s *service) token(scopes []auth.Scope) string {
-	s.t.Helper()
-	text, err := auth.NewToken(rand.Reader)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	t := store.Token{Name: "ada", Submitter: "ada"}
-	for _, scope := range scopes {
-		t.Scopes = append(t.Scopes, string(scope))
-	}
-	if _, err := s.store.AddToken(s.t.Context(), auth.HashOf(text), t); err != nil {
-		s.t.Fatal(err)
-	}
-	return text
-}
-
-// signIn keeps the session of a token in the client.
-func (s *service) signIn(token string) {
-	s.t.Helper()
-	jar := &jar{}
-	s.client.Jar = jar
-	answer, err := s.client.PostForm(s.url+"/login", url.Values{"token": {token}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	_ = answer.Body.Close()
-	if answer.StatusCode != http.StatusSeeOther || len(jar.cookies) == 0 {
-		s.t.Fatalf("signing in gives %s", answer.Status)
-	}
-}
-
-// jar keeps all cookies for one server.
-type jar struct{ cookies []*http.Cookie }
-
-func (j *jar) SetCookies(_ *url.URL, cookies []*http.Cookie) {
-	j.cookies = append(j.cookies, cookies...)
-}
-func (j *jar) Cookies(*url.URL) []*http.Cookie { return j.cookies }
-
-// court is the shipped one with the profile of the demo.
-var (
-	courtOnce sync.Once
-	courtHost *host.Host
-)
-
+// court is the shipped one with the profile of the demo. It stays open until the tests end.
 func court(t testing.TB) *host.Host {
 	t.Helper()
-	courtOnce.Do(func() {
-		config, err := courtConfig()
-		if err != nil {
-			t.Fatal(err)
-		}
-		// It stays open until the tests end.
-		if courtHost, err = host.Open(context.Background(), config); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if courtHost == nil {
-		t.Fatal("the court did not open")
+	h, err := openCourt()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return courtHost
+	return h
 }
 
-// demo are the cases of the demo, tried once.
-var demo = sync.OnceValues(func() ([]docket.Entry, error) {
-	f, err := os.Open("../../../examples/dockets/demo.jsonl")
+var openCourt = sync.OnceValues(func() (*host.Host, error) {
+	modules, err := bundle.FS()
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	var list []docket.Entry
-	for entry, err := range (&docket.Reader{}).JSONL("demo.jsonl", f) {
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, entry)
+	text, err := os.ReadFile("../../../examples/dockets/demo.yaml")
+	if err != nil {
+		return nil, err
 	}
-	return list, nil
+	profile, err := module.ParseProfile("demo.yaml", text)
+	if err != nil {
+		return nil, err
+	}
+	user, err := os.UserCacheDir()
+	if err != nil {
+		return nil, err
+	}
+	return host.Open(context.Background(), host.Config{Modules: modules, Profile: profile, CacheDir: filepath.Join(user, "shadowcourt", "modules")})
 })
 
 // demoEntries are the cases of the demo with a name for each label.
 func demoEntries(t testing.TB) []docket.Entry {
 	t.Helper()
-	list, err := demo()
+	f, err := os.Open("../../../examples/dockets/demo.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := make([]docket.Entry, len(list))
-	for i, e := range list {
-		e.LabelNames = labelNames
-		out[i] = e
+	defer func() { _ = f.Close() }()
+	var list []docket.Entry
+	for entry, err := range (&docket.Reader{}).JSONL("demo.jsonl", f) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry.LabelNames = labelNames
+		list = append(list, entry)
 	}
-	return out
+	return list
 }
 
 // submit adds a docket with entries that are not tried yet.
@@ -277,86 +205,70 @@ func (s *service) submit(name, repository string, entries []docket.Entry) int64 
 	return d.ID
 }
 
-// try tries a docket by the shipped modules. change may alter a trial.
+// try tries a docket by the shipped modules; each case is tried once in all tests. change may alter a trial.
 func (s *service) try(docketID int64, change func(*trial.Trial)) {
-	s.t.Helper()
-	s.each(docketID, func(c *store.Claim) *store.NewVerdict {
-		tried := triedOnce(s.t, c.Case.ID, func() (*trial.Trial, error) { return court(s.t).Try(s.t.Context(), c.Case) })
-		if change != nil {
-			change(tried)
-		}
-		return &store.NewVerdict{Digest: c.Digest, Trial: tried, Took: 20 * time.Millisecond}
-	})
-}
-
-// each gives the cases of a docket their verdicts.
-func (s *service) each(docketID int64, verdict func(*store.Claim) *store.NewVerdict) {
 	s.t.Helper()
 	ctx := s.t.Context()
 	d, err := s.store.Docket(ctx, docketID)
 	for ordinal := 1; err == nil && ordinal <= d.Cases; ordinal++ {
 		var c *store.Claim
-		c, err = s.store.BeginCase(ctx, store.CaseArgs{Docket: d.ID, Ordinal: ordinal, Generation: d.Generation})
-		if err == nil {
-			err = s.store.CompleteCase(ctx, c, "worker", &store.Outcome{Configuration: strings.Repeat("c0", 32), Verdict: verdict(c)})
+		if c, err = s.store.BeginCase(ctx, store.CaseArgs{Docket: d.ID, Ordinal: ordinal, Generation: d.Generation}); err != nil {
+			break
 		}
-		if errors.Is(err, store.ErrEnded) { // it could not be read, or has a verdict
-			err = nil
+		kept, ok := tried.Load(c.Case.ID)
+		if !ok {
+			if kept, err = court(s.t).Try(ctx, c.Case); err != nil {
+				break
+			}
+			tried.Store(c.Case.ID, kept)
 		}
+		own := *kept.(*trial.Trial)
+		if change != nil {
+			change(&own)
+		}
+		err = s.store.CompleteCase(ctx, c, "worker", &store.Outcome{
+			Configuration: strings.Repeat("c0", 32), Verdict: &store.NewVerdict{Digest: c.Digest, Trial: &own, Took: 20 * time.Millisecond},
+		})
 	}
 	if err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-// triedOnce keeps the trials of cases, so that each is tried once in all tests.
-var tried sync.Map
-
-func triedOnce(t testing.TB, id string, do func() (*trial.Trial, error)) *trial.Trial {
-	t.Helper()
-	kept, ok := tried.Load(id)
-	if !ok {
-		one, err := do()
-		if err != nil {
-			t.Fatal(err)
-		}
-		kept, _ = tried.LoadOrStore(id, one)
-	}
-	result := *kept.(*trial.Trial)
-	return &result
-}
+var tried sync.Map // *trial.Trial by the IDs of cases
 
 // get gives a page.
 func (s *service) get(path string, headers ...string) (status int, body string) {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r.Header.Set("Accept", "text/html")
-	for i := 0; i+1 < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
-	}
-	return s.do(r)
+	return s.send(http.MethodGet, path, http.NoBody, headers...)
 }
 
 // post sends a form. The status of a redirect comes with where it leads.
 func (s *service) post(path string, form url.Values, headers ...string) (status int, body string) {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+path, strings.NewReader(form.Encode()))
+	return s.send(http.MethodPost, path, strings.NewReader(form.Encode()), append([]string{"Content-Type", "application/x-www-form-urlencoded"}, headers...)...)
+}
+
+// posted is post for a form that leads somewhere else.
+func (s *service) posted(path string, form url.Values) (place string) {
+	s.t.Helper()
+	status, place := s.post(path, form)
+	if status != http.StatusSeeOther {
+		s.t.Fatalf("%s gives %d: %s", path, status, place)
+	}
+	return place
+}
+
+func (s *service) send(method, path string, in io.Reader, headers ...string) (status int, body string) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, in)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Accept", "text/html")
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	return s.do(r)
-}
-
-func (s *service) do(r *http.Request) (status int, body string) {
-	s.t.Helper()
 	answer, err := s.client.Do(r)
 	if err != nil {
 		s.t.Fatal(err)
