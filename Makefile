@@ -272,10 +272,6 @@ quality-study: plugins ## measure the fitted court beside models of scikit-learn
 histories: ## make the trees of all cases in lab/histories again, from the snapshots in SNAPSHOTS=DIR, and compare their commits
 	$(call lab,histories) rebuild -snapshots $(SNAPSHOTS)
 
-.PHONY: histories-mine
-histories-mine: ## look for more cases in the snapshots of SNAPSHOTS=DIR and run them; needs the module proxy and hours, and goes on where it was
-	$(call lab,histories) mine -snapshots $(SNAPSHOTS)
-
 .PHONY: histories-alone
 histories-alone: ## time 50 cases of lab/histories from the snapshots in SNAPSHOTS=DIR; nothing else may run on the machine
 	$(call lab,histories) alone -snapshots $(SNAPSHOTS)

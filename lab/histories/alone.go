@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/mine"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
@@ -43,9 +42,9 @@ func alone(ctx context.Context, args []string, out io.Writer) error {
 				names = append(names, repos[i].Name)
 			}
 		}
-		return each(ctx, 1, names, "alone", args)
+		return each(ctx, names, "alone", args)
 	}
-	m, err := in.open(ctx, *only, mine.Config{})
+	m, err := in.open(ctx, *only)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/lab/histories/internal/mine"
-	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
+	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
 
 // folders are where the words of the command find what they need.
@@ -39,22 +39,17 @@ func (f *folders) snapshot(name string) string {
 	return filepath.Join(f.snapshots, strings.ReplaceAll(name, "/", "+"), "repo")
 }
 
-// open opens the miner of one repository, in a process of its own in which environments can be broken.
-func (f *folders) open(ctx context.Context, name string, c mine.Config) (*mine.Miner, error) {
-	if err := launch.Private(); err != nil {
+// open opens one repository of the reporting half, in a process of its own in which environments can be broken.
+func (f *folders) open(ctx context.Context, name string) (*mine.Miner, error) {
+	if err := mine.Private(); err != nil {
 		fmt.Fprintln(os.Stderr, "histories: no environment can be broken for long:", err)
-	}
-	half, ok := mine.Half(name)
-	if !ok {
-		return nil, fmt.Errorf("%s is not among the repositories of lab/histories/internal/mine/repositories.go", name)
 	}
 	work, err := filepath.Abs(f.work)
 	snapshots, err2 := filepath.Abs(f.snapshot(name))
 	if err := errors.Join(err, err2); err != nil {
 		return nil, err
 	}
-	c.Snapshot, c.Name, c.Half, c.Work, c.Saved, c.Since, c.Log = snapshots, name, half, work, f.saved, since, os.Stderr
-	return mine.Open(ctx, c)
+	return mine.Open(ctx, mine.Config{Snapshot: snapshots, Name: name, Half: history.Reporting, Work: work, Saved: f.saved})
 }
 
 func (f *folders) noCases() error { return fmt.Errorf("%s has no cases", f.saved) }

@@ -27,7 +27,7 @@ func judgeSaved(ctx context.Context, bench *study.Bench, args []string, out io.W
 	flags := flag.NewFlagSet("study", flag.ContinueOnError)
 	var in folders
 	in.savedFlag(flags)
-	page := flags.String("page", "", "page that the short tables are written to")
+	page := flags.String("page", "", "page that the table of the arms is written to")
 	tables := flags.String("tables", "", "folder for all tables as CSV; else they are printed")
 	wrong := flags.Bool("cases", false, "write the wrong answers of the court, too, for the learning half, case by case")
 	seed := flags.Uint64("seed", 1, "draws repositories for the intervals over them; not 0")
@@ -56,13 +56,10 @@ func judgeSaved(ctx context.Context, bench *study.Bench, args []string, out io.W
 	if err := study.Save(*tables, all, out); err != nil || *page == "" {
 		return err
 	}
-	short := slices.DeleteFunc(all, func(t study.Table) bool { return !slices.Contains(onPage, t.Name) })
+	short := slices.DeleteFunc(all, func(t study.Table) bool { return t.Name != "arms" })
 	if err := study.Write(*page, short); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "wrote %s: %d cases in %d repositories\n", *page, len(judged), len(learning)+len(reporting))
 	return err
 }
-
-// onPage are the tables that the page shows. The others are CSV alone.
-var onPage = []string{"mined", "runners", "arms", "labels of the reporting half"}

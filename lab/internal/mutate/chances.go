@@ -21,9 +21,6 @@ const (
 	ByRoutines             // a goroutine that nobody waits for: the percentage has no meaning
 )
 
-// Lucks are all kinds.
-func Lucks() []Luck { return []Luck{ByNumber, ByTime, ByMap, ByRoutines} }
-
 // condition is an expression that is true in so many of a hundred cases, and the import that it needs.
 func (l Luck) condition(percent int) (text, imports string) {
 	switch l {

@@ -3,11 +3,8 @@ package mine
 import (
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
 	"go/token"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -66,25 +63,6 @@ func plantSite(p *history.Plant, text []byte) ([]byte, error) {
 	return nil, fmt.Errorf("%s has no place %s", p.File, p.Place)
 }
 
-// placesIn lists the places of a planter in a file, in their order in the text for each operator.
-func placesIn(p history.Plant, text []byte) []history.Plant {
-	sites, err := mutate.FindInText(path.Base(p.File), text, finder(&p))
-	if err != nil {
-		return nil // no compiler would take it either
-	}
-	var list []history.Plant
-	for operator, all := range sites {
-		seen := map[string]int{}
-		for _, site := range all {
-			p.Place = fmt.Sprintf("%s#%s#%d", site.Func, operator, seen[site.Func])
-			seen[site.Func]++
-			list = append(list, p)
-		}
-	}
-	slices.SortFunc(list, func(a, b history.Plant) int { return strings.Compare(a.Place, b.Place) })
-	return list
-}
-
 // states are what a test can leave behind for all tests of its package, beside variables: a statement, and the import that it needs.
 var states = map[string][2]string{
 	"working folder":    {`_ = os.Chdir("/")`, "os"},
@@ -132,27 +110,4 @@ func plantState(p *history.Plant, text []byte) ([]byte, error) {
 		fmt.Fprintf(&b, "\nfunc init() {\n\t%s\n}\n", state[0])
 	}
 	return []byte(b.String() + helper), nil
-}
-
-// variablesIn lists the variables of a package that a file declares.
-func variablesIn(text []byte) []string {
-	file, err := parser.ParseFile(token.NewFileSet(), "", text, 0)
-	if err != nil {
-		return nil
-	}
-	var names []string
-	for _, decl := range file.Decls {
-		if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.VAR {
-			for _, spec := range d.Specs {
-				if v, ok := spec.(*ast.ValueSpec); ok {
-					for _, name := range v.Names {
-						if name.Name != "_" {
-							names = append(names, name.Name)
-						}
-					}
-				}
-			}
-		}
-	}
-	return names
 }

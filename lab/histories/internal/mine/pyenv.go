@@ -345,3 +345,18 @@ func command(ctx context.Context, name string, args ...string) error {
 	}
 	return nil
 }
+
+// removeAll removes a folder in which tests may have left folders that nobody can write to.
+func removeAll(folder string) error {
+	err := os.RemoveAll(folder)
+	if err == nil {
+		return nil
+	}
+	_ = filepath.WalkDir(folder, func(name string, entry os.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			_ = os.Chmod(name, 0o700)
+		}
+		return nil
+	})
+	return os.RemoveAll(folder)
+}

@@ -9,31 +9,8 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/history"
 )
-
-func TestWithoutSource(t *testing.T) {
-	t.Parallel()
-	c := xmlCase{Class: "tests.test_a.TestB", Name: "test_c[1<2]", Time: "0.1", Failures: []xmlFailure{{
-		Message: "assert 1 == 2\n  of code",
-		Text:    "self = <B>\n\n    def test_c(self):\n>       assert one() == 2\nE       assert 1 == 2\nE         + where 1 = one()\n\ntests/test_a.py:4: AssertionError",
-	}, {
-		Message: "SyntaxError",
-		Text:    "tests/test_a.py:1: in <module>\n    import b\nE     File \"/tree/b.py\", line 3\nE       secret = (\nE                ^\nE   SyntaxError: '(' was never closed",
-	}}}
-	text := c.withoutSource("pytest", outcomes)
-	for _, kept := range []string{"test_c[1&lt;2]", "E       assert 1 == 2", "tests/test_a.py:4: AssertionError", "SyntaxError: "} {
-		if !strings.Contains(text, kept) {
-			t.Errorf("%q is missing in\n%s", kept, text)
-		}
-	}
-	for _, code := range []string{"def test_c", "one() == 2", "import b", "secret", "of code"} {
-		if strings.Contains(text, code) {
-			t.Errorf("%q is code, in\n%s", code, text)
-		}
-	}
-}
 
 // A project whose base and head are two commits: its test passes in the first, and fails in the second.
 func TestPySuite(t *testing.T) {
@@ -80,10 +57,7 @@ func TestPySuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	tree := repository.Folder()
-	p, err := newPySuite(repository, folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := newPySuite(repository, folder)
 	m := &Miner{repository: repository, suite: p}
 	fakeEnvironment(ctx, t, tree)
 	trees := map[history.Role]history.Tree{history.Base: {Start: base}, history.Head: {Start: head}}
@@ -92,43 +66,40 @@ func TestPySuite(t *testing.T) {
 		trees[role] = one
 	}
 	p.environments.spoiled = true // the one that is there is right for all trees
-	one := trees[history.Head]
-	all, err := m.runTree(ctx, &one, []string{"tests/test_shop.py"}, surroundings{})
+	file := filepath.Join(folder, "report.xml")
+	run := exec.CommandContext(ctx, "python3", "-m", "pytest", "-p", "no:cacheprovider", "--junitxml="+file, "tests/test_shop.py::TestTotal::test_sum[2]")
+	run.Dir, run.Env = source, append(os.Environ(), "PYTHONPATH=src")
+	_ = run.Run() // it fails
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := all["tests/test_shop.py"]
-	if !o.passed["test_empty"] || o.passed["test_sum[1]"] != true || o.problem != "" {
-		t.Errorf("head: %+v", o)
-	}
-	report, ok := o.failed["test_sum[2]"]
-	if !ok || report.Group != "tests.test_shop.TestTotal" {
-		t.Fatalf("head: %+v", o)
-	}
-	if id := p.ids["tests/test_shop.py test_sum[2]"]; id != "./tests/test_shop.py::TestTotal::test_sum[2]" {
-		t.Errorf("the test is called %s", id)
-	}
+	report := history.Report{Runner: "pytest", Group: "tests.test_shop.TestTotal", Test: "test_sum[2]", Text: string(text)}
 	c := &history.Case{Kind: history.Regression, Trees: trees, Failure: report}
 	entry, err := report.Entry()
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub := sampler{miner: m, subject: &entry.Case, labs: map[bool]*experiment.Lab{}, c: c}
+	sub := m.sampler(c, &entry.Case)
 	defer func() {
 		if err := sub.close(); err != nil {
 			t.Error(err)
 		}
 	}()
-	for _, k := range []cell{{history.Head, history.Head, abi.OriginalEnvironment, abi.Alone, 2}, {history.Base, history.Base, abi.OriginalEnvironment, abi.Alone, 1}} {
-		if err := sub.run(ctx, k); err != nil {
-			t.Fatal(err)
+	lab, err := sub.lab(ctx, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for of, want := range map[abi.TreeRevision]abi.ExperimentOutcome{abi.Head: abi.OutcomeSame, abi.Base: abi.OutcomePassed} {
+		sample, err := sub.draw(ctx, lab, abi.Experiment{Product: of, Tests: of, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 2})
+		if err != nil || len(sample.Runs) != 2 {
+			t.Fatalf("%s: %+v, %v", of, sample, err)
 		}
-	}
-	if c.Cells[0].Runs != "SS" || c.Cells[1].Runs != "P" {
-		t.Errorf("the cells are %+v", c.Cells)
-	}
-	if c.Loaded[history.Base] != history.Certified || c.Loaded[history.Head] != history.Certified {
-		t.Errorf("loaded: %v", c.Loaded)
+		for _, run := range sample.Runs {
+			if run.Outcome != want {
+				t.Errorf("%s: %+v", of, run)
+			}
+		}
 	}
 }
 

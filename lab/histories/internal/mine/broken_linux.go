@@ -1,4 +1,4 @@
-package launch
+package mine
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 )
 
 // privateEnv tells a process that its mounts are its own.
-const privateEnv = "LAUNCH_PRIVATE"
+const privateEnv = "HISTORIES_PRIVATE"
 
 // Private starts this program again with mounts of its own, in the place of this process. There it does nothing. Without the right to do
 // that it fails.
@@ -21,15 +21,16 @@ func Private() error {
 		return os.Unsetenv(privateEnv)
 	}
 	runtime.LockOSThread()
-	if err := mount(func() error { return nil }); err != nil {
+	err := errors.Join(syscall.Unshare(syscall.CLONE_NEWNS), syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
+	if err != nil {
 		return err
 	}
 	return syscall.Exec("/proc/self/exe", os.Args, append(os.Environ(), privateEnv+"=")) //nolint:gosec // this program
 }
 
-// Break breaks the environment of this process, and of all that it starts until undo is called. It must be alone in its process, and
-// [Private] must have been called.
-func Break(fault string) (undo func() error, err error) {
+// breakEnvironment breaks the environment of this process, and of all that it starts until undo is called. It must be alone in its process,
+// and [Private] must have been called.
+func breakEnvironment(fault string) (undo func() error, err error) {
 	kind, degree, _ := strings.Cut(fault, ":")
 	switch kind {
 	case "wrong time zone":
@@ -51,7 +52,7 @@ func Break(fault string) (undo func() error, err error) {
 	case "no users file":
 		return cover("/etc/passwd")
 	case "no time zones":
-		return cover("/usr/share/zoneinfo", zones())
+		return cover("/usr/share/zoneinfo", filepath.Join(os.Getenv("GOROOT"), "lib", "time", "zoneinfo.zip"))
 	case "no shell", "no git":
 		program, err := exec.LookPath(map[string]string{"no shell": "sh", "no git": "git"}[kind])
 		if err != nil {
@@ -81,9 +82,9 @@ func cover(places ...string) (undo func() error, err error) {
 		case errors.Is(err, os.ErrNotExist):
 			continue
 		case err == nil && info.IsDir():
-			err = empty(at)
+			err = syscall.Mount("tmpfs", at, "tmpfs", 0, "size=4k,mode=755")
 		case err == nil:
-			err = bind(os.DevNull, at)
+			err = syscall.Mount(os.DevNull, at, "", syscall.MS_BIND, "")
 		}
 		if err != nil {
 			return nil, errors.Join(err, undo())
@@ -135,12 +136,10 @@ func hidePrograms(but ...string) (undo func() error, err error) {
 
 func lowerLimit(resource int, most string) (undo func() error, err error) {
 	var old syscall.Rlimit
-	if err := syscall.Getrlimit(resource, &old); err != nil {
-		return nil, err
-	}
+	n, err := strconv.ParseUint(most, 10, 64)
 	// Who may not raise a limit could not undo it.
-	if err := errors.Join(syscall.Setrlimit(resource, &syscall.Rlimit{Cur: old.Cur, Max: old.Max + 1}), syscall.Setrlimit(resource, &old)); err != nil {
+	if err := errors.Join(err, syscall.Getrlimit(resource, &old), syscall.Setrlimit(resource, &syscall.Rlimit{Cur: old.Cur, Max: old.Max + 1}), syscall.Setrlimit(resource, &old)); err != nil {
 		return nil, err
 	}
-	return func() error { return syscall.Setrlimit(resource, &old) }, limitTo(resource, most)
+	return func() error { return syscall.Setrlimit(resource, &old) }, syscall.Setrlimit(resource, &syscall.Rlimit{Cur: n, Max: n})
 }

@@ -1,29 +1,27 @@
-package launch_test
+package mine
 
 import (
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/shadowcourt/shadowcourt/host/lab/internal/launch"
 )
 
 // TestLastingFaultsAreUndone: a fault is there until it is undone, and nothing of it stays.
 func TestLastingFaultsAreUndone(t *testing.T) {
-	if os.Getenv("LAUNCH_TEST") == "" {
+	if os.Getenv("HISTORIES_TEST") == "" {
 		self, err := os.Executable()
 		if err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestLastingFaultsAreUndone$")
-		cmd.Env = append(os.Environ(), "LAUNCH_TEST=1") // the tests beside this one need their environment
+		cmd.Env = append(os.Environ(), "HISTORIES_TEST=1") // the tests beside this one need their environment
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		return
 	}
-	if err := launch.Private(); err != nil {
+	if err := Private(); err != nil {
 		t.Skip(err)
 	}
 	look := func() string {
@@ -35,8 +33,11 @@ func TestLastingFaultsAreUndone(t *testing.T) {
 		return strings.Join(append(os.Environ(), string(hosts), string(users), string(zone), string(git), string(shell)), "\n") + problem(gitErr) + problem(shellErr)
 	}
 	whole := look()
-	for _, fault := range launch.Lasting() {
-		undo, err := launch.Break(fault)
+	for _, fault := range []string{
+		"wrong time zone:Asia/Kathmandu", "wrong locale:tr_TR.UTF-8", "binaries missing", "no shell", "no git", "few open files:24", "foreign file mask:0777",
+		"no hosts file", "no users file", "no time zones", "variable left over:GOMAXPROCS=1",
+	} {
+		undo, err := breakEnvironment(fault)
 		if err != nil {
 			t.Logf("%s: %v", fault, err)
 			continue
