@@ -89,9 +89,6 @@ func (h *Host) recorder() *court.Recorder {
 // Pipeline is the definition in force.
 func (h *Host) Pipeline() *pipeline.Definition { return h.court.Graph().Definition() }
 
-// Graph of the court, for drawing.
-func (h *Host) Graph() *pipeline.Graph { return h.court.Graph() }
-
 // Configuration lists all that results depend on besides the cases: the
 // pipelines, the modules in force, the profile, the limits, the casebook and
 // the source. Hosts with equal configurations give equal results. What a

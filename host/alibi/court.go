@@ -57,8 +57,8 @@ func Open(ctx context.Context, config host.Config, maxFalse float64) (*Court, er
 	return c, nil
 }
 
-// Graph is the graph of the pipeline.
-func (c *Court) Graph() *pipeline.Graph { return c.host.Graph() }
+// Pipeline is the definition in force.
+func (c *Court) Pipeline() *pipeline.Definition { return c.host.Pipeline() }
 
 // Profile is the shipped profile.
 func Profile() (*abi.Profile, error) {

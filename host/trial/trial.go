@@ -29,8 +29,6 @@ type Trial struct {
 	Light []LightPass
 	// Passes over the court's graph, one more than there were remands.
 	Passes []Pass
-	// Drawing is the court's graph with the path of the trial; empty for none.
-	Drawing SVG
 	// Beside is the trial of the same case by a candidate court, which decides nothing; nil for none. It has no Truth of
 	// its own.
 	Beside *Trial
@@ -63,9 +61,6 @@ func (t *Trial) Answered() {
 		}
 	}
 }
-
-// SVG is an SVG element that is safe to embed in an HTML page: whoever made it escaped all text in it.
-type SVG string
 
 // Pass is one pass over the court's graph. Fields of nodes that the pass did not reach are nil or empty.
 type Pass struct {

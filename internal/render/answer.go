@@ -119,7 +119,7 @@ type answerView struct {
 }
 
 func newAnswerView(a *Answered) *answerView {
-	m := textMap{text: sanitize.Line, line: sanitize.Line, vocabulary: sanitize.Line, markup: visibleMarkup}
+	m := textMap{text: sanitize.Line, line: sanitize.Line, vocabulary: sanitize.Line}
 	v := &answerView{Answered: &Answered{Took: a.Took, Trial: a.Trial}}
 	m.copy(reflect.ValueOf(&v.Answer).Elem(), reflect.ValueOf(&a.Answer).Elem(), m.text)
 	m.copy(reflect.ValueOf(&v.Place).Elem(), reflect.ValueOf(&a.Place).Elem(), m.text)

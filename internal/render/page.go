@@ -162,7 +162,6 @@ var htmlTemplates = sync.OnceValue(func() *template.Template {
 		"statement": func(v caseView, s Statement) statementView {
 			return statementView{v.Persona(s.Persona), v.Named(s.What), v.Named(s.Why)}
 		},
-		"svg":      func(s trial.SVG) template.HTML { return template.HTML(s) }, //nolint:gosec // whoever drew it escaped its text
 		"item":     newItemView,
 		"lines":    changedLines,
 		"percent5": func(score int) int { return 20 * max(0, min(score, 5)) },
@@ -179,8 +178,6 @@ type Parts struct {
 	Failure, Gaps template.HTML
 	// Experiments that were run, and Models: what language models were asked.
 	Experiments, Models template.HTML
-	// Graph is the court's graph with the path of the trial.
-	Graph template.HTML
 	// Transcript is all that was said, with the weight of the evidence.
 	Transcript template.HTML
 	// Modules that took part.
@@ -194,7 +191,7 @@ func NewParts(t *trial.Trial, link func(source, quote string) string) (*Parts, e
 	parts := &Parts{}
 	for name, into := range map[string]*template.HTML{
 		"outcome": &parts.Outcome, "failure": &parts.Failure, "gaps": &parts.Gaps, "experiments": &parts.Experiments, "models": &parts.Models,
-		"graph": &parts.Graph, "told": &parts.Transcript, "modules": &parts.Modules,
+		"told": &parts.Transcript, "modules": &parts.Modules,
 	} {
 		var b bytes.Buffer
 		if err := htmlTemplates().ExecuteTemplate(&b, name, v); err != nil {

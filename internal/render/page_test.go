@@ -115,18 +115,6 @@ func TestAccept_CLI5_HTMLLoadsAndRunsNothing(t *testing.T) {
 	}
 }
 
-// A hostile drawing can't happen, since it is trusted markup; but the names in it come from pipelines.
-func TestAccept_CLI5_DrawingIsInertAndRedacted(t *testing.T) {
-	t.Parallel()
-	outcome := sample.Amended()
-	outcome.Drawing = "<svg><text>a\u202eb secret &amp; c</text></svg>"
-	redactor := redacting(t, "secret")
-	page := rendered(t, asHTML, redactor.Trial(outcome))
-	if !strings.Contains(page, "<svg><text>aU+202Eb [redacted] &amp; c</text></svg>") {
-		t.Error("the drawing is missing, not sanitized or not redacted")
-	}
-}
-
 func TestAccept_CLI5_HostileTextIsInertInMarkdown(t *testing.T) {
 	t.Parallel()
 	hostile, _ := sample.Hostile()

@@ -3,9 +3,7 @@ package render
 import (
 	"errors"
 	"fmt"
-	"html"
 	"regexp"
-	"strings"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
@@ -61,7 +59,7 @@ func (r *Redactor) Trial(t *trial.Trial) *trial.Trial {
 	if r == nil {
 		return t
 	}
-	m := textMap{text: r.Text, vocabulary: func(s string) string { return s }, markup: r.markup}
+	m := textMap{text: r.Text, vocabulary: func(s string) string { return s }}
 	return m.trial(t)
 }
 
@@ -70,38 +68,6 @@ func (r *Redactor) Audit(a *trial.Audit) *trial.Audit {
 	if r == nil {
 		return a
 	}
-	m := textMap{text: r.Text, vocabulary: func(s string) string { return s }, markup: r.markup}
+	m := textMap{text: r.Text, vocabulary: func(s string) string { return s }}
 	return m.audit(a)
-}
-
-// markup redacts the texts between the tags of trusted markup; a tag itself is redacted as a whole text only in its
-// title and aria-label, which are shown.
-func (r *Redactor) markup(s string) string {
-	var b strings.Builder
-	for s != "" {
-		open := strings.IndexByte(s, '<')
-		if open < 0 {
-			open = len(s)
-		}
-		b.WriteString(html.EscapeString(r.Text(html.UnescapeString(s[:open]))))
-		s = s[open:]
-		end := strings.IndexByte(s, '>') + 1
-		if end == 0 {
-			end = len(s)
-		}
-		b.WriteString(r.attributes(s[:end]))
-		s = s[end:]
-	}
-	return b.String()
-}
-
-// shownAttributes hold text for people or names from the data.
-var shownAttributes = regexp.MustCompile(`\b(title|aria-label|id|data-[a-z-]+)="([^"]*)"`)
-
-func (r *Redactor) attributes(tag string) string {
-	return shownAttributes.ReplaceAllStringFunc(tag, func(a string) string {
-		name, value, _ := strings.Cut(a, "=")
-		value = html.UnescapeString(strings.Trim(value, `"`))
-		return name + `="` + html.EscapeString(r.Text(value)) + `"`
-	})
 }

@@ -15,19 +15,18 @@ type textMap struct {
 	text       func(string) string // strings and keys of maps
 	line       func(string) string // those that have one line, see isProse; nil: text
 	vocabulary func(string) string // strings of a named type
-	markup     func(string) string // trial.SVG
 }
 
 // Sanitize gives a copy of the trial whose texts are all safe to display (see package sanitize), for a writer that lays
 // text out itself. Names, references and subjects show line breaks as ␊, so that none begins a line of its own. The documents are left out.
 func Sanitize(t *trial.Trial) *trial.Trial {
-	m := textMap{text: sanitize.Block, line: sanitize.Line, vocabulary: sanitize.Line, markup: visibleMarkup}
+	m := textMap{text: sanitize.Block, line: sanitize.Line, vocabulary: sanitize.Line}
 	return m.trial(t)
 }
 
 // SanitizeAudit does the same for an audit.
 func SanitizeAudit(a *trial.Audit) *trial.Audit {
-	m := textMap{text: sanitize.Block, line: sanitize.Line, vocabulary: sanitize.Line, markup: visibleMarkup}
+	m := textMap{text: sanitize.Block, line: sanitize.Line, vocabulary: sanitize.Line}
 	return m.audit(a)
 }
 
@@ -42,19 +41,6 @@ func isProse(field string) bool {
 		return true
 	}
 	return false
-}
-
-// visibleMarkup replaces invisible characters in the texts of trusted markup. A placeholder's angle brackets must not open a tag.
-func visibleMarkup(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if r == '\n' || r == '\t' || sanitize.Visible(r) {
-			b.WriteRune(r)
-			continue
-		}
-		b.WriteString(strings.Trim(sanitize.Placeholder(r), "<>"))
-	}
-	return b.String()
 }
 
 func (m *textMap) trial(t *trial.Trial) *trial.Trial {
@@ -78,10 +64,7 @@ func (m *textMap) audit(a *trial.Audit) *trial.Audit {
 	return out
 }
 
-var (
-	stringType = reflect.TypeFor[string]()
-	markupType = reflect.TypeFor[trial.SVG]()
-)
+var stringType = reflect.TypeFor[string]()
 
 // copy puts a changed deep copy of from into to, which is zero. text changes its strings.
 func (m *textMap) copy(to, from reflect.Value, text func(string) string) {
@@ -118,11 +101,8 @@ func (m *textMap) copy(to, from reflect.Value, text func(string) string) {
 }
 
 func (m *textMap) function(t reflect.Type, text func(string) string) func(string) string {
-	switch t {
-	case stringType:
+	if t == stringType {
 		return text
-	case markupType:
-		return m.markup
 	}
 	return m.vocabulary
 }

@@ -271,9 +271,6 @@ func TestRedactionKeepsVocabularyAndComparison(t *testing.T) {
 	if len(got.Result.Modules) != len(sample.Amended().Result.Modules) {
 		t.Errorf("modules whose keys became equal were lost: %v", got.Result.Modules)
 	}
-	if drawing := string(got.Drawing); !strings.Contains(drawing, `viewBox="0 0 320 40"`) || strings.Contains(drawing, "indict") || strings.Contains(drawing, "The path") {
-		t.Errorf("the drawing is %s", drawing)
-	}
 }
 
 func TestRedactorRejectsBadPatternsTogether(t *testing.T) {

@@ -105,7 +105,6 @@ func TestEveryFieldOfATrialIsKept(t *testing.T) {
 	t.Parallel()
 	full, n := &trial.Trial{}, 0
 	filled(reflect.ValueOf(full).Elem(), 0, &n)
-	full.Drawing = trial.SVG("<svg>&amp;</svg>")
 	// Only the audit of the court's own verdict is shown.
 	full.Beside.Result.Audit = nil
 	for _, f := range []*trial.Failure{full.Result.Error, full.Beside.Result.Error, full.Result.Rules.Error, full.Beside.Result.Rules.Error} {

@@ -28,7 +28,6 @@ type Config struct {
 
 	Writers  []render.Writer  // get every trial, redacted
 	Files    *disk.Set        // of the writers: put in place when the run is complete
-	Draw     bool             // give each trial a drawing of its path
 	Redactor *render.Redactor // nil changes nothing
 	Timings  bool             // keep times in the results, which then differ from run to run
 	// OneCase says that the entries are one case that was looked for: without it the files stay as they were.
@@ -207,9 +206,6 @@ func (r *Run) show(list []recorded) error {
 		t := tried.Trial
 		if !r.config.Timings {
 			t.Result.Timings = nil
-		}
-		if r.config.Draw {
-			t.Drawing = render.Draw(r.config.Host.Graph(), t)
 		}
 		shown[i] = r.config.Redactor.Trial(t)
 		if err := r.journal.append(&tried.Entry, shown[i], nil, tried.head); err != nil {

@@ -110,7 +110,7 @@ func (s *Service) awaitIssuer(ctx context.Context) {
 func (s *Service) people(mux *http.ServeMux, a *auth.Authenticator) {
 	c := &s.config
 	operations := api.New(api.Config{
-		Store: c.Store, Now: c.Now, Random: c.Random, Version: c.Version, MaxUpload: c.MaxUpload, ProofKeys: c.ProofKeys, Graph: s.graphs.of, CheckGeneration: s.checkGeneration, Accepts: s.accepts, Unaccepted: s.unaccepted,
+		Store: c.Store, Now: c.Now, Random: c.Random, Version: c.Version, MaxUpload: c.MaxUpload, ProofKeys: c.ProofKeys, Labels: s.labels.of, CheckGeneration: s.checkGeneration, Accepts: s.accepts, Unaccepted: s.unaccepted,
 		Rejected: s.metrics.reject, Log: c.Log, Tracing: c.Tracing, Stop: s.stop,
 	})
 	known := strict{http.NewServeMux()}

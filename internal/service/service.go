@@ -91,7 +91,7 @@ const mostConnections = 4096
 type Service struct {
 	config   Config
 	metrics  *metrics
-	graphs   *graphs
+	labels   *labels
 	auth     *auth.Authenticator
 	handler  http.Handler
 	worker   *work.Worker // nil for RoleAPI
@@ -122,7 +122,7 @@ func New(ctx context.Context, config Config) (*Service, error) {
 	if err := setWebhooks(ctx, &config); err != nil {
 		return nil, err
 	}
-	s := &Service{config: config, metrics: newMetrics(config.Store, config.Log), graphs: &graphs{store: config.Store}, stop: make(chan struct{}), fetches: make(chan struct{}, fetchesAtOnce)}
+	s := &Service{config: config, metrics: newMetrics(config.Store, config.Log), labels: &labels{store: config.Store}, stop: make(chan struct{}), fetches: make(chan struct{}, fetchesAtOnce)}
 	if config.Role != RoleAPI {
 		s.worker = work.New(work.Config{
 			Store: config.Store, Open: s.open, Laboratories: config.Laboratories, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,

@@ -21,7 +21,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
@@ -46,8 +45,8 @@ type Config struct {
 	// Uploads is how many dockets are received at once; 0: 5. Others wait for UploadWait (0: 20 s), and are then rejected, to be sent again.
 	Uploads    int
 	UploadWait time.Duration
-	// Graph is the graph of the court in a generation, to draw trials on. Nil: reports have no drawings.
-	Graph func(ctx context.Context, generation int64) (*pipeline.Graph, error)
+	// Labels are the names for people that the court of a generation has for labels. Nil: none.
+	Labels func(ctx context.Context, generation int64) (map[string]string, error)
 	// CheckGeneration says whether a generation that is to be added can be loaded, without running it on cases. Its blobs are in the
 	// given map by their digests, or in the store. Of its references, those with nothing but Reference and Update are fetched first, when the trust
 	// policy has accepted them: they are completed, the modules are added to parts and blobs, and fetched has a line about each. An error is a

@@ -10,8 +10,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
@@ -87,14 +85,12 @@ func (s *server) report(ctx context.Context, in *DocketPath) (*huma.StreamRespon
 	return s.stream(ctx, in.ID, "text/html; charset=utf-8", header, func(ctx context.Context, w io.Writer) error {
 		b := batched(w)
 		page := render.NewHTML(b, render.PageOptions{})
-		draw := s.drawer(ctx)
 		err := s.follow(ctx, &FollowInput{DocketPath: *in, From: 1}, s.Store.Trials, nil, func(t *store.Tried) error {
 			if t.Trial == nil || t.Fault != "" {
 				return nil
 			}
 			t.Trial.Result.Timings = nil
 			t.Trial.Answered()
-			draw(t.Generation, t.Trial)
 			return page.Write(t.Trial)
 		})
 		if err == nil {
@@ -102,25 +98,4 @@ func (s *server) report(ctx context.Context, in *DocketPath) (*huma.StreamRespon
 		}
 		return errors.Join(err, b.Flush())
 	})
-}
-
-// drawer gives trials a drawing of their path, where the graph of their generation is known.
-func (s *server) drawer(ctx context.Context) func(generation int64, t *trial.Trial) {
-	graphs := map[int64]*pipeline.Graph{}
-	return func(generation int64, t *trial.Trial) {
-		if s.Graph == nil || t.Drawing != "" {
-			return
-		}
-		graph, ok := graphs[generation]
-		if !ok {
-			var err error
-			if graph, err = s.Graph(ctx, generation); err != nil {
-				s.Log.WarnContext(ctx, "trials can't be drawn", "generation", generation, "error", err)
-			}
-			graphs[generation] = graph
-		}
-		if graph != nil {
-			t.Drawing = render.Draw(graph, t)
-		}
-	}
 }

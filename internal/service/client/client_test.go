@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -391,22 +390,5 @@ func TestServersAndTheirOrigins(t *testing.T) {
 		if got != want || (err == nil) != (want != "") || err != nil && strings.Contains(err.Error(), token) {
 			t.Errorf("%q: %q, %v", server, got, err)
 		}
-	}
-}
-
-// Scripts that a server puts into a drawing don't get into reports.
-func TestADrawingOfAServerIsDropped(t *testing.T) {
-	t.Parallel()
-	l, err := wire.Parse([]byte(`{"docket":7,"ordinal":1,"case":"a","result":{"id":"a","final":{"status":"accepted"}},
-		"story":{"Result":{},"Drawing":"<script>","Beside":{"Result":{"id":"a"},"Drawing":"<script>"}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	trial, err := l.Trial()
-	if err != nil || trial.Drawing != "" || trial.Beside == nil || trial.Beside.Drawing != "" {
-		t.Errorf("%+v, %v", trial, err)
-	}
-	if _, err := json.Marshal(trial.Result); err != nil {
-		t.Error(err)
 	}
 }

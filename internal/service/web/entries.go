@@ -87,21 +87,15 @@ func (s *site) entries(ctx context.Context, rows []store.Entry) []entryView {
 	return list
 }
 
-// namer gives the names that the court of a generation has for labels. Cases that wait have none yet, and without a graph there are none.
+// namer gives the names that the court of a generation has for labels. Cases that wait have none yet.
 func (s *site) namer(ctx context.Context) func(generation int64) map[string]string {
 	known := map[int64]map[string]string{0: nil}
 	return func(generation int64) map[string]string {
 		names, ok := known[generation]
-		if ok || s.Graph == nil {
-			return names
+		if !ok && s.Labels != nil {
+			names, _ = s.Labels(ctx, generation) // labels without names are shown as they are
+			known[generation] = names
 		}
-		if graph, err := s.Graph(ctx, generation); err == nil {
-			names = map[string]string{}
-			for _, l := range graph.Definition().Labels {
-				names[l.ID] = l.Name
-			}
-		}
-		known[generation] = names
 		return names
 	}
 }

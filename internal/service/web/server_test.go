@@ -25,7 +25,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/module"
-	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
@@ -74,7 +73,7 @@ func newService(t testing.TB, options serviceOptions) *service {
 	}
 	operations := api.New(api.Config{
 		Store: kept, Now: time.Now, Random: rand.Reader, Version: "test", Stop: options.stop, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
-		Graph: func(context.Context, int64) (*pipeline.Graph, error) { return court(t).Graph(), nil },
+		Labels: func(context.Context, int64) (map[string]string, error) { return labelNames, nil },
 		CheckGeneration: func(_ context.Context, parts *store.Parts, blobs map[string][]byte) ([]string, error) {
 			for name, digest := range parts.Modules {
 				if wasm, ok := blobs[digest]; ok && !bytes.HasPrefix(wasm, []byte("\x00asm")) {

@@ -21,7 +21,7 @@ type caseView struct {
 	State store.State
 	// Case has the documents.
 	Case abi.Case
-	// Trial is nil until it was tried. Its Drawing is the court's graph.
+	// Trial is nil until it was tried.
 	Trial *trial.Trial
 }
 
@@ -50,19 +50,8 @@ func (s *site) caseOf(r *http.Request) (*caseView, error) {
 	}
 	if t.Status != "" {
 		v.Trial = t.Trial
-		s.draw(ctx, v)
 	}
 	return v, nil
-}
-
-// draw draws the trial on the graph of its generation. A generation without one is no reason to show no trial.
-func (s *site) draw(ctx context.Context, v *caseView) {
-	if s.Graph == nil || v.Trial.Drawing != "" {
-		return
-	}
-	if graph, err := s.Graph(ctx, v.Generation); err == nil && graph != nil {
-		v.Trial.Drawing = render.Draw(graph, v.Trial)
-	}
 }
 
 // correctionView is a correction of a case.

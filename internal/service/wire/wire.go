@@ -142,7 +142,6 @@ func (l *Line) Trial() (*trial.Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	clearMarkup(t)
 	t.Truth, t.Result.Members = l.Truth, l.MemberIDs
 	if l.Encoded == nil {
 		return t, nil
@@ -166,13 +165,6 @@ func (l *Line) Trial() (*trial.Trial, error) {
 	}
 	t.LabelNames = l.LabelNames
 	return t, nil
-}
-
-// clearMarkup removes drawings: reports embed them as they are, and a server could put a script into one.
-func clearMarkup(t *trial.Trial) {
-	for ; t != nil; t = t.Beside {
-		t.Drawing = ""
-	}
 }
 
 func setCase(t *trial.Trial, c *abi.Case) {

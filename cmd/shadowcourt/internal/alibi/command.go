@@ -396,9 +396,6 @@ func (o *options) ask(ctx context.Context, s cli.Streams, p *cli.Progress, chang
 		if err := errors.Join(proof.add(&asked), o.server.add(&asked, took)); err != nil {
 			return err
 		}
-		if out.pages {
-			asked.Trial.Drawing = render.Draw(investigation.Court.Graph(), asked.Trial)
-		}
 		if err := out.Write(&render.Answered{Answer: *a, Place: place, Took: took, Trial: asked.Trial}); err != nil {
 			return err
 		}

@@ -28,7 +28,6 @@ type output struct {
 	render.AnswerWriter
 	trees   render.AnswerTrees
 	reports []render.AnswerWriter
-	pages   bool // a report is a page
 	files   disk.Set
 	done    bool
 }
@@ -49,7 +48,6 @@ func (o *options) openReports(c *investigate.Change) (*output, error) {
 			out.discard()
 			return nil, fmt.Errorf("--report: %w", err)
 		}
-		out.pages = out.pages || form == render.FormHTML
 		out.reports = append(out.reports, render.NewAnswerForm(form, f, out.trees))
 	}
 	out.AnswerWriter = render.NewAnswerOutput(out.reports...)

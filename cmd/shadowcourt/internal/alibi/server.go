@@ -75,7 +75,7 @@ func (o *serverOptions) send(ctx context.Context, stderr io.Writer, court *alibi
 	if o.results == nil {
 		return nil
 	}
-	graph, err := pipeline.Marshal(court.Graph().Definition())
+	graph, err := pipeline.Marshal(court.Pipeline())
 	if err != nil {
 		return err
 	}

@@ -29,25 +29,32 @@ func newGraph(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph PIPELINE",
 		Short: "Draw a pipeline",
-		Long: `Draw a pipeline file, or the embedded ` + open.ShippedPipeline + ` or ` + open.ShippedLight + `, as Mermaid, DOT or SVG.
-With --path, the path of a result is drawn on it.`,
-		Example: "  shadowcourt graph defect-court --format mermaid\n" +
-			"  shadowcourt graph defect-court --format svg --path indict,discover,defend,HD4:hearing,HD5:verdict,HD7:_done",
+		Long: `Draw a pipeline file, or the embedded ` + open.ShippedPipeline + ` or ` + open.ShippedLight + `, as a Mermaid flowchart,
+which GitHub and GitLab render in Markdown. With --path, the path of a result is drawn on it.`,
+		Example: "  shadowcourt graph defect-court\n" +
+			"  shadowcourt graph defect-court --path indict,discover,defend,HD4:hearing,HD5:verdict,HD7:_done",
 		Args: cli.ExactArgs(1, "one pipeline"),
 		RunE: func(_ *cobra.Command, args []string) error {
+			switch format {
+			case "mermaid":
+			case "dot", "svg":
+				return cli.InputError(fmt.Errorf("--format %q is no longer written: use mermaid, and Mermaid's own tools (mmdc) where you need a picture", format))
+			default:
+				return cli.InputError(fmt.Errorf("--format %q: use mermaid", format))
+			}
 			def, err := open.Pipeline(args[0])
 			if err != nil {
 				return err
 			}
-			return drawGraph(s.Out, def, format, path)
+			return drawGraph(s.Out, def, path)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "mermaid", "mermaid, dot or svg")
+	cmd.Flags().StringVar(&format, "format", "mermaid", "mermaid")
 	cmd.Flags().StringSliceVar(&path, "path", nil, "the path of a result, to draw")
 	return cmd
 }
 
-func drawGraph(w io.Writer, def *pipeline.Definition, format string, path []string) error {
+func drawGraph(w io.Writer, def *pipeline.Definition, path []string) error {
 	graph, err := pipeline.NewGraph(def)
 	if err != nil {
 		return cli.InputError(err)
@@ -56,19 +63,7 @@ func drawGraph(w io.Writer, def *pipeline.Definition, format string, path []stri
 	if err != nil {
 		return cli.InputError(fmt.Errorf("--path: %w", err))
 	}
-	overlay := pipeline.Picture{Path: moves}
-	var picture string
-	switch format {
-	case "mermaid":
-		picture = pipeline.Mermaid(graph, overlay)
-	case "dot":
-		picture = pipeline.DOT(graph, overlay)
-	case "svg":
-		picture = pipeline.SVG(graph, overlay)
-	default:
-		return cli.InputError(fmt.Errorf("--format %q: use mermaid, dot or svg", format))
-	}
-	_, err = io.WriteString(w, picture)
+	_, err = io.WriteString(w, pipeline.Mermaid(graph, moves))
 	return err
 }
 

@@ -45,7 +45,6 @@ func (o *tryOptions) outputs(s cli.Streams, config *run.Config) (err error) {
 			return fmt.Errorf("--report: %w", err)
 		}
 		config.Writers = append(config.Writers, cli.ReportWriter(name, f, render.PageOptions{}))
-		config.Draw = true
 	}
 	if o.cases != "" {
 		f, err := files.Create(o.cases)

@@ -108,7 +108,6 @@ func Amended() *trial.Trial {
 	t := bare("client/TestRetry", "TestRetry: want 3 attempts, got 4", light, trial.Amended)
 	t.Truth = &trial.Truth{Classification: Automation, ExpectedVerdict: abi.Amend}
 	t.Personas = personas()
-	t.Drawing = trial.SVG(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 320 40" width="320" height="40" role="img" aria-label="The path"><rect x="4" y="8" width="80" height="24" rx="6" fill="none" stroke="currentColor"/><text x="44" y="24" text-anchor="middle" font-size="12" fill="currentColor">indict</text><path d="M84 20H120" stroke="currentColor"/><rect x="120" y="8" width="80" height="24" rx="6" fill="none" stroke="currentColor"/><text x="160" y="24" text-anchor="middle" font-size="12" fill="currentColor">verdict</text></svg>`)
 	r := &t.Result
 	r.Activated, r.Rounds, r.Handoffs, r.Modules = true, 2, 9, modules()
 	r.Path = []string{"indict", "discover", "defend", "HD4:hearing", "HD5:verdict", "HD7:_done"}

@@ -1,0 +1,49 @@
+package service
+
+import (
+	"context"
+	"sync"
+
+	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/pipelines"
+)
+
+// labels are the names for people that the courts of generations have for labels. Safe for concurrent use.
+type labels struct {
+	store *store.Store
+	kept  sync.Map // maps by the digest of the pipeline, which never changes; that of this program under ""
+}
+
+// of gives the names of a generation, by label.
+func (l *labels) of(ctx context.Context, generation int64) (map[string]string, error) {
+	row, err := l.store.Generation(ctx, generation)
+	if err != nil {
+		return nil, err
+	}
+	digest := row.Files[PipelineFile]
+	if names, ok := l.kept.Load(digest); ok {
+		return names.(map[string]string), nil //nolint:forcetypeassert // nothing else is kept
+	}
+	def, err := l.pipeline(ctx, digest)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, label := range def.Labels {
+		names[label.ID] = label.Name
+	}
+	l.kept.Store(digest, names)
+	return names, nil
+}
+
+func (l *labels) pipeline(ctx context.Context, digest string) (*pipeline.Definition, error) {
+	if digest == "" {
+		return pipeline.LoadFS(pipelines.FS, pipelines.DefectCourt)
+	}
+	text, err := l.store.Blob(ctx, digest)
+	if err != nil {
+		return nil, err
+	}
+	return pipeline.Parse(PipelineFile, text)
+}
