@@ -1,6 +1,6 @@
 package abi
 
-// The default limits. SPEC.md has them in a table that is generated from this file.
+// The default limits. SPEC.md has them in a table.
 const (
 	// DefaultMemoryBytes is the most linear memory of an instance.
 	DefaultMemoryBytes = 64 << 20

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/abi/internal/model"
 )
 
 // rejects demands exactly one problem with the message, at path and of code.
@@ -111,7 +112,10 @@ func TestAccept_FR5_ScoreIsAWholeNumberFrom1To5(t *testing.T) {
 func TestAccept_SC2_NoAnyInTheContract(t *testing.T) {
 	t.Parallel()
 	noMessages := []string{"Collector", "PathElement", "Problem", "ValidationError"}
-	m := loadModel(t)
+	m, err := model.Load("..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes}, "github.com/shadowcourt/shadowcourt/abi")
 	if err != nil || len(pkgs) != 1 || len(pkgs[0].Errors) > 0 {
 		t.Fatalf("load: %v %v", err, pkgs)

@@ -2,14 +2,16 @@ package codec_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/abi/internal/model"
 )
 
 // decode reads a message with the strict decoder and by layout, as guests do,
@@ -77,13 +79,33 @@ func messageNamed(t testing.TB, name string) codec.Message {
 	return codec.Message{}
 }
 
-var readModel = sync.OnceValues(func() (*model.Model, error) { return model.Load("..") })
+var readVectors = sync.OnceValues(abitest.Sets)
 
-func loadModel(t testing.TB) *model.Model {
+// samples gives up to n valid messages of a type in canonical form, of those that are not large, the richest last.
+func samples(t testing.TB, name string, n int) [][]byte {
 	t.Helper()
-	m, err := readModel()
+	sets, err := readVectors()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	seen := map[string]bool{}
+	var list [][]byte
+	for _, v := range sets[slices.IndexFunc(sets, func(s abitest.Set) bool { return s.Type == name })].Vectors {
+		canonical, err := hex.DecodeString(v.Canonical)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Valid && len(canonical) < 1<<12 && !seen[v.Canonical] {
+			seen[v.Canonical] = true
+			list = append(list, canonical)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b []byte) int { return len(a) - len(b) })
+	step := max(1, len(list)/n)
+	var out [][]byte
+	for i := len(list) - 1; i >= 0 && len(out) < n; i -= step {
+		out = append(out, list[i])
+	}
+	slices.Reverse(out)
+	return out
 }

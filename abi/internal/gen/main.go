@@ -1,5 +1,5 @@
-// Command gen writes what is generated from the types of package abi: the codec of Go, the JSON Schemas, the test vectors, the
-// messages of the SDKs in other languages, shadowcourt.wit, and the tables and examples of SPEC.md. Run it with `go generate ./abi`.
+// Command gen writes what is generated from the types of package abi: the codec of Go, the JSON Schemas, the test vectors, and the
+// messages of the SDKs in other languages. Run it with `go generate ./abi`.
 package main
 
 import (
@@ -45,12 +45,8 @@ func generate(dir string) (contents, error) {
 	if err != nil {
 		return nil, err
 	}
-	spec, err := os.ReadFile(filepath.Join(dir, "SPEC.md"))
-	if err != nil {
-		return nil, err
-	}
 	files := contents{}
-	return files, errors.Join(files.codec(m), files.schemas(m), files.vectors(m), files.sdks(m), files.wit(m), files.spec(string(spec)))
+	return files, errors.Join(files.codec(m), files.schemas(m), files.vectors(m), files.sdks(m))
 }
 
 // stale lists the files below dir that were generated once and are no longer.

@@ -26,7 +26,6 @@ func execute(name string, page any) ([]byte, error) {
 		"cType": cType, "cField": cField, "cRow": cRow, "cValue": cValue,
 		"rsType": rsType, "rsField": rsField, "rsPresent": rsPresent, "rsRead": rsRead, "rsWrite": rsWrite,
 		"tsField": tsField, "tsMember": tsMember, "tsPresent": tsPresent, "tsRead": tsRead, "tsWrite": tsWrite,
-		"witName": witName, "witType": witType, "witBounds": witBounds,
 	}).ParseFS(templates, "templates/*.tmpl")
 	if err != nil {
 		return nil, err
