@@ -21,7 +21,7 @@ const casesVariable = "SHADOWCOURT_CASES"
 const fewCases = 2
 
 // oneOfEachRole are modules of the quick tier.
-var oneOfEachRole = []string{"assayer.wasm", "clerk.wasm", "herald.wasm", "specter.wasm"}
+var oneOfEachRole = []string{"assayer.wasm", "bulwark.wasm", "clerk.wasm", "herald.wasm", "seeker.wasm", "specter.wasm"}
 
 // The modules that the command embeds pass every check, and answer every case.
 func TestAccept_PL10_TheShippedModulesPass(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
 
 func earlier(id, classification string, confidence, similarity float64) abi.PriorCase {
@@ -17,15 +17,15 @@ func earlier(id, classification string, confidence, similarity float64) abi.Prio
 
 func TestRecall(t *testing.T) {
 	t.Parallel()
-	fixed := earlier("c", anytrial.Product, 0.9, 1)
+	fixed := earlier("c", testkit.Product, 0.9, 1)
 	fixed.Status = "fixed"
 	flaky := fixed
-	flaky.Classification = anytrial.Flake
-	back := earlier("c", anytrial.Product, 0.9, 1)
+	flaky.Classification = testkit.Flake
+	back := earlier("c", testkit.Product, 0.9, 1)
 	back.Absent = 2
-	backTest, backFlake, alike, decided := back, back, back, earlier("c", anytrial.Flake, 0.9, 1)
+	backTest, backFlake, alike, decided := back, back, back, earlier("c", testkit.Flake, 0.9, 1)
 	decided.Confirmed = false
-	backTest.Classification, backFlake.Classification, alike.Similarity = anytrial.Automation, anytrial.Flake, 0.9
+	backTest.Classification, backFlake.Classification, alike.Similarity = testkit.Automation, testkit.Flake, 0.9
 	for _, tc := range []struct {
 		name       string
 		prior      []abi.PriorCase
@@ -35,30 +35,30 @@ func TestRecall(t *testing.T) {
 		regression bool
 	}{
 		{name: "an empty casebook"},
-		{name: "the same fingerprint", prior: []abi.PriorCase{earlier("c", anytrial.Flake, 0.9, 1)}, match: true, id: "c", confidence: 0.9},
+		{name: "the same fingerprint", prior: []abi.PriorCase{earlier("c", testkit.Flake, 0.9, 1)}, match: true, id: "c", confidence: 0.9},
 		{name: "what nobody confirmed is not gone by alone", prior: []abi.PriorCase{decided}, match: true, id: "c", confidence: 0.79},
-		{name: "a near one counts less", prior: []abi.PriorCase{earlier("c", anytrial.Flake, 0.9, 0.9)}, match: true, id: "c", confidence: 0.9 * 0.9 * 0.8},
+		{name: "a near one counts less", prior: []abi.PriorCase{earlier("c", testkit.Flake, 0.9, 0.9)}, match: true, id: "c", confidence: 0.9 * 0.9 * 0.8},
 		{name: "without a verdict", prior: []abi.PriorCase{earlier("c", "", 0.9, 1)}},
 		{name: "a label that this case does not have", prior: []abi.PriorCase{earlier("c", "pb999", 0.9, 1)}},
 		{
 			name: "two verdicts on one fingerprint", match: true, id: "c", confidence: 0.45,
-			prior: []abi.PriorCase{earlier("c", anytrial.Flake, 0.9, 1), earlier("d", anytrial.Product, 0.9, 1)},
+			prior: []abi.PriorCase{earlier("c", testkit.Flake, 0.9, 1), earlier("d", testkit.Product, 0.9, 1)},
 		},
 		{
 			name: "the same verdict again", match: true, id: "c", confidence: 0.9,
-			prior: []abi.PriorCase{earlier("c", anytrial.Flake, 0.9, 1), earlier("d", anytrial.Flake, 0.9, 1)},
+			prior: []abi.PriorCase{earlier("c", testkit.Flake, 0.9, 1), earlier("d", testkit.Flake, 0.9, 1)},
 		},
 		{name: "a product bug that was fixed is back", prior: []abi.PriorCase{fixed}, match: true, id: "c", confidence: 0.9, regression: true},
 		{name: "a product bug that was gone is back", prior: []abi.PriorCase{back}, match: true, id: "c", confidence: 0.9, regression: true},
 		{name: "a test's bug that was gone is back", prior: []abi.PriorCase{backTest}, match: true, id: "c", confidence: 0.9, regression: true},
 		{name: "flakes come and go", prior: []abi.PriorCase{backFlake}, match: true, id: "c", confidence: 0.9},
 		{name: "what only looks alike is not back", prior: []abi.PriorCase{alike}, match: true, id: "c", confidence: 0.9 * 0.9 * 0.8},
-		{name: "a product bug that never went away", prior: []abi.PriorCase{earlier("c", anytrial.Product, 0.9, 1)}, match: true, id: "c", confidence: 0.9},
+		{name: "a product bug that never went away", prior: []abi.PriorCase{earlier("c", testkit.Product, 0.9, 1)}, match: true, id: "c", confidence: 0.9},
 		{name: "what was fixed was no product bug", prior: []abi.PriorCase{flaky}, match: true, id: "c", confidence: 0.9},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			a, failure := herald{func(abi.RecallQuery) ([]abi.PriorCase, *abi.Failure) { return tc.prior, nil }}.play(anytrial.LightCase(abi.FamilyRecall, ""))
+			a, failure := herald{func(abi.RecallQuery) ([]abi.PriorCase, *abi.Failure) { return tc.prior, nil }}.play(testkit.LightCase(abi.FamilyRecall, ""))
 			if failure != nil {
 				t.Fatal(failure)
 			}
@@ -81,24 +81,24 @@ func TestTriage(t *testing.T) {
 		severity   abi.GapSeverity
 	}{
 		{"nothing", "all is well\n", abi.SymptomUnknown, "", false, []string{}, abi.GapMedium},
-		{"a doubtful infrastructure symptom is investigated", "disk is full, took too long\n", abi.SymptomUnknown, anytrial.Infrastructure, false, []string{}, abi.GapMedium},
-		{"a doubtful product symptom is one", "    cart_test.go:9: wrong total\n", abi.SymptomProduct, anytrial.Product, false, []string{"cart_test.go"}, abi.GapMedium},
+		{"a doubtful infrastructure symptom is investigated", "disk is full, took too long\n", abi.SymptomUnknown, testkit.Infrastructure, false, []string{}, abi.GapMedium},
+		{"a doubtful product symptom is one", "    cart_test.go:9: wrong total\n", abi.SymptomProduct, testkit.Product, false, []string{"cart_test.go"}, abi.GapMedium},
 		{
 			"a crash", "panic: wrong total\n\nshop.Total()\n\t/src/shop/cart.go:12 +0x1\nshop.TestTotal()\n\t/src/shop/cart_test.go:7 +0x2\n",
-			abi.SymptomProduct, anytrial.Product, true,
+			abi.SymptomProduct, testkit.Product, true,
 			[]string{"/src/shop/cart.go"},
 			abi.GapHigh,
 		},
 		{
 			"two files of the product", "./a/cart.go:3:1: undefined: x\n./b/till.go:4:1: undefined: y\n",
-			abi.SymptomProduct, anytrial.Product, false,
+			abi.SymptomProduct, testkit.Product, false,
 			[]string{"a/cart.go", "b/till.go"},
 			abi.GapHigh,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			v := triage(anytrial.LightCase(abi.FamilyTriage, tc.log))
+			v := triage(testkit.LightCase(abi.FamilyTriage, tc.log))
 			if v.SymptomCategory != tc.category || v.ClassificationHypothesis != tc.hypothesis || v.SkipInvestigation != tc.skip ||
 				!slices.Equal(v.Candidates, tc.candidates) || v.Severity != tc.severity || v.CascadeSuspected || v.ClockSkewSuspected {
 				t.Errorf("got %+v", *v)
@@ -111,7 +111,7 @@ func TestTriage(t *testing.T) {
 func TestTriageSkipsWhenSure(t *testing.T) {
 	t.Parallel()
 	for log, want := range map[string]abi.SymptomCategory{"the disk is full\n": abi.SymptomInfrastructure, "it took too long\n": abi.SymptomFlake} {
-		r := anytrial.LightCase(abi.FamilyTriage, log)
+		r := testkit.LightCase(abi.FamilyTriage, log)
 		if v := triage(r); v.SymptomCategory != abi.SymptomUnknown || v.SkipInvestigation {
 			t.Errorf("%q at 0.7: %+v", log, *v)
 		}
@@ -141,7 +141,7 @@ func TestCascadeAndClocks(t *testing.T) {
 		{"--- FAIL: TestA\n" + strings.Repeat("    cannot reach the database on port 1\n", 9), false, false},
 		{"x509: certificate is not yet valid: current time is before\n", false, true},
 	} {
-		v := triage(anytrial.LightCase(abi.FamilyTriage, tc.log))
+		v := triage(testkit.LightCase(abi.FamilyTriage, tc.log))
 		if v.CascadeSuspected != tc.cascade || v.ClockSkewSuspected != tc.clock {
 			t.Errorf("%q: %+v", tc.log, *v)
 		}
@@ -151,8 +151,8 @@ func TestCascadeAndClocks(t *testing.T) {
 func TestInjectedTextDecidesNothing(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{"", "the disk is full\n", "    cart_test.go:9: wrong total\n"} {
-		before := *triage(anytrial.LightCase(abi.FamilyTriage, log))
-		after := *triage(anytrial.LightCase(abi.FamilyTriage, log+anytrial.Injection(anytrial.Flake)))
+		before := *triage(testkit.LightCase(abi.FamilyTriage, log))
+		after := *triage(testkit.LightCase(abi.FamilyTriage, log+testkit.Injection(testkit.Flake)))
 		if before.SymptomCategory != after.SymptomCategory || before.ClassificationHypothesis != after.ClassificationHypothesis || before.SkipInvestigation != after.SkipInvestigation {
 			t.Errorf("%q: %+v, before %+v", log, after, before)
 		}
@@ -162,13 +162,13 @@ func TestInjectedTextDecidesNothing(t *testing.T) {
 func TestWhatTheHeraldRejects(t *testing.T) {
 	t.Parallel()
 	broken := herald{func(abi.RecallQuery) ([]abi.PriorCase, *abi.Failure) { return nil, guest.Fail("bad_answer", "") }}
-	if _, failure := broken.play(anytrial.LightCase(abi.FamilyRecall, "")); failure == nil || failure.Code != "bad_answer" {
+	if _, failure := broken.play(testkit.LightCase(abi.FamilyRecall, "")); failure == nil || failure.Code != "bad_answer" {
 		t.Errorf("failure %+v", failure)
 	}
-	if _, failure := broken.play(anytrial.LightCase(abi.FamilyReport, "")); failure == nil || failure.Code != guest.WrongFamily {
+	if _, failure := broken.play(testkit.LightCase(abi.FamilyReport, "")); failure == nil || failure.Code != guest.WrongFamily {
 		t.Errorf("failure %+v", failure)
 	}
-	r := anytrial.LightCase(abi.FamilyTriage, "")
+	r := testkit.LightCase(abi.FamilyTriage, "")
 	r.Case.Labels = nil
 	if _, failure := broken.play(r); failure == nil {
 		t.Error("a case without labels is no case")

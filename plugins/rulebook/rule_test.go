@@ -6,7 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
 
 // rulesOf are the parameters of one rule.
@@ -37,19 +37,19 @@ func TestMatch(t *testing.T) {
 		patterns     []string
 		ref, content string
 	}{
-		{"a line", anytrial.Flake, []string{`dial tcp .*:5000: i/o timeout$`}, "r:log:L2", "dial tcp 10.0.0.7:5000: i/o timeout"},
-		{"the first of several", anytrial.Flake, []string{`retry \d`}, "r:log:L3", "retry 1"},
-		{"the last, without a break", anytrial.Flake, []string{`^retry 2$`}, "r:log:L4", "retry 2"},
-		{"all patterns", anytrial.Flake, []string{"retry", "setup"}, "r:log:L3", "retry 1\nsetup"},
-		{"the same line twice", anytrial.Flake, []string{"retry", "retry 1"}, "r:log:L3", "retry 1"},
-		{"not all patterns", anytrial.Flake, []string{"retry", "teardown"}, "", ""},
-		{"no pattern reaches over a line", anytrial.Flake, []string{`retry 1\s+retry`}, "", ""},
+		{"a line", testkit.Flake, []string{`dial tcp .*:5000: i/o timeout$`}, "r:log:L2", "dial tcp 10.0.0.7:5000: i/o timeout"},
+		{"the first of several", testkit.Flake, []string{`retry \d`}, "r:log:L3", "retry 1"},
+		{"the last, without a break", testkit.Flake, []string{`^retry 2$`}, "r:log:L4", "retry 2"},
+		{"all patterns", testkit.Flake, []string{"retry", "setup"}, "r:log:L3", "retry 1\nsetup"},
+		{"the same line twice", testkit.Flake, []string{"retry", "retry 1"}, "r:log:L3", "retry 1"},
+		{"not all patterns", testkit.Flake, []string{"retry", "teardown"}, "", ""},
+		{"no pattern reaches over a line", testkit.Flake, []string{`retry 1\s+retry`}, "", ""},
 		{"another label", "elsewhere", []string{"retry"}, "", ""},
-		{"no pattern", anytrial.Flake, nil, "", ""},
+		{"no pattern", testkit.Flake, nil, "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			r := anytrial.LightCase(abi.FamilyInvestigate, log)
+			r := testkit.LightCase(abi.FamilyInvestigate, log)
 			r.Params = rulesOf("r", tc.label, tc.patterns...)
 			found := evaluate(t, r)
 			if tc.ref == "" {
@@ -68,10 +68,10 @@ func TestMatch(t *testing.T) {
 
 func TestARuleMayBeForSomeTests(t *testing.T) {
 	t.Parallel()
-	r := anytrial.LightCase(abi.FamilyInvestigate, "it failed")
+	r := testkit.LightCase(abi.FamilyInvestigate, "it failed")
 	r.Case.Subject = "TestPushLarge fails in registry"
 	for test, want := range map[string]int{"TestPush.*": 1, "^TestPull": 0} {
-		r.Params = append(rulesOf("r", anytrial.Flake, "failed"), abi.Param{Name: "r.test", Text: &test})
+		r.Params = append(rulesOf("r", testkit.Flake, "failed"), abi.Param{Name: "r.test", Text: &test})
 		if found := evaluate(t, r); len(found) != want {
 			t.Errorf("%s: %+v", test, found)
 		}
@@ -80,8 +80,8 @@ func TestARuleMayBeForSomeTests(t *testing.T) {
 
 func TestALongLineIsCutAroundTheMatch(t *testing.T) {
 	t.Parallel()
-	r := anytrial.LightCase(abi.FamilyInvestigate, strings.Repeat("x", 5000)+" needle "+strings.Repeat("y", 5000))
-	r.Params = rulesOf("r", anytrial.Flake, "needle")
+	r := testkit.LightCase(abi.FamilyInvestigate, strings.Repeat("x", 5000)+" needle "+strings.Repeat("y", 5000))
+	r.Params = rulesOf("r", testkit.Flake, "needle")
 	if found := evaluate(t, r); len(found) != 1 || len(found[0].Content) > 400 || !strings.Contains(found[0].Content, "needle") {
 		t.Errorf("found %+v", found)
 	}
@@ -96,17 +96,17 @@ func TestWhatTheRulebookRejects(t *testing.T) {
 		"a number for a text":             {Name: "r.label", Number: &number},
 		"a confidence above 1":            {Name: "r.confidence", Number: &number},
 	} {
-		r := anytrial.LightCase(abi.FamilyInvestigate, "x")
+		r := testkit.LightCase(abi.FamilyInvestigate, "x")
 		broken := "("
 		if param.Name == "r.match.2" {
 			param.Text = &broken
 		}
-		r.Params = append(rulesOf("r", anytrial.Flake, "x"), param)
+		r.Params = append(rulesOf("r", testkit.Flake, "x"), param)
 		if _, failure := play(r); failure == nil || failure.Code != guest.BadParameter {
 			t.Errorf("%s: %+v", name, failure)
 		}
 	}
-	if _, failure := play(anytrial.LightCase(abi.FamilyTriage, "")); failure == nil || failure.Code != guest.WrongFamily {
+	if _, failure := play(testkit.LightCase(abi.FamilyTriage, "")); failure == nil || failure.Code != guest.WrongFamily {
 		t.Errorf("failure %+v", failure)
 	}
 }

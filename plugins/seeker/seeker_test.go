@@ -8,7 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
 
 // logged has more to find the deeper one looks.
@@ -41,21 +41,21 @@ func refs(v *abi.InvestigateArtifact) []string {
 
 func TestInvestigate(t *testing.T) {
 	t.Parallel()
-	v := play(t, anytrial.LightCase(abi.FamilyInvestigate, "    cart_test.go:9: wrong total\n"), abi.SourceAnswer{})
-	if v.Classification != anytrial.Product || v.Component != "cart_test.go" || v.ConvergenceScore < 0.5 || v.ConvergenceScore > 0.8 {
+	v := play(t, testkit.LightCase(abi.FamilyInvestigate, "    cart_test.go:9: wrong total\n"), abi.SourceAnswer{})
+	if v.Classification != testkit.Product || v.Component != "cart_test.go" || v.ConvergenceScore < 0.5 || v.ConvergenceScore > 0.8 {
 		t.Errorf("got %+v", *v)
 	}
-	if len(v.Evidence) != 1 || v.Evidence[0].Supports != anytrial.Product || v.Evidence[0].Element != abi.Water {
+	if len(v.Evidence) != 1 || v.Evidence[0].Supports != testkit.Product || v.Evidence[0].Element != abi.Water {
 		t.Errorf("evidence %+v", v.Evidence)
 	}
-	if !strings.Contains(v.Summary, "wrong total") || !strings.Contains(v.Summary, anytrial.Product) {
+	if !strings.Contains(v.Summary, "wrong total") || !strings.Contains(v.Summary, testkit.Product) {
 		t.Errorf("summary %q", v.Summary)
 	}
 }
 
 func TestOfNothingNothingFollows(t *testing.T) {
 	t.Parallel()
-	v := play(t, anytrial.LightCase(abi.FamilyInvestigate, "ok\n"), abi.SourceAnswer{})
+	v := play(t, testkit.LightCase(abi.FamilyInvestigate, "ok\n"), abi.SourceAnswer{})
 	if v.Classification != "" || v.ConvergenceScore != 0 || len(v.Evidence) != 0 {
 		t.Errorf("got %+v", *v)
 	}
@@ -63,8 +63,8 @@ func TestOfNothingNothingFollows(t *testing.T) {
 
 func TestContradictionsSettleNothing(t *testing.T) {
 	t.Parallel()
-	agreed := play(t, anytrial.LightCase(abi.FamilyInvestigate, "wrong total\n"), abi.SourceAnswer{})
-	torn := play(t, anytrial.LightCase(abi.FamilyInvestigate, "wrong total\nthe disk is full\n"), abi.SourceAnswer{})
+	agreed := play(t, testkit.LightCase(abi.FamilyInvestigate, "wrong total\n"), abi.SourceAnswer{})
+	torn := play(t, testkit.LightCase(abi.FamilyInvestigate, "wrong total\nthe disk is full\n"), abi.SourceAnswer{})
 	if torn.ConvergenceScore >= agreed.ConvergenceScore {
 		t.Errorf("torn %v, agreed %v", torn.ConvergenceScore, agreed.ConvergenceScore)
 	}
@@ -74,11 +74,11 @@ func TestContradictionsSettleNothing(t *testing.T) {
 func TestExperimentsSpeak(t *testing.T) {
 	t.Parallel()
 	rerun := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}
-	r := anytrial.LightCase(abi.FamilyInvestigate, "    cart_test.go:9: wrong total\n")
-	r.Profile = &abi.Profile{Outcomes: abitest.Outcomes([]string{anytrial.Flake, anytrial.Product, anytrial.Automation}, abitest.Passing{Of: rerun, Given: []float64{0.5, 0.001, 0.001}})}
+	r := testkit.LightCase(abi.FamilyInvestigate, "    cart_test.go:9: wrong total\n")
+	r.Profile = &abi.Profile{Outcomes: abitest.Outcomes([]string{testkit.Flake, testkit.Product, testkit.Automation}, abitest.Passing{Of: rerun, Given: []float64{0.5, 0.001, 0.001}})}
 	r.Case.Experiments = []abi.ExperimentResult{{Experiment: rerun, Outcome: abi.OutcomeMixed, Passed: 1, Same: 1}}
 	r.File = &abi.LightFile{Feedback: &abi.RemandFeedback{}}
-	if v := play(t, r, abi.SourceAnswer{}); v.Classification != anytrial.Flake || !strings.Contains(v.Summary, "this tree, 5 times: 1 passed, 1 failed in the same way") {
+	if v := play(t, r, abi.SourceAnswer{}); v.Classification != testkit.Flake || !strings.Contains(v.Summary, "this tree, 5 times: 1 passed, 1 failed in the same way") {
 		t.Errorf("got %+v", *v)
 	}
 }
@@ -86,8 +86,8 @@ func TestExperimentsSpeak(t *testing.T) {
 func TestTheDiffSpeaks(t *testing.T) {
 	t.Parallel()
 	source := abi.SourceAnswer{Known: true, Frames: []abi.SourceFrame{{Path: "cart_test.go", Line: 9, Kind: abi.SourceTest, Changed: true, ChangedNear: true, Excerpt: "want := 3"}}}
-	v := play(t, anytrial.LightCase(abi.FamilyInvestigate, "    cart_test.go:9: got 1, want 3\n"), source)
-	if v.Classification != anytrial.Automation || !slices.Contains(refs(v), "seeker-source:cart_test.go:9") {
+	v := play(t, testkit.LightCase(abi.FamilyInvestigate, "    cart_test.go:9: got 1, want 3\n"), source)
+	if v.Classification != testkit.Automation || !slices.Contains(refs(v), "seeker-source:cart_test.go:9") {
 		t.Errorf("got %+v", *v)
 	}
 }
@@ -95,7 +95,7 @@ func TestTheDiffSpeaks(t *testing.T) {
 // Each time the traversal comes back the seeker looks deeper.
 func TestLoopsLookDeeper(t *testing.T) {
 	t.Parallel()
-	r := anytrial.LightCase(abi.FamilyInvestigate, logged)
+	r := testkit.LightCase(abi.FamilyInvestigate, logged)
 	r.File.LoopsLeft = 2
 	first := play(t, r, abi.SourceAnswer{})
 	r.File.Investigate, r.File.LoopsLeft = first, 1
@@ -108,8 +108,8 @@ func TestLoopsLookDeeper(t *testing.T) {
 }
 
 func remanded(evidence []abi.Evidence, questions ...string) *abi.NodeRequest {
-	r := anytrial.LightCase(abi.FamilyInvestigate, logged)
-	r.Case.Light = &abi.LightAnswer{Classification: anytrial.Product, Confidence: 0.6}
+	r := testkit.LightCase(abi.FamilyInvestigate, logged)
+	r.Case.Light = &abi.LightAnswer{Classification: testkit.Product, Confidence: 0.6}
 	r.Case.Evidence = evidence
 	r.File.Feedback = &abi.RemandFeedback{}
 	for i, q := range questions {
@@ -120,7 +120,7 @@ func remanded(evidence []abi.Evidence, questions ...string) *abi.NodeRequest {
 
 func TestARemandBringsOnlyWhatIsNew(t *testing.T) {
 	t.Parallel()
-	before := play(t, anytrial.LightCase(abi.FamilyInvestigate, logged), abi.SourceAnswer{})
+	before := play(t, testkit.LightCase(abi.FamilyInvestigate, logged), abi.SourceAnswer{})
 	v := play(t, remanded(before.Evidence, "Was the billing gateway reachable?"), abi.SourceAnswer{})
 	for _, ref := range refs(before) {
 		if slices.Contains(refs(v), ref) {
@@ -155,13 +155,13 @@ func TestWithoutNewEvidenceNothingIsMoreSettled(t *testing.T) {
 func TestInjectedTextDecidesNothing(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "the disk is full\n", logged} {
-		before := play(t, anytrial.LightCase(abi.FamilyInvestigate, text), abi.SourceAnswer{})
-		after := play(t, anytrial.LightCase(abi.FamilyInvestigate, text+anytrial.Injection(anytrial.Flake)), abi.SourceAnswer{})
+		before := play(t, testkit.LightCase(abi.FamilyInvestigate, text), abi.SourceAnswer{})
+		after := play(t, testkit.LightCase(abi.FamilyInvestigate, text+testkit.Injection(testkit.Flake)), abi.SourceAnswer{})
 		if before.Classification != after.Classification || before.ConvergenceScore != after.ConvergenceScore {
 			t.Errorf("%q: %s %v, before %s %v", text, after.Classification, after.ConvergenceScore, before.Classification, before.ConvergenceScore)
 		}
 		for i := range after.Evidence {
-			if after.Evidence[i].Supports == anytrial.Flake {
+			if after.Evidence[i].Supports == testkit.Flake {
 				t.Errorf("%+v", after.Evidence[i])
 			}
 		}
@@ -179,10 +179,10 @@ func TestWhatTheSeekerRejects(t *testing.T) {
 	s := seeker{func(abi.SourceQuery) (abi.SourceAnswer, *abi.Failure) {
 		return abi.SourceAnswer{}, guest.Fail("bad_answer", "")
 	}}
-	if _, failure := s.play(anytrial.LightCase(abi.FamilyInvestigate, "")); failure == nil || failure.Code != "bad_answer" {
+	if _, failure := s.play(testkit.LightCase(abi.FamilyInvestigate, "")); failure == nil || failure.Code != "bad_answer" {
 		t.Errorf("failure %+v", failure)
 	}
-	if _, failure := s.play(anytrial.LightCase(abi.FamilyTriage, "")); failure == nil || failure.Code != guest.WrongFamily {
+	if _, failure := s.play(testkit.LightCase(abi.FamilyTriage, "")); failure == nil || failure.Code != guest.WrongFamily {
 		t.Errorf("failure %+v", failure)
 	}
 }

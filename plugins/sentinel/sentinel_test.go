@@ -6,7 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
 
 const log = "panic: boom\n\nshop.Total()\n\t/src/shop/cart.go:12 +0x1\nshop.TestTotal()\n\t/src/tests/cart_test.go:7 +0x2\n"
@@ -35,11 +35,11 @@ func names(selected []abi.SelectedComponent) []string {
 
 func TestResolveFromTheLog(t *testing.T) {
 	t.Parallel()
-	got := play(t, anytrial.LightCase(abi.FamilyResolve, log), abi.SourceAnswer{})
+	got := play(t, testkit.LightCase(abi.FamilyResolve, log), abi.SourceAnswer{})
 	if !slices.Equal(names(got), []string{"/src/shop", "/src/tests"}) || !slices.Equal(got[0].FocusPaths, []string{"/src/shop/cart.go:12"}) || got[0].Reason == "" {
 		t.Errorf("got %+v", got)
 	}
-	if got := play(t, anytrial.LightCase(abi.FamilyResolve, "nothing\n"), abi.SourceAnswer{}); len(got) != 0 || got == nil {
+	if got := play(t, testkit.LightCase(abi.FamilyResolve, "nothing\n"), abi.SourceAnswer{}); len(got) != 0 || got == nil {
 		t.Errorf("of nothing: %+v", got)
 	}
 }
@@ -55,7 +55,7 @@ func TestResolveFromTheSource(t *testing.T) {
 		},
 		Changed: []abi.ChangedFile{{Path: "till/till.go", Kind: abi.SourceProduct, Added: 1, Removed: 2}},
 	}
-	r := anytrial.LightCase(abi.FamilyResolve, log)
+	r := testkit.LightCase(abi.FamilyResolve, log)
 	got := play(t, r, source)
 	if !slices.Equal(names(got), []string{"tests", "shop"}) || !slices.Equal(got[1].FocusPaths, []string{"shop/cart.go:12", "shop/cart.go:20"}) {
 		t.Errorf("got %+v", got)
@@ -75,10 +75,10 @@ func TestWhatTheSentinelRejects(t *testing.T) {
 	s := sentinel{func(abi.SourceQuery) (abi.SourceAnswer, *abi.Failure) {
 		return abi.SourceAnswer{}, guest.Fail("bad_answer", "")
 	}}
-	if _, failure := s.play(anytrial.LightCase(abi.FamilyResolve, log)); failure == nil || failure.Code != "bad_answer" {
+	if _, failure := s.play(testkit.LightCase(abi.FamilyResolve, log)); failure == nil || failure.Code != "bad_answer" {
 		t.Errorf("failure %+v", failure)
 	}
-	if _, failure := s.play(anytrial.LightCase(abi.FamilyTriage, log)); failure == nil || failure.Code != guest.WrongFamily {
+	if _, failure := s.play(testkit.LightCase(abi.FamilyTriage, log)); failure == nil || failure.Code != guest.WrongFamily {
 		t.Errorf("failure %+v", failure)
 	}
 }

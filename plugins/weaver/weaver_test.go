@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
 
 func investigated(classification string, evidence ...abi.Evidence) *abi.InvestigateArtifact {
@@ -21,7 +21,7 @@ func investigated(classification string, evidence ...abi.Evidence) *abi.Investig
 func TestCorrelate(t *testing.T) {
 	t.Parallel()
 	prior := func(similarity, confidence float64) []abi.PriorCase {
-		return []abi.PriorCase{{CaseID: "c", Classification: anytrial.Flake, Status: "affirmed", Similarity: similarity, Confidence: confidence, Seen: 1}}
+		return []abi.PriorCase{{CaseID: "c", Classification: testkit.Flake, Status: "affirmed", Similarity: similarity, Confidence: confidence, Seen: 1}}
 	}
 	for _, tc := range []struct {
 		name       string
@@ -32,15 +32,15 @@ func TestCorrelate(t *testing.T) {
 		confidence float64
 	}{
 		{name: "no earlier case"},
-		{name: "it reads the same", prior: prior(1, 0.9), found: anytrial.Flake, duplicate: true, linked: "c", confidence: 0.9},
+		{name: "it reads the same", prior: prior(1, 0.9), found: testkit.Flake, duplicate: true, linked: "c", confidence: 0.9},
 		{name: "nothing was found otherwise", prior: prior(0.95, 1), duplicate: true, linked: "c", confidence: 0.95},
-		{name: "it reads alike", prior: prior(0.8, 1), found: anytrial.Flake, linked: "c", confidence: 0.8},
-		{name: "the investigation found another cause", prior: prior(1, 0.9), found: anytrial.Product, linked: "c", confidence: 0.9},
+		{name: "it reads alike", prior: prior(0.8, 1), found: testkit.Flake, linked: "c", confidence: 0.8},
+		{name: "the investigation found another cause", prior: prior(1, 0.9), found: testkit.Product, linked: "c", confidence: 0.9},
 		{name: "a label that this case does not have", prior: []abi.PriorCase{{CaseID: "c", Classification: "x", Similarity: 1, Confidence: 1, Seen: 1}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			r := anytrial.LightCase(abi.FamilyCorrelate, "")
+			r := testkit.LightCase(abi.FamilyCorrelate, "")
 			r.File.Investigate = investigated(tc.found, abi.Evidence{SourceRef: "log:L1", Content: "it took too long"})
 			a, failure := weaver{func(q abi.CorrelateQuery) ([]abi.PriorCase, *abi.Failure) {
 				if !strings.Contains(q.Text, "it took too long") {
@@ -67,18 +67,18 @@ func TestReview(t *testing.T) {
 		file      abi.LightFile
 		want      abi.ReviewOutcome
 	}{
-		{"an investigation that the evidence bears out", "the disk is full\n", abi.LightFile{LoopsLeft: 2, Investigate: investigated(anytrial.Infrastructure)}, abi.Approve},
+		{"an investigation that the evidence bears out", "the disk is full\n", abi.LightFile{LoopsLeft: 2, Investigate: investigated(testkit.Infrastructure)}, abi.Approve},
 		{"an investigation that found nothing", "", abi.LightFile{LoopsLeft: 2, Investigate: investigated("")}, abi.Approve},
-		{"the evidence contradicts it", "the disk is full\n", abi.LightFile{LoopsLeft: 1, Investigate: investigated(anytrial.Flake)}, abi.Reassess},
-		{"the evidence contradicts it for good", "the disk is full\n", abi.LightFile{Investigate: investigated(anytrial.Flake)}, abi.Overturn},
-		{"a doubtful hypothesis without an investigation", "the disk is full\n", abi.LightFile{LoopsLeft: 2, Triage: hypothesis(anytrial.Infrastructure)}, abi.Reassess},
-		{"a sure hypothesis", "the disk is full\n", abi.LightFile{LoopsLeft: 2, Triage: hypothesis(anytrial.Infrastructure), Recall: &abi.RecallResult{Match: true, Classification: anytrial.Infrastructure, Confidence: 0.9}}, abi.Approve},
-		{"a known failure that the log contradicts", "the disk is full\n", abi.LightFile{LoopsLeft: 2, Recall: &abi.RecallResult{Match: true, Classification: anytrial.Flake, Confidence: 0.4}}, abi.Reassess},
-		{"a known failure", "", abi.LightFile{LoopsLeft: 2, Recall: &abi.RecallResult{Match: true, Classification: anytrial.Flake, Confidence: 0.9}}, abi.Approve},
+		{"the evidence contradicts it", "the disk is full\n", abi.LightFile{LoopsLeft: 1, Investigate: investigated(testkit.Flake)}, abi.Reassess},
+		{"the evidence contradicts it for good", "the disk is full\n", abi.LightFile{Investigate: investigated(testkit.Flake)}, abi.Overturn},
+		{"a doubtful hypothesis without an investigation", "the disk is full\n", abi.LightFile{LoopsLeft: 2, Triage: hypothesis(testkit.Infrastructure)}, abi.Reassess},
+		{"a sure hypothesis", "the disk is full\n", abi.LightFile{LoopsLeft: 2, Triage: hypothesis(testkit.Infrastructure), Recall: &abi.RecallResult{Match: true, Classification: testkit.Infrastructure, Confidence: 0.9}}, abi.Approve},
+		{"a known failure that the log contradicts", "the disk is full\n", abi.LightFile{LoopsLeft: 2, Recall: &abi.RecallResult{Match: true, Classification: testkit.Flake, Confidence: 0.4}}, abi.Reassess},
+		{"a known failure", "", abi.LightFile{LoopsLeft: 2, Recall: &abi.RecallResult{Match: true, Classification: testkit.Flake, Confidence: 0.9}}, abi.Approve},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			r := anytrial.LightCase(abi.FamilyReview, tc.log)
+			r := testkit.LightCase(abi.FamilyReview, tc.log)
 			r.File = &tc.file
 			v := review(r)
 			if v.Decision != tc.want || (v.LoopTarget != "") != (tc.want == abi.Reassess) {
@@ -90,17 +90,17 @@ func TestReview(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	t.Parallel()
-	r := anytrial.LightCase(abi.FamilyReport, "the disk is full\n")
-	r.File.Investigate = investigated(anytrial.Infrastructure)
+	r := testkit.LightCase(abi.FamilyReport, "the disk is full\n")
+	r.File.Investigate = investigated(testkit.Infrastructure)
 	v := report(r)
-	if v.Classification != anytrial.Infrastructure || v.Confidence < 0.6 || v.Confidence > 0.8 || v.Component != "shop" || v.Remand != nil {
+	if v.Classification != testkit.Infrastructure || v.Confidence < 0.6 || v.Confidence > 0.8 || v.Component != "shop" || v.Remand != nil {
 		t.Errorf("got %+v", *v)
 	}
-	nothing := report(anytrial.LightCase(abi.FamilyReport, ""))
+	nothing := report(testkit.LightCase(abi.FamilyReport, ""))
 	if nothing.Confidence > 0.3 || !strings.Contains(nothing.Summary, "Next to nothing") {
 		t.Errorf("of nothing: %+v", *nothing)
 	}
-	r.File.Recall = &abi.RecallResult{Match: true, PriorCase: "c", Classification: anytrial.Infrastructure, Confidence: 0.9, Reasoning: "Known."}
+	r.File.Recall = &abi.RecallResult{Match: true, PriorCase: "c", Classification: testkit.Infrastructure, Confidence: 0.9, Reasoning: "Known."}
 	if known := report(r); known.Confidence <= v.Confidence || !strings.Contains(known.Summary, "Known.") {
 		t.Errorf("with an earlier case: %+v", *known)
 	}
@@ -109,30 +109,30 @@ func TestReport(t *testing.T) {
 // Whoever reads only the summary knows on which lines it rests, and hears nothing twice.
 func TestTheSummaryNamesItsGroundsOnce(t *testing.T) {
 	t.Parallel()
-	r := anytrial.LightCase(abi.FamilyReport, "starting\nthe disk is full\n")
+	r := testkit.LightCase(abi.FamilyReport, "starting\nthe disk is full\n")
 	if s := report(r).Summary; !strings.Contains(s, " For it: ") || strings.Count(s, "L2: the disk is full.") != 1 {
 		t.Errorf("no line: %s", s)
 	}
-	r.Case.Evidence = []abi.Evidence{{SourceRef: "mail", Content: "no space left\nmore", RelevanceConfidence: 0.9, Supports: anytrial.Infrastructure}}
+	r.Case.Evidence = []abi.Evidence{{SourceRef: "mail", Content: "no space left\nmore", RelevanceConfidence: 0.9, Supports: testkit.Infrastructure}}
 	if s := report(r).Summary; !strings.Contains(s, "mail: no space left.") {
 		t.Errorf("no item: %s", s)
 	}
-	r.File.Recall = &abi.RecallResult{Match: true, PriorCase: "c", Classification: anytrial.Infrastructure, Confidence: 0.9, Reasoning: "Known: no space left."}
+	r.File.Recall = &abi.RecallResult{Match: true, PriorCase: "c", Classification: testkit.Infrastructure, Confidence: 0.9, Reasoning: "Known: no space left."}
 	if s := report(r).Summary; strings.Contains(s, "mail") || !strings.Contains(s, "the disk is full.") {
 		t.Errorf("what recall said is said again: %s", s)
 	}
 	r.File.Recall = nil
-	r.File.Investigate = investigated(anytrial.Infrastructure, abi.Evidence{SourceRef: "log:L2", Content: "the disk is full", RelevanceConfidence: 0.9, Supports: anytrial.Infrastructure})
+	r.File.Investigate = investigated(testkit.Infrastructure, abi.Evidence{SourceRef: "log:L2", Content: "the disk is full", RelevanceConfidence: 0.9, Supports: testkit.Infrastructure})
 	r.File.Investigate.Summary = "log:L2: the disk is full."
 	if s := report(r).Summary; strings.Contains(s, "For it") || strings.Count(s, "the disk is full") != 1 {
 		t.Errorf("twice: %s", s)
 	}
-	empty := anytrial.LightCase(abi.FamilyReport, "")
+	empty := testkit.LightCase(abi.FamilyReport, "")
 	empty.File.Investigate = &abi.InvestigateArtifact{Summary: "On remand: 0 new items. " + nothingSpeaks}
 	if s := report(empty).Summary; strings.Count(s, nothingSpeaks) != 1 || !strings.HasSuffix(s, "Found: On remand: 0 new items.") {
 		t.Errorf("of nothing: %s", s)
 	}
-	if s := report(anytrial.LightCase(abi.FamilyReport, "    cart_test.go:9: got 1, want 2\n")).Summary; !strings.Contains(s, " (stated as 0.50, since it leads and is worth a trial)") {
+	if s := report(testkit.LightCase(abi.FamilyReport, "    cart_test.go:9: got 1, want 2\n")).Summary; !strings.Contains(s, " (stated as 0.50, since it leads and is worth a trial)") {
 		t.Errorf("as if it were that sure: %s", s)
 	}
 }
@@ -150,11 +150,11 @@ func TestAnAnswerThatLeadsIsWorthATrial(t *testing.T) {
 		{"two are level", "wrong total\nthe disk is full\n", 0, 0.49},
 		{"it is surer", "the disk is full\n", 0.51, 1},
 	} {
-		if v := report(anytrial.LightCase(abi.FamilyReport, tc.log)); v.Confidence < tc.least || v.Confidence > tc.most {
+		if v := report(testkit.LightCase(abi.FamilyReport, tc.log)); v.Confidence < tc.least || v.Confidence > tc.most {
 			t.Errorf("%s: %v", tc.name, v.Confidence)
 		}
 	}
-	r, least := anytrial.LightCase(abi.FamilyReport, plain), 0.0
+	r, least := testkit.LightCase(abi.FamilyReport, plain), 0.0
 	r.Params = append(r.Params, abi.Param{Name: "worth_trying", Number: &least})
 	if v := report(r); v.Confidence >= 0.50 || v.Confidence <= 0.25 {
 		t.Errorf("by another parameter: %v", v.Confidence)
@@ -162,14 +162,14 @@ func TestAnAnswerThatLeadsIsWorthATrial(t *testing.T) {
 }
 
 func remanded(fresh ...abi.Evidence) *abi.NodeRequest {
-	r := anytrial.LightCase(abi.FamilyReport, "the disk is full\nall is lost\nthe billing gateway gave up\nthe disk is full on two hosts\n")
-	r.Case.Light = &abi.LightAnswer{Classification: anytrial.Infrastructure, Confidence: 0.55}
+	r := testkit.LightCase(abi.FamilyReport, "the disk is full\nall is lost\nthe billing gateway gave up\nthe disk is full on two hosts\n")
+	r.Case.Light = &abi.LightAnswer{Classification: testkit.Infrastructure, Confidence: 0.55}
 	r.Case.Evidence = []abi.Evidence{
-		{SourceRef: "log:L1", Content: "the disk is full", Supports: anytrial.Infrastructure, RelevanceConfidence: 0.6},
-		{SourceRef: "log:L2", Content: "nobody said so", Supports: anytrial.Flake, RelevanceConfidence: 0.6},
-		{SourceRef: "witness", Content: "The disk is full!", Supports: anytrial.Infrastructure, RelevanceConfidence: 0.6},
+		{SourceRef: "log:L1", Content: "the disk is full", Supports: testkit.Infrastructure, RelevanceConfidence: 0.6},
+		{SourceRef: "log:L2", Content: "nobody said so", Supports: testkit.Flake, RelevanceConfidence: 0.6},
+		{SourceRef: "witness", Content: "The disk is full!", Supports: testkit.Infrastructure, RelevanceConfidence: 0.6},
 	}
-	r.File.Investigate = investigated(anytrial.Infrastructure, fresh...)
+	r.File.Investigate = investigated(testkit.Infrastructure, fresh...)
 	r.File.Feedback = &abi.RemandFeedback{
 		Challenged: []abi.ChallengedItem{{EvidenceIndex: 0, Why: "is doubtful"}, {EvidenceIndex: 1, Why: "does not stand"}, {EvidenceIndex: 0, Why: "again"}, {EvidenceIndex: 9, Why: "nowhere"}},
 		Questions: []abi.Question{
@@ -183,7 +183,7 @@ func remanded(fresh ...abi.Evidence) *abi.NodeRequest {
 
 func TestEveryQuestionAndItemIsAccountedFor(t *testing.T) {
 	t.Parallel()
-	disk := abi.Evidence{SourceRef: "log:L4", Content: "the disk is full on two hosts", Supports: anytrial.Infrastructure, RelevanceConfidence: 0.7}
+	disk := abi.Evidence{SourceRef: "log:L4", Content: "the disk is full on two hosts", Supports: testkit.Infrastructure, RelevanceConfidence: 0.7}
 	gateway := abi.Evidence{SourceRef: "log:L3", Content: "the billing gateway gave up", RelevanceConfidence: 0.3}
 	r := remanded(disk, gateway)
 	v := report(r)
@@ -218,7 +218,7 @@ func TestWithoutNewEvidenceConfidenceDoesNotRise(t *testing.T) {
 	if v := report(r); v.Confidence > 0.55 || v.Remand.Answers[0].Status != abi.NotFound {
 		t.Errorf("got %+v, answers %+v", *v, v.Remand.Answers)
 	}
-	r = remanded(abi.Evidence{SourceRef: "log:L4", Content: "the disk is full on two hosts", Supports: anytrial.Infrastructure, RelevanceConfidence: 0.7})
+	r = remanded(abi.Evidence{SourceRef: "log:L4", Content: "the disk is full on two hosts", Supports: testkit.Infrastructure, RelevanceConfidence: 0.7})
 	if v := report(r); v.Confidence <= 0.55 {
 		t.Errorf("with new evidence the confidence is %v", v.Confidence)
 	}
@@ -227,7 +227,7 @@ func TestWithoutNewEvidenceConfidenceDoesNotRise(t *testing.T) {
 func TestInjectedTextDecidesNothing(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{"", "the disk is full\n"} {
-		plain, injected := anytrial.LightCase(abi.FamilyReport, log), anytrial.LightCase(abi.FamilyReport, log+anytrial.Injection(anytrial.Flake))
+		plain, injected := testkit.LightCase(abi.FamilyReport, log), testkit.LightCase(abi.FamilyReport, log+testkit.Injection(testkit.Flake))
 		before, after := report(plain), report(injected)
 		if before.Classification != after.Classification || before.Confidence != after.Confidence {
 			t.Errorf("%q: %+v, before %+v", log, *after, *before)
@@ -241,13 +241,13 @@ func TestInjectedTextDecidesNothing(t *testing.T) {
 func TestWhatTheWeaverRejects(t *testing.T) {
 	t.Parallel()
 	w := weaver{func(abi.CorrelateQuery) ([]abi.PriorCase, *abi.Failure) { return nil, guest.Fail("bad_answer", "") }}
-	if _, failure := w.play(anytrial.LightCase(abi.FamilyCorrelate, "")); failure == nil || failure.Code != "bad_answer" {
+	if _, failure := w.play(testkit.LightCase(abi.FamilyCorrelate, "")); failure == nil || failure.Code != "bad_answer" {
 		t.Errorf("failure %+v", failure)
 	}
-	if _, failure := w.play(anytrial.LightCase(abi.FamilyTriage, "")); failure == nil || failure.Code != guest.WrongFamily {
+	if _, failure := w.play(testkit.LightCase(abi.FamilyTriage, "")); failure == nil || failure.Code != guest.WrongFamily {
 		t.Errorf("failure %+v", failure)
 	}
-	r := anytrial.LightCase(abi.FamilyReport, "")
+	r := testkit.LightCase(abi.FamilyReport, "")
 	r.Case.Labels = nil
 	if _, failure := w.play(r); failure == nil {
 		t.Error("a case without labels is no case")

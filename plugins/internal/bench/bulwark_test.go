@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
 )
 
 func discovery(t *testing.T, text string, labels []string, p *abi.Profile) *abi.Discovery {
@@ -185,6 +186,49 @@ func BenchmarkReadNamesMegabyte(b *testing.B) {
 	for b.Loop() {
 		if v := readNames([]abi.Document{document}, labels); len(v.Findings) != 1 {
 			b.Fatalf("findings %+v", v.Findings)
+		}
+	}
+}
+
+// Discovery asks for the first experiment only, and Light, should it stand in the request, has no part in the choice. In the hearing nobody asks.
+func TestWhoAsksForWhichExperiment(t *testing.T) {
+	t.Parallel()
+	refutes := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.StarvedEnvironment, Order: abi.Alone, Runs: 1}
+	confirms := abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.OriginalOrder, Runs: 1}
+	sure := func(r *abi.NodeRequest) {
+		r.Case.Light.Confidence = 1
+		r.Case.Evidence = []abi.Evidence{{SourceRef: "x", Content: "it was a, nothing else", Supports: "a", RelevanceConfidence: 1}}
+	}
+	begun := func(r *abi.NodeRequest) {
+		r.Params = nil
+		r.Case.Experiments = []abi.ExperimentResult{{Experiment: abi.Experiment{Runs: 7}, Outcome: abi.OutcomePassed, Passed: 1}}
+	}
+	for _, tc := range []struct {
+		name   string
+		choose func(*abi.NodeRequest) *abi.Experiment
+		family abi.Family
+		change func(*abi.NodeRequest)
+		want   *abi.Experiment
+	}{
+		{"discovery", Choose, abi.FamilyDiscover, nil, &refutes},
+		{"discovery with a conclusion of Light", Choose, abi.FamilyDiscover, sure, &refutes},
+		{"discovery with a result", Choose, abi.FamilyDiscover, begun, nil},
+		{"the bench in the hearing", Choose, abi.FamilyHearing, nil, nil},
+	} {
+		r := &abi.NodeRequest{
+			Family:     tc.family,
+			Case:       abi.CaseView{Labels: []string{"a", "b"}, Light: &abi.LightAnswer{Classification: "a", Confidence: 0.6}},
+			Indictment: &abi.Indictment{ChargedDefectType: "a"},
+			Profile:    &abi.Profile{Outcomes: abitest.Outcomes([]string{"a", "b"}, abitest.Passing{Of: refutes, Given: []float64{0.01, 0.5}}, abitest.Passing{Of: confirms, Given: []float64{0.5, 0.01}})},
+			Offers:     []abi.ExperimentOffer{{Experiment: refutes, Seconds: 2}, {Experiment: confirms, Seconds: 2}},
+			Turn:       &abi.TurnRequest{Round: 1, MaxRounds: 3},
+			Params:     []abi.Param{{Name: "max_experiments", Number: new(9.0)}},
+		}
+		if tc.change != nil {
+			tc.change(r)
+		}
+		if got := tc.choose(r); (got == nil) != (tc.want == nil) || got != nil && *got != *tc.want {
+			t.Errorf("%s asks for %v, want %v", tc.name, got, tc.want)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
 
 func TestWhatADiffTells(t *testing.T) {
@@ -26,22 +26,22 @@ func TestWhatADiffTells(t *testing.T) {
 		lost    bool
 		want    facts
 	}{
-		{"the product beside the test", []abi.ChangedFile{product, elsewhere}, false, facts{anytrial.Product: 2}},
-		{"the product elsewhere", []abi.ChangedFile{elsewhere, readme}, false, facts{anytrial.Product: 1.1}},
-		{"the test alone", []abi.ChangedFile{ownTest}, false, facts{anytrial.Automation: 2}},
-		{"data elsewhere", []abi.ChangedFile{fixture}, false, facts{anytrial.Automation: 1.1}},
-		{"both, beside the test", []abi.ChangedFile{product, ownTest}, false, facts{anytrial.Product: 1.1}},
+		{"the product beside the test", []abi.ChangedFile{product, elsewhere}, false, facts{testkit.Product: 2}},
+		{"the product elsewhere", []abi.ChangedFile{elsewhere, readme}, false, facts{testkit.Product: 1.1}},
+		{"the test alone", []abi.ChangedFile{ownTest}, false, facts{testkit.Automation: 2}},
+		{"data elsewhere", []abi.ChangedFile{fixture}, false, facts{testkit.Automation: 1.1}},
+		{"both, beside the test", []abi.ChangedFile{product, ownTest}, false, facts{testkit.Product: 1.1}},
 		{"the test, and the product elsewhere", []abi.ChangedFile{ownTest, elsewhere}, false, facts{}},
-		{"dependencies", []abi.ChangedFile{module, readme}, false, facts{anytrial.Infrastructure: 1, anytrial.Product: 0.8}},
-		{"dependencies and the product", []abi.ChangedFile{product, module}, false, facts{anytrial.Product: 2}},
+		{"dependencies", []abi.ChangedFile{module, readme}, false, facts{testkit.Infrastructure: 1, testkit.Product: 0.8}},
+		{"dependencies and the product", []abi.ChangedFile{product, module}, false, facts{testkit.Product: 2}},
 		{"dependencies and the test", []abi.ChangedFile{ownTest, module}, false, facts{}},
-		{"documents", []abi.ChangedFile{readme}, false, facts{anytrial.Flake: 2, anytrial.Infrastructure: 1.8}},
-		{"nothing at all", nil, false, facts{anytrial.Flake: 2, anytrial.Infrastructure: 1.8}},
+		{"documents", []abi.ChangedFile{readme}, false, facts{testkit.Flake: 2, testkit.Infrastructure: 1.8}},
+		{"nothing at all", nil, false, facts{testkit.Flake: 2, testkit.Infrastructure: 1.8}},
 		{"a test that is not found", []abi.ChangedFile{readme}, true, facts{}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			r := anytrial.LightCase(abi.FamilyInvestigate, "")
+			r := testkit.LightCase(abi.FamilyInvestigate, "")
 			items, got := inquiry.SourceItems(r, &abi.SourceAnswer{Known: true, Diff: true, Located: !tc.lost, Changed: tc.changed}, nil)
 			r.Case.Evidence = items
 			again := inquiry.SourceFacts(r)
@@ -56,7 +56,7 @@ func TestWhatADiffTells(t *testing.T) {
 
 func TestAChangedFileIsToldOnce(t *testing.T) {
 	t.Parallel()
-	items, facts := inquiry.SourceItems(anytrial.LightCase(abi.FamilyInvestigate, ""), &abi.SourceAnswer{
+	items, facts := inquiry.SourceItems(testkit.LightCase(abi.FamilyInvestigate, ""), &abi.SourceAnswer{
 		Known: true, Frames: []abi.SourceFrame{
 			{Path: "cart/cart.go", Line: 7, Kind: abi.SourceProduct, Changed: true, ChangedNear: true}, {Path: "cart/cart.go", Line: 9, Kind: abi.SourceProduct, Changed: true},
 		},
@@ -71,12 +71,12 @@ func TestAChangedFileIsToldOnce(t *testing.T) {
 func TestADiffThatTouchesNothingLeavesTheRestToTheCase(t *testing.T) {
 	t.Parallel()
 	for log, want := range map[string]map[string]float64{
-		"the disk is full\n":                {anytrial.Infrastructure: 2.2},
-		"it took too long\n":                {anytrial.Flake: 2, anytrial.Infrastructure: 1.8},
-		"nothing to see\n":                  {anytrial.Flake: 2, anytrial.Infrastructure: 1.8},
-		"disk is full, and took too long\n": {anytrial.Flake: 2, anytrial.Infrastructure: 1.8},
+		"the disk is full\n":                {testkit.Infrastructure: 2.2},
+		"it took too long\n":                {testkit.Flake: 2, testkit.Infrastructure: 1.8},
+		"nothing to see\n":                  {testkit.Flake: 2, testkit.Infrastructure: 1.8},
+		"disk is full, and took too long\n": {testkit.Flake: 2, testkit.Infrastructure: 1.8},
 	} {
-		r := anytrial.LightCase(abi.FamilyInvestigate, log)
+		r := testkit.LightCase(abi.FamilyInvestigate, log)
 		_, got := inquiry.SourceItems(r, &abi.SourceAnswer{Known: true, Diff: true, Located: true}, weigh(r))
 		for j, label := range r.Case.Labels {
 			if math.Abs(got[j]-want[label]) > 1e-9 {
@@ -89,7 +89,7 @@ func TestADiffThatTouchesNothingLeavesTheRestToTheCase(t *testing.T) {
 // facts gives what a source tells of each label, and its items.
 func factsOf(t *testing.T, log string, source abi.SourceAnswer) (map[string]float64, []abi.Evidence) {
 	t.Helper()
-	r := anytrial.LightCase(abi.FamilyInvestigate, log)
+	r := testkit.LightCase(abi.FamilyInvestigate, log)
 	source.Known, source.Diff, source.Located = true, true, true
 	items, facts := inquiry.SourceItems(r, &source, weigh(r))
 	by := map[string]float64{}
@@ -120,9 +120,9 @@ func TestAccept_EX3_LogicalConstraints(t *testing.T) {
 		raised  []string
 		level   bool
 	}{
-		{"only the product", []abi.FailingTest{oldTest}, []abi.ChangedFile{productChange}, []string{anytrial.Product}, false},
-		{"only the test", []abi.FailingTest{oldTest}, []abi.ChangedFile{testChange, comments}, []string{anytrial.Automation}, false},
-		{"neither", []abi.FailingTest{oldTest}, []abi.ChangedFile{comments}, []string{anytrial.Flake, anytrial.Infrastructure}, false},
+		{"only the product", []abi.FailingTest{oldTest}, []abi.ChangedFile{productChange}, []string{testkit.Product}, false},
+		{"only the test", []abi.FailingTest{oldTest}, []abi.ChangedFile{testChange, comments}, []string{testkit.Automation}, false},
+		{"neither", []abi.FailingTest{oldTest}, []abi.ChangedFile{comments}, []string{testkit.Flake, testkit.Infrastructure}, false},
 		{"a new test and the product", []abi.FailingTest{newTest}, []abi.ChangedFile{testChange, productChange}, nil, true},
 		{"a new test alone", []abi.FailingTest{newTest}, []abi.ChangedFile{testChange}, nil, true},
 	} {
@@ -141,7 +141,7 @@ func TestAccept_EX3_LogicalConstraints(t *testing.T) {
 			if !tc.level {
 				return
 			}
-			r := anytrial.LightCase(abi.FamilyInvestigate, wrongTotal)
+			r := testkit.LightCase(abi.FamilyInvestigate, wrongTotal)
 			r.Case.Evidence = items
 			if e := inquiry.Read(r, nil).Weigh(r, inquiry.First, inquiry.SourceFacts(r)); e.Leads() {
 				t.Errorf("a label leads: %v", e.Posterior)
@@ -154,11 +154,11 @@ func TestAccept_EX3_LogicalConstraints(t *testing.T) {
 func TestAccept_EX3_HelpersOfTests(t *testing.T) {
 	t.Parallel()
 	for function, want := range map[string]string{
-		"example.com/shop/cart_test.TestTotal(0xc000)": anytrial.Automation, "example.com/shop/cart_test.TestTotal.func1()": anytrial.Automation,
-		"example.com/shop/cart_test.(*suite).TestTotal(0xc000)": anytrial.Automation, "example.com/shop/cart_test.equal(...)": "",
+		"example.com/shop/cart_test.TestTotal(0xc000)": testkit.Automation, "example.com/shop/cart_test.TestTotal.func1()": testkit.Automation,
+		"example.com/shop/cart_test.(*suite).TestTotal(0xc000)": testkit.Automation, "example.com/shop/cart_test.equal(...)": "",
 		"example.com/shop/cart_test.(*suite).open(0xc000, 0x1)": "",
 	} {
-		r := anytrial.LightCase(abi.FamilyInvestigate, "panic: no\n\ngoroutine 1 [running]:\n"+function+"\n\t/src/shop/cart_test.go:7 +0x1\n")
+		r := testkit.LightCase(abi.FamilyInvestigate, "panic: no\n\ngoroutine 1 [running]:\n"+function+"\n\t/src/shop/cart_test.go:7 +0x1\n")
 		if e := find(t, inquiry.Read(r, nil).Items(inquiry.First), "seeker-frame:log:L4"); e.Supports != want {
 			t.Errorf("%s speaks for %q", function, e.Supports)
 		}

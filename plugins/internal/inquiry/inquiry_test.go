@@ -8,7 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
 
 const crash = `--- FAIL: TestTotal (0.00s)
@@ -52,23 +52,23 @@ func TestWhatPlacesTell(t *testing.T) {
 	for _, tc := range []struct {
 		name, log, ref, content, supports string
 	}{
-		{"the first own frame of a crash", crash, "seeker-frame:log:L8", "shop.Total(...)\n\t/src/shop/cart.go:12 +0x1d", anytrial.Product},
+		{"the first own frame of a crash", crash, "seeker-frame:log:L8", "shop.Total(...)\n\t/src/shop/cart.go:12 +0x1d", testkit.Product},
 		{"the message of a crash", crash, "seeker-crash:log:L2", "panic: boom [recovered]\n\tboom", ""},
-		{"a test that doesn't compile", "# shop\n./cart_test.go:3:1: undefined: x\n", "seeker-diagnostic:log:L2", "./cart_test.go:3:1: undefined: x", anytrial.Automation},
-		{"a product that doesn't compile", "./cart.go:3:1: undefined: x\n", "seeker-diagnostic:log:L1", "./cart.go:3:1: undefined: x", anytrial.Product},
-		{"a value that the test didn't want", "    cart_test.go:9: got 1\n        want 2\n", "seeker-report:log:L1", "    cart_test.go:9: got 1\n        want 2", anytrial.Product},
-		{"an error that the test ran into", "    cart_test.go:9: open x: permission denied\n", "seeker-report:log:L1", "    cart_test.go:9: open x: permission denied", anytrial.Infrastructure},
-		{"an error that an assertion hands on", "    cart_test.go:9: \n        \tError Trace:\tcart_test.go:9\n        \tError:      \tReceived unexpected error:\n", "seeker-report:log:L1", "    cart_test.go:9: \n        \tError Trace:\tcart_test.go:9\n        \tError:      \tReceived unexpected error:", anytrial.Infrastructure},
-		{"another error than the test wanted", "    cart_test.go:9: expected error, got <nil>\n", "seeker-report:log:L1", "    cart_test.go:9: expected error, got <nil>", anytrial.Product},
+		{"a test that doesn't compile", "# shop\n./cart_test.go:3:1: undefined: x\n", "seeker-diagnostic:log:L2", "./cart_test.go:3:1: undefined: x", testkit.Automation},
+		{"a product that doesn't compile", "./cart.go:3:1: undefined: x\n", "seeker-diagnostic:log:L1", "./cart.go:3:1: undefined: x", testkit.Product},
+		{"a value that the test didn't want", "    cart_test.go:9: got 1\n        want 2\n", "seeker-report:log:L1", "    cart_test.go:9: got 1\n        want 2", testkit.Product},
+		{"an error that the test ran into", "    cart_test.go:9: open x: permission denied\n", "seeker-report:log:L1", "    cart_test.go:9: open x: permission denied", testkit.Infrastructure},
+		{"an error that an assertion hands on", "    cart_test.go:9: \n        \tError Trace:\tcart_test.go:9\n        \tError:      \tReceived unexpected error:\n", "seeker-report:log:L1", "    cart_test.go:9: \n        \tError Trace:\tcart_test.go:9\n        \tError:      \tReceived unexpected error:", testkit.Infrastructure},
+		{"another error than the test wanted", "    cart_test.go:9: expected error, got <nil>\n", "seeker-report:log:L1", "    cart_test.go:9: expected error, got <nil>", testkit.Product},
 		{"a message that says nothing of the kind", "    cart_test.go:9: bad: [80 82]\n", "seeker-report:log:L1", "    cart_test.go:9: bad: [80 82]", ""},
-		{"a signal", "all is well\nthe disk is full\n", "seeker-signal:log:L2", "the disk is full", anytrial.Infrastructure},
-		{"a signal within a message", "    cart_test.go:9: x\n        wrong total\n", "seeker-report:log:L1", "    cart_test.go:9: x\n        wrong total", anytrial.Product},
+		{"a signal", "all is well\nthe disk is full\n", "seeker-signal:log:L2", "the disk is full", testkit.Infrastructure},
+		{"a signal within a message", "    cart_test.go:9: x\n        wrong total\n", "seeker-report:log:L1", "    cart_test.go:9: x\n        wrong total", testkit.Product},
 		{"two signals that disagree", "the disk is full, took too long\n", "seeker-signal:log:L1", "the disk is full, took too long", ""},
-		{"Python's frames", "Traceback (most recent call last):\n  File \"/app/cart.py\", line 3, in total\n", "seeker-frame:log:L2", "  File \"/app/cart.py\", line 3, in total", anytrial.Product},
+		{"Python's frames", "Traceback (most recent call last):\n  File \"/app/cart.py\", line 3, in total\n", "seeker-frame:log:L2", "  File \"/app/cart.py\", line 3, in total", testkit.Product},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			e := find(t, inquiry.Read(anytrial.LightCase(abi.FamilyInvestigate, tc.log), nil).Items(inquiry.First), tc.ref)
+			e := find(t, inquiry.Read(testkit.LightCase(abi.FamilyInvestigate, tc.log), nil).Items(inquiry.First), tc.ref)
 			if e.Content != tc.content || e.Supports != tc.supports || e.Element != abi.Water {
 				t.Errorf("got %+v", *e)
 			}
@@ -79,7 +79,7 @@ func TestWhatPlacesTell(t *testing.T) {
 // A deeper look sees more of the same, and keeps what it saw.
 func TestDepth(t *testing.T) {
 	t.Parallel()
-	clues := inquiry.Read(anytrial.LightCase(abi.FamilyInvestigate, crash+"the disk is full on one\nthe disk is full on two hosts\n"), nil)
+	clues := inquiry.Read(testkit.LightCase(abi.FamilyInvestigate, crash+"the disk is full on one\nthe disk is full on two hosts\n"), nil)
 	var before []string
 	for _, depth := range []int{inquiry.First, inquiry.Second, inquiry.Deepest} {
 		now := refs(clues.Items(depth))
@@ -97,7 +97,7 @@ func TestDepth(t *testing.T) {
 
 func TestTheSourceKnowsBetter(t *testing.T) {
 	t.Parallel()
-	r := anytrial.LightCase(abi.FamilyInvestigate, crash)
+	r := testkit.LightCase(abi.FamilyInvestigate, crash)
 	source := &abi.SourceAnswer{Known: true, Frames: []abi.SourceFrame{
 		{Path: "shop/cart.go", Line: 12, Kind: abi.SourceTest, Function: "Total", Changed: true, ChangedNear: true, Excerpt: "return 0"},
 		{Path: "shop/cart_test.go", Line: 7, Kind: abi.SourceTest},
@@ -106,7 +106,7 @@ func TestTheSourceKnowsBetter(t *testing.T) {
 		t.Errorf("a frame in a helper of the tests speaks for %s", e.Supports)
 	}
 	items, facts := inquiry.SourceItems(r, source, nil)
-	if len(items) != 1 || items[0].SourceRef != "seeker-source:shop/cart.go:12" || items[0].Supports != anytrial.Automation || !strings.Contains(items[0].Content, "return 0") {
+	if len(items) != 1 || items[0].SourceRef != "seeker-source:shop/cart.go:12" || items[0].Supports != testkit.Automation || !strings.Contains(items[0].Content, "return 0") {
 		t.Fatalf("items %+v", items)
 	}
 	r.Case.Evidence = items
@@ -121,32 +121,32 @@ func weigh(r *abi.NodeRequest) *inquiry.Estimate {
 
 func TestEstimate(t *testing.T) {
 	t.Parallel()
-	r := anytrial.LightCase(abi.FamilyReport, "nothing to see\n")
-	if e := weigh(r); !e.Thin() || e.Settled() != 0 || e.Of(anytrial.Product) != 0.25 {
+	r := testkit.LightCase(abi.FamilyReport, "nothing to see\n")
+	if e := weigh(r); !e.Thin() || e.Settled() != 0 || e.Of(testkit.Product) != 0.25 {
 		t.Errorf("of nothing: %+v", e)
 	}
-	r = anytrial.LightCase(abi.FamilyReport, "the disk is full\n")
+	r = testkit.LightCase(abi.FamilyReport, "the disk is full\n")
 	alone := weigh(r)
-	if top, p := alone.Top(anytrial.Product); top != anytrial.Infrastructure || p < 0.6 || alone.Thin() {
+	if top, p := alone.Top(testkit.Product); top != testkit.Infrastructure || p < 0.6 || alone.Thin() {
 		t.Errorf("of a signal: %s %v", top, p)
 	}
 	r.Case.Evidence = inquiry.Read(r, nil).Items(inquiry.Deepest)
 	if again := weigh(r); !slices.Equal(again.Posterior, alone.Posterior) {
 		t.Errorf("what was gathered counts twice: %v, before %v", again.Posterior, alone.Posterior)
 	}
-	r.File.Recall = &abi.RecallResult{Match: true, PriorCase: "c", Classification: anytrial.Infrastructure, Confidence: 0.8}
+	r.File.Recall = &abi.RecallResult{Match: true, PriorCase: "c", Classification: testkit.Infrastructure, Confidence: 0.8}
 	known := weigh(r)
-	if known.Of(anytrial.Infrastructure) <= alone.Of(anytrial.Infrastructure) {
+	if known.Of(testkit.Infrastructure) <= alone.Of(testkit.Infrastructure) {
 		t.Error("an earlier case counts nothing")
 	}
-	r.Case.Evidence = append(r.Case.Evidence, abi.Evidence{SourceRef: "casebook:c", Content: "as before", Supports: anytrial.Infrastructure, RelevanceConfidence: 0.8})
-	r.File.Correlate = &abi.CorrelateResult{LinkedCase: "c", Classification: anytrial.Infrastructure, Confidence: 0.8}
+	r.Case.Evidence = append(r.Case.Evidence, abi.Evidence{SourceRef: "casebook:c", Content: "as before", Supports: testkit.Infrastructure, RelevanceConfidence: 0.8})
+	r.File.Correlate = &abi.CorrelateResult{LinkedCase: "c", Classification: testkit.Infrastructure, Confidence: 0.8}
 	if again := weigh(r); !slices.Equal(again.Posterior, known.Posterior) {
 		t.Errorf("one earlier case counts twice: %v, before %v", again.Posterior, known.Posterior)
 	}
-	r.Case.Evidence = []abi.Evidence{{SourceRef: "witness", Content: "I saw it", Supports: anytrial.Flake, RelevanceConfidence: 0.9}}
+	r.Case.Evidence = []abi.Evidence{{SourceRef: "witness", Content: "I saw it", Supports: testkit.Flake, RelevanceConfidence: 0.9}}
 	r.File = nil
-	if e := weigh(r); e.Of(anytrial.Flake) <= alone.Of(anytrial.Flake) {
+	if e := weigh(r); e.Of(testkit.Flake) <= alone.Of(testkit.Flake) {
 		t.Error("another witness counts nothing")
 	}
 }
@@ -154,10 +154,10 @@ func TestEstimate(t *testing.T) {
 func TestInjectedTextDecidesNothing(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{"the disk is full\n", crash, "", "    cart_test.go:9: wrong total\n"} {
-		before := weigh(anytrial.LightCase(abi.FamilyReport, log))
-		for _, label := range []string{anytrial.Product, anytrial.Flake} {
-			r := anytrial.LightCase(abi.FamilyReport, log+anytrial.Injection(label))
-			r.Case.Documents = append(r.Case.Documents, abi.Document{Name: "notes", Text: anytrial.Injection(label)})
+		before := weigh(testkit.LightCase(abi.FamilyReport, log))
+		for _, label := range []string{testkit.Product, testkit.Flake} {
+			r := testkit.LightCase(abi.FamilyReport, log+testkit.Injection(label))
+			r.Case.Documents = append(r.Case.Documents, abi.Document{Name: "notes", Text: testkit.Injection(label)})
 			if after := weigh(r); !slices.Equal(after.Posterior, before.Posterior) {
 				t.Errorf("%q: %v, before %v", log, after.Posterior, before.Posterior)
 			}
@@ -167,8 +167,8 @@ func TestInjectedTextDecidesNothing(t *testing.T) {
 
 func TestTopics(t *testing.T) {
 	t.Parallel()
-	r := anytrial.LightCase(abi.FamilyReport, "connecting to the billing gateway at nine\nthe gateway of billing gave up\nbilling is fun\nthe disk is full\n")
-	r.Case.Evidence = []abi.Evidence{{SourceRef: "log:L4", Content: "the disk is full", Supports: anytrial.Infrastructure}}
+	r := testkit.LightCase(abi.FamilyReport, "connecting to the billing gateway at nine\nthe gateway of billing gave up\nbilling is fun\nthe disk is full\n")
+	r.Case.Evidence = []abi.Evidence{{SourceRef: "log:L4", Content: "the disk is full", Supports: testkit.Infrastructure}}
 	r.File.Feedback = &abi.RemandFeedback{Questions: []abi.Question{
 		{ID: "q1", Question: "What tells product_bug (0.40) from no_defect (0.35)?"},
 		{ID: "q2", Question: `Item [0] log:L4 "the disk is full" is quoted twice: what else shows what it says?`},
@@ -183,11 +183,11 @@ func TestTopics(t *testing.T) {
 		item  *abi.Evidence
 		want  bool
 	}{
-		{0, item(anytrial.Product, ""), true},
-		{0, item(anytrial.Flake, ""), true},
-		{0, item(anytrial.Automation, ""), false},
-		{1, item(anytrial.Infrastructure, ""), true},
-		{1, item(anytrial.Flake, ""), false},
+		{0, item(testkit.Product, ""), true},
+		{0, item(testkit.Flake, ""), true},
+		{0, item(testkit.Automation, ""), false},
+		{1, item(testkit.Infrastructure, ""), true},
+		{1, item(testkit.Flake, ""), false},
 		{2, item("", "the gateway of Billing is down"), true},
 		{2, item("", "billing is down"), false},
 	} {
@@ -210,11 +210,11 @@ func TestTopics(t *testing.T) {
 func TestTheSourceKnowsItsOwn(t *testing.T) {
 	t.Parallel()
 	log := "panic: boom\n\nshop.Total()\n\t/go/pkg/mod/shop@v1/cart.go:12 +0x1\n"
-	if got := refs(inquiry.Read(anytrial.LightCase(abi.FamilyInvestigate, log), nil).Items(inquiry.Deepest)); slices.Contains(got, "seeker-frame:log:L3") {
+	if got := refs(inquiry.Read(testkit.LightCase(abi.FamilyInvestigate, log), nil).Items(inquiry.Deepest)); slices.Contains(got, "seeker-frame:log:L3") {
 		t.Errorf("%v has a frame of somebody else's", got)
 	}
 	source := &abi.SourceAnswer{Known: true, Frames: []abi.SourceFrame{{Path: "cart.go", Line: 12, Kind: abi.SourceProduct}}}
-	if got := refs(inquiry.Read(anytrial.LightCase(abi.FamilyInvestigate, log), source).Items(inquiry.Deepest)); !slices.Contains(got, "seeker-frame:log:L3") {
+	if got := refs(inquiry.Read(testkit.LightCase(abi.FamilyInvestigate, log), source).Items(inquiry.Deepest)); !slices.Contains(got, "seeker-frame:log:L3") {
 		t.Errorf("%v lacks a frame that the source has", got)
 	}
 }
@@ -225,20 +225,20 @@ func TestDoubtfulWitnessesCountLess(t *testing.T) {
 	t.Parallel()
 	const log = "    cart_test.go:9: it is\n    cart_test.go:10: got 1\n"
 	flake := func(item abi.Evidence, measured, challenged bool) float64 {
-		r := anytrial.LightCase(abi.FamilyReport, log)
-		item.Supports, item.RelevanceConfidence = anytrial.Flake, 0.8
+		r := testkit.LightCase(abi.FamilyReport, log)
+		item.Supports, item.RelevanceConfidence = testkit.Flake, 0.8
 		r.Case.Evidence = []abi.Evidence{item}
 		if challenged {
 			r.File.Feedback = &abi.RemandFeedback{Challenged: []abi.ChallengedItem{{EvidenceIndex: 0, Why: "is doubtful"}}}
 		}
 		if measured {
 			r.Profile.Sources = append(slices.Clone(r.Profile.Sources), abi.SourceReliability{
-				Source: "witness", Share: 1, Cap: 3, Statements: []abi.SourceStatement{{Says: anytrial.Flake, Given: []abi.LabelWeight{
-					{Label: anytrial.Product, Weight: 0.1}, {Label: anytrial.Flake, Weight: 0.8}, {Label: anytrial.Automation, Weight: 0.1}, {Label: anytrial.Infrastructure, Weight: 0.1},
+				Source: "witness", Share: 1, Cap: 3, Statements: []abi.SourceStatement{{Says: testkit.Flake, Given: []abi.LabelWeight{
+					{Label: testkit.Product, Weight: 0.1}, {Label: testkit.Flake, Weight: 0.8}, {Label: testkit.Automation, Weight: 0.1}, {Label: testkit.Infrastructure, Weight: 0.1},
 				}}},
 			})
 		}
-		return weigh(r).Of(anytrial.Flake)
+		return weigh(r).Of(testkit.Flake)
 	}
 	seen := abi.Evidence{SourceRef: "witness", Content: "I saw it"}
 	read := abi.Evidence{SourceRef: "witness:log:L1", Content: "    cart_test.go:9: it is"}
@@ -255,7 +255,7 @@ func TestDoubtfulWitnessesCountLess(t *testing.T) {
 // What a question finds by its words is no line that is evidence already.
 func TestSearchLeavesCluesAlone(t *testing.T) {
 	t.Parallel()
-	r := anytrial.LightCase(abi.FamilyInvestigate, "the disk is full on billing gateway\n")
+	r := testkit.LightCase(abi.FamilyInvestigate, "the disk is full on billing gateway\n")
 	r.File.Feedback = &abi.RemandFeedback{Questions: []abi.Question{{ID: "q", Question: "Was the billing gateway reachable?"}}}
 	topics := inquiry.Topics(r)
 	if got := inquiry.Read(r, nil).Search(&topics[0]); len(got) != 0 {
@@ -268,11 +268,11 @@ func TestSearchLeavesCluesAlone(t *testing.T) {
 func TestAnEarlierVerdictIsNoSecondObservation(t *testing.T) {
 	t.Parallel()
 	of := func(log string, confidence float64) float64 {
-		r := anytrial.LightCase(abi.FamilyReport, log)
+		r := testkit.LightCase(abi.FamilyReport, log)
 		if confidence > 0 {
-			r.File.Recall = &abi.RecallResult{Match: true, PriorCase: "c", Classification: anytrial.Infrastructure, Confidence: confidence}
+			r.File.Recall = &abi.RecallResult{Match: true, PriorCase: "c", Classification: testkit.Infrastructure, Confidence: confidence}
 		}
-		return weigh(r).Of(anytrial.Infrastructure)
+		return weigh(r).Of(testkit.Infrastructure)
 	}
 	text, verdict, both := of("the disk is full\n", 0), of("", 0.9), of("the disk is full\n", 0.9)
 	if math.Abs(both-verdict) > 1e-9 || text >= both {

@@ -7,14 +7,14 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit/anytrial"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
 
 // What the court asks about comes first, then what was selected.
 func TestWhatIsAskedComesFirst(t *testing.T) {
 	t.Parallel()
 	const log = "    a_test.go:1: it is\n    b_test.go:2: it was\n    c_test.go:3: the billing gateway is late\n"
-	r := anytrial.LightCase(abi.FamilyInvestigate, log)
+	r := testkit.LightCase(abi.FamilyInvestigate, log)
 	order := func() string {
 		return strings.Join(refs(inquiry.Read(r, nil).Items(inquiry.Deepest)), " ")
 	}
@@ -34,7 +34,7 @@ func TestWhatIsAskedComesFirst(t *testing.T) {
 // A remand looks at more of the same than any traversal before, and at that only then.
 func TestARemandReadsDeeper(t *testing.T) {
 	t.Parallel()
-	r := anytrial.LightCase(abi.FamilyInvestigate, strings.Repeat("the disk is full on a\n", 1)+"the disk is full on b\nthe disk is full on c\nthe disk is full on the fourth\n")
+	r := testkit.LightCase(abi.FamilyInvestigate, strings.Repeat("the disk is full on a\n", 1)+"the disk is full on b\nthe disk is full on c\nthe disk is full on the fourth\n")
 	const fourth = "seeker-signal:log:L4"
 	if got := refs(inquiry.Read(r, nil).Items(inquiry.Remanded)); slices.Contains(got, fourth) {
 		t.Errorf("without a remand %v", got)
@@ -62,7 +62,7 @@ func TestARemandReadsDeeper(t *testing.T) {
 func TestUnheld(t *testing.T) {
 	t.Parallel()
 	const log = "wrong total of one\n    a_test.go:2: wrong total\n        of the cart\n"
-	r := anytrial.LightCase(abi.FamilyInvestigate, log)
+	r := testkit.LightCase(abi.FamilyInvestigate, log)
 	clues := inquiry.Read(r, nil)
 	all := clues.Items(inquiry.Deepest)
 	for _, tc := range []struct {
@@ -70,12 +70,12 @@ func TestUnheld(t *testing.T) {
 		item abi.Evidence
 		want int
 	}{
-		{"the same line", abi.Evidence{SourceRef: "log:L1", Content: "wrong total of one", Supports: anytrial.Product}, 1},
-		{"a part of the lines", abi.Evidence{SourceRef: "log:L2", Content: "    a_test.go:2: wrong total", Supports: anytrial.Product}, 1},
-		{"the same words in another kind of reading", abi.Evidence{SourceRef: "probe:log:L1", Content: "wrong total of one", Supports: anytrial.Product}, 1},
-		{"a quote that doesn't say where it stands", abi.Evidence{SourceRef: "probe", Content: "    a_test.go:2: wrong total\n        of the cart", Supports: anytrial.Product}, 1},
-		{"another label", abi.Evidence{SourceRef: "log:L1", Content: "wrong total of one", Supports: anytrial.Flake}, 2},
-		{"another document", abi.Evidence{SourceRef: "other:L1", Content: "wrong", Supports: anytrial.Product}, 2},
+		{"the same line", abi.Evidence{SourceRef: "log:L1", Content: "wrong total of one", Supports: testkit.Product}, 1},
+		{"a part of the lines", abi.Evidence{SourceRef: "log:L2", Content: "    a_test.go:2: wrong total", Supports: testkit.Product}, 1},
+		{"the same words in another kind of reading", abi.Evidence{SourceRef: "probe:log:L1", Content: "wrong total of one", Supports: testkit.Product}, 1},
+		{"a quote that doesn't say where it stands", abi.Evidence{SourceRef: "probe", Content: "    a_test.go:2: wrong total\n        of the cart", Supports: testkit.Product}, 1},
+		{"another label", abi.Evidence{SourceRef: "log:L1", Content: "wrong total of one", Supports: testkit.Flake}, 2},
+		{"another document", abi.Evidence{SourceRef: "other:L1", Content: "wrong", Supports: testkit.Product}, 2},
 		{"its own", all[0], 2},
 		{"nothing", abi.Evidence{SourceRef: "log:L1", Content: " "}, 2},
 	} {
@@ -91,7 +91,7 @@ func TestLeads(t *testing.T) {
 	for log, want := range map[string]bool{
 		"nothing to see\n": false, "wrong total\n": true, "wrong total\nthe disk is full\n": false, "    a_test.go:2: got 1, want 2\n": true,
 	} {
-		if e := weigh(anytrial.LightCase(abi.FamilyReport, log)); e.Leads() != want {
+		if e := weigh(testkit.LightCase(abi.FamilyReport, log)); e.Leads() != want {
 			t.Errorf("%q: %+v", log, *e)
 		}
 	}

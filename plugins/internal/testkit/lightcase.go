@@ -1,4 +1,5 @@
-package anytrial
+// Package testkit has a case of the Light path for tests.
+package testkit
 
 import "github.com/shadowcourt/shadowcourt/abi"
 
