@@ -4,12 +4,12 @@ package main
 import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/defense"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/roles"
 )
 
 func init() {
-	node.Handle(defense.Play)
-	contest.Handle(defense.Contest)
+	node.Handle(roles.Defend)
+	contest.Handle(roles.ContestDefense)
 }
 
 func main() {}

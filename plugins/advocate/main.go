@@ -7,19 +7,19 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/chat"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/defense"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/roles"
 )
 
 func init() {
 	node.Handle(advocate.Play)
 	node.HandleModels(advocate.Ask)
-	contest.Handle(defense.Contest)
+	contest.Handle(roles.ContestDefense)
 }
 
 func main() {}
 
 // advocate is the defense with a model.
-var advocate = chat.Player{Base: defense.Play, Question: question, Apply: apply} //nolint:gochecknoglobals // a constant
+var advocate = chat.Player{Base: roles.Defend, Question: question, Apply: apply} //nolint:gochecknoglobals // a constant
 
 func question(r *abi.NodeRequest, base *abi.Artifact) *chat.Question {
 	if base.HearingTurn != nil {

@@ -5,13 +5,13 @@ package main
 import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/bench"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/roles"
 )
 
 func init() {
-	node.Handle(bench.Play)
-	node.HandleOffers(bench.Choose)
-	contest.Handle(bench.Contest)
+	node.Handle(roles.Preside)
+	node.HandleOffers(roles.ChooseAtDiscovery)
+	contest.Handle(roles.ContestBench)
 }
 
 func main() {}

@@ -4,13 +4,13 @@ package main
 import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/prosecution"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/roles"
 )
 
 func init() {
-	node.Handle(prosecution.Play)
-	node.HandleOffers(prosecution.Choose)
-	contest.Handle(prosecution.Contest)
+	node.Handle(roles.Prosecute)
+	node.HandleOffers(roles.ChooseCharge)
+	contest.Handle(roles.ContestCharge)
 }
 
 func main() {}

@@ -6,22 +6,22 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/chat"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/judgment"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/roles"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
 func init() {
 	node.Handle(magistrate.Play)
-	node.HandleOffers(judgment.Choose)
+	node.HandleOffers(roles.ChooseVerdict)
 	node.HandleModels(magistrate.Ask)
 }
 
 func main() {}
 
 // magistrate is the judge with a model.
-var magistrate = chat.Player{Base: judgment.Play, Question: question, Apply: apply} //nolint:gochecknoglobals // a constant
+var magistrate = chat.Player{Base: roles.Judge, Question: question, Apply: apply} //nolint:gochecknoglobals // a constant
 
 // openShare: a label is open that is at least half as probable as the first.
 const openShare = 0.5
@@ -31,11 +31,11 @@ const openShare = 0.5
 func open(r *abi.NodeRequest) (labels []string, scale *weigh.Scale) {
 	scale = weigh.Weigh(proceeding.Indicted(r).Matter(proceeding.Challenges(r)))
 	first, top := scale.Top(r.Indictment.ChargedDefectType)
-	if judgment.Unshown(r, first) {
+	if roles.Unshown(r, first) {
 		return nil, scale
 	}
 	for i, label := range scale.Labels {
-		if scale.Posterior[i] >= openShare*top && scale.Speaks(label) >= weigh.Nothing && !judgment.Unshown(r, label) {
+		if scale.Posterior[i] >= openShare*top && scale.Speaks(label) >= weigh.Nothing && !roles.Unshown(r, label) {
 			labels = append(labels, label)
 		}
 	}

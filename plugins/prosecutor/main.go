@@ -8,20 +8,20 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/chat"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/prosecution"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/roles"
 )
 
 func init() {
 	node.Handle(prosecutor.Play)
-	node.HandleOffers(prosecution.Choose)
+	node.HandleOffers(roles.ChooseCharge)
 	node.HandleModels(prosecutor.Ask)
-	contest.Handle(prosecution.Contest)
+	contest.Handle(roles.ContestCharge)
 }
 
 func main() {}
 
 // prosecutor is the prosecution with a model.
-var prosecutor = chat.Player{Base: prosecution.Play, Question: question, Apply: apply} //nolint:gochecknoglobals // a constant
+var prosecutor = chat.Player{Base: roles.Prosecute, Question: question, Apply: apply} //nolint:gochecknoglobals // a constant
 
 func question(r *abi.NodeRequest, base *abi.Artifact) *chat.Question {
 	if base.HearingTurn != nil {

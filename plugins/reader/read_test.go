@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/bench"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/roles"
 )
 
 func reading(answers ...string) *abi.NodeRequest {
@@ -99,7 +99,7 @@ func TestWhatTheModelDoesNotRead(t *testing.T) {
 	none := reading()
 	none.Models = nil
 	got, _ := reader.Play(none)
-	want, _ := bench.Play(none)
+	want, _ := roles.Preside(none)
 	if fmt.Sprintf("%+v", got.Discovery) != fmt.Sprintf("%+v", want.Discovery) {
 		t.Errorf("%+v, want %+v", got.Discovery, want.Discovery)
 	}
@@ -114,7 +114,7 @@ func TestAPromptWithoutDocuments(t *testing.T) {
 	if failure != nil {
 		t.Fatal(failure)
 	}
-	want, _ := bench.Play(r)
+	want, _ := roles.Preside(r)
 	if len(a.Discovery.Findings) != len(want.Discovery.Findings) {
 		t.Errorf("%+v", a.Discovery.Findings)
 	}

@@ -3,12 +3,12 @@ package main
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/judgment"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/roles"
 )
 
 func init() {
-	node.Handle(judgment.Play)
-	node.HandleOffers(judgment.Choose)
+	node.Handle(roles.Judge)
+	node.HandleOffers(roles.ChooseVerdict)
 }
 
 func main() {}

@@ -1,12 +1,10 @@
-package defense
+package roles
 
 import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 )
-
-var labels = []string{"a", "b", "c"}
 
 // request puts items before the defense, each with the confidence that its
 // source states, and the charge a.
@@ -160,7 +158,7 @@ func TestDefendSaysWhatIsMissing(t *testing.T) {
 		{Family: abi.FamilyHearing, Case: abi.CaseView{Labels: labels}, Indictment: &abi.Indictment{ChargedDefectType: "a"}},
 		{Family: abi.FamilyIndict, Case: abi.CaseView{Labels: labels}, Indictment: &abi.Indictment{ChargedDefectType: "a"}},
 	} {
-		if artifact, failure := Play(r); artifact != nil || failure == nil {
+		if artifact, failure := Defend(r); artifact != nil || failure == nil {
 			t.Errorf("%s: artifact %v, failure %v", r.Family, artifact, failure)
 		}
 	}

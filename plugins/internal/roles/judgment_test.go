@@ -1,4 +1,4 @@
-package judgment
+package roles
 
 import (
 	"slices"
@@ -228,7 +228,7 @@ func TestTheJudgeOrdersExperimentsWhileUnsettled(t *testing.T) {
 		{"a parameter that is not known", wrong, false},
 		{"no offers", heard(witness{"a", 0.6}), false},
 	} {
-		if e := Choose(tc.request); (e != nil) != tc.asks {
+		if e := ChooseVerdict(tc.request); (e != nil) != tc.asks {
 			t.Errorf("%s: asks for %v", tc.name, e)
 		}
 	}

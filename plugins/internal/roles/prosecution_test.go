@@ -1,4 +1,4 @@
-package prosecution
+package roles
 
 import (
 	"strings"
@@ -117,7 +117,7 @@ func TestContestAgainst(t *testing.T) {
 			Exhibit: abi.Exhibit{EvidenceIndex: index, Quote: abi.QuoteAbsent, RelevanceConfidence: 0.8},
 		}
 	}
-	challenges, failure := Contest(&abi.ContestRequest{
+	challenges, failure := ContestCharge(&abi.ContestRequest{
 		ChargedDefectType: "a", Labels: []string{"a", "b"}, Items: []abi.ContestItem{contested(4, "a"), contested(6, "b")},
 	})
 	if failure != nil || len(challenges) != 1 || challenges[0].EvidenceIndex != 6 || challenges[0].Severity != abi.Fatal || challenges[0].By != "" {
@@ -131,12 +131,12 @@ func TestProsecuteSaysWhatIsMissing(t *testing.T) {
 		request abi.NodeRequest
 		code    string
 	}{
-		{abi.NodeRequest{Family: abi.FamilyIndict, Case: abi.CaseView{Labels: []string{"a", "b"}}}, incomplete},
-		{abi.NodeRequest{Family: abi.FamilyIndict, Case: abi.CaseView{Light: &abi.LightAnswer{Classification: "a"}}}, incomplete},
-		{abi.NodeRequest{Family: abi.FamilyHearing, Case: caseView()}, incomplete},
+		{abi.NodeRequest{Family: abi.FamilyIndict, Case: abi.CaseView{Labels: []string{"a", "b"}}}, incompleteRequest},
+		{abi.NodeRequest{Family: abi.FamilyIndict, Case: abi.CaseView{Light: &abi.LightAnswer{Classification: "a"}}}, incompleteRequest},
+		{abi.NodeRequest{Family: abi.FamilyHearing, Case: caseView()}, incompleteRequest},
 		{abi.NodeRequest{Family: abi.FamilyVerdict, Case: caseView()}, guest.WrongFamily},
 	} {
-		if artifact, failure := Play(&tc.request); artifact != nil || failure == nil || failure.Code != tc.code {
+		if artifact, failure := Prosecute(&tc.request); artifact != nil || failure == nil || failure.Code != tc.code {
 			t.Errorf("%s: artifact %v, failure %v", tc.request.Family, artifact, failure)
 		}
 	}

@@ -1,4 +1,4 @@
-package bench
+package roles
 
 import (
 	"cmp"
@@ -7,9 +7,73 @@ import (
 	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
+
+// Preside gives the artifact of a node of the bench.
+func Preside(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
+	if len(r.Case.Labels) == 0 {
+		return nil, guest.Fail(incompleteRequest, "the case has no labels")
+	}
+	switch r.Family {
+	case abi.FamilyDiscover:
+		if failure := params.Check("the bench", r.Params, proceeding.ExperimentParams()...); failure != nil {
+			return nil, failure
+		}
+		return &abi.Artifact{Discovery: discover(r)}, nil
+	case abi.FamilyHearing:
+		if r.Indictment == nil || r.Turn == nil {
+			return nil, guest.Fail(incompleteRequest, "a turn of the hearing needs the indictment and whose turn it is")
+		}
+		return &abi.Artifact{HearingTurn: note(r)}, nil
+	default:
+		return nil, guest.Fail(guest.WrongFamily, "the bulwark doesn't play "+string(r.Family))
+	}
+}
+
+// ChooseAtDiscovery asks at discovery for the first experiment of the trial, by what the documents say alone: no conclusion of Light enters
+// the choice. In the hearing the bench asks for none.
+func ChooseAtDiscovery(r *abi.NodeRequest) *abi.Experiment {
+	if r.Family != abi.FamilyDiscover || len(r.Case.Labels) == 0 {
+		return nil
+	}
+	texts := make([]string, len(r.Case.Documents))
+	for i := range r.Case.Documents {
+		texts[i] = r.Case.Documents[i].Text
+	}
+	scale := weigh.Weigh(&weigh.Matter{
+		Labels: r.Case.Labels, Subject: r.Case.Subject, Profile: r.Profile,
+		Findings: discover(r).Findings, Signals: weigh.Standing(r.Profile, texts), Experiments: r.Case.Experiments,
+	})
+	return proceeding.First(r, scale)
+}
+
+// ContestBench contests the items that fall to the bench's element: what is flawed, and what names a label but neither quotes nor gives a
+// reason, unless a profile knows its source.
+func ContestBench(r *abi.ContestRequest) ([]abi.Challenge, *abi.Failure) {
+	return proceeding.ContestVague(r), nil
+}
+
+// maxFindings bounds a discovery; the strongest stay.
+const maxFindings = 64
+
+// discover reads the documents for what speaks for the labels: by the
+// profile's signals where it has some, otherwise by the labels' own names. That
+// a profile has none may only say that too few cases were there to learn any.
+func discover(r *abi.NodeRequest) *abi.Discovery {
+	if len(r.Case.Documents) == 0 {
+		return &abi.Discovery{Findings: []abi.Finding{}, Missing: []string{"the case has no documents to read"}}
+	}
+	if r.Profile != nil && len(r.Profile.Signals) > 0 {
+		return readSignals(r.Case.Documents, r.Case.Labels, r.Profile)
+	}
+	return readNames(r.Case.Documents, r.Case.Labels)
+}
 
 // sighting is where a signal stands first, and how often it stands.
 type sighting struct {
@@ -193,4 +257,74 @@ func times(n int) string {
 		return "once"
 	}
 	return text.Int(n) + " times"
+}
+
+// note keeps the notes of a round: which quotes stand, what was challenged,
+// what is new. The bench argues for no side; it challenges only the items
+// whose quote stands nowhere or that say nothing, where no side did.
+func note(r *abi.NodeRequest) *abi.HearingTurn {
+	before := proceeding.Challenges(r)
+	void := func(t *weigh.Testimony) bool { return t.Quote == abi.QuoteAbsent || text.Blank(t.Content) }
+	fresh := proceeding.Indicted(r).Object(before, void)
+	return &abi.HearingTurn{
+		Argument:      proceeding.Join(exhibits(r), challenged(append(before, fresh...)), round(r, fresh)),
+		NewChallenges: fresh,
+		NewItems:      []abi.IndictmentItem{},
+	}
+}
+
+func exhibits(r *abi.NodeRequest) string {
+	var stands, absent proceeding.Listing
+	for i := range r.Exhibits {
+		switch x := &r.Exhibits[i]; x.Quote {
+		case abi.QuoteStands:
+			stands.Cite(r.Indictment.Evidence, x.EvidenceIndex)
+		case abi.QuoteAbsent:
+			absent.Cite(r.Indictment.Evidence, x.EvidenceIndex)
+		case abi.QuoteUnclaimed:
+		}
+	}
+	return "Of " + text.Count(len(r.Indictment.Evidence), "item") + ": " +
+		counted("in the documents", &stands) + ", " + counted("quoting what stands nowhere", &absent) + ", " +
+		text.Int(max(0, len(r.Indictment.Evidence)-stands.Len-absent.Len)) + " without a quote."
+}
+
+func counted(what string, cited *proceeding.Listing) string {
+	if cited.Len == 0 {
+		return "0 " + what
+	}
+	return text.Int(cited.Len) + " " + what + " (" + cited.String() + ")"
+}
+
+func challenged(all []abi.Challenge) string {
+	if len(all) == 0 {
+		return "No challenges so far."
+	}
+	fatal, weakening, minor := 0, 0, 0
+	for i := range all {
+		switch all[i].Severity {
+		case abi.Fatal:
+			fatal++
+		case abi.Weakening:
+			weakening++
+		case abi.Minor:
+			minor++
+		}
+	}
+	return "Challenges so far: " + text.Int(fatal) + " fatal, " + text.Int(weakening) + " weakening, " + text.Int(minor) + " minor."
+}
+
+func round(r *abi.NodeRequest, fresh []abi.Challenge) string {
+	n := len(r.Turn.NewChallenges) + len(fresh)
+	if n+len(r.Turn.NewItems) == 0 {
+		return "Round " + text.Int(r.Turn.Round) + " brought nothing new."
+	}
+	var brought proceeding.Listing
+	if n > 0 {
+		brought.Add(text.Count(n, "challenge"))
+	}
+	if items := len(r.Turn.NewItems); items > 0 {
+		brought.Add(text.Count(items, "item"))
+	}
+	return brought.Sentence("Round " + text.Int(r.Turn.Round) + " brought ")
 }

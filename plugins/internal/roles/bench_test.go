@@ -1,4 +1,4 @@
-package bench
+package roles
 
 import (
 	"strings"
@@ -168,7 +168,7 @@ func TestContestVague(t *testing.T) {
 			Exhibit: abi.Exhibit{EvidenceIndex: index, Quote: quote, RelevanceConfidence: 0.8},
 		}
 	}
-	challenges, failure := Contest(&abi.ContestRequest{ChargedDefectType: "a", Labels: []string{"a", "b"}, Items: []abi.ContestItem{
+	challenges, failure := ContestBench(&abi.ContestRequest{ChargedDefectType: "a", Labels: []string{"a", "b"}, Items: []abi.ContestItem{
 		contested(1, "it broke", abi.QuoteUnclaimed), contested(2, "exit 7", abi.QuoteStands), contested(5, "the disk of the host was full", abi.QuoteUnclaimed),
 	}})
 	if failure != nil || len(challenges) != 1 || challenges[0].EvidenceIndex != 1 || challenges[0].Severity != abi.Weakening {
@@ -210,10 +210,10 @@ func TestWhoAsksForWhichExperiment(t *testing.T) {
 		change func(*abi.NodeRequest)
 		want   *abi.Experiment
 	}{
-		{"discovery", Choose, abi.FamilyDiscover, nil, &refutes},
-		{"discovery with a conclusion of Light", Choose, abi.FamilyDiscover, sure, &refutes},
-		{"discovery with a result", Choose, abi.FamilyDiscover, begun, nil},
-		{"the bench in the hearing", Choose, abi.FamilyHearing, nil, nil},
+		{"discovery", ChooseAtDiscovery, abi.FamilyDiscover, nil, &refutes},
+		{"discovery with a conclusion of Light", ChooseAtDiscovery, abi.FamilyDiscover, sure, &refutes},
+		{"discovery with a result", ChooseAtDiscovery, abi.FamilyDiscover, begun, nil},
+		{"the bench in the hearing", ChooseAtDiscovery, abi.FamilyHearing, nil, nil},
 	} {
 		r := &abi.NodeRequest{
 			Family:     tc.family,
