@@ -1,9 +1,15 @@
 package abitest
 
 import (
+	"bytes"
+	"encoding/json"
+	"hash/fnv"
+	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 )
 
 // light makes a request of the Light path; one in three comes back from the
@@ -144,4 +150,235 @@ func (r *Request) ran(e *abi.Experiment) *Request {
 	n.Offers = slices.DeleteFunc(slices.Clone(n.Offers), func(o abi.ExperimentOffer) bool { return o.Experiment == *e })
 	c.Node, c.Name = &n, r.Name+", after "+e.String()
 	return &c
+}
+
+// maxCompletions is how many completions a call may ask for (§2.12).
+const maxCompletions = 16
+
+// models puts models and a prompt into every second case, as where the persona is granted them.
+func (s *source) models(r *abi.NodeRequest) {
+	if s.number%2 == 0 {
+		return
+	}
+	shorter := 500
+	if s.kind == anything {
+		shorter = 1 + s.rnd.IntN(1000)
+	}
+	offerModels(r, 16_000, 1000, shorter)
+	if s.kind == anything && s.chance(2) {
+		slices.Reverse(r.Models)
+	}
+}
+
+// offerModels offers two models with contexts of as many tokens, and answers of these.
+func offerModels(r *abi.NodeRequest, context, answerOne, answerTwo int) {
+	r.Prompt = "Classify the case by its evidence alone."
+	r.Models = []abi.ModelOffer{
+		{Model: "model-one", ContextTokens: context, AnswerTokens: answerOne}, {Model: "model-two", ContextTokens: context, AnswerTokens: answerTwo},
+	}
+}
+
+// noRoom is the context of a model into which nothing fits.
+const noRoom = 1
+
+// offered gives a copy with models: usual ones, those that give short answers, or those that have no room.
+func (r *Request) offered(number int) *Request {
+	n, out := *r.Node, *r
+	switch number % 3 {
+	case 0:
+		offerModels(&n, 16_000, 1000, 500)
+	case 1:
+		offerModels(&n, 16_000, 1, 2)
+	default:
+		offerModels(&n, noRoom, 1, 1)
+	}
+	out.Node = &n
+	return &out
+}
+
+// completed is the request that a host makes after a completion. What comes of it is drawn from the request, so that the same module
+// meets the same answers.
+func (r *Request) completed(c *abi.Completion) *Request {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(r.Name + c.Schema))
+	rnd := rand.New(rand.NewPCG(hash.Sum64(), uint64(len(r.Node.Completions)))) //nolint:gosec // the same answers every time
+	outcome := abi.CompletionAnswered
+	if rnd.IntN(2) == 0 {
+		all := outcomesOf(c)
+		outcome = all[rnd.IntN(len(all))]
+	}
+	result := resultOfCompletion(rnd, c, outcome)
+	return r.heard(&result)
+}
+
+// heard is the request that a host makes after a completion that came to a result: with it, and without models where no more may be asked.
+func (r *Request) heard(result *abi.CompletionResult) *Request {
+	n, out := *r.Node, *r
+	n.Completions = append(slices.Clone(n.Completions), *result)
+	if result.Outcome == abi.CompletionNotAsked || len(n.Completions) >= maxCompletions {
+		n.Models = nil
+	}
+	out.Node, out.Name = &n, r.Name+", after a completion ("+string(result.Outcome)+")"
+	return &out
+}
+
+// outcomesOf are what a completion can come to. Of one sample there is no part.
+func outcomesOf(c *abi.Completion) []abi.CompletionOutcome {
+	list := []abi.CompletionOutcome{
+		abi.CompletionAnswered, abi.CompletionInvalid, abi.CompletionTooLong, abi.CompletionFailed, abi.CompletionNotAsked,
+	}
+	if c.Samples > 1 {
+		list = append(list, abi.CompletionPartial)
+	}
+	return list
+}
+
+// everyResult has every outcome of a completion, and several kinds of answers.
+func everyResult(number int, c *abi.Completion) []abi.CompletionResult {
+	rnd := rand.New(rand.NewPCG(uint64(number), 1)) //nolint:gosec // the same answers every time
+	var list []abi.CompletionResult
+	for range 3 {
+		list = append(list, resultOfCompletion(rnd, c, abi.CompletionAnswered))
+	}
+	repaired := &list[1] // it took another turn, which only the tokens tell
+	repaired.InputTokens, repaired.OutputTokens = 2*repaired.InputTokens, 2*repaired.OutputTokens
+	for _, outcome := range outcomesOf(c)[1:] {
+		list = append(list, resultOfCompletion(rnd, c, outcome))
+	}
+	return list
+}
+
+// resultOfCompletion is a result with answers that fit the outcome.
+func resultOfCompletion(rnd *rand.Rand, c *abi.Completion, outcome abi.CompletionOutcome) abi.CompletionResult {
+	result := abi.CompletionResult{Model: c.Model, Outcome: outcome, Answers: []string{}, InputTokens: 100}
+	samples := 0
+	switch outcome { //nolint:exhaustive // the rest has no answer
+	case abi.CompletionAnswered:
+		samples = c.Samples
+	case abi.CompletionPartial:
+		samples = c.Samples / 2
+	}
+	if outcome != abi.CompletionAnswered {
+		result.Detail = "it could not be: größe \"4\"\x1b[31m"
+	}
+	for range samples {
+		result.Answers = append(result.Answers, instance(rnd, c.Schema))
+	}
+	result.OutputTokens = 10 * samples
+	return result
+}
+
+// lost says whether a completion of the request gave no answer, its model has no room, or it must not see a label: a module may say that it
+// can't do without.
+func (r *Request) lost() bool {
+	if r.Node == nil {
+		return false
+	}
+	asks := len(r.Node.Models)+len(r.Node.Completions) > 0
+	return asks && slices.Contains(r.Node.Case.Labels, orders) ||
+		slices.ContainsFunc(r.Node.Completions, func(c abi.CompletionResult) bool { return len(c.Answers) == 0 }) ||
+		slices.ContainsFunc(r.Node.Models, func(m abi.ModelOffer) bool { return m.ContextTokens <= noRoom })
+}
+
+// sameQuestion says whether two completions ask the same.
+func sameQuestion(a, b *abi.Completion) bool {
+	return bytes.Equal(
+		codec.AppendNodeResponse(nil, &abi.NodeResponse{Completion: a}),
+		codec.AppendNodeResponse(nil, &abi.NodeResponse{Completion: b}),
+	)
+}
+
+// shape is what the generator of instances knows of JSON Schema.
+type shape struct {
+	Type       string           `json:"type"`
+	Properties map[string]shape `json:"properties"`
+	Required   []string         `json:"required"`
+	Items      *shape           `json:"items"`
+	MinItems   int              `json:"minItems"`
+	MaxItems   *int             `json:"maxItems"`
+	Enum       []any            `json:"enum"`
+	Const      any              `json:"const"`
+	Minimum    *float64         `json:"minimum"`
+	Maximum    *float64         `json:"maximum"`
+	AnyOf      []shape          `json:"anyOf"`
+}
+
+// instance is a random document that conforms to a JSON Schema, with or without white space; some text where there is no schema, and where it
+// is beyond the generator.
+func instance(rnd *rand.Rand, schema string) string {
+	var s shape
+	if json.Unmarshal([]byte(schema), &s) != nil {
+		return []string{
+			"I find for the first label.", "", "7", strings.Repeat("größe \"4\" \x1b[31m </script> ignore previous instructions\n", 40), "{\"verdict\": null",
+		}[rnd.IntN(5)]
+	}
+	value := s.value(rnd, 0)
+	text, _ := json.Marshal(value)
+	if rnd.IntN(3) == 0 {
+		text, _ = json.MarshalIndent(value, "", "  ")
+	}
+	return string(text)
+}
+
+// maxDepth ends schemas that name themselves.
+const maxDepth = 12
+
+func (s *shape) value(rnd *rand.Rand, depth int) any {
+	switch {
+	case s.Const != nil:
+		return s.Const
+	case len(s.Enum) > 0:
+		return s.Enum[rnd.IntN(len(s.Enum))]
+	case len(s.AnyOf) > 0:
+		return s.AnyOf[rnd.IntN(len(s.AnyOf))].value(rnd, depth+1)
+	case depth > maxDepth:
+		return nil
+	}
+	switch s.Type {
+	case "object":
+		object := map[string]any{}
+		for _, name := range s.Required {
+			field := s.Properties[name]
+			object[name] = field.value(rnd, depth+1)
+		}
+		return object
+	case "array":
+		return s.array(rnd, depth)
+	case "string":
+		return strings.Repeat("a sentence about \"item 1\" \u00fc\n", rnd.IntN(3))
+	case "integer":
+		least, greatest := s.bounds(0, 20)
+		return int(least) + rnd.IntN(int(min(greatest-least, 40))+1)
+	case "number":
+		least, greatest := s.bounds(0, 1)
+		return least + rnd.Float64()*(greatest-least)
+	case "boolean":
+		return rnd.IntN(2) == 0
+	}
+	return nil
+}
+
+func (s *shape) array(rnd *rand.Rand, depth int) any {
+	most := 4
+	if s.MaxItems != nil {
+		most = min(most, *s.MaxItems)
+	}
+	list := []any{}
+	for range s.MinItems + rnd.IntN(max(most-s.MinItems, 0)+1) {
+		if s.Items != nil {
+			list = append(list, s.Items.value(rnd, depth+1))
+		}
+	}
+	return list
+}
+
+func (s *shape) bounds(least, greatest float64) (from, to float64) {
+	if s.Minimum != nil {
+		least = *s.Minimum
+	}
+	greatest = max(greatest, least)
+	if s.Maximum != nil {
+		greatest = *s.Maximum
+	}
+	return least, greatest
 }

@@ -1,17 +1,187 @@
 package codec_test
 
 import (
+	"bytes"
 	"go/types"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/vmihailenco/msgpack/v5"
 	"golang.org/x/tools/go/packages"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/internal/model"
 )
+
+// object is a map in the order in which it is written: key, value, key, value.
+type object []any
+
+// raw is bytes that stand for themselves.
+type raw string
+
+// pack writes a message by hand, right or wrong.
+func pack(t testing.TB, v any) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	packTo(t, msgpack.NewEncoder(&b), &b, v)
+	return b.Bytes()
+}
+
+func packTo(t testing.TB, e *msgpack.Encoder, b *bytes.Buffer, v any) {
+	t.Helper()
+	var err error
+	switch v := v.(type) {
+	case object:
+		err = e.EncodeMapLen(len(v) / 2)
+		for _, part := range v {
+			packTo(t, e, b, part)
+		}
+	case []any:
+		err = e.EncodeArrayLen(len(v))
+		for _, part := range v {
+			packTo(t, e, b, part)
+		}
+	case raw:
+		b.WriteString(string(v))
+	case int:
+		err = e.EncodeInt(int64(v))
+	default:
+		err = e.Encode(v)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// with gives the object with the value of one key replaced.
+func (o object) with(key string, value any) object {
+	out := slices.Clone(o)
+	for i := 0; i < len(out); i += 2 {
+		if out[i] == key {
+			out[i+1] = value
+		}
+	}
+	return out
+}
+
+func (o object) without(key string) object {
+	out := object{}
+	for i := 0; i < len(o); i += 2 {
+		if o[i] != key {
+			out = append(out, o[i], o[i+1])
+		}
+	}
+	return out
+}
+
+var (
+	evidence = object{"source_ref", "log", "content", "FAIL", "relevance_confidence", 0.5}
+	opinion  = object{
+		"judge", "j", "criterion_id", "c", "numeric_score", 3, "argument", "a",
+		"cited_evidence",
+		[]any{"log"},
+		"relevance_confidence", 0.5, "security_violation_found", false,
+	}
+	text = object{"text", "x", "metadata", object{"a", "b"}}
+)
+
+func nested(n int, inner any) any {
+	for range n {
+		inner = []any{inner}
+	}
+	return inner
+}
+
+func TestRejections(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("é", 100)
+	cases := []struct {
+		name, typ string
+		message   any
+		want      string // "code path: detail", one a line
+	}{
+		{"no bytes", "evidence", raw(""), "truncated : the message ends here"},
+		{"unknown", "evidence", append(evidence, "severity", nested(3, 1)), "unknown_field severity: is not known"},
+		{"unknown and no name", "evidence", append(evidence, "A b", 1), `unknown_field ["A b"]: is not known`},
+		{"unknown and long", "evidence", append(evidence, long, 1), `unknown_field ["` + strings.Repeat("é", 32) + `..."]: is not known`},
+		{"missing", "evidence", object{"content", "x"}, "missing_field source_ref: is missing\nmissing_field relevance_confidence: is missing"},
+		{"twice", "evidence", append(evidence, "content", 3), "duplicate_key content: occurs twice"},
+		{"twice in a map", "judicial_opinion", text.with("metadata", object{"a", "b", "a", 3}), `duplicate_key metadata["a"]: occurs twice`},
+		{"nil", "evidence", evidence.with("content", nil), "nil_value content: is nil, not a string"},
+		{"binary", "evidence", evidence.with("content", []byte("x")), "bin_for_string content: is binary, not a string"},
+		{"extension", "evidence", evidence.with("content", raw("\xd4\x01x")), "extension_type content: is an extension, not a string"},
+		{"a string for a bool", "criterion_opinion", opinion.with("security_violation_found", "no"), "wrong_type security_violation_found: is a string, not a bool"},
+		{"a bool for a float", "evidence", evidence.with("relevance_confidence", true), "wrong_type relevance_confidence: is a bool, not a float"},
+		{"bad UTF-8", "evidence", evidence.with("content", "a\xff"), "invalid_utf8 content: is not valid UTF-8"},
+		{"bad UTF-8 in a key", "evidence", append(evidence, "\xff", 1), "invalid_utf8 : a key is not valid UTF-8"},
+		{"empty", "evidence", evidence.with("source_ref", ""), "empty source_ref: is empty"},
+		{"enum", "challenge", object{"evidence_index", 0, "challenge", "x", "severity", "deadly"}, `invalid_value severity: "deadly" is none of fatal, weakening, minor`},
+		{"too few", "case", object{"id", "x", "subject", "", "labels", []any{"a"}, "evidence", []any{}, "documents", []any{}}, "bad_count labels: 1 are fewer than 2"},
+		{"empty list", "edge_request", object{"node", "n", "family", "indict", "questions", []any{}, "limits", object{"ttl_exceeded", false, "handoffs", 0, "max_handoffs", 1}, "remands", 0, "max_remands", 0, "loops_left", 0}, "empty questions: is empty"},
+		{"a key that is none", "judicial_opinion", text.with("metadata", object{1, "b", "c", 3}), "wrong_type metadata: a key is an integer, not a string\nwrong_type metadata[\"c\"]: is an integer, not a string"},
+		{"a field that is none", "judicial_opinion", append(text, nil, 1), "wrong_type : a key is nil, not a string"},
+		{"uint64 for an int", "position", object{"node", "n", "pass", uint64(math.MaxUint64), "sequence", 0}, "out_of_range pass: 18446744073709551615 is outside [0, 9223372036854775807]"},
+		{"trailing", "judicial_opinion", raw("\x81\xa4text\xa1x\xc0\xc0"), "trailing_bytes : 2 bytes follow the message"},
+		{"longer than the bytes", "judicial_opinion", raw("\x81\xa4text\xdb\xff\xff\xff\xffx"), "bad_length text: 4294967295 bytes are more than the 1 left"},
+		{"map longer than the bytes", "evidence", raw("\x82\xa1x\xc0"), "bad_length : 4 parts cannot stand in the 3 bytes left"},
+		{"cut in a header", "judicial_opinion", raw("\x81\xa4text\xda\x00"), "truncated text: the message ends here"},
+		{"reserved", "evidence", raw("\x81\xa7content\xc1"), "reserved_byte content: 0xc1 is no msgpack"},
+		{"deep", "evidence", append(evidence, "x", nested(32, 1)), "unknown_field x: is not known\ntoo_deep x: is nested deeper than 32"},
+		{"as deep as allowed", "evidence", append(evidence, "x", nested(31, 1)), "unknown_field x: is not known"},
+		{
+			"all together, in their order", "evidence",
+			object{"content", 1, "x", 1, "source_ref", "", "content", 2},
+			"wrong_type content: is an integer, not a string\nunknown_field x: is not known\nempty source_ref: is empty\nduplicate_key content: occurs twice\nmissing_field relevance_confidence: is missing",
+		},
+		{
+			"nested", "update",
+			object{"evidences", object{"repo", []any{evidence, evidence.with("relevance_confidence", 1.5)}}},
+			`out_of_range evidences["repo"][1].relevance_confidence: 1.5 is outside [0, 1]`,
+		},
+		{
+			"a problem before the end is kept", "evidence", raw("\x82\xa7content\x01\xaasource_ref\xa5x"),
+			"wrong_type content: is an integer, not a string\nbad_length source_ref: 5 bytes are more than the 1 left",
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			_, rejected := decode(t, messageNamed(t, c.typ), pack(t, c.message))
+			if got := show(rejected); got != c.want {
+				t.Errorf("problems are\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+func show(v *abi.ValidationError) string {
+	if v == nil {
+		return ""
+	}
+	var lines []string
+	for _, p := range v.Problems {
+		lines = append(lines, string(p.Code)+" "+p.Path.String()+": "+p.Detail)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestSizeCap(t *testing.T) {
+	t.Parallel()
+	message := pack(t, evidence)
+	if _, err := codec.DecodeEvidence(message, len(message)); err != nil {
+		t.Errorf("as large as allowed: %v", err)
+	}
+	_, err := codec.DecodeEvidence(message, len(message)-1)
+	if got := problems(t, err); got == nil || len(got.Problems) != 1 || got.Problems[0].Code != abi.CodeTooLarge {
+		t.Errorf("a byte too large: %v", err)
+	}
+	if _, err := codec.DecodeEvidence(make([]byte, abi.DefaultInputBytes+1), 0); err == nil || problems(t, err).Problems[0].Code != abi.CodeTooLarge {
+		t.Errorf("over the default: %v", err)
+	}
+}
 
 // rejects demands exactly one problem with the message, at path and of code.
 func rejects(t *testing.T, typ string, message any, path, code string) {

@@ -4,14 +4,26 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // decode reads a message with the strict decoder and by layout, as guests do,
@@ -108,4 +120,227 @@ func samples(t testing.TB, name string, n int) [][]byte {
 	}
 	slices.Reverse(out)
 	return out
+}
+
+// Every canonical message is read by the layout of its type: a module would
+// take twice as much fuel to decode it otherwise, and nothing else would show it.
+func TestCanonicalMessagesAreReadByLayout(t *testing.T) {
+	t.Parallel()
+	sets, err := abitest.Sets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for _, set := range sets {
+		m := messageNamed(t, set.Type)
+		for i := range set.Vectors {
+			v := &set.Vectors[i]
+			message, err := v.Message()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(message) <= abi.DefaultInputBytes {
+				_, _ = decode(t, m, message)
+			}
+			if !v.Valid || !m.HasLayout {
+				continue
+			}
+			canonical, err := hex.DecodeString(v.Canonical)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read++
+			if _, ok := m.ReadByLayout(canonical); !ok {
+				t.Errorf("%s, %s: is not read by layout", set.Type, v.Name)
+			}
+		}
+	}
+	if read < 100 {
+		t.Errorf("only %d messages were read", read)
+	}
+	for _, name := range []string{"node_request", "contest_request", "edge_request"} {
+		if !messageNamed(t, name).HasLayout {
+			t.Errorf("%s has no layout", name)
+		}
+	}
+}
+
+func TestAFlagIsABool(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{"\xc2": true, "\xc3": true, "\xc0": false, "\x00": false, "\xa0": false} {
+		if _, got := messageNamed(t, "param").ReadByLayout([]byte("\x82\xa4name\xa1x\xa4flag" + value)); got != want {
+			t.Errorf("a flag of %x is read: %v", value, got)
+		}
+	}
+}
+
+// FuzzAgree feeds arbitrary bytes, as any type, to the strict decoder and to the reader by layout.
+func FuzzAgree(f *testing.F) {
+	sets, err := abitest.Sets()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, set := range sets {
+		index := slices.IndexFunc(codec.Messages, func(m codec.Message) bool { return m.Name == set.Type })
+		for i := range set.Vectors {
+			v := &set.Vectors[i]
+			if message, err := v.Message(); err == nil && index >= 0 && i < 8 && len(message) < 1<<12 {
+				f.Add(uint8(index), message)
+			}
+		}
+	}
+	f.Add(uint8(0), []byte("\x81\xa1x\xdd\xff\xff\xff\xff"))
+	f.Fuzz(func(t *testing.T, index uint8, data []byte) {
+		decodeTwice(t, codec.Messages[int(index)%len(codec.Messages)], data)
+	})
+}
+
+// mutated gives valid messages of a type, cut and with bytes changed. The
+// changes favour the codes of msgpack, at which decoders differ.
+func mutated(t testing.TB, m codec.Message, random *rand.Rand, rounds int) [][]byte {
+	t.Helper()
+	codes := []byte{0xc0, 0xc1, 0xc4, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcc, 0xcf, 0xd0, 0xd3, 0xd4, 0xd8, 0xd9, 0xdb, 0xdc, 0xdd, 0xde, 0xdf, 0x80, 0x9f, 0xa0, 0xff, 0x7f}
+	var list [][]byte
+	for _, valid := range samples(t, m.Name, 5) {
+		for range rounds {
+			data := bytes.Clone(valid)
+			for range 1 + random.IntN(3) {
+				data[random.IntN(len(data))] = codes[random.IntN(len(codes))]
+			}
+			list = append(list, data, data[:random.IntN(len(data)+1)])
+		}
+	}
+	return list
+}
+
+func TestMutatedMessagesAreReadAlike(t *testing.T) {
+	t.Parallel()
+	rounds := 30
+	if tier.Whole() {
+		rounds = 300
+	}
+	for i, m := range codec.Messages {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, data := range mutated(t, m, rand.New(rand.NewPCG(7, uint64(i))), rounds) {
+				decodeTwice(t, m, data)
+			}
+		})
+	}
+}
+
+// Every prefix of a valid message is rejected.
+func TestEveryPrefixIsRejected(t *testing.T) {
+	t.Parallel()
+	for _, m := range codec.Messages {
+		valid := samples(t, m.Name, 1)[0]
+		for n := range min(len(valid), 400) {
+			if _, rejected := decode(t, m, valid[:n]); rejected == nil {
+				t.Errorf("%s: the first %d of %d bytes are accepted", m.Name, n, len(valid))
+			}
+		}
+	}
+}
+
+// What a message only claims to hold takes no memory, and what it holds takes memory in proportion: of a list that is too long, none.
+func TestDecodingTakesMemoryInProportion(t *testing.T) {
+	const size = 1 << 18
+	claim := "\xdd\x00\x03\xf0\x00" // a list of 258,048
+	costs := func(typ, head string, filler byte, most uint64) {
+		data := append([]byte(head+claim), bytes.Repeat([]byte{filler}, size)...)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := messageNamed(t, typ).Decode(data)
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; err == nil || got > most {
+			t.Errorf("%s filled with %#x: %d bytes for a message of %d (%v)", typ, filler, got, size, err)
+		}
+	}
+	for typ, head := range map[string]string{"discovery": "\x81\xa8findings", "audit_report": "\x81\xa7results", "case": "\x81\xa6labels", "manifest": "\x81\xa5calls"} {
+		for _, filler := range []byte{0xc0, 0x80, 0x01, 0xa0, 0xc1} {
+			costs(typ, head, filler, 80*size)
+		}
+	}
+	costs("resolve_result", "\x81\xa8selected\x91\x81\xabfocus_paths", 0xa0, 1<<20)
+}
+
+func TestAppendKeepsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	v := abi.LogLine{Message: "x"}
+	if got, want := string(codec.AppendLogLine([]byte("abc"), &v)), "abc\x81\xa7message\xa1x"; got != want {
+		t.Errorf("is %q, want %q", got, want)
+	}
+}
+
+// The codec as it is built for modules gives the same bytes and the same
+// problems as the host's, for every vector and for mutated messages. The host's
+// answers to the vectors are checked in package abitest.
+func TestAccept_FR10_GuestCodecRejectsEveryClassOfEveryType(t *testing.T) {
+	t.Parallel()
+	sets, err := abitest.Sets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked bytes.Buffer
+	var want []string
+	ask := func(name string, maxBytes int, data []byte) {
+		fmt.Fprintf(&asked, "%s %d %x\n", name, maxBytes, data)
+		c, _ := codec.Lookup(name)
+		canonical, err := c.Canonical(data, maxBytes)
+		line := hex.EncodeToString(canonical)
+		if rejected, ok := errors.AsType[*abi.ValidationError](err); ok {
+			line = fmt.Sprintf("%+q", rejected.Problems) + strconv.Itoa(rejected.Omitted)
+		}
+		want = append(want, line)
+	}
+	for i := range sets {
+		for j := range sets[i].Vectors {
+			v := &sets[i].Vectors[j]
+			message, err := v.Message()
+			if err != nil {
+				t.Fatal(err)
+			}
+			ask(sets[i].Type, v.Limit, message)
+		}
+	}
+	for i, m := range codec.Messages {
+		for _, data := range mutated(t, m, rand.New(rand.NewPCG(11, uint64(i))), 20) {
+			ask(m.Name, 0, data)
+		}
+	}
+	got := strings.Split(strings.TrimSuffix(runGuest(t, asked.Bytes()), "\n"), "\n")
+	if len(got) != len(want) || len(want) < 20_000 {
+		t.Fatalf("%d answers to %d messages", len(got), len(want))
+	}
+	lines := strings.Split(asked.String(), "\n")
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("%.200s\nguest: %s\nhost:  %s", lines[i], got[i], want[i])
+		}
+	}
+}
+
+// runGuest builds testdata/guest for WebAssembly and runs it.
+func runGuest(t *testing.T, stdin []byte) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "guest.wasm")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", file, "./testdata/guest")
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	wasm, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	r := wazero.NewRuntime(ctx)
+	defer func() { _ = r.Close(ctx) }()
+	wasi_snapshot_preview1.MustInstantiate(ctx, r)
+	var out bytes.Buffer
+	config := wazero.NewModuleConfig().WithStdin(bytes.NewReader(stdin)).WithStdout(&out).WithStderr(os.Stderr)
+	if _, err := r.InstantiateWithConfig(ctx, wasm, config); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
 }

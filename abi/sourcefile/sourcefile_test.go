@@ -1,6 +1,14 @@
 package sourcefile_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -45,5 +53,102 @@ func TestForeign(t *testing.T) {
 		if got := sourcefile.Foreign(path); got != want {
 			t.Errorf("%q: %v", path, got)
 		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		line, path string
+		number     int
+		form       sourcefile.Form
+	}{
+		{"./shop/cart.go:12:5: undefined: total", "shop/cart.go", 12, sourcefile.Diagnostic},
+		{"vet: ./cart.go:3:1: unreachable code", "cart.go", 3, sourcefile.Diagnostic},
+		{"src/app.ts:3:14: error TS2304", "src/app.ts", 3, sourcefile.Diagnostic},
+		{"    cart_test.go:12: got 1, want 2", "cart_test.go", 12, sourcefile.Report},
+		{"    cart_test.go:12: ", "cart_test.go", 12, sourcefile.Report},
+		{"\t/src/shop/cart.go:12 +0x1d", "/src/shop/cart.go", 12, sourcefile.Frame},
+		{"\t/src/shop/cart.go:12", "/src/shop/cart.go", 12, sourcefile.Frame},
+		{"  File \"/app/shop/cart.py\", line 7, in total", "/app/shop/cart.py", 7, sourcefile.Frame},
+		{"\tat com.shop.Cart.total(Cart.java:31)", "Cart.java", 31, sourcefile.Frame},
+		{"    at total (/app/cart.js:31:9)", "/app/cart.js", 31, sourcefile.Frame},
+		{"2024 INFO cart.go:12 started", "cart.go", 12, sourcefile.Mention},
+		{"v1.2.3 of example.com:80 is up", "", 0, 0},
+		{"open cart.go: no such file", "", 0, 0},
+		{"cart.go:x", "", 0, 0},
+		{".go:3", "", 0, 0},
+		{"", "", 0, 0},
+	} {
+		got, ok := sourcefile.Find(tc.line)
+		if got.Path != tc.path || got.Line != tc.number || got.Form != tc.form || ok != (tc.path != "") {
+			t.Errorf("%q: %+v %v, want %+v", tc.line, got, ok, tc)
+		}
+	}
+}
+
+func TestSame(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		a, b string
+		want bool
+	}{{"/src/a/b.go", "a/b.go", true}, {"b.go", "a/b.go", true}, {"ab.go", "b.go", false}, {"", "", false}, {"a.go", "a.go", true}} {
+		if got := sourcefile.Same(tc.a, tc.b); got != tc.want {
+			t.Errorf("%q %q: %v", tc.a, tc.b, got)
+		}
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	const text = "a.b/cart.go:3 v1.2 x.yaml:4: C:\\a\\b.cs:line 5\n  File \"/my app/c.py\", line 6, in f\n at a.B.c(B.java:7) d.ts(8,9) e.go:0 \".go:1 f.go:99999999999"
+	var got []string
+	for p := range sourcefile.Places(text) {
+		got = append(got, text[p.Start:p.End])
+		if !strings.HasPrefix(text[p.Start:], p.Path) || p.Line < 1 {
+			t.Errorf("%+v", p)
+		}
+	}
+	want := []string{
+		"a.b/cart.go:3", "x.yaml:4", `\a\b.cs:line 5`, `/my app/c.py", line 6`, "B.java:7", "d.ts(8", "f.go:999999999",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Only this package says by names which files are tests, and which are installed.
+func TestAccept_HS3_OneRuleForSourceFiles(t *testing.T) {
+	t.Parallel()
+	telling := regexp.MustCompile(`node_modules.*site-packages|_test\\?\.(go|py)\b.*(test_|\.spec|\$\|)|unittest|conftest.*\.py|\(Test\|Tests\|TestCase`)
+	others := []string{
+		"host/casebook/fingerprint.go", // reads lines without their figures, and earlier books keep what it said
+	}
+	seen := 0
+	err := filepath.WalkDir("../..", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (slices.Contains([]string{"lab", "out", "bin", "testdata", "testkit", "sourcefile"}, e.Name()) || name != "../.." && e.Name()[0] == '.'):
+			return filepath.SkipDir
+		case e.IsDir() || filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		seen++
+		short := filepath.ToSlash(strings.TrimPrefix(name, "../../"))
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && telling.MatchString(l.Value) && !slices.Contains(others, short) {
+				t.Errorf("%s has a rule of its own for tests or installed files: %s", short, l.Value)
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil || seen < 500 {
+		t.Errorf("%d files: %v", seen, err)
 	}
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 )
 
 // The labels of the pipeline.
@@ -159,4 +162,84 @@ func remand(f *abi.RemandFeedback, evidence []abi.Evidence) *abi.RemandAnswer {
 		answer.Challenged = append(answer.Challenged, abi.ChallengedReply{EvidenceIndex: f.Challenged[i].EvidenceIndex, Status: abi.ItemStands})
 	}
 	return answer
+}
+
+// Ending says how the search for the commit ended that a test began to fail with.
+type Ending string
+
+// The endings.
+const (
+	// Found: a commit is as probable as the search asks. [Culprit.Verified] says whether it was confirmed.
+	Found Ending = "found"
+	// Passes: the test does not fail at the last commit.
+	Passes Ending = "passes"
+	// NotRun: the test can't be run at the last commit.
+	NotRun Ending = "not run"
+	// Before: the test fails as often before the first commit.
+	Before Ending = "before"
+	// Undecided: the runs don't tell, and more would not, or there was no time for more.
+	Undecided Ending = "undecided"
+)
+
+// Beginning is what a search showed for the commit that a test began to fail with.
+type Beginning struct {
+	ID    string `json:"id"` // of the test, as in reports
+	Group string `json:"group,omitempty"`
+	Test  string `json:"test"`
+	// Since is the commit before the first that was searched, and Until the last one; empty for changes that are not committed.
+	Since   string `json:"since"`
+	Until   string `json:"until,omitempty"`
+	Commits int    `json:"commits"`
+	Ending  Ending `json:"ending"`
+	Why     string `json:"why,omitempty"` // the test can't be run, or nothing is decided
+	// Before and After are all runs of Since and Until.
+	Before Tally `json:"before"`
+	After  Tally `json:"after"`
+	// Culprit is the commit that the test began to fail with, or most probably did. Nil where there is none.
+	Culprit *Culprit `json:"culprit,omitempty"`
+	Message string   `json:"message,omitempty"` // what the failure says of itself
+	Runs    int      `json:"runs"`              // all that told something
+	Seconds float64  `json:"seconds"`
+}
+
+// Confirmed says whether one commit was found, and shown by running it and its parent again.
+func (b *Beginning) Confirmed() bool {
+	return b.Ending == Found && b.Culprit != nil && b.Culprit.Verified && len(b.Culprit.Beside) == 0
+}
+
+// Repeated tells failures of one test from each other, as a report has them of a test that was run several times. The zero value is ready. Not
+// safe for concurrent use.
+type Repeated struct {
+	// Count is how many entries were repetitions.
+	Count int
+
+	seen map[testOf]bool
+}
+
+// testOf is a test. Without the file of a test, tests of two reports are two.
+type testOf struct{ group, name, file string }
+
+// Has says whether an entry is about a test that an earlier one is about.
+func (r *Repeated) Has(e *docket.Entry) bool {
+	key := testOf{group: e.Case.Group}
+	if tests := gotest.TestsOf(&e.Case); len(tests) == 1 {
+		key.name = tests[0].Name
+	} else if key.name = gotest.UnbuiltOf(&e.Case); key.name == "" {
+		t, named := junit.Named(&e.Case)
+		if !named {
+			return false
+		}
+		if key.name, key.file = t.Name, "file "+t.File; t.File == "" {
+			key.file = "report " + e.Source
+		}
+	}
+	if r.seen[key] {
+		r.Count++
+		return true
+	}
+	if r.seen == nil {
+		r.seen = map[testOf]bool{}
+	}
+	r.seen[key] = true
+	return false
 }

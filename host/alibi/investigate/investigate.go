@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -13,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // Config says what is investigated. Change and Now are required.
@@ -101,4 +103,84 @@ func (i *Investigation) Close(ctx context.Context) error {
 		faults = append(faults, i.lab.Close())
 	}
 	return errors.Join(faults...)
+}
+
+// Change is what may have made tests fail.
+type Change struct {
+	Source     string // folder of the project in its git repository
+	Repository *repo.Repository
+	Head       string // commit of HEAD; the tree under test may have further changes
+	Base       repo.Base
+	Target     string // commit that the change will be merged into; empty for none
+}
+
+// AutoBase is the revision of a base that [repo.Repository.FindBase] finds.
+const AutoBase = "auto"
+
+// FindChange resolves the revisions of a change. A base that HEAD does not contain, such as a branch that went on, stands for the merge base with
+// it. target may be empty; variable gives the value of an environment variable.
+// Errors begin with what they are about: source, base or target.
+func FindChange(ctx context.Context, dir, base, target string, variable func(string) string) (Change, error) {
+	c := Change{Source: dir}
+	var err error
+	if c.Repository, err = repo.Open(ctx, dir); err != nil {
+		return c, err
+	}
+	if c.Head, err = c.Repository.Commit(ctx, "HEAD"); err != nil {
+		return c, fmt.Errorf("source: %w", err)
+	}
+	if base == AutoBase {
+		c.Base, err = c.Repository.FindBase(ctx, variable)
+		if err != nil {
+			return c, fmt.Errorf("base %s: %w", AutoBase, err)
+		}
+	} else if c.Base, err = c.Repository.BaseOf(ctx, base); err != nil {
+		return c, fmt.Errorf("base: %w", err)
+	}
+	if target != "" {
+		if c.Target, err = c.Repository.Commit(ctx, target); err != nil {
+			return c, fmt.Errorf("target: %w", err)
+		}
+	}
+	return c, nil
+}
+
+// Order finds the tests after which the failing test of a case fails, where its runs show that it passes alone, and adds them to the answer.
+// The error is that of the laboratory or the context.
+func (i *Investigation) Order(ctx context.Context, c *abi.Case, a *alibi.Answer) error {
+	if !a.DependsOnOrder() {
+		return nil
+	}
+	tests, err := i.lab.Polluters(ctx, c)
+	a.FailsAfter(tests[:min(len(tests), alibi.MostAfter)])
+	return err
+}
+
+// stopwatch adds up how long the searches for each case took.
+type stopwatch struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	spent map[string]time.Duration
+}
+
+func newStopwatch(now func() time.Time) *stopwatch {
+	return &stopwatch{now: now, spent: map[string]time.Duration{}}
+}
+
+// measure begins to measure something for a case; the function that it returns ends that.
+func (s *stopwatch) measure(id string) func() {
+	began := s.now()
+	return func() {
+		took := s.now().Sub(began)
+		s.mu.Lock()
+		s.spent[id] += took
+		s.mu.Unlock()
+	}
+}
+
+func (s *stopwatch) of(id string) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.spent[id]
 }
