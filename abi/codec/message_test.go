@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -308,6 +309,14 @@ func TestAccept_FR10_GuestCodecRejectsEveryClassOfEveryType(t *testing.T) {
 			ask(m.Name, 0, data)
 		}
 	}
+	// Headers change their width at these lengths and numbers.
+	for _, n := range []int{15, 16, 31, 32, 127, 128, 255, 256, 65535, 65536, math.MaxUint32, math.MaxUint32 + 1, math.MaxInt64} {
+		ask("position", 0, messageNamed(t, "position").Encode(&abi.Position{Node: "x", Pass: n}))
+		if n <= 65536 {
+			ask("case_view", 0, messageNamed(t, "case_view").Encode(&abi.CaseView{Subject: strings.Repeat("x", n), Labels: make([]string, n)}))
+		}
+	}
+	ask("evidence", 0, pack(t, evidence.with("relevance_confidence", math.Copysign(0, -1))))
 	got := strings.Split(strings.TrimSuffix(runGuest(t, asked.Bytes()), "\n"), "\n")
 	if len(got) != len(want) || len(want) < 20_000 {
 		t.Fatalf("%d answers to %d messages", len(got), len(want))
