@@ -79,7 +79,7 @@ func TestRecallFindsTheSameFailure(t *testing.T) {
 				ID: id, Group: "g", Subject: "TestX fails in p", Seen: 2, LastRun: 1,
 				Verdict: casebook.Verdict{Origin: casebook.Decided, Status: "affirmed", Classification: "si001", Confidence: 0.9},
 			},
-			Kind: casebook.MatchExact, Similarity: 1, Confidence: 0.95,
+			Confidence: 0.95,
 		}
 	}
 	if diff := cmp.Diff([]casebook.Match{want("c1"), want("c2")}, got); diff != "" {
@@ -94,14 +94,11 @@ func TestRecallIsLessSure(t *testing.T) {
 		name    string
 		earlier []casebook.Entry
 		ask     string
-		kind    casebook.MatchKind
 		lo, hi  float64
 	}{
-		{"verdicts that disagree", []casebook.Entry{entry("a", base, "affirmed", "x"), entry("b", base, "affirmed", "x"), entry("c", base, "amended", "y")}, base, casebook.MatchExact, 0.6, 0.7},
-		{"a case without a classification", []casebook.Entry{entry("a", base, "acquitted", "")}, base, casebook.MatchExact, 0, 0},
-		{"a text that says nothing", []casebook.Entry{entry("a", "--- FAIL: TestX (0.1s)", "affirmed", "x")}, "--- FAIL: TestX (3s)", casebook.MatchExact, 0.5, 0.79},
-		{"other words, same kind and file", []casebook.Entry{entry("a", base, "affirmed", "x")}, "client_test.go:1: refused again by somebody else entirely", casebook.MatchLoose, 0.40, 0.79},
-		{"most words, another file", []casebook.Entry{entry("a", base, "affirmed", "x")}, strings.Replace(base, "client_test", "server_test", 1), casebook.MatchSimilar, 0.3, 0.75},
+		{"verdicts that disagree", []casebook.Entry{entry("a", base, "affirmed", "x"), entry("b", base, "affirmed", "x"), entry("c", base, "amended", "y")}, base, 0.6, 0.7},
+		{"a case without a classification", []casebook.Entry{entry("a", base, "acquitted", "")}, base, 0, 0},
+		{"a text that says nothing", []casebook.Entry{entry("a", "--- FAIL: TestX (0.1s)", "affirmed", "x")}, "--- FAIL: TestX (3s)", 0.5, 0.79},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -112,8 +109,8 @@ func TestRecallIsLessSure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if len(got) == 0 || got[0].Kind != tt.kind || got[0].Confidence < tt.lo || got[0].Confidence > tt.hi {
-				t.Errorf("got %+v, want %s in [%v, %v]", got, tt.kind, tt.lo, tt.hi)
+			if len(got) == 0 || got[0].Confidence < tt.lo || got[0].Confidence > tt.hi {
+				t.Errorf("got %+v, want a confidence in [%v, %v]", got, tt.lo, tt.hi)
 			}
 		})
 	}
@@ -212,6 +209,10 @@ func TestCorrelateRanksByRareWords(t *testing.T) {
 	}
 	if hits[1].Case.ID > hits[2].Case.ID && hits[1].Score == hits[2].Score {
 		t.Error("ties are not in the order of IDs")
+	}
+	hits, err = snapshot(t, b).Correlate(t.Context(), "the zeppelin and the lemon are missing today", 1) // 5 of 6 sequences of three words
+	if err != nil || len(hits) != 1 || hits[0].Similarity != 5.0/6 {
+		t.Errorf("got %+v, %v", hits, err)
 	}
 }
 
@@ -333,10 +334,11 @@ func TestFilesThatAreNoCasebook(t *testing.T) {
 		want error
 	}{
 		{"newer", made(prepare("PRAGMA user_version = 99")), casebook.ErrNewer},
+		{"older", made(prepare("PRAGMA user_version = 1")), casebook.ErrOlder},
 		{"another program's", prepare("CREATE TABLE t (x)"), casebook.ErrNotCasebook},
 		{"text", write(0, strings.Repeat("not a database\n", 100)), casebook.ErrNotCasebook},
 		{"a trigger", made(prepare("CREATE TRIGGER words_x AFTER INSERT ON cases BEGIN SELECT 1; END")), casebook.ErrCorrupt},
-		{"a table less", made(prepare("DROP TABLE found_by")), casebook.ErrCorrupt},
+		{"a table less", made(prepare("DROP TABLE suites")), casebook.ErrCorrupt},
 		{"overwritten pages", made(write(3*4096, strings.Repeat("\xff", 40*4096))), casebook.ErrCorrupt},
 		{"a confidence of 7", made(prepare("UPDATE cases SET confidence = 7 WHERE id = 3")), casebook.ErrCorrupt},
 	} {

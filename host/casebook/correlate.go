@@ -25,8 +25,10 @@ type Hit struct {
 	// Score is the relevance by BM25 (Robertson and Zaragoza 2009) of the rarest words of the text. It is comparable
 	// within one answer only; more is better.
 	Score float64
-	// Similarity is the estimated share of three-word sequences in common, in [0, 1].
+	// Similarity is the share of three-word sequences in common (the Jaccard index), in [0, 1].
 	Similarity float64
+
+	body string
 }
 
 // Correlate searches the earlier cases for those whose text is about the same: up to limit, at most 50, the most relevant
@@ -47,12 +49,38 @@ func (s *Snapshot) Correlate(ctx context.Context, text string, limit int) ([]Hit
 	if err != nil {
 		return nil, explain("correlate", s.path, err)
 	}
-	sketch := sketchOf(lines)
-	answer := make([]Hit, len(hits))
-	for i, hit := range hits {
-		answer[i] = Hit{Case: hit.Case, Score: hit.score, Similarity: sketch.Similarity(hit.sketch)}
+	own := shingles(bodyOf([]string{text}))
+	for i := range hits {
+		hits[i].Similarity = similarity(own, shingles(hits[i].body))
 	}
-	return answer, nil
+	return hits, nil
+}
+
+// shingles are the sequences of three words in a body, within its lines; of a shorter line all words.
+func shingles(body string) map[string]bool {
+	const length = 3
+	all := map[string]bool{}
+	for line := range strings.Lines(body) {
+		words := strings.Fields(line)
+		for i := range max(1, len(words)-length+1) {
+			all[strings.Join(words[i:min(i+length, len(words))], " ")] = true
+		}
+	}
+	return all
+}
+
+// similarity is the share of what two sets have in common.
+func similarity(a, b map[string]bool) float64 {
+	common := 0
+	for s := range a {
+		if b[s] {
+			common++
+		}
+	}
+	if common == 0 {
+		return 0
+	}
+	return float64(common) / float64(len(a)+len(b)-common)
 }
 
 // terms are the words of a text in lower case, sorted. Only letters and digits are left, so that nothing in them means
@@ -94,12 +122,16 @@ func (s *Snapshot) rarest(ctx context.Context, words []string) ([]string, error)
 		cases int
 	}
 	var list []known
+	args := make([]any, len(words))
+	for i, word := range words {
+		args[i] = word
+	}
 	err := each(ctx, s.db, func(rows *sql.Rows) error {
 		var k known
 		err := rows.Scan(&k.term, &k.cases)
 		list = append(list, k)
 		return err
-	}, `SELECT term, doc FROM vocabulary WHERE term IN (`+marks(len(words))+`)`, anyOf(words)...)
+	}, `SELECT term, doc FROM vocabulary WHERE term IN (?`+strings.Repeat(", ?", len(words)-1)+`)`, args...)
 	slices.SortFunc(list, func(x, y known) int {
 		return cmp.Or(cmp.Compare(x.cases, y.cases), cmp.Compare(x.term, y.term))
 	})
@@ -114,35 +146,19 @@ func (s *Snapshot) rarest(ctx context.Context, words []string) ([]string, error)
 	return kept, err
 }
 
-// marks are those of n arguments in a query.
-func marks(n int) string { return "?" + strings.Repeat(", ?", n-1) }
-
-func anyOf[T any](list []T) []any {
-	args := make([]any, len(list))
-	for i, v := range list {
-		args[i] = v
-	}
-	return args
-}
-
-type scored struct {
-	candidate
-	score float64
-}
-
-func (s *Snapshot) search(ctx context.Context, words []string, limit int) (hits []scored, err error) {
+func (s *Snapshot) search(ctx context.Context, words []string, limit int) (hits []Hit, err error) {
 	quoted := make([]string, len(words))
 	for i, word := range words {
 		quoted[i] = `"` + strings.ReplaceAll(word, `"`, `""`) + `"`
 	}
 	err = each(ctx, s.db, func(rows *sql.Rows) error {
-		var hit scored
+		var hit Hit
 		var err error
-		hit.candidate, err = scanCandidate(rows, &hit.score)
+		hit.Case, err = scanCase(rows, &hit.Score, &hit.body)
 		hits = append(hits, hit)
 		return err
-	}, `SELECT `+columns+`, f.score FROM cases c
+	}, `SELECT `+columns+`, f.score, c.body FROM cases c
 		JOIN (SELECT words.rowid AS id, -bm25(words) AS score FROM words WHERE words MATCH ?) f ON f.id = c.id
-		ORDER BY f.score DESC, `+keyOrder+` LIMIT ?`, strings.Join(quoted, " OR "), limit)
+		ORDER BY f.score DESC, c.case_id, c.exact, c.origin, c.status, c.classification LIMIT ?`, strings.Join(quoted, " OR "), limit)
 	return hits, err
 }

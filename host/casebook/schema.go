@@ -18,10 +18,10 @@ import (
 const (
 	// applicationID marks the file as a casebook: "SCcb".
 	applicationID = 0x53436362
-	schemaVersion = 1
+	schemaVersion = 2
 )
 
-// Verdicts stand in cases; found_by is the index of their sketches, words that of their texts. Runs are numbered in the order
+// Verdicts stand in cases; words is the index of their texts. Runs are numbered in the order
 // in which they were remembered: suites says what was run in each, sightings which failures were seen. Calls of Remember take turns:
 // of two verdicts on a case that of the later turn counts.
 var schema = []string{
@@ -29,8 +29,6 @@ var schema = []string{
 	id INTEGER PRIMARY KEY,
 	case_id TEXT NOT NULL,
 	exact TEXT NOT NULL,
-	loose TEXT NOT NULL,
-	sketch BLOB NOT NULL,
 	grp TEXT NOT NULL,
 	subject TEXT NOT NULL,
 	status TEXT NOT NULL,
@@ -44,13 +42,11 @@ var schema = []string{
 	UNIQUE (case_id, exact, origin, status, classification)
 ) STRICT`,
 	`CREATE INDEX cases_exact ON cases (exact)`,
-	`CREATE INDEX cases_loose ON cases (loose)`,
 	`CREATE TABLE runs (seq INTEGER PRIMARY KEY, key TEXT NOT NULL) STRICT`,
 	`CREATE TABLE suites (suite TEXT NOT NULL, run INTEGER NOT NULL, PRIMARY KEY (suite, run)) STRICT, WITHOUT ROWID`,
 	`CREATE TABLE sightings (exact TEXT NOT NULL, run INTEGER NOT NULL, case_id TEXT NOT NULL, PRIMARY KEY (exact, run, case_id)) STRICT, WITHOUT ROWID`,
 	`CREATE INDEX suites_run ON suites (run)`,
 	`CREATE INDEX runs_key ON runs (key)`,
-	`CREATE TABLE found_by (band INTEGER NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (band, id)) STRICT, WITHOUT ROWID`,
 	`CREATE VIRTUAL TABLE words USING fts5(subject, body, content='cases', content_rowid='id', tokenize="unicode61 remove_diacritics 2")`,
 	`CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row)`,
 }
@@ -91,6 +87,8 @@ func checkSchema(ctx context.Context, db rowser) (empty bool, err error) {
 		return false, fmt.Errorf("%w: %d, and this program knows up to %d", ErrNewer, version, schemaVersion)
 	case version < 1:
 		return false, fmt.Errorf("%w: version %d", ErrCorrupt, version)
+	case version < schemaVersion:
+		return false, ErrOlder
 	}
 	return false, checkTables(ctx, db)
 }
@@ -152,6 +150,8 @@ func createSchema(ctx context.Context, tx *sql.Tx) error {
 var (
 	// ErrNewer: the book was written by a later version of this program.
 	ErrNewer = errors.New("the casebook is of a newer version")
+	// ErrOlder: the book was written by an earlier version, which recognised failures in other ways, too.
+	ErrOlder = errors.New("the casebook is of an older version: begin another file, and remember the corrected cases again")
 	// ErrNotCasebook: the file is something else, perhaps another program's database.
 	ErrNotCasebook = errors.New("not a casebook")
 	// ErrCorrupt: the file is damaged. Nothing is repaired: take the last copy, or begin a new book.

@@ -87,7 +87,7 @@ func (s *Snapshot) read(ctx context.Context) error {
 	err := each(ctx, s.db, func(rows *sql.Rows) error {
 		s.cases++
 		return addCase(h, rows)
-	}, `SELECT case_id, exact, origin, status, classification, loose, grp, subject, body, sketch, confidence,
+	}, `SELECT case_id, exact, origin, status, classification, grp, subject, body, confidence,
 		first_run, turn
 		FROM cases ORDER BY case_id, exact, origin, status, classification`)
 	for _, query := range []string{
@@ -109,20 +109,18 @@ func (s *Snapshot) read(ctx context.Context) error {
 }
 
 func addCase(h hash.Hash, rows *sql.Rows) error {
-	var texts [9]string
-	var sketch []byte
+	var texts [8]string
 	var confidence float64
 	var first, turn int64
-	if err := rows.Scan(&texts[0], &texts[1], &texts[2], &texts[3], &texts[4], &texts[5], &texts[6], &texts[7], &texts[8],
-		&sketch, &confidence, &first, &turn); err != nil {
+	if err := rows.Scan(&texts[0], &texts[1], &texts[2], &texts[3], &texts[4], &texts[5], &texts[6], &texts[7],
+		&confidence, &first, &turn); err != nil {
 		return err
 	}
-	_, ok := sketchFrom(sketch)
-	if origin := Origin(texts[2]); !ok || !(confidence >= 0 && confidence <= 1) || origin != Decided && origin != Confirmed || first < 1 || turn < 1 {
+	if origin := Origin(texts[2]); !(confidence >= 0 && confidence <= 1) || origin != Decided && origin != Confirmed || first < 1 || turn < 1 {
 		return fmt.Errorf("%w: case %q has a value that can't be", ErrCorrupt, texts[0])
 	}
 	writeStrings(h, texts[:]...)
-	writeStrings(h, string(sketch), strconv.FormatUint(math.Float64bits(confidence), 16), strconv.FormatInt(first, 10), strconv.FormatInt(turn, 10))
+	writeStrings(h, strconv.FormatUint(math.Float64bits(confidence), 16), strconv.FormatInt(first, 10), strconv.FormatInt(turn, 10))
 	return nil
 }
 

@@ -63,14 +63,10 @@ func Casebook(s *casebook.Snapshot) host.Casebook { return book{s} }
 
 type book struct{ *casebook.Snapshot }
 
-// nearlyEqual is the most similarity that a case without the same fingerprint has.
-const nearlyEqual = 0.99
-
 // confirmedConfidence is how sure a verdict is that somebody knows to be right.
 const confirmedConfidence = 0.95
 
-// Recall gives the cases that look like this one. The confidence of one with
-// the same fingerprint is that of its verdict, and no more than the match is worth.
+// Recall gives the cases with the same fingerprint. The confidence of each is that of its verdict, and no more than the match is worth.
 func (b book) Recall(ctx context.Context, subject *abi.Case, limit int) ([]abi.PriorCase, error) {
 	matches, err := b.Snapshot.Recall(ctx, casebook.Take(Failure(subject)), limit)
 	if err != nil {
@@ -79,11 +75,8 @@ func (b book) Recall(ctx context.Context, subject *abi.Case, limit int) ([]abi.P
 	list := make([]abi.PriorCase, len(matches))
 	for i := range matches {
 		m := &matches[i]
-		list[i] = prior(&m.Case, math.Min(m.Similarity, nearlyEqual))
-		if m.Kind == casebook.MatchExact {
-			list[i].Similarity = 1
-			list[i].Confidence = math.Min(list[i].Confidence, m.Confidence)
-		}
+		list[i] = prior(&m.Case, 1)
+		list[i].Confidence = math.Min(list[i].Confidence, m.Confidence)
 	}
 	return list, nil
 }
