@@ -211,7 +211,7 @@ cosign-tests: ## keyless signatures that are made now, and those of cosign itsel
 
 .PHONY: webhook-tests
 webhook-tests: ## messages of webhooks, verified by the library of the Standard Webhooks specification for Python, from PyPI
-	$(TEST) -count=1 -tags client -run AuthorsLibrary ./internal/service/webhook
+	$(TEST) -count=1 -tags client -run AuthorsLibrary ./internal/service/work
 
 .PHONY: proxy-tests
 proxy-tests: plugins ## strangers who come to the service through a real nginx may do nothing; needs nginx (Debian: nginx-light)

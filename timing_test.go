@@ -41,8 +41,6 @@ var realTime = map[string]string{
 	"internal/service/accept_slow_test.go":                "limits of 300 ms end requests that would last for ever; each gets a minute",
 	"internal/service/store/suite_queue_test.go":          "an event arrives within milliseconds; it gets 30 s",
 	"internal/service/web/browser_test.go":                "a page takes a second; a test in the browser gets three minutes",
-	"internal/service/accept_webhooks_test.go":            "a message arrives within a second; it gets two minutes",
-	"internal/service/webhook/send_test.go":               "receivers that answer do so in milliseconds and get 10 s; limits of less than a second end attempts that would last for ever",
 	"internal/service/work/faults_test.go":                "faults come at random moments, and the time of the run is only printed",
 	"internal/service/work/main_test.go":                  "a docket takes seconds; it gets five minutes",
 	"internal/service/work/measure_test.go":               "a measurement, which runs only when it is asked for",

@@ -116,10 +116,6 @@ func (m *metrics) done(t work.Done) {
 	}
 }
 
-func (m *metrics) delivery(d store.Delivery) {
-	m.webhooks.WithLabelValues(d.Hook, string(d.State)).Inc()
-}
-
 func (m *metrics) call(r host.CallRecord) {
 	m.calls.WithLabelValues(r.Module).Inc()
 	m.callTime.WithLabelValues(r.Module).Observe(r.Elapsed.Seconds())
@@ -141,13 +137,12 @@ type database struct {
 var (
 	queueCases  = prometheus.NewDesc("shadowcourt_queue_cases", "Cases that wait or are tried.", nil, nil)
 	generation  = prometheus.NewDesc("shadowcourt_generation", "Generation of modules that is in force.", nil, nil)
-	deliveries  = prometheus.NewDesc("shadowcourt_webhook_deliveries", "Messages to webhooks that wait, and dead letters.", []string{"webhook", "state"}, nil)
 	tokensValid = prometheus.NewDesc("shadowcourt_tokens", "Tokens by whether they are valid.", []string{"state"}, nil)
 )
 
 // Describe names the metrics.
 func (*database) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{queueCases, generation, deliveries, tokensValid} {
+	for _, d := range []*prometheus.Desc{queueCases, generation, tokensValid} {
 		out <- d
 	}
 }
@@ -170,12 +165,6 @@ func (d *database) Collect(out chan<- prometheus.Metric) {
 	gauge(queueCases, cases)
 	if current, err := d.store.CurrentGeneration(ctx); err == nil {
 		gauge(generation, int(current))
-	}
-	if list, err := d.store.Webhooks(ctx); err == nil {
-		for i := range list {
-			gauge(deliveries, list[i].Pending, list[i].Name, "pending")
-			gauge(deliveries, list[i].Dead, list[i].Name, "dead")
-		}
 	}
 	if list, err := d.store.Tokens(ctx); err == nil {
 		revoked := 0

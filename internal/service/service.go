@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -24,7 +23,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
-	"github.com/shadowcourt/shadowcourt/internal/service/webhook"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
@@ -60,7 +58,7 @@ type Config struct {
 	Trust      *trust.Policy
 	Registries *oci.Client
 	// Webhooks are told what happens, in all processes from now on; nil leaves those of the other processes.
-	Webhooks []*webhook.Hook
+	Webhooks []*work.Hook
 	// Keep says what workers remove at times; zero fields keep everything.
 	Keep store.Keep
 	// Local is the token of whoever runs the process; empty: there is none.
@@ -127,7 +125,7 @@ func New(ctx context.Context, config Config) (*Service, error) {
 		s.worker = work.New(work.Config{
 			Store: config.Store, Open: s.open, Laboratories: config.Laboratories, Key: config.Key, Workers: config.Workers, Machine: config.Machine, Version: config.Version, Now: config.Now,
 			Logger: config.Log, Tracing: config.Tracing, Keep: config.Keep, Stop: config.Stop, OnCase: s.metrics.done,
-			Webhooks: s.sender(), OnDelivery: s.metrics.delivery,
+			Webhooks: config.Webhooks, PublicURL: config.PublicURL, OnMessage: func(hook, outcome string) { s.metrics.webhooks.WithLabelValues(hook, outcome).Inc() },
 		})
 	}
 	handler, err := s.routes()
@@ -151,14 +149,6 @@ func setWebhooks(ctx context.Context, config *Config) error {
 		return fmt.Errorf("set the webhooks: %w", err)
 	}
 	return nil
-}
-
-// sender sends to the webhooks; nil without any.
-func (s *Service) sender() *webhook.Sender {
-	if len(s.config.Webhooks) == 0 {
-		return nil
-	}
-	return webhook.NewSender(webhook.Config{Hooks: s.config.Webhooks, PublicURL: s.config.PublicURL, Now: s.config.Now, Random: rand.Float64})
 }
 
 func (s *Service) open(ctx context.Context, o *work.Opening) (*host.Host, error) {

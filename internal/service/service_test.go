@@ -347,3 +347,45 @@ func TestAccept_SV5_AGenerationIsCheckedBeforeItIsKept(t *testing.T) {
 		t.Errorf("%d %s", status, text)
 	}
 }
+
+// What is shown, logged and kept of a message that a receiver rejects has neither its address nor the secret, though the receiver repeats both.
+func TestAccept_IG7_SecretsOfWebhooksAreNowhere(t *testing.T) {
+	t.Parallel()
+	const secret, path = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "T0HIDDEN/B0HIDDEN"
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		if !strings.Contains(string(text), `"url":"https://court.example/dockets/1"`) || !strings.Contains(string(text), `"name":"build"`) {
+			t.Errorf("%s", text)
+		}
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprintf(w, "no %s whsec_%s", r.URL.Path, secret)
+	}))
+	t.Cleanup(receiver.Close)
+	dir := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, "hooks.yaml"), []byte("hooks: [{name: chat, url: env:ADDRESS, events: [docket.finished], secret: env:SECRET, allow_private: true}]"), 0o600))
+	hooks, err := work.ReadHooks(filepath.Join(dir, "hooks.yaml"), func(name string) string {
+		return map[string]string{"ADDRESS": receiver.URL + "/" + path, "SECRET": "whsec_" + secret}[name]
+	})
+	must(t, err)
+	p := startWith(t, "127.0.0.1:0", filepath.Join(dir, "test.db"), func(c *service.Config) {
+		c.Webhooks, c.PublicURL = hooks, &url.URL{Scheme: "https", Host: "court.example"}
+	})
+	p.ask(t, "POST", "/api/v1/dockets?name=build", docketOf(1))
+	var shown string
+	for !strings.Contains(shown, `shadowcourt_webhook_attempts_total{outcome="dead",webhook="chat"} 1`) {
+		time.Sleep(20 * time.Millisecond)
+		_, shown = p.ask(t, "GET", "/metrics", "")
+	}
+	p.stop()
+	shown += p.logs.String()
+	database, err := os.ReadFile(filepath.Join(dir, "test.db"))
+	must(t, err)
+	if shown += string(database); !strings.Contains(shown, "status 403: no ") {
+		t.Error("the log does not say why it was rejected")
+	}
+	for _, hidden := range []string{secret, "T0HIDDEN", "B0HIDDEN"} {
+		if strings.Contains(shown, hidden) {
+			t.Errorf("%q is in what is shown or kept", hidden)
+		}
+	}
+}

@@ -117,7 +117,6 @@ func (o *Operations) Register(mux *http.ServeMux) *huma.OpenAPI {
 	s.corrections()
 	s.generations()
 	s.people()
-	s.webhooks()
 	describe(s.api.OpenAPI())
 	mux.HandleFunc("GET /openapi.json", s.openAPI)
 	return s.api.OpenAPI()
@@ -177,7 +176,7 @@ func document(version string) *huma.OpenAPI {
 			{Name: "trials", Description: "Read cases and their trials"},
 			{Name: "corrections", Description: "See what needs a person, and correct verdicts"},
 			{Name: "modules", Description: "Generations of modules: add, activate, roll back"},
-			{Name: "operations", Description: "Tokens, webhooks and the audit log"},
+			{Name: "operations", Description: "Tokens and the audit log"},
 		},
 	}
 }

@@ -38,7 +38,7 @@ func (s *service) routes(t *testing.T) []route {
 				continue
 			}
 			filled := strings.NewReplacer("{docket}", "1", "{trial}", "1-1", "{correction}", "1", "{generation}", "1", "{activation}", "1",
-				"{digest}", strings.Repeat("0", 64), "{token}", "999", "{delivery}", "999").Replace(path)
+				"{digest}", strings.Repeat("0", 64), "{token}", "999").Replace(path)
 			if strings.Contains(filled, "{") {
 				t.Fatalf("%s has a parameter that this test does not know", path)
 			}
@@ -125,13 +125,7 @@ func TestAccept_SV5_EveryOperationChecksWhoAsks(t *testing.T) {
 		"activate": {auth.Everywhere, func(ctx context.Context) error { _, err := s.can.Activate(ctx, 9); return err }},
 		"tokens":   {auth.Operate, func(ctx context.Context) error { _, err := s.can.Tokens(ctx); return err }},
 		"token":    {auth.Operate, func(ctx context.Context) error { _, err := s.can.AddToken(ctx, &api.AddTokenRequest{}); return err }},
-		"webhooks": {auth.Everywhere, func(ctx context.Context) error { _, err := s.can.Webhooks(ctx); return err }},
-		"deliveries": {auth.Everywhere, func(ctx context.Context) error {
-			_, err := s.can.Deliveries(ctx, store.DeliveryFilter{})
-			return err
-		}},
-		"redeliver": {auth.Everywhere, func(ctx context.Context) error { _, err := s.can.Redeliver(ctx, 9); return err }},
-		"revoke":    {auth.Operate, func(ctx context.Context) error { return s.can.RevokeToken(ctx, 9) }},
+		"revoke":   {auth.Operate, func(ctx context.Context) error { return s.can.RevokeToken(ctx, 9) }},
 	} {
 		for _, who := range []*auth.Identity{
 			nil, {Scopes: []auth.Scope{auth.Submit}}, {Scopes: []auth.Scope{auth.Review}}, {Scopes: []auth.Scope{auth.Operate}}, {Scopes: []auth.Scope{auth.Operate}, Repositories: []string{"shop"}},

@@ -21,8 +21,6 @@ var (
 	// ErrFull: the database's disk is full or can't be written, or the server takes no changes. What was committed before is kept,
 	// and nothing is lost that is tried again.
 	ErrFull = errors.New("the database can't be written: its disk is full, or it is read-only")
-	// ErrTaken: the delivery belongs to a later attempt.
-	ErrTaken = errors.New("taken by a later attempt")
 )
 
 // MigrationError says that the tables of the database are not those of this program.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -54,15 +55,17 @@ func (s *Store) Queued(ctx context.Context) (list []CaseArgs, queues []string, e
 	return list, queues, err
 }
 
-// QueuedMessages counts the jobs of messages that wait.
-func (s *Store) QueuedMessages(ctx context.Context) (n int, err error) {
+// QueuedMessages are the messages that wait, in their order.
+func (s *Store) QueuedMessages(ctx context.Context) (list []MessageArgs, err error) {
 	err = s.db.write(ctx, func(t *tx) error {
-		return t.eachJob(ctx, DeliveryArgs{}.Kind(), rivertype.JobStateAvailable, func(*rivertype.JobRow) error {
-			n++
-			return nil
+		return t.eachJob(ctx, MessageArgs{}.Kind(), rivertype.JobStateAvailable, func(job *rivertype.JobRow) error {
+			var m MessageArgs
+			err := json.Unmarshal(job.EncodedArgs, &m)
+			list = append(list, m)
+			return err
 		})
 	})
-	return n, err
+	return list, err
 }
 
 // DocumentsKept counts the texts that are kept by themselves, and their bytes before compression.

@@ -41,7 +41,7 @@ func applied(ctx context.Context, q querier, name string) (version int64, err er
 	if err == nil && version > firstVersion-1+int64(len(migrations)) {
 		err = &MigrationError{Database: name}
 	}
-	if err == nil && version > 0 && version < firstVersion {
+	if err == nil && version > 0 && version < firstVersion && version != 18 {
 		err = &MigrationError{Database: name, TooOld: true}
 	}
 	return version, err
@@ -60,6 +60,9 @@ func hasTables(ctx context.Context, d *database) (bool, error) {
 
 // pendingAt are the migrations of tables of a version.
 func pendingAt(version int64) []migration {
+	if version == 18 {
+		return append([]migration{from18}, migrations[1:]...)
+	}
 	return migrations[max(version-firstVersion+1, 0):]
 }
 

@@ -35,18 +35,6 @@ func (CaseArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{MaxAttempts: MaxAttempts + 1, UniqueOpts: river.UniqueOpts{ByArgs: true}}
 }
 
-// DeliveryArgs are a job of the queue: a message to a webhook.
-type DeliveryArgs struct {
-	Delivery int64  `json:"delivery"`
-	Again    string `json:"again,omitempty"`
-}
-
-// Kind names the jobs in the queue.
-func (DeliveryArgs) Kind() string { return "shadowcourt_delivery" }
-
-// HookQueue is the queue of the messages to a webhook: one that is slow holds up no other.
-func HookQueue(hook string) string { return "hook-" + hook }
-
 // caseQueue is the queue of a repository, or of a submitter that names none: they take turns, however many cases each has.
 func caseQueue(repository, submitter string) string {
 	of := "repository " + repository
@@ -89,10 +77,16 @@ func (t *tx) queueCases(ctx context.Context, d *Docket, ordinals []int) error {
 	return nil
 }
 
-// queueDelivery queues a message.
-func (t *tx) queueDelivery(ctx context.Context, id int64, hook string) error {
-	_, err := t.db.queue.InsertTx(ctx, t.raw, DeliveryArgs{Delivery: id}, &river.InsertOpts{Queue: HookQueue(hook)})
-	return err
+// removeJobs removes jobs, however many there are.
+func (t *tx) removeJobs(ctx context.Context, which *river.JobDeleteManyParams) error {
+	for n := jobsAtOnce; n == jobsAtOnce; {
+		removed, err := t.db.queue.JobDeleteManyTx(ctx, t.raw, which.First(jobsAtOnce))
+		if err != nil {
+			return err
+		}
+		n = len(removed.Jobs)
+	}
+	return nil
 }
 
 // eachJob calls do for the jobs of a kind in a state, those of some queues or of all.
@@ -139,43 +133,26 @@ func (t *tx) cancelCases(ctx context.Context, d *Docket) error {
 		}
 	}
 	for chunk := range slices.Chunk(waiting, jobsAtOnce) {
-		if _, err := t.db.queue.JobDeleteManyTx(ctx, t.raw, river.NewJobDeleteManyParams().IDs(chunk...).First(jobsAtOnce)); err != nil {
+		if err := t.removeJobs(ctx, river.NewJobDeleteManyParams().IDs(chunk...)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// requeue queues again what a process had that was killed, of a database that one process works on: nobody else has it. The queue takes the jobs
-// themselves for lost only after some time, and they find nothing to do then.
+// requeue queues again the cases that a process had that was killed, of a database that one process works on: nobody else has them. The queue takes
+// the jobs themselves for lost only after some time, and they find nothing to do then. Messages wait for that.
 func (t *tx) requeue(ctx context.Context) error {
 	again := rand.Text()
-	seen := map[river.JobArgs]bool{} // once, however often it was killed
-	insert := func(job *rivertype.JobRow, args river.JobArgs) error {
-		if seen[args] {
-			return nil
-		}
-		seen[args] = true
-		_, err := t.db.queue.InsertTx(ctx, t.raw, args, &river.InsertOpts{Queue: job.Queue})
-		return err
-	}
-	if err := t.eachJob(ctx, CaseArgs{}.Kind(), rivertype.JobStateRunning, func(job *rivertype.JobRow) error {
+	seen := map[CaseArgs]bool{} // once, however often it was killed
+	return t.eachJob(ctx, CaseArgs{}.Kind(), rivertype.JobStateRunning, func(job *rivertype.JobRow) error {
 		args, err := caseOf(job)
-		if err != nil {
+		if args.Again = again; err != nil || seen[args] {
 			return err
 		}
-		args.Again = again
-		return insert(job, args)
-	}); err != nil {
+		seen[args] = true
+		_, err = t.db.queue.InsertTx(ctx, t.raw, args, &river.InsertOpts{Queue: job.Queue})
 		return err
-	}
-	return t.eachJob(ctx, DeliveryArgs{}.Kind(), rivertype.JobStateRunning, func(job *rivertype.JobRow) error {
-		var args DeliveryArgs
-		if err := json.Unmarshal(job.EncodedArgs, &args); err != nil {
-			return fmt.Errorf("job %d: %w", job.ID, err)
-		}
-		args.Again = again
-		return insert(job, args)
 	})
 }
 

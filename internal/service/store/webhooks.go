@@ -7,6 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 )
 
@@ -29,11 +32,9 @@ func HookEventTypes() []HookEventType {
 
 // Webhook is what a webhook of the operator is told. Its address and its secrets are in no database.
 type Webhook struct {
-	Name         string          `json:"name" doc:"Name of the webhook in the operator's file"`
-	Events       []HookEventType `json:"events" doc:"What it is told of"`
-	Repositories []string        `json:"repositories,omitempty" doc:"Patterns of repositories whose events it gets; absent: all"`
-	Pending      int             `json:"pending" minimum:"0" doc:"Deliveries that wait or are sent"`
-	Dead         int             `json:"dead" minimum:"0" doc:"Dead letters: deliveries that are not tried any more"`
+	Name         string
+	Events       []HookEventType
+	Repositories []string // patterns; none: all
 }
 
 // wants says whether the webhook is told of events of a repository.
@@ -55,15 +56,7 @@ type HookEvent struct {
 
 // HookDocket is a docket that ended.
 type HookDocket struct {
-	ID         int64  `json:"id"`
-	Name       string `json:"name,omitempty"`
-	Repository string `json:"repository,omitempty"`
-	Revision   string `json:"revision,omitempty"`
-	Submitter  string `json:"submitter"`
-	State      State  `json:"state"`
-	Cases      int    `json:"cases"`
-	Tried      int    `json:"tried"`
-	Faults     int    `json:"faults"`
+	Docket `json:",inline"`
 	// Yours, NotYours and Open count the answers of the alibi. Failures without a label and faults are open, too.
 	Yours    int `json:"yours"`
 	NotYours int `json:"not_yours"`
@@ -106,118 +99,81 @@ type HookGeneration struct {
 	Note   string `json:"note,omitempty"`
 }
 
-// DeliveryState says how far a delivery is.
-type DeliveryState string
-
-// The states of deliveries.
-const (
-	DeliveryPending DeliveryState = "pending"
-	DeliverySending DeliveryState = "sending"
-	Delivered       DeliveryState = "delivered"
-	DeliveryDead    DeliveryState = "dead"
-)
-
-// Delivery is an event on its way to a webhook.
-type Delivery struct {
-	ID      int64         `json:"id" minimum:"1" doc:"ID of the delivery"`
-	Message string        `json:"message" doc:"ID of the message in the header webhook-id, the same in all attempts"`
-	Hook    string        `json:"webhook" doc:"Name of the webhook"`
-	Event   HookEventType `json:"event" doc:"What happened"`
-	State   DeliveryState `json:"state" enum:"pending,sending,delivered,dead" doc:"dead: it is not tried any more"`
-	Attempt int           `json:"attempts" minimum:"0" doc:"Attempts since it was stored, or last redelivered"`
-	Status  int           `json:"status,omitempty" doc:"HTTP status of the last attempt; absent without an answer"`
-	Answer  string        `json:"answer,omitempty" doc:"Why the last attempt failed, with a short excerpt of the answer"`
-	Created time.Time     `json:"created" doc:"When it happened"`
-	Due     time.Time     `json:"due,omitzero" doc:"When it is tried next"`
-	Sent    time.Time     `json:"sent,omitzero" doc:"When the last attempt began"`
-
-	// What is the event, in JSON.
-	What HookEvent `json:"-"`
+// MessageArgs are a job of the queue: a message to a webhook. What no attempt delivers is a job that the queue discards.
+type MessageArgs struct {
+	Hook string `json:"hook"`
+	ID   string `json:"id"` // the same in all attempts
+	// Event is a HookEvent in JSON; as bytes, since PostgreSQL's JSON takes not every text.
+	Event []byte `json:"event"`
 }
 
-// SetWebhooks says which webhooks there are: events are stored for these from now on, in every process. What waits for others is dead.
+// Kind names the jobs in the queue.
+func (MessageArgs) Kind() string { return "shadowcourt_message" }
+
+// InsertOpts has a message sent for the last time about 17 hours behind the first one.
+func (MessageArgs) InsertOpts() river.InsertOpts { return river.InsertOpts{MaxAttempts: 13} }
+
+// HookQueue is the queue of the messages to a webhook: one that is slow holds up no other.
+func HookQueue(hook string) string { return "hook-" + hook }
+
+// send queues a message.
+func (t *tx) send(ctx context.Context, m MessageArgs) error {
+	_, err := t.db.queue.InsertTx(ctx, t.raw, m, &river.InsertOpts{Queue: HookQueue(m.Hook)})
+	return err
+}
+
+// SetWebhooks says which webhooks there are: events are told to these from now on, by every process. What waits for others is removed.
 func (s *Store) SetWebhooks(ctx context.Context, hooks []Webhook) error {
 	return s.write(ctx, func(t *tx) error {
+		before, err := t.webhooks(ctx)
 		t.run(ctx, `DELETE FROM webhooks`)
 		for i := range hooks {
 			h := &hooks[i]
 			t.run(ctx, `INSERT INTO webhooks (name, events, repositories) VALUES ($1, $2, $3)`, h.Name, object(h.Events), list(h.Repositories))
 		}
-		t.run(ctx, `UPDATE webhook_deliveries SET state = 'dead', answer = 'the webhook was removed', finished = $1
-			WHERE state IN ('pending', 'sending') AND NOT EXISTS (SELECT 1 FROM webhooks w WHERE w.name = webhook_deliveries.hook)`, s.now())
-		return nil
+		for i := range before {
+			if err == nil && !slices.ContainsFunc(hooks, func(h Webhook) bool { return h.Name == before[i].Name }) {
+				err = t.removeJobs(ctx, river.NewJobDeleteManyParams().Queues(HookQueue(before[i].Name)).
+					States(rivertype.JobStateAvailable, rivertype.JobStateScheduled, rivertype.JobStateRetryable))
+			}
+		}
+		return err
 	})
 }
 
-// Webhooks lists the webhooks by name, with the number of their deliveries.
-func (s *Store) Webhooks(ctx context.Context) ([]Webhook, error) {
-	return rowsOf(ctx, s.db, `SELECT name, events, repositories,
-			(SELECT count(*) FROM webhook_deliveries d WHERE d.hook = name AND d.state IN ('pending', 'sending')),
-			(SELECT count(*) FROM webhook_deliveries d WHERE d.hook = name AND d.state = 'dead')
-		FROM webhooks ORDER BY name`, nil, func(scan scanner) (h Webhook, err error) {
-		err = scan(&h.Name, encoded{&h.Events}, encoded{&h.Repositories}, &h.Pending, &h.Dead)
-		return h, err
-	})
-}
-
-// hooksFor reads the webhooks that are told of one of some types of events of a repository.
-func (t *tx) hooksFor(ctx context.Context, repository string, types ...HookEventType) ([]Webhook, error) {
-	all, err := rowsOf(ctx, t, `SELECT name, events, repositories FROM webhooks ORDER BY name`, nil, func(scan scanner) (h Webhook, err error) {
+func (t *tx) webhooks(ctx context.Context) ([]Webhook, error) {
+	return rowsOf(ctx, t, `SELECT name, events, repositories FROM webhooks ORDER BY name`, nil, func(scan scanner) (h Webhook, err error) {
 		err = scan(&h.Name, encoded{&h.Events}, encoded{&h.Repositories})
 		return h, err
 	})
-	return slices.DeleteFunc(all, func(h Webhook) bool {
-		return !h.wants(repository) || !slices.ContainsFunc(types, func(e HookEventType) bool { return slices.Contains(h.Events, e) })
-	}), err
 }
 
-// MaxDeliveries is how many deliveries of a webhook may wait, and how many that ended are kept (see [Store.RemoveDeliveries]).
-const MaxDeliveries = 10_000
-
-// deliver stores an event for each webhook, of the first type that both name. Where too many wait it is a dead letter at once.
-func (t *tx) deliver(ctx context.Context, hooks []Webhook, what HookEvent, types ...HookEventType) error {
+// tell queues an event for each webhook that wants it, of the first type that both name.
+func (t *tx) tell(ctx context.Context, hooks []Webhook, wants func(*Webhook) bool, what HookEvent, types ...HookEventType) error {
 	for i := range hooks {
 		at := slices.IndexFunc(types, func(e HookEventType) bool { return slices.Contains(hooks[i].Events, e) })
-		if at < 0 {
+		if at < 0 || !wants(&hooks[i]) {
 			continue
 		}
 		what.Type = types[at]
-		var waiting int
-		if err := one(ctx, t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'pending' AND hook = $1`, []any{hooks[i].Name}, &waiting); err != nil {
-			return err
-		}
-		state, answer, finished := DeliveryPending, "", int64(0)
-		if waiting >= MaxDeliveries {
-			state, answer, finished = DeliveryDead, "too many messages to this webhook wait", micros(what.Time)
-		}
-		var id int64
-		err := one(ctx, t, `INSERT INTO webhook_deliveries (message, hook, event, body, state, attempt, due, status, answer, created, sent, finished)
-			VALUES ($1, $2, $3, $4, $5, 0, $6, 0, $7, $6, 0, $8) RETURNING id`,
-			[]any{"msg_" + rand.Text(), hooks[i].Name, string(what.Type), pack([]byte(object(what))), string(state), micros(what.Time), answer, finished}, &id)
-		if err == nil && state == DeliveryPending {
-			err = t.queueDelivery(ctx, id, hooks[i].Name)
-		}
-		if err != nil {
+		if err := t.send(ctx, MessageArgs{Hook: hooks[i].Name, ID: "msg_" + rand.Text(), Event: []byte(object(what))}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tellDocket stores that a docket has ended.
+// tellDocket tells that a docket has ended.
 func (t *tx) tellDocket(ctx context.Context, id, now int64) error {
-	d, err := readDocket(WithoutLimit(ctx), t, id)
-	if err != nil {
-		return err
-	}
-	hooks, err := t.hooksFor(ctx, d.Repository, FailureYours, FailureOpen, DocketFinished)
+	hooks, err := t.webhooks(ctx)
 	if err != nil || len(hooks) == 0 {
 		return err
 	}
-	h := &HookDocket{
-		ID: d.ID, Name: d.Name, Repository: d.Repository, Revision: d.Revision, Submitter: d.Submitter, State: d.State, Cases: d.Cases, Tried: d.Tried, Faults: d.Faults,
+	h := &HookDocket{}
+	if h.Docket, err = readDocket(WithoutLimit(ctx), t, id); err == nil {
+		err = h.count(ctx, t)
 	}
-	if err := h.count(ctx, t); err != nil {
+	if err != nil {
 		return err
 	}
 	types := []HookEventType{DocketFinished}
@@ -227,7 +183,7 @@ func (t *tx) tellDocket(ctx context.Context, id, now int64) error {
 	if h.Yours > 0 {
 		types = append([]HookEventType{FailureYours}, types...)
 	}
-	return t.deliver(ctx, hooks, HookEvent{Time: at(now), Docket: h}, types...)
+	return t.tell(ctx, hooks, func(w *Webhook) bool { return w.wants(h.Repository) }, HookEvent{Time: at(now), Docket: h}, types...)
 }
 
 // The conditions of entries that are yours, not yours and open. A column alibi begins with its verdict: see Alibi.
@@ -265,53 +221,43 @@ func (h *HookDocket) count(ctx context.Context, t *tx) error {
 	return err
 }
 
-// tellCorrection stores that verdicts were corrected, or a correction was undone: an event for each repository.
+// tellCorrection tells that verdicts were corrected, or a correction was undone: an event for each repository.
 func (t *tx) tellCorrection(ctx context.Context, c *Correction, author string, undone bool, now int64) error {
-	if hooks, err := rowsOf(ctx, t, `SELECT name FROM webhooks`, nil, value[string]); err != nil || len(hooks) == 0 {
+	hooks, err := t.webhooks(ctx)
+	if err != nil || len(hooks) == 0 {
 		return err
 	}
-	about := map[string]*HookCorrection{}
-	var repositories []string
+	var about []*HookCorrection // by repository
 	if err := each(ctx, t, `SELECT e.repository, e.docket, e.ordinal FROM correction_entries c JOIN entries e ON e.docket = c.docket AND e.ordinal = c.ordinal
 		WHERE c.correction = $1 ORDER BY e.repository, e.docket, e.ordinal`, []any{c.ID}, func(scan scanner) error {
 		var repository string
 		var id TrialID
-		if err := scan(&repository, &id.Docket, &id.Ordinal); err != nil {
-			return err
+		err := scan(&repository, &id.Docket, &id.Ordinal)
+		if n := len(about); n == 0 || about[n-1].Repository != repository {
+			about = append(about, &HookCorrection{ID: c.ID, Label: c.Label, Author: author, Undone: undone, Repository: repository})
 		}
-		h := about[repository]
-		if h == nil {
-			h = &HookCorrection{ID: c.ID, Label: c.Label, Author: author, Undone: undone, Repository: repository}
-			about[repository] = h
-			repositories = append(repositories, repository)
-		}
+		h := about[len(about)-1]
 		if h.Trials++; len(h.First) < HookFailures {
 			h.First = append(h.First, id)
 		}
-		return nil
+		return err
 	}); err != nil {
 		return err
 	}
-	for _, repository := range repositories {
-		hooks, err := t.hooksFor(ctx, repository, VerdictCorrected)
-		if err == nil {
-			err = t.deliver(ctx, hooks, HookEvent{Time: at(now), Correction: about[repository]}, VerdictCorrected)
-		}
-		if err != nil {
+	for _, h := range about {
+		if err := t.tell(ctx, hooks, func(w *Webhook) bool { return w.wants(h.Repository) }, HookEvent{Time: at(now), Correction: h}, VerdictCorrected); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// tellGeneration stores that a generation is in force. It is about all repositories, and so for every webhook that names the event.
+// tellGeneration tells that a generation is in force. It is about all repositories, and so for every webhook that names the event.
 func (t *tx) tellGeneration(ctx context.Context, g *Generation, author string, now int64) error {
-	hooks, err := rowsOf(ctx, t, `SELECT name, events FROM webhooks ORDER BY name`, nil, func(scan scanner) (h Webhook, err error) {
-		err = scan(&h.Name, encoded{&h.Events})
-		return h, err
-	})
-	if err != nil || len(hooks) == 0 {
+	hooks, err := t.webhooks(ctx)
+	if err != nil {
 		return err
 	}
-	return t.deliver(ctx, hooks, HookEvent{Time: at(now), Generation: &HookGeneration{ID: g.ID, Author: author, Note: text(g.Note, maxName)}}, GenerationActivated)
+	return t.tell(ctx, hooks, func(*Webhook) bool { return true },
+		HookEvent{Time: at(now), Generation: &HookGeneration{ID: g.ID, Author: author, Note: text(g.Note, maxName)}}, GenerationActivated)
 }

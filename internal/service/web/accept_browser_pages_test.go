@@ -185,7 +185,7 @@ func TestAccept_UI3_CanaryFlipsAndQuality(t *testing.T) {
 // pages are all that a person sees.
 var pages = []string{
 	"/", "/?q=nothing+at+all", "/inbox/group?key=x", "/dockets", "/dockets/1", "/trials/3-1", "/trials/3-1/brief", "/trials/3-1/documents/0?from=100&to=600",
-	"/modules", "/modules/1", "/modules/2", "/modules/2/activate", "/quality", "/settings", "/settings/webhooks", "/login", "/dockets/99",
+	"/modules", "/modules/1", "/modules/2", "/modules/2/activate", "/quality", "/settings", "/login", "/dockets/99",
 }
 
 func TestAccept_UI4_PhoneWidth(t *testing.T) {

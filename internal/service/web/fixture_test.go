@@ -8,7 +8,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
 var labelNames = map[string]string{"pb001": "product bug", "ab001": "automation bug, the test is wrong", "si001": "system issue", "nd001": "no defect, flaky"}
@@ -89,9 +88,6 @@ func copies(e docket.Entry, n int) []docket.Entry {
 func filled(t testing.TB, options serviceOptions) *service {
 	t.Helper()
 	s := newService(t, options)
-	if err := s.store.SetWebhooks(t.Context(), []store.Webhook{{Name: "team-chat", Events: store.HookEventTypes(), Repositories: []string{"github.com/*/gateway"}}}); err != nil {
-		t.Fatal(err)
-	}
 	entries := demoEntries(t)
 	s.try(s.submit("nightly 2026-11-21", "github.com/acme/store", entries), nil)
 	s.try(s.submit("pull request 812", "github.com/acme/gateway", copies(entries[3], 7)), nil)
@@ -100,23 +96,5 @@ func filled(t testing.TB, options serviceOptions) *service {
 			t.Result.Experiments = experiments
 		}
 	})
-	s.deadLetter()
 	return s
-}
-
-// deadLetter has a message to a webhook that was not delivered, about the docket of the gateway.
-func (s *service) deadLetter() {
-	s.t.Helper()
-	list, err := s.store.Deliveries(s.t.Context(), store.DeliveryFilter{Hook: "team-chat", State: store.DeliveryPending})
-	var d store.Delivery
-	if err == nil {
-		d, err = s.store.BeginDelivery(s.t.Context(), list[len(list)-1].ID)
-	}
-	if err == nil {
-		d.State, d.Status, d.Answer = store.DeliveryDead, 403, "status 403: <b>invalid_token</b> "+strings.Repeat("and so on ", 20)
-		err = s.store.EndAttempt(s.t.Context(), &d)
-	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
 }

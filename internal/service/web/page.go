@@ -103,8 +103,6 @@ func (v *view) notice(r *http.Request) {
 		v.Notice = "Added the generation. It is not current yet."
 	case "cancel":
 		v.Notice = "Cancelled the docket."
-	case "redeliver":
-		v.Notice = "The message is sent again."
 	case "revoke":
 		v.Notice = "Revoked the token."
 	}

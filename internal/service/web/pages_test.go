@@ -21,7 +21,7 @@ import (
 var allPages = []string{
 	"/", "/?q=nothing+at+all&repository=x&label=y&status=z&age=7d", "/inbox/group?key=x", "/dockets", "/dockets?q=x&state=done", "/dockets/1",
 	"/dockets/1?status=amended", "/trials/1-1", "/trials/1-1/brief", "/trials/3-1", "/trials/3-1/documents/0?from=100&to=600", "/modules", "/modules/1",
-	"/quality", "/quality?age=7d", "/settings", "/settings/webhooks", "/login",
+	"/quality", "/quality?age=7d", "/settings", "/login",
 }
 
 // A cursor that no page gave is an error, not the first page.
@@ -29,7 +29,7 @@ func TestPagesRejectOtherCursors(t *testing.T) {
 	t.Parallel()
 	s := newService(t, serviceOptions{})
 	s.submit("nightly", "shop", demoEntries(t)[:1])
-	for _, path := range []string{"/?cursor=here", "/?q=x&cursor=1", "/inbox/group?key=x&cursor=1", "/dockets?cursor=-1", "/dockets?cursor=last", "/dockets/1?cursor=17", "/settings/webhooks?cursor=x"} {
+	for _, path := range []string{"/?cursor=here", "/?q=x&cursor=1", "/inbox/group?key=x&cursor=1", "/dockets?cursor=-1", "/dockets?cursor=last", "/dockets/1?cursor=17"} {
 		if status, body := s.get(path); status != http.StatusUnprocessableEntity || !strings.Contains(body, "begin at the first page") {
 			t.Errorf("%s gives %d:\n%s", path, status, body)
 		}
@@ -242,7 +242,7 @@ func TestPagesNeedTheirScope(t *testing.T) {
 			}
 		})
 	}
-	for _, path := range []string{"/corrections", "/corrections/undo", "/modules", "/modules/1/activate", "/settings/tokens", "/settings/tokens/1/revoke", "/settings/webhooks/deliveries/1/redeliver"} {
+	for _, path := range []string{"/corrections", "/corrections/undo", "/modules", "/modules/1/activate", "/settings/tokens", "/settings/tokens/1/revoke"} {
 		if status, _ := s.post(path, url.Values{"label": {"pb001"}, "entry": {"1-1"}}); status != http.StatusForbidden {
 			t.Errorf("POST %s gives %d", path, status)
 		}

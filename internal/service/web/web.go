@@ -81,8 +81,6 @@ func (s *site) routes() []route {
 		{pattern: "GET /settings", do: s.settings},
 		{pattern: "POST /settings/tokens", scope: auth.Operate, do: s.addToken},
 		{pattern: "POST /settings/tokens/{id}/revoke", scope: auth.Operate, do: s.revokeToken},
-		{pattern: "GET " + webhooksPath, scope: auth.Everywhere, do: s.webhooks},
-		{pattern: "POST " + webhooksPath + "/deliveries/{id}/redeliver", scope: auth.Everywhere, do: s.redeliver},
 		{pattern: "GET " + auth.LoginPath, open: true, do: s.login},
 		{pattern: "GET /changes", stream: true, do: s.changes},
 		{pattern: "GET /static/{name}", open: true, do: s.static},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/run"
@@ -376,5 +378,60 @@ func TestAccept_FZ10_ClocksOnSQLite(t *testing.T) {
 	s.check(t)
 	if s.jumped < s.jumps/2 {
 		t.Errorf("clocks jumped %d times", s.jumped)
+	}
+}
+
+func TestAccept_IG7_KilledSendersOnSQLite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes")
+	}
+	killedSenders(t, filepath.Join(t.TempDir(), "shadowcourt.db"))
+}
+
+// killedSenders: a worker is killed while a receiver has its message, again and again. No event is lost, and none comes under two IDs.
+func killedSenders(t *testing.T, database string) {
+	t.Helper()
+	s := &storm{store: openDatabase(t, database), database: database}
+	const n, kills = 30, 3
+	got := make(chan int, 1000)
+	held := func(i int) bool { return i%7 == 1 && i < 7*kills } // until the worker is killed
+	b := newInbox(t, func(i int, _ http.ResponseWriter, r *http.Request) {
+		got <- i
+		if held(i) {
+			<-r.Context().Done()
+		}
+	})
+	text := aHook("one", b.URL, "failure.yours", "")
+	setHooks(t, s.store, text)
+	file := filepath.Join(t.TempDir(), "hooks.yaml")
+	must(t, os.WriteFile(file, []byte("hooks:\n"+text), 0o600))
+	t.Setenv(hooksFlag, file)
+	for i := range n {
+		pushed(t, s.store, store.Submission{Repository: "shop", Key: strconv.Itoa(i)}, alibi.IsYours)
+	}
+	for range kills {
+		s.workers = append(s.workers[:0], s.spawn(t))
+		for i := range got {
+			if held(i) {
+				break
+			}
+		}
+		s.kill(t, 0, syscall.SIGKILL)
+	}
+	s.workers = append(s.workers[:0], s.spawn(t))
+	t.Cleanup(func() { s.kill(t, 0, syscall.SIGTERM) })
+	seen := func() map[int64]string { // by docket
+		ids := map[int64]string{}
+		for _, m := range b.messages() {
+			if id := ids[m.Data.Docket.ID]; id != "" && id != m.id {
+				t.Errorf("docket %d came as %s and %s", m.Data.Docket.ID, id, m.id)
+			}
+			ids[m.Data.Docket.ID] = m.id
+		}
+		return ids
+	}
+	until(t, "what a killed worker had is sent again", func() bool { return len(b.messages()) >= n+kills && len(seen()) == n })
+	if ids := b.ids(); len(ids) != n {
+		t.Errorf("%d events came under %d IDs", n, len(ids))
 	}
 }

@@ -125,7 +125,7 @@ type tidyWorker struct {
 // Timeout is how long it may take; what is left then waits for the next time.
 func (*tidyWorker) Timeout(*river.Job[tidy]) time.Duration { return tidyTime }
 
-// Work ends cases that the queue gave up, and removes unfinished uploads of which nothing comes any more, old deliveries, and what Config.Keep does not keep.
+// Work ends cases that the queue gave up, and removes unfinished uploads of which nothing comes any more, and what Config.Keep does not keep.
 func (t *tidyWorker) Work(ctx context.Context, _ *river.Job[tidy]) error {
 	config := &t.worker.config
 	err := errors.Join(config.Store.RemoveStaleUploads(ctx, uploadPause), config.Store.EndDiscarded(ctx))
@@ -136,7 +136,6 @@ func (t *tidyWorker) Work(ctx context.Context, _ *river.Job[tidy]) error {
 		}
 		err = errors.Join(err, retained)
 	}
-	err = errors.Join(err, t.worker.removeDeliveries(ctx))
 	if err != nil && ctx.Err() == nil && !errors.Is(err, store.ErrFull) { // of that the store tells
 		config.Logger.WarnContext(ctx, "a worker could not remove what need not be kept", "error", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"runtime"
 	"sync"
 	"time"
@@ -23,7 +24,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
-	"github.com/shadowcourt/shadowcourt/internal/service/webhook"
 )
 
 // Config of a Worker. Store, Open and Now are required.
@@ -53,12 +53,16 @@ type Config struct {
 	// with experiments.
 	CaseTime time.Duration
 
-	// Webhooks are told what happens; nil: this worker sends nothing.
-	Webhooks *webhook.Sender
+	// Webhooks are told what happens, with addresses below PublicURL; none: this worker sends nothing. HookTime limits an attempt (default: 10 s),
+	// HookPause is between two of a message (default: ever longer).
+	Webhooks            []*Hook
+	PublicURL           *url.URL
+	HookTime, HookPause time.Duration
 
-	// OnCase and OnDelivery are called for what was committed, from several goroutines. OnDelivery is told of each attempt. Optional.
-	OnCase     func(Done)
-	OnDelivery func(store.Delivery)
+	// OnCase is called for what was committed, OnMessage for what came of an attempt to send: delivered, pending (it is sent again) or dead. From
+	// several goroutines. Optional.
+	OnCase    func(Done)
+	OnMessage func(hook, outcome string)
 }
 
 // Done is a case that has a verdict or a fault.
@@ -197,12 +201,10 @@ func (w *Worker) client() (*river.Client[*sql.Tx], error) {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, caseWorker{worker: w})
 	river.AddWorker(workers, &tidyWorker{worker: w})
-	river.AddWorker(workers, deliveryWorker{worker: w})                // also without webhooks: the leader gives up jobs of a kind that it doesn't know
-	queues := map[string]river.QueueConfig{tidyQueue: {MaxWorkers: 1}} // those of cases: see keeper
-	if w.config.Webhooks != nil {
-		for _, name := range w.config.Webhooks.Names() {
-			queues[store.HookQueue(name)] = river.QueueConfig{MaxWorkers: webhook.AtOnce, FetchCooldown: fetchPause}
-		}
+	river.AddWorker(workers, messageWorker{worker: w, sender: newSender(&w.config, nil, nil)}) // also without webhooks: the leader gives up jobs of a kind that it doesn't know
+	queues := map[string]river.QueueConfig{tidyQueue: {MaxWorkers: 1}}                         // those of cases: see keeper
+	for _, h := range w.config.Webhooks {
+		queues[store.HookQueue(h.Name)] = river.QueueConfig{MaxWorkers: hooksAtOnce, FetchCooldown: fetchPause}
 	}
 	return w.config.Store.Worker(&river.Config{
 		ID: w.id, Logger: quiet(w.config.Logger), Workers: workers, Queues: queues, FetchOnlyKnownKinds: true,

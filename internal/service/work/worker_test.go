@@ -11,7 +11,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
-	"github.com/shadowcourt/shadowcourt/internal/service/webhook"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
@@ -79,11 +78,10 @@ func work1(ctx context.Context, database string, key *record.Key, now func() tim
 	defer s.Close()
 	config := work.Config{Store: s, Open: openHost, Now: now, Machine: "test", Workers: 1, Key: key, CaseTime: 5 * time.Second}
 	if file := os.Getenv(hooksFlag); file != "" {
-		hooks, err := webhook.Read(file, os.Getenv)
-		if err != nil {
+		var err error
+		if config.Webhooks, err = work.ReadHooks(file, environment); err != nil {
 			return err
 		}
-		config.Webhooks = webhook.NewSender(webhook.Config{Hooks: hooks, Now: now, Random: rand.Float64})
 	}
 	return work.New(config).Run(ctx, nil)
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
-	"github.com/shadowcourt/shadowcourt/internal/service/webhook"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
 // options are the flags of `serve`.
@@ -207,7 +207,7 @@ func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, e
 		config.PublicURL = u
 	}
 	if o.webhooks != "" {
-		if config.Webhooks, err = webhook.Read(o.webhooks, os.Getenv); err != nil {
+		if config.Webhooks, err = work.ReadHooks(o.webhooks, os.Getenv); err != nil {
 			faults = append(faults, fmt.Errorf("--webhooks: %w", err))
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build client
 
-package webhook_test
+package work_test
 
 import (
 	"encoding/json"
@@ -11,27 +11,27 @@ import (
 	"testing"
 	"time"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/webhook"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
 // The library of the specification's authors for Python, from PyPI, verifies messages, and rejects those that were altered.
 func TestAccept_IG7_TheAuthorsLibraryVerifiesMessages(t *testing.T) {
 	t.Parallel()
-	needPython(t)
 	env := filepath.Join(t.TempDir(), "env")
 	for _, args := range [][]string{{"python3", "-m", "venv", env}, {filepath.Join(env, "bin", "pip"), "install", "--quiet", "standardwebhooks==1.0.0"}} {
-		c := exec.CommandContext(t.Context(), args[0], args[1:]...)
-		if out, err := c.CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v: %s", args, err, out)
 		}
 	}
 	now := time.Now()
-	text, err := webhook.Message(base, docketEvent(hostileText, 2, 1))
+	text, err := work.Message("https://court.example", docketEvent(2, 1))
 	must(t, err)
-	signed, err := webhook.Signature([]string{anotherSecret, oneSecret}, "msg_1", now, text)
-	must(t, err)
-	old, err := webhook.Signature([]string{oneSecret}, "msg_1", now.Add(-time.Hour), text)
-	must(t, err)
+	sign := func(at time.Time, secrets ...string) string {
+		signed, err := work.Signature(secrets, "msg_1", at, text)
+		must(t, err)
+		return signed
+	}
+	both, old := sign(now, anotherSecret, oneSecret), sign(now.Add(-time.Hour), oneSecret)
 	const script = `
 import json, sys
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
@@ -42,8 +42,8 @@ for secret, body, at, signature in json.load(sys.stdin):
         print("rejected:", e)
 `
 	sent, err := json.Marshal([][]any{
-		{oneSecret, string(text), now.Unix(), signed}, {anotherSecret, string(text), now.Unix(), signed}, {oneSecret, string(text) + " ", now.Unix(), signed},
-		{oneSecret, string(text), now.Unix() + 1, signed}, {oneSecret, string(text), now.Add(-time.Hour).Unix(), old},
+		{oneSecret, string(text), now.Unix(), both}, {anotherSecret, string(text), now.Unix(), both}, {oneSecret, string(text) + " ", now.Unix(), both},
+		{oneSecret, string(text), now.Unix() + 1, both}, {oneSecret, string(text), now.Add(-time.Hour).Unix(), old},
 	})
 	must(t, err)
 	c := exec.CommandContext(t.Context(), filepath.Join(env, "bin", "python3"), "-c", script)

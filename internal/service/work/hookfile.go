@@ -1,6 +1,7 @@
-package webhook
+package work
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -19,9 +20,11 @@ import (
 
 // Bounds of the file and of what it names.
 const (
-	maxFileBytes  = 256 << 10
+	maxHookFile   = 256 << 10
 	maxValueBytes = 8 << 10
 	maxHooks      = 16
+	// In bytes, as the Standard Webhooks specification has them.
+	leastSecret, mostSecret = 24, 64
 )
 
 // Hook is a webhook of the operator's file.
@@ -31,6 +34,15 @@ type Hook struct {
 	address *url.URL
 	secrets []secret
 }
+
+// secret is a key that signs messages.
+type secret struct{ key []byte }
+
+// String shows nothing of it.
+func (secret) String() string { return "[secret]" }
+
+// GoString shows nothing of it.
+func (secret) GoString() string { return "[secret]" }
 
 // definition is a hook as the file has it.
 type definition struct {
@@ -42,10 +54,6 @@ type definition struct {
 	Repositories []string `yaml:"repositories"`
 	Format       string   `yaml:"format"`
 	AllowPrivate bool     `yaml:"allow_private"`
-}
-
-type file struct {
-	Hooks []definition `yaml:"hooks"`
 }
 
 // Subscription is what the store knows of the hook.
@@ -60,20 +68,22 @@ func (h *Hook) Subscription() store.Webhook {
 // String gives the name, and nothing else.
 func (h *Hook) String() string { return h.Name }
 
-// Read reads the operator's file, and the secrets that it names; their paths are relative to its folder. getenv reads the
+// ReadHooks reads the operator's file of webhooks, and the secrets that it names; their paths are relative to its folder. getenv reads the
 // environment. The error has all faults, and no secret and no address. A file without hooks gives an empty list, never nil.
-func Read(name string, getenv func(string) string) ([]*Hook, error) {
-	data, err := strictyaml.ReadFile(name, maxFileBytes, strictyaml.Open)
+func ReadHooks(name string, getenv func(string) string) ([]*Hook, error) {
+	data, err := strictyaml.ReadFile(name, maxHookFile, strictyaml.Open)
 	if err != nil {
 		return nil, err
 	}
-	return parse(name, data, getenv)
+	return parseHooks(name, data, getenv)
 }
 
-func parse(name string, data []byte, getenv func(string) string) ([]*Hook, error) {
-	var f file
+func parseHooks(name string, data []byte, getenv func(string) string) ([]*Hook, error) {
+	var f struct {
+		Hooks []definition `yaml:"hooks"`
+	}
 	in := &strictyaml.Reader{File: name, Secret: true}
-	if root := in.Document(data, maxFileBytes); root != nil {
+	if root := in.Document(data, maxHookFile); root != nil {
 		in.Struct(root, "", &f, nil)
 	}
 	fail := func(path, format string, args ...any) { in.FailAt(path, strictyaml.CodeOutOfRange, format, args...) }
@@ -83,7 +93,7 @@ func parse(name string, data []byte, getenv func(string) string) ([]*Hook, error
 		f.Hooks = nil
 	}
 	for i := range f.Hooks {
-		r := &reader{folder: filepath.Dir(name), getenv: getenv, hook: &Hook{definition: f.Hooks[i]}, fail: func(field, format string, args ...any) {
+		r := &hookReader{folder: filepath.Dir(name), getenv: getenv, hook: &Hook{definition: f.Hooks[i]}, fail: func(field, format string, args ...any) {
 			fail(fmt.Sprintf("hooks[%d].%s", i, field), format, args...)
 		}}
 		if slices.ContainsFunc(f.Hooks[:i], func(d definition) bool { return d.Name == r.hook.Name }) {
@@ -98,8 +108,8 @@ func parse(name string, data []byte, getenv func(string) string) ([]*Hook, error
 	return hooks, nil
 }
 
-// reader checks one hook, and reads what it names.
-type reader struct {
+// hookReader checks one hook, and reads what it names.
+type hookReader struct {
 	folder string
 	getenv func(string) string
 	hook   *Hook
@@ -108,7 +118,7 @@ type reader struct {
 
 var hookName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,39}$`)
 
-func (r *reader) read() {
+func (r *hookReader) read() {
 	h := r.hook
 	if !hookName.MatchString(h.Name) {
 		r.fail("name", "use 1 to 40 small letters, digits and -")
@@ -116,7 +126,15 @@ func (r *reader) read() {
 	r.address()
 	r.secret("secret", h.Secret)
 	r.secret("old_secret", h.OldSecret)
-	r.events()
+	known := store.HookEventTypes()
+	if len(h.Events) == 0 {
+		r.fail("events", "is empty: use some of %v", known)
+	}
+	for i, e := range h.Events {
+		if !slices.Contains(known, store.HookEventType(e)) {
+			r.fail(fmt.Sprintf("events[%d]", i), "is no event: use some of %v", known)
+		}
+	}
 	for i, pattern := range h.Repositories {
 		if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
 			r.fail(fmt.Sprintf("repositories[%d]", i), "is no pattern such as github.com/acme/*")
@@ -130,30 +148,10 @@ func (r *reader) read() {
 	}
 }
 
-func (r *reader) events() {
-	known := store.HookEventTypes()
-	if len(r.hook.Events) == 0 {
-		r.fail("events", "is empty: use some of %v", known)
-	}
-	for i, e := range r.hook.Events {
-		if !slices.Contains(known, store.HookEventType(e)) {
-			r.fail(fmt.Sprintf("events[%d]", i), "is no event: use some of %v", known)
-		}
-	}
-}
-
-// at is a path relative to the folder of the file.
-func (r *reader) at(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(r.folder, name)
-}
-
 var errPlace = errors.New("name a variable (env:NAME) or a file (file:PATH) with it: it must not stand in this file")
 
 // value reads what a variable or a file has.
-func (r *reader) value(place string) (string, error) {
+func (r *hookReader) value(place string) (string, error) {
 	kind, name, _ := strings.Cut(place, ":")
 	switch {
 	case kind == "env" && name != "":
@@ -162,7 +160,10 @@ func (r *reader) value(place string) (string, error) {
 		}
 		return "", errors.New("the variable is not set")
 	case kind == "file" && name != "":
-		text, err := strictyaml.ReadFile(r.at(name), maxValueBytes, strictyaml.Open)
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(r.folder, name)
+		}
+		text, err := strictyaml.ReadFile(name, maxValueBytes, strictyaml.Open)
 		if err == nil && len(text) > maxValueBytes {
 			err = fmt.Errorf("the file has more than %d bytes", maxValueBytes)
 		}
@@ -174,7 +175,19 @@ func (r *reader) value(place string) (string, error) {
 	return "", errPlace
 }
 
-func (r *reader) secret(field, place string) {
+var errSecret = errors.New("is no secret: write whsec_ and the base64 of 24 to 64 random bytes, such as from `echo whsec_$(head -c 32 /dev/urandom | base64)`")
+
+// parseSecret reads a secret in the form of the specification. The error does not quote it.
+func parseSecret(text string) (secret, error) {
+	encoded, ok := strings.CutPrefix(text, "whsec_")
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	if !ok || err != nil || len(key) < leastSecret || len(key) > mostSecret {
+		return secret{}, errSecret
+	}
+	return secret{key}, nil
+}
+
+func (r *hookReader) secret(field, place string) {
 	if place == "" {
 		return
 	}
@@ -191,7 +204,7 @@ func (r *reader) secret(field, place string) {
 }
 
 // address reads the URL, which is often a secret itself and may then be in a variable or a file.
-func (r *reader) address() {
+func (r *hookReader) address() {
 	h := r.hook
 	text := h.URL
 	if strings.HasPrefix(text, "env:") || strings.HasPrefix(text, "file:") {

@@ -1,0 +1,458 @@
+package work_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/work"
+)
+
+const (
+	oneSecret     = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+	anotherSecret = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD2kdMNhU1zk8="
+	hiddenPart    = "T0SECRETPART"
+)
+
+func environment(name string) string {
+	return map[string]string{"SECRET": oneSecret, "OLD": anotherSecret, "URL": "https://chat.example/services/" + hiddenPart, "BAD": hiddenPart, "BADURL": "ftp://" + hiddenPart}[name]
+}
+
+func docketEvent(yours, open int) *store.HookEvent {
+	return &store.HookEvent{Type: store.FailureYours, Docket: &store.HookDocket{
+		Docket: store.Docket{ID: 17, State: store.Done, Cases: 30}, Yours: yours, Open: open, NotYours: 30 - yours - open,
+	}}
+}
+
+// attempt sends an event once, to a webhook with these lines in the file. What is said of it has no secret, and is short.
+func attempt(t *testing.T, lines string, change func(*work.Config), resolver *net.Resolver, roots *tls.Config) error {
+	t.Helper()
+	return sender(t, lines, change, resolver, roots)()
+}
+
+func sender(t *testing.T, lines string, change func(*work.Config), resolver *net.Resolver, roots *tls.Config) func() error {
+	t.Helper()
+	hooks, err := work.ParseHooks(fmt.Appendf(nil, "hooks: [{name: one, events: [docket.finished], secret: env:SECRET, old_secret: env:OLD, %s}]", lines), environment)
+	must(t, err)
+	config := work.Config{Webhooks: hooks, Now: time.Now}
+	if change != nil {
+		change(&config)
+	}
+	event, err := json.Marshal(docketEvent(2, 1))
+	must(t, err)
+	send := work.Sender(&config, resolver, roots)
+	return func() error {
+		err := send(t.Context(), &store.MessageArgs{Hook: "one", ID: "msg_1", Event: event})
+		text := fmt.Sprint(err)
+		for _, secret := range []string{hiddenPart, oneSecret[6:], anotherSecret[6:]} {
+			if strings.Contains(text, secret) {
+				t.Errorf("what is said has a secret: %q", text)
+			}
+		}
+		if len(text) > 1000 || strings.ContainsAny(text, "\x1b\n\x00") {
+			t.Errorf("what is said has %d bytes: %q", len(text), text)
+		}
+		return err
+	}
+}
+
+// at are the lines of a webhook on this machine.
+func at(address string) string {
+	return fmt.Sprintf("url: '%s/services/%s?token=%s', allow_private: true", address, hiddenPart, hiddenPart)
+}
+
+// receiver is a server on loopback.
+func receiver(t *testing.T, do http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(do)
+	t.Cleanup(s.CloseClientConnections)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func TestAccept_IG7_SignaturesAreThoseOfTheSpecification(t *testing.T) {
+	t.Parallel()
+	got, err := work.Signature([]string{oneSecret}, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
+	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; err != nil || got != want {
+		t.Errorf("%s, %v", got, err)
+	}
+	for _, text := range []string{"", "whsec_", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_short", "whsec_" + strings.Repeat("A", 92), "whsec_not base64 not base64 not base6"} {
+		if _, err := work.Signature([]string{text}, "a", time.Unix(0, 0), nil); err == nil || len(text) > 6 && strings.Contains(err.Error(), text) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// A message is verified by the documented snippet with either secret. One that was recorded can't be sent again later, or changed.
+func TestAccept_IG7_TheDocumentedReceiverRejectsReplays(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("the documented snippet is Python")
+	}
+	type received struct {
+		Secret  string            `json:"secret"`
+		Headers map[string]string `json:"headers"`
+		Body    string            `json:"body"`
+		Now     int64             `json:"now"`
+	}
+	var good received
+	address := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+		text, _ := io.ReadAll(r.Body)
+		good = received{oneSecret, map[string]string{}, string(text), time.Now().Unix()}
+		for name := range r.Header {
+			good.Headers[strings.ToLower(name)] = r.Header.Get(name)
+		}
+		if r.Method != http.MethodPost || r.URL.Path != "/services/"+hiddenPart || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %s %v", r.Method, r.URL, r.Header)
+		}
+		w.WriteHeader(http.StatusAccepted)
+	})
+	must(t, attempt(t, at(address), nil, nil, nil))
+	var sent []received
+	for _, change := range []func(*received, map[string]string){
+		func(*received, map[string]string) {}, func(m *received, _ map[string]string) { m.Secret = anotherSecret },
+		func(m *received, _ map[string]string) { m.Now += 3600 }, func(m *received, _ map[string]string) { m.Now -= 3600 },
+		func(m *received, _ map[string]string) { m.Body += " " }, func(_ *received, h map[string]string) { h["webhook-id"] = "msg_2" },
+		func(_ *received, h map[string]string) { h["webhook-timestamp"] += "0" },
+		func(m *received, _ map[string]string) { m.Secret = "whsec_" + strings.Repeat("A", 32) },
+		func(_ *received, h map[string]string) {
+			h["webhook-signature"] = "v1,AAAA " + strings.ReplaceAll(h["webhook-signature"], "v1,", "v2,")
+		},
+	} {
+		m := good
+		m.Headers = maps.Clone(good.Headers)
+		change(&m, m.Headers)
+		sent = append(sent, m)
+	}
+	page, err := os.ReadFile("../../../docs/service.md")
+	must(t, err)
+	snippet := regexp.MustCompile("(?s)```python\n(.*?)```").FindSubmatch(page)
+	const rest = `
+import json, sys
+for m in json.load(sys.stdin):
+    try:
+        print(verify(m["secret"], m["headers"], m["body"].encode(), lambda: m["now"]))
+    except ValueError as e:
+        print(e)
+`
+	text, err := json.Marshal(sent)
+	must(t, err)
+	c := exec.CommandContext(t.Context(), "python3", "-c", string(snippet[1])+rest)
+	c.Stdin, c.Stderr = strings.NewReader(string(text)), os.Stderr
+	out, err := c.Output()
+	must(t, err)
+	const old, wrong = "too old or too new\n", "wrong signature\n"
+	if want := "msg_1\nmsg_1\n" + old + old + wrong + wrong + old + wrong + wrong; string(out) != want {
+		t.Errorf("%s", out)
+	}
+}
+
+// All faults are reported at once, and none quotes a secret or an address.
+func TestAccept_IG7_TheFileIsReadStrictly(t *testing.T) {
+	t.Parallel()
+	_, err := work.ParseHooks([]byte(`
+hooks:
+  - {name: Upper Case, url: 'https://user:`+hiddenPart+`@chat.example/', events: [], secret: `+oneSecret+`}
+  - {name: two, url: 'http://chat.example/`+hiddenPart+`', events: [nothing], secret: env:BAD, old_secret: env:UNSET, repositories: ["[", ""], format: xml, retries: 3}
+  - {name: two, url: env:BADURL, events: [docket.finished], format: slack, template: a.tmpl}
+  - {name: four, url: 'https://169.254.169.254/`+hiddenPart+`', events: [docket.finished]}
+  - {name: five, url: 'https://127.0.0.1/', events: [docket.finished], secret: file:testdata/none}
+  - {name: six, url: 'https://chat.example/', events: [docket.finished], format: slack, old_secret: env:OLD, allow_private: maybe}
+`), environment)
+	text := fmt.Sprint(err)
+	for _, want := range []string{
+		"hooks[0].name: use 1 to 40", "hooks[0].url: is no address", "hooks[0].events: is empty", "hooks[0].secret: name a variable", "hooks[1].url: must begin with https",
+		"hooks[1].events[0]: is no event", "hooks[1].secret: is no secret", "hooks[1].old_secret: the variable is not set", "hooks[1].repositories[0]: is no pattern",
+		"hooks[1].repositories[1]: is no pattern", "hooks[1].format: was removed: messages are JSON", "hooks[1].retries: unknown key", "hooks[2].name: is the name of another", "hooks[2].url: is no address",
+		"hooks[2].template: unknown key", "hooks[3].url: is an address that", "hooks[3].secret: is missing", "hooks[4].url: is an address that", "hooks[4].secret: there is no such file",
+		"hooks[5].format: was removed", "hooks[5].secret: is missing", "hooks[5].allow_private: ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the error lacks %q:\n%s", want, text)
+		}
+	}
+	for _, secret := range []string{hiddenPart, oneSecret[6:], anotherSecret[6:]} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the error has %q", secret)
+		}
+	}
+}
+
+// The documented file is read as it stands there; an address and a secret may be in a variable or a file beside it.
+func TestAccept_IG7_TheDocumentedFileIsRead(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../../docs/service.md")
+	must(t, err)
+	dir := t.TempDir()
+	file := regexp.MustCompile("(?s)```yaml\n(hooks:.*?)```").FindSubmatch(page)[1]
+	must(t, os.WriteFile(filepath.Join(dir, "hooks.yaml"), []byte(strings.NewReplacer("TEAM_URL", "URL", "TEAM_SECRET", "SECRET", "/run/secrets/court", "secret").Replace(string(file))), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "secret"), []byte(oneSecret+"\n"), 0o600))
+	hooks, err := work.ReadHooks(filepath.Join(dir, "hooks.yaml"), environment)
+	if err != nil || len(hooks) != 2 || hooks[0].Subscription().Name != "team" || len(hooks[1].Subscription().Events) != 3 {
+		t.Errorf("%v, %v", hooks, err)
+	}
+	if _, err := work.ReadHooks(filepath.Join(dir, "nowhere.yaml"), environment); err == nil {
+		t.Error("a file that is not there was read")
+	}
+}
+
+// FuzzParseHooks reads files of webhooks: without a panic, and without a secret in an error. A file without hooks gives a list.
+func FuzzParseHooks(f *testing.F) {
+	f.Add([]byte("hooks:\n  - name: one\n    url: env:URL\n    events: [docket.finished]\n    secret: env:SECRET\n"))
+	f.Add([]byte("hooks: [{name: a, url: 'http://[::1]:1/%zz', repositories: ['[']}]"))
+	f.Add([]byte("hooks: []"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		hooks, err := work.ParseHooks(data, environment)
+		if (err == nil) != (hooks != nil) {
+			t.Fatalf("%v, %v", hooks, err)
+		}
+		if err != nil && strings.Contains(err.Error(), oneSecret[6:]) && !strings.Contains(string(data), oneSecret[6:]) {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestAccept_IG7_MessagesBeginWithTheConclusion(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]*store.HookEvent{
+		"2 failures are yours, 1 is open": docketEvent(2, 1), "1 failure is yours": docketEvent(1, 0), "3 failures are open": docketEvent(0, 3), "no failure is yours, of 30": docketEvent(0, 0),
+		"ann␊ corrected 3 trials to x":            {Correction: &store.HookCorrection{Label: "x", Author: "ann\n", Trials: 3, First: []store.TrialID{{Docket: 17, Ordinal: 2}}}},
+		"generation 7 of the modules is in force": {Generation: &store.HookGeneration{ID: 7}},
+	} {
+		text, err := work.Message("https://court.example", e)
+		must(t, err)
+		if !strings.Contains(string(text), `"conclusion":"`+want+`"`) || !strings.Contains(string(text), `"url":"https://court.example/`) {
+			t.Errorf("%s lacks %q", text, want)
+		}
+	}
+}
+
+func TestAccept_IG7_WhatIsRetried(t *testing.T) {
+	t.Parallel()
+	status := http.StatusOK
+	address := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(status)
+		fmt.Fprintf(w, "no such hook %s\x1b[2J\x00%s", r.URL, oneSecret)
+	})
+	send := sender(t, at(address), nil, nil, nil)
+	for status = 300; status < 600; status++ {
+		again := status >= 500 || status == 408 || status == 409 || status == 425 || status == 429
+		if err := send(); err == nil || errors.Is(err, work.ErrLasting) == again || !strings.Contains(err.Error(), strconv.Itoa(status)) {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
+	// Parts of an address may begin with one another, overlap, and be cut off at the end of what is read of an answer.
+	const long = "TOKEN1-RESTFUL-AND-LONG-ENOUGH-TO-FILL-WHAT-IS-READ-OF-AN-ANSWER-"
+	for name, says := range map[string]string{"one begins with another": "TOKEN1-REST", "overlap": "xTOKEN1-RESTFUL", "cut off": strings.Repeat(long, 1000)} {
+		address := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, says)
+		})
+		err := attempt(t, "url: '"+address+"/TOKEN1/TOKEN1-REST/RESTFUL/"+long+"', allow_private: true", nil, nil, nil)
+		if rest := strings.Trim(strings.TrimPrefix(err.Error(), "status 503: "), "x*…"); rest != "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAccept_IG7_RedirectsAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	target := receiver(t, func(http.ResponseWriter, *http.Request) { asked.Add(1) })
+	for _, to := range []string{target, "http://169.254.169.254/latest/meta-data/", "file:///etc/passwd"} {
+		for _, status := range []int{301, 302, 303, 307, 308} {
+			address := receiver(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Location", to)
+				w.WriteHeader(status)
+			})
+			if err := attempt(t, at(address), nil, nil, nil); !errors.Is(err, work.ErrLasting) {
+				t.Errorf("%d to %s: %v", status, to, err)
+			}
+		}
+	}
+	if asked.Load() != 0 {
+		t.Errorf("%d redirects were followed", asked.Load())
+	}
+}
+
+// raw is a server that writes a text, and then another one again and again until the connection breaks. It counts the bytes of the latter.
+func raw(t *testing.T, first, again string, pause time.Duration, sent *atomic.Int64) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(t, err)
+	var all sync.WaitGroup
+	serve := func(c net.Conn) {
+		defer func() { _ = c.Close() }()
+		if _, err := http.ReadRequest(bufio.NewReader(c)); err != nil {
+			return
+		}
+		_, err := io.WriteString(c, first)
+		for err == nil && again != "" {
+			var n int
+			n, err = io.WriteString(c, again)
+			sent.Add(int64(n))
+			time.Sleep(pause)
+		}
+	}
+	all.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { serve(c) })
+		}
+	})
+	t.Cleanup(func() { _ = l.Close(); all.Wait() })
+	return "http://" + l.Addr().String()
+}
+
+// What a receiver does costs an attempt its time and some kilobytes at most, and is tried again.
+func TestAccept_IG7_HostileReceiversAreHeldWithinLimits(t *testing.T) {
+	t.Parallel()
+	const drip, much = 20 * time.Millisecond, 16 << 20 // the system's buffers take some
+	kilobyte := strings.Repeat("x", 1024)
+	for name, r := range map[string]struct {
+		first, again string
+		pause        time.Duration
+		most         int64 // bytes that the receiver gets rid of
+	}{
+		"endless body":       {"HTTP/1.1 500 no\r\nTransfer-Encoding: chunked\r\n\r\n", "400\r\n" + kilobyte + "\r\n", 0, much},
+		"endless header":     {"HTTP/1.1 200 OK\r\n", "X-A: " + kilobyte + "\r\n", 0, much},
+		"endless line":       {"", kilobyte, 0, much},
+		"endless 1xx":        {"", "HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n", 0, much},
+		"slow drip of head":  {"", "H", drip, 1 << 10},
+		"slow drip of body":  {"HTTP/1.1 503 no\r\nContent-Length: 100000\r\n\r\n", "x", drip, 1 << 10},
+		"closes at once":     {},
+		"compressed nothing": {"HTTP/1.1 500 no\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8b\x08\x00", "", 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var sent atomic.Int64
+			err := attempt(t, at(raw(t, r.first, r.again, r.pause, &sent)), func(c *work.Config) { c.HookTime = 700 * time.Millisecond }, nil, nil)
+			if err == nil || errors.Is(err, work.ErrLasting) || sent.Load() > r.most {
+				t.Errorf("%d bytes were taken: %v", sent.Load(), err)
+			}
+		})
+	}
+}
+
+func TestAccept_IG7_CertificatesAreVerified(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	if err := attempt(t, at(s.URL), nil, nil, nil); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("an unknown certificate: %v", err)
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(s.Certificate())
+	must(t, attempt(t, at(s.URL), nil, nil, &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}))
+}
+
+func TestAccept_IG7_AddressesThatAreBlocked(t *testing.T) {
+	t.Parallel()
+	for allowed, addresses := range map[string]string{
+		"never": "169.254.169.254 169.254.0.1 fe80::1 fe80::1%eth0 ::ffff:169.254.169.254 64:ff9b::a9fe:a9fe 2002:a9fe:a9fe::1 fd00:ec2::254 168.63.129.16 100.100.100.200 192.0.0.192 " +
+			"0.0.0.0 :: 224.0.0.1 255.255.255.255 ff02::1 ::7f00:1 2001:0:1::1 64:ff9b:1::1",
+		"private": "127.0.0.1 127.8.8.8 ::1 10.1.2.3 172.31.0.1 192.168.1.1 100.64.0.1 fd12::1 ::ffff:127.0.0.1 64:ff9b::7f00:1 2002:a00:1::1 198.18.0.1",
+		"always":  "93.184.216.34 172.32.0.1 2606:2800:220:1::1 64:ff9b::5db8:d822 100.128.0.1",
+	} {
+		for address := range strings.FieldsSeq(addresses) {
+			a := netip.MustParseAddr(address)
+			if httplimit.AllowedAddress(a, false) != (allowed == "always") || httplimit.AllowedAddress(a, true) != (allowed != "never") {
+				t.Errorf("%s must be allowed %s", address, allowed)
+			}
+		}
+	}
+}
+
+// names is a DNS server whose answers for every name change from query to query.
+func names(t *testing.T, answers ...[4]byte) *net.Resolver {
+	t.Helper()
+	conn, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
+	must(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	go func() {
+		buffer := make([]byte, 1500)
+		for asked := 0; ; {
+			n, from, err := conn.ReadFrom(buffer)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buffer[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			q := m.Questions[0]
+			reply := dnsmessage.Message{Header: dnsmessage.Header{ID: m.ID, Response: true, RecursionAvailable: true}, Questions: m.Questions}
+			if q.Type == dnsmessage.TypeA {
+				reply.Answers = []dnsmessage.Resource{{
+					Header: dnsmessage.ResourceHeader{Name: q.Name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET},
+					Body:   &dnsmessage.AResource{A: answers[min(asked, len(answers)-1)]},
+				}}
+				asked++
+			}
+			if packed, err := reply.Pack(); err == nil {
+				_, _ = conn.WriteTo(packed, from)
+			}
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
+}
+
+// A name that resolved to a public address before, and now to one of this machine or of the cloud, is not dialled.
+func TestAccept_IG7_NamesThatAreRebound(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	s.Config.ConnState = func(net.Conn, http.ConnState) { asked.Add(1) }
+	s.Start()
+	t.Cleanup(s.Close)
+	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
+	must(t, err)
+	public, own, cloud := [4]byte{203, 0, 113, 9}, [4]byte{127, 0, 0, 1}, [4]byte{169, 254, 169, 254} // the first is for documentation: nobody answers there
+	send := sender(t, "url: 'https://rebound.example:"+port+"/"+hiddenPart+"'", func(c *work.Config) { c.HookTime = time.Second }, names(t, public, own, cloud), nil)
+	for i, blocked := range []bool{false, true, true} {
+		if err := send(); err == nil || errors.Is(err, work.ErrLasting) != blocked || strings.Contains(err.Error(), "is blocked") != blocked {
+			t.Errorf("attempt %d: %v", i, err)
+		}
+	}
+	if asked.Load() != 0 {
+		t.Error("it was dialled")
+	}
+	// The operator who allows private addresses reaches it, but not the cloud's metadata.
+	allow := "url: 'http://rebound.example:" + port + "/', allow_private: true"
+	must(t, attempt(t, allow, nil, names(t, own), nil))
+	if err := attempt(t, allow, nil, names(t, cloud), nil); !errors.Is(err, work.ErrLasting) || asked.Load() == 0 {
+		t.Error(err)
+	}
+}
