@@ -1,17 +1,11 @@
-// Command sbom writes the software bill of materials of a Go program, in CycloneDX JSON:
-//
-//	go run ./tools/sbom PROGRAM FILE
-//
-// It lists the Go modules that the linker noted in the program. The same program produces the same bytes.
 package main
 
 import (
+	"bytes"
 	"debug/buildinfo"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"os"
 	"runtime/debug"
 	"strings"
 
@@ -20,35 +14,18 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "sbom:", err)
-		os.Exit(1)
-	}
-}
-
-func run(args []string) error {
-	if len(args) != 2 {
-		return fmt.Errorf("expected PROGRAM and FILE, got %d arguments", len(args))
-	}
-	info, err := buildinfo.ReadFile(args[0])
+// writeBill writes the software bill of materials of a Go program in CycloneDX JSON: the Go modules that the linker noted in it. The same
+// program gives the same bytes.
+func writeBill(program, file string) error {
+	info, err := buildinfo.ReadFile(program)
 	if err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
+		return fmt.Errorf("%s: %w", program, err)
 	}
-	f, err := disk.Create(args[1])
-	if err != nil {
+	var text bytes.Buffer
+	if err := cyclonedx.NewBOMEncoder(&text, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bill(info)); err != nil {
 		return err
 	}
-	if err := write(f, info); err != nil {
-		f.Discard()
-		return err
-	}
-	return f.Commit()
-}
-
-// write writes the bill of a program. The same modules give the same bytes.
-func write(w io.Writer, info *debug.BuildInfo) error {
-	return cyclonedx.NewBOMEncoder(w, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bill(info))
+	return disk.Replace(file, text.Bytes())
 }
 
 // bill states the main module as the subject, and Go and all other modules as its components.
