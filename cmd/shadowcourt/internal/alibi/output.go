@@ -1,13 +1,16 @@
 package alibi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,11 +19,17 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/alibi/investigate"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/docket/junit"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/owners"
 	"github.com/shadowcourt/shadowcourt/internal/publish"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 // output is where answers go: the main output and the reports, which appear at the end.
@@ -164,4 +173,111 @@ func (o *options) checkOutputs(args []string) error {
 		faults = append(faults, errors.New("--explain is for people: leave out --format "+o.format))
 	}
 	return errors.Join(faults...)
+}
+
+// places finds where failures are, and who looks after them.
+type places struct {
+	tree   *repo.Source
+	prefix string
+	owners *owners.File
+}
+
+// openPlaces reads the files' names and CODEOWNERS. What can't be read is told, and is no error: a failure without a place is one, too.
+func openPlaces(ctx context.Context, stderr io.Writer, c *investigate.Change) (*places, error) {
+	p := &places{prefix: c.Repository.Dir()}
+	var err error
+	if p.tree, err = repo.OpenSource(ctx, c.Source, ""); err != nil {
+		return nil, err
+	}
+	if p.owners, err = owners.Find(c.Repository.Top()); err != nil {
+		fmt.Fprintf(stderr, "warning: CODEOWNERS: %s\n", sanitize.Line(err.Error()))
+	}
+	return p, nil
+}
+
+// of is the place of a failure.
+func (p *places) of(t *trial.Trial, test, message string) answers.Place {
+	named, _ := junit.Named(&t.Case)
+	f := repo.Failing{Group: t.Case.Group, Test: test, File: named.File, Texts: []string{message, t.FailureText()}}
+	for i := range t.Case.Documents {
+		f.Texts = append(f.Texts, t.Case.Documents[i].Text)
+	}
+	file, line := p.tree.PlaceOf(f)
+	if file == "" {
+		return answers.Place{}
+	}
+	file = path.Join(p.prefix, file)
+	return answers.Place{File: file, Line: line, Owners: p.owners.Of(file)}
+}
+
+func (p *places) close() error { return p.tree.Close() }
+
+// policy says which answers fail a build.
+type policy []condition
+
+// condition is met by answers of a verdict or an attribution with at least this confidence.
+type condition struct {
+	word  string
+	least float64
+}
+
+// policyWords are what a condition may name: verdicts and attributions.
+var policyWords = []string{"yours", "open", "not-yours", alibi.Caused, alibi.Conflict, alibi.Preexisting, alibi.Flaky, alibi.Environment}
+
+// parsePolicy reads --fail-on.
+func parsePolicy(list []string) (policy, error) {
+	if len(list) == 1 && strings.TrimSpace(list[0]) == "none" {
+		return policy{}, nil
+	}
+	var p policy
+	var faults []error
+	for _, said := range list {
+		word, bound, bounded := strings.Cut(strings.TrimSpace(said), ">=")
+		c := condition{word: strings.TrimSpace(word)}
+		var err error
+		if bounded {
+			c.least, err = strconv.ParseFloat(strings.TrimSpace(bound), 64)
+		}
+		switch {
+		case !slices.Contains(policyWords, c.word):
+			faults = append(faults, fmt.Errorf("--fail-on %q: use %s, with a bound of the confidence as in yours>=0.99, or none", said, cli.OrList(policyWords)))
+		case err != nil || !(c.least >= 0 && c.least <= 1):
+			faults = append(faults, fmt.Errorf("--fail-on %q: the bound of a confidence is a number from 0 to 1", said))
+		}
+		p = append(p, c)
+	}
+	return p, errors.Join(faults...)
+}
+
+// fails says whether an answer fails the build.
+func (p policy) fails(a *alibi.Answer) bool {
+	verdict := strings.ReplaceAll(string(a.Verdict), " ", "-")
+	return slices.ContainsFunc(p, func(c condition) bool {
+		return (c.word == verdict || c.word == a.Label) && a.Confidence >= c.least
+	})
+}
+
+// doubts names what makes answers worse: a clone that lacks commits, and a base that is a guess.
+func doubts(ctx context.Context, c *investigate.Change) error {
+	var faults []error
+	if c.Repository.Shallow(ctx) {
+		faults = append(faults, errors.New("the clone is shallow: run `git fetch --unshallow`, or check out with fetch-depth: 0"))
+	}
+	if c.Base.Guessed {
+		faults = append(faults, fmt.Errorf("no base is known, only %s: name it with --base", c.Base.Why))
+	}
+	return errors.Join(faults...)
+}
+
+// notRun says why nothing of a failing test was run; empty where something was.
+func notRun(a *alibi.Answer) string {
+	if a.Verdict != alibi.IsOpen {
+		return ""
+	}
+	for i := range a.Runs {
+		if e := &a.Runs[i]; e.Passed+e.Same+e.Other > 0 {
+			return ""
+		}
+	}
+	return a.Why
 }

@@ -1,17 +1,25 @@
 package plugin
 
 import (
+	"bytes"
+	"embed"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/spf13/cobra"
 
+	"github.com/shadowcourt/shadowcourt"
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // languages and roles of `plugin new`, each with a folder of templates.
@@ -101,4 +109,152 @@ func writeFolder(dir string, files map[string][]byte) (err error) {
 		}
 	}
 	return nil
+}
+
+// templates of `plugin new`: LANGUAGE/common for every role, LANGUAGE/ROLE for
+// one, any/ for all languages. Each file's name ends in .tmpl, and what a template inserts stands
+// between <% and %>.
+//
+//go:embed plugin_new
+var newTemplates embed.FS
+
+// plugin is what the templates see.
+type plugin struct{ Name, Language, Role string }
+
+// ABI is the version of the contract.
+func (plugin) ABI() string { return abi.Version }
+
+// Ident is the name as an identifier.
+func (p plugin) Ident() string { return strings.ReplaceAll(p.Name, "-", "_") }
+
+// vendored says where in the repository a language's SDK stands, and which of
+// its files are copied to the folder shadowcourt.
+type vendored struct{ root, folder string }
+
+func sdkOf(language string) vendored {
+	if language == "go" {
+		return vendored{"abi", sdkFolder + "/abi"}
+	}
+	return vendored{"sdk/" + language, sdkFolder}
+}
+
+// scaffold gives the files of a new module, by path below its folder.
+func scaffold(p plugin) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	seat := "any/court"
+	if p.Role == "judge" {
+		seat = "any/judge"
+	} else {
+		court, err := p.court()
+		if err != nil {
+			return nil, err
+		}
+		files["court.yaml"] = court
+	}
+	for _, part := range []string{path.Join(p.Language, "common"), path.Join(p.Language, p.Role), "any/common", seat} {
+		if err := fill(files, path.Join("plugin_new", part), p); err != nil {
+			return nil, err
+		}
+	}
+	sdk := sdkOf(p.Language)
+	err := fs.WalkDir(shadowcourt.SDKs, sdk.root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		if strings.HasPrefix(name, "abi/codec/host") {
+			return nil // the new folder's programs and tests use the guest's codec, which needs no other module
+		}
+		content, err := shadowcourt.SDKs.ReadFile(name)
+		files[path.Join(sdk.folder, strings.TrimPrefix(name, sdk.root))] = bytes.TrimPrefix(content, []byte("//go:build wasm\n\n"))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("SDK of %s: %w", p.Language, err)
+	}
+	return files, nil
+}
+
+// seatTemplate is the end of every README: how the module is seated.
+const seatTemplate = "plugin_new/seat.md.tmpl"
+
+// fill renders the templates of a folder.
+func fill(files map[string][]byte, root string, p plugin) error {
+	return fs.WalkDir(newTemplates, root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := newTemplates.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		t, err := template.New(name).Delims("<%", "%>").Option("missingkey=error").ParseFS(newTemplates, seatTemplate)
+		if err != nil {
+			return err
+		}
+		if t, err = t.Parse(string(text)); err != nil {
+			return err
+		}
+		var out bytes.Buffer
+		if err := t.Execute(&out, p); err != nil {
+			return err
+		}
+		to := strings.TrimSuffix(strings.TrimPrefix(name, root+"/"), ".tmpl")
+		files[strings.ReplaceAll(to, "dot.", ".")] = out.Bytes()
+		return nil
+	})
+}
+
+// WASM is the file that the build leaves.
+func (p plugin) WASM() string {
+	switch p.Language {
+	case "rust":
+		return "target/wasm32-unknown-unknown/release/" + p.Ident() + ".wasm"
+	case "go":
+		return p.Name + ".wasm"
+	}
+	return "build/" + p.Name + ".wasm"
+}
+
+// Asker is what the SDK asks language models with.
+func (p plugin) Asker() string {
+	return map[string]string{
+		"go": "`node.HandleModels`", "rust": "`serve_node_models!`", "c": "`SC_NODE_MODELS`", "typescript": "`serveNodeModels`",
+	}[p.Language]
+}
+
+// Seat is what a candidate takes the place of: the persona, or the module of an edge.
+func (p plugin) Seat() string {
+	if p.Role == "persona" {
+		return "reader"
+	}
+	return p.Name
+}
+
+// edit replaces a piece of a file that stands there once.
+type edit struct{ old, with string }
+
+// court is the shipped court with the module in it.
+func (p plugin) court() ([]byte, error) {
+	const head = "# The court that tries uncertain classifications of test failures (D0 to D4).\n"
+	edits := []edit{{head, "# The shipped court with the module " + p.Name + " in it.\n"}, {"try docket.jsonl --pipeline pipelines/defect-court.yaml", "try case.jsonl --pipeline court.yaml --modules modules"}, {"graph pipelines/defect-court.yaml", "graph court.yaml"}}
+	if p.Role == "persona" {
+		edits = append(
+			edits,
+			edit{"\nzones:\n", "  # Reads the documents. The hearing stays with bulwark.\n  reader:\n    name: Reader\n    element: earth\n    role: bench\n    alignment: bench\n    module: " + p.Name + "\n\nzones:\n"},
+			edit{"    family: discover\n    persona: bulwark\n", "    family: discover\n    persona: reader\n"},
+		)
+	} else {
+		edits = append(edits, edit{"    evaluator: HD1\n", "    evaluator: confident # a rule of " + p.Name + "\n    module: " + p.Name + "\n"})
+	}
+	text, err := pipelines.FS.ReadFile(pipelines.DefectCourt)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range edits {
+		if bytes.Count(text, []byte(e.old)) != 1 {
+			return nil, fmt.Errorf("%s: %q does not stand there once", pipelines.DefectCourt, e.old)
+		}
+		text = bytes.Replace(text, []byte(e.old), []byte(e.with), 1)
+	}
+	return text, nil
 }

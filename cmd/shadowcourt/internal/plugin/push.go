@@ -1,11 +1,18 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,7 +22,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/conformance"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
@@ -231,4 +240,335 @@ func isSigned(ctx context.Context, source *pull.Source, ref moduleref.Ref, key *
 	return slices.ContainsFunc(policy.Verify(ctx, pull.Subject(a), documents, time.Time{}), func(s trust.Signature) bool {
 		return s.Counts && s.Kit == nil
 	}), nil
+}
+
+// published is what a program reads of `plugin push --reproducible`.
+type published struct {
+	pushed
+	Published bool     `json:"published"` // false after --dry-run
+	Checks    int      `json:"checks"`    // of the conformance kit that passed
+	Line      string   `json:"pipeline"`  // the line for a pipeline or a rubric
+	Policy    []string `json:"trust"`     // lines of a trust policy
+}
+
+// reproduce builds the module of a folder, validates it and pushes it.
+func (o *pushOptions) reproduce(ctx context.Context, s cli.Streams, p *parcel, folder string, ref moduleref.Ref) error {
+	if o.cases < 1 {
+		return cli.InputError(fmt.Errorf("--cases %d: use one or more", o.cases))
+	}
+	if ref.Digest() != "" {
+		return cli.InputError(fmt.Errorf("%s: a digest comes of the build; leave it out", ref))
+	}
+	// The build, and what it installs, must not read the key.
+	for _, variable := range []string{"SHADOWCOURT_KEY", open.KeyVariable(o.key)} {
+		if variable != "" {
+			if err := os.Unsetenv(variable); err != nil {
+				return err
+			}
+		}
+	}
+	if err := privateTemp(); err != nil {
+		return err
+	}
+	dir, err := disk.TempDir("shadowcourt-publish")
+	if err != nil {
+		return err
+	}
+	return errors.Join(o.publish(ctx, s, p, folder, dir.Path, ref), dir.Remove())
+}
+
+func (o *pushOptions) publish(ctx context.Context, s cli.Streams, p *parcel, folder, temp string, ref moduleref.Ref) error {
+	if err := o.make(ctx, s, p, folder, temp); err != nil {
+		return err
+	}
+	if ref.Tag() == "" {
+		version, err := moduleref.Parse(ref.String() + ":" + p.manifest.Version)
+		if err != nil {
+			return cli.InputError(fmt.Errorf("the version %q of the manifest is no tag: name one in the reference", sanitize.Line(p.manifest.Version)))
+		}
+		ref = version
+	}
+	source, err := newSource(nil)
+	if err != nil {
+		return err
+	}
+	defer waiting(s, ref.String())()
+	var a *oci.Artifact
+	if o.dryRun {
+		a, err = o.rehearse(ctx, s, source, p, ref)
+	} else {
+		a, err = p.push(ctx, source, ref, o.move)
+	}
+	if err != nil {
+		return err
+	}
+	return o.print(s, p, a)
+}
+
+// rehearseTime is how long a dry run waits for the registry.
+const rehearseTime = 15 * time.Second
+
+// rehearse gives what would be pushed. A registry that does not answer is no fault of the module.
+func (o *pushOptions) rehearse(ctx context.Context, s cli.Streams, source *pull.Source, p *parcel, ref moduleref.Ref) (*oci.Artifact, error) {
+	a, _, err := p.build(ctx, source, ref)
+	if err != nil {
+		return nil, err
+	}
+	short, cancel := context.WithTimeout(ctx, rehearseTime)
+	defer cancel()
+	if err := checkTag(short, source.Client, ref, a.Digest, o.move); err != nil {
+		if errors.Is(err, errTagTaken) || ctx.Err() != nil {
+			return nil, err
+		}
+		fmt.Fprintf(s.Err, "whether the tag is free could not be read: %s\n", shown(err.Error()))
+	}
+	return a, nil
+}
+
+// make builds and validates the module.
+func (o *pushOptions) make(ctx context.Context, s cli.Streams, p *parcel, folder, temp string) error {
+	t, err := toolchainOf(folder)
+	if err != nil {
+		return cli.InputError(err)
+	}
+	wasm, err := t.buildTwice(ctx, s, folder, temp)
+	if err != nil {
+		return err
+	}
+	p.wasm = wasm
+	if p.manifest, err = pull.ManifestOf(wasm); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Err, "built twice in %s: the same %d bytes, %s\n", t.language, len(wasm), record.DigestOf(wasm))
+	fmt.Fprintln(s.Err, "checking with the conformance kit")
+	options := conformance.Options{Cases: o.cases, Now: time.Now}
+	if o.cache != "none" {
+		options.CacheDir = o.cache
+	}
+	c, err := test(ctx, s, p.manifest.Name, wasm, options)
+	if err != nil {
+		return err
+	}
+	if !c.Passed {
+		var b bytes.Buffer
+		if err := printChecked(cli.Streams{Out: &b}, &c, false); err != nil {
+			return err
+		}
+		fmt.Fprint(s.Err, b.String())
+		return errors.New("the module breaks the contract: nothing was published")
+	}
+	p.report = c.Report
+	fmt.Fprintf(s.Err, "conformance kit: %d checks passed\n", len(c.Checks))
+	return nil
+}
+
+func (o *pushOptions) print(s cli.Streams, p *parcel, a *oci.Artifact) error {
+	out := published{
+		pushed:    pushed{Reference: a.Pinned().String(), Digest: a.Digest, Module: a.Layer.Digest},
+		Published: !o.dryRun, Checks: len(p.report.Checks),
+		Line: "module: " + a.Pinned().String(),
+	}
+	if p.key != nil {
+		out.SignedBy = p.key.ID()
+	}
+	at, err := (&pull.Source{}).Parse(a.Ref.String())
+	if err != nil {
+		return err
+	}
+	file := "publisher.key"
+	if o.key != "" && open.KeyVariable(o.key) == "" {
+		file = filepath.Base(o.key)
+	}
+	m := p.manifest
+	out.Policy = trust.Example(file+".pub", at.Repository(), trust.Use{Name: m.Name, Roles: rolesOf(m), Asks: m.Capabilities, Granted: m.Capabilities})
+	if o.format == "json" {
+		return writeJSON(s, &out)
+	}
+	did := "published"
+	if o.dryRun {
+		did = "would publish"
+	}
+	_, err = fmt.Fprintf(s.Out, "%s %s\n\nIn a pipeline or rubric:\n  %s\n\nIn a trust policy, with the public key beside it:\n  %s\n",
+		did, sanitize.Line(out.Reference), sanitize.Line(out.Line), sanitize.Block(strings.Join(out.Policy, "\n  ")))
+	return err
+}
+
+// toolchain is how the scaffold of a language is built.
+type toolchain struct {
+	language string
+	marks    []string // files that a scaffold of the language has
+	commands [][]string
+	output   string // pattern of the module's file
+	skip     string // folder that the build makes
+}
+
+func toolchains() []toolchain {
+	return []toolchain{
+		{"go", []string{"go.mod", "build/main.go"}, [][]string{{"go", "run", "./build"}}, "*.wasm", ""},
+		{"rust", []string{"Cargo.toml"}, [][]string{{"cargo", "build", "--quiet", "--release", "--target", "wasm32-unknown-unknown"}}, "target/wasm32-unknown-unknown/release/*.wasm", "target"},
+		{"typescript", []string{"package.json", "asconfig.json"}, [][]string{{"npm", "install", "--silent", "--no-audit", "--no-fund"}, {"npm", "run", "--silent", "build"}}, "build/*.wasm", "build"},
+		{"c", []string{"Makefile"}, [][]string{{"make", "--silent"}}, "build/*.wasm", "build"},
+	}
+}
+
+// toolchainOf finds out the language of a scaffold.
+func toolchainOf(dir string) (*toolchain, error) {
+	for _, t := range toolchains() {
+		if !slices.ContainsFunc(t.marks, func(mark string) bool {
+			info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(mark)))
+			return err != nil || info.IsDir()
+		}) {
+			return &t, nil
+		}
+	}
+	return nil, fmt.Errorf("%s is no folder of `shadowcourt plugin new`: it has neither go.mod with build/main.go, nor Cargo.toml, asconfig.json or a Makefile; "+
+		"`shadowcourt plugin push` takes a module that is built", dir)
+}
+
+// The most that is copied of a scaffold.
+const (
+	maxSources     = 20_000
+	maxSourceBytes = 256 << 20
+)
+
+// copySources copies a scaffold without what builds make.
+func copySources(from, to string, t *toolchain) error {
+	source, err := os.OpenRoot(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = source.Close() }()
+	target, err := os.OpenRoot(to)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = target.Close() }()
+	count, size := 0, int64(0)
+	return fs.WalkDir(source.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && (e.Name() == ".git" || e.Name() == "node_modules" || name == t.skip):
+			return fs.SkipDir
+		case e.IsDir():
+			return target.MkdirAll(name, 0o700)
+		case path.Ext(name) == ".wasm", path.Ext(name) == ".key": // what builds leave, and keys, which no build needs
+			return nil
+		case !e.Type().IsRegular():
+			return fmt.Errorf("%s is not a regular file", name)
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if count, size = count+1, size+info.Size(); count > maxSources || size > maxSourceBytes {
+			return fmt.Errorf("%s has more than %d files or %d bytes", from, maxSources, int64(maxSourceBytes))
+		}
+		data, err := source.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return target.WriteFile(name, data, info.Mode().Perm()|0o600)
+	})
+}
+
+// build builds a scaffold in a fresh folder, and gives the module.
+func (t *toolchain) build(ctx context.Context, from, folder string) ([]byte, error) {
+	if err := copySources(from, folder, t); err != nil {
+		return nil, cli.InputError(err)
+	}
+	for _, command := range t.commands {
+		if _, err := tool(ctx, folder, command...); err != nil {
+			return nil, err
+		}
+	}
+	found, err := filepath.Glob(filepath.Join(folder, filepath.FromSlash(t.output)))
+	if err != nil {
+		return nil, err
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("%s left %s, expected one", strings.Join(t.commands[len(t.commands)-1], " "), cli.Count(len(found), "file "+t.output, "files "+t.output))
+	}
+	return open.File(found[0])
+}
+
+// privateTemp has the temporary folders of this process and of builds in the user's own cache folder. Tools read configuration of the folders above,
+// such as .cargo/config.toml and go.work: in a shared folder that would be anybody's.
+func privateTemp() error {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return fmt.Errorf("builds need a cache folder: %w", err)
+	}
+	folder := filepath.Join(cache, "shadowcourt", "tmp")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(folder)
+	if err == nil {
+		err = disk.PrivateFolder(info)
+	}
+	if err != nil {
+		return fmt.Errorf("the folder for builds %s: %w", folder, err)
+	}
+	for _, variable := range []string{"TMPDIR", "TMP", "TEMP"} {
+		err = errors.Join(err, os.Setenv(variable, folder))
+	}
+	return err
+}
+
+// secretWords are in the names of variables that builds do not see.
+var secretWords = regexp.MustCompile(`(?i)^SHADOWCOURT_|TOKEN|SECRET|PASSW|CREDENTIAL|_KEY$|DOCKER_AUTH`)
+
+// toolEnv is the environment of builds: without what is secret by its name, and without a Go workspace.
+func toolEnv() []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return secretWords.MatchString(name)
+	})
+	return append(env, "GOWORK=off")
+}
+
+// maxToolOutput is how much of what a tool says is told.
+const maxToolOutput = 4000
+
+// tool runs a tool of the author.
+func tool(ctx context.Context, folder string, command ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the commands are those of toolchains
+	cmd.Dir, cmd.Env, cmd.WaitDelay = folder, toolEnv(), 10*time.Second
+	var out, said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &said
+	err := cmd.Run()
+	if err == nil {
+		return out.Bytes(), nil
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	text := strings.TrimSpace(said.String() + out.String())
+	return nil, fmt.Errorf("%s: %w\n%s", strings.Join(command, " "), err, sanitize.Block(text[max(0, len(text)-maxToolOutput):]))
+}
+
+// buildTwice builds a scaffold in two fresh folders below one, and compares the bytes.
+func (t *toolchain) buildTwice(ctx context.Context, s cli.Streams, from, below string) ([]byte, error) {
+	var built [2][]byte
+	for i, name := range []string{"first", "the-second"} { // names of other lengths: paths in the module would show
+		fmt.Fprintln(s.Err, [...]string{"building", "building again"}[i])
+		folder := filepath.Join(below, name)
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			return nil, err
+		}
+		var err error
+		if built[i], err = t.build(ctx, from, folder); err != nil {
+			return nil, err
+		}
+	}
+	if !bytes.Equal(built[0], built[1]) {
+		at := 0
+		for at < min(len(built[0]), len(built[1])) && built[0][at] == built[1][at] {
+			at++
+		}
+		return nil, fmt.Errorf("the build is not reproducible: two builds of the same sources in two folders have %d and %d bytes, and differ from byte %d on; "+
+			"leave paths, times and random values out of the module", len(built[0]), len(built[1]), at)
+	}
+	return built[0], nil
 }
