@@ -78,7 +78,7 @@ func TestAccept_IG1_TheActionOnAPullRequest(t *testing.T) {
 	const theirs = "I was here first\n<!-- shadowcourt:alibi -->"
 	h.Add("mallory", theirs)
 	j := newJob(t, c, h)
-	step := func(inputs map[string]string, wantCode int, wantOutputs string) map[string]ran {
+	step := func(inputs map[string]string, wantCode int, wantOutputs string) map[string]said {
 		t.Helper()
 		inputs["version"] = "source"
 		code, outputs, printed := j.run(t, inputs)
@@ -120,7 +120,7 @@ func TestAccept_IG1_TheActionOnAPullRequest(t *testing.T) {
 	if got := textOf(t, j.file("github_step_summary")); !strings.HasPrefix(got, first+"\n") || strings.Contains(got, "\n<!-- shadowcourt:alibi -->\n\n") {
 		t.Errorf("summary:\n%s", got)
 	}
-	checkAnnotations(t, printed["Publish the answers"].stdout)
+	checkAnnotations(t, printed["Publish the answers"].out)
 
 	// The change is repaired: the comment says so, and is no other.
 	c.push(t, fixed, "Put the first price back")
@@ -173,10 +173,10 @@ func checkAnnotations(t *testing.T, text string) {
 }
 
 // nowhere checks that a secret is in nothing that was printed or written.
-func nowhere(t *testing.T, secret string, printed map[string]ran, folders ...string) {
+func nowhere(t *testing.T, secret string, printed map[string]said, folders ...string) {
 	t.Helper()
 	for step, r := range printed {
-		if strings.Contains(r.stdout+r.stderr, secret) {
+		if strings.Contains(r.out+r.errors, secret) {
 			t.Errorf("%s prints the token", step)
 		}
 	}
@@ -212,7 +212,7 @@ func TestAccept_IG1_StrictAndForks(t *testing.T) {
 	j.workspace = filepath.Join(t.TempDir(), "shallow")
 	git(t, c.dir, "git clone -q --depth 1 file://"+c.remote+" "+j.workspace)
 	code, outputs, printed := j.run(t, map[string]string{"command": "go test ./...", "strict": "true", "version": "source"})
-	if said := printed["Ask whether the change did it"].stderr; code != 2 || outputs["verdict"] != "" || !strings.Contains(said, "shallow") || len(h.Log()) > 0 {
+	if said := printed["Ask whether the change did it"].errors; code != 2 || outputs["verdict"] != "" || !strings.Contains(said, "shallow") || len(h.Log()) > 0 {
 		t.Errorf("code %d, %v, %v\n%s", code, outputs, h.Log(), said)
 	}
 	// A workflow_run publishes the document of a pull request from a fork.
@@ -254,12 +254,12 @@ func TestAccept_IG1_StrictAndForks(t *testing.T) {
 	}
 	inputs["name"] = "another"
 	code, _, printed = j.run(t, inputs)
-	said := printed["Publish the answers"].stderr
-	if code != 0 || !strings.Contains(said, "warning: comment on acme/shop#1: ") || !strings.Contains(said, "workflow_run") || !strings.Contains(printed["Publish the answers"].stdout, "::error ") {
+	said := printed["Publish the answers"].errors
+	if code != 0 || !strings.Contains(said, "warning: comment on acme/shop#1: ") || !strings.Contains(said, "workflow_run") || !strings.Contains(printed["Publish the answers"].out, "::error ") {
 		t.Errorf("code %d\n%s", code, said)
 	}
 	inputs["strict"] = "true"
-	if code, _, printed := j.run(t, inputs); code != 1 || strings.Contains(printed["Publish the answers"].stderr, "warning") {
+	if code, _, printed := j.run(t, inputs); code != 1 || strings.Contains(printed["Publish the answers"].errors, "warning") {
 		t.Errorf("strict: code %d\n%v", code, printed)
 	}
 }

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,26 +20,15 @@ type asked struct {
 // alibi runs the command in the project, with further variables.
 func (p *project) alibi(t *testing.T, env []string, args ...string) *asked {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "shadowcourt", append([]string{"alibi", "--format", "jsonl"}, args...)...)
-	cmd.Dir = p.dir
-	cmd.Env = append(append(os.Environ(), userEnv(t)...), env...)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	a := &asked{answers: map[string]*alibi.Answer{}}
-	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		a.code = exit.ExitCode()
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	for line := range bytes.Lines(out) {
+	s := execute(t, p.dir, env, append([]string{"shadowcourt", "alibi", "--format", "jsonl"}, args...)...)
+	a := &asked{answers: map[string]*alibi.Answer{}, code: s.code, stderr: s.errors}
+	for line := range strings.Lines(s.out) {
 		answer := &alibi.Answer{}
-		if err := json.Unmarshal(line, answer); err != nil {
+		if err := json.Unmarshal([]byte(line), answer); err != nil {
 			t.Fatalf("%v\n%s", err, line)
 		}
 		a.answers[answer.Test] = answer
 	}
-	a.stderr = stderr.String()
 	return a
 }
 
@@ -51,16 +36,8 @@ func (p *project) alibi(t *testing.T, env []string, args ...string) *asked {
 func (p *project) report(t *testing.T, env ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
-	if err := os.WriteFile(file, []byte(p.tool(t, env, "go", "test", "-vet=off", "-json", "./...")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFiles(t, "/", map[string]string{file: p.tool(t, env, "go", "test", "-vet=off", "-json", "./...")})
 	return file
-}
-
-// commit commits everything.
-func (p *project) commit(t *testing.T, message string) {
-	t.Helper()
-	shell(t, p.dir, "git add . && git -c user.name=n -c user.email=e@example.com commit -qm '"+message+"' && echo done")
 }
 
 // expect checks an answer; an empty label or part is any.
@@ -177,8 +154,7 @@ func conflicting(t *testing.T) *project {
 		},
 	}
 	p.write(t)
-	shell(t, p.dir, "git checkout -q -b release && sed -i.old 's/\"USD\"/\"EUR\"/' cart/cart.go && rm cart/cart.go.old && "+
-		"git -c user.name=n -c user.email=e@example.com commit -qam euro && git checkout -q main && echo done")
+	git(t, p.dir, `git checkout -q -b release && sed -i.old 's/"USD"/"EUR"/' cart/cart.go && rm cart/cart.go.old && git commit -qam euro && git checkout -q main`)
 	return p
 }
 
@@ -204,17 +180,15 @@ func TestAccept_AL2_GoConflict(t *testing.T) {
 		t.Errorf("no target: exit code %d\n%s", got.code, got.stderr)
 	}
 
-	shell(t, p.dir, `git worktree add --detach ../merge release
-		git -C ../merge -c user.name=n -c user.email=e@example.com merge --no-edit "$(git rev-parse HEAD)"
+	git(t, p.dir, `git worktree add --detach ../merge release
+		git -C ../merge merge --no-edit "$(git rev-parse HEAD)"
 		(cd ../merge && go test -json ./...) > ../merge.json || true`)
 	got = p.alibi(t, nil, "--base=green", "--target=release", "../merge.json")
 	got.expect(t, "TestPrice", alibi.IsYours, alibi.Conflict, "")
 
 	// What git can't merge has no merge that fails; the other trees are run.
 	product := "package cart\n\nfunc Currency() string { return \"CHF\" }\n"
-	if err := os.WriteFile(filepath.Join(p.dir, "cart", "cart.go"), []byte(product), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	p.add(t, map[string]string{"cart/cart.go": product})
 	got = p.alibi(t, nil, "--base=green", "--target=release", onlyTest(t, p.report(t), "TestPrice"))
 	got.expect(t, "TestPrice", alibi.IsYours, alibi.Caused, "")
 	if got.code != 3 || !strings.Contains(got.stderr, "warning: head can't be merged into the target: they conflict in cart/cart.go") {
@@ -244,19 +218,13 @@ func onlyTest(t *testing.T, report, test string) string {
 // onlyLines is a report with some of its lines.
 func onlyLines(t *testing.T, report string, keeps func(line string) bool) string {
 	t.Helper()
-	text, err := os.ReadFile(report)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var kept strings.Builder
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(readFile(t, report)) {
 		if keeps(line) {
 			kept.WriteString(line)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "report.json")
-	if err := os.WriteFile(file, []byte(kept.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFiles(t, "/", map[string]string{file: kept.String()})
 	return file
 }

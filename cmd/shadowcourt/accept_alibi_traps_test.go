@@ -153,7 +153,7 @@ func withDependency(t *testing.T, folder string) *project {
 	core := &project{dir: at}
 	p.add(t, p.green)
 	core.add(t, map[string]string{"go.mod": "module example.com/core\n\ngo 1.26\n", "core.go": "package core\n\nfunc Total() int { return 1 }\n"})
-	shell(t, p.dir, "git init -q -b main . && echo done")
+	git(t, p.dir, "git init -q -b main .")
 	p.commit(t, "green")
 	core.add(t, map[string]string{"core.go": "package core\n\nfunc Total() int { return 2 }\n"})
 	return p

@@ -56,8 +56,7 @@ func TestAccept_AL6_AnInterruptedCommandGoesOn(t *testing.T) {
 		}
 		return files
 	}
-	cmd := exec.CommandContext(t.Context(), "shadowcourt", append([]string{"alibi", report}, args...)...)
-	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), userEnv(t)...)
+	cmd := command(t, p.dir, nil, append([]string{"shadowcourt", "alibi", report}, args...)...)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Start(); err != nil {
@@ -124,12 +123,7 @@ func TestAccept_AL6_WithoutUserNamespaces(t *testing.T) {
 	}
 	p := broken("_ = 0")
 	p.write(t)
-	cmd := exec.CommandContext(t.Context(), "unshare", "-r", "sh", "-c", none+`shadowcourt alibi "$0"`, p.report(t))
-	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), userEnv(t)...)
-	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "YOURS      product: none of 2 failed on the base, 5 of 5 failed here") {
-		t.Errorf("exit code %d\n%s", cmd.ProcessState.ExitCode(), out)
-	}
+	execute(t, p.dir, nil, "unshare", "-r", "sh", "-c", none+`shadowcourt alibi "$0"`, p.report(t)).wants(t, 3, "YOURS      product: none of 2 failed on the base, 5 of 5 failed here")
 }
 
 // TestAccept_AL6_EverythingFailed: each of thirty failures has its answer.
@@ -160,9 +154,7 @@ func TestAccept_AL5_AnotherCourtIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(court, shipped, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFiles(t, "/", map[string]string{court: string(shipped)})
 	named := regexp.MustCompile(`mine\\?\.yaml, judge specter \\?\(sha256 [0-9a-f]{64}\\?\)`)
 	for format, price := range map[string]string{"table": "5% probable", "md": "5% probable", "jsonl": `"max_false_alibi":0.05`} {
 		for _, other := range []bool{true, false} {
@@ -170,11 +162,9 @@ func TestAccept_AL5_AnotherCourtIsNamed(t *testing.T) {
 			if other {
 				args = append(args, "--pipeline", court, "--max-false-alibi", "0.05")
 			}
-			cmd := exec.CommandContext(t.Context(), "shadowcourt", args...)
-			cmd.Dir, cmd.Env = p.dir, append(os.Environ(), userEnv(t)...)
-			out, _ := cmd.Output()
-			if code := cmd.ProcessState.ExitCode(); code != 3 || named.Match(out) != other || strings.Contains(string(out), price) != other {
-				t.Errorf("%v: %d %s", args, code, out)
+			s := execute(t, p.dir, nil, append([]string{"shadowcourt"}, args...)...)
+			if s.code != 3 || named.MatchString(s.out) != other || strings.Contains(s.out, price) != other {
+				t.Errorf("%v: %v", args, s)
 			}
 		}
 	}

@@ -2,9 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -12,36 +9,16 @@ import (
 // changedProject makes a git repository whose product was changed since the tag green, and the report of its failing tests.
 func changedProject(t *testing.T) (folder, report string) {
 	t.Helper()
-	folder, report = t.TempDir(), filepath.Join(t.TempDir(), "report.json")
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run := func(name string, args ...string) []byte {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), name, args...)
-		cmd.Dir = folder
-		out, err := cmd.Output()
-		if err != nil && name == "git" {
-			t.Fatalf("%s %q: %v", name, args, err)
-		}
-		return out
-	}
 	product := "package cart\n\n// Total adds prices.\nfunc Total(prices []int) int {\n\tsum := 0\n\tfor _, p := range prices {\n\t\tsum += p\n\t}\n\treturn sum\n}\n"
-	write("go.mod", "module example.com/cart\n\ngo 1.24\n")
-	write("cart.go", product)
-	write("cart_test.go", "package cart\n\nimport \"testing\"\n\nfunc TestTotal(t *testing.T) {\n\tif got := Total([]int{1, 2, 3}); got != 6 {\n\t\tt.Errorf(\"Total = %d, want 6\", got)\n\t}\n}\n")
-	run("git", "init", "-q", ".")
-	run("git", "add", ".")
-	run("git", "-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "green")
-	run("git", "tag", "green")
-	write("cart.go", strings.Replace(product, "sum := 0", "sum := 1", 1))
-	if err := os.WriteFile(report, run("go", "test", "-json", "./..."), 0o600); err != nil {
-		t.Fatal(err)
+	p := &project{
+		green: map[string]string{
+			"go.mod": "module example.com/cart\n\ngo 1.24\n", "cart.go": product,
+			"cart_test.go": "package cart\n\nimport \"testing\"\n\nfunc TestTotal(t *testing.T) {\n\tif got := Total([]int{1, 2, 3}); got != 6 {\n\t\tt.Errorf(\"Total = %d, want 6\", got)\n\t}\n}\n",
+		},
+		head: map[string]string{"cart.go": strings.Replace(product, "sum := 0", "sum := 1", 1)},
 	}
-	return folder, report
+	p.write(t)
+	return p.dir, p.report(t)
 }
 
 // TestAccept_SV6_TryServerReadsTheSource: what the Light path finds in the source and its diff goes with the docket, so that the service

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"io"
 	"io/fs"
 	"net/http"
@@ -36,44 +34,17 @@ func newUser(t *testing.T) *user {
 	return &user{config: t.TempDir()}
 }
 
-// said is what a command wrote, and how it ended.
-type said struct {
-	code        int
-	out, errors string
-}
-
 func (u *user) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "shadowcourt", args...)
-	cmd.Env = append(append(os.Environ(), userEnv(t)...), "XDG_CONFIG_HOME="+u.config, "SHADOWCOURT_TOKEN=")
-	cmd.Env = append(cmd.Env, u.env...)
-	cmd.Dir = filepath.Join(repositoryRoot(t), "examples", "dockets")
+	cmd := command(t, filepath.Join(repositoryRoot(t), "examples", "dockets"), append([]string{"XDG_CONFIG_HOME=" + u.config, "SHADOWCOURT_TOKEN="}, u.env...), append([]string{"shadowcourt"}, args...)...)
 	return cmd
 }
 
 func (u *user) run(t *testing.T, stdin string, args ...string) said {
 	t.Helper()
 	cmd := u.command(t, args...)
-	var out, errs bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
-	err := cmd.Run()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return said{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
-}
-
-// wants checks how a command ended, and that each text is in what it said.
-func (s said) wants(t *testing.T, code int, texts ...string) {
-	t.Helper()
-	for _, text := range texts {
-		if !strings.Contains(s.out+s.errors, text) {
-			t.Errorf("%q is not in\n%.1000s%.4000s", text, s.out, s.errors)
-		}
-	}
-	if s.code != code {
-		t.Errorf("exit code %d, want %d:\n%.1000s%.4000s", s.code, code, s.out, s.errors)
-	}
+	cmd.Stdin = strings.NewReader(stdin)
+	return executed(t, cmd)
 }
 
 // TestAccept_SV6_TryServerShowsWhatTryShows: for each format of reports and of results the bytes are those of a local run, and so is the
@@ -126,15 +97,6 @@ func TestAccept_SV6_TryServerShowsWhatTryShows(t *testing.T) {
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return text[strings.LastIndexByte(text, '\n')+1:]
-}
-
-func readFile(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
 // TestAccept_SV6_TheSameReportIsOneDocket: the same command shows the same docket, --docket shows it too, and another key makes another.

@@ -5,7 +5,6 @@ package main
 import (
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,13 +21,9 @@ func TestAccept_SV6_AGeneratedClientWorks(t *testing.T) {
 	folder, data, u := t.TempDir(), t.TempDir(), newUser(t)
 	run := func(name string, args ...string) string {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), filepath.Join(tools, name), args...)
-		cmd.Dir, cmd.Env = folder, append(os.Environ(), "PYTHONPATH="+folder)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s: %v\n%.8000s", name, err, out)
-		}
-		return string(out)
+		s := execute(t, folder, []string{"PYTHONPATH=" + folder}, append([]string{filepath.Join(tools, name)}, args...)...)
+		s.wants(t, 0)
+		return s.all()
 	}
 	server := startServiceOn(t, data, "0.0.0.0:0") // where a token is needed
 	server = "http://127.0.0.1:" + server[strings.LastIndex(server, ":")+1:]

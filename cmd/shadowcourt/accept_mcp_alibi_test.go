@@ -62,9 +62,9 @@ func TestSlow(t *testing.T) {
 	p := &project{green: map[string]string{"go.mod": "module example.com/shop\n\ngo 1.26\n", ".gitignore": "*.json\n", "shop.go": sum, "shop_test.go": test}}
 	p.write(t)
 	p.add(t, map[string]string{"shop.go": strings.Replace(sum, "range prices {", "range prices[1:] {", 1)})
-	shell(t, p.dir, "git checkout -q -b change && git -c user.name=n -c user.email=e@example.com commit -qam 'Skip the first price' && echo done")
+	git(t, p.dir, "git checkout -q -b change && git commit -qam 'Skip the first price'")
 	p.add(t, map[string]string{"tax.go": "package shop\n\nconst Tax = 19\n"})
-	shell(t, p.dir, "git add . && git -c user.name=n -c user.email=e@example.com commit -qm 'Add a tax' && echo done")
+	p.commit(t, "Add a tax")
 	p.reportOf(t, "report.json", "TestTotal|TestGreeting|TestWeather")
 	return p
 }
@@ -212,26 +212,18 @@ func TestAccept_AL9_AClientInPythonProvesWhoseAFailureIs(t *testing.T) {
 		t.Skipf("the Python SDK of MCP is not installed (pip install mcp; SHADOWCOURT_MCP_PYTHON names another python): %v\n%.300s", err, out)
 	}
 	p := accusedProject(t)
-	command, err := exec.LookPath("shadowcourt")
+	program, err := exec.LookPath("shadowcourt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), python, filepath.Join(repositoryRoot(t), "cmd", "shadowcourt", "testdata", "mcp", "client.py"), command, p.dir)
-	cmd.Env = append(os.Environ(), userEnv(t)...)
-	out, err := cmd.Output()
-	if err != nil {
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			t.Logf("%s", exit.Stderr)
-		}
-		t.Fatal(err)
-	}
+	s := execute(t, "", nil, python, filepath.Join(repositoryRoot(t), "cmd", "shadowcourt", "testdata", "mcp", "client.py"), program, p.dir)
 	var got struct {
 		Told    int      `json:"told"`
 		Text    string   `json:"text"`
 		Answers *alibied `json:"answers"`
 	}
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if err := json.Unmarshal([]byte(s.out), &got); err != nil {
+		t.Fatalf("%v: %s", err, s.out)
 	}
 	got.Answers.check(t, got.Text)
 	if got.Told == 0 {
@@ -258,11 +250,7 @@ func TestAccept_AL9_HostileArgumentsAreRejected(t *testing.T) {
 	t.Parallel()
 	p := accusedProject(t)
 	outside := t.TempDir()
-	for name, text := range map[string]string{"secret.json": `{"Action":"fail","Test":"SECRET"}`, "README": "SECRET"} {
-		if err := os.WriteFile(filepath.Join(outside, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeFiles(t, outside, map[string]string{"secret.json": `{"Action":"fail","Test":"SECRET"}`, "README": "SECRET"})
 	for link, to := range map[string]string{"out.json": filepath.Join(outside, "secret.json"), "away": outside, "up": ".."} {
 		if err := os.Symlink(to, filepath.Join(p.dir, link)); err != nil {
 			t.Fatal(err)

@@ -44,7 +44,7 @@ func TestAccept_IG6_SnippetsOfThePage(t *testing.T) {
 	for _, line := range lines {
 		publishes := strings.Contains(line, " publish ")
 		dry := runShell(t, dir, line, env)
-		if dry.code != 0 || publishes && !strings.Contains(dry.stdout, "nothing was written") || strings.Contains(dry.stdout+dry.stderr, token) {
+		if dry.code != 0 || publishes && !strings.Contains(dry.out, "nothing was written") || strings.Contains(dry.out+dry.errors, token) {
 			t.Errorf("%s: %+v", line, dry)
 		}
 		if n := len(portal.Writes()) + len(gitHub.Writes()); n > 0 {

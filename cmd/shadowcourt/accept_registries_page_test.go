@@ -86,17 +86,6 @@ func TestAccept_DI5_PageOfRegistries(t *testing.T) {
 	}
 }
 
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	data, err := os.ReadFile(from)
-	if err == nil {
-		err = os.WriteFile(to, data, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestAccept_DI4_WhatRegistriesSayIsSafeToPrint has a registry say control characters, other directions of text and a very long version.
 func TestAccept_DI4_WhatRegistriesSayIsSafeToPrint(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,29 +18,16 @@ import (
 // try writes for the same files, and its pages name labels for people.
 func TestAccept_SV1_ServeGivesTheResultsOfTry(t *testing.T) {
 	t.Parallel()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	server := startService(t)
 	for _, file := range []string{"go-failures.jsonl", "godotenv.gotest.json", "inputs/surefire.xml"} {
-		name := filepath.Join(root, "examples", "dockets", filepath.FromSlash(file))
-		report, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := ask(t, "POST", server+"/api/v1/dockets?name="+filepath.Base(file), string(report))
+		name := example(t, file)
+		r := ask(t, "POST", server+"/api/v1/dockets?name="+filepath.Base(file), readFile(t, name))
 		if r.status != http.StatusAccepted || r.location == "" {
 			t.Fatalf("%s: %d %s", file, r.status, r.body)
 		}
 		got := ask(t, "GET", server+r.location+"/results?wait=true", "").body
-		cmd := exec.CommandContext(t.Context(), "shadowcourt", "try", name, "--format", "jsonl")
-		cmd.Env = append(os.Environ(), userEnv(t)...)
-		want, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got != string(want) || got == "" {
+		want := succeeds(t, "", "try", name, "--format", "jsonl").out
+		if got != want || got == "" {
 			t.Errorf("%s: the service gives\n%s\nand try\n%s", file, got, want)
 		}
 		// The cases of the first docket come without names of labels: the court has them.
@@ -66,8 +52,7 @@ func startServiceOn(t *testing.T, data, listen string) string {
 // startServiceWith is startServiceOn with more flags.
 func startServiceWith(t *testing.T, data, listen string, more ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "shadowcourt", append([]string{"serve", "--data", data, "--listen", listen}, more...)...)
-	cmd.Env = append(os.Environ(), userEnv(t)...)
+	cmd := command(t, "", nil, append([]string{"shadowcourt", "serve", "--data", data, "--listen", listen}, more...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
@@ -171,9 +156,7 @@ func TestAccept_SV5_TheSecretOfTheIssuerIsNeededAtTheStart(t *testing.T) {
 func TestServeNeedsTheRevisionOfSince(t *testing.T) {
 	t.Parallel()
 	source := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "git", "-C", source, "init", "-q").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	git(t, source, "git init -q")
 	newUser(t).run(t, "", "serve", "--data", t.TempDir(), "--listen", "127.0.0.1:0", "--experiments", "all", "--repository", "shop", "--source", source, "--since", "gone").
 		wants(t, 2, "--since: no such revision \"gone\"")
 }

@@ -3,12 +3,8 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -24,20 +20,6 @@ type checkout struct {
 	head              string // the last commit of the pull request
 }
 
-// git runs git with a user of its own.
-func git(t *testing.T, dir, line string) string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "sh", "-euc", line)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
-		"GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s\n%v\n%s", line, err, out)
-	}
-	return strings.TrimSpace(string(out))
-}
-
 // newCheckout makes a remote with main and a pull request that changes files, and a clone of it.
 func newCheckout(t *testing.T, main, change map[string]string, message string) *checkout {
 	t.Helper()
@@ -50,19 +32,6 @@ func newCheckout(t *testing.T, main, change map[string]string, message string) *
 	git(t, top, "git clone -q remote.git checkout")
 	c.update(t)
 	return c
-}
-
-func writeFiles(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // push pushes a commit to the pull request, whose merge with main the remote keeps.
@@ -83,28 +52,14 @@ func (c *checkout) update(t *testing.T) {
 	git(t, c.dir, "git fetch -q origin +refs/pull/1/merge:refs/remotes/pull/1/merge; git checkout -q --force --detach refs/remotes/pull/1/merge")
 }
 
-// ran is what a shell did.
-type ran struct {
-	code           int
-	stdout, stderr string
-}
-
 // runShell runs a script as CI does, with some variables more than those of the tests.
-func runShell(t *testing.T, dir, script string, env map[string]string) ran {
+func runShell(t *testing.T, dir, script string, env map[string]string) said {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), userEnv(t)...)
+	var list []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		cmd.Env = append(cmd.Env, name+"="+env[name])
+		list = append(list, name+"="+env[name])
 	}
-	var out, err bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &err
-	failed := cmd.Run()
-	if exit := (*exec.ExitError)(nil); failed != nil && !errors.As(failed, &exit) || errors.Is(t.Context().Err(), context.Canceled) {
-		t.Fatal(failed)
-	}
-	return ran{cmd.ProcessState.ExitCode(), out.String(), err.String()}
+	return execute(t, dir, list, "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
 }
 
 // action is what action.yml says.
@@ -192,7 +147,7 @@ func (j *job) holds(t *testing.T, condition string) bool {
 }
 
 // run runs the action's steps with inputs, and gives the exit code, the outputs and what the steps printed by their ids.
-func (j *job) run(t *testing.T, inputs map[string]string) (code int, outputs map[string]string, printed map[string]ran) {
+func (j *job) run(t *testing.T, inputs map[string]string) (code int, outputs map[string]string, printed map[string]said) {
 	t.Helper()
 	j.values = map[string]string{
 		"github.action_path": repositoryRoot(t), "github.action_ref": "main", "github.token": j.env["TOKEN"], "runner.temp": j.temp, "runner.os": "Linux", "runner.arch": "X64",
@@ -206,7 +161,7 @@ func (j *job) run(t *testing.T, inputs map[string]string) (code int, outputs map
 		}
 		j.values["inputs."+name] = value
 	}
-	printed = map[string]ran{}
+	printed = map[string]said{}
 	path := j.bin + string(os.PathListSeparator) + os.Getenv("PATH")
 	for i := range j.a.Runs.Steps {
 		step := &j.a.Runs.Steps[i]
@@ -276,14 +231,4 @@ func outputsOf(t *testing.T, file string) map[string]string {
 		}
 	}
 	return out
-}
-
-// textOf is the text of a file; none where there is no file.
-func textOf(t *testing.T, name string) string {
-	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	return string(data)
 }

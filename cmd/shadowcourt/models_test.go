@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -20,20 +18,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 )
-
-// shadowcourt runs the command in a folder. It has to end with 0, and its standard error is given.
-func shadowcourt(ctx context.Context, t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.CommandContext(ctx, "shadowcourt", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), userEnv(t)...)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	if out, err := cmd.Output(); err != nil {
-		t.Fatalf("shadowcourt %s: %v\n%s%s", strings.Join(args, " "), err, out, &stderr)
-	}
-	return stderr.String()
-}
 
 // written is what is read of the results of a run.
 type written struct {
@@ -46,13 +30,9 @@ type written struct {
 
 func readResults(t *testing.T, name string) *written {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := &written{}
-	if err := json.Unmarshal(data, w); err != nil {
-		t.Fatalf("%v\n%.500s", err, data)
+	if err := json.Unmarshal([]byte(readFile(t, name)), w); err != nil {
+		t.Fatal(err)
 	}
 	return w
 }
@@ -80,7 +60,7 @@ func TestWhateverIsWrongWithAModelTheDocketGoesOn(t *testing.T) {
 	t.Parallel()
 	docket := filepath.Join(repositoryRoot(t), "examples", "dockets", "tour.jsonl")
 	plainDir := t.TempDir()
-	shadowcourt(t.Context(), t, plainDir, "try", docket, "--pipeline", "llm-discovery", "--format", "json", "--output", "results.json")
+	succeeds(t, plainDir, "try", docket, "--pipeline", "llm-discovery", "--format", "json", "--output", "results.json")
 	plain := readResults(t, filepath.Join(plainDir, "results.json"))
 	if plain.Summary.Tried < 2 || plain.Summary.Models != nil {
 		t.Fatalf("%+v", plain.Summary)
@@ -158,7 +138,7 @@ func TestWhateverIsWrongWithAModelTheDocketGoesOn(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "models.yaml"), []byte(models), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			said := shadowcourt(t.Context(), t, dir, "try", docket, "--pipeline", "llm-discovery", "--models", "models.yaml", "--format", "json", "--output", "results.json")
+			said := succeeds(t, dir, "try", docket, "--pipeline", "llm-discovery", "--models", "models.yaml", "--format", "json", "--output", "results.json").errors
 			got := readResults(t, filepath.Join(dir, "results.json"))
 			if got.verdicts(t) != plain.verdicts(t) {
 				t.Errorf("results:\n%s\nwithout a model:\n%s", got.verdicts(t), plain.verdicts(t))
@@ -214,7 +194,7 @@ func TestWhatIsToldOfModels(t *testing.T) {
 	write(docket, `{"id": "one", "subject": "s", "labels": ["pb001", "ab001"], "light": {"classification": "pb001", "confidence": 0.9, "reasoning": "r"}, "evidence": [], "documents": []}`+"\n")
 	write("light.sh", "env > env.txt\nwhile read -r line; do echo '{\"classification\":\"pb001\",\"confidence\":0.99,\"reasoning\":\"x\"}'; done\n")
 	t.Setenv("HTTPS_PROXY", "http://me:secret@127.0.0.1:1")
-	said := shadowcourt(t.Context(), t, dir, "try", docket, "--pipeline", "llm-court", "--models", "models.yaml", "--light", "exec:sh light.sh", "--format", "json", "--output", "results.json")
+	said := succeeds(t, dir, "try", docket, "--pipeline", "llm-court", "--models", "models.yaml", "--light", "exec:sh light.sh", "--format", "json", "--output", "results.json").errors
 	env, err := os.ReadFile(filepath.Join(dir, "env.txt"))
 	if err != nil || strings.Contains(string(env), "SHADOWCOURT_TEST_KEY") || !strings.Contains(string(env), "PATH=") {
 		t.Errorf("the program has %s, %v", env, err)
@@ -225,11 +205,7 @@ func TestWhatIsToldOfModels(t *testing.T) {
 	if !strings.Contains(said, "note: --models: the provider far is asked through the proxy http://127.0.0.1:1\n") || strings.Contains(said, "secret") {
 		t.Errorf("said %q", said)
 	}
-	cmd := exec.CommandContext(t.Context(), "shadowcourt", "try", docket, "--models", "none.yaml")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), userEnv(t)...)
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "--models: none.yaml: can't be read: no such file") {
-		t.Errorf("%v: %s", err, out)
-	}
+	execute(t, dir, nil, "shadowcourt", "try", docket, "--models", "none.yaml").wants(t, 2, "--models: none.yaml: can't be read: no such file")
 }
 
 // A server may send more than an answer: net/http logs it, with the key if it is in there.
@@ -270,7 +246,7 @@ func TestAccept_LL5_WhatAServerSendsOutOfTurnIsInNoOutput(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "models.yaml"), []byte(models), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		said := shadowcourt(t.Context(), t, dir, "try", filepath.Join(repositoryRoot(t), "examples", "dockets", "tour.jsonl"), "--pipeline", "llm-discovery", "--models", "models.yaml", "--format", "json", "--output", "results.json")
+		said := succeeds(t, dir, "try", filepath.Join(repositoryRoot(t), "examples", "dockets", "tour.jsonl"), "--pipeline", "llm-discovery", "--models", "models.yaml", "--format", "json", "--output", "results.json").errors
 		got := readResults(t, filepath.Join(dir, "results.json"))
 		if strings.Contains(said, key) || got.Summary.Models == nil || got.Summary.Models.Completions == 0 {
 			t.Errorf("%s: %+v, said %q", url, got.Summary.Models, said)
@@ -285,12 +261,7 @@ func TestAccept_LL5_WhatAServerSendsOutOfTurnIsInNoOutput(t *testing.T) {
 func TestFitSaysWhatOutcomesHaveToBe(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "table.txt"), []byte("In the band\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), "shadowcourt", "fit", filepath.Join(repositoryRoot(t), "examples", "dockets", "demo.jsonl"), "--outcomes", "table.txt", "--output", "p.yaml")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), userEnv(t)...)
-	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "--outcomes table.txt: not the JSONL that try --experiments all --format jsonl writes: line 1") {
-		t.Errorf("%v: %s", err, out)
-	}
+	writeFiles(t, dir, map[string]string{"table.txt": "In the band\n"})
+	execute(t, dir, nil, "shadowcourt", "fit", example(t, "demo.jsonl"), "--outcomes", "table.txt", "--output", "p.yaml").wants(t, 2,
+		"--outcomes table.txt: not the JSONL that try --experiments all --format jsonl writes: line 1")
 }

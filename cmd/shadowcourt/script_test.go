@@ -61,13 +61,28 @@ func TestScripts(t *testing.T) {
 	runScripts(t, filepath.Join("testdata", "script"))
 }
 
+// TestSwapScripts have $PUPPET, a module that plays any persona and knows nothing.
+func TestSwapScripts(t *testing.T) {
+	t.Parallel()
+	runScripts(t, filepath.Join("testdata", "swap"), "PUPPET="+buildPuppet(t))
+}
+
+// buildPuppet builds the module that the tests of package host use, with a manifest, and gives its file.
+func buildPuppet(t *testing.T) string {
+	t.Helper()
+	file, dir := filepath.Join(t.TempDir(), "puppet.wasm"), filepath.Join(repositoryRoot(t), "host", "testdata", "puppet")
+	execute(t, dir, []string{"GOOS=wasip1", "GOARCH=wasm"}, "go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", file, ".").wants(t, 0)
+	succeeds(t, dir, "plugin", "annotate", file, "--manifest", "manifest.yaml")
+	return file
+}
+
 func TestLongScripts(t *testing.T) {
 	t.Parallel()
 	tier.Long(t, "cmd/shadowcourt/testdata/script/long", "cmd/shadowcourt/internal/plugin", "host/experiment", "host/docket", "internal/calibrate", "internal/oci", "abi/guest")
 	runScripts(t, filepath.Join("testdata", "script", "long"))
 }
 
-func runScripts(t *testing.T, dir string) {
+func runScripts(t *testing.T, dir string, vars ...string) {
 	t.Helper()
 	root := repositoryRoot(t)
 	servers := &registries{t: t, list: map[string]*scriptRegistry{}}
@@ -79,7 +94,7 @@ func runScripts(t *testing.T, dir string) {
 			e.Setenv("ROOT", root)
 			e.Setenv("BAD", badPattern)
 			e.Setenv("SECRET", secretPattern)
-			for _, v := range userEnv(t) {
+			for _, v := range append(userEnv(t), vars...) {
 				name, value, _ := strings.Cut(v, "=")
 				e.Setenv(name, value)
 			}

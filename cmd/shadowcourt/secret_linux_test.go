@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,14 +45,11 @@ func TestAccept_FZ8_NoSecretOfTheHomeIsTold(t *testing.T) {
 			p.write(t)
 			run := func(args ...string) string {
 				args = append(append(args, tt.args...), "--source", ".", "--since", "green")
-				cmd := exec.CommandContext(t.Context(), "shadowcourt", args...)
-				cmd.Dir = p.dir
-				cmd.Env = append(os.Environ(), envOf(t, home)...)
-				out, err := cmd.CombinedOutput()
-				if err != nil {
-					t.Fatalf("%v\n%s", err, out)
+				s := execute(t, p.dir, envOf(t, home), append([]string{"shadowcourt"}, args...)...)
+				if s.code != 0 {
+					t.Fatal(s)
 				}
-				return string(out)
+				return s.all()
 			}
 			shell(t, p.dir, "shadowcourt key new ../key && echo done")
 			out := run("try", "report.out", "--experiments", "all", "--format=json", "--report", "page.html", "--record", "record", "--key", "../key")

@@ -45,8 +45,7 @@ func pty(t *testing.T, columns uint16) (screen, terminal *os.File) {
 func onTerminal(t *testing.T, env []string, connect func(cmd *exec.Cmd, terminal *os.File), args ...string) string {
 	t.Helper()
 	screen, terminal := pty(t, 80)
-	cmd := exec.CommandContext(t.Context(), "shadowcourt", args...)
-	cmd.Env = append(append(os.Environ(), userEnv(t)...), append([]string{"TERM=xterm", "NO_COLOR="}, env...)...)
+	cmd := command(t, "", append([]string{"TERM=xterm", "NO_COLOR="}, env...), append([]string{"shadowcourt"}, args...)...)
 	connect(cmd, terminal)
 	sent := make(chan []byte)
 	go func() {
@@ -110,8 +109,7 @@ func TestTryTellsWhatItWaitsForOnATerminal(t *testing.T) {
 	if _, err := screen.WriteString(caseOf("typed") + "\x04"); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "shadowcourt", "try", "--format", "jsonl")
-	cmd.Env = append(os.Environ(), userEnv(t)...)
+	cmd := command(t, "", nil, "shadowcourt", "try", "--format", "jsonl")
 	var stderr bytes.Buffer
 	cmd.Stdin, cmd.Stderr = terminal, &stderr
 	out, err := cmd.Output()

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
@@ -29,7 +28,6 @@ type Ending struct {
 	Code           int // -1 for a killed one
 	Stdout, Stderr string
 	Took           time.Duration
-	Changes        int // that KillAtChange has seen
 }
 
 // String tells an ending in a test's message.
@@ -38,38 +36,24 @@ func (e Ending) String() string {
 }
 
 // Run runs the program to its end.
-func (p Program) Run(ctx context.Context) (Ending, error) { return p.run(ctx, nil) }
+func (p Program) Run(ctx context.Context) (Ending, error) { return p.Kill(ctx, -1) }
 
-// Kill runs the program and kills it with SIGKILL after that time, if it still runs.
+// Kill runs the program and kills it with SIGKILL after that time, if it still runs; never if that is negative.
 func (p Program) Kill(ctx context.Context, after time.Duration) (Ending, error) {
-	return p.run(ctx, func(process *os.Process, done <-chan struct{}) {
-		select {
-		case <-done:
-		case <-time.After(after):
-			_ = process.Kill()
-		}
-	})
+	return end(ctx, exec.CommandContext(ctx, p.Path, p.Args...), p, after)
 }
 
-// run runs the program; attack runs beside it, and returns when done is closed.
-func (p Program) run(ctx context.Context, attack func(process *os.Process, done <-chan struct{})) (Ending, error) {
+func end(ctx context.Context, cmd *exec.Cmd, p Program, after time.Duration) (Ending, error) {
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, p.Path, p.Args...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.Dir, p.Env, &stdout, &stderr
 	start := time.Now()
 	if err := cmd.Start(); err != nil {
 		return Ending{}, err
 	}
-	done, attacked := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(attacked)
-		if attack != nil {
-			attack(cmd.Process, done)
-		}
-	}()
+	if after >= 0 {
+		defer time.AfterFunc(after, func() { _ = cmd.Process.Kill() }).Stop()
+	}
 	err := cmd.Wait()
-	close(done)
-	<-attacked
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		return Ending{}, err
 	}
@@ -120,19 +104,3 @@ func LimitFiles() error {
 	}()
 	return nil
 }
-
-// Random gives moments and offsets from a seed, which a test prints.
-type Random struct{ source *rand.Rand }
-
-// NewRandom gives the same moments and offsets for the same seed.
-func NewRandom(seed uint64) *Random {
-	return &Random{rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // to be repeated
-}
-
-// Moment is one before most.
-func (r *Random) Moment(most time.Duration) time.Duration {
-	return time.Duration(r.source.Int64N(int64(max(most, 1))))
-}
-
-// Offset is one before most.
-func (r *Random) Offset(most int64) int64 { return r.source.Int64N(max(most, 1)) }

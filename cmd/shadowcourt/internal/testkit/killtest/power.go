@@ -2,7 +2,6 @@ package killtest
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"maps"
 	"math/rand/v2"
@@ -112,18 +111,7 @@ type Power struct {
 
 // RunTraced runs the program to its end, and records what it does to its folder.
 func (p Program) RunTraced(ctx context.Context) (*Power, Ending, error) {
-	return p.traced(ctx, func(cmd *exec.Cmd) (Ending, error) {
-		var stdout, stderr strings.Builder
-		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		err := cmd.Run()
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-			err = nil
-		}
-		if err != nil {
-			return Ending{}, err
-		}
-		return Ending{Code: cmd.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String()}, nil
-	})
+	return p.traced(ctx, func(cmd *exec.Cmd) (Ending, error) { return end(ctx, cmd, p, -1) })
 }
 
 func (p Program) traced(ctx context.Context, run func(*exec.Cmd) (Ending, error)) (*Power, Ending, error) {
@@ -156,6 +144,17 @@ func (p Program) traced(ctx context.Context, run func(*exec.Cmd) (Ending, error)
 		return nil, ending, err
 	}
 	return power, ending, power.disk(power).run(power.Lines)
+}
+
+// Changing is a random line of the log behind a call that changed a file of the folder.
+func (p *Power) Changing(random *rand.Rand) int {
+	for range 100 {
+		c := &p.calls[random.IntN(len(p.calls))]
+		if strings.HasPrefix(c.name, "rename") || strings.HasPrefix(c.name, "link") || c.name == "pwrite64" || c.name == "fsync" || strings.HasPrefix(c.name, "unlink") {
+			return c.at
+		}
+	}
+	return p.Lines / 2
 }
 
 // disk is what was there before the run. What the program says is noted in a Power.
@@ -202,7 +201,7 @@ func clone(n *node, seen map[*node]*node) *node {
 }
 
 // Cut writes into a new folder what is there after a loss of power at a line of the log: what was synced before, and of the rest of each
-// file and folder a random beginning, whose last write may be torn.
+// file and folder a random beginning, whose last write may be torn. Without random the program alone was killed: all that it did is there.
 func (p *Power) Cut(random *rand.Rand, line int, folder string) error {
 	d := p.disk(&Power{})
 	if err := d.run(line); err != nil {
@@ -212,10 +211,13 @@ func (p *Power) Cut(random *rand.Rand, line int, folder string) error {
 }
 
 func lose(n *node, random *rand.Rand, path string) error {
-	kept := random.IntN(len(n.pending) + 1)
+	kept := len(n.pending)
+	if random != nil {
+		kept = random.IntN(len(n.pending) + 1)
+	}
 	for i := range n.pending[:kept] {
 		c := n.pending[i]
-		if i == kept-1 && len(c.bytes) > 1 && random.IntN(2) == 0 {
+		if random != nil && i == kept-1 && len(c.bytes) > 1 && random.IntN(2) == 0 {
 			c.bytes = c.bytes[:random.IntN(len(c.bytes)-1)+1]
 		}
 		n.apply(&c)
