@@ -17,10 +17,7 @@ import (
 // usual. A test that only waits for something, without a limit, needs no entry.
 // Everything else uses a clock of its own; see wasmtest.Ticking.
 var realTime = map[string]string{
-	"cmd/shadowcourt/accept_ci_test.go":                   "the time of a run without failures is only printed",
-	"cmd/shadowcourt/light_unix_test.go":                  "a run that waits for nobody ends in milliseconds; it gets 10 s, the one left behind sleeps for 20",
-	"cmd/shadowcourt/llm_server_test.go":                  "a server of a real model is waited for; the time is only printed",
-	"cmd/shadowcourt/llm_test.go":                         "the time of a run with a real model is only printed",
+	"cmd/shadowcourt/signal_unix_test.go":                 "a run that waits for nobody ends in milliseconds; it gets 10 s, the one left behind sleeps for 20",
 	"host/accept_edges_test.go":                           "HD10: a trial ends within its TTL of 2 s and a second; it gets 30 s, the clock of its calls a minute",
 	"host/accept_hostile_test.go":                         "the clock goes on by readings",
 	"host/accept_record_audit_test.go":                    "the clock goes on by readings",
