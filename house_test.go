@@ -68,7 +68,7 @@ var law = []struct{ folder, imports string }{
 	{"internal/answers", "host/alibi host/casebook internal/sanitize"},
 	{"internal/publish/...", "abi host/alibi host/trial internal/answers internal/httplimit internal/render internal/sanitize"},
 	{"internal/render/...", "abi host/alibi host/pipeline host/trial internal/answers internal/render/... internal/sanitize"},
-	{"internal/calibrate/...", "abi abi/codec abi/odds/... host/docket/... host/module host/trial internal/calibrate/... internal/render/... internal/sanitize"},
+	{"internal/measure", "abi abi/codec abi/odds host/docket host/module host/trial internal/render"},
 	{"internal/service/auth", "internal/httplimit internal/service/store internal/service/wire"},
 	{"internal/service/client", "internal/disk internal/service/wire"},
 	{"internal/service/wire", "abi abi/codec host/alibi host/docket host/trial internal/run internal/sanitize internal/strictjson"},

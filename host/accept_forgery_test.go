@@ -11,7 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/module"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -74,7 +74,7 @@ func TestAccept_FZ1_NoPersonaForgesTheStatementsOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	banking, err := fit.Fit(t.Context(), labelled(t, "banking-1.jsonl"), fit.Config{Name: "banking", Seed: 1, Workers: 2})
+	banking, err := measure.Fit(t.Context(), labelled(t, "banking-1.jsonl"), measure.FitConfig{Name: "banking", Seed: 1, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

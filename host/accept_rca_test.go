@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -195,12 +195,12 @@ func TestAccept_HD8_TheShippedLightAccountsForRemands(t *testing.T) {
 func TestAccept_ME3_RemandsOfTheShippedJudge(t *testing.T) {
 	t.Parallel()
 	h := open(t, host.Config{LightPath: rca(t)})
-	var observed []calibrate.Observation
+	var observed []measure.Observation
 	remanded, toRight, toWrong := 0, 0, 0
 	for _, entry := range examples(t, "go-failures.jsonl", "go-test-1.jsonl") {
 		outcome := try(t, h, entry.Case)
 		outcome.Truth = entry.Truth
-		observed = append(observed, calibrate.Observe(outcome))
+		observed = append(observed, measure.Observe(outcome))
 		got := outcome.Result
 		if got.Remands == 0 {
 			continue
@@ -221,7 +221,7 @@ func TestAccept_ME3_RemandsOfTheShippedJudge(t *testing.T) {
 	if remanded == 0 {
 		t.Fatal("the shipped judge remands nothing of the examples")
 	}
-	got := calibrate.MetricsOf(observed).Remands
+	got := measure.MetricsOf(observed).Remands
 	if got.Cases != remanded || got.ToRight.Count != toRight || got.ToWrong.Count != toWrong || got.ToRight.Of != remanded {
 		t.Errorf("%d cases, %+v to right, %+v to wrong; counted %d, %d, %d", got.Cases, got.ToRight, got.ToWrong, remanded, toRight, toWrong)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -65,7 +65,7 @@ func allCommands(cmd *cobra.Command) []*cobra.Command {
 }
 
 // exampleCases is how many cases of a docket the examples run on: an example shows that it works, and others measure. One of sentiment-fit repeats another.
-const exampleCases = fit.LeastCases + 1
+const exampleCases = measure.LeastCases + 1
 
 func firstLines(data []byte, n int) [][]byte {
 	lines := slices.Collect(bytes.Lines(data))

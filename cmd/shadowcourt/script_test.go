@@ -78,7 +78,7 @@ func buildPuppet(t *testing.T) string {
 
 func TestLongScripts(t *testing.T) {
 	t.Parallel()
-	tier.Long(t, "cmd/shadowcourt/testdata/script/long", "cmd/shadowcourt/internal/plugin", "host/experiment", "host/docket", "internal/calibrate", "internal/oci", "abi/guest")
+	tier.Long(t, "cmd/shadowcourt/testdata/script/long", "cmd/shadowcourt/internal/plugin", "host/experiment", "host/docket", "internal/measure", "internal/oci", "abi/guest")
 	runScripts(t, filepath.Join("testdata", "script", "long"))
 }
 

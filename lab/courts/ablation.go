@@ -8,8 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 )
 
 // ablation has a table for each pair of dockets.
@@ -27,14 +26,14 @@ func ablation(ctx context.Context, bench *study.Bench, pairs []pair) ([]study.Ta
 
 // ablate is the table of one pair of dockets.
 func ablate(ctx context.Context, bench *study.Bench, p *pair) (string, error) {
-	fitted, err := fit.Fit(ctx, p.fitted, fit.Config{Name: "ablation", Seed: 1})
+	fitted, err := measure.Fit(ctx, p.fitted, measure.FitConfig{Name: "ablation", Seed: 1})
 	if err != nil {
 		return "", err
 	}
 	var out strings.Builder
 	out.WriteString("| court | right in the band | gained | lost | names a label | ECE | Brier | calls a trial | fuel a trial |\n")
 	out.WriteString("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
-	var whole []calibrate.Observation
+	var whole []measure.Observation
 	for _, m := range mechanisms() {
 		config := host.Config{Profile: fitted.Profile}
 		if m.without {
@@ -57,7 +56,7 @@ func ablate(ctx context.Context, bench *study.Bench, p *pair) (string, error) {
 
 // ablationRow gives one line: against the whole court, cases that are right only
 // here are gained, those that are right only there are lost.
-func ablationRow(out io.Writer, name string, list, whole []calibrate.Observation) {
+func ablationRow(out io.Writer, name string, list, whole []measure.Observation) {
 	band, right, named, gained, lost := 0, 0, 0, 0, 0
 	calls, fuel := 0, uint64(0)
 	for i := range list {
@@ -91,14 +90,14 @@ func ablationRow(out io.Writer, name string, list, whole []calibrate.Observation
 }
 
 // reliability is that of the court's confidence where it named a label.
-func reliability(list []calibrate.Observation) calibrate.Reliability {
-	var stated []calibrate.Stated
+func reliability(list []measure.Observation) measure.Reliability {
+	var stated []measure.Stated
 	for i := range list {
 		if o := &list[i]; o.Activated && o.Truth != "" && o.Final.Classification != "" {
-			stated = append(stated, calibrate.Stated{Confidence: o.Final.Confidence, Right: o.Final.Classification == o.Truth})
+			stated = append(stated, measure.Stated{Confidence: o.Final.Confidence, Right: o.Final.Classification == o.Truth})
 		}
 	}
-	return calibrate.ReliabilityOf(stated, 0, nil)
+	return measure.ReliabilityOf(stated, 0, nil)
 }
 
 func figure(v *float64) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 )
 
 // lightStudy is everything that is tried, over all pairs of dockets.
@@ -65,7 +65,7 @@ func light(ctx context.Context, bench *study.Bench, pairs []pair) ([]study.Table
 
 // add fits on one docket and tries the other.
 func (s *lightStudy) add(ctx context.Context, of *pair) error {
-	own, err := fit.Fit(ctx, of.fitted, fit.Config{Name: "own", Seed: 1})
+	own, err := measure.Fit(ctx, of.fitted, measure.FitConfig{Name: "own", Seed: 1})
 	if err != nil {
 		return err
 	}

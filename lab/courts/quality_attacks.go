@@ -9,7 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 )
 
 // attack changes each case so that it speaks for a wrong label.
@@ -59,7 +59,7 @@ func spread(p *abi.Profile, n int) func(c *abi.Case, truth, label string) {
 
 // costliest is the number of phrases between other words by which the model gets the most cases wrong.
 func costliest(p *abi.Profile, entries []docket.Entry) int {
-	m, least, most := fit.NewModel(p), len(entries)+1, 0
+	m, least, most := measure.NewModel(p), len(entries)+1, 0
 	for _, n := range []int{1, 2, 3, 5, 10, profileMost} {
 		right := 0
 		list := attacked(entries, spread(p, n))

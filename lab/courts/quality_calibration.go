@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 )
 
 // Draws of the right answers of a perfectly calibrated model, and the bins of equal width.
@@ -50,12 +50,12 @@ func (s *scored) gap() float64 {
 	return sum/float64(len(s.stated)) - s.accuracy()
 }
 
-func (s *scored) reliability(simulations int) calibrate.Reliability {
-	var list []calibrate.Stated
+func (s *scored) reliability(simulations int) measure.Reliability {
+	var list []measure.Stated
 	for i := range s.right {
-		list = append(list, calibrate.Stated{Confidence: s.stated[i], Right: s.right[i]})
+		list = append(list, measure.Stated{Confidence: s.stated[i], Right: s.right[i]})
 	}
-	return calibrate.ReliabilityOf(list, simulations, rand.New(rand.NewPCG(1, 4))) //nolint:gosec // reproducible draws, no secret
+	return measure.ReliabilityOf(list, simulations, rand.New(rand.NewPCG(1, 4))) //nolint:gosec // reproducible draws, no secret
 }
 
 // evenECE is an ECE over bins of equal width, and its distribution under perfect calibration.

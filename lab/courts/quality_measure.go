@@ -15,7 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 )
 
@@ -86,7 +86,7 @@ func sizes() []int { return []int{10, 20, 50, 100, 200} }
 
 func (m *measuring) measure(ctx context.Context, h *half) error {
 	fmt.Fprintln(os.Stderr, "fitting for", h.name)
-	result, err := fit.Fit(ctx, h.fitted, fit.Config{Seed: 1, Workers: 2})
+	result, err := measure.Fit(ctx, h.fitted, measure.FitConfig{Seed: 1, Workers: 2})
 	if err != nil {
 		return err
 	}
@@ -127,14 +127,14 @@ func (m *measuring) measure(ctx context.Context, h *half) error {
 // trusting fits without texts, and with texts that are trusted.
 func (m *measuring) trusting(ctx context.Context, h *half) error {
 	fmt.Fprintln(os.Stderr, "trusting texts, and not")
-	none, err := fit.Fit(ctx, h.fitted, fit.Config{Seed: 1, Workers: 2, NoText: true})
+	none, err := measure.Fit(ctx, h.fitted, measure.FitConfig{Seed: 1, Workers: 2, NoText: true})
 	if err != nil {
 		return err
 	}
 	if h.noText, err = m.court(ctx, host.Config{Profile: none.Profile}, h.tried); err != nil {
 		return err
 	}
-	result, err := fit.Fit(ctx, h.fitted, fit.Config{Seed: 1, Workers: 2, TrustText: true})
+	result, err := measure.Fit(ctx, h.fitted, measure.FitConfig{Seed: 1, Workers: 2, TrustText: true})
 	if err != nil {
 		return err
 	}
@@ -182,10 +182,10 @@ func (m *measuring) both(ctx context.Context, fitted, tried []docket.Entry) (map
 	if err != nil {
 		return nil, err
 	}
-	model := fit.NewModel(nothing())
-	if result, err := fit.Fit(ctx, fitted, fit.Config{Seed: 1, Workers: 2}); err == nil {
-		model = fit.NewModel(result.Profile)
-	} else if len(fitted) >= fit.LeastCases {
+	model := measure.NewModel(nothing())
+	if result, err := measure.Fit(ctx, fitted, measure.FitConfig{Seed: 1, Workers: 2}); err == nil {
+		model = measure.NewModel(result.Profile)
+	} else if len(fitted) >= measure.LeastCases {
 		return nil, err
 	}
 	out := made.of(0)

@@ -12,7 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 )
 
 // The size of the docket that fit is timed on.
@@ -28,7 +28,7 @@ const (
 func scale(ctx context.Context, cases, workers int, out io.Writer) error {
 	entries := invented(rand.New(rand.NewPCG(1, 2)), cases) //nolint:gosec // reproducible cases, no secret
 	begin := time.Now()
-	result, err := fit.Fit(ctx, entries, fit.Config{Seed: 1, Workers: workers})
+	result, err := measure.Fit(ctx, entries, measure.FitConfig{Seed: 1, Workers: workers})
 	if err != nil {
 		return err
 	}

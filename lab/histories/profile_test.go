@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/host/lab/internal/study"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -30,11 +30,11 @@ func TestTheShippedProfileIsLearned(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = results.Close() }()
-	config := fit.Config{Name: "alibi", Seed: 1, NoText: true, Workers: 1}
-	if config.Results, err = fit.ReadResults(results); err != nil {
+	config := measure.FitConfig{Name: "alibi", Seed: 1, NoText: true, Workers: 1}
+	if config.Results, err = measure.ReadResults(results); err != nil {
 		t.Fatal(err)
 	}
-	learned, err := fit.Fit(t.Context(), config.Results.AddTo(entries), config)
+	learned, err := measure.Fit(t.Context(), config.Results.AddTo(entries), config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
@@ -22,7 +22,7 @@ type qualityView struct {
 	qualityRow  // of all that is no answer of the alibi, without a name
 	Decided     decided
 	Filters     []filter
-	Reliability calibrate.Reliability
+	Reliability measure.Reliability
 	ECE         string
 	Perfect     string
 	Diagram     template.HTML
@@ -33,7 +33,7 @@ type qualityView struct {
 	Answers             []labelView
 	Weeks, Repositories []qualityRow
 	// stated are the confidences of the court's answers whose truth is known, those of a hundredth with their mean.
-	stated []calibrate.Stated
+	stated []measure.Stated
 	// Meaning says what the shares mean.
 	Meaning string
 }
@@ -112,7 +112,7 @@ func (s *site) quality(w http.ResponseWriter, r *http.Request) error {
 	}
 	const seed = 1
 	simulations := min(max(mostDraws/max(len(v.stated), 1), leastSimulations), mostSimulations)
-	v.Reliability = calibrate.ReliabilityOf(v.stated, simulations, rand.New(rand.NewPCG(seed, seed))) //nolint:gosec // a simulation
+	v.Reliability = measure.ReliabilityOf(v.stated, simulations, rand.New(rand.NewPCG(seed, seed))) //nolint:gosec // a simulation
 	if v.Reliability.ECE != nil {
 		v.ECE = trial.Weight(*v.Reliability.ECE)
 	}
@@ -174,7 +174,7 @@ func (v *qualityView) count(tallies []store.Tally) {
 			continue
 		}
 		if t.Label != "" {
-			v.stated = append(v.stated, slices.Repeat([]calibrate.Stated{{Confidence: t.Stated, Right: t.Label == t.Truth}}, t.Results)...)
+			v.stated = append(v.stated, slices.Repeat([]measure.Stated{{Confidence: t.Stated, Right: t.Label == t.Truth}}, t.Results)...)
 		}
 		v.label(t.Truth, "")
 		v.label(t.Label, "")
@@ -246,7 +246,7 @@ func (v *qualityView) matrix() {
 }
 
 // reliabilityDiagram draws the share of right answers over the stated confidence; nothing without a bin.
-func reliabilityDiagram(bins []calibrate.Bin) template.HTML {
+func reliabilityDiagram(bins []measure.Bin) template.HTML {
 	if len(bins) == 0 {
 		return ""
 	}

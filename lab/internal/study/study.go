@@ -11,8 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -93,14 +92,14 @@ func (b *Bench) Try(ctx context.Context, config host.Config, entries []docket.En
 }
 
 // Observe tries all entries and keeps what is measured.
-func (b *Bench) Observe(ctx context.Context, config host.Config, entries []docket.Entry) ([]calibrate.Observation, error) {
-	list := make([]calibrate.Observation, 0, len(entries))
-	err := b.Try(ctx, config, entries, 0, func(t *trial.Trial) { list = append(list, calibrate.Observe(t)) })
+func (b *Bench) Observe(ctx context.Context, config host.Config, entries []docket.Entry) ([]measure.Observation, error) {
+	list := make([]measure.Observation, 0, len(entries))
+	err := b.Try(ctx, config, entries, 0, func(t *trial.Trial) { list = append(list, measure.Observe(t)) })
 	return list, err
 }
 
 // FitToPath fits a profile for cases that a Light path answers.
-func (b *Bench) FitToPath(ctx context.Context, entries []docket.Entry, path *pipeline.Definition) (*fit.Result, error) {
+func (b *Bench) FitToPath(ctx context.Context, entries []docket.Entry, path *pipeline.Definition) (*measure.Fitted, error) {
 	h, err := host.Open(ctx, run.LightConfig(host.Config{LightPath: path, CacheDir: b.dir}))
 	if err != nil {
 		return nil, err
@@ -110,5 +109,5 @@ func (b *Bench) FitToPath(ctx context.Context, entries []docket.Entry, path *pip
 	if err != nil {
 		return nil, err
 	}
-	return fit.Fit(ctx, gathered, fit.Config{Name: "path", Seed: 1, LightPath: true})
+	return measure.Fit(ctx, gathered, measure.FitConfig{Name: "path", Seed: 1, LightPath: true})
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"iter"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -16,8 +14,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/module"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 )
@@ -51,14 +49,8 @@ wrong (the rest was still measured).`,
 	}
 	f := cmd.Flags()
 	o.LightFlags(cmd, "default: "+open.LightDocket)
-	f.StringVar(&o.Pipeline, "pipeline", open.ShippedPipeline, "pipeline file, or the name of the shipped one")
-	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: none)")
-	f.StringVar(&o.Modules, "modules", "", "folder with all NAME.wasm files that the pipeline names (default: the embedded modules)")
-	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
-	f.StringVar(&o.format, "format", "table", "table or json")
-	f.StringVar(&o.output, "output", "", "file for the figures (default: standard output)")
+	o.addCourt(cmd, "figures", "none")
 	o.bands.add(f)
-	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 	o.CassetteFlags(cmd)
 	cli.RemovedFlags(f, "calibrate compares the court with Light alone; compare two courts with `shadowcourt compare`", "fitted-on", "peers")
 	cli.RemovedFlags(f, "use --format json", "report")
@@ -72,74 +64,50 @@ wrong (the rest was still measured).`,
 
 // run carries out `calibrate`.
 func (o *calibrateOptions) run(ctx context.Context, s cli.Streams, args []string) error {
-	if err := o.check(args); err != nil {
+	if err := o.check("calibrate", args, o.bands.check(), o.checkOutput(args)); err != nil {
 		return cli.InputError(err)
 	}
-	c := &calibration{reading: newReading(s), options: o}
-	inputs, err := run.OpenDockets(ctx, s.In, args, run.JSONL)
-	if err != nil {
-		return cli.InputError(err)
-	}
-	defer inputs.Close()
-	config, err := o.Config(inputs)
+	r, untold := newReading(s), 0
+	var tested []measure.Observation
+	var coverage *module.ProfileCoverage
+	err := o.try(ctx, s, &r, args, &tried{
+		from:  run.JSONL,
+		begin: func(config *host.Config) error { coverage = module.NewProfileCoverage(config.Profile); return nil },
+		pass: func(e docket.Entry) bool {
+			if e.Truth == nil {
+				untold++
+			}
+			return e.Truth != nil
+		},
+		add: func(t *trial.Trial) {
+			tested = append(tested, measure.Observe(t))
+			coverage.Add(&t.Case)
+		},
+		report: func(terminal render.TerminalOptions) (any, string, error) {
+			if len(tested) == 0 {
+				return nil, "", cli.InputError(errors.New("no case of the dockets states its truth (\"truth\":{\"classification\":...}): there is nothing to measure against"))
+			}
+			report := measure.Measure(tested, o.bands.options())
+			return report, calibrateText(report, terminal), nil
+		},
+	})
 	if err != nil {
 		return err
 	}
-	c.coverage = module.NewProfileCoverage(config.Profile)
-	help, err := o.Connect(ctx, config, inputs)
-	if err != nil {
-		return err
+	if untold > 0 {
+		fmt.Fprintf(r.stderr, "note: %s no truth and was not tried\n", cli.Count(untold, "case states", "cases state"))
 	}
-	defer help.Close()
-	c.progress.Say("loading modules")
-	h, err := o.Host(ctx, s, config)
-	c.progress.Clear()
-	if err != nil {
-		return o.Error(err)
-	}
-	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
-	var files disk.Set
-	out := s.Out
-	if o.output != "" {
-		if out, err = files.Create(o.output); err != nil {
-			return cli.InputError(fmt.Errorf("--output: %w", err))
-		}
-	}
-	err = c.try(ctx, h, inputs)
-	if err == nil {
-		err = o.write(out, calibrate.Measure(c.tested, o.bands.options()))
-	}
-	if err != nil {
-		files.Discard()
-		return err
-	}
-	if err := files.Commit(); err != nil {
-		return err
-	}
-	return c.conclude()
-}
-
-// check reports all faults of the flags at once.
-func (o *calibrateOptions) check(dockets []string) error {
-	return o.common.check("calibrate", dockets, o.bands.check(),
-		cli.CheckOverwrites(o.InputFiles(dockets), []cli.NamedFile{cli.File("--output", o.output)}))
-}
-
-func (o *calibrateOptions) write(w io.Writer, r *calibrate.Report) error {
-	if o.format == "json" {
-		return writeJSON(w, r)
-	}
-	_, err := io.WriteString(w, calibrateText(r, cli.Terminal(w)))
-	return err
+	open.WarnOfProfile(r.stderr, coverage)
+	return r.end("measured")
 }
 
 // calibrateText tells the figures to people.
-func calibrateText(r *calibrate.Report, terminal render.TerminalOptions) string {
+func calibrateText(r *measure.Report, terminal render.TerminalOptions) string {
 	g := render.NewGrid(render.Column{Name: "CASES"}, render.Column{Name: "COURT"}, render.Column{Name: "95 %"}, render.Column{Name: "LIGHT ALONE"},
 		render.Column{Name: "95 %"}, render.Column{Name: "ONLY ONE RIGHT"}, render.Column{Name: "P"}, render.Column{Name: "FINDING"})
 	for _, row := range []struct {
 		name string
-		a    *calibrate.Accuracy
+		a    *measure.Accuracy
 	}{{"in the band", &r.Band}, {"overall", &r.Overall}} {
 		a := row.a
 		court, of := shareText(a.Court)
@@ -162,7 +130,7 @@ func calibrateText(r *calibrate.Report, terminal render.TerminalOptions) string 
 }
 
 // shareText shows a share and its interval.
-func shareText(s calibrate.Share) (share, interval string) {
+func shareText(s measure.Share) (share, interval string) {
 	if s.Of == 0 {
 		return "–", "–"
 	}
@@ -170,70 +138,11 @@ func shareText(s calibrate.Share) (share, interval string) {
 }
 
 // ofText shows a share as "69 of 276 (25.0 %)".
-func ofText(s calibrate.Share) string {
+func ofText(s measure.Share) string {
 	if s.Of == 0 {
 		return "0 of 0"
 	}
 	return fmt.Sprintf("%d of %d (%.1f %%)", s.Count, s.Of, 100**s.Share)
-}
-
-// calibration is one run: what was tried so far.
-type calibration struct {
-	reading
-	options  *calibrateOptions
-	tested   []calibrate.Observation
-	coverage *module.ProfileCoverage
-	untold   int // cases without truth
-}
-
-// try tries the cases of the dockets whose truth is known.
-func (c *calibration) try(ctx context.Context, h *host.Host, inputs *run.Dockets) error {
-	for t := range h.TryAll(ctx, c.withTruth(inputs.Entries("")), c.options.Workers(c.options.workers)) {
-		if t.Trial == nil && ctx.Err() != nil {
-			break
-		}
-		if t.Err != nil {
-			if err := c.fault(t.Entry, t.Err); err != nil {
-				return err
-			}
-			continue
-		}
-		c.tested = append(c.tested, calibrate.Observe(t.Trial))
-		c.coverage.Add(&t.Trial.Case)
-		c.light.Add(t.Trial)
-		c.done++
-		c.progress.Tried(c.done, c.faults)
-	}
-	c.progress.Clear()
-	switch {
-	case ctx.Err() != nil:
-		return fmt.Errorf("interrupted after %s; nothing is measured", cli.Count(c.done, "case", "cases"))
-	case len(c.tested) == 0:
-		return cli.InputError(errors.New("no case of the dockets states its truth (\"truth\":{\"classification\":...}): there is nothing to measure against"))
-	}
-	return nil
-}
-
-// withTruth passes on the cases with truth.
-func (c *calibration) withTruth(entries iter.Seq2[docket.Entry, error]) iter.Seq2[docket.Entry, error] {
-	return func(yield func(docket.Entry, error) bool) {
-		for entry, err := range entries {
-			if err == nil && entry.Truth == nil {
-				c.untold++
-			} else if !yield(entry, err) {
-				return
-			}
-		}
-	}
-}
-
-// conclude says what the figures leave out, and gives the exit code.
-func (c *calibration) conclude() error {
-	if c.untold > 0 {
-		fmt.Fprintf(c.stderr, "note: %s no truth and was not tried\n", cli.Count(c.untold, "case states", "cases state"))
-	}
-	open.WarnOfProfile(c.stderr, c.coverage)
-	return c.end("measured")
 }
 
 // bandFlags ask for certified thresholds.
@@ -245,8 +154,8 @@ type bandFlags struct {
 // add adds the flags to a command.
 func (b *bandFlags) add(f *pflag.FlagSet) {
 	f.BoolVar(&b.bands, "bands", false, "propose thresholds whose error is bounded")
-	f.Float64Var(&b.maxError, "max-error", calibrate.DefaultMaxError, "with --bands: the largest share of wrong answers among the accepted")
-	f.Float64Var(&b.confidence, "confidence", calibrate.DefaultConfidence, "with --bands: the confidence that the bound holds")
+	f.Float64Var(&b.maxError, "max-error", measure.DefaultMaxError, "with --bands: the largest share of wrong answers among the accepted")
+	f.Float64Var(&b.confidence, "confidence", measure.DefaultConfidence, "with --bands: the confidence that the bound holds")
 }
 
 // check reports all faults of the flags at once.
@@ -255,7 +164,7 @@ func (b *bandFlags) check() error {
 	for _, f := range []struct {
 		name         string
 		value, usual float64
-	}{{"max-error", b.maxError, calibrate.DefaultMaxError}, {"confidence", b.confidence, calibrate.DefaultConfidence}} {
+	}{{"max-error", b.maxError, measure.DefaultMaxError}, {"confidence", b.confidence, measure.DefaultConfidence}} {
 		switch {
 		case !(f.value > 0 && f.value < 1): // NaN too
 			faults = append(faults, fmt.Errorf("--%s %v: use a number between 0 and 1", f.name, f.value))
@@ -267,9 +176,9 @@ func (b *bandFlags) check() error {
 }
 
 // options are nil unless thresholds are asked for.
-func (b *bandFlags) options() *calibrate.BandOptions {
+func (b *bandFlags) options() *measure.BandOptions {
 	if !b.bands {
 		return nil
 	}
-	return &calibrate.BandOptions{MaxError: b.maxError, Confidence: b.confidence}
+	return &measure.BandOptions{MaxError: b.maxError, Confidence: b.confidence}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,8 +11,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
-	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 )
@@ -54,17 +53,11 @@ running; 2 the command line or an input is wrong; 3 worse.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.with, "with", nil, "PERSONA=FILE: a module of the candidate; may be repeated")
-	f.Float64Var(&o.alpha, "alpha", calibrate.DefaultAlpha, "level of the test, between 0 and 1")
+	f.Float64Var(&o.alpha, "alpha", measure.DefaultAlpha, "level of the test, between 0 and 1")
 	f.StringVar(&o.from, "from", run.Auto, "input format: "+cli.OrList(run.Formats()))
 	o.LightFlags(cmd, "default: "+open.LightRCA+" for reports of tests, else "+open.LightDocket)
-	f.StringVar(&o.Pipeline, "pipeline", open.ShippedPipeline, "pipeline file, or the name of the shipped one")
-	f.StringVar(&o.Profile, "profile", "", "profile file, the name of a shipped one, or none (default: go-test for gotest input, else none)")
-	f.StringVar(&o.Modules, "modules", "", "folder with all NAME.wasm files that the pipeline names (default: the embedded modules)")
-	open.CacheFlag(f, &o.Cache, "folder for compiled modules, or none")
-	f.StringVar(&o.format, "format", "table", "table or json")
-	f.StringVar(&o.output, "output", "", "file for the comparison (default: standard output)")
+	o.addCourt(cmd, "comparison", "go-test for gotest input, else none")
 	f.StringArrayVar(&o.redact, "redact", nil, "regular expression whose matches are blacked out in every output; may be repeated")
-	f.IntVar(&o.workers, "workers", 0, "trials at once (default: one for each processor)")
 	o.GrantFlag(cmd)
 	return cmd
 }
@@ -75,54 +68,26 @@ func (o *compareOptions) run(ctx context.Context, s cli.Streams, args []string) 
 	if err != nil {
 		return cli.InputError(err)
 	}
-	inputs, err := run.OpenDockets(ctx, s.In, args, o.from)
-	if err != nil {
-		return cli.InputError(err)
-	}
-	defer inputs.Close()
-	config, err := o.Config(inputs)
-	if err != nil {
-		return err
-	}
-	modules, err := open.NamedModules("--with ", o.with)
-	if err != nil {
-		return cli.InputError(err)
-	}
-	config.Candidate = &host.Candidate{Modules: modules, Share: 1}
-	help, err := o.Connect(ctx, config, inputs)
-	if err != nil {
-		return err
-	}
-	defer help.Close()
-	r := &comparing{reading: newReading(s), options: o, sum: calibrate.NewCandidateComparison(o.alpha)}
+	r, sum := newReading(s), measure.NewCandidateComparison(o.alpha)
 	r.redactor = redactor
-	r.progress.Say("loading modules")
-	h, err := o.Host(ctx, s, config)
-	r.progress.Clear()
+	var report *measure.CandidateReport
+	err = o.try(ctx, s, &r, args, &tried{
+		from: o.from,
+		begin: func(config *host.Config) error {
+			modules, err := open.NamedModules("--with ", o.with)
+			config.Candidate = &host.Candidate{Modules: modules, Share: 1}
+			return err
+		},
+		add: func(t *trial.Trial) { sum.Add(t, redactor.Trial(t)) },
+		report: func(terminal render.TerminalOptions) (any, string, error) {
+			report = sum.Report()
+			return report, compareText(report, terminal), nil
+		},
+	})
 	if err != nil {
-		return o.Error(err)
-	}
-	defer func() { _ = h.Close(context.WithoutCancel(ctx)) }()
-	var files disk.Set
-	out := s.Out
-	if o.output != "" {
-		if out, err = files.Create(o.output); err != nil {
-			return cli.InputError(fmt.Errorf("--output: %w", err))
-		}
-	}
-	if err := r.try(ctx, h, inputs); err != nil {
-		files.Discard()
 		return err
 	}
-	report := r.sum.Report()
-	if err := o.write(out, report); err != nil {
-		files.Discard()
-		return err
-	}
-	if err := files.Commit(); err != nil {
-		return err
-	}
-	if err := r.end("compared"); err != nil || report.Finding != calibrate.Worse {
+	if err := r.end("compared"); err != nil || report.Finding != measure.Worse {
 		return err
 	}
 	return &cli.ExitError{Code: cli.ExitMatched}
@@ -144,50 +109,11 @@ func (o *compareOptions) check(dockets []string) (*render.Redactor, error) {
 	if err != nil {
 		faults = append(faults, fmt.Errorf("--redact: %w", err))
 	}
-	return redactor, o.common.check("compare", dockets, append(faults, cli.CheckOverwrites(o.InputFiles(dockets), []cli.NamedFile{cli.File("--output", o.output)}))...)
-}
-
-// comparing is one run.
-type comparing struct {
-	reading
-	options *compareOptions
-	sum     *calibrate.CandidateComparison
-}
-
-// try tries every case before both courts.
-func (r *comparing) try(ctx context.Context, h *host.Host, inputs *run.Dockets) error {
-	for t := range h.TryAll(ctx, inputs.Entries(""), r.options.workers) {
-		if t.Trial == nil && ctx.Err() != nil {
-			break
-		}
-		if t.Err != nil {
-			if err := r.fault(t.Entry, t.Err); err != nil {
-				return err
-			}
-			continue
-		}
-		r.done++
-		r.light.Add(t.Trial)
-		r.sum.Add(t.Trial, r.redactor.Trial(t.Trial))
-		r.progress.Tried(r.done, r.faults)
-	}
-	r.progress.Clear()
-	if ctx.Err() != nil {
-		return fmt.Errorf("interrupted after %s; nothing is compared", cli.Count(r.done, "case", "cases"))
-	}
-	return nil
-}
-
-func (o *compareOptions) write(w io.Writer, r *calibrate.CandidateReport) error {
-	if o.format == "json" {
-		return writeJSON(w, r)
-	}
-	_, err := io.WriteString(w, compareText(r, cli.Terminal(w)))
-	return err
+	return redactor, o.common.check("compare", dockets, append(faults, o.checkOutput(dockets))...)
 }
 
 // compareText is the comparison for people.
-func compareText(r *calibrate.CandidateReport, terminal render.TerminalOptions) string {
+func compareText(r *measure.CandidateReport, terminal render.TerminalOptions) string {
 	text := ""
 	if len(r.Flips) > 0 {
 		g := render.NewGrid(render.Column{Name: "CASE"}, render.Column{Name: "TRUTH"}, render.Column{Name: "COURT"}, render.Column{Name: "CANDIDATE"}, render.Column{Name: "ANSWER"})
@@ -207,7 +133,7 @@ func compareText(r *calibrate.CandidateReport, terminal render.TerminalOptions) 
 		line("Right", "%d of %d; candidate %d", t.CourtRight, t.Cases, t.CandidateRight)
 		line("Only one", "%s the court alone has right, %d the candidate alone", cli.Count(t.CourtOnly, "case", "cases"), t.CandidateOnly)
 		test, pair := "exact test", ""
-		if t.Test == calibrate.ChiSquareTest {
+		if t.Test == measure.ChiSquareTest {
 			test = fmt.Sprintf("chi-square %.2f", t.Statistic)
 		}
 		if t.CourtPairs+t.CandidatePairs != t.CourtOnly+t.CandidateOnly {
@@ -219,4 +145,4 @@ func compareText(r *calibrate.CandidateReport, terminal render.TerminalOptions) 
 	return text
 }
 
-func findingText(f calibrate.Finding) string { return strings.ReplaceAll(string(f), "_", " ") }
+func findingText(f measure.Finding) string { return strings.ReplaceAll(string(f), "_", " ") }

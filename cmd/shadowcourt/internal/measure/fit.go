@@ -17,8 +17,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate/fit"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -50,7 +50,7 @@ with a profile fitted on the other parts; cases of one group are always in one p
 a profile with calibrate on other cases than those that it was fitted on.
 
 Where nothing predicts better than the court without a profile, nothing is learned: the figures
-say so, and the profile changes nothing, or only how sure the court is.
+say so, and the profile changes nothing.
 
 With --bands the cross-validated answers to all cases are pooled, and a threshold is proposed
 from which on the share of wrong ones is bounded.
@@ -78,9 +78,8 @@ wrong (where lines of a docket are wrong, the others were still fitted on).`,
 	f := cmd.Flags()
 	f.StringVar(&o.output, "output", "", "file for the profile, or - for the standard output (the figures then go to the standard error)")
 	f.StringVar(&o.name, "name", "", "name of the profile (default: the name of the file)")
-	f.StringVar(&o.format, "format", "table", "format of the figures on the standard output: table or json")
+	o.add(cmd, "figures")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of how the cases are split into parts")
-	f.IntVar(&o.workers, "workers", 0, "parts fitted at once (default: one for each processor); the profile is the same")
 	f.StringVar(&o.outcomes, "outcomes", "", "results of these cases by try --experiments all --format jsonl: learn what runs tell")
 	f.BoolVar(&o.noText, "no-text", false, "learn from what sources say alone: where others than your own tools write documents, no text moves a verdict then")
 	f.BoolVar(&o.trustText, "trust-text", false, "let phrases in documents count as much as helps: where only your own tools write documents")
@@ -125,11 +124,11 @@ func (o *fitOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 		file.Discard()
 		return err
 	}
-	return errors.Join(file.Commit(), o.print(figures, report), r.end("fitted on"))
+	return errors.Join(file.Commit(), o.print(figures, report, fitText(o.output, report, cli.Terminal(figures))), r.end("fitted on"))
 }
 
 // learn reads, fits, and writes the profile.
-func (o *fitOptions) learn(ctx context.Context, s cli.Streams, r *reading, inputs *run.Dockets, config *host.Config, out io.Writer) (*fit.Report, error) {
+func (o *fitOptions) learn(ctx context.Context, s cli.Streams, r *reading, inputs *run.Dockets, config *host.Config, out io.Writer) (*measure.FitReport, error) {
 	defer r.progress.Clear()
 	var entries []docket.Entry
 	for entry, err := range inputs.Entries("") {
@@ -173,8 +172,8 @@ func (o *fitOptions) check(dockets []string) error {
 }
 
 // fit fits on the entries, with the Light that is to answer for them.
-func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries []docket.Entry) (*fit.Result, error) {
-	config := fit.Config{Name: o.name, Seed: o.seed, NoText: o.noText, TrustText: o.trustText, Workers: o.workers, LightPath: light.Config.LightPath != nil, Bands: o.bands.options(), Progress: light.Progress.Say}
+func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries []docket.Entry) (*measure.Fitted, error) {
+	config := measure.FitConfig{Name: o.name, Seed: o.seed, NoText: o.noText, TrustText: o.trustText, Workers: o.workers, LightPath: light.Config.LightPath != nil, Bands: o.bands.options(), Progress: light.Progress.Say}
 	if config.Name == "" {
 		config.Name = strings.TrimSuffix(filepath.Base(o.output), filepath.Ext(o.output))
 	}
@@ -196,8 +195,8 @@ func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries [
 			return nil, err
 		}
 	}
-	result, err := fit.Fit(ctx, entries, config)
-	for _, reason := range []error{fit.ErrNoTruth, fit.ErrTooFew, fit.ErrOneLabel, fit.ErrTooManyLabels} {
+	result, err := measure.Fit(ctx, entries, config)
+	for _, reason := range []error{measure.ErrNoTruth, measure.ErrTooFew, measure.ErrOneLabel, measure.ErrTooManyLabels} {
 		if errors.Is(err, reason) {
 			return nil, cli.InputError(err)
 		}
@@ -206,7 +205,7 @@ func (o *fitOptions) fit(ctx context.Context, light *open.LightRunner, entries [
 }
 
 // readOutcomes reads what experiments showed, and what language models stated.
-func (o *fitOptions) readOutcomes(config *fit.Config) error {
+func (o *fitOptions) readOutcomes(config *measure.FitConfig) error {
 	if o.outcomes == "" {
 		return nil
 	}
@@ -215,7 +214,7 @@ func (o *fitOptions) readOutcomes(config *fit.Config) error {
 		return fmt.Errorf("--outcomes: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-	if config.Results, err = fit.ReadResults(file); err != nil {
+	if config.Results, err = measure.ReadResults(file); err != nil {
 		return fmt.Errorf("--outcomes %s: not the JSONL that try --experiments all --format jsonl writes: %w", o.outcomes, err)
 	}
 	return nil
@@ -224,17 +223,8 @@ func (o *fitOptions) readOutcomes(config *fit.Config) error {
 // stdStream is the name of the standard output, where a file is asked for.
 const stdStream = "-"
 
-// print writes what was found out about a fit.
-func (o *fitOptions) print(w io.Writer, r *fit.Report) error {
-	if o.format == "json" {
-		return writeJSON(w, r)
-	}
-	_, err := io.WriteString(w, fitText(o.output, r, cli.Terminal(w)))
-	return err
-}
-
 // fitText tells a report to people.
-func fitText(output string, r *fit.Report, terminal render.TerminalOptions) string {
+func fitText(output string, r *measure.FitReport, terminal render.TerminalOptions) string {
 	if output == stdStream {
 		output = "standard output"
 	}
@@ -242,8 +232,6 @@ func fitText(output string, r *fit.Report, terminal render.TerminalOptions) stri
 	switch {
 	case r.Outcomes > 0 && !r.Learned:
 		what = "learned what runs tell, from " + cli.Count(r.Outcomes, "case", "cases") + "; of sources and texts nothing, from %s"
-	case r.Temperature != nil:
-		what = "nothing learned of sources and texts, %s; the profile changes only how sure the court is (temperature " + two(*r.Temperature) + ")"
 	case !r.Learned:
 		what = "nothing learned, %s; the profile changes nothing but how much unknown sources count"
 	}
@@ -257,11 +245,6 @@ func fitText(output string, r *fit.Report, terminal render.TerminalOptions) stri
 	if r.Repeated > 0 {
 		say("warning: near duplicates of other cases: %d; each is in one group with those\n", r.Repeated)
 	}
-	if n := len(r.Contradictions); n > 0 {
-		x := &r.Contradictions[0]
-		say("warning: %s equal to an earlier one with another ground truth; %s is %s, but %s is %s\n",
-			cli.Count(n, "case is", "cases are"), sanitize.Line(x.Case), sanitize.Line(x.Truth), sanitize.Line(x.Other), sanitize.Line(x.OtherTruth))
-	}
 	for _, warning := range r.Warnings {
 		say("warning: %s\n", sanitize.Line(warning))
 	}
@@ -272,13 +255,10 @@ func fitText(output string, r *fit.Report, terminal render.TerminalOptions) stri
 	if r.Bands != nil {
 		say("\naccept the court's answer %s\n", r.Bands)
 	}
-	if len(r.Sources) > 0 {
-		say("\n%s", sourcesTable(r).Text(terminal))
-	}
 	return b.String()
 }
 
-func figuresTable(r *fit.Report) *render.Grid {
+func figuresTable(r *measure.FitReport) *render.Grid {
 	how := fmt.Sprintf("ON CASES NOT FITTED ON (%d parts)", r.Parts)
 	switch {
 	case r.Groups == 1:
@@ -293,21 +273,4 @@ func figuresTable(r *fit.Report) *render.Grid {
 	return g
 }
 
-func sourcesTable(r *fit.Report) *render.Grid {
-	g := render.NewGrid(render.Column{Name: "SOURCE"}, render.Column{Name: "SPEAKS", Numbers: true}, render.Column{Name: "NAMES A LABEL", Numbers: true},
-		render.Column{Name: "RIGHT", Numbers: true}, render.Column{Name: "WORTH (NATS)", Numbers: true})
-	for _, s := range r.Sources {
-		right := "–"
-		if s.Named > 0 {
-			right = three(s.Right)
-		}
-		g.Add(s.Source, strconv.Itoa(s.Cases), strconv.Itoa(s.Named), right, two(s.Nats))
-	}
-	if r.Signals > 0 {
-		g.Add(cli.Count(r.Signals, "signal", "signals"), "", "", "", two(r.SignalNats))
-	}
-	return g
-}
-
-func two(x float64) string   { return strconv.FormatFloat(x, 'f', 2, 64) }
 func three(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }

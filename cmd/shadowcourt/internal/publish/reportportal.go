@@ -12,7 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/internal/publish"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -123,7 +123,7 @@ func (o *reportPortalOptions) rule(chosen bool) (publish.ItemRule, error) {
 		return rule, fmt.Errorf("--certificate: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	bands, err := calibrate.ReadBands(f)
+	bands, err := measure.ReadBands(f)
 	if err != nil {
 		return rule, fmt.Errorf("--certificate %s: %w", o.certificate, err)
 	}
@@ -134,7 +134,7 @@ func (o *reportPortalOptions) rule(chosen bool) (publish.ItemRule, error) {
 	return rule, nil
 }
 
-func boundOf(c *calibrate.Certificate) *publish.Bound {
+func boundOf(c *measure.Certificate) *publish.Bound {
 	if c.Threshold == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/calibrate"
+	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
 )
 
@@ -35,12 +35,12 @@ func result(id string, status trial.Status, label string, confidence float64, me
 // certificate is a report whose answers of the court are certified from 0.9 on, and none of Light.
 func certificate(t *testing.T) string {
 	t.Helper()
-	var points []calibrate.Point
+	var points []measure.Point
 	for range 300 {
-		points = append(points, calibrate.Point{Confidence: .9, Right: true})
+		points = append(points, measure.Point{Confidence: .9, Right: true})
 	}
-	data, err := json.Marshal(&calibrate.Report{Format: calibrate.ReportFormat, Bands: &calibrate.Bands{
-		Light: calibrate.Certify(points[:3], calibrate.BandOptions{}), Court: calibrate.Certify(points, calibrate.BandOptions{}),
+	data, err := json.Marshal(&measure.Report{Format: measure.ReportFormat, Bands: &measure.Bands{
+		Light: measure.Certify(points[:3], measure.BandOptions{}), Court: measure.Certify(points, measure.BandOptions{}),
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,279 @@
+package measure
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+)
+
+// lightSource is what Light is called among the sources. An outside source of
+// the same name is another one.
+const lightSource = "light"
+
+// noLabel is what a source says that names no label.
+const noLabel = -1
+
+// utterance is one thing that one source says of a case.
+type utterance struct {
+	source int
+	// says is a label of the corpus, or noLabel.
+	says      int
+	statement int     // index into corpus.statements
+	logit     float64 // of the strongest confidence stated with it, within the range of the source
+}
+
+// sample is a case as fitting sees it.
+type sample struct {
+	entry   *docket.Entry
+	labels  []int // of the corpus, in the case's order
+	truth   int   // index into labels
+	group   int
+	uttered []utterance
+	// elements are the element statements of the corpus that the case's items make, rising.
+	elements []int32
+	phrases  []int32 // of the corpus, rising
+}
+
+// statement is something that a source may say.
+type statement struct{ source, says int }
+
+// corpus is all cases with one numbering of labels, sources, statements and phrases.
+type corpus struct {
+	labels     []string
+	sources    []string // 0 is Light
+	statements []statement
+	elements   []elementStatement
+	phrases    []string
+	samples    []sample
+	// ranges are the confidences that each source states with a label, but for the ends; nil where it states none.
+	ranges  []*abi.ConfidenceRange
+	groups  int
+	grouped bool // cases name their groups
+	// named is how many groups there are where cases name them. All of one
+	// group count as one each: nothing else could be left out.
+	named int
+	// repeated is how many cases nearly repeat another one.
+	repeated int
+	// same: all cases have the same set of labels.
+	same bool
+}
+
+// read numbers what stands in the entries. Entries stay referenced.
+func newCorpus(entries []docket.Entry) *corpus {
+	c := &corpus{sources: []string{lightSource}, same: true}
+	labels, groups := make(map[string]int), make(map[string]int)
+	sources, statements := make(map[string]int), make(map[statement]int)
+	for i := range entries {
+		e := &entries[i]
+		s := sample{entry: e, truth: -1}
+		for j, label := range e.Case.Labels {
+			s.labels = append(s.labels, index(labels, label, &c.labels))
+			if e.Truth != nil && e.Truth.Classification == label {
+				s.truth = j
+			}
+		}
+		key := "case " + e.Case.ID // which is a group of its own
+		if e.Case.Group != "" {
+			key, c.grouped = "group "+e.Case.Group, true
+		}
+		s.group = number(groups, key)
+		utter := func(source int, says string, confidence float64) {
+			u := utterance{source: source, says: noLabel, logit: odds.Logit(confidence)}
+			if says != "" {
+				j := slices.Index(e.Case.Labels, says)
+				if j < 0 {
+					return
+				}
+				u.says = s.labels[j]
+			}
+			u.statement = index(statements, statement{source, u.says}, &c.statements)
+			s.utter(u)
+		}
+		if light := e.Case.Light; light != nil {
+			utter(0, light.Classification, light.Confidence)
+		}
+		for k := range e.Case.Evidence {
+			item := &e.Case.Evidence[k]
+			key := odds.SourceKey(item.SourceRef)
+			if key == "" {
+				continue // a profile has no name for it
+			}
+			source := 1 + number(sources, key)
+			if source == len(c.sources) {
+				c.sources = append(c.sources, key)
+			}
+			utter(source, item.Supports, item.RelevanceConfidence)
+		}
+		c.samples = append(c.samples, s)
+	}
+	c.named = len(groups)
+	c.regroup(len(groups))
+	for i := range c.samples {
+		c.same = c.same && len(c.samples[i].labels) == len(c.labels)
+	}
+	c.measureRanges()
+	c.readElements()
+	return c
+}
+
+// rangeEnds is the share of the confidences of a source beyond each end of its range.
+const rangeEnds = 0.05
+
+// measureRanges finds the range of what each source states, and takes what it states within.
+func (c *corpus) measureRanges() {
+	stated := make([][]float64, len(c.sources))
+	c.eachStated(func(u *utterance) { stated[u.source] = append(stated[u.source], u.logit) })
+	c.ranges = make([]*abi.ConfidenceRange, len(c.sources))
+	for s, list := range stated {
+		if len(list) > 0 {
+			slices.Sort(list)
+			beyond := int(rangeEnds * float64(len(list)))
+			c.ranges[s] = &abi.ConfidenceRange{Least: round(expit(list[beyond])), Most: round(expit(list[len(list)-1-beyond]))}
+		}
+	}
+	c.eachStated(func(u *utterance) {
+		r := c.ranges[u.source]
+		u.logit = min(max(u.logit, odds.Logit(r.Least)), odds.Logit(r.Most))
+	})
+}
+
+// eachStated calls for each utterance that names a label.
+func (c *corpus) eachStated(f func(u *utterance)) {
+	for i := range c.samples {
+		for k := range c.samples[i].uttered {
+			if u := &c.samples[i].uttered[k]; u.says != noLabel {
+				f(u)
+			}
+		}
+	}
+}
+
+func expit(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// regroup notes how many groups there are. A single one is split into cases: nothing else could be left out.
+func (c *corpus) regroup(groups int) {
+	c.groups = groups
+	if groups == 1 {
+		c.groups = len(c.samples)
+		for i := range c.samples {
+			c.samples[i].group = i
+		}
+	}
+}
+
+// utter keeps each thing that a source says once, with the strongest confidence.
+func (s *sample) utter(u utterance) {
+	for i := range s.uttered {
+		if before := &s.uttered[i]; before.statement == u.statement {
+			before.logit = max(before.logit, u.logit)
+			return
+		}
+	}
+	s.uttered = append(s.uttered, u)
+}
+
+// number gives the number of a key, the next one to a new key.
+func number[T comparable](known map[T]int, key T) int {
+	n, ok := known[key]
+	if !ok {
+		n = len(known)
+		known[key] = n
+	}
+	return n
+}
+
+// index gives the place of a key in a list, adding it where it is new.
+func index[T comparable](known map[T]int, key T, list *[]T) int {
+	i := number(known, key)
+	if i == len(*list) {
+		*list = append(*list, key)
+	}
+	return i
+}
+
+// Texts of a case in which the court looks for signals: the subject, the
+// documents, and the contents of items that name no label.
+func texts(c *abi.Case) []string {
+	out := []string{c.Subject}
+	for i := range c.Documents {
+		out = append(out, c.Documents[i].Text)
+	}
+	for i := range c.Evidence {
+		if c.Evidence[i].Supports == "" {
+			out = append(out, c.Evidence[i].Content)
+		}
+	}
+	return out
+}
+
+// elementStatement is something that a source may say by an item of an element.
+type elementStatement struct {
+	statement int // index into corpus.statements
+	element   abi.Element
+}
+
+// readElements finds by which elements each source says what it says, where that differs: a reader of logs that names a label for one
+// kind of line and for another makes two statements that may not be worth the same.
+func (c *corpus) readElements() {
+	made := make([][]elementStatement, len(c.samples))
+	cases := make(map[elementStatement]int)
+	for i := range c.samples {
+		made[i] = c.elementStatements(i)
+		for _, x := range made[i] {
+			cases[x]++
+		}
+	}
+	kinds := make([]int, len(c.statements)) // by statement: elements by which it is made
+	for x, n := range cases {
+		if n >= leastCases {
+			kinds[x.statement]++
+		}
+	}
+	for x, n := range cases {
+		if n >= leastCases && kinds[x.statement] > 1 {
+			c.elements = append(c.elements, x)
+		}
+	}
+	slices.SortFunc(c.elements, func(a, b elementStatement) int {
+		return cmp.Or(cmp.Compare(a.statement, b.statement), cmp.Compare(a.element, b.element))
+	})
+	for i := range c.samples {
+		for at, x := range c.elements {
+			if slices.Contains(made[i], x) {
+				c.samples[i].elements = append(c.samples[i].elements, int32(at))
+			}
+		}
+	}
+}
+
+// elementStatements are what the items of a case say by which element, each once.
+func (c *corpus) elementStatements(i int) []elementStatement {
+	s := &c.samples[i]
+	var out []elementStatement
+	for k := range s.entry.Case.Evidence {
+		item := &s.entry.Case.Evidence[k]
+		key := odds.SourceKey(item.SourceRef)
+		for u := range s.uttered {
+			x := &s.uttered[u]
+			if x.source == 0 || c.sources[x.source] != key || c.labelOf(x.says) != item.Supports {
+				continue
+			}
+			if made := (elementStatement{x.statement, odds.ElementOf(item.Element)}); !slices.Contains(out, made) {
+				out = append(out, made)
+			}
+		}
+	}
+	return out
+}
+
+// labelOf names what a source says; empty for no label.
+func (c *corpus) labelOf(says int) string {
+	if says == noLabel {
+		return ""
+	}
+	return c.labels[says]
+}

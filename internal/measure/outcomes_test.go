@@ -1,0 +1,143 @@
+package measure
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/odds"
+	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/host/trial"
+)
+
+// world has cases of three causes, of which the second has the label of the first: its test is at fault, and runs tell it from others.
+func casesOfCauses(labels []string, each int) ([]docket.Entry, map[string][]abi.ExperimentResult) {
+	var entries []docket.Entry
+	results := map[string][]abi.ExperimentResult{}
+	for i := range 3 * each {
+		ran := func(product, tests abi.TreeRevision, passed, same int) abi.ExperimentResult {
+			e := abi.Experiment{Product: product, Tests: tests, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: passed + same}
+			return abi.ExperimentResult{Experiment: e, Outcome: abi.OutcomeMixed, Passed: passed, Same: same}
+		}
+		list := []abi.ExperimentResult{ran(abi.Head, abi.Head, 0, 5), ran(abi.Base, abi.Base, 5, 0)}
+		label := labels[0]
+		switch i % 3 {
+		case 0:
+			list = append(list, ran(abi.Head, abi.Base, 0, 1), ran(abi.Base, abi.Head, 1, 0))
+		case 1:
+			list = append(list, ran(abi.Head, abi.Base, 1, 0), ran(abi.Base, abi.Head, 0, 1))
+		default:
+			label, list = labels[1], []abi.ExperimentResult{ran(abi.Head, abi.Head, 9, 1), ran(abi.Base, abi.Base, 10, 0)}
+		}
+		id := fmt.Sprint("case ", i)
+		entries = append(entries, docket.Entry{
+			Case:  abi.Case{ID: id, Subject: id, Labels: labels, Evidence: []abi.Evidence{}, Documents: []abi.Document{}},
+			Truth: &trial.Truth{Classification: label},
+		})
+		results[id] = list
+	}
+	return entries, results
+}
+
+func fitted(t *testing.T, labels []string) *Fitted {
+	t.Helper()
+	entries, results := casesOfCauses(labels, 10)
+	r, err := Fit(t.Context(), entries, FitConfig{Results: &Results{Experiments: results}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What is learned of runs is how common the ways are in which each label comes true, and how often flaky tests fail.
+func TestTheOutcomeModelIsLearned(t *testing.T) {
+	t.Parallel()
+	labels := []string{"ab001", "nd001", "pb001"}
+	r := fitted(t, labels)
+	first, err := FirstOutcomes(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := r.Profile.Outcomes
+	if m == nil || m.Alone || r.Report.Outcomes != 30 || len(r.Profile.BaseRates) != 3 {
+		t.Fatalf("%+v", r.Profile)
+	}
+	entries, results := casesOfCauses(labels, 1)
+	for i, e := range entries {
+		after := func(m *abi.OutcomeModel) float64 {
+			nats := make([]float64, len(labels))
+			odds.AddExperiments(nats, labels, &abi.Profile{Outcomes: m}, results[e.Case.ID])
+			return odds.Probabilities(nats, 0)[slices.Index(labels, e.Truth.Classification)]
+		}
+		if before, now := after(first), after(m); now < 0.5 || now < 0.9*before {
+			t.Errorf("case %d: the truth has %v, and %v before", i, now, before)
+		}
+	}
+	passing := func(m *abi.OutcomeModel) float64 {
+		s := m.Shapes[slices.IndexFunc(m.Shapes, func(s abi.RateShape) bool { return s.Name == "flakes" })]
+		return s.Passed / (s.Passed + s.Same + s.Other)
+	}
+	if before, now := passing(first), passing(m); now < before+0.05 {
+		t.Errorf("flaky tests pass in %v of their runs, %v before; they pass in 0.9", now, before)
+	}
+}
+
+// Of labels that no model knows nothing is learned, and the report says so.
+func TestOtherLabelsHaveNoOutcomeModel(t *testing.T) {
+	t.Parallel()
+	r := fitted(t, []string{"x", "y"})
+	if r.Profile.Outcomes != nil || !slices.ContainsFunc(r.Report.Warnings, func(w string) bool { return strings.Contains(w, "no model knows all of the labels x, y") }) {
+		t.Errorf("%+v", r.Report)
+	}
+}
+
+var onHead = abi.Experiment{Product: abi.Head, Tests: abi.Head, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: 5}
+
+func TestReadResults(t *testing.T) {
+	t.Parallel()
+	line, err := json.Marshal(trial.Result{ID: "a", Experiments: []trial.Experiment{
+		trial.NewExperiment("verdict", "specter", &abi.ExperimentResult{Experiment: onHead, Outcome: abi.OutcomeMixed, Passed: 1, Same: 1}),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := ReadResults(strings.NewReader(string(line) + "\n\n{\"id\":\"b\"}\n"))
+	if err != nil || len(of.Experiments) != 2 || len(of.Experiments["a"]) != 1 {
+		t.Fatalf("%+v, %v", of, err)
+	}
+	if a := of.Experiments["a"][0]; a.Experiment != onHead || a.Outcome != abi.OutcomeMixed || a.Passed != 1 {
+		t.Errorf("%+v", a)
+	}
+	for name, text := range map[string]string{
+		"no JSON":             "{}\nx\n",
+		"a second result":     "{\"id\":\"a\"}\n{\"id\":\"a\"}\n",
+		"no outcome":          strings.Replace(string(line), `"mixed"`, `"odd"`, 1),
+		"no number of runs":   strings.Replace(string(line), `"runs":5`, `"runs":0`, 1),
+		"a number that is no": strings.Replace(string(line), `"runs":5`, `"runs":"5"`, 1),
+	} {
+		if _, err := ReadResults(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "line ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzReadResults(f *testing.F) {
+	f.Add([]byte(`{"id":"a","experiments":[{"product":"head","tests":"base","environment":"clean","order":"alone","runs":1,"outcome":"passed","passed":1}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		of, err := ReadResults(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		for _, list := range of.Experiments {
+			for _, r := range list {
+				if r.Experiment.Runs < 1 || r.Outcome == "" {
+					t.Errorf("%+v", r)
+				}
+			}
+		}
+	})
+}
