@@ -140,15 +140,15 @@ func (c *court) try(file, query string) (id int64, results string, entries []ent
 	}
 	c.do(http.MethodPost, "/api/v1/dockets?"+query, string(report), http.StatusAccepted, &d)
 	path := fmt.Sprintf("/api/v1/dockets/%d", d.ID)
-	followed := c.do(http.MethodGet, path+"/events", "", http.StatusOK, nil)
-	if n := strings.Count(followed, "event: trial\n"); n != d.Cases || !strings.Contains(followed, "event: done\n") {
+	followed := c.do(http.MethodGet, path+"/results?wait=true", "", http.StatusOK, nil)
+	if n := strings.Count(followed, "\n"); n != d.Cases {
 		c.t.Errorf("docket %d: %d trials of %d cases were followed:\n%s", d.ID, n, d.Cases, followed)
 	}
 	var list struct {
 		Entries []entryAnswer `json:"entries"`
 	}
 	c.do(http.MethodGet, path+"/entries", "", http.StatusOK, &list)
-	return d.ID, c.do(http.MethodGet, path+"/results", "", http.StatusOK, nil), list.Entries
+	return d.ID, followed, list.Entries
 }
 
 // generations are those that tried the entries.

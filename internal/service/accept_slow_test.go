@@ -61,7 +61,7 @@ func TestAccept_FZ7_HalfRequestsEnd(t *testing.T) {
 	address := strings.TrimPrefix(p.url, "http://")
 	paths := []string{
 		"POST /api/v1/dockets", "POST /api/v1/tokens", "POST /api/v1/generations", "POST /api/v1/nowhere", "POST /login", "POST /logout", "POST /dockets", "POST /modules",
-		"POST /corrections", "POST /healthz", "POST /readyz", "POST /metrics", "DELETE /api/v1/tokens/1", "GET /api/v1/me", "GET /api/v1/dockets/1/events", "GET /changes", "PUT /", "OPTIONS *",
+		"POST /corrections", "POST /healthz", "POST /readyz", "POST /metrics", "DELETE /api/v1/tokens/1", "GET /api/v1/me", "GET /api/v1/dockets/1/results", "GET /changes", "PUT /", "OPTIONS *",
 	}
 	bodies := map[string]string{
 		"nothing of a short body":  "Content-Length: 10\r\n\r\n",

@@ -167,13 +167,9 @@ func TestAccept_SV1_SubmitFollowReadAndCorrect(t *testing.T) {
 		t.Fatalf("%d %s", status, body)
 	}
 	// Following ends with the docket, and has each trial once, in its order.
-	status, events := p.ask(t, "GET", "/api/v1/dockets/1/events", "")
-	if status != 200 || strings.Count(events, "event: trial\n") != n || !strings.Contains(events, fmt.Sprintf("id: %d\nevent: done\n", n)) {
-		t.Fatalf("%d %s", status, events)
-	}
-	_, results := p.ask(t, "GET", "/api/v1/dockets/1/results", "")
-	if got := strings.Count(results, "\n"); got != n {
-		t.Errorf("%d results", got)
+	status, followed := p.ask(t, "GET", "/api/v1/dockets/1/results?wait=true", "")
+	if status != 200 || strings.Count(followed, "\n") != n || !strings.HasPrefix(followed, `{"id":"case 0",`) {
+		t.Fatalf("%d %s", status, followed)
 	}
 	for _, path := range []string{"/api/v1/trials/1-7", "/api/v1/trials/1-7/explanation", "/api/v1/dockets/1/report.html", "/api/v1/inbox?sure=true", "/trials/1-7", "/dockets/1"} {
 		if status, body := p.ask(t, "GET", path, ""); status != 200 || !strings.Contains(body, planted) && !strings.Contains(path, "dockets/1") {
@@ -264,7 +260,7 @@ func TestAProcessStopsWhileItIsFollowed(t *testing.T) {
 	following := make(chan struct{})
 	go func() {
 		defer close(following)
-		r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, p.url+"/api/v1/dockets/1/events", nil)
+		r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, p.url+"/api/v1/dockets/1/results?wait=true", nil)
 		if err != nil {
 			return
 		}

@@ -48,7 +48,7 @@ type pushed struct {
 
 // receiveResults reads trials to the end of the body, and makes a docket of them that has ended.
 func (o *Operations) receiveResults(ctx context.Context, who *auth.Identity, in *Submission, b *body) (d store.Docket, created bool, err error) {
-	if in.Report != "" || in.Truth || in.Remember || in.Generation != 0 {
+	if in.Truth || in.Remember || in.Generation != 0 {
 		return d, false, invalid("query.format", abi.CodeInvalidValue, "results are not tried: leave out report, truth, remember and generation")
 	}
 	p, err := readPush(ctx, b)

@@ -67,7 +67,6 @@ type Submission struct {
 	Repository string `query:"repository" maxLength:"200" doc:"Repository of the code under test"`
 	Revision   string `query:"revision" maxLength:"200" doc:"Revision of the code under test"`
 	Format     string `query:"format" enum:"auto,jsonl,gotest,junit,reportportal,dotnet,results" default:"auto" doc:"Format of the report; auto finds it out. results are trials that a run of alibi or try held: they are checked and kept"`
-	Report     string `query:"report" enum:"gotest,junit,reportportal,dotnet" doc:"The body has the cases of a report of this format as JSON lines, with the answers of a Light path that the client ran where the source is; they are tried as cases of that report, without another Light path"`
 	Generation int64  `query:"generation" minimum:"0" doc:"Generation of modules to try it with; 0: the one that is in force when it is submitted"`
 	Groups     bool   `query:"groups" default:"true" doc:"Try failures of reports of tests once that failed in the same way"`
 	Truth      bool   `query:"truth" doc:"Take the defect types that people gave in an export of ReportPortal for the truth"`
@@ -180,22 +179,14 @@ func (o *Operations) receive(ctx context.Context, who *auth.Identity, in *Submis
 	if name == "" {
 		name = "docket"
 	}
-	if in.Report != "" {
-		if format != run.Auto && format != run.JSONL {
-			return d, false, wire.NewProblem(http.StatusUnprocessableEntity, wire.Invalid, "with report the body has cases as JSON lines: leave out format")
-		}
-		format = run.JSONL
-	}
 	inputs, err := run.One(name, b, format)
 	if err != nil {
 		return d, false, wire.NewProblem(http.StatusUnprocessableEntity, wire.BadDocket, err.Error())
 	}
 	inputs.Truth = in.Truth
-	if format = inputs.Format(); in.Report != "" {
-		format = in.Report
-	}
+	format = inputs.Format()
 	upload, err := o.Store.Submit(ctx, store.Submission{
-		Submitter: who.Submitter, Name: in.Name, Repository: in.Repository, Revision: in.Revision, Format: format, Answered: in.Report != "",
+		Submitter: who.Submitter, Name: in.Name, Repository: in.Repository, Revision: in.Revision, Format: format,
 		Key: in.Key, Generation: in.Generation, Remember: in.Remember, Traceparent: o.Tracing.Traceparent(ctx),
 	})
 	if err != nil {
@@ -276,7 +267,7 @@ func (b *body) finish(in *Submission) (string, error) {
 	if err := b.drain(); err != nil {
 		return "", err
 	}
-	settings, err := json.Marshal([]any{in.Name, in.Repository, in.Revision, in.Format, in.Generation, in.Groups, in.Truth, in.Remember, in.Report, hex.EncodeToString(b.hash.Sum(nil))})
+	settings, err := json.Marshal([]any{in.Name, in.Repository, in.Revision, in.Format, in.Generation, in.Groups, in.Truth, in.Remember, hex.EncodeToString(b.hash.Sum(nil))})
 	if err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,10 +18,13 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
@@ -36,8 +40,11 @@ type Config struct {
 	Token string
 	// Program and its version, for the log of the service.
 	Program string
-	// Wait waits, and ends early with the context. Nil: by the machine's clock.
+	// Wait waits before a request is sent again, and ends early with the context. Nil: by the machine's clock.
 	Wait func(ctx context.Context, d time.Duration) error
+	// Stall is how long a connection may stand still; 0: a minute. A service that has nothing to say says so every 10 s. Behind what was written it
+	// is twice as long: the answer to a large docket comes when all of it is stored.
+	Stall time.Duration
 	// Again, if not nil, is told why a request is sent again, and after what time.
 	Again func(err error, after time.Duration)
 }
@@ -51,10 +58,7 @@ type Client struct {
 
 // Times and sizes.
 const (
-	dialTime = 10 * time.Second
-	// headTime is how long the head of an answer may take, once the request is sent: that of a large docket comes when all is stored.
-	headTime = 2 * time.Minute
-	// stallTime is how long an answer or an upload may stand still. A service says something every 10 s.
+	dialTime  = 10 * time.Second
 	stallTime = time.Minute
 	// continueTime is how long the body of a docket waits for the service to say that it wants it.
 	continueTime = 2 * time.Second
@@ -80,9 +84,9 @@ func New(config Config) (*Client, error) {
 	}
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			return dial(ctx, network, cmp.Or(config.Address, address))
-		}, TLSHandshakeTimeout: dialTime,
-		ResponseHeaderTimeout: headTime, ExpectContinueTimeout: continueTime, MaxResponseHeaderBytes: maxHeader, ForceAttemptHTTP2: true,
+			conn, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, network, cmp.Or(config.Address, address))
+			return &connection{Conn: conn, stall: cmp.Or(config.Stall, stallTime), read: make(chan struct{})}, err
+		}, TLSHandshakeTimeout: dialTime, ExpectContinueTimeout: continueTime, MaxResponseHeaderBytes: maxHeader, ForceAttemptHTTP2: true,
 		DisableCompression: true, // an answer takes as much memory as it has bytes
 		MaxIdleConns:       4, IdleConnTimeout: time.Minute,
 	}
@@ -156,7 +160,7 @@ func (c *Client) request(ctx context.Context, method string, query url.Values, b
 func (c *Client) do(r *http.Request) (*http.Response, error) {
 	response, err := c.http.Do(r)
 	if err != nil {
-		return nil, c.connection(r.Context(), err)
+		return nil, c.lost(r.Context(), err)
 	}
 	if response.StatusCode >= http.StatusOK && response.StatusCode < http.StatusMultipleChoices {
 		return response, nil
@@ -191,44 +195,43 @@ func (c *Client) rejection(r *http.Response) *Error {
 
 // get reads an answer in JSON. It is asked for again where that may help; impatient asks once.
 func (c *Client) get(ctx context.Context, impatient bool, to any, query url.Values, path ...string) error {
-	return c.repeat(ctx, impatient, func(ctx context.Context, end stalled) (progress bool, err error) {
+	return c.repeat(ctx, impatient, func() (progress bool, err error) {
 		r, err := c.request(ctx, http.MethodGet, query, nil, path...)
 		if err != nil {
 			return false, err
 		}
-		response, err := c.do(r)
-		if err != nil {
-			return false, err
-		}
-		defer func() { _ = response.Body.Close() }()
-		return false, c.decode(ctx, end, response, to)
+		_, err = c.answer(r, to)
+		return false, err
 	})
 }
 
-// decode reads an answer in JSON.
-func (c *Client) decode(ctx context.Context, end stalled, r *http.Response, to any) error {
-	body := c.watched(ctx, end, r.Body)
-	defer func() { _ = body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
+// answer sends a request, and reads the answer in JSON.
+func (c *Client) answer(r *http.Request, to any) (status int, err error) {
+	response, err := c.do(r)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return c.connection(ctx, err)
+		return 0, c.lost(r.Context(), err)
 	case len(text) > maxAnswer:
-		return c.foreign("its answer is too long")
+		return 0, c.foreign("its answer is too long")
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return c.foreign("its answer is no JSON")
+	if kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return 0, c.foreign("its answer is no JSON")
 	}
 	if json.Unmarshal(bytes.TrimSpace(text), to) != nil {
-		return c.foreign("its answer has another form")
+		return 0, c.foreign("its answer has another form")
 	}
-	return nil
+	return response.StatusCode, nil
 }
 
 // repeat sends a request until it succeeds, or can't. After progress the count of attempts begins again.
-func (c *Client) repeat(ctx context.Context, impatient bool, send func(context.Context, stalled) (progress bool, err error)) error {
+func (c *Client) repeat(ctx context.Context, impatient bool, send func() (progress bool, err error)) error {
 	for attempt := 1; ; attempt++ {
-		progress, err := c.once(ctx, send)
+		progress, err := send()
 		if err == nil {
 			return nil
 		}
@@ -239,7 +242,10 @@ func (c *Client) repeat(ctx context.Context, impatient bool, send func(context.C
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !again || attempt >= maxAttempts || impatient && !asksToWait(err) {
+		if rejected, ok := errors.AsType[*Error](err); impatient && (!ok || rejected.After == 0) {
+			return err // a service that is there says when it can answer
+		}
+		if !again || attempt >= maxAttempts {
 			return err
 		}
 		if c.config.Again != nil {
@@ -251,38 +257,193 @@ func (c *Client) repeat(ctx context.Context, impatient bool, send func(context.C
 	}
 }
 
-// once ends what is left of a request when it was answered.
-func (c *Client) once(ctx context.Context, send func(context.Context, stalled) (bool, error)) (bool, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	return send(ctx, func() { cancel(errStalled) })
-}
-
 // pause says after what time a request may be sent again, if that may help.
 func pause(err error, attempt int) (after time.Duration, again bool) {
 	after = min(firstPause<<min(attempt-1, 10), longestPause)
-	var rejected *Error
-	var connection *ConnectionError
-	switch {
-	case errors.As(err, &rejected):
+	if lost, ok := errors.AsType[*ConnectionError](err); ok {
+		return after, !lost.Final
+	}
+	if rejected, ok := errors.AsType[*Error](err); ok {
 		switch rejected.Problem.Status {
 		case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 			return max(after, rejected.After), rejected.After <= longestWait
 		}
-		return 0, false
-	case errors.As(err, &connection):
-		return after, !connection.Final
 	}
 	return 0, false
-}
-
-// asksToWait says whether the service is there, and says when it can answer.
-func asksToWait(err error) bool {
-	rejected, ok := errors.AsType[*Error](err)
-	return ok && rejected.After > 0
 }
 
 // foreign says that whoever answers is no service.
 func (c *Client) foreign(why string) error {
 	return fmt.Errorf("%s is not a Shadowcourt service: %s", c.Server(), why)
+}
+
+// answerTime is how long an answer is read after a write failed, where the server does not end it.
+const answerTime = 2 * time.Second
+
+// connection is one that ends when it stands still for some time, and that tells of a failed write when all is read. A server that rejects
+// a docket may close its connection while the docket is sent; net/http would drop the connection at the failed write, with an answer that
+// was already received.
+type connection struct {
+	net.Conn
+	stall time.Duration
+	once  sync.Once
+	read  chan struct{} // closed when nothing more can be read
+}
+
+func (c *connection) in(n time.Duration) time.Time {
+	return time.Now().Add(n * c.stall) //nolint:forbidigo,durationcheck // a number of times; deadlines of connections are by the kernel's clock
+}
+
+func (c *connection) ended() { c.once.Do(func() { close(c.read) }) }
+
+// Read notes the end of what can be read. net/http sets no deadlines.
+func (c *connection) Read(p []byte) (int, error) {
+	_ = c.SetReadDeadline(c.in(1))
+	n, err := c.Conn.Read(p)
+	if err != nil {
+		c.ended()
+	}
+	return n, err
+}
+
+// Write waits after an error, until all is read or the connection is closed.
+func (c *connection) Write(p []byte) (int, error) {
+	_, _ = c.SetWriteDeadline(c.in(1)), c.SetReadDeadline(c.in(2))
+	n, err := c.Conn.Write(p)
+	if err != nil {
+		timer := time.NewTimer(answerTime)
+		defer timer.Stop()
+		select {
+		case <-c.read:
+		case <-timer.C:
+		}
+	}
+	return n, err
+}
+
+// Close closes the connection, and ends the waiting of a write.
+func (c *connection) Close() error {
+	c.ended()
+	return c.Conn.Close()
+}
+
+// Error is an answer of a server that rejects a request.
+type Error struct {
+	Server string
+	// Problem says why. Its Code is empty where something else than a service answered.
+	Problem wire.Problem
+	// Docket is what people call the docket that was rejected; empty for other requests.
+	Docket string
+	// After is when the server says that the request may be sent again; 0 where it does not.
+	After time.Duration
+	// Location is where a redirect leads, without its query.
+	Location string
+	// TLS says that the server speaks https alone, and was asked without.
+	TLS bool
+}
+
+// Error says what the service says, each fault on a line.
+func (e *Error) Error() string {
+	var b strings.Builder
+	p := &e.Problem
+	switch {
+	case e.Location != "" && p.Status >= 300 && p.Status < 400:
+		fmt.Fprintf(&b, "%s redirects to %s, which gets no token from here; if that is your service, use its address", e.Server, e.Location)
+	case e.TLS:
+		fmt.Fprintf(&b, "%s: this service speaks https; use %s", e.Server, strings.Replace(e.Server, "http:", "https:", 1))
+	case p.Code == "" && p.Status >= http.StatusInternalServerError:
+		fmt.Fprintf(&b, "%s: status %d, and not from a Shadowcourt service: is what stands before it working?", e.Server, p.Status)
+	case p.Code == "":
+		fmt.Fprintf(&b, "%s is not a Shadowcourt service: it answers with status %d", e.Server, p.Status)
+	default:
+		text := p.Detail
+		if text == "" {
+			text = http.StatusText(p.Status)
+		}
+		fmt.Fprintf(&b, "%s: %s (%s)", e.Server, text, p.Code)
+	}
+	switch p.Status {
+	case http.StatusUnauthorized:
+		fmt.Fprintf(&b, "; `shadowcourt login %s` keeps a token", e.Server)
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		if e.After > 0 {
+			fmt.Fprintf(&b, "; try again in %s", e.After)
+		}
+	}
+	for _, line := range e.Faults() {
+		b.WriteString("\n" + line)
+	}
+	return b.String()
+}
+
+// Faults gives each fault on a line, with its place as where dockets are read on this machine.
+func (e *Error) Faults() []string {
+	var list []string
+	for _, f := range e.Problem.Errors {
+		path := f.Path
+		if line, ok := strings.CutPrefix(path, "line "); ok && e.Docket != "" {
+			path = e.Docket + ":" + line
+		}
+		if path != "" {
+			path += ": "
+		}
+		text := path + f.Message
+		if f.Code != "" {
+			text += " (" + f.Code + ")"
+		}
+		list = append(list, text)
+	}
+	if n := e.Problem.Omitted; n > 0 {
+		list = append(list, fmt.Sprintf("and %d more", n))
+	}
+	return list
+}
+
+// Rejected says whether the server will reject the same request again: the request is wrong, or nobody may send it.
+func (e *Error) Rejected() bool {
+	return e.Problem.Status < http.StatusInternalServerError && e.Problem.Status != http.StatusTooManyRequests && e.Problem.Status != http.StatusRequestTimeout
+}
+
+// ConnectionError says that a server could not be reached, or that its answer broke off.
+type ConnectionError struct {
+	Server string
+	// Final says that it is of no use to try again.
+	Final bool
+	Err   error
+}
+
+func (e *ConnectionError) Error() string { return e.Server + ": " + e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *ConnectionError) Unwrap() error { return e.Err }
+
+// lost says what a fault of the connection means.
+func (c *Client) lost(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	e := &ConnectionError{Server: c.Server()}
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		err = u.Err // it repeats the address with the path
+	}
+	var untrusted *tls.CertificateVerificationError
+	var noTLS tls.RecordHeaderError
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &untrusted):
+		e.Final, e.Err = true, fmt.Errorf("its certificate is not trusted: %w; SSL_CERT_FILE names a file with the certificate of your authority", untrusted.Err)
+	case errors.As(err, &noTLS), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"): // net/http has no type for it
+		e.Final, e.Err = true, errors.New("it answers without TLS; is its address http://?")
+	case errors.As(err, &dns) && dns.IsNotFound:
+		e.Final, e.Err = true, fmt.Errorf("there is no such host: %w", err)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		e.Err = errors.New("the connection stood still for too long")
+	case errors.Is(err, syscall.ECONNREFUSED):
+		e.Err = fmt.Errorf("no connection: %w; is the service running?", err)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		e.Err = errors.New("the connection was closed before the answer was complete")
+	default:
+		e.Err = err
+	}
+	return e
 }

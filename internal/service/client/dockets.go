@@ -53,12 +53,7 @@ func (c *Client) SignInAddress(ctx context.Context) (string, error) {
 		return "", err
 	}
 	r.URL.Path = c.base.Path + "/login/address"
-	response, err := c.do(r)
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if err := c.decode(ctx, func() {}, response, &answer); err != nil {
+	if _, err := c.answer(r, &answer); err != nil {
 		return "", err
 	}
 	address, err := c.base.Parse(answer.Address)
@@ -126,40 +121,52 @@ func (c *Client) Docket(ctx context.Context, id int64) (*Docket, error) {
 type Submission struct {
 	Name, Repository, Revision string
 	Format                     string
-	Report                     string // the body has the cases of a report of this format, with answers of a Light path
-	NoGroups                   bool   // try each failure by itself
-	Truth                      bool   // take the defect types of an export of ReportPortal for the truth
-	Remember                   bool   // add the verdicts to the casebook
+	NoGroups                   bool // try each failure by itself
+	Truth                      bool // take the defect types of an export of ReportPortal for the truth
+	Remember                   bool // add the verdicts to the casebook
 	// Key makes a submission safe to repeat: with it, and the same body, there is one docket. It must be set.
 	Key string
 }
 
 func (s *Submission) query() url.Values {
 	q := url.Values{}
-	for name, value := range map[string]string{"name": s.Name, "repository": s.Repository, "revision": s.Revision, "format": s.Format, "report": s.Report} {
+	for name, value := range map[string]string{"name": s.Name, "repository": s.Repository, "revision": s.Revision, "format": s.Format} {
 		if value != "" {
 			q.Set(name, value)
 		}
 	}
-	if s.NoGroups {
-		q.Set("groups", "false")
-	}
-	if s.Truth {
-		q.Set("truth", "true")
-	}
-	if s.Remember {
-		q.Set("remember", "true")
+	for name, set := range map[string]bool{"groups": s.NoGroups, "truth": s.Truth, "remember": s.Remember} {
+		if set {
+			q.Set(name, strconv.FormatBool(name != "groups"))
+		}
 	}
 	return q
 }
 
-// Submit sends a docket, compressed while it is read. A submission that was cut off is sent again under the same key, from its beginning:
-// open gives the body each time. known says that the service had the docket before the first attempt.
-func (c *Client) Submit(ctx context.Context, s *Submission, open func() (io.ReadCloser, error)) (d *Docket, known bool, err error) {
+// Submit sends a docket, compressed. A submission that was cut off is sent again under the same key. known says that the service had the
+// docket before the first attempt.
+func (c *Client) Submit(ctx context.Context, s *Submission, body []byte) (d *Docket, known bool, err error) {
+	var compressed bytes.Buffer
+	z := gzip.NewWriter(&compressed)
+	_, err = z.Write(body)
+	if err = errors.Join(err, z.Close()); err != nil {
+		return nil, false, err
+	}
 	d = &Docket{}
 	cut := false
-	err = c.repeat(ctx, false, func(ctx context.Context, end stalled) (bool, error) {
-		status, err := c.submit(ctx, end, s, open, d)
+	err = c.repeat(ctx, false, func() (bool, error) {
+		r, err := c.request(ctx, http.MethodPost, s.query(), bytes.NewReader(compressed.Bytes()), "dockets")
+		if err != nil {
+			return false, err
+		}
+		r.Header.Set("Content-Type", "application/octet-stream")
+		r.Header.Set("Content-Encoding", "gzip")
+		r.Header.Set("Idempotency-Key", s.Key)
+		r.Header.Set("Expect", "100-continue") // who may not submit hears so before the docket is sent
+		status, err := c.answer(r, d)
+		if err == nil && !d.valid() {
+			err = c.foreign("its answer has another form")
+		}
 		known = status == http.StatusOK && !cut
 		_, lost := errors.AsType[*ConnectionError](err)
 		cut = cut || lost // the service may have it all the same
@@ -171,73 +178,13 @@ func (c *Client) Submit(ctx context.Context, s *Submission, open func() (io.Read
 	return d, known, nil
 }
 
-func (c *Client) submit(ctx context.Context, end stalled, s *Submission, open func() (io.ReadCloser, error), d *Docket) (status int, err error) {
-	body, err := open()
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = body.Close() }()
-	in, out := io.Pipe()
-	source := &source{in: body}
-	compressed := make(chan struct{})
-	go func() {
-		defer close(compressed)
-		z := gzip.NewWriter(out)
-		_, err := io.Copy(z, source)
-		_ = out.CloseWithError(errors.Join(err, z.Close()))
-	}()
-	defer func() {
-		_ = in.Close()
-		<-compressed // nobody else reads the body behind this
-		if source.err != nil {
-			status, err = 0, source.err
-		}
-	}()
-	watched := c.watched(ctx, end, in)
-	defer func() { _ = watched.Close() }()
-	r, err := c.request(ctx, http.MethodPost, s.query(), watched, "dockets")
-	if err != nil {
-		return 0, err
-	}
-	r.Header.Set("Content-Type", "application/octet-stream")
-	r.Header.Set("Content-Encoding", "gzip")
-	r.Header.Set("Idempotency-Key", s.Key)
-	r.Header.Set("Expect", "100-continue") // who may not submit hears so before the docket is sent
-	response, err := c.do(r)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if err := c.decode(ctx, end, response, d); err != nil {
-		return 0, err
-	}
-	if !d.valid() {
-		return 0, c.foreign("its answer has another form")
-	}
-	return response.StatusCode, nil
-}
-
-// source keeps the error of reading a body, which is no fault of the connection.
-type source struct {
-	in  io.Reader
-	err error
-}
-
-func (s *source) Read(p []byte) (int, error) {
-	n, err := s.in.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
-		s.err = err
-	}
-	return n, err
-}
-
 // Trials reads the entries of a docket in its order while it is tried, until all are read. A stream
 // that is cut off is continued behind the last entry that came. The docket may be cancelled meanwhile: see [Client.Docket].
 func (c *Client) Trials(ctx context.Context, id int64, form wire.Form) iter.Seq2[*wire.Line, error] {
 	return func(yield func(*wire.Line, error) bool) {
 		next, wanted := 1, true
-		err := c.repeat(ctx, false, func(ctx context.Context, end stalled) (progress bool, err error) {
-			err = c.trials(ctx, end, id, next, form, func(l *wire.Line) bool {
+		err := c.repeat(ctx, false, func() (progress bool, err error) {
+			err = c.trials(ctx, id, next, form, func(l *wire.Line) bool {
 				progress, next = true, l.Ordinal+1
 				wanted = yield(l, nil)
 				return wanted
@@ -266,7 +213,7 @@ func (c *Client) ended(ctx context.Context, id int64) error {
 }
 
 // trials reads a stream once.
-func (c *Client) trials(ctx context.Context, end stalled, id int64, from int, form wire.Form, each func(*wire.Line) bool) error {
+func (c *Client) trials(ctx context.Context, id int64, from int, form wire.Form, each func(*wire.Line) bool) error {
 	q := url.Values{"wait": {"true"}, "from": {strconv.Itoa(from)}, "form": {string(form)}}
 	r, err := c.request(ctx, http.MethodGet, q, nil, "dockets", strconv.FormatInt(id, 10), "trials")
 	if err != nil {
@@ -280,9 +227,7 @@ func (c *Client) trials(ctx context.Context, end stalled, id int64, from int, fo
 	if kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type")); err != nil || kind != "application/jsonl" {
 		return c.foreign("it gives no trials")
 	}
-	body := c.watched(ctx, end, response.Body)
-	defer func() { _ = body.Close() }()
-	lines := wire.LineReader{In: bufio.NewReaderSize(body, 64<<10), Most: form.MaxLine()}
+	lines := wire.LineReader{In: bufio.NewReaderSize(response.Body, 64<<10), Most: form.MaxLine()}
 	for {
 		text, err := lines.Next()
 		switch {
@@ -291,7 +236,7 @@ func (c *Client) trials(ctx context.Context, end stalled, id int64, from int, fo
 		case errors.Is(err, wire.ErrTooLong):
 			return fmt.Errorf("%s: a trial has more than %d bytes", c.Server(), form.MaxLine())
 		case err != nil:
-			return c.connection(ctx, err)
+			return c.lost(ctx, err)
 		case len(bytes.TrimSpace(text)) == 0:
 			continue // keeps the connection open
 		}

@@ -40,7 +40,7 @@ type Docket struct {
 	Created    time.Time `json:"created" doc:"When it was submitted"`
 	Finished   time.Time `json:"finished,omitzero" doc:"When it ended"`
 
-	// Answered: Light's answers came with the cases.
+	// Answered: Light's answers came with the cases, as earlier versions of this program could send them.
 	Answered bool `json:"-"`
 	// Key is the idempotency key, empty for none; BodyDigest the hexadecimal SHA-256 of the body that was sent.
 	Key, BodyDigest string `json:"-"`

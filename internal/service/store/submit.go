@@ -20,8 +20,6 @@ type Submission struct {
 	Submitter                  string
 	Name, Repository, Revision string
 	Format                     string
-	// Answered: Light's answers come with the cases, and no Light path of the service is asked.
-	Answered bool
 	// Key is the idempotency key of the submitter: with the same key and body there is one docket. Optional.
 	Key string
 	// Generation is the one that tries the docket; 0: the one that is in force when it is received. One that is not there is ErrNotFound.
@@ -80,7 +78,7 @@ func (s *Store) Submit(ctx context.Context, sent Submission) (*Upload, error) {
 			VALUES ($1, $2, $3, $4, $5, '', $6, 0, $7, '', 'receiving', 0, 0, 0, $8, 0, $8, $9, $10) RETURNING id`,
 			[]any{
 				sent.Submitter, sent.Name, sent.Repository, sent.Revision, sent.Format, sent.Generation, number(sent.Remember), u.created, sent.Traceparent,
-				number(sent.Answered),
+				0,
 			}, &u.id)
 	})
 	if err != nil {

@@ -100,9 +100,6 @@ func (o *Flags) ChangedWithout(needed string, names ...string) error {
 	return errors.Join(faults...)
 }
 
-// Source is the folder with the source; empty for none.
-func (o *Flags) Source() string { return o.source }
-
 // Changed are the names of the flags that were given.
 func (o *Flags) Changed() []string {
 	var names []string

@@ -231,17 +231,12 @@ func (r *Results) Send(ctx context.Context, stderr io.Writer, s *client.Submissi
 	if err := wire.WritePush(&first, &head); err != nil {
 		return err
 	}
-	parts := [][]byte{first.Bytes(), r.lines.Bytes(), record}
+	body := slices.Concat(first.Bytes(), r.lines.Bytes(), record)
 	if s.Format = "results"; s.Key == "" {
-		sum := sha256.New()
-		for _, part := range parts {
-			_, _ = sum.Write(part)
-		}
-		s.Key = "push-" + hex.EncodeToString(sum.Sum(nil))
+		sum := sha256.Sum256(body)
+		s.Key = "push-" + hex.EncodeToString(sum[:])
 	}
-	d, _, err := r.client.Submit(ctx, s, func() (io.ReadCloser, error) {
-		return io.NopCloser(io.MultiReader(bytes.NewReader(parts[0]), bytes.NewReader(parts[1]), bytes.NewReader(parts[2]))), nil
-	})
+	d, _, err := r.client.Submit(ctx, s, body)
 	if err != nil {
 		return fmt.Errorf("the results were not sent: %w", rejection(err))
 	}

@@ -229,8 +229,6 @@ func (o *tryOptions) check(dockets []string) (*failOn, *render.Redactor, error) 
 	faults = append(faults, o.checkRemote(dockets))
 	if o.remote.server == "" || o.pushes() {
 		faults = append(faults, o.checkLocal())
-	} else {
-		faults = append(faults, o.CheckSource())
 	}
 	oneOf("format", o.format, "table", "json", "jsonl")
 	match, err := parseFailOn(o.failOn, o.audit.rubric != "", o.knownLabels())

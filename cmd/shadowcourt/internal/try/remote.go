@@ -2,15 +2,24 @@ package try
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
+	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/render"
@@ -19,6 +28,107 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/client"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
+
+// remoteOptions are the flags of `try` about a service that tries the dockets.
+type remoteOptions struct {
+	server               string
+	ids                  []string // of dockets, as they were given
+	dockets              []int64
+	key                  string
+	repository, revision string
+	name                 string        // of the docket, where it is one
+	results              *open.Results // what is sent; nil where the service tries the dockets
+}
+
+// send sends what was found on this machine.
+func (o *remoteOptions) send(ctx context.Context, stderr io.Writer, args []string) error {
+	s := &client.Submission{Name: "stdin", Repository: o.repository, Revision: o.revision, Key: o.key}
+	if len(args) > 0 && args[0] != "-" {
+		s.Name = filepath.Base(args[0])
+	}
+	return o.results.Send(ctx, stderr, s, wire.Push{}, nil)
+}
+
+func (o *tryOptions) remoteFlag(cmd *cobra.Command) {
+	f, r := cmd.Flags(), &o.remote
+	cli.OptionVar(f, &r.server, "server", "submit the dockets to the service at this `URL`, such as https://court.example, and show its results; shadowcourt login keeps its token",
+		cli.ListOption(&r.ids, "docket", "ID", "show the results of a docket submitted earlier; may be repeated"),
+		cli.TextOption(&r.key, "key", "TEXT", "the same key and dockets are submitted once (default: made of the report and the service's modules)"),
+		cli.TextOption(&r.repository, "repository", "NAME", "the repository of the code under test, for the service's inbox"),
+		cli.TextOption(&r.revision, "revision", "REVISION", "the revision of the code under test"))
+	for _, option := range []string{"docket", "repository", "revision"} {
+		cli.Alias(f, option, "server", option)
+	}
+}
+
+// Flags beside --server that say how a docket is submitted, and what becomes of results. All others are for trials on this machine.
+var (
+	submitting = []string{"from", "remember"}
+	showing    = []string{"server", "format", "output", "report", "cases", "fail-on", "help"}
+)
+
+// maxField is the most characters of what describes a docket.
+const maxField = 200
+
+// pushes says whether the results are found on this machine, and sent to the service.
+func (o *tryOptions) pushes() bool { return o.remote.server != "" && o.ExperimentsHere() }
+
+// checkRemote rejects flags that need --server; with it, all that contradict it, at once.
+func (o *tryOptions) checkRemote(args []string) error {
+	flags := o.Changed()
+	switch {
+	case !slices.Contains(flags, "server"):
+		return nil
+	case o.remote.server == "":
+		return errors.New("--server: name the URL before its options")
+	}
+	var faults []error
+	if _, err := client.Origin(o.remote.server); err != nil {
+		faults = append(faults, fmt.Errorf("--server: %w", err))
+	}
+	var local, submits []string
+	for _, name := range flags {
+		switch {
+		case name == "explain" && !o.pushes():
+			faults = append(faults, errors.New("--server: the pages of the service tell each trial; leave out --explain"))
+		case name == "source" && !o.pushes():
+			faults = append(faults, errors.New("--server: the service reads no source of yours; leave out --source, or add --experiments to try the cases here and send the results"))
+		case slices.Contains(submitting, name):
+			submits = append(submits, "--"+name)
+		case !slices.Contains(showing, name) && !o.pushes():
+			local = append(local, "--"+name)
+		}
+	}
+	if len(local) > 0 {
+		faults = append(faults, fmt.Errorf("--server: the service decides how cases are tried, and keeps their text; leave out %s", strings.Join(local, ", ")))
+	}
+	if o.pushes() && len(o.remote.ids) > 0 {
+		faults = append(faults, errors.New("--server docket=ID shows dockets that were submitted; leave out --experiments"))
+	}
+	for _, text := range o.remote.ids {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || id < 1 || slices.Contains(o.remote.dockets, id) {
+			faults = append(faults, fmt.Errorf("--server docket=%s: use the ID of a docket, each once", text))
+		}
+		o.remote.dockets = append(o.remote.dockets, id)
+	}
+	for _, option := range []struct{ name, value string }{{"key", o.remote.key}, {"repository", o.remote.repository}, {"revision", o.remote.revision}} {
+		faults = append(faults, open.CheckServerText(option.name, option.value))
+		if option.value != "" {
+			submits = append(submits, option.name+"="+option.value)
+		}
+	}
+	if len(args) > 0 {
+		submits = append(submits, "the names of files")
+	}
+	if len(o.remote.dockets) > 0 && len(submits) > 0 {
+		faults = append(faults, fmt.Errorf("--server docket=ID shows dockets that were submitted; leave out %s", strings.Join(submits, ", ")))
+	}
+	if stdin := slices.DeleteFunc(slices.Clone(args), func(name string) bool { return name != "-" }); len(stdin) > 1 {
+		faults = append(faults, errors.New("the standard input can be submitted once: use one -"))
+	}
+	return errors.Join(faults...)
+}
 
 // remoteRun shows the results of dockets that a service tries.
 type remoteRun struct {
@@ -36,7 +146,6 @@ type remoteRun struct {
 	matched   bool
 	other     bool // an entry that could not be tried may be of another format
 	proposals proposals
-	explained explained
 }
 
 // runRemote carries out `try --server`.
@@ -49,12 +158,11 @@ func (o *tryOptions) runRemote(ctx context.Context, s cli.Streams, args []string
 	}
 	r.client = c
 	if len(o.remote.dockets) == 0 {
-		reports, err := openReports(ctx, s.In, args)
+		reports, err := readReports(ctx, s.In, args)
 		if err != nil {
 			return cli.OrInterrupted(ctx, cli.InputError(err))
 		}
-		defer closeReports(reports)
-		err = r.submit(ctx, s, reports)
+		err = r.submit(ctx, reports)
 		r.progress.Clear()
 		if err != nil {
 			return r.failed(ctx, err)
@@ -84,7 +192,7 @@ func (o *tryOptions) runRemote(ctx context.Context, s cli.Streams, args []string
 // form is how much of the trials the outputs need.
 func (o *tryOptions) form(match *failOn) wire.Form {
 	switch {
-	case len(o.reports) > 0 || o.cases != "" || o.explain != "":
+	case len(o.reports) > 0 || o.cases != "":
 		return wire.Whole
 	case o.format == "table" || len(match.labels) > 0:
 		return wire.Summary
@@ -112,12 +220,6 @@ func (r *remoteRun) follow(ctx context.Context) error {
 		}
 	}
 	r.progress.Clear()
-	if t := r.explained.short(); t != nil && ctx.Err() == nil {
-		if err := r.write(t); err != nil {
-			r.files.Discard()
-			return r.failed(ctx, err)
-		}
-	}
 	if err := errors.Join(r.out.Close(), r.place(ctx.Err() != nil)); err != nil {
 		return err
 	}
@@ -136,7 +238,7 @@ func (r *remoteRun) place(interrupted bool) error {
 // docket writes the trials of one docket.
 func (r *remoteRun) docket(ctx context.Context, i int) error {
 	d := r.dockets[i]
-	defer r.showProgress(ctx, d.ID)()
+	r.progress.Say(fmt.Sprintf("docket %d is tried", d.ID))
 	for line, err := range r.client.Trials(ctx, d.ID, r.form) {
 		if err != nil {
 			return err
@@ -149,55 +251,17 @@ func (r *remoteRun) docket(ctx context.Context, i int) error {
 			r.fault(d, line)
 			continue
 		}
-		if !r.explained.wants(r.options.explain, t) {
-			continue
-		}
-		if err := r.write(t); err != nil {
+		r.note(t)
+		if err := r.out.Write(t); err != nil {
 			return err
 		}
+		r.progress.Tried(r.sum.Tried, r.sum.Faults)
 	}
 	now, err := r.client.Docket(ctx, d.ID)
 	if err == nil {
 		r.dockets[i] = now
 	}
 	return err
-}
-
-// write writes a trial.
-func (r *remoteRun) write(t *trial.Trial) error {
-	r.note(t)
-	return r.out.Write(t)
-}
-
-// progressTime is how often the state of a docket is shown.
-const progressTime = 2 * time.Second
-
-// showProgress shows on a terminal how far a docket is, until stop is called.
-func (r *remoteRun) showProgress(ctx context.Context, id int64) (stop func()) {
-	if !r.progress.Live() {
-		return func() {}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(progressTime)
-		defer tick.Stop()
-		for {
-			if d, err := r.client.Docket(ctx, id); err == nil && ctx.Err() == nil {
-				r.progress.Say(fmt.Sprintf("docket %d is %s, %d of %d tried", id, sanitize.Line(string(d.State)), d.Tried, d.Cases))
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-			}
-		}
-	}()
-	return func() {
-		cancel()
-		<-done
-	}
 }
 
 // note takes note of a trial.
@@ -288,11 +352,168 @@ func (r *remoteRun) end(ctx context.Context) error {
 	if err := untried(&r.sum, r.other); err != nil {
 		return err
 	}
-	switch {
-	case r.options.explain != "" && r.sum.Tried == 0:
-		return r.options.notFound(r.explained.passedOver)
-	case r.options.explain != "":
-		return matched(r.matched)
-	}
 	return answered(&r.sum, r.matched)
+}
+
+// upload is a report that is submitted.
+type upload struct {
+	name string // for people
+	text []byte
+}
+
+// maxReport is the most bytes of a report; a service takes 256 MiB unless it says otherwise.
+const maxReport = 1 << 30
+
+// readReports reads every report; all that can't be read are named at once. Without names it is the standard input.
+func readReports(ctx context.Context, stdin io.Reader, names []string) ([]upload, error) {
+	if len(names) == 0 {
+		names = []string{"-"}
+	}
+	list := make([]upload, len(names))
+	var faults []error
+	for i, name := range names {
+		var err error
+		if list[i], err = readReport(ctx, stdin, name); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return list, errors.Join(faults...)
+}
+
+func readReport(ctx context.Context, stdin io.Reader, name string) (upload, error) {
+	u := upload{name: "stdin"}
+	if name != "-" {
+		f, err := run.OpenFile(ctx, name)
+		if err != nil {
+			return u, err
+		}
+		defer func() { _ = f.Close() }()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return u, fmt.Errorf("%s is a folder, not a docket", name)
+		}
+		stdin, u.name = f, filepath.Base(name)
+	}
+	text, err := io.ReadAll(io.LimitReader(run.NewReader(ctx, stdin), maxReport+1))
+	if err == nil && len(text) > maxReport {
+		err = fmt.Errorf("it has more than %d bytes: split it", maxReport)
+	}
+	if err != nil {
+		return u, fmt.Errorf("read %s: %w", u.name, err)
+	}
+	u.text = text
+	return u, nil
+}
+
+// key is made of all that makes a docket: its text, how it is submitted, and the modules that will try it. So the same command continues
+// with the docket that an earlier one submitted, until the modules are others.
+func (u *upload) key(s *client.Submission, generation int64) (string, error) {
+	body := sha256.Sum256(u.text)
+	text, err := json.Marshal([]any{s, generation, hex.EncodeToString(body[:])})
+	sum := sha256.Sum256(text)
+	return "try-" + hex.EncodeToString(sum[:]), err
+}
+
+// submit submits the reports, a docket each.
+func (r *remoteRun) submit(ctx context.Context, reports []upload) error {
+	o := r.options
+	me, err := r.client.Me(ctx)
+	if err != nil {
+		return err
+	}
+	needed := []string{"submit"}
+	if o.Remember {
+		needed = append(needed, "review")
+	}
+	for _, scope := range needed {
+		if !me.Can(scope) {
+			return cli.InputError(fmt.Errorf("%s: the token of %s lacks the scope %s", r.client.Server(), me.Name, scope))
+		}
+	}
+	var generation int64
+	if o.remote.key == "" {
+		if generation, err = r.client.CurrentGeneration(ctx); err != nil {
+			return err
+		}
+	}
+	var rejected []*client.Error
+	for i := range reports {
+		report := &reports[i]
+		r.progress.Say("submitting " + report.name)
+		s := &client.Submission{
+			Name: report.name, Repository: o.remote.repository, Revision: o.remote.revision, NoGroups: o.noGroups, Truth: o.truthFromReport, Remember: o.Remember,
+		}
+		if o.from != run.Auto {
+			s.Format = o.from
+		}
+		if s.Key = o.remote.key; s.Key == "" {
+			if s.Key, err = report.key(s, generation); err != nil {
+				return err
+			}
+		} else if i > 0 {
+			s.Key += "-" + strconv.Itoa(i+1)
+		}
+		d, err := r.submitOne(ctx, s, report)
+		if bad, ok := errors.AsType[*client.Error](err); ok && bad.Problem.Code == wire.BadDocket {
+			rejected = append(rejected, bad)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		r.dockets = append(r.dockets, d)
+	}
+	return r.untried(rejected)
+}
+
+// untried reports dockets of which the service can't try a case, as a run on this machine does: their entries are faults, and the others
+// are tried. Files that are no dockets are an error if there is no other.
+func (r *remoteRun) untried(rejected []*client.Error) error {
+	var none []error
+	for _, e := range rejected {
+		if e.Problem.Entries == 0 {
+			none = append(none, errors.New(sanitize.Block(e.Problem.Detail)))
+		}
+	}
+	if len(none) > 0 && len(none) == len(rejected) && len(r.dockets) == 0 {
+		return cli.InputError(errors.Join(none...))
+	}
+	for _, e := range rejected {
+		r.sum.Faults += max(e.Problem.Entries, 1)
+		lines := e.Faults()
+		if e.Problem.Entries == 0 {
+			lines = []string{e.Problem.Detail}
+		}
+		for _, line := range lines {
+			fmt.Fprintln(r.stderr, sanitize.Block(line))
+		}
+		for _, f := range e.Problem.Errors {
+			_, path, _ := strings.Cut(f.Path, ": ")
+			r.other = r.other || docket.OtherFormat(abi.Code(f.Code), path)
+		}
+	}
+	return nil
+}
+
+// submitOne submits a report. With a key of our own, a docket that was cancelled or failed is submitted again.
+func (r *remoteRun) submitOne(ctx context.Context, s *client.Submission, report *upload) (*client.Docket, error) {
+	for {
+		d, known, err := r.client.Submit(ctx, s, report.text)
+		r.progress.Clear()
+		if err != nil {
+			if rejected, ok := errors.AsType[*client.Error](err); ok {
+				rejected.Docket = report.name
+			}
+			return nil, err
+		}
+		if known && r.options.remote.key == "" && (d.State == client.Cancelled || d.State == client.Failed) {
+			s.Key += "-" + strconv.FormatInt(d.ID, 10)
+			if len(s.Key) <= maxField {
+				continue
+			}
+		}
+		if known {
+			fmt.Fprintf(r.stderr, "note: docket %d was submitted before with this report; --server URL,key=TEXT with another key submits it again\n", d.ID)
+		}
+		return d, nil
+	}
 }
