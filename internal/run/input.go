@@ -34,16 +34,11 @@ type input struct {
 
 // Dockets are opened dockets, to be read once. Not safe for concurrent use.
 type Dockets struct {
-	list    []*input
-	closers []func() error // of archives
-	// Archives are those that were opened.
-	Archives []Archive
-	// passed are the suites in which nothing failed, as far as their formats tell; complete when all entries are read.
+	list []*input
+	// Passed are the suites in which nothing failed, as far as their formats tell; complete when all entries are read.
 	Passed map[string]bool
 	// tests is how many tests the reports told of; complete when all entries are read.
 	Tests int
-	// Texts are inputs that `go test` printed for people.
-	Texts []string
 	// unread are the lines of test streams that are no events; complete when all entries are read.
 	Unread []unreadLines
 	// Read, if it is not nil, is told how many bytes of a docket were read, at every further megabyte.
@@ -64,8 +59,7 @@ type unreadLines struct {
 const maxOpen = 64
 
 // OpenDockets opens every docket; all that can't be opened are named at once. One that is no docket is an entry that can't be
-// tried, unless there is no other. Patterns are expanded as [Expand] does. What is compressed with gzip is unpacked, and of a zip archive
-// the reports in it are opened, both within limits.
+// tried, unless there is no other. Patterns are expanded as [Expand] does. What is compressed with gzip is unpacked, within limits.
 func OpenDockets(ctx context.Context, stdin io.Reader, names []string, format string) (*Dockets, error) {
 	names, err := Expand(ctx, names)
 	if err != nil {
@@ -77,17 +71,15 @@ func OpenDockets(ctx context.Context, stdin io.Reader, names []string, format st
 	all := &Dockets{}
 	var faults []error
 	for _, name := range names {
-		list, err := all.openInput(ctx, stdin, name, format)
+		in, err := all.openInput(ctx, stdin, name, format)
 		if err != nil {
 			faults = append(faults, err)
 			continue
 		}
-		for _, in := range list {
-			if len(all.list) >= maxOpen && in.again {
-				in.suspend()
-			}
-			all.list = append(all.list, in)
+		if len(all.list) >= maxOpen && in.again {
+			in.suspend()
 		}
+		all.list = append(all.list, in)
 	}
 	if len(faults) == 0 && !slices.ContainsFunc(all.list, func(in *input) bool { return in.foreign == nil }) {
 		for _, in := range all.list {
@@ -101,10 +93,10 @@ func OpenDockets(ctx context.Context, stdin io.Reader, names []string, format st
 	return all, nil
 }
 
-func (i *Dockets) openInput(ctx context.Context, stdin io.Reader, name, format string) ([]*input, error) {
+func (i *Dockets) openInput(ctx context.Context, stdin io.Reader, name, format string) (*input, error) {
 	if name == "-" {
 		in := &input{name: "stdin", format: format, live: true}
-		return i.stream(ctx, in, stdin, func() error { return nil }, format == Auto)
+		return in, i.stream(ctx, in, stdin, func() error { return nil })
 	}
 	f, err := OpenFile(ctx, name)
 	if err != nil {
@@ -113,22 +105,18 @@ func (i *Dockets) openInput(ctx context.Context, stdin io.Reader, name, format s
 	return i.openFile(ctx, name, f, format, func() (*os.File, error) { return OpenFile(ctx, name) })
 }
 
-// openFile opens a docket, or those of an archive. It closes the file if it can't.
-func (i *Dockets) openFile(ctx context.Context, name string, f *os.File, format string, reopen func() (*os.File, error)) ([]*input, error) {
+// openFile opens a docket. It closes the file if it can't.
+func (i *Dockets) openFile(ctx context.Context, name string, f *os.File, format string, reopen func() (*os.File, error)) (*input, error) {
+	in := &input{name: name, format: format}
 	info, err := f.Stat()
 	switch {
 	case err == nil && info.IsDir():
 		_ = f.Close()
 		return nil, fmt.Errorf("%s is a folder, not a docket: name the reports in it, as in '%s'", name, filepath.Join(name, "**", "*.xml"))
 	case err != nil || !info.Mode().IsRegular():
-		return i.stream(ctx, &input{name: name, format: format}, f, f.Close, true)
+		return in, i.stream(ctx, in, f, f.Close)
 	}
-	head := make([]byte, len(zipMagic))
-	if n, _ := f.ReadAt(head, 0); isZip(head[:n]) {
-		i.closers = append(i.closers, f.Close)
-		return i.archive(name, f, info.Size(), format), nil
-	}
-	in := &input{name: name, format: format, again: reopen != nil}
+	in.again = reopen != nil
 	in.open = func() (io.Reader, func() error, error) {
 		file := f
 		if f == nil {
@@ -140,34 +128,15 @@ func (i *Dockets) openFile(ctx context.Context, name string, f *os.File, format 
 		f = nil // it is closed by what opened it
 		return &gunzip{name: name, raw: NewReader(ctx, file)}, file.Close, nil
 	}
-	return []*input{in}, i.begin(in)
+	return in, i.begin(in)
 }
 
-// stream opens what can be read once. A zip archive is kept in a file, if it may be waited for.
-func (i *Dockets) stream(ctx context.Context, in *input, raw io.Reader, end func() error, wait bool) ([]*input, error) {
-	from := bufio.NewReaderSize(NewReader(ctx, raw), sniffBytes)
-	if wait {
-		if head, _ := from.Peek(len(zipMagic)); isZip(head) {
-			defer func() { _ = end() }()
-			file, size, err := spool(in.name, from, maxSpoolBytes)
-			if err != nil {
-				return nil, err
-			}
-			i.closers = append(i.closers, func() error { return discard(file) })
-			return i.archive(in.name, file, size, in.format), nil
-		}
+// stream opens what can be read once.
+func (i *Dockets) stream(ctx context.Context, in *input, raw io.Reader, end func() error) error {
+	in.open = func() (io.Reader, func() error, error) {
+		return &gunzip{name: in.name, raw: NewReader(ctx, raw)}, end, nil
 	}
-	in.open = func() (io.Reader, func() error, error) { return &gunzip{name: in.name, raw: from}, end, nil }
-	return []*input{in}, i.begin(in)
-}
-
-// archive are the reports in a zip archive; one that can't be read is no docket.
-func (i *Dockets) archive(name string, from io.ReaderAt, size int64, format string) []*input {
-	list, err := i.zipped(name, from, size, format)
-	if err != nil {
-		return []*input{{name: name, foreign: &ForeignError{text: err.Error()}}}
-	}
-	return list
+	return i.begin(in)
 }
 
 // begin opens an input, and finds out the format unless it was given.
@@ -205,7 +174,7 @@ func (in *input) suspend() {
 }
 
 // One is a docket that a reader gives. The name is what faults call it: no file is opened, whatever the name is. What is no
-// docket is an error, and so is an archive.
+// docket is an error.
 func One(name string, r io.Reader, format string) (*Dockets, error) {
 	in := &input{name: name, format: format}
 	in.open = func() (io.Reader, func() error, error) { return r, nil, nil }
@@ -222,17 +191,15 @@ func One(name string, r io.Reader, format string) (*Dockets, error) {
 // File is OpenDockets for a file that is open, and that is closed with the dockets.
 func File(ctx context.Context, name string, f *os.File, format string) (*Dockets, error) {
 	d := &Dockets{}
-	var err error
-	if d.list, err = d.openFile(ctx, name, f, format, nil); err == nil {
-		for _, in := range d.list {
-			if in.foreign == nil {
-				return d, nil
-			}
-			err = in.foreign
-		}
+	in, err := d.openFile(ctx, name, f, format, nil)
+	if err != nil {
+		return nil, err
 	}
-	d.Close()
-	return nil, err
+	if d.list = []*input{in}; in.foreign != nil {
+		d.Close()
+		return nil, in.foreign
+	}
+	return d, nil
 }
 
 // Format is that of the first docket; empty if that is none.
@@ -275,10 +242,6 @@ func (i *Dockets) Close() {
 	for _, in := range i.list {
 		in.suspend()
 	}
-	for _, end := range i.closers {
-		_ = end()
-	}
-	i.closers = nil
 }
 
 // Entries reads all dockets one after the other; with an id only that case is passed on. The end of an id will do, behind a
@@ -287,11 +250,10 @@ func (i *Dockets) Entries(id string) iter.Seq2[docket.Entry, error] {
 	return func(yield func(docket.Entry, error) bool) {
 		defer i.Close()
 		var from readers
-		defer func() { i.Tests = from.testCount() }()
+		defer func() { i.Tests = from.tests.Tests + from.reports.Tests }()
 		i.Passed = make(map[string]bool)
 		from.tests.Passed = func(suite string) { i.Passed[suite] = true }
 		from.tests.Unread = func(stream string, lines gotest.Unread) { i.Unread = append(i.Unread, unreadLines{stream, lines}) }
-		from.texts = func(name string) { i.Texts = append(i.Texts, name) }
 		from.exports.Truth = i.Truth
 		places := i.places()
 		var short []docket.Entry

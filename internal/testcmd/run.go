@@ -29,8 +29,6 @@ type Ran struct {
 	ExitCode int
 	// Tests is how many tests the reports tell of, Failures how many of them are cases to try: failures, and packages that do not build.
 	Tests, Failures int
-	// Notes are what the readers have to say of the reports.
-	Notes []string
 }
 
 // Failed says whether anything failed: the command, or a test of it whose failure it ignored.
@@ -351,7 +349,7 @@ func (c *Command) read(ctx context.Context, ran *Ran, paths []string, folder str
 		}
 		take(entry, err)
 	}
-	switch ran.Tests, ran.Notes = dockets.Tests, dockets.Notes(); {
+	switch ran.Tests = dockets.Tests; {
 	case ran.Tests > 0 || ran.Failures > 0:
 	case fault != nil:
 		return fmt.Errorf("the report of %s can't be read: %w", c.Runner, fault)

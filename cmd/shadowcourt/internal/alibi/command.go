@@ -261,13 +261,11 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 	if found.one == explainAll {
 		found.one = ""
 	}
-	var notes []string
 	if command {
 		ran, err := o.runTests(ctx, s, args, found)
 		if err != nil || !ran.Failed() {
 			return nil, err
 		}
-		notes = ran.Notes
 	} else {
 		inputs, err := run.OpenDockets(ctx, s.In, args, o.from)
 		if err != nil {
@@ -276,10 +274,6 @@ func (o *options) failures(ctx context.Context, s cli.Streams, args []string, co
 		for entry, err := range inputs.Entries("") {
 			found.take(entry, err)
 		}
-		notes = inputs.Notes()
-	}
-	for _, note := range notes {
-		fmt.Fprintln(s.Err, "note: "+sanitize.Line(note))
 	}
 	if ctx.Err() != nil {
 		return nil, cli.ErrInterrupted

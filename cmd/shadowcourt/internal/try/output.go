@@ -96,11 +96,8 @@ func unreadNote(stream string, lines gotest.Unread) string {
 		cli.Plural(len(numbers), "line", "lines") + " " + places + more + ")"
 }
 
-// sayUnread tells of the lines of test streams that are no events, and of files and results that are no cases.
+// sayUnread tells of the lines of test streams that are no events.
 func (r *tryRun) sayUnread(inputs *run.Dockets) {
-	for _, note := range inputs.Notes() {
-		fmt.Fprintln(r.stderr, "note: "+sanitize.Line(note))
-	}
 	for _, u := range inputs.Unread {
 		fmt.Fprintln(r.stderr, "note: "+sanitize.Line(unreadNote(u.Stream, u.Lines)))
 	}

@@ -53,7 +53,7 @@ output in docket order, as a table for people or as JSON for programs; progress 
 faults go to the standard error. A line that is wrong is named with file and line, and
 so is a file of a format that try does not read; the other lines and files are tried.
 The table is as wide as the terminal; elsewhere the variable COLUMNS gives its width.
-A docket may be a pattern, as in 'reports/**/*.xml', and gzip or a zip archive with reports.
+A docket may be a pattern, as in 'reports/**/*.xml', and gzip.
 Options of a flag follow its value behind commas, as in --experiments all,budget=2m.
 With --experiments, --explain runs what tells most about its case, however sure Light is.
 With --server https://court.example a docket service tries them, and the output is the
