@@ -19,10 +19,9 @@ var ErrConflict = errors.New("they conflict")
 // mergeTime is how long a merge may take: others may have written what is merged.
 const mergeTime = 2 * time.Minute
 
-// Merge merges a tree with changes that may not be committed, on top of a commit, into a target revision, as git merge would. It works in
-// a bare repository of its own in the empty folder, which has to stay as long as the tree is used: nothing is written to this
-// repository, and none of its merge drivers, attributes and hooks counts. The error is ErrRevision, ErrConflict with the
-// files, or that of git.
+// Merge merges a tree with changes that may not be committed, on top of a commit, into a target revision, as git merge would. It works in a
+// bare repository of its own in the empty folder, which has to stay as long as the tree is used: nothing is written to this repository, and
+// none of its merge drivers, attributes and hooks counts. The error is ErrRevision, ErrConflict with the files, or that of git.
 func (r *Repository) Merge(ctx context.Context, folder, target, commit string, head *Tree) (*Tree, error) {
 	ctx, cancel := context.WithTimeout(ctx, mergeTime)
 	defer cancel()

@@ -353,8 +353,7 @@ func TestDigestWithoutAFileThatWentAway(t *testing.T) {
 	}
 }
 
-// Files of the source are others' work: whatever they hold, a tree over them is opened, and
-// what a log names in it is found or not.
+// Files of the source are others' work: whatever they hold, a tree over them is opened, and what a log names in it is found or not.
 func FuzzTree(f *testing.F) {
 	f.Add("module m\n\nreplace m => ../m\n", "package a\n\nimport \"m/b\"\n\nfunc TestA(t *testing.T) { b.F() }\n", "import pytest\ndef test_a(): pass\n", "a/a_test.go:5 TestA b_test.py:2")
 	f.Add("module \"\n", "package a\nfunc (", "\x00", "a_test.go:1")

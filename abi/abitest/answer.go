@@ -30,8 +30,7 @@ type finding struct {
 	detail string
 }
 
-// read decodes the response of a call strictly. What is wrong with it by
-// itself is the finding; then there is no answer.
+// read decodes the response of a call strictly. What is wrong with it by itself is the finding; then there is no answer.
 func read(call abi.Call, response []byte) (answer, *finding) {
 	if len(response) == 0 {
 		return answer{}, &finding{CheckMessage, "the response has no bytes"}
@@ -72,8 +71,7 @@ var acrossFields = []abi.Code{ //nolint:gochecknoglobals // a constant
 	abi.CodeGlobalScore,
 }
 
-// rejected says which check the problems of a message are about: those of
-// fields come before those across fields.
+// rejected says which check the problems of a message are about: those of fields come before those across fields.
 func rejected(err error) *finding {
 	v, ok := errors.AsType[*abi.ValidationError](err)
 	if !ok {
@@ -198,8 +196,7 @@ func (r *Request) checkCited(list []abi.CriterionOpinion, c *abi.Collector) {
 	}
 }
 
-// hint says what a response may be that is rejected, and empty if it is nothing
-// that authors are known to send.
+// hint says what a response may be that is rejected, and empty if it is nothing that authors are known to send.
 func hint(call abi.Call, response []byte) string {
 	switch text := bytes.TrimLeft(response, " \t\r\n"); {
 	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
@@ -216,9 +213,8 @@ func hint(call abi.Call, response []byte) string {
 // mostSwapped is the longest message that swapped looks for.
 const mostSwapped = 4096
 
-// swapped gives the length of the message at the end of a response, and 0 if
-// there is none. Who swaps pointer p and length n returns the p bytes from n on,
-// the last n of which are the message.
+// swapped gives the length of the message at the end of a response, and 0 if there is none. Who swaps pointer p and length n returns the p
+// bytes from n on, the last n of which are the message.
 func swapped(call abi.Call, response []byte) int {
 	t, _ := codec.Lookup(typeName(call, "response"))
 	for n := 2; n <= min(mostSwapped, len(response)-1); n++ {
@@ -320,8 +316,7 @@ const (
 	OutOfTime      Ending = "wall_clock"
 	BadQuestion    Ending = "bad_request"
 	QuestionDenied Ending = "question_denied"
-	// Declined is a module of the Extism binding that said so: it counts as a
-	// failure in a response.
+	// Declined is a module of the Extism binding that said so: it counts as a failure in a response.
 	Declined Ending = "failed"
 )
 
@@ -334,13 +329,11 @@ type Outcome struct {
 	Fuel uint64
 	// Allocating: it ended in the allocator. Preparing: in shadowcourt_prepare.
 	Allocating, Preparing bool
-	// Detail of a call that did not return, and what the module wrote to its
-	// standard error.
+	// Detail of a call that did not return, and what the module wrote to its standard error.
 	Detail, Stderr string
 }
 
-// answer reads the response of a call that came back with one. What is wrong
-// with it by itself is the finding.
+// answer reads the response of a call that came back with one. What is wrong with it by itself is the finding.
 func (o *Outcome) answer(call abi.Call) (answer, *finding) {
 	if o.Ending == Declined {
 		return answer{canonical: true, failure: &abi.Failure{Code: string(Declined), Message: o.Detail}}, nil
@@ -360,8 +353,7 @@ func (o *Outcome) ended() string {
 	return string(cause) + ": " + o.Detail
 }
 
-// Subject makes calls to the module under test. Every call begins in pristine
-// memory. An error is not the module's doing, and ends the kit.
+// Subject makes calls to the module under test. Every call begins in pristine memory. An error is not the module's doing, and ends the kit.
 type Subject interface {
 	Call(ctx context.Context, call abi.Call, request []byte, k *Knowledge) (Outcome, error)
 }

@@ -20,8 +20,7 @@ const (
 	largest              // as large as a host makes them
 )
 
-// source makes the requests of one case. Cases are independent of each other:
-// the same seed and number make the same one.
+// source makes the requests of one case. Cases are independent of each other: the same seed and number make the same one.
 type source struct {
 	rnd    *rand.Rand
 	kind   kind
@@ -32,8 +31,7 @@ type source struct {
 	quoted map[string]string // the document of each line that quote gave
 }
 
-// manyItems is how many items of evidence the cases have whose documents are
-// small.
+// manyItems is how many items of evidence the cases have whose documents are small.
 const manyItems = 1000
 
 func newSource(seed uint64, number int, k kind) *source {
@@ -47,8 +45,7 @@ func newSource(seed uint64, number int, k kind) *source {
 	return s
 }
 
-// requests gives a request for each role: one for each family, in a hearing
-// for each side in turn.
+// requests gives a request for each role: one for each family, in a hearing for each side in turn.
 func (s *source) requests(roles *Roles) []*Request {
 	view, known := s.caseView(), s.knowledge
 	var list []*Request
@@ -155,9 +152,8 @@ func (s *source) labels() []string {
 	return pool[:2+s.rnd.IntN(max(5, len(pool)-20))]
 }
 
-// longDocuments says which of the largest cases have long documents, and which
-// have many items. None has both: who looks for each item in each document may
-// then be over its fuel, without being at fault with any case that there is.
+// longDocuments says which of the largest cases have long documents, and which have many items. None has both: who looks for each item in
+// each document may then be over its fuel, without being at fault with any case that there is.
 func (s *source) longDocuments() bool { return s.number%2 == 0 }
 
 // label is one of the labels, or none.
@@ -316,8 +312,7 @@ func hostileWords() []string {
 	}
 }
 
-// longWords have characters of 2, 3 and 4 bytes: whoever cuts one after some
-// number of bytes cuts most often within a character.
+// longWords have characters of 2, 3 and 4 bytes: whoever cuts one after some number of bytes cuts most often within a character.
 func longWords() []string {
 	const mixed = "ж日🂡"
 	return []string{strings.Repeat(mixed, 60), "a" + strings.Repeat(mixed, 15), "ab" + strings.Repeat(mixed, 6), strings.Repeat("日本語", 100)}
@@ -374,8 +369,7 @@ func (s *source) documents() []abi.Document {
 // minQuote is how many characters a line needs to count as a quote (§4.5).
 const minQuote = 8
 
-// quote is a line that stands in a document, as §4.5 counts lines; empty
-// where there is none.
+// quote is a line that stands in a document, as §4.5 counts lines; empty where there is none.
 func (s *source) quote() (name, line string) {
 	if len(s.texts) == 0 {
 		return "", ""

@@ -52,8 +52,7 @@ func (s *source) node(family abi.Family, view *abi.CaseView) *abi.NodeRequest {
 	return r
 }
 
-// indict puts an indictment on some of the items into a request, and what
-// comes with one.
+// indict puts an indictment on some of the items into a request, and what comes with one.
 func (s *source) indict(r *abi.NodeRequest) {
 	items := []abi.IndictmentItem{}
 	for i := range r.Case.Evidence {

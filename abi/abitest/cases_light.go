@@ -12,8 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 )
 
-// light makes a request of the Light path; one in three comes back from the
-// court, and then its first items are those of the indictment.
+// light makes a request of the Light path; one in three comes back from the court, and then its first items are those of the indictment.
 func (s *source) light(r *abi.NodeRequest, view *abi.CaseView) {
 	r.Persona = s.persona("weaver", abi.Air, "light", "light")
 	r.Case = abi.CaseView{Subject: view.Subject, Labels: view.Labels, Evidence: view.Evidence, Documents: view.Documents}

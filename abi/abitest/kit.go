@@ -27,11 +27,9 @@ const (
 type Options struct {
 	// Seed of the random cases; the same seed makes the same ones.
 	Seed uint64
-	// Cases to make at random; each is put to every role. No other kind of case is
-	// made more often, but for plain ones. Default: DefaultCases.
+	// Cases to make at random; each is put to every role. No other kind of case is made more often, but for plain ones. Default: DefaultCases.
 	Cases int
-	// Fuel and OutputBytes are what a call may spend and return, for notes on
-	// calls that come near. Default: those of the contract.
+	// Fuel and OutputBytes are what a call may spend and return, for notes on calls that come near. Default: those of the contract.
 	Fuel        uint64
 	OutputBytes int
 	// Progress is told what is tried next, and how much of that is done. Optional.
@@ -62,10 +60,8 @@ type kit struct {
 	again        bool // it was noted that a question was asked again
 }
 
-// RunModule holds a module that was loaded to what SPEC.md says of its calls, and
-// adds what it finds to the report. A module that fails at plain cases is asked
-// nothing more: the checks that were not tried stay skipped. The error is the
-// context's, or a subject's.
+// RunModule holds a module that was loaded to what SPEC.md says of its calls, and adds what it finds to the report. A module that fails at
+// plain cases is asked nothing more: the checks that were not tried stay skipped. The error is the context's, or a subject's.
 func RunModule(ctx context.Context, subjects Subjects, roles *Roles, options Options, report *Report) error {
 	k := &kit{
 		ctx: ctx, subjects: subjects, roles: roles, options: options.withDefaults(), report: report,
@@ -92,8 +88,7 @@ func RunModule(ctx context.Context, subjects Subjects, roles *Roles, options Opt
 	return k.kept()
 }
 
-// spent says whether a call ran until its fuel, its memory or its time was
-// over: another hundred such calls would tell nothing more.
+// spent says whether a call ran until its fuel, its memory or its time was over: another hundred such calls would tell nothing more.
 func (k *kit) spent() bool { return k.report.broken(CheckBudget) || k.report.broken(CheckTime) }
 
 // outcome is what came of a request that keeps the contract.
@@ -112,8 +107,7 @@ func (k *kit) send(s Subject, call abi.Call, request []byte, known *Knowledge) (
 	return s.Call(k.ctx, call, request, known)
 }
 
-// ask puts a request to the module as trials have it, and holds what it does
-// and answers to the contract.
+// ask puts a request to the module as trials have it, and holds what it does and answers to the contract.
 func (k *kit) ask(r *Request) (outcome, error) {
 	request := r.Bytes()
 	o, err := k.send(k.subjects.Usual, r.Call(), request, r.Knowledge)

@@ -8,8 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// Names of the same length, so that a response that repeats one can be compared
-// with a response that repeats the other.
+// Names of the same length, so that a response that repeats one can be compared with a response that repeats the other.
 const (
 	nameOne, nameOther = "node-one-of-two", "node-two-of-two"
 
@@ -17,8 +16,7 @@ const (
 	unknownRule  = "unknown_rule_7f3a"
 )
 
-// meaning asks some requests again with something changed that must not, or
-// must, make a difference.
+// meaning asks some requests again with something changed that must not, or must, make a difference.
 func (k *kit) meaning() error {
 	return k.each("changed requests", min(meaningCases, k.options.Cases), anything, func(number int, r *Request) error {
 		list, err := k.afterAnswer(r)
@@ -48,8 +46,7 @@ func (k *kit) means(number int, r *Request) error {
 	return nil
 }
 
-// tell gives the answer to a request; without one it is none of these checks'
-// business: the others have found it, or will.
+// tell gives the answer to a request; without one it is none of these checks' business: the others have found it, or will.
 func (k *kit) tell(r *Request) (Outcome, answer, bool, error) {
 	o, err := k.send(k.subjects.Usual, r.Call(), r.Bytes(), r.Knowledge)
 	if err != nil || !o.answered() {
@@ -59,9 +56,8 @@ func (k *kit) tell(r *Request) (Outcome, answer, bool, error) {
 	return o, a, f == nil, nil
 }
 
-// differs is what a changed request breaks that is not answered as the one
-// before: the check that it is about, or what is wrong with its size, or what
-// the module did before at requests that were not changed.
+// differs is what a changed request breaks that is not answered as the one before: the check that it is about, or what is wrong with its
+// size, or what the module did before at requests that were not changed.
 func (k *kit) differs(check CheckID, r *Request, o *Outcome, detail string) {
 	if !o.answered() {
 		own := endingCheck(o)
@@ -79,8 +75,7 @@ func (k *kit) breaks(check CheckID, r *Request, detail string) {
 	k.report.Fail(check, Failure{Input: r.Name, Call: r.Call(), Request: r.Bytes(), Detail: detail})
 }
 
-// ignoresName calls a node by other names: the family's, one as long as that,
-// a short one, and two longer ones.
+// ignoresName calls a node by other names: the family's, one as long as that, a short one, and two longer ones.
 func (k *kit) ignoresName(r *Request) error {
 	family := string(r.Node.Family)
 	told := map[string]*Outcome{}
@@ -107,9 +102,8 @@ func (k *kit) ignoresName(r *Request) error {
 	return nil
 }
 
-// sameBut says whether two answers differ at most in the name that they repeat.
-// Who repeats it may cut what it says after some bytes: names of different
-// lengths can't be compared then.
+// sameBut says whether two answers differ at most in the name that they repeat. Who repeats it may cut what it says after some bytes: names
+// of different lengths can't be compared then.
 func sameBut(one, other *Outcome, name, otherName string) bool {
 	if one.Ending != other.Ending {
 		return false
@@ -146,8 +140,7 @@ func (k *kit) ignoresParams(r *Request) error {
 	return nil
 }
 
-// decidesAny asks for edges of `_any` with the same limits, and all else taken
-// from another request.
+// decidesAny asks for edges of `_any` with the same limits, and all else taken from another request.
 func (k *kit) decidesAny(r *Request, others []*Request) error {
 	at := slices.IndexFunc(others, func(o *Request) bool { return o.Edges != nil })
 	one, other := *r, *r

@@ -12,8 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
 )
 
-// repeat sends a request again: to the same module, and now and then to one in
-// other lives.
+// repeat sends a request again: to the same module, and now and then to one in other lives.
 func (k *kit) repeat(number int, r *Request, first *outcome) error {
 	request := r.Bytes()
 	fail := func(check CheckID, where, detail string) {
@@ -169,8 +168,7 @@ func (k *kit) noteRoles() {
 	}
 }
 
-// absent puts plain cases to every role from which one optional field was
-// taken, or one list emptied: each field and each list by itself.
+// absent puts plain cases to every role from which one optional field was taken, or one list emptied: each field and each list by itself.
 func (k *kit) absent() error {
 	sent := map[string]bool{}
 	return k.each("fields left out", plainCases, plain, func(_ int, r *Request) error {
@@ -208,8 +206,7 @@ type variant struct {
 	message []byte
 }
 
-// variants gives what is left of a request without each field, with each list
-// empty, and with one label, as far as it is a request then.
+// variants gives what is left of a request without each field, with each list empty, and with one label, as far as it is a request then.
 func variants(r *Request) []variant {
 	whole := r.Bytes()
 	t, _ := codec.Lookup(typeName(r.Call(), "request"))
@@ -228,8 +225,7 @@ func variants(r *Request) []variant {
 	return list
 }
 
-// sendVariant sends one. Where an index points at what was taken, a module may
-// trap over it.
+// sendVariant sends one. Where an index points at what was taken, a module may trap over it.
 func (k *kit) sendVariant(r *Request, v *variant) error {
 	fits := true
 	if r.Node != nil {

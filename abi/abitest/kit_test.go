@@ -17,8 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
-// fake is a module that says that it cannot answer, but for what a test
-// changes about it.
+// fake is a module that says that it cannot answer, but for what a test changes about it.
 type fake struct {
 	calls  int
 	change func(call int, request []byte, o *Outcome)
@@ -353,8 +352,7 @@ func everyRole() *Roles {
 	return &Roles{Families: ServedFamilies(), Contest: true, Edges: []string{"HD1", "HD2", "HD10"}, Criteria: []string{"clear", "safe"}}
 }
 
-// What the kit sends as a request is one: valid, canonical, the same every
-// time, and its indexes point at what is there.
+// What the kit sends as a request is one: valid, canonical, the same every time, and its indexes point at what is there.
 func TestCasesAreRequestsThatAHostMakes(t *testing.T) {
 	t.Parallel()
 	k := &kit{roles: everyRole()}

@@ -19,8 +19,7 @@ func typeName(call abi.Call, part string) string {
 	return string(call) + "_" + part
 }
 
-// vectors sends the test vectors of the requests: the valid ones as the host
-// would write them, and the broken ones as they are.
+// vectors sends the test vectors of the requests: the valid ones as the host would write them, and the broken ones as they are.
 func (k *kit) vectors() error {
 	for _, call := range k.roles.Manifest().Calls {
 		name := typeName(call, "request")
@@ -75,8 +74,7 @@ func (k *kit) sendValid(call abi.Call, input string, request []byte) error {
 	return k.sendForm(call, input, request, fits)
 }
 
-// sendForm sends a valid request that is no whole case. Where it does not fit
-// together it may trap.
+// sendForm sends a valid request that is no whole case. Where it does not fit together it may trap.
 func (k *kit) sendForm(call abi.Call, input string, request []byte, fits bool) error {
 	o, err := k.send(k.subjects.Usual, call, request, nil)
 	if err != nil {
@@ -108,8 +106,7 @@ func (k *kit) sendForm(call abi.Call, input string, request []byte, fits bool) e
 	return nil
 }
 
-// fits says whether indexes of a request point at something, and whether the
-// module promises to serve it.
+// fits says whether indexes of a request point at something, and whether the module promises to serve it.
 func (k *kit) fits(call abi.Call, request []byte) (fits, served bool) {
 	if call != abi.CallNode {
 		return true, true
@@ -121,8 +118,7 @@ func (k *kit) fits(call abi.Call, request []byte) (fits, served bool) {
 	return r.File == nil && inItems(&r), true
 }
 
-// onlyValues are problems of values that a module may hand on as they are: it
-// need not check what it reads.
+// onlyValues are problems of values that a module may hand on as they are: it need not check what it reads.
 func onlyValues() []abi.Code {
 	return append([]abi.Code{
 		abi.CodeInvalidUTF8, abi.CodeNotFinite, abi.CodeOutOfRange, abi.CodeInvalidValue, abi.CodeEmpty, abi.CodeBadCount, abi.CodeDuplicateKey,
@@ -219,8 +215,7 @@ func (k *kit) malformed() error {
 	return nil
 }
 
-// withField puts a field that no type has in front; requests have less than
-// 15 fields at their outside.
+// withField puts a field that no type has in front; requests have less than 15 fields at their outside.
 func withField(message []byte) []byte {
 	out := []byte{message[0] + 1}
 	return append(append(out, "\xa7unknown\x01"...), message[1:]...)

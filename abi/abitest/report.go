@@ -20,8 +20,7 @@ const (
 // MaxFailures is how many failures of a check a report holds; the rest is counted.
 const MaxFailures = 3
 
-// Report is what the kit found. It holds no times: the same module has the
-// same report.
+// Report is what the kit found. It holds no times: the same module has the same report.
 type Report struct {
 	// Digest of the file, "sha256:" and 64 hex digits, and its size in bytes.
 	Digest string `json:"digest"`
@@ -62,8 +61,7 @@ type Failure struct {
 	Stderr string `json:"stderr,omitempty"`
 }
 
-// Note is about something that breaks no clause, and that the author may want
-// to know.
+// Note is about something that breaks no clause, and that the author may want to know.
 type Note struct {
 	Clause string `json:"clause"`
 	Text   string `json:"text"`
@@ -94,8 +92,7 @@ func (r *Report) Failed() []Result {
 	return list
 }
 
-// NewReport begins a report on the roles: every check that applies to them is
-// there, and skipped until it is tried.
+// NewReport begins a report on the roles: every check that applies to them is there, and skipped until it is tried.
 func NewReport(roles *Roles) *Report {
 	r := &Report{Checks: []Result{}, Notes: []Note{}, Roles: roles.Names()}
 	for _, rule := range Catalogue() {

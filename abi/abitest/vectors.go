@@ -66,8 +66,7 @@ func Sets() ([]Set, error) {
 	return sets, nil
 }
 
-// RequestSet gives the vectors of a request's type. A program that needs no
-// others does not carry them.
+// RequestSet gives the vectors of a request's type. A program that needs no others does not carry them.
 func RequestSet(typeName string) (Set, error) {
 	var set Set
 	content, err := testdata.Requests.ReadFile("vectors/" + typeName + ".json")
@@ -77,9 +76,8 @@ func RequestSet(typeName string) (Set, error) {
 	return set, err
 }
 
-// Decode is the codec under test: it decodes a message of the type with this
-// wire name strictly, under a size cap in bytes (0 is the codec's own), and
-// encodes it again. The error of a rejected message is an *abi.ValidationError.
+// Decode is the codec under test: it decodes a message of the type with this wire name strictly, under a size cap in bytes (0 is the
+// codec's own), and encodes it again. The error of a rejected message is an *abi.ValidationError.
 type Decode func(typeName string, data []byte, limit int) (canonical []byte, err error)
 
 // T is what Run needs of a *testing.T.

@@ -9,8 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// padding stands behind a message, so that whole words can be read wherever
-// the message has a byte. It is no msgpack: a reader stops there.
+// padding stands behind a message, so that whole words can be read wherever the message has a byte. It is no msgpack: a reader stops there.
 const padding = "\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1" +
 	"\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1\xc1"
 
@@ -21,12 +20,10 @@ func padded(data []byte) string {
 	return unsafe.String(unsafe.SliceData(b), len(b)) // nobody else has b
 }
 
-// canonical reads a message in canonical form, which is what the host sends, in
-// one pass over the layout of its type. In a module of the Go toolchain a
-// function call costs more than what there is to do for a field, so that most
-// is done in one function. What it does not expect it leaves to the decoder,
-// which begins again and says what is wrong: it may give up anywhere, but
-// accepts nothing that the decoder rejects, and gives the same values.
+// canonical reads a message in canonical form, which is what the host sends, in one pass over the layout of its type. In a module of the Go
+// toolchain a function call costs more than what there is to do for a field, so that most is done in one function. What it does not expect
+// it leaves to the decoder, which begins again and says what is wrong: it may give up anywhere, but accepts nothing that the decoder
+// rejects, and gives the same values.
 type canonical struct {
 	s        string // the message and its padding
 	end      int    // of the message
@@ -34,8 +31,7 @@ type canonical struct {
 	problems *abi.Collector
 }
 
-// readCanonical reads a whole message into *v, or gives false with anything
-// in it.
+// readCanonical reads a whole message into *v, or gives false with anything in it.
 func readCanonical(message string, l *layout, v unsafe.Pointer) bool {
 	r := canonical{s: message, end: len(message) - len(padding)}
 	return r.object(l, v) && r.pos == r.end // an end before the padding

@@ -1,23 +1,17 @@
-// Package codec is the strict decoder and canonical encoder of every type of
-// package abi, for host and guests. The code of each type is generated; only the layer that
-// reads and writes single msgpack tokens differs: the host uses
-// vmihailenco/msgpack, WebAssembly modules a small reader without reflection
-// and fmt, so that they stay small. The host does not use the library's decoding
-// into structs, which accepts nil for numbers, binary for strings, bad
-// UTF-8, repeated keys and missing fields.
+// Package codec is the strict decoder and canonical encoder of every type of package abi, for host and guests. The code of each type is
+// generated; only the layer that reads and writes single msgpack tokens differs: the host uses vmihailenco/msgpack, WebAssembly modules a
+// small reader without reflection and fmt, so that they stay small. The host does not use the library's decoding into structs, which
+// accepts nil for numbers, binary for strings, bad UTF-8, repeated keys and missing fields.
 //
-// A decoder reads the whole message and reports everything that is wrong with
-// it in one *abi.ValidationError, each problem with its path and its stable
-// code; SPEC.md says what it rejects. Decoded values share no memory with the
-// bytes that they come from, and take memory in proportion to their number.
-// In a module, the strings of a value are parts of one copy of the message:
-// keeping one keeps the copy. Empty lists and maps are nil.
+// A decoder reads the whole message and reports everything that is wrong with it in one *abi.ValidationError, each problem with its path
+// and its stable code; SPEC.md says what it rejects. Decoded values share no memory with the bytes that they come from, and take memory in
+// proportion to their number. In a module, the strings of a value are parts of one copy of the message: keeping one keeps the copy. Empty
+// lists and maps are nil.
 //
 // Messages have AppendX and DecodeX; the types that are only parts of messages are reached by Lookup.
 //
-// The encoding is canonical: equal values give equal bytes. AppendX does not check
-// its value: what breaks a rule is rejected where it is decoded. DecodeX takes a
-// limit of bytes, where 0 stands for abi.DefaultInputBytes.
+// The encoding is canonical: equal values give equal bytes. AppendX does not check its value: what breaks a rule is rejected where it is
+// decoded. DecodeX takes a limit of bytes, where 0 stands for abi.DefaultInputBytes.
 //
 // All functions may be called concurrently.
 package codec

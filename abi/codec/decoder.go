@@ -7,9 +7,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// decoder reads one message strictly. What is wrong goes to problems and the
-// reading goes on, so that all problems are reported together; a problem
-// after which the bytes can no longer be followed makes it dead.
+// decoder reads one message strictly. What is wrong goes to problems and the reading goes on, so that all problems are reported together; a
+// problem after which the bytes can no longer be followed makes it dead.
 //
 // Its methods use the tokens of the host or of the guest (peek, stringLen, take, ...).
 type decoder struct {
@@ -85,8 +84,7 @@ func (d *decoder) fatal(code abi.Code, detail string) {
 
 func (d *decoder) truncated() { d.fatal(abi.CodeTruncated, "the message ends here") }
 
-// expect looks whether a value of the kind comes next. If another does, it is
-// reported and skipped.
+// expect looks whether a value of the kind comes next. If another does, it is reported and skipped.
 func (d *decoder) expect(want kind) bool {
 	code, ok := d.peek()
 	if !ok { // check: truncated value
@@ -262,8 +260,7 @@ func (d *decoder) close(s *scope) bool {
 	return d.problems.Since(s.first)
 }
 
-// key reads the key of a map. One that is none is reported at the map itself
-// and skipped together with its value.
+// key reads the key of a map. One that is none is reported at the map itself and skipped together with its value.
 func (d *decoder) key() ([]byte, bool) {
 	code, ok := d.peek()
 	if !ok { // check: truncated key

@@ -8,8 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 )
 
-// What a module returned is decoded under the limit of its output; all that
-// is wrong with it comes back together.
+// What a module returned is decoded under the limit of its output; all that is wrong with it comes back together.
 func ExampleDecodeNodeResponse() {
 	response := codec.AppendNodeResponse(nil, &abi.NodeResponse{Artifact: &abi.Artifact{Discovery: &abi.Discovery{
 		Findings: []abi.Finding{{Document: "log", Quote: "exit status 2", Strength: 1.5}, {Document: "log"}},
@@ -21,8 +20,7 @@ func ExampleDecodeNodeResponse() {
 		}
 	}
 	// Output:
-	// out_of_range at artifact.discovery.findings[0].strength: 1.5 is outside [0, 1]
-	// empty at artifact.discovery.findings[1].quote: is empty
+	// out_of_range at artifact.discovery.findings[0].strength: 1.5 is outside [0, 1] empty at artifact.discovery.findings[1].quote: is empty
 }
 
 // Equal values have equal bytes, so that a hash of them names the value.

@@ -10,8 +10,7 @@ type Message struct {
 	Encode func(v any) []byte
 	// Decode returns a pointer to the value.
 	Decode func(data []byte) (any, error)
-	// HasLayout says whether guests read canonical messages of the type by
-	// layout, and ReadByLayout does it.
+	// HasLayout says whether guests read canonical messages of the type by layout, and ReadByLayout does it.
 	HasLayout    bool
 	ReadByLayout func(data []byte) (any, bool)
 }

@@ -13,10 +13,8 @@ type (
 	encoder = guestEncoder
 )
 
-// decodeMessage reads one message with nothing behind it. It returns the zero
-// value if the message has a problem. Canonical messages, which is what the
-// host sends, are read by their layout; everything else by the strict decoder.
-// The layout is nil for a type that has none.
+// decodeMessage reads one message with nothing behind it. It returns the zero value if the message has a problem. Canonical messages, which
+// is what the host sends, are read by their layout; everything else by the strict decoder. The layout is nil for a type that has none.
 func decodeMessage[T any](data []byte, maxBytes int, l *layout, read func(*decoder, *T)) (T, error) {
 	var v, zero T
 	if err := checkSize(data, maxBytes); err != nil {
@@ -43,9 +41,8 @@ func appendMessage[T any](dst []byte, v *T, write func(*encoder, *T)) []byte {
 	return e.b
 }
 
-// guestEncoder appends canonical msgpack, for guests. Its methods are not inlined: they are
-// called from every field of every type, and their bodies would add a tenth of
-// a megabyte to a guest.
+// guestEncoder appends canonical msgpack, for guests. Its methods are not inlined: they are called from every field of every type, and
+// their bodies would add a tenth of a megabyte to a guest.
 type guestEncoder struct{ b []byte }
 
 // number writes a code and the low bytes of n, big-endian.
@@ -133,8 +130,7 @@ func (e *guestEncoder) integer(n int64) {
 	}
 }
 
-// guestTokens reads single msgpack tokens from bytes. A method that returns false has
-// reached the end of the bytes.
+// guestTokens reads single msgpack tokens from bytes. A method that returns false has reached the end of the bytes.
 type guestTokens struct {
 	data  []byte
 	whole string // data again, of which all strings are parts

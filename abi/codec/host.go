@@ -26,10 +26,8 @@ var encoders = sync.Pool{New: func() any {
 	return e
 }}
 
-// decodeMessage reads one message with nothing behind it. It returns the zero
-// value if the message has a problem. The host never reads by layout: its
-// messages come from modules that it does not trust, and the layout reader
-// writes through unsafe pointers.
+// decodeMessage reads one message with nothing behind it. It returns the zero value if the message has a problem. The host never reads by
+// layout: its messages come from modules that it does not trust, and the layout reader writes through unsafe pointers.
 func decodeMessage[T any](data []byte, maxBytes int, _ *layout, read func(*decoder, *T)) (T, error) {
 	var v, zero T
 	if err := checkSize(data, maxBytes); err != nil {

@@ -6,8 +6,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// hostEncoder appends canonical msgpack through the library's token methods. They
-// only fail when their writer does, which sink never does.
+// hostEncoder appends canonical msgpack through the library's token methods. They only fail when their writer does, which sink never does.
 type hostEncoder struct {
 	sink sink
 	lib  *msgpack.Encoder // writes to sink

@@ -11,10 +11,9 @@ import (
 
 const codeUint64 = 0xcf
 
-// hostTokens reads single msgpack tokens through the library's token methods. Its
-// methods are only called when a code of the right kind comes next, since the
-// library takes nil for a number and binary for a string; what it can then
-// still complain of is the end of the bytes, for which they give false.
+// hostTokens reads single msgpack tokens through the library's token methods. Its methods are only called when a code of the right kind
+// comes next, since the library takes nil for a number and binary for a string; what it can then still complain of is the end of the bytes,
+// for which they give false.
 type hostTokens struct {
 	src source
 	lib *msgpack.Decoder // reads src
@@ -34,8 +33,7 @@ func (t *hostTokens) take(n int) []byte {
 	return b
 }
 
-// own gives the bytes that were just taken as a string. It is a copy, so that
-// a value that is kept does not keep the message.
+// own gives the bytes that were just taken as a string. It is a copy, so that a value that is kept does not keep the message.
 func (t *hostTokens) own(b []byte) string { return string(b) }
 
 func length(n int, err error) (uint32, bool) {
@@ -78,8 +76,7 @@ func (t *hostTokens) double() (float64, bool) {
 	return f, err == nil
 }
 
-// source is the bytes under the library's decoder. It reads them in place, so
-// that the number of bytes left is known at every token.
+// source is the bytes under the library's decoder. It reads them in place, so that the number of bytes left is known at every token.
 type source struct {
 	data []byte
 	pos  int

@@ -12,8 +12,7 @@ type layout struct {
 	size  uintptr
 	// smallest is the least number of bytes that a valid message takes.
 	smallest int
-	// one and list allocate, keep in the field at p, and give where the first
-	// value is.
+	// one and list allocate, keep in the field at p, and give where the first value is.
 	one  func(p unsafe.Pointer) unsafe.Pointer
 	list func(p unsafe.Pointer, n int) unsafe.Pointer
 	// rules of the type, nil without any.
@@ -22,9 +21,8 @@ type layout struct {
 
 // slot is a field.
 type slot struct {
-	// key holds the bytes of the key, its header included, eight to a word
-	// and the first byte lowest. size is how many there are; the last word
-	// has been shifted up until its last byte is the highest.
+	// key holds the bytes of the key, its header included, eight to a word and the first byte lowest. size is how many there are; the last
+	// word has been shifted up until its last byte is the highest.
 	key      [4]uint64
 	size     int
 	shift    uint8

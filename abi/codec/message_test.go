@@ -196,8 +196,7 @@ func FuzzAgree(f *testing.F) {
 	})
 }
 
-// mutated gives valid messages of a type, cut and with bytes changed. The
-// changes favour the codes of msgpack, at which decoders differ.
+// mutated gives valid messages of a type, cut and with bytes changed. The changes favour the codes of msgpack, at which decoders differ.
 func mutated(t testing.TB, m codec.Message, random *rand.Rand, rounds int) [][]byte {
 	t.Helper()
 	codes := []byte{0xc0, 0xc1, 0xc4, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcc, 0xcf, 0xd0, 0xd3, 0xd4, 0xd8, 0xd9, 0xdb, 0xdc, 0xdd, 0xde, 0xdf, 0x80, 0x9f, 0xa0, 0xff, 0x7f}
@@ -273,9 +272,8 @@ func TestAppendKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-// The codec as it is built for modules gives the same bytes and the same
-// problems as the host's, for every vector and for mutated messages. The host's
-// answers to the vectors are checked in package abitest.
+// The codec as it is built for modules gives the same bytes and the same problems as the host's, for every vector and for mutated messages.
+// The host's answers to the vectors are checked in package abitest.
 func TestAccept_FR10_GuestCodecRejectsEveryClassOfEveryType(t *testing.T) {
 	t.Parallel()
 	sets, err := abitest.Sets()

@@ -166,8 +166,7 @@ func (d *decoder) count(n int, c count) {
 	}
 }
 
-// list reads a list; an empty one is nil. The smallest encoding of an element
-// bounds what is allocated before the elements are there.
+// list reads a list; an empty one is nil. The smallest encoding of an element bounds what is allocated before the elements are there.
 func list[T any](d *decoder, c count, smallest int, read func(*decoder, *T)) []T {
 	if !d.expect(kindList) {
 		return nil

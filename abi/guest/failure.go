@@ -18,8 +18,7 @@ const (
 	BadParameter = "bad_parameter"
 )
 
-// Fail returns the failure with which a handler says that it cannot answer.
-// It ends the trial as a mistrial that carries code and message.
+// Fail returns the failure with which a handler says that it cannot answer. It ends the trial as a mistrial that carries code and message.
 func Fail(code, message string) *abi.Failure {
 	return &abi.Failure{Code: code, Message: message}
 }

@@ -4,10 +4,9 @@ import "math/bits"
 
 const anchorBytes = 4
 
-// Matcher finds many phrases in one pass over a text, in any case of their ASCII letters. It keys each
-// phrase by its first four bytes, or two where it is shorter, so that a position of the text where none
-// begins costs a look into a table: a megabyte of log against hundreds of
-// phrases is one cheap pass. The zero value finds nothing.
+// Matcher finds many phrases in one pass over a text, in any case of their ASCII letters. It keys each phrase by its first four bytes, or
+// two where it is shorter, so that a position of the text where none begins costs a look into a table: a megabyte of log against hundreds
+// of phrases is one cheap pass. The zero value finds nothing.
 type Matcher struct {
 	list []string
 	// anchors has the phrases by a hash of four bytes, pairs those with fewer than four by one of two.
@@ -72,8 +71,7 @@ func (m *Matcher) chain(t *table, window uint32, phrase int) {
 	t.first[at] = int32(phrase) + 1
 }
 
-// Scan calls found for every match in document, in the order in which they
-// begin. start and end are byte offsets; matches may overlap.
+// Scan calls found for every match in document, in the order in which they begin. start and end are byte offsets; matches may overlap.
 func (m *Matcher) Scan(document string, found func(phrase, start, end int)) {
 	short := len(m.single) > 0 || len(m.pairs.first) > 0
 	if len(m.list) == 0 {

@@ -172,8 +172,7 @@ func (r *passages) add(to []float64, signal int, times float64) {
 	}
 }
 
-// Signals finds the signals of a profile in texts. Its zero value finds
-// nothing. It can be used by many goroutines at once.
+// Signals finds the signals of a profile in texts. Its zero value finds nothing. It can be used by many goroutines at once.
 type Signals struct {
 	matcher *Matcher
 	list    []string
@@ -181,8 +180,7 @@ type Signals struct {
 	passages *passages
 }
 
-// NewSignals is for the signals of a profile, by their index; nil, or a
-// profile without any, gives one that finds nothing.
+// NewSignals is for the signals of a profile, by their index; nil, or a profile without any, gives one that finds nothing.
 func NewSignals(p *abi.Profile) Signals {
 	if p == nil || len(p.Signals) == 0 {
 		return Signals{}
@@ -209,10 +207,8 @@ func FindPhrases(list []string) Signals {
 // Empty says whether there are no signals to be found.
 func (s Signals) Empty() bool { return s.matcher == nil }
 
-// Scan calls found for every place of a text where a signal stands. A phrase
-// that begins or ends with an ASCII letter or digit stands only where no other
-// is beside it. start and end are byte offsets. Passages that hold
-// more than the profile allows are left out.
+// Scan calls found for every place of a text where a signal stands. A phrase that begins or ends with an ASCII letter or digit stands only
+// where no other is beside it. start and end are byte offsets. Passages that hold more than the profile allows are left out.
 func (s Signals) Scan(text string, found func(signal, start, end int)) {
 	if s.matcher == nil {
 		return

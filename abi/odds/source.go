@@ -62,10 +62,8 @@ func ElementOf(e abi.Element) abi.Element {
 	return e
 }
 
-// AddStatement adds what it tells of the labels that a known source says
-// something, stating a confidence. A statement that the table doesn't have tells
-// nothing but by the stated confidence; a label that a statement doesn't list gets
-// the mean of those that it lists.
+// AddStatement adds what it tells of the labels that a known source says something, stating a confidence. A statement that the table
+// doesn't have tells nothing but by the stated confidence; a label that a statement doesn't list gets the mean of those that it lists.
 func AddStatement(to []float64, labels []string, s *abi.SourceReliability, says string, stated float64) {
 	if statement := statementOf(s, says); statement != nil {
 		addGiven(to, labels, statement.Given, s.Share)
@@ -147,8 +145,7 @@ func Temper(nats []float64, p *abi.Profile) {
 	}
 }
 
-// AddBaseRates adds the logs of the base rates; a label without one gets the
-// smallest that is listed.
+// AddBaseRates adds the logs of the base rates; a label without one gets the smallest that is listed.
 func AddBaseRates(to []float64, labels []string, p *abi.Profile) {
 	if p == nil || len(p.BaseRates) == 0 {
 		return

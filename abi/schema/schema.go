@@ -1,10 +1,8 @@
-// Package schema holds a JSON Schema (draft 2020-12) for every type of the
-// contract. A schema describes the JSON form of a message, in which the
-// integers and floats of msgpack cannot be told apart. It is necessary, not
-// sufficient: rules across fields and across artifacts stand in SPEC.md.
+// Package schema holds a JSON Schema (draft 2020-12) for every type of the contract. A schema describes the JSON form of a message, in
+// which the integers and floats of msgpack cannot be told apart. It is necessary, not sufficient: rules across fields and across artifacts
+// stand in SPEC.md.
 //
-// The schemas are generated from package abi. All functions may be called
-// concurrently.
+// The schemas are generated from package abi. All functions may be called concurrently.
 package schema
 
 import (

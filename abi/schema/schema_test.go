@@ -92,8 +92,7 @@ var visible = []abi.Code{
 	abi.CodeOutOfRange, abi.CodeInvalidValue, abi.CodeEmpty, abi.CodeBadCount,
 }
 
-// canSee says whether the schema must reject the vector. It knows no rules,
-// takes 1.0 for an integer, and has no keys but strings, as JSON.
+// canSee says whether the schema must reject the vector. It knows no rules, takes 1.0 for an integer, and has no keys but strings, as JSON.
 func canSee(v *abitest.Vector) bool {
 	if strings.HasPrefix(v.Name, "rule") || strings.Contains(v.Name, "float 1.0") || strings.Contains(v.Name, " key") {
 		return false

@@ -1,7 +1,5 @@
-// Package sourcefile says by its path what a file of a source tree is for, and
-// whose it is, by what languages and their tools agree on. The host and the
-// guests ask it alike, so that both mean the same. All functions are pure, take
-// slash-separated paths, and know no project.
+// Package sourcefile says by its path what a file of a source tree is for, and whose it is, by what languages and their tools agree on. The
+// host and the guests ask it alike, so that both mean the same. All functions are pure, take slash-separated paths, and know no project.
 package sourcefile
 
 import (
@@ -120,8 +118,7 @@ func isDocument(lower, extension string) bool {
 	return false
 }
 
-// IsBuild says whether a file tells how the product is built, tested, checked
-// or delivered, and is no part of what a test runs.
+// IsBuild says whether a file tells how the product is built, tested, checked or delivered, and is no part of what a test runs.
 func IsBuild(path string) bool {
 	base := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])
 	stem, extension := cut(base)
@@ -157,8 +154,7 @@ func isTool(name string) bool {
 	return false
 }
 
-// IsDependencies says whether a file states which versions of others' packages
-// are used.
+// IsDependencies says whether a file states which versions of others' packages are used.
 func IsDependencies(path string) bool {
 	switch base := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:]); base {
 	case "go.mod", "go.sum", "go.work", "go.work.sum", "package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock",
@@ -171,8 +167,7 @@ func IsDependencies(path string) bool {
 	}
 }
 
-// Installed says whether a file belongs to a language's own library, or to what
-// a package manager fetched.
+// Installed says whether a file belongs to a language's own library, or to what a package manager fetched.
 func Installed(path string) bool {
 	rooted := "/" + path
 	for _, part := range []string{
@@ -192,9 +187,8 @@ func Installed(path string) bool {
 	return ok && !strings.Contains(first, ".")
 }
 
-// Foreign says whether a failure only passes through a file, which is
-// installed or, by its bare name, of a runtime. Who has the source of the module
-// under test knows better than the name, and asks [Installed].
+// Foreign says whether a failure only passes through a file, which is installed or, by its bare name, of a runtime. Who has the source of
+// the module under test knows better than the name, and asks [Installed].
 func Foreign(path string) bool {
 	switch path[strings.LastIndexByte(path, '/')+1:] {
 	case "_testmain.go", "testing.go", "panic.go":

@@ -129,8 +129,7 @@ func TestAccept_PL10_EachAnimalBreaksItsOwnClause(t *testing.T) {
 	}
 }
 
-// A check that no module can break is no check. Three are about what this
-// sandbox never does; the kit's own test breaks them.
+// A check that no module can break is no check. Three are about what this sandbox never does; the kit's own test breaks them.
 func TestAccept_PL10_EveryCheckHasAnAnimal(t *testing.T) {
 	t.Parallel()
 	found := map[abitest.CheckID]bool{
@@ -189,8 +188,7 @@ func TestAccept_PL10_MessagesSayWhatToLookFor(t *testing.T) {
 	}
 }
 
-// A module without a manifest is tried in the roles that it is asked for, and
-// told that it needs one.
+// A module without a manifest is tried in the roles that it is asked for, and told that it needs one.
 func TestRolesStandInForAManifest(t *testing.T) {
 	t.Parallel()
 	bare := broken(func(m *tiny) { m.manifest = nil })
@@ -303,8 +301,7 @@ func TestACheckThatIsCancelledSaysSo(t *testing.T) {
 	}
 }
 
-// A program holds a module to the contract, and tells of what fails. In a test
-// of the module, conformance.Check(t, wasm) does the same.
+// A program holds a module to the contract, and tells of what fails. In a test of the module, conformance.Check(t, wasm) does the same.
 func ExampleRun() {
 	wasm := []byte("#!/bin/sh\n") // os.ReadFile("judge.wasm")
 	report, err := conformance.Run(context.Background(), wasm, conformance.Options{})

@@ -1,12 +1,10 @@
-// Package conformance holds a module, in whatever language it is written, to
-// the contract of abi/SPEC.md, in the sandbox that trials use. A test of a
-// module needs one line:
+// Package conformance holds a module, in whatever language it is written, to the contract of abi/SPEC.md, in the sandbox that trials use. A
+// test of a module needs one line:
 //
 //	conformance.Check(t, wasm)
 //
-// What is tried and what counts as a failure is package abitest's; loading a
-// module is this one's. The two are apart because the contract must not know
-// the host, and another host may bring a sandbox of its own to the same cases.
+// What is tried and what counts as a failure is package abitest's; loading a module is this one's. The two are apart because the contract
+// must not know the host, and another host may bring a sandbox of its own to the same cases.
 package conformance
 
 import (
@@ -32,14 +30,12 @@ import (
 type Options struct {
 	// Roles of a module that has no manifest yet. A manifest stands above them.
 	Roles *abitest.Roles
-	// Seed of the random cases, and how many to make. Default: 0, and
-	// abitest.DefaultCases.
+	// Seed of the random cases, and how many to make. Default: 0, and abitest.DefaultCases.
 	Seed  uint64
 	Cases int
 	// Fuel of a call. Default: abi.DefaultFuel.
 	Fuel uint64
-	// CacheDir keeps compiled modules between runs. Default: a folder of its own,
-	// which is removed at the end.
+	// CacheDir keeps compiled modules between runs. Default: a folder of its own, which is removed at the end.
 	CacheDir string
 	// Now is the clock that limits calls. Default: time.Now.
 	Now func() time.Time
@@ -215,8 +211,7 @@ func (l *loading) engine(ctx context.Context, reset sandbox.Reset) (*sandbox.Eng
 	return engine, err
 }
 
-// module loads the module with all capabilities that it asks for, and warms
-// it as trials do.
+// module loads the module with all capabilities that it asks for, and warms it as trials do.
 func (l *loading) module(ctx context.Context, engine *sandbox.Engine, warm bool) (*sandbox.Module, error) {
 	if warm {
 		return registry.LoadOne(ctx, engine, l.wasm, l.promise())
@@ -245,8 +240,7 @@ func (l *loading) close(ctx context.Context) {
 	}
 }
 
-// rejected puts the faults of a module that was not loaded into the report. An
-// error that is not the module's comes back.
+// rejected puts the faults of a module that was not loaded into the report. An error that is not the module's comes back.
 func (l *loading) rejected(err error) error {
 	var rejection *registry.RejectedError
 	if !errors.As(err, &rejection) || rejection.Has(registry.FaultUnavailable) {

@@ -57,8 +57,7 @@ func advice(f registry.Fault) string {
 		" (§2.10 lists them), and a module that computes only needs none"
 }
 
-// isCapability says whether the import that a fault is about is, or would be,
-// a capability.
+// isCapability says whether the import that a fault is about is, or would be, a capability.
 func isCapability(detail string) bool {
 	return strings.HasPrefix(detail, strconv.Quote(abi.CapabilityModule + ".")[:len(abi.CapabilityModule)+2])
 }
@@ -114,8 +113,7 @@ func (l *loading) checkManifest(limits sandbox.Limits) {
 	l.checkCalls(m.Calls, "promised by the manifest", fail)
 }
 
-// ManifestFaults gives what a check would reject of the manifest of a module, a
-// line each, without loading the module.
+// ManifestFaults gives what a check would reject of the manifest of a module, a line each, without loading the module.
 func ManifestFaults(wasm []byte) []string {
 	l := newLoading(wasm, &Options{})
 	l.checkManifest(sandbox.Limits{

@@ -24,9 +24,8 @@ const (
 	i32ShrU  byte = 0x76
 )
 
-// tiny is a module of some hundred bytes that keeps the contract: it answers
-// every node and every contest call with bytes that stand in its data. Each
-// animal of the zoo is one of these with one thing changed.
+// tiny is a module of some hundred bytes that keeps the contract: it answers every node and every contest call with bytes that stand in its
+// data. Each animal of the zoo is one of these with one thing changed.
 type tiny struct {
 	wasmtest.Module
 	manifest *abi.Manifest // nil: none
@@ -103,8 +102,7 @@ func i64(v int) []byte {
 	return code
 }
 
-// grow is an allocator: as many new pages as the request needs, and 0 if they
-// cannot be had.
+// grow is an allocator: as many new pages as the request needs, and 0 if they cannot be had.
 func grow() []byte {
 	return slices.Concat(
 		[]byte{wasmtest.LocalGet, 0}, wasmtest.Const(65535), []byte{wasmtest.I32Add}, wasmtest.Const(16), []byte{i32ShrU},

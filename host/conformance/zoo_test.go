@@ -13,8 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
-// animal is a good tiny module with one thing broken, and the one check that
-// must find it, with its clause.
+// animal is a good tiny module with one thing broken, and the one check that must find it, with its clause.
 type animal struct {
 	name   string
 	check  abitest.CheckID

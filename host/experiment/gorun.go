@@ -25,9 +25,8 @@ import (
 // dumpTime is how long a test that is over its time may take to say where it was.
 const dumpTime = 5 * time.Second
 
-// test runs one test, named as `go test -run` names it: TestA or TestA/sub. A subtest runs with its siblings, which often depend
-// on each other: alone, one that passes may fail. The tree of the binary has to be in env.Scratch or in
-// env.Overlay, or the test can't write to it.
+// test runs one test, named as `go test -run` names it: TestA or TestA/sub. A subtest runs with its siblings, which often depend on each
+// other: alone, one that passes may fail. The tree of the binary has to be in env.Scratch or in env.Overlay, or the test can't write to it.
 func (g *goTests) test(ctx context.Context, w *workspace, b *goBinary, name string, env environment) (*testRun, error) {
 	made := env.Again
 	if made == nil {

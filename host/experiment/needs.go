@@ -32,8 +32,7 @@ type needed struct {
 	// files are the test files without everything that the test does not need, by their names. Their lines stand where they
 	// stood. Files of which nothing is left are nil.
 	files map[string][]byte
-	// digest names the code of what the test names, wherever it stands and however it is formatted; process that of all that is
-	// needed.
+	// digest names the code of what the test names, wherever it stands and however it is formatted; process that of all that is needed.
 	digest, process string
 }
 

@@ -118,8 +118,7 @@ func review(d abi.ReviewOutcome) *abi.Artifact {
 	return &abi.Artifact{Review: &abi.ReviewDecision{Decision: d}}
 }
 
-// Of the edges of a node the first that fires, in the order of the graph, is
-// the one that the table names.
+// Of the edges of a node the first that fires, in the order of the graph, is the one that the table names.
 func TestLightEdges(t *testing.T) {
 	t.Parallel()
 	recall := []string{"H1", "H3", "H2"}
@@ -197,8 +196,7 @@ func first(t *testing.T, edges []string, a *abi.Artifact, loops int) string {
 	return fires
 }
 
-// The edges that stand for "otherwise" exclude the others by themselves, so
-// that the order of a file decides nothing.
+// The edges that stand for "otherwise" exclude the others by themselves, so that the order of a file decides nothing.
 func TestOtherwiseIsTheRest(t *testing.T) {
 	t.Parallel()
 	for _, a := range []*abi.Artifact{

@@ -14,9 +14,8 @@ func init() { edges.Handle(answer) }
 
 func main() {}
 
-// answer puts every question to the rule of its evaluator's name. One
-// evaluator that is not known fails the whole call: a graph that asks for it
-// is broken, and no edge may fire or stay silent by accident.
+// answer puts every question to the rule of its evaluator's name. One evaluator that is not known fails the whole call: a graph that asks
+// for it is broken, and no edge may fire or stay silent by accident.
 func answer(r *abi.EdgeRequest) ([]abi.EdgeAnswer, *abi.Failure) {
 	answers := make([]abi.EdgeAnswer, 0, len(r.Questions))
 	var f facts

@@ -20,18 +20,15 @@ import (
 // maxPrior is how many earlier cases are asked for.
 const maxPrior = 10
 
-// nearShare is what a case that only looks alike is worth of one with the same
-// fingerprint and the same similarity.
+// nearShare is what a case that only looks alike is worth of one with the same fingerprint and the same similarity.
 const nearShare = 0.8
 
-// mostDecided is what a verdict that nobody confirmed is worth at most: too little
-// to go by it alone, so that the failure is investigated again and a diff that
-// says otherwise is heard.
+// mostDecided is what a verdict that nobody confirmed is worth at most: too little to go by it alone, so that the failure is investigated
+// again and a diff that says otherwise is heard.
 const mostDecided = 0.79
 
-// recall says whether an earlier case has this one's cause. Of several with
-// the same fingerprint all have a say: a failure that got different verdicts is
-// known less surely.
+// recall says whether an earlier case has this one's cause. Of several with the same fingerprint all have a say: a failure that got
+// different verdicts is known less surely.
 func recall(r *abi.NodeRequest, prior []abi.PriorCase) *abi.RecallResult {
 	votes := make(map[string]float64)
 	total := 0.0
@@ -65,8 +62,7 @@ func recall(r *abi.NodeRequest, prior []abi.PriorCase) *abi.RecallResult {
 	}
 }
 
-// worthOf is the probability that the earlier case's classification is this
-// one's, as far as that case alone tells.
+// worthOf is the probability that the earlier case's classification is this one's, as far as that case alone tells.
 func worthOf(p *abi.PriorCase) float64 {
 	if p.Similarity >= 1 {
 		return p.Confidence
@@ -74,9 +70,8 @@ func worthOf(p *abi.PriorCase) float64 {
 	return nearShare * p.Similarity * p.Confidence
 }
 
-// isRegression says whether a failure is back that was gone: runs of its suite
-// went without it, or somebody noted its repair in the status. Flakes and
-// infrastructure come and go by nature.
+// isRegression says whether a failure is back that was gone: runs of its suite went without it, or somebody noted its repair in the status.
+// Flakes and infrastructure come and go by nature.
 func isRegression(p *abi.PriorCase, roles inquiry.Roles) bool {
 	back := p.Absent > 0 || p.Status == "fixed" || p.Status == "resolved"
 	return back && p.Similarity >= 1 && p.Classification != roles.Flake && p.Classification != roles.Infrastructure
@@ -131,9 +126,8 @@ func (h herald) play(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	}
 }
 
-// The probabilities from which triage sorts a symptom, and from which it needs
-// no investigation. An infrastructure symptom or a flake skips the
-// investigation, and so counts as one only from there on.
+// The probabilities from which triage sorts a symptom, and from which it needs no investigation. An infrastructure symptom or a flake skips
+// the investigation, and so counts as one only from there on.
 const (
 	minCategory = 0.45
 	minSkip     = 0.85
@@ -166,8 +160,7 @@ func triage(r *abi.NodeRequest) *abi.TriageResult {
 	return v
 }
 
-// severity: a flake costs a rerun, what breaks many tests or the whole run
-// costs everybody's time.
+// severity: a flake costs a rerun, what breaks many tests or the whole run costs everybody's time.
 func severity(v *abi.TriageResult, clues *inquiry.Clues) abi.GapSeverity {
 	if v.SymptomCategory == abi.SymptomFlake {
 		return abi.GapLow
@@ -183,8 +176,7 @@ func severity(v *abi.TriageResult, clues *inquiry.Clues) abi.GapSeverity {
 	return abi.GapMedium
 }
 
-// candidates are the files of the module that the log names: those of the
-// product, or without any those of the tests.
+// candidates are the files of the module that the log names: those of the product, or without any those of the tests.
 func candidates(clues *inquiry.Clues) []string {
 	product, tests := []string{}, []string{}
 	for _, clue := range clues.Upto(inquiry.Deepest) {
@@ -227,9 +219,8 @@ func clockSkew(documents []abi.Document) bool {
 // leastCascade is how many tests fail alike in a cascade.
 const leastCascade = 3
 
-// cascade says whether many tests of one log fail alike: at least three are
-// named as failed, and one line, but for figures, stands after at least three
-// of these names.
+// cascade says whether many tests of one log fail alike: at least three are named as failed, and one line, but for figures, stands after at
+// least three of these names.
 func cascade(documents []abi.Document) bool {
 	for i := range documents {
 		failed := 0

@@ -23,8 +23,7 @@ const maxFindings = 64
 // maxQuoteBytes bounds a quote.
 const maxQuoteBytes = 300
 
-// kinds of statements that bear on criteria. A criterion that the audit does
-// not ask for is left out.
+// kinds of statements that bear on criteria. A criterion that the audit does not ask for is left out.
 var kinds = []struct {
 	criterion, observation string
 	words                  []string

@@ -45,18 +45,15 @@ func (s seeker) play(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	return &abi.Artifact{Investigate: investigate(r, &source)}, nil
 }
 
-// readOut is the convergence of a conclusion that a deeper look can't change,
-// since there is no more to read.
+// readOut is the convergence of a conclusion that a deeper look can't change, since there is no more to read.
 const readOut = 0.70
 
-// investigate reads the documents as deep as this pass goes, and classifies by
-// what it found. Its evidence is what the case's own does not hold already. How
-// settled that is says how far the most probable label stands above an even
-// guess; a conclusion is settled, too, when the documents hold no more.
+// investigate reads the documents as deep as this pass goes, and classifies by what it found. Its evidence is what the case's own does not
+// hold already. How settled that is says how far the most probable label stands above an even guess; a conclusion is settled, too, when the
+// documents hold no more.
 //
-// When the case comes back from the court it reads deeper than in any traversal before,
-// and looks for what the questions ask about. Its evidence then is what is new;
-// without any, and without experiments, it is no surer than before.
+// When the case comes back from the court it reads deeper than in any traversal before, and looks for what the questions ask about. Its
+// evidence then is what is new; without any, and without experiments, it is no surer than before.
 func investigate(r *abi.NodeRequest, source *abi.SourceAnswer) *abi.InvestigateArtifact {
 	clues := inquiry.Read(r, source)
 	depth := inquiry.DepthOf(r.File)
@@ -83,8 +80,7 @@ func investigate(r *abi.NodeRequest, source *abi.SourceAnswer) *abi.InvestigateA
 	return v
 }
 
-// standing is what was concluded before, which stays where another label is
-// only as probable.
+// standing is what was concluded before, which stays where another label is only as probable.
 func standing(r *abi.NodeRequest) string {
 	switch {
 	case r.File == nil:
@@ -106,8 +102,7 @@ func searched(r *abi.NodeRequest, clues *inquiry.Clues) []abi.Evidence {
 	return out
 }
 
-// fresh leaves what did not lie before the court, each item once. What an
-// earlier pass of the same traversal brought is new still.
+// fresh leaves what did not lie before the court, each item once. What an earlier pass of the same traversal brought is new still.
 func fresh(r *abi.NodeRequest, items []abi.Evidence) []abi.Evidence {
 	var pass []abi.Evidence
 	if f := r.File.Investigate; f != nil && strings.HasPrefix(f.Summary, remandOpening) {
@@ -137,8 +132,7 @@ func bounded(items []abi.Evidence) []abi.Evidence {
 	return items[:min(len(items), maxItems)]
 }
 
-// component is the first that resolve selected, or the first file of the
-// product that the log names, or without any the first of the tests.
+// component is the first that resolve selected, or the first file of the product that the log names, or without any the first of the tests.
 func component(r *abi.NodeRequest, clues *inquiry.Clues) string {
 	if r.File != nil && r.File.Resolve != nil && len(r.File.Resolve.Selected) > 0 {
 		return r.File.Resolve.Selected[0].Name

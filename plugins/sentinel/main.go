@@ -49,9 +49,8 @@ type spot struct {
 	reason string
 }
 
-// resolve selects the components, which are folders, that hold the places a
-// failure names: the product's before the tests', what the diff touches before
-// the rest. Going back to it widens the view to all that the diff touches.
+// resolve selects the components, which are folders, that hold the places a failure names: the product's before the tests', what the diff
+// touches before the rest. Going back to it widens the view to all that the diff touches.
 func resolve(r *abi.NodeRequest, source *abi.SourceAnswer) *abi.ResolveResult {
 	spots := fromSource(source)
 	if !source.Known || len(spots) == 0 {

@@ -29,9 +29,8 @@ const (
 	maxShown, maxCited = 5, 32
 	// maxBytes of all texts are read: some seconds of fuel.
 	maxBytes = 4 << 20
-	// tampered is about the probability that an item was tampered with which
-	// claims a document that does not have it. It is no breach alone: a source that
-	// quotes from memory does it too.
+	// tampered is about the probability that an item was tampered with which claims a document that does not have it. It is no breach alone: a
+	// source that quotes from memory does it too.
 	tampered = 0.3
 )
 
@@ -108,8 +107,7 @@ func (in *inspection) opinion(content string) {
 	}
 }
 
-// item reads an item of the evidence. A breach in it is a violation in any case,
-// since whoever reads the evidence is addressed.
+// item reads an item of the evidence. A breach in it is a violation in any case, since whoever reads the evidence is addressed.
 func (in *inspection) item(e *abi.Evidence) {
 	in.items++
 	found := in.look(e.Content)

@@ -70,10 +70,8 @@ func query(r *abi.NodeRequest) string {
 	return strings.ToValidUTF8(s[:min(len(s), maxQueryBytes)], "")
 }
 
-// correlate says whether the failure repeats an earlier case: one that reads
-// alike and got a verdict that names a label. What the investigation concludes
-// otherwise makes it no duplicate, since two causes can look alike; the case is
-// linked all the same.
+// correlate says whether the failure repeats an earlier case: one that reads alike and got a verdict that names a label. What the
+// investigation concludes otherwise makes it no duplicate, since two causes can look alike; the case is linked all the same.
 func correlate(r *abi.NodeRequest, prior []abi.PriorCase) *abi.CorrelateResult {
 	best, worth := -1, 0.0
 	votes := make(map[string]float64)
@@ -115,14 +113,12 @@ func correlate(r *abi.NodeRequest, prior []abi.PriorCase) *abi.CorrelateResult {
 	return v
 }
 
-// minUninvestigated is the probability from which a conclusion may stand that
-// nobody investigated.
+// minUninvestigated is the probability from which a conclusion may stand that nobody investigated.
 const minUninvestigated = 0.75
 
-// review checks what was concluded against everything that is known now. It
-// wants a reassessment, while the traversal may still go back, of a conclusion that
-// was reached without an investigation and is doubtful, and of one that the evidence
-// contradicts; when it may not, the more probable label overturns it.
+// review checks what was concluded against everything that is known now. It wants a reassessment, while the traversal may still go back, of
+// a conclusion that was reached without an investigation and is doubtful, and of one that the evidence contradicts; when it may not, the
+// more probable label overturns it.
 func review(r *abi.NodeRequest) *abi.ReviewDecision {
 	estimate := synthesis(r, inquiry.Read(r, nil))
 	standing := concluded(r)
@@ -146,8 +142,7 @@ func reassess(p float64) *abi.ReviewDecision {
 	return &abi.ReviewDecision{Decision: abi.Reassess, LoopTarget: "resolve", Confidence: p}
 }
 
-// synthesis estimates the labels from all that is known, which is what the
-// investigation has read so far.
+// synthesis estimates the labels from all that is known, which is what the investigation has read so far.
 func synthesis(r *abi.NodeRequest, clues *inquiry.Clues) *inquiry.Estimate {
 	return clues.Weigh(r, inquiry.DepthOf(r.File), inquiry.SourceFacts(r))
 }
@@ -173,9 +168,8 @@ func concluded(r *abi.NodeRequest) string {
 // maxGrounds is how many lines a report quotes.
 const maxGrounds = 3
 
-// grounds quotes the lines that speak most for a label, where an investigation
-// did not and they were not told before: those that the clues point to, and the
-// case's own items.
+// grounds quotes the lines that speak most for a label, where an investigation did not and they were not told before: those that the clues
+// point to, and the case's own items.
 func grounds(r *abi.NodeRequest, clues *inquiry.Clues, label, told string) string {
 	f := r.File
 	if f == nil || f.Investigate != nil && slices.ContainsFunc(f.Investigate.Evidence, func(e abi.Evidence) bool { return e.Supports == label }) {

@@ -10,16 +10,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
-// worthTrying is the least that is stated of an answer that leads: where the
-// band of the court begins. Among k labels a probability below that is far from
-// hopeless.
+// worthTrying is the least that is stated of an answer that leads: where the band of the court begins. Among k labels a probability below
+// that is far from hopeless.
 const worthTrying = 0.50
 
-// report closes the path with the most probable label, given everything; what
-// was concluded before stays where another is only as probable. Its confidence
-// is that label's probability, and is no higher after a remand that brought
-// nothing new; but an answer for which something speaks, and which leads the
-// others clearly, is worth a trial, and so it states worth_trying at least.
+// report closes the path with the most probable label, given everything; what was concluded before stays where another is only as probable.
+// Its confidence is that label's probability, and is no higher after a remand that brought nothing new; but an answer for which something
+// speaks, and which leads the others clearly, is worth a trial, and so it states worth_trying at least.
 func report(r *abi.NodeRequest) *abi.LightReport {
 	clues := inquiry.Read(r, nil)
 	estimate := synthesis(r, clues)
@@ -139,8 +136,7 @@ func answerRemand(r *abi.NodeRequest) *abi.RemandAnswer {
 	return v
 }
 
-// reply answers a question: with new evidence that concerns it, or by
-// withdrawing what it asks about, or not at all.
+// reply answers a question: with new evidence that concerns it, or by withdrawing what it asks about, or not at all.
 func reply(r *abi.NodeRequest, id string, topic *inquiry.Topic, withdrawn map[int]bool) abi.RemandReply {
 	v := abi.RemandReply{QuestionID: id, Status: abi.NotFound, Evidence: []abi.Evidence{}}
 	if f := r.File.Investigate; f != nil {
@@ -159,9 +155,8 @@ func reply(r *abi.NodeRequest, id string, topic *inquiry.Topic, withdrawn map[in
 	return v
 }
 
-// stands says whether a challenged item can be held: it is there, it is what
-// it says where it claims to quote a document, and it says something that no
-// unchallenged item says.
+// stands says whether a challenged item can be held: it is there, it is what it says where it claims to quote a document, and it says
+// something that no unchallenged item says.
 func stands(r *abi.NodeRequest, index int) bool {
 	if index < 0 || index >= len(r.Case.Evidence) {
 		return false

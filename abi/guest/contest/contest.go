@@ -1,5 +1,4 @@
-// Package contest serves the calls by which a persona contests the items of
-// evidence that its element challenges.
+// Package contest serves the calls by which a persona contests the items of evidence that its element challenges.
 package contest
 
 import (
@@ -10,16 +9,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/internal/prepared"
 )
 
-// Handler gives challenges of items in the request, none of others, or says
-// why it cannot.
+// Handler gives challenges of items in the request, none of others, or says why it cannot.
 type Handler func(*abi.ContestRequest) ([]abi.Challenge, *abi.Failure)
 
-// registered is set once, before the first call: WebAssembly exports are
-// functions, and have nowhere else to find the handler.
+// registered is set once, before the first call: WebAssembly exports are functions, and have nowhere else to find the handler.
 var registered Handler
 
-// Handle registers the module's handler. It is meant for an init function;
-// a second call replaces the first.
+// Handle registers the module's handler. It is meant for an init function; a second call replaces the first.
 func Handle(h Handler) { registered = h }
 
 // Answer decodes a ContestRequest, asks h and encodes its ContestResponse. It is

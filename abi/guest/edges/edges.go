@@ -8,16 +8,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/internal/memory"
 )
 
-// Handler answers every question of the request, in its order, or says why
-// it cannot.
+// Handler answers every question of the request, in its order, or says why it cannot.
 type Handler func(*abi.EdgeRequest) ([]abi.EdgeAnswer, *abi.Failure)
 
-// registered is set once, before the first call: WebAssembly exports are
-// functions, and have nowhere else to find the handler.
+// registered is set once, before the first call: WebAssembly exports are functions, and have nowhere else to find the handler.
 var registered Handler
 
-// Handle registers the module's handler. It is meant for an init function;
-// a second call replaces the first.
+// Handle registers the module's handler. It is meant for an init function; a second call replaces the first.
 func Handle(h Handler) { registered = h }
 
 // Answer decodes an EdgeRequest, asks h and encodes its EdgeResponse. It is

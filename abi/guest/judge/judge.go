@@ -1,5 +1,4 @@
-// Package judge serves the calls by which a judge scores a text by the
-// criteria of a rubric.
+// Package judge serves the calls by which a judge scores a text by the criteria of a rubric.
 package judge
 
 import (
@@ -9,16 +8,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/internal/memory"
 )
 
-// Handler gives one opinion for each criterion asked for, or says why it
-// cannot.
+// Handler gives one opinion for each criterion asked for, or says why it cannot.
 type Handler func(*abi.JudgeRequest) ([]abi.CriterionOpinion, *abi.Failure)
 
-// registered is set once, before the first call: WebAssembly exports are
-// functions, and have nowhere else to find the handler.
+// registered is set once, before the first call: WebAssembly exports are functions, and have nowhere else to find the handler.
 var registered Handler
 
-// Handle registers the module's handler. It is meant for an init function;
-// a second call replaces the first.
+// Handle registers the module's handler. It is meant for an init function; a second call replaces the first.
 func Handle(h Handler) { registered = h }
 
 // Answer decodes a JudgeRequest, asks h and encodes its JudgeResponse. It is

@@ -12,14 +12,12 @@ import (
 // Handler gives the artifact of a node, or says why it cannot.
 type Handler func(*abi.NodeRequest) (*abi.Artifact, *abi.Failure)
 
-// Chooser gives one of the experiments that a request offers, for the host to
-// run first, or nil for none. The host then makes the call again, with the
-// result.
+// Chooser gives one of the experiments that a request offers, for the host to run first, or nil for none. The host then makes the call
+// again, with the result.
 type Chooser func(*abi.NodeRequest) *abi.Experiment
 
-// Asker gives what a language model is to be asked first, or nil for nothing.
-// The host then makes the call again, with the answers so far in
-// Completions.
+// Asker gives what a language model is to be asked first, or nil for nothing. The host then makes the call again, with the answers so far
+// in Completions.
 type Asker func(*abi.NodeRequest) *abi.Completion
 
 // registered, chooser and asker are set once, before the first call:
@@ -30,23 +28,19 @@ var (
 	asker      Asker
 )
 
-// Handle registers the module's handler. It is meant for an init function;
-// a second call replaces the first.
+// Handle registers the module's handler. It is meant for an init function; a second call replaces the first.
 func Handle(h Handler) { registered = h }
 
-// HandleOffers registers who chooses an experiment. It is asked before the
-// handler, and only where the request has offers: the pipeline grants the
-// persona experiments, and the host can run some.
+// HandleOffers registers who chooses an experiment. It is asked before the handler, and only where the request has offers: the pipeline
+// grants the persona experiments, and the host can run some.
 func HandleOffers(c Chooser) { chooser = c }
 
-// HandleModels registers who asks language models. It is asked after the
-// Chooser and before the handler, and only where the request has models: the
-// pipeline grants them to the persona, and the host has some.
+// HandleModels registers who asks language models. It is asked after the Chooser and before the handler, and only where the request has
+// models: the pipeline grants them to the persona, and the host has some.
 func HandleModels(a Asker) { asker = a }
 
-// Answer decodes a NodeRequest, asks h and encodes its NodeResponse. It is
-// what the module's export does without a Chooser and an Asker, and serves
-// tests without a sandbox.
+// Answer decodes a NodeRequest, asks h and encodes its NodeResponse. It is what the module's export does without a Chooser and an Asker,
+// and serves tests without a sandbox.
 func Answer(h Handler, request []byte) []byte { return AnswerOffers(nil, nil, h, request) }
 
 // AnswerOffers is Answer with a Chooser and an Asker, each of which may be nil.

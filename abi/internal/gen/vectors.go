@@ -183,8 +183,7 @@ func (c *cutter) entries(n mt.Node, at path) bool {
 	return true
 }
 
-// hasRoom checks a number of values against the bytes left, of which each
-// needs one at least.
+// hasRoom checks a number of values against the bytes left, of which each needs one at least.
 func (c *cutter) hasRoom(values int, at path) bool {
 	if values <= c.end-c.at {
 		return true

@@ -291,8 +291,7 @@ func (s *set) tooMany(good mt.Node) {
 	}
 }
 
-// order adds messages that show in which order problems of one value stand,
-// and how the paths of odd keys are written.
+// order adds messages that show in which order problems of one value stand, and how the paths of odd keys are written.
 func (s *set) order(good mt.Node) {
 	for _, f := range s.of.Fields {
 		at := root.field(f.WireName)

@@ -17,8 +17,7 @@ const (
 	full
 )
 
-// onlyField names the one field that a sample of a type with alternatives
-// holds, minimal and full.
+// onlyField names the one field that a sample of a type with alternatives holds, minimal and full.
 var onlyField = map[string][2]string{
 	"Artifact":     {"discovery", "indictment"},
 	"NodeResponse": {"failure", "artifact"},
@@ -121,8 +120,7 @@ func sampleText(t *model.Type, name string, how size, number int) string {
 	}
 }
 
-// sampleNumber gives the least for a minimal sample, and within the bounds
-// something that does not fit the shortest form for a full one.
+// sampleNumber gives the least for a minimal sample, and within the bounds something that does not fit the shortest form for a full one.
 func sampleNumber(t *model.Type, how size, wish float64) float64 {
 	v := 0.0
 	if t.Min != nil {

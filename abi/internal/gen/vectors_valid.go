@@ -24,8 +24,7 @@ func (s *set) valid() {
 	s.validByRules()
 }
 
-// validField adds what is particular to a field: its bounds, its other
-// encodings, what counts as absent.
+// validField adds what is particular to a field: its bounds, its other encodings, what counts as absent.
 func (s *set) validField(base mt.Node, f *model.Field) {
 	name := f.WireName
 	if only, ok := onlyField[s.of.GoName]; ok {
@@ -132,8 +131,7 @@ func manyEntries(f *model.Field, n int) mt.Node {
 	return out
 }
 
-// intsAt gives the bounds of an integer and values on both sides of each
-// length that msgpack knows.
+// intsAt gives the bounds of an integer and values on both sides of each length that msgpack knows.
 func intsAt(t *model.Type) []int64 {
 	low, high := int64(math.MinInt64), int64(math.MaxInt64)
 	if t.Min != nil {

@@ -45,8 +45,7 @@ type wrong struct {
 	at    path
 }
 
-// wrongValues gives wrong values of a type. strict: an empty value does not
-// count as absent.
+// wrongValues gives wrong values of a type. strict: an empty value does not count as absent.
 func wrongValues(t *model.Type, strict bool) []wrong {
 	out := []wrong{
 		{what: "nil", value: mt.NilNode(), code: abi.CodeNil},
@@ -222,8 +221,7 @@ func wrongItems(t *model.Type) []wrong {
 	return out
 }
 
-// wrongElements gives all wrong values of a scalar, and of a struct those
-// that its own vectors do not show.
+// wrongElements gives all wrong values of a scalar, and of a struct those that its own vectors do not show.
 func wrongElements(t *model.Type) []wrong {
 	if t.Kind == model.Struct {
 		return append([]wrong{

@@ -153,8 +153,7 @@ func (f *Field) option(option string) string {
 	return ""
 }
 
-// bound applies min or max: to a number, to the numbers of a list, or else to
-// the length of a list or map.
+// bound applies min or max: to a number, to the numbers of a list, or else to the length of a list or map.
 func (f *Field) bound(key, value string) string {
 	n, err := strconv.ParseFloat(value, 64)
 	if err != nil {

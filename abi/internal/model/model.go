@@ -1,9 +1,8 @@
-// Package model reads the types of package abi, with their `abi` tags, into a
-// plain description from which codecs, schemas, vectors and tables are made.
+// Package model reads the types of package abi, with their `abi` tags, into a plain description from which codecs, schemas, vectors and
+// tables are made.
 //
-// Reading is strict: a type that a message cannot hold (any, an interface,
-// bytes, an untagged struct, ...) and a tag option that nobody knows are
-// errors, so that no generated part can silently skip a field or a rule.
+// Reading is strict: a type that a message cannot hold (any, an interface, bytes, an untagged struct, ...) and a tag option that nobody
+// knows are errors, so that no generated part can silently skip a field or a rule.
 package model
 
 import "slices"
@@ -98,14 +97,11 @@ type Field struct {
 	WireName string
 	Doc      string
 	Type     *Type
-	// Optional: the key may be absent, and is absent from the canonical form
-	// when the value is zero: "", an empty list or map, a nil pointer.
+	// Optional: the key may be absent, and is absent from the canonical form when the value is zero: "", an empty list or map, a nil pointer.
 	Optional bool
-	// Pointer: the Go field is a pointer to Type, nil when absent. Every
-	// pointer is Optional.
+	// Pointer: the Go field is a pointer to Type, nil when absent. Every pointer is Optional.
 	Pointer bool
-	// Default, when HasDefault, is the value of an absent key; the key is
-	// always written. Only strings have defaults.
+	// Default, when HasDefault, is the value of an absent key; the key is always written. Only strings have defaults.
 	Default    string
 	HasDefault bool
 }
@@ -116,8 +112,7 @@ func (f *Field) Required() bool { return !f.Optional && !f.HasDefault }
 // Type is the type of a field, of a list's elements or of a map's values.
 type Type struct {
 	Kind Kind
-	// GoName is the Go type as package abi writes it, without a pointer:
-	// "string", "int64", "Element", "Indictment", "[]Evidence".
+	// GoName is the Go type as package abi writes it, without a pointer: "string", "int64", "Element", "Indictment", "[]Evidence".
 	GoName string
 	// Elem is the element of a List, the value of a Map (keys are strings).
 	Elem *Type
@@ -127,8 +122,7 @@ type Type struct {
 	Enum *EnumType
 	// Min and Max are the inclusive bounds of an Int or a Float; nil when there is none.
 	Min, Max *float64
-	// MinCount and MaxCount are the inclusive bounds of the length of a List
-	// or Map; nil when there is none.
+	// MinCount and MaxCount are the inclusive bounds of the length of a List or Map; nil when there is none.
 	MinCount, MaxCount *int
 	// NonEmpty: a String, List or Map that may not be empty.
 	NonEmpty bool
@@ -151,8 +145,7 @@ type EnumValue struct {
 	Doc    string
 }
 
-// WireName gives a Go name in snake case: NodeRequest is node_request,
-// LimitRequest is limit_request, a run of capitals counts as one word.
+// WireName gives a Go name in snake case: NodeRequest is node_request, LimitRequest is limit_request, a run of capitals counts as one word.
 func WireName(goName string) string {
 	var b []byte
 	upper := func(i int) bool { return i < len(goName) && goName[i] >= 'A' && goName[i] <= 'Z' }

@@ -1,6 +1,5 @@
-// Package msgtree writes msgpack from trees of values: canonical, wide, or
-// broken on purpose. The test vectors and the examples of SPEC.md are made
-// with it, so that they are an oracle that shares no code with the codecs.
+// Package msgtree writes msgpack from trees of values: canonical, wide, or broken on purpose. The test vectors and the examples of SPEC.md
+// are made with it, so that they are an oracle that shares no code with the codecs.
 package msgtree
 
 import (
@@ -186,8 +185,7 @@ func appendUint(b []byte, u uint64, wide bool) []byte {
 // HeaderBytes is how long the header of a string, bin, list or map is.
 func (n Node) HeaderBytes() int { return len(n.appendHeader(nil)) }
 
-// headers of a kind: the fixed form's base and its most, then the heads with
-// a length of 1, 2 and 4 bytes; 0 where there is none.
+// headers of a kind: the fixed form's base and its most, then the heads with a length of 1, 2 and 4 bytes; 0 where there is none.
 type headers struct {
 	fix, fixMost byte
 	one, two     byte
@@ -243,8 +241,7 @@ func (n Node) appendExtension(b []byte) []byte {
 // ErrNotWellFormed says that bytes are not one well-formed message.
 var ErrNotWellFormed = errors.New("msgtree: not one well-formed message")
 
-// Parse reads a message of any kind. Maps are not Keyed, and nothing is kept
-// of how wide heads were.
+// Parse reads a message of any kind. Maps are not Keyed, and nothing is kept of how wide heads were.
 func Parse(data []byte) (Node, error) {
 	p := &parser{data: data}
 	n := p.node()

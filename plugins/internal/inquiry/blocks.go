@@ -34,8 +34,7 @@ func depthOf(n, bound, each int) int {
 	return min((n+each-1)/each, Deepest)
 }
 
-// blocks finds the lines that name places: diagnostics, crashes with the
-// frames of their own, and reports.
+// blocks finds the lines that name places: diagnostics, crashes with the frames of their own, and reports.
 func (c *Clues) blocks(d *document, t *teller) {
 	crash := -1 // the crash whose frames are being read
 	counts := make(map[Kind]int)
@@ -139,8 +138,7 @@ func crashEnd(d *document, first int) int {
 	return end
 }
 
-// reportEnd goes on while lines are indented deeper than the first, as the
-// lines of one message are.
+// reportEnd goes on while lines are indented deeper than the first, as the lines of one message are.
 func reportEnd(d *document, first int) int {
 	margin := indent(d.line(first))
 	end := first + 1
@@ -166,8 +164,7 @@ func indent(line string) int {
 	return 0
 }
 
-// functionLine is the line of a frame that names its function: Go's stands
-// before the place, Python's is the same.
+// functionLine is the line of a frame that names its function: Go's stands before the place, Python's is the same.
 func functionLine(frame, before string) string {
 	if strings.Contains(frame, ", in ") {
 		return frame
@@ -193,8 +190,7 @@ func comparing() []string {
 	}
 }
 
-// failing words stand in messages that hand on an error, those of operating
-// systems among them.
+// failing words stand in messages that hand on an error, those of operating systems among them.
 func failing() []string {
 	return []string{
 		"error", "err", "failed", "cannot", "can't", "could not", "couldn't", "unable to", "invalid", "denied", "refused",
@@ -215,8 +211,7 @@ func newMessages() messages {
 	return messages{odds.FindPhrases(comparing()), odds.FindPhrases(failing()), odds.FindPhrases(surprising())}
 }
 
-// symptom of the message of a report. Where both an error and a comparison
-// stand, the test wants one error and got another, or none.
+// symptom of the message of a report. Where both an error and a comparison stand, the test wants one error and got another, or none.
 func (m *messages) symptom(quote, path string) symptom {
 	message := withoutLabels(behind(quote, path))
 	switch compares := stands(m.comparing, message); {
@@ -235,8 +230,7 @@ func stands(s odds.Signals, content string) bool {
 	return found
 }
 
-// behind is a quote without the place that it begins with, whose name may hold
-// any words.
+// behind is a quote without the place that it begins with, whose name may hold any words.
 func behind(quote, path string) string {
 	if _, rest, found := strings.Cut(quote, path); found {
 		return rest
@@ -244,8 +238,7 @@ func behind(quote, path string) string {
 	return quote
 }
 
-// withoutLabels leaves out what assertion libraries print before every message:
-// the word error there says nothing.
+// withoutLabels leaves out what assertion libraries print before every message: the word error there says nothing.
 func withoutLabels(message string) string {
 	var b strings.Builder
 	for line := range strings.Lines(message) {

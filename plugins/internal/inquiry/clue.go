@@ -15,8 +15,7 @@ type Kind int
 // sourcePrefix begins the source of everything that is read here.
 const sourcePrefix = "seeker-"
 
-// source names readings of a kind as a source of their own, so that a profile
-// can know what each is worth.
+// source names readings of a kind as a source of their own, so that a profile can know what each is worth.
 func (k Kind) source() string {
 	switch k {
 	case Broken:
@@ -117,8 +116,7 @@ func (c *Clues) Upto(depth int) []*Clue {
 	return out
 }
 
-// tellingNats is how far a clue must lift a label above the next one to speak
-// for it: odds of 5 to 4.
+// tellingNats is how far a clue must lift a label above the next one to speak for it: odds of 5 to 4.
 const tellingNats = 0.22
 
 // Relevance of what names no label: whether it bears on the cause at all.
@@ -127,9 +125,8 @@ const (
 	wordRelevance  = 0.3
 )
 
-// Item makes evidence of a clue. It supports the label that the clue lifts
-// clearly above the others; its confidence is the probability of that label if
-// there were nothing but the clue, or without a label that it bears on the cause.
+// Item makes evidence of a clue. It supports the label that the clue lifts clearly above the others; its confidence is the probability of
+// that label if there were nothing but the clue, or without a label that it bears on the cause.
 func (c *Clues) Item(clue *Clue) abi.Evidence {
 	e := abi.Evidence{SourceRef: clue.Ref(), Content: clue.Quote, RelevanceConfidence: placeRelevance, Element: abi.Water}
 	if clue.Kind == Word {

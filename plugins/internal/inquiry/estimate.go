@@ -29,8 +29,7 @@ const nothingNats = 0.2
 // Thin says whether next to nothing speaks.
 func (e *Estimate) Thin() bool { return e.Spoken < nothingNats }
 
-// levelNats is how far apart two labels may be and still be level: odds of 21
-// to 20.
+// levelNats is how far apart two labels may be and still be level: odds of 21 to 20.
 const levelNats = 0.05
 
 // Leads says whether something speaks, and one label is ahead of the others.
@@ -76,9 +75,8 @@ func (e *Estimate) Settled() float64 {
 	return min(max((p*k-1)/(k-1), 0), 1)
 }
 
-// Weigh estimates the labels from the clues of a depth, from the case's evidence of other
-// sources, from what experiments have shown, and from what earlier cases say. facts are further nats of what the
-// source tells; nil for none.
+// Weigh estimates the labels from the clues of a depth, from the case's evidence of other sources, from what experiments have shown, and
+// from what earlier cases say. facts are further nats of what the source tells; nil for none.
 func (c *Clues) Weigh(r *abi.NodeRequest, depth int, facts []float64) *Estimate {
 	m := &weigh.Matter{Labels: r.Case.Labels, Subject: r.Case.Subject, Profile: r.Profile, Testimony: c.others(r), Experiments: r.Case.Experiments}
 	places := make([]float64, len(c.labels))
@@ -115,8 +113,7 @@ func (c *Clues) Weigh(r *abi.NodeRequest, depth int, facts []float64) *Estimate 
 	return e
 }
 
-// others is the evidence that is none of the clues', as testimony. Items that
-// the court challenged count half.
+// others is the evidence that is none of the clues', as testimony. Items that the court challenged count half.
 func (c *Clues) others(r *abi.NodeRequest) []weigh.Testimony {
 	var items []abi.Evidence
 	var left []float64
@@ -147,9 +144,8 @@ func (c *Clues) others(r *abi.NodeRequest) []weigh.Testimony {
 	return testimony
 }
 
-// beyond is the share of an item that counts beside a clue which reads the
-// same label out of the same lines: what it says beyond the clue. Of one that
-// weighing discounts it is a share of what that leaves.
+// beyond is the share of an item that counts beside a clue which reads the same label out of the same lines: what it says beyond the clue.
+// Of one that weighing discounts it is a share of what that leaves.
 func (c *Clues) beyond(clue *Clue, e *abi.Evidence, discounted bool) float64 {
 	j := slices.Index(c.labels, e.Supports)
 	word := odds.Witness(e.RelevanceConfidence, len(c.labels), casebookCap)
@@ -180,8 +176,7 @@ func (c *Clues) doubted(r *abi.NodeRequest, clue *Clue) bool {
 	return false
 }
 
-// precedent says whether an item repeats what the casebook said, which is
-// weighed by itself.
+// precedent says whether an item repeats what the casebook said, which is weighed by itself.
 func precedent(r *abi.NodeRequest, e *abi.Evidence) bool {
 	if r.File == nil {
 		return false
@@ -209,10 +204,8 @@ func addPrior(nats []float64, r *abi.NodeRequest) {
 	}
 }
 
-// raise lifts the label of an earlier case to where that case's verdict puts
-// it. The verdict rests on text like this one's, and so it is no second
-// observation beside what speaks for the label already; against what speaks for
-// another label it counts in full.
+// raise lifts the label of an earlier case to where that case's verdict puts it. The verdict rests on text like this one's, and so it is no
+// second observation beside what speaks for the label already; against what speaks for another label it counts in full.
 func raise(nats []float64, labels []string, says string, confidence float64) {
 	if j := slices.Index(labels, says); j >= 0 {
 		nats[j] += odds.Beyond(nats, j, odds.Witness(confidence, len(labels), casebookCap))
@@ -249,11 +242,9 @@ func add(to, nats []float64) {
 // doubt is the probability that none of the figures means anything.
 const doubt = 0.02
 
-// noSurer holds an estimate to what its parts can say. An earlier verdict on
-// the same failure rests on the same text: together with that text it makes
-// its label as probable as the verdict was or as the text makes it, whichever
-// is more, and no more than that. own are the probabilities without the
-// earlier cases.
+// noSurer holds an estimate to what its parts can say. An earlier verdict on the same failure rests on the same text: together with that
+// text it makes its label as probable as the verdict was or as the text makes it, whichever is more, and no more than that. own are the
+// probabilities without the earlier cases.
 func noSurer(posterior, own []float64, r *abi.NodeRequest) {
 	for j, label := range r.Case.Labels {
 		said := saidOf(r.File, label)

@@ -12,8 +12,7 @@ import (
 
 // What a place tells, in nats, hand-tuned from what the places mean.
 const (
-	// brokenNats: the file that does not compile is most often the one that is
-	// wrong; the other side may have changed under it.
+	// brokenNats: the file that does not compile is most often the one that is wrong; the other side may have changed under it.
 	brokenNats = 1.8
 	// siteNats: the first own frame of a crash is nearer to the product's fault
 	// than to the test's, since a test that is wrong mostly fails by its own check.
@@ -21,9 +20,8 @@ const (
 	testSiteNats    = 0.7
 	// notThereNats: the other one was not in the first frame.
 	notThereNats = -0.5
-	// A value that is not the wanted one is the plainest symptom of a product
-	// that does the wrong thing; a test that wants the wrong thing, and one
-	// whose outcome changes, show it too. A machine seldom does.
+	// A value that is not the wanted one is the plainest symptom of a product that does the wrong thing; a test that wants the wrong thing,
+	// and one whose outcome changes, show it too. A machine seldom does.
 	comparedProductNats = 0.9
 	comparedOtherNats   = 0.6
 	// ranNats: what ends a test with an error is often what the test relies on.
@@ -97,10 +95,8 @@ func (t *teller) broken(p sourcefile.Place) []float64 {
 	return t.lifts(lift{t.roles.of(t.kind(p)), brokenNats})
 }
 
-// site is what the n-th own frame of a crash tells. That a test stands above
-// another frame tells nothing: it called it.
-// A helper in a test's file fails for whoever called it, and tells nothing.
-// function is the line that names the function of the frame.
+// site is what the n-th own frame of a crash tells. That a test stands above another frame tells nothing: it called it. A helper in a
+// test's file fails for whoever called it, and tells nothing. function is the line that names the function of the frame.
 func (t *teller) site(p sourcefile.Place, n int, crash, function string) []float64 {
 	share := 1.0
 	if strings.Contains(crash, "timed out") || strings.Contains(crash, "deadlock") {
@@ -119,9 +115,8 @@ func (t *teller) site(p sourcefile.Place, n int, crash, function string) []float
 	}
 }
 
-// report is what a test's own message tells. Messages stand in tests whoever
-// is wrong, so that only a place in the product tells anything by itself; else
-// it is what the message is about, the first of its kind before the others.
+// report is what a test's own message tells. Messages stand in tests whoever is wrong, so that only a place in the product tells anything
+// by itself; else it is what the message is about, the first of its kind before the others.
 func (t *teller) report(p sourcefile.Place, quote string) []float64 {
 	if t.kind(p) == abi.SourceProduct {
 		return t.lifts(lift{t.roles.Product, testSiteNats})
@@ -143,8 +138,7 @@ func (t *teller) report(p sourcefile.Place, quote string) []float64 {
 	}
 }
 
-// helper says whether the function of a frame is known to be none that a test
-// framework runs.
+// helper says whether the function of a frame is known to be none that a test framework runs.
 func (t *teller) helper(p sourcefile.Place, line string) bool {
 	name := functionIn(line)
 	if f := t.frame(p); name == "" && f != nil {
@@ -163,9 +157,8 @@ func (t *teller) helper(p sourcefile.Place, line string) bool {
 	return true
 }
 
-// functionIn reads the name of a function from a line of a stack: of Go's
-// without the path of its package, or of Python's. Functions of other languages,
-// where tests have no names of their own, are not known.
+// functionIn reads the name of a function from a line of a stack: of Go's without the path of its package, or of Python's. Functions of
+// other languages, where tests have no names of their own, are not known.
 func functionIn(line string) string {
 	line = strings.TrimSpace(line)
 	if _, name, ok := strings.Cut(line, ", in "); ok && strings.HasPrefix(line, "File \"") && !strings.HasPrefix(name, "<") {

@@ -205,8 +205,7 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// A file that lies where packages of others do is the module's own if the
-// source has it.
+// A file that lies where packages of others do is the module's own if the source has it.
 func TestTheSourceKnowsItsOwn(t *testing.T) {
 	t.Parallel()
 	log := "panic: boom\n\nshop.Total()\n\t/go/pkg/mod/shop@v1/cart.go:12 +0x1\n"
@@ -219,8 +218,7 @@ func TestTheSourceKnowsItsOwn(t *testing.T) {
 	}
 }
 
-// A witness whom the court challenged counts less, and so does one whom nobody
-// measured, and one who read the lines that are read here.
+// A witness whom the court challenged counts less, and so does one whom nobody measured, and one who read the lines that are read here.
 func TestDoubtfulWitnessesCountLess(t *testing.T) {
 	t.Parallel()
 	const log = "    cart_test.go:9: it is\n    cart_test.go:10: got 1\n"
@@ -263,8 +261,7 @@ func TestSearchLeavesCluesAlone(t *testing.T) {
 	}
 }
 
-// The verdict on an earlier case rests on text like this one's: where both say
-// the same, the surer of them counts, and not both.
+// The verdict on an earlier case rests on text like this one's: where both say the same, the surer of them counts, and not both.
 func TestAnEarlierVerdictIsNoSecondObservation(t *testing.T) {
 	t.Parallel()
 	of := func(log string, confidence float64) float64 {

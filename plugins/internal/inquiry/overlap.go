@@ -13,9 +13,8 @@ import (
 // span is the lines of a document from first to before end.
 type span struct{ document, first, end int }
 
-// spanOf gives the lines that an item quotes; false where it quotes none. Its
-// source_ref may say which, or only which document; an item of another source
-// may quote a document as well.
+// spanOf gives the lines that an item quotes; false where it quotes none. Its source_ref may say which, or only which document; an item of
+// another source may quote a document as well.
 func (c *Clues) spanOf(e *abi.Evidence) (span, bool) {
 	content := strings.Trim(e.Content, "\r\n")
 	if text.Blank(content) {
@@ -70,9 +69,8 @@ func (c *Clues) find(lines []string) (span, bool) {
 // spot is a line of a document, and 1 + the next spot whose line has its hash.
 type spot struct{ document, line, next int }
 
-// index notes where each line stands. It is made once, when the first item is
-// looked for: documents are long, and items are many. A map of lines would take
-// ten times the fuel.
+// index notes where each line stands. It is made once, when the first item is looked for: documents are long, and items are many. A map of
+// lines would take ten times the fuel.
 func (c *Clues) index() {
 	lines := 0
 	for n := range c.documents {
@@ -113,12 +111,10 @@ func (d *document) stand(lines []string, first int) bool {
 	return true
 }
 
-// leastQuoteBytes is from where words that stand in a document are taken for a
-// quote of it, if nothing says where they are from.
+// leastQuoteBytes is from where words that stand in a document are taken for a quote of it, if nothing says where they are from.
 const leastQuoteBytes = 24
 
-// placeIn reads a source_ref that names a document, with or without the kind
-// of a reading before it; line is 0 where it names none.
+// placeIn reads a source_ref that names a document, with or without the kind of a reading before it; line is 0 where it names none.
 func placeIn(document, ref string) (line int, named bool) {
 	rest, ok := strings.CutPrefix(ref, document)
 	if !ok || rest != "" && rest[0] != ':' && rest[0] != '#' {
@@ -177,9 +173,8 @@ func (c *Clues) readings(e *abi.Evidence) []*Clue {
 // gathered says whether an item is one that the clues gave.
 func gathered(e *abi.Evidence) bool { return strings.HasPrefix(e.SourceRef, sourcePrefix) }
 
-// Unheld leaves of the clues' items those that the case's evidence does not
-// hold already: a line that an item quotes is given again only where another
-// label is read out of it. What the clues gave before is no other item.
+// Unheld leaves of the clues' items those that the case's evidence does not hold already: a line that an item quotes is given again only
+// where another label is read out of it. What the clues gave before is no other item.
 func (c *Clues) Unheld(items, evidence []abi.Evidence) []abi.Evidence {
 	type holder struct {
 		span

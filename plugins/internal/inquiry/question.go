@@ -20,8 +20,7 @@ type Topic struct {
 	finder odds.Signals // of the words
 }
 
-// Topics of the questions, in their order. A question names labels and items
-// as they stand in the case: an item by its source_ref.
+// Topics of the questions, in their order. A question names labels and items as they stand in the case: an item by its source_ref.
 func Topics(r *abi.NodeRequest) []Topic {
 	if r.File == nil || r.File.Feedback == nil {
 		return nil
@@ -81,8 +80,7 @@ func inWord(c byte) bool {
 const (
 	leastWordBytes = 4
 	maxTopicWords  = 24
-	// leastShared is how many of the words must stand in a line: one word alone
-	// stands in many.
+	// leastShared is how many of the words must stand in a line: one word alone stands in many.
 	leastShared = 2
 )
 
@@ -138,8 +136,7 @@ const answerSource = sourcePrefix + "answer"
 // maxSearched bounds what is found by the words of one question.
 const maxSearched = 3
 
-// Search finds lines that say words of the question, in what the clues leave
-// of the documents; those that say most of them first.
+// Search finds lines that say words of the question, in what the clues leave of the documents; those that say most of them first.
 func (c *Clues) Search(t *Topic) []abi.Evidence {
 	if len(t.words) < leastShared {
 		return nil
@@ -190,8 +187,7 @@ func count(bits uint32) int {
 	return n
 }
 
-// steer is what a pass looks for first: the places that resolve selected, and
-// what the court asks.
+// steer is what a pass looks for first: the places that resolve selected, and what the court asks.
 type steer struct {
 	focus  []string
 	topics []Topic

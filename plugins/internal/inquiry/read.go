@@ -1,17 +1,12 @@
-// Package inquiry is what the personas of the Light path share: it reads the
-// documents of a case into clues, quoted word for word, and estimates the
-// labels from them.
+// Package inquiry is what the personas of the Light path share: it reads the documents of a case into clues, quoted word for word, and
+// estimates the labels from them.
 //
-// A clue is a block of lines that names a place in a source file in the form
-// in which compilers, runtimes and test frameworks print one, or a line in
-// which a signal of the profile stands. What a place tells is whether the test
-// or the product broke; which labels of the case these are is a parameter of
-// the pipeline (see [Roles]). Everything else that is known of a domain comes
-// from the profile.
+// A clue is a block of lines that names a place in a source file in the form in which compilers, runtimes and test frameworks print one, or
+// a line in which a signal of the profile stands. What a place tells is whether the test or the product broke; which labels of the case
+// these are is a parameter of the pipeline (see [Roles]). Everything else that is known of a domain comes from the profile.
 //
-// Everything is a function of the request: two personas that read the same
-// case see the same clues. What a document says about itself, or to its
-// reader, is never followed; it is only matched.
+// Everything is a function of the request: two personas that read the same case see the same clues. What a document says about itself, or
+// to its reader, is never followed; it is only matched.
 package inquiry
 
 import (
@@ -183,9 +178,8 @@ func heading(line string) bool {
 	return false
 }
 
-// distinct drops clues whose substance stands in an earlier one, and bounds
-// their number. What is asked for and what is in focus comes first, and beyond
-// the bound what is found at the least depth stays.
+// distinct drops clues whose substance stands in an earlier one, and bounds their number. What is asked for and what is in focus comes
+// first, and beyond the bound what is found at the least depth stays.
 func (c *Clues) distinct() {
 	seen := make(map[string]bool)
 	out := c.List[:0]

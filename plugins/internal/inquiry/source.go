@@ -22,12 +22,10 @@ const (
 	fartherNats = 1.1
 	// besideNats: both changed; so much speaks for the product where it changed beside the test.
 	besideNats = 1.1
-	// Others' packages or the build changed and nothing of the module: the product stands on
-	// them, and so does what the test runs in.
+	// Others' packages or the build changed and nothing of the module: the product stands on them, and so does what the test runs in.
 	dependencyProductNats        = 0.8
 	dependencyInfrastructureNats = 1.0
-	// Nothing changed: the same code passed before. Where the case speaks of what
-	// the test runs in, that is what changed.
+	// Nothing changed: the same code passed before. Where the case speaks of what the test runs in, that is what changed.
 	untouchedFlakeNats          = 2.0
 	untouchedInfrastructureNats = 1.8
 	untouchedSpokenNats         = 2.2
@@ -66,9 +64,8 @@ func ends(s string, most int) string {
 	return s[:most/2] + "\n" + s[len(s)-most/2:]
 }
 
-// SourceItems are evidence of what the diff says of the places that a log
-// names and of the test that failed, and the nats by which it moves the labels.
-// spoken is what the case tells without it, or nil.
+// SourceItems are evidence of what the diff says of the places that a log names and of the test that failed, and the nats by which it moves
+// the labels. spoken is what the case tells without it, or nil.
 func SourceItems(r *abi.NodeRequest, source *abi.SourceAnswer, spoken *Estimate) (items []abi.Evidence, facts []float64) {
 	if source == nil || !source.Known {
 		return nil, nil
@@ -135,8 +132,7 @@ func touched(f *abi.SourceFrame) string {
 	return said + "\n" + strings.TrimRight(ends(f.Excerpt, maxQuoteBytes), "\n")
 }
 
-// neverPassed tells of a new test that the diff says nothing of it: product and
-// test are level, unless something else speaks.
+// neverPassed tells of a new test that the diff says nothing of it: product and test are level, unless something else speaks.
 func neverPassed(source *abi.SourceAnswer, roles Roles, spoken *Estimate) statement {
 	// mostFresh is how far the product may lead before something else than that a value differs must speak for it.
 	const mostFresh = 1.0
@@ -150,8 +146,7 @@ func neverPassed(source *abi.SourceAnswer, roles Roles, spoken *Estimate) statem
 	return statement{roles.Automation, source.Tests[0].Name + " never passed on any tree: the revision that the diff begins at does not have it", lead}
 }
 
-// overall is what a diff as a whole tells: what did not change is not the
-// cause. spoken is what the case tells without the diff.
+// overall is what a diff as a whole tells: what did not change is not the cause. spoken is what the case tells without the diff.
 func overall(source *abi.SourceAnswer, roles Roles, spoken *Estimate) []statement {
 	var product, tests, dependencies *abi.ChangedFile // the first of each, which is the nearest
 	for i := range source.Changed {
@@ -209,9 +204,8 @@ func changed(f *abi.ChangedFile) string {
 	return " (" + f.Path + ", +" + text.Int(f.Added) + " -" + text.Int(f.Removed) + ")"
 }
 
-// SourceFacts are the nats of the items about the source that are in the
-// evidence: what an investigation learned of the diff, for those who may not
-// ask for it themselves.
+// SourceFacts are the nats of the items about the source that are in the evidence: what an investigation learned of the diff, for those who
+// may not ask for it themselves.
 func SourceFacts(r *abi.NodeRequest) []float64 {
 	facts := make([]float64, len(r.Case.Labels))
 	for i := range r.Case.Evidence {

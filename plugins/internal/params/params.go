@@ -16,9 +16,8 @@ const EnvironmentLabels = "environment_labels"
 // GuardedLabels are the labels, separated by commas, that must not be denied by mistake.
 const GuardedLabels = "guarded_labels"
 
-// Check rejects a parameter that is none of the known ones, of the wrong kind, or outside its range: a
-// pipeline that misspells one must not silently run with the default, nor with one that can't be met. where
-// names what has the parameters.
+// Check rejects a parameter that is none of the known ones, of the wrong kind, or outside its range: a pipeline that misspells one must not
+// silently run with the default, nor with one that can't be met. where names what has the parameters.
 func Check(where string, list []abi.Param, known ...string) *abi.Failure {
 	for i := range list {
 		p := &list[i]

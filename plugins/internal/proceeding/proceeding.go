@@ -53,9 +53,8 @@ func Findings(r *abi.NodeRequest) []abi.Finding {
 	return r.Discovery.Findings
 }
 
-// Matter is what lies before the court under the given challenges: the
-// indictment's items first, then the case's others, then those of the hearing. Of the challenges only those count that show a ground,
-// and as far as it goes: see [Items.Shown].
+// Matter is what lies before the court under the given challenges: the indictment's items first, then the case's others, then those of the
+// hearing. Of the challenges only those count that show a ground, and as far as it goes: see [Items.Shown].
 func (all *Items) Matter(challenges []abi.Challenge) *weigh.Matter {
 	r := all.r
 	testimony := weigh.Challenged(all.testimony, all.Shown(challenges))
@@ -75,8 +74,7 @@ func (all *Items) Matter(challenges []abi.Challenge) *weigh.Matter {
 // maxNewItems bounds what one turn brings to the table.
 const maxNewItems = 5
 
-// Bring gives the findings that want selects as items for a hearing, strongest
-// first, but for those that lie on the table already.
+// Bring gives the findings that want selects as items for a hearing, strongest first, but for those that lie on the table already.
 func Bring(r *abi.NodeRequest, want func(*abi.Finding) bool) []abi.IndictmentItem {
 	table := NewItems(r)
 	items := []abi.IndictmentItem{}

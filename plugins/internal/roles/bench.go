@@ -62,9 +62,8 @@ func ContestBench(r *abi.ContestRequest) ([]abi.Challenge, *abi.Failure) {
 // maxFindings bounds a discovery; the strongest stay.
 const maxFindings = 64
 
-// discover reads the documents for what speaks for the labels: by the
-// profile's signals where it has some, otherwise by the labels' own names. That
-// a profile has none may only say that too few cases were there to learn any.
+// discover reads the documents for what speaks for the labels: by the profile's signals where it has some, otherwise by the labels' own
+// names. That a profile has none may only say that too few cases were there to learn any.
 func discover(r *abi.NodeRequest) *abi.Discovery {
 	if len(r.Case.Documents) == 0 {
 		return &abi.Discovery{Findings: []abi.Finding{}, Missing: []string{"the case has no documents to read"}}
@@ -259,9 +258,8 @@ func times(n int) string {
 	return text.Int(n) + " times"
 }
 
-// note keeps the notes of a round: which quotes stand, what was challenged,
-// what is new. The bench argues for no side; it challenges only the items
-// whose quote stands nowhere or that say nothing, where no side did.
+// note keeps the notes of a round: which quotes stand, what was challenged, what is new. The bench argues for no side; it challenges only
+// the items whose quote stands nowhere or that say nothing, where no side did.
 func note(r *abi.NodeRequest) *abi.HearingTurn {
 	before := proceeding.Challenges(r)
 	void := func(t *weigh.Testimony) bool { return t.Quote == abi.QuoteAbsent || text.Blank(t.Content) }

@@ -53,9 +53,8 @@ const (
 	concession = 0.5
 )
 
-// brief answers the indictment: it challenges, proposes a rival label against
-// the charge, moves to dismiss where nothing is left of it and no rival is
-// there, or concedes.
+// brief answers the indictment: it challenges, proposes a rival label against the charge, moves to dismiss where nothing is left of it and
+// no rival is there, or concedes.
 func brief(r *abi.NodeRequest) *abi.DefenseBrief {
 	charge := r.Indictment.ChargedDefectType
 	items := proceeding.Indicted(r)
@@ -103,8 +102,7 @@ func alternative(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challe
 	}
 }
 
-// damaged says whether a fatal or weakening challenge stands against an item
-// that doesn't speak for another label than the charge.
+// damaged says whether a fatal or weakening challenge stands against an item that doesn't speak for another label than the charge.
 func damaged(challenges []abi.Challenge, v *abi.Indictment) bool {
 	for i := range challenges {
 		ch := &challenges[i]
@@ -118,15 +116,13 @@ func damaged(challenges []abi.Challenge, v *abi.Indictment) bool {
 	return false
 }
 
-// defends selects the items that the defense challenges: those for the charge,
-// and those that name no label.
+// defends selects the items that the defense challenges: those for the charge, and those that name no label.
 func defends(charge string) func(*weigh.Testimony) bool {
 	return func(t *weigh.Testimony) bool { return t.Supports == "" || t.Supports == charge }
 }
 
-// rebut speaks against the charge from what still stands. It challenges what
-// speaks for the charge and brings what discovery found for other labels,
-// each once.
+// rebut speaks against the charge from what still stands. It challenges what speaks for the charge and brings what discovery found for
+// other labels, each once.
 func rebut(r *abi.NodeRequest) *abi.HearingTurn {
 	charge := r.Indictment.ChargedDefectType
 	before := proceeding.Challenges(r)

@@ -6,8 +6,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// request puts items before the defense, each with the confidence that its
-// source states, and the charge a.
+// request puts items before the defense, each with the confidence that its source states, and the charge a.
 func request(items []abi.IndictmentItem, exhibits ...abi.Exhibit) *abi.NodeRequest {
 	return &abi.NodeRequest{
 		Family:     abi.FamilyDefend,

@@ -42,17 +42,15 @@ func checkJudgment(r *abi.NodeRequest) *abi.Failure {
 	return params.Check("the verdict", r.Params, append(proceeding.ExperimentParams(), "min_confidence", "min_lead", "close_lead", params.EnvironmentLabels)...)
 }
 
-// A label is decided with this lead over the next: of two labels one always has
-// a half, and 0.51 to 0.49 decides nothing. Its probability has to be half way from
-// an even guess among all labels to a half: a half for two of them, 0.375 for four.
+// A label is decided with this lead over the next: of two labels one always has a half, and 0.51 to 0.49 decides nothing. Its probability
+// has to be half way from an even guess among all labels to a half: a half for two of them, 0.375 for four.
 const (
 	minConfidence = 0.5
 	minLead       = 0.1
 )
 
-// By a profile that knows Light, or how sure the court may be, the probabilities are measured, and the most
-// probable label is the best answer whatever its probability, which the verdict
-// states. Only what is hardly more than an even guess decides nothing.
+// By a profile that knows Light, or how sure the court may be, the probabilities are measured, and the most probable label is the best
+// answer whatever its probability, which the verdict states. Only what is hardly more than an even guess decides nothing.
 const (
 	measuredAboveEven = 0.02
 	measuredLead      = 0.005
@@ -67,10 +65,8 @@ func bounds(r *abi.NodeRequest) (probability, lead float64) {
 	return params.Number(r.Params, "min_confidence", probability), params.Number(r.Params, "min_lead", lead)
 }
 
-// judge decides for the most probable label, given everything that was
-// brought and what the challenges left of it. The confidence of affirm and
-// amend is that label's probability; that of an acquittal or a remand is the
-// probability of the label that came nearest.
+// judge decides for the most probable label, given everything that was brought and what the challenges left of it. The confidence of affirm
+// and amend is that label's probability; that of an acquittal or a remand is the probability of the label that came nearest.
 func judge(r *abi.NodeRequest) *abi.Verdict {
 	if why := broken(r); why != "" {
 		return &abi.Verdict{Decision: abi.Mistrial, Reasoning: why}
@@ -176,16 +172,14 @@ func broken(r *abi.NodeRequest) string {
 	}
 }
 
-// closeLead is the lead of one label over the next below which the two are
-// close enough to ask what tells them apart.
+// closeLead is the lead of one label over the next below which the two are close enough to ask what tells them apart.
 const closeLead = 0.2
 
 // maxQuestions bounds what one remand asks.
 const maxQuestions = 5
 
-// reinvestigate gives the feedback of a remand, or nil where there is no
-// remand left or nothing that Light could answer: it asks what tells two close
-// labels apart, and about the items whose challenge cost a label the decision.
+// reinvestigate gives the feedback of a remand, or nil where there is no remand left or nothing that Light could answer: it asks what tells
+// two close labels apart, and about the items whose challenge cost a label the decision.
 func reinvestigate(r *abi.NodeRequest, items *proceeding.Items, scale *weigh.Scale, challenges []abi.Challenge, least float64) *abi.RemandFeedback {
 	if r.RemandsLeft == 0 {
 		return nil
@@ -215,8 +209,7 @@ func closeLabels(r *abi.NodeRequest, scale *weigh.Scale) []abi.Question {
 		scale.Labels[second] + " (" + text.Share(scale.Posterior[second]) + ")?"}}
 }
 
-// undermined asks about the fatally challenged items where the unchallenged
-// ones would have decided the case, and what is left does not.
+// undermined asks about the fatally challenged items where the unchallenged ones would have decided the case, and what is left does not.
 func undermined(r *abi.NodeRequest, items *proceeding.Items, scale *weigh.Scale, challenges []abi.Challenge, least float64) []abi.Question {
 	charge := r.Indictment.ChargedDefectType
 	before := weigh.Weigh(items.Matter(nil))

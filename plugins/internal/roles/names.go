@@ -8,16 +8,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
-// name is what of a label can be looked for in a text: the words that set it
-// apart from the case's other labels.
+// name is what of a label can be looked for in a text: the words that set it apart from the case's other labels.
 type name struct {
 	label string
 	words []string
 }
 
-// readNames finds lines in which a label's own words stand together with a
-// word of trouble: knowing nothing of the domain, it takes a log at its word.
-// Labels that are codes say nothing that a log could repeat.
+// readNames finds lines in which a label's own words stand together with a word of trouble: knowing nothing of the domain, it takes a log
+// at its word. Labels that are codes say nothing that a log could repeat.
 func readNames(documents []abi.Document, labels []string) *abi.Discovery {
 	names := distinctive(labels)
 	best := make([]namedLine, len(names))
@@ -48,9 +46,8 @@ func readNames(documents []abi.Document, labels []string) *abi.Discovery {
 	return out
 }
 
-// nameStrength is how probable a line that names one of k labels makes it:
-// the line is taken for three times as likely where the label is right, and for
-// five times when it took several words. Logs mention much.
+// nameStrength is how probable a line that names one of k labels makes it: the line is taken for three times as likely where the label is
+// right, and for five times when it took several words. Logs mention much.
 func nameStrength(words, k int) float64 {
 	odds := 3.0
 	if words > 1 {
@@ -110,8 +107,7 @@ func labelWords(label string) []string {
 	return out
 }
 
-// stemBytes is how much of a long word must agree for another to be a form of
-// it: resolve and resolution, dependency and dependencies.
+// stemBytes is how much of a long word must agree for another to be a form of it: resolve and resolution, dependency and dependencies.
 const stemBytes = 5
 
 // stem is what every form of a word begins with.
@@ -139,8 +135,7 @@ func troubleStems() []string {
 	}
 }
 
-// denied says whether a zero or a no stands beside the word in [start, end) of
-// a line: "Failures: 0", "no errors".
+// denied says whether a zero or a no stands beside the word in [start, end) of a line: "Failures: 0", "no errors".
 func denied(line string, start, end int) bool {
 	if next, ok := wordAfter(line, end); ok && next == "0" {
 		return true
@@ -175,8 +170,7 @@ func wordBefore(line string, i int) string {
 // pass of a matcher over all stems: a line that holds none costs nothing.
 type lineReader struct {
 	matcher *odds.Matcher
-	// words are the labels' distinct words, the matcher's first phrases; those
-	// beyond are the stems of trouble.
+	// words are the labels' distinct words, the matcher's first phrases; those beyond are the stems of trouble.
 	words []string
 	// namesOf lists, for each word, the names that need it.
 	namesOf [][]int
@@ -215,8 +209,7 @@ func newLineReader(names []name) *lineReader {
 	return r
 }
 
-// read calls found for every name that a line of document names beside a word
-// of trouble; [start, end) is the line.
+// read calls found for every name that a line of document names beside a word of trouble; [start, end) is the line.
 func (r *lineReader) read(document string, found func(name, start, end int)) {
 	r.document, r.start, r.end = document, 0, -1
 	r.matcher.Scan(document, func(phrase, start, end int) {

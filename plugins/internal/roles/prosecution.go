@@ -52,10 +52,9 @@ func ContestCharge(r *abi.ContestRequest) ([]abi.Challenge, *abi.Failure) {
 	return proceeding.Contest(r, speaksAgainst(r.ChargedDefectType)), nil
 }
 
-// indict charges the case with Light's classification. All evidence that
-// fits goes into the indictment, what speaks against the charge too: an item's weight is how
-// much it counts for the label that it names. The confidence is the
-// prosecution's own estimate; Light's stated one is a witness among others.
+// indict charges the case with Light's classification. All evidence that fits goes into the indictment, what speaks against the charge too:
+// an item's weight is how much it counts for the label that it names. The confidence is the prosecution's own estimate; Light's stated one
+// is a witness among others.
 func indict(r *abi.NodeRequest) *abi.Indictment {
 	charge := r.Case.Light.Classification
 	scale := weighIndictment(r)
@@ -80,8 +79,7 @@ const (
 	itemOverhead  = 80 // keys, weight, element and headers of one item
 )
 
-// heaviest gives the indexes of the items that fit the indictment, in their
-// own order: all of them, or those that count most.
+// heaviest gives the indexes of the items that fit the indictment, in their own order: all of them, or those that count most.
 func heaviest(evidence []abi.Evidence, nats []float64) []int {
 	order := make([]int, len(evidence))
 	for i := range order {
@@ -186,8 +184,7 @@ func argument(r *abi.NodeRequest, scale *weigh.Scale, fresh []abi.Challenge, bro
 		"The prosecution puts the charge at "+text.Share(scale.Of(charge))+".")
 }
 
-// speaksAgainst selects the items that name another label than the charge:
-// the prosecution challenges nothing else.
+// speaksAgainst selects the items that name another label than the charge: the prosecution challenges nothing else.
 func speaksAgainst(charge string) func(*weigh.Testimony) bool {
 	return func(t *weigh.Testimony) bool { return t.Supports != "" && t.Supports != charge }
 }

@@ -41,8 +41,7 @@ func TestIndictKeepsAllEvidenceUnchanged(t *testing.T) {
 	}
 }
 
-// The prosecution's estimate comes from the evidence: sure where witnesses
-// agree, low where they contradict, and never Light's own figure.
+// The prosecution's estimate comes from the evidence: sure where witnesses agree, low where they contradict, and never Light's own figure.
 func TestIndictEstimatesAnew(t *testing.T) {
 	t.Parallel()
 	first := abi.Evidence{SourceRef: "x", Content: "the disk was full", RelevanceConfidence: 0.9, Supports: "a"}

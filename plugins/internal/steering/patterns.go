@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// pattern is alternatives of one word each; a gap stands for up to some words of
-// any kind.
+// pattern is alternatives of one word each; a gap stands for up to some words of any kind.
 type pattern struct {
 	kind   string
 	weight float64
@@ -51,9 +50,8 @@ const (
 	ordersES = "instrucciones|indicaciones|órdenes|ordenes|reglas|directrices"
 )
 
-// patterns by the words that they may begin with. A weight is about the probability
-// that a text with it means to steer. One that begins with ! commands. A gap is *, of up to four words,
-// or *N.
+// patterns by the words that they may begin with. A weight is about the probability that a text with it means to steer. One that begins
+// with ! commands. A gap is *, of up to four words, or *N.
 var patterns = index([]pattern{
 	of(Override, 0.9, "! "+ignore+" * "+before+" * "+orders),
 	of(Override, 0.8, "! "+ignore+" *2 all|any|every|these|those|whatever *2 "+orders),

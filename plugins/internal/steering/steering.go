@@ -1,11 +1,9 @@
-// Package steering finds texts that address whoever reads them: that set
-// instructions aside, hand out roles, dictate an answer, or forge the marks of a
-// conversation. It looks for patterns of words, after undoing what hides them.
+// Package steering finds texts that address whoever reads them: that set instructions aside, hand out roles, dictate an answer, or forge
+// the marks of a conversation. It looks for patterns of words, after undoing what hides them.
 //
-// It is a first line: it finds what everybody copies, in English and the commonest
-// of it in German, French, Spanish, Italian, Portuguese, Russian, Chinese and Japanese. It is blind
-// to a polite new one, to riddles and to codes. What it does not find is a claim
-// like any other: no module follows it.
+// It is a first line: it finds what everybody copies, in English and the commonest of it in German, French, Spanish, Italian, Portuguese,
+// Russian, Chinese and Japanese. It is blind to a polite new one, to riddles and to codes. What it does not find is a claim like any other:
+// no module follows it.
 package steering
 
 import (

@@ -11,10 +11,8 @@ const (
 	Flake          = "no_defect"
 )
 
-// LightCase is a request of the Light path over one document named log, with a
-// profile that has one signal for each label: "wrong total" (product), "bad
-// mock" (automation), "disk is full" (infrastructure), "took too long" (flake),
-// each at 2 nats.
+// LightCase is a request of the Light path over one document named log, with a profile that has one signal for each label: "wrong total"
+// (product), "bad mock" (automation), "disk is full" (infrastructure), "took too long" (flake), each at 2 nats.
 func LightCase(family abi.Family, log string) *abi.NodeRequest {
 	r := &abi.NodeRequest{
 		Node: "node", Family: family, Persona: abi.Persona{Name: "self", Element: abi.Air, Alignment: "light"},

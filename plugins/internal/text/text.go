@@ -15,10 +15,9 @@ import (
 // which share it say the same thing; "FAIL" or "panic:" alone do not.
 const substantiveBytes = 24
 
-// Substance gives the lines of a content by which it is recognised elsewhere:
-// lower case, with runs of digits as one '#' and runs of other signs as one
-// space, so that times, addresses and counters make no difference. Short lines
-// are left out, but for a content that has no other. Bytes beyond ASCII stay.
+// Substance gives the lines of a content by which it is recognised elsewhere: lower case, with runs of digits as one '#' and runs of other
+// signs as one space, so that times, addresses and counters make no difference. Short lines are left out, but for a content that has no
+// other. Bytes beyond ASCII stay.
 func Substance(content string) []string {
 	var room [16]int
 	all, ends := normalise(content, room[:0])
@@ -171,13 +170,11 @@ func InLine(s string) string {
 
 var lineEnds = strings.NewReplacer("\r\n", "␊", "\n", "␊", "\r", "␊", "\v", "␊", "\f", "␊", "\u0085", "␊", "\u2028", "␊", "\u2029", "␊")
 
-// maxQuoteBytes bounds a quote: enough for a long line of a log, little
-// enough that many quotes fit an artifact.
+// maxQuoteBytes bounds a quote: enough for a long line of a log, little enough that many quotes fit an artifact.
 const maxQuoteBytes = 300
 
-// QuoteAround returns the line of document in which [start, end) begins, word
-// for word, without the blanks around it. Of a line that is longer than 300
-// bytes it returns a part around start, cut between characters.
+// QuoteAround returns the line of document in which [start, end) begins, word for word, without the blanks around it. Of a line that is
+// longer than 300 bytes it returns a part around start, cut between characters.
 func QuoteAround(document string, start, end int) string {
 	from := strings.LastIndexByte(document[:start], '\n') + 1
 	to := len(document)

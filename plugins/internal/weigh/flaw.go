@@ -28,8 +28,7 @@ const (
 // Flaw is what is wrong with an item, and beside which other item.
 type Flaw struct {
 	Kind Kind
-	// Other is the index of the item that it repeats or that contradicts it,
-	// or inFinding.
+	// Other is the index of the item that it repeats or that contradicts it, or inFinding.
 	Other int
 }
 
@@ -177,8 +176,7 @@ func repeated(lines [][]entry, label string) (item int, ok bool) {
 	return item, ok
 }
 
-// contradicted returns the earliest item that gives the same lines for another
-// label: all of its lines, or all of these, and perhaps more.
+// contradicted returns the earliest item that gives the same lines for another label: all of its lines, or all of these, and perhaps more.
 func contradicted(lines [][]entry, label string) (item int, ok bool) {
 	var shared map[entry]int // mostly nothing
 	for i := range lines {
@@ -198,9 +196,8 @@ func contradicted(lines [][]entry, label string) (item int, ok bool) {
 	return item, ok
 }
 
-// strongestFirst gives the indexes of items by what they may count, so that of
-// items that repeat each other the strongest keeps its weight. What personas
-// and unmeasured models state comes last.
+// strongestFirst gives the indexes of items by what they may count, so that of items that repeat each other the strongest keeps its weight.
+// What personas and unmeasured models state comes last.
 func strongestFirst(items []witness) []int {
 	order := make([]int, len(items))
 	for i := range order {

@@ -117,10 +117,8 @@ func FromEvidence(items []abi.Evidence) []Testimony {
 	return out
 }
 
-// FromIndictment reads the indictment's items, unchallenged, with what the host knows of
-// them. The confidence is the one that the
-// item's source states, not the prosecution's weight; the weight stands in
-// where no exhibit tells.
+// FromIndictment reads the indictment's items, unchallenged, with what the host knows of them. The confidence is the one that the item's
+// source states, not the prosecution's weight; the weight stands in where no exhibit tells.
 func FromIndictment(items []abi.IndictmentItem, exhibits []abi.Exhibit) []Testimony {
 	out := make([]Testimony, len(items))
 	for i := range items {
@@ -178,9 +176,8 @@ func Unindicted(evidence []abi.Evidence, indicted []abi.IndictmentItem) []Testim
 	return FromEvidence(left)
 }
 
-// partyConfidence bounds what a party may claim for a statement of its own:
-// the line stands in a document, but that it speaks for
-// a label is the party's own reading.
+// partyConfidence bounds what a party may claim for a statement of its own: the line stands in a document, but that it speaks for a label
+// is the party's own reading.
 const partyConfidence = 0.5
 
 // FromNewItems reads the items that a hearing brought, but for those that
@@ -245,8 +242,7 @@ type unknown struct {
 	whole []float64 // nats of all items, those that are not of these too
 }
 
-// addUnknown adds what is left of it: within the cap, and at most half of what
-// the leading label is ahead of another one, if one leads.
+// addUnknown adds what is left of it: within the cap, and at most half of what the leading label is ahead of another one, if one leads.
 func (s *Scale) addUnknown(u unknown) {
 	share := u.share(s.read)
 	for _, i := range u.items {

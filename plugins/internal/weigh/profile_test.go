@@ -247,8 +247,7 @@ func TestAQuoteOfASignalsLineRepeatsIt(t *testing.T) {
 	}
 }
 
-// What two known sources say alike was weighed when they were measured; who
-// copies a known source brings nothing.
+// What two known sources say alike was weighed when they were measured; who copies a known source brings nothing.
 func TestKnownSourcesDoNotRepeat(t *testing.T) {
 	t.Parallel()
 	p := &abi.Profile{Sources: []abi.SourceReliability{{Source: "x", Share: 1, Cap: 9}, {Source: "y", Share: 1, Cap: 9}}}

@@ -131,10 +131,8 @@ func (s *Scale) addSignals(m *Matter, signals []int) {
 	}
 }
 
-// addLight adds Light's own statement. One that nobody measured rests on the
-// evidence that lies here: it is no second observation beside what speaks for
-// its label already, and counts by what it says beyond that. Against what
-// speaks for another label it counts in full.
+// addLight adds Light's own statement. One that nobody measured rests on the evidence that lies here: it is no second observation beside
+// what speaks for its label already, and counts by what it says beyond that. Against what speaks for another label it counts in full.
 func addLight(to []float64, m *Matter) {
 	if m.Light == nil {
 		return

@@ -27,8 +27,7 @@ func near(t *testing.T, what string, got, want float64) {
 	}
 }
 
-// One witness of confidence c among k labels, whom nobody measured, counts c of
-// the nats that make its label c probable.
+// One witness of confidence c among k labels, whom nobody measured, counts c of the nats that make its label c probable.
 func TestOneWitnessIsBelievedLessThanItsWord(t *testing.T) {
 	t.Parallel()
 	s := weigh(item("x", "says so", "b", 0.8))
@@ -228,9 +227,8 @@ func TestSpeaksIsOneSided(t *testing.T) {
 	}
 }
 
-// Light's word rests on the evidence that lies here: beside an item for its
-// label it adds what it says beyond that, against one for another it counts in
-// full.
+// Light's word rests on the evidence that lies here: beside an item for its label it adds what it says beyond that, against one for another
+// it counts in full.
 func TestLightsWordIsNoSecondObservation(t *testing.T) {
 	t.Parallel()
 	light := &abi.LightAnswer{Classification: "a", Confidence: 0.6}

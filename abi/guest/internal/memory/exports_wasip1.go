@@ -2,8 +2,7 @@ package memory
 
 import "unsafe"
 
-// buffers lives as long as the instance does: WebAssembly exports are
-// functions, and have nowhere else to keep what they handed out.
+// buffers lives as long as the instance does: WebAssembly exports are functions, and have nowhere else to keep what they handed out.
 var buffers Buffers
 
 //go:wasmexport shadowcourt_alloc
@@ -14,9 +13,8 @@ func alloc(size uint32) uint32 {
 	return address
 }
 
-// Call hands the request at address to answer, and returns where its response
-// stands as address<<32 | length. A request that stands in no buffer of
-// shadowcourt_alloc reaches answer as nil, which is no message.
+// Call hands the request at address to answer, and returns where its response stands as address<<32 | length. A request that stands in no
+// buffer of shadowcourt_alloc reaches answer as nil, which is no message.
 func Call(address, size uint32, answer func(request []byte) []byte) uint64 {
 	request, _ := buffers.Take(address, size)
 	response := answer(request)

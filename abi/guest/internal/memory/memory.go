@@ -1,12 +1,9 @@
-// Package memory passes bytes between the host and a handler: the host asks
-// for room and writes the request there, the call reads it and leaves its
-// response where the host can read it until the next call.
+// Package memory passes bytes between the host and a handler: the host asks for room and writes the request there, the call reads it and
+// leaves its response where the host can read it until the next call.
 package memory
 
-// Buffers are the byte slices that the host knows by address. They are held
-// here so that the garbage collector leaves them alone: an address that went
-// through the sandbox is no reference to it. Not safe for concurrent use; a
-// WebAssembly instance runs one call at a time.
+// Buffers are the byte slices that the host knows by address. They are held here so that the garbage collector leaves them alone: an
+// address that went through the sandbox is no reference to it. Not safe for concurrent use; a WebAssembly instance runs one call at a time.
 type Buffers struct {
 	held []held // few: what was asked for since the last call, and its response
 }
@@ -38,6 +35,5 @@ func (b *Buffers) Take(address, size uint32) (request []byte, ok bool) {
 	return buffer[:size], true
 }
 
-// ResponseBytes is the room with which a response begins: enough for most,
-// and no more than a page for the host to reset.
+// ResponseBytes is the room with which a response begins: enough for most, and no more than a page for the host to reset.
 const ResponseBytes = 1 << 10

@@ -1,12 +1,9 @@
-// Package mutants shows that no check of the host's decoder is idle: it
-// rewrites the decoder so that each single check can be switched off, and its
-// test demands that the vectors notice each.
+// Package mutants shows that no check of the host's decoder is idle: it rewrites the decoder so that each single check can be switched off,
+// and its test demands that the vectors notice each.
 //
-// A check is a condition marked `// check: name`, a statement that reports a
-// problem, an error of the token layer that is looked at, a bound, a
-// nonempty, an enumeration, a count or a required field of a generated
-// reader, or a problem that a Rules method adds. The decoder itself has no
-// switch: the rewritten files exist only in an overlay of the go command.
+// A check is a condition marked `// check: name`, a statement that reports a problem, an error of the token layer that is looked at, a
+// bound, a nonempty, an enumeration, a count or a required field of a generated reader, or a problem that a Rules method adds. The decoder
+// itself has no switch: the rewritten files exist only in an overlay of the go command.
 package mutants
 
 import (

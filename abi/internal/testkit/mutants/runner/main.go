@@ -1,8 +1,7 @@
 //go:build mutants
 
-// Command runner checks the rewritten decoder against the vectors, with one
-// check off at a time, and prints the numbers of those that no vector notices.
-// It is only built in the overlay that the test of package mutants makes.
+// Command runner checks the rewritten decoder against the vectors, with one check off at a time, and prints the numbers of those that no
+// vector notices. It is only built in the overlay that the test of package mutants makes.
 package main
 
 import (
