@@ -195,9 +195,6 @@ func (s *Sheet) text(i int) string {
 	return s.documents[l.document].Text[l.start:l.end]
 }
 
-// Lines is how many lines the documents have.
-func (s *Sheet) Lines() int { return len(s.lines) }
-
 // Cut says what was not shown, or nothing. A nil sheet shows no document.
 func (s *Sheet) Cut() string {
 	if s == nil {

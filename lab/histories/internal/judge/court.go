@@ -126,7 +126,7 @@ func (cl client) Offers(_ context.Context, subject *abi.Case) ([]abi.ExperimentO
 	return plan.Offers(elapsed, pace, func(e abi.Experiment) plan.Build {
 		k := cellOf(a.c, e)
 		switch {
-		case k == nil, plan.Before(e) > 0 && plan.Before(e) >= len(k.Runs):
+		case k == nil, before(e) > 0 && before(e) >= len(k.Runs):
 			return plan.Impossible
 		case k.Why == abi.OutcomeNoTest && k.Runs == "":
 			return plan.Nothing
@@ -174,7 +174,7 @@ func notRun(e abi.Experiment, why string) abi.ExperimentResult {
 // resultOf is what the lab would say of the first runs of a cell, and how many of them it would make.
 func resultOf(k *history.Cell, e abi.Experiment) (abi.ExperimentResult, int) {
 	r := abi.ExperimentResult{Experiment: e, Test: k.Test}
-	all := k.Runs[min(plan.Before(e), len(k.Runs)):]
+	all := k.Runs[min(before(e), len(k.Runs)):]
 	absent, made := false, 0
 	for ; made < min(e.Runs, len(all)) && !absent; made++ {
 		s := look(all[made : made+1])
@@ -201,4 +201,14 @@ func resultOf(k *history.Cell, e abi.Experiment) (abi.ExperimentResult, int) {
 		r = notRun(e, k.Detail)
 	}
 	return r, made
+}
+
+// before is how many runs the steps before an experiment make of its cell.
+func before(e abi.Experiment) (n int) {
+	for step := e; step.Runs > 1; {
+		if step.Runs--; plan.Has(step) {
+			n += step.Runs
+		}
+	}
+	return n
 }
