@@ -392,12 +392,3 @@ func TestCasesAreRequestsThatAHostMakes(t *testing.T) {
 		}
 	}
 }
-
-// A case has what its seed and number say, and nothing of the cases before it.
-func TestSeedsMakeOtherCases(t *testing.T) {
-	t.Parallel()
-	one, other := newSource(1, 5, anything).requests(everyRole()), newSource(2, 5, anything).requests(everyRole())
-	if bytes.Equal(one[0].Bytes(), other[0].Bytes()) {
-		t.Error("two seeds make the same case")
-	}
-}

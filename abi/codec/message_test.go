@@ -24,7 +24,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
 // decode reads a message with the strict decoder and by layout, as guests do,
@@ -211,22 +210,6 @@ func mutated(t testing.TB, m codec.Message, random *rand.Rand, rounds int) [][]b
 		}
 	}
 	return list
-}
-
-func TestMutatedMessagesAreReadAlike(t *testing.T) {
-	t.Parallel()
-	rounds := 30
-	if tier.Whole() {
-		rounds = 300
-	}
-	for i, m := range codec.Messages {
-		t.Run(m.Name, func(t *testing.T) {
-			t.Parallel()
-			for _, data := range mutated(t, m, rand.New(rand.NewPCG(7, uint64(i))), rounds) {
-				decodeTwice(t, m, data)
-			}
-		})
-	}
 }
 
 // Every prefix of a valid message is rejected.

@@ -79,28 +79,6 @@ func TestScanFindsWhatASearchFinds(t *testing.T) {
 	}
 }
 
-func BenchmarkScanMegabyte(b *testing.B) {
-	rnd := rand.New(rand.NewPCG(1, 2))
-	letters := func(n int) string {
-		out := make([]byte, n)
-		for i := range out {
-			out[i] = " etaoinshrdlu"[rnd.IntN(13)]
-		}
-		return string(out)
-	}
-	list := make([]string, 500)
-	for i := range list {
-		list[i] = letters(12)
-	}
-	document := letters(1 << 20)
-	m := NewMatcher(list)
-	b.SetBytes(int64(len(document)))
-	b.ReportAllocs()
-	for b.Loop() {
-		m.Scan(document, func(int, int, int) {})
-	}
-}
-
 // The window gives what looking at all signals of each passage gives.
 func TestPassagesAreReadAsIfEachByItself(t *testing.T) {
 	t.Parallel()

@@ -139,35 +139,6 @@ func TestSchemasHoldAgainstTheVectors(t *testing.T) {
 	}
 }
 
-func TestEverySchemaIsNamedAndClosed(t *testing.T) {
-	t.Parallel()
-	names := schema.Names()
-	if len(names) < 60 || !slices.IsSorted(names) {
-		t.Fatalf("%d names: %v", len(names), names)
-	}
-	for _, name := range names {
-		content, ok := schema.Get(name)
-		if !ok {
-			t.Errorf("%s is named and not there", name)
-		}
-		var top struct {
-			Title      string `json:"title"`
-			Additional *bool  `json:"additionalProperties"`
-		}
-		if err := json.Unmarshal(content, &top); err != nil {
-			t.Fatal(err)
-		}
-		if top.Title != name || top.Additional == nil || *top.Additional {
-			t.Errorf("%s: title %q, additionalProperties %v", name, top.Title, top.Additional)
-		}
-	}
-	for _, name := range []string{"", "no_such_type", "../schema", "Evidence"} {
-		if _, ok := schema.Get(name); ok {
-			t.Errorf("Get(%q) gives a schema", name)
-		}
-	}
-}
-
 func ExampleGet() {
 	_, ok := schema.Get("defense_brief")
 	fmt.Println(ok)

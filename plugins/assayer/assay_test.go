@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/reading"
 )
 
 func request() *abi.JudgeRequest {
@@ -143,23 +142,5 @@ func TestTooSureIsWorseThanTooModest(t *testing.T) {
 		if o := ask(t, r)["calibration"]; o.NumericScore < want[0] || o.NumericScore > want[1] {
 			t.Errorf("%q: %+v", text, o)
 		}
-	}
-}
-
-func TestWhatTheAssayerCantJudge(t *testing.T) {
-	t.Parallel()
-	r := request()
-	r.Criteria = []abi.Criterion{{CriterionID: "beauty"}}
-	if _, failure := score(r); failure == nil || failure.Code != reading.UnknownCriterion {
-		t.Errorf("%+v", failure)
-	}
-	r = request()
-	r.Params = []abi.Param{{Name: "strictness", Number: new(1.0)}}
-	if _, failure := score(r); failure == nil {
-		t.Error("an unknown parameter went unnoticed")
-	}
-	empty := ask(t, &abi.JudgeRequest{Judge: "j", Opinion: abi.JudicialOpinion{Text: "."}, Criteria: request().Criteria})
-	if len(empty) != 3 {
-		t.Errorf("%+v", empty)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
@@ -76,27 +75,6 @@ func TestRules(t *testing.T) {
 				t.Errorf("why = %q, want %q", answers[0].Why, tc.why)
 			}
 		})
-	}
-}
-
-func TestAnyEdgeSeesOnlyLimits(t *testing.T) {
-	t.Parallel()
-	answers, failure := answer(&abi.EdgeRequest{
-		Questions: []abi.EdgeQuestion{{ID: "own", Evaluator: "HD12"}, {ID: "any", Evaluator: "HD12", Any: true}},
-		Artifact:  verdict(abi.Mistrial),
-	})
-	if failure != nil || !answers[0].Fires || answers[1].Fires {
-		t.Errorf("answers %v, failure %v: an edge from _any looked at the artifact", answers, failure)
-	}
-}
-
-func TestUnknownEvaluatorFailsTheCall(t *testing.T) {
-	t.Parallel()
-	answers, failure := answer(&abi.EdgeRequest{
-		Questions: []abi.EdgeQuestion{{ID: "HD1", Evaluator: "HD1"}, {ID: "x", Evaluator: "HD13"}},
-	})
-	if failure == nil || len(answers) != 0 || !strings.Contains(failure.Message, `"HD13"`) {
-		t.Errorf("answers %v, failure %v", answers, failure)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
 
@@ -145,32 +144,5 @@ func TestCascadeAndClocks(t *testing.T) {
 		if v.CascadeSuspected != tc.cascade || v.ClockSkewSuspected != tc.clock {
 			t.Errorf("%q: %+v", tc.log, *v)
 		}
-	}
-}
-
-func TestInjectedTextDecidesNothing(t *testing.T) {
-	t.Parallel()
-	for _, log := range []string{"", "the disk is full\n", "    cart_test.go:9: wrong total\n"} {
-		before := *triage(testkit.LightCase(abi.FamilyTriage, log))
-		after := *triage(testkit.LightCase(abi.FamilyTriage, log+testkit.Injection(testkit.Flake)))
-		if before.SymptomCategory != after.SymptomCategory || before.ClassificationHypothesis != after.ClassificationHypothesis || before.SkipInvestigation != after.SkipInvestigation {
-			t.Errorf("%q: %+v, before %+v", log, after, before)
-		}
-	}
-}
-
-func TestWhatTheHeraldRejects(t *testing.T) {
-	t.Parallel()
-	broken := herald{func(abi.RecallQuery) ([]abi.PriorCase, *abi.Failure) { return nil, guest.Fail("bad_answer", "") }}
-	if _, failure := broken.play(testkit.LightCase(abi.FamilyRecall, "")); failure == nil || failure.Code != "bad_answer" {
-		t.Errorf("failure %+v", failure)
-	}
-	if _, failure := broken.play(testkit.LightCase(abi.FamilyReport, "")); failure == nil || failure.Code != guest.WrongFamily {
-		t.Errorf("failure %+v", failure)
-	}
-	r := testkit.LightCase(abi.FamilyTriage, "")
-	r.Case.Labels = nil
-	if _, failure := broken.play(r); failure == nil {
-		t.Error("a case without labels is no case")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
 
@@ -67,18 +66,5 @@ func TestResolveFromTheSource(t *testing.T) {
 	r.File.Investigate, r.File.Feedback = nil, &abi.RemandFeedback{}
 	if got := play(t, r, source); !slices.Contains(names(got), "till") {
 		t.Errorf("on remand selects %+v", got)
-	}
-}
-
-func TestWhatTheSentinelRejects(t *testing.T) {
-	t.Parallel()
-	s := sentinel{func(abi.SourceQuery) (abi.SourceAnswer, *abi.Failure) {
-		return abi.SourceAnswer{}, guest.Fail("bad_answer", "")
-	}}
-	if _, failure := s.play(testkit.LightCase(abi.FamilyResolve, log)); failure == nil || failure.Code != "bad_answer" {
-		t.Errorf("failure %+v", failure)
-	}
-	if _, failure := s.play(testkit.LightCase(abi.FamilyTriage, log)); failure == nil || failure.Code != guest.WrongFamily {
-		t.Errorf("failure %+v", failure)
 	}
 }

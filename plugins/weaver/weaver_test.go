@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
 
@@ -221,35 +220,5 @@ func TestWithoutNewEvidenceConfidenceDoesNotRise(t *testing.T) {
 	r = remanded(abi.Evidence{SourceRef: "log:L4", Content: "the disk is full on two hosts", Supports: testkit.Infrastructure, RelevanceConfidence: 0.7})
 	if v := report(r); v.Confidence <= 0.55 {
 		t.Errorf("with new evidence the confidence is %v", v.Confidence)
-	}
-}
-
-func TestInjectedTextDecidesNothing(t *testing.T) {
-	t.Parallel()
-	for _, log := range []string{"", "the disk is full\n"} {
-		plain, injected := testkit.LightCase(abi.FamilyReport, log), testkit.LightCase(abi.FamilyReport, log+testkit.Injection(testkit.Flake))
-		before, after := report(plain), report(injected)
-		if before.Classification != after.Classification || before.Confidence != after.Confidence {
-			t.Errorf("%q: %+v, before %+v", log, *after, *before)
-		}
-		if a, b := review(plain), review(injected); *a != *b {
-			t.Errorf("%q: %+v, before %+v", log, *b, *a)
-		}
-	}
-}
-
-func TestWhatTheWeaverRejects(t *testing.T) {
-	t.Parallel()
-	w := weaver{func(abi.CorrelateQuery) ([]abi.PriorCase, *abi.Failure) { return nil, guest.Fail("bad_answer", "") }}
-	if _, failure := w.play(testkit.LightCase(abi.FamilyCorrelate, "")); failure == nil || failure.Code != "bad_answer" {
-		t.Errorf("failure %+v", failure)
-	}
-	if _, failure := w.play(testkit.LightCase(abi.FamilyTriage, "")); failure == nil || failure.Code != guest.WrongFamily {
-		t.Errorf("failure %+v", failure)
-	}
-	r := testkit.LightCase(abi.FamilyReport, "")
-	r.Case.Labels = nil
-	if _, failure := w.play(r); failure == nil {
-		t.Error("a case without labels is no case")
 	}
 }

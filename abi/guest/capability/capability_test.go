@@ -64,21 +64,3 @@ func TestPriorCases(t *testing.T) {
 		t.Errorf("failure %+v", failure)
 	}
 }
-
-// Natively there is no host, and nothing is known.
-func TestWithoutAHost(t *testing.T) {
-	t.Parallel()
-	recalled, failure := Recall(abi.RecallQuery{Limit: 1})
-	if len(recalled) > 0 || failure != nil {
-		t.Errorf("recall: %v, %+v", recalled, failure)
-	}
-	correlated, failure := Correlate(abi.CorrelateQuery{Limit: 1})
-	if len(correlated) > 0 || failure != nil {
-		t.Errorf("correlate: %v, %+v", correlated, failure)
-	}
-	source, failure := Source(abi.SourceQuery{Limit: 1})
-	if source.Known || failure != nil {
-		t.Errorf("source: %+v, %+v", source, failure)
-	}
-	Log("a line")
-}

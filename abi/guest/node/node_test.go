@@ -138,13 +138,3 @@ func TestNewCompletion(t *testing.T) {
 		}
 	}
 }
-
-func TestNoAnswer(t *testing.T) {
-	t.Parallel()
-	if f := node.NoAnswer(&abi.CompletionResult{Outcome: abi.CompletionPartial, Answers: []string{"so"}, Detail: "one of two"}); f != nil {
-		t.Errorf("%+v", f)
-	}
-	if f := node.NoAnswer(&abi.CompletionResult{Outcome: abi.CompletionFailed, Detail: "no connection"}); f == nil || f.Code != "model_failed" || f.Message != "no connection" {
-		t.Errorf("%+v", f)
-	}
-}

@@ -2,7 +2,6 @@ package plan_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
@@ -43,19 +42,6 @@ func TestTheBestExperimentTellsMostForItsSeconds(t *testing.T) {
 				t.Errorf("%+v, want %+v", got, tc.want)
 			}
 		})
-	}
-}
-
-func TestSecondsGrowWithTheTest(t *testing.T) {
-	t.Parallel()
-	for _, offer := range plan.Offers(time.Minute, plan.GoPace(), plan.BuildOf) {
-		e := offer.Experiment
-		if short := plan.Seconds(time.Second, plan.GoPace(), e, plan.BuildOf(e)); offer.Seconds < short+59 || short < float64(e.Runs) {
-			t.Errorf("%s takes %v s with a test of a minute and %v s with one of a second", e, offer.Seconds, short)
-		}
-		if endless := plan.Seconds(24*time.Hour, plan.GoPace(), e, plan.BuildOf(e)); endless > float64(e.Runs)*(plan.MostRun+plan.RunStart).Seconds()+60 {
-			t.Errorf("%s: %v s", e, endless)
-		}
 	}
 }
 

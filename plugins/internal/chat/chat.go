@@ -68,12 +68,12 @@ func Ask(r *abi.NodeRequest, q *Question) (Asked, *abi.Failure) {
 			return Asked{}, guest.Fail("bad_label", "the label "+strconv.Quote(Clip(label, nameBytes))+" addresses its reader: no model is asked about it")
 		}
 	}
-	system, user, ok := p.of(r.Family, q.Usual)
+	system, user, ok := p.At(r.Family, q.Usual)
 	if !ok {
 		return Asked{}, nil
 	}
 	offer := &r.Models[0]
-	answer := min(p.answerTokens, offer.AnswerTokens)
+	answer := min(p.AnswerTokens, offer.AnswerTokens)
 	room := (offer.ContextTokens-answer)*bytesPerToken - overhead - len(system) - len(user) - len(q.Schema.Text())
 	asked := Asked{}
 	values := q.values(r, user, room)
@@ -82,7 +82,7 @@ func Ask(r *abi.NodeRequest, q *Question) (Asked, *abi.Failure) {
 		for _, v := range values {
 			budget -= len(v)
 		}
-		asked.Sheet = q.Sheet(max(0, min(budget, p.documentTokens*bytesPerToken)))
+		asked.Sheet = q.Sheet(max(0, min(budget, p.DocumentTokens*bytesPerToken)))
 		values["documents"] = asked.Sheet.String()
 	}
 	total := 0
@@ -113,7 +113,7 @@ func Ask(r *abi.NodeRequest, q *Question) (Asked, *abi.Failure) {
 		return Asked{}, failure
 	}
 	asked.Completion = &abi.Completion{
-		Model: offer.Model, Schema: q.Schema.Text(), AnswerTokens: answer, Samples: p.samples, Temperature: p.temperature,
+		Model: offer.Model, Schema: q.Schema.Text(), AnswerTokens: answer, Samples: p.Samples, Temperature: p.Temperature,
 		Messages: []abi.ChatMessage{{Role: abi.ChatSystem, Content: strings.TrimSpace(system + "\n\n" + mark.rules())}, {Role: abi.ChatUser, Content: message}},
 	}
 	return asked, nil

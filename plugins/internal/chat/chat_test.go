@@ -13,41 +13,6 @@ import (
 	promptfile "github.com/shadowcourt/shadowcourt/abi/prompt"
 )
 
-func TestPromptFiles(t *testing.T) {
-	t.Parallel()
-	p, failure := parsePrompt("# system\nYou judge.\n\n# settings\nsamples: 3\ntemperature: 0.5\nanswer_tokens: 7\ndocument_tokens: 9\n\n# discover\nRead {documents}\r\n## a heading\n")
-	if failure != nil || p.samples != 3 || p.temperature != 0.5 || p.answerTokens != 7 || p.documentTokens != 9 {
-		t.Fatalf("%+v %+v", p, failure)
-	}
-	if system, user, ok := p.of(abi.FamilyDiscover, "usual"); !ok || system != "You judge." || user != "Read {documents}\n## a heading" {
-		t.Errorf("%q %q %v", system, user, ok)
-	}
-	if _, _, ok := p.of(abi.FamilyVerdict, "usual"); ok {
-		t.Error("a section that the file does not have")
-	}
-	p, failure = parsePrompt("You judge.\n")
-	if failure != nil {
-		t.Fatal(failure)
-	}
-	if system, user, ok := p.of(abi.FamilyVerdict, "usual"); !ok || system != "You judge." || user != "usual" {
-		t.Errorf("%q %q %v", system, user, ok)
-	}
-	for text, want := range map[string]string{
-		"# system\na\n# system\nb":        "two sections",
-		"# sistem\na":                     "unknown section",
-		"Hello\n# system\na":              "text before",
-		"# settings\nsamples: 0":          "makes no sense",
-		"# settings\nsamples: 65":         "makes no sense",
-		"# settings\ntemperature: warm":   "makes no sense",
-		"# settings\nanswer-tokens: 100":  "unknown setting",
-		"# settings\ndocument_tokens: -1": "makes no sense",
-	} {
-		if _, failure := parsePrompt(text); failure == nil || failure.Code != BadPrompt || !strings.Contains(failure.Message, want) {
-			t.Errorf("%q: %+v, want %q", text, failure, want)
-		}
-	}
-}
-
 func TestFill(t *testing.T) {
 	t.Parallel()
 	values := func(name string) (string, bool) { return "<" + name + ">", name != "unknown" }

@@ -76,25 +76,6 @@ func TestWhatPlacesTell(t *testing.T) {
 	}
 }
 
-// A deeper look sees more of the same, and keeps what it saw.
-func TestDepth(t *testing.T) {
-	t.Parallel()
-	clues := inquiry.Read(testkit.LightCase(abi.FamilyInvestigate, crash+"the disk is full on one\nthe disk is full on two hosts\n"), nil)
-	var before []string
-	for _, depth := range []int{inquiry.First, inquiry.Second, inquiry.Deepest} {
-		now := refs(clues.Items(depth))
-		for _, ref := range before {
-			if !slices.Contains(now, ref) {
-				t.Errorf("depth %d lost %s", depth, ref)
-			}
-		}
-		if depth == inquiry.Second && len(now) <= len(before) {
-			t.Errorf("depth %d brings nothing: %v", depth, now)
-		}
-		before = now
-	}
-}
-
 func TestTheSourceKnowsBetter(t *testing.T) {
 	t.Parallel()
 	r := testkit.LightCase(abi.FamilyInvestigate, crash)

@@ -176,20 +176,6 @@ func TestContestVague(t *testing.T) {
 	}
 }
 
-func BenchmarkReadNamesMegabyte(b *testing.B) {
-	labels := []string{"compilation_failure", "test_failure", "dependency_resolution_failure", "network_timeout"}
-	line := "[INFO] 17:01:33 downloading the next of the many files of this build from the mirror\n"
-	trouble := "[ERROR] the compilation of the module failed at the fifth file\n"
-	document := abi.Document{Name: "log", Text: strings.Repeat(strings.Repeat(line, 50)+trouble, 1<<20/(50*len(line)+len(trouble)))}
-	b.SetBytes(int64(len(document.Text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if v := readNames([]abi.Document{document}, labels); len(v.Findings) != 1 {
-			b.Fatalf("findings %+v", v.Findings)
-		}
-	}
-}
-
 // Discovery asks for the first experiment only, and Light, should it stand in the request, has no part in the choice. In the hearing nobody asks.
 func TestWhoAsksForWhichExperiment(t *testing.T) {
 	t.Parallel()

@@ -148,17 +148,3 @@ func TestRebutBringsOtherLabelsOnce(t *testing.T) {
 		t.Errorf("said twice: %+v", again)
 	}
 }
-
-func TestDefendSaysWhatIsMissing(t *testing.T) {
-	t.Parallel()
-	for _, r := range []*abi.NodeRequest{
-		{Family: abi.FamilyDefend, Case: abi.CaseView{Labels: labels}},
-		{Family: abi.FamilyDefend, Indictment: &abi.Indictment{ChargedDefectType: "a"}},
-		{Family: abi.FamilyHearing, Case: abi.CaseView{Labels: labels}, Indictment: &abi.Indictment{ChargedDefectType: "a"}},
-		{Family: abi.FamilyIndict, Case: abi.CaseView{Labels: labels}, Indictment: &abi.Indictment{ChargedDefectType: "a"}},
-	} {
-		if artifact, failure := Defend(r); artifact != nil || failure == nil {
-			t.Errorf("%s: artifact %v, failure %v", r.Family, artifact, failure)
-		}
-	}
-}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
-	"github.com/shadowcourt/shadowcourt/abi/guest"
 )
 
 func caseView(evidence ...abi.Evidence) abi.CaseView {
@@ -121,23 +120,6 @@ func TestContestAgainst(t *testing.T) {
 	})
 	if failure != nil || len(challenges) != 1 || challenges[0].EvidenceIndex != 6 || challenges[0].Severity != abi.Fatal || challenges[0].By != "" {
 		t.Errorf("challenges %+v, failure %v", challenges, failure)
-	}
-}
-
-func TestProsecuteSaysWhatIsMissing(t *testing.T) {
-	t.Parallel()
-	for _, tc := range []struct {
-		request abi.NodeRequest
-		code    string
-	}{
-		{abi.NodeRequest{Family: abi.FamilyIndict, Case: abi.CaseView{Labels: []string{"a", "b"}}}, incompleteRequest},
-		{abi.NodeRequest{Family: abi.FamilyIndict, Case: abi.CaseView{Light: &abi.LightAnswer{Classification: "a"}}}, incompleteRequest},
-		{abi.NodeRequest{Family: abi.FamilyHearing, Case: caseView()}, incompleteRequest},
-		{abi.NodeRequest{Family: abi.FamilyVerdict, Case: caseView()}, guest.WrongFamily},
-	} {
-		if artifact, failure := Prosecute(&tc.request); artifact != nil || failure == nil || failure.Code != tc.code {
-			t.Errorf("%s: artifact %v, failure %v", tc.request.Family, artifact, failure)
-		}
 	}
 }
 

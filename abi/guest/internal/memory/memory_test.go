@@ -31,11 +31,3 @@ func TestTake(t *testing.T) {
 		})
 	}
 }
-
-func TestTakeWithoutAnyBuffer(t *testing.T) {
-	t.Parallel()
-	var b Buffers
-	if _, ok := b.Take(0, 0); ok {
-		t.Error("took what was never handed out")
-	}
-}

@@ -153,7 +153,7 @@ var readers = map[string]string{ //nolint:gochecknoglobals // a table
 	"host/model parseJSON":                                "host/model FuzzAnswer",
 	"host/model readKey":                                  "no: takes the name of a file; it bounds the size",
 	"repo parse":                                          "repo FuzzParse",
-	"repo read":                                           "repo FuzzPaths",
+	"repo read":                                           "repo FuzzTree",
 	"repo readFile":                                       "repo FuzzTree",
 
 	"cmd/shadowcourt/internal/measure readDocument": "no: takes the name of a file; docket.ReadDocument reads it",
