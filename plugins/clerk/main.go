@@ -7,7 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/edges"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 )
 
 func init() { edges.Handle(answer) }
@@ -27,7 +27,7 @@ func answer(r *abi.EdgeRequest) ([]abi.EdgeAnswer, *abi.Failure) {
 			return nil, guest.Fail(guest.UnknownEvaluator, "edge "+strconv.Quote(q.ID)+" asks for evaluator "+strconv.Quote(q.Evaluator)+", which the clerk doesn't have")
 		}
 		if len(q.Params) > 0 {
-			if failure := params.Check("edge "+strconv.Quote(q.ID), q.Params, rule.params...); failure != nil {
+			if failure := proceeding.CheckParams("edge "+strconv.Quote(q.ID), q.Params, rule.params...); failure != nil {
 				return nil, failure
 			}
 		}

@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
@@ -78,7 +78,7 @@ var rules = []struct {
 		return !reaches, why
 	}, minConfidence)},
 	{"H3", recalled(func(f *facts, v *abi.RecallResult) (bool, string) {
-		if most := params.Number(f.params, maxConfidence, recallConfidence); v.Confidence >= most {
+		if most := proceeding.NumberParam(f.params, maxConfidence, recallConfidence); v.Confidence >= most {
 			return false, "a match at " + text.Number(v.Confidence) + " is certain: it reaches " + text.Number(most)
 		}
 		return f.reaches("a match at", v.Confidence, minConfidence, uncertainConfidence)
@@ -283,7 +283,7 @@ func reviews(v *abi.ReviewDecision, d abi.ReviewOutcome) (bool, string) {
 
 // reaches compares a figure with the bound of a parameter.
 func (f *facts) reaches(what string, value float64, param string, fallback float64) (bool, string) {
-	least := params.Number(f.params, param, fallback)
+	least := proceeding.NumberParam(f.params, param, fallback)
 	what += " " + text.Number(value)
 	return yesNo(value >= least, what+" reaches "+text.Number(least), what+" is below "+text.Number(least))
 }

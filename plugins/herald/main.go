@@ -13,7 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
@@ -141,7 +141,7 @@ func triage(r *abi.NodeRequest) *abi.TriageResult {
 	estimate := clues.Weigh(r, inquiry.First, nil)
 	roles := inquiry.RolesOf(r)
 	label, p := estimate.Top("")
-	skip := params.Number(r.Params, "min_skip", minSkip)
+	skip := proceeding.NumberParam(r.Params, "min_skip", minSkip)
 	v := &abi.TriageResult{
 		SymptomCategory: abi.SymptomUnknown, Severity: abi.GapMedium,
 		Candidates:         candidates(clues),
@@ -151,7 +151,7 @@ func triage(r *abi.NodeRequest) *abi.TriageResult {
 	if !estimate.Thin() {
 		v.ClassificationHypothesis = label
 		v.SkipInvestigation = p >= skip
-		least := params.Number(r.Params, "min_category", minCategory)
+		least := proceeding.NumberParam(r.Params, "min_category", minCategory)
 		if category := roles.Category(label); p >= skip || p >= least && (category == abi.SymptomProduct || category == abi.SymptomAutomation) {
 			v.SymptomCategory = category
 		}

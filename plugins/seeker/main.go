@@ -10,7 +10,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -68,7 +67,7 @@ func investigate(r *abi.NodeRequest, source *abi.SourceAnswer) *abi.InvestigateA
 		Component: component(r, clues), ConvergenceScore: estimate.Settled(), Evidence: bounded(items),
 	}
 	if estimate.Leads() && len(clues.Upto(depth)) == len(clues.List) { // another loop would find the same, and use up the budget of loops
-		v.ConvergenceScore = max(v.ConvergenceScore, params.Number(r.Params, "read_out", readOut))
+		v.ConvergenceScore = max(v.ConvergenceScore, proceeding.NumberParam(r.Params, "read_out", readOut))
 	}
 	if !estimate.Thin() {
 		v.Classification, _ = estimate.Top(standing(r))

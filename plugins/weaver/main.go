@@ -12,7 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/capability"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
@@ -103,7 +103,7 @@ func correlate(r *abi.NodeRequest, prior []abi.PriorCase) *abi.CorrelateResult {
 		found = r.File.Investigate.Classification
 	}
 	switch {
-	case p.Similarity < params.Number(r.Params, "min_similarity", minSimilarity):
+	case p.Similarity < proceeding.NumberParam(r.Params, "min_similarity", minSimilarity):
 		v.Reasoning += " That is not alike enough for a duplicate."
 	case found != "" && found != p.Classification:
 		v.Reasoning += " The investigation found " + found + "."
@@ -125,7 +125,7 @@ func review(r *abi.NodeRequest) *abi.ReviewDecision {
 	top, p := estimate.Top(standing)
 	loops := r.File != nil && r.File.LoopsLeft > 0
 	investigated := r.File != nil && r.File.Investigate != nil
-	least := params.Number(r.Params, "min_uninvestigated", minUninvestigated)
+	least := proceeding.NumberParam(r.Params, "min_uninvestigated", minUninvestigated)
 	switch {
 	case loops && !investigated && (top != standing || p < least):
 		return reassess(estimate.Of(standing))

@@ -6,7 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/inquiry"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 )
 
@@ -27,7 +27,7 @@ func report(r *abi.NodeRequest) *abi.LightReport {
 	label, p := estimate.Top(preferred)
 	v := &abi.LightReport{Classification: label, Confidence: p}
 	if estimate.Leads() {
-		v.Confidence = max(p, params.Number(r.Params, "worth_trying", worthTrying))
+		v.Confidence = max(p, proceeding.NumberParam(r.Params, "worth_trying", worthTrying))
 	}
 	if r.File != nil && r.File.Investigate != nil {
 		v.Component = r.File.Investigate.Component

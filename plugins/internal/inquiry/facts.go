@@ -7,7 +7,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/sourcefile"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 )
 
 // What a place tells, in nats, hand-tuned from what the places mean.
@@ -182,7 +182,7 @@ type Roles struct {
 // `infrastructure` and `flake`; what is no label of the case is left empty.
 func RolesOf(r *abi.NodeRequest) Roles {
 	role := func(name string) string {
-		label := params.Text(r.Params, name, "")
+		label := proceeding.TextParam(r.Params, name, "")
 		if !slices.Contains(r.Case.Labels, label) {
 			return ""
 		}

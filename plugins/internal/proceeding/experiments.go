@@ -5,7 +5,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
@@ -20,7 +19,7 @@ const (
 
 // ExperimentParams are the names of the parameters.
 func ExperimentParams() []string {
-	return []string{params.GuardedLabels, maxFalse, minBlame, settled, minGain, minRate, maxExperiments}
+	return []string{GuardedLabels, maxFalse, minBlame, settled, minGain, minRate, maxExperiments}
 }
 
 // The defaults of the parameters.
@@ -53,8 +52,8 @@ func OnRemand(r *abi.NodeRequest) *abi.Experiment {
 }
 
 func next(r *abi.NodeRequest, scale *weigh.Scale, enough float64) *abi.Experiment {
-	if len(r.Offers) == 0 || float64(len(r.Case.Experiments)) >= params.Number(r.Params, maxExperiments, enough) ||
-		reached(r, scale, params.Number(r.Params, settled, defaultSettled)) {
+	if len(r.Offers) == 0 || float64(len(r.Case.Experiments)) >= NumberParam(r.Params, maxExperiments, enough) ||
+		reached(r, scale, NumberParam(r.Params, settled, defaultSettled)) {
 		return nil
 	}
 	if enough == unlimited || GuardOf(r.Params) != nil {
@@ -67,8 +66,8 @@ func next(r *abi.NodeRequest, scale *weigh.Scale, enough float64) *abi.Experimen
 	offers := slices.DeleteFunc(slices.Clone(r.Offers), func(o abi.ExperimentOffer) bool {
 		return slices.ContainsFunc(r.Case.Experiments, func(run abi.ExperimentResult) bool { return run.Experiment == o.Experiment })
 	})
-	best, rate := odds.Choose(r.Profile, r.Case.Experiments, offers, params.Number(r.Params, minGain, defaultMinGain), scale.Forecast().Information)
-	if best == nil || rate < params.Number(r.Params, minRate, 0) {
+	best, rate := odds.Choose(r.Profile, r.Case.Experiments, offers, NumberParam(r.Params, minGain, defaultMinGain), scale.Forecast().Information)
+	if best == nil || rate < NumberParam(r.Params, minRate, 0) {
 		return nil
 	}
 	return &best.Experiment

@@ -10,7 +10,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
@@ -135,11 +134,11 @@ type Guard struct {
 
 // GuardOf is what the parameters of a node protect; nil where that is nothing.
 func GuardOf(list []abi.Param) *Guard {
-	labels := params.List(list, params.GuardedLabels)
+	labels := ListParam(list, GuardedLabels)
 	if len(labels) == 0 {
 		return nil
 	}
-	return &Guard{labels, params.Number(list, maxFalse, defaultMaxFalse), params.Number(list, minBlame, defaultMinBlame)}
+	return &Guard{labels, NumberParam(list, maxFalse, defaultMaxFalse), NumberParam(list, minBlame, defaultMinBlame)}
 }
 
 // Has says whether a label is guarded.

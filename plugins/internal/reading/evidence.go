@@ -6,7 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
+	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/steering"
 )
 
@@ -200,7 +200,7 @@ const security = "security"
 // Judge answers for a judge without parameters: read gives its view of an opinion, which says for each criterion what the judge makes of
 // it, or that it can't judge it. What the others said when they dissented is heard, but not of security.
 func Judge(name string, r *abi.JudgeRequest, read func(*abi.JudgeRequest) func(criterion string) (abi.CriterionOpinion, bool)) ([]abi.CriterionOpinion, *abi.Failure) {
-	if failure := params.Check(name, r.Params); failure != nil {
+	if failure := proceeding.CheckParams(name, r.Params); failure != nil {
 		return nil, failure
 	}
 	judge := read(r)
@@ -262,7 +262,7 @@ func Collect(name string, r *abi.NodeRequest, read func(statements []Statement, 
 	if r.Family != abi.FamilyCollect {
 		return nil, guest.Fail(guest.WrongFamily, name+" doesn't play "+string(r.Family))
 	}
-	if failure := params.Check(name, r.Params); failure != nil {
+	if failure := proceeding.CheckParams(name, r.Params); failure != nil {
 		return nil, failure
 	}
 	out := &abi.Discovery{Findings: []abi.Finding{}, Missing: []string{}}

@@ -9,7 +9,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -22,7 +21,7 @@ func Preside(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 	}
 	switch r.Family {
 	case abi.FamilyDiscover:
-		if failure := params.Check("the bench", r.Params, proceeding.ExperimentParams()...); failure != nil {
+		if failure := proceeding.CheckParams("the bench", r.Params, proceeding.ExperimentParams()...); failure != nil {
 			return nil, failure
 		}
 		return &abi.Artifact{Discovery: discover(r)}, nil

@@ -5,7 +5,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -29,7 +28,7 @@ func checkDefense(r *abi.NodeRequest) *abi.Failure {
 	}
 	switch r.Family {
 	case abi.FamilyDefend:
-		return params.Check("the defense", r.Params, "rival_ratio")
+		return proceeding.CheckParams("the defense", r.Params, "rival_ratio")
 	case abi.FamilyHearing:
 		if r.Turn == nil {
 			return guest.Fail(incompleteRequest, "a turn of the hearing needs whose turn it is")
@@ -64,7 +63,7 @@ func brief(r *abi.NodeRequest) *abi.DefenseBrief {
 	b := &abi.DefenseBrief{Challenges: challenges, Confidence: 1 - scale.Of(charge)}
 	rival, p, ok := scale.Rival(charge)
 	switch {
-	case ok && p >= params.Number(r.Params, "rival_ratio", rivalRatio)*scale.Of(charge):
+	case ok && p >= proceeding.NumberParam(r.Params, "rival_ratio", rivalRatio)*scale.Of(charge):
 		b.AlternativeHypothesis = alternative(r, scale, challenges, rival)
 	case scale.Speaks(charge) < weigh.Nothing:
 		b.MotionToDismiss = true

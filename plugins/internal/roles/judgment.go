@@ -7,7 +7,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -39,7 +38,7 @@ func checkJudgment(r *abi.NodeRequest) *abi.Failure {
 	if r.Indictment == nil || len(r.Case.Labels) == 0 {
 		return guest.Fail(incompleteRequest, "a verdict needs the indictment and the labels of the case")
 	}
-	return params.Check("the verdict", r.Params, append(proceeding.ExperimentParams(), "min_confidence", "min_lead", "close_lead", params.EnvironmentLabels)...)
+	return proceeding.CheckParams("the verdict", r.Params, append(proceeding.ExperimentParams(), "min_confidence", "min_lead", "close_lead", proceeding.EnvironmentLabels)...)
 }
 
 // A label is decided with this lead over the next: of two labels one always has a half, and 0.51 to 0.49 decides nothing. Its probability
@@ -62,7 +61,7 @@ func bounds(r *abi.NodeRequest) (probability, lead float64) {
 	if measured(r.Profile) {
 		probability, lead = 1/float64(len(r.Case.Labels))+measuredAboveEven, measuredLead
 	}
-	return params.Number(r.Params, "min_confidence", probability), params.Number(r.Params, "min_lead", lead)
+	return proceeding.NumberParam(r.Params, "min_confidence", probability), proceeding.NumberParam(r.Params, "min_lead", lead)
 }
 
 // judge decides for the most probable label, given everything that was brought and what the challenges left of it. The confidence of affirm
@@ -157,7 +156,7 @@ func decide(r *abi.NodeRequest, scale *weigh.Scale, challenges []abi.Challenge, 
 // Unshown says whether a label is one of the environment's that nothing but reading can support: the failure did not come back where its
 // test was run again. That may be chance, or the test may need what experiments hide, such as a file of the user's home.
 func Unshown(r *abi.NodeRequest, label string) bool {
-	return slices.Contains(params.List(r.Params, params.EnvironmentLabels), label) && odds.NotReproduced(r.Case.Experiments)
+	return slices.Contains(proceeding.ListParam(r.Params, proceeding.EnvironmentLabels), label) && odds.NotReproduced(r.Case.Experiments)
 }
 
 // broken says what is wrong with a proceeding that allows no verdict.
@@ -201,7 +200,7 @@ func reinvestigate(r *abi.NodeRequest, items *proceeding.Items, scale *weigh.Sca
 
 func closeLabels(r *abi.NodeRequest, scale *weigh.Scale) []abi.Question {
 	order := byProbability(scale)
-	if len(order) < 2 || lead(scale) >= params.Number(r.Params, "close_lead", closeLead) {
+	if len(order) < 2 || lead(scale) >= proceeding.NumberParam(r.Params, "close_lead", closeLead) {
 		return nil
 	}
 	first, second := order[0], order[1]

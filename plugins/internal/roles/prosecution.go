@@ -7,7 +7,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
-	"github.com/shadowcourt/shadowcourt/plugins/internal/params"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/proceeding"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/text"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
@@ -23,7 +22,7 @@ func Prosecute(r *abi.NodeRequest) (*abi.Artifact, *abi.Failure) {
 		if r.Case.Light == nil {
 			return nil, guest.Fail(incompleteRequest, "an indictment needs Light's classification")
 		}
-		if failure := params.Check("the prosecution", r.Params, proceeding.ExperimentParams()...); failure != nil {
+		if failure := proceeding.CheckParams("the prosecution", r.Params, proceeding.ExperimentParams()...); failure != nil {
 			return nil, failure
 		}
 		return &abi.Artifact{Indictment: indict(r)}, nil

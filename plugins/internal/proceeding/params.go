@@ -1,5 +1,4 @@
-// Package params reads the parameters that a pipeline hands to a node or an edge.
-package params
+package proceeding
 
 import (
 	"slices"
@@ -16,9 +15,9 @@ const EnvironmentLabels = "environment_labels"
 // GuardedLabels are the labels, separated by commas, that must not be denied by mistake.
 const GuardedLabels = "guarded_labels"
 
-// Check rejects a parameter that is none of the known ones, of the wrong kind, or outside its range: a pipeline that misspells one must not
+// CheckParams rejects a parameter that is none of the known ones, of the wrong kind, or outside its range: a pipeline that misspells one must not
 // silently run with the default, nor with one that can't be met. where names what has the parameters.
-func Check(where string, list []abi.Param, known ...string) *abi.Failure {
+func CheckParams(where string, list []abi.Param, known ...string) *abi.Failure {
 	for i := range list {
 		p := &list[i]
 		if !slices.Contains(known, p.Name) {
@@ -52,8 +51,8 @@ func mostOf(name string) float64 {
 	return 1
 }
 
-// Number returns the number of that name, or fallback where the list has none.
-func Number(list []abi.Param, name string, fallback float64) float64 {
+// NumberParam returns the number of that name, or fallback where the list has none.
+func NumberParam(list []abi.Param, name string, fallback float64) float64 {
 	for i := range list {
 		if list[i].Name == name && list[i].Number != nil {
 			return *list[i].Number
@@ -62,8 +61,8 @@ func Number(list []abi.Param, name string, fallback float64) float64 {
 	return fallback
 }
 
-// Text returns the text of that name, or fallback where the list has none.
-func Text(list []abi.Param, name, fallback string) string {
+// TextParam returns the text of that name, or fallback where the list has none.
+func TextParam(list []abi.Param, name, fallback string) string {
 	for i := range list {
 		if list[i].Name == name && list[i].Text != nil {
 			return *list[i].Text
@@ -72,9 +71,9 @@ func Text(list []abi.Param, name, fallback string) string {
 	return fallback
 }
 
-// List returns the items of the text of that name, which commas separate; none where the list has no such text.
-func List(list []abi.Param, name string) []string {
-	text := Text(list, name, "")
+// ListParam returns the items of the text of that name, which commas separate; none where the list has no such text.
+func ListParam(list []abi.Param, name string) []string {
+	text := TextParam(list, name, "")
 	if text == "" {
 		return nil
 	}
