@@ -118,6 +118,23 @@ func TestRewriteRejects(t *testing.T) {
 	}
 }
 
+// Code that cannot be told apart is rejected, with the place.
+func TestRewriteRejectsUnknownInstructions(t *testing.T) {
+	t.Parallel()
+	for _, code := range [][]byte{
+		{0x06}, {0x12, 0}, {0xfc, 18}, {0xfd, 0x80, 2}, {0xfb, 0}, {0xff}, {0x0e, 0xff, 0xff, 0xff, 0x7f}, {0x44, 0},
+		// The runtime would read another instruction, a nop, and a loop; by the specification they are operands.
+		{0x41, 0, 0xfd, 0x8a, 0x00, 0x03, 0x40, 0x0c, 0, 0x0b, 0x1a},
+		{0xfd, 0xe0, 0x81, 0x00},
+	} {
+		wasm := wasmtest.Module{Funcs: []wasmtest.Func{{Body: code}}}.Bytes()
+		_, err := instrument.Rewrite(parse(t, wasm), instrument.Options{Fuel: true})
+		if fault, ok := errors.AsType[*wasmfile.Error](err); !ok || fault.Offset < len(wasm)-1-len(code) {
+			t.Errorf("% x: got %v", code, err)
+		}
+	}
+}
+
 // What an instance cannot be restored from is found, and nothing else is.
 func TestRestorable(t *testing.T) {
 	t.Parallel()

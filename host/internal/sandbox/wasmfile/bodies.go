@@ -138,3 +138,22 @@ func (r *Reader) constantOffset() (offset uint32, constant bool) {
 	value, n := signed32(r.b[start+1 : r.off-1])
 	return uint32(value), n == r.off-start-2
 }
+
+// signed32 reads a signed LEB128 number, and gives the bytes it took, 0 if it
+// is cut off or does not fit.
+func signed32(b []byte) (value int32, n int) {
+	var v int64
+	for i, c := range b[:min(len(b), 5)] {
+		v |= int64(c&0x7f) << (7 * i)
+		if c < 0x80 {
+			if c&0x40 != 0 {
+				v |= -1 << (7 * (i + 1))
+			}
+			if v != int64(int32(v)) {
+				return 0, 0
+			}
+			return int32(v), i + 1
+		}
+	}
+	return 0, 0
+}

@@ -193,7 +193,6 @@ type File struct {
 
 	wasm      []byte
 	funcTypes []uint32 // of every function, imported ones first
-	tables    []table
 }
 
 // Funcs is how many functions there are, imported ones included.

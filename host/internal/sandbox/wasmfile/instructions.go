@@ -65,16 +65,6 @@ type Instruction struct {
 // IsVector reports whether an instruction works on vectors of 128 bits.
 func (op Opcode) IsVector() bool { return op>>16 == prefixVector }
 
-// movesInBulk reports whether an instruction takes time for a length, which
-// is then on top of the stack.
-func (op Opcode) movesInBulk() bool {
-	switch op {
-	case OpMemoryInit, OpMemoryCopy, OpMemoryFill, OpTableInit, OpTableCopy, OpTableFill:
-		return true
-	}
-	return false
-}
-
 // Instruction passes over one instruction.
 func (r *Reader) Instruction() Instruction {
 	in := Instruction{Start: r.off}

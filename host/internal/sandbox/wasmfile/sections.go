@@ -27,13 +27,6 @@ var order = [...]int{
 	SectionStart: 8, SectionElement: 9, SectionDataCount: 10, SectionCode: 11, SectionData: 12,
 }
 
-// table is the place of a declared table's limits, so that they can be
-// rewritten.
-type table struct {
-	limits     Limits
-	start, end int // of the encoded limits in the file
-}
-
 // parser holds what the sections of one file need to know of each other.
 type parser struct {
 	file *File
@@ -242,10 +235,7 @@ func (p *parser) tables(r *Reader) {
 	n := r.Count("tables", 3, maxTables)
 	for i := 0; i < n && r.err == nil; i++ {
 		p.refType(r)
-		start := r.off
-		l := r.Limits()
-		p.file.Tables = append(p.file.Tables, l)
-		p.file.tables = append(p.file.tables, table{limits: l, start: start, end: r.off})
+		p.file.Tables = append(p.file.Tables, r.Limits())
 	}
 }
 

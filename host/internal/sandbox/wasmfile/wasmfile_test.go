@@ -2,7 +2,6 @@ package wasmfile_test
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"slices"
 	"strings"
@@ -207,67 +206,6 @@ func TestAnnotateRemovesDoubles(t *testing.T) {
 	}
 }
 
-func TestExecutable(t *testing.T) {
-	t.Parallel()
-	m := sample()
-	f := parse(t, m.Bytes())
-	lowered := executable(t, f, 100)
-	if len(lowered.Customs) != 0 {
-		t.Errorf("custom sections %q are left", lowered.Customs)
-	}
-	if want := (wasmfile.Limits{Min: 7, Max: 100, HasMax: true}); lowered.Tables[0] != want {
-		t.Errorf("table %+v, want %+v", lowered.Tables[0], want)
-	}
-	again := executable(t, lowered, 50)
-	if want := (wasmfile.Limits{Min: 7, Max: 50, HasMax: true}); again.Tables[0] != want {
-		t.Errorf("table %+v, want %+v", again.Tables[0], want)
-	}
-	if raised := executable(t, again, 1000); raised.Tables[0] != again.Tables[0] {
-		t.Errorf("table %+v was raised to %+v", again.Tables[0], raised.Tables[0])
-	}
-	data := wasmtest.Module{MemoryPages: 1, Data: []byte("x")}.Bytes()
-	if got, err := parse(t, data).Executable(100); err != nil || !bytes.Equal(got, data) {
-		t.Errorf("a module without code was changed (%v)", err)
-	}
-	if parse(t, data).CodeDigest() != sha256.Sum256(data) {
-		t.Error("the code digest of a module without custom sections is not its digest")
-	}
-}
-
-// Code that cannot be told apart is rejected, with the place.
-func TestExecutableRejectsUnknownInstructions(t *testing.T) {
-	t.Parallel()
-	for _, code := range [][]byte{
-		{0x06},
-		{0x12, 0},
-		{0xfc, 18},
-		{0xfd, 0x80, 2},
-		{0xfb, 0},
-		{0xff},
-		{0x0e, 0xff, 0xff, 0xff, 0x7f},
-		{0x44, 0},
-		// The runtime would read another instruction, a nop, and a loop; by the specification they are operands.
-		{0x41, 0, 0xfd, 0x8a, 0x00, 0x03, 0x40, 0x0c, 0, 0x0b, 0x1a},
-		{0xfd, 0xe0, 0x81, 0x00},
-	} {
-		wasm := wasmtest.Module{Funcs: []wasmtest.Func{{Body: code}}}.Bytes()
-		_, err := parse(t, wasm).Executable(100)
-		var fileErr *wasmfile.Error
-		if !errors.As(err, &fileErr) || fileErr.Offset < len(wasm)-1-len(code) {
-			t.Errorf("% x: got %v", code, err)
-		}
-	}
-}
-
-func executable(tb testing.TB, f *wasmfile.File, maxTableEntries uint32) *wasmfile.File {
-	tb.Helper()
-	wasm, err := f.Executable(maxTableEntries)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return parse(tb, wasm)
-}
-
 func parse(tb testing.TB, wasm []byte) *wasmfile.File {
 	tb.Helper()
 	f, err := wasmfile.Parse(wasm)
@@ -294,11 +232,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		code, err := file.Executable(1000)
-		if err != nil {
-			return
-		}
-		stripped := parse(t, code)
+		stripped := parse(t, file.WithoutCode())
 		if len(stripped.Imports) != len(file.Imports) || len(stripped.Exports) != len(file.Exports) || len(stripped.Customs) != 0 {
 			t.Fatalf("stripping changed more than custom sections: %+v, %+v", file, stripped)
 		}
