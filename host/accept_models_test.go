@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -16,8 +14,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
-	"github.com/shadowcourt/shadowcourt/host/docket"
-	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
@@ -325,38 +321,5 @@ func TestAQuestionIsPaidOnceInATrial(t *testing.T) {
 	}
 	if got := tried.Result.Completions; len(m.asked) != 1 || len(got) != 1 || got[0].InputTokens != 100 {
 		t.Errorf("%d questions, listed are %+v", len(m.asked), got)
-	}
-}
-
-// Where experiments are scheduled, a case may be tried a second time. With models none is: each case asks its models once.
-func TestCasesWithModelsAndExperimentsAreTriedOnce(t *testing.T) {
-	t.Parallel()
-	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := &models{answer: func(c *abi.Completion) abi.CompletionResult {
-		return say(c, fields{"findings": []fields{}, "probabilities": fields{"pb001": 0.25, "ab001": 0.25, "si001": 0.25, "nd001": 0.25}})
-	}}
-	lab := laboratory{world: func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeSame }}
-	h := open(t, host.Config{Pipeline: llm(t, pipelines.LLMDiscovery), Profile: p, Models: m, Experiments: lab})
-	var entries []docket.Entry
-	for i := range 3 {
-		entries = append(entries, docket.Entry{Case: abi.Case{
-			ID: strconv.Itoa(i), Subject: "TestTotal fails in example.com/shop", Labels: []string{"pb001", "ab001", "si001", "nd001"},
-			Light:     &abi.LightAnswer{Classification: "pb001", Confidence: 0.6},
-			Documents: []abi.Document{{Name: "log", Text: fmt.Sprintf("--- FAIL: TestTotal (%d.00s)\nFAIL\texample.com/shop\t2.1s\n", i+1)}},
-		}})
-	}
-	experiments, completions := 0, 0
-	for tried := range h.TryAll(t.Context(), seq(entries), 1) {
-		if tried.Err != nil {
-			t.Fatal(tried.Err)
-		}
-		experiments += len(tried.Trial.Result.Experiments)
-		completions += len(tried.Trial.Result.Completions)
-	}
-	if experiments == 0 || completions == 0 || len(m.asked) != completions {
-		t.Errorf("%d experiments; models were asked %d times, and the results list %d", experiments, len(m.asked), completions)
 	}
 }

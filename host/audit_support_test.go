@@ -13,38 +13,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// Through the whole pipeline: what an opinion makes up is found and named, each
-// quotation by itself, and scores less than what only lacks a source.
-func TestAnAuditLooksUpEachQuotationLineAndFigure(t *testing.T) {
-	t.Parallel()
-	a := openAuditor(t, host.AuditConfig{})
-	support := func(text string) abi.CriterionResult {
-		return judged(t, a, audit.Subject{
-			Opinion: abi.JudicialOpinion{Text: text},
-			Documents: []abi.Document{{Name: "depot.log", Text: "06:00 shift began\n06:10 belt 4 stopped: 1250 parcels waiting\n" +
-				"06:12 scanner north restarted with 64 lanes\n06:40 belt 4 running again, delay 0.75 s\n"}},
-		}).Report.Results[0]
-	}
-	const honest = `The log says "belt 4 stopped" and "scanner north restarted", then "running again". Line 3 of depot.log has 64 lanes of the scanner. `
-	for _, tc := range []struct {
-		name, text string
-		from, to   int
-		names      string
-	}{
-		{"all stands", honest, 5, 5, ""},
-		{"one lacks a source", honest + "A rat gnawed through the cable of the motor.", 3, 4, "A rat gnawed"},
-		{"one quotation rides along", `The log says "belt 4 stopped" and "a rat gnawed through the cable".`, 1, 2, `"a rat gnawed through the cable"`},
-		{"one is made up among many", honest + `The log says "a rat gnawed through the cable".`, 1, 2, `"a rat gnawed through the cable"`},
-		{"a figure differs", "When belt 4 stopped there were 90 parcels waiting.", 1, 2, "90 in"},
-		{"a line is not there", "Rats gnawed through the cable, as depot.log:L41 shows.", 1, 2, ""},
-	} {
-		r := support(tc.text)
-		if r.NumericScore < tc.from || r.NumericScore > tc.to || !strings.Contains(r.Reasoning, tc.names) {
-			t.Errorf("%s: %+v", tc.name, r)
-		}
-	}
-}
-
 // A forged item is the case's: an opinion that says so is not punished for it,
 // and one that relies on it is.
 func TestAnAuditTellsWhoExposesAForgedItem(t *testing.T) {
@@ -112,15 +80,5 @@ criteria:
 		if got := faults[i].Error(); !strings.HasPrefix(got, want) {
 			t.Errorf("%s\nwant %s", got, want)
 		}
-	}
-}
-
-// A rubric without parameters is not probed.
-func TestWhatHasNoParametersIsNotProbed(t *testing.T) {
-	t.Parallel()
-	calls := 0
-	a := openAuditor(t, host.AuditConfig{Observe: func(host.CallRecord) { calls++ }})
-	if err := a.Probe(context.Background()); err != nil || calls > 0 {
-		t.Errorf("%v after %d calls", err, calls)
 	}
 }

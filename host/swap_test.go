@@ -227,6 +227,7 @@ func TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents(t *testing.T) {
 		"cut off":             {specter[:len(specter)/2], "not_wasm", "specter"},
 		"no manifest":         {judge(wasmtest.Module{}, nil, wasmtest.I64Const, 0).Bytes(), registry.FaultNoManifest, "plugin annotate"},
 		"an invalid manifest": {judge(wasmtest.Module{}, []byte("text"), wasmtest.I64Const, 0).Bytes(), registry.FaultManifest, "manifest"},
+		"a later version":     {manifest(`abi: "1.0"`, `abi: "1.99"`), registry.FaultABIVersion, "1.99"},
 		"another ABI version": {manifest(`abi: "1.0"`, `abi: "2.0"`), registry.FaultABIVersion, "2.0"},
 		"another family":      {manifest("families: [indict, discover, defend, hearing, verdict]", "families: [indict]"), registry.FaultFamily, "verdict"},
 		"a missing call":      {manifest("calls: [node, contest]", "calls: [node, contest, judge]", "criteria: []", "criteria: [c]"), registry.FaultCall, "judge"},

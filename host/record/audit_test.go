@@ -110,19 +110,3 @@ func TestARecordWithoutAuditsInItsHeaderTakesNone(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 }
-
-// What trial and audit both had stands once, and the line of the result has the audit behind its last field.
-func TestATrialAndItsAuditShareWhatIsKept(t *testing.T) {
-	t.Parallel()
-	one := audited("a")
-	if len(one.Contents) != 2 || one.Contents[0].Digest >= one.Contents[1].Digest {
-		t.Errorf("%+v", one.Contents)
-	}
-	if got, want := string(one.Line()), `{"id":"a","why":"<1 & >0","audit":{"case_id":"a","global_score":3.5,"results":[`+
-		`{"criterion_id":"a","weight":1,"numeric_score":3},{"criterion_id":"b","weight":1,"numeric_score":4}]}}`; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if got := string(trial("a").Line()); got != string(trial("a").Result) {
-		t.Errorf("without an audit: %s", got)
-	}
-}

@@ -207,18 +207,3 @@ func TestTooLongAnEntryIsNotWritten(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 }
-
-// Verifying ends with its context, between entries.
-func TestVerifyingEndsWithItsContext(t *testing.T) {
-	t.Parallel()
-	key := newKey(t, true)
-	ctx, cancel := context.WithCancel(t.Context())
-	seen := 0
-	_, err := record.Verify(ctx, bytes.NewReader(write(t, key, 2)), key, func(*record.Entry, record.Digest) {
-		seen++
-		cancel()
-	})
-	if !errors.Is(err, context.Canceled) || seen != 1 {
-		t.Errorf("%v after %d entries", err, seen)
-	}
-}

@@ -42,21 +42,3 @@ func TestAProfileIsCutToTheCase(t *testing.T) {
 		t.Errorf("without a profile: %+v, %v", got, read)
 	}
 }
-
-func TestAProfileThatIsReplacedIsNotKept(t *testing.T) {
-	t.Parallel()
-	d := newDomain(&abi.Profile{Name: "p", Outcomes: &abi.OutcomeModel{}}, true)
-	s := &session{}
-	other := s.has(d.whole())
-	var current *abi.Profile
-	for range 10 {
-		standing, _ := d.standing(&abi.Case{}, nil)
-		current = s.hasInstead(current, standing)
-		if plain := s.withoutOutcomes(current); plain == current || s.profileOf(plain) == nil || s.profileOf(current) == nil {
-			t.Fatal("a profile in use is not known")
-		}
-	}
-	if s.profileOf(other) == nil || len(s.profiles) != 3 {
-		t.Errorf("%d profiles are kept, want the other one, the current one, and that without outcomes", len(s.profiles))
-	}
-}

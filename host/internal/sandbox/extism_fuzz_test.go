@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
@@ -16,6 +17,7 @@ func FuzzKernel(f *testing.F) {
 	f.Add([]byte{0, 0, 4, 0, 0, 7, 16, 4, 0, 4, 1, 15, 4, 0, 16, 4, 0, 0, 0})    // set, get and delete a variable
 	f.Add([]byte{0, 2, 0xc0, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0, 3, 0}) // blocks so large that sums overflow
 	f.Add([]byte{0, 6, 9, 18, 1, 0, 6, 200, 17, 7, 'r', 'e', 'q', 'u', 'e', 's', 't', 9, 0, 2, 10, 0, 0})
+	f.Add([]byte{7, 0, 0, 0, 9, 17, 0, 5, 0, 0}) // write below the first block, begin a call, read it again
 	pager, err := pages.Open(pages.Auto)
 	if err != nil {
 		f.Fatal(err)
@@ -202,4 +204,57 @@ func (c *kernelScript) argument() uint64 {
 		return uint64(c.byte()) << 10
 	}
 	return 1<<32 - uint64(c.byte())
+}
+
+const testMemory = 4 << 20
+
+// testKernel is that of an instance with a memory of some bytes.
+func testKernel(t *testing.T, memoryBytes uint64) *kernel {
+	t.Helper()
+	pager, err := pages.Open(pages.Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, err := pager.NewMemory(testMemory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory.Reallocate(memoryBytes)
+	k, err := newKernel(memory, testMemory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		k.close()
+		memory.Free()
+	})
+	return k
+}
+
+func outOfMemory(err error) bool {
+	var full *bindingError
+	return errors.As(err, &full) && full.cause == CauseOutOfMemory
+}
+
+// Instances share what a template has in variables, and do not write into it.
+func TestVariablesOfATemplateDoNotChange(t *testing.T) {
+	t.Parallel()
+	k := testKernel(t, 0)
+	name, _ := k.store([]byte("name"))
+	value, _ := k.store([]byte("before"))
+	if err := k.setVariable(name, value); err != nil {
+		t.Fatal(err)
+	}
+	template := k.vars.clone()
+	if err := k.restore(&template); err != nil {
+		t.Fatal(err)
+	}
+	name, _ = k.store([]byte("name"))
+	value, _ = k.store([]byte("after"))
+	if err := k.setVariable(name, value); err != nil {
+		t.Fatal(err)
+	}
+	if string(template.get([]byte("name"))) != "before" || string(k.variable(name)) != "after" {
+		t.Errorf("the template has %q, the instance %q", template.get([]byte("name")), k.variable(name))
+	}
 }

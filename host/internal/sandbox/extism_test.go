@@ -211,56 +211,6 @@ func TestAccept_PL8_ExtismCapability(t *testing.T) {
 	}
 }
 
-// BenchmarkExtism is a call with 300 bytes there and back: here in pristine
-// memory, by Extism's SDK in a plugin that keeps what was, and in a fresh one.
-func BenchmarkExtism(b *testing.B) {
-	request := append([]byte("e"), make([]byte, 299)...)
-	ctx := context.Background()
-	check := func(b *testing.B, out []byte, err error) {
-		b.Helper()
-		if err != nil || len(out) != len(request) {
-			b.Fatalf("%d bytes, %v", len(out), err)
-		}
-	}
-	b.Run("pristine", func(b *testing.B) {
-		m := extismModule(b, ResetAuto)
-		b.ReportAllocs()
-		for b.Loop() {
-			out, err := m.Call(ctx, abi.CallNode, request)
-			check(b, out.Bytes, err)
-		}
-	})
-	manifest := extism.Manifest{Wasm: []extism.Wasm{extism.WasmData{Data: extismWasm(b)}}}
-	compiled, err := extism.NewCompiledPlugin(ctx, manifest, extism.PluginConfig{EnableWasi: true}, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = compiled.Close(ctx) })
-	b.Run("sdk-warm", func(b *testing.B) {
-		plugin, err := compiled.Instance(ctx, extism.PluginInstanceConfig{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.ReportAllocs()
-		for b.Loop() {
-			_, out, err := plugin.Call(abi.ExportNode, request)
-			check(b, out, err)
-		}
-	})
-	b.Run("sdk-fresh", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			plugin, err := compiled.Instance(ctx, extism.PluginInstanceConfig{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			_, out, err := plugin.Call(abi.ExportNode, request)
-			check(b, out, err)
-			_ = plugin.Close(ctx)
-		}
-	})
-}
-
 // A block so large that its size overflows ends the call for want of memory, not as a fault of the host.
 func TestExtismGuestsCannotOverflowTheSizeOfABlock(t *testing.T) {
 	t.Parallel()

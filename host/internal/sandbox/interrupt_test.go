@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"bytes"
-	"encoding/binary"
 	"testing"
 	"time"
 
@@ -43,33 +42,4 @@ func TestAccept_PL3_EndlessWithoutALoop(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Being interruptible must not change what code means: the module's own
-// globals, the operands of bulk instructions, and what they do.
-func TestInterruptibleCodeMeansTheSame(t *testing.T) {
-	t.Parallel()
-	body := wasmtest.Join(
-		// global 1 = 7; fill 5 bytes at 2000 with it; copy 4 of them to 3000
-		wasmtest.Const(7), []byte{wasmtest.GlobalSet, 1},
-		wasmtest.Const(2000), []byte{wasmtest.GlobalGet, 1}, wasmtest.Const(5), []byte{0xfc, 11, 0},
-		wasmtest.Const(3000), wasmtest.Const(2000), wasmtest.Const(4), []byte{0xfc, 10, 0, 0},
-		// answer: 6 bytes at 2999
-		[]byte{wasmtest.I64Const}, sleb(2999<<32|6))
-	m := small(body)
-	m.Globals = 2
-	got := call(t, load(t, open(t, Config{}), m.Bytes()), "x")
-	if want := []byte{0, 7, 7, 7, 7, 0}; !bytes.Equal(got, want) {
-		t.Errorf("got % x, want % x", got, want)
-	}
-}
-
-// sleb is a signed LEB128 number that is not negative.
-func sleb(v uint64) []byte {
-	b := binary.AppendUvarint(nil, v)
-	if last := b[len(b)-1]; last&0x40 != 0 {
-		b[len(b)-1] |= 0x80
-		b = append(b, 0)
-	}
-	return b
 }

@@ -1,13 +1,9 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
-	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -93,16 +89,6 @@ func TestAllocatorsThatLie(t *testing.T) {
 		if err := callError(t, load(t, e, m.Bytes()), "xx"); err.Cause != want || err.Export != abi.ExportAlloc {
 			t.Errorf("allocator gives %d: %v, want %s", pointer, err, want)
 		}
-	}
-}
-
-func TestResponsesAreTheCallersOwn(t *testing.T) {
-	t.Parallel()
-	m := load(t, open(t, Config{}), small(echoBody).Bytes())
-	first := call(t, m, "first")
-	_ = call(t, m, "other")
-	if string(first) != "first" {
-		t.Errorf("the first response became %q", first)
 	}
 }
 
@@ -200,42 +186,4 @@ func TestLimitsThatMakeNoSense(t *testing.T) {
 	if got != want {
 		t.Errorf("defaults %+v, want %+v", got, want)
 	}
-}
-
-// TestHammer has calls, failing calls, loads and closes at the same time.
-func TestHammer(t *testing.T) {
-	t.Parallel()
-	e := open(t, Config{CacheDir: t.TempDir(), Limits: Limits{WallClock: time.Hour}})
-	echo := load(t, e, small(echoBody).Bytes())
-	guest := goModule(t, Limits{})
-	var wg sync.WaitGroup
-	for worker := range 8 {
-		wg.Go(func() {
-			for i := range 20 {
-				request := fmt.Sprintf("e%d.%d", worker, i)
-				if got := call(t, echo, request); string(got) != request {
-					t.Errorf("echo of %s: %q", request, got)
-				}
-				if i%5 == 0 {
-					if got := call(t, guest, "c"); !bytes.Equal(got, []byte{1}) {
-						t.Errorf("the Go guest's first call is number %d", got)
-					}
-				}
-				m, err := e.Load(context.Background(), small([]byte{wasmtest.Unreachable}).Bytes())
-				if err != nil {
-					t.Errorf("load: %v", err)
-					return
-				}
-				var callErr *CallError
-				_, err = m.Call(context.Background(), abi.CallNode, []byte(request))
-				if !errors.As(err, &callErr) || !strings.Contains(callErr.Detail, "unreachable") {
-					t.Errorf("trap: %v", err)
-				}
-				if err := m.Close(context.Background()); err != nil {
-					t.Errorf("close: %v", err)
-				}
-			}
-		})
-	}
-	wg.Wait()
 }

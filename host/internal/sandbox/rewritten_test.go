@@ -1,12 +1,8 @@
 package sandbox
 
 import (
-	"bytes"
-	"encoding/binary"
-	"math/rand/v2"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"testing"
 	"time"
 
@@ -14,39 +10,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
-
-func TestRewrittenModulesAreReadAsTheyWereWritten(t *testing.T) {
-	t.Parallel()
-	data, globals := small(echoBody), small(echoBody)
-	data.Data, globals.Globals = []byte("data"), 3
-	for name, wasm := range map[string][]byte{"small": small(echoBody).Bytes(), "data": data.Bytes(), "globals": globals.Bytes(), "go": goGuest(t)} {
-		file, err := wasmfile.Parse(wasm)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := instrument.Rewrite(file, instrument.Options{Fuel: true, MaxTableEntries: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
-		encoded := encodeProgram(want)
-		got, err := decodeProgram(encoded)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if len(want.Segments) == 0 {
-			want.Segments = nil // none is read as nil
-		}
-		if !reflect.DeepEqual(got, want) || name == "data" && len(got.Segments) != 1 {
-			t.Errorf("%s is read as another program", name)
-		}
-		random := rand.New(rand.NewPCG(1, 2))
-		for range 200 {
-			if _, err := decodeProgram(encoded[:random.IntN(len(encoded))]); err == nil {
-				t.Fatalf("%s: a part of it is read", name)
-			}
-		}
-	}
-}
 
 // A module that comes out of the cache does the same for the same fuel.
 func TestModulesOfTheCacheAreTheSame(t *testing.T) {
@@ -65,24 +28,6 @@ func TestModulesOfTheCacheAreTheSame(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("out of the cache:\n%s\nbefore:\n%s", got, want)
-		}
-	}
-}
-
-// What is decoded of a faulty entry takes no more memory than a few times its bytes, whatever it counts.
-func TestFaultyEntriesTakeLittleMemory(t *testing.T) { //nolint:paralleltest // it measures what is allocated
-	const size = 1 << 20
-	faulty := bytes.Repeat([]byte{0xff}, size) // no number ends
-	for name, data := range map[string][]byte{
-		"globals":  append(binary.AppendUvarint([]byte{0, 0, 0, 0}, size), faulty...),
-		"segments": append(binary.AppendUvarint([]byte{0, 0, 0, 0, 0}, size), faulty...),
-	} {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		p, err := decodeProgram(data)
-		runtime.ReadMemStats(&after)
-		if took := after.TotalAlloc - before.TotalAlloc; err == nil || p != nil || took > 10*size {
-			t.Errorf("%s: %v, %d bytes were allocated for %d", name, err, took, len(data))
 		}
 	}
 }

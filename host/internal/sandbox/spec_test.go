@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/hex"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,20 +53,5 @@ func TestTheModuleOfTheSpecKeepsTheContract(t *testing.T) {
 		if err != nil || response.Failure == nil || response.Failure.Code != "no_words" {
 			t.Errorf("a request of %d bytes is answered with %+v (%v)", size, response, err)
 		}
-	}
-}
-
-// An allocator that cannot grow says so with 0.
-func TestTheAllocatorOfTheSpecGivesUp(t *testing.T) {
-	t.Parallel()
-	e := open(t, Config{Limits: Limits{MemoryBytes: 2 * pageBytes}})
-	m, err := e.Load(t.Context(), specModule(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = m.Call(t.Context(), abi.CallNode, make([]byte, 2*pageBytes))
-	var failed *CallError
-	if !errors.As(err, &failed) || failed.Cause != CauseOutOfMemory {
-		t.Errorf("fails with %v", err)
 	}
 }

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"runtime/metrics"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -112,68 +109,4 @@ func within(t *testing.T, limit time.Duration, what string, do func()) {
 	case <-time.After(limit):
 		t.Fatalf("%s did not happen within %s", what, limit)
 	}
-}
-
-// BenchmarkSpinningGuest measures calls and collections alone and beside a
-// guest that spins. What it reports: the median and the 99th percentile of a
-// call, and the longest pause of the collector, which collects every 5 ms.
-func BenchmarkSpinningGuest(b *testing.B) {
-	spinners := spinning(b, endlessLimits)
-	other := goModuleOf(b, ResetAuto, Limits{})
-	for _, name := range []string{"alone", "loop", "fill", "copy", "load", "grow", "go"} {
-		b.Run(name, func(b *testing.B) {
-			if m, ok := spinners[name]; ok {
-				defer spin(b, m)()
-			}
-			stop := make(chan struct{})
-			var collector sync.WaitGroup
-			collector.Go(func() {
-				for {
-					select {
-					case <-stop:
-						return
-					case <-time.After(5 * time.Millisecond):
-						runtime.GC()
-					}
-				}
-			})
-			before := pauses()
-			var took []time.Duration
-			request := append([]byte("e"), make([]byte, 299)...)
-			for b.Loop() {
-				start := time.Now()
-				if _, err := other.Call(context.Background(), abi.CallNode, request); err != nil {
-					b.Fatal(err)
-				}
-				took = append(took, time.Since(start))
-			}
-			close(stop)
-			collector.Wait()
-			slices.Sort(took)
-			at := func(quantile float64) float64 {
-				return float64(took[int(quantile*float64(len(took)-1))].Nanoseconds()) / 1e3
-			}
-			b.ReportMetric(at(0.5), "us-median")
-			b.ReportMetric(at(0.99), "us-p99")
-			b.ReportMetric(at(0.999), "us-p99.9")
-			b.ReportMetric(longest(before, pauses()).Seconds()*1e3, "ms-longest-pause")
-		})
-	}
-}
-
-// pauses are the stops of the world for the collector so far.
-func pauses() *metrics.Float64Histogram {
-	sample := []metrics.Sample{{Name: "/sched/pauses/total/gc:seconds"}}
-	metrics.Read(sample)
-	return sample[0].Value.Float64Histogram()
-}
-
-// longest is the upper bound of the longest pause between two readings.
-func longest(before, after *metrics.Float64Histogram) time.Duration {
-	for i, count := range slices.Backward(after.Counts) {
-		if count > before.Counts[i] {
-			return time.Duration(after.Buckets[i+1] * float64(time.Second))
-		}
-	}
-	return 0
 }

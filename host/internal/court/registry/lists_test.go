@@ -2,12 +2,10 @@ package registry_test
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 )
 
@@ -39,14 +37,5 @@ func TestListsOfAManifestThatContradictThemselves(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestModulesServeAllFamiliesButTheHosts(t *testing.T) {
-	t.Parallel()
-	for _, family := range registry.HostFamilies() {
-		if slices.Contains(abitest.ServedFamilies(), family) {
-			t.Errorf("%s is served by modules, and by the host", family)
-		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/state"
 )
 
@@ -95,50 +94,6 @@ func TestAccept_SC3_AllProblemsAreReportedAtOnce(t *testing.T) {
 		`criterion_results["style"].numeric_score out_of_range`)
 }
 
-func TestAnEntryThatContradictsTheStateIsRejected(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		channel string
-		update  abi.Update
-		want    string
-	}{
-		{
-			"opinions",
-			abi.Update{Opinions: []abi.OpinionEntry{{At: at("collect", 0, 0), Opinion: abi.JudicialOpinion{Text: "it is not so"}}}},
-			"opinions[0].at duplicate_entry",
-		},
-		{
-			"artifacts",
-			abi.Update{Artifacts: []abi.ArtifactEntry{{At: at("verdict", 0, 0), Artifact: abi.Artifact{Discovery: &abi.Discovery{}}}}},
-			"artifacts[0].at duplicate_entry",
-		},
-		{
-			"contests",
-			abi.Update{Contests: []abi.ContestEntry{{At: at("defend", 0, 1)}}},
-			"contests[0].at duplicate_entry",
-		},
-		{
-			"errors",
-			abi.Update{Errors: []abi.NodeError{nodeError(at("x", 0, 0), "trap"), nodeError(at("defend", 0, 0), "fuel")}},
-			"errors[1].at duplicate_entry",
-		},
-		{
-			"report",
-			abi.Update{Report: &abi.AuditReport{Summary: "there is something to see"}},
-			"report duplicate_entry",
-		},
-	} {
-		t.Run(test.channel, func(t *testing.T) {
-			t.Parallel()
-			s := state.New()
-			apply(t, s, full())
-			u := test.update
-			u.Evidences = map[string][]abi.Evidence{"repo": {item("new", "item", 0.9)}}
-			wantRejected(t, s, &u, test.channel, test.want)
-		})
-	}
-}
-
 // The encodings below are written by hand, as msgpack: 0x81 is a map of one
 // entry, 0xa0 and above a short string.
 func TestAccept_FR8_FR9_AStructuralMismatchIsFatal(t *testing.T) {
@@ -173,18 +128,5 @@ func TestAccept_FR8_FR9_AStructuralMismatchIsFatal(t *testing.T) {
 				t.Error("the rejected update changed the state")
 			}
 		})
-	}
-}
-
-func TestAnEncodedUpdateMergesLikeATypedOne(t *testing.T) {
-	t.Parallel()
-	u := full()
-	typed, raw := state.New(), state.New()
-	apply(t, typed, u)
-	if err := raw.ApplyEncoded(codec.AppendUpdate(nil, &u)); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(encoded(typed), encoded(raw)) {
-		t.Error("the states differ")
 	}
 }

@@ -1,7 +1,6 @@
 package state_test
 
 import (
-	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,13 +64,6 @@ func TestAccept_FR8_KeysAreApartAndAnEmptyListMakesNone(t *testing.T) {
 	}
 }
 
-func TestAccept_FR8_ATieIsBrokenTheSameWayInAnyOrder(t *testing.T) {
-	t.Parallel()
-	tied := []abi.Evidence{item("a", "b", 0.5), item("a", "b", 0.5), item("a", "b", 0.5)}
-	tied[1].Supports, tied[2].Element = "pb001", abi.Water
-	assertOrderFree(t, []abi.Update{evidence("k", tied[0]), evidence("k", tied[1]), evidence("k", tied[2])})
-}
-
 // What is equally sure of two labels names none, in any order; what is surer of one names that.
 func TestAccept_QU8_OneItemForTwoLabelsNamesNone(t *testing.T) {
 	t.Parallel()
@@ -112,67 +104,6 @@ func TestAccept_FR9_ACollisionKeepsTheHighestConfidence(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	assertOrderFree(t, []abi.Update{results(result("a", 2, 0.3)), results(result("a", 5, 0.8)), results(result("a", 1, 0.7))})
-}
-
-func TestAccept_FR9_ATieIsBrokenTheSameWayInAnyOrder(t *testing.T) {
-	t.Parallel()
-	assertOrderFree(t, []abi.Update{results(result("a", 2, 0.5)), results(result("a", 5, 0.5)), results(result("a", 1, 0.5))})
-}
-
-func TestJudgementsKeepOneOpinionOfEachJudge(t *testing.T) {
-	t.Parallel()
-	one := func(o abi.CriterionOpinion) abi.Update {
-		return abi.Update{Judgements: map[string]map[string]abi.CriterionOpinion{o.CriterionID: {o.Judge: o}}}
-	}
-	dissent := opinion("a", "first", 0.5)
-	dissent.Argument = "on the contrary"
-	updates := []abi.Update{one(opinion("a", "first", 0.5)), one(dissent), one(opinion("a", "second", 0.1)), one(opinion("b", "first", 0.2))}
-	assertOrderFree(t, updates)
-
-	s := state.New()
-	apply(t, s, updates...)
-	apply(t, s, one(opinion("a", "first", 0.6)), one(opinion("a", "first", 0.4)),
-		abi.Update{Judgements: map[string]map[string]abi.CriterionOpinion{"empty": {}}})
-	want := map[string]map[string]abi.CriterionOpinion{
-		"a": {"first": opinion("a", "first", 0.6), "second": opinion("a", "second", 0.1)},
-		"b": {"first": opinion("b", "first", 0.2)},
-	}
-	if diff := cmp.Diff(want, s.Snapshot().Judgements); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestMetadataKeepsTheSmallerValue(t *testing.T) {
-	t.Parallel()
-	updates := []abi.Update{{Metadata: map[string]string{"k": "b", "l": "x"}}, {Metadata: map[string]string{"k": "a"}}, {Metadata: map[string]string{"k": "c"}}}
-	assertOrderFree(t, updates)
-	s := state.New()
-	apply(t, s, updates...)
-	if diff := cmp.Diff(map[string]string{"k": "a", "l": "x"}, s.Snapshot().Metadata); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestMinusZeroIsZero(t *testing.T) {
-	t.Parallel()
-	assertOrderFree(t, []abi.Update{evidence("k", item("a", "b", 0)), evidence("k", item("a", "b", math.Copysign(0, -1)))})
-}
-
-func TestAnEntryAgainChangesNothing(t *testing.T) {
-	t.Parallel()
-	s := state.New()
-	apply(t, s, full())
-	once := encoded(s)
-	apply(t, s, full(), full())
-	if diff := cmp.Diff(once, encoded(s)); diff != "" {
-		t.Errorf("a retry doubled something:\n%s", diff)
-	}
-	twice := full()
-	twice.Errors = append(twice.Errors, twice.Errors...)
-	apply(t, s, twice)
-	if got := len(s.Snapshot().Errors); got != 1 {
-		t.Errorf("%d errors, want 1", got)
-	}
 }
 
 func TestEntriesStandByNodePassAndSequence(t *testing.T) {

@@ -3,7 +3,6 @@ package state_test
 import (
 	"bytes"
 	"errors"
-	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -169,30 +168,4 @@ func TestSnapshotHasEveryChannelAndOutlivesLaterUpdates(t *testing.T) {
 	if diff := cmp.Diff(want, first, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("the snapshot changed afterwards (-want +got):\n%s", diff)
 	}
-}
-
-func TestAnEmptyStateEncodesItsEmptyChannels(t *testing.T) {
-	t.Parallel()
-	s := state.New()
-	decoded, err := codec.DecodeSnapshot(encoded(s), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(s.Snapshot(), decoded, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestTypedValuesAreValidatedToo(t *testing.T) {
-	t.Parallel()
-	s := state.New()
-	apply(t, s, full())
-	u := evidence("repo", item("x", "y", math.NaN()))
-	wantRejected(t, s, &u, "evidences", `evidences["repo"][0].relevance_confidence not_finite`)
-	u = results(result("a", 6, 0.5))
-	wantRejected(t, s, &u, "criterion_results", `criterion_results["a"].numeric_score out_of_range`)
-	u = abi.Update{Metadata: map[string]string{"k": "\xff"}}
-	wantRejected(t, s, &u, "metadata", `metadata["k"] invalid_utf8`)
-	u = abi.Update{Artifacts: []abi.ArtifactEntry{{At: at("verdict", 1, 0)}}}
-	wantRejected(t, s, &u, "artifacts", `artifacts[0].artifact exactly_one`)
 }

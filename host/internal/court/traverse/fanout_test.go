@@ -31,25 +31,6 @@ func TestFanOutRunsBranchesSideBySide(t *testing.T) {
 	}
 }
 
-func TestFanOutTakesWhatComesFirst(t *testing.T) {
-	t.Parallel()
-	gate := make(chan struct{})
-	branches := []func() string{
-		func() string { <-gate; return "slow" },
-		func() string { return "fast" },
-	}
-	var order []string
-	traverse.FanOut(branches, 2, func(_ int, result string) {
-		order = append(order, result)
-		if result == "fast" {
-			close(gate)
-		}
-	})
-	if len(order) != 2 || order[0] != "fast" || order[1] != "slow" {
-		t.Errorf("order %v", order)
-	}
-}
-
 func TestFanOutKeepsItsLimit(t *testing.T) {
 	t.Parallel()
 	var running, most atomic.Int32

@@ -3,11 +3,6 @@ package instrument_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
@@ -17,32 +12,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 )
-
-// sieveGuest builds the guest of testdata/sieve once.
-var sieveGuest = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "instrument-test-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	out := filepath.Join(dir, "sieve.wasm")
-	cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false",
-		"-ldflags=-s -w -buildid=", "-o", out, "./testdata/sieve")
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build the guest: %w\n%s", err, said)
-	}
-	return os.ReadFile(out)
-})
-
-func goGuest(tb testing.TB) []byte {
-	tb.Helper()
-	wasm, err := sieveGuest()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return wasm
-}
 
 // machine is a rewritten module that runs.
 type machine struct {

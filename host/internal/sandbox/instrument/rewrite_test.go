@@ -40,40 +40,6 @@ func rewrite(tb testing.TB, wasm []byte, fuel bool) *instrument.Program {
 	return p
 }
 
-// A module with a bit of everything that moves keeps its meaning.
-func TestRewriteKeepsMeaning(t *testing.T) {
-	t.Parallel()
-	start := 0
-	wasm := wasmtest.Module{
-		Funcs: []wasmtest.Func{
-			{Body: wasmtest.Join(wasmtest.Const(5), []byte{wasmtest.GlobalSet, 1})},
-			{Export: "f", Results: []byte{wasmtest.I32}, Body: wasmtest.Join(
-				wasmtest.Const(8), []byte{wasmtest.I32Load, 0, 0, wasmtest.GlobalGet, 1, wasmtest.I32Add, wasmtest.Call, 2, wasmtest.I32Add})},
-			{Results: []byte{wasmtest.I32}, Body: wasmtest.Const(1000)},
-		},
-		MemoryPages: 1, Memory: "memory", TableMin: 3, Globals: 2, Start: &start,
-		Data:    []byte{1, 2, 0, 0},
-		Customs: []wasmtest.Custom{{Name: "name", Payload: []byte("x")}},
-	}.Bytes()
-	for _, fuel := range []bool{false, true} {
-		p := rewrite(t, wasm, fuel)
-		if f := parse(t, p.Wasm); len(f.Customs) != 0 || f.HasStart || f.Tables[0] != (wasmfile.Limits{Min: 3, Max: 100, HasMax: true}) {
-			t.Errorf("customs %v, start %v, tables %v", f.Customs, f.HasStart, f.Tables)
-		}
-		if !p.Restorable || len(p.Globals) != 2 || len(p.Segments) != 1 || (p.Fuel != "") != fuel {
-			t.Errorf("program %+v", p)
-		}
-		m := run(t, p)
-		got, err := m.ExportedFunction("f").Call(t.Context())
-		if err != nil || got[0] != 0x201+5+1000 {
-			t.Errorf("fuel %v: got %d, %v", fuel, got, err)
-		}
-		if g := m.ExportedGlobal(p.Globals[1].Export); g.Get() != 5 || p.Globals[1].Type != wasmfile.I32 {
-			t.Errorf("global %v", g)
-		}
-	}
-}
-
 // What would name something that is added, or was checked by the compiler
 // before it was taken out, is rejected, with its place.
 func TestRewriteRejects(t *testing.T) {

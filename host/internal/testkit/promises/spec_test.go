@@ -69,7 +69,7 @@ func codesOf(cell string) []string {
 var mustTests = map[string][]string{
 	"1.2":  {"TestAccept_CT5_SidesMustDifferInCode"},
 	"1.3":  {"for authors: nobody can tell from a module what it was written for"},
-	"1.4":  {"TestAccept_PL2_ARejectedModuleLeavesTheIncumbent", "TestAccept_PL2_BadModulesAreRejected"},
+	"1.4":  {"TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents", "TestAccept_PL2_BadModulesAreRejected"},
 	"1.5":  {"TestAccept_CT5_EqualSidesAreRejectedAtLoad", "TestAccept_CT5_EqualSidesAreRejectedAtLoad"},
 	"2.6":  {"for authors: host/conformance looks for state that is kept"},
 	"2.7":  {"TestAllocatorsThatLie"},

@@ -2,9 +2,7 @@ package pages
 
 import (
 	"bytes"
-	"errors"
 	"math/rand/v2"
-	"runtime"
 	"testing"
 )
 
@@ -90,31 +88,6 @@ func TestResetPutsBackEveryByte(t *testing.T) {
 	}
 }
 
-// A page that was read only is not mistaken for a written one, nor the other
-// way round, in any pattern.
-func TestResetFindsEveryPattern(t *testing.T) {
-	t.Parallel()
-	for _, way := range Ways() {
-		p := pager(t, way)
-		image := kept(t, p, unit)
-		m := begun(t, p, image, unit)
-		for pattern := range 1 << 12 {
-			b := m.Bytes()
-			for page := range 12 {
-				if pattern>>page&1 != 0 {
-					b[page*pageBytes+page] ^= 0x5a
-				}
-			}
-			if err := m.Reset(); err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(b, image.Bytes()) {
-				t.Fatalf("%s: pattern %012b was not reset", way, pattern)
-			}
-		}
-	}
-}
-
 func TestMemoryGrowsUpToItsLimit(t *testing.T) {
 	t.Parallel()
 	for _, way := range Ways() {
@@ -173,37 +146,5 @@ func TestMemoryBecomesItsOwnImage(t *testing.T) {
 		if b[0] != 0 || b[1] != 1 || b[2*unit] != 2 || b[3*unit-1] != 0 || m.Grown() {
 			t.Errorf("%s: what the instance sees is not the image", way)
 		}
-	}
-}
-
-func TestWaysThatDoNotWork(t *testing.T) {
-	t.Parallel()
-	if ways := Ways(); ways[len(ways)-1] != Compare {
-		t.Errorf("ways %v lack the one that works everywhere", ways)
-	}
-	if runtime.GOOS == "linux" {
-		return
-	}
-	if _, err := Open(Scan); !errors.Is(err, ErrUnsupported) {
-		t.Errorf("scan is offered: %v", err)
-	}
-}
-
-// BenchmarkReset is a memory of 3 MB of which a call wrote 40 pages.
-func BenchmarkReset(b *testing.B) {
-	for _, way := range Ways() {
-		b.Run(way.String(), func(b *testing.B) {
-			p := pager(b, way)
-			m := begun(b, p, kept(b, p, 48*unit), 1024*unit)
-			b.ReportAllocs()
-			for b.Loop() {
-				for page := range 40 {
-					m.Bytes()[(page*17%768)*pageBytes]++
-				}
-				if err := m.Reset(); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }
