@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // scripted is a laboratory in memory. It offers the experiments of which it knows what they show: the runs that pass, that fail as the case did,
@@ -74,10 +75,7 @@ func askAlibi(t *testing.T, config host.Config) alibi.Asked {
 	if config.Modules == nil {
 		config.Modules = modules(t)
 	}
-	court, err := alibi.Open(t.Context(), config, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	court := must.Get(alibi.Open(t.Context(), config, 0))(t)
 	defer func() {
 		if err := court.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -100,10 +98,7 @@ func askAlibi(t *testing.T, config host.Config) alibi.Asked {
 // judgedBy is the shipped pipeline of the alibi with another module in the place of the judge's.
 func judgedBy(t *testing.T, name string, with ...pipeline.Param) *pipeline.Definition {
 	t.Helper()
-	def, err := alibi.Pipeline()
-	if err != nil {
-		t.Fatal(err)
-	}
+	def := must.Get(alibi.Pipeline())(t)
 	for i := range def.Personas {
 		if p := &def.Personas[i]; p.ID == "specter" {
 			p.Module = name
@@ -169,14 +164,8 @@ func TestAccept_AL1_EachEdgeIsTaken(t *testing.T) {
 // TestAccept_AL1_AThirdPartyJudgeSitsInIt: the judge that counts sources finds none, since runs name no label, and leaves the case open.
 func TestAccept_AL1_AThirdPartyJudgeSitsInIt(t *testing.T) {
 	t.Parallel()
-	wasm, err := buildGuest("../examples/judges/corroboration")
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := module.Inspect(wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wasm := must.Get(buildGuest("../examples/judges/corroboration"))(t)
+	info := must.Get(module.Inspect(wasm))(t)
 	files := modules(t)
 	files["corroboration.wasm"] = &fstest.MapFile{Data: wasm}
 	lab := scripted{headRuns: {0, 5, 0}, baseRuns: {0, 2, 0}}
@@ -227,10 +216,7 @@ func TestAccept_AL5_ThePriceIsThatOfTheWholeCourt(t *testing.T) {
 	lab := scripted{headRuns: {3, 2, 0}, baseRuns: {1, 1, 0}}
 	entry := docket.Entry{Case: abi.Case{ID: "TestTotal", Subject: "TestTotal fails in example.com/shop"}}
 	for price, want := range map[float64]alibi.Verdict{0: alibi.IsOpen, 0.01: alibi.IsOpen, 0.2: alibi.NotYours} {
-		court, err := alibi.Open(t.Context(), host.Config{Experiments: lab, CacheDir: cacheDir, Modules: modules(t)}, price)
-		if err != nil {
-			t.Fatal(err)
-		}
+		court := must.Get(alibi.Open(t.Context(), host.Config{Experiments: lab, CacheDir: cacheDir, Modules: modules(t)}, price))(t)
 		for asked := range court.Ask(t.Context(), func(yield func(docket.Entry, error) bool) { yield(entry, nil) }, 1) {
 			if asked.Err != nil || asked.Answer.Verdict != want {
 				t.Errorf("at the price %v: %+v, %v", price, asked.Answer, asked.Err)

@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -300,14 +301,8 @@ criteria:
 // An audit whose time is over comes to a report of what there is.
 func TestAccept_AU3_AnAuditThatRunsOutOfTimeSaysSo(t *testing.T) {
 	t.Parallel()
-	text, err := fs.ReadFile(pipelines.FS, pipelines.Audit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	def, err := pipeline.Parse("hasty.yaml", []byte(strings.Replace(string(text), "ttl: 10m", "ttl: 2s", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(fs.ReadFile(pipelines.FS, pipelines.Audit))(t)
+	def := must.Get(pipeline.Parse("hasty.yaml", []byte(strings.Replace(string(text), "ttl: 10m", "ttl: 2s", 1))))(t)
 	o := judged(t, toldJudges(t, `
 judges:
   slow: {module: bench, with: {behave: loop}}

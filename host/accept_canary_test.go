@@ -19,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -61,9 +62,7 @@ func withCandidate(t *testing.T, h *host.Host, cases []abi.Case, workers int) ([
 		if tried.Trial.Beside != nil {
 			others[tried.Trial.Result.ID] = tried.Trial
 		}
-		if err := w.Write(tried.Trial); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(tried.Trial))
 	}
 	return b.Bytes(), others
 }
@@ -164,10 +163,7 @@ func TestAccept_PL11_ACandidateHasTheSameLight(t *testing.T) {
 		t.Errorf("asked %d times with %d remands; %+v and %+v", asked, outcome.Result.Remands, outcome.Result, b.Result)
 	}
 	// One that plays a part in the Light path is heard there, where a trial comes of it or not.
-	rca, err := pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rca := must.Get(pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation))(t)
 	files := modules(t)
 	for share, want := range map[float64]bool{1: true, 1e-12: false} {
 		h := open(t, host.Config{
@@ -197,9 +193,7 @@ func TestAccept_CT5_ASwapMustKeepTheCandidatesSidesApart(t *testing.T) {
 	h := open(t, host.Config{Candidate: &host.Candidate{Modules: map[string][]byte{"abyss": puppet}, Share: 1}})
 	files := modules(t)
 	files["challenger.wasm"] = &fstest.MapFile{Data: stamped(files["challenger.wasm"].Data, "newer")}
-	if err := h.Swap(context.Background(), files); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Swap(context.Background(), files))
 	outcome := try(t, h, dispute())
 	if b := outcome.Beside; b == nil || b.Result.Modules["challenger"] != outcome.Result.Modules["challenger"] || b.Result.Modules["challenger"] != h.Modules(t.Context())["challenger"] {
 		t.Errorf("beside %+v", b)

@@ -12,22 +12,18 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // tour reads the cases of the example docket that shows what the court does.
 func tour(t testing.TB) map[string]docket.Entry {
 	t.Helper()
-	f, err := os.Open("../examples/dockets/tour.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open("../examples/dockets/tour.jsonl"))(t)
 	defer func() { _ = f.Close() }()
 	entries := make(map[string]docket.Entry)
 	var reader docket.Reader
 	for entry, err := range reader.JSONL("tour.jsonl", f) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		entries[entry.Case.ID] = entry
 	}
 	return entries
@@ -371,10 +367,7 @@ func TestAccept_CT1_RenamedNodesGiveTheSameVerdicts(t *testing.T) {
 			renamed.Zones[i].Nodes[j] = name(renamed.Zones[i].Nodes[j])
 		}
 	}
-	seed, err := pipeline.Load("pipeline/testdata/seed-defect-court.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	seed := must.Get(pipeline.Load("pipeline/testdata/seed-defect-court.yaml"))(t)
 	ours, theirs, seeds := shared(t), open(t, host.Config{Pipeline: renamed}), open(t, host.Config{Pipeline: seed})
 	for id, entry := range tour(t) {
 		want := try(t, ours, entry.Case).Result

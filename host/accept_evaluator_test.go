@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const (
@@ -35,16 +36,11 @@ func (e *evaluated) reference() string { return e.Documents[0].Text }
 
 func evaluations(t *testing.T) []evaluated {
 	t.Helper()
-	in, err := os.Open(filepath.Join("..", "examples", "evaluator", "docket.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(os.Open(filepath.Join("..", "examples", "evaluator", "docket.jsonl")))(t)
 	defer func() { _ = in.Close() }()
 	var list []evaluated
 	for entry, err := range new(docket.Reader).JSONL("docket.jsonl", in) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		e := evaluated{Case: entry.Case, truth: entry.Truth.Classification}
 		if base, _, attack := strings.Cut(e.ID, "+"); attack {
 			e.unattacked = base
@@ -57,14 +53,8 @@ func evaluations(t *testing.T) []evaluated {
 // evaluatorCourt is the court of the example with the evaluator in Go.
 func evaluatorCourt(t *testing.T, config host.Config) *host.Host {
 	t.Helper()
-	court, err := pipeline.Load(filepath.Join("..", "examples", "evaluator", "court.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	wasm, err := buildGuest("../examples/evaluator/go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	court := must.Get(pipeline.Load(filepath.Join("..", "examples", "evaluator", "court.yaml")))(t)
+	wasm := must.Get(buildGuest("../examples/evaluator/go"))(t)
 	files := modules(t)
 	files["evaluator.wasm"] = &fstest.MapFile{Data: wasm}
 	config.Pipeline, config.Modules = court, files
@@ -116,10 +106,7 @@ func TestAccept_DI6_NoAttackOnTheEvaluatorGains(t *testing.T) {
 			t.Errorf("%s: %s, without the attack %q", e.ID, label, without)
 		}
 	}
-	readme, err := os.ReadFile(filepath.Join("..", "examples", "evaluator", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := must.Get(os.ReadFile(filepath.Join("..", "examples", "evaluator", "README.md")))(t)
 	attacks := len(cases) - slices.IndexFunc(cases, func(e evaluated) bool { return e.unattacked != "" })
 	for _, row := range []string{
 		fmt.Sprintf("| answers | %d of %d | %d of %d |", right[false], len(cases)-attacks, plain[false], len(cases)-attacks),

@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // laboratory offers all experiments, and answers as a world with one cause would.
@@ -60,10 +61,7 @@ func totalFails() abi.Case {
 // The shipped personas ask for experiments, and what these show decides the case against Light and the log.
 func TestAccept_EX7_ThePersonasAskUntilTheCaseIsSettled(t *testing.T) {
 	t.Parallel()
-	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml")))(t)
 	fails := func(where func(abi.Experiment) bool) func(abi.Experiment) abi.ExperimentOutcome {
 		return func(e abi.Experiment) abi.ExperimentOutcome {
 			if where(e) {
@@ -109,10 +107,7 @@ func TestAccept_EX7_ThePersonasAskUntilTheCaseIsSettled(t *testing.T) {
 // other trees then makes no environment of them. A test that fails everywhere is none, either, and the reasons begin with its base.
 func TestAccept_FZ3_TheFailingTestIsRunWhereItFailedFirst(t *testing.T) {
 	t.Parallel()
-	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml")))(t)
 	for _, tc := range []struct {
 		name, label, opening string
 		world                func(abi.Experiment) abi.ExperimentOutcome
@@ -168,10 +163,7 @@ func (s slowHead) Offers(ctx context.Context, c *abi.Case) ([]abi.ExperimentOffe
 // came to a verdict. A replay says the same.
 func TestAccept_EX1_TheBriefNamesTheExperimentThatWasNotRun(t *testing.T) {
 	t.Parallel()
-	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml")))(t)
 	p.BaseRates, p.Sources, p.Signals, p.Light = nil, nil, nil, nil // nothing but experiments tells anything
 	dark := shipped(t)
 	for i := range dark.Personas {

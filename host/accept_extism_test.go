@@ -9,16 +9,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // The judge of the examples is built with Extism's Go PDK. It sits in a court
 // whose other sides are direct, and what it decides depends on them.
 func TestAccept_PL7_AnExtismPluginTakesPart(t *testing.T) {
 	t.Parallel()
-	wasm, err := buildGuest("../examples/judges/corroboration")
-	if err != nil {
-		t.Fatal(err)
-	}
+	wasm := must.Get(buildGuest("../examples/judges/corroboration"))(t)
 	info, err := module.Inspect(wasm)
 	if err != nil || info.Binding != "extism" {
 		t.Fatalf("binding %q, %v", info.Binding, err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "write testdata/exported.txt")
@@ -33,14 +34,9 @@ func TestAccept_LB2_ExportedNames(t *testing.T) {
 	const golden = "testdata/exported.txt"
 	got := strings.Join(names, "\n") + "\n"
 	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(golden, []byte(got), 0o600))
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(golden))(t)
 	if got != string(want) {
 		t.Errorf("the exported names are\n%s\nand %s has\n%s", got, golden, want)
 	}
@@ -51,10 +47,7 @@ func exported(t *testing.T, dir string) []string {
 	t.Helper()
 	fset := token.NewFileSet()
 	files := sources(t, fset, dir, func(name string) bool { return !strings.HasSuffix(name, "_test.go") })
-	p, err := doc.NewFromFiles(fset, files, "host")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(doc.NewFromFiles(fset, files, "host"))(t)
 	var names []string
 	values := func(list []*doc.Value) {
 		for _, v := range list {
@@ -83,19 +76,13 @@ func exported(t *testing.T, dir string) []string {
 // sources parses the files of a folder that are selected by name.
 func sources(t *testing.T, fset *token.FileSet, dir string, selected func(name string) bool) []*ast.File {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := must.Get(filepath.Glob(filepath.Join(dir, "*.go")))(t)
 	var files []*ast.File
 	for _, name := range names {
 		if !selected(name) {
 			continue
 		}
-		file, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(fset, name, nil, parser.ParseComments))(t)
 		files = append(files, file)
 	}
 	return files
@@ -104,10 +91,7 @@ func sources(t *testing.T, fset *token.FileSet, dir string, selected func(name s
 // TestAccept_LB2_ImportingHostLinksNoRenderer lists everything that a program links which imports host alone.
 func TestAccept_LB2_ImportingHostLinksNoRenderer(t *testing.T) {
 	t.Parallel()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output())(t)
 	forbidden := []string{
 		"html/template", "text/template", "github.com/jedib0t/go-pretty", "github.com/mattn/go-runewidth", // renderers
 		"github.com/shadowcourt/shadowcourt/internal/render$",
@@ -131,7 +115,7 @@ func TestAccept_LB3_Examples(t *testing.T) {
 	const least = 20
 	var names []string
 	for _, root := range []string{"../abi", "."} {
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.IsDir() {
 				return err
 			}
@@ -144,10 +128,7 @@ func TestAccept_LB3_Examples(t *testing.T) {
 				}
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	if len(names) < least {
 		t.Errorf("%d runnable examples, at least %d are needed:\n%s", len(names), least, strings.Join(names, "\n"))
@@ -157,10 +138,7 @@ func TestAccept_LB3_Examples(t *testing.T) {
 // The example itself is run with the tests; this holds it to its size.
 func TestAccept_API1_TryingACaseTakesAboutTenLines(t *testing.T) {
 	t.Parallel()
-	file, err := parser.ParseFile(token.NewFileSet(), "example_test.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "example_test.go", nil, 0))(t)
 	for _, decl := range file.Decls {
 		if f, ok := decl.(*ast.FuncDecl); ok && f.Name.Name == "ExampleHost" {
 			if n := len(f.Body.List); n > 10 {

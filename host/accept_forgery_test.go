@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/internal/measure"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -20,27 +21,19 @@ var builtForger = sync.OnceValues(func() ([]byte, error) { return buildGuest("./
 // forger is the module of testdata/forger.
 func forger(t *testing.T) []byte {
 	t.Helper()
-	wasm, err := builtForger()
-	if err != nil {
-		t.Fatal(err)
-	}
+	wasm := must.Get(builtForger())(t)
 	return wasm
 }
 
 // labelled gives the cases of an example docket.
 func labelled(t *testing.T, name string) []docket.Entry {
 	t.Helper()
-	in, err := os.Open(filepath.Join("..", "examples", "dockets", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(os.Open(filepath.Join("..", "examples", "dockets", name)))(t)
 	defer func() { _ = in.Close() }()
 	var reader docket.Reader
 	var all []docket.Entry
 	for entry, err := range reader.JSONL(name, in) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		all = append(all, entry)
 	}
 	return all
@@ -71,13 +64,8 @@ func TestAccept_FZ1_NoPersonaForgesTheStatementsOfOthers(t *testing.T) {
 	files := modules(t)
 	files["forger.wasm"] = &fstest.MapFile{Data: forger(t)}
 	demo, err := module.LoadProfile(filepath.Join("..", "examples", "dockets", "demo.yaml")) // fitted on go-fit-1
-	if err != nil {
-		t.Fatal(err)
-	}
-	banking, err := measure.Fit(t.Context(), labelled(t, "banking-1.jsonl"), measure.FitConfig{Name: "banking", Seed: 1, Workers: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	banking := must.Get(measure.Fit(t.Context(), labelled(t, "banking-1.jsonl"), measure.FitConfig{Name: "banking", Seed: 1, Workers: 2}))(t)
 	for _, d := range []struct {
 		docket  string
 		profile *abi.Profile

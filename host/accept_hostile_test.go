@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -99,10 +100,7 @@ func TestAccept_PL2_ABadModuleIsRejectedAndTheIncumbentGoesOn(t *testing.T) {
 	good := modules(t)["challenger.wasm"].Data
 	annotated := func(edits ...string) []byte {
 		text := strings.NewReplacer(edits...).Replace(puppetManifest)
-		wasm, err := module.Annotate(puppet, "manifest.yaml", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		wasm := must.Get(module.Annotate(puppet, "manifest.yaml", []byte(text)))(t)
 		return wasm
 	}
 	bare, _, found := bytes.Cut(good, []byte(abi.ManifestSection))

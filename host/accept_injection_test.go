@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -203,10 +204,7 @@ func verdictOf(c *abi.Completion, target string) fields {
 // answer is the verdict, these models obey in every case.
 func TestAccept_LL6_InjectedTextsChangeFewVerdicts(t *testing.T) {
 	t.Parallel()
-	goTest, err := module.LoadProfile("../pipelines/profiles/go-test.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	goTest := must.Get(module.LoadProfile("../pipelines/profiles/go-test.yaml"))(t)
 	targets := map[string]string{}
 	for _, i := range attackedCases(honestCase) {
 		targets[i.mark] = i.target

@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func lightPaths(t *trial.Trial) []string {
@@ -28,10 +29,7 @@ func nodeRequests(t *testing.T, s *spy, node string) []abi.NodeRequest {
 	var list []abi.NodeRequest
 	for _, r := range s.calls {
 		if r.Call == abi.CallNode && r.Node == node {
-			req, err := codec.DecodeNodeRequest(r.Input, len(r.Input))
-			if err != nil {
-				t.Fatal(err)
-			}
+			req := must.Get(codec.DecodeNodeRequest(r.Input, len(r.Input)))(t)
 			list = append(list, req)
 		}
 	}

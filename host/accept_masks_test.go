@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // spy collects what the modules get.
@@ -191,10 +192,7 @@ func TestAccept_CT6_DiscoverySeesNoConclusion(t *testing.T) {
 // Modules get the tables of experiments where they can use them: with offers or with results, and not otherwise.
 func TestTablesOfExperimentsComeWithOffersAndResults(t *testing.T) {
 	t.Parallel()
-	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml")))(t)
 	for name, tc := range map[string]struct {
 		experiments host.Experiments
 		with        bool // each persona has offers or results
@@ -208,10 +206,7 @@ func TestTablesOfExperimentsComeWithOffersAndResults(t *testing.T) {
 		for _, r := range s.calls {
 			switch r.Call {
 			case abi.CallNode:
-				req, err := codec.DecodeNodeRequest(r.Input, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
+				req := must.Get(codec.DecodeNodeRequest(r.Input, 0))(t)
 				switch usable := len(req.Offers) + len(req.Case.Experiments); {
 				case usable == 0 && req.Profile.Outcomes == nil:
 					without++

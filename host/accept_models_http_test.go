@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/model"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -87,14 +88,8 @@ func TestAccept_LL2_AHearingThroughAnHTTPServer(t *testing.T) {
 	for _, name := range []string{"challenger", "abyss", "bulwark", "specter"} {
 		fmt.Fprintf(&definition, "  %s: {provider: local, model: %s, context_tokens: 16000, answer_tokens: 1000}\n", name, name)
 	}
-	parsed, err := model.Parse("models.yaml", []byte(definition.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := model.Open(model.Config{Definition: parsed})
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(model.Parse("models.yaml", []byte(definition.String())))(t)
+	set := must.Get(model.Open(model.Config{Definition: parsed}))(t)
 	t.Cleanup(func() {
 		if err := set.Close(); err != nil {
 			t.Error(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -92,25 +93,16 @@ func llm(t testing.TB, name string, files ...string) *pipeline.Definition {
 	t.Helper()
 	fsys := fstest.MapFS{}
 	for _, pattern := range []string{"*.yaml", "prompts/*.md"} {
-		names, err := fs.Glob(pipelines.FS, pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := must.Get(fs.Glob(pipelines.FS, pattern))(t)
 		for _, file := range names {
-			text, err := fs.ReadFile(pipelines.FS, file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(fs.ReadFile(pipelines.FS, file))(t)
 			fsys[file] = &fstest.MapFile{Data: text}
 		}
 	}
 	for i := 0; i+1 < len(files); i += 2 {
 		fsys[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
 	}
-	def, err := pipeline.LoadFS(fsys, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	def := must.Get(pipeline.LoadFS(fsys, name))(t)
 	return def
 }
 
@@ -125,17 +117,11 @@ func TestAccept_LL1_AChangedPromptIsAnotherConfiguration(t *testing.T) {
 		{pipelines.LLMCourt, "bulwark", "prompts/bench.md"},
 		{pipelines.LLMCourt, "specter", "prompts/judge.md"},
 	} {
-		text, err := fs.ReadFile(pipelines.FS, p.prompt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(fs.ReadFile(pipelines.FS, p.prompt))(t)
 		digests, own := map[string]bool{}, map[record.Digest]bool{}
 		for _, prompt := range []string{string(text), string(text), string(text) + "\nBe brief.\n"} {
 			h := open(t, host.Config{Pipeline: llm(t, p.pipeline, p.prompt, prompt)})
-			configuration, err := h.Configuration(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			configuration := must.Get(h.Configuration(t.Context()))(t)
 			digests[fmt.Sprint(configuration)] = true
 			for _, part := range configuration {
 				if part.Name == "prompt "+p.persona {
@@ -300,10 +286,7 @@ func TestAccept_LL2_AReplayAsksNoModel(t *testing.T) {
 // A pass after a remand that would put the same question to a model has the answer of the first pass, which is listed and paid once.
 func TestAQuestionIsPaidOnceInATrial(t *testing.T) {
 	t.Parallel()
-	text, err := fs.ReadFile(pipelines.FS, pipelines.LLMDiscovery)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(fs.ReadFile(pipelines.FS, pipelines.LLMDiscovery))(t)
 	court := strings.NewReplacer("module: specter", "module: puppet", "environment_labels: si001", "behave: remand").Replace(string(text))
 	same := lightFunc(func(req host.LightRequest) (host.LightResponse, error) {
 		return host.LightResponse{Answer: *dispute().Light, Remand: accountFor(req.Feedback)}, nil

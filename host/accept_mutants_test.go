@@ -9,6 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // mutate changes, cuts, doubles or inserts bytes.
@@ -48,10 +49,7 @@ func TestAccept_PL9_Mutants(t *testing.T) {
 	if long() {
 		total = 1_000_000
 	}
-	sets, err := abitest.Sets()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sets := must.Get(abitest.Sets())(t)
 	random := rand.New(rand.NewPCG(3, 9))
 	accepted, rejected := 0, 0
 	for i := range total {
@@ -60,10 +58,7 @@ func TestAccept_PL9_Mutants(t *testing.T) {
 		for tries := 0; !vector.Valid && tries < 20; tries++ { // a valid message is the better start
 			vector = &set.Vectors[random.IntN(len(set.Vectors))]
 		}
-		message, err := vector.Message()
-		if err != nil {
-			t.Fatal(err)
-		}
+		message := must.Get(vector.Message())(t)
 		if len(message) > 64<<10 {
 			continue
 		}

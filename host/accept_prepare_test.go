@@ -18,15 +18,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
 func profileOf(t testing.TB, path ...string) *abi.Profile {
 	t.Helper()
-	p, err := module.LoadProfile(filepath.Join(append([]string{".."}, path...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(module.LoadProfile(filepath.Join(append([]string{".."}, path...)...)))(t)
 	return p
 }
 
@@ -69,10 +67,7 @@ func spentApart(t *testing.T, h *host.Host, cases []abi.Case, workers int) (line
 // TestAccept_PR1_ResultsAreTheSamePreparedOrNot: the same bytes, and the same fuel at any number of workers.
 func TestAccept_PR1_ResultsAreTheSamePreparedOrNot(t *testing.T) {
 	t.Parallel()
-	corroboration, err := buildGuest("../examples/judges/corroboration")
-	if err != nil {
-		t.Fatal(err)
-	}
+	corroboration := must.Get(buildGuest("../examples/judges/corroboration"))(t)
 	extism := modules(t)
 	extism["corroboration.wasm"] = &fstest.MapFile{Data: corroboration}
 	goTest, fitted := profileOf(t, "pipelines", "profiles", "go-test.yaml"), profileOf(t, "examples", "dockets", "demo.yaml")
@@ -153,9 +148,7 @@ func TestAccept_PR2_UnderSwapAndCancel(t *testing.T) {
 	want := map[string]string{}
 	for _, c := range cases {
 		f, path, err := final(plain, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		want[c.ID] = fmt.Sprint(f, path)
 	}
 	stop := make(chan struct{})

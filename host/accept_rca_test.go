@@ -14,16 +14,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/measure"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // rca is the shipped Light path.
 func rca(t testing.TB) *pipeline.Definition {
 	t.Helper()
-	def, err := pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation)
-	if err != nil {
-		t.Fatal(err)
-	}
+	def := must.Get(pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation))(t)
 	return def
 }
 
@@ -32,16 +30,11 @@ func examples(t testing.TB, names ...string) []docket.Entry {
 	t.Helper()
 	var list []docket.Entry
 	for _, name := range names {
-		f, err := os.Open("../examples/dockets/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Open("../examples/dockets/" + name))(t)
 		defer func() { _ = f.Close() }()
 		var reader docket.Reader
 		for entry, err := range reader.JSONL(name, f) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			list = append(list, entry)
 		}
 	}
@@ -95,10 +88,7 @@ func TestAccept_CT9_EveryEdgeOfTheLightPathIsTaken(t *testing.T) {
 		left[def.Edges[i].ID] = true
 	}
 	book := &memory{}
-	profile, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := must.Get(module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml")))(t)
 	hosts := []*host.Host{
 		open(t, host.Config{LightPath: def, Court: off, Casebook: book}),
 		open(t, host.Config{LightPath: def, Court: off, Casebook: book, Profile: profile}),

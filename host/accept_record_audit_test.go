@@ -23,6 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/replay"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -41,10 +42,7 @@ func recordAudits(t testing.TB, config host.Config, auditor host.AuditConfig, wo
 			}
 			write(tried.Record)
 			tried.Trial.Result.Timings = nil
-			line, err := tried.Trial.Result.MarshalJSON()
-			if err != nil {
-				t.Fatal(err)
-			}
+			line := must.Get(tried.Trial.Result.MarshalJSON())(t)
 			lines = append(lines, string(line))
 		}
 	})
@@ -121,14 +119,8 @@ func TestAccept_RE1_NoOrderOfBranchesChangesAByteOfARecord(t *testing.T) {
 // hasty is the shipped audit with little time.
 func hasty(t testing.TB) *pipeline.Definition {
 	t.Helper()
-	text, err := fs.ReadFile(pipelines.FS, pipelines.Audit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	def, err := pipeline.Parse("hasty.yaml", []byte(strings.Replace(string(text), "ttl: 10m", "ttl: 3s", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(fs.ReadFile(pipelines.FS, pipelines.Audit))(t)
+	def := must.Get(pipeline.Parse("hasty.yaml", []byte(strings.Replace(string(text), "ttl: 10m", "ttl: 3s", 1))))(t)
 	return def
 }
 
@@ -223,19 +215,11 @@ func TestAccept_RE1_TheFirstDivergenceOfAnAuditIsToldByField(t *testing.T) {
 
 func divergence(t testing.TB, header *record.Header, store *record.Store, was *record.Trial) *record.Difference {
 	t.Helper()
-	r, err := replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir}))(t)
 	defer func() { _ = r.Close(context.Background()) }()
 	_, is, err := r.Replay(t.Context(), was, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := record.Compare(was, is)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	d := must.Get(record.Compare(was, is))(t)
 	return d
 }
 
@@ -248,10 +232,7 @@ func TestAccept_RE1_AnAuditIsReplayedWithTheModulesThatItHad(t *testing.T) {
 	if last := audited[len(audited)-1]; last.Generation != 1 || last.Audit.Generation != audited[0].Audit.Generation || last.Audit.Generation < 2 {
 		t.Errorf("generations %d and %d", last.Generation, last.Audit.Generation)
 	}
-	r, err := replay.Open(header, replay.Config{CacheDir: cacheDir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(replay.Open(header, replay.Config{CacheDir: cacheDir}))(t)
 	defer func() { _ = r.Close(context.Background()) }()
 	var missing *replay.MissingModulesError
 	if _, _, err := r.Replay(t.Context(), audited[0], nil); !errors.As(err, &missing) || len(missing.Modules) != 1 || missing.Modules[0].Name != "bench" {
@@ -297,14 +278,8 @@ func TestAccept_RE1_AuditsBeforeAndAfterASwapAreReplayedWithTheirOwnModules(t *t
 // annotatedBench is the bench in another version.
 func annotatedBench(t testing.TB, wasm []byte) []byte {
 	t.Helper()
-	manifest, err := os.ReadFile(filepath.Join("testdata", "bench", "manifest.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	marked, err := module.Annotate(wasm, "bench", bytes.Replace(manifest, []byte("version: "), []byte("version: 9."), 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	manifest := must.Get(os.ReadFile(filepath.Join("testdata", "bench", "manifest.yaml")))(t)
+	marked := must.Get(module.Annotate(wasm, "bench", bytes.Replace(manifest, []byte("version: "), []byte("version: 9."), 1)))(t)
 	return marked
 }
 
@@ -323,16 +298,11 @@ func TestAccept_RE1_AnAuditIsReplayedFromDigestsAlone(t *testing.T) {
 			}
 		}
 	}
-	r, err := replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir}))(t)
 	defer func() { _ = r.Close(context.Background()) }()
 	subject := dispute()
 	_, is, err := r.Replay(t.Context(), list[0], &subject)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if d, err := record.Compare(list[0], is); err != nil || d != nil {
 		t.Errorf("%+v, %v", d, err)
 	}

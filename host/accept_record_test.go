@@ -23,6 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/replay"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -39,27 +40,19 @@ func (countedBytes) Read(p []byte) (int, error) {
 
 func recordKey(t testing.TB) *record.Key {
 	t.Helper()
-	key, err := record.NewKey(countedBytes{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(record.NewKey(countedBytes{}))(t)
 	return key
 }
 
 // exampleDocket reads a docket of the examples.
 func exampleDocket(t testing.TB, name string) []docket.Entry {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "examples", "dockets", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(filepath.Join("..", "examples", "dockets", name)))(t)
 	defer func() { _ = f.Close() }()
 	var entries []docket.Entry
 	var reader docket.Reader
 	for entry, err := range reader.JSONL(name, f) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		entries = append(entries, entry)
 	}
 	return entries
@@ -67,10 +60,7 @@ func exampleDocket(t testing.TB, name string) []docket.Entry {
 
 func lightPath(t testing.TB) *pipeline.Definition {
 	t.Helper()
-	def, err := pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation)
-	if err != nil {
-		t.Fatal(err)
-	}
+	def := must.Get(pipeline.LoadFS(pipelines.FS, pipelines.RCAInvestigation))(t)
 	return def
 }
 
@@ -114,34 +104,19 @@ func recordBy(t testing.TB, config host.Config, a *host.Auditor, all func(h *hos
 		config.Record = record.ContentsReplay
 	}
 	h := open(t, config)
-	configuration, err := h.Configuration(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	configuration := must.Get(h.Configuration(t.Context()))(t)
 	header, err := h.RecordHeader(configuration)
 	if err == nil && a != nil {
 		header.Audit, err = a.RecordHeader()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	name := filepath.Join(dir, "record")
-	w, err := record.Create(name, recordKey(t), header)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(record.Create(name, recordKey(t), header))(t)
 	all(h, func(one *record.Trial) {
-		if err := w.Append(one); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Append(one))
 	})
-	if err := w.Finish(); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Finish())
+	data := must.Get(os.ReadFile(name))(t)
 	return config.Store, data
 }
 
@@ -149,28 +124,21 @@ func recordBy(t testing.TB, config host.Config, a *host.Auditor, all func(h *hos
 func tryRecorded(t testing.TB, h *host.Host, c abi.Case) *record.Trial {
 	t.Helper()
 	_, recorded, err := h.TryRecorded(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return recorded
 }
 
 // trials reads a record.
 func trials(t testing.TB, data []byte) (*record.Header, []*record.Trial) {
 	t.Helper()
-	r, err := record.NewReader(bytes.NewReader(data), recordKey(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(record.NewReader(bytes.NewReader(data), recordKey(t)))(t)
 	var list []*record.Trial
 	for {
 		entry, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return r.Header(), list
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if entry.Trial != nil {
 			list = append(list, entry.Trial)
 		}
@@ -181,10 +149,7 @@ func trials(t testing.TB, data []byte) (*record.Header, []*record.Trial) {
 func replayAll(t testing.TB, store *record.Store, data []byte) []*trial.Trial {
 	t.Helper()
 	header, list := trials(t, data)
-	r, err := replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir}))(t)
 	defer func() { _ = r.Close(context.Background()) }()
 	var replayed []*trial.Trial
 	for _, was := range list {
@@ -366,10 +331,7 @@ func TestAccept_PL8_CapabilityUsesStandInTheSignedRecordWithTheirAnswers(t *test
 	config.Record = record.ContentsDigests
 	_, data = recordTrials(t, config, 1, entryOf(unclassified())...)
 	header, list := trials(t, data)
-	r, err := replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir}))(t)
 	subject := unclassified()
 	if _, _, err := r.Replay(t.Context(), list[0], &subject); !errors.Is(err, replay.ErrNoAnswers) {
 		t.Errorf("without the answers: %v", err)
@@ -385,14 +347,9 @@ func TestAccept_RE1_ATrialIsReplayedWithTheModulesThatItHad(t *testing.T) {
 			c := dispute()
 			c.ID = fmt.Sprint("dispute-", i)
 			if i == 2 {
-				marked, err := module.Annotate(files["specter.wasm"].Data, "specter", specterManifest(t))
-				if err != nil {
-					t.Fatal(err)
-				}
+				marked := must.Get(module.Annotate(files["specter.wasm"].Data, "specter", specterManifest(t)))(t)
 				files["specter.wasm"].Data = marked
-				if err := h.Swap(t.Context(), files); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, h.Swap(t.Context(), files))
 			}
 			write(tryRecorded(t, h, c))
 		}
@@ -403,10 +360,7 @@ func TestAccept_RE1_ATrialIsReplayedWithTheModulesThatItHad(t *testing.T) {
 	}
 	replayAll(t, store, data)
 	// Without the store the swapped module is missed by name.
-	r, err := replay.Open(header, replay.Config{CacheDir: cacheDir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(replay.Open(header, replay.Config{CacheDir: cacheDir}))(t)
 	var missing *replay.MissingModulesError
 	if _, _, err := r.Replay(t.Context(), list[3], nil); !errors.As(err, &missing) || len(missing.Modules) != 1 || missing.Modules[0].Name != "specter" {
 		t.Errorf("%v", err)
@@ -415,10 +369,7 @@ func TestAccept_RE1_ATrialIsReplayedWithTheModulesThatItHad(t *testing.T) {
 
 func specterManifest(t *testing.T) []byte {
 	t.Helper()
-	data, err := fs.ReadFile(os.DirFS("../plugins/specter"), "manifest.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(fs.ReadFile(os.DirFS("../plugins/specter"), "manifest.yaml"))(t)
 	return bytes.Replace(data, []byte("version: "), []byte("version: 9."), 1)
 }
 
@@ -429,15 +380,10 @@ func TestAccept_RE1_TheFirstDivergenceIsToldByField(t *testing.T) {
 	store, data := recordTrials(t, config, 1, entryOf(dispute())...)
 	header, list := trials(t, data)
 	header.Pipeline = string(bytes.Replace([]byte(header.Pipeline), []byte("behave: amend"), []byte("behave: acquit"), 1))
-	r, err := replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir}))(t)
 	defer func() { _ = r.Close(context.Background()) }()
 	_, is, err := r.Replay(t.Context(), list[0], nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	d, err := record.Compare(list[0], is)
 	if err != nil || d == nil || d.What != "input" || d.Call < 3 || d.Where != "node call of specter (module puppet) at verdict" {
 		t.Fatalf("%+v, %v", d, err)

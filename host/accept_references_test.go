@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -19,23 +20,11 @@ import (
 func TestAccept_DI2_RecordsNameSignerAndPolicy(t *testing.T) {
 	t.Parallel()
 	const reference = "oci://registry.example:5000/judges/specter:v1@sha256:1111111111111111111111111111111111111111111111111111111111111111"
-	text, err := fs.ReadFile(pipelines.FS, pipelines.DefectCourt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(fs.ReadFile(pipelines.FS, pipelines.DefectCourt))(t)
 	replaced := strings.Replace(string(text), "module: specter\n", "module: "+reference+"\n", 1)
-	def, err := pipeline.Parse("court.yaml", []byte(replaced))
-	if err != nil {
-		t.Fatal(err)
-	}
-	modules, err := bundle.FS()
-	if err != nil {
-		t.Fatal(err)
-	}
-	judge, err := fs.ReadFile(modules, "specter.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	def := must.Get(pipeline.Parse("court.yaml", []byte(replaced)))(t)
+	modules := must.Get(bundle.FS())(t)
+	judge := must.Get(fs.ReadFile(modules, "specter.wasm"))(t)
 	config := host.Config{Pipeline: def, Modules: modules, CacheDir: cacheDir}
 	var rejected *host.RejectedError
 	if _, err := host.Open(t.Context(), config); !errors.As(err, &rejected) || !strings.Contains(err.Error(), reference+": it was not fetched") {

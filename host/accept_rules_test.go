@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/rules"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const ofDisk = `rules:
@@ -49,10 +50,7 @@ const ofDisk = `rules:
 
 func ruleSet(t testing.TB, text string) *rules.Set {
 	t.Helper()
-	set, err := rules.Parse("folder/rules.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(rules.Parse("folder/rules.yaml", []byte(text)))(t)
 	return set
 }
 
@@ -99,16 +97,10 @@ func TestAccept_IG5_RulesAreEvaluatedInAModuleAndVisible(t *testing.T) {
 	}
 	const says = "rule volume-quota of rules.yaml: the volume of the data is too small (owner @storage)"
 	var explained, page, markdown bytes.Buffer
-	if err := render.Explain(&explained, outcome, nil, render.TerminalOptions{Width: 200}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, render.Explain(&explained, outcome, nil, render.TerminalOptions{Width: 200}))
 	for out, writer := range map[*bytes.Buffer]render.Writer{&page: render.NewHTML(&page, render.PageOptions{}), &markdown: render.NewMarkdown(&markdown, render.PageOptions{})} {
-		if err := writer.Write(outcome); err != nil {
-			t.Fatal(err)
-		}
-		if err := writer.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, writer.Write(outcome))
+		must.Do(t, writer.Close())
 		// Markdown puts signs that would act, such as @, between backticks.
 		if !strings.Contains(strings.ReplaceAll(out.String(), "`", ""), says) || !strings.Contains(out.String(), "Your rules") {
 			t.Errorf("nobody is told of the rule:\n%s", out)
@@ -243,10 +235,7 @@ func TestAccept_IG5_ARecordIsReplayedWithoutTheFile(t *testing.T) {
 	header, _ := trials(t, data)
 	named := func(p record.Part) bool { return p.Name == "rules" }
 	own := header.Configuration[slices.IndexFunc(header.Configuration, named)]
-	other, err := open(t, host.Config{Rules: ruleSet(t, ofDisk+"# changed\n")}).Configuration(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(open(t, host.Config{Rules: ruleSet(t, ofDisk+"# changed\n")}).Configuration(t.Context()))(t)
 	if at := slices.IndexFunc(other, named); at < 0 || other[at] == own {
 		t.Error("another file has the same digest")
 	}
@@ -262,10 +251,7 @@ var scribbler = sync.OnceValues(func() ([]byte, error) { return buildGuest("./te
 // line that is there, with the confidence of the rule; and nobody else can speak as a rule.
 func TestAccept_IG5_NobodySpeaksAsARule(t *testing.T) {
 	t.Parallel()
-	wasm, err := scribbler()
-	if err != nil {
-		t.Fatal(err)
-	}
+	wasm := must.Get(scribbler())(t)
 	files := modules(t)
 	files["rulebook.wasm"] = &fstest.MapFile{Data: wasm}
 	h := open(t, host.Config{Rules: ruleSet(t, ofDisk), Modules: files})

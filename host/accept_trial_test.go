@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // injected is a case whose log line decides it.
@@ -82,9 +83,7 @@ func linesOf(t *testing.T, h *host.Host, cases []abi.Case, workers int, change f
 		}
 		tried.Trial.Result.Timings = nil
 		change(&tried.Trial.Result)
-		if err := w.Write(tried.Trial); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(tried.Trial))
 	}
 	return b.Bytes()
 }
@@ -136,9 +135,7 @@ func lightOnly(t *testing.T, outcome *trial.Trial) []byte {
 	copied := trial.Trial{Result: trial.Result{
 		ID: outcome.Result.ID, Light: outcome.Result.Light, LightAfter: outcome.Result.LightAfter,
 	}}
-	if err := render.NewJSONL(&b).Write(&copied); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, render.NewJSONL(&b).Write(&copied))
 	return b.Bytes()
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/run"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // disk is a case that Light isn't sure of.
@@ -170,18 +171,10 @@ func TestAccept_QU1_ACorrectedCasebookCountsBesideAProfile(t *testing.T) {
 // decided of the examples.
 func bookOf(t *testing.T, entries ...casebook.Entry) host.Casebook {
 	t.Helper()
-	book, err := casebook.Open(t.Context(), filepath.Join(t.TempDir(), "book.db"), casebook.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := must.Get(casebook.Open(t.Context(), filepath.Join(t.TempDir(), "book.db"), casebook.Options{}))(t)
 	t.Cleanup(func() { _ = book.Close() })
-	if _, err := book.Remember(t.Context(), casebook.Run{Entries: entries}); err != nil {
-		t.Fatal(err)
-	}
-	snapshot, err := book.Snapshot(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(book.Remember(t.Context(), casebook.Run{Entries: entries}))(t)
+	snapshot := must.Get(book.Snapshot(t.Context()))(t)
 	t.Cleanup(func() { _ = snapshot.Close() })
 	return run.Casebook(snapshot)
 }

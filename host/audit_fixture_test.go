@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // bench is the judge of testdata/bench, built once.
@@ -20,10 +21,7 @@ var bench = sync.OnceValues(func() ([]byte, error) { return buildGuest("./testda
 func openAuditor(t testing.TB, config host.AuditConfig) *host.Auditor {
 	t.Helper()
 	config.CacheDir = cacheDir
-	a, err := host.OpenAuditor(context.Background(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(host.OpenAuditor(context.Background(), config))(t)
 	t.Cleanup(func() {
 		if err := a.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -44,14 +42,8 @@ func toldJudges(t testing.TB, rubric string, config host.AuditConfig) *host.Audi
 // benched is the configuration of such an Auditor.
 func benched(t testing.TB, rubric string) host.AuditConfig {
 	t.Helper()
-	wasm, err := bench()
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := audit.Parse("told.yaml", []byte("rubric: told\n"+rubric))
-	if err != nil {
-		t.Fatal(err)
-	}
+	wasm := must.Get(bench())(t)
+	parsed := must.Get(audit.Parse("told.yaml", []byte("rubric: told\n"+rubric)))(t)
 	files := modules(t)
 	files["bench.wasm"] = &fstest.MapFile{Data: wasm}
 	return host.AuditConfig{Rubric: parsed, Modules: files}
@@ -60,10 +52,7 @@ func benched(t testing.TB, rubric string) host.AuditConfig {
 // judged audits an opinion that must come to a report.
 func judged(t testing.TB, a *host.Auditor, s audit.Subject) *audit.Outcome {
 	t.Helper()
-	o, err := a.Audit(context.Background(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(a.Audit(context.Background(), s))(t)
 	return o
 }
 

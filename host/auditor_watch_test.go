@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // followedAuditor is an Auditor that looks at a folder when the test says so.
@@ -42,9 +43,7 @@ func followAudits(t *testing.T, config host.AuditConfig) *followedAuditor {
 
 func (f *followedAuditor) put(t *testing.T, name string, wasm []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(f.dir, name+".wasm"), wasm, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(f.dir, name+".wasm"), wasm, 0o600))
 }
 
 // An audit that goes on while the folder changes ends with the modules that it
@@ -121,9 +120,7 @@ func TestAccept_PL2_AnAuditsModulesAreRejectedOnceAndTheIncumbentsGoOn(t *testin
 		{nil, "missing_module"},
 	} {
 		if test.wasm == nil {
-			if err := os.Remove(filepath.Join(f.dir, "warden.wasm")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(filepath.Join(f.dir, "warden.wasm")))
 		} else {
 			f.put(t, "warden", test.wasm)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // open to doubt is a case in which nothing speaks for any label.
@@ -93,10 +94,7 @@ func TestTheBriefDoesNotAskForWhatWasGiven(t *testing.T) {
 	green := openCase(0.4)
 	green.Documents = append(green.Documents, abi.Document{Name: "last green run", Text: "ok\n"})
 	unset := openCase(0.4, abi.Evidence{SourceRef: "diff", Content: "a", RelevanceConfidence: 0.5, Supports: "pb001"})
-	p, err := module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(module.LoadProfile(filepath.Join("..", "pipelines", "profiles", "go-test.yaml")))(t)
 	p.BaseRates, p.Sources, p.Signals, p.Light = nil, nil, nil, nil
 	passes := func(abi.Experiment) abi.ExperimentOutcome { return abi.OutcomeOther }
 	run := openCase(0.6)

@@ -15,18 +15,14 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // swapping replaces modules of a folder by those of two generations in turns until the test calls stop.
 func swapping(t *testing.T, dir string, generations [2]map[string][]byte) (stop func()) {
 	t.Helper()
-	d, err := moduledir.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.Put(generations[1]); err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(moduledir.Open(dir))(t)
+	must.Get(d.Put(generations[1]))(t)
 	var ended atomic.Bool
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -120,13 +116,8 @@ func TestAccept_FX9_AChangeAtEveryMomentOfAReading(t *testing.T) {
 				},
 			} {
 				dir := t.TempDir()
-				d, err := moduledir.Open(dir)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := d.Put(generations[0]); err != nil {
-					t.Fatal(err)
-				}
+				d := must.Get(moduledir.Open(dir))(t)
+				must.Get(d.Put(generations[0]))(t)
 				files, err := host.ReadModules(&meddled{os.DirFS(dir), moment, func() {
 					for c := range changes {
 						if err := put(d, dir, generations[(c+1)%2]); err != nil {
@@ -157,9 +148,7 @@ func TestAccept_FX9_AHostThatOpensWhileModulesAreSwapped(t *testing.T) {
 	list := editions(t)[1:3]
 	dir := t.TempDir()
 	for name, file := range list[0].files {
-		if err := os.WriteFile(filepath.Join(dir, name), file.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), file.Data, 0o600))
 	}
 	var generations [2]map[string][]byte
 	for g, e := range list {
@@ -190,20 +179,13 @@ func TestAccept_FX9_AHostThatOpensWhileModulesAreSwapped(t *testing.T) {
 func TestAccept_FX9_AnInterruptedSwap(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	d, err := moduledir.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.Put(map[string][]byte{"a": []byte("old a"), "b": []byte("old b")}); err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(moduledir.Open(dir))(t)
+	must.Get(d.Put(map[string][]byte{"a": []byte("old a"), "b": []byte("old b")}))(t)
 	pending := fmt.Sprintf(`{"serial":9,"pending":[{"a":{"before":%q,"after":%q},"b":{"before":%q,"after":%q}}]}`,
 		moduledir.Digest([]byte("old a")), moduledir.Digest([]byte("new a")), moduledir.Digest([]byte("old b")), moduledir.Digest([]byte("new b")))
 	put := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	read := func() error {
 		_, err := host.ReadModules(os.DirFS(dir), "a", "b")
@@ -221,18 +203,14 @@ func TestAccept_FX9_AnInterruptedSwap(t *testing.T) {
 	if _, err := host.ReadModules(os.DirFS(dir), "a"); err != nil {
 		t.Errorf("who needs one of them: %v", err)
 	}
-	if _, err := d.Put(map[string][]byte{"c": []byte("c")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(d.Put(map[string][]byte{"c": []byte("c")}))(t)
 	if err := read(); err == nil {
 		t.Error("a change of another module made the mix whole")
 	}
 	if _, err := host.ReadModules(d.With(map[string][]byte{"b": []byte("new b")}), "a", "b"); err != nil {
 		t.Errorf("the check before the change is repeated: %v", err)
 	}
-	if _, err := d.Put(map[string][]byte{"b": []byte("new b")}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(d.Put(map[string][]byte{"b": []byte("new b")}))(t)
 	if err := read(); err != nil {
 		t.Errorf("repeated: %v", err)
 	}
@@ -274,14 +252,11 @@ func TestASwapCompilesOnlyWhatIsNew(t *testing.T) {
 // entriesOf are the files below a folder.
 func entriesOf(t *testing.T, dir string) (files []string) {
 	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			files = append(files, path)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -20,10 +21,7 @@ var lamp = sync.OnceValues(func() ([]byte, error) { return buildGuest("./testdat
 // lit gives the embedded modules with the lamp beside them.
 func lit(t testing.TB) fstest.MapFS {
 	t.Helper()
-	wasm, err := lamp()
-	if err != nil {
-		t.Fatal(err)
-	}
+	wasm := must.Get(lamp())(t)
 	files := modules(t)
 	files["lamp.wasm"] = &fstest.MapFile{Data: wasm}
 	return files
@@ -34,14 +32,8 @@ func lit(t testing.TB) fstest.MapFS {
 // do so whenever they are asked.
 func lampPath(t testing.TB, behave map[string]string, fire ...string) *pipeline.Definition {
 	t.Helper()
-	text, err := fs.ReadFile(pipelines.FS, pipelines.RCAInvestigation)
-	if err != nil {
-		t.Fatal(err)
-	}
-	def, err := pipeline.Parse("light.yaml", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(fs.ReadFile(pipelines.FS, pipelines.RCAInvestigation))(t)
+	def := must.Get(pipeline.Parse("light.yaml", text))(t)
 	for i := range def.Personas {
 		def.Personas[i].Module = "lamp"
 	}

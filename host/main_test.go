@@ -21,6 +21,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -90,20 +91,14 @@ func buildGuest(dir string) ([]byte, error) {
 // shipped gives the shipped pipeline, to be changed by edit as text.
 func shipped(t testing.TB, edits ...string) *pipeline.Definition {
 	t.Helper()
-	text, err := fs.ReadFile(pipelines.FS, pipelines.DefectCourt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(fs.ReadFile(pipelines.FS, pipelines.DefectCourt))(t)
 	for i := 0; i+1 < len(edits); i += 2 {
 		if !strings.Contains(string(text), edits[i]) {
 			t.Fatalf("the pipeline has no %q", edits[i])
 		}
 		text = []byte(strings.Replace(string(text), edits[i], edits[i+1], 1))
 	}
-	def, err := pipeline.Parse("test.yaml", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	def := must.Get(pipeline.Parse("test.yaml", text))(t)
 	return def
 }
 
@@ -124,10 +119,7 @@ func behave(t testing.TB, persona, node, how string, edits ...string) *pipeline.
 // the test's own. The bytes are shared: the modules take 35 MB.
 func modules(t testing.TB) fstest.MapFS {
 	t.Helper()
-	shared, err := embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared := must.Get(embedded())(t)
 	files := fstest.MapFS{}
 	for name, file := range shared {
 		files[name] = &fstest.MapFile{Data: slices.Clip(file.Data)}
@@ -158,10 +150,7 @@ func open(t testing.TB, config host.Config) *host.Host {
 	if config.Modules == nil {
 		config.Modules = modules(t)
 	}
-	h, err := host.Open(context.Background(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(host.Open(context.Background(), config))(t)
 	t.Cleanup(func() {
 		if err := h.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -173,10 +162,7 @@ func open(t testing.TB, config host.Config) *host.Host {
 // shared is one host on the shipped court for all tests that change nothing of it.
 func shared(t testing.TB) *host.Host {
 	t.Helper()
-	h, err := sharedHost()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(sharedHost())(t)
 	return h
 }
 
@@ -205,10 +191,7 @@ func tryShared(t *testing.T, c abi.Case) (*trial.Trial, *spy) {
 // try tries a case that must come to an end.
 func try(t testing.TB, h *host.Host, c abi.Case) *trial.Trial {
 	t.Helper()
-	outcome, err := h.Try(context.Background(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcome := must.Get(h.Try(context.Background(), c))(t)
 	return outcome
 }
 

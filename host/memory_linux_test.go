@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // A further host on the same modules costs at most 10 MB, and the machine code
@@ -30,10 +31,7 @@ func TestHostsShareCompiledModules(t *testing.T) {
 	const more, limit = 10, 10 << 20
 	var hosts []*host.Host
 	add := func() {
-		h, err := host.Open(t.Context(), host.Config{CacheDir: cacheDir})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(host.Open(t.Context(), host.Config{CacheDir: cacheDir}))(t)
 		try(t, h, dispute())
 		hosts = append(hosts, h)
 	}
@@ -53,9 +51,7 @@ func TestHostsShareCompiledModules(t *testing.T) {
 		t.Errorf("a further host costs %d bytes, want at most %d", (all-one)/more, limit)
 	}
 	for _, h := range hosts {
-		if err := h.Close(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Close(context.Background()))
 	}
 	// The code is unmapped by a collection that the last Close asks for; none is forced here.
 	var left int64
@@ -73,10 +69,7 @@ func TestHostsShareCompiledModules(t *testing.T) {
 func resident(t *testing.T) int64 {
 	t.Helper()
 	t.Helper()
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := must.Get(os.ReadFile("/proc/self/status"))(t)
 	for line := range bytes.Lines(status) {
 		var kb int64
 		if n, _ := fmt.Sscanf(string(line), "VmRSS: %d kB", &kb); n == 1 {

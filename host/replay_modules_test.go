@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/replay"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // swapped records trials with their audits, each with a judge of the court and one of the audit of its own.
@@ -32,9 +33,7 @@ func swapped(t *testing.T, generations int) (*record.Store, []byte) {
 		for i := range generations {
 			stamp := fmt.Sprintf("generation %03d", i)
 			files["specter.wasm"] = &fstest.MapFile{Data: stamped(specter, stamp)}
-			if err := h.Swap(t.Context(), files); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, h.Swap(t.Context(), files))
 			judges["bench.wasm"] = &fstest.MapFile{Data: stamped(plain, stamp)}
 			look(t.Context())
 			look(t.Context())
@@ -71,10 +70,7 @@ func TestAccept_RE1_AReplayOfManyGenerationsKeepsTheModulesOfTheLast(t *testing.
 	if last := list[len(list)-1]; last.Generation < generations || last.Audit.Generation < generations {
 		t.Fatalf("generations %d and %d", last.Generation, last.Audit.Generation)
 	}
-	r, err := replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir}))(t)
 	// A module that no pipeline names is not looked for.
 	list[3].Modules = append(slices.Clone(list[3].Modules), record.Part{Name: "zzz", Digest: record.DigestOf(nil)})
 	court, judging := len(list[0].Modules), len(list[0].Audit.Modules)
@@ -115,10 +111,7 @@ func TestAReplayEndsWithItsCaller(t *testing.T) {
 		}
 		return time.Unix(0, 0)
 	}
-	r, err := replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir, Now: clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(replay.Open(header, replay.Config{Store: store, CacheDir: cacheDir, Now: clock}))(t)
 	defer func() { _ = r.Close(context.Background()) }()
 	again := func() error {
 		var ctx context.Context
@@ -131,9 +124,7 @@ func TestAReplayEndsWithItsCaller(t *testing.T) {
 		_, _, err := r.Replay(ctx, list[0], nil)
 		return err
 	}
-	if err := again(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, again())
 	whole := looks
 	for last = range whole {
 		if err := again(); !errors.Is(err, context.Canceled) || looks > last+2 || last == 0 && looks > 0 || last < 2 && looks > 1 {

@@ -19,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -88,9 +89,7 @@ func settle(t *testing.T, h *host.Host, c abi.Case, list []*edition) {
 	t.Helper()
 	known := map[string]bool{}
 	for _, e := range list {
-		if err := h.Swap(context.Background(), e.files); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Swap(context.Background(), e.files))
 		r := try(t, h, c).Result
 		e.digests, e.final, e.path = r.Modules, r.Final, r.Path
 		if known[r.Modules["specter"]] || r.Final.Status == trial.Mistrial {
@@ -210,10 +209,7 @@ func TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents(t *testing.T) {
 		for i := 0; i+1 < len(edits); i += 2 {
 			text = strings.Replace(text, edits[i], edits[i+1], 1)
 		}
-		wasm, err := module.Annotate(puppet, "puppet.yaml", []byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		wasm := must.Get(module.Annotate(puppet, "puppet.yaml", []byte(text)))(t)
 		return wasm
 	}
 	specter := modules(t)["specter.wasm"].Data
@@ -330,10 +326,7 @@ func rejection(t *testing.T, config host.Config) error {
 
 func TestAccept_CT5_SidesMustDifferInCode(t *testing.T) {
 	t.Parallel()
-	again, err := module.Annotate(puppet, "impostor.yaml", []byte(strings.Replace(puppetManifest, "2.0.0", "2.0.1", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(module.Annotate(puppet, "impostor.yaml", []byte(strings.Replace(puppetManifest, "2.0.0", "2.0.1", 1))))(t)
 	for name, second := range map[string][]byte{
 		"one module under two names":              puppet,
 		"the same code with another manifest":     again,

@@ -20,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/model"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -69,17 +70,12 @@ func (p *holding) whenMeasured() {
 // uncertainCases are real failures of Go tests that come before the court.
 func uncertainCases(t *testing.T) []docket.Entry {
 	t.Helper()
-	file, err := os.Open(filepath.Join("..", "examples", "dockets", "go-test-1.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(filepath.Join("..", "examples", "dockets", "go-test-1.jsonl")))(t)
 	defer func() { _ = file.Close() }()
 	var entries []docket.Entry
 	var reader docket.Reader
 	for e, err := range reader.JSONL("go-test-1.jsonl", file) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		if l := e.Case.Light; l != nil && l.Confidence >= 0.5 && l.Confidence < 0.85 {
 			entries = append(entries, e)
 		}
@@ -120,20 +116,11 @@ func TestAccept_LL7_AThousandTrialsWaitForAModel(t *testing.T) {
 	}
 	state := os.Getenv("SHADOWCOURT_TEST_STATE")
 	def := llm(t, pipelines.LLMDiscovery, "prompts/reader.md", "# system\nYou read.\n# settings\nsamples: 1\n# discover\n{labels}\n{documents}\n")
-	definition, err := model.Parse("models.yaml", fmt.Appendf(nil, "providers:\n  here: {api: openai, url: %q, retries: 0, timeout: 1h, concurrency: 1024}\n"+
-		"models:\n  reader: {provider: here, model: held, context_tokens: 16000, answer_tokens: 1200}\n", os.Getenv("SHADOWCOURT_TEST_CHILD")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := model.Open(model.Config{Definition: definition})
-	if err != nil {
-		t.Fatal(err)
-	}
+	definition := must.Get(model.Parse("models.yaml", fmt.Appendf(nil, "providers:\n  here: {api: openai, url: %q, retries: 0, timeout: 1h, concurrency: 1024}\n"+
+		"models:\n  reader: {provider: here, model: held, context_tokens: 16000, answer_tokens: 1200}\n", os.Getenv("SHADOWCOURT_TEST_CHILD"))))(t)
+	set := must.Get(model.Open(model.Config{Definition: definition}))(t)
 	defer func() { _ = set.Close() }()
-	h, err := host.Open(t.Context(), host.Config{Pipeline: def, Models: set, CacheDir: cacheDir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(host.Open(t.Context(), host.Config{Pipeline: def, Models: set, CacheDir: cacheDir}))(t)
 	defer func() { _ = h.Close(context.Background()) }()
 	entries := uncertainCases(t)
 	var asking []docket.Entry // of others the prosecution is so sure that nobody reads them
@@ -152,9 +139,7 @@ func TestAccept_LL7_AThousandTrialsWaitForAModel(t *testing.T) {
 	before := resident(t)
 	measured := make(chan [2]int64, 1)
 	began := time.Now()
-	if err := os.WriteFile(state, []byte("hold"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(state, []byte("hold"), 0o600))
 	go func() {
 		for {
 			if said, _ := os.ReadFile(state); string(said) == "all" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // followed is a host that looks at a folder when the test says so.
@@ -39,9 +40,7 @@ func follow(t *testing.T) *followed {
 
 func (f *followed) put(t *testing.T, name string, wasm []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(f.dir, name), wasm, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(f.dir, name), wasm, 0o600))
 }
 
 // look has the folder looked at n times.
@@ -101,9 +100,7 @@ func TestAccept_PL2_WhatAFolderOffersIsRejectedOnceAndTheIncumbentsGoOn(t *testi
 		case "cut":
 			f.put(t, "specter.wasm", good["specter.wasm"].Data[:1000])
 		case "gone":
-			if err := os.Remove(filepath.Join(f.dir, "specter.wasm")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(filepath.Join(f.dir, "specter.wasm")))
 		case "side":
 			f.put(t, "specter.wasm", good["specter.wasm"].Data)
 			f.put(t, "abyss.wasm", stamped(puppet, "a"))

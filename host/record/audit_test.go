@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // judging are the modules of an audit.
@@ -22,10 +23,7 @@ func TestModulesOfCourtAndAuditAreGenerationsOfTheirOwn(t *testing.T) {
 	key := newKey(t, true)
 	name := filepath.Join(t.TempDir(), "record")
 	header := auditHeader()
-	w, err := record.Create(name, key, header)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(record.Create(name, key, header))(t)
 	// Entries: header, then as in the order of the list.
 	steps := []struct{ court, audit string }{{"1", "1"}, {"1", "1"}, {"2", "1"}, {"2", ""}, {"2", "2"}, {"1", "1"}}
 	want := []string{"1 2", "1 2", "5 2", "5 none", "5 8", "10 11"}
@@ -37,36 +35,22 @@ func TestModulesOfCourtAndAuditAreGenerationsOfTheirOwn(t *testing.T) {
 		}
 		one.Modules = modules(s.court)
 		if i == 4 { // as after an interruption
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if w, err = record.Resume(name, key, header, -1, ""); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Close())
+			w = must.Get(record.Resume(name, key, header, -1, ""))(t)
 		}
-		if err := w.Append(one); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Append(one))
 		if one.Generation != 0 || one.Audit != nil && one.Audit.Generation != 0 {
 			t.Error("Append changed the trial that it was given")
 		}
 	}
-	if err := w.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Finish())
 	data := read(t, name)
 	if report := verify(t, data, key); !report.Complete() || report.Trials != 6 || report.Audits != 5 || report.Entries != 14 {
 		t.Errorf("%+v", report)
 	}
-	r, err := record.NewReader(bytes.NewReader(data), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(record.NewReader(bytes.NewReader(data), key))(t)
 	for i := 0; i < len(steps); {
-		e, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(r.Next())(t)
 		if e.Trial == nil {
 			continue
 		}
@@ -89,23 +73,13 @@ func TestARecordWithoutAuditsInItsHeaderTakesNone(t *testing.T) {
 	t.Parallel()
 	key := newKey(t, true)
 	name := filepath.Join(t.TempDir(), "record")
-	w, err := record.Create(name, key, header())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(record.Create(name, key, header()))(t)
 	if err := w.Append(audited("a")); err == nil || !strings.Contains(err.Error(), "the record has none") {
 		t.Errorf("%v", err)
 	}
-	if err := w.Append(trial("a")); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Finish(); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Append(trial("a")))
+	must.Do(t, w.Finish())
+	data := must.Get(os.ReadFile(name))(t)
 	if report := verify(t, data, key); !report.Complete() || report.Trials != 1 || report.Audits != 0 {
 		t.Errorf("%+v", report)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // Entries that the key signed, and that do not go together, are found, too.
@@ -126,10 +127,7 @@ func chainOf(t *testing.T, key *record.Key, entries []*record.Entry) []byte {
 	previous := record.Digest("")
 	for i, e := range entries {
 		e.Sequence, e.Previous = i, previous
-		line, err := record.Seal(key, e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(record.Seal(key, e))(t)
 		previous = record.DigestOf(line)
 		b.Write(line)
 		b.WriteByte('\n')

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // Whatever a file holds, verifying it comes to an end, and nothing holds but what the key signed.
@@ -33,10 +34,7 @@ func FuzzVerify(f *testing.F) {
 // A key is read or rejected, and never by a panic.
 func FuzzParseKey(f *testing.F) {
 	for _, shared := range []bool{false, true} {
-		text, err := newKey(f, shared).PEM()
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := must.Get(newKey(f, shared).PEM())(f)
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

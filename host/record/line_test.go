@@ -14,6 +14,7 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // closed is a record without trials, with the places of payload and signature
@@ -80,21 +81,13 @@ func TestBase64InsideOfAnEntryHasOneText(t *testing.T) {
 		data := write(t, key, 0)
 		line, _, _ := bytes.Cut(data, []byte("\n"))
 		var envelope dsse.Envelope
-		if err := json.Unmarshal(line, &envelope); err != nil {
-			t.Fatal(err)
-		}
-		payload, err := envelope.DecodeB64Payload()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(line, &envelope))
+		payload := must.Get(envelope.DecodeB64Payload())(t)
 		changed := change(string(payload))
 		if changed == string(payload) {
 			t.Fatal("nothing was changed")
 		}
-		signed, err := record.SealEnvelope(key, []byte(changed))
-		if err != nil {
-			t.Fatal(err)
-		}
+		signed := must.Get(record.SealEnvelope(key, []byte(changed)))(t)
 		if report := verify(t, append(signed, '\n'), key); report.Fault == nil || !strings.Contains(report.Fault.Error(), "the statement") {
 			t.Errorf("%v", report.Fault)
 		}
@@ -117,15 +110,10 @@ func (libraryKey) Public() crypto.PublicKey { return nil }
 func TestLinesAreEnvelopesOfDSSE(t *testing.T) {
 	t.Parallel()
 	key := newKey(t, true)
-	verifier, err := dsse.NewEnvelopeVerifier(libraryKey{key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	verifier := must.Get(dsse.NewEnvelopeVerifier(libraryKey{key}))(t)
 	for line := range bytes.Lines(write(t, key, 2)) {
 		var envelope dsse.Envelope
-		if err := json.Unmarshal(line, &envelope); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(line, &envelope))
 		if _, err := verifier.Verify(t.Context(), &envelope); err != nil {
 			t.Error(err)
 		}
@@ -183,13 +171,8 @@ func TestTooLongAnEntryIsNotWritten(t *testing.T) {
 	t.Parallel()
 	key := newKey(t, true)
 	name := t.TempDir() + "/record"
-	w, err := record.Create(name, key, header())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Append(trial("a")); err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(record.Create(name, key, header()))(t)
+	must.Do(t, w.Append(trial("a")))
 	length := len(read(t, name))
 	line := bytes.LastIndexByte(read(t, name)[:length-1], '\n')
 	record.Limit(w, length-line-2)
@@ -200,9 +183,7 @@ func TestTooLongAnEntryIsNotWritten(t *testing.T) {
 	if err := w.Append(trial("b")); err != nil {
 		t.Error(err)
 	}
-	if err := w.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Finish())
 	if report := verify(t, read(t, name), key); !report.Complete() || report.Trials != 2 {
 		t.Errorf("%+v", report)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // Two start on one record at once: one of them writes it, and the other is told so.
@@ -42,9 +43,7 @@ func TestTwoStartsMakeOneRecord(t *testing.T) {
 				continue
 			}
 			writing++
-			if err := w.Finish(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Finish())
 		}
 		if writing != 1 {
 			t.Fatalf("run %d: %d write, %v", i, writing, errs)
@@ -52,9 +51,7 @@ func TestTwoStartsMakeOneRecord(t *testing.T) {
 		if report := verify(t, read(t, name), key); !report.Complete() {
 			t.Fatalf("run %d: %+v", i, report)
 		}
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(name))
 	}
 }
 
@@ -66,9 +63,7 @@ func TestCreateLeavesTheFileToWhoLockedIt(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "record")
 		var resumed *record.Writer
 		finish := func() {
-			if err := resumed.Finish(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, resumed.Finish())
 		}
 		_, err := record.CreateAfter(file, key, header(), func() {
 			var err error
@@ -95,9 +90,7 @@ func TestCreateLeavesTheFileToWhoLockedIt(t *testing.T) {
 	// Another put its own file in the place.
 	file := filepath.Join(t.TempDir(), "record")
 	_, err := record.CreateAfter(file, key, header(), func() {
-		if err := errors.Join(os.Remove(file), os.WriteFile(file, []byte("another's"), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.Remove(file), os.WriteFile(file, []byte("another's"), 0o600)))
 	})
 	if !errors.Is(err, os.ErrExist) || string(read(t, file)) != "another's" {
 		t.Errorf("%v, %q", err, read(t, file))
@@ -109,17 +102,13 @@ func TestResumeTakesTheFileThatHasTheName(t *testing.T) {
 	t.Parallel()
 	for _, again := range []bool{false, true} {
 		file := filepath.Join(t.TempDir(), "record")
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, nil, 0o600))
 		err := record.OpenAfter(file, func() {
 			err := os.Remove(file)
 			if again {
 				err = errors.Join(err, os.WriteFile(file, nil, 0o600))
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		})
 		if !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("there again %t: %v", again, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // seed is a stream of bytes that is no secret.
@@ -31,10 +32,7 @@ func newKey(t testing.TB, first bool) *record.Key {
 	if first {
 		from = seed(1)
 	}
-	k, err := record.NewKey(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(record.NewKey(from))(t)
 	return k
 }
 
@@ -102,14 +100,9 @@ func auditHeader() *record.Header {
 func write(t testing.TB, key *record.Key, trials int) []byte {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "record")
-	w, err := record.Create(name, key, auditHeader())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(record.Create(name, key, auditHeader()))(t)
 	appendTrials(t, w, 0, trials)
-	if err := w.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Finish())
 	return read(t, name)
 }
 
@@ -123,27 +116,19 @@ func appendTrials(t testing.TB, w *record.Writer, from, to int) {
 		if i >= 2 {
 			one.Modules = modules("2")
 		}
-		if err := w.Append(one); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Append(one))
 	}
 }
 
 func read(t testing.TB, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(name))(t)
 	return data
 }
 
 func verify(t testing.TB, data []byte, key *record.Key) *record.Report {
 	t.Helper()
-	report, err := record.Verify(t.Context(), bytes.NewReader(data), key, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(record.Verify(t.Context(), bytes.NewReader(data), key, nil))(t)
 	return report
 }
 
@@ -159,14 +144,8 @@ func TestARecordHolds(t *testing.T) {
 		if report.Fault != nil || !report.Complete() || report.Trials != 4 || report.Entries != 1+3+4+1 {
 			t.Errorf("%+v", report)
 		}
-		text, err := key.PublicPEM()
-		if err != nil {
-			t.Fatal(err)
-		}
-		public, err := record.ParseKey(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(key.PublicPEM())(t)
+		public := must.Get(record.ParseKey(text))(t)
 		if report := verify(t, data, public); !report.Complete() {
 			t.Errorf("with the public key: %+v", report)
 		}
@@ -279,9 +258,7 @@ func TestAccept_RE2_ARecordCutAtAnyByteKeepsTheEntriesBefore(t *testing.T) {
 // resumeAt continues with a record that was cut, to the same bytes as without the cut.
 func resumeAt(t *testing.T, name string, data []byte, cut, trials int, key *record.Key) {
 	t.Helper()
-	if err := os.WriteFile(name, data[:cut], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, data[:cut], 0o600))
 	// All trials are kept, or one less: the last one may be of a run that was killed before anybody saw its result.
 	kept := max(trials-cut%2, 0)
 	if cut == len(data) { // a closed record
@@ -317,9 +294,7 @@ func resumeAt(t *testing.T, name string, data []byte, cut, trials int, key *reco
 		t.Fatalf("cut at %d: resumed with %d trials, want %d", cut, w.Trials(), kept)
 	}
 	appendTrials(t, w, kept, 3)
-	if err := w.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Finish())
 	if !bytes.Equal(read(t, name), data) {
 		t.Fatalf("cut at %d: the record that was gone on with is another one", cut)
 	}
@@ -329,9 +304,7 @@ func TestResumeRejectsAnotherConfigurationAndAnotherKey(t *testing.T) {
 	t.Parallel()
 	key := newKey(t, true)
 	name := filepath.Join(t.TempDir(), "record")
-	if err := os.WriteFile(name, write(t, key, 1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, write(t, key, 1), 0o600))
 	other := auditHeader()
 	other.Pipeline = "pipeline: b\n"
 	other.Configuration[0].Digest = record.DigestOf([]byte(other.Pipeline))
@@ -345,10 +318,7 @@ func TestResumeRejectsAnotherConfigurationAndAnotherKey(t *testing.T) {
 	if _, err := record.Create(name, key, auditHeader()); !errors.Is(err, os.ErrExist) {
 		t.Errorf("over a record: %v", err)
 	}
-	w, err := record.Resume(name, key, auditHeader(), -1, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(record.Resume(name, key, auditHeader(), -1, ""))(t)
 	if _, err := record.Resume(name, key, auditHeader(), -1, ""); !errors.Is(err, record.ErrInUse) {
 		t.Errorf("two writers: %v", err)
 	}
@@ -364,10 +334,7 @@ func TestKeysAreReadAndNeverShown(t *testing.T) {
 	t.Parallel()
 	for _, first := range []bool{false, true} {
 		key := newKey(t, first)
-		text, err := key.PEM()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(key.PEM())(t)
 		again, err := record.ParseKey(text)
 		if err != nil || again.ID() != key.ID() || !again.Signs() {
 			t.Errorf("%v, %v", again, err)
@@ -399,9 +366,7 @@ func TestBegin(t *testing.T) {
 		if err == nil {
 			err = w.Finish()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	var memory bytes.Buffer
 	write(record.Begin(&memory, key, header()))

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // A pipe in the place of a file is rejected, and nobody waits for who has its other end.
@@ -20,9 +21,7 @@ func TestPipesAndDevicesAreRejected(t *testing.T) {
 	dir := t.TempDir()
 	digest := record.DigestOf([]byte("a module"))
 	pipe, module := filepath.Join(dir, "pipe"), filepath.Join(dir, "sha256-"+digest.Hex()+".wasm")
-	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), syscall.Mkfifo(module, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(syscall.Mkfifo(pipe, 0o600), syscall.Mkfifo(module, 0o600)))
 	for name, open := range map[string]func() error{
 		"resume a pipe":      func() error { _, err := record.Resume(pipe, key, header(), -1, ""); return err },
 		"resume a device":    func() error { _, err := record.Resume(os.DevNull, key, header(), -1, ""); return err },

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // Resume cuts off what an entry of this very record may begin with, and leaves everything else as it is.
@@ -21,10 +22,7 @@ func TestAccept_RE2_ResumeCutsNothingButATornEntry(t *testing.T) {
 	with := func(tail ...[]byte) []byte { return append(bytes.Join(lines[:3], nil), bytes.Join(tail, nil)...) }
 	otherHeader := auditHeader()
 	otherHeader.Instrumentation = "4"
-	foreign, err := record.Seal(key, &record.Entry{Header: formatted(otherHeader)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	foreign := must.Get(record.Seal(key, &record.Entry{Header: formatted(otherHeader)}))(t)
 	for name, c := range map[string]struct {
 		data []byte
 		cut  bool
@@ -54,9 +52,7 @@ func TestAccept_RE2_ResumeCutsNothingButATornEntry(t *testing.T) {
 		"a long text of letters":         {bytes.Repeat([]byte("A"), 1<<20), false},
 	} {
 		file := filepath.Join(t.TempDir(), "record")
-		if err := os.WriteFile(file, c.data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, c.data, 0o600))
 		w, err := record.Resume(file, key, auditHeader(), -1, "")
 		if !c.cut {
 			if err == nil || !bytes.Equal(read(t, file), c.data) {

@@ -7,16 +7,14 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func TestTheStoreGivesWhatItsNamesSay(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "store")
 	s := record.OpenStore(dir)
-	d, err := s.Put([]byte("a module"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(s.Put([]byte("a module")))(t)
 	if _, err := s.Put([]byte("a module")); err != nil {
 		t.Error(err)
 	}
@@ -27,9 +25,7 @@ func TestTheStoreGivesWhatItsNamesSay(t *testing.T) {
 		t.Errorf("another: %v", err)
 	}
 	name := filepath.Join(dir, "sha256-"+d.Hex()+".wasm")
-	if err := os.WriteFile(name, []byte("a wodule"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte("a wodule"), 0o600))
 	if _, err := s.Get(d); err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a module that was changed: %v", err)
 	}

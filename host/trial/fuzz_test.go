@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // A result that was read is written the same way each time.
@@ -15,10 +17,7 @@ func FuzzResult(f *testing.F) {
 		if json.Unmarshal(data, &one) != nil {
 			return
 		}
-		first, err := json.Marshal(&one)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(json.Marshal(&one))(t)
 		if err := json.Unmarshal(first, &two); err != nil {
 			t.Fatalf("%v: %s", err, first)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // The contract's own example, to the byte.
@@ -71,17 +72,12 @@ func TestResultIsWrittenAsTheContractHasIt(t *testing.T) {
 		result Result
 		want   string
 	}{{amendedResult(), amendedJSON}, {mistrialResult(), mistrialJSON}} {
-		got, err := json.Marshal(tc.result)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(json.Marshal(tc.result))(t)
 		if diff := cmp.Diff(tc.want, string(got)); diff != "" {
 			t.Error(diff)
 		}
 		var back Result
-		if err := json.Unmarshal(got, &back); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(got, &back))
 		again, err := json.Marshal(back)
 		if err != nil || string(again) != tc.want {
 			t.Errorf("read and written again: %s, %v", again, err)

@@ -6,20 +6,15 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
 // What is no pipeline of an audit is rejected before any module is loaded.
 func TestWhatIsNoPipelineOfAnAudit(t *testing.T) {
 	t.Parallel()
-	rubric, err := audit.LoadFS(pipelines.FS, pipelines.CourtOpinions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := pipelines.FS.ReadFile(pipelines.Audit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rubric := must.Get(audit.LoadFS(pipelines.FS, pipelines.CourtOpinions))(t)
+	text := must.Get(pipelines.FS.ReadFile(pipelines.Audit))(t)
 	for name, tc := range map[string]struct{ old, instead, want string }{
 		"as it is":                 {"", "", ""},
 		"a third round":            {"rounds: 2", "rounds: 3", "judges are asked 2 times at most"},
@@ -37,9 +32,7 @@ func TestWhatIsNoPipelineOfAnAudit(t *testing.T) {
 			if tc.old == "" {
 				def, err = pipeline.Parse("p.yaml", text)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			err = checkAuditGraph(def, rubric)
 			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("got %v, want %q", err, tc.want)

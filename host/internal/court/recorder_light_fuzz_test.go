@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // An answer of Light in a record is read and written again as the same.
@@ -15,10 +17,7 @@ func FuzzParseAnswer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		first, err := json.Marshal(answerJSONOf(&answer))
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(json.Marshal(answerJSONOf(&answer)))(t)
 		again, err := parseAnswer(first)
 		if err != nil {
 			t.Fatalf("%v: %s", err, first)

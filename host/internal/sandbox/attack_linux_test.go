@@ -22,6 +22,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/attack"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const (
@@ -146,29 +147,20 @@ const attackMark = "attacked: "
 // runAttacks is the process in which attacks run.
 func runAttacks(t *testing.T, workers string) {
 	t.Helper()
-	n, err := strconv.Atoi(workers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(strconv.Atoi(workers))(t)
 	var results []attacked
 	for _, a := range attacks(t) {
 		results = append(results, runAttack(t, a, n))
 	}
-	line, err := json.Marshal(results) //nolint:musttag // as above
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Println(attackMark + string(line)) //nolint:forbidigo // the parent reads it
+	line := must.Get(json.Marshal(results))(t) //nolint:musttag // as above
+	fmt.Println(attackMark + string(line))     //nolint:forbidigo // the parent reads it
 }
 
 // runAttack calls a guest with some workers, twice each.
 func runAttack(t *testing.T, a attack.Attack, workers int) attacked {
 	t.Helper()
 	limits := attackLimits()
-	e, err := New(context.Background(), Config{Limits: limits})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(New(context.Background(), Config{Limits: limits}))(t)
 	defer func() { _ = e.Close(context.Background()) }()
 	info, err := Inspect(a.Wasm)
 	if err != nil {
@@ -228,9 +220,7 @@ func (answering) Source(context.Context, abi.SourceQuery) (abi.SourceAnswer, err
 func forgetPeak(t *testing.T) int64 {
 	t.Helper()
 	debug.FreeOSMemory()
-	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0))
 	return status(t, "VmRSS:")
 }
 
@@ -238,24 +228,16 @@ func forgetPeak(t *testing.T) int64 {
 func cpuTime(t *testing.T) time.Duration {
 	t.Helper()
 	var usage unix.Rusage
-	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Getrusage(unix.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // status is a figure of /proc/self/status, in bytes.
 func status(t *testing.T, key string) int64 {
 	t.Helper()
-	data, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("/proc/self/status"))(t)
 	_, rest, _ := strings.Cut(string(data), key)
 	line, _, _ := strings.Cut(rest, "\n")
-	kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(line), " kB"), 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kilobytes := must.Get(strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(line), " kB"), 10, 64))(t)
 	return kilobytes << 10
 }

@@ -8,20 +8,16 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func entryOf(t *testing.T, dir, name string, bytes int, used time.Time) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(path, "code"), make([]byte, bytes), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(path, used, used); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(path, 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(path, "code"), make([]byte, bytes), 0o600))
+	must.Do(t, os.Chtimes(path, used, used))
 	return path
 }
 

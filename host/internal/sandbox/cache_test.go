@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // cached compiles the small module in a fresh cache and gives the files.
@@ -23,15 +25,12 @@ func cached(t *testing.T) (dir string, wasm []byte, files []string) {
 func cacheFiles(t *testing.T, dir string) []string {
 	t.Helper()
 	var files []string
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			files = append(files, path)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }
 
@@ -53,9 +52,7 @@ func again(t *testing.T, dir string, wasm []byte) string {
 // share what was compiled already.
 func closed(t *testing.T, m *Module) {
 	t.Helper()
-	if err := m.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Close(t.Context()))
 }
 
 func TestCompiledModulesAreKept(t *testing.T) {
@@ -73,10 +70,7 @@ func TestCompiledModulesAreKept(t *testing.T) {
 	}
 	before := map[string]fs.FileInfo{}
 	for _, f := range files {
-		info, err := os.Stat(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(os.Stat(f))(t)
 		if info.Mode().Perm()&0o077 != 0 {
 			t.Errorf("%s has mode %04o", f, info.Mode().Perm())
 		}
@@ -110,13 +104,8 @@ func TestDamagedCacheIsHarmless(t *testing.T) {
 			t.Parallel()
 			for i := range 3 { // the seal, the rewritten module, the compiled one
 				dir, wasm, files := cached(t)
-				b, err := os.ReadFile(files[i])
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(files[i], damage(b), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				b := must.Get(os.ReadFile(files[i]))(t)
+				must.Do(t, os.WriteFile(files[i], damage(b), 0o600))
 				if log := again(t, dir, wasm); !strings.Contains(log, "compile cache entry dropped") {
 					t.Errorf("%s: log %q", filepath.Base(files[i]), log)
 				}
@@ -132,31 +121,21 @@ func TestUnwritableCacheEntryIsHarmless(t *testing.T) {
 	t.Parallel()
 	dir, wasm, files := cached(t)
 	for _, f := range files {
-		if err := os.Remove(f); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(f))
 	}
 	// A file where wazero wants its directory.
 	blocked := filepath.Dir(files[len(files)-1])
-	if err := os.RemoveAll(blocked); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(blocked))
+	must.Do(t, os.WriteFile(blocked, nil, 0o600))
 	again(t, dir, wasm)
 }
 
 func TestCacheDirectoryMustBePrivate(t *testing.T) {
 	t.Parallel()
 	shared := t.TempDir()
-	if err := os.Chmod(shared, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(shared, 0o777))
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	for dir, want := range map[string]string{shared: "others may write to it (mode 0777)", file: "not a directory"} {
 		if _, err := New(context.Background(), Config{CacheDir: dir}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", dir, err, want)

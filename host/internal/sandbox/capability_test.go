@@ -9,6 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -31,10 +32,7 @@ func big(v int32) []byte { return wasmtest.Const(v)[1:] }
 
 func loadGranted(tb testing.TB, e *Engine, m wasmtest.Module, granted ...abi.Capability) (*Module, error) {
 	tb.Helper()
-	info, err := Inspect(m.Bytes())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	info := must.Get(Inspect(m.Bytes()))(tb)
 	return e.LoadInspected(context.Background(), info, granted)
 }
 
@@ -98,10 +96,7 @@ func TestCapabilityAnswersComeFromTheCall(t *testing.T) {
 	t.Parallel()
 	for _, reset := range Resets() {
 		e := open(t, Config{Reset: reset})
-		m, err := loadGranted(t, e, asking(abi.CapRecall, answerAt, 4096, 1), abi.CapRecall)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(loadGranted(t, e, asking(abi.CapRecall, answerAt, 4096, 1), abi.CapRecall))(t)
 		fuel := map[string]uint64{}
 		for _, name := range []string{"one", "two", "one", "none", "two"} {
 			ctx, want := context.Background(), abi.PriorCases{}
@@ -109,10 +104,7 @@ func TestCapabilityAnswersComeFromTheCall(t *testing.T) {
 				ctx = WithBroker(ctx, &library{name: name})
 				want.Cases = []abi.PriorCase{{CaseID: name, Status: "affirmed", Seen: 1}}
 			}
-			out, err := m.Call(ctx, abi.CallNode, recallQuery(3))
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(m.Call(ctx, abi.CallNode, recallQuery(3)))(t)
 			if !bytes.Equal(out.Bytes, codec.AppendPriorCases(nil, &want)) {
 				t.Errorf("%s: asked about %q and got %q", reset, name, out.Bytes)
 			}
@@ -132,15 +124,9 @@ func TestWarmCallsAskNobody(t *testing.T) {
 	t.Parallel()
 	for _, reset := range []Reset{ResetAuto, ResetFresh} {
 		e := open(t, Config{Reset: reset})
-		info, err := Inspect(asking(abi.CapRecall, answerAt, 4096, 1).Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(Inspect(asking(abi.CapRecall, answerAt, 4096, 1).Bytes()))(t)
 		asked := &library{} // fails whoever asks
-		m, err := e.LoadInspected(WithBroker(t.Context(), asked), info, []abi.Capability{abi.CapRecall}, Warm{abi.CallNode, recallQuery(1)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(e.LoadInspected(WithBroker(t.Context(), asked), info, []abi.Capability{abi.CapRecall}, Warm{abi.CallNode, recallQuery(1)}))(t)
 		if _, err := askFor(m, &library{name: "one"}, recallQuery(1)); err != nil {
 			t.Errorf("%s: %v", reset, err)
 		}
@@ -164,11 +150,8 @@ func TestCapabilityRejections(t *testing.T) {
 		"too many questions":  {asking(abi.CapCorrelate, answerAt, 100, maxQueries+1), library{name: "x"}, long, CauseDenied, "256 questions"},
 		"a host that fails":   {asking(abi.CapRecall, answerAt, 100, 1), library{}, recallQuery(1), CauseHost, "burns"},
 	} {
-		m, err := loadGranted(t, e, test.module, Capabilities()...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = askFor(m, &test.broker, test.request)
+		m := must.Get(loadGranted(t, e, test.module, Capabilities()...))(t)
+		_, err := askFor(m, &test.broker, test.request)
 		var failed *CallError
 		if !errors.As(err, &failed) || failed.Cause != test.cause || !strings.Contains(failed.Detail, test.detail) {
 			t.Errorf("%s: %v", name, err)
@@ -182,10 +165,7 @@ func TestCapabilityRejections(t *testing.T) {
 // An answer without room is not written, and its length is told.
 func TestAnAnswerThatIsTooLongIsNotWritten(t *testing.T) {
 	t.Parallel()
-	m, err := loadGranted(t, open(t, Config{}), asking(abi.CapRecall, answerAt, 3, 1), abi.CapRecall)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(loadGranted(t, open(t, Config{}), asking(abi.CapRecall, answerAt, 3, 1), abi.CapRecall))(t)
 	out, err := askFor(m, &library{name: "one"}, recallQuery(1))
 	want := codec.AppendPriorCases(nil, &abi.PriorCases{Cases: []abi.PriorCase{{CaseID: "one", Status: "affirmed", Seen: 1}}})
 	if err != nil || !bytes.Equal(out.Bytes, make([]byte, len(want))) {
@@ -195,10 +175,7 @@ func TestAnAnswerThatIsTooLongIsNotWritten(t *testing.T) {
 
 func TestALogIsCutAndBreaksNothing(t *testing.T) {
 	t.Parallel()
-	m, err := loadGranted(t, open(t, Config{}), asking(abi.CapLog, answerAt, 0, maxLogLines+50), abi.CapLog)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(loadGranted(t, open(t, Config{}), asking(abi.CapLog, answerAt, 0, maxLogLines+50), abi.CapLog))(t)
 	broker := &library{}
 	out, err := askFor(m, broker, codec.AppendLogLine(nil, &abi.LogLine{Message: "here"}))
 	if err != nil || len(out.Bytes) != 0 || len(broker.lines) != maxLogLines || broker.lines[0] != "here" {

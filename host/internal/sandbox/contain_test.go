@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -118,10 +119,7 @@ func TestAccept_SB1_EqualAtAnyPoolSize(t *testing.T) {
 	t.Parallel()
 	tier.Long(t, "host/internal/sandbox")
 	requests := append([]string{"l"}, accounted...)
-	want, err := account(goModuleOf(t, ResetFresh, accountLimits), requests)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(account(goModuleOf(t, ResetFresh, accountLimits), requests))(t)
 	if !strings.Contains(want, string(CauseFuel)) {
 		t.Fatalf("nothing spends its fuel:\n%s", want)
 	}
@@ -152,27 +150,14 @@ func TestAccept_SB2_FuelIsTheSameInAnotherProcess(t *testing.T) {
 	t.Parallel()
 	tier.Long(t, "host/internal/sandbox")
 	if file := os.Getenv(accountEnv); file != "" {
-		wasm, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := account(load(t, open(t, Config{Limits: accountLimits}), wasm), accounted)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file+".account", []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		wasm := must.Get(os.ReadFile(file))(t)
+		got := must.Get(account(load(t, open(t, Config{Limits: accountLimits}), wasm), accounted))(t)
+		must.Do(t, os.WriteFile(file+".account", []byte(got), 0o600))
 		return
 	}
-	want, err := account(goModuleOf(t, ResetAuto, accountLimits), accounted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(account(goModuleOf(t, ResetAuto, accountLimits), accounted))(t)
 	file := filepath.Join(t.TempDir(), "guest.wasm")
-	if err := os.WriteFile(file, goGuest(t), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, goGuest(t), 0o600))
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1")
 	cmd.Env = append(os.Environ(), accountEnv+"="+file)
 	if said, err := cmd.CombinedOutput(); err != nil {
@@ -188,20 +173,14 @@ func TestAccept_SB2_FuelIsTheSameInAnotherProcess(t *testing.T) {
 // one that may spend one unit less does not.
 func TestAccept_SB2_FuelIsExact(t *testing.T) {
 	t.Parallel()
-	out, err := goModule(t, Limits{}).Call(t.Context(), abi.CallNode, []byte("r"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(goModule(t, Limits{}).Call(t.Context(), abi.CallNode, []byte("r")))(t)
 	start := *out.Fuel + 10_000_000 // the start of the module has as much as a call
 	m := goModule(t, Limits{})
 	for _, test := range []struct {
 		budget uint64
 		want   bool
 	}{{*out.Fuel, true}, {*out.Fuel - 1, false}, {start, true}} {
-		in, err := m.entry.program.instantiate(time.Now, m.pool.template)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(m.entry.program.instantiate(time.Now, m.pool.template))(t)
 		in.begin(t.Context())
 		in.state.meter.begin(t.Context(), time.Minute, int64(test.budget), callBudget)
 		got, err := in.direct(abi.ExportNode, []byte("r"), 1<<20)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // FuzzKernel makes any calls of Extism's environment, in any order and with any
@@ -18,25 +19,14 @@ func FuzzKernel(f *testing.F) {
 	f.Add([]byte{0, 2, 0xc0, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc, 0, 3, 0}) // blocks so large that sums overflow
 	f.Add([]byte{0, 6, 9, 18, 1, 0, 6, 200, 17, 7, 'r', 'e', 'q', 'u', 'e', 's', 't', 9, 0, 2, 10, 0, 0})
 	f.Add([]byte{7, 0, 0, 0, 9, 17, 0, 5, 0, 0}) // write below the first block, begin a call, read it again
-	pager, err := pages.Open(pages.Auto)
-	if err != nil {
-		f.Fatal(err)
-	}
+	pager := must.Get(pages.Open(pages.Auto))(f)
 	f.Fuzz(func(t *testing.T, script []byte) {
-		memory, err := pager.NewMemory(fuzzMemory)
-		if err != nil {
-			t.Fatal(err)
-		}
+		memory := must.Get(pager.NewMemory(fuzzMemory))(t)
 		defer memory.Free()
 		memory.Reallocate(pageBytes)
-		k, err := newKernel(memory, fuzzMemory)
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := must.Get(newKernel(memory, fuzzMemory))(t)
 		defer k.close()
-		if err := k.restore(&variables{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, k.restore(&variables{}))
 		c := kernelScript{rest: script, guest: newTestState(), k: k, calls: extismCalls(), model: newKernelModel()}
 		c.guest.kernel, c.guest.meter.left, c.guest.meter.budget = k, &tank{maxFuel}, maxFuel
 		for len(c.rest) > 0 {
@@ -211,19 +201,10 @@ const testMemory = 4 << 20
 // testKernel is that of an instance with a memory of some bytes.
 func testKernel(t *testing.T, memoryBytes uint64) *kernel {
 	t.Helper()
-	pager, err := pages.Open(pages.Auto)
-	if err != nil {
-		t.Fatal(err)
-	}
-	memory, err := pager.NewMemory(testMemory)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pager := must.Get(pages.Open(pages.Auto))(t)
+	memory := must.Get(pager.NewMemory(testMemory))(t)
 	memory.Reallocate(memoryBytes)
-	k, err := newKernel(memory, testMemory)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must.Get(newKernel(memory, testMemory))(t)
 	t.Cleanup(func() {
 		k.close()
 		memory.Free()
@@ -242,18 +223,12 @@ func TestVariablesOfATemplateDoNotChange(t *testing.T) {
 	k := testKernel(t, 0)
 	name, _ := k.store([]byte("name"))
 	value, _ := k.store([]byte("before"))
-	if err := k.setVariable(name, value); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.setVariable(name, value))
 	template := k.vars.clone()
-	if err := k.restore(&template); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.restore(&template))
 	name, _ = k.store([]byte("name"))
 	value, _ = k.store([]byte("after"))
-	if err := k.setVariable(name, value); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.setVariable(name, value))
 	if string(template.get([]byte("name"))) != "before" || string(k.variable(name)) != "after" {
 		t.Errorf("the template has %q, the instance %q", template.get([]byte("name")), k.variable(name))
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -22,10 +23,7 @@ var extismGuest = sync.OnceValues(func() ([]byte, error) { return buildGuest("ex
 
 func extismWasm(tb testing.TB) []byte {
 	tb.Helper()
-	wasm, err := extismGuest()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	wasm := must.Get(extismGuest())(tb)
 	return wasm
 }
 
@@ -51,18 +49,12 @@ func TestExtismBesideItsSDK(t *testing.T) {
 	tier.Long(t, "host/internal/sandbox")
 	ctx := context.Background()
 	config := extism.PluginConfig{EnableWasi: true}
-	compiled, err := extism.NewCompiledPlugin(ctx, extism.Manifest{Wasm: []extism.Wasm{extism.WasmData{Data: extismWasm(t)}}}, config, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	compiled := must.Get(extism.NewCompiledPlugin(ctx, extism.Manifest{Wasm: []extism.Wasm{extism.WasmData{Data: extismWasm(t)}}}, config, nil))(t)
 	defer func() { _ = compiled.Close(ctx) }()
 	m := extismModule(t, ResetAuto)
 	inputs := []string{"", "e", "echo", "c", "v", "b", "i", "i234567", "g", "q", "e" + strings.Repeat("0123456789", 10_001), "E", "S", "R"}
 	for _, input := range inputs {
-		plugin, err := compiled.Instance(ctx, extism.PluginInstanceConfig{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		plugin := must.Get(compiled.Instance(ctx, extism.PluginInstanceConfig{}))(t)
 		code, want, wantErr := plugin.Call(abi.ExportNode, []byte(input))
 		got, gotErr := m.Call(ctx, abi.CallNode, []byte(input))
 		if failed := wantErr != nil || code != 0; failed != (gotErr != nil) {
@@ -114,10 +106,7 @@ func TestAccept_SB1_ExtismFuel(t *testing.T) {
 	for _, reset := range fewResets() {
 		m := extismModule(t, reset)
 		for range 5 {
-			out, err := m.Call(context.Background(), abi.CallNode, []byte("e"+strings.Repeat("x", 1000)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(m.Call(context.Background(), abi.CallNode, []byte("e"+strings.Repeat("x", 1000))))(t)
 			if fuel == 0 {
 				fuel = *out.Fuel
 			}
@@ -162,10 +151,7 @@ func TestExtismSurface(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
 	}
-	info, err := Inspect(module(node, alloc, recall))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(Inspect(module(node, alloc, recall)))(t)
 	if _, err := e.LoadInspected(context.Background(), info, []abi.Capability{abi.CapRecall}); err != nil {
 		t.Errorf("a granted capability: %v", err)
 	}
@@ -190,21 +176,15 @@ func TestAccept_PL8_ExtismCapability(t *testing.T) {
 		},
 		MemoryPages: 1, Memory: abi.ExportMemory,
 	}
-	m, err := loadGranted(t, open(t, Config{}), module, abi.CapRecall)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(loadGranted(t, open(t, Config{}), module, abi.CapRecall))(t)
 	for _, name := range []string{"first", "second"} {
-		out, err := askFor(m, &library{name: name}, recallQuery(3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(askFor(m, &library{name: name}, recallQuery(3)))(t)
 		cases, err := codec.DecodePriorCases(out.Bytes, len(out.Bytes))
 		if err != nil || len(cases.Cases) != 1 || cases.Cases[0].CaseID != name {
 			t.Errorf("asked the %s broker: %v, %v", name, cases, err)
 		}
 	}
-	_, err = askFor(m, &library{name: "first"}, []byte("nonsense"))
+	_, err := askFor(m, &library{name: "first"}, []byte("nonsense"))
 	var failed *CallError
 	if !errors.As(err, &failed) || failed.Cause != CauseBadRequest {
 		t.Errorf("nonsense: %v", err)

@@ -7,29 +7,22 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // A head tells what the file tells, and the file is read only to compile it.
 func TestAHeadStandsForItsFile(t *testing.T) {
 	t.Parallel()
 	wasm := goGuest(t)
-	head, err := HeadOf(wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(HeadOf(wasm))(t)
 	if len(head) > len(wasm)/10 {
 		t.Errorf("the head of %d bytes has %d", len(wasm), len(head))
 	}
 	reads := 0
 	file := Headed{head, func() ([]byte, error) { reads++; return wasm, nil }}
-	got, err := file.Inspect()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := Inspect(wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(file.Inspect())(t)
+	want := must.Get(Inspect(wasm))(t)
 	inspected := got
 	got.file, got.whole, want.file = nil, nil, nil
 	if !reflect.DeepEqual(got, want) {
@@ -37,10 +30,7 @@ func TestAHeadStandsForItsFile(t *testing.T) {
 	}
 	dir := filepath.Join(t.TempDir(), "cache")
 	for range 2 {
-		m, err := open(t, Config{CacheDir: dir}).LoadInspected(t.Context(), inspected, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(open(t, Config{CacheDir: dir}).LoadInspected(t.Context(), inspected, nil))(t)
 		closed(t, m)
 	}
 	if reads != 1 {
@@ -50,19 +40,13 @@ func TestAHeadStandsForItsFile(t *testing.T) {
 
 func TestHeadsOfOtherFilesAreRejected(t *testing.T) {
 	t.Parallel()
-	head, err := HeadOf(small(echoBody).Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(HeadOf(small(echoBody).Bytes()))(t)
 	broken := errors.New("broken")
 	for want, read := range map[string]func() ([]byte, error){
 		"the digest of the file is": func() ([]byte, error) { return unique("other"), nil },
 		broken.Error():              func() ([]byte, error) { return nil, broken },
 	} {
-		info, err := Headed{head, read}.Inspect()
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(Headed{head, read}.Inspect())(t)
 		if _, err := open(t, Config{}).LoadInspected(t.Context(), info, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

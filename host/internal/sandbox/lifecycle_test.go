@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -143,14 +144,9 @@ func (g *gate) insiders() int {
 
 func TestEngineClose(t *testing.T) {
 	t.Parallel()
-	e, err := New(context.Background(), Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(New(context.Background(), Config{}))(t)
 	m := load(t, e, small(echoBody).Bytes())
-	if err := e.Close(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.Close(context.Background()))
 	var callErr *CallError
 	if _, err := m.Call(context.Background(), abi.CallNode, []byte("x")); !errors.As(err, &callErr) ||
 		callErr.Cause != CauseHost || callErr.Deterministic() || !errors.Is(err, ErrClosed) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -126,10 +127,7 @@ func TestInfo(t *testing.T) {
 	m := small(echoBody)
 	m.Imports = []wasmtest.Import{{Module: wasiModule, Name: "sched_yield", Results: []byte{wasmtest.I32}}}
 	plain := m.Bytes()
-	annotated, err := wasmfile.Annotate(plain, abi.ManifestSection, []byte("manifest"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	annotated := must.Get(wasmfile.Annotate(plain, abi.ManifestSection, []byte("manifest")))(t)
 	e := open(t, Config{})
 	without, with := load(t, e, plain).Info(), load(t, e, annotated).Info()
 	if !bytes.Equal(with.ManifestBytes, []byte("manifest")) || without.ManifestBytes != nil {

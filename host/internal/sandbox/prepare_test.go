@@ -15,6 +15,7 @@ import (
 	"weak"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -184,9 +185,7 @@ func TestAccept_PR2_InstancesForgetTheirCallers(t *testing.T) {
 			of *Preparation
 		}{of: c})
 		for _, generation := range []*Preparation{nil, preparation("A")} {
-			if _, err := m.CallPrepared(ctx, Prepared{Generation: generation, Case: c}, abi.CallNode, []byte("?")); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(m.CallPrepared(ctx, Prepared{Generation: generation, Case: c}, abi.CallNode, []byte("?")))(t)
 			c.told = nil // of another generation
 		}
 		return weak.Make(c)
@@ -270,14 +269,8 @@ func TestAccept_PR3_PreparationsThatFail(t *testing.T) {
 					m.Imports = []wasmtest.Import{{Module: abi.CapabilityModule, Name: string(abi.CapRecall), Params: four, Results: []byte{wasmtest.I32}}}
 				}
 				e := open(t, Config{Limits: Limits{Fuel: 200_000_000, StartFuel: 50_000_000, WallClock: time.Minute}})
-				info, err := Inspect(m.Bytes())
-				if err != nil {
-					t.Fatal(err)
-				}
-				loaded, err := e.LoadInspected(context.Background(), info, granted)
-				if err != nil {
-					t.Fatal(err)
-				}
+				info := must.Get(Inspect(m.Bytes()))(t)
+				loaded := must.Get(e.LoadInspected(context.Background(), info, granted))(t)
 				p := Prepared{Generation: preparation("A")}
 				if of != "" {
 					p = Prepared{Case: preparation(of)}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -75,17 +76,11 @@ func TestAccept_SB1_AllResetsGiveEqualBytesAndFuel(t *testing.T) {
 	}
 	var want [3]answer
 	for i, reset := range append([]Reset{ResetFresh}, resets...) {
-		m, err := open(t, Config{Reset: reset, CacheDir: filepath.Join(shared, "cache")}).Load(context.Background(), wasm, warm...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(open(t, Config{Reset: reset, CacheDir: filepath.Join(shared, "cache")}).Load(context.Background(), wasm, warm...))(t)
 		for round := range 3 {
 			for k := range requests {
 				which := (k + round) % len(requests)
-				out, err := m.Call(context.Background(), abi.CallNode, requests[which])
-				if err != nil {
-					t.Fatal(err)
-				}
+				out := must.Get(m.Call(context.Background(), abi.CallNode, requests[which]))(t)
 				got := answer{string(out.Bytes), *out.Fuel}
 				if i == 0 && round == 0 {
 					want[which] = got
@@ -102,10 +97,7 @@ func TestAccept_SB1_AllResetsGiveEqualBytesAndFuel(t *testing.T) {
 // A module that fails at a warming call is loaded without.
 func TestAModuleThatCannotBeWarmedIsLoaded(t *testing.T) {
 	t.Parallel()
-	m, err := open(t, Config{}).Load(context.Background(), small([]byte{wasmtest.Unreachable}).Bytes(), Warm{abi.CallNode, []byte("x")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(open(t, Config{}).Load(context.Background(), small([]byte{wasmtest.Unreachable}).Bytes(), Warm{abi.CallNode, []byte("x")}))(t)
 	if _, err := m.Call(context.Background(), abi.CallNode, []byte("x")); err == nil {
 		t.Error("it does not trap any more")
 	}

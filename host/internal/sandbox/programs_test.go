@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -23,10 +24,7 @@ func unique(name string) []byte {
 // sharing counts the programs that the process has of that code, and their users.
 func sharing(t *testing.T, wasm []byte) (programs, users int) {
 	t.Helper()
-	info, err := Inspect(wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(Inspect(wasm))(t)
 	sharedPrograms.mu.Lock()
 	defer sharedPrograms.mu.Unlock()
 	for key, entry := range sharedPrograms.entries {
@@ -46,18 +44,14 @@ func TestEnginesShareAProgram(t *testing.T) {
 	if programs, users := sharing(t, wasm); programs != 1 || users != 2 {
 		t.Fatalf("%d programs with %d users, want one with two", programs, users)
 	}
-	if err := first.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Close(t.Context()))
 	if _, err := a.Call(t.Context(), abi.CallNode, []byte("x")); !errors.Is(err, ErrClosed) {
 		t.Errorf("a call into a closed module: %v", err)
 	}
 	if out, err := b.Call(t.Context(), abi.CallNode, []byte("x")); err != nil || string(out.Bytes) != "x" {
 		t.Errorf("the other module gives %q, %v", out.Bytes, err)
 	}
-	if err := second.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, second.Close(t.Context()))
 	if programs, _ := sharing(t, wasm); programs != 0 {
 		t.Errorf("%d programs are left of closed engines", programs)
 	}
@@ -83,9 +77,7 @@ func TestEnginesThatDifferShareNothing(t *testing.T) {
 		t.Errorf("%d programs with %d users, want %d", programs, users, len(configs))
 	}
 	warm := Warm{Call: abi.CallNode, Request: []byte("w")}
-	if _, err := open(t, Config{}).LoadInspected(t.Context(), inspect(t, wasm), nil, warm); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(open(t, Config{}).LoadInspected(t.Context(), inspect(t, wasm), nil, warm))(t)
 	if programs, _ := sharing(t, wasm); programs != len(configs)+1 {
 		t.Errorf("%d programs, want one more for the warm module", programs)
 	}
@@ -93,10 +85,7 @@ func TestEnginesThatDifferShareNothing(t *testing.T) {
 
 func inspect(t *testing.T, wasm []byte) Info {
 	t.Helper()
-	info, err := Inspect(wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(Inspect(wasm))(t)
 	return info
 }
 

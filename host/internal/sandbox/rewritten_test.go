@@ -8,6 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -19,10 +20,7 @@ func TestModulesOfTheCacheAreTheSame(t *testing.T) {
 	var want string
 	for i := range 2 {
 		m := load(t, open(t, Config{CacheDir: dir, Limits: limits}), goGuest(t))
-		got, err := account(m, accounted)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(account(m, accounted))(t)
 		if i == 0 {
 			want = got
 		}
@@ -37,14 +35,8 @@ func FuzzProgram(f *testing.F) {
 	data, globals := small(echoBody), small(echoBody)
 	data.Data, globals.Globals = []byte("data"), 3
 	for _, m := range []wasmtest.Module{data, globals} {
-		file, err := wasmfile.Parse(m.Bytes())
-		if err != nil {
-			f.Fatal(err)
-		}
-		p, err := instrument.Rewrite(file, instrument.Options{Fuel: true, MaxTableEntries: 10})
-		if err != nil {
-			f.Fatal(err)
-		}
+		file := must.Get(wasmfile.Parse(m.Bytes()))(f)
+		p := must.Get(instrument.Rewrite(file, instrument.Options{Fuel: true, MaxTableEntries: 10}))(f)
 		f.Add(encodeProgram(p))
 	}
 	f.Add([]byte{0, 0, 0, 1, 1, 1, 'g', 0x7f, 1, 4, 1, 'd', 0})

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -50,19 +51,13 @@ func buildGuest(name string) ([]byte, error) {
 
 func goGuest(tb testing.TB) []byte {
 	tb.Helper()
-	wasm, err := behavesGuest()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	wasm := must.Get(behavesGuest())(tb)
 	return wasm
 }
 
 func open(tb testing.TB, config Config) *Engine {
 	tb.Helper()
-	e, err := New(context.Background(), config)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	e := must.Get(New(context.Background(), config))(tb)
 	tb.Cleanup(func() {
 		if err := e.Close(context.Background()); err != nil {
 			tb.Errorf("close: %v", err)
@@ -73,10 +68,7 @@ func open(tb testing.TB, config Config) *Engine {
 
 func load(tb testing.TB, e *Engine, wasm []byte) *Module {
 	tb.Helper()
-	m, err := e.Load(context.Background(), wasm)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	m := must.Get(e.Load(context.Background(), wasm))(tb)
 	return m
 }
 
@@ -93,10 +85,7 @@ func goModule(tb testing.TB, limits Limits) *Module {
 	if m, ok := goModules.byLimits[limits]; ok {
 		return m
 	}
-	e, err := New(context.Background(), Config{Limits: limits, CacheDir: filepath.Join(shared, "cache")})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	e := must.Get(New(context.Background(), Config{Limits: limits, CacheDir: filepath.Join(shared, "cache")}))(tb)
 	m := load(tb, e, goGuest(tb)) // closed with the process
 	goModules.byLimits[limits] = m
 	return m

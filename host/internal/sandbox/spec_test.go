@@ -9,15 +9,13 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // specModule reads the bytes of the whole module that SPEC.md spells out.
 func specModule(t *testing.T) []byte {
 	t.Helper()
-	spec, err := os.ReadFile(filepath.Join("..", "..", "..", "abi", "SPEC.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Get(os.ReadFile(filepath.Join("..", "..", "..", "abi", "SPEC.md")))(t)
 	_, example, _ := strings.Cut(string(spec), "<!-- begin module -->\n```text\n")
 	example, _, _ = strings.Cut(example, "```")
 	var digits strings.Builder
@@ -35,10 +33,7 @@ func specModule(t *testing.T) []byte {
 // What SPEC.md says is a module that keeps the contract is one.
 func TestTheModuleOfTheSpecKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	m, err := open(t, Config{}).Load(t.Context(), specModule(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(open(t, Config{}).Load(t.Context(), specModule(t)))(t)
 	manifest, err := codec.DecodeManifest(m.Info().ManifestBytes, 0)
 	if err != nil || len(manifest.Calls) != 1 || manifest.Calls[0] != abi.CallNode {
 		t.Errorf("manifest %+v (%v)", manifest, err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -84,10 +85,7 @@ func TestFunctionsRunOnTheStackOfTheirInstance(t *testing.T) {
 		t.Skip("instances have a stack of their own on Linux only")
 	}
 	m := load(t, open(t, Config{}), recursing())
-	in, err := m.pool.take(t.Context(), time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(m.pool.take(t.Context(), time.Now))(t)
 	defer in.close()
 	deepest := 0
 	for deep := 1 << 10; deep < 1<<24 && deepest == 0; deep += deep / 8 {
@@ -109,9 +107,7 @@ func TestFunctionsRunOnTheStackOfTheirInstance(t *testing.T) {
 		t.Errorf("it overflows %d calls deep, %d bytes above the bottom, and the margin is as it was: %v",
 			deepest, lowest, bytes.Equal(below, make([]byte, stackMargin)))
 	}
-	if err := in.restore(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, in.restore())
 	if kept := used[:stackBytes-keptStack]; !bytes.Equal(kept, make([]byte, len(kept))) {
 		t.Error("the stack was not given back")
 	}

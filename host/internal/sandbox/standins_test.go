@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -84,15 +85,9 @@ func TestAccept_FX7_EveryCallBeginsWithTheSameStandIns(t *testing.T) {
 			want := ""
 			for _, reset := range append([]Reset{ResetAuto}, Resets()...) {
 				for warm := range 4 {
-					m, err := open(t, Config{Reset: reset}).Load(t.Context(), module.Bytes(), slices.Repeat([]Warm{{Call: abi.CallNode}}, warm)...)
-					if err != nil {
-						t.Fatal(err)
-					}
+					m := must.Get(open(t, Config{Reset: reset}).Load(t.Context(), module.Bytes(), slices.Repeat([]Warm{{Call: abi.CallNode}}, warm)...))(t)
 					for number := range 6 {
-						out, err := m.Call(t.Context(), abi.CallNode, nil)
-						if err != nil {
-							t.Fatal(err)
-						}
+						out := must.Get(m.Call(t.Context(), abi.CallNode, nil))(t)
 						got := fmt.Sprintf("%x for %d units of fuel", out.Bytes, *out.Fuel)
 						if want == "" {
 							want = got
@@ -121,14 +116,9 @@ func TestEveryCallBeginsWithTheSameStandardError(t *testing.T) {
 	m.Data = []byte("said")
 	for _, reset := range Resets() {
 		for warm := range 3 {
-			loaded, err := open(t, Config{Reset: reset}).Load(t.Context(), m.Bytes(), slices.Repeat([]Warm{{Call: abi.CallNode}}, warm)...)
-			if err != nil {
-				t.Fatal(err)
-			}
+			loaded := must.Get(open(t, Config{Reset: reset}).Load(t.Context(), m.Bytes(), slices.Repeat([]Warm{{Call: abi.CallNode}}, warm)...))(t)
 			for range 3 {
-				if _, err := loaded.Call(t.Context(), abi.CallNode, nil); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(loaded.Call(t.Context(), abi.CallNode, nil))(t)
 				_, err := loaded.Call(context.Background(), abi.CallNode, []byte("fail"))
 				var failed *CallError
 				if !errors.As(err, &failed) || failed.Stderr != "saidsaid" {

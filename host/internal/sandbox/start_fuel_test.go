@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -111,10 +112,7 @@ func TestAccept_FX6_AnImageHoldsAtMostTheMemoryLimit(t *testing.T) {
 	m := small(wasmtest.Join(grow, []byte{wasmtest.I64Const, 0}))
 	m.Funcs = append(m.Funcs, wasmtest.Func{Export: abi.ExportInitialize, Body: grow})
 	e := open(t, Config{Limits: Limits{MemoryBytes: (pages + 1) * pageBytes}})
-	loaded, err := e.Load(t.Context(), m.Bytes(), slices.Repeat([]Warm{{Call: abi.CallNode}}, 3)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := must.Get(e.Load(t.Context(), m.Bytes(), slices.Repeat([]Warm{{Call: abi.CallNode}}, 3)...))(t)
 	if got := loaded.entry.program.pool.template.image.Size(); got != (pages+1)*pageBytes {
 		t.Errorf("the image has %d bytes, the limit is %d", got, (pages+1)*pageBytes)
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // An entry may be as it was sealed, and wazero may find nothing in it all the same: on another processor it looks for another
@@ -23,17 +25,11 @@ func TestAStubIsNotRunInPlaceOfItsModule(t *testing.T) {
 			t.Parallel()
 			dir, wasm, files := cached(t)
 			machineCode := files[2]
-			if err := change(machineCode); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, change(machineCode))
 			made := &cacheEntry{filepath.Dir(files[0])}
-			if err := os.Remove(files[0]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(files[0]))
 			moved := &cacheEntry{filepath.Join(t.TempDir(), "moved")}
-			if err := os.Rename(made.dir, moved.dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(made.dir, moved.dir))
 			if err := made.place(moved); err != nil { // seals it anew
 				t.Fatal(err)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -27,10 +28,7 @@ func FuzzSystem(f *testing.F) {
 	slices.Sort(names)
 	calls := systemCalls()
 	runtime := wazero.NewRuntimeWithConfig(f.Context(), wazero.NewRuntimeConfigInterpreter())
-	module, err := runtime.Instantiate(f.Context(), wasmtest.Module{MemoryPages: 1, Memory: "memory"}.Bytes())
-	if err != nil {
-		f.Fatal(err)
-	}
+	module := must.Get(runtime.Instantiate(f.Context(), wasmtest.Module{MemoryPages: 1, Memory: "memory"}.Bytes()))(f)
 	memory := module.Memory()
 	f.Fuzz(func(t *testing.T, content, script []byte) {
 		run := func() (left []byte, s *guestState, results []uint64) {

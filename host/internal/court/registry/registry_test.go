@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -53,10 +54,7 @@ func both(what byte) map[string]sandbox.File {
 
 func open(t *testing.T) *registry.Registry {
 	t.Helper()
-	engine, err := sandbox.New(t.Context(), sandbox.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := must.Get(sandbox.New(t.Context(), sandbox.Config{}))(t)
 	r := registry.New(engine)
 	t.Cleanup(func() {
 		if err := errors.Join(r.Close(context.Background()), engine.Close(context.Background())); err != nil {
@@ -68,17 +66,12 @@ func open(t *testing.T) *registry.Registry {
 
 func install(t *testing.T, r *registry.Registry, what byte) {
 	t.Helper()
-	if err := r.Install(t.Context(), both(what), needs(), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Install(t.Context(), both(what), needs(), nil))
 }
 
 func acquire(t *testing.T, r *registry.Registry) *registry.Generation {
 	t.Helper()
-	g, err := r.Acquire()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(r.Acquire())(t)
 	return g
 }
 

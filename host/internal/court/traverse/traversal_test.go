@@ -11,6 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/internal/court/traverse"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // script is a visitor and evaluator that does as told and writes down what it was asked.
@@ -54,14 +55,8 @@ func (s *script) Ask(_ context.Context, node *pipeline.Node, edges []*pipeline.E
 
 func graph(t testing.TB, text string) *pipeline.Graph {
 	t.Helper()
-	d, err := pipeline.Parse("p.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := pipeline.NewGraph(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(pipeline.Parse("p.yaml", []byte(text)))(t)
+	g := must.Get(pipeline.NewGraph(d))(t)
 	return g
 }
 
@@ -85,10 +80,7 @@ start: a
 func TestAllEdgesAreAskedInOneCall(t *testing.T) {
 	t.Parallel()
 	s := &script{again: map[string]int{"b": 2}, yes: map[string][]string{"c": {"C1"}}}
-	out, err := traverse.Run(t.Context(), graph(t, small), s, traverse.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(traverse.Run(t.Context(), graph(t, small), s, traverse.Config{}))(t)
 	want := []string{
 		"visit a", "ask X1 X2 A1 A2", "visit b", "ask X1 X2 B1", "visit b", "ask X1 X2 B1", "visit c", "ask X1 X2 C1 C2",
 	}
@@ -119,9 +111,7 @@ edges:
   - {id: B1, from: b, to: _done, evaluator: always}
 start: a
 `), s, traverse.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if diff := cmp.Diff([]string{"visit a", "ask A1", "visit b"}, s.calls); diff != "" {
 		t.Error(diff)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -28,9 +29,7 @@ func one(params []byte, body ...[]byte) []byte {
 func (m machine) spent(tb testing.TB, args ...uint64) int64 {
 	tb.Helper()
 	m.fill(aLot)
-	if _, err := m.ExportedFunction("f").Call(tb.Context(), args...); err != nil {
-		tb.Fatal(err)
-	}
+	must.Get(m.ExportedFunction("f").Call(tb.Context(), args...))(tb)
 	return aLot - m.left()
 }
 
@@ -195,15 +194,9 @@ func sliced(t *testing.T, p *instrument.Program, slice int64, slices int) (machi
 		}
 		fuel.Set(uint64(int64(fuel.Get()) + slice))
 	}
-	_, err := r.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
-		WithGoModuleFunction(api.GoModuleFunc(yield), nil, nil).Export(instrument.YieldName).Instantiate(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := r.InstantiateWithConfig(ctx, p.Wasm, wazero.NewModuleConfig().WithName(""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
+		WithGoModuleFunction(api.GoModuleFunc(yield), nil, nil).Export(instrument.YieldName).Instantiate(ctx))(t)
+	m := must.Get(r.InstantiateWithConfig(ctx, p.Wasm, wazero.NewModuleConfig().WithName("")))(t)
 	in := machine{Module: m, program: p}
 	in.fill(slice)
 	return in, &yields
@@ -233,9 +226,7 @@ func TestAccept_SB2_FuelIsTheSame(t *testing.T) {
 		t.Errorf("another instance spent %d, want %d", got, want)
 	}
 	m, yields := sliced(t, p, 100, 1<<30)
-	if _, err := m.ExportedFunction("sieve").Call(t.Context(), 1000, 0, 0, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.ExportedFunction("sieve").Call(t.Context(), 1000, 0, 0, 0))(t)
 	if got := 100*int64(*yields+1) - m.left(); got != want || *yields < 50 {
 		t.Errorf("in slices it spent %d, want %d, with %d yields", got, want, *yields)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -84,10 +85,7 @@ func TestMutatedModules(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	tried, valid := 0, 0
 	for _, name := range names {
-		wasm, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		wasm := must.Get(os.ReadFile(name))(t)
 		for range 20 {
 			mutant := bytes.Clone(wasm)
 			for range 1 + random.IntN(3) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // machine is a rewritten module that runs.
@@ -41,17 +42,13 @@ func runIn(tb testing.TB, r wazero.Runtime, p *instrument.Program) machine {
 				panic(errNoFuel)
 			}
 		}).Export(instrument.YieldName)
-	if _, err := meter.Instantiate(ctx); err != nil {
-		tb.Fatal(err)
-	}
+	must.Get(meter.Instantiate(ctx))(tb)
 	// A host that knows nothing: every capability answers with no bytes.
 	capabilities := r.NewHostModuleBuilder(abi.CapabilityModule)
 	for _, name := range []abi.Capability{abi.CapLog, abi.CapRecall, abi.CapCorrelate, abi.CapSource} {
 		capabilities.NewFunctionBuilder().WithFunc(func(_, _, _, _ uint32) uint32 { return 0 }).Export(string(name))
 	}
-	if _, err := capabilities.Instantiate(ctx); err != nil {
-		tb.Fatal(err)
-	}
+	must.Get(capabilities.Instantiate(ctx))(tb)
 	return again(tb, r, p)
 }
 
@@ -59,10 +56,7 @@ func runIn(tb testing.TB, r wazero.Runtime, p *instrument.Program) machine {
 func again(tb testing.TB, r wazero.Runtime, p *instrument.Program) machine {
 	tb.Helper()
 	ctx := context.Background()
-	m, err := r.InstantiateWithConfig(ctx, p.Wasm, wazero.NewModuleConfig().WithName("").WithStartFunctions())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	m := must.Get(r.InstantiateWithConfig(ctx, p.Wasm, wazero.NewModuleConfig().WithName("").WithStartFunctions()))(tb)
 	in := machine{Module: m, program: p}
 	in.fill(1 << 60)
 	for _, s := range p.Segments {
@@ -72,9 +66,7 @@ func again(tb testing.TB, r wazero.Runtime, p *instrument.Program) machine {
 	}
 	for _, name := range []string{p.Start, "_initialize"} {
 		if f := m.ExportedFunction(name); name != "" && f != nil {
-			if _, err := f.Call(ctx); err != nil {
-				tb.Fatal(err)
-			}
+			must.Get(f.Call(ctx))(tb)
 		}
 	}
 	return in

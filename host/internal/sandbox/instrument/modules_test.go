@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -34,26 +35,18 @@ func messages(tb testing.TB) []message {
 		"node_request": abi.ExportNode, "contest_request": abi.ExportContest,
 		"edge_request": abi.ExportEdges, "judge_request": abi.ExportJudge,
 	}
-	sets, err := abitest.Sets()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	sets := must.Get(abitest.Sets())(tb)
 	var all []message
 	for _, set := range sets {
 		export, ok := exports[set.Type]
 		for i := 0; ok && i < len(set.Vectors); i++ {
-			b, err := set.Vectors[i].Message()
-			if err != nil {
-				tb.Fatal(err)
-			}
+			b := must.Get(set.Vectors[i].Message())(tb)
 			all = append(all, message{export, b})
 		}
 	}
 	for _, family := range []abi.Family{abi.FamilyIndict, abi.FamilyDiscover, abi.FamilyDefend, abi.FamilyHearing, abi.FamilyVerdict} {
 		request := codec.AppendNodeRequest(nil, busyCase(family))
-		if _, err := codec.DecodeNodeRequest(request, 0); err != nil {
-			tb.Fatal(err)
-		}
+		must.Get(codec.DecodeNodeRequest(request, 0))(tb)
 		all = append(all, message{abi.ExportNode, request})
 	}
 	return all
@@ -127,10 +120,7 @@ func (m machine) answer(tb testing.TB, msg message) answer {
 // tenth is tried; in the long tier each: they share most of their code.
 func TestAccept_SB4_OwnModules(t *testing.T) {
 	t.Parallel()
-	modules, err := bundle.FS()
-	if err != nil {
-		t.Fatal(err)
-	}
+	modules := must.Get(bundle.FS())(t)
 	names, err := fs.Glob(modules, "*.wasm")
 	if err != nil || len(names) < 5 {
 		t.Fatalf("modules %v (%v)", names, err)
@@ -141,10 +131,7 @@ func TestAccept_SB4_OwnModules(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			wasm, err := fs.ReadFile(modules, name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			wasm := must.Get(fs.ReadFile(modules, name))(t)
 			holdsUp(t, wasm, requests)
 		})
 	}

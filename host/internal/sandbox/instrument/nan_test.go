@@ -16,6 +16,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/fuelzoo"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -131,14 +132,9 @@ func TestAccept_FX7_NaNBits(t *testing.T) {
 				got := nanBits(t, config, fuel)
 				golden := filepath.Join("testdata", "nan", "bits.txt")
 				if *update && name == "compiler" && fuel {
-					if err := os.WriteFile(golden, got, 0o600); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, os.WriteFile(golden, got, 0o600))
 				}
-				want, err := os.ReadFile(golden)
-				if err != nil {
-					t.Fatal(err)
-				}
+				want := must.Get(os.ReadFile(golden))(t)
 				if !bytes.Equal(got, want) {
 					t.Errorf("other bits than in %s: %s", golden, firstDifference(got, want))
 				}
@@ -164,10 +160,7 @@ func nanBits(t *testing.T, config wazero.RuntimeConfig, fuel bool) []byte {
 	ctx := t.Context()
 	r := wazero.NewRuntimeWithConfig(ctx, config.WithCoreFeatures(api.CoreFeaturesV2))
 	defer func() { _ = r.Close(ctx) }()
-	_, err := r.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().WithFunc(func() {}).Export(instrument.YieldName).Instantiate(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().WithFunc(func() {}).Export(instrument.YieldName).Instantiate(ctx))(t)
 	var out []byte
 	for _, form := range fuelzoo.Floats() {
 		module := wasmtest.Module{MemoryPages: 1, Memory: "memory"}
@@ -181,13 +174,8 @@ func nanBits(t *testing.T, config wazero.RuntimeConfig, fuel bool) []byte {
 		}
 		machine{m, program}.fill(aLot)
 		for _, p := range pairs(form) {
-			if _, err := m.ExportedFunction("f" + p.String()).Call(ctx); err != nil {
-				t.Fatal(err)
-			}
-			given, err := m.ExportedFunction("g" + p.String()).Call(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Get(m.ExportedFunction("f" + p.String()).Call(ctx))(t)
+			given := must.Get(m.ExportedFunction("g" + p.String()).Call(ctx))(t)
 			if form.Result == "f" {
 				given[0] &= 1<<32 - 1
 			}

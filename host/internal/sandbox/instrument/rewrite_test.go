@@ -10,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -24,19 +25,13 @@ func section(id byte, body ...byte) []byte { return wasmtest.Section(nil, id, bo
 
 func parse(tb testing.TB, wasm []byte) *wasmfile.File {
 	tb.Helper()
-	f, err := wasmfile.Parse(wasm)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	f := must.Get(wasmfile.Parse(wasm))(tb)
 	return f
 }
 
 func rewrite(tb testing.TB, wasm []byte, fuel bool) *instrument.Program {
 	tb.Helper()
-	p, err := instrument.Rewrite(parse(tb, wasm), instrument.Options{Fuel: fuel, MaxTableEntries: 100})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	p := must.Get(instrument.Rewrite(parse(tb, wasm), instrument.Options{Fuel: fuel, MaxTableEntries: 100}))(tb)
 	return p
 }
 
@@ -88,7 +83,14 @@ func TestRewriteRejects(t *testing.T) {
 func TestRewriteRejectsUnknownInstructions(t *testing.T) {
 	t.Parallel()
 	for _, code := range [][]byte{
-		{0x06}, {0x12, 0}, {0xfc, 18}, {0xfd, 0x80, 2}, {0xfb, 0}, {0xff}, {0x0e, 0xff, 0xff, 0xff, 0x7f}, {0x44, 0},
+		{0x06},
+		{0x12, 0},
+		{0xfc, 18},
+		{0xfd, 0x80, 2},
+		{0xfb, 0},
+		{0xff},
+		{0x0e, 0xff, 0xff, 0xff, 0x7f},
+		{0x44, 0},
 		// The runtime would read another instruction, a nop, and a loop; by the specification they are operands.
 		{0x41, 0, 0xfd, 0x8a, 0x00, 0x03, 0x40, 0x0c, 0, 0x0b, 0x1a},
 		{0xfd, 0xe0, 0x81, 0x00},

@@ -19,6 +19,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // The tests of the WebAssembly core specification, version 2, as JSON scripts
@@ -111,14 +112,9 @@ func newWorld(t *testing.T, rewrite bool, spectest []byte) *world {
 		w.yields++
 		fuelOf(m).Set(specSlice)
 	}
-	_, err := w.runtime.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
-		WithGoModuleFunction(api.GoModuleFunc(yield), nil, nil).Export(instrument.YieldName).Instantiate(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.runtime.InstantiateWithConfig(ctx, spectest, wazero.NewModuleConfig()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.runtime.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
+		WithGoModuleFunction(api.GoModuleFunc(yield), nil, nil).Export(instrument.YieldName).Instantiate(ctx))(t)
+	must.Get(w.runtime.InstantiateWithConfig(ctx, spectest, wazero.NewModuleConfig()))(t)
 	return w
 }
 
@@ -213,10 +209,7 @@ func root(err error) string {
 // specDir is where the runtime's module keeps the specification's tests.
 func specDir(t *testing.T) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/tetratelabs/wazero").Output())(t)
 	return filepath.Join(strings.TrimSpace(string(out)), "internal", "integration_test", "spectest")
 }
 
@@ -225,10 +218,7 @@ func specDir(t *testing.T) string {
 func TestAccept_SB4_SpecTests(t *testing.T) {
 	t.Parallel()
 	root := specDir(t)
-	spectest, err := os.ReadFile(filepath.Join(root, "testdata", "spectest.wasm"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	spectest := must.Get(os.ReadFile(filepath.Join(root, "testdata", "spectest.wasm")))(t)
 	var commands, yields atomic.Int64
 	t.Run("scripts", func(t *testing.T) {
 		names, err := filepath.Glob(filepath.Join(root, "v2", "testdata", "*.json"))

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -12,18 +13,9 @@ func TestTablesShareTheLimit(t *testing.T) {
 	t.Parallel()
 	tables := []byte{4, 0x70, 0, 10, 0x6f, 0, 0, 0x70, 1, 20, 25, 0x70, 0, 30}
 	wasm := wasmtest.Section([]byte{0, 'a', 's', 'm', 1, 0, 0, 0}, 4, tables)
-	file, err := wasmfile.Parse(wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := Rewrite(file, Options{Fuel: true, MaxTableEntries: 100})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rewritten, err := wasmfile.Parse(p.Wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(wasmfile.Parse(wasm))(t)
+	p := must.Get(Rewrite(file, Options{Fuel: true, MaxTableEntries: 100}))(t)
+	rewritten := must.Get(wasmfile.Parse(p.Wasm))(t)
 	want := []uint32{20, 10, 25, 40} // 40 entries are left for four tables
 	for i, table := range rewritten.Tables {
 		if !table.HasMax || table.Max != want[i] {
@@ -43,10 +35,7 @@ func TestKeptElementsAreBounded(t *testing.T) {
 		wasm = wasmtest.Section(wasm, 3, []byte{1, 0})
 		wasm = wasmtest.Section(wasm, 9, segment)
 		wasm = wasmtest.Section(wasm, 10, []byte{1, 2, 0, 0x0b})
-		file, err := wasmfile.Parse(wasm)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(wasmfile.Parse(wasm))(t)
 		if _, err := Rewrite(file, Options{Fuel: true, MaxTableEntries: 100}); (err == nil) != want {
 			t.Errorf("%d entries: %v", entries, err)
 		}

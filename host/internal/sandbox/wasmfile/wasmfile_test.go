@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -31,10 +32,7 @@ func sample() wasmtest.Module {
 func TestParse(t *testing.T) {
 	t.Parallel()
 	wasm := sample().Bytes()
-	f, err := wasmfile.Parse(wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(wasmfile.Parse(wasm))(t)
 	if len(f.Imports) != 1 || f.Imports[0].Module != "env" || f.Imports[0].Name != "f" || f.Imports[0].Func.String() != "(i32) -> (i64)" {
 		t.Errorf("imports %+v", f.Imports)
 	}
@@ -164,10 +162,7 @@ func TestAnnotate(t *testing.T) {
 	t.Parallel()
 	wasm := sample().Bytes()
 	for _, name := range []string{"first", "second", "third"} {
-		out, err := wasmfile.Annotate(wasm, name, []byte("payload"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(wasmfile.Annotate(wasm, name, []byte("payload")))(t)
 		before, after := parse(t, wasm), parse(t, out)
 		if got, _ := after.Custom(name); string(got) != "payload" {
 			t.Errorf("%s holds %q", name, got)
@@ -197,10 +192,7 @@ func TestAnnotateRemovesDoubles(t *testing.T) {
 	t.Parallel()
 	m := sample()
 	m.Customs = append(m.Customs, wasmtest.Custom{Name: "first", Payload: []byte("again")})
-	out, err := wasmfile.Annotate(m.Bytes(), "first", []byte("only"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(wasmfile.Annotate(m.Bytes(), "first", []byte("only")))(t)
 	if f := parse(t, out); len(f.Customs) != 2 || f.Customs[0].Name != "first" || string(f.Customs[0].Payload) != "only" {
 		t.Errorf("custom sections %q", f.Customs)
 	}
@@ -208,10 +200,7 @@ func TestAnnotateRemovesDoubles(t *testing.T) {
 
 func parse(tb testing.TB, wasm []byte) *wasmfile.File {
 	tb.Helper()
-	f, err := wasmfile.Parse(wasm)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	f := must.Get(wasmfile.Parse(wasm))(tb)
 	return f
 }
 
@@ -236,10 +225,7 @@ func FuzzParse(f *testing.F) {
 		if len(stripped.Imports) != len(file.Imports) || len(stripped.Exports) != len(file.Exports) || len(stripped.Customs) != 0 {
 			t.Fatalf("stripping changed more than custom sections: %+v, %+v", file, stripped)
 		}
-		out, err := wasmfile.Annotate(wasm, "note", []byte("payload"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(wasmfile.Annotate(wasm, "note", []byte("payload")))(t)
 		noted := parse(t, out)
 		if got, _ := noted.Custom("note"); string(got) != "payload" || noted.CodeDigest() != file.CodeDigest() {
 			t.Fatalf("the note is %q", got)

@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // A judge in D, written from SPEC.md alone by somebody who had not seen the
@@ -33,14 +34,8 @@ func TestAccept_PL6_AJudgeFromTheSpecificationAloneDecidesTrials(t *testing.T) {
 
 	files := embedded(t)
 	files["arbiter.wasm"] = &fstest.MapFile{Data: wasm}
-	shipped, err := os.ReadFile(root(t, "pipelines", "defect-court.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	graph, err := pipeline.Parse("court.yaml", bytes.ReplaceAll(shipped, []byte("module: specter"), []byte("module: arbiter")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	shipped := must.Get(os.ReadFile(root(t, "pipelines", "defect-court.yaml")))(t)
+	graph := must.Get(pipeline.Parse("court.yaml", bytes.ReplaceAll(shipped, []byte("module: specter"), []byte("module: arbiter"))))(t)
 	decideTour(t, graph, files)
 }
 
@@ -49,20 +44,12 @@ func decideTour(t *testing.T, graph *pipeline.Definition, files fs.FS) {
 	t.Helper()
 	calls := &calls{of: map[string]int{}}
 	h := opened(t, host.Config{Pipeline: graph, Modules: files, Observe: calls.note})
-	in, err := os.Open(root(t, "examples", "dockets", "tour.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(os.Open(root(t, "examples", "dockets", "tour.jsonl")))(t)
 	defer func() { _ = in.Close() }()
 	decided := map[abi.Decision]int{}
 	for entry, err := range new(docket.Reader).JSONL("tour.jsonl", in) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		outcome, err := h.Try(t.Context(), entry.Case)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
+		outcome := must.Get(h.Try(t.Context(), entry.Case))(t)
 		if outcome.Result.Final.Status == trial.Mistrial {
 			t.Errorf("%s: %+v", entry.Case.ID, outcome.Result.Final)
 		}
@@ -84,20 +71,11 @@ func decideTour(t *testing.T, graph *pipeline.Definition, files fs.FS) {
 // embedded are the shipped modules.
 func embedded(t *testing.T) fstest.MapFS {
 	t.Helper()
-	modules, err := bundle.FS()
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := fs.Glob(modules, "*.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	modules := must.Get(bundle.FS())(t)
+	names := must.Get(fs.Glob(modules, "*.wasm"))(t)
 	files := fstest.MapFS{}
 	for _, name := range names {
-		wasm, err := fs.ReadFile(modules, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		wasm := must.Get(fs.ReadFile(modules, name))(t)
 		files[path.Base(name)] = &fstest.MapFile{Data: wasm}
 	}
 	return files

@@ -13,16 +13,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // The rubric of examples/audit brings in judges in Rust, C and TypeScript
 // by itself: each scores its criteria of every example opinion, and rightly.
 // Those whose tools are missing are left out of the rubric.
 func TestAccept_FR6_ARubricBringsInJudgesOfEveryLanguage(t *testing.T) {
-	rubric, err := audit.Load(root(t, "examples", "audit", "judges.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rubric := must.Get(audit.Load(root(t, "examples", "audit", "judges.yaml")))(t)
 	files := embedded(t)
 	built := 0
 	for folder, j := range judgesByFolder() {
@@ -44,13 +42,8 @@ func TestAccept_FR6_ARubricBringsInJudgesOfEveryLanguage(t *testing.T) {
 	if built == 0 {
 		t.Skip("the tools of no language are here")
 	}
-	if err := module.CheckRubric(t.Context(), rubric, files); err != nil {
-		t.Fatal(err)
-	}
-	a, err := host.OpenAuditor(t.Context(), host.AuditConfig{Rubric: rubric, Modules: files})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, module.CheckRubric(t.Context(), rubric, files))
+	a := must.Get(host.OpenAuditor(t.Context(), host.AuditConfig{Rubric: rubric, Modules: files}))(t)
 	defer func() {
 		if err := a.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -71,10 +64,7 @@ func withoutJudge(r *audit.Rubric, judge string) {
 // auditExamples audits the opinions of examples/audit.
 func auditExamples(t *testing.T, a *host.Auditor) {
 	t.Helper()
-	in, err := os.Open(root(t, "examples", "audit", "opinions.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(os.Open(root(t, "examples", "audit", "opinions.jsonl")))(t)
 	defer func() { _ = in.Close() }()
 	scores := map[string][]int{}
 	for one := range a.AuditAll(t.Context(), docket.Opinions("opinions.jsonl", in), 1) {

@@ -20,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // The evaluators of examples/evaluator, in Go and in Rust, keep the contract, and find, ask and decide the same in every trial of their
@@ -58,14 +59,8 @@ func goEvaluator(t *testing.T) []byte {
 	file := filepath.Join(t.TempDir(), "evaluator.wasm")
 	l := &language{name: "go", find: func() ([]string, string) { return []string{"GOOS=wasip1", "GOARCH=wasm"}, "" }}
 	l.run(t, dir, []string{"go build -buildmode=c-shared -o " + file + " ."})
-	wasm, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := os.ReadFile(filepath.Join(dir, "manifest.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	wasm := must.Get(os.ReadFile(file))(t)
+	manifest := must.Get(os.ReadFile(filepath.Join(dir, "manifest.yaml")))(t)
 	if wasm, err = module.Annotate(wasm, "manifest.yaml", manifest); err != nil {
 		t.Fatal(err)
 	}
@@ -74,16 +69,11 @@ func goEvaluator(t *testing.T) []byte {
 
 func evaluatorDocket(t *testing.T) []abi.Case {
 	t.Helper()
-	in, err := os.Open(root(t, "examples", "evaluator", "docket.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(os.Open(root(t, "examples", "evaluator", "docket.jsonl")))(t)
 	defer func() { _ = in.Close() }()
 	var cases []abi.Case
 	for entry, err := range new(docket.Reader).JSONL("docket.jsonl", in) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		cases = append(cases, entry.Case)
 	}
 	return cases
@@ -111,10 +101,7 @@ func oddAnswers() []abi.Case {
 // evaluate gives what every trial found and decided, as lines.
 func evaluate(t *testing.T, wasm []byte, m *firstLine, cases []abi.Case) []byte {
 	t.Helper()
-	court, err := pipeline.Load(root(t, "examples", "evaluator", "court.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	court := must.Get(pipeline.Load(root(t, "examples", "evaluator", "court.yaml")))(t)
 	files := embedded(t)
 	files["evaluator.wasm"] = &fstest.MapFile{Data: wasm}
 	config := host.Config{Pipeline: court, Modules: files}
@@ -124,17 +111,11 @@ func evaluate(t *testing.T, wasm []byte, m *firstLine, cases []abi.Case) []byte 
 	h := opened(t, config)
 	var b bytes.Buffer
 	for i := range cases {
-		outcome, err := h.Try(t.Context(), cases[i])
-		if err != nil {
-			t.Fatal(err)
-		}
+		outcome := must.Get(h.Try(t.Context(), cases[i]))(t)
 		if outcome.Result.Final.Status == trial.Mistrial {
 			t.Errorf("%s: %+v, %v", cases[i].ID, outcome.Result.Final, outcome.Result.Error)
 		}
-		line, err := json.Marshal([]any{cases[i].ID, outcome.Passes[0].Discovery, outcome.Passes[0].Verdict, outcome.Result.Final})
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := must.Get(json.Marshal([]any{cases[i].ID, outcome.Passes[0].Discovery, outcome.Passes[0].Verdict, outcome.Result.Final}))(t)
 		b.Write(append(line, '\n'))
 	}
 	return b.Bytes()

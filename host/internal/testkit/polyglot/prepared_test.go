@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // Every SDK completes requests with what its module was prepared with: the handler sees the whole request.
@@ -152,18 +153,10 @@ func instance(t *testing.T, wasm []byte) (call func(export string, request []byt
 	for _, c := range []abi.Capability{abi.CapLog, abi.CapRecall} {
 		capabilities.NewFunctionBuilder().WithFunc(func(_, _, _, _ uint32) uint32 { return 0 }).Export(string(c))
 	}
-	if _, err := capabilities.Instantiate(ctx); err != nil {
-		t.Fatal(err)
-	}
-	m, err := runtime.Instantiate(ctx, wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(capabilities.Instantiate(ctx))(t)
+	m := must.Get(runtime.Instantiate(ctx, wasm))(t)
 	invoke := func(export string, args ...uint64) uint64 {
-		results, err := m.ExportedFunction(export).Call(ctx, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		results := must.Get(m.ExportedFunction(export).Call(ctx, args...))(t)
 		return results[0]
 	}
 	return func(export string, request []byte) []byte {

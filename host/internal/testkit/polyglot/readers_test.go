@@ -20,16 +20,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/model"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // The readers of examples/readers build, keep the contract, and ask a model through the host and its server: about each label, with the
 // line that it names quoted. A broken answer is repaired; where there is none, the fallback plays and the cause is named.
 func TestAccept_LL2_ReadersOfEveryLanguageAskAModel(t *testing.T) {
 	command := buildCommand(t)
-	court, err := pipeline.Load(root(t, "examples", "readers", "court.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	court := must.Get(pipeline.Load(root(t, "examples", "readers", "court.yaml")))(t)
 	cache := t.TempDir()
 	for _, l := range languages() {
 		t.Run(l.name, func(t *testing.T) {
@@ -95,21 +93,12 @@ func (tc *reading) try(t *testing.T, court *pipeline.Definition, files fstest.Ma
 	p := &provider{t: t, answer: tc.answer}
 	server := httptest.NewServer(p)
 	defer server.Close()
-	definition, err := model.Parse("models.yaml", fmt.Appendf(nil, "providers: {here: {api: openai, url: %q, retries: 0}}\n%s", server.URL, tc.models))
-	if err != nil {
-		t.Fatal(err)
-	}
-	set, err := model.Open(model.Config{Definition: definition})
-	if err != nil {
-		t.Fatal(err)
-	}
+	definition := must.Get(model.Parse("models.yaml", fmt.Appendf(nil, "providers: {here: {api: openai, url: %q, retries: 0}}\n%s", server.URL, tc.models)))(t)
+	set := must.Get(model.Open(model.Config{Definition: definition}))(t)
 	defer func() { _ = set.Close() }()
 	calls := &calls{of: map[string]int{}}
 	h := opened(t, host.Config{Pipeline: court, Modules: files, Models: set, CacheDir: cache, Observe: calls.note})
-	outcome, err := h.Try(t.Context(), contestedCase())
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcome := must.Get(h.Try(t.Context(), contestedCase()))(t)
 	result := &outcome.Result
 	if result.Final.Status == trial.Mistrial || p.requests != tc.requests || calls.of["line-reader"] == 0 {
 		t.Errorf("%d requests, want %d; the calls are %v; final %+v", p.requests, tc.requests, calls.of, result.Final)

@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // language is one that modules are written in, and how its folders are built:
@@ -89,20 +90,14 @@ func (l *language) build(t *testing.T, dir string) []byte {
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%s: %d files %s in %s, want one (%v)", l.name, len(found), l.output, dir, err)
 	}
-	wasm, err := os.ReadFile(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	wasm := must.Get(os.ReadFile(found[0]))(t)
 	return wasm
 }
 
 // root gives a path below the folder of the Go module.
 func root(t *testing.T, parts ...string) string {
 	t.Helper()
-	dir, err := filepath.Abs(filepath.Join(append([]string{"..", "..", "..", ".."}, parts...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(filepath.Abs(filepath.Join(append([]string{"..", "..", "..", ".."}, parts...)...)))(t)
 	return dir
 }
 
@@ -110,23 +105,14 @@ func root(t *testing.T, parts ...string) string {
 // must be there, canonical, and promise no call that it has no export for.
 func load(t *testing.T, wasm []byte, granted ...abi.Capability) *sandbox.Module {
 	t.Helper()
-	engine, err := sandbox.New(t.Context(), sandbox.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := must.Get(sandbox.New(t.Context(), sandbox.Config{}))(t)
 	t.Cleanup(func() {
 		if err := engine.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
-	info, err := sandbox.Inspect(wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := engine.LoadInspected(t.Context(), info, granted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(sandbox.Inspect(wasm))(t)
+	m := must.Get(engine.LoadInspected(t.Context(), info, granted))(t)
 	message := m.Info().ManifestBytes
 	manifest, err := codec.DecodeManifest(message, 0)
 	if err != nil {
@@ -150,29 +136,20 @@ func answer[R any](t *testing.T, m *sandbox.Module, call abi.Call, request []byt
 // answerAfter is answer of a module that was prepared.
 func answerAfter[R any](t *testing.T, m *sandbox.Module, after sandbox.Prepared, call abi.Call, request []byte, decode func([]byte, int) (R, error)) R {
 	t.Helper()
-	out, err := m.CallPrepared(t.Context(), after, call, request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(m.CallPrepared(t.Context(), after, call, request))(t)
 	return decoded(t, out.Bytes, decode)
 }
 
 func decoded[R any](t *testing.T, message []byte, decode func([]byte, int) (R, error)) R {
 	t.Helper()
-	r, err := decode(message, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(decode(message, 0))(t)
 	return r
 }
 
 // opened is a host until the test ends.
 func opened(t *testing.T, config host.Config) *host.Host {
 	t.Helper()
-	h, err := host.Open(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(host.Open(t.Context(), config))(t)
 	t.Cleanup(func() {
 		if err := h.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // A trial in which modules in C, Rust and TypeScript take part beside the
@@ -26,16 +27,10 @@ func TestAccept_PL6_ModulesOfEveryLanguageTakePartInATrial(t *testing.T) {
 		files[folder+".wasm"] = &fstest.MapFile{Data: j.l.build(t, root(t, "examples", "judges", folder))}
 	}
 	// The bench is quotes', and in a second court breach's.
-	court, err := os.ReadFile(root(t, "examples", "judges", "court.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	court := must.Get(os.ReadFile(root(t, "examples", "judges", "court.yaml")))(t)
 	for _, bench := range []string{"quotes", "breach"} {
 		t.Run(bench, func(t *testing.T) {
-			graph, err := pipeline.Parse("court.yaml", bytes.ReplaceAll(court, []byte("module: quotes"), []byte("module: "+bench)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			graph := must.Get(pipeline.Parse("court.yaml", bytes.ReplaceAll(court, []byte("module: quotes"), []byte("module: "+bench))))(t)
 			try(t, graph, files, bench)
 		})
 	}
@@ -45,10 +40,7 @@ func try(t *testing.T, graph *pipeline.Definition, files fs.FS, bench string) {
 	t.Helper()
 	calls := &calls{of: map[string]int{}}
 	h := opened(t, host.Config{Pipeline: graph, Modules: files, Observe: calls.note})
-	outcome, err := h.Try(t.Context(), contestedCase())
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcome := must.Get(h.Try(t.Context(), contestedCase()))(t)
 	for name, want := range map[string]int{"surprise": 1, bench: 2} {
 		if calls.of[name] < want {
 			t.Errorf("%s was called %d times, want %d; the calls are %v", name, calls.of[name], want, calls.of)

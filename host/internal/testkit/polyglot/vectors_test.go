@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // Every SDK reads each message of the test vectors as the contract says, in
@@ -29,10 +30,7 @@ func TestSDKsKeepTheVectors(t *testing.T) {
 			m := load(t, l.build(t, root(t, "sdk", l.name, "tests", l.vectors)), abi.CapLog, abi.CapRecall)
 			askHost(t, m)
 			askForMore(t, m)
-			sets, err := abitest.Sets()
-			if err != nil {
-				t.Fatal(err)
-			}
+			sets := must.Get(abitest.Sets())(t)
 			count := 0
 			for i := range sets {
 				if slices.Contains(hostTypes(), sets[i].Type) {
@@ -60,10 +58,7 @@ func askHost(t *testing.T, m *sandbox.Module) {
 		for range n {
 			d.known.Cases = append(d.known.Cases, abi.PriorCase{CaseID: "c", Subject: strings.Repeat("é", 4000), Status: "affirmed", Seen: 2})
 		}
-		out, err := m.Call(sandbox.WithBroker(t.Context(), d), abi.CallContest, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(m.Call(sandbox.WithBroker(t.Context(), d), abi.CallContest, nil))(t)
 		if !bytes.Equal(out.Bytes, codec.AppendPriorCases(nil, &d.known)) {
 			t.Errorf("%d cases: the answer is %.100x", n, out.Bytes)
 		}
@@ -117,10 +112,7 @@ func askForMore(t *testing.T, m *sandbox.Module) {
 			Case: abi.CaseView{Subject: user.Content, Labels: []string{"a", "b"}},
 		}
 		tc.change(&request)
-		out, err := m.Call(t.Context(), abi.CallNode, codec.AppendNodeRequest(nil, &request))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(m.Call(t.Context(), abi.CallNode, codec.AppendNodeRequest(nil, &request)))(t)
 		if want := codec.AppendNodeResponse(nil, &tc.want); !bytes.Equal(out.Bytes, want) {
 			t.Errorf("%s: the answer is\n  %x, want\n  %x", name, out.Bytes, want)
 		}

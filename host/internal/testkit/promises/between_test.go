@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // crossing is an answer that breaks a row of §9.2, and the problem that the host finds.
@@ -262,14 +263,8 @@ func inCourt(t *testing.T, modules *cast) error {
 func tried(t *testing.T, config court.Config, subject *abi.Case, modules *cast) error {
 	t.Helper()
 	config.Now = func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) }
-	c, err := court.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := c.Try(t.Context(), *subject, court.Options{Modules: modules})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(court.New(config))(t)
+	out := must.Get(c.Try(t.Context(), *subject, court.Options{Modules: modules}))(t)
 	if out.Trial.Result.Error == nil {
 		return nil
 	}
@@ -280,20 +275,12 @@ func tried(t *testing.T, config court.Config, subject *abi.Case, modules *cast) 
 func atJudge(spoil func(*abi.JudgeResponse)) func(*testing.T) error {
 	return func(t *testing.T) error {
 		t.Helper()
-		rubric, err := audit.Parse("rubric.yaml", []byte("rubric: r\njudges:\n  warden: {module: warden}\ncriteria:\n"+
-			"  - {id: law, category: Law, description: d, judges: [warden]}\n  - {id: facts, category: Law, description: d, judges: [warden]}\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		rubric := must.Get(audit.Parse("rubric.yaml", []byte("rubric: r\njudges:\n  warden: {module: warden}\ncriteria:\n"+
+			"  - {id: law, category: Law, description: d, judges: [warden]}\n  - {id: facts, category: Law, description: d, judges: [warden]}\n")))(t)
 		var log bytes.Buffer
-		a, err := court.NewAudit(court.AuditConfig{Rubric: rubric, Services: court.Services{Now: time.Now, Logger: slog.New(slog.NewJSONHandler(&log, nil))}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(court.NewAudit(court.AuditConfig{Rubric: rubric, Services: court.Services{Now: time.Now, Logger: slog.New(slog.NewJSONHandler(&log, nil))}}))(t)
 		subject := audit.Subject{Opinion: abi.JudicialOpinion{Text: "x"}, Documents: subject().Documents}
-		if _, err := a.Try(t.Context(), &cast{judge: spoil}, subject); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(a.Try(t.Context(), &cast{judge: spoil}, subject))(t)
 		var rejected struct {
 			Path     string `json:"path"`
 			Code     string `json:"code"`
@@ -311,11 +298,8 @@ func onLightPath(answer abi.Artifact, feedback *abi.RemandFeedback) func(*testin
 	return func(t *testing.T) error {
 		t.Helper()
 		family := string(answer.Family())
-		path, err := pipeline.Parse("p.yaml", []byte("pipeline: p\nnodes:\n  - {name: look, family: "+family+", persona: herald}\n"+
-			"edges:\n  - {id: E, from: look, to: _done, evaluator: always}\nstart: look\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := must.Get(pipeline.Parse("p.yaml", []byte("pipeline: p\nnodes:\n  - {name: look, family: "+family+", persona: herald}\n"+
+			"edges:\n  - {id: E, from: look, to: _done, evaluator: always}\nstart: look\n")))(t)
 		modules := &cast{family: abi.Family(family), spoil: func(a *abi.Artifact) { *a = answer }}
 		if feedback != nil {
 			modules.again, modules.feedback = &answer, feedback

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // readers names, for each function that takes bytes or text of others, the fuzz target that
@@ -249,7 +251,7 @@ func eachFile(t *testing.T, visit func(pkg string, file *ast.File, test bool)) {
 	t.Helper()
 	const top = "../../../.."
 	for _, root := range []string{"abi", "host", "repo", "internal", "cmd"} {
-		err := filepath.WalkDir(filepath.Join(top, root), func(path string, entry os.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(filepath.Join(top, root), func(path string, entry os.DirEntry, err error) error {
 			if err != nil {
 				return err
 			}
@@ -266,9 +268,6 @@ func eachFile(t *testing.T, visit func(pkg string, file *ast.File, test bool)) {
 			}
 			visit(name[:strings.LastIndexByte(name, '/')], file, strings.HasSuffix(name, "_test.go"))
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 }

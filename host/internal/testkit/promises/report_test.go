@@ -8,6 +8,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/internal/court/state"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // reports of two results, one of which weighs twice: 3.3 is their mean, 3.5 without weights.
@@ -83,9 +84,7 @@ func TestAccept_FX4_Section9_3_EntriesOfTheState(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := state.New()
-			if err := s.Apply(&abi.Update{Report: &abi.AuditReport{Summary: "the first"}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Apply(&abi.Update{Report: &abi.AuditReport{Summary: "the first"}}))
 			compare(t, "state", s.Apply(&c.update), c.want)
 		})
 	}

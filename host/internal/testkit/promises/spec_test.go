@@ -7,15 +7,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // specification is abi/SPEC.md without its examples and generated tables.
 func specification(t *testing.T) string {
 	t.Helper()
-	b, err := os.ReadFile("../../../../abi/SPEC.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("../../../../abi/SPEC.md"))(t)
 	text := regexp.MustCompile(`(?s)<!-- begin .*?<!-- end \w+ -->`).ReplaceAllString(string(b), "")
 	return regexp.MustCompile("(?s)```.*?```").ReplaceAllString(text, "")
 }
@@ -88,7 +87,7 @@ func testNames(t *testing.T) []string {
 	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
 	var names []string
 	for _, root := range []string{"../../../../abi", "../../../../host", "../../../../plugins"} {
-		err := filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(root, func(path string, _ os.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, "_test.go") {
 				return err
 			}
@@ -97,10 +96,7 @@ func testNames(t *testing.T) []string {
 				names = append(names, m[1])
 			}
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return names
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var index = regexp.MustCompile(`\[\d+\]`)
@@ -36,10 +37,7 @@ func promisedWithin(t *testing.T) map[broken]bool {
 func TestAccept_FX4_Section9_1_RulesWithinAMessage(t *testing.T) {
 	t.Parallel()
 	promised := promisedWithin(t)
-	sets, err := abitest.Sets()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sets := must.Get(abitest.Sets())(t)
 	for _, set := range sets {
 		typ, _ := codec.Lookup(set.Type)
 		for i := range set.Vectors {
@@ -47,11 +45,8 @@ func TestAccept_FX4_Section9_1_RulesWithinAMessage(t *testing.T) {
 			if !strings.HasPrefix(v.Name, "rule ") {
 				continue
 			}
-			message, err := v.Message()
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = typ.Canonical(message, 0)
+			message := must.Get(v.Message())(t)
+			_, err := typ.Canonical(message, 0)
 			for _, p := range problemsOf(t, err) {
 				rule := broken{set.Type, string(p.Code), index.ReplaceAllString(p.Path, "[]")}
 				if _, there := promised[rule]; !there {

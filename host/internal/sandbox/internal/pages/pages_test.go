@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const unit = 64 << 10
@@ -16,10 +18,7 @@ func kept(tb testing.TB, p *Pager, size int) *Image {
 	for at := 0; at < size; at += 3 * pageBytes {
 		_, _ = random.Read(content[at:min(at+pageBytes, size)])
 	}
-	image, err := p.NewImage(content)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	image := must.Get(p.NewImage(content))(tb)
 	tb.Cleanup(func() {
 		if err := image.Close(); err != nil {
 			tb.Error(err)
@@ -30,23 +29,15 @@ func kept(tb testing.TB, p *Pager, size int) *Image {
 
 func pager(tb testing.TB, way Way) *Pager {
 	tb.Helper()
-	p, err := Open(way)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	p := must.Get(Open(way))(tb)
 	return p
 }
 
 func begun(tb testing.TB, p *Pager, image *Image, limit uint64) *Memory {
 	tb.Helper()
-	m, err := p.NewMemory(limit)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	m := must.Get(p.NewMemory(limit))(tb)
 	tb.Cleanup(m.Free)
-	if err := m.Begin(image); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, m.Begin(image))
 	return m
 }
 
@@ -71,9 +62,7 @@ func TestResetPutsBackEveryByte(t *testing.T) {
 				if round%20 == 7 {
 					clear(b) // all of it, more than is kept
 				}
-				if err := first.Reset(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, first.Reset())
 				if !bytes.Equal(b, want) {
 					t.Fatalf("round %d: the memory is not the image", round)
 				}
@@ -122,27 +111,17 @@ func TestMemoryBecomesItsOwnImage(t *testing.T) {
 	t.Parallel()
 	for _, way := range Ways() {
 		p := pager(t, way)
-		m, err := p.NewMemory(8 * unit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(p.NewMemory(8 * unit))(t)
 		t.Cleanup(m.Free)
 		b := m.Reallocate(unit)
 		b[1] = 1
 		b = m.Reallocate(3 * unit)
 		b[2*unit] = 2
-		image, err := p.NewImage(b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		image := must.Get(p.NewImage(b))(t)
 		t.Cleanup(func() { _ = image.Close() })
-		if err := m.Begin(image); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Begin(image))
 		b[0], b[1], b[3*unit-1] = 9, 9, 9
-		if err := m.Reset(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Reset())
 		if b[0] != 0 || b[1] != 1 || b[2*unit] != 2 || b[3*unit-1] != 0 || m.Grown() {
 			t.Errorf("%s: what the instance sees is not the image", way)
 		}

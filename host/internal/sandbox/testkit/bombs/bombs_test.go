@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/complexity"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/bombs"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -23,12 +24,9 @@ const smallFile = 256 << 10
 // is compiled, and compiles below.
 func TestAccept_FX6_CompileBombs(t *testing.T) {
 	t.Parallel()
-	e, err := sandbox.New(t.Context(), sandbox.Config{Limits: sandbox.Limits{
+	e := must.Get(sandbox.New(t.Context(), sandbox.Config{Limits: sandbox.Limits{
 		CompileSteps: small.Steps, CompileBytes: small.Bytes, TableEntries: 1_000_000, // so that elements are not rejected for their number
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	t.Cleanup(func() { _ = e.Close(t.Context()) })
 	for i, f := range bombs.Families() {
 		t.Run(f.Name, func(t *testing.T) {
@@ -69,10 +67,7 @@ func TestShippedModulesAreFarBelowTheLimits(t *testing.T) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		wasm, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		wasm := must.Get(os.ReadFile(name))(t)
 		cost, err := estimate(wasm, defaults)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/bombs"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // maxFile is the largest file that is measured.
@@ -117,15 +118,10 @@ type measured struct {
 func measure(t *testing.T, wasm []byte) measured {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "bomb.wasm")
-	if err := os.WriteFile(name, wasm, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, wasm, 0o600))
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	child := exec.CommandContext(ctx, "bash", "-c", "ulimit -v 6000000; exec \"$0\"", self)
 	child.Env = append(os.Environ(), childEnv+"="+name)
 	out, err := child.Output()

@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/fuelzoo"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var errNoFuel = errors.New("no fuel")
@@ -41,11 +42,8 @@ func run(t *testing.T, l fuelzoo.Loop, slice int64, more func(spent int64) bool)
 			fuel.Set(uint64(slice))
 		}
 	}
-	_, err = r.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
-		WithGoModuleFunction(api.GoModuleFunc(yield), nil, nil).Export(instrument.YieldName).Instantiate(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.NewHostModuleBuilder(instrument.YieldModule).NewFunctionBuilder().
+		WithGoModuleFunction(api.GoModuleFunc(yield), nil, nil).Export(instrument.YieldName).Instantiate(ctx))(t)
 	m, err := r.InstantiateWithConfig(ctx, p.Wasm, wazero.NewModuleConfig().WithStartFunctions())
 	if err != nil {
 		t.Fatalf("%s: %v", l.Name, err)
