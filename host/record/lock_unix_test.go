@@ -66,10 +66,7 @@ func TestCreateLeavesTheFileToWhoLockedIt(t *testing.T) {
 			must.Do(t, resumed.Finish())
 		}
 		_, err := record.CreateAfter(file, key, header(), func() {
-			var err error
-			if resumed, err = record.Resume(file, key, header(), -1, ""); err != nil {
-				t.Fatal(err)
-			}
+			resumed = must.Get(record.Resume(file, key, header(), -1, ""))(t)
 			if done {
 				finish()
 			}

@@ -61,9 +61,7 @@ func goEvaluator(t *testing.T) []byte {
 	l.run(t, dir, []string{"go build -buildmode=c-shared -o " + file + " ."})
 	wasm := must.Get(os.ReadFile(file))(t)
 	manifest := must.Get(os.ReadFile(filepath.Join(dir, "manifest.yaml")))(t)
-	if wasm, err = module.Annotate(wasm, "manifest.yaml", manifest); err != nil {
-		t.Fatal(err)
-	}
+	wasm = must.Get(module.Annotate(wasm, "manifest.yaml", manifest))(t)
 	return wasm
 }
 
