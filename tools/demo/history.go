@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -40,14 +42,8 @@ type release struct{ version, date string }
 //go:embed patches
 var patches embed.FS
 
-// history is the repository's.
-type history struct {
-	base, head string
-	commits    map[string]string // of the patches, by their names
-}
-
-// build commits the releases and the patches.
-func build(ctx context.Context, r repository) (*history, error) {
+// build commits the releases and the patches, and gives the commits of the patches by their names.
+func build(ctx context.Context, r repository) (map[string]string, error) {
 	dirs, err := download(ctx)
 	if err != nil {
 		return nil, err
@@ -63,15 +59,14 @@ func build(ctx context.Context, r repository) (*history, error) {
 	if _, err := r.git(ctx, nil, "reset", "-q", "--hard"); err != nil {
 		return nil, err
 	}
-	h := &history{commits: map[string]string{}}
-	if h.base, err = r.apply(ctx, "patches/main", h.commits); err != nil {
+	commits := map[string]string{}
+	if err := r.apply(ctx, "patches/main", commits); err != nil {
 		return nil, err
 	}
 	if _, err := r.git(ctx, nil, "checkout", "-q", "-b", "change"); err != nil {
 		return nil, err
 	}
-	h.head, err = r.apply(ctx, "patches/change", h.commits)
-	return h, err
+	return commits, r.apply(ctx, "patches/change", commits)
 }
 
 // download has the Go command fetch all releases, and gives their folders. It runs outside of every module, whose go.mod it would change.
@@ -122,30 +117,28 @@ func (r repository) release(ctx context.Context, of release, dir string) error {
 	return nil
 }
 
-// apply commits the patches of a folder, notes their commits, and gives the last.
-func (r repository) apply(ctx context.Context, folder string, commits map[string]string) (string, error) {
+// apply commits the patches of a folder, and notes their commits.
+func (r repository) apply(ctx context.Context, folder string, commits map[string]string) error {
 	entries, err := fs.ReadDir(patches, folder)
 	if err != nil {
-		return "", err
+		return err
 	}
-	last := ""
 	for _, entry := range entries {
 		patch, err := fs.ReadFile(patches, path.Join(folder, entry.Name()))
 		if err != nil {
-			return "", err
+			return err
 		}
 		// git am applies a patch where the text is exactly as expected, or not at all.
 		if _, err := r.git(ctx, patch, "am", "-q", "--committer-date-is-author-date"); err != nil {
-			return "", fmt.Errorf("%s: %w", entry.Name(), err)
+			return fmt.Errorf("%s: %w", entry.Name(), err)
 		}
 		commit, err := r.git(ctx, nil, "rev-parse", "HEAD")
 		if err != nil {
-			return "", err
+			return err
 		}
-		last = strings.TrimSpace(string(commit))
-		commits[strings.TrimSuffix(entry.Name(), ".patch")] = last
+		commits[strings.TrimSuffix(entry.Name(), ".patch")] = strings.TrimSpace(string(commit))
 	}
-	return last, nil
+	return nil
 }
 
 // git runs git without the user's configuration. The committer and the date are fixed, so that commits have the same ids everywhere.
@@ -155,4 +148,20 @@ func (r repository) git(ctx context.Context, stdin []byte, args ...string) ([]by
 		"XDG_CONFIG_HOME=" + os.DevNull, "LC_ALL=C",
 		"GIT_COMMITTER_NAME=demo", "GIT_COMMITTER_EMAIL=demo@example.com", "GIT_COMMITTER_DATE=2024-02-01T00:00:00Z",
 	}, "git", args...)
+}
+
+// command runs a program and gives its output, with the error if it failed. It has the user's environment but for git's variables, with
+// env in addition.
+func command(ctx context.Context, dir string, stdin []byte, env []string, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Stdin = bytes.NewReader(stdin)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GIT_") }), env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, stderr.Bytes())
+	}
+	return out, err
 }
