@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // AuditorFlags are those by which an Auditor is opened.
@@ -60,13 +58,11 @@ func Auditor(ctx context.Context, s cli.Streams, f AuditorFlags) (*host.Auditor,
 	if f.Store != "" {
 		config.Store = record.OpenStore(f.Store)
 	}
-	a, err := host.OpenAuditor(ctx, config)
-	var cache *host.CacheError
-	if errors.As(err, &cache) && f.Cache == defaultCache() {
-		fmt.Fprintf(s.Err, "warning: compiled modules can't be kept: %s\n", sanitize.Line(err.Error()))
-		config.CacheDir = ""
+	var a *host.Auditor
+	err = Cached(s.Err, f.Cache, &config.CacheDir, func() (err error) {
 		a, err = host.OpenAuditor(ctx, config)
-	}
+		return err
+	})
 	if err != nil {
 		return nil, AuditorError(err, f.Modules)
 	}
@@ -82,22 +78,12 @@ func Auditor(ctx context.Context, s cli.Streams, f AuditorFlags) (*host.Auditor,
 
 // AuditorError says whose fault it is that an Auditor did not take modules.
 func AuditorError(err error, modules string) error {
-	if _, ok := errors.AsType[*host.CacheError](err); ok {
-		return cli.InputError(fmt.Errorf("--cache: %w", err))
-	}
-	var rejected *host.RejectedError
-	if !errors.As(err, &rejected) {
-		return cli.InputError(err)
-	}
 	from := "embedded modules"
 	if modules != "" {
 		from = "--modules " + modules + " and embedded"
 	}
-	var faults []error
-	for _, fault := range rejected.Faults {
-		faults = append(faults, fmt.Errorf("%s: %s", from, fault))
-	}
-	return cli.InputError(errors.Join(faults...))
+	_, _, err = rejected(err, from)
+	return cli.InputError(err)
 }
 
 // What `audit --fail-on` matches.

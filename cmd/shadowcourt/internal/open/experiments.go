@@ -39,11 +39,8 @@ type experiments struct {
 	mode            string
 	budget, perCase time.Duration
 	network, home   bool
-	strict          bool // what can't be run is an error
 	runners         []string
-	tryAll          bool // however sure Light is
 	laboratory      *laboratory
-	progress        func(experiment.Progress)
 }
 
 // ExperimentFlags are those of the commands that can run tests again. The mode is that without the flag.
@@ -57,7 +54,7 @@ func (o *Flags) ExperimentFlags(cmd *cobra.Command, mode string) {
 		cli.BoolOption(&e.network, "network", "leave the network on for the tests"),
 		cli.BoolOption(&e.home, "home", "let the tests read your home folder, as their HOME, and all else that you can read"),
 		cli.ListOption(&e.runners, "runner", "FILE.yaml", "what runs the tests, or a shipped one ("+strings.Join(experiment.RunnerNames(), " ")+"); may be repeated (default: what the project has)"),
-		cli.BoolOption(&e.strict, "strict", "exit with 2 where the report is of another repository, or experiments can't be run as asked, for want of git, of --since, or of the test in the source"))
+		cli.BoolOption(&o.Strict, "strict", "exit with 2 where the report is of another repository, or experiments can't be run as asked, for want of git, of --since, or of the test in the source"))
 	for old, option := range map[string]string{"budget": "budget", "experiment-home": "home", "runner": "runner"} {
 		cli.Alias(f, old, "experiments", option)
 	}
@@ -78,17 +75,6 @@ func (o *Flags) Experiments() bool {
 	return o.experiments.mode != "" && o.experiments.mode != experimentsOff
 }
 
-// Strict says whether a run in which experiments can't be run as asked ends with an error.
-func (o *Flags) Strict() bool { return o.experiments.strict }
-
-// TryAll has the court try, with experiments, what Light is sure of, too.
-func (o *Flags) TryAll() { o.experiments.tryAll = true }
-
-// ShowExperiments says who is told what runs. It must be safe for concurrent use.
-func (o *Flags) ShowExperiments(progress func(experiment.Progress)) {
-	o.experiments.progress = progress
-}
-
 // CheckExperiments rejects flags of experiments that contradict each other.
 func (o *Flags) CheckExperiments() error {
 	var faults []error
@@ -97,14 +83,14 @@ func (o *Flags) CheckExperiments() error {
 	if !slices.Contains(modes, e.mode) {
 		faults = append(faults, fmt.Errorf("--experiments %q: use %s", e.mode, cli.OrList(modes)))
 	}
-	if o.Experiments() && o.source == "" {
+	if o.Experiments() && o.Source == "" {
 		faults = append(faults, errors.New("--experiments needs --source, the folder whose tests may run"))
 	}
 	if given := cli.Given(o.command.Flags().Lookup("experiments")); !o.Experiments() && len(given) > 0 {
 		switch strict := slices.Equal(given, []string{"strict"}); {
 		case !strict:
 			faults = append(faults, fmt.Errorf("--experiments %s: say what may run: reruns or all", strings.Join(given, ",")))
-		case o.source == "":
+		case o.Source == "":
 			faults = append(faults, errors.New("--experiments strict needs --source"))
 		}
 	}
@@ -134,9 +120,9 @@ const sureWithExperiments = 0.95
 
 // tryMore has the court try what Light is hopeless about, and what it is nearly sure of: experiments settle what reading can't, and a
 // text alone is never as sure as a run.
-func (e *experiments) tryMore(c *pipeline.Court) {
+func (o *Flags) tryMore(c *pipeline.Court) {
 	c.RejectionThreshold, c.ActivationThreshold = 0, max(c.ActivationThreshold, sureWithExperiments)
-	if e.tryAll {
+	if o.TryAll {
 		c.ActivationThreshold = 1
 	}
 }
@@ -157,11 +143,11 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 	}
 	h.closers = append(h.closers, lab.Close)
 	switch why := lab.Why(nil); {
-	case why != "" && e.strict:
+	case why != "" && o.Strict:
 		return cli.InputError(fmt.Errorf("strict: experiments can't be run as asked: %s", why))
 	case !lab.Able():
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: no experiments: %s\n", sanitize.Line(why))
-	case o.since == "" && why != "":
+	case o.Since == "" && why != "":
 		fmt.Fprintln(o.command.ErrOrStderr(), "warning: experiments on this tree alone: --since names the revision at which the tests passed")
 	case why != "":
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: experiments on this tree alone: %s\n", sanitize.Line(why))
@@ -171,7 +157,7 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 	}
 	e.laboratory = &laboratory{Lab: lab}
 	config.Experiments = e.laboratory
-	config.Court = e.tryMore
+	config.Court = o.tryMore
 	return nil
 }
 
@@ -179,8 +165,8 @@ func (o *Flags) openLaboratory(ctx context.Context, h *Connected, config *host.C
 func (o *Flags) laboratoryConfig(runners []*experiment.Definition, cache string) experiment.Config {
 	e := &o.experiments
 	return experiment.Config{
-		Source: o.source, Base: o.since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, Apart: RunsApart(), CacheDir: ExperimentCache(cache),
-		Network: e.network, Home: e.home, Runners: runners, Progress: e.progress,
+		Source: o.Source, Base: o.Since, Mode: experiment.Mode(e.mode), Budget: e.budget, PerCase: e.perCase, Apart: RunsApart(), CacheDir: ExperimentCache(cache),
+		Network: e.network, Home: e.home, Runners: runners, Progress: o.Progress,
 	}
 }
 
@@ -211,7 +197,7 @@ func (o *Flags) OutOfBudget(c *abi.Case) bool {
 // among its own. Empty where the command would do the same as this run. more says that a larger budget would run more.
 func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *trial.Proposal, more bool) string {
 	green := p.Product == abi.Base || p.Tests == abi.Base
-	offered := !green || o.experiments.mode == string(experiment.All) && o.since != ""
+	offered := !green || o.experiments.mode == string(experiment.All) && o.Since != ""
 	if o.Experiments() && offered && p.Allow == "" && !more {
 		return ""
 	}
@@ -239,10 +225,10 @@ func (o *Flags) ExperimentCommand(own *pflag.FlagSet, docket, id string, p *tria
 			words = append(words, "--"+f.Name, quoted(f.Value.String()))
 		}
 	})
-	if o.source == "" {
+	if o.Source == "" {
 		words = append(words, "--source DIR")
 	}
-	if o.since == "" && (green || o.source == "") { // whoever has to name the source anyway gets the most of it with the revision
+	if o.Since == "" && (green || o.Source == "") { // whoever has to name the source anyway gets the most of it with the revision
 		words = append(words, "--since REVISION")
 	}
 	if last {
@@ -428,5 +414,5 @@ func (o *Flags) Elsewhere() string {
 	if l.named == 0 || l.found > 0 {
 		return ""
 	}
-	return "no file that the failures name is in --source " + o.source + "; is the report of another repository?"
+	return "no file that the failures name is in --source " + o.Source + "; is the report of another repository?"
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/rules"
@@ -35,15 +37,22 @@ type Flags struct {
 	Modules, Cache    string
 	Light             string
 	lightTimeout      time.Duration
-	source, since     string
-	repository        string // of the service's dockets that may run experiments
-	casebook, rules   string
-	Remember          bool
-	NoCourt           bool
-	grants            []string
-	experiments       experiments
-	looked            *lookedAt // nil without a source
-	models            models
+	Source, Since     string
+	// Strict says that a run in which experiments can't be run as asked ends with an error, TryAll that the court tries, with experiments, what
+	// Light is sure of, too.
+	Strict, TryAll bool
+	// Progress is told what runs; safe for concurrent use.
+	Progress func(experiment.Progress)
+	// Unbound are the names in the pipeline that no model of --models answers to; none without --models.
+	Unbound         []string
+	repository      string // of the service's dockets that may run experiments
+	casebook, rules string
+	Remember        bool
+	NoCourt         bool
+	grants          []string
+	experiments     experiments
+	looked          *lookedAt // nil without a source
+	models          models
 }
 
 // Host opens the host. The default folder for compiled modules is only a
@@ -53,7 +62,7 @@ func (o *Flags) Host(ctx context.Context, s cli.Streams, config *host.Config) (*
 		return nil, err
 	}
 	var h *host.Host
-	err := o.Cached(s, config, func() (err error) {
+	err := Cached(s.Err, o.Cache, &config.CacheDir, func() (err error) {
 		h, err = host.Open(ctx, *config)
 		return err
 	})
@@ -67,22 +76,21 @@ func (o *Flags) Host(ctx context.Context, s cli.Streams, config *host.Config) (*
 	return h, nil
 }
 
-// Cached does what needs a folder for compiled modules, and again without it where the default one can't be used.
-func (o *Flags) Cached(s cli.Streams, config *host.Config, do func() error) error {
+// Cached does what needs a folder for compiled modules, which a flag named, and again without it where the default one can't be used.
+func Cached(stderr io.Writer, flag string, dir *string, do func() error) error {
 	err := do()
-	var cache *host.CacheError
-	if !errors.As(err, &cache) || o.Cache != defaultCache() {
+	if _, unusable := errors.AsType[*host.CacheError](err); !unusable || flag != defaultCache() {
 		return err
 	}
-	fmt.Fprintf(s.Err, "warning: compiled modules can't be kept: %s\n", sanitize.Line(err.Error()))
-	config.CacheDir = ""
+	fmt.Fprintf(stderr, "warning: compiled modules can't be kept: %s\n", sanitize.Line(err.Error()))
+	*dir = ""
 	return do()
 }
 
 // AlibiCourt opens courts of alibis, for [investigate.Config.Open].
 func (o *Flags) AlibiCourt(s cli.Streams) func(context.Context, host.Config, float64) (*alibi.Court, error) {
 	return func(ctx context.Context, config host.Config, maxFalse float64) (court *alibi.Court, err error) {
-		err = o.Cached(s, &config, func() (err error) {
+		err = Cached(s.Err, o.Cache, &config.CacheDir, func() (err error) {
 			court, err = alibi.Open(ctx, config, maxFalse)
 			return err
 		})
@@ -90,36 +98,39 @@ func (o *Flags) AlibiCourt(s cli.Streams) func(context.Context, host.Config, flo
 	}
 }
 
-// missingModule is the code of the fault that a module is not there.
-const missingModule = "missing_module"
-
 // Error says whose fault it is that the host did not open.
 func (o *Flags) Error(err error) error {
-	var rejected *host.RejectedError
-	if _, ok := errors.AsType[*host.CacheError](err); ok {
-		return cli.InputError(fmt.Errorf("--cache: %w", err))
-	}
-	if _, ok := errors.AsType[*host.CandidateError](err); ok && !errors.As(err, &rejected) {
-		return cli.InputError(err)
-	}
-	if !errors.As(err, &rejected) {
-		return err
-	}
 	from := "embedded modules"
 	if o.Modules != "" {
 		from = "--modules " + o.Modules
 	}
-	faults := make([]error, 0, len(rejected.Faults)+1)
-	missing := false
-	for _, fault := range rejected.Faults {
-		faults = append(faults, fmt.Errorf("%s: %s", from, fault))
-		missing = missing || fault.Code == missingModule
+	ofInput, missing, said := rejected(err, from)
+	if _, candidate := errors.AsType[*host.CandidateError](err); !ofInput && !candidate {
+		return err
 	}
 	if missing && o.Modules != "" {
-		faults = append(faults, errors.New("a folder of --modules has all modules that the pipeline names; `shadowcourt plugin export DIR` writes "+
-			"the embedded ones: put yours beside them, or in the place of some"))
+		said = fmt.Errorf("%w\na folder of --modules has all modules that the pipeline names; `shadowcourt plugin export DIR` writes "+
+			"the embedded ones: put yours beside them, or in the place of some", said)
 	}
-	return cli.InputError(errors.Join(faults...))
+	return cli.InputError(said)
+}
+
+// rejected names the folder for compiled modules, or the place of modules that were rejected, in an error about them; others stay. It says
+// whether it is one about them, and whether a module is missing.
+func rejected(err error, from string) (ofInput, missing bool, said error) {
+	if _, ok := errors.AsType[*host.CacheError](err); ok {
+		return true, false, fmt.Errorf("--cache: %w", err)
+	}
+	modules, ok := errors.AsType[*host.RejectedError](err)
+	if !ok {
+		return false, false, err
+	}
+	var faults []error
+	for _, fault := range modules.Faults {
+		faults = append(faults, fmt.Errorf("%s: %s", from, fault))
+		missing = missing || fault.Code == "missing_module"
+	}
+	return true, missing, errors.Join(faults...)
 }
 
 // Config gathers what the host is opened on.

@@ -48,8 +48,8 @@ func (o *Flags) LightFlags(cmd *cobra.Command, byDefault string) {
 		" (the Light path), or "+lightExec+"COMMAND (a program that gets a JSON request a line, and answers a line); "+byDefault,
 		cli.DurationOption(&o.lightTimeout, "timeout", "behind "+lightExec+"COMMAND: how long one answer may take, the start of the program included (default "+
 			execlight.DefaultTimeout.String()+")"))
-	f.StringVar(&o.source, "source", "", "folder with the source of the module under test, for the Light path to look into")
-	f.StringVar(&o.since, "since", "", "with --source: the git revision since which changes count, or "+autoSince+" for where the change begins")
+	f.StringVar(&o.Source, "source", "", "folder with the source of the module under test, for the Light path to look into")
+	f.StringVar(&o.Since, "since", "", "with --source: the git revision since which changes count, or "+autoSince+" for where the change begins")
 	f.StringVar(&o.casebook, "casebook", "", "file with earlier cases, for the Light path to look into")
 	f.StringVar(&o.rules, "rules", "", "YAML file with your own rules (pattern, label, reason, owner): what they match is evidence of the case")
 }
@@ -83,7 +83,7 @@ func (o *Flags) CheckSource() error {
 			faults = append(faults, fmt.Errorf("--%s is empty: name one, or leave it out", name))
 		}
 	}
-	if o.since != "" && o.source == "" {
+	if o.Since != "" && o.Source == "" {
 		faults = append(faults, errors.New("--since needs --source, the folder whose changes count"))
 	}
 	return errors.Join(faults...)
@@ -190,7 +190,7 @@ func (o *Flags) helpWith(ctx context.Context, h *Connected, config *host.Config,
 
 // look opens the source, and lets the court run experiments, where the flags say so.
 func (o *Flags) look(ctx context.Context, h *Connected, config *host.Config) error {
-	if o.source == "" {
+	if o.Source == "" {
 		return nil
 	}
 	opened, err := o.openSource(ctx)
@@ -200,11 +200,11 @@ func (o *Flags) look(ctx context.Context, h *Connected, config *host.Config) err
 	h.closers = append(h.closers, opened.Close)
 	if opened.Compares() && len(opened.Changed()) == 0 {
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: no file changed since %s, which speaks for a flaky test or the environment; "+
-			"--since needs a revision at which the tests passed\n", sanitize.Line(o.since))
+			"--since needs a revision at which the tests passed\n", sanitize.Line(o.Since))
 	}
 	if began, ahead := opened.Fork(); began != "" {
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: %s has %s that this tree lacks, and what changed there counts as changed here; "+
-			"--since %.12s names where this tree began\n", sanitize.Line(o.since), cli.Count(ahead, "commit", "commits"), began)
+			"--since %.12s names where this tree began\n", sanitize.Line(o.Since), cli.Count(ahead, "commit", "commits"), began)
 	}
 	if config.Source, err = run.Source(ctx, opened); err != nil {
 		return fmt.Errorf("--source: %w", err)
@@ -220,10 +220,10 @@ func (o *Flags) look(ctx context.Context, h *Connected, config *host.Config) err
 
 // findSince finds the revision that is to be found, and says which it is.
 func (o *Flags) findSince(ctx context.Context) error {
-	if o.since != autoSince {
+	if o.Since != autoSince {
 		return nil
 	}
-	repository, err := repo.Open(ctx, o.source)
+	repository, err := repo.Open(ctx, o.Source)
 	if err != nil {
 		return fmt.Errorf("--since %s: %w", autoSince, err)
 	}
@@ -231,7 +231,7 @@ func (o *Flags) findSince(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("--since %s: %w", autoSince, err)
 	}
-	o.since = base.Commit
+	o.Since = base.Commit
 	fmt.Fprintf(o.command.ErrOrStderr(), "base: %.12s, %s\n", base.Commit, sanitize.Line(base.Why))
 	return nil
 }
@@ -242,13 +242,13 @@ const diffSource = "seeker-source"
 // openSource opens the source with the changes since the revision. With experiments, which tell by themselves what they lack, a repository
 // that can't be read is no error: the files are read without it.
 func (o *Flags) openSource(ctx context.Context) (*repo.Source, error) {
-	opened, err := repo.OpenSource(ctx, o.source, o.since)
+	opened, err := repo.OpenSource(ctx, o.Source, o.Since)
 	if err == nil {
 		return opened, nil
 	}
-	if o.Experiments() && o.since != "" && ctx.Err() == nil && !errors.Is(err, repo.ErrRevision) && !errors.Is(err, repo.ErrAmbiguous) {
-		if plain, without := repo.OpenSource(ctx, o.source, ""); without == nil {
-			fmt.Fprintf(o.command.ErrOrStderr(), "warning: --since %s: what changed is not read: %s\n", sanitize.Line(o.since), sanitize.Line(err.Error()))
+	if o.Experiments() && o.Since != "" && ctx.Err() == nil && !errors.Is(err, repo.ErrRevision) && !errors.Is(err, repo.ErrAmbiguous) {
+		if plain, without := repo.OpenSource(ctx, o.Source, ""); without == nil {
+			fmt.Fprintf(o.command.ErrOrStderr(), "warning: --since %s: what changed is not read: %s\n", sanitize.Line(o.Since), sanitize.Line(err.Error()))
 			return plain, nil
 		}
 	}

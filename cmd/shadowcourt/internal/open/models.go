@@ -23,7 +23,6 @@ type models struct {
 	file, cassette string
 	cache          bool
 	concurrency    int               // of all providers together; 0 without models
-	unbound        []string          // names in the pipeline that no model answers to
 	definition     *model.Definition // nil until it is read
 }
 
@@ -43,9 +42,6 @@ func (o *Flags) modelFlags(cmd *cobra.Command, options ...cli.Option) {
 		append([]cli.Option{cassette}, options...)...)
 	cli.Alias(cmd.Flags(), "cassette", "models", "cassette")
 }
-
-// Unbound are the names in the pipeline that no model of --models answers to; none without --models.
-func (o *Flags) Unbound() []string { return o.models.unbound }
 
 // checkModels rejects flags of models without models.
 func (o *Flags) checkModels() error {
@@ -81,10 +77,10 @@ func (o *Flags) openModels(h *Connected, config *host.Config) error {
 	if len(names) == 0 {
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: no persona of the pipeline %s asks a model\n", sanitize.Line(config.Pipeline.Pipeline))
 	}
-	m.unbound = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return definition.Models[name] != nil })
-	if len(m.unbound) > 0 {
+	o.Unbound = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return definition.Models[name] != nil })
+	if len(o.Unbound) > 0 {
 		fmt.Fprintf(o.command.ErrOrStderr(), "warning: --models: %s has no model %s, as the pipeline names it: its personas ask nobody; the file has %s\n",
-			sanitize.Line(m.file), sanitize.Line(strings.Join(m.unbound, ", ")), sanitize.Line(strings.Join(definition.Names(), ", ")))
+			sanitize.Line(m.file), sanitize.Line(strings.Join(o.Unbound, ", ")), sanitize.Line(strings.Join(definition.Names(), ", ")))
 	}
 	c := model.Config{Definition: definition}
 	if m.cassette != "" {

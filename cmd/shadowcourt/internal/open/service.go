@@ -56,7 +56,7 @@ func (s ServiceHosts) Open(ctx context.Context, o *work.Opening, observe func(ho
 		return nil, err
 	}
 	if o.Experiments != nil {
-		config.Experiments, config.Court = o.Experiments, new(experiments).tryMore
+		config.Experiments, config.Court = o.Experiments, new(Flags).tryMore
 	}
 	h, err := host.Open(ctx, *config)
 	var cache *host.CacheError
@@ -94,8 +94,8 @@ func (o *Flags) ServiceFlags(cmd *cobra.Command) {
 	o.command = cmd
 	o.ExperimentFlags(cmd, experimentsOff)
 	f := cmd.Flags()
-	f.StringVar(&o.source, "source", "", "with --experiments: folder with the source, in a git repository that has the revisions of dockets")
-	f.StringVar(&o.since, "since", "", "with --experiments all: the git revision at which the tests passed")
+	f.StringVar(&o.Source, "source", "", "with --experiments: folder with the source, in a git repository that has the revisions of dockets")
+	f.StringVar(&o.Since, "since", "", "with --experiments all: the git revision at which the tests passed")
 	f.StringVar(&o.repository, "repository", "", "with --experiments: the repository whose dockets may run tests; others run none")
 	usage := &f.Lookup("experiments").Usage
 	*usage = strings.NewReplacer("the tests of the tree as it is", "the tests of the docket's revision",
@@ -152,15 +152,15 @@ func Listen(ctx context.Context, text string) (net.Listener, error) {
 
 // checkGreen says whether the source has the revision of --since: otherwise every docket would go without its experiments.
 func (o *Flags) checkGreen(ctx context.Context) error {
-	if o.since == "" {
+	if o.Since == "" {
 		return nil
 	}
-	repository, err := repo.Open(ctx, o.source)
+	repository, err := repo.Open(ctx, o.Source)
 	if err == nil {
-		_, err = repository.At(ctx, o.since)
+		_, err = repository.At(ctx, o.Since)
 	}
 	if err != nil {
-		return fmt.Errorf("--source %s, --since: %w", o.source, err)
+		return fmt.Errorf("--source %s, --since: %w", o.Source, err)
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (o *Flags) AgentFlags(cmd *cobra.Command, folders *[]string) {
 	o.command = cmd
 	f := cmd.Flags()
 	f.StringArrayVar(folders, "source", nil, "folder of a project: agents may name reports and projects in it, and the Light path looks into the first one; may be repeated")
-	f.StringVar(&o.since, "since", "", "with --source: the git revision since which changes count, or "+autoSince+"; the base of alibis, whose default is "+autoSince)
+	f.StringVar(&o.Since, "since", "", "with --source: the git revision since which changes count, or "+autoSince+"; the base of alibis, whose default is "+autoSince)
 	o.ExperimentFlags(cmd, experimentsOff)
 }
 
@@ -180,16 +180,13 @@ func (o *Flags) CheckAgents(ctx context.Context, folders []string) error {
 		return errors.New("--source is empty: name a folder, or leave it out")
 	}
 	if len(folders) > 0 {
-		o.source = folders[0]
+		o.Source = folders[0]
 	}
-	if err := errors.Join(o.CheckSource(), o.CheckExperiments()); err != nil || o.since == "" || o.since == autoSince {
+	if err := errors.Join(o.CheckSource(), o.CheckExperiments()); err != nil || o.Since == "" || o.Since == autoSince {
 		return err
 	}
 	return o.checkGreen(ctx)
 }
-
-// Since is the revision since which changes count; empty where none is named.
-func (o *Flags) Since() string { return o.since }
 
 // Look opens the source as it is now, and lets the court run experiments there, for one use of a host.
 func (o *Flags) Look(ctx context.Context, config *host.Config) (*Connected, error) {

@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,9 +21,9 @@ import (
 
 // benchOptions are the flags of `plugin bench`.
 type benchOptions struct {
-	request, call string
-	format, cache string
-	time          time.Duration
+	request, call, cache string
+	format               format
+	time                 time.Duration
 }
 
 // benchCalls are the kinds of calls that --call may name.
@@ -51,7 +50,7 @@ All ways of resetting give the same bytes; trials use the first one.`,
 	f.StringVar(&o.request, "request", "", "file with the msgpack of a request to send (default: generated ones)")
 	f.StringVar(&o.call, "call", string(abi.CallNode), "kind of call that --request is for: "+cli.OrList(cli.Words(benchCalls)))
 	f.DurationVar(&o.time, "time", 200*time.Millisecond, "time for each figure")
-	f.StringVar(&o.format, "format", "table", "table or json")
+	o.format.flag(f)
 	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	return cmd
 }
@@ -59,9 +58,6 @@ All ways of resetting give the same bytes; trials use the first one.`,
 // check reports all faults of the flags at once.
 func (o *benchOptions) check() error {
 	var faults []error
-	if o.format != "table" && o.format != "json" {
-		faults = append(faults, fmt.Errorf("--format %q: use table or json", o.format))
-	}
 	if !slices.Contains(benchCalls, abi.Call(o.call)) {
 		faults = append(faults, fmt.Errorf("--call %q: use %s", o.call, cli.OrList(cli.Words(benchCalls))))
 	}
@@ -95,7 +91,7 @@ func (o *benchOptions) run(ctx context.Context, s cli.Streams, name string) erro
 	report, err := module.Run(ctx, wasm, options)
 	p.Clear()
 	if err != nil {
-		return benchError(ctx, name, err)
+		return cli.OrInterrupted(ctx, cli.InputError(fmt.Errorf("%s: %w", name, err)))
 	}
 	if err := o.print(s, report); err != nil {
 		return err
@@ -112,19 +108,9 @@ func (o *benchOptions) run(ctx context.Context, s cli.Streams, name string) erro
 	return nil
 }
 
-// benchError says whose fault it is that nothing was measured.
-func benchError(ctx context.Context, name string, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return cli.InputError(fmt.Errorf("%s: %w", name, err))
-}
-
 func (o *benchOptions) print(s cli.Streams, report *module.Report) error {
 	if o.format == "json" {
-		enc := json.NewEncoder(s.Out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(report)
+		return writeJSON(s, report)
 	}
 	for i := range report.Requests {
 		if i > 0 {

@@ -24,11 +24,11 @@ import (
 
 // checkOptions are the flags of `plugin check`.
 type checkOptions struct {
-	roles         []string
-	cases         int
-	seed          uint64
-	format, cache string
-	save          string
+	roles       []string
+	cases       int
+	seed        uint64
+	format      format
+	cache, save string
 }
 
 func newPluginCheck(s cli.Streams) *cobra.Command {
@@ -60,7 +60,7 @@ command line is wrong.`,
 	f.StringSliceVar(&o.roles, "role", nil, "what to ask of a module without a manifest: FAMILY, contest, edge:RULE, criterion:ID")
 	f.IntVar(&o.cases, "cases", abitest.DefaultCases, "random cases, each put to every role")
 	f.Uint64Var(&o.seed, "seed", 0, "of the random cases; the same one makes the same cases")
-	f.StringVar(&o.format, "format", "table", "table or json")
+	o.format.flag(f)
 	f.StringVar(&o.save, "save-failures", "", "folder for the requests that were failed at")
 	open.CacheFlag(f, &o.cache, "folder for compiled modules, or none")
 	return cmd
@@ -70,9 +70,6 @@ command line is wrong.`,
 func (o *checkOptions) check() (conformance.Options, error) {
 	options := conformance.Options{Seed: o.seed, Cases: o.cases, Now: time.Now}
 	var faults []error
-	if o.format != "table" && o.format != "json" {
-		faults = append(faults, fmt.Errorf("--format %q: use table or json", o.format))
-	}
 	if o.cases < 1 {
 		faults = append(faults, fmt.Errorf("--cases %d: use one or more", o.cases))
 	}
@@ -126,10 +123,7 @@ func (o *checkOptions) run(ctx context.Context, s cli.Streams, names []string) e
 		reports = append(reports, c)
 	}
 	if o.format == "json" {
-		enc := json.NewEncoder(s.Out)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(append([]checked{}, reports...)); err != nil {
+		if err := writeJSON(s, append([]checked{}, reports...)); err != nil {
 			return err
 		}
 	}

@@ -138,7 +138,7 @@ func (o *swapOptions) change(ctx context.Context, s cli.Streams, plan func(*modu
 	if err := o.Complete(ctx, config); err != nil {
 		return err
 	}
-	err = o.Cached(s, config, func() error {
+	err = open.Cached(s.Err, o.Cache, &config.CacheDir, func() error {
 		return host.CheckSwap(ctx, *config, slices.Collect(maps.Keys(modules)))
 	})
 	if err != nil {

@@ -33,35 +33,28 @@ type inspected struct {
 	Size     int64         `json:"size"`   // bytes
 }
 
+// runInspectRef asks the registry about a module, which is not downloaded.
 func runInspectRef(ctx context.Context, s cli.Streams, reference string, form format, t *open.Trust) error {
 	defer waiting(s, reference)()
 	source, err := newSource(t)
 	if err != nil {
 		return err
 	}
-	found, err := inspect(ctx, source, reference)
+	a, err := resolve(ctx, source, reference)
 	if err != nil {
 		return err
+	}
+	all, err := new(uses).assess(ctx, source, a)
+	if err != nil {
+		return err
+	}
+	found := &inspected{
+		assessment: all, Manifest: manifestOf(all.manifest), Roles: append([]string{}, rolesOf(all.manifest)...), Module: a.Layer.Digest, Size: a.Layer.Size,
 	}
 	if form == "json" {
 		return writeJSON(s, found)
 	}
 	return found.print(s)
-}
-
-// inspect asks the registry about a module, which is not downloaded.
-func inspect(ctx context.Context, source *pull.Source, reference string) (*inspected, error) {
-	a, err := resolve(ctx, source, reference)
-	if err != nil {
-		return nil, err
-	}
-	all, err := new(uses).assess(ctx, source, a)
-	if err != nil {
-		return nil, err
-	}
-	return &inspected{
-		assessment: all, Manifest: manifestOf(all.manifest), Roles: append([]string{}, rolesOf(all.manifest)...), Module: a.Layer.Digest, Size: a.Layer.Size,
-	}, nil
 }
 
 func (i *inspected) print(s cli.Streams) error {
@@ -150,34 +143,21 @@ func manifestOf(m *abi.Manifest) *manifestJSON {
 	}
 }
 
-// defaults are the limits of a call of which a manifest asks for no other.
-var defaults = []struct { //nolint:gochecknoglobals // constant
-	name  string
-	limit int
-}{{"memory_bytes", abi.DefaultMemoryBytes}, {"output_bytes", abi.DefaultOutputBytes}, {"wall_clock", abi.DefaultWallClockNanos}, {"fuel", abi.DefaultFuel}}
-
-// list is one that a manifest has.
-type list struct {
-	name  string
-	words []string
-}
-
-func (m *manifestJSON) lists() []list {
-	return []list{{"calls", m.Calls}, {"families", m.Families}, {"edges", m.Edges}, {"criteria", m.Criteria}, {"capabilities", m.Capabilities}}
-}
-
 // show tells people what a module is and asks for.
 func (m *manifestJSON) show(line func(key, value string)) {
 	line("name", shown(m.Name))
 	line("version", shown(m.Version))
 	line("abi", shown(m.ABI))
-	for _, l := range m.lists() {
+	for _, l := range []struct {
+		name  string
+		words []string
+	}{{"calls", m.Calls}, {"families", m.Families}, {"edges", m.Edges}, {"criteria", m.Criteria}, {"capabilities", m.Capabilities}} {
 		line(l.name, shown(strings.Join(l.words, " ")))
 	}
 	var limits []string
-	for _, d := range defaults {
-		if asked, ok := m.Limits[d.name]; ok {
-			limits = append(limits, fmt.Sprintf("%s %d", d.name, asked))
+	for _, name := range []string{"memory_bytes", "output_bytes", "wall_clock", "fuel"} {
+		if asked, ok := m.Limits[name]; ok {
+			limits = append(limits, fmt.Sprintf("%s %d", name, asked))
 		}
 	}
 	line("limits", cmp.Or(strings.Join(limits, ", "), "the defaults"))

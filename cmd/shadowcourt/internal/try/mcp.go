@@ -185,5 +185,5 @@ func (o *mcpOptions) alibi(s cli.Streams) (*mcp.Alibi, error) {
 	if lab == nil || err != nil {
 		return nil, err
 	}
-	return &mcp.Alibi{Lab: *lab, Host: *c, Open: o.AlibiCourt(s), Base: o.Since(), Variable: os.Getenv, Now: time.Now}, nil
+	return &mcp.Alibi{Lab: *lab, Host: *c, Open: o.AlibiCourt(s), Base: o.Since, Variable: os.Getenv, Now: time.Now}, nil
 }

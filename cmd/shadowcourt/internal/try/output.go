@@ -62,7 +62,7 @@ func (o *tryOptions) outputs(s cli.Streams, config *run.Config) (err error) {
 	}
 	for _, w := range config.Writers {
 		if s, ok := w.(render.Summarizer); ok {
-			s.Summary().Unbound(o.Unbound())
+			s.Summary().Unbound(o.Unbound)
 			s.Summary().Unable(o.NotRun, o.Elsewhere)
 		}
 	}

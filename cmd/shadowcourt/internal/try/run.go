@@ -194,9 +194,9 @@ func (r *tryRun) end(ctx context.Context, inputs *run.Dockets) error {
 	switch {
 	case r.options.explain != "" && !r.found:
 		return r.options.notFound(inputs.PassedOver)
-	case elsewhere != "" && r.options.Strict():
+	case elsewhere != "" && r.options.Strict:
 		return cli.InputError(errors.New("strict: " + elsewhere))
-	case notRun && r.options.Strict():
+	case notRun && r.options.Strict:
 		return cli.InputError(errors.New("strict: experiments were asked for, and could not be run for every case"))
 	case r.options.explain != "":
 		return matched(r.matched)

@@ -128,7 +128,7 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 		return cli.InputError(err)
 	}
 	if o.settle = o.explain != "" && o.Experiments(); o.settle {
-		o.TryAll()
+		o.TryAll = true
 	}
 	if o.remote.server != "" && !o.pushes() {
 		return o.runRemote(ctx, s, args, match)
@@ -162,11 +162,11 @@ func (o *tryOptions) run(ctx context.Context, s cli.Streams, args []string) erro
 	o.record.configure(config)
 	p := cli.NewProgress(s.Err)
 	inputs.Read = func(name string, bytes int64) { p.Read(sanitize.Line(name), bytes) }
-	o.ShowExperiments(func(now experiment.Progress) {
+	o.Progress = func(now experiment.Progress) {
 		if text := open.SayExperiments(now); text != "" {
 			p.Say(text)
 		}
-	})
+	}
 	help, err := o.Connect(ctx, config, inputs)
 	if err != nil {
 		return err
