@@ -20,7 +20,8 @@ func ExampleDecodeNodeResponse() {
 		}
 	}
 	// Output:
-	// out_of_range at artifact.discovery.findings[0].strength: 1.5 is outside [0, 1] empty at artifact.discovery.findings[1].quote: is empty
+	// out_of_range at artifact.discovery.findings[0].strength: 1.5 is outside [0, 1]
+	// empty at artifact.discovery.findings[1].quote: is empty
 }
 
 // Equal values have equal bytes, so that a hash of them names the value.
