@@ -3,7 +3,10 @@ package module
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
@@ -95,4 +98,80 @@ func cells() (list []abi.Experiment) {
 		}
 	}
 	return list
+}
+
+// ProfileCoverage is what a profile knows of the cases that it is used on.
+type ProfileCoverage struct {
+	profile         *abi.Profile // nil knows nothing, and is not asked to
+	sources, labels map[string]bool
+}
+
+// NewProfileCoverage begins without a case.
+func NewProfileCoverage(p *abi.Profile) *ProfileCoverage {
+	return &ProfileCoverage{profile: p, sources: make(map[string]bool), labels: make(map[string]bool)}
+}
+
+// Add notes the labels of a case, and the sources that name one.
+func (c *ProfileCoverage) Add(subject *abi.Case) {
+	for _, label := range subject.Labels {
+		c.labels[label] = true
+	}
+	for i := range subject.Evidence {
+		if e := &subject.Evidence[i]; e.Supports != "" && !abi.IsReserved(e.SourceRef) {
+			c.sources[odds.SourceKey(e.SourceRef)] = true
+		}
+	}
+}
+
+// Warnings say what a profile of other cases than these lacks: most of their sources, or labels. Each is a sentence.
+func (c *ProfileCoverage) Warnings() []string {
+	if c.profile == nil {
+		return nil
+	}
+	var list []string
+	unknown, n := others(c.sources, func(source string) bool { return odds.Source(c.profile, source) != nil }), len(c.sources)
+	if (len(c.profile.Sources) > 0 || c.profile.Light != nil) && 2*len(unknown) > n {
+		list = append(list, fmt.Sprintf("the profile knows %d of the %d sources that name labels in these cases, and not %s: what those say counts little", n-len(unknown), n, listed(unknown)))
+	}
+	known := map[string]bool{}
+	add := func(weights []abi.LabelWeight) {
+		for _, w := range weights {
+			known[w.Label] = true
+		}
+	}
+	add(c.profile.BaseRates)
+	for i := range c.profile.Sources {
+		for _, s := range c.profile.Sources[i].Statements {
+			add(s.Given)
+		}
+	}
+	for i := range c.profile.Signals {
+		add(c.profile.Signals[i].Weights)
+	}
+	if unknown = others(c.labels, func(label string) bool { return known[label] }); len(known) > 0 && len(unknown) > 0 {
+		text := fmt.Sprintf("the profile knows %d of the %d labels of these cases, and not %s", len(c.labels)-len(unknown), len(c.labels), listed(unknown))
+		if unused := others(known, func(label string) bool { return c.labels[label] }); len(unused) > 0 {
+			text += "; no case has its " + listed(unused)
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// others are the names for which known is false, sorted.
+func others(names map[string]bool, known func(string) bool) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(names)), known)
+}
+
+// listed gives names, at most five of them.
+func listed(names []string) string {
+	const most = 5
+	list := make([]string, 0, most)
+	for _, name := range names[:min(len(names), most)] {
+		list = append(list, strconv.Quote(name))
+	}
+	if more := len(names) - most; more > 0 {
+		return strings.Join(list, ", ") + " and " + strconv.Itoa(more) + " more"
+	}
+	return strings.Join(list, ", ")
 }

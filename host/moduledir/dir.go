@@ -6,9 +6,7 @@
 // before, a line each, the last one being the one before. A rollback puts that
 // one back and takes its line away, so that a second rollback goes back further
 // and never forward again to what was rolled back; that stays in the history and
-// is got by its digest. The file `left` has the digest of each, those that left
-// their place longest ago first: in this order [Dir.Prune] removes them, and
-// nothing else does.
+// is got by its digest, until [Dir.Prune] removes it.
 //
 // The file `.history/generation` says which change is under way, so that readers
 // of several modules, and those that come after an interrupted change, never
@@ -52,7 +50,6 @@ var (
 const (
 	historyDir = ".history"
 	orderFile  = "order" // what was in place before
-	leftFile   = "left"  // when each left its place last
 	extension  = ".wasm"
 )
 
@@ -240,6 +237,53 @@ func (d *Dir) Rollback(name, digest string) (Change, error) {
 	return change, d.setList(name, orderFile, rest)
 }
 
+// DefaultKeep is how many modules the history of a name keeps where nobody says otherwise.
+const DefaultKeep = 20
+
+// mostSteps bounds the order, in which the same few modules may take turns.
+const mostSteps = 1000
+
+// Prune takes modules out of the history of a name until at most keep are left beside the one in place: first those that were rolled back,
+// then those that were replaced longest ago, and never the one that a rollback would go to next. It gives the digests of what it removed, in
+// that order. keep is at least 1.
+func (d *Dir) Prune(name string, keep int) ([]string, error) {
+	if keep < 1 {
+		return nil, errors.New("a history keeps one module at least")
+	}
+	h, err := d.History(name)
+	if err != nil {
+		return nil, err
+	}
+	next, _, err := d.last(name)
+	if err != nil && !errors.Is(err, ErrNothingBefore) {
+		return nil, err
+	}
+	age := make(map[string]int)
+	for i, digest := range h.Order {
+		age[digest] = i + 1
+	}
+	age[next] = len(h.Order) + 1
+	oldest := slices.DeleteFunc(slices.Clone(h.Kept), func(digest string) bool { return digest == h.Now })
+	slices.SortStableFunc(oldest, func(a, b string) int { return age[a] - age[b] })
+	removed := oldest[:max(0, len(oldest)-keep)]
+	rest := slices.DeleteFunc(slices.Clone(h.Order), func(digest string) bool { return slices.Contains(removed, digest) })
+	rest = rest[max(0, len(rest)-mostSteps):]
+	if len(rest) != len(h.Order) { // no list names a module that is gone
+		if err := d.setList(name, orderFile, rest); err != nil {
+			return nil, err
+		}
+	}
+	for _, digest := range removed {
+		if err := os.Remove(d.keptFile(name, digest)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	if len(removed) == 0 {
+		return nil, nil
+	}
+	return removed, disk.SyncFolder(d.history(name))
+}
+
 // History is what is known of one module.
 type History struct {
 	// Now is the digest of what is in place, empty where there is nothing.
@@ -368,15 +412,12 @@ func readBounded(path string) ([]byte, error) {
 func (d *Dir) keep(name string, module []byte) error {
 	digest := Digest(module)
 	if _, err := d.kept(name, digest); err == nil {
-		return d.noteLeaving(name, digest)
+		return nil
 	}
 	if err := disk.MakeFolder(d.history(name), 0o755); err != nil {
 		return err
 	}
-	if err := disk.Place(d.keptFile(name, digest), module, 0o644); err != nil {
-		return err
-	}
-	return d.noteLeaving(name, digest)
+	return disk.Place(d.keptFile(name, digest), module, 0o644)
 }
 
 // order reads the digests of what was in place before, oldest first.

@@ -202,7 +202,7 @@ func TestWhatAKilledProcessLeftIsRemoved(t *testing.T) {
 	put("two")
 	left := []string{
 		filepath.Join(path, ".a.wasm.0.tmp"), filepath.Join(path, ".history", ".generation.0.tmp"),
-		filepath.Join(path, ".history", "a", ".order.0.tmp"), filepath.Join(path, ".history", "a", ".left.0.tmp"),
+		filepath.Join(path, ".history", "a", ".order.0.tmp"),
 	}
 	for _, name := range left {
 		if err := os.WriteFile(name, []byte("cut"), 0o600); err != nil {
@@ -216,5 +216,57 @@ func TestWhatAKilledProcessLeftIsRemoved(t *testing.T) {
 		if _, err := os.Stat(name); err == nil {
 			t.Errorf("%s is still there", name)
 		}
+	}
+}
+
+func TestPrune(t *testing.T) {
+	t.Parallel()
+	d, path := open(t)
+	prunes := func(keep int, want ...string) {
+		t.Helper()
+		removed, err := d.Prune("judge", keep)
+		for i := range want {
+			want[i] = moduledir.Digest([]byte(want[i]))
+		}
+		h, err2 := d.History("judge")
+		if errors.Join(err, err2) != nil || !slices.Equal(removed, want) {
+			t.Errorf("removed %q, want %q: %v, %v", removed, want, err, err2)
+		}
+		for _, digest := range append(removed, h.Order...) {
+			if gone := slices.Contains(removed, digest); slices.Contains(h.Kept, digest) == gone || gone && slices.Contains(h.Order, digest) {
+				t.Errorf("%s: removed %t, %+v", digest, gone, h)
+			}
+		}
+	}
+	for _, content := range []string{"a", "b", "c", "d", "e", "f"} {
+		replace(t, d, content)
+	}
+	prunes(5)
+	prunes(4, "a")
+	replace(t, d, "c") // again: it is in place, and was not removed
+	prunes(3, "b")
+	for _, want := range []string{"f", "e"} {
+		rollback(t, d, "")
+		holds(t, path, want)
+	}
+	prunes(2, "f") // rolled back, and so is c, which comes later in the history; d is next
+	prunes(1, "c")
+	prunes(1)
+	rollback(t, d, "")
+	holds(t, path, "d")
+	if _, err := d.Prune("judge", 0); err == nil {
+		t.Error("nothing at all was kept")
+	}
+	if removed, err := d.Prune("nobody", 1); err != nil || len(removed) > 0 {
+		t.Errorf("without a history: %q, %v", removed, err)
+	}
+	// Two modules that take turns don't make the order grow for ever.
+	turns := strings.Repeat(moduledir.Digest([]byte("d"))+"\n"+moduledir.Digest([]byte("e"))+"\n", 2000)
+	if err := os.WriteFile(filepath.Join(path, ".history", "judge", "order"), []byte(turns), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	prunes(20)
+	if h, err := d.History("judge"); err != nil || len(h.Order) != 1000 {
+		t.Errorf("%d steps, %v", len(h.Order), err)
 	}
 }
