@@ -35,7 +35,6 @@ var (
 	inRegistry = regexp.MustCompile(`^oci://((?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?)/(` + words + `(?:/` + words + `)*)` + behind)
 	inLayout   = regexp.MustCompile(`^oci-layout:()([^\x00-\x1f]+?)` + behind)
 	algorithm  = regexp.MustCompile(`@sha[0-9]+:[^@]*$`)
-	wholeTag   = regexp.MustCompile(`^` + tagForm + `$`)
 	wholeHash  = regexp.MustCompile(`^` + digestForm + `$`)
 )
 
@@ -54,9 +53,6 @@ type Ref struct {
 func Is(text string) bool {
 	return strings.HasPrefix(text, Registry) || strings.HasPrefix(text, Layout)
 }
-
-// IsTag says whether a text can be a tag.
-func IsTag(text string) bool { return wholeTag.MatchString(text) }
 
 // IsDigest says whether a text is sha256: and 64 hex digits.
 func IsDigest(text string) bool { return wholeHash.MatchString(text) }

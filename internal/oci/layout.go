@@ -244,14 +244,3 @@ func (l *layout) pushManifest(ctx context.Context, d v1.Descriptor, data []byte,
 	}
 	return disk.Place(filepath.Join(l.path, v1.ImageIndexFile), append(text, '\n'), 0o644)
 }
-
-func (l *layout) tags(context.Context) ([]string, error) {
-	index, err := l.index()
-	var all []string
-	for _, d := range index.Manifests {
-		if tag := d.Annotations[v1.AnnotationRefName]; tag != "" {
-			all = append(all, tag)
-		}
-	}
-	return all, err
-}

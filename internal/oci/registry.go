@@ -9,8 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
-	"slices"
 	"time"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
@@ -27,9 +25,7 @@ import (
 
 const (
 	maxPages  = 16
-	pageSize  = 500
 	maxListed = 1024 // manifests in a list
-	maxNames  = maxPages * pageSize
 	firstWait = 250 * time.Millisecond
 )
 
@@ -43,7 +39,6 @@ type store interface {
 	pushBlob(ctx context.Context, d v1.Descriptor, data []byte) error
 	// pushManifest adds a manifest, with a tag unless that is empty.
 	pushManifest(ctx context.Context, d v1.Descriptor, data []byte, tag string) error
-	tags(ctx context.Context) ([]string, error)
 }
 
 // orasRef is the repository as the library has it. It maps docker.io to the host that serves it.
@@ -147,8 +142,8 @@ func (c *Client) remote(r moduleref.Ref) *remoteStore {
 	}
 	made := &remoteStore{&remote.Repository{
 		Client: client, Reference: orasRef(r), PlainHTTP: loopback(orasRef(r).Host()), MaxMetadataBytes: maxManifest,
-		TagListPageSize: pageSize, TagListMaxPages: maxPages, ReferrerListMaxPages: maxPages,
-		SkipReferrersGC: true, // lists that were replaced stay: whoever may push need not be one who may delete
+		ReferrerListMaxPages: maxPages,
+		SkipReferrersGC:      true, // lists that were replaced stay: whoever may push need not be one who may delete
 	}}
 	c.repositories[name] = made
 	return made
@@ -212,30 +207,4 @@ func (s *remoteStore) pushManifest(ctx context.Context, d v1.Descriptor, data []
 		return s.Manifests().Push(ctx, d, bytes.NewReader(data))
 	}
 	return s.PushReference(ctx, d, bytes.NewReader(data), tag)
-}
-
-func (s *remoteStore) tags(ctx context.Context) ([]string, error) {
-	var all names
-	err := s.Tags(ctx, "", all.add)
-	return all.list, err
-}
-
-// names collects a bounded number of names.
-type names struct{ list []string }
-
-func (n *names) add(some []string) error {
-	if n.list = append(n.list, some...); len(n.list) > maxNames {
-		return fmt.Errorf("the registry lists more than %d names", maxNames)
-	}
-	return nil
-}
-
-// otherTag are the tags of lists of referrers, and of cosign's documents.
-var otherTag = regexp.MustCompile(`^sha256-[0-9a-f]{64}(\.|$)`)
-
-// realTags are the tags without those that only hold attachments, in order.
-func realTags(all []string) []string {
-	all = slices.DeleteFunc(all, func(tag string) bool { return !moduleref.IsTag(tag) || otherTag.MatchString(tag) })
-	slices.Sort(all)
-	return slices.Compact(all)
 }

@@ -101,13 +101,12 @@ func (s *site) push(t *testing.T, tag string, wasm []byte, annotations map[strin
 	ref, err := moduleref.Parse("oci://" + s.registry.Host + "/judges/specter:" + tag)
 	must(t, err)
 	c := s.client(t)
-	a, err := c.Push(t.Context(), ref, wasm, annotations)
+	a, err := oci.Build(ref, wasm, annotations)
 	must(t, err)
 	d, err := trust.Sign(s.key, pull.Subject(a), m, now())
 	must(t, err)
-	if _, err := c.Attach(t.Context(), a, oci.Attachment{Type: d.Type, Annotations: d.Annotations, Data: d.Data}); err != nil {
-		t.Fatal(err)
-	}
+	a, err = c.Push(t.Context(), ref, wasm, annotations, oci.Attachment{Type: d.Type, Annotations: d.Annotations, Data: d.Data})
+	must(t, err)
 	return a
 }
 

@@ -99,14 +99,16 @@ func (p *publisher) pushModule(t *testing.T, tag string, wasm []byte, manifest *
 	t.Helper()
 	ref, err := moduleref.Parse(p.ref("judges/reader:" + tag))
 	must(t, err)
-	a, err := p.client.Push(t.Context(), ref, wasm, pull.Annotations(manifest))
+	a, err := oci.Build(ref, wasm, pull.Annotations(manifest))
 	must(t, err)
+	var about []oci.Attachment
 	if signed {
 		d, err := trust.Sign(p.key, pull.Subject(a), manifest, time.Now())
 		must(t, err)
-		_, err = p.client.Attach(t.Context(), a, oci.Attachment{Type: d.Type, Annotations: d.Annotations, Data: d.Data})
-		must(t, err)
+		about = append(about, oci.Attachment{Type: d.Type, Annotations: d.Annotations, Data: d.Data})
 	}
+	a, err = p.client.Push(t.Context(), ref, wasm, a.Annotations, about...)
+	must(t, err)
 	return a
 }
 
