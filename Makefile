@@ -46,7 +46,7 @@ TEST := $(GO) test -vet=off -ldflags='-s -w' -p 4
 LONG ?= long-tests compare-results conformance mutants faults attacks kills sdk-tests runner-tests browser-tests client-tests service-tests service-faults service-soak \
         proxy-tests cosign-tests webhook-tests llm-tests
 # Measurements are no tests.
-MEASURED := bench bombs fuel-zoo service-bench
+MEASURED := bench bombs fuel-zoo
 
 # Packages that have goroutines of their own or guard what others share; of those that try many cases, the tests that are about it.
 RACE        = ./host/execlight ./host/model ./internal/quotes ./internal/disk $(addprefix ./host/internal/,court court/registry court/traverse sandbox/internal/pages)
@@ -222,10 +222,6 @@ service-faults: plugins ## kill workers of the service and their database, and h
 .PHONY: service-soak
 service-soak: plugins ## a worker of the service goes on for SOAK (30m) with dockets, swaps and retention; its memory must not grow
 	SHADOWCOURT_SOAK=$(or $(SOAK),30m) $(GO) test -count=1 -timeout 24h -v -run TestAccept_SV2_Soak ./internal/service/work
-
-.PHONY: service-bench
-service-bench: plugins ## cases a second of the service, and how long a small docket takes beside a large one
-	SHADOWCOURT_SERVICE_CASES=2000 SHADOWCOURT_SERVICE_MEASURE=1 $(GO) test -count=1 -timeout 60m -tags postgres -v -run TestMeasure ./internal/service/work
 
 .PHONY: faults
 faults: ## combine faults of every type 2000 times; each must be reported as it is alone

@@ -40,7 +40,6 @@ var realTime = map[string]string{
 	"internal/service/web/browser_test.go":                "a page takes a second; a test in the browser gets three minutes",
 	"internal/service/work/faults_test.go":                "faults come at random moments, and the time of the run is only printed",
 	"internal/service/work/main_test.go":                  "a docket takes seconds; it gets five minutes",
-	"internal/service/work/measure_test.go":               "a measurement, which runs only when it is asked for",
 	"internal/service/work/soak_test.go":                  "the length of the run is what it is told; nothing is limited by it",
 	"host/waiting_linux_test.go":                          "the time of a thousand trials that wait is only printed",
 	"host/spin_test.go":                                   "what takes milliseconds gets 10 s, what takes a second gets a minute",

@@ -3,10 +3,12 @@
 package service_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/pgtest"
 )
@@ -51,4 +53,54 @@ func TestAccept_SV2_ReadOnlyPostgres(t *testing.T) {
 	readOnly("off")
 	p.until(t, "/readyz", http.StatusOK)
 	p.ended(t, 1, n)
+}
+
+// A process that answers people and two workers on PostgreSQL: a docket is submitted, followed and corrected, and modules are swapped and rolled
+// back. Results are those of one process on SQLite.
+func TestAccept_SV1_SV4_FleetOnPostgres(t *testing.T) {
+	server, err := pgtest.Start(t.Context())
+	must(t, err)
+	t.Cleanup(func() { _ = server.Close() })
+	url, err := server.Database(t.Context())
+	must(t, err)
+	p := startWith(t, "127.0.0.1:0", url, func(c *service.Config) { c.Role = service.RoleAPI })
+	var workers []*process
+	for range 2 {
+		workers = append(workers, startWith(t, "127.0.0.1:0", url, func(c *service.Config) { c.Role, c.Workers = service.RoleWorker, 1 }))
+	}
+	const n = 60
+	try := func(p *process, docket int) string {
+		t.Helper()
+		if status, body := p.ask(t, http.MethodPost, "/api/v1/dockets?repository=shop", docketOf(n)); status != http.StatusAccepted {
+			t.Fatalf("%d %s", status, body)
+		}
+		return p.ended(t, docket, n)
+	}
+	first := try(p, 1)
+	if first != try(start(t, "127.0.0.1:0"), 1) {
+		t.Error("the fleet gives other results than one process")
+	}
+	tried := 0
+	for _, w := range workers {
+		_, metrics := w.ask(t, http.MethodGet, "/metrics", "")
+		var own int
+		_, rest, _ := strings.Cut(metrics, `shadowcourt_cases_total{outcome="tried"} `)
+		_, err := fmt.Sscan(rest, &own)
+		must(t, err)
+		tried += own
+	}
+	if tried != n {
+		t.Errorf("the workers say that they tried %d of %d cases", tried, n)
+	}
+	wasm, _ := judge(t, "specter", "2.0.0")
+	second := p.created(t, map[string]any{"modules": map[string][]byte{"specter": wasm}})
+	for i, generation := range []int64{second.ID, 1} {
+		p.activate(t, generation)
+		if swapped := try(p, 2+i); (swapped == first) != (generation == 1) {
+			t.Errorf("generation %d has the results\n%.300s\nand the first\n%.300s", generation, swapped, first)
+		}
+	}
+	if status, body := p.ask(t, http.MethodPost, "/api/v1/corrections", `{"label":"si001","trials":["1-7"]}`); status != http.StatusCreated || !strings.Contains(body, `"revision":1`) {
+		t.Errorf("%d %s", status, body)
+	}
 }

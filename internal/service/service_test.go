@@ -153,6 +153,45 @@ func docketOf(n int) string {
 	return b.String()
 }
 
+// gated has hosts be opened when the gate is: until then trials wait that have begun.
+func gated(gate <-chan struct{}) func(*service.Config) {
+	return func(c *service.Config) {
+		c.Open = func(ctx context.Context, o *work.Opening, observe func(host.CallRecord)) (*host.Host, error) {
+			select {
+			case <-gate:
+				return openHost(ctx, o, observe)
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+	}
+}
+
+// until asks for a path until it has a status.
+func (p *process) until(t *testing.T, path string, want int) string {
+	t.Helper()
+	for {
+		status, body := p.ask(t, http.MethodGet, path, "")
+		if status == want {
+			return body
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// ended follows a docket to its end, and gives its results. Each of its cases must have one.
+func (p *process) ended(t *testing.T, docket, cases int) (results string) {
+	t.Helper()
+	path := fmt.Sprintf("/api/v1/dockets/%d/", docket)
+	if _, events := p.ask(t, http.MethodGet, path+"events", ""); !strings.Contains(events, "event: done\n") {
+		t.Errorf("docket %d: %s", docket, events)
+	}
+	if _, results = p.ask(t, http.MethodGet, path+"results", ""); strings.Count(results, "\n") != cases {
+		t.Errorf("docket %d has %d results of %d cases", docket, strings.Count(results, "\n"), cases)
+	}
+	return results
+}
+
 func TestAccept_SV1_SubmitFollowReadAndCorrect(t *testing.T) {
 	t.Parallel()
 	p := start(t, "127.0.0.1:0")

@@ -3,7 +3,6 @@ package store_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -121,34 +120,6 @@ func aborts(t *testing.T, s *store.Store) {
 	}
 	if d := submit(t, s, store.Submission{Submitter: "ci", Key: "k"}, entry); d.Cases != 1 {
 		t.Errorf("sent again: %+v", d)
-	}
-}
-
-// again tries the same cases again: their verdicts are known.
-func again(t *testing.T, s *store.Store) {
-	t.Helper()
-	var ids []string
-	for i := range 40 {
-		ids = append(ids, fmt.Sprint("case ", i))
-	}
-	submit(t, s, store.Submission{Submitter: "ci"}, entriesOf(ids...)...)
-	tryAll(t, s, surely)
-	d := submit(t, s, store.Submission{Submitter: "ci"}, entriesOf(ids...)...)
-	for i := range ids {
-		c := begin(t, s, d, i+1)
-		known, err := s.Known(t.Context(), c, "c")
-		must(t, err)
-		if !known {
-			t.Errorf("%s is not known", c.Case.ID)
-		}
-		must(t, s.CompleteCase(t.Context(), c, "w", &store.Outcome{Configuration: "c"}))
-	}
-	d, err := s.Docket(t.Context(), d.ID)
-	if err != nil || d.Tried != 40 || d.State != store.Done {
-		t.Errorf("%+v, %v", d, err)
-	}
-	if n, err := s.CountVerdicts(t.Context()); err != nil || n != 40 {
-		t.Errorf("%d verdicts, %v", n, err)
 	}
 }
 

@@ -54,7 +54,7 @@ func suite(t *testing.T, open func(*testing.T) *store.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, *store.Store){
 		"migrate": migrates, "submit": submits, "key": keys, "large": largeDocuments, "text": hostileTexts, "abort": aborts,
-		"known": again, "taken": taken, "cancel": cancels, "inbox": inbox, "correct": corrects, "casebook": casebookLog,
+		"taken": taken, "cancel": cancels, "inbox": inbox, "correct": corrects, "casebook": casebookLog,
 		"remember": remembers, "generations": generations, "people": people, "events": events, "queues": queues, "known labels": knows,
 		"counts": counts, "counts at once": countsAtOnce, "pages": pages, "alibi": answersOfTheAlibi,
 	} {

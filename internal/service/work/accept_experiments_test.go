@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host"
@@ -67,81 +69,122 @@ func failing() docket.Entry {
 	}, LabelNames: map[string]string{}}
 }
 
+// withLaboratories has a worker run experiments for dockets of the shop.
+func withLaboratories(t *testing.T, s *store.Store, open func(ctx context.Context, revision string) (work.Laboratory, error)) (stop func()) {
+	t.Helper()
+	_, stop = start(t, s, func(c *work.Config) {
+		c.Workers, c.Open, c.Laboratories = 1, withExperiments, &work.Laboratories{Repository: "shop", Open: open}
+	})
+	return stop
+}
+
+// tryFailing tries a docket of the failing case.
+func tryFailing(t *testing.T, s *store.Store, repository, revision string) *trial.Result {
+	t.Helper()
+	d := wait(t, s, submit(t, s, store.Submission{Format: "jsonl", Repository: repository, Revision: revision}, []docket.Entry{failing()}).ID)
+	tried, err := s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1})
+	must(t, err)
+	if tried.Trial == nil {
+		t.Fatalf("docket %d: %s", d.ID, tried.Fault)
+	}
+	return &tried.Trial.Result
+}
+
+// lab notes when it is opened and closed. With begun its experiments take until the trial is ended.
+type lab struct {
+	*experiment.Lab
+	note  func(string)
+	begun func()
+}
+
+func (l *lab) Run(ctx context.Context, c *abi.Case, e abi.Experiment) (abi.ExperimentResult, error) {
+	if l.begun == nil {
+		return l.Lab.Run(ctx, c, e)
+	}
+	l.begun()
+	<-ctx.Done()
+	l.note("ended")
+	return abi.ExperimentResult{}, ctx.Err()
+}
+
+func (l *lab) Close() error {
+	l.note("closed")
+	return l.Lab.Close()
+}
+
 // TestAccept_EX1_DocketsOfTheOperatorsRepositoryRunExperiments: on the commit that they name, and no others.
 func TestAccept_EX1_DocketsOfTheOperatorsRepositoryRunExperiments(t *testing.T) {
 	t.Parallel()
 	folder, commits := repository(t)
-	var mu sync.Mutex
-	var opened, closed []string
+	var opened, closed atomic.Int32
 	s := openStore(t)
-	_, stop := start(t, s, func(c *work.Config) {
-		c.Workers, c.Open = 1, withExperiments
-		c.Laboratories = &work.Laboratories{Repository: "shop", Open: func(ctx context.Context, revision string) (work.Laboratory, error) {
-			mu.Lock()
-			opened = append(opened, revision)
-			mu.Unlock()
-			l, err := experiment.Open(ctx, experiment.Config{Source: folder, Commit: revision, Base: commits[0], Mode: experiment.All, Budget: experiment.DefaultPerCase})
-			return &noted{l, func() {
-				mu.Lock()
-				closed = append(closed, revision)
-				mu.Unlock()
-			}}, err
-		}}
+	stop := withLaboratories(t, s, func(ctx context.Context, revision string) (work.Laboratory, error) {
+		opened.Add(1)
+		l, err := experiment.Open(ctx, experiment.Config{Source: folder, Commit: revision, Base: commits[0], Mode: experiment.All, Budget: experiment.DefaultPerCase})
+		return &lab{Lab: l, note: func(string) { closed.Add(1) }}, err
 	})
-	try := func(repository, revision string) *trial.Trial {
-		d := wait(t, s, submit(t, s, store.Submission{Format: "jsonl", Repository: repository, Revision: revision}, []docket.Entry{failing()}).ID)
-		tried, err := s.Trial(t.Context(), store.TrialID{Docket: d.ID, Ordinal: 1})
-		must(t, err)
-		if tried.Trial == nil {
-			t.Fatalf("docket %d: %s", d.ID, tried.Fault)
-		}
-		return tried.Trial
-	}
-	for _, d := range []struct{ repository, revision string }{{"", commits[1]}, {"other", commits[1]}, {"shop", ""}} {
-		if r := try(d.repository, d.revision).Result; len(r.Experiments) > 0 {
-			t.Errorf("a docket of %q at %q ran %+v", d.repository, d.revision, r.Experiments)
+	for _, d := range [][2]string{{"", commits[1]}, {"other", commits[1]}, {"shop", ""}} {
+		if r := tryFailing(t, s, d[0], d[1]); len(r.Experiments) > 0 || opened.Load() > 0 {
+			t.Errorf("a docket of %q ran %+v", d, r.Experiments)
 		}
 	}
-	mu.Lock()
-	if opened != nil {
-		t.Fatalf("laboratories were opened for %q", opened)
-	}
-	mu.Unlock()
 	// The working tree has the third commit, whose failure says 8.
-	r := try("shop", commits[1]).Result
-	same := 0
-	for _, e := range r.Experiments {
-		if e.Product == abi.Head && e.Outcome == abi.OutcomeSame {
-			same++
-		}
-	}
-	if c := r.Final.Classification; same == 0 || c != "" && c != "pb001" && c != "ab001" { // no run tells which of these two
+	r := tryFailing(t, s, "shop", commits[1])
+	same := slices.ContainsFunc(r.Experiments, func(e trial.Experiment) bool { return e.Product == abi.Head && e.Outcome == abi.OutcomeSame })
+	if c := r.Final.Classification; !same || c != "" && c != "pb001" && c != "ab001" { // no run tells which of these two
 		t.Errorf("%s after %+v", r.Final.Classification, r.Experiments)
 	}
 	for _, revision := range []string{"main", "HEAD", "--help", strings.Repeat("0", 40)} {
-		r := try("shop", revision).Result
-		if len(r.Experiments) > 0 || r.Proposal == nil && r.Final.Classification == "" {
+		r := tryFailing(t, s, "shop", revision)
+		if len(r.Experiments) > 0 || r.Proposal == nil && r.Final.Classification == "" || r.Proposal != nil && !strings.Contains(r.Proposal.WhyNot, revision) {
 			t.Errorf("at %q: %+v", revision, r)
-		}
-		if r.Proposal != nil && !strings.Contains(r.Proposal.WhyNot, revision) {
-			t.Errorf("at %q nothing is run: %s", revision, r.Proposal.WhyNot)
 		}
 	}
 	stop()
-	slices.Sort(opened)
-	slices.Sort(closed)
-	if len(opened) != 5 || !slices.Equal(opened, closed) {
-		t.Errorf("laboratories were opened for %q, and closed for %q", opened, closed)
+	if opened.Load() != 5 || closed.Load() != 5 {
+		t.Errorf("%d laboratories were opened, and %d closed", opened.Load(), closed.Load())
 	}
 }
 
-// noted tells when a laboratory is closed.
-type noted struct {
-	*experiment.Lab
-	closed func()
+// TestAUsedUpBudgetIsThatOfOneDocket submits a case at a commit twice; only the second docket has a budget that is large enough.
+func TestAUsedUpBudgetIsThatOfOneDocket(t *testing.T) {
+	t.Parallel()
+	folder, commits := repository(t)
+	s := openStore(t)
+	budgets := []time.Duration{time.Nanosecond, experiment.DefaultPerCase} // the first one lets the first step of a docket begin
+	withLaboratories(t, s, func(ctx context.Context, revision string) (work.Laboratory, error) {
+		given := budgets[0]
+		budgets = budgets[1:]
+		return experiment.Open(ctx, experiment.Config{Source: folder, Commit: revision, Mode: experiment.Reruns, Budget: given})
+	})
+	for i, want := range []abi.ExperimentOutcome{abi.OutcomeNotRun, abi.OutcomeSame} {
+		if r := tryFailing(t, s, "shop", commits[1]); len(r.Experiments) == 0 || r.Experiments[0].Outcome != want {
+			t.Errorf("docket %d: %+v, want %s", i+1, r.Experiments, want)
+		}
+	}
 }
 
-func (n *noted) Close() error {
-	n.closed()
-	return n.Lab.Close()
+// TestACancelledDocketFreesItsWorker: the experiment that it runs is ended, its laboratory closed, and the next docket tried.
+func TestACancelledDocketFreesItsWorker(t *testing.T) {
+	t.Parallel()
+	folder, commits := repository(t)
+	s := openStore(t)
+	begun, notes := make(chan struct{}), make(chan string, 10)
+	withLaboratories(t, s, func(ctx context.Context, revision string) (work.Laboratory, error) {
+		l, err := experiment.Open(ctx, experiment.Config{Source: folder, Commit: revision, Mode: experiment.Reruns, Budget: time.Minute})
+		return &lab{l, func(note string) { notes <- note }, sync.OnceFunc(func() { close(begun) })}, err
+	})
+	d := submit(t, s, store.Submission{Format: "jsonl", Repository: "shop", Revision: commits[1]}, []docket.Entry{failing()})
+	next := submit(t, s, store.Submission{Format: "jsonl", Repository: "other"}, []docket.Entry{failing()})
+	<-begun
+	must(t, s.Cancel(t.Context(), d.ID))
+	if first, second := <-notes, <-notes; first != "ended" || second != "closed" {
+		t.Errorf("the laboratory was %s, and then %s", first, second)
+	}
+	if next = wait(t, s, next.ID); next.Tried != 1 {
+		t.Errorf("the next docket is %+v", next)
+	}
+	if d = wait(t, s, d.ID); d.State != store.Cancelled || d.Tried != 0 {
+		t.Errorf("the cancelled docket is %+v", d)
+	}
 }

@@ -1,11 +1,13 @@
 package work_test
 
 import (
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/run"
@@ -62,7 +64,8 @@ func swaps(t *testing.T, s *store.Store) {
 	try(store.Submission{}, first)
 }
 
-// A canary decides nothing, and what it says is kept beside each result.
+// A canary decides nothing, and what it says is kept beside each result: one with the same code, and one that fails whenever it is asked. The cases
+// that it ends otherwise are listed, and those that it ends alike are not.
 func canary(t *testing.T, s *store.Store) {
 	t.Helper()
 	first, err := s.CurrentGeneration(t.Context())
@@ -70,30 +73,41 @@ func canary(t *testing.T, s *store.Store) {
 	start(t, s, nil)
 	g, err := s.Generation(t.Context(), first)
 	must(t, err)
-	parts := store.Parts{Modules: g.Modules, Canary: map[string]string{}}
-	// The judge of the candidate is played by a module that is the same but for its digest.
-	const judge = "specter"
-	parts.Canary[judge], err = s.AddBlob(t.Context(), changed(t, judge, "canary"))
-	must(t, err)
-	next, err := s.AddGeneration(t.Context(), store.Generation{Parts: parts, Share: 1})
-	must(t, err)
-	activated(t, s, next.ID)
 	list := entries(t, "demo.jsonl", run.JSONL)
-	d := wait(t, s, submit(t, s, store.Submission{Format: run.JSONL}, list).ID)
-	beside := 0
-	for tried, err := range s.Trials(t.Context(), d.ID, 1) {
+	for name, wasm := range map[string][]byte{"same": changed(t, "specter", "canary"), "fails": trapping()} {
+		parts := store.Parts{Modules: g.Modules, Canary: map[string]string{}}
+		parts.Canary["specter"], err = s.AddBlob(t.Context(), wasm)
 		must(t, err)
-		if tried.Trial.Beside != nil {
+		next, err := s.AddGeneration(t.Context(), store.Generation{Parts: parts, Share: 1})
+		must(t, err)
+		activated(t, s, next.ID)
+		d := wait(t, s, submit(t, s, store.Submission{Format: run.JSONL}, list).ID)
+		flips, beside := map[store.TrialID]bool{}, 0
+		for tried, err := range s.Trials(t.Context(), d.ID, 1) {
+			must(t, err)
+			if tried.Trial.Beside == nil {
+				continue
+			}
 			beside++
 			sameSides(t, tried)
+			if tried.Trial.Compare().BesideFlips {
+				flips[tried.ID] = true
+			}
+			if name == "fails" && tried.Beside.Status != trial.Mistrial {
+				t.Errorf("%s: the canary fails, and %+v is listed", tried.CaseID, tried.Beside)
+			}
 		}
-	}
-	if beside == 0 {
-		t.Error("the candidate tried nothing")
-	}
-	equalLines(t, results(t, s, d.ID), local(t, &work.Opening{Format: run.JSONL}, list))
-	if n, err := s.CountEntries(t.Context(), store.EntryFilter{Docket: d.ID, Flipped: true}); err != nil || n != 0 {
-		t.Errorf("%d flips by the same code, %v", n, err)
+		listed, err := s.Entries(t.Context(), store.EntryFilter{Generation: next.ID, Flipped: true})
+		must(t, err)
+		for i := range listed {
+			if !flips[listed[i].ID] {
+				t.Errorf("%s is listed as a flip", listed[i].CaseID)
+			}
+		}
+		if len(listed) != len(flips) || beside == 0 || (len(flips) > 0) != (name == "fails") {
+			t.Errorf("%s: %d flips are listed of %d; the canary tried %d cases", name, len(listed), len(flips), beside)
+		}
+		equalLines(t, results(t, s, d.ID), local(t, &work.Opening{Format: run.JSONL}, list))
 	}
 }
 
@@ -123,47 +137,60 @@ func trapping() []byte {
 	}.Bytes()
 }
 
-// The cases that a canary ends otherwise are listed with what both courts said, and those that it ends alike are not.
-func flips(t *testing.T, s *store.Store) {
+// A correction is in the casebook of the next docket, and not in that of one before; one that was taken back is
+// in none. The answers are those of a casebook file with the same verdicts. It gives the results at each of the three revisions.
+func casebooks(t *testing.T, s *store.Store) (answers [3][]string) {
 	t.Helper()
-	first, err := s.CurrentGeneration(t.Context())
-	must(t, err)
 	start(t, s, nil)
-	g, err := s.Generation(t.Context(), first)
+	list := entries(t, "go-failures.jsonl", run.JSONL)[:12]
+	for i := range list {
+		list[i].Case.Light = nil // the Light path classifies them
+		list[i].Truth = nil
+	}
+	next := func() store.Docket { return submit(t, s, store.Submission{Format: run.JUnit}, list) }
+	o := &work.Opening{Format: run.JUnit}
+	before := wait(t, s, next().ID)
+	plain := local(t, o, list)
+	equalLines(t, results(t, s, before.ID), plain)
+
+	book, err := casebook.Open(t.Context(), filepath.Join(t.TempDir(), "book.db"), casebook.Options{})
 	must(t, err)
-	parts := store.Parts{Modules: g.Modules, Canary: map[string]string{}}
-	parts.Canary["specter"], err = s.AddBlob(t.Context(), trapping())
-	must(t, err)
-	next, err := s.AddGeneration(t.Context(), store.Generation{Parts: parts, Share: 1})
-	must(t, err)
-	activated(t, s, next.ID)
-	list := entries(t, "demo.jsonl", run.JSONL)
-	d := wait(t, s, submit(t, s, store.Submission{Format: run.JSONL}, list).ID)
-	want := map[store.TrialID]bool{}
-	alike := 0
-	for tried, err := range s.Trials(t.Context(), d.ID, 1) {
+	defer func() { must(t, book.Close()) }()
+	var last store.Correction
+	for i := range list {
+		e, err := s.Entry(t.Context(), store.TrialID{Docket: before.ID, Ordinal: i + 1})
 		must(t, err)
-		switch {
-		case tried.Trial.Beside == nil:
-		case tried.Trial.Compare().BesideFlips:
-			want[tried.ID] = true
-			sameSides(t, tried)
-			if tried.Beside.Status != trial.Mistrial || tried.Beside.Label != "" {
-				t.Errorf("%s: the canary fails, and %+v is listed", tried.CaseID, tried.Beside)
-			}
-		default:
-			alike++
+		other := e.Labels[slices.IndexFunc(e.Labels, func(label string) bool { return label != e.Label })]
+		last, err = s.Correct(t.Context(), "ann", other, []store.TrialID{e.ID})
+		must(t, err)
+		if i == len(list)-1 {
+			break // this one is undone below
 		}
+		_, err = book.Remember(t.Context(), casebook.Run{Entries: []casebook.Entry{run.Entry(&list[i].Case,
+			&trial.Truth{Classification: other}, &trial.Final{Confidence: e.Confidence})}})
+		must(t, err)
 	}
-	listed, err := s.Entries(t.Context(), store.EntryFilter{Generation: next.ID, Flipped: true})
+	all := wait(t, s, next().ID)
+	_, err = s.Undo(t.Context(), "ann", last.ID)
 	must(t, err)
-	for i := range listed {
-		if !want[listed[i].ID] {
-			t.Errorf("%s is listed as a flip", listed[i].CaseID)
-		}
+	after := wait(t, s, next().ID)
+	if all.Casebook != int64(len(list)) || after.Casebook != int64(len(list))+1 {
+		t.Errorf("revisions %d and %d", all.Casebook, after.Casebook)
 	}
-	if len(listed) != len(want) || len(want) == 0 {
-		t.Errorf("%d flips are listed of %d; %d cases ended alike", len(listed), len(want), alike)
+	snapshot, err := book.Snapshot(t.Context())
+	must(t, err)
+	defer func() { must(t, snapshot.Close()) }()
+	got := results(t, s, after.ID)
+	equalLines(t, got, localWith(t, o, list, run.Casebook(snapshot)))
+	if slices.Equal(got, plain) {
+		t.Error("the corrections change nothing")
 	}
-	equalLines(t, results(t, s, d.ID), local(t, &work.Opening{Format: run.JSONL}, list))
+	if slices.Equal(got, results(t, s, all.ID)) {
+		t.Error("the correction that was taken back changes nothing")
+	}
+	equalLines(t, results(t, s, before.ID), plain)
+	// Dockets of another repository see nothing of it.
+	other := wait(t, s, submit(t, s, store.Submission{Format: run.JUnit, Repository: "other"}, list).ID)
+	equalLines(t, results(t, s, other.ID), plain)
+	return [3][]string{plain, results(t, s, all.ID), got}
 }

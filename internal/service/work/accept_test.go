@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"sync"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -28,8 +29,8 @@ func onEach(t *testing.T, open func(testing.TB) *store.Store, tests map[string]f
 var (
 	results1 = map[string]func(*testing.T, *store.Store){"results": sameResults, "stop": stops}
 	records2 = map[string]func(*testing.T, *store.Store){"records": records}
-	queue3   = map[string]func(*testing.T, *store.Store){"key": oneDocketByKey, "once": once, "small": smallBesideLarge}
-	swaps4   = map[string]func(*testing.T, *store.Store){"swap": swaps, "canary": canary, "flips": flips}
+	queue3   = map[string]func(*testing.T, *store.Store){"once": once, "small": smallBesideLarge}
+	swaps4   = map[string]func(*testing.T, *store.Store){"swap": swaps, "canary": canary}
 	books8   = map[string]func(*testing.T, *store.Store){"casebook": func(t *testing.T, s *store.Store) { t.Helper(); casebooks(t, s) }}
 )
 
@@ -102,39 +103,6 @@ func verify(t testing.TB, s *store.Store, id int64, key *record.Key) (trials int
 	return trials
 }
 
-// Several submissions with one key, at once and again later, are one docket, which is tried once.
-func oneDocketByKey(t *testing.T, s *store.Store) {
-	t.Helper()
-	start(t, s, nil)
-	list := entries(t, "demo.jsonl", run.JSONL)
-	sent := store.Submission{Submitter: "ci", Key: "build 17", Format: run.JSONL}
-	ids := make(chan int64, 4)
-	var uploads sync.WaitGroup
-	for range cap(ids) {
-		uploads.Go(func() {
-			d, err := submitted(t.Context(), s, sent, list)
-			if err != nil {
-				t.Error(err)
-			}
-			ids <- d.ID
-		})
-	}
-	uploads.Wait()
-	first := <-ids
-	for range cap(ids) - 1 {
-		if id := <-ids; id != first {
-			t.Errorf("dockets %d and %d have one key", first, id)
-		}
-	}
-	wait(t, s, first)
-	if again := submit(t, s, sent, list); again.ID != first || again.State != store.Done {
-		t.Errorf("the same request again gives %+v", again)
-	}
-	if n, err := s.CountVerdicts(t.Context()); err != nil || n != len(list) {
-		t.Errorf("%d verdicts of %d cases, %v", n, len(list), err)
-	}
-}
-
 // The same cases again have the verdicts that they have: nothing is tried twice.
 func once(t *testing.T, s *store.Store) {
 	t.Helper()
@@ -201,5 +169,25 @@ func TestOneProcessWorksOnAFile(t *testing.T) {
 	err := work.New(work.Config{Store: s, Open: openHost}).Run(t.Context(), nil)
 	if !errors.Is(err, store.ErrInUse) {
 		t.Errorf("the second: %v", err)
+	}
+}
+
+// The worker that leads removes old dockets, and uploads that nobody goes on with.
+func TestTheLeadingWorkerTidiesUp(t *testing.T) {
+	t.Parallel()
+	var later atomic.Int64
+	s := openClocked(t, filepath.Join(t.TempDir(), "shadowcourt.db"), func() time.Time { return time.Now().Add(time.Duration(later.Load())) })
+	_, stop := start(t, s, nil)
+	list := entries(t, "tour.jsonl", "jsonl")[:2]
+	d := wait(t, s, submit(t, s, store.Submission{Format: "jsonl"}, list).ID)
+	stop()
+	left, err := s.Submit(t.Context(), store.Submission{Format: "jsonl"})
+	must(t, err)
+	must(t, left.Add(t.Context(), &list[0], nil))
+	later.Store(int64(91 * 24 * time.Hour))
+	start(t, s, func(c *work.Config) { c.Keep = store.Keep{Age: 90 * 24 * time.Hour} })
+	until(t, "the docket is removed", func() bool { _, err := s.Docket(t.Context(), d.ID); return errors.Is(err, store.ErrNotFound) })
+	if _, _, err := left.Finish(t.Context(), "body", nil); !errors.Is(err, store.ErrState) {
+		t.Errorf("an upload that nobody went on with for 91 days: %v", err)
 	}
 }

@@ -133,7 +133,7 @@ func (s *sender) send(ctx context.Context, m *store.MessageArgs) error {
 	}
 	h := s.hooks[at]
 	var e store.HookEvent
-	body, err := []byte(nil), json.Unmarshal(m.Event, &e)
+	body, err := []byte(nil), json.Unmarshal(m.Event, &e) //nolint:musttag // what is embedded has tags
 	if err == nil {
 		body, err = message(s.base, &e)
 	}

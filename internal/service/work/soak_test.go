@@ -19,30 +19,20 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
-// sample is what a process holds at a moment.
-type sample struct {
-	cases, goroutines, files int
-	heap, resident           int64 // bytes; heap behind a collection
-}
-
-func (s sample) String() string {
-	return fmt.Sprintf("%d cases: heap %.1f MiB, resident %.1f MiB, %d goroutines, %d files", s.cases, float64(s.heap)/(1<<20), float64(s.resident)/(1<<20),
-		s.goroutines, s.files)
-}
-
-func takeSample(t *testing.T, cases int) sample {
+// takeSample is what a process holds at a moment: bytes of the heap behind a collection and of memory, goroutines and files.
+func takeSample(t *testing.T) (s [4]int64) {
 	t.Helper()
 	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	s := sample{cases: cases, goroutines: runtime.NumGoroutine(), heap: int64(m.HeapAlloc)}
+	s[0], s[2] = int64(m.HeapAlloc), int64(runtime.NumGoroutine())
 	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
 		pages, err := strconv.ParseInt(strings.Fields(string(text))[1], 10, 64)
 		must(t, err)
-		s.resident = pages * int64(os.Getpagesize())
+		s[1] = pages * int64(os.Getpagesize())
 	}
 	if files, err := os.ReadDir("/proc/self/fd"); err == nil {
-		s.files = len(files)
+		s[3] = int64(len(files))
 	}
 	return s
 }
@@ -60,8 +50,7 @@ func TestAccept_SV2_Soak(t *testing.T) {
 	first, err := s.CurrentGeneration(t.Context())
 	must(t, err)
 	list := entries(t, "go-failures.jsonl", run.JSONL)
-	var samples []sample
-	cases := 0
+	var samples [][4]int64
 	ctx, cancel := context.WithTimeout(t.Context(), length)
 	defer cancel()
 	for round := 0; ctx.Err() == nil || len(samples) < 12; round++ {
@@ -87,41 +76,26 @@ func TestAccept_SV2_Soak(t *testing.T) {
 				must(t, err)
 			}
 		}
-		cases += len(list) + 8
 		if round%5 == 4 {
 			_, err = s.Retain(t.Context(), store.Keep{Age: 2 * time.Minute})
 			must(t, err)
-			samples = append(samples, takeSample(t, cases))
-			t.Log(samples[len(samples)-1])
+			samples = append(samples, takeSample(t))
 		}
 	}
-	flat(t, samples)
-}
-
-// flat compares the medians of the second and the last quarter of a run: the first one fills caches.
-func flat(t *testing.T, samples []sample) {
-	t.Helper()
+	// Medians of the second and the last quarter: the first one fills caches.
 	quarter := len(samples) / 4
-	for what, of := range map[string]struct {
-		value func(sample) int64
-		room  int64
-	}{
-		"heap":       {func(s sample) int64 { return s.heap }, 16 << 20},
-		"resident":   {func(s sample) int64 { return s.resident }, 64 << 20},
-		"goroutines": {func(s sample) int64 { return int64(s.goroutines) }, 10},
-		"files":      {func(s sample) int64 { return int64(s.files) }, 10},
-	} {
-		middle := func(part []sample) int64 {
+	for i, what := range []string{"heap", "resident", "goroutines", "files"} {
+		middle := func(part [][4]int64) int64 {
 			var values []int64
 			for _, s := range part {
-				values = append(values, of.value(s))
+				values = append(values, s[i])
 			}
 			slices.Sort(values)
 			return values[len(values)/2]
 		}
-		before, after := middle(samples[quarter:2*quarter]), middle(samples[len(samples)-quarter:])
+		before, after, room := middle(samples[quarter:2*quarter]), middle(samples[len(samples)-quarter:]), []int64{16 << 20, 64 << 20, 10, 10}[i]
 		t.Logf("%s: median %d in the second quarter, %d in the last", what, before, after)
-		if after > before+max(before/5, of.room) {
+		if after > before+max(before/5, room) {
 			t.Errorf("%s grows from %d to %d", what, before, after)
 		}
 	}
