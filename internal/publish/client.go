@@ -5,10 +5,13 @@
 package publish
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -16,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -101,6 +105,8 @@ type Server struct {
 	Header, Prefix string
 	Token          Token
 	Agent          string // User-Agent
+
+	wait func(context.Context, time.Duration) error // nil waits by the clock
 }
 
 // ParseServer reads the address of a server.
@@ -124,63 +130,6 @@ func ParseServer(base string, insecure bool) (*Server, error) {
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// Client makes requests to the server alone, within the limits. It is safe for concurrent use.
-func (s *Server) Client() *http.Client {
-	return &http.Client{
-		Timeout: wholeTime,
-		Transport: &transport{server: s, hide: s.Token.hider(), inner: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: dialTime}).DialContext, TLSHandshakeTimeout: dialTime,
-			ResponseHeaderTimeout: headerTime, MaxResponseHeaderBytes: maxHeader, MaxConnsPerHost: 4, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
-		}},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
-type transport struct {
-	server *Server
-	hide   *strings.Replacer
-	inner  *http.Transport
-}
-
-func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.URL.Scheme != t.server.Base.Scheme || r.URL.Host != t.server.Base.Host {
-		return nil, fmt.Errorf("a request to %s, which is not the server %s", sanitize.Line(r.URL.Host), t.server.Base.Host)
-	}
-	r = r.Clone(r.Context())
-	if !t.server.Token.Empty() {
-		r.Header.Set(t.server.Header, t.server.Prefix+t.server.Token.text)
-	}
-	if t.server.Agent != "" {
-		r.Header.Set("User-Agent", t.server.Agent)
-	}
-	answer, err := t.inner.RoundTrip(r)
-	if err != nil { // it quotes what is no HTTP
-		if said := sanitize.Log(sanitize.Cut(sanitize.Line(t.hide.Replace(err.Error())), maxQuoted)); said != err.Error() {
-			err = errors.New(said)
-		}
-		return nil, err
-	}
-	// Clients quote status, headers and bodies in their errors.
-	answer.Status = t.hide.Replace(answer.Status)
-	for _, values := range answer.Header {
-		for i := range values {
-			values[i] = t.hide.Replace(values[i])
-		}
-	}
-	body, failed := io.ReadAll(&bounded{answer.Body, maxAnswer})
-	_ = answer.Body.Close()
-	if failed == nil && answer.StatusCode < 300 && values(body) > maxValues {
-		body, failed = nil, errTooLarge
-	}
-	text := t.hide.Replace(string(body))
-	answer.ContentLength = int64(len(text))
-	if failed != nil {
-		answer.ContentLength = -1
-	}
-	answer.Body = io.NopCloser(io.MultiReader(strings.NewReader(text), broken{failed}))
-	return answer, nil
 }
 
 // values bounds from above how many values are in a text of JSON.
@@ -207,58 +156,173 @@ func (t Token) hider() *strings.Replacer {
 	return strings.NewReplacer(t.text, "[token]", url.QueryEscape(t.text), "[token]", url.PathEscape(t.text), "[token]")
 }
 
-// broken is the end of a body that could not be read to its end; a nil error is a usual end.
-type broken struct{ err error }
-
-func (b broken) Read([]byte) (int, error) {
-	if b.err != nil {
-		return 0, b.err
-	}
-	return 0, io.EOF
-}
-
-// CloseIdleConnections closes the connections that are kept.
-func (t *transport) CloseIdleConnections() { t.inner.CloseIdleConnections() }
-
-// bounded fails at the byte behind the most, so that a cut answer is not taken for a whole one.
-type bounded struct {
-	io.ReadCloser
-
-	left int64
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if int64(len(p)) > b.left+1 {
-		p = p[:b.left+1]
-	}
-	n, err := b.ReadCloser.Read(p)
-	if b.left -= int64(n); b.left < 0 {
-		return n, errTooLarge
-	}
-	return n, err
-}
-
-// statusError is an answer that is not a success.
+// statusError is an answer that is not a success. Its words name the request and the status, with the beginning of what the server said; its
+// status is 429 for 403 where that is a limit.
 type statusError struct {
 	status int
 	words  string
 }
 
-// Error names the request and the status, with the beginning of what the server said.
 func (e *statusError) Error() string { return e.words }
 
-// failedAnswer describes an answer that is not a success, by a [statusError].
-func failedAnswer(r *http.Response) error {
-	said, _ := io.ReadAll(io.LimitReader(r.Body, maxQuoted))
-	words := fmt.Sprintf("%s %s: %s", r.Request.Method, sanitize.Line(r.Request.URL.Path), sanitize.Line(r.Status))
-	if text := strings.Join(strings.Fields(string(said)), " "); text != "" {
-		words += ": " + sanitize.Line(strings.ToValidUTF8(text, "?"))
+// statusOf is the status of a [statusError]; 0 for another error.
+func statusOf(err error) int {
+	if e, ok := errors.AsType[*statusError](err); ok {
+		return e.status
 	}
-	return &statusError{r.StatusCode, sanitize.Log(words)}
+	return 0
 }
 
-// Wait waits for a time, or until the context ends.
-func Wait(ctx context.Context, d time.Duration) error {
+// api makes requests with JSON to a server, and to no other: it follows no redirect. It is safe for concurrent use.
+type api struct {
+	server *Server
+	client *http.Client
+	hide   *strings.Replacer
+}
+
+func newAPI(s *Server) *api {
+	return &api{server: s, hide: s.Token.hider(), client: &http.Client{
+		Timeout: wholeTime,
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DialContext: (&net.Dialer{Timeout: dialTime}).DialContext, TLSHandshakeTimeout: dialTime,
+			ResponseHeaderTimeout: headerTime, MaxResponseHeaderBytes: maxHeader, MaxConnsPerHost: 4, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// apiRequest is one of an [api].
+type apiRequest struct {
+	Method string
+	// Path are the elements of the path below the server's base. Each is escaped.
+	Path  []string
+	Query url.Values
+	// Send is the body, as a value for encoding/json; nil for none.
+	Send any
+}
+
+// apiAnswer is what a server answers: at most [maxAnswer] bytes, without the token, which servers quote.
+type apiAnswer struct {
+	status int
+	words  string // of the status
+	header http.Header
+	body   []byte
+}
+
+// call makes a request and reads the JSON of the answer into got, unless that is nil. What is no success, not JSON or not of got's form is an
+// error that names the request. It waits as a server asks for with Retry-After and status 403 or 429: at most three times, a minute each.
+func (a *api) call(ctx context.Context, r apiRequest, got any) error {
+	at := a.server.Base.JoinPath()
+	for _, element := range r.Path {
+		if element == "" || element == "." || element == ".." {
+			return fmt.Errorf("%q is not an element of a path", element)
+		}
+		at = at.JoinPath(url.PathEscape(element))
+	}
+	at.RawQuery = r.Query.Encode()
+	name := r.Method + " /" + sanitize.Line(strings.TrimPrefix(at.Path, "/"))
+	named := func(what string) error { return errors.New(sanitize.Log(name + ": " + what)) }
+	var body []byte
+	if r.Send != nil {
+		var err error
+		if body, err = json.Marshal(r.Send); err != nil {
+			return err
+		}
+	}
+	for tried := 0; ; tried++ {
+		answer, err := a.send(ctx, r.Method, at.String(), body)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		after, asked := answer.retryAfter()
+		switch {
+		case asked && after <= maxWait && tried < maxRetries:
+			if err := a.server.pause(ctx, after); err != nil {
+				return err
+			}
+			continue
+		case answer.status < 200 || answer.status > 299:
+			e := &statusError{answer.status, named(sanitize.Line(answer.words)).Error()}
+			if text := strings.Join(strings.Fields(string(answer.body[:min(len(answer.body), maxQuoted)])), " "); text != "" {
+				e.words = sanitize.Log(e.words + ": " + sanitize.Line(strings.ToValidUTF8(text, "?")))
+			}
+			if e.status == http.StatusForbidden && (asked || answer.header.Get("X-RateLimit-Remaining") == "0") {
+				e.status = http.StatusTooManyRequests
+			}
+			return e
+		case got == nil:
+			return nil
+		case !isJSON(answer.header.Get("Content-Type")):
+			return named(fmt.Sprintf("the answer is %q, not JSON", sanitize.Cut(sanitize.Line(a.hide.Replace(answer.header.Get("Content-Type"))), maxQuoted)))
+		case values(answer.body) > maxValues:
+			return fmt.Errorf("%s: %w", name, errTooLarge)
+		}
+		if err := json.Unmarshal(answer.body, got); err != nil {
+			return named("the answer has another form than the API describes: " + sanitize.Cut(sanitize.Line(err.Error()), maxQuoted))
+		}
+		return nil
+	}
+}
+
+// send sends a request once.
+func (a *api) send(ctx context.Context, method, at string, body []byte) (*apiAnswer, error) {
+	request, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("User-Agent", a.server.Agent)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if !a.server.Token.Empty() {
+		request.Header.Set(a.server.Header, a.server.Prefix+a.server.Token.text)
+	}
+	answer, err := a.client.Do(request)
+	if err != nil {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
+			err = wrapped.Err
+		}
+		if said := sanitize.Log(sanitize.Cut(sanitize.Line(a.hide.Replace(err.Error())), maxQuoted)); said != err.Error() {
+			err = errors.New(said) // it quotes what is no HTTP
+		}
+		return nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	switch {
+	case len(data) > maxAnswer && answer.StatusCode < 300:
+		return nil, errTooLarge
+	case err != nil && answer.StatusCode < 300:
+		return nil, err
+	}
+	return &apiAnswer{answer.StatusCode, a.hide.Replace(answer.Status), answer.Header, []byte(a.hide.Replace(string(data)))}, nil
+}
+
+func isJSON(kind string) bool {
+	media, _, err := mime.ParseMediaType(kind)
+	return err == nil && (media == "application/json" || strings.HasSuffix(media, "+json"))
+}
+
+// Limits of waiting for a server that asks for it.
+const (
+	maxRetries = 3
+	maxWait    = time.Minute
+)
+
+// retryAfter is the time that a server asks to wait.
+func (a *apiAnswer) retryAfter() (time.Duration, bool) {
+	if a.status != http.StatusForbidden && a.status != http.StatusTooManyRequests {
+		return 0, false
+	}
+	return httplimit.RetryAfter(a.header.Get("Retry-After"), time.Now()) //nolint:forbidigo // the server's dates are by the world's clock
+}
+
+// pause waits for a time, or until the context ends.
+func (s *Server) pause(ctx context.Context, d time.Duration) error {
+	if s.wait != nil {
+		return s.wait(ctx, d)
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -266,5 +330,31 @@ func Wait(ctx context.Context, d time.Duration) error {
 		return context.Cause(ctx)
 	case <-timer.C:
 		return nil
+	}
+}
+
+// mostFailures in a row end the work: the server is gone, or rejects the token.
+const mostFailures = 5
+
+// failureCount counts requests that failed in a row. Its zero value is ready.
+type failureCount struct{ inRow int }
+
+// stopped says why nothing more is tried; nil to go on.
+func (f *failureCount) stopped(ctx context.Context) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case f.inRow >= mostFailures:
+		return fmt.Errorf("not tried, after %d failures in a row", mostFailures)
+	}
+	return nil
+}
+
+// count counts what came of a request.
+func (f *failureCount) count(err error) {
+	if err == nil {
+		f.inRow = 0
+	} else {
+		f.inRow++
 	}
 }

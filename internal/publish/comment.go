@@ -2,11 +2,15 @@ package publish
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,15 +35,133 @@ type Comment struct {
 	Body   string
 }
 
-// Board is where the comments on one change are.
-type Board interface {
-	// Comments are all, of at most maxComments; more are errTooMany.
-	Comments(ctx context.Context) ([]Comment, error)
-	// Post gives the new comment as the server stored it. An answer of 403 is ErrForbidden; so it is of Edit and Remove.
-	Post(ctx context.Context, body string) (Comment, error)
-	Edit(ctx context.Context, id int64, body string) error
-	// Remove is done, too, where the comment is gone already.
-	Remove(ctx context.Context, id int64) error
+// Notes are the comments on a change.
+type Notes struct {
+	api    *api
+	host   string     // a key of hosts
+	path   []string   // of all comments
+	single []string   // of one, before its number
+	query  url.Values // of the list
+}
+
+// hosts are what tells code hosts apart.
+var hosts = map[string]struct {
+	edit string // the method
+	body func(markdown string) string
+}{
+	"GitHub": {http.MethodPatch, func(markdown string) string { return markdown }},
+	"GitLab": {http.MethodPut, NoteBody},
+}
+
+// hostUser is a user: GitHub's have names that are theirs, GitLab's numbers.
+type hostUser struct {
+	ID    int64  `json:"id"`
+	Login string `json:"login"`
+}
+
+func (u *hostUser) name() string {
+	switch {
+	case u == nil:
+		return ""
+	case u.Login != "":
+		return u.Login
+	case u.ID > 0:
+		return strconv.FormatInt(u.ID, 10)
+	}
+	return ""
+}
+
+// hostComment is a comment of GitHub, or a note of GitLab.
+type hostComment struct {
+	ID     int64     `json:"id"`
+	Body   string    `json:"body"`
+	User   *hostUser `json:"user"`
+	Author *hostUser `json:"author"`
+	System bool      `json:"system"`
+}
+
+func (c *hostComment) comment() Comment {
+	out := Comment{ID: c.ID, Author: cmp.Or(c.User.name(), c.Author.name()), Body: c.Body}
+	if c.System {
+		out.Author = ""
+	}
+	return out
+}
+
+// actionsBot is who writes with the token that GitHub Actions gives to a job.
+const actionsBot = "github-actions[bot]"
+
+// Self is the name of the token's user. Tokens of GitHub's apps can't ask: then it is actionsBot.
+func (n *Notes) Self(ctx context.Context) (string, error) {
+	var u hostUser
+	err := n.api.call(ctx, apiRequest{Method: http.MethodGet, Path: []string{"user"}}, &u)
+	switch {
+	case err == nil && u.name() != "":
+		return u.name(), nil
+	case err == nil:
+		return "", errors.New("the server does not say whose token it is")
+	case n.host == "GitHub" && statusOf(err) == http.StatusForbidden:
+		return actionsBot, nil
+	}
+	return "", err
+}
+
+const perPage = 100
+
+// comments are all, of at most maxComments; more are errTooMany.
+func (n *Notes) comments(ctx context.Context) ([]Comment, error) {
+	var all []Comment
+	n.query.Set("per_page", strconv.Itoa(perPage))
+	for page := 1; ; page++ {
+		var list []hostComment
+		n.query.Set("page", strconv.Itoa(page))
+		if err := n.api.call(ctx, apiRequest{Method: http.MethodGet, Path: n.path, Query: n.query}, &list); err != nil {
+			return nil, err
+		}
+		for i := range list {
+			all = append(all, list[i].comment())
+		}
+		switch {
+		case len(list) < perPage:
+			return all, nil
+		case len(all) >= maxComments:
+			return nil, errTooMany
+		}
+	}
+}
+
+// post gives the new comment as the server stored it. An answer of 403 is ErrForbidden; so it is of edit and remove.
+func (n *Notes) post(ctx context.Context, body string) (Comment, error) {
+	var posted hostComment
+	err := n.write(ctx, apiRequest{Method: http.MethodPost, Path: n.path, Send: n.text(body)}, &posted)
+	return posted.comment(), err
+}
+
+func (n *Notes) edit(ctx context.Context, id int64, body string) error {
+	return n.write(ctx, apiRequest{Method: hosts[n.host].edit, Path: n.one(id), Send: n.text(body)}, nil)
+}
+
+// remove is done, too, where the comment is gone already.
+func (n *Notes) remove(ctx context.Context, id int64) error {
+	err := n.write(ctx, apiRequest{Method: http.MethodDelete, Path: n.one(id)}, nil)
+	if statusOf(err) == http.StatusNotFound {
+		return nil
+	}
+	return err
+}
+
+func (n *Notes) write(ctx context.Context, r apiRequest, got any) error {
+	err := n.api.call(ctx, r, got)
+	if statusOf(err) == http.StatusForbidden {
+		return fmt.Errorf("%w: %w", ErrForbidden, err)
+	}
+	return err
+}
+
+func (n *Notes) text(body string) any { return map[string]string{"body": hosts[n.host].body(body)} }
+
+func (n *Notes) one(id int64) []string {
+	return append(slices.Clip(n.single), strconv.FormatInt(id, 10))
 }
 
 // Note is what to say on a change: one comment, which carries Marker as its last line.
@@ -56,11 +178,11 @@ type Kept struct {
 	Removed int    // other comments with the marker
 }
 
-// Keep has the board show a note once: it updates the latest comment with the marker by the author, or posts one, and removes others with the
+// Keep shows a note once: it updates the latest comment with the marker by the author, or posts one, and removes others with the
 // marker by the same author. Comments of other authors stay as they are, whatever marker they have. It may be called again, and at the same time
 // by several programs: all of them keep the latest comment.
-func Keep(ctx context.Context, b Board, author string, n Note) (Kept, error) {
-	all, err := b.Comments(ctx)
+func Keep(ctx context.Context, b *Notes, author string, n Note) (Kept, error) {
+	all, err := b.comments(ctx)
 	if err != nil {
 		return Kept{}, err
 	}
@@ -68,23 +190,22 @@ func Keep(ctx context.Context, b Board, author string, n Note) (Kept, error) {
 	if last, rest := n.own(all, author); last != nil {
 		kept := Kept{ID: last.ID, Did: "unchanged"}
 		if plain(last.Body) != plain(body) {
-			if err := b.Edit(ctx, last.ID, body); err != nil {
+			if err := b.edit(ctx, last.ID, body); err != nil {
 				return Kept{}, err
 			}
 			kept.Did = "updated"
 		}
-		kept.Removed, err = remove(ctx, b, rest)
-		return kept, err
+		return kept, b.removeAll(ctx, rest, &kept)
 	}
 	if n.Quiet {
 		return Kept{}, nil
 	}
-	posted, err := b.Post(ctx, body)
+	posted, err := b.post(ctx, body)
 	if err != nil {
 		return Kept{}, err
 	}
 	kept := Kept{ID: posted.ID, Did: "posted"}
-	if all, err = b.Comments(ctx); err != nil {
+	if all, err = b.comments(ctx); err != nil {
 		return kept, err
 	}
 	// The token's name is certain now. Of those that were posted at the same time the latest stays, whoever looks.
@@ -92,8 +213,17 @@ func Keep(ctx context.Context, b Board, author string, n Note) (Kept, error) {
 	if last != nil {
 		kept.ID = last.ID
 	}
-	kept.Removed, err = remove(ctx, b, rest)
-	return kept, err
+	return kept, b.removeAll(ctx, rest, &kept)
+}
+
+func (n *Notes) removeAll(ctx context.Context, ids []int64, kept *Kept) error {
+	for _, id := range ids {
+		if err := n.remove(ctx, id); err != nil {
+			return err
+		}
+		kept.Removed++
+	}
+	return nil
 }
 
 // own are the comments with the marker by an author: the latest, and the others.
@@ -113,16 +243,6 @@ func (n *Note) own(all []Comment, author string) (last *Comment, rest []int64) {
 		}
 	}
 	return last, rest
-}
-
-func remove(ctx context.Context, b Board, ids []int64) (removed int, err error) {
-	for _, id := range ids {
-		if err := b.Remove(ctx, id); err != nil {
-			return removed, err
-		}
-		removed++
-	}
-	return removed, nil
 }
 
 // plain is a body without what servers change in it.

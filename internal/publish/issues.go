@@ -244,9 +244,11 @@ func (k *IssueKeeper) again(ctx context.Context, d *answers.Document, s *IssueSt
 		}
 		return nil
 	}
-	if i, err = k.Tracker.read(ctx, i); err != nil { // somebody may have decided meanwhile
+	read, err := k.Tracker.read(ctx, i) // somebody may have decided meanwhile
+	if err != nil {
 		return err
 	}
+	i = issueOf(read)
 	switch i.State {
 	case stateDecided:
 		s.Action, s.Why = issueLeaves, i.Why

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/google/go-github/v84/github"
 
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -24,8 +24,30 @@ const (
 
 // Tracker has the issues of a repository.
 type Tracker struct {
-	client      *github.Client
-	owner, repo string
+	api  *api
+	path []string // of the issues
+}
+
+// hubIssue is an issue as GitHub has it.
+type hubIssue struct {
+	Number int    `json:"number"`
+	State  string `json:"state"`
+	Reason string `json:"state_reason"`
+	Body   string `json:"body"`
+	Locked bool   `json:"locked"`
+	Labels []struct {
+		Name string `json:"name"`
+	} `json:"labels"`
+	Pull *struct{} `json:"pull_request"`
+}
+
+// call makes a request to the issues, or below them.
+func (g *Tracker) call(ctx context.Context, method string, path []string, query url.Values, send, got any) error {
+	return g.api.call(ctx, apiRequest{Method: method, Path: append(slices.Clip(g.path), path...), Query: query, Send: send}, got)
+}
+
+func pageOf(page int) url.Values {
+	return url.Values{"per_page": {strconv.Itoa(issuesPerPage)}, "page": {strconv.Itoa(page)}}
 }
 
 var ownerRepo = regexp.MustCompile(`^([0-9A-Za-z][0-9A-Za-z-]{0,38})/([0-9A-Za-z_.-]{1,100})$`)
@@ -36,7 +58,7 @@ func NewTracker(s *Server, name string) (*Tracker, error) {
 	if m == nil || m[2] == "." || m[2] == ".." {
 		return nil, fmt.Errorf("%q is not OWNER/REPO", sanitize.Line(name))
 	}
-	return &Tracker{connect(s, Wait), m[1], m[2]}, nil
+	return &Tracker{hubAPI(s), hubPath(name, "issues")}, nil
 }
 
 // The marks of an issue and of a comment.
@@ -54,25 +76,26 @@ func (g *Tracker) known(ctx context.Context, fingerprints []string) (map[string]
 	for _, f := range fingerprints {
 		asked[f] = true
 	}
-	options := &github.IssueListByRepoOptions{State: "all", Labels: []string{issueLabel}, ListOptions: github.ListOptions{PerPage: issuesPerPage, Page: 1}}
-	for range issuePages {
-		page, answer, err := g.client.Issues.ListByRepo(ctx, g.owner, g.repo, options)
-		if err != nil {
-			return nil, hubFailure(answer, err)
+	for page := 1; page <= issuePages; page++ {
+		query := pageOf(page)
+		query.Set("state", "all")
+		query.Set("labels", issueLabel)
+		var list []hubIssue
+		if err := g.call(ctx, http.MethodGet, nil, query, nil, &list); err != nil {
+			return nil, err
 		}
-		for _, i := range page {
-			m := fingerprintMarks.FindStringSubmatch(i.GetBody())
-			if m == nil || i.IsPullRequest() || !asked[m[1]] || i.GetNumber() <= 0 {
+		for i := range list {
+			m := fingerprintMarks.FindStringSubmatch(list[i].Body)
+			if m == nil || list[i].Pull != nil || !asked[m[1]] || list[i].Number <= 0 {
 				continue
 			}
-			if before, there := known[m[1]]; !there || rankOf(issueOf(i).State) > rankOf(before.State) {
-				known[m[1]] = issueOf(i)
+			if before, there := known[m[1]]; !there || rankOf(issueOf(&list[i]).State) > rankOf(before.State) {
+				known[m[1]] = issueOf(&list[i])
 			}
 		}
-		if answer.NextPage == 0 {
+		if len(list) < issuesPerPage {
 			return known, nil
 		}
-		options.ListOptions.Page = answer.NextPage
 	}
 	return nil, fmt.Errorf("more than %d issues have the label %s: remove it from old ones", issuesPerPage*issuePages, issueLabel)
 }
@@ -81,56 +104,55 @@ func rankOf(s issueState) int {
 	return map[issueState]int{stateClosed: 0, stateDecided: 1, stateOpen: 2}[s]
 }
 
-func issueOf(i *github.Issue) trackerIssue {
-	out := trackerIssue{Ref: "#" + strconv.Itoa(i.GetNumber()), number: i.GetNumber()}
-	switch reason := i.GetStateReason(); {
-	case i.GetLocked():
+func issueOf(i *hubIssue) trackerIssue {
+	out := trackerIssue{Ref: "#" + strconv.Itoa(i.Number), number: i.Number}
+	switch {
+	case i.Locked:
 		out.State, out.Why = stateDecided, "locked: a person's decision stands"
-	case i.GetState() == "open":
-	case reason == "" || reason == "completed":
+	case i.State == "open":
+	case i.Reason == "" || i.Reason == "completed":
 		out.State = stateClosed
 	default:
-		out.State, out.Why = stateDecided, "closed as "+sanitize.Cut(reason, maxTitle)+": a person's decision stands"
+		out.State, out.Why = stateDecided, "closed as "+sanitize.Cut(i.Reason, maxTitle)+": a person's decision stands"
 	}
 	return out
 }
 
+func (i *trackerIssue) path(rest ...string) []string {
+	return append([]string{strconv.Itoa(i.number)}, rest...)
+}
+
 // read reads an issue again.
-func (g *Tracker) read(ctx context.Context, i trackerIssue) (trackerIssue, error) {
-	read, answer, err := g.client.Issues.Get(ctx, g.owner, g.repo, i.number)
-	if err != nil {
-		return i, hubFailure(answer, err)
+func (g *Tracker) read(ctx context.Context, i trackerIssue) (*hubIssue, error) {
+	read := &hubIssue{}
+	if err := g.call(ctx, http.MethodGet, i.path(), nil, nil, read); err != nil {
+		return nil, err
 	}
-	if read.GetNumber() != i.number {
-		return i, fmt.Errorf("read %s: the server answered with another issue", i.Ref)
+	if read.Number != i.number {
+		return nil, fmt.Errorf("read %s: the server answered with another issue", i.Ref)
 	}
-	return issueOf(read), nil
+	return read, nil
 }
 
 // seen says whether the issue, or a comment on it, names a head commit.
 func (g *Tracker) seen(ctx context.Context, i trackerIssue, head string) (bool, error) {
-	read, answer, err := g.client.Issues.Get(ctx, g.owner, g.repo, i.number)
-	if err != nil {
-		return false, hubFailure(answer, err)
+	read, err := g.read(ctx, i)
+	if err != nil || strings.Contains(read.Body, headMark(head)) {
+		return err == nil, err
 	}
-	if strings.Contains(read.GetBody(), headMark(head)) {
-		return true, nil
-	}
-	options := &github.IssueListCommentsOptions{ListOptions: github.ListOptions{PerPage: issuesPerPage, Page: 1}}
-	for range notePages {
-		page, answer, err := g.client.Issues.ListComments(ctx, g.owner, g.repo, i.number, options)
-		if err != nil {
-			return false, hubFailure(answer, err)
+	for page := 1; page <= notePages; page++ {
+		var list []hostComment
+		if err := g.call(ctx, http.MethodGet, i.path("comments"), pageOf(page), nil, &list); err != nil {
+			return false, err
 		}
-		for _, c := range page {
-			if strings.Contains(c.GetBody(), headMark(head)) {
+		for k := range list {
+			if strings.Contains(list[k].Body, headMark(head)) {
 				return true, nil
 			}
 		}
-		if answer.NextPage == 0 {
+		if len(list) < issuesPerPage {
 			return false, nil
 		}
-		options.Page = answer.NextPage
 	}
 	return false, fmt.Errorf("%s has more than %d comments: close it, and let another be opened", i.Ref, issuesPerPage*notePages)
 }
@@ -140,24 +162,26 @@ func (g *Tracker) open(ctx context.Context, d *issueDraft) (_ trackerIssue, note
 	words, name := d.Finding.title()
 	title := words + " " + strings.Join(codes([]string{sanitize.Cut(name, maxTitle)}), "")
 	body := issueMarkdown(d.Finding.text(d.Document)) + fingerprintMark(d.Finding.Fingerprint) + "\n" + headMark(d.Document.Head)
-	request := &github.IssueRequest{Title: &title, Body: &body, Labels: &[]string{issueLabel}}
+	request := map[string]any{"title": title, "body": body, "labels": []string{issueLabel}}
 	if len(d.Assignees) > 0 {
-		request.Assignees = &d.Assignees
+		request["assignees"] = d.Assignees
 	}
-	made, answer, err := g.client.Issues.Create(ctx, g.owner, g.repo, request)
-	if err != nil && request.Assignees != nil && answer != nil && answer.StatusCode == http.StatusUnprocessableEntity {
-		note, request.Assignees = "not assigned, GitHub rejects it: "+strings.Join(d.Assignees, ", "), nil
-		made, answer, err = g.client.Issues.Create(ctx, g.owner, g.repo, request)
+	var made hubIssue
+	err = g.call(ctx, http.MethodPost, nil, nil, request, &made)
+	if len(d.Assignees) > 0 && statusOf(err) == http.StatusUnprocessableEntity {
+		note = "not assigned, GitHub rejects it: " + strings.Join(d.Assignees, ", ")
+		delete(request, "assignees")
+		err = g.call(ctx, http.MethodPost, nil, nil, request, &made)
 	}
 	if err != nil {
-		return trackerIssue{}, "", hubFailure(answer, err)
+		return trackerIssue{}, "", err
 	}
-	if made.GetNumber() <= 0 {
+	if made.Number <= 0 {
 		return trackerIssue{}, "", errors.New("open an issue: the answer has no number")
 	}
-	i := issueOf(made)
+	i := issueOf(&made)
 	for _, l := range made.Labels {
-		if strings.EqualFold(l.GetName(), issueLabel) { // GitHub keeps the spelling of the first
+		if strings.EqualFold(l.Name, issueLabel) { // GitHub keeps the spelling of the first
 			return i, note, nil
 		}
 	}
@@ -166,16 +190,12 @@ func (g *Tracker) open(ctx context.Context, d *issueDraft) (_ trackerIssue, note
 
 // reopen opens an issue again.
 func (g *Tracker) reopen(ctx context.Context, i trackerIssue) error {
-	state, reason := "open", "reopened"
-	_, answer, err := g.client.Issues.Edit(ctx, g.owner, g.repo, i.number, &github.IssueRequest{State: &state, StateReason: &reason})
-	return hubFailure(answer, err)
+	return g.call(ctx, http.MethodPatch, i.path(), nil, map[string]string{"state": "open", "state_reason": "reopened"}, nil)
 }
 
 // comment adds a comment about a head commit.
 func (g *Tracker) comment(ctx context.Context, i trackerIssue, parts []issuePart, head string) error {
-	body := issueMarkdown(parts) + headMark(head)
-	_, answer, err := g.client.Issues.CreateComment(ctx, g.owner, g.repo, i.number, &github.IssueComment{Body: &body})
-	return hubFailure(answer, err)
+	return g.call(ctx, http.MethodPost, i.path("comments"), nil, map[string]string{"body": issueMarkdown(parts) + headMark(head)}, nil)
 }
 
 // account is the account of an owner as @user. A team has none.

@@ -25,7 +25,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	"github.com/shadowcourt/shadowcourt/internal/owners"
 	"github.com/shadowcourt/shadowcourt/internal/publish"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -179,7 +178,7 @@ func (o *options) checkOutputs(args []string) error {
 type places struct {
 	tree   *repo.Source
 	prefix string
-	owners *owners.File
+	owners *answers.CodeOwners
 }
 
 // openPlaces reads the files' names and CODEOWNERS. What can't be read is told, and is no error: a failure without a place is one, too.
@@ -189,7 +188,7 @@ func openPlaces(ctx context.Context, stderr io.Writer, c *investigate.Change) (*
 	if p.tree, err = repo.OpenSource(ctx, c.Source, ""); err != nil {
 		return nil, err
 	}
-	if p.owners, err = owners.Find(c.Repository.Top()); err != nil {
+	if p.owners, err = answers.FindOwners(c.Repository.Top()); err != nil {
 		fmt.Fprintf(stderr, "warning: CODEOWNERS: %s\n", sanitize.Line(err.Error()))
 	}
 	return p, nil

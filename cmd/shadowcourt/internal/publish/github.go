@@ -114,25 +114,21 @@ func (g *gitHub) onPullRequest(ctx context.Context, s cli.Streams, d *answers.Do
 	if err != nil && !g.dryRun {
 		return cli.InputError(fmt.Errorf("--token: %w", err))
 	}
-	var client *publish.GitHub
-	open := func() error {
-		if client != nil {
-			return nil
-		}
+	open := func() (*publish.Server, error) {
 		server, err := publish.ParseServer(cmp.Or(os.Getenv("GITHUB_API_URL"), "https://api.github.com"), false)
 		if err != nil {
-			return fmt.Errorf("GITHUB_API_URL: %w", err)
+			return nil, fmt.Errorf("GITHUB_API_URL: %w", err)
 		}
 		server.Token, server.Agent = token, g.agent
-		client = publish.OpenGitHub(server, publish.Wait)
-		return nil
+		return server, nil
 	}
 	number := cmp.Or(g.number, event.Number, run.Number)
 	if number <= 0 && event.Label != "" && !g.dryRun && !token.Empty() {
-		if err := open(); err != nil {
+		server, err := open()
+		if err != nil {
 			return cli.InputError(err)
 		}
-		if number, err = client.FindPull(ctx, repository, event.Label, event.Head); err != nil {
+		if number, err = publish.FindPull(ctx, server, repository, event.Label, event.Head); err != nil {
 			return cli.OrInterrupted(ctx, err)
 		}
 	}
@@ -142,11 +138,12 @@ func (g *gitHub) onPullRequest(ctx context.Context, s cli.Streams, d *answers.Do
 	}
 	return g.keep(ctx, s, d, text, &place{
 		what: fmt.Sprintf("%s#%d", repository, number), hint: forkHint, token: token, author: g.author,
-		open: func() (publish.Board, func(context.Context) (string, error), error) {
-			if err := open(); err != nil {
-				return nil, nil, err
+		open: func() (*publish.Notes, error) {
+			server, err := open()
+			if err != nil {
+				return nil, err
 			}
-			return client.Pull(repository, number), client.Self, nil
+			return publish.GitHubPull(server, repository, number), nil
 		},
 	})
 }

@@ -80,14 +80,13 @@ func (g *gitLab) run(ctx context.Context, s cli.Streams, name string) error {
 	}
 	return g.keep(ctx, s, d, publish.NoteBody(text), &place{
 		what: fmt.Sprintf("%s!%d", project, number), hint: noteHint, token: token,
-		open: func() (publish.Board, func(context.Context) (string, error), error) {
+		open: func() (*publish.Notes, error) {
 			server, err := publish.ParseServer(cmp.Or(os.Getenv("CI_API_V4_URL"), "https://gitlab.com/api/v4"), false)
 			if err != nil {
-				return nil, nil, fmt.Errorf("CI_API_V4_URL: %w", err)
+				return nil, fmt.Errorf("CI_API_V4_URL: %w", err)
 			}
 			server.Token, server.Agent = token, g.agent
-			client := publish.OpenGitLab(server)
-			return client.MergeRequest(project, number), client.Self, nil
+			return publish.MergeRequest(server, project, number), nil
 		},
 	})
 }

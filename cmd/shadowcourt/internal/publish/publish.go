@@ -86,7 +86,7 @@ type place struct {
 	hint   string // what helps where the token may not write
 	token  publish.Token
 	author string // empty: that of the token
-	open   func() (publish.Board, func(context.Context) (string, error), error)
+	open   func() (*publish.Notes, error)
 }
 
 // keep writes or updates the comment.
@@ -107,17 +107,17 @@ func (c *comment) keep(ctx context.Context, s cli.Streams, d *answers.Document, 
 	if p.token.Empty() {
 		return c.lacks(s, errors.New("there is no token"), p)
 	}
-	board, self, err := p.open()
+	notes, err := p.open()
 	if err != nil {
 		return cli.InputError(err)
 	}
 	author := p.author
 	if author == "" {
-		if author, err = self(ctx); err != nil {
+		if author, err = notes.Self(ctx); err != nil {
 			return cli.OrInterrupted(ctx, fmt.Errorf("comment on %s: %w", p.what, err))
 		}
 	}
-	kept, err := publish.Keep(ctx, board, author, publish.Note{Marker: marker, Body: body, Quiet: quiet})
+	kept, err := publish.Keep(ctx, notes, author, publish.Note{Marker: marker, Body: body, Quiet: quiet})
 	switch {
 	case errors.Is(err, publish.ErrForbidden):
 		return c.lacks(s, err, p)

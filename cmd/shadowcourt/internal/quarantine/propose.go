@@ -17,7 +17,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	"github.com/shadowcourt/shadowcourt/internal/owners"
 	"github.com/shadowcourt/shadowcourt/internal/quarantine"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
@@ -93,7 +92,7 @@ func (o *proposal) run(ctx context.Context, s cli.Streams, names []string) error
 	}
 	options := quarantine.Options{Now: now, Days: o.days, Confidence: o.confidence, Owner: o.owner, Proof: o.proof}
 	if o.top != "" {
-		found, err := owners.Find(o.top)
+		found, err := answers.FindOwners(o.top)
 		if err != nil {
 			fmt.Fprintf(s.Err, "warning: CODEOWNERS: %s\n", sanitize.Line(err.Error()))
 		}

@@ -1,4 +1,4 @@
-package owners_test
+package answers
 
 import (
 	"fmt"
@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/shadowcourt/shadowcourt/internal/owners"
 )
 
 const github = `# who looks after what
@@ -23,7 +21,7 @@ src/[ab].go   @nobody
 
 func TestOwnersOfPaths(t *testing.T) {
 	t.Parallel()
-	f, err := owners.Parse("CODEOWNERS", strings.NewReader(github))
+	f, err := parseOwners("CODEOWNERS", strings.NewReader(github))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +46,7 @@ func TestOwnersOfPaths(t *testing.T) {
 
 func TestSectionsOfGitLab(t *testing.T) {
 	t.Parallel()
-	f, err := owners.Parse("CODEOWNERS", strings.NewReader(`
+	f, err := parseOwners("CODEOWNERS", strings.NewReader(`
 * @all
 [Shop][2] @group/sub/shop
 /cart/
@@ -76,7 +74,7 @@ func TestSectionsOfGitLab(t *testing.T) {
 func TestTheFirstPlaceCounts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if f, err := owners.Find(dir); f != nil || err != nil || f.Of("a") != nil {
+	if f, err := FindOwners(dir); f != nil || err != nil || f.Of("a") != nil {
 		t.Errorf("%v, %v", f, err)
 	}
 	for _, name := range []string{".gitlab/CODEOWNERS", "docs/CODEOWNERS", "CODEOWNERS", ".github/CODEOWNERS"} {
@@ -88,7 +86,7 @@ func TestTheFirstPlaceCounts(t *testing.T) {
 		if err := os.WriteFile(path, []byte("* "+owner+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		f, err := owners.Find(dir)
+		f, err := FindOwners(dir)
 		if err != nil || f.Name != name || !slices.Equal(f.Of("a"), []string{owner}) {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
@@ -105,28 +103,28 @@ func TestHostileFiles(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "CODEOWNERS")); err != nil {
 		t.Skip(err)
 	}
-	if f, err := owners.Find(dir); err == nil {
+	if f, err := FindOwners(dir); err == nil {
 		t.Errorf("a link out of the repository was followed: %v", f.Of("a"))
 	}
-	if _, err := owners.Parse("x", strings.NewReader(strings.Repeat("a", 4<<20))); err == nil {
+	if _, err := parseOwners("x", strings.NewReader(strings.Repeat("a", 4<<20))); err == nil {
 		t.Error("a file of 4 MiB was read")
 	}
 	var many strings.Builder
 	for i := range 200 {
 		fmt.Fprintf(&many, "[s%d]\n* @u%d\n!%d\n", i, i, i)
 	}
-	f, err := owners.Parse("x", strings.NewReader(many.String()+strings.Repeat("a", 1<<16)))
+	f, err := parseOwners("x", strings.NewReader(many.String()+strings.Repeat("a", 1<<16)))
 	if err != nil || len(f.Of("a")) != 100 || len(f.Faults) != 21 {
 		t.Errorf("%v: %d owners, %d faults", err, len(f.Of("a")), len(f.Faults))
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseOwners(f *testing.F) {
 	f.Add([]byte(github), "cart/a.go")
 	f.Add([]byte("[A][1] @x\n**/*?\\"), "a/b")
 	f.Add([]byte("/ @x\n//"), "a")
 	f.Fuzz(func(t *testing.T, text []byte, path string) {
-		file, err := owners.Parse("CODEOWNERS", strings.NewReader(string(text)))
+		file, err := parseOwners("CODEOWNERS", strings.NewReader(string(text)))
 		if err != nil {
 			return
 		}

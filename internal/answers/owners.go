@@ -1,7 +1,4 @@
-// Package owners says who looks after a path by the repository's CODEOWNERS file, as GitHub and GitLab read it. The patterns are those of
-// github.com/hmarr/codeowners. The file is untrusted: it is bounded, never read from outside of the repository, and a line that is wrong costs that
-// line alone, as on GitHub.
-package owners
+package answers
 
 import (
 	"bytes"
@@ -16,19 +13,20 @@ import (
 	"github.com/hmarr/codeowners"
 )
 
-// places are where the file may be. The first that is there counts, as on GitHub; only GitLab knows the last one.
-var places = []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS"}
+// ownersPlaces are where the file may be. The first that is there counts, as on GitHub; only GitLab knows the last one.
+var ownersPlaces = []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS"}
 
-// Limits of a file; GitHub reads 3 MB.
+// Limits of a CODEOWNERS file; GitHub reads 3 MB.
 const (
-	maxBytes  = 3 << 20
-	maxLine   = 8 << 10
-	maxOwners = 100 // of one path
-	maxFaults = 20  // that are named
+	maxOwnersBytes = 3 << 20
+	maxOwnersLine  = 8 << 10
+	maxOwners      = 100 // of one path
 )
 
-// File is a CODEOWNERS file. The nil File owns nothing. Safe for concurrent use.
-type File struct {
+// CodeOwners says who looks after a path by the repository's CODEOWNERS file, as GitHub and GitLab read it. The patterns are those of
+// github.com/hmarr/codeowners. The file is untrusted: it is bounded, never read from outside of the repository, and a line that is wrong costs that
+// line alone, as on GitHub. The nil value owns nothing. Safe for concurrent use.
+type CodeOwners struct {
 	// Name is its path from the top folder, with slashes.
 	Name string
 	// Faults name lines that are wrong and were passed over.
@@ -44,14 +42,14 @@ type section struct {
 	rules    codeowners.Ruleset
 }
 
-// Find reads the file of a repository, whose top folder dir is. Without one it returns nil.
-func Find(dir string) (*File, error) {
+// FindOwners reads the file of a repository, whose top folder dir is. Without one it returns nil.
+func FindOwners(dir string) (*CodeOwners, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	for _, name := range places {
+	for _, name := range ownersPlaces {
 		info, err := root.Stat(name)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 			continue
@@ -64,21 +62,21 @@ func Find(dir string) (*File, error) {
 			return nil, err
 		}
 		defer func() { _ = f.Close() }()
-		return Parse(name, f)
+		return parseOwners(name, f)
 	}
 	return nil, nil
 }
 
-// Parse reads a file; name is what messages call it.
-func Parse(name string, r io.Reader) (*File, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
+// parseOwners reads a file; name is what messages call it.
+func parseOwners(name string, r io.Reader) (*CodeOwners, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxOwnersBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > maxBytes {
-		return nil, fmt.Errorf("%s has more than %d MiB", name, maxBytes>>20)
+	if len(text) > maxOwnersBytes {
+		return nil, fmt.Errorf("%s has more than %d MiB", name, maxOwnersBytes>>20)
 	}
-	f := &File{Name: name, sections: []*section{{}}, named: map[string]*section{}}
+	f := &CodeOwners{Name: name, sections: []*section{{}}, named: map[string]*section{}}
 	now, number, more := f.sections[0], 0, 0
 	for line := range bytes.Lines(text) {
 		number++
@@ -100,22 +98,22 @@ func Parse(name string, r io.Reader) (*File, error) {
 var heading = regexp.MustCompile(`^\^?\[([^\]]+)\](?:\[\d+\])?(?:\s+(.*))?$`)
 
 // line reads a line; now is the section that it is in.
-func (f *File) line(now **section, line string) error {
+func (f *CodeOwners) line(now **section, line string) error {
 	switch {
 	case line == "" || line[0] == '#':
 		return nil
-	case len(line) > maxLine:
-		return fmt.Errorf("the line has more than %d bytes", maxLine)
+	case len(line) > maxOwnersLine:
+		return fmt.Errorf("the line has more than %d bytes", maxOwnersLine)
 	}
 	if m := heading.FindStringSubmatch(line); m != nil {
 		*now = f.section(m[1])
-		rules, err := parse("* " + m[2])
+		rules, err := parseRule("* " + m[2])
 		if err == nil && len(rules) == 1 && len(rules[0].Owners) > 0 {
 			(*now).defaults = rules[0].Owners
 		}
 		return err
 	}
-	rules, err := parse(line)
+	rules, err := parseRule(line)
 	if err == nil && len(rules) == 1 && rules[0].RawPattern() != "/" { // it matches nothing, and the library panics on it
 		(*now).rules = append((*now).rules, rules...)
 	}
@@ -123,7 +121,7 @@ func (f *File) line(now **section, line string) error {
 }
 
 // section is the one of a name, in which case does not count. A name that comes again continues its section.
-func (f *File) section(name string) *section {
+func (f *CodeOwners) section(name string) *section {
 	name = strings.ToLower(name)
 	if f.named[name] == nil {
 		f.named[name] = &section{}
@@ -132,7 +130,7 @@ func (f *File) section(name string) *section {
 	return f.named[name]
 }
 
-func parse(line string) (codeowners.Ruleset, error) {
+func parseRule(line string) (codeowners.Ruleset, error) {
 	rules, err := codeowners.ParseFile(strings.NewReader(line), codeowners.WithOwnerMatchers([]codeowners.OwnerMatcher{codeowners.OwnerMatchFunc(owner)}))
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "line 1: "))
@@ -154,7 +152,7 @@ func owner(s string) (codeowners.Owner, error) {
 
 // Of gives the owners of a path, which is from the top folder and has slashes: @user, @org/team or an address, each once, at most 100. A path
 // without an owner has none.
-func (f *File) Of(path string) []string {
+func (f *CodeOwners) Of(path string) []string {
 	if f == nil || path == "" {
 		return nil
 	}

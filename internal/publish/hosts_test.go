@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,77 +23,112 @@ import (
 )
 
 const (
-	hubSecret = "ghs_0123456789abcdef"
-	bot       = "github-actions[bot]"
-	marker    = "<!-- shadowcourt:alibi -->"
+	secret = "glpat-1234567890"
+	bot    = "github-actions[bot]"
+	me     = "42" // of GitLab
+	marker = "<!-- shadowcourt:alibi -->"
 )
 
-// openHub makes a client; waits are noted instead of waited for.
-func openHub(t *testing.T, h *testkit.Host, waits *[]time.Duration) *GitHub {
+// at is a server with the token; waits are noted instead of waited for.
+func at(t *testing.T, url string, waits *[]time.Duration) *Server {
 	t.Helper()
-	s, err := ParseServer(h.URL, false)
+	s, err := ParseServer(url, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(hubSecret), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(secret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if s.Token, err = ReadToken(file); err != nil {
 		t.Fatal(err)
 	}
-	return OpenGitHub(s, func(_ context.Context, d time.Duration) error {
+	s.wait = func(_ context.Context, d time.Duration) error {
 		if waits != nil {
 			*waits = append(*waits, d)
 		}
 		return nil
-	})
+	}
+	return s
 }
 
-func keepHub(t *testing.T, c *GitHub, author, body string, quiet bool) (Kept, error) {
+func pull(t *testing.T, h *testkit.Host) *Notes {
 	t.Helper()
-	return Keep(t.Context(), c.Pull("acme/shop", 1), author, Note{Marker: marker, Body: body, Quiet: quiet})
+	return GitHubPull(at(t, h.URL, nil), "acme/shop", 1)
+}
+
+func keep(t *testing.T, n *Notes, author, body string, quiet bool) (Kept, error) {
+	t.Helper()
+	return Keep(t.Context(), n, author, Note{Marker: marker, Body: body, Quiet: quiet})
 }
 
 func TestAccept_IG1_OneCommentIsPostedThenUpdated(t *testing.T) {
 	t.Parallel()
-	h := testkit.NewGitHub(t, bot, hubSecret)
-	h.NotMine = true
-	h.Add("mallory", "look, a marker\n"+marker)
-	c := openHub(t, h, nil)
-	author, err := c.Self(t.Context())
-	if err != nil || author != bot {
-		t.Fatalf("%q, %v", author, err)
-	}
-	for _, step := range []struct {
-		body, did string
-		quiet     bool
+	hub, lab := testkit.NewGitHub(t, bot, secret), testkit.NewGitLab(t, me, secret)
+	hub.NotMine = true
+	lab.Add("13", "a stranger's\n"+marker)
+	for name, c := range map[string]struct {
+		h      *testkit.Host
+		notes  *Notes
+		self   string
+		writes []string
 	}{
-		{"green", "", true},
-		{"first", "posted", false},
-		{"first", "unchanged", false},
-		{"second", "updated", false},
-		{"green again", "updated", true},
+		"GitHub": {hub, pull(t, hub), bot, []string{
+			"POST /repos/acme/shop/issues/1/comments", "PATCH /repos/acme/shop/issues/comments/122",
+			"PATCH /repos/acme/shop/issues/comments/122", "PATCH /repos/acme/shop/issues/comments/123", "DELETE /repos/acme/shop/issues/comments/122",
+		}},
+		"GitLab": {lab, MergeRequest(at(t, lab.URL, nil), "7", 1), me, []string{
+			"POST /api/v4/projects/7/merge_requests/1/notes", "PUT /api/v4/projects/7/merge_requests/1/notes/122",
+			"PUT /api/v4/projects/7/merge_requests/1/notes/122", "PUT /api/v4/projects/7/merge_requests/1/notes/123", "DELETE /api/v4/projects/7/merge_requests/1/notes/122",
+		}},
 	} {
-		before := len(h.Writes())
-		kept, err := keepHub(t, c, author, step.body, step.quiet)
-		if err != nil || kept.Did != step.did || kept.Removed != 0 {
-			t.Errorf("%s: %+v, %v", step.body, kept, err)
+		if name == "GitHub" {
+			c.h.Add("mallory", "look, a marker\n"+marker)
 		}
-		if wrote := len(h.Writes()) > before; wrote != (step.did == "posted" || step.did == "updated") {
-			t.Errorf("%s: %v", step.body, h.Writes()[before:])
+		for range 120 { // it is found on a later page
+			c.h.Add("14", "talk")
+		}
+		if self, err := c.notes.Self(t.Context()); err != nil || self != c.self {
+			t.Fatalf("%s: %q, %v", name, self, err)
+		}
+		for _, step := range []struct {
+			body, did string
+			quiet     bool
+		}{
+			{"green", "", true},
+			{"first", "posted", false},
+			{"first", "unchanged", false},
+			{"second", "updated", false},
+			{"green again", "updated", true},
+		} {
+			if kept, err := keep(t, c.notes, c.self, step.body, step.quiet); err != nil || kept.Did != step.did || kept.Removed != 0 {
+				t.Errorf("%s, %s: %+v, %v", name, step.body, kept, err)
+			}
+		}
+		c.h.Add(c.self, "a duplicate\n\n"+marker)
+		if kept, err := keep(t, c.notes, c.self, "third", false); err != nil || kept.Did != "updated" || kept.Removed != 1 {
+			t.Errorf("%s: %+v, %v", name, kept, err)
+		}
+		got := c.h.Comments()
+		if last := got[len(got)-1]; len(got) != 122 || last.Body != "third\n\n"+marker || !strings.HasSuffix(got[0].Body, "\n"+marker) {
+			t.Errorf("%s: %d comments, the last %+v", name, len(got), last)
+		}
+		if writes := c.h.Writes(); !slices.Equal(writes, c.writes) {
+			t.Errorf("%s: %q", name, writes)
 		}
 	}
-	want := []testkit.Comment{{ID: 1, Author: "mallory", Body: "look, a marker\n" + marker}, {ID: 2, Author: bot, Body: "green again\n\n" + marker}}
-	if got := h.Comments(); !slices.Equal(got, want) {
-		t.Errorf("%+v", got)
+	for i := range maxComments {
+		hub.Add("mallory", strconv.Itoa(i))
+	}
+	if _, err := keep(t, pull(t, hub), bot, "new", false); !errors.Is(err, errTooMany) {
+		t.Error(err)
 	}
 }
 
 func TestAccept_IG1_TwoJobsThatRaceLeaveOneComment(t *testing.T) {
 	t.Parallel()
 	for range 5 {
-		h := testkit.NewGitHub(t, "our-app[bot]", hubSecret)
+		h := testkit.NewGitHub(t, "our-app[bot]", secret)
 		const jobs = 4
 		var ready, done sync.WaitGroup
 		ready.Add(jobs)
@@ -107,7 +143,7 @@ func TestAccept_IG1_TwoJobsThatRaceLeaveOneComment(t *testing.T) {
 		}
 		for range jobs {
 			done.Go(func() {
-				if _, err := keepHub(t, openHub(t, h, nil), "our-app[bot]", "said", false); err != nil {
+				if _, err := keep(t, pull(t, h), "our-app[bot]", "said", false); err != nil {
 					t.Error(err)
 				}
 			})
@@ -122,12 +158,12 @@ func TestAccept_IG1_TwoJobsThatRaceLeaveOneComment(t *testing.T) {
 // A token of an app does not tell its name before it has written: then the new comment takes the place of the old one.
 func TestAccept_IG1_AnAppsOwnDuplicatesAreRemoved(t *testing.T) {
 	t.Parallel()
-	h := testkit.NewGitHub(t, "our-app[bot]", hubSecret)
+	h := testkit.NewGitHub(t, "our-app[bot]", secret)
 	h.NotMine = true
 	h.Add("our-app[bot]", "old\n\n"+marker)
 	h.Add(bot, "of another app\n\n"+marker)
 	h.Add("our-app[bot]", "of another job\n\n<!-- shadowcourt:windows -->")
-	kept, err := keepHub(t, openHub(t, h, nil), "nobody", "new", false)
+	kept, err := keep(t, pull(t, h), "nobody", "new", false)
 	if err != nil || kept.Did != "posted" || kept.Removed != 1 {
 		t.Errorf("%+v, %v", kept, err)
 	}
@@ -137,25 +173,6 @@ func TestAccept_IG1_AnAppsOwnDuplicatesAreRemoved(t *testing.T) {
 	}
 	if !slices.Equal(ids, []int{2, 3, 4}) {
 		t.Errorf("left: %v", ids)
-	}
-}
-
-func TestAccept_IG1_CommentsOnLaterPagesAreFound(t *testing.T) {
-	t.Parallel()
-	h := testkit.NewGitHub(t, bot, hubSecret)
-	for i := range 250 {
-		h.Add("ann", "comment "+strconv.Itoa(i))
-	}
-	h.Add(bot, "old\n\n"+marker)
-	c := openHub(t, h, nil)
-	if kept, err := keepHub(t, c, bot, "new", false); err != nil || kept.Did != "updated" || kept.ID != 251 {
-		t.Errorf("%+v, %v", kept, err)
-	}
-	for i := range maxComments {
-		h.Add("mallory", strconv.Itoa(i))
-	}
-	if _, err := keepHub(t, c, bot, "new", false); !errors.Is(err, errTooMany) {
-		t.Error(err)
 	}
 }
 
@@ -177,7 +194,7 @@ func TestAccept_IG1_RateLimitsAreWaitedForWithinABound(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			h := testkit.NewGitHub(t, bot, hubSecret)
+			h := testkit.NewGitHub(t, bot, secret)
 			left := tc.times
 			h.Before = func(w http.ResponseWriter, r *http.Request) bool {
 				if r.Method != http.MethodPost || left == 0 {
@@ -192,7 +209,7 @@ func TestAccept_IG1_RateLimitsAreWaitedForWithinABound(t *testing.T) {
 				return true
 			}
 			var waits []time.Duration
-			_, err := keepHub(t, openHub(t, h, &waits), bot, "said", false)
+			_, err := keep(t, GitHubPull(at(t, h.URL, &waits), "acme/shop", 1), bot, "said", false)
 			if (err != nil) != tc.fails || !slices.Equal(waits, tc.waits) {
 				t.Errorf("%v after %v", err, waits)
 			}
@@ -206,10 +223,12 @@ func TestAccept_IG1_RateLimitsAreWaitedForWithinABound(t *testing.T) {
 	}
 }
 
-func TestAccept_IG1_HostileAnswersOfGitHub(t *testing.T) {
+func TestAccept_IG1_HostileAnswers(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]func(w http.ResponseWriter){
-		"null":    func(w http.ResponseWriter) { fmt.Fprint(w, `[null, {"id": 5, "user": null, "body": null}]`) },
+		"null": func(w http.ResponseWriter) {
+			fmt.Fprint(w, `[null, {"id": 5, "author": null, "user": null, "body": null}]`)
+		},
 		"no list": func(w http.ResponseWriter) { fmt.Fprint(w, `{"id": "x"}`) },
 		"cut":     func(w http.ResponseWriter) { fmt.Fprint(w, `[{"id": 5, `) },
 		"deep":    func(w http.ResponseWriter) { fmt.Fprint(w, strings.Repeat("[", 1<<20)) },
@@ -228,27 +247,38 @@ func TestAccept_IG1_HostileAnswersOfGitHub(t *testing.T) {
 			w.WriteHeader(http.StatusForbidden)
 		},
 		"empty": func(http.ResponseWriter) {},
-		"html":  func(w http.ResponseWriter) { fmt.Fprint(w, "<html>") },
-		"never again": func(w http.ResponseWriter) {
+		"html": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "[]")
+		},
+		"forbidden": func(w http.ResponseWriter) { w.WriteHeader(http.StatusForbidden) },
+		"for ever": func(w http.ResponseWriter) {
 			fmt.Fprint(w, "["+strings.TrimSuffix(strings.Repeat("{},", 100), ",")+"]")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := testkit.NewGitHub(t, bot, hubSecret)
-			h.Before = func(w http.ResponseWriter, r *http.Request) bool {
-				if r.Method != http.MethodGet {
-					return false
+			hub, lab := testkit.NewGitHub(t, bot, secret), testkit.NewGitLab(t, me, secret)
+			for author, h := range map[string]*testkit.Host{bot: hub, me: lab} {
+				h.Before = func(w http.ResponseWriter, r *http.Request) bool {
+					if r.Method != http.MethodGet {
+						return false
+					}
+					w.Header().Set("Content-Type", "application/json")
+					answer(w)
+					return true
 				}
-				answer(w)
-				return true
-			}
-			_, err := keepHub(t, openHub(t, h, nil), bot, "said", false)
-			if err != nil && (len(err.Error()) > 700 || strings.ContainsRune(err.Error(), '\x1b') || strings.Contains(err.Error(), hubSecret)) {
-				t.Errorf("%d bytes: %.200q", len(err.Error()), err)
-			}
-			if good := name == "null" || name == "empty"; (err == nil) != good {
-				t.Errorf("%v", err)
+				notes := pull(t, hub)
+				if h == lab {
+					notes = MergeRequest(at(t, lab.URL, nil), "7", 1)
+				}
+				_, err := keep(t, notes, author, "said", false)
+				if (err == nil) != (name == "null") || errors.Is(err, ErrForbidden) {
+					t.Errorf("%v", err)
+				}
+				if err != nil && (len(err.Error()) > 700 || strings.ContainsRune(err.Error(), '\x1b') || strings.Contains(err.Error(), secret)) {
+					t.Errorf("%d bytes: %.200q", len(err.Error()), err)
+				}
 			}
 		})
 	}
@@ -256,15 +286,14 @@ func TestAccept_IG1_HostileAnswersOfGitHub(t *testing.T) {
 
 func TestAccept_IG1_TheNumberOfAForksPullRequest(t *testing.T) {
 	t.Parallel()
-	h := testkit.NewGitHub(t, bot, hubSecret)
-	sha := strings.Repeat("ab", 20)
+	h := testkit.NewGitHub(t, bot, secret)
 	h.Pulls = map[string]string{"ann:fix/#1": sha}
-	c := openHub(t, h, nil)
+	s := at(t, h.URL, nil)
 	for _, tc := range []struct {
 		label, head string
 		want        int
 	}{{"ann:fix/#1", sha, 1}, {"ann:fix/#1", strings.Repeat("cd", 20), 0}, {"bob:fix", sha, 0}, {"ann:fix/#1", "", 0}} {
-		if n, err := c.FindPull(t.Context(), "acme/shop", tc.label, tc.head); err != nil || n != tc.want {
+		if n, err := FindPull(t.Context(), s, "acme/shop", tc.label, tc.head); err != nil || n != tc.want {
 			t.Errorf("%s at %.8s: %d, %v", tc.label, tc.head, n, err)
 		}
 	}
@@ -336,5 +365,81 @@ func TestAccept_IG1_OutputsAreOneLineEach(t *testing.T) {
 		if len(lines) != 5 || !strings.HasPrefix(lines[0], "conclusion=") || strings.Join(lines[1:], " ") != tc.want {
 			t.Errorf("%q", b.String())
 		}
+	}
+}
+
+func TestAccept_IG1_ATokenThatMayNotWriteNotes(t *testing.T) {
+	t.Parallel()
+	h := testkit.NewGitLab(t, me, secret)
+	h.Before = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodGet {
+			return false
+		}
+		http.Error(w, "403 Forbidden", http.StatusForbidden)
+		return true
+	}
+	if _, err := keep(t, MergeRequest(at(t, h.URL, nil), "7", 1), me, "said", false); !errors.Is(err, ErrForbidden) {
+		t.Error(err)
+	}
+}
+
+// quickAction is a line that GitLab may take for a command.
+var quickAction = regexp.MustCompile(`(?m)^[\s\x{a0}]*/`)
+
+func TestAccept_IG1_NothingInANoteIsACommandOfGitLab(t *testing.T) {
+	t.Parallel()
+	for _, hostile := range []string{
+		"/close", "x\n/close\n", "\n\n/assign @root", "```\n/merge\n```", "~~~\n~~~\n```\n/close", "> \n/approve", "\r/close", "\r\n /label ~x", "\u2028/close", "\u00a0/close",
+		"<details>\n/close\n</details>", "<!--\n-->\n/close", "`\n/close`", "\\\n/close", "/", "\t/close", "\v/close", "\f/close",
+	} {
+		d := &answers.Document{
+			Schema: answers.Version, Conclusion: hostile, Yours: 1, Open: 1, Base: answers.Base{Commit: "3f2c1a9b0d1e", Name: hostile, Why: hostile}, Head: "9ab12cd0e1f2", Court: hostile,
+		}
+		for _, v := range []alibi.Verdict{alibi.IsYours, alibi.IsOpen} {
+			var f answers.Failure
+			f.ID, f.Group, f.Test, f.Message, f.Conclusion, f.Why, f.Next = string(v), hostile, hostile, hostile, hostile, hostile, hostile
+			f.Verdict, f.Fingerprint, f.File, f.Owners = v, strings.Repeat("0", 32), hostile, []string{hostile}
+			if v == alibi.IsYours {
+				f.Label = alibi.Caused
+				f.Culprit = &alibi.Culprit{
+					Commit: "9ab12cd0e1f2", Title: hostile, Author: hostile, Probability: 0.9, Ribbon: []alibi.Suspicion{{Commit: "9ab12cd0e1f2", Title: hostile, Probability: 0.9}},
+					Hunk: &alibi.Hunk{Path: hostile, Line: 1, Text: hostile},
+				}
+			}
+			d.Failures = append(d.Failures, f)
+		}
+		text, err := Markdown(d, Run{Link: "https://gitlab.example/x"}, hostile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := NoteBody(text)
+		if found := quickAction.FindString(body); found != "" {
+			t.Errorf("%q: %q in\n%s", hostile, found, body)
+		}
+		if NoteBody(body) != body {
+			t.Errorf("%q: twice is not once", hostile)
+		}
+	}
+}
+
+func FuzzNoteBody(f *testing.F) {
+	f.Add("a\n/close")
+	f.Fuzz(func(t *testing.T, text string) {
+		if body := NoteBody(text); quickAction.MatchString(body) {
+			t.Errorf("%q", body)
+		}
+	})
+}
+
+func TestAccept_IG1_VariablesForLaterJobs(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	d := &answers.Document{Conclusion: "1 failure\nX=y", NotYours: 2, Unanswered: 1}
+	if err := GitLabOutputs(&b, d); err != nil {
+		t.Fatal(err)
+	}
+	want := "SHADOWCOURT_CONCLUSION=1 failure␊X=y\nSHADOWCOURT_YOURS=0\nSHADOWCOURT_OPEN=0\nSHADOWCOURT_NOT_YOURS=2\nSHADOWCOURT_VERDICT=open\n"
+	if b.String() != want {
+		t.Errorf("%q", b.String())
 	}
 }
