@@ -15,16 +15,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// CutDocument shortens text to at most limit bytes: the first part stays, the last part stays, and between them a line
-// says how many bytes were cut. It cuts at line breaks where one is near, and never inside a character. A text within the
-// limit comes back as it is. A limit below 128 counts as 128.
-func CutDocument(text string, limit int) string {
-	cut, _ := cutText(text, limit, 0)
-	return cut
-}
-
-// cutText is CutDocument of a text of which a number of bytes is missing already, in its middle, and gives how many are
-// left out in all.
+// cutText shortens a text to at most limit bytes, of which a number is missing already in its middle, and gives how many are left out in all:
+// the first part stays, the last part stays, and between them a line says how many bytes were cut. It cuts at line breaks where one is near,
+// and never inside a character. A limit below 128 counts as 128.
 func cutText(text string, limit, missing int) (string, int) {
 	limit = max(limit, leastCut)
 	if len(text)+missing <= limit {
@@ -113,7 +106,7 @@ func tailStart(text string, start int) int {
 // MaxDocumentFileBytes is the longest file that is a document.
 const MaxDocumentFileBytes = 1 << 30
 
-// ReadDocument reads a file as the document of a name, cut as [CutDocument] cuts it, and holds no more than a few times
+// ReadDocument reads a file as the document of a name, cut as those of a case are, see [CutDocuments], and holds no more than a few times
 // limit bytes of it. cut says what was left out, nil where nothing was. replaced counts the bytes that are no UTF-8, for
 // which U+FFFD stands in the text.
 //

@@ -13,31 +13,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 )
 
-// A file that is read piece by piece is cut as one that is there as a whole.
-func TestALongDocumentIsCutAsItIsRead(t *testing.T) {
-	t.Parallel()
-	var b strings.Builder
-	for i := 0; b.Len() < 1_500_000; i++ {
-		fmt.Fprintf(&b, "line %d, with a ü in it\n", i)
-	}
-	for _, bytes := range []int{0, 1, 999, 1000, 1001, 1999, 2000, 2001, 2064, 70_000, 131_072, 300_001, b.Len()} {
-		text := strings.ToValidUTF8(b.String()[:bytes], "")
-		for _, limit := range []int{1000, 100_000} {
-			d, cut, replaced, err := docket.ReadDocument("log", iotest.HalfReader(strings.NewReader(text)), limit)
-			if err != nil || replaced > 0 {
-				t.Fatal(err, replaced)
-			}
-			want := docket.CutDocument(text, limit)
-			if d.Text != want || d.Name != "log" {
-				t.Errorf("%d bytes cut to %d: %d bytes, want %d", len(text), limit, len(d.Text), len(want))
-			}
-			if (cut == nil) != (want == text) || cut != nil && (cut.Bytes != len(text) || cut.Kept > limit || cut.Kept < limit/2) {
-				t.Errorf("%d bytes cut to %d: %+v", len(text), limit, cut)
-			}
-		}
-	}
-}
-
 func TestWhatIsNoDocument(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ text, want string }{

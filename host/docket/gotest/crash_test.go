@@ -2,73 +2,17 @@ package gotest_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/host/docket/internal/testkit/readers"
 )
-
-// TestAccept_FX8_ACrashBelongsToTheTestsThatRan reads streams that go test -json printed, see testdata/streams/sources.txtar.
-// Each case holds the text that tells why it failed.
-func TestAccept_FX8_ACrashBelongsToTheTestsThatRan(t *testing.T) {
-	t.Parallel()
-	for stream, want := range map[string]map[string]string{
-		"timeoutparallel": {"TestOne": "panic: test timed out after 1s\n", "TestTwo": "panic: test timed out after 1s\n"},
-		"faildead":        {"TestFails": "got 1, want 2\n", "TestSlow": "panic: test timed out after 1s\n"},
-		"timeout":         {"TestSlow/part": "panic: test timed out after 1s\n"},
-		"timeoutbefore":   {"TestSlow": "panic: test timed out after 1s\n"},
-		"timeoutmain":     {"": "*** Test killed with quit: ran too long"},
-		"cleanup":         {"TestCleanup": "panic: test timed out after 1s\n"},
-		"partial":         {"TestSlow": "still nonepanic: test timed out after 1s\n"},
-		"seed":            {"FuzzParse/seed#1": "panic: test timed out after 1s\n"},
-		"exits":           {"TestExits": "cannot go on\n"},
-		"exitzero":        {"TestExits": "panic: unexpected call to os.Exit(0)"},
-		"fatal":           {"TestFails": "got 1, want 2\n", "": "no database\n"},
-		"noise":           {"": "no database\n"},
-		"maps":            {"TestMaps": "fatal error: concurrent map writes\n"},
-		"asleep":          {"TestWaits": "fatal error: all goroutines are asleep"},
-		"late":            {"TestOther": "panic: too late\n"},
-		"lateend":         {"": "panic: too late\n"},
-		"latepass":        {"TestOther": "panic: too late\n"},
-		"initpanic":       {"": "panic: assignment to entry in nil map\n"},
-		"parallelpanic":   {"TestB": "panic: boom [recovered, repanicked]\n"},
-		"race":            {"": "WARNING: DATA RACE\n"},
-		"killed":          {"TestKilled": "signal: killed\n"},
-		"bench":           {"BenchmarkB": "got 1, want 2\n"},
-		"failfast":        {"TestTwice": "got 1, want 2\n"},
-		"twice":           {"TestTwice": "got 1, want 2\n", "TestBehind": "got 1, want 2\n", "TestBehind#2": "got 1, want 2\n"},
-		"nothing":         {},
-	} {
-		t.Run(stream, func(t *testing.T) {
-			t.Parallel()
-			in, err := os.Open(filepath.Join("testdata", "streams", stream+".gotest.json"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer in.Close()
-			cases, problems := read(t, &gotest.Reader{}, in)
-			if len(problems) > 0 {
-				t.Errorf("problems %v", problems)
-			}
-			got := map[string]string{}
-			for _, c := range cases {
-				test := strings.TrimPrefix(strings.TrimPrefix(c.ID, c.Group), ".")
-				got[test] = "no " + want[test]
-				if strings.Contains(c.Documents[0].Text, want[test]) {
-					got[test] = want[test]
-				}
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("what the cases hold (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
 
 func TestCrashes(t *testing.T) {
 	t.Parallel()
@@ -122,30 +66,24 @@ func TestCrashes(t *testing.T) {
 // and what a subtest without a word leaves, are cases of their own.
 func TestThePanicOfASubtestIsItsOwn(t *testing.T) {
 	t.Parallel()
-	say := func(name, text string) string {
-		return fmt.Sprintf(`{"Action":"output","Package":"example.com/a","Test":%q,"Output":%q}`+"\n", name, text)
-	}
-	run := func(names ...string) string {
-		var b strings.Builder
+	const p = "example.com/a"
+	run := func(names ...string) (all string) {
 		for _, name := range names {
-			fmt.Fprintf(&b, `{"Action":"run","Package":"example.com/a","Test":%q}`+"\n", name)
-			b.WriteString(say(name, "=== RUN   "+name+"\n"))
+			all += ends("run", p, name) + output(p, name, "=== RUN   "+name+"\n")
 		}
-		return b.String()
+		return all
 	}
 	fail := func(name string) string {
-		return say(name, "--- FAIL: "+name+" (0.00s)\n") + fmt.Sprintf(`{"Action":"fail","Package":"example.com/a","Test":%q}`+"\n", name)
+		return output(p, name, "--- FAIL: "+name+" (0.00s)\n") + ends("fail", p, name)
 	}
 	panics := func(name, frame string) string {
-		var text strings.Builder
-		for _, line := range []string{"panic: boom [recovered, repanicked]\n", "\n", "goroutine 7 [running]:\n", "example.com/a." + frame + "(0x1)\n", "\t/a/a_test.go:9 +0x1\n"} {
-			text.WriteString(say(name, line))
+		all := output(p, name, "--- FAIL: "+name+" (0.00s)\n")
+		for _, line := range []string{"panic: boom [recovered, repanicked]\n", "\n", "goroutine 7 [running]:\n", p + "." + frame + "(0x1)\n", "\t/a/a_test.go:9 +0x1\n"} {
+			all += output(p, name, line)
 		}
-		return say(name, "--- FAIL: "+name+" (0.00s)\n") + text.String()
+		return all
 	}
-	const end = `{"Action":"output","Package":"example.com/a","Output":"FAIL\texample.com/a\t0.01s\n"}
-{"Action":"fail","Package":"example.com/a"}
-`
+	end := output(p, "", "FAIL\t"+p+"\t0.01s\n") + ends("fail", p, "")
 	for _, tc := range []struct{ name, stream, want string }{
 		{"a subtest", run("TestA", "TestA/x") + fail("TestA/x") + panics("TestA", "TestA.func1") + end, "TestA/x panics"},
 		{"the last of two", run("TestA", "TestA/x") + fail("TestA/x") + run("TestA/y") + fail("TestA/y") + panics("TestA", "TestA.func2") + end, "TestA/x fails, TestA/y panics"},
@@ -172,3 +110,251 @@ func TestThePanicOfASubtestIsItsOwn(t *testing.T) {
 		}
 	}
 }
+
+func TestAccept_CLI6_ABigLogIsCutHeadAndTailWithAMark(t *testing.T) {
+	const size = 100 << 20
+	cases, problems, held := readers.Big(&gotest.Reader{}, "run.json", io.MultiReader(
+		strings.NewReader(output("p", "TestBig", "the first line\n")),
+		readers.Repeat(output("p", "TestBig", strings.Repeat("all is well ", 80)+"\n"), size),
+		strings.NewReader(output("p", "TestBig", "    big_test.go:7: got 1, want 2\n")+ends("fail", "p", "TestBig")+ends("fail", "p", "")),
+	))
+	if len(cases) != 1 || len(problems) > 0 {
+		t.Fatalf("%d cases, problems %v", len(cases), problems)
+	}
+	if held > 4<<20 {
+		t.Errorf("reading holds %d bytes, and the log is no more than 512 KiB", held)
+	}
+	text := cases[0].Documents[0].Text
+	if len(text) > gotest.DefaultHeadBytes+gotest.DefaultTailBytes+64 || len(text) < gotest.DefaultHeadBytes {
+		t.Errorf("the log has %d bytes", len(text))
+	}
+	if !strings.HasPrefix(text, "the first line\n") || !strings.HasSuffix(text, "want 2\n") {
+		t.Error("the log's head or tail is missing")
+	}
+	if strings.Count(text, " bytes cut here ...]\n") != 1 {
+		t.Error("no line says how much was cut")
+	}
+	if light := cases[0].Light; light.Classification != gotest.ProductBug {
+		t.Errorf("Light says %s: it did not see the tail", light.Classification)
+	}
+}
+
+func TestPassingTestsLeaveNothing(t *testing.T) {
+	stream := readers.Repeat(ends("run", "p", "TestA")+output("p", "TestA", strings.Repeat("x", 4000)+"\n")+ends("pass", "p", "TestA"), 40<<20)
+	cases, problems, held := readers.Big(&gotest.Reader{}, "run.json", stream)
+	if len(cases) > 0 || len(problems) > 0 || held > 4<<20 {
+		t.Errorf("%d cases, problems %v, %d bytes held though all tests pass", len(cases), problems, held)
+	}
+}
+
+// TestBuildOutputIsBounded: packages that don't build, each with much to say, none of which a package names.
+func TestBuildOutputIsBounded(t *testing.T) {
+	t.Parallel()
+	var stream strings.Builder
+	for i := range 40 {
+		line := fmt.Sprintf(`{"ImportPath":"example.com/p%d","Action":"build-output","Output":"%s\n"}`+"\n", i, strings.Repeat("x", 4000))
+		fmt.Fprintf(&stream, "%s"+`{"Action":"fail","Package":"other.example/q%d","FailedBuild":"nowhere"}`+"\n", strings.Repeat(line, 30), i)
+	}
+	cases, _ := read(t, &gotest.Reader{}, strings.NewReader(stream.String()))
+	if len(cases) < 30 {
+		t.Fatalf("%d cases", len(cases))
+	}
+	for _, c := range cases {
+		if n := len(c.Documents[0].Text); n > 200<<10 {
+			t.Fatalf("the log of %s has %d bytes", c.ID, n)
+		}
+	}
+}
+
+// TestManyPackagesThatDoNotBuild: each gets its own output or none, and never that of all others, so that the work grows with the stream.
+func TestManyPackagesThatDoNotBuild(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"# p%d\n", "# p%d [p%[1]d.test]\n", "# p%d_test [p%[1]d.test]\n"} {
+		var stream strings.Builder
+		const packages = 3000
+		for i := range packages {
+			fmt.Fprintf(&stream, form+"a.go:1:2: no %[1]d\n", i)
+		}
+		for i := range packages {
+			fmt.Fprintf(&stream, "FAIL\tp%d [build failed]\n", i)
+		}
+		cases, _ := read(t, &gotest.Reader{}, strings.NewReader(stream.String()))
+		own, bytes := 0, 0
+		for i, c := range cases {
+			text := c.Documents[0].Text
+			bytes += len(text)
+			if strings.Contains(text, fmt.Sprintf(": no %d\n", i)) {
+				own++
+			}
+		}
+		if len(cases) != packages || own < 1000 || bytes > 2*stream.Len() {
+			t.Errorf("%q: %d cases, %d with their own output, %d bytes of logs for %d of the stream", form, len(cases), own, bytes, stream.Len())
+		}
+	}
+}
+
+// told is what a case says of the runs of its test.
+func told(t *testing.T, c *abi.Case) string {
+	t.Helper()
+	for _, e := range c.Evidence {
+		if e.SourceRef != "runs:L1" {
+			continue
+		}
+		document := c.Documents[len(c.Documents)-1]
+		if e.Supports != gotest.NoDefect || document.Name != "runs" || document.Text != e.Content+"\n" {
+			t.Errorf("%s: %+v quotes %+v", c.ID, e, document)
+		}
+		return e.Content
+	}
+	return ""
+}
+
+func TestRunsOfOneTest(t *testing.T) {
+	t.Parallel()
+	const (
+		mixed = "In this report the test ran 3 times: it failed in 2 and passed in 1. It passed after it had failed."
+		twice = "In this report the test ran 2 times: it failed in 1 and passed in 1. It passed after it had failed."
+		worn  = "In this report the test ran 3 times: it failed in 2 and passed in 1. It passed first, and never again after it had failed."
+	)
+	for _, tc := range []struct {
+		name, stream string
+		want         []string // of each case
+	}{
+		{"it fails each time", ends("fail", "p", "TestA") + ends("fail", "p", "TestA") + ends("pass", "p", "TestB"), []string{"", ""}},
+		{"it fails and passes", ends("fail", "p", "TestA") + ends("pass", "p", "TestA") + ends("fail", "p", "TestA"), []string{mixed, mixed}},
+		{"it passes once", ends("pass", "p", "TestA") + ends("fail", "p", "TestA") + ends("fail", "p", "TestA"), []string{worn, worn}},
+		{"a run that was skipped", ends("fail", "p", "TestA") + ends("skip", "p", "TestA"), []string{""}},
+		{"the same name in another package", ends("fail", "p", "TestA") + ends("pass", "q", "TestA"), []string{""}},
+		{
+			"run again when all was done, and the parents of subtests with it",
+			ends("run", "p", "TestA") + ends("run", "p", "TestA/x") + ends("fail", "p", "TestA/x") + ends("fail", "p", "TestA") + ends("fail", "p", "") +
+				ends("pass", "p", "TestA/x") + ends("pass", "p", "TestA") + ends("pass", "p", ""),
+			[]string{twice},
+		},
+		{"a crash that left it open", output("p", "TestA", "panic: boom\n") + ends("fail", "p", "") + ends("pass", "p", "TestA"), []string{twice}},
+		{"a package outside of its tests", output("p", "", "no\n") + ends("fail", "p", "") + ends("pass", "p", ""), []string{""}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			cases, problems := read(t, &gotest.Reader{}, strings.NewReader(tc.stream))
+			var got []string
+			for i := range cases {
+				got = append(got, told(t, &cases[i]))
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" || len(problems) > 0 {
+				t.Errorf("problems %v, of the runs is told (-want +got):\n%s", problems, diff)
+			}
+		})
+	}
+}
+
+// What waits for further runs is bounded: beyond it the first cases go on.
+func TestCasesThatWaitAreBounded(t *testing.T) {
+	t.Parallel()
+	stream := output("p", "TestA", "12345678") + ends("fail", "p", "TestA") +
+		output("p", "TestB", "12345678") + ends("fail", "p", "TestB") +
+		ends("pass", "p", "TestA") + ends("pass", "p", "TestB")
+	for held, want := range map[int][]bool{0: {true, true}, 16: {true, true}, 15: {false, true}, 7: {false, false}} {
+		cases, _ := read(t, &gotest.Reader{HeldBytes: held}, strings.NewReader(stream))
+		if diff := cmp.Diff(want, []bool{told(t, &cases[0]) != "", told(t, &cases[1]) != ""}); diff != "" {
+			t.Errorf("with %d bytes the runs are told (-want +got):\n%s", held, diff)
+		}
+	}
+}
+
+// A live stream gives the cases of a package at its end, with the runs so far, while others go on.
+func TestPackagesOfALiveStream(t *testing.T) {
+	t.Parallel()
+	stream := ends("fail", "q", "TestQ") + ends("fail", "p", "TestA") + ends("pass", "p", "TestA") + ends("fail", "p", "") +
+		ends("pass", "q", "TestQ") + ends("fail", "q", "") + ends("pass", "p", "TestA")
+	cases, _ := read(t, &gotest.Reader{Live: true}, strings.NewReader(stream))
+	var got []string
+	for i := range cases {
+		got = append(got, cases[i].ID+": "+told(t, &cases[i]))
+	}
+	const twice = "In this report the test ran 2 times: it failed in 1 and passed in 1. It passed after it had failed."
+	if diff := cmp.Diff([]string{"p.TestA: " + twice, "q.TestQ: " + twice}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestAccept_FX8_LinesThatAreNoEvents are kept where they may tell why something failed, and counted.
+func TestAccept_FX8_LinesThatAreNoEvents(t *testing.T) {
+	t.Parallel()
+	const built = "# p\np.go:3:1: bad\n"
+	for _, tc := range []struct {
+		name, stream string
+		log          string // of the last case
+		unread       gotest.Unread
+	}{
+		{"of the go command", "go: downloading a v1.0.0\n" + built + "FAIL\tp [build failed]\n\n" + ends("fail", "q", "TestA"), "", gotest.Unread{}},
+		{"in a test that runs", ends("run", "p", "TestA") + output("p", "TestA", "a\n") + "tool: no\n" + ends("fail", "p", "TestA"), "a\ntool: no\n", gotest.Unread{Count: 1, Lines: []int{3}}},
+		{
+			"behind a test that ended", ends("run", "p", "TestA") + output("p", "TestA", "a\n") + ends("pass", "p", "TestA") + "tool: no\n" + output("p", "", "FAIL\tp\t1s\n") + ends("fail", "p", ""),
+			"tool: no\nFAIL\tp\t1s\n",
+			gotest.Unread{Count: 1, Lines: []int{4}},
+		},
+		{"before a package of which nothing tells", "sh: no shell\n" + ends("fail", "p", ""), "sh: no shell\n", gotest.Unread{Count: 1, Lines: []int{1}}},
+		{"before a package that tells", "sh: no shell\n" + output("p", "", "no database\n") + ends("fail", "p", ""), "no database\n", gotest.Unread{Count: 1, Lines: []int{1}}},
+		{"before a build of which nothing tells", "go: no network\n" + `{"Action":"fail","Package":"p","FailedBuild":"d"}` + "\n", "go: no network\n", gotest.Unread{Count: 1, Lines: []int{1}}},
+		{
+			"the log of a service", ends("run", "p", "TestA") + output("p", "TestA", "a\n") + `{"level":"info","msg":"up"}` + "\n{}\n{at 0x1}\n" + ends("fail", "p", "TestA"),
+			"a\n" + `{"level":"info","msg":"up"}` + "\n{}\n{at 0x1}\n",
+			gotest.Unread{Count: 3, Lines: []int{3, 4, 5}},
+		},
+		{
+			"while two packages run",
+			ends("run", "p", "TestA") + output("p", "TestA", "a\n") + `{"Action":"start","Package":"q"}` + "\npanic: tool\n" + ends("fail", "p", "TestA"),
+			"a\n",
+			gotest.Unread{Count: 1, Lines: []int{4}},
+		},
+		{
+			"while two tests run", ends("run", "p", "TestA") + ends("run", "p", "TestB") + output("p", "TestA", "a\n") + "tool: no\n" + ends("fail", "p", "TestA"),
+			"a\n",
+			gotest.Unread{Count: 1, Lines: []int{4}},
+		},
+		{
+			"while the other test waits", ends("run", "p", "TestB") + ends("pause", "p", "TestB") + ends("run", "p", "TestA") + "tool: no\n" + ends("fail", "p", "TestA"),
+			"tool: no\n",
+			gotest.Unread{Count: 1, Lines: []int{4}},
+		},
+		{
+			"in a subtest", ends("run", "p", "TestA") + ends("run", "p", "TestA/b") + "tool: no\n" + ends("fail", "p", "TestA/b"),
+			"tool: no\n",
+			gotest.Unread{Count: 1, Lines: []int{3}},
+		},
+		{
+			"behind a test that prints after its end",
+			ends("run", "p", "TestA") + ends("pass", "p", "TestA") + output("p", "TestA", "late\n") + "tool: no\n" + output("p", "TestA", "b\n") + ends("fail", "p", "TestA"),
+			"late\nb\n",
+			gotest.Unread{Count: 1, Lines: []int{4}},
+		},
+		{
+			"progress and warnings of the go command",
+			"go: downloading a v1.0.0\ngo: added a v1.0.0\ngo: warning: ignoring b\n" + ends("run", "p", "TestA") + "go: finding c latest\n" +
+				output("p", "TestA", "a\n") + ends("fail", "p", "TestA"),
+			"a\n",
+			gotest.Unread{},
+		},
+		{"more than are named", strings.Repeat("x\n", 9) + ends("fail", "p", "TestA"), "", gotest.Unread{Count: 9, Lines: []int{1, 2, 3, 4, 5}}},
+		{"build output that ends with an event", built + ends("run", "q", "TestA") + "x\n" + ends("fail", "q", "TestA"), "", gotest.Unread{Count: 1, Lines: []int{4}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			var unread gotest.Unread
+			r := gotest.Reader{Unread: func(_ string, lines gotest.Unread) { unread = lines }}
+			cases, problems := read(t, &r, strings.NewReader(tc.stream))
+			if len(problems) > 0 || len(cases) == 0 {
+				t.Fatalf("problems %v, %d cases", problems, len(cases))
+			}
+			if diff := cmp.Diff(tc.unread, unread); diff != "" {
+				t.Errorf("lines that are no events (-want +got):\n%s", diff)
+			}
+			if got := lastLog(cases); tc.log != "" && got != tc.log {
+				t.Errorf("the log is %q, want %q", got, tc.log)
+			}
+		})
+	}
+}
+
+func lastLog(cases []abi.Case) string { return cases[len(cases)-1].Documents[0].Text }

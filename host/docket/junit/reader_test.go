@@ -282,36 +282,6 @@ func reports(t testing.TB) []string {
 	return append(examples, own...)
 }
 
-// TestAccept_IG4_RerunsInReportsOfJUnit: what reports of Surefire, pytest-rerunfailures, pytest-repeat, gotestsum and Gradle's test-retry say of
-// a test that failed and passed when it was run again is one flaky case, and what failed each time is none.
-func TestAccept_IG4_RerunsInReportsOfJUnit(t *testing.T) {
-	t.Parallel()
-	for report, want := range map[string]string{
-		"surefire-rerun.xml":  "com.example.shop.CartTest.flaky com.example.shop.CartTest.flakyError",
-		"rerunfailures.xml":   "test_retry.test_flaky test_retry.test_setup",
-		"repeat.xml":          "test_retry.test_flaky[1-3] test_retry.test_flaky[3-3]",
-		"gotestsum-rerun.xml": "example.com/shop.TestOnce",
-		"gradle-retry.xml":    "com.example.shop.CartTest.flaky()",
-		"flakefinder.xml":     "",
-	} {
-		in, err := os.Open(filepath.Join("testdata", report))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer in.Close()
-		cases, problems := readers.Cases(&junit.Reader{}, report, in)
-		var flaky []string
-		for i := range cases {
-			if cases[i].Light.Classification == "nd001" {
-				flaky = append(flaky, cases[i].ID)
-			}
-		}
-		if got := strings.Join(flaky, " "); got != want || len(problems) > 0 || len(cases) <= len(flaky) && want != "test_retry.test_flaky[1-3] test_retry.test_flaky[3-3]" {
-			t.Errorf("%s: flaky are %s, want %s (%d cases, %q)", report, got, want, len(cases), problems)
-		}
-	}
-}
-
 // FuzzRead holds that every case is one that the contract allows, that every excerpt stands in its document, and that
 // what the standard library rejects is rejected here, but for characters that become U+FFFD.
 func FuzzRead(f *testing.F) {

@@ -91,22 +91,6 @@ func TestWordsHideNothing(t *testing.T) {
 	}
 }
 
-func TestMessageEndsWithTheMessage(t *testing.T) {
-	t.Parallel()
-	tests := []struct{ log, want string }{
-		{"E   assert 7 == 6\nE    +  where 7 = f()\n\nx.py:3: AssertionError", "E   assert 7 == 6\nE    +  where 7 = f()"},
-		{"    a_test.go:3: got\n        1\n    a_test.go:4: next", "    a_test.go:3: got\n        1"},
-		{"Error: expect(a).toBe(b)\n\nExpected: 1\n    at x (/a.js:1:2)", "Error: expect(a).toBe(b)\n\nExpected: 1"},
-		{"AssertionError: got 1\nwant 2\n\nmore", "AssertionError: got 1\nwant 2"},
-	}
-	for _, tt := range tests {
-		lines := strings.Split(tt.log, "\n")
-		if got := strings.Join(lines[:message(lines, 0)], "\n"); got != tt.want {
-			t.Errorf("got %q, want %q", got, tt.want)
-		}
-	}
-}
-
 func TestEnvironmentRules(t *testing.T) {
 	t.Parallel()
 	for line, speaks := range map[string]bool{
