@@ -67,21 +67,22 @@ func TestCrashes(t *testing.T) {
 func TestThePanicOfASubtestIsItsOwn(t *testing.T) {
 	t.Parallel()
 	const p = "example.com/a"
-	run := func(names ...string) (all string) {
+	run := func(names ...string) string {
+		var all []string
 		for _, name := range names {
-			all += ends("run", p, name) + output(p, name, "=== RUN   "+name+"\n")
+			all = append(all, ends("run", p, name), output(p, name, "=== RUN   "+name+"\n"))
 		}
-		return all
+		return strings.Join(all, "")
 	}
 	fail := func(name string) string {
 		return output(p, name, "--- FAIL: "+name+" (0.00s)\n") + ends("fail", p, name)
 	}
 	panics := func(name, frame string) string {
-		all := output(p, name, "--- FAIL: "+name+" (0.00s)\n")
+		all := []string{output(p, name, "--- FAIL: "+name+" (0.00s)\n")}
 		for _, line := range []string{"panic: boom [recovered, repanicked]\n", "\n", "goroutine 7 [running]:\n", p + "." + frame + "(0x1)\n", "\t/a/a_test.go:9 +0x1\n"} {
-			all += output(p, name, line)
+			all = append(all, output(p, name, line))
 		}
-		return all
+		return strings.Join(all, "")
 	}
 	end := output(p, "", "FAIL\t"+p+"\t0.01s\n") + ends("fail", p, "")
 	for _, tc := range []struct{ name, stream, want string }{

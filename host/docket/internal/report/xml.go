@@ -54,8 +54,8 @@ func (t *XML) Line() int { return t.from.line }
 func (t *XML) charset(label string, _ io.Reader) (io.Reader, error) {
 	switch strings.ToLower(label) {
 	case "us-ascii", "ascii", "utf8": // ASCII is UTF-8
-	case "iso-8859-1", "latin1", "latin-1", "iso8859-1":
-		t.from.latin1 = true
+	case "iso-8859-1", "latkind", "latin-1", "iso8859-1":
+		t.from.latkind = true
 	default:
 		return nil, &stream.TextError{Code: docket.CodeNotText, Detail: "is in the encoding " + strconv.Quote(label) + ": use UTF-8 or ISO-8859-1"}
 	}
@@ -64,6 +64,7 @@ func (t *XML) charset(label string, _ io.Reader) (io.Reader, error) {
 
 // token gives the next token. The path is that behind it.
 func (t *XML) token() (xml.Token, error) {
+	t.from.begin()
 	token, err := t.xml.Token()
 	if err != nil {
 		return nil, err
@@ -100,7 +101,7 @@ func (t *XML) Roots(nothing string, each func(xml.StartElement) error) error {
 			if err := each(token); err != nil {
 				return err
 			}
-			t.from.latin1 = false
+			t.from.latkind = false
 		case xml.CharData:
 			if strings.TrimSpace(string(token)) != "" {
 				return &stream.TextError{Code: CodeNotXML, Detail: "is no XML: text stands where a report should"}
@@ -193,10 +194,10 @@ const maxTagBytes = 16 << 20
 
 // source hands an XML text to the decoder byte by byte. It knows the place, and rejects what would take memory without bounds.
 type source struct {
-	in     *bufio.Reader
-	left   int // bytes that may still come
-	latin1 bool
-	broken error // what in failed with, other than its end
+	in      *bufio.Reader
+	left    int // bytes that may still come
+	latkind bool
+	broken  error // what in failed with, other than its end
 
 	line, column int // of the character that was handed out last, from 1
 	newline      bool
@@ -204,10 +205,8 @@ type source struct {
 	out []byte // of the current character
 	at  int
 
-	ending string // what ends the open markup; empty in a text
-	length int    // of the open markup, behind what begins it
-	quote  rune   // that an attribute's value stands in
-	last   []byte // of the markup, as long as its ending
+	kind   rune // what the token is that is read: 't' a text, '<' a tag, '!' a comment, CDATA or an instruction; 0 before its first character
+	length int  // of the token
 }
 
 func newSource(in io.Reader) (*source, error) {
@@ -270,7 +269,7 @@ func (s *source) next() error {
 // character reads one; what XML doesn't allow is U+FFFD.
 func (s *source) character() (rune, error) {
 	var c rune
-	if s.latin1 {
+	if s.latkind {
 		b, err := s.in.ReadByte()
 		if err != nil {
 			return 0, err
@@ -296,7 +295,7 @@ func allowed(c rune) bool {
 // forbidden says how many bytes follow an ampersand that begins a reference to a character that XML doesn't allow, as
 // &#x1b; for the escape of a terminal. It stands for U+FFFD, as the character itself does.
 func (s *source) forbidden(c rune) int {
-	if c != '&' || s.ending != "" && s.ending != ">" {
+	if c != '&' || s.kind == '!' {
 		return 0
 	}
 	head, _ := s.in.Peek(maxReferenceBytes)
@@ -318,46 +317,31 @@ func (s *source) forbidden(c rune) int {
 
 const maxReferenceBytes = 32
 
-// follow notes where markup begins and ends. The decoder keeps the attributes of a tag, and all that a DOCTYPE declares.
+// begin notes that the decoder reads a token, of which it may have the first character already.
+func (s *source) begin() {
+	s.kind, s.length = 0, 0
+	if string(s.out) == "<" {
+		s.kind, s.length = '<', 1
+	}
+}
+
+// follow notes what is read, and rejects what the decoder would hold without bounds: attributes, and all that a DOCTYPE declares.
 func (s *source) follow(c rune) error {
-	if s.ending == "" {
-		if c != '<' {
-			return nil
-		}
-		s.length, s.quote, s.last = 0, 0, s.last[:0]
-		for _, kind := range [...]struct{ begin, ending string }{{"!--", "-->"}, {"![CDATA[", "]]>"}, {"!", ""}, {"?", "?>"}, {"", ">"}} {
-			if head, _ := s.in.Peek(len(kind.begin)); string(head) == kind.begin {
-				s.ending, s.length = kind.ending, -len(kind.begin)
-				break
-			}
-		}
-		if s.ending == "" {
+	s.length += len(s.out)
+	switch {
+	case c == '<' && (s.kind == 0 || s.kind == 't'):
+		if head, _ := s.in.Peek(2); len(head) > 0 && head[0] == '!' && (len(head) < 2 || head[1] != '-' && head[1] != '[') {
 			return &stream.TextError{Code: codeDoctype, Detail: "has a DOCTYPE or another declaration, which a report may not have"}
 		}
-		return nil
-	}
-	if s.length += len(s.out); s.length <= 0 {
-		return nil // of what begins it
-	}
-	if s.ending == ">" {
-		switch {
-		case s.length > maxTagBytes:
-			return &stream.TextError{Code: abi.CodeTooLarge, Detail: "a tag has more than " + strconv.Itoa(maxTagBytes>>20) + " MiB"}
-		case s.quote == 0 && (c == '"' || c == '\''):
-			s.quote = c
-			return nil
-		case s.quote != 0:
-			if c == s.quote {
-				s.quote = 0
-			}
-			return nil
+		if s.kind == 0 {
+			s.kind = '<'
 		}
-	}
-	if s.last = append(s.last, s.out...); len(s.last) > len(s.ending) {
-		s.last = s.last[len(s.last)-len(s.ending):]
-	}
-	if string(s.last) == s.ending {
-		s.ending = ""
+	case s.kind == 0:
+		s.kind = 't'
+	case s.kind == '<' && s.length == 2 && (c == '!' || c == '?'):
+		s.kind = '!'
+	case s.kind == '<' && s.length > maxTagBytes:
+		return &stream.TextError{Code: abi.CodeTooLarge, Detail: "a tag has more than " + strconv.Itoa(maxTagBytes>>20) + " MiB"}
 	}
 	return nil
 }
