@@ -15,14 +15,12 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func source(t *testing.T, elements ...string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(append([]string{".."}, elements...)...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(append([]string{".."}, elements...)...)))(t)
 	return string(text)
 }
 
@@ -64,10 +62,7 @@ func TestSpecNames(t *testing.T) {
 func TestSpecLimits(t *testing.T) {
 	t.Parallel()
 	files := token.NewFileSet()
-	f, err := parser.ParseFile(files, "limits.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(parser.ParseFile(files, "limits.go", nil, 0))(t)
 	pkg, err := new(types.Config).Check("abi", files, []*ast.File{f}, nil)
 	if err != nil || len(pkg.Scope().Names()) < 16 {
 		t.Fatalf("%v %v", pkg, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
@@ -246,10 +247,7 @@ func TestATreeCanBeAskedByMany(t *testing.T) {
 func TestTheDigestKnowsTheRevision(t *testing.T) {
 	t.Parallel()
 	_, _, dir := checkout(t)
-	with, err := openSource(t, dir, "HEAD").Digest(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	with := must.Get(openSource(t, dir, "HEAD").Digest(t.Context()))(t)
 	if without, err := openSource(t, dir, "").Digest(t.Context()); err != nil || without == with {
 		t.Errorf("%s, with a revision %s (%v)", without, with, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
@@ -46,9 +47,7 @@ func TestLineOfAHostileHistory(t *testing.T) {
 	git(t, dir, "commit", "-qm", title)
 	ran := filepath.Join(t.TempDir(), "ran")
 	program := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o755))
 	git(t, dir, "config", "gpg.program", program)
 	git(t, dir, "config", "log.showSignature", "true")
 	second := output(t, dir, "", "rev-parse", "HEAD")
@@ -209,15 +208,11 @@ func TestAccept_AL8_ChangesThatGitDoesNotTell(t *testing.T) {
 			dir := repository(t)
 			git(t, dir, "reset", "-q", "--hard", "main")
 			file, long := filepath.Join(dir, "same.go"), time.Unix(1_000_000_000, 0)
-			if err := os.Chtimes(file, long, long); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chtimes(file, long, long))
 			hide(t, dir)
 			// Another file in its place: git compares the time of a change by the second.
 			other := filepath.Join(t.TempDir(), "other.go")
-			if err := errors.Join(os.WriteFile(other, []byte("evil"), 0o644), os.Chtimes(other, long, long), os.Rename(other, file)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(os.WriteFile(other, []byte("evil"), 0o644), os.Chtimes(other, long, long), os.Rename(other, file)))
 			if told := output(t, dir, "", "status", "--porcelain", "--untracked-files=no"); told != "" {
 				t.Fatalf("git tells %s", told)
 			}
@@ -248,10 +243,7 @@ func TestSparseCheckout(t *testing.T) {
 		func() (*repo.Tree, error) { return r.Head(t.Context()) },
 		func() (*repo.Tree, error) { return r.At(t.Context(), "green") },
 	} {
-		tr, err := read()
-		if err != nil {
-			t.Fatal(err)
-		}
+		tr := must.Get(read())(t)
 		if got := contents(t, tr)["sub/x.go"]; got != "x" {
 			t.Errorf("got %q", got)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
@@ -41,9 +42,7 @@ func diverged(t *testing.T) string {
 	git(t, dir, "mv", "moved.go", "new/moved.go")
 	git(t, dir, "add", ".")
 	git(t, dir, "commit", "-qm", "of head")
-	if err := errors.Join(os.Remove(filepath.Join(dir, "gone.go")), os.Remove(filepath.Join(dir, "file")), os.Symlink("same.go", filepath.Join(dir, "link"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Remove(filepath.Join(dir, "gone.go")), os.Remove(filepath.Join(dir, "file")), os.Symlink("same.go", filepath.Join(dir, "link"))))
 	write(t, dir, map[string]string{"both.go": "1\n2\n3\n4\n5\n6\n7\n8\nnine\n", "file/inside": "now a folder\n", `odd "name" ü.go`: "odd, changed\n", "untracked.go": "untracked\n"})
 	return dir
 }
@@ -51,10 +50,7 @@ func diverged(t *testing.T) string {
 func TestMerge(t *testing.T) {
 	dir := diverged(t)
 	before := folder(t, filepath.Join(dir, ".git"))
-	merged, err := merge(t, dir, "target")
-	if err != nil {
-		t.Fatal(err)
-	}
+	merged := must.Get(merge(t, dir, "target"))(t)
 	want := map[string]string{
 		"both.go": "one\n2\n3\n4\n5\n6\n7\n8\nnine\n", "same.go": "same\n", "file/inside": "now a folder\n", `odd "name" ü.go`: "odd, changed\n", "target.go": "target\n",
 		"head.go": "head\n", "new/other.go": "other\n", "untracked.go": "untracked\n", "link": "-> same.go", "new/moved.go": "a\nb\nc\nd\ne\nF\n",
@@ -95,10 +91,7 @@ func TestMergeOfOtherCheckouts(t *testing.T) {
 		git(t, outer, "commit", "-qm", "outer")
 		git(t, outer, "branch", "target")
 		write(t, outer, map[string]string{"new.go": "new\n"})
-		merged, err := merge(t, outer, "target")
-		if err != nil {
-			t.Fatal(err)
-		}
+		merged := must.Get(merge(t, outer, "target"))(t)
 		if got := contents(t, merged); len(got) != 2 || got["new.go"] != "new\n" {
 			t.Errorf("got %v", got)
 		}
@@ -125,9 +118,7 @@ func TestAccept_EX6_AMergeKeepsToItsFolder(t *testing.T) {
 	dir, outside := diverged(t), t.TempDir()
 	git(t, dir, "stash", "-q", "-u")
 	git(t, dir, "checkout", "-q", "target")
-	if err := os.Symlink(outside, filepath.Join(dir, "new")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(outside, filepath.Join(dir, "new")))
 	git(t, dir, "add", "-A")
 	git(t, dir, "commit", "-qm", "a link")
 	git(t, dir, "checkout", "-q", "main")
@@ -152,9 +143,7 @@ func TestAccept_EX6_NothingRunsInAMerge(t *testing.T) {
 	git(t, dir, "config", "merge.default", "evil")
 	write(t, dir, map[string]string{".gitattributes": "* merge=evil filter=evil\n", ".git/info/attributes": "* merge=evil filter=evil\n"})
 	for _, hook := range []string{"reference-transaction", "post-merge", "pre-merge-commit"} {
-		if err := os.WriteFile(filepath.Join(dir, ".git", "hooks", hook), []byte("#!/bin/sh\necho "+hook+" >> "+ran+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, ".git", "hooks", hook), []byte("#!/bin/sh\necho "+hook+" >> "+ran+"\n"), 0o755))
 	}
 	merged, err := merge(t, dir, "target")
 	if err != nil || contents(t, merged)["both.go"] != "one\n2\n3\n4\n5\n6\n7\n8\nnine\n" {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
@@ -35,10 +36,7 @@ func module(t testing.TB) string {
 
 func openSource(t testing.TB, dir, since string) *repo.Source {
 	t.Helper()
-	tree, err := repo.OpenSource(t.Context(), dir, since)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(repo.OpenSource(t.Context(), dir, since))(t)
 	t.Cleanup(func() { _ = tree.Close() })
 	return tree
 }
@@ -117,18 +115,12 @@ func TestNothingLeavesTheFolder(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret.go")
 	write(t, filepath.Dir(secret), map[string]string{"secret.go": "package secret\n"})
 	for name, target := range map[string]string{"link.go": secret, "up": filepath.Dir(secret), "in.go": "root.go"} {
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(target, filepath.Join(dir, name)))
 	}
 	tree := openSource(t, dir, "")
 	// The file is listed as one of the folder's own, and then becomes a link.
-	if err := os.Remove(filepath.Join(dir, "root.go")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(secret, filepath.Join(dir, "root.go")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "root.go")))
+	must.Do(t, os.Symlink(secret, filepath.Join(dir, "root.go")))
 	for _, name := range []string{"link.go", "up/secret.go", "in.go", "root.go", secret, "../" + filepath.Base(filepath.Dir(secret)) + "/secret.go"} {
 		if got, err := tree.Excerpt(name, 1, 1); err == nil {
 			t.Errorf("%s: %q", name, got.Lines)
@@ -175,9 +167,7 @@ func TestChangesSince(t *testing.T) {
 	git("add", ".")
 	git("commit", "-qm", "second")
 	write(t, dir, map[string]string{"bin.dat": "\x00changed\n", "untracked.go": "package money\n", "ignored.go": "package money\n", "untracked.txt": "a\n", ".gitignore": "/ignored.go\n", "py/app/core.py": "x = 1\nz = 3\ny = 2\n"})
-	if err := os.Remove(filepath.Join(dir, "web/src/cart.spec.ts")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "web/src/cart.spec.ts")))
 	want := []repo.Change{
 		{Path: "bank/ledger.go", Kind: repo.ChangeModified, Role: abi.SourceProduct, AddedLines: 1, RemovedLines: 1, Hunks: []repo.Hunk{{Code: true, OldFirst: 7, NewFirst: 7, OldLines: 1, NewLines: 1}}},
 		{Path: "bin.dat", Kind: repo.ChangeModified, Role: abi.SourceProduct, Opaque: true},
@@ -228,10 +218,7 @@ func TestDigestFollowsTheSource(t *testing.T) {
 	t.Parallel()
 	dir := module(t)
 	digest := func() string {
-		d, err := openSource(t, dir, "").Digest(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(openSource(t, dir, "").Digest(t.Context()))(t)
 		return d
 	}
 	before := digest()
@@ -316,18 +303,13 @@ func TestDigestWithoutAFileThatWentAway(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"go.mod": "module m\n", "a.go": "package m\n"})
 	digest := func(tree *repo.Source) string {
-		d, err := tree.Digest(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(tree.Digest(t.Context()))(t)
 		return d
 	}
 	want := digest(openSource(t, dir, ""))
 	write(t, dir, map[string]string{"b.go": "package m\n"})
 	tree := openSource(t, dir, "")
-	if err := os.Remove(filepath.Join(dir, "b.go")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "b.go")))
 	if got := digest(tree); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -344,17 +326,10 @@ func FuzzTree(f *testing.F) {
 	f.Fuzz(func(t *testing.T, module, test, other, log string) {
 		dir := t.TempDir()
 		for name, text := range map[string]string{"go.mod": module, "a/a_test.go": test, "b/b.go": test, "b_test.py": other} {
-			if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
-		tree, err := repo.OpenSource(t.Context(), dir, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := must.Get(repo.OpenSource(t.Context(), dir, ""))(t)
 		defer func() { _ = tree.Close() }()
 		frames := tree.Frames(log)
 		for _, frame := range frames {

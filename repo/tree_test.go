@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
@@ -39,12 +40,8 @@ func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 }
 
@@ -57,54 +54,37 @@ func repository(t *testing.T) string {
 		"go.mod": "module m\n", "cart.go": "green product", "cart_test.go": "green test", "testdata/a": "green fixture",
 		"gone.go": "green only", "same.go": "same", ".gitignore": "*.log\n", "sub/x.go": "x",
 	})
-	if err := os.Symlink("cart.go", filepath.Join(dir, "link.go")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("cart.go", filepath.Join(dir, "link.go")))
 	git(t, dir, "add", ".")
 	git(t, dir, "commit", "-qm", "green")
 	git(t, dir, "tag", "green")
-	if err := os.Remove(filepath.Join(dir, "gone.go")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "gone.go")))
 	write(t, dir, map[string]string{"cart.go": "head product", "cart_test.go": "head test", "testdata/a": "head fixture"})
 	git(t, dir, "add", "-A")
 	git(t, dir, "commit", "-qm", "head")
 	write(t, dir, map[string]string{"cart.go": "changed product", "new.go": "untracked", "ignored.log": "ignored", "staged.go": "staged"})
 	git(t, dir, "add", "staged.go")
-	if err := os.Chmod(filepath.Join(dir, "new.go"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(dir, "new.go"), 0o755))
 	// Another time alone is no change.
-	if err := os.Chtimes(filepath.Join(dir, "same.go"), time.Time{}, time.Unix(1_000_000_000, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(filepath.Join(dir, "same.go"), time.Time{}, time.Unix(1_000_000_000, 0)))
 	return dir
 }
 
 func open(t *testing.T, dir string) *repo.Repository {
 	t.Helper()
-	r, err := repo.Open(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(repo.Open(t.Context(), dir))(t)
 	return r
 }
 
 func headOf(t *testing.T, r *repo.Repository) *repo.Tree {
 	t.Helper()
-	head, err := r.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(r.Head(t.Context()))(t)
 	return head
 }
 
 func treeAt(t *testing.T, r *repo.Repository, revision string) *repo.Tree {
 	t.Helper()
-	tr, err := r.At(t.Context(), revision)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tr := must.Get(r.At(t.Context(), revision))(t)
 	return tr
 }
 
@@ -112,16 +92,14 @@ func treeAt(t *testing.T, r *repo.Repository, revision string) *repo.Tree {
 func contents(t *testing.T, tr *repo.Tree) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := tr.Write(t.Context(), dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tr.Write(t.Context(), dir))
 	return folder(t, dir)
 }
 
 func folder(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	got := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			if err == nil && entry.Name() == ".git" {
 				return fs.SkipDir
@@ -140,10 +118,7 @@ func folder(t *testing.T, dir string) map[string]string {
 			got[rel] += " (executable)"
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return got
 }
 
@@ -198,9 +173,7 @@ func TestEdits(t *testing.T) {
 	write(t, dir, map[string]string{"a.go": "1\n2\n3\n4\n5\n6\n", "same.go": "same\n", "gone.go": "gone\n", "large.go": "0123456789012345678901234567890123456789\n"})
 	git(t, dir, "add", ".")
 	git(t, dir, "commit", "-qm", "old")
-	if err := os.Remove(filepath.Join(dir, "gone.go")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "gone.go")))
 	write(t, dir, map[string]string{"a.go": "0\n1\n2\n4\n5\n7\n", "new.go": "1\n2\n", "large.go": "1\n"})
 	r := open(t, dir)
 	old, now := treeAt(t, r, "HEAD"), headOf(t, r)
@@ -316,9 +289,7 @@ func TestAccept_EX6_NothingInTheRepositoryRuns(t *testing.T) {
 	}
 	git(t, dir, "config", "filter.evil.required", "true")
 	hook := filepath.Join(dir, ".git", "hooks", "post-index-change")
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho hook >> "+ran+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(hook, []byte("#!/bin/sh\necho hook >> "+ran+"\n"), 0o755))
 	write(t, dir, map[string]string{".gitattributes": "* filter=evil diff=evil\n"})
 	touched := filepath.Join(dir, "same.go")
 	if err := os.WriteFile(touched, []byte("same"), 0o644); err != nil { // written again: git has to look at it

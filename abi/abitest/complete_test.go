@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/internal/model"
 	"github.com/shadowcourt/shadowcourt/abi/schema"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // hostCodec is the codec that the host reads every module's answer with.
@@ -31,10 +32,7 @@ func TestAccept_FR10_HostCodecRejectsEveryClassOfEveryType(t *testing.T) {
 
 func vectorsByType(t *testing.T) map[string][]abitest.Vector {
 	t.Helper()
-	sets, err := abitest.Sets()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sets := must.Get(abitest.Sets())(t)
 	byType := map[string][]abitest.Vector{}
 	for _, s := range sets {
 		byType[s.Type] = s.Vectors
@@ -66,10 +64,7 @@ func TestAccept_SC1_EveryTypeHasSchemaVectorsAndValidation(t *testing.T) {
 
 func loadModel(t *testing.T) *model.Model {
 	t.Helper()
-	m, err := model.Load("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(model.Load(".."))(t)
 	return m
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest/prepare"
 	"github.com/shadowcourt/shadowcourt/internal/quotes"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -46,9 +47,7 @@ func (f *fake) Call(_ context.Context, call abi.Call, request []byte, _ *Knowled
 func runFake(t *testing.T, s Subjects, roles *Roles) *Report {
 	t.Helper()
 	report := NewReport(roles)
-	if err := RunModule(t.Context(), s, roles, Options{Cases: 60}, report); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, RunModule(t.Context(), s, roles, Options{Cases: 60}, report))
 	return report
 }
 
@@ -240,9 +239,7 @@ func TestWhoCutsCharactersIsFound(t *testing.T) {
 		}}
 		report := NewReport(&Roles{})
 		roles := &Roles{Families: []abi.Family{abi.FamilyVerdict}}
-		if err := RunModule(t.Context(), s, roles, Options{Cases: 200}, report); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, RunModule(t.Context(), s, roles, Options{Cases: 200}, report))
 		if !report.broken(CheckEncoding) {
 			t.Errorf("cut after %d bytes: %s", most, failedChecks(report))
 		}
@@ -307,9 +304,7 @@ func TestAccept_PR4_WhoForgetsAPartOfTheCaseIsFound(t *testing.T) {
 	} {
 		s := &forgetful{forget: forget}
 		report := NewReport(roles)
-		if err := RunModule(t.Context(), Subjects{s, s, s, nil}, roles, Options{Cases: 3}, report); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, RunModule(t.Context(), Subjects{s, s, s, nil}, roles, Options{Cases: 3}, report))
 		found := slices.ContainsFunc(report.Failed(), func(r Result) bool { return r.ID == CheckPrepared })
 		if found != (name != "") {
 			t.Errorf("who forgets %q: %s", name, failedChecks(report))
@@ -323,9 +318,7 @@ func TestAccept_PR4_PreparationsThatHangAreAskedLittle(t *testing.T) {
 	s := &hanging{}
 	roles := &Roles{Families: ServedFamilies(), Prepares: true}
 	report := NewReport(roles)
-	if err := RunModule(t.Context(), Subjects{s, s, s, nil}, roles, Options{Cases: 3}, report); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, RunModule(t.Context(), Subjects{s, s, s, nil}, roles, Options{Cases: 3}, report))
 	if s.times != mostHung || !report.broken(CheckPrepared) {
 		t.Errorf("prepared %d times, want %d: %s", s.times, mostHung, failedChecks(report))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/internal/model"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // object is a map in the order in which it is written: key, value, key, value.
@@ -282,10 +283,7 @@ func TestAccept_FR5_ScoreIsAWholeNumberFrom1To5(t *testing.T) {
 func TestAccept_SC2_NoAnyInTheContract(t *testing.T) {
 	t.Parallel()
 	noMessages := []string{"Collector", "PathElement", "Problem", "ValidationError"}
-	m, err := model.Load("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(model.Load(".."))(t)
 	pkgs, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedTypes}, "github.com/shadowcourt/shadowcourt/abi")
 	if err != nil || len(pkgs) != 1 || len(pkgs[0].Errors) > 0 {
 		t.Fatalf("load: %v %v", err, pkgs)

@@ -24,6 +24,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // decode reads a message with the strict decoder and by layout, as guests do,
@@ -96,17 +97,11 @@ var readVectors = sync.OnceValues(abitest.Sets)
 // samples gives up to n valid messages of a type in canonical form, of those that are not large, the richest last.
 func samples(t testing.TB, name string, n int) [][]byte {
 	t.Helper()
-	sets, err := readVectors()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sets := must.Get(readVectors())(t)
 	seen := map[string]bool{}
 	var list [][]byte
 	for _, v := range sets[slices.IndexFunc(sets, func(s abitest.Set) bool { return s.Type == name })].Vectors {
-		canonical, err := hex.DecodeString(v.Canonical)
-		if err != nil {
-			t.Fatal(err)
-		}
+		canonical := must.Get(hex.DecodeString(v.Canonical))(t)
 		if v.Valid && len(canonical) < 1<<12 && !seen[v.Canonical] {
 			seen[v.Canonical] = true
 			list = append(list, canonical)
@@ -126,29 +121,20 @@ func samples(t testing.TB, name string, n int) [][]byte {
 // take twice as much fuel to decode it otherwise, and nothing else would show it.
 func TestCanonicalMessagesAreReadByLayout(t *testing.T) {
 	t.Parallel()
-	sets, err := abitest.Sets()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sets := must.Get(abitest.Sets())(t)
 	read := 0
 	for _, set := range sets {
 		m := messageNamed(t, set.Type)
 		for i := range set.Vectors {
 			v := &set.Vectors[i]
-			message, err := v.Message()
-			if err != nil {
-				t.Fatal(err)
-			}
+			message := must.Get(v.Message())(t)
 			if len(message) <= abi.DefaultInputBytes {
 				_, _ = decode(t, m, message)
 			}
 			if !v.Valid || !m.HasLayout {
 				continue
 			}
-			canonical, err := hex.DecodeString(v.Canonical)
-			if err != nil {
-				t.Fatal(err)
-			}
+			canonical := must.Get(hex.DecodeString(v.Canonical))(t)
 			read++
 			if _, ok := m.ReadByLayout(canonical); !ok {
 				t.Errorf("%s, %s: is not read by layout", set.Type, v.Name)
@@ -259,10 +245,7 @@ func TestAppendKeepsWhatIsThere(t *testing.T) {
 // The host's answers to the vectors are checked in package abitest.
 func TestAccept_FR10_GuestCodecRejectsEveryClassOfEveryType(t *testing.T) {
 	t.Parallel()
-	sets, err := abitest.Sets()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sets := must.Get(abitest.Sets())(t)
 	var asked bytes.Buffer
 	var want []string
 	ask := func(name string, maxBytes int, data []byte) {
@@ -278,10 +261,7 @@ func TestAccept_FR10_GuestCodecRejectsEveryClassOfEveryType(t *testing.T) {
 	for i := range sets {
 		for j := range sets[i].Vectors {
 			v := &sets[i].Vectors[j]
-			message, err := v.Message()
-			if err != nil {
-				t.Fatal(err)
-			}
+			message := must.Get(v.Message())(t)
 			ask(sets[i].Type, v.Limit, message)
 		}
 	}
@@ -319,10 +299,7 @@ func runGuest(t *testing.T, stdin []byte) string {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	wasm, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wasm := must.Get(os.ReadFile(file))(t)
 	ctx := t.Context()
 	r := wazero.NewRuntime(ctx)
 	defer func() { _ = r.Close(ctx) }()

@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	mt "github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // combinations is how many sets of faults are tried of each value: a few in the gate, SHADOWCOURT_FAULTS in `make faults`.
@@ -37,10 +38,7 @@ func TestAccept_FX3_ProblemsOfIndependentFaultsAreTheUnion(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(13, uint64(i)))
 			for _, valid := range samples(t, message.Name, 4) {
-				root, err := mt.Parse(valid)
-				if err != nil {
-					t.Fatal(err)
-				}
+				root := must.Get(mt.Parse(valid))(t)
 				u := &union{message: message, root: root, random: random}
 				u.value(t, nil, &root)
 				if len(u.faults) < 10 {

@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/guest/contest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/edges"
 	"github.com/shadowcourt/shadowcourt/abi/guest/judge"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // Every kind of call hands its request to the handler, and says why it cannot. Package node has tests of its own.
@@ -79,10 +80,7 @@ func TestModulesLinkNothingLarge(t *testing.T) {
 		"../../plugins/herald", "../../plugins/sentinel", "../../plugins/seeker", "../../plugins/weaver",
 		"../../plugins/reader", "../../plugins/prosecutor", "../../plugins/advocate", "../../plugins/magistrate", "./...")
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.Output())(t)
 	linked := strings.Fields(string(out))
 	if !slices.Contains(linked, "github.com/shadowcourt/shadowcourt/plugins/clerk") {
 		t.Fatal("the list has no clerk")

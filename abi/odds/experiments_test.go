@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func experiment(product, tests abi.TreeRevision, environment abi.RunEnvironment) abi.Experiment {
@@ -46,10 +47,7 @@ func came(list ...any) (out []abi.ExperimentResult) {
 // shipped is the profile with the shipped model.
 func shipped(t *testing.T) *abi.Profile {
 	t.Helper()
-	p, err := module.LoadProfile(filepath.Join("..", "..", "pipelines", "profiles", "go-test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(module.LoadProfile(filepath.Join("..", "..", "pipelines", "profiles", "go-test.yaml")))(t)
 	return p
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/internal/msgtree"
 	"github.com/shadowcourt/shadowcourt/abi/schema"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func compile(t *testing.T, name string) *jsonschema.Schema {
@@ -22,14 +23,9 @@ func compile(t *testing.T, name string) *jsonschema.Schema {
 	if !ok {
 		t.Fatalf("%s has no schema", name)
 	}
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(content)))(t)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource("urn:test", document); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.AddResource("urn:test", document))
 	compiled, err := c.Compile("urn:test")
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
@@ -40,10 +36,7 @@ func compile(t *testing.T, name string) *jsonschema.Schema {
 // asJSON gives the JSON form of a message, and whether it has one.
 func asJSON(t *testing.T, v *abitest.Vector) (any, bool) {
 	t.Helper()
-	message, err := v.Message()
-	if err != nil {
-		t.Fatal(err)
-	}
+	message := must.Get(v.Message())(t)
 	tree, err := msgtree.Parse(message)
 	if err != nil {
 		return nil, false
@@ -102,10 +95,7 @@ func canSee(v *abitest.Vector) bool {
 
 func TestSchemasHoldAgainstTheVectors(t *testing.T) {
 	t.Parallel()
-	sets, err := abitest.Sets()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sets := must.Get(abitest.Sets())(t)
 	seen := map[abi.Code]int{}
 	for _, set := range sets {
 		compiled := compile(t, set.Type)

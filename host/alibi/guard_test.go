@@ -9,6 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // ofRuns is an experiment with a tree alone.
@@ -53,14 +54,8 @@ func TestAccept_AL5_LabelsThatTheRunsDoNotShowAreOpen(t *testing.T) {
 
 func TestAccept_AL5_AnAlibiNeedsABase(t *testing.T) {
 	t.Parallel()
-	profile, err := Profile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	light, err := NewLight(nil, profile, 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := must.Get(Profile())(t)
+	light := must.Get(NewLight(nil, profile, 0.5))(t)
 	absent := ofRuns(abi.Base, 0, 0)
 	absent.Outcome = abi.OutcomeNoTest
 	for want, runs := range map[string][]trial.Experiment{
@@ -78,17 +73,11 @@ func TestAccept_AL5_AnAlibiNeedsABase(t *testing.T) {
 // word beside the runs is the most that these differ in.
 func TestAccept_AL5_TheGuardLeavesTheShippedCourtAlone(t *testing.T) {
 	t.Parallel()
-	profile, err := Profile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := must.Get(Profile())(t)
 	random := rand.New(rand.NewPCG(5, 9))
 	given := 0
 	for _, price := range []float64{0.01, 0.05, 0.2} {
-		light, err := NewLight(nil, profile, price)
-		if err != nil {
-			t.Fatal(err)
-		}
+		light := must.Get(NewLight(nil, profile, price))(t)
 		for range 100 {
 			var runs []trial.Experiment
 			var results []abi.ExperimentResult

@@ -7,6 +7,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // Whoever signed a proof, reading it and deriving its answers ends, and what is read is written and read again to the same bytes.
@@ -33,10 +34,7 @@ func FuzzParseProof(f *testing.F) {
 		if err != nil {
 			return
 		}
-		once, err := encode(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		once := must.Get(encode(p))(t)
 		if p, err = parseProof(once); err != nil {
 			t.Fatalf("%q is not read again: %v", once, err)
 		}

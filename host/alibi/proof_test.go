@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/replay"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // world answers experiments as tests would whose names say how they fail: those of a change on head alone, old ones on both trees, and flaky
@@ -85,26 +86,17 @@ func TestMain(m *testing.M) {
 
 func newKey(t *testing.T) *record.Key {
 	t.Helper()
-	key, err := record.NewKey(bytes.NewReader(make([]byte, 32)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(record.NewKey(bytes.NewReader(make([]byte, 32))))(t)
 	return key
 }
 
 // prove proves three failures, and leaves one without an answer.
 func prove(t *testing.T, key *record.Key) []byte {
 	t.Helper()
-	court, err := alibi.Open(t.Context(), host.Config{Experiments: world{}, Record: record.ContentsReplay, CacheDir: cache}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	court := must.Get(alibi.Open(t.Context(), host.Config{Experiments: world{}, Record: record.ContentsReplay, CacheDir: cache}, 0))(t)
 	defer func() { _ = court.Close(context.Background()) }()
 	var text bytes.Buffer
-	p, err := court.Prove(t.Context(), &text, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(court.Prove(t.Context(), &text, key))(t)
 	failures := func(yield func(docket.Entry, error) bool) {
 		for _, name := range []string{"TestNew", "TestOld", "TestFlaky"} {
 			if !yield(failure(name), nil) {
@@ -116,13 +108,9 @@ func prove(t *testing.T, key *record.Key) []byte {
 		if asked.Err != nil {
 			t.Fatal(asked.Err)
 		}
-		if err := p.Add(&asked); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Add(&asked))
 	}
-	if err := p.Finish(change(), []string{"example.com/cart.TestBroken"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Finish(change(), []string{"example.com/cart.TestBroken"}))
 	return text.Bytes()
 }
 
@@ -149,10 +137,7 @@ func entries(t *testing.T, text []byte, key *record.Key) (list []*record.Entry, 
 // replayed are the trials of a record, by their ids.
 func replayed(t *testing.T, list []*record.Entry) map[string]*trial.Trial {
 	t.Helper()
-	replayer, err := replay.Open(list[0].Header, replay.Config{CacheDir: cache})
-	if err != nil {
-		t.Fatal(err)
-	}
+	replayer := must.Get(replay.Open(list[0].Header, replay.Config{CacheDir: cache}))(t)
 	defer func() { _ = replayer.Close(context.Background()) }()
 	trials := map[string]*trial.Trial{}
 	for _, e := range list {
@@ -175,10 +160,7 @@ func replayed(t *testing.T, list []*record.Entry) map[string]*trial.Trial {
 func derive(t *testing.T, list []*record.Entry, trials map[string]*trial.Trial) error {
 	t.Helper()
 	proof := proofOf(t, list)
-	d, err := alibi.NewDeriver(list[0].Header, proof)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(alibi.NewDeriver(list[0].Header, proof))(t)
 	var faults []error
 	for _, e := range list {
 		if e.Trial == nil {
@@ -197,9 +179,7 @@ func proofOf(t *testing.T, list []*record.Entry) *alibi.Proof {
 		t.Fatal("there is no proof")
 	}
 	p := &alibi.Proof{}
-	if err := json.Unmarshal(list[at].Statement.Predicate, p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(list[at].Statement.Predicate, p))
 	return p
 }
 
@@ -222,9 +202,7 @@ func again(t *testing.T, list []*record.Entry, key *record.Key) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Finish(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Finish())
 	return text.Bytes()
 }
 
@@ -232,10 +210,7 @@ func TestAccept_AL8_AProofHoldsAndItsAnswersAreDerivedAgain(t *testing.T) {
 	t.Parallel()
 	key := newKey(t)
 	text := prove(t, key)
-	list, err := entries(t, text, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(entries(t, text, key))(t)
 	p := proofOf(t, list)
 	want := map[string]alibi.Verdict{"TestNew": alibi.IsYours, "TestOld": alibi.NotYours, "TestFlaky": alibi.NotYours}
 	tried, alone := 0, 0
@@ -267,9 +242,7 @@ func TestAccept_AL8_AProofHoldsAndItsAnswersAreDerivedAgain(t *testing.T) {
 		FailedTests []string `json:"failedTests"`
 	}
 	last := list[len(list)-2].Statement
-	if err := json.Unmarshal(last.Predicate, &result); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(last.Predicate, &result))
 	if last.PredicateType != alibi.TestResultType || result.Result != "FAILED" || !slices.Equal(result.FailedTests, []string{"example.com/cart.TestBroken", "example.com/cart.TestNew"}) ||
 		!slices.Equal(result.WarnedTests, []string{"example.com/cart.TestOld", "example.com/cart.TestFlaky"}) {
 		t.Errorf("the result of the tests is %s %+v", last.PredicateType, result)
@@ -307,10 +280,7 @@ func TestAccept_AL8_ChangedBytesAreFound(t *testing.T) {
 	}
 	found("a missing end", slices.Concat(lines[:n-1]...))
 	found("a proof twice", slices.Concat(slices.Concat(lines[:n-2]...), lines[n-3], slices.Concat(lines[n-2:]...)))
-	other, err := record.NewKey(io.LimitReader(strings.NewReader(strings.Repeat("k", 32)), 32))
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(record.NewKey(io.LimitReader(strings.NewReader(strings.Repeat("k", 32)), 32)))(t)
 	if _, err := entries(t, text, other); !errors.Is(err, record.ErrOtherKey) {
 		t.Errorf("another key gives %v", err)
 	}

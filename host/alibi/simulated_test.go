@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // hypothesis is a test with known rates of failure.
@@ -81,15 +82,9 @@ func (*simulated) Digest() string { return "simulated" }
 // decide asks Light, and goes on in the order of the runs until the rule of the judge decides.
 func decide(t *testing.T, lab *simulated, profile *abi.Profile, activation, price, blame float64) alibi.Verdict {
 	t.Helper()
-	light, err := alibi.NewLight(lab, profile, price)
-	if err != nil {
-		t.Fatal(err)
-	}
+	light := must.Get(alibi.NewLight(lab, profile, price))(t)
 	subject := &abi.Case{ID: "simulated", Labels: alibi.Labels()}
-	said, err := light.Answer(t.Context(), host.LightRequest{Case: subject})
-	if err != nil {
-		t.Fatal(err)
-	}
+	said := must.Get(light.Answer(t.Context(), host.LightRequest{Case: subject}))(t)
 	results := light.Made(subject.ID)
 	verdict := func(yours bool) alibi.Verdict {
 		if yours {
@@ -105,10 +100,7 @@ func decide(t *testing.T, lab *simulated, profile *abi.Profile, activation, pric
 		if yours := probable(profile, results); yours <= price || yours >= blame {
 			return verdict(yours >= blame)
 		}
-		r, err := lab.Run(t.Context(), subject, e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(lab.Run(t.Context(), subject, e))(t)
 		results = append(results, r)
 	}
 	switch yours := probable(profile, results); {
@@ -168,14 +160,8 @@ func atMost(k, n int) float64 {
 // TestAccept_AL5_FalseAlibisStayWithinTheirPrice: on tests with known rates, and the stop comes earlier at a higher price.
 func TestAccept_AL5_FalseAlibisStayWithinTheirPrice(t *testing.T) {
 	t.Parallel()
-	profile, err := alibi.Profile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	def, err := alibi.Pipeline()
-	if err != nil {
-		t.Fatal(err)
-	}
+	profile := must.Get(alibi.Profile())(t)
+	def := must.Get(alibi.Pipeline())(t)
 	const draws, blame = 200, 0.97
 	before := math.MaxInt
 	for _, price := range []float64{0.01, 0.05} {

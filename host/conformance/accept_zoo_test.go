@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
@@ -34,23 +35,15 @@ var oneOfEachRole = []string{"assayer.wasm", "bulwark.wasm", "clerk.wasm", "hera
 // The modules that the command embeds pass every check, and answer every case.
 func TestAccept_PL10_TheShippedModulesPass(t *testing.T) {
 	t.Parallel()
-	modules, err := bundle.FS()
-	if err != nil {
-		t.Fatal(err)
-	}
+	modules := must.Get(bundle.FS())(t)
 	names, err := fs.Glob(modules, "*.wasm")
 	if err != nil || len(names) < 9 {
 		t.Fatalf("modules %v, %v", names, err)
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := must.Get(os.UserCacheDir())(t)
 	options := conformance.Options{CacheDir: filepath.Join(cache, "shadowcourt", "modules"), Cases: fewCases}
 	if text := os.Getenv(casesVariable); text != "" {
-		if options.Cases, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
+		options.Cases = must.Get(strconv.Atoi(text))(t)
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
@@ -58,14 +51,8 @@ func TestAccept_PL10_TheShippedModulesPass(t *testing.T) {
 			if !slices.Contains(oneOfEachRole, name) {
 				tier.Long(t, "plugins", "abi", "host/conformance")
 			}
-			wasm, err := fs.ReadFile(modules, name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			report, err := conformance.Run(t.Context(), wasm, options)
-			if err != nil {
-				t.Fatal(err)
-			}
+			wasm := must.Get(fs.ReadFile(modules, name))(t)
+			report := must.Get(conformance.Run(t.Context(), wasm, options))(t)
 			for i := range report.Checks {
 				if c := &report.Checks[i]; c.Status != abitest.Passed {
 					t.Errorf("%s %s is %s: %d of %d", c.Clause, c.ID, c.Status, c.Broken, c.Tried)
@@ -89,10 +76,7 @@ func zooOptions() conformance.Options {
 
 func TestAccept_PL10_AGoodTinyModulePassesEverything(t *testing.T) {
 	t.Parallel()
-	report, err := conformance.Run(t.Context(), goodTiny().bytes(), conformance.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(conformance.Run(t.Context(), goodTiny().bytes(), conformance.Options{}))(t)
 	if !report.Passed() || len(report.Notes) > 0 || report.Cases != abitest.DefaultCases || report.Calls < 5000 {
 		t.Errorf("%+v", report)
 	}
@@ -109,10 +93,7 @@ func TestAccept_PL10_EachAnimalBreaksItsOwnClause(t *testing.T) {
 	for _, a := range animals {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
-			report, err := conformance.Run(t.Context(), a.wasm, zooOptions())
-			if err != nil {
-				t.Fatal(err)
-			}
+			report := must.Get(conformance.Run(t.Context(), a.wasm, zooOptions()))(t)
 			failed := report.Failed()
 			if len(failed) != 1 || failed[0].ID != a.check || failed[0].Clause != a.clause {
 				t.Errorf("want %s %s", a.clause, a.check)
@@ -151,10 +132,7 @@ func TestAccept_PL10_VerdictsThatDecideNothingAreNoted(t *testing.T) {
 	t.Parallel()
 	remand := abi.Verdict{Decision: abi.Remand, RemandFeedback: &abi.RemandFeedback{Challenged: []abi.ChallengedItem{}, Questions: []abi.Question{}}}
 	for want, v := range map[string]abi.Verdict{"answers are `mistrial`": {Decision: abi.Mistrial}, "remands where `remands_left` is 0": remand} {
-		report, err := conformance.Run(t.Context(), newTiny(verdict(v), challenges()).bytes(), zooOptions())
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := must.Get(conformance.Run(t.Context(), newTiny(verdict(v), challenges()).bytes(), zooOptions()))(t)
 		if !report.Passed() || len(report.Notes) != 1 || !strings.Contains(report.Notes[0].Text, want) {
 			t.Errorf("%s: notes %v, passed %v", v.Decision, report.Notes, report.Passed())
 		}
@@ -177,10 +155,7 @@ func TestAccept_PL10_MessagesSayWhatToLookFor(t *testing.T) {
 			t.Imports = []wasmtest.Import{{Module: "env", Name: "puts2", Params: []byte{wasmtest.I32}}}
 		}),
 	} {
-		report, err := conformance.Run(t.Context(), wasm, zooOptions())
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := must.Get(conformance.Run(t.Context(), wasm, zooOptions()))(t)
 		failed := report.Failed()
 		if len(failed) != 1 || !strings.Contains(failed[0].Failures[0].Detail, want) {
 			t.Errorf("%q is not in %+v", want, failed)
@@ -240,19 +215,13 @@ func TestAccept_PR4_WhoIsNeverPreparedPasses(t *testing.T) {
 // The module that SPEC.md shows whole keeps the contract that it stands in.
 func TestTheModuleOfTheSpecificationPasses(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "abi", "SPEC.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("..", "..", "abi", "SPEC.md")))(t)
 	_, text1, _ := strings.Cut(string(text), "<!-- begin module -->\n```text\n")
 	text1, _, _ = strings.Cut(text1, "```")
 	var wasm []byte
 	for line := range strings.Lines(text1) {
 		code, _, _ := strings.Cut(line, ";")
-		b, err := hex.DecodeString(strings.Join(strings.Fields(code), ""))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(hex.DecodeString(strings.Join(strings.Fields(code), "")))(t)
 		wasm = append(wasm, b...)
 	}
 	report, err := conformance.Run(t.Context(), wasm, zooOptions())

@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host/conformance"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
@@ -426,10 +427,7 @@ func asking() []animal {
 // A module that asks a model passes, also where nothing comes of it.
 func TestAccept_PL10_AGoodAskerPassesEverything(t *testing.T) {
 	t.Parallel()
-	report, err := conformance.Run(t.Context(), reacting(goodAsker()...), zooOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(conformance.Run(t.Context(), reacting(goodAsker()...), zooOptions()))(t)
 	if !report.Passed() || len(report.Notes) > 0 {
 		t.Errorf("failed %+v, notes %+v", report.Failed(), report.Notes)
 	}
@@ -448,10 +446,7 @@ func TestAccept_PL10_QuestionsForNothingAreNoted(t *testing.T) {
 		"answers alike whatever the model says":         reacting(good[1], good[2]),
 		"asks the same question again after the answer": reacting(good[2]),
 	} {
-		report, err := conformance.Run(t.Context(), wasm, zooOptions())
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := must.Get(conformance.Run(t.Context(), wasm, zooOptions()))(t)
 		if !report.Passed() || len(report.Notes) != 1 || report.Notes[0].Clause != "§2.12" || !strings.Contains(report.Notes[0].Text, want) {
 			t.Errorf("%s: failed %+v, notes %+v", want, report.Failed(), report.Notes)
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func TestShippedDefinitions(t *testing.T) {
@@ -32,9 +34,7 @@ tests:
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "mine.yaml")
-	if err := os.WriteFile(file, []byte(sound), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(sound), 0o600))
 	if d, err := LoadDefinition(file); err != nil || d.Name != "mine" {
 		t.Errorf("%+v, %v", d, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // goModule writes a module into a scratch folder, and gives the folder and the module's place in it.
@@ -19,12 +20,8 @@ func goModule(t *testing.T, files map[string]string) (scratch, tree string) {
 	files["go.mod"] = "module example.com/m\n\ngo 1.26\n"
 	for name, text := range files {
 		path := filepath.Join(tree, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	return scratch, tree
 }
@@ -70,13 +67,8 @@ func TestOutcomesOfATest(t *testing.T) {
 	t.Setenv("TZ", "Asia/Tokyo")
 	scratch, tree := goModule(t, map[string]string{"cart/cart.go": "package cart\n", "cart/cart_test.go": goTestsText, "cart/testdata/a": "fixture"})
 	g := &goTests{}
-	if err := g.start(t.Context(), t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	b, err := g.compile(t.Context(), tree, "./cart", scratch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.start(t.Context(), t.TempDir()))
+	b := must.Get(g.compile(t.Context(), tree, "./cart", scratch))(t)
 	if b.pack != "example.com/m/cart" || b.dir != filepath.Join(tree, "cart") {
 		t.Errorf("got %+v", b)
 	}
@@ -106,10 +98,7 @@ func TestOutcomesOfATest(t *testing.T) {
 	} {
 		t.Run(c.test, func(t *testing.T) {
 			c.env.Scratch = scratch
-			run, err := g.test(t.Context(), nil, b, c.test, c.env)
-			if err != nil {
-				t.Fatal(err)
-			}
+			run := must.Get(g.test(t.Context(), nil, b, c.test, c.env))(t)
 			if run.Kind != c.want || !strings.Contains(run.Log(), c.log) || (run.Kind == kindFailed) != (run.Log() != "") {
 				t.Errorf("%s: %q (%s)\n%s", run.Kind, run.Log(), run.Result.Ending, run.Result.Output)
 			}
@@ -123,9 +112,7 @@ func TestWhatDoesNotBuild(t *testing.T) {
 		"none/none.go": "package none\n", "far/far_test.go": "package far\n\nimport _ \"example.com/other\"\n",
 	})
 	g := &goTests{}
-	if err := g.start(t.Context(), t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, g.start(t.Context(), t.TempDir()))
 	_, err := g.compile(t.Context(), tree, "./bad", scratch)
 	var build *buildError
 	if !errors.As(err, &build) || !strings.Contains(err.Error(), "bad.go:3:") {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // childVariable has the test's process run an experiment that does not end, in the checkout that it names.
@@ -32,14 +33,10 @@ func TestAccept_EX6_AKilledHostLeavesNothing(t *testing.T) {
 	child.Env = append(os.Environ(), childVariable+"="+dir)
 	var out bytes.Buffer
 	child.Stdout, child.Stderr = &out, &out
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, child.Start())
 	word := os.TempDir() // the test binary is in it
 	until(t, "the test runs", func() bool { return processes(word, "-test.run=^TestSlow$") > 0 })
-	if err := child.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, child.Process.Kill())
 	_ = child.Wait() // killed
 	until(t, "the test has ended", func() bool { return processes(word, "") == 0 })
 	if left, err := filepath.Glob(filepath.Join(os.TempDir(), "shadowcourt-lab-*")); err != nil || len(left) == 0 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // slowClock takes half a minute between two looks at it.
@@ -146,14 +147,9 @@ func TestWhyNothingIsOffered(t *testing.T) {
 		})
 	}
 	t.Run("no go command", func(t *testing.T) {
-		command, err := exec.LookPath("git")
-		if err != nil {
-			t.Fatal(err)
-		}
+		command := must.Get(exec.LookPath("git"))(t)
 		tools := t.TempDir()
-		if err := os.Symlink(command, filepath.Join(tools, "git")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(command, filepath.Join(tools, "git")))
 		t.Setenv("PATH", tools)
 		if why := open(t, config).Why(databaseCase()); !strings.Contains(why, "go is not installed") {
 			t.Errorf("got %q", why)
@@ -210,15 +206,11 @@ func TestResultsAreShared(t *testing.T) {
 	if err != nil || len(results) != 1 {
 		t.Fatalf("got %v, %v", results, err)
 	}
-	if err := os.Truncate(results[0], 10); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Truncate(results[0], 10))
 	if diff := cmp.Diff(want, ask(open(t, config))); diff != "" || runs == 0 {
 		t.Errorf("%d runs with a file that is cut\n%s", runs, diff)
 	}
-	if err := os.RemoveAll(cacheDir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(cacheDir))
 	runs = 0
 	if diff := cmp.Diff(want, ask(first)); diff != "" || runs > 0 {
 		t.Errorf("%d runs for a result that the Lab has\n%s", runs, diff)

@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // The module in its green revision, and what the tree under test changes.
@@ -112,12 +113,8 @@ func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 }
 
@@ -125,9 +122,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 func docket(t *testing.T, dir string) map[string]*abi.Case {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), "copy") // a test deletes its folder
-	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(copied, os.DirFS(dir)))
 	cmd := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-json", "./...")
 	cmd.Dir = copied
 	out, _ := cmd.Output() // tests fail
@@ -145,10 +140,7 @@ func docket(t *testing.T, dir string) map[string]*abi.Case {
 func open(t *testing.T, c experiment.Config) *experiment.Lab {
 	t.Helper()
 	c.Flags, c.Apart = []string{"-ldflags=-s"}, -1 // links faster, and no test here draws by the time
-	l, err := experiment.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(experiment.Open(t.Context(), c))(t)
 	t.Cleanup(func() {
 		if err := l.Close(); err != nil {
 			t.Error(err)
@@ -160,10 +152,7 @@ func open(t *testing.T, c experiment.Config) *experiment.Lab {
 func parse(t *testing.T, name string) abi.Experiment {
 	t.Helper()
 	part := strings.Split(name, "/")
-	runs, err := strconv.Atoi(part[4])
-	if err != nil {
-		t.Fatal(err)
-	}
+	runs := must.Get(strconv.Atoi(part[4]))(t)
 	return abi.Experiment{
 		Product: abi.TreeRevision(part[0]), Tests: abi.TreeRevision(part[1]), Environment: abi.RunEnvironment(part[2]), Order: abi.RunOrder(part[3]), Runs: runs,
 	}
@@ -214,10 +203,7 @@ func TestAccept_EX2_OutcomesOnARealModule(t *testing.T) {
 			}
 			got := outcomes{}
 			for name := range c.want {
-				r, err := l.Run(t.Context(), subject, parse(t, name))
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must.Get(l.Run(t.Context(), subject, parse(t, name)))(t)
 				if r.Test != c.change && r.Outcome != abi.OutcomeNotRun {
 					t.Errorf("%s: the test is %s, want %s", name, r.Test, c.change)
 				}
@@ -289,7 +275,7 @@ func TestAFailureThatDoesNotComeBackTellsNothing(t *testing.T) {
 func snapshot(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -297,9 +283,6 @@ func snapshot(t *testing.T, dir string) map[string]string {
 		info, _ := entry.Info()
 		files[name] = info.ModTime().String() + string(text)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // twoModules is a checkout whose module gets another one from a folder, which the change breaks.
@@ -85,10 +86,7 @@ func TestAccept_AL3_ABaseThatLoadsCodeOfHead(t *testing.T) {
 // none is certified.
 func TestAccept_AL3_ADependencyThatMoved(t *testing.T) {
 	dir := twoModules(t, filepath.Join(t.TempDir(), "dependency"), false)
-	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(dir, "go.mod")))(t)
 	outside := strings.ReplaceAll(string(text), "example.com/shop/core", "example.com/dependency")
 	_, folder, _ := strings.Cut(strings.TrimSpace(outside), "=> ")
 	write(t, dir, map[string]string{"go.mod": outside, "cart/cart.go": "package cart\n\nimport core \"example.com/dependency\"\n\nfunc Total() int { return core.Total() }\n"})
@@ -176,16 +174,10 @@ func loadsAnInstalledPackage(t *testing.T, runner string, packages ...string) {
 	dir, failed := workspaces(t, runner)
 	command(t, dir, "npm", append([]string{"install", "--no-audit", "--no-fund", "--no-save", "--no-package-lock", "--prefer-offline"}, packages...)...)
 	installed := filepath.Join(dir, "node_modules", "@shop", "core")
-	if err := os.CopyFS(installed, os.DirFS(filepath.Join(dir, "packages", "core"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(installed, os.DirFS(filepath.Join(dir, "packages", "core"))))
 	checkLoaded(t, dir, failed, abi.OutcomeSame, abi.Contradicted, "module @shop/core comes from ")
-	if err := os.RemoveAll(installed); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join("..", "..", "packages", "core"), installed); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(installed))
+	must.Do(t, os.Symlink(filepath.Join("..", "..", "packages", "core"), installed))
 	checkLoaded(t, dir, failed, abi.OutcomePassed, abi.Certified, " comes from ")
 }
 
@@ -344,9 +336,7 @@ func TestPytestThatGetsNoPlugin(t *testing.T) {
 	}
 	dir := changedBy(t, pyProject, replaced{"src/shop/other.py": {"return 1", "return 2"}})
 	write(t, dir, map[string]string{".venv/bin/pytest": "#!/bin/sh\nexec '" + command + "' -E -m pytest \"$@\"\n"})
-	if err := os.Chmod(filepath.Join(dir, ".venv", "bin", "pytest"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(dir, ".venv", "bin", "pytest"), 0o755))
 	l := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour})
 	r, err := l.Run(t.Context(), pyCase(), parse(t, again))
 	if err != nil || r.Outcome != abi.OutcomeSame || r.Loaded != abi.NotCertified {
@@ -370,9 +360,7 @@ func TestAccept_AL3_PytestLoadsAnInstalledPackage(t *testing.T) {
 			project["pytest.ini"] = "[pytest]\n"
 			project["tests/test_cart.py"] = "from shop.cart import total\n\n\ndef test_total():\n    assert total(1) == 1\n"
 			dir, copied := changedBy(t, project, replaced{"src/shop/cart.py": {"def rate(n):\n    return n", "def rate(n):\n    return n + 1"}}), t.TempDir()
-			if err := os.CopyFS(filepath.Join(copied, "shop"), os.DirFS(filepath.Join(dir, "src", "shop"))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(filepath.Join(copied, "shop"), os.DirFS(filepath.Join(dir, "src", "shop"))))
 			t.Setenv("PYTHONPATH", strings.NewReplacer("COPY", copied, "CHECKOUT", dir).Replace(c.pythonPath))
 			failed := pyCase()
 			failed.Documents[0].Text = strings.NewReplacer("== 3", "== 1", "1 ==", "2 ==", "where 1", "where 2").Replace(failed.Documents[0].Text)

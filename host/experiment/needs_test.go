@@ -17,6 +17,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
@@ -61,10 +62,7 @@ func check(t *testing.T, r row, s string) { t.Helper() }
 
 func TestNeeds(t *testing.T) {
 	t.Parallel()
-	n, err := needsOf(needy, "TestA/sub")
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(needsOf(needy, "TestA/sub"))(t)
 	a := strings.Join(strings.Fields(string(n.files["a_test.go"])), " ")
 	want := `package p import ( "fmt" _ "strings" "testing" _ "github.com/x/go-yaml/v3" . "math" ) // TestA is about one. ` +
 		`func TestA(t *testing.T) { check(t, table[0], fmt.Sprint(One())) }`
@@ -96,10 +94,7 @@ func TestDigestOfWhatIsNeeded(t *testing.T) {
 		for i, text := range files {
 			set[string(rune('a'+i))+"_test.go"] = []byte("package p\n" + text)
 		}
-		n, err := needsOf(set, test)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(needsOf(set, test))(t)
 		return n.digest, n.process
 	}
 	digest := func(test string, files ...string) string {
@@ -168,10 +163,7 @@ func TestPollutersAreFoundByHalves(t *testing.T) {
 				}
 				return failed, names[:tc.of], nil
 			}}
-			found, err := s.search()
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := must.Get(s.search())(t)
 			want := tc.guilty
 			if tc.unstable {
 				want = nil
@@ -350,31 +342,22 @@ func TestWhatIsNoTraceTellsNothing(t *testing.T) {
 func TestClassPathsByTheirOrder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "scratch"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "scratch"), 0o700))
 	jar := func(name string, classes ...string) string {
 		file := filepath.Join(dir, name)
-		f, err := os.Create(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Create(file))(t)
 		z := zip.NewWriter(f)
 		for _, class := range classes {
 			if _, err := z.Create(class); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := errors.Join(z.Close(), f.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(z.Close(), f.Close()))
 		return file
 	}
 	own, part, whole := "/tree/core/target/classes", jar("part.jar", "com/example/core/Other.class"), jar("whole.jar", "com/example/core/Rate$Inner.class")
 	library, broken := jar("library.jar", "com/example/library/Rate.class", "Rate.class", "META-INF/versions/9/com/example/core/Rate.class"), filepath.Join(dir, "broken.jar")
-	if err := os.WriteFile(broken, []byte("PK"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(broken, []byte("PK"), 0o600))
 	r := &defined{source: &origin{Top: "/checkout", Scratch: filepath.Join(dir, "scratch")}}
 	trees := &repo.Tree{}
 	r.packages.Store(trees, map[string]string{"com/example/core/Rate": "core", "com/example/core/": "core"})

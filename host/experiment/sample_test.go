@@ -15,6 +15,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // TestSample: every run of a cell is told by itself, and none ends the others early.
@@ -25,10 +26,7 @@ func TestSample(t *testing.T) {
 	cases := docket(t, dir)
 	sample := func(test string, product, tests abi.TreeRevision, runs int) experiment.Sample {
 		t.Helper()
-		s, err := lab.Sample(t.Context(), cases[test], abi.Experiment{Product: product, Tests: tests, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: runs})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(lab.Sample(t.Context(), cases[test], abi.Experiment{Product: product, Tests: tests, Environment: abi.OriginalEnvironment, Order: abi.Alone, Runs: runs}))(t)
 		return s
 	}
 	all := func(s experiment.Sample, n int, is abi.ExperimentOutcome) bool {
@@ -74,25 +72,17 @@ func TestRunsAreSpread(t *testing.T) {
 
 // TestStepsAddUp: all runs of a flaky test are made, and the second step of a cell builds nothing.
 func TestStepsAddUp(t *testing.T) {
-	command, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	command := must.Get(exec.LookPath("go"))(t)
 	tools, calls := t.TempDir(), filepath.Join(t.TempDir(), "calls")
 	script := "#!/bin/sh\necho \"$@\" >> '" + calls + "'\nexec '" + command + "' \"$@\"\n"
-	if err := os.WriteFile(filepath.Join(tools, "go"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(tools, "go"), []byte(script), 0o755))
 	t.Setenv("PATH", tools+":"+os.Getenv("PATH"))
 	l := open(t, experiment.Config{Source: checkout(t), Mode: experiment.Reruns, Budget: time.Hour})
 	subject := &abi.Case{
 		Subject: "TestWeather/1 fails in example.com/shop/cart", Documents: []abi.Document{{Name: "log", Text: "    environment_test.go:9: it rains\n"}},
 	}
 	builds := func() int {
-		text, err := os.ReadFile(calls)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(calls))(t)
 		return bytes.Count(text, []byte("test -c"))
 	}
 	for _, name := range []string{again, "head/head/original/alone/15"} {
@@ -146,10 +136,7 @@ func outcomesOf(t *testing.T, l *experiment.Lab, subject *abi.Case, names ...str
 	t.Helper()
 	got := map[string]abi.ExperimentOutcome{}
 	for _, name := range names {
-		r, err := l.Run(t.Context(), subject, parse(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(l.Run(t.Context(), subject, parse(t, name)))(t)
 		if got[name] = r.Outcome; r.Detail != "" {
 			t.Logf("%s: %s", name, r.Detail)
 		}
@@ -172,10 +159,7 @@ func TestAccept_AL2_OnlyTheMergeFails(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	offered := map[string]bool{}
-	offers, err := l.Offers(t.Context(), totalCase())
-	if err != nil {
-		t.Fatal(err)
-	}
+	offers := must.Get(l.Offers(t.Context(), totalCase()))(t)
 	for _, o := range offers {
 		offered[o.Experiment.String()] = true
 	}
@@ -243,9 +227,7 @@ tests: [{alone: ["{name}", "{report}"], order: [all, "{report}"]}]
 		"check.sh": "#!/bin/sh\ngrep -q good product && f= || f='<failure>got bad</failure>'\n" +
 			"echo \"<testsuite name='s'><testcase classname='s' name='$1'>$f</testcase></testsuite>\" >$2\n",
 	})
-	if err := os.Chmod(filepath.Join(tools, "check.sh"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(tools, "check.sh"), 0o755))
 	git(t, dir, "add", ".")
 	git(t, dir, "commit", "-qm", "green")
 	git(t, dir, "tag", "green")
@@ -255,10 +237,7 @@ tests: [{alone: ["{name}", "{report}"], order: [all, "{report}"]}]
 	subject := &abi.Case{Subject: "total fails in s", Group: "s", Documents: []abi.Document{{Name: "failure", Text: "got bad\n"}}}
 	// The tests did not change: the product of the head with green tests is the tree under test.
 	for keep, offers := range map[string]int{"": 21, "keep: [modules]\n": 10} {
-		d, err := experiment.ParseDefinition("check.yaml", []byte(definition+keep))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(experiment.ParseDefinition("check.yaml", []byte(definition+keep)))(t)
 		l := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour, Runners: []*experiment.Definition{d}})
 		if got, err := l.Offers(t.Context(), subject); len(got) != offers || err != nil {
 			t.Errorf("%q: %v, %v, %s", keep, got, err, l.Why(subject))
@@ -314,10 +293,7 @@ func TestAccept_FZ4_AnEditedRowIsAChangedTest(t *testing.T) {
 	python := func(rows ...string) string {
 		return "import pytest\n\n@pytest.mark.parametrize(\"a\", [\n" + strings.Join(rows, "\n") + "\n])\ndef test_sum(a):\n    assert a\n"
 	}
-	d, err := experiment.ParseDefinition("rows.yaml", []byte(rowsDefinition))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(experiment.ParseDefinition("rows.yaml", []byte(rowsDefinition)))(t)
 	for _, tt := range []struct {
 		name, green string
 		want        abi.ExperimentOutcome
@@ -332,9 +308,7 @@ func TestAccept_FZ4_AnEditedRowIsAChangedTest(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			write(t, dir, map[string]string{"rows.ini": "a\n", "rows": rowsRunner, "test_rows.py": tt.green})
-			if err := os.Chmod(filepath.Join(dir, "rows"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(filepath.Join(dir, "rows"), 0o755))
 			git(t, dir, "init", "-q", "-b", "main")
 			git(t, dir, "add", ".")
 			git(t, dir, "commit", "-qm", "green")

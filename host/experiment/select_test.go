@@ -12,6 +12,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
@@ -21,23 +22,15 @@ func sourceOf(t *testing.T, dir string, files map[string]string) *origin {
 	top := t.TempDir()
 	for name, text := range files {
 		file := filepath.Join(top, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o755)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o755)))
 	}
 	cmd := exec.CommandContext(t.Context(), "git", "init", "-q", ".")
 	cmd.Dir = top
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	repository, err := repo.Open(t.Context(), filepath.Join(top, filepath.FromSlash(dir)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, err := repository.Head(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	repository := must.Get(repo.Open(t.Context(), filepath.Join(top, filepath.FromSlash(dir))))(t)
+	head := must.Get(repository.Head(t.Context()))(t)
 	return &origin{Top: repository.Top(), Dir: repository.Dir(), Head: head, Scratch: t.TempDir()}
 }
 
@@ -46,9 +39,7 @@ func fakeTools(t *testing.T, names ...string) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range names {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho 1.2.3\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho 1.2.3\n"), 0o755))
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
@@ -56,10 +47,7 @@ func fakeTools(t *testing.T, names ...string) {
 // argsOf are the arguments of a run.
 func argsOf(t *testing.T, target *projectTest, order bool) string {
 	t.Helper()
-	args, err := target.args(order, "/scratch/report.xml", "/scratch")
-	if err != nil {
-		t.Fatal(err)
-	}
+	args := must.Get(target.args(order, "/scratch/report.xml", "/scratch"))(t)
 	return strings.Join(args, " ")
 }
 
@@ -136,10 +124,7 @@ func TestSelect(t *testing.T) {
 		{"two projects", "ctest", "two", caseOf("(empty)", "a", ""), "the test may be of the projects two/a and two/b: name the folder of one with --source", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, err := LoadDefinition(c.runner)
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(LoadDefinition(c.runner))(t)
 			r, err := openProjects(t.Context(), d, sourceOf(t, c.dir, files), &Config{})
 			if err != nil || r.problem != nil {
 				t.Fatal(err, r.problem)
@@ -162,14 +147,8 @@ func TestSelect(t *testing.T) {
 // TestNothingIsAnOption: an argument that is a name alone is no option.
 func TestNothingIsAnOption(t *testing.T) {
 	fakeTools(t, "mine")
-	d, err := ParseDefinition("my.yaml", []byte(sound))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := openProjects(t.Context(), d, sourceOf(t, ".", map[string]string{"mine.ini": ""}), &Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(ParseDefinition("my.yaml", []byte(sound)))(t)
+	r := must.Get(openProjects(t.Context(), d, sourceOf(t, ".", map[string]string{"mine.ini": ""}), &Config{}))(t)
 	if _, err := r.testOf(caseOf("", "--delete=/", "")); err == nil || !strings.Contains(err.Error(), "an argument that begins with - would be an option") {
 		t.Error(err)
 	}
@@ -181,10 +160,7 @@ func TestNothingIsAnOption(t *testing.T) {
 // TestWhyARunnerCannotStart says what is missing.
 func TestWhyARunnerCannotStart(t *testing.T) {
 	const definition = "name: mine\nmarkers: [{file: mine.ini}]\nprograms: [bin/mine, mine-is-not-here]\ninstall: get it\nversion: [--version]\ntests: [{alone: [x], order: [x]}]\n"
-	d, err := ParseDefinition("my.yaml", []byte(definition))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(ParseDefinition("my.yaml", []byte(definition)))(t)
 	for want, program := range map[string]string{
 		"mine is not installed: there is no bin/mine, no mine-is-not-here; get it": "",
 		"does not start: no such library":                                          "#!/bin/sh\necho no such library\nexit 1\n",
@@ -194,10 +170,7 @@ func TestWhyARunnerCannotStart(t *testing.T) {
 		if program != "" {
 			files["bin/mine"] = program
 		}
-		r, err := openProjects(t.Context(), d, sourceOf(t, "shop", files), &Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(openProjects(t.Context(), d, sourceOf(t, "shop", files), &Config{}))(t)
 		if err := r.problem; (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
@@ -232,36 +205,20 @@ engine) echo "no engine"; exit 1 ;;
 link) ln -s /etc/passwd "$2" ;;
 esac
 `
-	d, err := ParseDefinition("my.yaml", []byte(definition))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(ParseDefinition("my.yaml", []byte(definition)))(t)
 	s := sourceOf(t, ".", map[string]string{"mine.sh": script, "source": "tree"})
-	if err := os.Mkdir(filepath.Join(s.Top, "installed"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(s.Top, "installed", "library"), []byte("there"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(s.Top, "installed"), 0o755))
+	must.Do(t, os.WriteFile(filepath.Join(s.Top, "installed", "library"), []byte("there"), 0o600))
 	for _, viewed := range []bool{true, false} {
 		if viewed && !isolate.CanView() {
 			continue
 		}
 		scratch := t.TempDir()
 		written := filepath.Join(scratch, "tree")
-		if err := os.Mkdir(written, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Head.Write(t.Context(), written); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(s.Top, "source"), []byte("checkout"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r, err := openProjects(t.Context(), d, s, &Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(written, 0o755))
+		must.Do(t, s.Head.Write(t.Context(), written))
+		must.Do(t, os.WriteFile(filepath.Join(s.Top, "source"), []byte("checkout"), 0o600))
+		r := must.Get(openProjects(t.Context(), d, s, &Config{}))(t)
 		if !viewed {
 			r.viewed = false
 		}
@@ -269,18 +226,11 @@ esac
 			"pass": kindPassed, "fail": kindFailed, "skip": kindSkipped, "gone": kindAbsent, "none": kindAbsent, "silent": kindSilent,
 			"broken": "the project does not build: does not load: x", "engine": "mine can't run here: no engine", "link": kindAbsent,
 		} {
-			target, err := r.testOf(caseOf("c", name, ""))
-			if err != nil {
-				t.Fatal(err)
-			}
+			target := must.Get(r.testOf(caseOf("c", name, "")))(t)
 			if name == "fail" { // the first or not, a build changes nothing
-				if err := r.prepare(t.Context(), target, written, environment{Scratch: scratch}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, r.prepare(t.Context(), target, written, environment{Scratch: scratch}))
 			}
-			if err := r.prepare(t.Context(), target, written, environment{Scratch: scratch}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, r.prepare(t.Context(), target, written, environment{Scratch: scratch}))
 			run, err := r.test(t.Context(), target, written, environment{Scratch: scratch})
 			switch {
 			case err != nil && !strings.HasPrefix(err.Error(), string(want)):
@@ -289,9 +239,7 @@ esac
 				t.Errorf("viewed %v: %s: %s, want %s\n%s%s", viewed, name, run.Kind, want, run.Log(), run.Result.Output)
 			}
 		}
-		if err := os.WriteFile(filepath.Join(s.Top, "source"), []byte("tree"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(s.Top, "source"), []byte("tree"), 0o600))
 	}
 	if left, err := os.ReadDir(s.Top); err != nil || len(left) != 4 { // .git, mine.sh, source, installed
 		t.Errorf("the checkout has %v, %v", left, err)
@@ -301,10 +249,7 @@ esac
 // TestRead tells what came of a test by its report alone.
 func TestRead(t *testing.T) {
 	t.Parallel()
-	d, err := ParseDefinition("my.yaml", []byte(sound))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(ParseDefinition("my.yaml", []byte(sound)))(t)
 	for report, want := range map[string]kind{
 		"":       kindAbsent,
 		"no XML": kindAbsent,

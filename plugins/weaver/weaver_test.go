@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/testkit"
 )
 
@@ -188,9 +189,7 @@ func TestEveryQuestionAndItemIsAccountedFor(t *testing.T) {
 	v := report(r)
 	var c abi.Collector
 	abi.CheckRemandAnswer(v.Remand, r.File.Feedback, &c)
-	if err := c.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Err())
 	want := map[string]abi.AnswerStatus{"q1": abi.Found, "q2": abi.Withdrawn, "q3": abi.Found}
 	for i := range v.Remand.Answers {
 		a := &v.Remand.Answers[i]

@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/guest"
 	"github.com/shadowcourt/shadowcourt/abi/guest/node"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // request is one of a judge, with what it is offered.
@@ -50,10 +51,7 @@ func TestAnswer(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			response, err := codec.DecodeNodeResponse(node.Answer(tc.handler, tc.request), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			response := must.Get(codec.DecodeNodeResponse(node.Answer(tc.handler, tc.request), 0))(t)
 			switch {
 			case tc.code == "" && (response.Artifact == nil || response.Artifact.Verdict == nil):
 				t.Errorf("no artifact: %+v", response.Failure)

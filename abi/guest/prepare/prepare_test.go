@@ -6,6 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func given(weight float64) []abi.LabelWeight { return []abi.LabelWeight{{Label: "a", Weight: weight}} }
@@ -26,10 +27,7 @@ func view() *abi.CaseView {
 
 func give(t *testing.T, s *State, r *abi.PrepareRequest) *abi.Failure {
 	t.Helper()
-	response, err := codec.DecodePrepareResponse(s.Answer(codec.AppendPrepareRequest(nil, r)), 1<<10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(codec.DecodePrepareResponse(s.Answer(codec.AppendPrepareRequest(nil, r)), 1<<10))(t)
 	return response.Failure
 }
 

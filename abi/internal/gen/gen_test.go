@@ -6,16 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // The committed files are those that the types of today give.
 func TestGeneratedFilesAreFresh(t *testing.T) {
 	t.Parallel()
 	const dir = "../.."
-	files, err := generate(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(generate(dir))(t)
 	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || !bytes.Equal(got, want) {

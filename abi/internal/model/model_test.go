@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/abi/internal/model"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func TestWireName(t *testing.T) {
@@ -71,10 +72,7 @@ func TestFaults(t *testing.T) {
 func read(t *testing.T, body string) (*model.Model, error) {
 	t.Helper()
 	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, "p.go", "package p\n"+body, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(parser.ParseFile(fset, "p.go", "package p\n"+body, parser.ParseComments))(t)
 	return model.FromSyntax(fset, []*ast.File{f})
 }
 
@@ -82,10 +80,7 @@ func read(t *testing.T, body string) (*model.Model, error) {
 // element of one byte costs the host 16 times as much memory.
 func TestEveryListOfAModuleHasAMaximum(t *testing.T) {
 	t.Parallel()
-	m, err := model.Load("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(model.Load("../.."))(t)
 	sent := []string{
 		"NodeResponse", "ContestResponse", "EdgeResponse", "JudgeResponse", "Manifest",
 		"RecallQuery", "CorrelateQuery", "SourceQuery", "LogLine",

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // simulated is a test that fails at one rate before a commit and at another one from it on.
@@ -56,10 +57,7 @@ func TestAccept_AL7_FindsCulpritsInNoise(t *testing.T) {
 		for seed := range uint64(searches) {
 			n := 1 + int(seed*13%128)
 			s := simulate(seed, 1+int(seed*7)%n, rates[0], rates[1])
-			r, err := culprit.Find(t.Context(), s, culprit.Options{Config: culprit.Config{Prior: even(n)}, Ends: 10})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(culprit.Find(t.Context(), s, culprit.Options{Config: culprit.Config{Prior: even(n)}, Ends: 10}))(t)
 			if r.Ending != culprit.Found || r.Suspects.First != s.culprit || r.Suspects.Last != s.culprit {
 				wrong++
 			}

@@ -9,22 +9,18 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func begin(t *testing.T, c culprit.Config) *culprit.Search {
 	t.Helper()
-	s, err := culprit.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(culprit.New(c))(t)
 	return s
 }
 
 func observe(t *testing.T, s *culprit.Search, commit, failed, passed int) {
 	t.Helper()
-	if err := s.Observe(commit, culprit.Count{Failed: failed, Passed: passed}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Observe(commit, culprit.Count{Failed: failed, Passed: passed}))
 }
 
 func even(n int) []float64 { return slices.Repeat([]float64{1}, n) }
@@ -255,9 +251,7 @@ func TestAccept_AL7_UnbuildableCommitsStaySpread(t *testing.T) {
 	t.Parallel()
 	s := begin(t, culprit.Config{Prior: []float64{1, 1, 3, 2, 1}})
 	for _, skipped := range []int{2, 3} {
-		if err := s.Skip(skipped); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Skip(skipped))
 	}
 	observe(t, s, 1, 0, 20)
 	observe(t, s, 4, 20, 0)
@@ -273,9 +267,7 @@ func TestAccept_AL7_UnbuildableCommitsStaySpread(t *testing.T) {
 		t.Errorf("%+v is of a commit that can't be run", step)
 	}
 	for _, skipped := range []int{0, 1, 4, 5} {
-		if err := s.Skip(skipped); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Skip(skipped))
 	}
 	if step, ok := s.Next(free); ok {
 		t.Errorf("%+v where nothing can be run", step)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // secretHome is a home of the user with a secret, a toolchain and a link to another one.
@@ -22,16 +23,10 @@ func secretHome(t *testing.T, in string) string {
 	}
 	for name, text := range map[string]string{".ssh/id_test": "planted-secret", "tools/bin/tool": "#!/bin/sh\necho tool\n", ".cargo/credentials.toml": "planted-secret", ".cargo/bin/x": "x"} {
 		path := filepath.Join(home, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o700))
 	}
-	if err := os.Symlink(filepath.Join(home, "tools"), filepath.Join(home, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Join(home, "tools"), filepath.Join(home, "link")))
 	t.Setenv("HOME", home)
 	return home
 }
@@ -113,16 +108,10 @@ func TestALinkInTheTreeLeadsToWhatIsShown(t *testing.T) {
 	home := secretHome(t, ".")
 	tree, far := filepath.Join(home, "p"), filepath.Join(home, "environments", "of", "all", "projects", "p")
 	for _, dir := range []string{tree, filepath.Join(far, "lib")} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(dir, 0o755))
 	}
-	if err := os.WriteFile(filepath.Join(far, "lib", "module"), []byte("loaded"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(far, filepath.Join(tree, ".venv")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(far, "lib", "module"), []byte("loaded"), 0o600))
+	must.Do(t, os.Symlink(far, filepath.Join(tree, ".venv")))
 	out := string(shell(t, isolate.Namespaces, "cat .venv/lib/module; ls "+home+"/.ssh", func(c *isolate.Command) {
 		c.Dir, c.Overlays, c.Show = tree, []string{tree}, []string{filepath.Join(tree, ".venv", "lib")}
 	}).Output)
@@ -148,16 +137,10 @@ func TestAccept_EX6_AViewHidesTheCheckout(t *testing.T) {
 			filepath.Join(checkout, "version"): "7", filepath.Join(checkout, "link", "b"): "kept", filepath.Join(tree, "product"): "old",
 			filepath.Join(outside, "file"): "untouched",
 		} {
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
+			must.Do(t, os.WriteFile(name, []byte(text), 0o644))
 		}
-		if err := os.Symlink(outside, filepath.Join(tree, "link")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(outside, filepath.Join(tree, "link")))
 		r := shell(t, isolate.Namespaces, `cat product modules/a version; cat secret; ls link 2>&1
 			echo report >report; echo x >product; echo x >modules/a; echo x >modules/b; echo x >version; echo x >`+outside+`/file; true`, func(c *isolate.Command) {
 			c.Scratch, c.Dir = scratch, checkout

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // shell runs a script in isolation, at a level.
@@ -28,10 +29,7 @@ func shell(t *testing.T, level isolate.Level, script string, change func(*isolat
 	if change != nil {
 		change(&c)
 	}
-	r, err := isolate.RunAt(t.Context(), level, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(isolate.RunAt(t.Context(), level, c))(t)
 	return r
 }
 
@@ -144,9 +142,7 @@ func TestAccept_EX6_OnlyTheScratchFolderIsWritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	keep := filepath.Join(home, "keep")
-	if err := os.WriteFile(keep, []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(keep, []byte("mine"), 0o666))
 	r := shell(t, isolate.Namespaces, `
 		rm -rf "$VICTIM"; echo gone > "$VICTIM/keep"; touch /etc/x "$VICTIM/new"
 		mount -o remount,rw / ; mount -o remount,rw,bind / ; umount -l /; unshare -Ur sh -c 'mount -o remount,rw,bind /; touch /etc/x'
@@ -183,9 +179,7 @@ func TestAccept_EX6_OverlaysStayAsTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(cache, "entry"), []byte("mine"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(cache, "entry"), []byte("mine"), 0o600))
 	r := shell(t, isolate.Namespaces, `cat "$CACHE/entry"; echo other > "$CACHE/entry" && echo new > "$CACHE/new" && cat "$CACHE/entry" "$CACHE/new"`, func(c *isolate.Command) {
 		c.Env, c.Overlays = append(c.Env, "CACHE="+cache), []string{cache}
 	})
@@ -205,10 +199,7 @@ func TestAccept_EX6_NoNetworkButLoopback(t *testing.T) {
 	if isolate.Strongest() != isolate.Namespaces {
 		t.Skip("the system allows no user namespaces")
 	}
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	script := "exec 3<>/dev/tcp/" + strings.Replace(listener.Addr().String(), ":", "/", 1) + " && echo connected; cat /proc/net/dev"
 	for network, want := range map[bool]bool{false: false, true: true} {
@@ -229,13 +220,8 @@ func TestAccept_EX6_NothingSurvivesAKilledHost(t *testing.T) {
 			mark := markOf(t)
 			host := exec.CommandContext(t.Context(), os.Args[0])
 			host.Env = append(os.Environ(), "ISOLATE_TEST_HOST="+string(level), "ISOLATE_TEST_SCRATCH="+t.TempDir(), "ISOLATE_TEST_SCRIPT=setsid sleep 601 & sleep 602", mark)
-			out, err := host.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := host.Start(); err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(host.StdoutPipe())(t)
+			must.Do(t, host.Start())
 			t.Cleanup(func() { _ = host.Wait() })
 			if _, err := out.Read(make([]byte, 1)); err != nil { // it is about to run
 				t.Fatal(err)
@@ -243,9 +229,7 @@ func TestAccept_EX6_NothingSurvivesAKilledHost(t *testing.T) {
 			for !found(mark, "sleep") {
 				time.Sleep(time.Millisecond)
 			}
-			if err := host.Process.Kill(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, host.Process.Kill())
 			noProcess(t, mark)
 		})
 	}
@@ -358,13 +342,9 @@ func TestAccept_EX6_AsAnOrdinaryUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(binary, data, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(binary, data, 0o700))
 	for _, path := range []string{dir, binary} {
-		if err := os.Chown(path, nobody, nobody); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chown(path, nobody, nobody))
 	}
 	cmd := exec.CommandContext(t.Context(), binary)
 	cmd.Dir = dir

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // TestAccept_EX6_NoDevicesButHarmlessOnes: a program that root runs finds no disk and no memory of the machine, and those devices that
@@ -46,10 +47,7 @@ func TestAccept_EX6_TheKernelsSettingsAreReadOnly(t *testing.T) {
 	if isolate.Strongest() != isolate.Namespaces {
 		t.Skip("the system allows no user namespaces")
 	}
-	before, err := os.ReadFile("/proc/sys/kernel/core_pattern")
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(os.ReadFile("/proc/sys/kernel/core_pattern"))(t)
 	r := shell(t, isolate.Namespaces, `for f in $(find /proc/[!0-9]* -maxdepth 3 ! -type l -perm /222); do test -w "$f" && echo "can write $f"; done
 		unshare -Urmpf sh -c 'mount -t proc proc /proc && test -w /proc/sys/kernel/core_pattern && echo "mounted another"'
 		readlink /proc/1/exe && echo traced; umount /dev && echo "devices are back"
@@ -87,17 +85,12 @@ func trySockets(out io.Writer) {
 
 // TestAccept_EX6_NoSocketsThatLeaveTheNamespace: a program makes the usual sockets, and none by which it might reach the host of a virtual machine or the kernel.
 func TestAccept_EX6_NoSocketsThatLeaveTheNamespace(t *testing.T) {
-	self, err := os.ReadFile(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.ReadFile(os.Args[0]))(t)
 	for _, level := range levels(t) {
 		t.Run(string(level), func(t *testing.T) {
 			out := string(shell(t, level, "./self", func(c *isolate.Command) {
 				c.Env = append(c.Env, "ISOLATE_TEST_SOCKETS=1")
-				if err := os.WriteFile(filepath.Join(c.Dir, "self"), self, 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join(c.Dir, "self"), self, 0o700))
 			}).Output)
 			for _, want := range []string{
 				"unix: <nil>", "inet: <nil>", "inet6: <nil>", "netlink: <nil>", "pair: <nil>", "ring without filter: false", "keys without filter: false",
@@ -114,9 +107,7 @@ func TestAccept_EX6_NoSocketsThatLeaveTheNamespace(t *testing.T) {
 // TestAccept_EX6_NoDescriptorsOfOthers: a program has none of the files that whoever started this one passed on.
 func TestAccept_EX6_NoDescriptorsOfOthers(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte("kept to itself"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(secret, []byte("kept to itself"), 0o600))
 	f, err := os.Open(secret)
 	if err != nil {
 		t.Fatal(err)
@@ -140,10 +131,7 @@ func TestAccept_EX6_NoDescriptorsOfOthers(t *testing.T) {
 func TestAccept_EX6_TheTerminalIsOutOfReach(t *testing.T) {
 	for _, level := range levels(t) {
 		t.Run(string(level), func(t *testing.T) {
-			screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			screen := must.Get(os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0))(t)
 			defer screen.Close()
 			number, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
 			if err == nil {
@@ -152,10 +140,7 @@ func TestAccept_EX6_TheTerminalIsOutOfReach(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			terminal := must.Get(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0))(t)
 			defer terminal.Close()
 			host := exec.CommandContext(t.Context(), os.Args[0])
 			host.Env = append(os.Environ(), "ISOLATE_TEST_HOST="+string(level), "ISOLATE_TEST_SCRATCH="+t.TempDir(), "ISOLATE_TEST_SCRIPT=echo spoof >/dev/tty && echo reached; echo done", markOf(t))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	promptfile "github.com/shadowcourt/shadowcourt/abi/prompt"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func TestFill(t *testing.T) {
@@ -335,18 +336,13 @@ func TestNothingOfOrdinaryCasesIsWithheld(t *testing.T) {
 	}
 	lines, texts := 0, 0
 	for _, name := range files {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Open(name))(t)
 		defer func() { _ = f.Close() }()
 		cases := bufio.NewScanner(f)
 		cases.Buffer(nil, 64<<20)
 		for cases.Scan() {
 			var c written
-			if err := json.Unmarshal(cases.Bytes(), &c); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(cases.Bytes(), &c))
 			documents := make([]abi.Document, len(c.Documents))
 			for i := range c.Documents {
 				documents[i] = abi.Document{Name: c.Documents[i].Name, Text: c.Documents[i].Text}
@@ -372,9 +368,7 @@ func TestNothingOfOrdinaryCasesIsWithheld(t *testing.T) {
 			}
 			texts += len(all)
 		}
-		if err := cases.Err(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cases.Err())
 	}
 	t.Logf("%d lines, %d texts", lines, texts)
 	if lines < 10_000 || texts < 10_000 {

@@ -13,6 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/experiment/plan"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/plugins/internal/weigh"
 )
 
@@ -242,10 +243,7 @@ func goLabels() []string { return []string{product, automation, environment, fla
 
 func goTest(t *testing.T) *abi.Profile {
 	t.Helper()
-	p, err := module.LoadProfile(filepath.Join("..", "..", "..", "pipelines", "profiles", "go-test.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(module.LoadProfile(filepath.Join("..", "..", "..", "pipelines", "profiles", "go-test.yaml")))(t)
 	return p
 }
 

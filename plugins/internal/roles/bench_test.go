@@ -6,6 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func discovery(t *testing.T, text string, labels []string, p *abi.Profile) *abi.Discovery {
@@ -15,9 +16,7 @@ func discovery(t *testing.T, text string, labels []string, p *abi.Profile) *abi.
 	abi.CheckDiscovery(v, labels, nil, func(document, quote string) (bool, bool) {
 		return document == "log", strings.Contains(text, quote)
 	}, &c)
-	if err := c.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Err())
 	return v
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func caseView(evidence ...abi.Evidence) abi.CaseView {
@@ -24,9 +25,7 @@ func TestIndictKeepsAllEvidenceUnchanged(t *testing.T) {
 	v := indict(&abi.NodeRequest{Case: caseView(evidence...)})
 	var c abi.Collector
 	abi.CheckIndictment(v, &abi.LightAnswer{Classification: "a"}, evidence, &c)
-	if err := c.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Err())
 	if len(v.Evidence) != len(evidence) {
 		t.Fatalf("%d items", len(v.Evidence))
 	}

@@ -11,14 +11,12 @@ import (
 	_ "github.com/shadowcourt/shadowcourt/abi/abitest" // the runner's vectors: when they change, no cached result stands
 	_ "github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/abi/internal/testkit/mutants"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func TestAccept_FR10_RemovingAnyCheckFailsAVector(t *testing.T) {
 	t.Parallel()
-	rewritten, err := mutants.Rewrite("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rewritten := must.Get(mutants.Rewrite("../../.."))(t)
 	if len(rewritten.Sites) < 300 {
 		t.Fatalf("only %d checks were found", len(rewritten.Sites))
 	}
@@ -30,34 +28,19 @@ func TestAccept_FR10_RemovingAnyCheckFailsAVector(t *testing.T) {
 // survive builds the runner over the rewritten decoder and runs it.
 func survive(t *testing.T, rewritten *mutants.Rewritten) []int {
 	t.Helper()
-	abiDir, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	abiDir := must.Get(filepath.Abs("../../.."))(t)
 	dir := t.TempDir()
 	replace := map[string]string{}
 	for name, content := range rewritten.Files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Do(t, os.WriteFile(file, []byte(content), 0o600))
 		replace[filepath.Join(abiDir, filepath.FromSlash(name))] = file
 	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
+	overlay := must.Get(json.Marshal(map[string]map[string]string{"Replace": replace}))(t)
 	overlayFile := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(overlayFile, overlay, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	sites, err := json.Marshal(rewritten.Sites)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(overlayFile, overlay, 0o600))
+	sites := must.Get(json.Marshal(rewritten.Sites))(t)
 	cmd := exec.CommandContext(t.Context(), "go", "run", "-tags", "mutants", "-overlay", overlayFile, "./runner")
 	cmd.Stdin = bytes.NewReader(sites)
 	var stdout, stderr bytes.Buffer

@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit"
 	"github.com/shadowcourt/shadowcourt/host/experiment/culprit/commits"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
@@ -146,14 +147,11 @@ func TestAccept_AL7_UnbuildableCommitsAndMerges(t *testing.T) {
 		t.Errorf("the prior is %s", weights)
 	}
 	var told []string
-	result, err := l.Find(t.Context(), subject, culprit.Options{Progress: func(p culprit.Progress) {
+	result := must.Get(l.Find(t.Context(), subject, culprit.Options{Progress: func(p culprit.Progress) {
 		if p.Done && p.Result.Why != "" {
 			told = append(told, fmt.Sprint(p.Commit, " ", p.Result.Why))
 		}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	if result.Ending != culprit.Found || result.Suspects.First != 4 || result.Suspects.Last != 5 || !result.Verified {
 		t.Errorf("got %+v", result)
 	}
@@ -220,12 +218,9 @@ func TestHeadTestsAtEveryCommit(t *testing.T) {
 		headTests bool
 		culprit   int
 	}{{true, 1}, {false, 3}} {
-		l, err := commits.Open(t.Context(), commits.Config{
+		l := must.Get(commits.Open(t.Context(), commits.Config{
 			Source: filepath.Join(r.dir, "sum"), Base: "main~3", Head: "main", HeadTests: c.headTests, Lab: experiment.Config{Flags: []string{"-ldflags=-s"}},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		result, err := l.Find(t.Context(), subject, culprit.Options{Ends: 2, Verify: 3})
 		if err != nil || result.Ending != culprit.Found || result.Suspects.First != c.culprit || result.Suspects.Last != c.culprit {
 			t.Errorf("tests of head %v: got %+v, %v", c.headTests, result, err)
@@ -269,10 +264,7 @@ func TestAccept_AL7_HunkOfACommitIsOfTheCodeUnderTest(t *testing.T) {
 	r.write("cart/cart_test.go", "package cart\n\nvar x = 1\n")
 	r.commit("subtract", "cart/cart.go", "package cart\n\n// Total subtracts.\nfunc Total(a, b int) int {\n\treturn a - b\n}\n")
 	r.commit("say so", "README.md", "more\n")
-	line, err := commits.Open(t.Context(), commits.Config{Source: r.dir, Base: "HEAD~2"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(commits.Open(t.Context(), commits.Config{Source: r.dir, Base: "HEAD~2"}))(t)
 	defer func() { _ = line.Close() }()
 	c := &abi.Case{ID: "m/cart.TestTotal", Group: "m/cart"}
 	for commit, want := range []struct {
