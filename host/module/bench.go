@@ -16,14 +16,12 @@ import (
 
 // Options of a measurement. The zero value is useful.
 type Options struct {
-	// Call and Request are what is sent. Request nil: small valid requests of
-	// each kind that the manifest promises.
+	// Call and Request are what is sent. Request nil: small valid requests of each kind that the manifest promises.
 	Call    abi.Call
 	Request []byte
 	// Time for each figure. Default: 200 ms.
 	Time time.Duration
-	// CacheDir keeps compiled modules. Default: a folder of its own, which is
-	// removed at the end.
+	// CacheDir keeps compiled modules. Default: a folder of its own, which is removed at the end.
 	CacheDir string
 	// Now is the clock that measures. Default: time.Now.
 	Now func() time.Time
@@ -51,8 +49,7 @@ type Request struct {
 	Figures []Figure `json:"figures"`
 }
 
-// Figure is what calls of one kind took. The first one of a request is what all
-// others are compared with.
+// Figure is what calls of one kind took. The first one of a request is what all others are compared with.
 type Figure struct {
 	Name        string  `json:"name"`
 	Calls       int     `json:"calls"`
@@ -74,16 +71,13 @@ const defaultTime = 200 * time.Millisecond
 // ErrNothingToSend: there is no request, and no manifest to make one from.
 var ErrNothingToSend = errors.New("the module has no manifest that says what it serves, and there is no request to send")
 
-// Run measures the calls of one module side by side: in an instance that is
-// not reset, pristine in each way that works on this machine, without
-// metering and with the runtime's own interruption instead. It takes as long as
-// compiling the module three times, and some seconds for each kind of request.
-// A call that fails has its error in the report. Run's own error lists every fault of
-// a module that is not loaded, or is ErrNothingToSend, a fault of the
-// file with its offset, or of the machine or the context.
+// Run measures the calls of one module side by side: in an instance that is not reset, pristine in each way that works
+// on this machine, without metering and with the runtime's own interruption instead. It takes as long as compiling the
+// module three times, and some seconds for each kind of request. A call that fails has its error in the report. Run's
+// own error lists every fault of a module that is not loaded, or is ErrNothingToSend, a fault of the file with its
+// offset, or of the machine or the context.
 //
-// The module has to be trusted to end: some calls are made without anything
-// that would end them.
+// The module has to be trusted to end: some calls are made without anything that would end them.
 func Run(ctx context.Context, wasm []byte, o Options) (*Report, error) {
 	info, err := Inspect(wasm)
 	if err != nil {
@@ -201,8 +195,7 @@ type rival struct {
 	allocs uint64
 }
 
-// rounds that each rival gets a turn in, so that whatever disturbs the machine
-// disturbs them alike.
+// rounds that each rival gets a turn in, so that whatever disturbs the machine disturbs them alike.
 const rounds = 5
 
 // maxSamples bounds what is kept of one rival.

@@ -1,20 +1,15 @@
-// Package moduledir keeps a folder of modules, NAME.wasm each, whose files are
-// replaced as a whole and can be got back.
+// Package moduledir keeps a folder of modules, NAME.wasm each, whose files are replaced as a whole and can be got back.
 //
-// What is replaced is kept in DIR/.history/NAME: one file for each content,
-// DIGEST.wasm, and the file `order` with the digests of what stood in the place
-// before, a line each, the last one being the one before. A rollback puts that
-// one back and takes its line away, so that a second rollback goes back further
-// and never forward again to what was rolled back; that stays in the history and
-// is got by its digest, until [Dir.Prune] removes it.
+// What is replaced is kept in DIR/.history/NAME: one file for each content, DIGEST.wasm, and the file `order` with the
+// digests of what stood in the place before, a line each, the last one being the one before. A rollback puts that one
+// back and takes its line away, so that a second rollback goes back further and never forward again to what was rolled
+// back; that stays in the history and is got by its digest, until [Dir.Prune] removes it.
 //
-// The file `.history/generation` says which change is under way, so that readers
-// of several modules, and those that come after an interrupted change, never
-// take a mix of two sets, see [Generation].
+// The file `.history/generation` says which change is under way, so that readers of several modules, and those that
+// come after an interrupted change, never take a mix of two sets, see [Generation].
 //
-// A file appears under its name only when it is complete and on the disk. When
-// the machine stops at any moment, the folder has the module before or the new
-// one, and the history at most names the one that is in place, which a rollback
+// A file appears under its name only when it is complete and on the disk. When the machine stops at any moment, the
+// folder has the module before or the new one, and the history at most names the one that is in place, which a rollback
 // passes over.
 package moduledir
 
@@ -53,9 +48,8 @@ const (
 	extension  = ".wasm"
 )
 
-// Dir is a folder of modules. Its methods may be called by one at a time, in
-// one process at a time. Readers of one module need no care, readers of several
-// use [ReadGeneration].
+// Dir is a folder of modules. Its methods may be called by one at a time, in one process at a time. Readers of one
+// module need no care, readers of several use [ReadGeneration].
 type Dir struct{ path string }
 
 // Open gives the folder of that path, which must be there.
@@ -74,9 +68,8 @@ func Open(path string) (*Dir, error) {
 // digits; Before is empty where there was no file.
 type Change struct{ Name, Before, After string }
 
-// Replace puts modules in their places, by name, and keeps what was there. All
-// are on the disk before the first is put in place; a module that is there
-// already is left alone. Its changes are sorted by name.
+// Replace puts modules in their places, by name, and keeps what was there. All are on the disk before the first is put
+// in place; a module that is there already is left alone. Its changes are sorted by name.
 func (d *Dir) Replace(modules map[string][]byte) ([]Change, error) { return d.put(modules, true) }
 
 // Put is Replace that keeps nothing of what was there.
@@ -163,9 +156,8 @@ func discard(steps []step) {
 	}
 }
 
-// Before gives the module to which a rollback would go: the one before, or
-// with a digest ("sha256:" may be left out, and so may digits at its end) that
-// one of the history.
+// Before gives the module to which a rollback would go: the one before, or with a digest ("sha256:" may be left out,
+// and so may digits at its end) that one of the history.
 func (d *Dir) Before(name, digest string) ([]byte, error) {
 	if err := validName(name); err != nil {
 		return nil, err
@@ -476,8 +468,7 @@ func (d *Dir) Lock() (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil // which unlocks
 }
 
-// With gives the folder as it would be with other modules, for a check before
-// they are put in place.
+// With gives the folder as it would be with other modules, for a check before they are put in place.
 func (d *Dir) With(modules map[string][]byte) fs.FS {
 	files := make(map[string][]byte, len(modules))
 	for name, wasm := range modules {

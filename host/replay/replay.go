@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"iter"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/audit"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/internal/court"
+	"github.com/shadowcourt/shadowcourt/host/internal/court/registry"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
@@ -25,8 +27,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// Config says where a Replayer finds modules. The zero value looks into
-// this program alone.
+// Config says where a Replayer finds modules. The zero value looks into this program alone.
 type Config struct {
 	// Store has modules beside those embedded in this program. Optional.
 	Store *record.Store
@@ -36,11 +37,9 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Replayer replays the trials of a record, with the modules and the
-// configuration of the record. What depends on the moment is taken from it: when
-// the time of a trial was over, which calls the host's own side or the wall
-// clock ended, what capabilities and a Light outside of the court answered. It is
-// safe for concurrent use; the caller closes it.
+// Replayer replays the trials of a record, with the modules and the configuration of the record. What depends on the
+// moment is taken from it: when the time of a trial was over, which calls the host's own side or the wall clock ended,
+// what capabilities and a Light outside of the court answered. It is safe for concurrent use; the caller closes it.
 type Replayer struct {
 	header *record.Header
 	trials court.Config
@@ -60,8 +59,7 @@ var ErrNoCase = errors.New("the record does not hold the case")
 // ErrOtherCase: the case that was given is not the one that was tried.
 var ErrOtherCase = errors.New("the case is not the one that was tried")
 
-// ErrNoAnswers: a record that holds only digests has no answers of
-// capabilities, or of a Light outside of the court.
+// ErrNoAnswers: a record that holds only digests has no answers of capabilities, or of a Light outside of the court.
 var ErrNoAnswers = errors.New("the record does not hold what was answered in this trial")
 
 // MissingModulesError names the modules of a record that are nowhere to be found.
@@ -102,8 +100,7 @@ func Open(header *record.Header, config Config) (*Replayer, error) {
 	return r, nil
 }
 
-// configure reads the configuration from the header. Time is not limited: the
-// record says when it was over.
+// configure reads the configuration from the header. Time is not limited: the record says when it was over.
 func (r *Replayer) configure(config *Config) error {
 	h := r.header
 	now := config.Now
@@ -186,11 +183,10 @@ func embeddedByDigest() (map[record.Digest]sandbox.File, error) {
 // the record. If not, every figure of fuel differs.
 func (r *Replayer) SameMetering() bool { return r.header.Instrumentation == sandbox.Instrumentation }
 
-// Replay tries a recorded trial again and gives what came of it, with a record
-// that is to be compared with the one given: [record.Compare]. The case is
-// subject, which has to be the one that was tried; nil takes that of the record.
-// A verdict that was audited is audited again. Errors are
-// ErrNoCase, ErrOtherCase, ErrNoAnswers, a *MissingModulesError, and those of opening and trying.
+// Replay tries a recorded trial again and gives what came of it, with a record that is to be compared with the one
+// given: [record.Compare]. The case is subject, which has to be the one that was tried; nil takes that of the record. A
+// verdict that was audited is audited again. Errors are ErrNoCase, ErrOtherCase, ErrNoAnswers, a *MissingModulesError,
+// and those of opening and trying.
 func (r *Replayer) Replay(ctx context.Context, recorded *record.Trial, subject *abi.Case) (*trial.Trial, *record.Trial, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, context.Cause(ctx)
@@ -286,9 +282,8 @@ func (r *Replayer) configureAudits() error {
 	return nil
 }
 
-// auditAgain audits the opinion of a verdict again, if it was audited, and puts the
-// audit beside the trial. A trial that goes another way has another opinion,
-// which nobody has audited.
+// auditAgain audits the opinion of a verdict again, if it was audited, and puts the audit beside the trial. A trial
+// that goes another way has another opinion, which nobody has audited.
 func (r *Replayer) auditAgain(ctx context.Context, recorded *record.Trial, t *trial.Trial, again *record.Trial) error {
 	if recorded.Audit == nil || recorded.ResultDigest != again.ResultDigest {
 		return nil
@@ -322,11 +317,9 @@ type Replayed struct {
 	Err        error
 }
 
-// All replays trials with a number of workers (0: one for each processor) and
-// returns them in their order. subject gives the case of an id, or nil for
-// that of the record; it may be nil itself. An error of trials ends
-// the sequence: it is given in a Replayed without Was. When the context ends, or
-// the caller stops, no further trial is begun.
+// All replays trials with a number of workers (0: one for each processor) and returns them in their order. subject
+// gives the case of an id, or nil for that of the record; it may be nil itself. An error of trials ends the sequence:
+// it is given in a Replayed without Was. When the context ends, or the caller stops, no further trial is begun.
 func (r *Replayer) All(ctx context.Context, trials iter.Seq2[*record.Trial, error], subject func(id string) *abi.Case, workers int) iter.Seq[Replayed] {
 	read := func(yield func(Replayed) bool) {
 		for was, err := range trials {
@@ -360,4 +353,159 @@ func (r *Replayer) one(ctx context.Context, replayed *Replayed, subject func(id 
 	if replayed.Err == nil && ctx.Err() == nil { // nobody waits for it otherwise
 		replayed.Difference, replayed.Err = record.Compare(replayed.Was, is)
 	}
+}
+
+// keptGenerations is how many sets of modules are kept ready beside those that trials are using: the current one, and
+// the one before it for workers that are behind.
+const keptGenerations = 2
+
+// modules are those that trials of a record had, on one runtime. Modules that two generations share are loaded once; a
+// set that is neither used nor one of the last few is closed. It is safe for concurrent use.
+type modules struct {
+	runtime *court.Runtime
+	find    func(record.Digest) (sandbox.File, error)
+
+	mu   sync.Mutex
+	kept []keptGeneration // the one that was used last is the last
+}
+
+type keptGeneration struct {
+	key        string
+	generation *registry.Generation
+}
+
+// take gives the modules of a trial, to be released once. The error may be a
+// *MissingModulesError, or has every fault of modules that were rejected.
+func (s *modules) take(ctx context.Context, parts []record.Part) (*registry.Generation, error) {
+	names := s.runtime.ModuleNames()
+	needed := make([]record.Part, 0, len(names))
+	for _, m := range parts {
+		if slices.Contains(names, m.Name) {
+			needed = append(needed, m)
+		}
+	}
+	var key strings.Builder
+	for _, m := range needed {
+		key.WriteString(m.Name + " " + string(m.Digest) + "\n")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, err := s.ready(ctx, key.String(), needed)
+	if err != nil {
+		return nil, err
+	}
+	one.generation.Share()
+	s.kept = append(s.kept, one)
+	if len(s.kept) > keptGenerations {
+		err = s.kept[0].generation.Release(context.WithoutCancel(ctx))
+		s.kept = slices.Delete(s.kept, 0, 1)
+	}
+	if err != nil {
+		return nil, errors.Join(err, one.generation.Release(context.WithoutCancel(ctx)))
+	}
+	return one.generation, nil
+}
+
+// ready takes a set out of those that are kept, or loads it.
+func (s *modules) ready(ctx context.Context, key string, modules []record.Part) (keptGeneration, error) {
+	if i := slices.IndexFunc(s.kept, func(k keptGeneration) bool { return k.key == key }); i >= 0 {
+		one := s.kept[i]
+		s.kept = slices.Delete(s.kept, i, i+1)
+		return one, nil
+	}
+	files, err := s.files(modules)
+	if err == nil {
+		err = s.runtime.Install(ctx, files)
+	}
+	if err != nil {
+		return keptGeneration{}, err
+	}
+	generation, err := s.runtime.Acquire()
+	return keptGeneration{key, generation}, err
+}
+
+// files finds modules; those that are nowhere are a *MissingModulesError.
+func (s *modules) files(modules []record.Part) (map[string]sandbox.File, error) {
+	files := make(map[string]sandbox.File, len(modules))
+	var missing []record.Part
+	for _, m := range modules {
+		file, err := s.find(m.Digest)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			missing = append(missing, m)
+		case err != nil:
+			return nil, fmt.Errorf("module %q: %w", m.Name, err)
+		}
+		files[m.Name] = file
+	}
+	if len(missing) > 0 {
+		return nil, &MissingModulesError{missing}
+	}
+	return files, nil
+}
+
+// close frees everything, once the trials that are going on have ended.
+func (s *modules) close(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, k := range s.kept {
+		errs = append(errs, k.generation.Release(ctx))
+	}
+	s.kept = nil
+	return errors.Join(append(errs, s.runtime.Close(ctx))...)
+}
+
+// openCourt opens the court and its sandbox at the first call.
+func (r *Replayer) openCourt(ctx context.Context) (*court.Court, *modules, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.court == nil {
+		c, err := court.Open(ctx, r.trials)
+		if err != nil {
+			return nil, nil, err
+		}
+		r.court, r.courtModules = c, &modules{runtime: c.Runtime, find: r.find}
+	}
+	return r.court, r.courtModules, nil
+}
+
+// openAudit opens the audit and its sandbox at the first call.
+func (r *Replayer) openAudit(ctx context.Context) (*court.Audit, *modules, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.audit == nil {
+		a, err := court.OpenAudit(ctx, r.audits)
+		if err != nil {
+			return nil, nil, err
+		}
+		r.audit, r.auditModules = a, &modules{runtime: a.Runtime, find: r.find}
+	}
+	return r.audit, r.auditModules, nil
+}
+
+// Loaded tells how many modules are loaded, for trials and for audits.
+func (r *Replayer) Loaded() (trials, audits int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.court != nil {
+		trials = r.court.Loaded()
+	}
+	if r.audit != nil {
+		audits = r.audit.Loaded()
+	}
+	return trials, audits
+}
+
+// Close frees everything.
+func (r *Replayer) Close(ctx context.Context) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var errs []error
+	for _, m := range []*modules{r.courtModules, r.auditModules} {
+		if m != nil {
+			errs = append(errs, m.close(ctx))
+		}
+	}
+	return errors.Join(errs...)
 }

@@ -147,57 +147,28 @@ func (c *CandidateComparison) Add(t, shown *trial.Trial) {
 		r.Tried++
 		other = &t.Beside.Result
 	}
-	countMistrial(&r.CourtMistrials, &t.Result)
-	countMistrial(&r.CandidateMistrials, other)
+	r.CourtMistrials += int(asNumber(t.Result.Final.Status == trial.Mistrial))
+	r.CandidateMistrials += int(asNumber(other.Final.Status == trial.Mistrial))
+	mark := Mark("")
 	if compared.Known {
-		c.know(t.Case.Group, compared.CourtRight, compared.BesideRight)
+		if r.Truth == nil {
+			r.Truth = &CandidateTruth{}
+		}
+		court, candidate := int(asNumber(compared.CourtRight)), int(asNumber(compared.BesideRight))
+		k := r.Truth
+		k.Cases, k.CourtRight, k.CandidateRight = k.Cases+1, k.CourtRight+court, k.CandidateRight+candidate
+		k.CourtOnly, k.CandidateOnly = k.CourtOnly+max(0, court-candidate), k.CandidateOnly+max(0, candidate-court)
+		c.groups, c.gaps = append(c.groups, t.Case.Group), append(c.gaps, candidate-court)
+		switch mark = StillWrong; {
+		case compared.BesideRight:
+			mark = ToRight
+		case compared.CourtRight:
+			mark = FromRight
+		}
 	}
 	if compared.BesideFlips {
-		r.Flips = append(r.Flips, Flip{render.NewBesideJSON(shown), markOf(&compared)})
+		r.Flips = append(r.Flips, Flip{render.NewBesideJSON(shown), mark})
 	}
-}
-
-func countMistrial(into *int, r *trial.Result) {
-	if r.Final.Status == trial.Mistrial {
-		*into++
-	}
-}
-
-// know takes a case whose right label is known.
-func (c *CandidateComparison) know(group string, court, candidate bool) {
-	if c.report.Truth == nil {
-		c.report.Truth = &CandidateTruth{}
-	}
-	t := c.report.Truth
-	t.Cases++
-	gap := 0
-	if court {
-		t.CourtRight++
-		gap--
-	}
-	if candidate {
-		t.CandidateRight++
-		gap++
-	}
-	switch gap {
-	case -1:
-		t.CourtOnly++
-	case 1:
-		t.CandidateOnly++
-	}
-	c.groups, c.gaps = append(c.groups, group), append(c.gaps, gap)
-}
-
-func markOf(c *trial.Comparison) Mark {
-	switch {
-	case !c.Known:
-		return ""
-	case c.BesideRight:
-		return ToRight
-	case c.CourtRight:
-		return FromRight
-	}
-	return StillWrong
 }
 
 // Report tests what was gathered, and judges it.

@@ -10,8 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 )
 
-// lightSource is what Light is called among the sources. An outside source of
-// the same name is another one.
+// lightSource is what Light is called among the sources. An outside source of the same name is another one.
 const lightSource = "light"
 
 // noLabel is what a source says that names no label.

@@ -155,9 +155,8 @@ func (c *corpus) byElement(m *linear, of statement, u *usage) []abi.ElementLikel
 	return out
 }
 
-// saidBy gives what a source says, in the order of the labels and without a
-// label last: its nats by label, and in how many cases it was said. With all,
-// labels that it never named are there too.
+// saidBy gives what a source says, in the order of the labels and without a label last: its nats by label, and in how
+// many cases it was said. With all, labels that it never named are there too.
 func (c *corpus) saidBy(m *linear, s int, u *usage, all bool) (says []int, nats [][]float64, said []float64) {
 	for _, label := range append(places(len(c.labels)), noLabel) {
 		own, n := make([]float64, len(c.labels)), 0.0
@@ -261,8 +260,7 @@ type indentedSource struct {
 	Source *abi.SourceReliability
 }
 
-// WriteYAML writes the profile with what was found out about it as comments.
-// The same result gives the same bytes.
+// WriteYAML writes the profile with what was found out about it as comments. The same result gives the same bytes.
 func (r *Fitted) WriteYAML(w io.Writer) error {
 	t, err := template.New("").Funcs(template.FuncMap{
 		"scalar": scalar, "quoted": quoted, "weights": weightList,
@@ -313,8 +311,7 @@ func scalar(s string) string {
 	return quoted(s)
 }
 
-// quoted gives a string in double quotes, so that YAML reads it back to the
-// byte. What isn't printable is escaped: YAML rejects or folds some of it raw,
-// and a person who reads the profile should see it. For valid UTF-8 all of Go's
+// quoted gives a string in double quotes, so that YAML reads it back to the byte. What isn't printable is escaped: YAML
+// rejects or folds some of it raw, and a person who reads the profile should see it. For valid UTF-8 all of Go's
 // escapes are YAML's too.
 func quoted(s string) string { return strconv.Quote(s) }

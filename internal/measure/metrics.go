@@ -70,9 +70,17 @@ func Measure(tested []Observation, bands *BandOptions) *Report {
 		}
 	}
 	r.Band, r.Overall = accuracyOf(band), accuracyOf(all)
-	if bands != nil {
-		r.Bands = &Bands{Light: Certify(lightPoints(all), *bands), Court: Certify(courtPoints(band), *bands)}
+	if bands == nil {
+		return r
 	}
+	var light, court []Point
+	for _, o := range all {
+		light = append(light, Point{Confidence: o.Light.Confidence, Right: o.lightRight(), Group: o.Group})
+		if o.classified() {
+			court = append(court, Point{Confidence: o.Final.Confidence, Right: o.right(), Group: o.Group})
+		}
+	}
+	r.Bands = &Bands{Light: Certify(light, *bands), Court: Certify(court, *bands)}
 	return r
 }
 
@@ -95,24 +103,6 @@ func accuracyOf(list []*Observation) Accuracy {
 	a.Pairs = pairsOf(groups, gaps)
 	a.Finding = a.finding(DefaultAlpha)
 	return a
-}
-
-func lightPoints(list []*Observation) []Point {
-	out := make([]Point, 0, len(list))
-	for _, o := range list {
-		out = append(out, Point{Confidence: o.Light.Confidence, Right: o.lightRight(), Group: o.Group})
-	}
-	return out
-}
-
-func courtPoints(list []*Observation) []Point {
-	var out []Point
-	for _, o := range list {
-		if o.classified() {
-			out = append(out, Point{Confidence: o.Final.Confidence, Right: o.right(), Group: o.Group})
-		}
-	}
-	return out
 }
 
 // Observation is one case with what the court made of it.
@@ -280,10 +270,8 @@ type Remands struct {
 
 // MetricsOf computes ME1 to ME4. Nothing to count gives zero counts and no share.
 func MetricsOf(list []Observation) Metrics {
-	var tried, flips, expected, asExpected int
+	var tried, flips, expected, asExpected, challenged, wrong, both, remanded, toRight, toWrong int
 	var m Metrics
-	var d defenseCounts
-	var r remandCounts
 	for i := range list {
 		o := &list[i]
 		if !o.Activated {
@@ -292,71 +280,43 @@ func MetricsOf(list []Observation) Metrics {
 		tried++
 		if o.Final.Classification != "" && o.Final.Classification != o.Light.Classification {
 			flips++
-			m.Flips.add(o)
+			switch {
+			case !o.Known():
+			case o.right():
+				m.Flips.ToRight++
+			case o.lightRight():
+				m.Flips.ToWrong++
+			default:
+				m.Flips.Between++
+			}
 		}
-		d.add(o)
-		r.add(o)
 		if o.Expected != "" {
 			expected++
-			if o.Decision == o.Expected {
-				asExpected++
+			asExpected += int(asNumber(o.Decision == o.Expected))
+		}
+		if o.Remands > 0 {
+			m.Remands.Cases++
+		}
+		if !o.Known() {
+			continue
+		}
+		for _, a := range o.OnTrial {
+			bad := asNumber(a.Label != o.Truth)
+			wrong += int(bad)
+			if a.Challenged {
+				challenged++
+				both += int(bad)
 			}
+		}
+		if o.Remands > 0 {
+			remanded++
+			toRight += int(asNumber(!o.lightRight() && o.right()))
+			toWrong += int(asNumber(o.lightRight() && !o.right()))
 		}
 	}
 	m.Flips.Rate = shareOf(flips, tried)
-	m.Defense = Defense{shareOf(d.both, d.challenged), shareOf(d.both, d.wrong)}
-	m.Remands = Remands{r.cases, shareOf(r.toRight, r.known), shareOf(r.toWrong, r.known)}
+	m.Defense = Defense{shareOf(both, challenged), shareOf(both, wrong)}
+	m.Remands.ToRight, m.Remands.ToWrong = shareOf(toRight, remanded), shareOf(toWrong, remanded)
 	m.Verdicts = shareOf(asExpected, expected)
 	return m
-}
-
-func (f *Flips) add(o *Observation) {
-	switch {
-	case !o.Known():
-	case o.right():
-		f.ToRight++
-	case o.lightRight():
-		f.ToWrong++
-	default:
-		f.Between++
-	}
-}
-
-type defenseCounts struct{ challenged, wrong, both int }
-
-func (d *defenseCounts) add(o *Observation) {
-	if !o.Known() {
-		return
-	}
-	for _, a := range o.OnTrial {
-		wrong := a.Label != o.Truth
-		if a.Challenged {
-			d.challenged++
-		}
-		if wrong {
-			d.wrong++
-		}
-		if a.Challenged && wrong {
-			d.both++
-		}
-	}
-}
-
-type remandCounts struct{ cases, known, toRight, toWrong int }
-
-func (r *remandCounts) add(o *Observation) {
-	if o.Remands == 0 {
-		return
-	}
-	r.cases++
-	if !o.Known() {
-		return
-	}
-	r.known++
-	switch {
-	case !o.lightRight() && o.right():
-		r.toRight++
-	case o.lightRight() && !o.right():
-		r.toWrong++
-	}
 }

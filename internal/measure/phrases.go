@@ -21,8 +21,7 @@ const (
 	mostCells     = 1 << 23 // phrases times labels
 )
 
-// leastGroups is in how many groups a phrase must stand at least: what a few
-// projects have in common may be a name.
+// leastGroups is in how many groups a phrase must stand at least: what a few projects have in common may be a name.
 func (c *corpus) leastGroups() int {
 	if !c.grouped || c.named == 1 {
 		return min(fewestGroups, c.groups)
@@ -30,24 +29,14 @@ func (c *corpus) leastGroups() int {
 	return min(max(c.groups/groupsShare, fewestGroups), mostGroups, c.groups)
 }
 
-// minePhrases finds the phrases of the cases that stand in at least leastCases
-// cases and in enough groups, though not in nearly all, and notes in each
-// case those that stand there. It doesn't look at the truth.
+// minePhrases finds the phrases of the cases that stand in at least leastCases cases and in enough groups, though not
+// in nearly all, and notes in each case those that stand there. It doesn't look at the truth.
 func (c *corpus) minePhrases(workers int) {
-	words := newVocabulary(c.leastGroups())
-	each(len(c.samples), workers, func(i int) {
-		words.add(phrasesOf(&c.samples[i], 1, nil), c.samples[i].group)
-	})
-	frequent := words.keep(c)
-	known := make(map[string]bool, len(frequent))
-	for _, w := range frequent {
+	known := make(map[string]bool)
+	for _, w := range c.frequent(workers, 1, nil) {
 		known[w] = true
 	}
-	all := newVocabulary(c.leastGroups())
-	each(len(c.samples), workers, func(i int) {
-		all.add(phrasesOf(&c.samples[i], mostWords, known), c.samples[i].group)
-	})
-	c.phrases = all.keep(c)
+	c.phrases = c.frequent(workers, mostWords, known)
 	index := make(map[string]int32, len(c.phrases))
 	for i, p := range c.phrases {
 		index[p] = int32(i)
@@ -63,60 +52,44 @@ func (c *corpus) minePhrases(workers int) {
 	})
 }
 
-// vocabulary counts in how many cases and groups phrases stand.
-type vocabulary struct {
-	mu     sync.Mutex
-	counts map[string]*standing
-	least  int // groups, beyond which none are told apart
-}
-
-type standing struct {
-	cases  int
-	groups []int
-}
-
-func newVocabulary(least int) *vocabulary {
-	return &vocabulary{counts: make(map[string]*standing), least: least}
-}
-
-// add counts the phrases of one case.
-func (v *vocabulary) add(phrases map[string]struct{}, group int) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for p := range phrases {
-		st := v.counts[p]
-		if st == nil {
-			st = &standing{}
-			v.counts[strings.Clone(p)] = st
-		}
-		st.cases++
-		if len(st.groups) < v.least && !slices.Contains(st.groups, group) {
-			st.groups = append(st.groups, group)
-		}
+// frequent gives, sorted, the phrases up to a number of words that may tell labels apart. Where they are so many that
+// counts by label would fill the memory, the rarest go.
+func (c *corpus) frequent(workers, words int, known map[string]bool) []string {
+	type standing struct {
+		cases  int
+		groups []int // as many as are needed
 	}
-}
-
-// keep gives, sorted, the phrases that may tell labels apart. Where they are so
-// many that counts by label would fill the memory, the rarest go.
-func (v *vocabulary) keep(c *corpus) []string {
-	most := max(mostCells/len(c.labels), 1)
+	var mu sync.Mutex
+	counts, groups, most := make(map[string]*standing), c.leastGroups(), max(mostCells/len(c.labels), 1)
+	each(len(c.samples), workers, func(i int) {
+		s := &c.samples[i]
+		phrases := phrasesOf(s, words, known)
+		mu.Lock()
+		defer mu.Unlock()
+		for p := range phrases {
+			st := counts[p]
+			if st == nil {
+				st = &standing{}
+				counts[strings.Clone(p)] = st
+			}
+			st.cases++
+			if len(st.groups) < groups && !slices.Contains(st.groups, s.group) {
+				st.groups = append(st.groups, s.group)
+			}
+		}
+	})
 	for least := leastCases; ; least++ {
-		out := v.atLeast(c, least)
+		var out []string
+		for p, st := range counts {
+			if st.cases >= least && len(st.groups) >= groups && len(c.samples)-st.cases >= leastCases {
+				out = append(out, p)
+			}
+		}
 		if len(out) <= most || least >= len(c.samples) {
 			slices.Sort(out)
 			return out
 		}
 	}
-}
-
-func (v *vocabulary) atLeast(c *corpus, least int) []string {
-	var out []string
-	for p, st := range v.counts {
-		if st.cases >= least && len(st.groups) >= v.least && len(c.samples)-st.cases >= leastCases {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // phrasesOf gives the distinct phrases of a case up to a number of words, in

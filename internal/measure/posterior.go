@@ -9,9 +9,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/odds"
 )
 
-// Model gives the probabilities that the court's personas give a case by a
-// profile alone: all its items stand unchallenged, and all its documents are
-// read. It can be used by many goroutines at once.
+// Model gives the probabilities that the court's personas give a case by a profile alone: all its items stand
+// unchallenged, and all its documents are read. It can be used by many goroutines at once.
 type Model struct {
 	profile *abi.Profile
 	finder  odds.Signals

@@ -7,16 +7,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -180,4 +187,215 @@ func ManifestOf(wasm []byte) (*abi.Manifest, error) {
 		return nil, errors.Join(errors.New("the module has no manifest; `shadowcourt plugin annotate` writes one"), info.ManifestError)
 	}
 	return info.Manifest, nil
+}
+
+// annotationPrefix begins the keys of what the standard keys of OCI don't say.
+const annotationPrefix = "dev.shadowcourt.module."
+
+// field is one of a manifest as an annotation.
+type field struct {
+	key   string
+	write func(*abi.Manifest) string
+	read  func(*abi.Manifest, string) error
+}
+
+func text(key string, of func(*abi.Manifest) *string) field {
+	return field{key, func(m *abi.Manifest) string { return *of(m) }, func(m *abi.Manifest, s string) error { *of(m) = s; return nil }}
+}
+
+// words is a list of words with a blank between each two.
+func words[T ~string](key string, of func(*abi.Manifest) *[]T) field {
+	return field{
+		annotationPrefix + key,
+		func(m *abi.Manifest) string {
+			list := make([]string, len(*of(m)))
+			for i, word := range *of(m) {
+				list[i] = string(word)
+			}
+			return strings.Join(list, " ")
+		},
+		func(m *abi.Manifest, s string) error {
+			for word := range strings.FieldsSeq(s) {
+				*of(m) = append(*of(m), T(word))
+			}
+			return nil
+		},
+	}
+}
+
+// limit is a number that is asked for beyond the default.
+func limit(key string, of func(*abi.LimitRequest) *int) field {
+	return field{
+		annotationPrefix + "limits." + key,
+		func(m *abi.Manifest) string {
+			if m.Limits == nil || *of(m.Limits) == 0 {
+				return ""
+			}
+			return strconv.Itoa(*of(m.Limits))
+		},
+		func(m *abi.Manifest, s string) (err error) {
+			if m.Limits == nil {
+				m.Limits = &abi.LimitRequest{}
+			}
+			*of(m.Limits), err = strconv.Atoi(s)
+			return err
+		},
+	}
+}
+
+// fields of a manifest.
+var fields = []field{ //nolint:gochecknoglobals // constant
+	text(v1.AnnotationTitle, func(m *abi.Manifest) *string { return &m.Name }),
+	text(v1.AnnotationVersion, func(m *abi.Manifest) *string { return &m.Version }),
+	text(v1.AnnotationSource, func(m *abi.Manifest) *string { return &m.Source }),
+	text(v1.AnnotationLicenses, func(m *abi.Manifest) *string { return &m.Licence }),
+	text(annotationPrefix+"abi", func(m *abi.Manifest) *string { return &m.ABI }),
+	words("calls", func(m *abi.Manifest) *[]abi.Call { return &m.Calls }),
+	words("families", func(m *abi.Manifest) *[]abi.Family { return &m.Families }),
+	words("edges", func(m *abi.Manifest) *[]string { return &m.Edges }),
+	words("criteria", func(m *abi.Manifest) *[]string { return &m.Criteria }),
+	words("capabilities", func(m *abi.Manifest) *[]abi.Capability { return &m.Capabilities }),
+	limit("memory_bytes", func(l *abi.LimitRequest) *int { return &l.MemoryBytes }),
+	limit("output_bytes", func(l *abi.LimitRequest) *int { return &l.OutputBytes }),
+	limit("wall_clock", func(l *abi.LimitRequest) *int { return &l.WallClock }),
+	limit("fuel", func(l *abi.LimitRequest) *int { return &l.Fuel }),
+}
+
+// Annotations are those of the OCI manifest of a module with a manifest: each field, so that nobody has to download the module to read them.
+func Annotations(m *abi.Manifest) map[string]string {
+	all := map[string]string{}
+	for i := range fields {
+		if value := fields[i].write(m); value != "" {
+			all[fields[i].key] = value
+		}
+	}
+	return all
+}
+
+// Manifest reads what [Annotations] wrote. Nothing of it is proven: the manifest within the module counts.
+func Manifest(annotations map[string]string) (*abi.Manifest, error) {
+	m := &abi.Manifest{}
+	for i := range fields {
+		value, there := annotations[fields[i].key]
+		if !there {
+			continue
+		}
+		if err := fields[i].read(m, value); err != nil {
+			return nil, fmt.Errorf("annotation %s: %q is no number", fields[i].key, sanitize.Cut(value, 50))
+		}
+	}
+	if m.Name == "" || m.ABI == "" || len(m.Calls) == 0 {
+		return nil, fmt.Errorf("its annotations do not describe a module of a court: %s, %sabi and %scalls are missing", v1.AnnotationTitle, annotationPrefix, annotationPrefix)
+	}
+	return m, nil
+}
+
+// differs names a field in which annotations are not those of a manifest, one of what it asks for first; empty if there is none.
+func differs(annotations map[string]string, m *abi.Manifest) string {
+	own := Annotations(m)
+	for _, f := range slices.Backward(fields) {
+		if annotations[f.key] != own[f.key] {
+			return f.key
+		}
+	}
+	return ""
+}
+
+// LockName is the name of the lock file, which stands beside the pipeline.
+const LockName = "shadowcourt.lock"
+
+// maxLockBytes is far beyond a file with all modules that a pipeline can name.
+const maxLockBytes = 1 << 20
+
+// CodeBadDigest: a digest that is not "sha256:" and 64 hex digits.
+const CodeBadDigest abi.Code = "bad_digest"
+
+// Lock is the file that pins the modules of a pipeline by their digests.
+type Lock struct {
+	// Modules are sorted by name, each once.
+	Modules []Pin `yaml:"modules"`
+
+	path   string
+	places strictyaml.Places
+}
+
+// Pin is a module that is pinned.
+type Pin struct {
+	// Name is as the pipeline has it: a name, or a reference.
+	Name string `yaml:"module" write:"always"`
+	// Manifest is the digest of the OCI manifest that a reference stands for; empty for others.
+	Manifest string `yaml:"manifest"`
+	// Digest of the wasm file.
+	Digest string `yaml:"digest" write:"always"`
+}
+
+// FindLock reads a lock file; nil where there is none. Its error has all faults with their places.
+func FindLock(path string) (*Lock, error) {
+	data, err := strictyaml.ReadFile(path, maxLockBytes, strictyaml.Open)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // nothing is pinned
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ParseLock(path, data)
+}
+
+// ParseLock is [FindLock] for bytes; path is for messages.
+func ParseLock(path string, data []byte) (*Lock, error) {
+	r := &strictyaml.Reader{File: path}
+	f := &Lock{path: path}
+	if root := r.Document(data, maxLockBytes); root != nil {
+		r.Struct(root, "", f, nil)
+		for i := range f.Modules {
+			m, at := &f.Modules[i], strictyaml.IndexPath("modules", i)
+			r.Required(at+".module", m.Name)
+			r.Required(at+".digest", m.Digest)
+			for _, of := range []struct{ key, digest string }{{"manifest", m.Manifest}, {"digest", m.Digest}} {
+				if of.digest != "" && !record.Digest(of.digest).Valid() {
+					r.FailAt(at+"."+of.key, CodeBadDigest, "%q: use sha256: and 64 hex digits", strictyaml.Clip(of.digest))
+				}
+			}
+			if slices.ContainsFunc(f.Modules[:i], func(o Pin) bool { return o.Name == m.Name }) {
+				r.FailAt(at+".module", strictyaml.CodeDuplicateKey, "%q is pinned twice", strictyaml.Clip(m.Name))
+			}
+		}
+	}
+	f.places = r.Places
+	return f, r.Err()
+}
+
+// Bytes is the text of the file. Equal modules in any order give equal bytes.
+func (f *Lock) Bytes() ([]byte, error) {
+	slices.SortFunc(f.Modules, func(a, b Pin) int { return strings.Compare(a.Name, b.Name) })
+	text, err := strictyaml.Marshal(f)
+	return append([]byte("# Written by `shadowcourt lock`. Commit it, and run with --locked.\n"), text...), err
+}
+
+// Module gives what is pinned of a module; nil for one that is not, and where f is nil.
+func (f *Lock) Module(name string) *Pin {
+	if f == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(f.Modules, func(m Pin) bool { return m.Name == name }); i >= 0 {
+		return &f.Modules[i]
+	}
+	return nil
+}
+
+// Check rejects each module that is not pinned, or has another digest. digests are those of the wasm files by module name.
+func (f *Lock) Check(digests map[string]string) error {
+	var faults []error
+	for _, name := range slices.Sorted(maps.Keys(digests)) {
+		i := slices.IndexFunc(f.Modules, func(m Pin) bool { return m.Name == name })
+		if i < 0 {
+			faults = append(faults, fmt.Errorf("%s: %s is not in it", f.path, strictyaml.Clip(name)))
+			continue
+		}
+		if pinned := f.Modules[i].Digest; pinned != digests[name] {
+			at := f.places.At(strictyaml.IndexPath("modules", i) + ".digest")
+			faults = append(faults, fmt.Errorf("%s:%d:%d: %s is %s, and %s is pinned", f.path, at.Line, at.Column, strictyaml.Clip(name), digests[name], pinned))
+		}
+	}
+	return errors.Join(faults...)
 }

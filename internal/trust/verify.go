@@ -1,15 +1,22 @@
 package trust
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/abitest"
+	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/strictjson"
 )
 
 // The most documents of a module that are read, and the most bytes of each.
@@ -126,4 +133,208 @@ func (v *verifier) verify(ctx context.Context, d Document, s *Signature) (err er
 		return v.verifySimple(d, s)
 	}
 	return v.verifyBundle(ctx, d, s)
+}
+
+// The media types of documents that are attached to modules.
+const (
+	TypeSignature   = "application/vnd.shadowcourt.signature.v1+json"
+	TypeConformance = "application/vnd.shadowcourt.conformance.v1+json"
+)
+
+// The types of the statements within; that of the result of the kit is in-toto's.
+const (
+	modulePredicate = "https://shadowcourt.dev/attestations/module/v1"
+	resultPredicate = "https://in-toto.io/attestation/test-result/v0.1"
+
+	statementType = "https://in-toto.io/Statement/v1"
+	manifestType  = "application/vnd.oci.image.manifest.v1+json"
+)
+
+// Subject is what is signed. The caller checks that the manifest is the one of the digest, and that its only layer is the module.
+type Subject struct {
+	// Repository is HOST[:PORT]/REPOSITORY, or [moduleref.Layout] and the absolute path of a folder.
+	Repository string `json:"repository"`
+	// Manifest is the digest of the OCI manifest, and Module that of the module's file: "sha256:" and 64 hex digits.
+	Manifest string `json:"manifest"`
+	Module   string `json:"module"`
+	// Version is what the OCI manifest says of the module; a signature of ours has to say the same. [Sign] takes that of the module's manifest.
+	Version string `json:"version,omitempty"`
+}
+
+// Document is a file that is attached to a module. Its bytes are untrusted.
+type Document struct {
+	Type        string            `json:"type"` // media type
+	Annotations map[string]string `json:"annotations,omitempty"`
+	Data        []byte            `json:"data"`
+}
+
+// statement is an in-toto Statement v1 about a module.
+type statement struct {
+	Type          string          `json:"_type"`
+	Subject       []resource      `json:"subject"`
+	PredicateType string          `json:"predicateType"`
+	Predicate     json.RawMessage `json:"predicate"`
+}
+
+// resource is an in-toto ResourceDescriptor. The media type keeps statements about modules and lines of records apart, though the same keys
+// sign both: see [record.SealEnvelope].
+type resource struct {
+	Name        string            `json:"name"`
+	Digest      map[string]string `json:"digest"`
+	MediaType   string            `json:"mediaType,omitempty"`
+	Annotations map[string]any    `json:"annotations,omitempty"`
+}
+
+// signedModule is the predicate of a signature of ours.
+type signedModule struct {
+	Module       string           `json:"module"`
+	Name         string           `json:"name"`
+	Version      string           `json:"version"`
+	Capabilities []abi.Capability `json:"capabilities"` // asked for
+	SignedAt     time.Time        `json:"signed_at"`
+}
+
+// result is in-toto's predicate test-result.
+type result struct {
+	Result        string     `json:"result"` // PASSED or FAILED
+	Configuration []resource `json:"configuration"`
+	PassedTests   []string   `json:"passedTests"`
+	WarnedTests   []string   `json:"warnedTests"`
+	FailedTests   []string   `json:"failedTests"`
+}
+
+// Sign signs a module with the key of a record's writer. The manifest is the one within the module.
+func Sign(key *record.Key, s Subject, m *abi.Manifest, now time.Time) (Document, error) {
+	return seal(key, s, TypeSignature, modulePredicate, &signedModule{s.Module, m.Name, m.Version, append([]abi.Capability{}, m.Capabilities...), now.UTC().Truncate(time.Second)})
+}
+
+// SignReport signs what the conformance kit found in a module.
+func SignReport(key *record.Key, s Subject, report *abitest.Report) (Document, error) {
+	if report.Digest != s.Module {
+		return Document{}, fmt.Errorf("the report is about %s and not about the module %s", report.Digest, s.Module)
+	}
+	tested := resourceOf("module", s.Module)
+	tested.Annotations = map[string]any{"roles": report.Roles, "seed": report.Seed, "cases": report.Cases}
+	r := result{Result: "PASSED", Configuration: []resource{tested}, PassedTests: []string{}, WarnedTests: []string{}, FailedTests: []string{}}
+	for _, check := range report.Checks {
+		switch check.Status {
+		case abitest.Passed:
+			r.PassedTests = append(r.PassedTests, string(check.ID))
+		case abitest.Failed:
+			r.Result, r.FailedTests = "FAILED", append(r.FailedTests, string(check.ID))
+		case abitest.Skipped:
+		}
+	}
+	return seal(key, s, TypeConformance, resultPredicate, &r)
+}
+
+// check says whether both digests are ones.
+func (s *Subject) check() error {
+	for _, d := range []string{s.Manifest, s.Module} {
+		if !moduleref.IsDigest(d) {
+			return fmt.Errorf("%q is no digest: want sha256: and 64 hex digits", d)
+		}
+	}
+	return nil
+}
+
+func resourceOf(name, digest string) resource {
+	return resource{Name: name, Digest: map[string]string{"sha256": record.Digest(digest).Hex()}}
+}
+
+func seal(key *record.Key, s Subject, mediaType, predicateType string, predicate any) (Document, error) {
+	if err := s.check(); err != nil {
+		return Document{}, err
+	}
+	subject := resourceOf(s.Repository, s.Manifest)
+	subject.MediaType = manifestType
+	inner, err := json.Marshal(predicate)
+	if err != nil {
+		return Document{}, err
+	}
+	text, err := json.Marshal(&statement{statementType, []resource{subject}, predicateType, inner})
+	if err != nil {
+		return Document{}, err
+	}
+	envelope, err := record.SealEnvelope(key, text)
+	return Document{Type: mediaType, Data: envelope}, err
+}
+
+// parseStatement reads a statement that a key has signed, and checks that it is about the subject.
+func parseStatement(text []byte, s Subject, predicateType string, predicate any) error {
+	var st statement
+	if err := strict(text, &st); err != nil {
+		return err
+	}
+	switch {
+	case st.Type != statementType || st.PredicateType != predicateType || len(st.Subject) != 1 || st.Subject[0].MediaType != manifestType:
+		return fmt.Errorf("the key has signed something else than a statement of the type %s about one module", predicateType)
+	case "sha256:"+st.Subject[0].Digest["sha256"] != s.Manifest:
+		return otherManifest("sha256:" + st.Subject[0].Digest["sha256"])
+	}
+	return strict(st.Predicate, predicate)
+}
+
+// strict decodes JSON that has no other fields than into, and none twice: readers that take another of the two would read something else.
+func strict(text []byte, into any) error {
+	if !json.Valid(text) { // bounds the depth, too
+		return errors.New("its statement is no JSON")
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	return strictjson.UniqueKeys(json.NewDecoder(bytes.NewReader(text)), true)
+}
+
+func otherManifest(digest string) error {
+	return fmt.Errorf("it is of another manifest, %.80q", digest)
+}
+
+// clockSkew is how far the clock of a signer may be ahead.
+const clockSkew = 24 * time.Hour
+
+var errOtherModule = errors.New("it is of another module than the layer of the manifest")
+
+// verifyOurs verifies a signature of ours.
+func (v *verifier) verifyOurs(d Document, s *Signature) error {
+	text, id, err := record.OpenEnvelope(d.Data, func(id string) *record.Key {
+		i := slices.IndexFunc(v.policy.keys, func(k key) bool { return k.id == id })
+		if i < 0 {
+			return nil
+		}
+		s.keys = []int{i}
+		return v.policy.keys[i].record
+	})
+	s.KeyID = id
+	if s.keys == nil && id != "" {
+		return errUnknown
+	}
+	if err != nil {
+		return err
+	}
+	if d.Type == TypeConformance {
+		var r result
+		if err := parseStatement(text, v.subject, resultPredicate, &r); err != nil {
+			return err
+		}
+		if len(r.Configuration) != 1 || "sha256:"+r.Configuration[0].Digest["sha256"] != v.subject.Module {
+			return errOtherModule
+		}
+		s.Kit = &Kit{Passed: r.Result == "PASSED" && len(r.FailedTests) == 0, PassedTests: r.PassedTests, FailedTests: r.FailedTests}
+		return nil
+	}
+	s.module = new(signedModule)
+	if err := parseStatement(text, v.subject, modulePredicate, s.module); err != nil {
+		return err
+	}
+	s.At = s.module.SignedAt
+	if !v.now.IsZero() && s.At.After(v.now.Add(clockSkew)) {
+		return fmt.Errorf("it says that it was signed at %s, which is yet to come", s.At.UTC().Format(time.RFC3339))
+	}
+	if s.module.Module != v.subject.Module {
+		return errOtherModule
+	}
+	return nil
 }

@@ -26,8 +26,7 @@ type commonDocuments struct {
 	cuts      []trial.DocumentCut
 }
 
-// readDocuments reads the files of --document, and warns of those that are not
-// UTF-8 throughout.
+// readDocuments reads the files of --document, and warns of those that are not UTF-8 throughout.
 func (o *auditOptions) readDocuments(stderr io.Writer, redactor *render.Redactor) (*commonDocuments, error) {
 	common := &commonDocuments{}
 	var faults []error
@@ -76,8 +75,7 @@ func readDocument(name string) (d abi.Document, cut *trial.DocumentCut, replaced
 	return d, cut, replaced, err
 }
 
-// opinionsOf reads the opinions of all files in order. A file that can't be
-// opened is an error in its place.
+// opinionsOf reads the opinions of all files in order. A file that can't be opened is an error in its place.
 func opinionsOf(stdin io.Reader, args []string, common *commonDocuments) iter.Seq2[docket.OpinionEntry, error] {
 	return func(yield func(docket.OpinionEntry, error) bool) {
 		for _, name := range args {
