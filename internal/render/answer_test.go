@@ -98,23 +98,26 @@ func TestAccept_AL6_AnswersGolden(t *testing.T) {
 	golden(t, "answers.html", []byte(body))
 }
 
+// forPeople are the forms that people read.
+var forPeople = map[string]func(*bytes.Buffer, render.AnswerTrees) render.AnswerWriter{
+	"table": func(b *bytes.Buffer, trees render.AnswerTrees) render.AnswerWriter {
+		return render.NewAnswerTable(b, trees, nil, render.TerminalOptions{})
+	},
+	"explanations": func(b *bytes.Buffer, trees render.AnswerTrees) render.AnswerWriter {
+		return render.NewAnswerExplanations(b, trees, render.TerminalOptions{})
+	},
+	"html": func(b *bytes.Buffer, trees render.AnswerTrees) render.AnswerWriter {
+		return render.NewAnswerHTML(b, trees, render.PageOptions{})
+	},
+	"md": func(b *bytes.Buffer, trees render.AnswerTrees) render.AnswerWriter {
+		return render.NewAnswerMarkdown(b, trees)
+	},
+}
+
 // TestAccept_AL6_AnInterruptedRunIsNoAllClear: nothing says that nothing failed where failures have no answer.
 func TestAccept_AL6_AnInterruptedRunIsNoAllClear(t *testing.T) {
 	t.Parallel()
-	for name, open := range map[string]func(*bytes.Buffer, render.AnswerTrees) render.AnswerWriter{
-		"table": func(b *bytes.Buffer, trees render.AnswerTrees) render.AnswerWriter {
-			return render.NewAnswerTable(b, trees, nil, render.TerminalOptions{})
-		},
-		"explanations": func(b *bytes.Buffer, trees render.AnswerTrees) render.AnswerWriter {
-			return render.NewAnswerExplanations(b, trees, render.TerminalOptions{})
-		},
-		"html": func(b *bytes.Buffer, trees render.AnswerTrees) render.AnswerWriter {
-			return render.NewAnswerHTML(b, trees, render.PageOptions{})
-		},
-		"md": func(b *bytes.Buffer, trees render.AnswerTrees) render.AnswerWriter {
-			return render.NewAnswerMarkdown(b, trees)
-		},
-	} {
+	for name, open := range forPeople {
 		for want, partial := range map[string]render.PartialAnswers{
 			"Interrupted: 0 of 3 answered.": {Failures: 3, Interrupted: true}, "Interrupted: 1 of 3 answered.": {Answered: 1, Failures: 3, Interrupted: true}, "1 of 2 answered.": {Answered: 1, Failures: 2},
 		} {
@@ -143,25 +146,15 @@ func TestAccept_AL5_AnotherCourtIsNamed(t *testing.T) {
 	t.Parallel()
 	trees := answerTrees
 	trees.Court, trees.MaxFalse = "my\x1b.yaml, judge mine (sha256 0123)", 0.05
-	for name, open := range map[string]func(*bytes.Buffer) render.AnswerWriter{
-		"table": func(b *bytes.Buffer) render.AnswerWriter {
-			return render.NewAnswerTable(b, trees, nil, render.TerminalOptions{})
-		},
-		"explanations": func(b *bytes.Buffer) render.AnswerWriter {
-			return render.NewAnswerExplanations(b, trees, render.TerminalOptions{})
-		},
-		"html":  func(b *bytes.Buffer) render.AnswerWriter { return render.NewAnswerHTML(b, trees, render.PageOptions{}) },
-		"md":    func(b *bytes.Buffer) render.AnswerWriter { return render.NewAnswerMarkdown(b, trees) },
-		"jsonl": func(b *bytes.Buffer) render.AnswerWriter { return render.NewAnswerJSONL(b, trees) },
-	} {
-		said := written(t, func(b *bytes.Buffer, _ []string) render.AnswerWriter { return open(b) }, sample.Answers()...)
-		price := "5% probable"
-		if name == "jsonl" {
-			price = `"max_false_alibi":0.05`
-		}
-		if !strings.Contains(strings.ReplaceAll(said, "\\", ""), "judge mine (sha256 0123)") || !strings.Contains(said, price) || strings.Contains(said, "\x1b") {
+	for name, open := range forPeople {
+		said := written(t, func(b *bytes.Buffer, _ []string) render.AnswerWriter { return open(b, trees) }, sample.Answers()...)
+		if !strings.Contains(strings.ReplaceAll(said, "\\", ""), "judge mine (sha256 0123)") || !strings.Contains(said, "5% probable") || strings.Contains(said, "\x1b") {
 			t.Errorf("%s: %s", name, said)
 		}
+	}
+	lines := written(t, func(b *bytes.Buffer, _ []string) render.AnswerWriter { return render.NewAnswerJSONL(b, trees) }, sample.Answers()...)
+	if !strings.Contains(lines, `judge mine (sha256 0123)`) || !strings.Contains(lines, `"max_false_alibi":0.05`) {
+		t.Error(lines)
 	}
 }
 

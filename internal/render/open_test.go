@@ -1,7 +1,6 @@
 package render_test
 
 import (
-	"bytes"
 	"strconv"
 	"strings"
 	"testing"
@@ -52,10 +51,9 @@ func TestTableKeepsTheEndOfIDs(t *testing.T) {
 	t.Parallel()
 	outcome := sample.Accepted()
 	outcome.Result.ID = strings.Repeat("example.com/deep/", 20) + "pkg.TestSum"
-	var b bytes.Buffer
-	write(t, render.NewTable(&b, render.TerminalOptions{Width: 80}), outcome)
-	if !strings.Contains(b.String(), "pkg.TestSum  accepted") {
-		t.Error(b.String())
+	out := tabled(t, 80, outcome)
+	if !strings.Contains(out, "pkg.TestSum  accepted") {
+		t.Error(out)
 	}
 }
 
@@ -68,9 +66,8 @@ func TestTableTellsTheFirstOpenCases(t *testing.T) {
 		outcome.Result.GapBrief.Summary = "reason " + strconv.Itoa(i)
 		trials = append(trials, outcome)
 	}
-	var b bytes.Buffer
-	write(t, render.NewTable(&b, render.TerminalOptions{}), trials...)
-	if out := b.String(); strings.Count(out, "  next     run the test again\n") != 8 || !strings.Contains(out, "and 3 more cases\n") {
+	out := tabled(t, 0, trials...)
+	if strings.Count(out, "  next     run the test again\n") != 8 || !strings.Contains(out, "and 3 more cases\n") {
 		t.Error(out)
 	}
 	if (&trial.Result{Final: trial.Final{Classification: "a"}, GapBrief: &trial.GapBrief{}}).Open() != nil {
@@ -88,9 +85,7 @@ func TestTableSaysOnceWhatHoldsOfManyOpenCases(t *testing.T) {
 		brief.Gaps = append(brief.Gaps, trial.Gap{SuggestedAction: "find evidence " + strconv.Itoa(i)})
 		trials = append(trials, outcome)
 	}
-	var b bytes.Buffer
-	write(t, render.NewTable(&b, render.TerminalOptions{}), trials...)
-	out := b.String()
+	out := tabled(t, 0, trials...)
 	for _, want := range []string{"case-0  mistrial\n  as well  case-1, case-2, case-3 and 26 more cases\n  why  ", "  next     mend the module abyss\n"} {
 		if strings.Count(out, want) != 1 {
 			t.Errorf("no %q, or twice, in\n%s", want, out)
@@ -114,14 +109,13 @@ func TestTableTellsEqualExperimentsOnce(t *testing.T) {
 		outcome.Result.Experiments = []trial.Experiment{e}
 		trials = append(trials, outcome)
 	}
-	var b bytes.Buffer
-	write(t, render.NewTable(&b, render.TerminalOptions{}), trials...)
+	out := tabled(t, 0, trials...)
 	for _, want := range []string{
 		"case-0\n  as well  case-2, case-3, case-4 and 23 more cases\n  The test fails each time on this tree (5 reruns), so it is not flaky.\n",
 		"case-1\n  The test is flaky: on the same tree 1 run passed and 4 failed.\n  TestOpen: permission denied\n    this tree: 4 of 5 runs failed in the same way\n",
 		"case-11\n  The test is flaky: on the same tree 2 runs passed and 3", "Found      not settled 27, flaky 3\n",
 	} {
-		if out := b.String(); strings.Count(out, want) != 1 {
+		if strings.Count(out, want) != 1 {
 			t.Errorf("no %q, or twice, in\n%s", want, out)
 		}
 	}
@@ -161,29 +155,19 @@ func TestExplainListsExperimentsOnce(t *testing.T) {
 	}
 }
 
-func TestLegendNamesTheLabelsThatAreUsed(t *testing.T) {
-	t.Parallel()
-	summary := render.NewSummary()
-	summary.Add(sample.Accepted())
-	var b strings.Builder
-	for _, line := range summary.Lines() {
-		b.WriteString(line.Name + ": " + line.Text + "\n")
-	}
-	text := b.String()
-	if !strings.Contains(text, "Labels: system issue (si001)\n") || strings.Contains(text, "rejected:") || !strings.Contains(text, "accepted:") {
-		t.Error(text)
-	}
-}
-
 // Thresholds are such numbers: what is below one must not look as if it were not.
 func TestNumberIsNotRoundedUpToAThreshold(t *testing.T) {
 	t.Parallel()
 	for v, want := range map[float64]string{
 		0.4999: "0.49", 0.5: "0.50", 0.5049: "0.50", 0.8499: "0.84", 0.85: "0.85", 0.999: ">.99", 1: "1.00", 0.001: "<.01", 0: "0.00",
-		0.499: "0.49", 0.756: "0.76", 0.05: "0.05", 0.29: "0.29", 0.15: "0.15", 0.95: "0.95", 0.7: "0.70",
+		0.79999: "0.79", 0.9999: ">.99", 0.499: "0.49", 0.756: "0.76", 0.05: "0.05", 0.29: "0.29", 0.15: "0.15", 0.95: "0.95", 0.7: "0.70",
 	} {
 		if got := trial.Number(v); got != want {
 			t.Errorf("%v is shown as %s, want %s", v, got, want)
+		}
+		r := trial.Result{Final: trial.Final{Status: trial.Affirmed, Classification: "x", Confidence: v}}
+		if got := r.End(); got != "affirmed x "+want {
+			t.Errorf("End() = %s, want %s", got, want)
 		}
 	}
 }
