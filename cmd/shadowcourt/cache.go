@@ -18,12 +18,11 @@ func NewCache(s cli.Streams) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "cache",
-		Short: "Show the folders for compiled modules, results of experiments and answers of models, or clear them",
+		Short: "Show the folders for compiled modules and results of experiments, or clear them",
 		Long: `Show where compiled modules and results of experiments are kept and what they take. Of more than
 ` + mebibytes(module.MaxCacheBytes) + ` of modules those go that were used longest ago.
 Results of experiments lie in the folder experiments beside that of the modules: in shadowcourt/experiments
-in your cache folder, or in dir/experiments with --cache dir/modules. They count for a day. Answers of
-language models, which --models FILE,cache keeps, lie in the folder models beside them.`,
+in your cache folder, or in dir/experiments with --cache dir/modules. They count for a day.`,
 		Example: "  shadowcourt cache",
 		Args:    cli.NoSuchCommand,
 		RunE: func(*cobra.Command, []string) error {
@@ -40,20 +39,14 @@ language models, which --models FILE,cache keeps, lie in the folder models besid
 				return err
 			}
 			fmt.Fprintf(s.Out, "%s: %s, %s of at most %s\n", sanitize.Line(dir), cli.Count(use.Entries, "module", "modules"), mebibytes(use.Bytes), mebibytes(module.MaxCacheBytes))
-			answers := open.ModelCache(dir)
-			given, err := disk.MeasureCache(answers)
-			if err != nil {
-				return err
-			}
 			fmt.Fprintf(s.Out, "%s: %s of experiments, %s\n", sanitize.Line(results), cli.Count(ran.Answers, "result", "results"), mebibytes(ran.Bytes))
-			fmt.Fprintf(s.Out, "%s: %s of language models, %s\n", sanitize.Line(answers), cli.Count(given.Answers, "answer", "answers"), mebibytes(given.Bytes))
 			return nil
 		},
 	}
 	empty := &cobra.Command{
 		Use:     "clear",
-		Short:   "Remove all compiled modules, results of experiments and answers of models",
-		Long:    "Remove all compiled modules, results of experiments and answers of models. They are made again when they are needed.",
+		Short:   "Remove all compiled modules and results of experiments",
+		Long:    "Remove all compiled modules and results of experiments. They are made again when they are needed.",
 		Example: "  shadowcourt cache clear --cache other/modules",
 		Args:    cli.ExactArgs(0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
@@ -70,13 +63,7 @@ language models, which --models FILE,cache keeps, lie in the folder models besid
 				return err
 			}
 			fmt.Fprintf(s.Err, "%s: removed %s, %s\n", sanitize.Line(dir), cli.Count(use.Entries, "module", "modules"), mebibytes(use.Bytes))
-			answers := open.ModelCache(dir)
-			given, err := disk.ClearCache(answers)
-			if err != nil {
-				return err
-			}
 			fmt.Fprintf(s.Err, "%s: removed %s of experiments, %s\n", sanitize.Line(results), cli.Count(ran.Answers, "result", "results"), mebibytes(ran.Bytes))
-			fmt.Fprintf(s.Err, "%s: removed %s of language models, %s\n", sanitize.Line(answers), cli.Count(given.Answers, "answer", "answers"), mebibytes(given.Bytes))
 			return nil
 		},
 	}

@@ -3,7 +3,6 @@ package model_test
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,11 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/model"
-	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
 // The same answers make the same bytes, in whatever order they came, and a cassette can be continued.
@@ -124,60 +120,7 @@ func TestHostileCassettes(t *testing.T) {
 	}
 }
 
-// A rerun of a docket is free, and the answers are the same.
-func TestCache(t *testing.T) {
-	t.Parallel()
-	p := serve(t, says(`{"label": "a"}`, "?", `{"label": "b"}`))
-	dir := filepath.Join(t.TempDir(), "models")
-	run := func() abi.CompletionResult {
-		s, _ := open(t, strings.Replace(file(p.URL, "budgets: {docket: {money: 1}}"), "retries: 2", "concurrency: 1", 1), func(c *model.Config) { c.CacheDir = dir })
-		return complete(t, s, ask(conforming, samples(2)))
-	}
-	first := run()
-	asked := len(p.asked())
-	again := run()
-	if len(first.Answers) != 2 || fmt.Sprint(first.Answers) != fmt.Sprint(again.Answers) || len(p.asked()) != asked || again.Cost != 0 || again.InputTokens != 0 || first.Cost == 0 {
-		t.Errorf("%+v, then %+v", first, again)
-	}
-	use, err := disk.MeasureCache(dir)
-	if err != nil || use.Answers != asked || use.Bytes == 0 {
-		t.Errorf("%+v, %v", use, err)
-	}
-	names, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(names) != asked {
-		t.Fatal(names, err)
-	}
-	for i, damage := range []func(data []byte) []byte{
-		func(data []byte) []byte { return data[:len(data)/2] },
-		func(data []byte) []byte { return bytes.Replace(data, []byte("seed"), []byte("sead"), 1) },
-		func([]byte) []byte { return nil },
-	} {
-		data, err := os.ReadFile(names[i%len(names)])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(names[i%len(names)], damage(data), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := run(); got.Outcome != abi.CompletionAnswered || len(p.asked()) == asked {
-		t.Errorf("%+v", got)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "other.txt"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if use, err := disk.ClearCache(dir); err != nil || use.Answers != asked {
-		t.Errorf("%+v, %v", use, err)
-	}
-	if use, err := disk.MeasureCache(filepath.Join(dir, "none")); err != nil || use.Answers != 0 {
-		t.Errorf("%+v, %v", use, err)
-	}
-	if left, _ := os.ReadDir(dir); len(left) != 1 {
-		t.Errorf("left %v", left)
-	}
-}
-
-// Many trials at the same time share a set, a cassette and a cache.
+// Many trials at the same time share a set and a cassette.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	p := serve(t, says("yes"))
@@ -186,7 +129,7 @@ func TestTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, _ := open(t, file(p.URL, "budgets: {docket: {tokens: 100000}}"), func(c *model.Config) { c.Cassette, c.CacheDir = tape, filepath.Join(dir, "cache") })
+	s, _ := open(t, file(p.URL, "budgets: {docket: {tokens: 100000}}"), func(c *model.Config) { c.Cassette = tape })
 	var group sync.WaitGroup
 	for i := range 20 {
 		group.Go(func() {
@@ -199,9 +142,6 @@ func TestTogether(t *testing.T) {
 	}
 	if _, err := model.PlayCassette(filepath.Join(dir, "tape")); err != nil {
 		t.Error(err)
-	}
-	if use, err := disk.MeasureCache(filepath.Join(dir, "cache")); err != nil || use.Answers != 5 {
-		t.Errorf("%+v, %v", use, err)
 	}
 }
 
@@ -278,65 +218,6 @@ func TestAFullCassette(t *testing.T) {
 	for seed, outcome := range []abi.CompletionOutcome{abi.CompletionAnswered, abi.CompletionFailed, abi.CompletionFailed} {
 		if got := complete(t, s, ask(func(c *abi.Completion) { c.Seed = seed })); got.Outcome != outcome {
 			t.Errorf("seed %d: %+v", seed, got)
-		}
-	}
-}
-
-// Answers from the cache are recorded as what they took, which is nothing: a run that plays the cassette gives the results of the run that
-// recorded it.
-func TestACassetteOfCachedAnswers(t *testing.T) {
-	t.Parallel()
-	p := serve(t, says("?", `{"label": "b"}`))
-	dir := t.TempDir()
-	run := func(tape *model.Cassette) (results []abi.CompletionResult) {
-		s, _ := open(t, file(p.URL, ""), func(c *model.Config) { c.CacheDir, c.Cassette = filepath.Join(dir, "models"), tape })
-		for range 2 { // the second time from the cassette
-			results = append(results, complete(t, s, ask(conforming)))
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-		return results
-	}
-	if paid := run(nil); paid[0].InputTokens != 200 || paid[1].InputTokens != 0 {
-		t.Errorf("%+v", paid)
-	}
-	tape, err := model.RecordCassette(filepath.Join(dir, "tape"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	recorded := run(tape)
-	if tape, err = model.PlayCassette(filepath.Join(dir, "tape")); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(recorded, run(tape)); diff != "" || recorded[0].InputTokens+recorded[1].InputTokens != 0 || len(p.asked()) != 2 {
-		t.Errorf("%+v, %d requests: %s", recorded, len(p.asked()), diff)
-	}
-}
-
-// Answers in a folder that others may write to are not taken.
-func TestACacheOfOthers(t *testing.T) {
-	t.Parallel()
-	d, err := model.Parse("models.yaml", []byte(file("https://x.example", "")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	shared, plain := filepath.Join(t.TempDir(), "models"), filepath.Join(t.TempDir(), "file")
-	if err := os.Mkdir(shared, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(shared, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(plain, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for folder, want := range map[string]string{shared: "others may write to it (mode 0777): make it 0700", plain: "is not a directory"} {
-		if runtime.GOOS == "windows" && folder == shared {
-			continue
-		}
-		if _, err := model.Open(model.Config{Definition: d, CacheDir: folder}); err == nil || err.Error() != "the cache of answers "+folder+": "+want {
-			t.Errorf("%v", err)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
-// entry is an answer as cassettes and caches keep it.
+// entry is an answer as cassettes keep it.
 type entry struct {
 	Digest string `json:"digest"`
 	// Alias, Model and Seed are for people; the digest covers them.

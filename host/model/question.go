@@ -1,7 +1,6 @@
 package model
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +61,7 @@ func (q *question) request(i int) *request {
 	}
 }
 
-// admission says where the answer to a request comes from: it is there, from the cassette, from the cache or as a rejection, or the budgets
+// admission says where the answer to a request comes from: it is there, from the cassette or as a rejection, or the budgets
 // have what asking for it may take.
 type admission struct {
 	digest string
@@ -87,9 +86,6 @@ func (q *question) admit(ctx context.Context, r *request) admission {
 	if q.rejection != "" {
 		return q.known(ctx, a.digest, r, reply{}, notAsked(q.rejection))
 	}
-	if got, ok := q.cached(a.digest); ok { // for no tokens, also where a cassette that has it is played
-		return q.known(ctx, a.digest, r, reply{text: got.text}, nil)
-	}
 	input := q.inputTokens(r.messages)
 	if f := q.purse.reserve(ctx, amount{input + r.answerTokens, q.model.Price.of(input, r.answerTokens)}); f != nil {
 		return q.known(ctx, a.digest, r, reply{}, f)
@@ -105,20 +101,6 @@ func (q *question) known(ctx context.Context, digest string, r *request, got rep
 		a.got, a.f = q.set.cassette.add(q.entry(digest, r, got, f))
 	}
 	return a
-}
-
-// cached gives an answer of the cache. Entries about another question are not there.
-func (q *question) cached(digest string) (reply, bool) {
-	line, ok := q.set.cache.Get(digest, q.set.clock.Now())
-	if !ok {
-		return reply{}, false
-	}
-	e, err := parseEntry(bytes.TrimSuffix(line, []byte("\n")))
-	if err != nil || e.Digest != digest {
-		return reply{}, false
-	}
-	got, f := e.get()
-	return got, f == nil
 }
 
 // stopped says whether a context ended for a reason that is none of the model's: not by a limit of time.
@@ -198,10 +180,6 @@ func (q *question) exchange(ctx context.Context, one *sample, r *request, a admi
 		got, f = q.fetch(ctx, r, p)
 		got = p.settle(got)
 		hopeless := f != nil && f.hopeless
-		if f == nil {
-			e := q.entry(a.digest, r, got, nil)
-			q.set.cache.Put(a.digest, e.line())
-		}
 		kept := q.known(ctx, a.digest, r, got, f)
 		if got, f = kept.got, kept.f; f != nil {
 			f.hopeless = hopeless

@@ -14,20 +14,14 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 )
-
-// maxCached is how many answers a folder keeps.
-const maxCached = 1 << 16
 
 // Config says what a [Set] is made of. Only the definition is needed.
 type Config struct {
 	Definition *Definition
 	// Cassette records answers, or plays them.
 	Cassette *Cassette
-	// CacheDir is the folder for answers; empty for none. Others must not be able to write to it.
-	CacheDir string
 	// Getenv reads the variables that hold keys. Default: os.Getenv.
 	Getenv func(string) string
 	// Transport carries requests. Default: one for each provider.
@@ -45,7 +39,6 @@ type Set struct {
 	definition *Definition
 	endpoints  map[string]*endpoint // none where a cassette plays
 	cassette   *Cassette
-	cache      disk.Cache
 	clock      Clock
 	ledger     ledger
 }
@@ -71,10 +64,6 @@ func Open(c Config) (*Set, error) {
 	s := &Set{definition: c.Definition, cassette: c.Cassette, clock: c.Clock, endpoints: map[string]*endpoint{}}
 	if s.cassette.plays() {
 		return s, nil
-	}
-	var err error
-	if s.cache, err = disk.OpenCache(c.CacheDir, disk.CacheLimits{Files: maxCached, Bytes: maxEntryBytes}); err != nil {
-		return nil, err
 	}
 	for name, p := range c.Definition.Providers {
 		s.endpoints[name] = newEndpoint(name, p, &c)

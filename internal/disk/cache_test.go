@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestAccept_HS3_OneStoreOfAnswers: experiments and language models keep what they got in caches of this kind, which give back what was put
+// TestAccept_HS3_OneStoreOfAnswers: experiments and clients of registries keep what they got in caches of this kind, which give back what was put
 // in and nothing that is damaged, old or too long.
 func TestAccept_HS3_OneStoreOfAnswers(t *testing.T) {
 	t.Parallel()

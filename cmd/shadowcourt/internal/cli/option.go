@@ -59,6 +59,11 @@ func DurationOption(to *time.Duration, name, usage string) Option {
 	}}
 }
 
+// RemovedOption is one that a flag had: it is rejected, with what to do instead.
+func RemovedOption(name, instead string) Option {
+	return Option{name: name, set: func(string) error { return errors.New("it was removed: " + instead) }}
+}
+
 // optionValue is a flag of a text with options behind it. It may be repeated: what comes later is added.
 type optionValue struct {
 	text    *string
@@ -76,6 +81,9 @@ func OptionVar(f *pflag.FlagSet, text *string, name, usage string, options ...Op
 	described.WriteString(usage)
 	for i := range options {
 		o := &options[i]
+		if o.usage == "" { // removed
+			continue
+		}
 		described.WriteString("\n  ," + o.name)
 		if o.value != "" {
 			described.WriteString("=" + o.value)
@@ -178,6 +186,9 @@ var optionLike = regexp.MustCompile(`^[a-z][a-z-]*(=.*)?$`)
 func (v *optionValue) known() []string {
 	var forms []string
 	for _, o := range v.options {
+		if o.usage == "" { // removed
+			continue
+		}
 		if o.value != "" {
 			o.name += "=" + o.value
 		}

@@ -246,7 +246,8 @@ func Removed(name, instead string) *cobra.Command {
 func RemovedFlags(f *pflag.FlagSet, instead string, names ...string) {
 	for _, name := range names {
 		f.Var(removedFlag(instead), name, "")
-		_ = f.MarkHidden(name) // it is there
+		removed := f.Lookup(name)
+		removed.Hidden, removed.NoOptDefVal = true, "true"
 	}
 }
 

@@ -51,7 +51,7 @@ wrong (the rest was still measured).`,
 	o.LightFlags(cmd, "default: "+open.LightDocket)
 	o.addCourt(cmd, "figures", "none")
 	o.bands.add(f)
-	o.CassetteFlags(cmd)
+	o.ModelFlags(cmd)
 	cli.RemovedFlags(f, "calibrate compares the court with Light alone; compare two courts with `shadowcourt compare`", "fitted-on", "peers")
 	cli.RemovedFlags(f, "use --format json", "report")
 	cli.RemovedFlags(f, "nothing is drawn at random", "seed")

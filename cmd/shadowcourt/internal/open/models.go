@@ -3,7 +3,6 @@ package open
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,31 +20,26 @@ import (
 // models are the flags of language models.
 type models struct {
 	file, cassette string
-	cache          bool
 	concurrency    int               // of all providers together; 0 without models
 	definition     *model.Definition // nil until it is read
 }
 
+// noModelCache says what keeps answers now.
+const noModelCache = "use --models FILE,cassette=FILE, which records answers in a new file and plays them from an existing one"
+
 // ModelFlags adds the flags of language models.
 func (o *Flags) ModelFlags(cmd *cobra.Command) {
-	o.modelFlags(cmd, cli.BoolOption(&o.models.cache, "cache", "keep answers, and take those that are there"))
-	cli.Alias(cmd.Flags(), "model-cache", "models", "cache")
-}
-
-// CassetteFlags are those of ModelFlags but for the cache: answers from there take no tokens, and can't be compared by them.
-func (o *Flags) CassetteFlags(cmd *cobra.Command) { o.modelFlags(cmd) }
-
-func (o *Flags) modelFlags(cmd *cobra.Command, options ...cli.Option) {
 	m := &o.models
 	cassette := cli.TextOption(&m.cassette, "cassette", "FILE", "play the models' answers from this file and ask nobody, or where there is none, record them in it")
 	cli.OptionVar(cmd.Flags(), &m.file, "models", "file that says which language models answer to the names in the pipeline, and what they may cost",
-		append([]cli.Option{cassette}, options...)...)
+		cassette, cli.RemovedOption("cache", noModelCache))
 	cli.Alias(cmd.Flags(), "cassette", "models", "cassette")
+	cli.RemovedFlags(cmd.Flags(), noModelCache, "model-cache")
 }
 
 // checkModels rejects flags of models without models.
 func (o *Flags) checkModels() error {
-	if o.models.file != "" || o.models.cassette == "" && !o.models.cache {
+	if o.models.file != "" || o.models.cassette == "" {
 		return nil
 	}
 	return errors.New("--models: name the file of models before its options")
@@ -91,12 +85,6 @@ func (o *Flags) openModels(h *Connected, config *host.Config) error {
 		if c.Cassette, err = open(m.cassette); err != nil {
 			return cli.InputError(fmt.Errorf("--models cassette=%s: %w", m.cassette, err))
 		}
-	}
-	if m.cache {
-		if config.CacheDir == "" {
-			return cli.InputError(errors.New("--models cache needs a folder: see the variable " + CacheVariable))
-		}
-		c.CacheDir = ModelCache(config.CacheDir)
 	}
 	set, err := model.Open(c)
 	if err != nil {
@@ -155,6 +143,3 @@ func ModelNames(def *pipeline.Definition) []string {
 	}
 	return names
 }
-
-// ModelCache is the folder for answers of models, beside that for compiled modules.
-func ModelCache(modules string) string { return filepath.Join(filepath.Dir(modules), "models") }
