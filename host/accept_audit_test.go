@@ -10,11 +10,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/audit"
+	"github.com/shadowcourt/shadowcourt/host/internal/court"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
@@ -427,5 +430,138 @@ func TestAccept_FR6_TheReportOfAnAuditIsDerived(t *testing.T) {
 	o.Report.GlobalScore += 0.1
 	if err := audit.CheckReport(&o.Report, a.Rubric().ScoreWeights()); err == nil {
 		t.Error("a score that disagrees was taken")
+	}
+}
+
+// A forged item is the case's: an opinion that says so is not punished for it,
+// and one that relies on it is.
+func TestAnAuditTellsWhoExposesAForgedItem(t *testing.T) {
+	t.Parallel()
+	a := openAuditor(t, host.AuditConfig{})
+	results := func(text string) (support, security abi.CriterionResult) {
+		r := judged(t, a, audit.Subject{
+			Opinion:   abi.JudicialOpinion{Text: text},
+			Evidence:  []abi.Evidence{{SourceRef: "depot.log:L9", Content: "manual override by shift leader", RelevanceConfidence: 0.8, Supports: "sabotage"}},
+			Documents: []abi.Document{{Name: "depot.log", Text: "06:00 shift began\n06:10 belt 4 stopped\n"}},
+		}).Report.Results
+		return r[0], r[4]
+	}
+	support, security := results(`The charge of sabotage rests on depot.log:L9, "manual override by shift leader". It does not stand in the log. The court acquits.`)
+	if support.NumericScore < 4 || security.NumericScore != 5 || !strings.Contains(security.Reasoning, "as the opinion says itself") {
+		t.Errorf("it is exposed: %+v\n%+v", support, security)
+	}
+	support, security = results(`It was sabotage, for depot.log:L9 has "manual override by shift leader". The court affirms.`)
+	if support.NumericScore > 2 || security.NumericScore > 3 || !strings.Contains(support.Reasoning, "depot.log:L9") {
+		t.Errorf("it is relied on: %+v\n%+v", support, security)
+	}
+	if security.SecurityViolationFound {
+		t.Error("a source that quotes from memory does it too")
+	}
+}
+
+// A court writes of a forged item that it does not stand.
+func TestTheOpinionOfACourtExposesForgedItems(t *testing.T) {
+	t.Parallel()
+	h := shared(t)
+	c := dispute()
+
+	c.Evidence = append(c.Evidence, abi.Evidence{SourceRef: "log:L3", Content: "a line that nobody ever logged", RelevanceConfidence: 0.9, Supports: "leak"})
+	s, ok := court.OpinionOf(try(t, h, c), "court")
+	if !ok || !strings.Contains(s.Opinion.Text, `log:L3, speaks for leak, and does not stand in the document that it names: "a line that nobody ever logged"`) {
+		t.Errorf("%s", s.Opinion.Text)
+	}
+}
+
+// Parameters that a module rejects are found before an opinion is audited, each
+// with its place; what breaks otherwise is no fault of theirs.
+func TestAccept_AU3_ParametersThatAModuleRejectsAreFoundAtTheStart(t *testing.T) {
+	t.Parallel()
+	a := toldJudges(t, `
+judges:
+  rhetor: {with: {depth: high}, knows: {first: transparency}}
+  sulks:
+    module: bench
+    with:
+      behave: give up
+  broken: {module: bench, with: {behave: trap}}
+  fine: {module: bench, with: {score: 4}}
+criteria:
+  - {id: first, category: x, judges: [rhetor, sulks, broken, fine]}
+`, host.AuditConfig{})
+	err := a.Probe(context.Background())
+	faults, ok := errors.AsType[pipeline.Errors](err)
+	if !ok || len(faults) != 2 {
+		t.Fatalf("got %v", err)
+	}
+	for i, want := range []string{
+		`told.yaml:4:18: judges["rhetor"].with: the module rhetor rejects them: bad_parameter: the rhetor has no parameter "depth" [parameters]`,
+		`told.yaml:8:7: judges["sulks"].with: the module bench rejects them:`,
+	} {
+		if got := faults[i].Error(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}
+
+// bench is the judge of testdata/bench, built once.
+var bench = sync.OnceValues(func() ([]byte, error) { return buildGuest("./testdata/bench") })
+
+// openAuditor opens an Auditor with the shared compile cache, closed with the test.
+func openAuditor(t testing.TB, config host.AuditConfig) *host.Auditor {
+	t.Helper()
+	config.CacheDir = cacheDir
+	a := must.Get(host.OpenAuditor(context.Background(), config))(t)
+	t.Cleanup(func() {
+		if err := a.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+// toldJudges opens an Auditor on a rubric of judges that do as they are told:
+// what stands below `judges:` and `criteria:` of a rubric.
+func toldJudges(t testing.TB, rubric string, config host.AuditConfig) *host.Auditor {
+	t.Helper()
+	told := benched(t, rubric)
+	config.Rubric, config.Modules = told.Rubric, told.Modules
+	return openAuditor(t, config)
+}
+
+// benched is the configuration of such an Auditor.
+func benched(t testing.TB, rubric string) host.AuditConfig {
+	t.Helper()
+	wasm := must.Get(bench())(t)
+	parsed := must.Get(audit.Parse("told.yaml", []byte("rubric: told\n"+rubric)))(t)
+	files := modules(t)
+	files["bench.wasm"] = &fstest.MapFile{Data: wasm}
+	return host.AuditConfig{Rubric: parsed, Modules: files}
+}
+
+// judged audits an opinion that must come to a report.
+func judged(t testing.TB, a *host.Auditor, s audit.Subject) *audit.Outcome {
+	t.Helper()
+	o := must.Get(a.Audit(context.Background(), s))(t)
+	return o
+}
+
+// encoded is all of an outcome that could differ, as bytes.
+func encoded(o *audit.Outcome) string {
+	return string(codec.AppendAuditReport(codec.AppendSnapshot(nil, &o.State), &o.Report)) + strings.Join(o.Path, " ")
+}
+
+// ruling is an opinion in full, with what it can be checked against.
+func ruling() audit.Subject {
+	return audit.Subject{
+		Opinion: abi.JudicialOpinion{
+			CaseID: "disk", CourtName: "Court of Volumes",
+			Text: "The charge is a leak. The prosecution relies on graph, by which \"usage rises by 2 GB an hour\".\n" +
+				"The defense answers that the quota was exceeded, because the log says \"quota exceeded for volume data-7\".\n" +
+				"However, the operator reports that nothing was deployed this week, which weakens the charge.\n" +
+				"The court therefore amends the verdict to quota, with a confidence of 0.7.\n",
+			Metadata: map[string]string{"final_classification": "quota", "confidence": "0.7"},
+		},
+		Evidence:  dispute().Evidence,
+		Documents: dispute().Documents,
 	}
 }

@@ -11,14 +11,17 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/host"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/host/moduledir"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/host/replay"
@@ -390,5 +393,40 @@ func TestAccept_RE1_TheFirstDivergenceIsToldByField(t *testing.T) {
 	}
 	if want := (record.FieldDifference{Path: "params[0].text", Was: `"amend"`, Is: `"acquit"`}); len(d.Fields) != 1 || d.Fields[0] != want {
 		t.Errorf("%+v", d.Fields)
+	}
+}
+
+// A judge that a pipeline names by a reference is taken from the modules by its escaped name, and its trials are recorded with who signed
+// it. Replays find it by its digest.
+func TestAccept_DI2_RecordsNameSignerAndPolicy(t *testing.T) {
+	t.Parallel()
+	const reference = "oci://registry.example:5000/judges/specter:v1@sha256:1111111111111111111111111111111111111111111111111111111111111111"
+	text := must.Get(fs.ReadFile(pipelines.FS, pipelines.DefectCourt))(t)
+	replaced := strings.Replace(string(text), "module: specter\n", "module: "+reference+"\n", 1)
+	def := must.Get(pipeline.Parse("court.yaml", []byte(replaced)))(t)
+	modules := must.Get(bundle.FS())(t)
+	judge := must.Get(fs.ReadFile(modules, "specter.wasm"))(t)
+	config := host.Config{Pipeline: def, Modules: modules, CacheDir: cacheDir}
+	var rejected *host.RejectedError
+	if _, err := host.Open(t.Context(), config); !errors.As(err, &rejected) || !strings.Contains(err.Error(), reference+": it was not fetched") {
+		t.Fatal(err)
+	}
+	config.Modules = moduledir.Over(modules, map[string][]byte{pipeline.ModuleFile(reference): judge})
+	config.Signed = map[record.Digest]host.Signature{record.DigestOf(judge): {Signer: "acme", Policy: "trust.yaml:7 sha256:2"}}
+	store, data := recordTrials(t, config, 2, exampleDocket(t, "go-failures.jsonl")[:2]...)
+	_, list := trials(t, data)
+	for _, trial := range list {
+		for _, part := range trial.Modules {
+			want := record.Part{Name: part.Name, Digest: part.Digest}
+			if part.Name == reference {
+				want = record.Part{Name: reference, Digest: record.DigestOf(judge), Signer: "acme", Policy: "trust.yaml:7 sha256:2"}
+			}
+			if part != want {
+				t.Errorf("%+v, want %+v", part, want)
+			}
+		}
+	}
+	if replayAll(t, store, data); len(list) != 2 {
+		t.Errorf("%d trials", len(list))
 	}
 }

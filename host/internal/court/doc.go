@@ -6,15 +6,15 @@
 //
 // The files, from the outside in:
 //
-//   - config, court, audit, candidate, configuration: what is opened, and what results depend on
-//   - runtime, modules, needs: the sandbox, the modules that it needs, and how they are read
-//   - try, trial, ending, visit, contest, hearing, remand: one case in the court
-//   - lightpath*: one case on a Light path
+//   - config, court, audit, candidate: what is opened, and what results depend on
+//   - modules: the sandbox, the modules that it needs, and how they are read
+//   - try, trial, hearing, remand, ending: one case in the court
+//   - lightpath: one case on a Light path
 //   - audit_*: one opinion
-//   - proceeding, profile, timelimit: what all three have in common
-//   - invoker, session*, broker: calls of modules, and what modules ask through capabilities
-//   - recorder*, script: what is recorded of a trial, and how a replay follows it
-//   - result, propose, gaps*: what is told of a trial
+//   - proceeding, profile, prepare: what all three have in common
+//   - invoker, session, broker: calls of modules, and what modules ask through capabilities
+//   - recorder, script: what is recorded of a trial, and how a replay follows it
+//   - propose, gaps: what is told of a trial
 //
 // Three walls stand within: package state has the reducers and no clock, package traverse goes through graphs and knows no court,
 // package registry keeps generations of modules and knows no trial.

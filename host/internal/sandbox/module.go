@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
@@ -167,4 +168,119 @@ func (m *Module) reject(export string, cause Cause, detail string, err error) *C
 func (m *Module) Close(ctx context.Context) error {
 	m.engine.forget(m)
 	return m.gate.close(ctx, func() error { return m.free(context.WithoutCancel(ctx)) })
+}
+
+// gate counts the calls in flight, because freeing code or memory under a
+// running guest kills the process.
+type gate struct {
+	mu      sync.Mutex
+	inside  int
+	closed  bool
+	free    func() error
+	freed   chan struct{}
+	freeErr error
+}
+
+func newGate() gate { return gate{freed: make(chan struct{})} }
+
+// enter reports whether the gate is open, and counts the caller in.
+func (g *gate) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return false
+	}
+	g.inside++
+	return true
+}
+
+// leave is called once for each enter that was let in. The last one out of a
+// closed gate frees.
+func (g *gate) leave() {
+	g.mu.Lock()
+	g.inside--
+	last := g.closed && g.inside == 0
+	g.mu.Unlock()
+	if last {
+		g.finish()
+	}
+}
+
+// close shuts the gate and waits until free has run, once, after the last
+// call inside has left.
+func (g *gate) close(ctx context.Context, free func() error) error {
+	g.mu.Lock()
+	first := !g.closed
+	if first {
+		g.closed, g.free = true, free
+	}
+	idle := first && g.inside == 0
+	g.mu.Unlock()
+	if idle {
+		g.finish()
+	}
+	select {
+	case <-g.freed: // also after the end of the context, as after Ctrl-C
+		return g.freeErr
+	default:
+	}
+	select {
+	case <-g.freed:
+		return g.freeErr
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (g *gate) finish() {
+	g.freeErr = g.free()
+	close(g.freed)
+}
+
+// bindingError is what a guest did against the binding: its allocator or its
+// answer makes no sense.
+type bindingError struct {
+	cause  Cause
+	detail string
+}
+
+func (e *bindingError) Error() string { return string(e.cause) + ": " + e.detail }
+
+// direct calls one of the contract's functions over the direct binding: the
+// guest allocates, the host writes the request and calls, the answer is
+// pointer<<32 | length. Nothing of the answer is believed before it has been
+// checked against the limit and the memory. The bytes are the caller's own.
+func (in *instance) direct(export string, request []byte, outputBytes int64) (output Output, err error) {
+	stack := in.stack[:]
+	in.export = abi.ExportAlloc
+	stack[0] = uint64(len(request))
+	if err := in.function(abi.ExportAlloc).CallWithStack(in.ctx, stack[:1]); err != nil {
+		return output, err
+	}
+	pointer := uint32(stack[0])
+	if pointer == 0 && len(request) > 0 {
+		return output, &bindingError{CauseOutOfMemory, abi.ExportAlloc + " gave no memory"}
+	}
+	if !in.module.Memory().Write(pointer, request) {
+		return output, &bindingError{CauseBadPointer, span(pointer, uint32(len(request)), in.module.Memory().Size())}
+	}
+
+	in.export = export
+	stack[0], stack[1] = uint64(pointer), uint64(len(request))
+	if err := in.function(export).CallWithStack(in.ctx, stack); err != nil {
+		return output, err
+	}
+	if err := in.state.meter.over(); err != nil {
+		return output, err
+	}
+	pointer, length := uint32(stack[0]>>32), uint32(stack[0])
+	if int64(length) > outputBytes {
+		return output, &bindingError{CauseOutputTooLarge, bytesOver(int64(length), outputBytes)}
+	}
+	view, ok := in.module.Memory().Read(pointer, length)
+	if !ok {
+		return output, &bindingError{CauseOutputOutOfBounds, span(pointer, length, in.module.Memory().Size())}
+	}
+	spent := uint64(in.state.meter.spent())
+	return Output{Bytes: append(make([]byte, 0, length), view...), Fuel: &spent}, nil
 }

@@ -1,7 +1,11 @@
 package state
 
 import (
+	"cmp"
+	"errors"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
@@ -106,4 +110,95 @@ func (s *State) merge(u *abi.Update) {
 		s.leaves.took(s, u)
 		s.watcher(s.leaves.root())
 	}
+}
+
+// RejectedError says why an update was rejected: no part of it was merged. It
+// unwraps to the *abi.ValidationError that holds every problem with its path
+// and code.
+type RejectedError struct {
+	// Channel is the first one with a problem, by its wire name; empty when
+	// the update is no map of channels at all.
+	Channel string
+	// Problems of the whole update, in path order.
+	Problems []abi.Problem
+
+	cause error
+}
+
+// Error names the channel and gives every problem with its path.
+func (e *RejectedError) Error() string {
+	if e.Channel == "" {
+		return "state: update rejected: " + e.cause.Error()
+	}
+	return "state: update rejected in channel " + e.Channel + ": " + e.cause.Error()
+}
+
+// Unwrap gives the *abi.ValidationError.
+func (e *RejectedError) Unwrap() error { return e.cause }
+
+func rejected(cause error) error {
+	r := &RejectedError{cause: cause}
+	if invalid, ok := errors.AsType[*abi.ValidationError](cause); ok {
+		r.Problems = invalid.Problems
+		r.Channel = channelOf(invalid.Problems)
+	}
+	return r
+}
+
+// channelOf gives the first step of the first path that has one.
+func channelOf(problems []abi.Problem) string {
+	for _, p := range problems {
+		if len(p.Path) > 0 {
+			return p.Path[:1].String()
+		}
+	}
+	return ""
+}
+
+// Snapshot gives the whole state. No map or list of channels is shared with
+// the state, so later updates cannot reach it. What stands behind the pointers
+// and slices of an entry is shared with the state and with other snapshots:
+// it never changes there, and must not be changed here.
+//
+// Lists are in canonical order: evidence by source_ref and content, entries by
+// node, pass and sequence. None is nil. Equal states give equal snapshots, and
+// so equal canonical bytes.
+func (s *State) Snapshot() abi.Snapshot {
+	return abi.Snapshot{
+		Evidences:        snapshotEvidences(s.evidences),
+		Opinions:         opinions().sorted(s.opinions),
+		Judgements:       snapshotJudgements(s.judgements),
+		CriterionResults: maps.Clone(s.results),
+		Artifacts:        artifacts().sorted(s.artifacts),
+		Contests:         contests().sorted(s.contests),
+		Errors:           nodeErrors().sorted(s.errors),
+		Metadata:         maps.Clone(s.metadata),
+		Report:           s.report,
+	}
+}
+
+func snapshotEvidences(sets map[string]evidenceSet) map[string][]abi.Evidence {
+	lists := make(map[string][]abi.Evidence, len(sets))
+	for key, set := range sets {
+		list := make([]abi.Evidence, 0, len(set))
+		for _, item := range set {
+			list = append(list, item)
+		}
+		slices.SortFunc(list, func(a, b abi.Evidence) int {
+			if c := cmp.Compare(a.SourceRef, b.SourceRef); c != 0 {
+				return c
+			}
+			return cmp.Compare(a.Content, b.Content)
+		})
+		lists[key] = list
+	}
+	return lists
+}
+
+func snapshotJudgements(judgements map[string]map[string]abi.CriterionOpinion) map[string]map[string]abi.CriterionOpinion {
+	out := make(map[string]map[string]abi.CriterionOpinion, len(judgements))
+	for criterion, judges := range judgements {
+		out[criterion] = maps.Clone(judges)
+	}
+	return out
 }

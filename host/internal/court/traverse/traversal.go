@@ -15,7 +15,9 @@ package traverse
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
@@ -167,4 +169,116 @@ func choose(answers []EdgeAnswer) *pipeline.Edge {
 		return own
 	}
 	return fromAny
+}
+
+// Sentinels for errors.Is; the types hold the data.
+var (
+	// ErrNoEdge: no edge of the last node fired.
+	ErrNoEdge = errors.New("no edge fires at the last node")
+	// ErrStepLimit: the traversal took more steps than allowed.
+	ErrStepLimit = errors.New("step limit exceeded")
+)
+
+// NoEdgeError names the last node, at which no edge fired.
+type NoEdgeError struct{ Node string }
+
+func (e *NoEdgeError) Error() string {
+	return fmt.Sprintf("no edge of the last node %q fires", e.Node)
+}
+
+// Is makes errors.Is(err, ErrNoEdge) true.
+func (e *NoEdgeError) Is(target error) bool { return target == ErrNoEdge }
+
+// StepLimitError says which limit was exceeded, and the node that would have been next.
+type StepLimitError struct {
+	Limit int
+	Node  string
+}
+
+func (e *StepLimitError) Error() string {
+	return fmt.Sprintf("the traversal took %d steps without reaching an end; next would be %q", e.Limit, e.Node)
+}
+
+// Is makes errors.Is(err, ErrStepLimit) true.
+func (e *StepLimitError) Is(target error) bool { return target == ErrStepLimit }
+
+// FanOut runs branches side by side, at most limit at once (0: all), and hands
+// their results to arrive one by one, in the order in which they come, from the
+// goroutine of the caller: the fan-in needs no lock. It returns when every
+// branch has arrived; none is ever lost. A branch states its own failure in its
+// result. A panic in a branch is one in the program.
+func FanOut[R any](branches []func() R, limit int, arrive func(branch int, result R)) {
+	if limit <= 0 || limit > len(branches) {
+		limit = len(branches)
+	}
+	type arrival struct {
+		branch int
+		result R
+	}
+	arrivals := make(chan arrival, len(branches))
+	slots := make(chan struct{}, limit)
+	var running sync.WaitGroup
+	for i, run := range branches {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			arrivals <- arrival{i, run()}
+		})
+	}
+	for range branches {
+		a := <-arrivals
+		arrive(a.branch, a.result)
+	}
+	running.Wait()
+}
+
+// Outcome is what a traversal did.
+type Outcome struct {
+	// Start is the first node.
+	Start string
+	// End is the end that was reached, empty for a traversal that failed.
+	End string
+	// Steps are in the order in which they were made, one for each visit.
+	Steps []Step
+}
+
+// Step is a visit to a node and the move that followed. Exactly one of EdgeID, Fallthrough and Again is set, and none
+// in a last step that failed with [ErrNoEdge].
+type Step struct {
+	Node string
+	// Visit counts the visits of the traversal to this node, from 1.
+	Visit int
+	// EdgeID is the edge that was taken.
+	EdgeID string
+	// To is where the traversal went: a node or an end.
+	To string
+	// Fallthrough: no edge fired, and the traversal continued to the next node in file order.
+	Fallthrough bool
+	// Again: no edge fired, and the same node was visited again.
+	Again bool
+	// Answers of all edges that leave the node, those of every node first.
+	Answers []EdgeAnswer
+}
+
+// EdgeAnswer is the answer for one edge.
+type EdgeAnswer struct {
+	Edge *pipeline.Edge
+	Answer
+}
+
+// Path gives the arrivals of the traversal: a bare node name for the start and for falling through, "EDGE:target" for an
+// edge. Repeated visits of a node are no arrivals.
+//
+//	indict discover defend HD4:hearing HD5:verdict HD7:_done
+func (o *Outcome) Path() []string { return pipeline.PathOf(o.Start, o.Moves()) }
+
+// Moves gives the steps in the form in which a picture draws them.
+func (o *Outcome) Moves() []pipeline.Move {
+	moves := make([]pipeline.Move, 0, len(o.Steps))
+	for i := range o.Steps {
+		if s := &o.Steps[i]; s.To != "" {
+			moves = append(moves, pipeline.Move{From: s.Node, Edge: s.EdgeID, To: s.To})
+		}
+	}
+	return moves
 }

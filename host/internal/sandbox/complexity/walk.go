@@ -1,6 +1,10 @@
 package complexity
 
-import "github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+import (
+	"sort"
+
+	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
+)
 
 // walk follows the code of one function as the compiler does: it cuts it into
 // basic blocks, and counts.
@@ -53,4 +57,629 @@ type block struct {
 	extra                  float64 // values that live across its beginning and are no locals
 	params                 float64
 	join                   bool
+}
+
+// function counts one function.
+func (w *walk) function(body wasmfile.Body, signature wasmfile.FuncType) error {
+	locals := len(signature.Params) + body.Locals
+	w.counts = counts{locals: float64(locals)}
+	w.frames, w.blocks, w.stack, w.now = w.frames[:0], w.blocks[:0], w.stack[:0], place{}
+	w.dead, w.loops, w.nesting, w.epoch, w.read = 0, 0, 0, 1, 0
+	w.known = append(w.known[:0], make([]int32, locals)...)
+	w.live.begin(locals)
+	w.add(block{count: 1})
+	w.frames = append(w.frames, frame{op: wasmfile.OpBlock, results: len(signature.Results)})
+	r := w.file.Reader(body.Code, body.End)
+	for r.Left() > 0 && len(w.frames) > 0 {
+		in := r.Instruction()
+		if err := r.Err(); err != nil {
+			return err
+		}
+		w.instruction(in)
+		if w.counts.instructions > w.most || w.counts.blocks*(bytesBlock/bytesInstruction) > w.most {
+			break // too much already
+		}
+	}
+	w.finish()
+	return nil
+}
+
+func (w *walk) blockType(in wasmfile.Instruction) (params, results int) {
+	switch {
+	case in.Empty:
+		return 0, 0
+	case !in.HasType:
+		return 0, 1
+	case int(in.Index) < len(w.file.Types):
+		t := w.file.Types[in.Index]
+		return len(t.Params), len(t.Results)
+	}
+	return 0, 0 // invalid
+}
+
+func (w *walk) open(in wasmfile.Instruction) {
+	params, results := w.blockType(in)
+	w.counts.instructions += float64(params + results)
+	if in.Op == wasmfile.OpIf {
+		w.push(-1)
+	}
+	f := frame{op: in.Op, base: max(len(w.stack)-params, 0), params: params, results: results}
+	number := int32(-1)
+	switch in.Op {
+	case wasmfile.OpLoop:
+		w.counts.bounds += w.now.bounds
+		w.counts.depths += w.now.depth + 1
+		f.header = len(w.blocks)
+		w.add(block{count: 1, edges: 1, searches: w.now.chain + 1, params: float64(params), join: true})
+		w.now.chain = 0
+		w.now.depth++
+		w.epoch++
+		w.nesting++
+		w.counts.nesting = max(w.counts.nesting, float64(w.nesting))
+		number = w.loops
+		w.loops++
+	case wasmfile.OpIf:
+		w.fork()
+		f.start = w.now
+		w.add(block{count: 2, edges: 2}) // then and else
+	}
+	w.live.open(number)
+	w.frames = append(w.frames, f)
+}
+
+// otherwise ends the first part of an if.
+func (w *walk) otherwise() {
+	f := &w.frames[len(w.frames)-1]
+	if f.op != wasmfile.OpIf {
+		return // invalid
+	}
+	w.counts.bounds += w.now.bounds
+	if w.dead == 0 {
+		w.edge(&f.end, w.now)
+	}
+	w.live.close(false)
+	w.live.open(-1)
+	w.dead, f.op = 0, wasmfile.OpElse
+	w.now = f.start
+	w.epoch++
+	w.cut(f.base + f.params)
+	w.add(block{})
+}
+
+// end ends the innermost frame.
+func (w *walk) end() {
+	last := len(w.frames) - 1
+	f := w.frames[last]
+	w.counts.bounds += w.now.bounds
+	if w.dead == 0 {
+		w.edge(&f.end, w.now)
+	}
+	if f.op == wasmfile.OpIf {
+		from := f.start
+		from.bounds = 0
+		w.edge(&f.end, from)
+	}
+	w.frames = w.frames[:last]
+	w.counts.squares += f.end.edges * f.end.edges
+	if last == 0 {
+		return
+	}
+	w.live.close(f.op == wasmfile.OpLoop)
+	if f.op == wasmfile.OpLoop {
+		w.nesting--
+		edges := w.blocks[f.header].edges
+		w.counts.squares += edges * edges
+	}
+	w.after(&f)
+}
+
+// after begins the block behind a frame.
+func (w *walk) after(f *frame) {
+	w.dead = 0
+	if f.end.edges == 0 {
+		w.dead = 1
+	}
+	w.now = f.end.nearest
+	w.now.depth++
+	w.now.chain++
+	w.epoch++
+	if f.end.edges > 1 {
+		w.counts.compared += f.end.edges * min(f.end.bounds, w.read)
+		w.now.chain = 0
+	}
+	w.cut(f.base + f.results)
+	w.add(block{count: 1, edges: f.end.edges, searches: f.end.searches, params: float64(f.results), join: f.end.edges > 1})
+}
+
+// fork ends a block that branches, and begins one that only it leads to.
+func (w *walk) fork() {
+	w.counts.bounds += w.now.bounds
+	w.counts.depths += w.now.depth + 1
+	w.now.chain++
+	w.now.depth++
+}
+
+// branch counts a branch to a frame, from a place.
+func (w *walk) branch(depth uint32, from place) {
+	i := len(w.frames) - 1 - int(depth)
+	if i < 0 {
+		return // invalid
+	}
+	f := &w.frames[i]
+	if f.op != wasmfile.OpLoop {
+		w.counts.instructions += float64(f.results)
+		w.edge(&f.end, from)
+		return
+	}
+	w.counts.instructions += float64(f.params)
+	header := &w.blocks[f.header]
+	header.edges++
+	header.searches += from.chain + 1
+	w.counts.depths += from.depth + 1
+}
+
+// edge counts an edge to a block that begins later.
+func (w *walk) edge(t *target, from place) {
+	if t.edges == 0 {
+		t.nearest = from
+	}
+	t.nearest.depth = min(t.nearest.depth, from.depth)
+	t.nearest.bounds = min(t.nearest.bounds, from.bounds)
+	t.edges++
+	t.bounds += from.bounds
+	t.searches += from.chain + 1
+	w.counts.depths += from.depth + 1
+}
+
+// table counts a br_table. There is a block on each edge.
+func (w *walk) table(in wasmfile.Instruction) {
+	w.push(-1)
+	r := w.file.Reader(in.Operand, in.End)
+	n := int(r.U32("branch targets")) + 1
+	from := w.now
+	w.fork()
+	w.add(block{count: float64(n), edges: float64(n)})
+	from.chain, from.depth, from.bounds = from.chain+1, from.depth+1, 0
+	w.counts.depths += float64(n) * from.depth
+	for range n {
+		w.branch(r.U32("branch target"), from)
+	}
+}
+
+// add begins a block, or several.
+func (w *walk) add(b block) {
+	b.extra = float64(len(w.stack)) + w.now.bounds + min(w.module.global, w.read+w.counts.instructions) + 4
+	w.counts.widest = max(w.counts.widest, w.now.bounds)
+	w.counts.blocks += b.count
+	w.counts.edges += b.edges
+	if len(w.blocks) > 0 {
+		w.live.block()
+	}
+	w.blocks = append(w.blocks, b)
+}
+
+// finish adds up what depends on the locals that are live in each block.
+func (w *walk) finish() {
+	c := &w.counts
+	for i, locals := range w.live.end() {
+		b, live := w.blocks[i], float64(locals)
+		c.live += (b.count + b.edges) * (live + b.extra)
+		if b.count > 0 {
+			c.widestLive = max(c.widestLive, live+b.extra)
+		}
+		if b.join {
+			passed := live + b.params
+			c.searches += 2 * b.searches * live
+			c.joined += b.edges * passed
+			c.redundant += b.edges * passed * passed
+			c.widestJoin = max(c.widestJoin, passed)
+		}
+	}
+}
+
+// instruction counts one.
+func (w *walk) instruction(in wasmfile.Instruction) {
+	if w.dead > 0 {
+		w.skip(in)
+		return
+	}
+	w.counts.instructions += weight(in.Op)
+	switch in.Op {
+	case wasmfile.OpBlock, wasmfile.OpLoop, wasmfile.OpIf:
+		w.open(in)
+	case wasmfile.OpElse:
+		w.otherwise()
+	case wasmfile.OpEnd:
+		w.end()
+	case wasmfile.OpBr:
+		w.branch(in.Index, w.now)
+		w.dead = 1
+	case wasmfile.OpBrIf:
+		w.push(-1)
+		w.branch(in.Index, w.now)
+		w.add(block{count: 1, edges: 1}) // splits the edge
+		w.fork()
+		w.add(block{count: 1, edges: 1})
+	case wasmfile.OpBrTable:
+		w.table(in)
+		w.dead = 1
+	case wasmfile.OpReturn, wasmfile.OpUnreachable:
+		w.dead = 1
+	case wasmfile.OpCall, wasmfile.OpCallIndirect:
+		w.call(in)
+	case wasmfile.OpLocalGet:
+		w.counts.searches += w.now.chain
+		w.live.use(in.Index)
+		w.push(1)
+		w.stack[len(w.stack)-1] = int32(in.Index) + 1
+	case wasmfile.OpLocalSet:
+		w.define(in.Index)
+		w.push(-1)
+	case wasmfile.OpLocalTee:
+		w.define(in.Index)
+	default:
+		w.plain(in)
+	}
+}
+
+// skip passes over code that is never reached.
+func (w *walk) skip(in wasmfile.Instruction) {
+	switch in.Op {
+	case wasmfile.OpBlock, wasmfile.OpLoop, wasmfile.OpIf:
+		w.dead++
+	case wasmfile.OpElse:
+		if w.dead == 1 {
+			w.otherwise()
+		}
+	case wasmfile.OpEnd:
+		if w.dead == 1 {
+			w.end()
+		} else {
+			w.dead--
+		}
+	}
+}
+
+// plain counts an instruction that neither branches nor names a local.
+func (w *walk) plain(in wasmfile.Instruction) {
+	switch {
+	case in.Op == wasmfile.OpGlobalGet:
+		w.counts.searches += w.now.chain
+	case accesses(in.Op):
+		w.access(in.Op)
+	case in.Op == wasmfile.OpMemoryFill, in.Op == wasmfile.OpTableFill: // loops
+		w.fork()
+		w.counts.depths += 3 * (w.now.depth + 1)
+		w.add(block{count: 3, edges: 4, searches: 4 * (w.now.chain + 1), params: 1, join: true})
+		w.now.depth++
+		w.now.bounds, w.now.chain = 0, 0
+		w.epoch++
+	}
+	w.push(effect(in.Op))
+	if top := len(w.stack) - 1; top >= 0 && in.Op != 0x1a { // drop
+		w.stack[top] = 0
+	}
+}
+
+// access counts what reads or writes memory. An address that is known to be in
+// memory is not checked again.
+func (w *walk) access(op wasmfile.Opcode) {
+	w.counts.searches += 2 * w.now.chain
+	at := len(w.stack) - 1
+	if effect(op) < 0 && op != 0xfd_0054 { // a store, or the load of a lane: below a value
+		at--
+	}
+	if at >= 0 {
+		if local := w.stack[at] - 1; local >= 0 && int(local) < len(w.known) {
+			if w.known[local] == w.epoch {
+				return
+			}
+			w.known[local] = w.epoch
+		}
+	}
+	w.counts.instructions += weightCheck
+	w.now.bounds++
+	w.read++
+}
+
+func (w *walk) define(local uint32) {
+	w.live.define(local)
+	if int(local) < len(w.known) {
+		w.known[local] = 0
+	}
+	if top := len(w.stack) - 1; top >= 0 {
+		w.stack[top] = 0
+	}
+}
+
+func (w *walk) call(in wasmfile.Instruction) {
+	var t wasmfile.FuncType
+	switch {
+	case in.Op == wasmfile.OpCallIndirect:
+		w.push(-1)
+		if int(in.Index) < len(w.file.Types) {
+			t = w.file.Types[in.Index]
+		}
+	case int(in.Index) < w.file.Funcs():
+		t = w.file.FuncType(in.Index)
+		if int(in.Index) < w.file.ImportedFuncs {
+			w.counts.searches += float64(in.Index) // the compiler counts imports
+		}
+	}
+	w.counts.instructions += weightPassed*float64(len(t.Params)+len(t.Results)) + weightReload*w.module.global
+	w.push(-len(t.Params))
+	w.push(len(t.Results))
+}
+
+// push changes the height of the stack.
+func (w *walk) push(n int) {
+	if n < 0 {
+		w.stack = w.stack[:max(0, len(w.stack)+n)]
+		return
+	}
+	for range n {
+		w.stack = append(w.stack, 0)
+	}
+}
+
+// cut sets the height of the stack.
+func (w *walk) cut(height int) {
+	w.stack = w.stack[:min(height, len(w.stack))]
+	w.push(height - len(w.stack))
+}
+
+// accesses reports whether an instruction reads or writes memory at an address.
+func accesses(op wasmfile.Opcode) bool {
+	return op >= 0x28 && op <= 0x3e || op >= 0xfd_0000 && op <= 0xfd_000b || op >= 0xfd_0054 && op <= 0xfd_005d
+}
+
+// How many simple instructions of the compiler's own the others count for.
+const (
+	weightCheck  = 19 // of an address
+	weightPassed = 2  // a parameter or result
+	weightReload = 0.8
+)
+
+func weight(op wasmfile.Opcode) float64 {
+	switch {
+	case op == wasmfile.OpNop, op == wasmfile.OpBlock, op == wasmfile.OpEnd, op == 0x1a:
+		return 0.1
+	case op == wasmfile.OpLocalSet, op == wasmfile.OpLocalTee, op == wasmfile.OpLocalGet:
+		return 0.25
+	case accesses(op):
+		return 3
+	case op == wasmfile.OpCall, op == wasmfile.OpMemoryGrow, op == wasmfile.OpRefFunc:
+		return 10
+	case op == wasmfile.OpCallIndirect:
+		return 55
+	case op == 0x25, op == wasmfile.OpTableSet, op >= 0x6d && op <= 0x70, op >= 0x7f && op <= 0x82: // table.get, divisions
+		return 22
+	case op >= 0xa8 && op <= 0xab, op >= 0xae && op <= 0xb1, op >= 0xfc_0000 && op <= 0xfc_0007: // floating point to integer
+		return 30
+	case op >= 0xb2 && op <= 0xba: // integer to floating point
+		return 14
+	case op>>16 == 0xfc:
+		return 100
+	case op.IsVector():
+		return 16
+	case op == 0x96, op == 0x97, op == 0xa4, op == 0xa5: // min, max
+		return 13
+	}
+	return 1
+}
+
+// effects are the instructions that change the height of the operand stack, by
+// opcode. What depends on a type is in walk.instruction. Of an instruction that
+// is not here, the height stays as it is.
+var effects = [...]struct {
+	first, last wasmfile.Opcode
+	by          int
+}{
+	{0x1a, 0x1a, -1},
+	{0x1b, 0x1c, -2}, // drop, select
+	{0x20, 0x20, 1},
+	{0x21, 0x21, -1},
+	{0x23, 0x23, 1},
+	{0x24, 0x24, -1},
+	{0x26, 0x26, -2}, // variables, table.set
+	{0x36, 0x3e, -2},
+	{0x3f, 0x3f, 1},
+	{0x41, 0x44, 1}, // stores, memory.size, constants
+	{0x46, 0x4f, -1},
+	{0x51, 0x66, -1}, // comparisons
+	{0x6a, 0x78, -1},
+	{0x7c, 0x8a, -1},
+	{0x92, 0x98, -1},
+	{0xa0, 0xa6, -1}, // arithmetic
+	{0xd0, 0xd0, 1},
+	{0xd2, 0xd2, 1}, // ref.null, ref.func
+
+	{0xfc_0008, 0xfc_0008, -3},
+	{0xfc_000a, 0xfc_000c, -3},
+	{0xfc_000e, 0xfc_000e, -3}, // init, copy, fill
+	{0xfc_000f, 0xfc_000f, -1},
+	{0xfc_0010, 0xfc_0010, 1},
+	{0xfc_0011, 0xfc_0011, -3}, // table.grow, size, fill
+
+	{0xfd_000b, 0xfd_000b, -2},
+	{0xfd_000c, 0xfd_000c, 1},
+	{0xfd_000d, 0xfd_000e, -1}, // store, constant, shuffle, swizzle
+	{0xfd_0017, 0xfd_0017, -1},
+	{0xfd_001a, 0xfd_001a, -1},
+	{0xfd_001c, 0xfd_001c, -1}, // replace_lane
+	{0xfd_001e, 0xfd_001e, -1},
+	{0xfd_0020, 0xfd_0020, -1},
+	{0xfd_0022, 0xfd_0022, -1},
+	{0xfd_0023, 0xfd_004c, -1},
+	{0xfd_004e, 0xfd_0051, -1},
+	{0xfd_0052, 0xfd_0052, -2}, // comparisons, bits
+	{0xfd_0054, 0xfd_0057, -1},
+	{0xfd_0058, 0xfd_005b, -2}, // loads and stores of lanes
+	{0xfd_0065, 0xfd_0066, -1},
+	{0xfd_006b, 0xfd_0073, -1},
+	{0xfd_0076, 0xfd_0079, -1},
+	{0xfd_007b, 0xfd_007b, -1}, // 8 bits
+	{0xfd_0082, 0xfd_0082, -1},
+	{0xfd_0085, 0xfd_0086, -1},
+	{0xfd_008b, 0xfd_0093, -1},
+	{0xfd_0095, 0xfd_009f, -1}, // 16 bits
+	{0xfd_00ab, 0xfd_00bf, -1}, // 32 bits
+	{0xfd_00cb, 0xfd_00df, -1}, // 64 bits
+	{0xfd_00e4, 0xfd_00eb, -1},
+	{0xfd_00f0, 0xfd_00f7, -1}, // floating point
+}
+
+// effectTables index the effects by prefix and number.
+var effectTables = func() (tables [3][256]int8) {
+	for _, e := range effects {
+		for op := e.first; op <= e.last; op++ {
+			tables[table(op)][op&0xff] = int8(e.by)
+		}
+	}
+	return tables
+}()
+
+func table(op wasmfile.Opcode) int {
+	switch op >> 16 {
+	case 0xfc:
+		return 1
+	case 0xfd:
+		return 2
+	}
+	return 0
+}
+
+// effect is by how much an instruction changes the height of the stack.
+func effect(op wasmfile.Opcode) int { return int(effectTables[table(op)][op&0xff]) }
+
+// liveness bounds how many locals are live in each block, in one pass and
+// without a control flow graph.
+//
+// A definition of a local at some level of nesting dominates what follows at
+// that level and deeper, until the level ends or defines the local again. A use
+// belongs to the innermost such definition, so that the local is live at most
+// from that definition up to the use, or up to the end of the outermost loop
+// that began after the definition and contains the use. Blocks are numbered in
+// the order of the code.
+type liveness struct {
+	current []int32 // by local: its dominating definition
+	defs    []definition
+	unused  []int32 // free definitions
+	scoped  []int32 // the definitions of the open levels
+	levels  []int   // by open level: where its definitions begin in scoped
+	loops   []openLoop
+	changes []int32 // by block: how many locals become live there, less those that cease to be
+}
+
+// definition of a local. It is live in the blocks after first up to last.
+type definition struct {
+	local, outer int32 // outer is the definition that it hides
+	first, last  int32
+	level, loop  int32 // loop is the number of the last loop that it was noted for
+}
+
+type openLoop struct {
+	level, number int32
+	used          []int32 // definitions from before the loop that it uses
+}
+
+func (l *liveness) begin(locals int) {
+	l.current = append(l.current[:0], make([]int32, locals)...)
+	l.defs, l.unused, l.scoped, l.levels = l.defs[:0], l.unused[:0], l.scoped[:0], l.levels[:0]
+	l.loops, l.changes = l.loops[:0], append(l.changes[:0], 0, 0)
+	for i := range locals {
+		l.current[i] = int32(i)
+		l.defs = append(l.defs, definition{local: int32(i), outer: -1, loop: -1})
+	}
+}
+
+// block begins a block.
+func (l *liveness) block() { l.changes = append(l.changes, 0) }
+
+func (l *liveness) now() int32 { return int32(len(l.changes) - 2) }
+
+// open begins a level of nesting, which is a loop with that number, or none
+// with a negative one.
+func (l *liveness) open(loop int32) {
+	l.levels = append(l.levels, len(l.scoped))
+	if loop >= 0 {
+		l.loops = append(l.loops, openLoop{level: int32(len(l.levels)), number: loop})
+	}
+}
+
+// close ends the innermost level.
+func (l *liveness) close(loop bool) {
+	if loop {
+		last := len(l.loops) - 1
+		for _, d := range l.loops[last].used {
+			l.defs[d].last = max(l.defs[d].last, l.now())
+		}
+		l.loops = l.loops[:last]
+	}
+	last := len(l.levels) - 1
+	for _, d := range l.scoped[l.levels[last]:] {
+		l.current[l.defs[d].local] = l.defs[d].outer
+		l.flush(d)
+		l.unused = append(l.unused, d)
+	}
+	l.scoped, l.levels = l.scoped[:l.levels[last]], l.levels[:last]
+}
+
+// flush counts the blocks in which a definition is live, and begins it again.
+func (l *liveness) flush(d int32) {
+	if def := &l.defs[d]; def.last > def.first {
+		l.changes[def.first+1]++
+		l.changes[def.last+1]--
+	}
+}
+
+func (l *liveness) use(local uint32) {
+	if int(local) >= len(l.current) {
+		return // invalid
+	}
+	d := l.current[local]
+	def := &l.defs[d]
+	def.last = max(def.last, l.now())
+	i := sort.Search(len(l.loops), func(i int) bool { return l.loops[i].level > def.level })
+	if i < len(l.loops) && l.loops[i].number != def.loop {
+		def.loop = l.loops[i].number
+		l.loops[i].used = append(l.loops[i].used, d)
+	}
+}
+
+func (l *liveness) define(local uint32) {
+	if int(local) >= len(l.current) {
+		return
+	}
+	level, d := int32(len(l.levels)), l.current[local]
+	if l.defs[d].level == level {
+		l.flush(d)
+		outer := l.defs[d].outer
+		l.defs[d] = definition{local: int32(local), outer: outer, first: l.now(), last: l.now(), level: level, loop: -1}
+		return
+	}
+	next := int32(len(l.defs))
+	if n := len(l.unused); n > 0 {
+		next, l.unused = l.unused[n-1], l.unused[:n-1]
+	} else {
+		l.defs = append(l.defs, definition{})
+	}
+	l.defs[next] = definition{local: int32(local), outer: d, first: l.now(), last: l.now(), level: level, loop: -1}
+	l.scoped = append(l.scoped, next)
+	l.current[local] = next
+}
+
+// end gives the number of live locals by block.
+func (l *liveness) end() []int32 {
+	for d := range l.defs {
+		if l.defs[d].outer < 0 {
+			l.flush(int32(d))
+		}
+	}
+	live := int32(0)
+	for i, change := range l.changes {
+		live += change
+		l.changes[i] = live
+	}
+	return l.changes[:len(l.changes)-1]
 }

@@ -13,8 +13,14 @@ package wasmfile
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Bounds on what a module may declare. Up to maxModuleLocals they are the
@@ -251,3 +257,118 @@ func (f *File) Export(name string) (Export, bool) {
 
 // Size is the length of the file in bytes.
 func (f *File) Size() int { return len(f.wasm) }
+
+// buildInstead says what to build in place of a component.
+const buildInstead = "build a core module: Go with GOOS=wasip1 GOARCH=wasm -buildmode=c-shared; Rust with crate-type cdylib for " +
+	"wasm32-unknown-unknown or wasm32-wasip1, not wasm32-wasip2; see docs/modules.md"
+
+// packed are formats in which modules are shipped, by the bytes that they begin with.
+var packed = []struct{ magic, message string }{
+	{"\x1f\x8b", "compressed with gzip: decompress it first (gunzip)"},
+	{"\x28\xb5\x2f\xfd", "compressed with zstd: decompress it first (unzstd)"},
+	{"PK\x03\x04", "a zip archive: extract the module first (unzip)"},
+}
+
+// maxPrologue is how much of a file is searched for the beginning of a text.
+const maxPrologue = 64 << 10
+
+// text is the beginning of WebAssembly text, which may have comments before it: ;; to the end of the line, and (; to the next ;).
+var text = regexp.MustCompile(`^(?:\s|;;[^\n]*\n|\(;(?s:.*?);\))*\((?:module|component)`)
+
+// foreign says what a file is that does not have the header of a core module.
+func foreign(file []byte) *Error {
+	if bytes.HasPrefix(file, header[:4]) {
+		// Two bytes of version, which changes from draft to draft, then two of the layer: 0 is a core module, 1 a component.
+		if len(file) >= 8 && file[6] == 1 && file[7] == 0 {
+			return &Error{Offset: 4, Msg: "a WebAssembly component, which is not supported: " + buildInstead}
+		}
+		return &Error{Offset: 4, Msg: "not a version 1 WebAssembly module"}
+	}
+	for _, p := range packed {
+		if bytes.HasPrefix(file, []byte(p.magic)) {
+			return &Error{Msg: p.message}
+		}
+	}
+	if text.Match(file[:min(len(file), maxPrologue)]) {
+		return &Error{Msg: "WebAssembly text, not a binary: assemble it first (wat2wasm FILE.wat, or wasm-tools parse FILE.wat -o FILE.wasm)"}
+	}
+	return &Error{Msg: "not a WebAssembly file: it does not begin with \\0asm"}
+}
+
+// CodeDigest is SHA-256 over the module without its custom sections: two
+// modules that differ in nothing but manifest, names or debug information
+// have the same.
+func (f *File) CodeDigest() [sha256.Size]byte {
+	h := sha256.New()
+	h.Write(header[:])
+	for _, s := range f.Sections {
+		if s.ID != SectionCustom {
+			h.Write(f.wasm[s.Start:s.End])
+		}
+	}
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+func appendSection(out []byte, id SectionID, body []byte) []byte {
+	out = append(out, byte(id))
+	out = binary.AppendUvarint(out, uint64(len(body)))
+	return append(out, body...)
+}
+
+// WithoutCode gives a copy of the module without its custom and other sections, in which every function traps at once.
+func (f *File) WithoutCode(without ...SectionID) []byte {
+	out := append([]byte{}, header[:]...)
+	for _, s := range f.Sections {
+		switch {
+		case s.ID == SectionCustom || slices.Contains(without, s.ID):
+		case s.ID == SectionCode:
+			body := binary.AppendUvarint(nil, uint64(len(f.Bodies)))
+			for range f.Bodies {
+				body = append(body, 3, 0, byte(OpUnreachable), byte(OpEnd)) // 3 bytes, no locals
+			}
+			out = appendSection(out, SectionCode, body)
+		default:
+			out = append(out, f.wasm[s.Start:s.End]...)
+		}
+	}
+	return out
+}
+
+// Annotate gives a copy of the module whose only custom section of that name
+// holds the payload: in the place of the first one that was there, or at the
+// end. Everything else keeps its bytes, so the code digest stays. The error
+// is an *Error if the module cannot be parsed.
+func Annotate(wasm []byte, name string, payload []byte) ([]byte, error) {
+	if name == "" || !utf8.ValidString(name) {
+		return nil, errors.New("the name of a custom section is UTF-8 and not empty")
+	}
+	f, err := Parse(wasm)
+	if err != nil {
+		return nil, err
+	}
+	body := binary.AppendUvarint(nil, uint64(len(name)))
+	body = append(append(body, name...), payload...)
+
+	out := append(make([]byte, 0, len(wasm)+len(body)+8), header[:]...)
+	custom, done := 0, false
+	for _, s := range f.Sections {
+		if s.ID == SectionCustom {
+			custom++
+			if f.Customs[custom-1].Name == name {
+				if !done {
+					out = appendSection(out, SectionCustom, body)
+					done = true
+				}
+				continue
+			}
+		}
+		out = append(out, f.wasm[s.Start:s.End]...)
+	}
+	if !done {
+		if custom == maxCustoms {
+			return nil, fmt.Errorf("the module has %d custom sections already", maxCustoms)
+		}
+		out = appendSection(out, SectionCustom, body)
+	}
+	return out, nil
+}

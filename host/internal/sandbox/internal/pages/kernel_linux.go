@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"runtime"
 	"slices"
 	"sync"
 	"unsafe"
@@ -239,3 +240,115 @@ func (s *scratch) restore(m *Memory, from, to uint64) {
 func (s *scratch) full() bool { return s.kept > keepBytes }
 
 func discard(buf []byte) error { return unix.Madvise(buf, unix.MADV_DONTNEED) }
+
+// A private mapping of a file shows the file's own pages until they are
+// written, and then pages that belong to nobody else, which are in memory or
+// swapped out. Those, and no others, were written.
+
+// scanArg is struct pm_scan_arg, and region struct page_region, of the
+// kernel's <linux/fs.h>.
+type scanArg struct {
+	size, flags                uint64
+	start, end, walkEnd        uint64
+	vec, vecLen, maxPages      uint64
+	inverted, mask, anyOf, out uint64
+}
+
+type region struct{ start, end, categories uint64 }
+
+const (
+	pagemapScan = 3<<30 | uint(unsafe.Sizeof(scanArg{}))<<16 | 'f'<<8 | 16 // _IOWR('f', 16, struct pm_scan_arg)
+
+	pageIsFile    = 1 << 2
+	pageIsPresent = 1 << 3
+	pageIsSwapped = 1 << 4
+)
+
+// scan has something done with the spans that were written, until there are too many.
+func (k *kernel) scan(s *scratch, m *Memory, do use) error {
+	base := uint64(uintptr(unsafe.Pointer(&m.buf[0])))
+	s.arg = scanArg{
+		size:  uint64(unsafe.Sizeof(s.arg)),
+		start: base, end: base + uint64(len(m.buf)),
+		vec: uint64(uintptr(unsafe.Pointer(&s.regions[0]))), vecLen: uint64(len(s.regions)),
+		inverted: pageIsFile, mask: pageIsFile, anyOf: pageIsPresent | pageIsSwapped, out: pageIsPresent,
+	}
+	for s.arg.start < s.arg.end && !s.full() {
+		n, _, errno := unix.Syscall(unix.SYS_IOCTL, k.fd, uintptr(pagemapScan), uintptr(unsafe.Pointer(&s.arg)))
+		runtime.KeepAlive(s)
+		if errno != 0 {
+			return os.NewSyscallError("PAGEMAP_SCAN", errno)
+		}
+		if n > uintptr(len(s.regions)) || s.arg.walkEnd <= s.arg.start || s.arg.walkEnd > s.arg.end {
+			return fmt.Errorf("PAGEMAP_SCAN gave %d regions up to %#x", n, s.arg.walkEnd)
+		}
+		for _, r := range s.regions[:n] {
+			do(s, m, r.start-base, r.end-base)
+		}
+		s.arg.start = s.arg.walkEnd
+	}
+	return nil
+}
+
+// NewRegion reserves address space for a region of up to size bytes.
+func NewRegion(size uint64) (*Region, error) {
+	r := &Region{limit: size}
+	return r, r.mapping.reserve(size)
+}
+
+// Grow makes the region as large as asked for, or larger. It keeps what it
+// holds; what was never written is zero.
+func (r *Region) Grow(to uint64) error {
+	if to <= uint64(len(r.buf)) {
+		return nil
+	}
+	buf, err := r.mapping.grow(uint64(len(r.buf)), stepped(to, r.limit))
+	if err == nil {
+		r.buf = buf
+	}
+	return err
+}
+
+// Drop releases all memory of the region, which is zero afterwards.
+func (r *Region) Drop() error {
+	if len(r.buf) == 0 {
+		return nil
+	}
+	return discard(r.buf)
+}
+
+// Stack is memory that is used from its end downwards, and takes up as much of
+// the machine's as was used. The rest of it, below, cannot be touched.
+type Stack struct {
+	base         unsafe.Pointer
+	size, usable uintptr
+}
+
+// NewStack reserves size bytes of address space of which the last may be used.
+// Both are multiples of 64 KiB.
+func NewStack(size, usable uintptr) (*Stack, error) {
+	const flags = unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_NORESERVE
+	base, err := unix.MmapPtr(-1, 0, nil, size, unix.PROT_NONE, flags)
+	if err != nil {
+		return nil, fmt.Errorf("pages: reserve a stack of %d bytes: %w", size, err)
+	}
+	s := &Stack{base: base, size: size, usable: usable}
+	if err := unix.Mprotect(s.Bytes()[size-usable:], unix.PROT_READ|unix.PROT_WRITE); err != nil {
+		s.Free()
+		return nil, fmt.Errorf("pages: make %d bytes of a stack usable: %w", usable, err)
+	}
+	return s, nil
+}
+
+// Bytes is the stack with what cannot be touched.
+func (s *Stack) Bytes() []byte { return unsafe.Slice((*byte)(s.base), s.size) }
+
+// Drop releases what was used beyond the bytes to keep at the end.
+func (s *Stack) Drop(keep uintptr) error {
+	return discard(s.Bytes()[s.size-s.usable : s.size-keep])
+}
+
+// Free frees the stack. Nothing may run on it.
+func (s *Stack) Free() {
+	_ = unix.MunmapPtr(s.base, s.size) // ours, and whole: nothing to fail
+}
