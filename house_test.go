@@ -59,7 +59,6 @@ var law = []struct{ folder, imports string }{
 	{"internal/strictyaml", "abi abi/codec"},
 	{"internal/httplimit", ""},
 	{"internal/sanitize", ""},
-	{"internal/strictjson", ""},
 	{"internal/moduleref", "internal/sanitize"},
 	{"internal/oci", "abi internal/moduleref " + utilities},
 	{"internal/quarantine", "abi host/alibi host/docket/junit host/trial internal/answers internal/strictyaml"},
@@ -69,10 +68,9 @@ var law = []struct{ folder, imports string }{
 	{"internal/render/...", "abi host/alibi host/trial internal/answers internal/render/... internal/sanitize"},
 	{"internal/measure", "abi abi/codec abi/odds host/docket host/module host/trial internal/render"},
 	{"internal/service/auth", "internal/httplimit internal/service/store internal/service/wire"},
-	{"internal/service/client", "internal/disk internal/service/wire"},
-	{"internal/service/wire", "abi abi/codec host/alibi host/docket host/trial internal/run internal/sanitize internal/strictjson"},
+	{"internal/service/wire", "abi abi/codec host/alibi host/docket host/trial internal/disk internal/run internal/sanitize"},
 	{"internal/service/store", "abi abi/codec host/alibi host/casebook host/docket host/trial internal/disk internal/run"},
-	{"internal/trust", "abi abi/abitest host/pipeline host/record internal/moduleref internal/sanitize internal/strictjson internal/strictyaml"},
+	{"internal/trust", "abi abi/abitest host/pipeline host/record internal/moduleref internal/sanitize internal/strictyaml"},
 	{"internal/...", "abi/... host/... internal/... pipelines repo"},
 
 	// Commands share cli and open, and know nothing of each other.

@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
-	"github.com/shadowcourt/shadowcourt/internal/service/client"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // user runs shadowcourt with a configuration of its own.
@@ -238,7 +238,7 @@ func before(t *testing.T, service string, instead func(w http.ResponseWriter, r 
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := client.FindOwn(service)
+	own, err := wire.FindOwn(service)
 	if err != nil {
 		t.Fatal(err)
 	}

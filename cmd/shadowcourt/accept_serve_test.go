@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/client"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // TestAccept_SV1_ServeGivesTheResultsOfTry submits dockets of each format to the real service over HTTP. The results are the bytes that
@@ -84,7 +84,7 @@ func ask(t *testing.T, method, url, body string) reply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := client.FindOwn("http://" + r.URL.Host)
+	own, err := wire.FindOwn("http://" + r.URL.Host)
 	if err != nil {
 		t.Fatal(err)
 	}

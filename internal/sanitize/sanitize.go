@@ -1,14 +1,17 @@
 // Package sanitize makes untrusted text safe to display. Terminal escapes, bidirectional controls, invisible characters and
 // broken UTF-8 become visible placeholders: ␛ for an escape, <U+202E> for a right-to-left override, <0x9B> for a stray byte.
-// All other text stays as it is. Further functions escape text for Markdown, JSON and logs of CI, and cut it.
+// All other text stays as it is. Further functions escape text for Markdown, JSON and logs of CI, and cut it; one finds keys that readers of JSON could take for different things.
 //
 // The functions are pure and safe for concurrent use.
 package sanitize
 
 import (
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -87,4 +90,90 @@ func Placeholder(r rune) string {
 		return "␡"
 	}
 	return fmt.Sprintf("<U+%04X>", r)
+}
+
+// Log escapes text for the log of a CI platform: no line of it is a command to GitHub Actions, which takes "::" after blanks at the beginning of
+// a line for one, and "##[" anywhere.
+func Log(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "::") {
+			b.WriteString("| ")
+		}
+		b.WriteString(strings.ReplaceAll(line, "##[", "# #["))
+	}
+	return b.String()
+}
+
+// Cut shortens a text to so many bytes, behind which an ellipsis says that there was more.
+func Cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.TrimRight(strings.ToValidUTF8(s[:most], ""), " \n") + "…"
+}
+
+// JSON escapes the characters of a JSON text that are not [Visible] as \uXXXX, so that the text is safe to print and any
+// JSON reader gets the same value.
+func JSON(data []byte) []byte {
+	start := 0
+	var out []byte
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r < utf8.RuneSelf && r != 0x7f || Visible(r) {
+			i += size
+			continue
+		}
+		out = append(out, data[start:i]...)
+		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		} else {
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		i += size
+		start = i
+	}
+	if out == nil {
+		return data
+	}
+	return append(out, data[start:]...)
+}
+
+// MsgDuplicateKey ends what is said of a key that an object has twice.
+const MsgDuplicateKey = "occurs twice"
+
+// UniqueKeys reads a value that is JSON, and rejects keys that an object of it has twice: encoding/json would take the last. With anyCase, keys
+// that only the case of letters tells apart are one, as encoding/json has it for fields.
+func UniqueKeys(d *json.Decoder, anyCase bool) error { return uniqueKeys(d, anyCase, "") }
+
+func uniqueKeys(d *json.Decoder, anyCase bool, path string) error {
+	t, err := d.Token()
+	open, ok := t.(json.Delim)
+	if err != nil || !ok {
+		return err
+	}
+	seen := map[string]bool{}
+	for i := 0; d.More(); i++ {
+		at := path + "[" + strconv.Itoa(i) + "]"
+		if open == '{' {
+			t, err := d.Token()
+			if err != nil {
+				return err
+			}
+			key, _ := t.(string)
+			folded := key
+			if anyCase {
+				folded = strings.ToLower(strings.ToUpper(key)) // encoding/json takes ſ for s
+			}
+			if at = strings.TrimPrefix(path+"."+key, "."); seen[folded] {
+				return fmt.Errorf("the key %.80q %s", at, MsgDuplicateKey)
+			}
+			seen[folded] = true
+		}
+		if err := uniqueKeys(d, anyCase, at); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/internal/service"
-	"github.com/shadowcourt/shadowcourt/internal/service/client"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // A docket that is rejected in the middle is rejected with its reason at the first attempt, though the client is still sending: a connection
@@ -25,10 +25,10 @@ func TestAccept_SV6_ARejectedDocketIsToldWhy(t *testing.T) {
 		"the docket has more than 33554432 bytes; split it, or raise --max-upload of the server (too_large)": append([]byte(docketOf(1)), bytes.Repeat([]byte("\n"), 64<<20)...),
 	} {
 		var again []error
-		c, err := client.New(client.Config{Server: p.url, Token: p.token, Program: "test/1", Again: func(err error, _ time.Duration) { again = append(again, err) }})
+		c, err := wire.NewClient(wire.ClientConfig{Server: p.url, Token: p.token, Program: "test/1", Again: func(err error, _ time.Duration) { again = append(again, err) }})
 		must(t, err)
 		for n := range 3 {
-			_, _, err := c.Submit(t.Context(), &client.Submission{Format: "jsonl", Key: fmt.Sprint(len(report), n)}, report)
+			_, _, err := c.Submit(t.Context(), &wire.Submission{Format: "jsonl", Key: fmt.Sprint(len(report), n)}, report)
 			if err == nil || !strings.Contains(err.Error(), want) || len(again) > 0 {
 				t.Fatalf("%.200v after %q, want %q at the first attempt", err, again, want)
 			}

@@ -210,7 +210,7 @@ func TestAccept_SV1_SubmitFollowReadAndCorrect(t *testing.T) {
 	if status != 200 || strings.Count(followed, "\n") != n || !strings.HasPrefix(followed, `{"id":"case 0",`) {
 		t.Fatalf("%d %s", status, followed)
 	}
-	for _, path := range []string{"/api/v1/trials/1-7", "/api/v1/trials/1-7/explanation", "/api/v1/dockets/1/report.html", "/api/v1/inbox?sure=true", "/trials/1-7", "/dockets/1"} {
+	for _, path := range []string{"/api/v1/trials/1-7", "/api/v1/trials/1-7/explanation", "/api/v1/inbox?sure=true", "/trials/1-7", "/dockets/1"} {
 		if status, body := p.ask(t, "GET", path, ""); status != 200 || !strings.Contains(body, planted) && !strings.Contains(path, "dockets/1") {
 			t.Errorf("%s: %d %.200s", path, status, body)
 		}

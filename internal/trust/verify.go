@@ -16,7 +16,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
-	"github.com/shadowcourt/shadowcourt/internal/strictjson"
 )
 
 // The most documents of a module that are read, and the most bytes of each.
@@ -285,7 +284,7 @@ func strict(text []byte, into any) error {
 	if err := d.Decode(into); err != nil {
 		return err
 	}
-	return strictjson.UniqueKeys(json.NewDecoder(bytes.NewReader(text)), true)
+	return sanitize.UniqueKeys(json.NewDecoder(bytes.NewReader(text)), true)
 }
 
 func otherManifest(digest string) error {

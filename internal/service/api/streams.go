@@ -2,7 +2,9 @@ package api
 
 import (
 	"archive/tar"
+	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,7 +16,9 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // streams registers the operations whose answers are written while they are read.
@@ -34,10 +38,6 @@ func (s *server) streams() {
 		"A tar archive with a record for each trial; `shadowcourt verify` verifies each. Cases that were tried before, in another docket, have the "+
 			"record of then, signed by the key that the service had then")
 	register(s, records, s.records)
-
-	page := s.streamOperation("read-docket-report", "/dockets/{docket}/report.html", "Read the report of a docket", "text/html",
-		"The page that `shadowcourt try --report FILE.html` writes")
-	register(s, page, s.report)
 }
 
 func (s *server) streamOperation(id, path, summary, contentType, description string) huma.Operation {
@@ -174,4 +174,66 @@ func (s *server) records(ctx context.Context, in *DocketPath) (*huma.StreamRespo
 		}
 		return archive.Close()
 	})
+}
+
+// batched collects small writes; flush before a wait.
+func batched(w io.Writer) *bufio.Writer { return bufio.NewWriterSize(w, 64<<10) }
+
+// results are those that `shadowcourt try` writes.
+func (s *server) results(ctx context.Context, in *FollowInput) (*huma.StreamResponse, error) {
+	return s.stream(ctx, in.ID, "application/jsonl", nil, func(ctx context.Context, w io.Writer) error {
+		b := batched(w)
+		lines := render.NewJSONL(b)
+		err := s.follow(ctx, in, s.Store.Results, func(*store.Docket) error { return b.Flush() }, func(t *store.Tried) error {
+			if t.Trial == nil {
+				return nil
+			}
+			t.Trial.Result.Timings = nil
+			return lines.Write(t.Trial)
+		})
+		return errors.Join(err, b.Flush())
+	})
+}
+
+type trialsInput struct {
+	FollowInput
+	Form string `query:"form" enum:"results,summary,whole" default:"results" doc:"How much of each trial to give: its result; also the names of labels, and the case without documents; or all of it"`
+}
+
+func (s *server) wholeTrials(ctx context.Context, in *trialsInput) (*huma.StreamResponse, error) {
+	form := wire.Form(in.Form)
+	read := s.Store.Results
+	if form != wire.Results {
+		read = s.Store.Trials
+	}
+	return s.stream(ctx, in.ID, "application/jsonl", nil, func(ctx context.Context, w io.Writer) error {
+		b := batched(w)
+		lines := json.NewEncoder(b)
+		lines.SetEscapeHTML(false)
+		open := func(*store.Docket) error {
+			_ = b.WriteByte('\n') // keeps the connection open; an error comes with the flush
+			return b.Flush()
+		}
+		err := s.follow(ctx, &in.FollowInput, read, open, func(t *store.Tried) error {
+			line, err := lineOf(t, form)
+			if err != nil {
+				return err
+			}
+			return lines.Encode(line) //nolint:musttag // the truth bears the names of Go, as in journals
+		})
+		return errors.Join(err, b.Flush())
+	})
+}
+
+func lineOf(t *store.Tried, form wire.Form) (*wire.Line, error) {
+	l := &wire.Line{Docket: t.ID.Docket, Ordinal: t.ID.Ordinal, Case: t.CaseID, Source: t.Source, Line: t.Line, Fault: t.Fault}
+	if t.Trial == nil || t.Fault != "" {
+		return l, nil
+	}
+	t.Trial.Result.Timings = nil
+	t.Trial.Answered()
+	if err := l.Put(t.Trial, form); err != nil {
+		return nil, fmt.Errorf("trial %s: %w", t.ID, err)
+	}
+	return l, nil
 }

@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"html/template"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/measure"
-	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 )
 
@@ -25,7 +23,6 @@ type qualityView struct {
 	Reliability measure.Reliability
 	ECE         string
 	Perfect     string
-	Diagram     template.HTML
 	// Labels of the confusion matrix, in order; confusion counts by truth and answer, "" is no answer.
 	Labels              []label
 	confusion           map[string]map[string]int
@@ -120,7 +117,6 @@ func (s *site) quality(w http.ResponseWriter, r *http.Request) error {
 		v.Perfect = trial.Weight(v.Reliability.Perfect.Mean)
 	}
 	v.Meaning = meaning(&v.qualityRow)
-	v.Diagram = reliabilityDiagram(v.Reliability.Bins)
 	v.matrix()
 	return s.show(w, r, http.StatusOK, &view{Page: "quality", Section: "quality", Title: "Quality", Data: v})
 }
@@ -243,39 +239,4 @@ func (v *qualityView) matrix() {
 		}
 		v.Matrix = append(v.Matrix, row)
 	}
-}
-
-// reliabilityDiagram draws the share of right answers over the stated confidence; nothing without a bin.
-func reliabilityDiagram(bins []measure.Bin) template.HTML {
-	if len(bins) == 0 {
-		return ""
-	}
-	const size, left, top = 280.0, 44.0, 12.0
-	x := func(p float64) string { return coordinate(left + p*size) }
-	y := func(p float64) string { return coordinate(top + (1-p)*size) }
-	var b strings.Builder
-	b.WriteString(`<svg class="diagram" viewBox="0 0 340 336" role="img" aria-label="Reliability diagram: the share of right answers over the stated confidence; the table below has its figures">`)
-	for i := range 5 {
-		p := float64(i) / 4
-		b.WriteString(`<line class="grid" x1="` + x(0) + `" x2="` + x(1) + `" y1="` + y(p) + `" y2="` + y(p) + `"/>`)
-		b.WriteString(`<text x="` + coordinate(left-8) + `" y="` + coordinate(top+(1-p)*size+4) + `" text-anchor="end">` + percent(i, 4)[:len(percent(i, 4))-3] + `%</text>`)
-		b.WriteString(`<text x="` + x(p) + `" y="` + coordinate(top+size+18) + `" text-anchor="middle">` + trial.Weight(p) + `</text>`)
-	}
-	b.WriteString(`<line class="ideal" x1="` + x(0) + `" y1="` + y(0) + `" x2="` + x(1) + `" y2="` + y(1) + `"/>`)
-	var points strings.Builder
-	for i := range bins {
-		bin := &bins[i]
-		points.WriteString(x(bin.Stated) + "," + y(*bin.Right.Share) + " ")
-		if in := bin.Right.Interval; in != nil {
-			b.WriteString(`<line class="interval" x1="` + x(bin.Stated) + `" x2="` + x(bin.Stated) + `" y1="` + y(in.Low) + `" y2="` + y(in.High) + `"/>`)
-		}
-	}
-	b.WriteString(`<polyline points="` + strings.TrimSpace(points.String()) + `"/>`)
-	for i := range bins {
-		bin := &bins[i]
-		b.WriteString(`<circle cx="` + x(bin.Stated) + `" cy="` + y(*bin.Right.Share) + `" r="4"><title>` +
-			sanitize.Line("stated "+trial.Weight(bin.Stated)+", right "+percent(bin.Right.Count, bin.Right.Of)+" of "+plural(bin.Right.Of, "case", "cases")) + `</title></circle>`)
-	}
-	b.WriteString(`<text x="` + x(0.5) + `" y="330" text-anchor="middle">stated confidence</text></svg>`)
-	return template.HTML(b.String()) //nolint:gosec // figures alone
 }

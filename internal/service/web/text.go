@@ -197,8 +197,3 @@ func withQuery(u *url.URL, pairs ...string) string {
 	}
 	return u.Path + "?" + q.Encode()
 }
-
-// coordinate of a drawing, with one decimal.
-func coordinate(v float64) string {
-	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
-}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
-	"github.com/shadowcourt/shadowcourt/internal/strictjson"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
 // PushFormat is the version of the body in which a run pushes its results: a line with a [Push], a line with a [Pushed] for each trial, and
@@ -136,7 +136,7 @@ func (r *PushReader) next(to any) error {
 	if err := strictly(text, to); err != nil {
 		return &PushLineError{err}
 	}
-	if err := strictjson.UniqueKeys(json.NewDecoder(bytes.NewReader(text)), true); err != nil {
+	if err := sanitize.UniqueKeys(json.NewDecoder(bytes.NewReader(text)), true); err != nil {
 		return &PushLineError{err}
 	}
 	if p, ok := to.(*Pushed); ok && p.Result != nil {

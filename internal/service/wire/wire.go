@@ -1,12 +1,18 @@
 // Package wire is what the service and its client say to each other: trials as lines of JSON, and why a request failed, in the form of
-// RFC 9457 (application/problem+json).
+// RFC 9457 (application/problem+json). [Client] submits dockets and reads their trials.
+//
+// A token goes to the server that a client was made for and nowhere else: no redirect is followed. What a server answers is read up to
+// limits, and taken from one that may be broken or hostile. Requests that can be repeated are, after faults of the connection and when the
+// service asks to wait.
 package wire
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
@@ -170,5 +176,35 @@ func (l *Line) Trial() (*trial.Trial, error) {
 func setCase(t *trial.Trial, c *abi.Case) {
 	for ; t != nil; t = t.Beside {
 		t.Case = *c
+	}
+}
+
+// LineReader reads lines of bounded length. A last line without its end was cut off: io.ErrUnexpectedEOF.
+type LineReader struct {
+	In   *bufio.Reader
+	Most int // bytes of a line, its end included
+	line []byte
+}
+
+// ErrTooLong says that a line has more bytes than it may.
+var ErrTooLong = errors.New("the line is too long")
+
+// Next gives a line with its end, which is valid until the next call.
+func (r *LineReader) Next() ([]byte, error) {
+	for r.line = r.line[:0]; ; {
+		part, err := r.In.ReadSlice('\n')
+		if len(r.line)+len(part) > r.Most {
+			return nil, ErrTooLong
+		}
+		r.line = append(r.line, part...)
+		switch {
+		case err == nil:
+			return r.line, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(r.line) > 0:
+			return nil, io.ErrUnexpectedEOF
+		default:
+			return nil, err
+		}
 	}
 }

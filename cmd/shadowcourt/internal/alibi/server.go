@@ -15,7 +15,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/internal/service/client"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
@@ -40,7 +39,7 @@ func (o *serverOptions) check() error {
 		}
 		return nil
 	}
-	_, err := client.Origin(o.url)
+	_, err := wire.Origin(o.url)
 	if err != nil {
 		err = fmt.Errorf("--server: %w", err)
 	}
@@ -87,5 +86,5 @@ func (o *serverOptions) send(ctx context.Context, stderr io.Writer, court *alibi
 		}
 		head.Key = string(public)
 	}
-	return o.results.Send(ctx, stderr, &client.Submission{Name: o.name, Repository: o.repository, Key: o.key}, head, p.text.Bytes())
+	return o.results.Send(ctx, stderr, &wire.Submission{Name: o.name, Repository: o.repository, Key: o.key}, head, p.text.Bytes())
 }

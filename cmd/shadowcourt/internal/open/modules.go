@@ -22,7 +22,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
-	"github.com/shadowcourt/shadowcourt/internal/service/client"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -172,14 +171,14 @@ func ArgumentFiles(what string, args []string) []cli.NamedFile {
 
 // Results are what was found on this machine, for a docket service: they are collected while a run goes on, and sent at its end. It is a writer of trials. One goroutine uses it.
 type Results struct {
-	client *client.Client
+	client *wire.Client
 	lines  bytes.Buffer
 	trials int
 }
 
 // NewResults connects to a service, and makes sure that results may be sent to it, before anything runs.
 func NewResults(ctx context.Context, stderr io.Writer, server, program string) (*Results, error) {
-	c, err := Client(stderr, server, client.Config{Program: program})
+	c, err := Client(stderr, server, wire.ClientConfig{Program: program})
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +196,7 @@ func NewResults(ctx context.Context, stderr io.Writer, server, program string) (
 
 // rejection is an error of the command line where the service rejects what was sent.
 func rejection(err error) error {
-	if rejected, ok := errors.AsType[*client.Error](err); ok && rejected.Rejected() {
+	if rejected, ok := errors.AsType[*wire.Error](err); ok && rejected.Rejected() {
 		return cli.InputError(err)
 	}
 	return err
@@ -222,7 +221,7 @@ func (r *Results) Add(t *trial.Trial, a *alibi.Answer, took time.Duration) error
 }
 
 // Send sends the results behind their head, and record behind them, and says where they are. Without results it does nothing.
-func (r *Results) Send(ctx context.Context, stderr io.Writer, s *client.Submission, head wire.Push, record []byte) error {
+func (r *Results) Send(ctx context.Context, stderr io.Writer, s *wire.Submission, head wire.Push, record []byte) error {
 	if r.trials == 0 {
 		return nil
 	}

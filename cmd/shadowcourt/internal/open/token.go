@@ -14,7 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
-	"github.com/shadowcourt/shadowcourt/internal/service/client"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // TokenVariable has the token for a service. It comes before one that was kept.
@@ -72,17 +72,17 @@ func Token(server string, stderr io.Writer) (string, error) {
 
 // Own sets the address and the token of a client to those of the user's own service at the server's address, and says whether there is one.
 // Where the user's own is at another address, stderr gets a note: a token goes to its service alone.
-func Own(config *client.Config, stderr io.Writer) (bool, error) {
-	origin, err := client.Origin(config.Server)
+func Own(config *wire.ClientConfig, stderr io.Writer) (bool, error) {
+	origin, err := wire.Origin(config.Server)
 	if err != nil {
 		return false, err
 	}
-	s, err := client.FindOwn(origin)
+	s, err := wire.FindOwn(origin)
 	if err != nil {
 		return false, err
 	}
 	if s.Token == "" {
-		if near := client.OwnNear(origin); near != "" {
+		if near := wire.OwnNear(origin); near != "" {
 			fmt.Fprintf(stderr, "note: your own service at this port is %s; its token goes to no other address\n", near)
 		}
 		return false, nil
@@ -118,7 +118,7 @@ func RemoveToken(server string) (bool, error) {
 
 // tokenFile is the file of a server's token: one for each origin, so that no token is sent to another.
 func tokenFile(server string) (string, error) {
-	origin, err := client.Origin(server)
+	origin, err := wire.Origin(server)
 	if err != nil {
 		return "", err
 	}
@@ -138,7 +138,7 @@ func WarnOfClearText(stderr io.Writer, server, token string) {
 }
 
 // Client makes a client with the token for a server: one that the user gave, or that of the user's own service.
-func Client(stderr io.Writer, server string, config client.Config) (*client.Client, error) {
+func Client(stderr io.Writer, server string, config wire.ClientConfig) (*wire.Client, error) {
 	token, err := Token(server, stderr)
 	if err != nil {
 		return nil, cli.InputError(err)
@@ -150,6 +150,6 @@ func Client(stderr io.Writer, server string, config client.Config) (*client.Clie
 		}
 	}
 	WarnOfClearText(stderr, config.Server, config.Token)
-	c, err := client.New(config)
+	c, err := wire.NewClient(config)
 	return c, cli.InputError(err)
 }

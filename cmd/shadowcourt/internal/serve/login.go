@@ -16,7 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
-	"github.com/shadowcourt/shadowcourt/internal/service/client"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // NewLogin is the command `login` of the program's version.
@@ -43,7 +43,7 @@ address that signs in your browser, once. Without URL it is the one at
 			if len(args) > 0 {
 				server = strings.TrimRight(args[0], "/")
 			}
-			if _, err := client.Origin(server); err != nil {
+			if _, err := wire.Origin(server); err != nil {
 				return cli.InputError(err)
 			}
 			if remove {
@@ -61,16 +61,16 @@ const ownService = "http://127.0.0.1:8712"
 
 // own prints an address that signs in a browser to the user's own service, if this is one that runs.
 func own(ctx context.Context, s cli.Streams, server, program string) (bool, error) {
-	config := client.Config{Server: server, Program: program}
+	config := wire.ClientConfig{Server: server, Program: program}
 	if found, err := open.Own(&config, s.Err); !found || err != nil {
 		return false, err
 	}
-	c, err := client.New(config)
+	c, err := wire.NewClient(config)
 	if err != nil {
 		return false, err
 	}
 	address, err := c.SignInAddress(ctx)
-	if rejected, ok := errors.AsType[*client.Error](err); ok && rejected.Rejected() {
+	if rejected, ok := errors.AsType[*wire.Error](err); ok && rejected.Rejected() {
 		return false, nil // it is of a service that was killed, and another one listens there
 	}
 	if err != nil {
@@ -91,7 +91,7 @@ func login(ctx context.Context, s cli.Streams, server, program string) error {
 	}
 	// Nobody should type a token for a server that is not there, or is no service.
 	_, err = me(ctx, server, "", program)
-	if rejected, ok := errors.AsType[*client.Error](err); err != nil && (!ok || rejected.Problem.Code == "") {
+	if rejected, ok := errors.AsType[*wire.Error](err); err != nil && (!ok || rejected.Problem.Code == "") {
 		return err
 	}
 	token, err := readToken(ctx, s, server)
@@ -119,13 +119,13 @@ func login(ctx context.Context, s cli.Streams, server, program string) error {
 }
 
 // me asks a server who somebody with a token is.
-func me(ctx context.Context, server, token, program string) (*client.Me, error) {
-	c, err := client.New(client.Config{Server: server, Token: token, Program: program})
+func me(ctx context.Context, server, token, program string) (*wire.Me, error) {
+	c, err := wire.NewClient(wire.ClientConfig{Server: server, Token: token, Program: program})
 	if err != nil {
 		return nil, cli.InputError(err)
 	}
 	known, err := c.Me(ctx)
-	rejected, ok := errors.AsType[*client.Error](err)
+	rejected, ok := errors.AsType[*wire.Error](err)
 	switch {
 	case ok && rejected.Rejected():
 		err = cli.InputError(err)

@@ -4,9 +4,12 @@ package serve
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -17,9 +20,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
 )
 
@@ -89,7 +94,7 @@ Exit codes: 0 told to stop; 1 something failed while running; 2 the command line
 	f.BoolVar(&o.oidc.public, "oidc-public-client", false, "with --oidc-issuer: the client has no secret at the issuer")
 	f.StringSliceVar(&o.oidc.allow, "oidc-allow", nil, "with --oidc-issuer: who may submit and review: an address, @domain, group:NAME or *")
 	f.StringSliceVar(&o.oidc.operate, "oidc-operate", nil, "with --oidc-issuer: who may do everything, in the form of --oidc-allow")
-	f.StringVar(&o.tlsCert, "tls-cert", "", "serve https: file with the certificate and its chain in PEM; read again when it changes")
+	f.StringVar(&o.tlsCert, "tls-cert", "", "serve https: file with the certificate and its chain in PEM")
 	f.StringVar(&o.tlsKey, "tls-key", "", "with --tls-cert: file with the private key in PEM")
 	open.KeyFlag(cmd, &o.key, "key that signs the records of trials")
 	f.StringArrayVar(&o.proofKeys, "proof-key", nil, "file with a public key: of the proofs that are sent to the service, only those signed with one of these are accepted; may be repeated (default: every key, which the pages name)")
@@ -197,7 +202,7 @@ func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, e
 		config.Registries, err = open.Registries()
 	}
 	faults = append(faults, err)
-	config.TLS, err = o.tlsConfig(config.Log)
+	config.TLS, err = o.tlsConfig()
 	faults = append(faults, err)
 	if o.publicURL != "" {
 		u, err := url.Parse(o.publicURL)
@@ -213,6 +218,22 @@ func (o *options) config(ctx context.Context, s cli.Streams) (*service.Config, e
 	}
 	config.OIDC, err = o.oidc.config(config.PublicURL)
 	return config, errors.Join(append(faults, err)...)
+}
+
+// tlsConfig is nil where the flags name no certificate.
+func (o *options) tlsConfig() (*tls.Config, error) {
+	switch {
+	case o.tlsCert == "" && o.tlsKey == "":
+		return nil, nil //nolint:nilnil // no TLS
+	case o.tlsCert == "" || o.tlsKey == "":
+		return nil, errors.New("--tls-cert and --tls-key need each other: a file with the certificate and its chain, and one with the private key, both in PEM")
+	}
+	pair, err := tls.LoadX509KeyPair(o.tlsCert, o.tlsKey)
+	if err != nil {
+		return nil, fmt.Errorf("--tls-cert and --tls-key: %w", err)
+	}
+	// The limits of HTTP/1.1 are those of connections.
+	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, Certificates: []tls.Certificate{pair}}, nil
 }
 
 func proofKey(name string) (*record.Key, error) {
@@ -264,3 +285,86 @@ func (o *oidc) config(public *url.URL) (*auth.OIDC, error) {
 	config := &auth.OIDC{Issuer: o.issuer, ClientID: o.clientID, Secret: secret, Allow: o.allow, Operate: o.operate}
 	return config, config.Check(public)
 }
+
+func listen(ctx context.Context, addresses []string) ([]net.Listener, error) {
+	var list []net.Listener
+	var faults []error
+	for _, address := range addresses {
+		l, err := open.Listen(ctx, address)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		list = append(list, l)
+	}
+	if len(faults) > 0 {
+		for _, l := range list {
+			_ = l.Close()
+		}
+		return nil, errors.Join(faults...)
+	}
+	return list, nil
+}
+
+// origins are the addresses of listeners as URLs, and which of them are loopback.
+func origins(config *service.Config, listeners []net.Listener) (all, loopback []string) {
+	scheme := "http"
+	if config.TLS != nil {
+		scheme = "https"
+	}
+	for _, l := range listeners {
+		origin := (&url.URL{Scheme: scheme, Host: l.Addr().String()}).String()
+		all = append(all, origin)
+		if tcp, ok := l.Addr().(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
+			loopback = append(loopback, origin)
+		}
+	}
+	return all, loopback
+}
+
+// keepLocal makes the local token of a process that listens on loopback, and keeps it for the user's other programs. It is another one at
+// each start: what is left of a process that was killed is good for nothing, whoever listens there now.
+func keepLocal(config *service.Config, loopback []string, stderr io.Writer) (remove func(), err error) {
+	var kept []func()
+	remove = func() {
+		for _, r := range kept {
+			r()
+		}
+	}
+	if len(loopback) == 0 {
+		return remove, nil
+	}
+	if config.Local, err = auth.NewToken(rand.Reader); err != nil {
+		return nil, err
+	}
+	for _, origin := range loopback {
+		r, err := wire.KeepOwn(origin, config.Local)
+		if err != nil {
+			fmt.Fprintf(stderr, "warning: the token for your own programs was not kept (%s): use `shadowcourt serve token add`\n", sanitize.Line(err.Error()))
+			continue
+		}
+		kept = append(kept, r)
+	}
+	return remove, nil
+}
+
+// announce says where the process is, and how to sign in.
+func (o *options) announce(process *service.Service, all, loopback []string, stderr io.Writer) {
+	for _, origin := range all {
+		fmt.Fprintf(stderr, "serving at %s\n", origin)
+	}
+	switch {
+	case o.role == string(service.RoleWorker):
+		fmt.Fprintln(stderr, "this process tries cases; it serves health and metrics alone")
+	case len(loopback) > 0:
+		address, err := process.SignInAddress(loopback[0])
+		if err != nil {
+			fmt.Fprintf(stderr, "warning: there is no address to sign in: %s\n", sanitize.Line(err.Error()))
+			return
+		}
+		fmt.Fprintf(stderr, "open %s\nto sign in; it works once, for %s. `shadowcourt login %s` prints another\n", address, oneTime, loopback[0])
+	}
+}
+
+// oneTime is auth.CodeLife for people.
+const oneTime = "an hour"

@@ -25,7 +25,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/run"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
-	"github.com/shadowcourt/shadowcourt/internal/service/client"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
@@ -42,7 +41,7 @@ type remoteOptions struct {
 
 // send sends what was found on this machine.
 func (o *remoteOptions) send(ctx context.Context, stderr io.Writer, args []string) error {
-	s := &client.Submission{Name: "stdin", Repository: o.repository, Revision: o.revision, Key: o.key}
+	s := &wire.Submission{Name: "stdin", Repository: o.repository, Revision: o.revision, Key: o.key}
 	if len(args) > 0 && args[0] != "-" {
 		s.Name = filepath.Base(args[0])
 	}
@@ -83,7 +82,7 @@ func (o *tryOptions) checkRemote(args []string) error {
 		return errors.New("--server: name the URL before its options")
 	}
 	var faults []error
-	if _, err := client.Origin(o.remote.server); err != nil {
+	if _, err := wire.Origin(o.remote.server); err != nil {
 		faults = append(faults, fmt.Errorf("--server: %w", err))
 	}
 	var local, submits []string
@@ -133,7 +132,7 @@ func (o *tryOptions) checkRemote(args []string) error {
 // remoteRun shows the results of dockets that a service tries.
 type remoteRun struct {
 	options  *tryOptions
-	client   *client.Client
+	client   *wire.Client
 	stderr   io.Writer
 	progress *cli.Progress
 	match    *failOn
@@ -141,7 +140,7 @@ type remoteRun struct {
 	files    *disk.Set
 	form     wire.Form
 
-	dockets   []*client.Docket
+	dockets   []*wire.Docket
 	sum       run.Summary
 	matched   bool
 	other     bool // an entry that could not be tried may be of another format
@@ -152,7 +151,7 @@ type remoteRun struct {
 func (o *tryOptions) runRemote(ctx context.Context, s cli.Streams, args []string, match *failOn) error {
 	r := &remoteRun{options: o, stderr: s.Err, progress: cli.NewProgress(s.Err), match: match, form: o.form(match)}
 	match.begin()
-	c, err := open.Client(s.Err, o.remote.server, client.Config{Program: o.program, Again: r.again})
+	c, err := open.Client(s.Err, o.remote.server, wire.ClientConfig{Program: o.program, Again: r.again})
 	if err != nil {
 		return err
 	}
@@ -280,7 +279,7 @@ func (r *remoteRun) note(t *trial.Trial) {
 
 // fault reports an entry that could not be tried. The fault of an entry that could not be read names its place, unless the rest of the
 // docket could not be read.
-func (r *remoteRun) fault(d *client.Docket, l *wire.Line) {
+func (r *remoteRun) fault(d *wire.Docket, l *wire.Line) {
 	r.progress.Clear()
 	place := ""
 	switch {
@@ -306,7 +305,7 @@ func (r *remoteRun) failed(ctx context.Context, err error) error {
 			err = fmt.Errorf("%w while submitting; the same command continues, and submits no docket twice", err)
 		}
 	}
-	if rejected, ok := errors.AsType[*client.Error](err); ok && rejected.Rejected() {
+	if rejected, ok := errors.AsType[*wire.Error](err); ok && rejected.Rejected() {
 		err = cli.InputError(err)
 	}
 	if len(r.dockets) == 0 {
@@ -339,7 +338,7 @@ func (r *remoteRun) end(ctx context.Context) error {
 	var ended []error
 	for _, d := range r.dockets {
 		switch {
-		case d.State != client.Done:
+		case d.State != wire.Done:
 			ended = append(ended, fmt.Errorf("%s: docket %d is %s; %d of its %s", r.client.Server(), d.ID, sanitize.Line(string(d.State)), d.Tried,
 				cli.Count(d.Cases, "case was tried", "cases were tried")))
 		case d.Cases == 0 && (d.Format == run.GoTest || run.OfRunners(d.Format)):
@@ -406,7 +405,7 @@ func readReport(ctx context.Context, stdin io.Reader, name string) (upload, erro
 
 // key is made of all that makes a docket: its text, how it is submitted, and the modules that will try it. So the same command continues
 // with the docket that an earlier one submitted, until the modules are others.
-func (u *upload) key(s *client.Submission, generation int64) (string, error) {
+func (u *upload) key(s *wire.Submission, generation int64) (string, error) {
 	body := sha256.Sum256(u.text)
 	text, err := json.Marshal([]any{s, generation, hex.EncodeToString(body[:])})
 	sum := sha256.Sum256(text)
@@ -435,11 +434,11 @@ func (r *remoteRun) submit(ctx context.Context, reports []upload) error {
 			return err
 		}
 	}
-	var rejected []*client.Error
+	var rejected []*wire.Error
 	for i := range reports {
 		report := &reports[i]
 		r.progress.Say("submitting " + report.name)
-		s := &client.Submission{
+		s := &wire.Submission{
 			Name: report.name, Repository: o.remote.repository, Revision: o.remote.revision, NoGroups: o.noGroups, Truth: o.truthFromReport, Remember: o.Remember,
 		}
 		if o.from != run.Auto {
@@ -453,7 +452,7 @@ func (r *remoteRun) submit(ctx context.Context, reports []upload) error {
 			s.Key += "-" + strconv.Itoa(i+1)
 		}
 		d, err := r.submitOne(ctx, s, report)
-		if bad, ok := errors.AsType[*client.Error](err); ok && bad.Problem.Code == wire.BadDocket {
+		if bad, ok := errors.AsType[*wire.Error](err); ok && bad.Problem.Code == wire.BadDocket {
 			rejected = append(rejected, bad)
 			continue
 		}
@@ -467,7 +466,7 @@ func (r *remoteRun) submit(ctx context.Context, reports []upload) error {
 
 // untried reports dockets of which the service can't try a case, as a run on this machine does: their entries are faults, and the others
 // are tried. Files that are no dockets are an error if there is no other.
-func (r *remoteRun) untried(rejected []*client.Error) error {
+func (r *remoteRun) untried(rejected []*wire.Error) error {
 	var none []error
 	for _, e := range rejected {
 		if e.Problem.Entries == 0 {
@@ -495,17 +494,17 @@ func (r *remoteRun) untried(rejected []*client.Error) error {
 }
 
 // submitOne submits a report. With a key of our own, a docket that was cancelled or failed is submitted again.
-func (r *remoteRun) submitOne(ctx context.Context, s *client.Submission, report *upload) (*client.Docket, error) {
+func (r *remoteRun) submitOne(ctx context.Context, s *wire.Submission, report *upload) (*wire.Docket, error) {
 	for {
 		d, known, err := r.client.Submit(ctx, s, report.text)
 		r.progress.Clear()
 		if err != nil {
-			if rejected, ok := errors.AsType[*client.Error](err); ok {
+			if rejected, ok := errors.AsType[*wire.Error](err); ok {
 				rejected.Docket = report.name
 			}
 			return nil, err
 		}
-		if known && r.options.remote.key == "" && (d.State == client.Cancelled || d.State == client.Failed) {
+		if known && r.options.remote.key == "" && (d.State == wire.Cancelled || d.State == wire.Failed) {
 			s.Key += "-" + strconv.FormatInt(d.ID, 10)
 			if len(s.Key) <= maxField {
 				continue

@@ -1,4 +1,4 @@
-package client_test
+package wire_test
 
 import (
 	"bytes"
@@ -17,26 +17,25 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
-	"github.com/shadowcourt/shadowcourt/internal/service/client"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 const token = "sct_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 
 // at makes a client of a server that waits for nothing but the end of a request.
-func at(t *testing.T, h http.HandlerFunc) *client.Client {
+func at(t *testing.T, h http.HandlerFunc) *wire.Client {
 	t.Helper()
-	return connect(t, h, client.Config{Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
+	return connect(t, h, wire.ClientConfig{Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
 }
 
-func connect(t *testing.T, h http.HandlerFunc, config client.Config) *client.Client {
+func connect(t *testing.T, h http.HandlerFunc, config wire.ClientConfig) *wire.Client {
 	t.Helper()
 	server := httptest.NewUnstartedServer(h)
 	server.Listener = httplimit.Listener(server.Listener) // as the service does
 	server.Start()
 	t.Cleanup(server.Close)
 	config.Server, config.Token, config.Program = server.URL+"/", token, "test/1"
-	c, err := client.New(config)
+	c, err := wire.NewClient(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +48,7 @@ func answer(w http.ResponseWriter, text string) {
 }
 
 // read reads all trials, until an error.
-func read(t *testing.T, c *client.Client) (ordinals []int, err error) {
+func read(t *testing.T, c *wire.Client) (ordinals []int, err error) {
 	t.Helper()
 	for l, err := range c.Trials(t.Context(), 7, wire.Results) {
 		if err != nil {
@@ -64,11 +63,11 @@ func read(t *testing.T, c *client.Client) (ordinals []int, err error) {
 // nothing of the token.
 func TestAccept_SV6_AHostileServerGetsOneClearMessage(t *testing.T) {
 	t.Parallel()
-	me := func(c *client.Client, t *testing.T) error { //nolint:thelper // it is what the test does
+	me := func(c *wire.Client, t *testing.T) error { //nolint:thelper // it is what the test does
 		_, err := c.Me(t.Context())
 		return err
 	}
-	trials := func(c *client.Client, t *testing.T) error { //nolint:thelper // it is what the test does
+	trials := func(c *wire.Client, t *testing.T) error { //nolint:thelper // it is what the test does
 		_, err := read(t, c)
 		return err
 	}
@@ -81,7 +80,7 @@ func TestAccept_SV6_AHostileServerGetsOneClearMessage(t *testing.T) {
 	const result = `{"docket":7,"ordinal":1,"case":"a","result":{"id":"a","final":{"status":"accepted"}}}` + "\n"
 	for name, tc := range map[string]struct {
 		handler http.HandlerFunc
-		do      func(*client.Client, *testing.T) error
+		do      func(*wire.Client, *testing.T) error
 		want    string
 	}{
 		"a page": {func(w http.ResponseWriter, _ *http.Request) {
@@ -172,7 +171,7 @@ func TestAccept_SV6_NoTokenFollowsARedirect(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), token) {
 			t.Errorf("%d: %v, want %q", status, err, want)
 		}
-		_, _, err = c.Submit(t.Context(), &client.Submission{Key: "k"}, []byte("docket"))
+		_, _, err = c.Submit(t.Context(), &wire.Submission{Key: "k"}, []byte("docket"))
 		if err == nil || !strings.Contains(err.Error(), want) || requests.Load() != 2 {
 			t.Errorf("%d: a docket: %v after %d requests", status, err, requests.Load())
 		}
@@ -210,7 +209,7 @@ func TestAccept_SV6_ASubmissionThatWasCutOffIsSentAgain(t *testing.T) {
 		}
 		answer(w, `{"id":7,"name":"r","state":"queued","format":"junit","cases":3}`)
 	})
-	d, known, err := c.Submit(t.Context(), &client.Submission{Key: "k", Name: "r"}, []byte(report))
+	d, known, err := c.Submit(t.Context(), &wire.Submission{Key: "k", Name: "r"}, []byte(report))
 	if err != nil || d.ID != 7 || known || fmt.Sprint(keys) != "[k k k k]" {
 		t.Errorf("%+v, %t, %v, keys %q", d, known, err, keys)
 	}
@@ -235,8 +234,8 @@ func TestARejectedDocketIsRejectedOnce(t *testing.T) {
 			_, _ = io.ReadFull(r.Body, make([]byte, tc.reads))
 			wire.WriteProblem(w, tc.fault)
 		})
-		_, _, err := c.Submit(t.Context(), &client.Submission{Key: "k"}, long)
-		rejected, ok := errors.AsType[*client.Error](err)
+		_, _, err := c.Submit(t.Context(), &wire.Submission{Key: "k"}, long)
+		rejected, ok := errors.AsType[*wire.Error](err)
 		if !ok || !rejected.Rejected() || !strings.Contains(err.Error(), tc.want) || requests != 1 {
 			t.Errorf("%v after %d requests, want %q", err, requests, tc.want)
 		}
@@ -255,12 +254,12 @@ func TestAnAnswerBeforeAResetIsRead(t *testing.T) {
 		wire.WriteProblem(w, wire.NewProblem(http.StatusUnprocessableEntity, wire.BadDocket, "no case can be tried"))
 	}))
 	t.Cleanup(server.Close)
-	c, err := client.New(client.Config{Server: server.URL, Program: "test/1", Again: func(err error, _ time.Duration) { t.Error(err) }})
+	c, err := wire.NewClient(wire.ClientConfig{Server: server.URL, Program: "test/1", Again: func(err error, _ time.Duration) { t.Error(err) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
-		if _, _, err := c.Submit(t.Context(), &client.Submission{Key: "k"}, long); err == nil || !strings.Contains(err.Error(), "no case can be tried (bad_docket)") {
+		if _, _, err := c.Submit(t.Context(), &wire.Submission{Key: "k"}, long); err == nil || !strings.Contains(err.Error(), "no case can be tried (bad_docket)") {
 			t.Fatal(err)
 		}
 	}
@@ -316,10 +315,10 @@ func TestAccept_SV6_TrialsContinueWhereTheyWereCutOff(t *testing.T) {
 // A server that says nothing any more, in an answer or while it should read, is left after a time.
 func TestAServerThatStandsStillIsLeft(t *testing.T) {
 	t.Parallel()
-	for name, do := range map[string]func(*client.Client) error{
-		"answer": func(c *client.Client) error { _, err := c.Docket(t.Context(), 7); return err },
-		"upload": func(c *client.Client) error {
-			_, _, err := c.Submit(t.Context(), &client.Submission{Key: "k"}, long)
+	for name, do := range map[string]func(*wire.Client) error{
+		"answer": func(c *wire.Client) error { _, err := c.Docket(t.Context(), 7); return err },
+		"upload": func(c *wire.Client) error {
+			_, _, err := c.Submit(t.Context(), &wire.Submission{Key: "k"}, long)
 			return err
 		},
 	} {
@@ -333,8 +332,8 @@ func TestAServerThatStandsStillIsLeft(t *testing.T) {
 				_, _ = r.Body.Read(make([]byte, 1)) // it wants the body
 			}
 			<-left // r.Context does not end while the body is unread: net/http reads no further to see that the client left
-		}, client.Config{Stall: 100 * time.Millisecond, Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
-		var lost *client.ConnectionError
+		}, wire.ClientConfig{Stall: 100 * time.Millisecond, Wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
+		var lost *wire.ConnectionError
 		if err := do(c); !errors.As(err, &lost) || !strings.Contains(err.Error(), "the connection stood still for too long") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -350,7 +349,7 @@ func TestWhatMayPassIsTriedAgain(t *testing.T) {
 	c := connect(t, func(w http.ResponseWriter, _ *http.Request) {
 		requests++
 		w.WriteHeader(http.StatusBadGateway)
-	}, client.Config{Wait: func(ctx context.Context, d time.Duration) error {
+	}, wire.ClientConfig{Wait: func(ctx context.Context, d time.Duration) error {
 		waited += d
 		return ctx.Err()
 	}})
@@ -386,7 +385,7 @@ func TestServersAndTheirOrigins(t *testing.T) {
 		"":                              "",
 		"https://court.example#x":       "",
 	} {
-		got, err := client.Origin(server)
+		got, err := wire.Origin(server)
 		if got != want || (err == nil) != (want != "") || err != nil && strings.Contains(err.Error(), token) {
 			t.Errorf("%q: %q, %v", server, got, err)
 		}

@@ -1,4 +1,4 @@
-package client_test
+package wire_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/shadowcourt/shadowcourt/internal/service/client"
+	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // A token is in a file that only its owner may read, is found by the address of its service alone, and goes with the service.
@@ -16,7 +16,7 @@ func TestAccept_FZ2_TheTokenOfAServiceIsItsOwners(t *testing.T) { //nolint:paral
 	const origin = "http://127.0.0.1:8712"
 	find := func(server, wantAt, wantToken string) {
 		t.Helper()
-		s, err := client.FindOwn(server)
+		s, err := wire.FindOwn(server)
 		if s.Token == "" {
 			s.Origin = ""
 		}
@@ -25,16 +25,16 @@ func TestAccept_FZ2_TheTokenOfAServiceIsItsOwners(t *testing.T) { //nolint:paral
 		}
 	}
 	find(origin, "", "")
-	dir, err := client.DataFolder()
+	dir, err := wire.DataFolder()
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := client.KeepOwn(origin, "first")
+	first, err := wire.KeepOwn(origin, "first")
 	if err != nil {
 		t.Fatal(err)
 	}
 	find(origin, origin, "first")
-	second, err := client.KeepOwn(origin, "second") // after the first one was killed
+	second, err := wire.KeepOwn(origin, "second") // after the first one was killed
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestAccept_FZ2_TheTokenOfAServiceIsItsOwners(t *testing.T) { //nolint:paral
 		if err := os.Chmod(files[0], 0o640); err != nil {
 			t.Fatal(err)
 		}
-		if s, err := client.FindOwn(origin); s.Token != "" || err == nil || !strings.Contains(err.Error(), "0640") {
+		if s, err := wire.FindOwn(origin); s.Token != "" || err == nil || !strings.Contains(err.Error(), "0640") {
 			t.Errorf("others may read it: %+v %v", s, err)
 		}
 		if err := os.Chmod(files[0], 0o600); err != nil {
@@ -69,7 +69,7 @@ func TestAccept_FZ2_TheTokenOfAServiceIsItsOwners(t *testing.T) { //nolint:paral
 		if err := os.Chmod(filepath.Join(dir, "services"), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.KeepOwn(origin, "third"); err == nil {
+		if _, err := wire.KeepOwn(origin, "third"); err == nil {
 			t.Error("a token is kept where others may write")
 		}
 	}
@@ -79,27 +79,27 @@ func TestAccept_FZ2_TheTokenOfAServiceIsItsOwners(t *testing.T) { //nolint:paral
 func TestAccept_FZ9_LocalhostWithTLSIsTheAddressOfTheService(t *testing.T) { //nolint:paralleltest // it sets a variable
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	const origin = "https://127.0.0.1:8712"
-	remove, err := client.KeepOwn(origin, "token")
+	remove, err := wire.KeepOwn(origin, "token")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := client.FindOwn("https://localhost:8712")
-	if want := (client.Own{Origin: "https://localhost:8712", Address: "127.0.0.1:8712", Token: "token"}); s != want || err != nil {
+	s, err := wire.FindOwn("https://localhost:8712")
+	if want := (wire.Own{Origin: "https://localhost:8712", Address: "127.0.0.1:8712", Token: "token"}); s != want || err != nil {
 		t.Errorf("%+v %v", s, err)
 	}
 	for server, near := range map[string]string{
 		"http://127.0.0.1:8712": origin, "https://[::1]:8712": origin, "http://localhost:8712": origin, "https://127.0.0.2:8712": origin,
 		origin: "", "https://127.0.0.1:8713": "", "https://court.example:8712": "",
 	} {
-		if s, err := client.FindOwn(server); server != origin && s.Token != "" || err != nil {
+		if s, err := wire.FindOwn(server); server != origin && s.Token != "" || err != nil {
 			t.Errorf("%s: %+v %v", server, s, err)
 		}
-		if got := client.OwnNear(server); got != near {
+		if got := wire.OwnNear(server); got != near {
 			t.Errorf("%s: near %q, want %q", server, got, near)
 		}
 	}
 	remove()
-	if s, err := client.FindOwn("https://localhost:8712"); s.Token != "" || err != nil {
+	if s, err := wire.FindOwn("https://localhost:8712"); s.Token != "" || err != nil {
 		t.Errorf("%+v %v", s, err)
 	}
 }

@@ -1,9 +1,4 @@
-// Package client talks to the docket service: it submits dockets and reads their trials.
-//
-// A token goes to the server that the client was made for and nowhere else: no redirect is followed. What a server answers is read up to
-// limits, and taken from one that may be broken or hostile. Requests that can be repeated are, after faults of the connection and when the
-// service asks to wait.
-package client
+package wire
 
 import (
 	"bytes"
@@ -26,12 +21,10 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
-// Config of a Client. Server must be set.
-type Config struct {
+// ClientConfig of a Client. Server must be set.
+type ClientConfig struct {
 	// Server is the address of the service, such as https://court.example.
 	Server string
 	// Address is the host and port to connect to; empty for those of Server.
@@ -51,7 +44,7 @@ type Config struct {
 
 // Client of a service. Safe for concurrent use.
 type Client struct {
-	config Config
+	config ClientConfig
 	base   *url.URL
 	http   *http.Client
 }
@@ -73,8 +66,8 @@ const (
 	longestWait = time.Minute
 )
 
-// New makes a client. An error says what is wrong with the address.
-func New(config Config) (*Client, error) {
+// NewClient makes a client. An error says what is wrong with the address.
+func NewClient(config ClientConfig) (*Client, error) {
 	base, err := parse(config.Server)
 	if err != nil {
 		return nil, err
@@ -174,13 +167,13 @@ var wantsTLS = regexp.MustCompile(`(?i)HTTP request (was sent )?to (an )?HTTPS (
 
 // rejection is why a request was rejected.
 func (c *Client) rejection(r *http.Response) *Error {
-	e := &Error{Server: c.Server(), Problem: wire.Problem{Status: r.StatusCode}}
+	e := &Error{Server: c.Server(), Problem: Problem{Status: r.StatusCode}}
 	if location, err := r.Location(); err == nil {
 		e.Location = location.Scheme + "://" + location.Host + location.Path
 	}
 	text, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer))
-	if kind, _, notOne := mime.ParseMediaType(r.Header.Get("Content-Type")); notOne == nil && kind == wire.ProblemType {
-		p := wire.Problem{}
+	if kind, _, notOne := mime.ParseMediaType(r.Header.Get("Content-Type")); notOne == nil && kind == ProblemType {
+		p := Problem{}
 		if err == nil && json.Unmarshal(text, &p) == nil && p.Code != "" {
 			e.Problem = p
 			e.Problem.Status = r.StatusCode
@@ -331,7 +324,7 @@ func (c *connection) Close() error {
 type Error struct {
 	Server string
 	// Problem says why. Its Code is empty where something else than a service answered.
-	Problem wire.Problem
+	Problem Problem
 	// Docket is what people call the docket that was rejected; empty for other requests.
 	Docket string
 	// After is when the server says that the request may be sent again; 0 where it does not.

@@ -1,4 +1,4 @@
-package client
+package wire
 
 import (
 	"bufio"
@@ -14,8 +14,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-
-	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
 // Me is who the service takes the client for.
@@ -180,11 +178,11 @@ func (c *Client) Submit(ctx context.Context, s *Submission, body []byte) (d *Doc
 
 // Trials reads the entries of a docket in its order while it is tried, until all are read. A stream
 // that is cut off is continued behind the last entry that came. The docket may be cancelled meanwhile: see [Client.Docket].
-func (c *Client) Trials(ctx context.Context, id int64, form wire.Form) iter.Seq2[*wire.Line, error] {
-	return func(yield func(*wire.Line, error) bool) {
+func (c *Client) Trials(ctx context.Context, id int64, form Form) iter.Seq2[*Line, error] {
+	return func(yield func(*Line, error) bool) {
 		next, wanted := 1, true
 		err := c.repeat(ctx, false, func() (progress bool, err error) {
-			err = c.trials(ctx, id, next, form, func(l *wire.Line) bool {
+			err = c.trials(ctx, id, next, form, func(l *Line) bool {
 				progress, next = true, l.Ordinal+1
 				wanted = yield(l, nil)
 				return wanted
@@ -213,7 +211,7 @@ func (c *Client) ended(ctx context.Context, id int64) error {
 }
 
 // trials reads a stream once.
-func (c *Client) trials(ctx context.Context, id int64, from int, form wire.Form, each func(*wire.Line) bool) error {
+func (c *Client) trials(ctx context.Context, id int64, from int, form Form, each func(*Line) bool) error {
 	q := url.Values{"wait": {"true"}, "from": {strconv.Itoa(from)}, "form": {string(form)}}
 	r, err := c.request(ctx, http.MethodGet, q, nil, "dockets", strconv.FormatInt(id, 10), "trials")
 	if err != nil {
@@ -227,20 +225,20 @@ func (c *Client) trials(ctx context.Context, id int64, from int, form wire.Form,
 	if kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type")); err != nil || kind != "application/jsonl" {
 		return c.foreign("it gives no trials")
 	}
-	lines := wire.LineReader{In: bufio.NewReaderSize(response.Body, 64<<10), Most: form.MaxLine()}
+	lines := LineReader{In: bufio.NewReaderSize(response.Body, 64<<10), Most: form.MaxLine()}
 	for {
 		text, err := lines.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
-		case errors.Is(err, wire.ErrTooLong):
+		case errors.Is(err, ErrTooLong):
 			return fmt.Errorf("%s: a trial has more than %d bytes", c.Server(), form.MaxLine())
 		case err != nil:
 			return c.lost(ctx, err)
 		case len(bytes.TrimSpace(text)) == 0:
 			continue // keeps the connection open
 		}
-		l, err := wire.Parse(text)
+		l, err := Parse(text)
 		if err == nil && (l.Docket != id || l.Ordinal < from || l.Ordinal > maxEntries || (l.Result == nil) == (l.Fault == "")) {
 			err = errors.New("it is not of this docket, or out of order")
 		}
