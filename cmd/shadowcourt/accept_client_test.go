@@ -21,6 +21,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // user runs shadowcourt with a configuration of its own.
@@ -66,10 +67,7 @@ func TestAccept_SV6_TryServerShowsWhatTryShows(t *testing.T) {
 	same("", "inputs/surefire.xml", "--format", "table")
 	same("", "inputs/pytest.xml", "inputs/surefire.xml", "--fail-on", "pb001,label:unheard")
 	same("", "inputs/surefire.xml", "--from", "no-groups", "--format", "jsonl", "--fail-on", "affirmed")
-	report, err := os.ReadFile(filepath.Join(repositoryRoot(t), "examples", "dockets", "inputs", "surefire.xml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(os.ReadFile(filepath.Join(repositoryRoot(t), "examples", "dockets", "inputs", "surefire.xml")))(t)
 	same(string(report), "-")
 	same(string(report), "--from", "junit", "--format", "jsonl")
 	here, there := t.TempDir(), t.TempDir()
@@ -125,9 +123,7 @@ func TestAccept_SV6_FaultsOfADocketAreNamed(t *testing.T) {
 	folder := t.TempDir()
 	in := func(name, text string) string {
 		file := filepath.Join(folder, name)
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 		return file
 	}
 	bad := in("bad.jsonl", good+"\n{\"id\":\"b\"}\n"+good+"\n")
@@ -234,14 +230,8 @@ func ownerOnly(t *testing.T, folder string) {
 // before is a server that stands before a service, and may do something else with a request.
 func before(t *testing.T, service string, instead func(w http.ResponseWriter, r *http.Request, pass http.Handler)) string {
 	t.Helper()
-	target, err := url.Parse(service)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := wire.FindOwn(service)
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := must.Get(url.Parse(service))(t)
+	own := must.Get(wire.FindOwn(service))(t)
 	pass := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
 		r.Out.Header.Set("Authorization", "Bearer "+own.Token)

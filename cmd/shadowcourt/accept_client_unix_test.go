@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // TestAccept_SV6_AnInterruptSaysHowToSeeTheDocketLater: the service continues without its client.
@@ -26,13 +28,9 @@ func TestAccept_SV6_AnInterruptSaysHowToSeeTheDocketLater(t *testing.T) {
 	cmd := u.command(t, "try", "inputs/surefire.xml", "--server", server, "--format", "jsonl")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	<-asked
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Signal(os.Interrupt))
 	_ = cmd.Wait()
 	got := said{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 	got.wants(t, 1, "interrupted; 0 cases were tried and written; the service continues; `shadowcourt try --server "+server+",docket=1` shows the results")

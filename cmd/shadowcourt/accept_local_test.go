@@ -20,6 +20,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // served runs a user's service, and gives its address and the one that it prints to sign in.
@@ -27,13 +29,8 @@ func served(t *testing.T, u *user, args ...string) (address, signIn string) {
 	t.Helper()
 	cmd := u.command(t, append([]string{"serve", "--data", t.TempDir()}, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stderr := must.Get(cmd.StderrPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Wait() }) // it is told to stop by the end of the test's context
 	lines := bufio.NewScanner(stderr)
 	for lines.Scan() {
@@ -51,24 +48,16 @@ func served(t *testing.T, u *user, args ...string) (address, signIn string) {
 // browse opens addresses like a browser that keeps cookies, and gives the last status.
 func browse(t *testing.T, roots *x509.CertPool, addresses ...string) (status int, cookies []*http.Cookie) {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jar := must.Get(cookiejar.New(nil))(t)
 	browser := &http.Client{Jar: jar, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
 	browser.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
 		cookies = append(cookies, r.Response.Cookies()...)
 		return nil
 	}
 	for _, address := range addresses {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
 		response, err := browser.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		_ = response.Body.Close()
 		status = response.StatusCode
 	}
@@ -119,15 +108,10 @@ func TestAccept_FZ2_LocalUseNeedsOnlyThePrintedAddress(t *testing.T) {
 // A port that is in use is named with what to do, with and without --listen; a port alone is one of this machine.
 func TestAccept_FZ5_PortsOfTheService(t *testing.T) {
 	t.Parallel()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
 	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	u := newUser(t)
 	for _, listen := range []string{"127.0.0.1:" + port, port} {
 		u.run(t, "", "serve", "--data", t.TempDir(), "--listen", listen).wants(t, 2,
@@ -143,26 +127,15 @@ func TestAccept_FZ5_PortsOfTheService(t *testing.T) {
 // certify writes a certificate for 127.0.0.1 and localhost, and its key, and gives whom to trust.
 func certify(t *testing.T, cert, key string) *x509.CertPool {
 	t.Helper()
-	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	secret := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "court"}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"},
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &secret.PublicKey, secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, &secret.PublicKey, secret))(t)
+	private := must.Get(x509.MarshalPKCS8PrivateKey(secret))(t)
 	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "PRIVATE KEY", Bytes: private}} {
-		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, pem.EncodeToMemory(block), 0o600))
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM([]byte(readFile(t, cert))) {

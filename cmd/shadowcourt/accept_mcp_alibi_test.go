@@ -15,6 +15,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -92,10 +93,7 @@ func connectAgent(t *testing.T, command *exec.Cmd) (*sdk.ClientSession, *steps) 
 	client := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { told.add(r.Params) },
 	})
-	session, err := client.Connect(t.Context(), &sdk.CommandTransport{Command: command}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := must.Get(client.Connect(t.Context(), &sdk.CommandTransport{Command: command}, nil))(t)
 	t.Cleanup(func() { _ = session.Close() })
 	return session, told
 }
@@ -172,10 +170,7 @@ func TestAccept_AL9_AnAgentProvesWhoseAFailureIs(t *testing.T) {
 	session, progress := serveAgent(t, "--source", p.dir, "--experiments", "all")
 	params := &sdk.CallToolParams{Name: "alibi", Arguments: map[string]any{"report": "report.json", "culprit": true, "budget_seconds": 300}}
 	params.SetProgressToken("p")
-	result, err := session.CallTool(t.Context(), params)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(session.CallTool(t.Context(), params))(t)
 	text := result.Content[0].(*sdk.TextContent).Text
 	if result.IsError {
 		t.Fatal(text)
@@ -183,9 +178,7 @@ func TestAccept_AL9_AnAgentProvesWhoseAFailureIs(t *testing.T) {
 	t.Log(text)
 	var got alibied
 	data, err := json.Marshal(result.StructuredContent)
-	if err := errors.Join(err, json.Unmarshal(data, &got)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, json.Unmarshal(data, &got)))
 	got.check(t, text)
 	told, _ := progress.all()
 	last, ran := 0.0, false
@@ -212,10 +205,7 @@ func TestAccept_AL9_AClientInPythonProvesWhoseAFailureIs(t *testing.T) {
 		t.Skipf("the Python SDK of MCP is not installed (pip install mcp; SHADOWCOURT_MCP_PYTHON names another python): %v\n%.300s", err, out)
 	}
 	p := accusedProject(t)
-	program, err := exec.LookPath("shadowcourt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(exec.LookPath("shadowcourt"))(t)
 	s := execute(t, "", nil, python, filepath.Join(repositoryRoot(t), "cmd", "shadowcourt", "testdata", "mcp", "client.py"), program, p.dir)
 	var got struct {
 		Told    int      `json:"told"`
@@ -252,9 +242,7 @@ func TestAccept_AL9_HostileArgumentsAreRejected(t *testing.T) {
 	outside := t.TempDir()
 	writeFiles(t, outside, map[string]string{"secret.json": `{"Action":"fail","Test":"SECRET"}`, "README": "SECRET"})
 	for link, to := range map[string]string{"out.json": filepath.Join(outside, "secret.json"), "away": outside, "up": ".."} {
-		if err := os.Symlink(to, filepath.Join(p.dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(to, filepath.Join(p.dir, link)))
 	}
 	shell(t, p.dir, "mkdir nested && git -C nested init -q . && mkdir pointed && echo 'gitdir: "+outside+"' > pointed/.git && mkfifo pipe.json && echo done")
 	session, _ := serveAgent(t, "--source", p.dir, "--experiments", "all")
@@ -351,9 +339,7 @@ func TestAccept_AL9_CancellationEndsTheRuns(t *testing.T) {
 	}
 	// A server that is told to stop ends the runs, too, and leaves nothing.
 	ended = beginSlow(t.Context(), t, session, progress, "second")
-	if err := command.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, command.Process.Signal(os.Interrupt))
 	if err := <-ended; err == nil {
 		t.Error("the call has an answer")
 	}
@@ -398,9 +384,7 @@ func TestAccept_AL9_TrialsReadReportsByTheirPaths(t *testing.T) {
 		t.Fatal(err, result)
 	}
 	data, err := json.Marshal(result.StructuredContent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	for _, want := range []string{`"pb001":"product bug"`, "seeker-source:diff"} {
 		if !strings.Contains(string(data), want) {
 			t.Errorf("%s is not in %.3000s", want, data)

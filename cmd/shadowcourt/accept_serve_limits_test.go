@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // asker sends requests with a token.
@@ -19,10 +21,7 @@ type asker struct {
 // do gives the status and the text of an answer.
 func (a *asker) do(method, path, body string) (status int, text string) {
 	a.t.Helper()
-	r, err := http.NewRequestWithContext(a.t.Context(), method, a.server+path, strings.NewReader(body))
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(a.t.Context(), method, a.server+path, strings.NewReader(body)))(a.t)
 	r.Header.Set("Authorization", "Bearer "+a.token)
 	if body != "" && body[0] == '{' {
 		r.Header.Set("Content-Type", "application/json")
@@ -31,14 +30,9 @@ func (a *asker) do(method, path, body string) (status int, text string) {
 		r.Header.Set("Accept", "text/html")
 	}
 	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	must.Do(a.t, err)
 	defer func() { _ = response.Body.Close() }()
-	read, err := io.ReadAll(response.Body)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	read := must.Get(io.ReadAll(response.Body))(a.t)
 	return response.StatusCode, string(read)
 }
 
@@ -91,9 +85,7 @@ func TestAccept_SV5_TokensAreLimitedToRepositories(t *testing.T) {
 	var document struct {
 		Paths map[string]map[string]any `json:"paths"`
 	}
-	if err := json.Unmarshal([]byte(all.want(200, "GET", "/openapi.json", "")), &document); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(all.want(200, "GET", "/openapi.json", "")), &document))
 	ids := strings.NewReplacer("{docket}", "1", "{trial}", "1-1", "{correction}", "1", "{generation}", "1", "{activation}", "1", "{digest}", strings.Repeat("0", 64))
 	paths := []string{
 		"/", "/?q=sekrit", "/?repository=sekrit/repo", "/dockets", "/dockets?q=sekrit", "/dockets/1", "/dockets/1?q=sekrit", "/trials/1-1", "/trials/1-1/brief", "/trials/1-1/documents/0",
@@ -136,9 +128,7 @@ func TestAccept_SV5_TokensAreLimitedToRepositories(t *testing.T) {
 			Trials int   `json:"trials"`
 		} `json:"corrections"`
 	}
-	if err := json.Unmarshal([]byte(limited.want(200, "GET", "/api/v1/corrections", "")), &corrections); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(limited.want(200, "GET", "/api/v1/corrections", "")), &corrections))
 	if c := corrections.Corrections; len(c) != 1 || c[0].ID != 2 || c[0].Trials != 1 {
 		t.Errorf("%+v", c)
 	}
@@ -159,9 +149,7 @@ func TestAccept_SV5_TokensAreLimitedToRepositories(t *testing.T) {
 		Secret       string   `json:"secret"`
 		Repositories []string `json:"repositories"`
 	}
-	if err := json.Unmarshal([]byte(limited.want(201, "POST", "/api/v1/tokens", `{"name":"own","scopes":["operate"]}`)), &made); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(limited.want(201, "POST", "/api/v1/tokens", `{"name":"own","scopes":["operate"]}`)), &made))
 	if fmt.Sprint(made.Repositories) != "[other shop shop]" {
 		t.Errorf("%q", made.Repositories)
 	}

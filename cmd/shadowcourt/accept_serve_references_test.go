@@ -19,6 +19,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
 	"github.com/shadowcourt/shadowcourt/internal/pull"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -27,9 +28,7 @@ func TestAccept_DI5_ServeTakesAReferenceThatItsPolicyAccepts(t *testing.T) {
 	t.Parallel()
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	registry := testkit.Start(t, true)
 	key, err := record.NewKey(rand.Reader)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // TestAccept_HS3_OneStoreOfAnswers: experiments and clients of registries keep what they got in caches of this kind, which give back what was put
@@ -15,9 +17,7 @@ func TestAccept_HS3_OneStoreOfAnswers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "answers")
 	limits := CacheLimits{Files: 8, Bytes: 10, Age: time.Hour}
 	c, err := OpenCache(dir, limits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	has := func(want bool, digest string, now time.Time) {
 		t.Helper()
 		if got, ok := c.Get(digest, now); ok != want || ok && string(got) != "yes\nno" {
@@ -28,9 +28,7 @@ func TestAccept_HS3_OneStoreOfAnswers(t *testing.T) {
 	for name, answer := range map[string]string{"good": "yes\nno", "damaged": "yes\nno", "long": "yes\nno, and more"} {
 		c.Put(name, []byte(answer))
 	}
-	if err := os.WriteFile(c.path("damaged"), []byte(sumOf([]byte("yes\nno"))+"\nyes\nNo"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(c.path("damaged"), []byte(sumOf([]byte("yes\nno"))+"\nyes\nNo"), 0o600))
 	has(true, "good", now)
 	has(false, "good", now.Add(2*time.Hour))
 	has(false, "damaged", now)
@@ -39,9 +37,7 @@ func TestAccept_HS3_OneStoreOfAnswers(t *testing.T) {
 	for i := range 6 {
 		name := strconv.Itoa(i)
 		c.Put(name, nil)
-		if err := os.Chtimes(c.path(name), now, now.Add(-time.Duration(10-i)*time.Minute)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(c.path(name), now, now.Add(-time.Duration(10-i)*time.Minute)))
 	}
 	if c, err = OpenCache(dir, limits); err != nil {
 		t.Fatal(err)
@@ -55,9 +51,7 @@ func TestAccept_HS3_OneStoreOfAnswers(t *testing.T) {
 	if use, err := MeasureCache(dir); err != nil || use.Answers != 0 {
 		t.Errorf("%+v are left, %v", use, err)
 	}
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(dir, 0o777))
 	if _, err := OpenCache(dir, limits); err == nil {
 		t.Error("a folder into which others write was taken")
 	}
@@ -72,16 +66,11 @@ func TestAccept_HS3_OneStoreOfAnswers(t *testing.T) {
 func TestCacheTotal(t *testing.T) {
 	t.Parallel()
 	answer := make([]byte, 100)
-	c, err := OpenCache(filepath.Join(t.TempDir(), "answers"), CacheLimits{Files: 100, Bytes: 100, Total: 2 * (100 + sumBytes)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(OpenCache(filepath.Join(t.TempDir(), "answers"), CacheLimits{Files: 100, Bytes: 100, Total: 2 * (100 + sumBytes)}))(t)
 	now := time.Now()
 	for i, name := range []string{"a", "b"} {
 		c.Put(name, answer)
-		if err := os.Chtimes(c.path(name), now, now.Add(time.Duration(i-60)*time.Minute)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(c.path(name), now, now.Add(time.Duration(i-60)*time.Minute)))
 	}
 	if _, ok := c.Get("a", now); !ok {
 		t.Error("a went while there was room")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // A child process has its parent's open files between fork and exec: what was released is free all the same.
@@ -16,25 +17,15 @@ func TestReleaseFreesAFileThatAChildHasOpen(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "lock")
 	open := func() *os.File {
-		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600))(t)
 		return f
 	}
 	first, second := open(), open()
 	t.Cleanup(func() { _ = second.Close() })
-	if err := disk.TryLock(first); err != nil {
-		t.Fatal(err)
-	}
-	child, err := syscall.Dup(int(first.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, disk.TryLock(first))
+	child := must.Get(syscall.Dup(int(first.Fd())))(t)
 	t.Cleanup(func() { _ = syscall.Close(child) })
-	if err := disk.Release(first); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, disk.Release(first))
 	if err := disk.TryLock(second); err != nil {
 		t.Error(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/internal/disk"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // childVariable has the test's process make a folder and wait to be killed.
@@ -36,20 +37,11 @@ func TestAccept_FX2_FoldersOfAKilledProcessAreRemoved(t *testing.T) {
 	}
 	t.Setenv("TMPDIR", t.TempDir())
 	killed := kill(t)
-	other, err := disk.TempDir("other")
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(disk.TempDir("other"))(t)
 	exists(t, killed, true)
-	mine, err := disk.TempDir("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	mine := must.Get(disk.TempDir("test"))(t)
 	exists(t, killed, false)
-	second, err := disk.TempDir("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(disk.TempDir("test"))(t)
 	for _, d := range []*disk.Dir{other, mine, second} {
 		exists(t, d.Path, true)
 		if err := d.Remove(); err != nil {
@@ -67,21 +59,11 @@ func kill(t *testing.T) (path string) {
 	if _, err := cmd.StdinPipe(); err != nil { // held open, so that the process waits
 		t.Fatal(err)
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	text := make([]byte, 4096)
-	n, err := out.Read(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(out.Read(text))(t)
+	must.Do(t, cmd.Process.Kill())
 	if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
 		t.Fatalf("the process was not killed: %v", err)
 	}
@@ -132,10 +114,7 @@ func TestAccept_FZ9_AReadOnlyTemporaryFolder(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(cache, "none"))
 	t.Setenv("XDG_CACHE_HOME", cache)
 	t.Setenv("HOME", cache)
-	d, err := disk.TempDir("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(disk.TempDir("test"))(t)
 	if rel, err := filepath.Rel(cache, d.Path); err != nil || !filepath.IsLocal(rel) {
 		t.Errorf("it is %s", d.Path)
 	}
@@ -144,9 +123,7 @@ func TestAccept_FZ9_AReadOnlyTemporaryFolder(t *testing.T) {
 		t.Error(err)
 	}
 	file := filepath.Join(cache, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o600))
 	t.Setenv("XDG_CACHE_HOME", file)
 	t.Setenv("HOME", file)
 	if _, err := disk.TempDir("test"); err == nil || !strings.Contains(err.Error(), "none") || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "set TMPDIR") {

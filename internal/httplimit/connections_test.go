@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // serve gives the address of a server that rejects each request after some bytes of its body.
@@ -31,9 +33,7 @@ func serve(t *testing.T, wrap func(net.Listener) net.Listener) string {
 func send(t *testing.T, address, header string, body int) (net.Conn, error) {
 	t.Helper()
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	_, err = fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n%s", header, 1<<40, strings.Repeat("x", body))
 	return c, err
@@ -78,20 +78,11 @@ func TestAClientIsNotWaitedForLonger(t *testing.T) {
 // A server that waits for the next request closes at once when it stops.
 func TestAConnectionThatIsReadIsClosedAtOnce(t *testing.T) {
 	t.Parallel()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
-	client, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get((&net.Dialer{}).DialContext(t.Context(), "tcp", l.Addr().String()))(t)
 	t.Cleanup(func() { _ = client.Close() })
-	accepted, err := listener{l, time.Hour, 1 << 40, NewPool(0)}.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	accepted := must.Get(listener{l, time.Hour, 1 << 40, NewPool(0)}.Accept())(t)
 	c, ok := accepted.(*conn)
 	if !ok {
 		t.Fatalf("%T", accepted)
@@ -104,9 +95,7 @@ func TestAConnectionThatIsReadIsClosedAtOnce(t *testing.T) {
 	for c.reading.Load() == 0 {
 		runtime.Gosched()
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Close())
 	if err := <-read; !errors.Is(err, net.ErrClosed) {
 		t.Errorf("the read ended with %v", err)
 	}

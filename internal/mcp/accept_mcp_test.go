@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host"
 	"github.com/shadowcourt/shadowcourt/host/casebook"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -31,9 +32,7 @@ const uncertain = `{"id":"shop.TestTotal","subject":"TestTotal fails","labels":[
 func serve(t *testing.T, book *casebook.Book) *sdk.ClientSession {
 	t.Helper()
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	open := func(light string) *host.Host {
 		config := host.Config{Models: Seat{}, CacheDir: filepath.Join(cache, "shadowcourt", "modules")}
 		var err error
@@ -46,9 +45,7 @@ func serve(t *testing.T, book *casebook.Book) *sdk.ClientSession {
 			}
 		}
 		h, err := host.Open(t.Context(), config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		return h
 	}
 	config := Config{Reports: open("rca-investigation.yaml"), Personas: []string{"challenger", "abyss", "bulwark", "specter"}, Answer: time.Minute}
@@ -73,10 +70,7 @@ func serve(t *testing.T, book *casebook.Book) *sdk.ClientSession {
 		}
 	})
 	in, out := piped(t, server)
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.IOTransport{Reader: out, Writer: in}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := must.Get(sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.IOTransport{Reader: out, Writer: in}, nil))(t)
 	t.Cleanup(func() { _ = session.Close() })
 	return session
 }
@@ -123,13 +117,8 @@ func use(t *testing.T, session *sdk.ClientSession, tool string, arguments map[st
 	if result.IsError {
 		return got, result.Content[0].(*sdk.TextContent).Text
 	}
-	data, err := json.Marshal(result.StructuredContent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(result.StructuredContent))(t)
+	must.Do(t, json.Unmarshal(data, &got))
 	return got, ""
 }
 
@@ -162,10 +151,7 @@ func instance(schema map[string]any) any {
 
 func TestAccept_LL3_AnAgentTriesACaseAndPlaysThePersonas(t *testing.T) {
 	t.Parallel()
-	book, err := casebook.Open(t.Context(), t.TempDir()+"/book.db", casebook.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := must.Get(casebook.Open(t.Context(), t.TempDir()+"/book.db", casebook.Options{}))(t)
 	defer func() { _ = book.Close() }()
 	session := serve(t, book)
 	tried, message := use(t, session, "try_case", map[string]any{"report": uncertain})
@@ -223,10 +209,7 @@ func TestAccept_LL3_AnAgentTriesACaseAndPlaysThePersonas(t *testing.T) {
 	if kept, message := use(t, session, "correct_verdict", map[string]any{"case": "shop.TestTotal", "label": "ab001"}); message != "" || kept.Text == "" {
 		t.Error(message)
 	}
-	snapshot, err := book.Snapshot(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	snapshot := must.Get(book.Snapshot(t.Context()))(t)
 	defer func() { _ = snapshot.Close() }()
 	if snapshot.Len() != 1 {
 		t.Errorf("the casebook has %d cases", snapshot.Len())
@@ -243,10 +226,7 @@ const failed = `{"Action":"run","Package":"example.com/shop","Test":"TestTotal"}
 // A trial sees the corrections that were made before it began, while the same server runs.
 func TestAccept_LL3_TheNextTrialSeesACorrection(t *testing.T) {
 	t.Parallel()
-	book, err := casebook.Open(t.Context(), t.TempDir()+"/book.db", casebook.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := must.Get(casebook.Open(t.Context(), t.TempDir()+"/book.db", casebook.Options{}))(t)
 	t.Cleanup(func() { _ = book.Close() })
 	session := serve(t, book)
 	explain := func() string {

@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/run"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
@@ -36,10 +37,7 @@ func TestAccept_AL9_AnswersAreShortAndInert(t *testing.T) {
 	if out.Yours != 1 || out.Open != 1 || out.NotYours != 50 || out.NotShown != 22 || out.NotTried != 7 || out.Answers[0].Test != "mine" || out.Answers[1].Test != "open" {
 		t.Errorf("%d, %d, %d, %d not shown; first %.200v", out.Yours, out.Open, out.NotYours, out.NotShown, out.Answers[:2])
 	}
-	data, err := json.Marshal(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(out))(t)
 	text := out.text()
 	for _, told := range []string{text, string(data)} {
 		if len(told) > 40<<10 || strings.ContainsAny(told, "\x1b\u202e") || !utf8.ValidString(told) {
@@ -104,21 +102,13 @@ func TestProgressRises(t *testing.T) {
 // A trial sees the same casebook from its begin to its end, whatever is corrected meanwhile.
 func TestATrialKeepsItsSnapshot(t *testing.T) {
 	t.Parallel()
-	book, err := casebook.Open(t.Context(), t.TempDir()+"/book.db", casebook.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	book := must.Get(casebook.Open(t.Context(), t.TempDir()+"/book.db", casebook.Options{}))(t)
 	defer func() { _ = book.Close() }()
-	m, err := NewMemory(t.Context(), book)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(NewMemory(t.Context(), book))(t)
 	defer m.Close()
 	subject := &abi.Case{ID: "shop.TestTotal", Subject: "TestTotal fails", Labels: []string{"pb001"}, Documents: []abi.Document{{Name: "log", Text: "got 1, want 2 in the ledger of nine\n"}}}
 	first := m.hold()
-	if err := m.remember(t.Context(), run.Entry(subject, &trial.Truth{Classification: "pb001"}, &trial.Final{Status: trial.Affirmed})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.remember(t.Context(), run.Entry(subject, &trial.Truth{Classification: "pb001"}, &trial.Final{Status: trial.Affirmed})))
 	second := m.hold()
 	defer m.release(second)
 	if first.Digest() == second.Digest() {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
@@ -24,9 +26,7 @@ func TestAllAnswersComeBeforeTheEnd(t *testing.T) {
 		fmt.Fprintf(&input, `{"jsonrpc":"2.0","id":%d,"method":"tools/list"}`+"\n", i+1)
 	}
 	out := &output{}
-	if err := New(Config{}).Serve(t.Context(), io.NopCloser(strings.NewReader(input.String())), out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, New(Config{}).Serve(t.Context(), io.NopCloser(strings.NewReader(input.String())), out))
 	if n := bytes.Count(out.Bytes(), []byte("\n")); n != requests+1 {
 		t.Errorf("%d answers to %d requests", n, requests+1)
 	}
@@ -42,10 +42,7 @@ func FuzzMessages(f *testing.F) {
 	f.Add("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\r\n{}\n\xff")
 	f.Fuzz(func(t *testing.T, input string) {
 		var answers bytes.Buffer
-		out, err := io.ReadAll(newMessages(io.NopCloser(strings.NewReader(input)), &answers, func([]byte) {}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(io.ReadAll(newMessages(io.NopCloser(strings.NewReader(input)), &answers, func([]byte) {})))(t)
 		lines := 0
 		for line := range strings.Lines(input) {
 			if strings.TrimSpace(line) != "" {
@@ -83,9 +80,7 @@ func TestAccept_LL3_ABadLineEndsNoSession(t *testing.T) {
 		{strings.Repeat("[", 100_000), `line 10 of the input is not JSON: `},
 		{"\r\n" + ping + "\r", `"id":7,"result":`},
 	} {
-		if _, err := io.WriteString(in, exchange[0]+"\n"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(in, exchange[0]+"\n"))(t)
 		if answer, err := lines.ReadString('\n'); err != nil || !strings.Contains(answer, exchange[1]) {
 			t.Fatalf("%d, %.60q: %s, %v", i+1, exchange[0], answer, err)
 		}
@@ -100,9 +95,7 @@ func TestAccept_LL3_AClientThatDoesNotReadHoldsNoServer(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
 		"hello",
 	} {
-		if _, err := io.WriteString(in, line+"\n"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(in, line+"\n"))(t)
 	}
 	if _, err := out.Read(make([]byte, 1)); err != nil { // the answer has begun
 		t.Fatal(err)

@@ -10,22 +10,18 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // A pipe that nobody writes to is rejected at once, and one that somebody writes to is read, as <(command) of a shell is.
 func TestPipesAreReadOnlyIfSomebodyWrites(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(pipe, 0o600))
 	if _, err := strictyaml.ReadFile(pipe, 100, strictyaml.Open); err == nil || !strings.Contains(err.Error(), "a pipe that nobody writes to") {
 		t.Errorf("a pipe: %v", err)
 	}
-	writer, err := os.OpenFile(pipe, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	writer := must.Get(os.OpenFile(pipe, os.O_RDWR, 0))(t)
 	go func() {
 		_, _ = writer.WriteString("name: x\n")
 		_ = writer.Close()

@@ -9,6 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func profile(text string) (p abi.Profile, err error) {
@@ -31,9 +32,7 @@ signals:
   - {phrase: "no space left", weights: [{label: a, weight: -1.5}]}
 signal_cap: 3
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if p.Name != "small" || p.BaseRates[1].Weight != 0.25 || p.Signals[0].Weights[0].Weight != -1.5 || p.Light != nil {
 		t.Errorf("%+v", p)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // TestAccept_UI3_KnownLabelsAreADocket downloads what people corrected, and what a docket stated, as fit reads it.
@@ -27,9 +28,7 @@ func TestAccept_UI3_KnownLabelsAreADocket(t *testing.T) {
 				Digest: c.Digest, Trial: &trial.Trial{Case: c.Case, Result: trial.Result{ID: c.Case.ID, Final: final}},
 			}})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	for label, trial := range map[string]string{"nd001": "1-1", "ab001": "2-1"} {
 		if status, text, _ := s.request(t, auth.Review, http.MethodPost, "/api/v1/corrections", nil, []byte(`{"label":"`+label+`","trials":["`+trial+`"]}`)); status != http.StatusCreated {

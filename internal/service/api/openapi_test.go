@@ -6,6 +6,8 @@ import (
 	"flag"
 	"os"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "write docs/openapi.json")
@@ -21,19 +23,12 @@ func TestAccept_SV6_TheDocumentIsThatOfTheHandlers(t *testing.T) {
 		t.Fatalf("%d %s", status, served)
 	}
 	var text bytes.Buffer
-	if err := json.Indent(&text, served, "", "  "); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Indent(&text, served, "", "  "))
 	text.WriteByte('\n')
 	if *update {
-		if err := os.WriteFile(golden, text.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(golden, text.Bytes(), 0o644))
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(golden))(t)
 	if !bytes.Equal(text.Bytes(), want) {
 		t.Errorf("%s is another document: run `go test ./internal/service/api -run SV6 -update` and read the difference", golden)
 	}

@@ -12,19 +12,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/render/testkit/sample"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // aPush is a push of one trial.
 func aPush(t testing.TB, change func(*trial.Trial)) []byte {
 	t.Helper()
-	def, err := alibi.Pipeline()
-	if err != nil {
-		t.Fatal(err)
-	}
-	graph, err := pipeline.Marshal(def)
-	if err != nil {
-		t.Fatal(err)
-	}
+	def := must.Get(alibi.Pipeline())(t)
+	graph := must.Get(pipeline.Marshal(def))(t)
 	runs := sample.Answers()[1].Runs
 	tried := &trial.Trial{
 		Case:   abi.Case{ID: "cart.TestTotal", Group: "cart", Subject: "TestTotal fails", Labels: alibi.Labels(), Documents: []abi.Document{{Name: "log", Text: "want 3"}}},
@@ -38,19 +33,14 @@ func aPush(t testing.TB, change func(*trial.Trial)) []byte {
 		change(tried)
 	}
 	answer := alibi.Of(tried)
-	line, err := wire.NewPushed(tried, answer, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(wire.NewPushed(tried, answer, 1))(t)
 	head := &wire.Push{
 		Format: wire.PushFormat, Pipeline: string(graph), Trials: 1,
 		Change: &alibi.Change{Head: "9ab12cd0e1f2a3b4c5d6e7f8091a2b3c4d5e6f70", Base: "3f2c1a9b0d1e3f2c1a9b0d1e3f2c1a9b0d1e3f2c"},
 	}
 	var b bytes.Buffer
 	for _, l := range []any{head, line} {
-		if err := wire.WritePush(&b, l); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, wire.WritePush(&b, l))
 	}
 	return b.Bytes()
 }
@@ -68,9 +58,7 @@ func FuzzPush(f *testing.F) {
 		if err != nil || len(p.problem.Errors) > 0 {
 			return
 		}
-		if _, err := p.verify(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(p.verify(t.Context(), nil))(t)
 		for i := range p.trials {
 			own := &p.trials[i]
 			if _, err := render.NewParts(own.trial, nil); err != nil {
@@ -131,10 +119,7 @@ func TestAccept_AL9_APushThatContradictsItselfIsRejected(t *testing.T) {
 		if !bytes.Contains(tc.body, []byte(tc.was)) {
 			t.Fatalf("%s: there is no %s in %s", name, tc.was, tc.body)
 		}
-		p, err := readPush(t.Context(), bytes.NewReader(bytes.ReplaceAll(tc.body, []byte(tc.was), []byte(tc.is))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(readPush(t.Context(), bytes.NewReader(bytes.ReplaceAll(tc.body, []byte(tc.was), []byte(tc.is)))))(t)
 		if len(p.problem.Errors) == 0 || p.problem.Errors[0].Path != tc.path || !strings.Contains(p.problem.Errors[0].Message, tc.wrong) {
 			t.Errorf("%s: %+v", name, p.problem.Errors)
 		}

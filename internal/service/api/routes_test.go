@@ -21,6 +21,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // route is an operation of the document, with a path that names things that are there, as far as there are any.
@@ -167,12 +168,8 @@ func hostile(t *testing.T) map[string]struct {
 	zipped := func(text []byte) []byte {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
-		if _, err := z.Write(text); err != nil {
-			t.Fatal(err)
-		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(z.Write(text))(t)
+		must.Do(t, z.Close())
 		return b.Bytes()
 	}
 	return map[string]struct {
@@ -285,9 +282,7 @@ func TestAccept_SV5_ADocketReadsNoPath(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
 	secret := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(secret, []byte("the secret of the server"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(secret, []byte("the secret of the server"), 0o600))
 	for name, body := range map[string]string{
 		"an attachment": `<testsuites><testsuite name="a"><testcase name="b"><failure message="x">[[ATTACHMENT|` + secret + `]]</failure><system-out>file://` + secret + `</system-out></testcase></testsuite></testsuites>`,
 		"an entity":     `<!DOCTYPE a [<!ENTITY x SYSTEM "` + secret + `">]><testsuites><testsuite name="a"><testcase name="b"><failure message="x">&x;</failure></testcase></testsuite></testsuites>`,
@@ -298,9 +293,7 @@ func TestAccept_SV5_ADocketReadsNoPath(t *testing.T) {
 		status, text, _ := s.request(t, auth.Submit, "POST", path, nil, []byte(body))
 		if status == 202 {
 			var d store.Docket
-			if err := json.Unmarshal(text, &d); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(text, &d))
 			_, text, _ = s.request(t, auth.Submit, "GET", fmt.Sprintf("%s/trials/%d-1", api.Prefix, d.ID), nil, nil)
 		}
 		if strings.Contains(string(text), "secret of the server") {

@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // service is the API with a store in a file, and nobody who tries cases.
@@ -43,22 +44,14 @@ func (c *tally) add(code string) {
 
 func newService(t *testing.T, change func(*api.Config)) *service {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Config{Database: filepath.Join(t.TempDir(), "test.db"), Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(store.Open(t.Context(), store.Config{Database: filepath.Join(t.TempDir(), "test.db"), Now: time.Now}))(t)
 	t.Cleanup(db.Close)
-	if _, err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.Migrate(t.Context()))(t)
 	s := &service{store: db, tokens: map[auth.Scope]string{}, rejected: &tally{of: map[string]int{}}}
 	for _, scope := range auth.AllScopes() {
 		s.tokens[scope] = s.token(t, string(scope)+"ter", scope)
 	}
-	a, err := auth.New(auth.Config{Store: db, Now: time.Now, Random: rand.Reader, Rate: 1e6, Burst: 1e6})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(auth.New(auth.Config{Store: db, Now: time.Now, Random: rand.Reader, Rate: 1e6, Burst: 1e6}))(t)
 	config := api.Config{Store: db, Now: time.Now, Random: rand.Reader, Version: "test", MaxUpload: 1 << 20, Rejected: s.rejected.add}
 	if change != nil {
 		change(&config)
@@ -73,27 +66,19 @@ func newService(t *testing.T, change func(*api.Config)) *service {
 
 func (s *service) token(t *testing.T, submitter string, scopes ...auth.Scope) string {
 	t.Helper()
-	secret, err := auth.NewToken(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	secret := must.Get(auth.NewToken(rand.Reader))(t)
 	kept := store.Token{Name: submitter, Submitter: submitter}
 	for _, scope := range scopes {
 		kept.Scopes = append(kept.Scopes, string(scope))
 	}
-	if _, err := s.store.AddToken(t.Context(), auth.HashOf(secret), kept); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.store.AddToken(t.Context(), auth.HashOf(secret), kept))(t)
 	return secret
 }
 
 // request sends a request with the token of a scope; without one, with none.
 func (s *service) request(t *testing.T, scope auth.Scope, method, path string, header http.Header, body []byte) (int, []byte, http.Header) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), method, s.URL+path, bytes.NewReader(body)))(t)
 	if body == nil {
 		r.Body = http.NoBody
 	}
@@ -102,14 +87,9 @@ func (s *service) request(t *testing.T, scope auth.Scope, method, path string, h
 		r.Header.Set("Authorization", "Bearer "+s.tokens[scope])
 	}
 	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(response.Body))(t)
 	return response.StatusCode, text, response.Header
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // later takes a slot beside the test; the channel has how that ended, once it has.
@@ -22,14 +24,10 @@ func TestAccept_FZ7_ASlotChangesHands(t *testing.T) {
 		s := newSlots(5)
 		impatient, give := context.WithCancel(t.Context())
 		for _, submitter := range []string{"large", "large", "small", "small"} {
-			if err := s.take(t.Context(), submitter); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.take(t.Context(), submitter))
 		}
 		more, third := s.later(impatient, "large"), s.later(t.Context(), "large")
-		if err := s.take(t.Context(), "other"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.take(t.Context(), "other"))
 		left, again := s.later(impatient, "another"), s.later(t.Context(), "other")
 		give()
 		synctest.Wait()

@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var storeAll = store.DocketFilter{}
@@ -39,10 +40,7 @@ func (s *service) submit(t *testing.T, query string, header http.Header, body st
 
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(v))(t)
 	return string(text)
 }
 
@@ -207,10 +205,7 @@ func TestAccept_SV3_ABrokenUploadLeavesNothing(t *testing.T) {
 	for i := range 1200 { // more than one transaction
 		body.WriteString(caseWith("case " + jsonOf(t, i)))
 	}
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+api.Prefix+"/dockets", brokenBody{strings.NewReader(body.String())})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+api.Prefix+"/dockets", brokenBody{strings.NewReader(body.String())}))(t)
 	r.Header.Set("Authorization", "Bearer "+s.tokens[auth.Submit])
 	r.Header.Set("Idempotency-Key", "x")
 	if response, err := http.DefaultClient.Do(r); err == nil {

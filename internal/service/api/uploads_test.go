@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // upload is a docket that is sent bit by bit over a connection of its own.
@@ -28,10 +29,7 @@ type upload struct {
 // begin sends the head of a submission, and returns when the server reads the body: it has a slot then.
 func (s *service) begin(t *testing.T, scope auth.Scope) *upload {
 	t.Helper()
-	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get((&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://")))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	u := &upload{c, bufio.NewReader(c)}
 	fmt.Fprintf(c, "POST %s/dockets?format=jsonl HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -46,21 +44,15 @@ func (s *service) begin(t *testing.T, scope auth.Scope) *upload {
 
 func (u *upload) send(t *testing.T, text string) {
 	t.Helper()
-	if _, err := fmt.Fprintf(u, "%x\r\n%s\r\n", len(text), text); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fmt.Fprintf(u, "%x\r\n%s\r\n", len(text), text))(t)
 }
 
 // end sends the end of the body, and gives the status of the answer.
 func (u *upload) end(t *testing.T) int {
 	t.Helper()
-	if _, err := io.WriteString(u, "0\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(io.WriteString(u, "0\r\n\r\n"))(t)
 	r, err := http.ReadResponse(u.in, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	_ = r.Body.Close()
 	return r.StatusCode
 }
@@ -99,19 +91,14 @@ func TestAccept_SV5_AnUploadEndsWithItsConnection(t *testing.T) {
 	t.Parallel()
 	s := newService(t, func(c *api.Config) { c.Uploads = 1 })
 	kept := func() int {
-		n, err := s.store.CountEntries(t.Context(), store.EntryFilter{Docket: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(s.store.CountEntries(t.Context(), store.EntryFilter{Docket: 1}))(t)
 		return n
 	}
 	u := s.begin(t, auth.Submit)
 	for i := 0; kept() == 0; i++ {
 		u.send(t, caseWith(strconv.Itoa(i)))
 	}
-	if err := u.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, u.Close())
 	for kept() > 0 {
 		runtime.Gosched()
 	}

@@ -15,15 +15,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // ask sends a request and gives status, body and headers.
 func ask(t *testing.T, client *http.Client, method, address string, header http.Header, body string) (int, string, http.Header) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body)))(t)
 	for name, values := range header {
 		if name == "Host" {
 			r.Host = values[0]
@@ -35,14 +33,9 @@ func ask(t *testing.T, client *http.Client, method, address string, header http.
 		client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}
 	response, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(text), response.Header
 }
 
@@ -72,9 +65,7 @@ func TestAccept_SV5_WrongCredentialsAreRejectedEverywhere(t *testing.T) {
 	s := newSite(t, nil)
 	valid := s.add(t, "ci", auth.Submit)
 	revoked, id := s.keep(t, store.Token{Submitter: "old", Scopes: []string{"submit"}})
-	if err := s.store.RevokeToken(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.store.RevokeToken(t.Context(), id))
 	expired, _ := s.keep(t, store.Token{Submitter: "late", Scopes: []string{"submit"}, Expires: s.clock.now()})
 	last := valid[:len(valid)-1] + "A"
 	if last == valid {
@@ -216,9 +207,7 @@ func TestAccept_SV5_SessionsEnd(t *testing.T) {
 		return b, id
 	}
 	b, id := signIn()
-	if err := s.store.RevokeToken(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.store.RevokeToken(t.Context(), id))
 	if got := status(t, b, s.URL+"/review"); got != 401 {
 		t.Errorf("the token was revoked: %d", got)
 	}
@@ -252,10 +241,7 @@ func TestAccept_SV5_RatesAreLimitedByClient(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(_ *httptest.Server, c *auth.Config) { c.Rate, c.Burst = 1, 10 })
 	token, other := s.add(t, "ci", auth.Submit), s.add(t, "other", auth.Submit)
-	guess, err := auth.NewToken(strings.NewReader(strings.Repeat("guess", 20)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	guess := must.Get(auth.NewToken(strings.NewReader(strings.Repeat("guess", 20))))(t)
 	wants := func(what, token string, times, want int) {
 		t.Helper()
 		for range times {

@@ -11,15 +11,13 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // newLocal starts a site whose owner has a token, which it gives.
 func newLocal(t *testing.T, change func(*auth.Config)) (*site, string) {
 	t.Helper()
-	token, err := auth.NewToken(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(auth.NewToken(rand.Reader))(t)
 	return newSite(t, func(_ *httptest.Server, c *auth.Config) {
 		c.Local = token
 		if change != nil {
@@ -79,10 +77,7 @@ func TestAccept_FZ2_AnAddressSignsInOnce(t *testing.T) {
 	open(nil, list[0], failed, false) // the oldest end first
 	open(nil, list[19], "/", true)
 	restarted, _ := newLocal(t, func(c *auth.Config) { c.Store = s.store; c.Now = s.clock.now })
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(s.URL))(t)
 	for _, c := range first.Jar.Cookies(u) {
 		c.Name = strings.Replace(c.Name, u.Port(), restarted.URL[strings.LastIndexByte(restarted.URL, ':')+1:], 1)
 		if status, _, _ := ask(t, nil, "GET", restarted.URL+"/any", with("Cookie", c.String()), ""); status != 401 {

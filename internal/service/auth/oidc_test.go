@@ -19,6 +19,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // issuer is a small OpenID provider: discovery, keys, the authorization endpoint (at which the person of the field is signed in at once)
@@ -39,10 +40,7 @@ const clientID, clientSecret = "shadowcourt", "the client's secret"
 
 func newIssuer(t *testing.T) *issuer {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	i := &issuer{key: key, pending: map[string]url.Values{}, claims: map[string]any{"sub": "42", "email": "Ann@Example.com", "email_verified": true}}
 	mux := http.NewServeMux()
 	i.Server = httptest.NewServer(mux)
@@ -145,10 +143,7 @@ func signIn(t *testing.T, s *site, b *http.Client, edit func(callback *url.URL))
 		t.Errorf("cookie %q", cookie)
 	}
 	_, _, h = ask(t, b, "GET", h.Get("Location"), nil, "")
-	callback, err := url.Parse(h.Get("Location"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	callback := must.Get(url.Parse(h.Get("Location")))(t)
 	if edit != nil {
 		edit(callback)
 	}
@@ -184,10 +179,7 @@ func TestAccept_SV5_OIDCSignsPeopleIn(t *testing.T) {
 
 func TestAccept_SV5_OIDCRejectsWhatIsNotOurs(t *testing.T) {
 	t.Parallel()
-	stranger, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stranger := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	claim := func(name string, value any) func(*issuer) {
 		return func(i *issuer) { i.change = func(c map[string]any) { c[name] = value } }
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // add makes a token.
@@ -27,9 +28,7 @@ func (s *site) add(t *testing.T, submitter string, scopes ...auth.Scope) (text s
 func (s *site) keep(t *testing.T, kept store.Token) (text string, id int64) {
 	t.Helper()
 	text, err := auth.NewToken(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	kept.Name = kept.Submitter + "'s"
 	if kept, err = s.store.AddToken(t.Context(), auth.HashOf(text), kept); err != nil {
 		t.Fatal(err)
@@ -40,10 +39,7 @@ func (s *site) keep(t *testing.T, kept store.Token) (text string, id int64) {
 // sessionOf is the session that a browser has at the site.
 func (s *site) sessionOf(t *testing.T, b *http.Client) (store.Session, error) {
 	t.Helper()
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(url.Parse(s.URL))(t)
 	for _, c := range b.Jar.Cookies(u) {
 		if strings.HasPrefix(c.Name, "shadowcourt_session") && strings.HasSuffix(c.Name, u.Port()) {
 			return s.store.Session(t.Context(), auth.HashOf(c.Value))
@@ -99,14 +95,9 @@ func (c *counts) get(code string) int {
 
 func newStore(t *testing.T, now func() time.Time) *store.Store {
 	t.Helper()
-	db, err := store.Open(t.Context(), store.Config{Database: filepath.Join(t.TempDir(), "test.db"), Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must.Get(store.Open(t.Context(), store.Config{Database: filepath.Join(t.TempDir(), "test.db"), Now: now}))(t)
 	t.Cleanup(db.Close)
-	if _, err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(db.Migrate(t.Context()))(t)
 	return db
 }
 
@@ -120,10 +111,7 @@ func newSite(t *testing.T, change func(server *httptest.Server, c *auth.Config))
 	if change != nil {
 		change(s.Server, &config)
 	}
-	a, err := auth.New(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(auth.New(config))(t)
 	mux := http.NewServeMux()
 	say := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who := auth.From(r.Context())
@@ -145,9 +133,6 @@ func newSite(t *testing.T, change func(server *httptest.Server, c *auth.Config))
 // browser is a client with cookies that follows no redirects.
 func browser(t *testing.T) *http.Client {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jar := must.Get(cookiejar.New(nil))(t)
 	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }

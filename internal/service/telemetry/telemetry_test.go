@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func environ(variables map[string]string) (list []string) {
@@ -109,10 +111,7 @@ func TestExportsAreSentAgain(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	var log bytes.Buffer
-	c, err := clientOf([]string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + server.URL}, slog.New(slog.NewJSONHandler(&log, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(clientOf([]string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + server.URL}, slog.New(slog.NewJSONHandler(&log, nil))))(t)
 	for i, want := range []int32{3, 4, 5, 6} {
 		if err := c.UploadTraces(t.Context(), nil); err != nil || requests.Load() != want {
 			t.Errorf("export %d: %d requests, %v", i, requests.Load(), err)
@@ -130,9 +129,7 @@ func TestAccept_SV7_LogLinesHaveTheIDsOfTheirContext(t *testing.T) {
 	ctx := With(With(With(context.Background(), RequestID, slog.StringValue("r")), DocketID, slog.Int64Value(1)), DocketID, slog.Int64Value(2))
 	log.InfoContext(ctx, "x", RequestID, "its own")
 	var line map[string]any
-	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out.Bytes(), &line))
 	if line["docket"] != 2.0 || line["request"] != "its own" || line["a"] != 1.0 || strings.Count(out.String(), `"docket"`) != 1 {
 		t.Errorf("%s", out.String())
 	}

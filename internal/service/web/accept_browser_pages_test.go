@@ -17,6 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func TestAccept_UI2_FinishedTrial(t *testing.T) {
@@ -65,10 +66,7 @@ func TestAccept_UI2_FinishedTrial(t *testing.T) {
 
 func (s *service) current() int64 {
 	s.t.Helper()
-	id, err := s.store.CurrentGeneration(s.t.Context())
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	id := must.Get(s.store.CurrentGeneration(s.t.Context()))(s.t)
 	return id
 }
 
@@ -135,9 +133,7 @@ func TestAccept_UI3_CanaryFlipsAndQuality(t *testing.T) {
 	canary := s.addGeneration("a bolder judge as a canary", func(g *store.Generation) {
 		g.Parts.Canary, g.Share = map[string]string{"specter": g.Parts.Modules["specter"]}, 1
 	})
-	if _, err := s.store.Activate(t.Context(), "ada", canary); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.store.Activate(t.Context(), "ada", canary))(t)
 	s.try(s.submit("nightly", "github.com/acme/store", entries), func(tried *trial.Trial) {
 		beside := *tried
 		beside.Truth, beside.Beside = nil, nil
@@ -242,9 +238,7 @@ func (b *browser) axe(script string) []string {
 	b.run(chromedp.Evaluate[chromedp.Void](script + "\n;undefined"))
 	faults, err := evaluate[[]string](b, `axe.run(document).then((r) => r.violations.filter((v) => v.impact === "serious" || v.impact === "critical")
 		.map((v) => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " | " + (n.any[0] ? n.any[0].message : "")).join(" || ")))`, chromedp.EvalAwaitPromise)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, err)
 	return faults
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const headlines = ".group h2"
@@ -30,10 +31,7 @@ const covered = `[...document.querySelectorAll(".group")].reduce((n, g) => {
 // corrections are those in force, by label.
 func (s *service) corrections() map[string]int {
 	s.t.Helper()
-	list, err := s.store.Entries(s.t.Context(), store.EntryFilter{Corrected: true, Limit: 1000})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	list := must.Get(s.store.Entries(s.t.Context(), store.EntryFilter{Corrected: true, Limit: 1000}))(s.t)
 	counts := map[string]int{}
 	for i := range list {
 		counts[list[i].Corrected]++

@@ -17,6 +17,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var pictures = flag.String("pictures", "", "folder to write the pictures of the docs into")
@@ -133,9 +135,7 @@ func (b *browser) run(actions ...chromedp.Action[chromedp.Void]) {
 		ctx, cancel := b.limited()
 		err := chromedp.Do(ctx, action)
 		cancel()
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		must.Do(b.t, err)
 	}
 }
 
@@ -207,9 +207,7 @@ func (b *browser) dark(yes bool) {
 	_, err := call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
 	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	must.Do(b.t, err)
 }
 
 // picture writes what the tab shows, where pictures are asked for.

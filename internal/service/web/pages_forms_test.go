@@ -16,6 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func TestUploadByForm(t *testing.T) {
@@ -136,14 +137,9 @@ func TestChangesAreToldUntilTheServerStops(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
 	s := newService(t, serviceOptions{stop: stop})
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/changes", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/changes", nil))(t)
 	answer, err := s.client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	defer func() { _ = answer.Body.Close() }()
 	lines := bufio.NewScanner(answer.Body)
 	next := func(want string) {
@@ -216,10 +212,7 @@ func TestLongDocumentsComeInParts(t *testing.T) {
 			t.Fatal("the document has no end")
 		}
 		_, part := s.get(attribute(next, "href"), "X-Fragment", "document")
-		fragment, err := html.Parse(strings.NewReader("<ol>" + part + "</ol>"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fragment := must.Get(html.Parse(strings.NewReader("<ol>" + part + "</ol>")))(t)
 		if lines := nodes(fragment, "li"); len(lines) < 2 {
 			t.Errorf("a part has %d lines", len(lines))
 		}
@@ -234,22 +227,14 @@ func TestLongDocumentsComeInParts(t *testing.T) {
 func (s *service) addGeneration(note string, change func(*store.Generation)) int64 {
 	s.t.Helper()
 	ctx := s.t.Context()
-	digest, err := s.store.AddBlob(ctx, []byte("\x00asm"+note))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	digest := must.Get(s.store.AddBlob(ctx, []byte("\x00asm"+note)))(s.t)
 	current, err := s.store.CurrentGeneration(ctx)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	g := store.Generation{Parent: current, Note: note, Author: "ada", Parts: store.Parts{Modules: map[string]string{"specter": digest}}}
 	if change != nil {
 		change(&g)
 	}
-	g, err = s.store.AddGeneration(ctx, g)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	g = must.Get(s.store.AddGeneration(ctx, g))(s.t)
 	return g.ID
 }
 

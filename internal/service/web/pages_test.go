@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // allPages are those of a service that filled makes.
@@ -39,10 +40,7 @@ func TestPagesRejectOtherCursors(t *testing.T) {
 // parsed reads a page, and checks what every page has: one main part, one first heading, and nothing that its policy forbids.
 func parsed(t *testing.T, path, body string) *html.Node {
 	t.Helper()
-	root, err := html.Parse(strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(html.Parse(strings.NewReader(body)))(t)
 	if n := len(nodes(root, "main")); n != 1 {
 		t.Errorf("%s has %d main parts", path, n)
 	}
@@ -262,15 +260,10 @@ func (s *service) sendForm(path string, fields [][2]string, fileField string, fi
 	var b bytes.Buffer
 	form := multipart.NewWriter(&b)
 	for _, f := range fields {
-		if err := form.WriteField(f[0], f[1]); err != nil {
-			s.t.Fatal(err)
-		}
+		must.Do(s.t, form.WriteField(f[0], f[1]))
 	}
 	for name, content := range files {
-		part, err := form.CreateFormFile(fileField, name)
-		if err != nil {
-			s.t.Fatal(err)
-		}
+		part := must.Get(form.CreateFormFile(fileField, name))(s.t)
 		_, _ = part.Write([]byte(content))
 	}
 	_ = form.Close()

@@ -30,6 +30,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/web"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // service is the pages over a real store, API and court, on loopback.
@@ -55,22 +56,11 @@ type serviceOptions struct {
 func newService(t testing.TB, options serviceOptions) *service {
 	t.Helper()
 	ctx := context.Background()
-	kept, err := store.Open(ctx, store.Config{Database: filepath.Join(t.TempDir(), "shadowcourt.db"), Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := must.Get(store.Open(ctx, store.Config{Database: filepath.Join(t.TempDir(), "shadowcourt.db"), Now: time.Now}))(t)
 	t.Cleanup(kept.Close)
-	if _, err := kept.Migrate(ctx); err != nil {
-		t.Fatal(err)
-	}
-	local, err := auth.NewToken(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	authenticator, err := auth.New(auth.Config{Store: kept, Now: time.Now, Random: rand.Reader, Local: local, Rate: 1e6, Burst: 1e6})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(kept.Migrate(ctx))(t)
+	local := must.Get(auth.NewToken(rand.Reader))(t)
+	authenticator := must.Get(auth.New(auth.Config{Store: kept, Now: time.Now, Random: rand.Reader, Local: local, Rate: 1e6, Burst: 1e6}))(t)
 	operations := api.New(api.Config{
 		Store: kept, Now: time.Now, Random: rand.Reader, Version: "test", Stop: options.stop, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Labels: func(context.Context, int64) (map[string]string, error) { return labelNames, nil },
@@ -100,21 +90,11 @@ func newService(t testing.TB, options serviceOptions) *service {
 	})
 	s := &service{t: t, store: kept, url: server.URL, client: server.Client()}
 	s.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	modules, err := bundle.FS()
-	if err != nil {
-		t.Fatal(err)
-	}
-	specter, err := fs.ReadFile(modules, "specter.wasm")
-	if err != nil {
-		t.Fatal(err)
-	}
+	modules := must.Get(bundle.FS())(t)
+	specter := must.Get(fs.ReadFile(modules, "specter.wasm"))(t)
 	digest, err := kept.AddBlob(ctx, specter)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := kept.BeginWith(ctx, store.Generation{Note: "modules of this program", Author: "shadowcourt", Parts: store.Parts{Modules: map[string]string{"specter": digest}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
+	must.Get(kept.BeginWith(ctx, store.Generation{Note: "modules of this program", Author: "shadowcourt", Parts: store.Parts{Modules: map[string]string{"specter": digest}}}))(t)
 	if s.secret = local; options.scopes != nil {
 		if s.secret, err = auth.NewToken(rand.Reader); err != nil {
 			t.Fatal(err)
@@ -123,9 +103,7 @@ func newService(t testing.TB, options serviceOptions) *service {
 		for _, scope := range options.scopes {
 			ada.Scopes = append(ada.Scopes, string(scope))
 		}
-		if _, err := kept.AddToken(ctx, auth.HashOf(s.secret), ada); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(kept.AddToken(ctx, auth.HashOf(s.secret), ada))(t)
 	}
 	if s.client.Jar, err = cookiejar.New(nil); err != nil {
 		t.Fatal(err)
@@ -137,10 +115,7 @@ func newService(t testing.TB, options serviceOptions) *service {
 // court is the shipped one with the profile of the demo. It stays open until the tests end.
 func court(t testing.TB) *host.Host {
 	t.Helper()
-	h, err := openCourt()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(openCourt())(t)
 	return h
 }
 
@@ -167,16 +142,11 @@ var openCourt = sync.OnceValues(func() (*host.Host, error) {
 // demoEntries are the cases of the demo with a name for each label.
 func demoEntries(t testing.TB) []docket.Entry {
 	t.Helper()
-	f, err := os.Open("../../../examples/dockets/demo.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open("../../../examples/dockets/demo.jsonl"))(t)
 	defer func() { _ = f.Close() }()
 	var list []docket.Entry
 	for entry, err := range (&docket.Reader{}).JSONL("demo.jsonl", f) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		entry.LabelNames = labelNames
 		list = append(list, entry)
 	}
@@ -187,20 +157,13 @@ func demoEntries(t testing.TB) []docket.Entry {
 func (s *service) submit(name, repository string, entries []docket.Entry) int64 {
 	s.t.Helper()
 	ctx := s.t.Context()
-	u, err := s.store.Submit(ctx, store.Submission{Submitter: "ci", Name: name, Repository: repository, Revision: "v1.9.0", Format: "jsonl"})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	u := must.Get(s.store.Submit(ctx, store.Submission{Submitter: "ci", Name: name, Repository: repository, Revision: "v1.9.0", Format: "jsonl"}))(s.t)
 	for i := range entries {
-		if err := u.Add(ctx, &entries[i], nil); err != nil {
-			s.t.Fatal(err)
-		}
+		must.Do(s.t, u.Add(ctx, &entries[i], nil))
 	}
 	sum := sha256.Sum256([]byte(name))
 	d, _, err := u.Finish(ctx, hex.EncodeToString(sum[:]), nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	return d.ID
 }
 
@@ -229,9 +192,7 @@ func (s *service) try(docketID int64, change func(*trial.Trial)) {
 			Configuration: strings.Repeat("c0", 32), Verdict: &store.NewVerdict{Digest: c.Digest, Trial: &own, Took: 20 * time.Millisecond},
 		})
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 }
 
 var tried sync.Map // *trial.Trial by the IDs of cases
@@ -260,23 +221,15 @@ func (s *service) posted(path string, form url.Values) (place string) {
 
 func (s *service) send(method, path string, in io.Reader, headers ...string) (status int, body string) {
 	s.t.Helper()
-	r, err := http.NewRequestWithContext(s.t.Context(), method, s.url+path, in)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(s.t.Context(), method, s.url+path, in))(s.t)
 	r.Header.Set("Accept", "text/html")
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
 	answer, err := s.client.Do(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, err)
 	defer func() { _ = answer.Body.Close() }()
-	data, err := io.ReadAll(answer.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(answer.Body))(s.t)
 	if place := answer.Header.Get("Location"); place != "" {
 		return answer.StatusCode, place
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const token = "sct_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
@@ -35,10 +36,7 @@ func connect(t *testing.T, h http.HandlerFunc, config wire.ClientConfig) *wire.C
 	server.Start()
 	t.Cleanup(server.Close)
 	config.Server, config.Token, config.Program = server.URL+"/", token, "test/1"
-	c, err := wire.NewClient(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(wire.NewClient(config))(t)
 	return c
 }
 
@@ -254,10 +252,7 @@ func TestAnAnswerBeforeAResetIsRead(t *testing.T) {
 		wire.WriteProblem(w, wire.NewProblem(http.StatusUnprocessableEntity, wire.BadDocket, "no case can be tried"))
 	}))
 	t.Cleanup(server.Close)
-	c, err := wire.NewClient(wire.ClientConfig{Server: server.URL, Program: "test/1", Again: func(err error, _ time.Duration) { t.Error(err) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(wire.NewClient(wire.ClientConfig{Server: server.URL, Program: "test/1", Again: func(err error, _ time.Duration) { t.Error(err) }}))(t)
 	for range 5 {
 		if _, _, err := c.Submit(t.Context(), &wire.Submission{Key: "k"}, long); err == nil || !strings.Contains(err.Error(), "no case can be tried (bad_docket)") {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // A token is in a file that only its owner may read, is found by the address of its service alone, and goes with the service.
@@ -25,19 +26,10 @@ func TestAccept_FZ2_TheTokenOfAServiceIsItsOwners(t *testing.T) { //nolint:paral
 		}
 	}
 	find(origin, "", "")
-	dir, err := wire.DataFolder()
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, err := wire.KeepOwn(origin, "first")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(wire.DataFolder())(t)
+	first := must.Get(wire.KeepOwn(origin, "first"))(t)
 	find(origin, origin, "first")
-	second, err := wire.KeepOwn(origin, "second") // after the first one was killed
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must.Get(wire.KeepOwn(origin, "second"))(t) // after the first one was killed
 	first()
 	find(origin, origin, "second")
 	find("http://localhost:8712", origin, "second")
@@ -53,22 +45,16 @@ func TestAccept_FZ2_TheTokenOfAServiceIsItsOwners(t *testing.T) { //nolint:paral
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v %v", info.Mode(), err)
 		}
-		if err := os.Chmod(files[0], 0o640); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(files[0], 0o640))
 		if s, err := wire.FindOwn(origin); s.Token != "" || err == nil || !strings.Contains(err.Error(), "0640") {
 			t.Errorf("others may read it: %+v %v", s, err)
 		}
-		if err := os.Chmod(files[0], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(files[0], 0o600))
 	}
 	second()
 	find(origin, "", "")
 	if runtime.GOOS != "windows" {
-		if err := os.Chmod(filepath.Join(dir, "services"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(filepath.Join(dir, "services"), 0o777))
 		if _, err := wire.KeepOwn(origin, "third"); err == nil {
 			t.Error("a token is kept where others may write")
 		}
@@ -79,10 +65,7 @@ func TestAccept_FZ2_TheTokenOfAServiceIsItsOwners(t *testing.T) { //nolint:paral
 func TestAccept_FZ9_LocalhostWithTLSIsTheAddressOfTheService(t *testing.T) { //nolint:paralleltest // it sets a variable
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
 	const origin = "https://127.0.0.1:8712"
-	remove, err := wire.KeepOwn(origin, "token")
-	if err != nil {
-		t.Fatal(err)
-	}
+	remove := must.Get(wire.KeepOwn(origin, "token"))(t)
 	s, err := wire.FindOwn("https://localhost:8712")
 	if want := (wire.Own{Origin: "https://localhost:8712", Address: "127.0.0.1:8712", Token: "token"}); s != want || err != nil {
 		t.Errorf("%+v %v", s, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // example is a trial that stands for two cases.
@@ -30,13 +31,8 @@ func example() *trial.Trial {
 func lineOf(t testing.TB, form wire.Form) []byte {
 	t.Helper()
 	l := wire.Line{Docket: 7, Ordinal: 1, Case: "a"}
-	if err := l.Put(example(), form); err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(&l) //nolint:musttag // the truth bears the names of Go, as in journals
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.Put(example(), form))
+	text := must.Get(json.Marshal(&l))(t) //nolint:musttag // the truth bears the names of Go, as in journals
 	return text
 }
 
@@ -49,12 +45,8 @@ func outputs(t testing.TB, of *trial.Trial, table bool) string {
 		list = append(list, render.NewTable(&b, render.TerminalOptions{}))
 	}
 	out := render.NewOutput(nil, list...)
-	if err := out.Write(of); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Write(of))
+	must.Do(t, out.Close())
 	return b.String()
 }
 
