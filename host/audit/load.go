@@ -1,6 +1,25 @@
+// Package audit has the rubric that an opinion is checked against, and how its
+// parts become a report: the rubric, the synthesis of the judges' opinions, the
+// score. It is pure: it calls no module, reads no clock and keeps nothing. The
+// traversal with the modules is host.Auditor's.
+//
+// The synthesis is code of the host, so that no module decides by what it
+// says of others. Its rules, the stronger first:
+//
+//  1. A security violation that a judge found, and that stands, caps the
+//     criterion at [SecurityCap]. It stands if the judge cites what it is found
+//     in, and all that it cites is there.
+//  2. Facts beat opinions: a judge that cites evidence that is not there, or
+//     that does not stand in the documents, is overruled, and does not count.
+//  3. The lead judge weighs most: as much as the others together, and twice a
+//     single other.
+//  4. Scores that spread over [DissentSpread] are a dissent: it is summarised,
+//     and the judges are asked again.
+//  5. Judges that are missing lower the confidence, and the report names them.
 package audit
 
 import (
+	_ "embed"
 	"io/fs"
 	"math"
 
@@ -70,3 +89,22 @@ func (c *Criterion) ReadYAML(r *strictyaml.Reader, v *strictyaml.Node, path stri
 		}
 	}})
 }
+
+//go:embed rubric.schema.json
+var schema string
+
+// Schema is the JSON Schema (draft 2020-12) of a rubric's file, for editors. What
+// it rejects [Parse] rejects, too; names that must be defined elsewhere in the
+// file, and each judge's need of a criterion, are for Parse alone.
+func Schema() []byte { return []byte(schema) }
+
+// Marshal writes a rubric as a file that [Parse] reads to the same rubric,
+// comments excepted, with all defaults written out. Equal rubrics give equal
+// bytes.
+func Marshal(r *Rubric) ([]byte, error) { return strictyaml.Marshal(r) }
+
+// WriteYAML gives the weight.
+func (w CategoryWeight) WriteYAML() any { return w.Weight }
+
+// WriteYAML gives the module's name of the criterion.
+func (a Alias) WriteYAML() any { return a.As }

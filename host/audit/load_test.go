@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -191,4 +192,93 @@ func TestMarshalKeepsTheMeaning(t *testing.T) {
 	if diff := cmp.Diff(r, again, cmpopts.IgnoreUnexported(audit.Rubric{})); diff != "" {
 		t.Error(diff)
 	}
+}
+
+func TestAWeightThatWeighsNothing(t *testing.T) {
+	t.Parallel()
+	r, err := audit.Parse("r.yaml", []byte(`rubric: r
+weights: {style: 2, Looks: 3}
+judges: {a: {}}
+criteria: [{id: x, category: Style, judges: [a]}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `r.yaml:2:21: weights["Looks"]: no criterion is of the category "Looks" [unused_weight]`
+	if got := audit.Lint(r); got.Error() != want {
+		t.Errorf("got %q", got)
+	}
+	shipped, err := audit.LoadFS(pipelines.FS, pipelines.CourtOpinions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if warnings := audit.Lint(shipped); len(warnings) > 0 {
+		t.Error(warnings)
+	}
+}
+
+// Rubrics and pipelines are told apart even where they are faulty.
+func TestWhatMeansToBeARubric(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"rubric: a":                         true,
+		"{rubric: a}":                       true,
+		"\"rubric\": a\njudges: [":          true,
+		"judges: {}":                        true,
+		"weights: {}\ncriteria: 7":          true,
+		"pipeline: a":                       false,
+		"pipeline: a\nrubric: b":            false,
+		"pipeline: a\nnodes: [\nrubric: b":  false,
+		"description: |\n  rubric: a":       false,
+		"description: |\n  rubric: a\nx: [": false,
+		"nodes: []":                         false,
+		"- rubric: a":                       false,
+		"":                                  false,
+		"rubric: a\n" + strings.Repeat("#", audit.MaxFileBytes): false,
+	} {
+		if got := audit.IsRubric([]byte(text)); got != want {
+			t.Errorf("%.40q: got %v", text, got)
+		}
+	}
+}
+
+// A rubric is read or rejected with a reason. One that is read is complete: its weights can be
+// summed, and it can be written and read again as the same.
+func FuzzParse(f *testing.F) {
+	shipped, err := pipelines.FS.ReadFile(pipelines.CourtOpinions)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(shipped)
+	f.Add([]byte("rubric: r\njudges:\n  a: {module: m, with: {n: .inf}}\ncriteria:\n  - {id: c, category: Security, weight: 1e308, judges: [a], lead: a}\nweights: {security: 2}\n"))
+	f.Add([]byte("rubric: &x [*x]\n"))
+	f.Add([]byte("rubric: r\njudges: {a: {}, a: {}}\ncriteria:\n  - {id: c, judges: [a, a]}\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		rubric, err := audit.Parse("r.yaml", text)
+		if err != nil {
+			if err.Error() == "" || rubric != nil {
+				t.Errorf("rejected with %q and %v", err, rubric)
+			}
+			return
+		}
+		if err := rubric.Validate(); err != nil {
+			t.Fatalf("read, and not valid: %v", err)
+		}
+		for _, w := range rubric.Weighings() {
+			if !(w.Weight > 0 && w.Share > 0 && w.Share <= 1) {
+				t.Errorf("a weighing is %+v", w)
+			}
+		}
+		first, err := audit.Marshal(rubric)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := audit.Parse("again.yaml", first)
+		if err != nil {
+			t.Fatalf("what is written is rejected: %v\n%s", err, first)
+		}
+		if second, err := audit.Marshal(again); err != nil || !bytes.Equal(first, second) {
+			t.Errorf("%v\n%s\nis written again as\n%s", err, first, second)
+		}
+	})
 }

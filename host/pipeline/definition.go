@@ -1,6 +1,20 @@
+// Package pipeline is the language in which a court, or any other traversal, is written down.
+//
+// A pipeline is a YAML file: nodes in the order in which they follow each other, edges with conditions, zones that
+// group nodes, the personas that act at the nodes, and the limits of the court. [Parse] turns a file into a checked
+// [Definition] and reports every fault at once, with file, line, column and data path. [Lint] finds what is legal but
+// probably a slip. [NewGraph] indexes a Definition for a traversal. [Marshal] writes a Definition as YAML that means the
+// same. [Mermaid] draws it, with a path if one is given.
+//
+// What the court does at a node follows from the node's family, never from its name, so that all nodes may be renamed.
+// A file that names no personas gets those of its families (see [Families] and [BuiltinPersonas]).
+//
+// Values of this package are not changed after they were made, and may be read by several goroutines at once.
 package pipeline
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
 	"time"
 
@@ -270,4 +284,86 @@ func (d *Definition) Zone(node string) (*Zone, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Marshal writes a Definition as YAML that means the same: parsing it gives the same Definition. The bytes are
+// canonical: equal meaning gives equal bytes. Comments of the file it came from are lost.
+func Marshal(d *Definition) ([]byte, error) {
+	written := *d
+	written.Edges = slices.Clone(d.Edges)
+	for i := range written.Edges { // what the defaults say is left out
+		e := &written.Edges[i]
+		if e.Evaluator == e.ID {
+			e.Evaluator = ""
+		}
+		if e.Module == d.Clerk {
+			e.Module = ""
+		}
+	}
+	text, err := strictyaml.Marshal(&written)
+	if err != nil {
+		return nil, fmt.Errorf("write pipeline %q as YAML: %w", d.Pipeline, err)
+	}
+	return text, nil
+}
+
+// Equal reports whether two completed Definitions mean the same. Positions and file names don't count.
+func (d *Definition) Equal(other *Definition) bool {
+	a, errA := Marshal(d)
+	b, errB := Marshal(other)
+	return errA == nil && errB == nil && bytes.Equal(a, b)
+}
+
+// WriteYAML leaves out empty lists.
+func (p Persona) WriteYAML() any {
+	type written Persona
+	if len(p.Grants) == 0 {
+		p.Grants = nil
+	}
+	if len(p.Models) == 0 {
+		p.Models = nil
+	}
+	return written(p)
+}
+
+// WriteYAML writes the personas as they are read, and leaves out what the family brings.
+func (n Node) WriteYAML() any {
+	written := struct {
+		Name     string   `yaml:"name" write:"always"`
+		Element  Element  `yaml:"element"`
+		Family   Family   `yaml:"family" write:"always"`
+		Parallel []string `yaml:"parallel"`
+		Persona  any      `yaml:"persona"`
+		Masks    []Mask   `yaml:"masks"`
+		Rounds   int      `yaml:"rounds"`
+		With     []Param  `yaml:"with" table:"duplicate_key"`
+	}{Name: n.Name, Element: n.Element, Family: n.Family, Masks: n.Masks, Rounds: n.Rounds, With: n.With}
+	rule, _ := familyRule(n.Family)
+	switch {
+	case n.Parallel:
+		written.Parallel = append([]string{}, n.Personas...)
+	case slices.Equal(n.Personas, rule.Personas):
+	case len(n.Personas) == 1:
+		written.Persona = n.Personas[0]
+	default:
+		written.Persona = n.Personas
+	}
+	if slices.Equal(n.Masks, rule.Masks) {
+		written.Masks = nil
+	}
+	return written
+}
+
+// WriteYAML gives the value.
+func (p Param) WriteYAML() any {
+	switch p.Kind {
+	case ParamNumber:
+		return p.Number
+	case ParamFlag:
+		return p.Flag
+	case ParamText:
+		return p.Text
+	default:
+		return p.Text
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
@@ -148,6 +149,20 @@ func TestPromptFilesStayWithinTheFolder(t *testing.T) {
 		if _, err := load(); err == nil || !strings.Contains(err.Error(), "leads out") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A definition whose prompts came from files can be validated again.
+func TestAPromptFileIsReadOnce(t *testing.T) {
+	t.Parallel()
+	text := "pipeline: p\npersonas:\n  bulwark: {role: bench, alignment: bench, element: diamond, module: m, prompt_file: p.md}\n" +
+		"nodes:\n  - {name: d, family: discover}\nedges:\n  - {id: E, from: d, to: _done, evaluator: always}\nstart: d\n"
+	def, err := pipeline.LoadFS(fstest.MapFS{"p.yaml": {Data: []byte(text)}, "p.md": {Data: []byte("Read.")}}, "p.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pipeline.NewGraph(def); err != nil || def.Personas[0].Prompt != "Read." {
+		t.Errorf("%q: %v", def.Personas[0].Prompt, err)
 	}
 }
 
