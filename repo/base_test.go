@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
@@ -16,11 +17,11 @@ import (
 func TestFindBase(t *testing.T) {
 	t.Parallel()
 	top := t.TempDir()
-	git(t, top, "init", "-q", "-b", "main")
+	must.Git(t, top, "init", "-q", "-b", "main")
 	commit := func(name string) string {
-		write(t, top, map[string]string{name + ".go": "package " + name + "\n"})
-		git(t, top, "add", ".")
-		git(t, top, "commit", "-qm", name)
+		must.Write(t, top, map[string]string{name + ".go": "package " + name + "\n"})
+		must.Git(t, top, "add", ".")
+		must.Git(t, top, "commit", "-qm", name)
 		return output(t, top, "", "rev-parse", "HEAD")
 	}
 	variables := map[string]string{}
@@ -44,31 +45,31 @@ func TestFindBase(t *testing.T) {
 	}
 	two := commit("two")
 	check("a commit on the default branch", top, one, "the commit before HEAD")
-	write(t, top, map[string]string{"two.go": "package two\n\nvar x = 1\n"})
+	must.Write(t, top, map[string]string{"two.go": "package two\n\nvar x = 1\n"})
 	check("uncommitted changes there", top, two, "HEAD, since there are changes that are not committed")
-	git(t, top, "checkout", "-q", "two.go")
+	must.Git(t, top, "checkout", "-q", "two.go")
 
-	git(t, top, "checkout", "-q", "-b", "topic")
+	must.Git(t, top, "checkout", "-q", "-b", "topic")
 	topic := commit("three")
 	check("a branch", top, two, "merge base of HEAD and main")
-	write(t, top, map[string]string{"three.go": "package three\n\nvar x = 1\n"})
+	must.Write(t, top, map[string]string{"three.go": "package three\n\nvar x = 1\n"})
 	check("a branch with uncommitted changes", top, two, "merge base of HEAD and main")
-	git(t, top, "checkout", "-q", "three.go")
-	git(t, top, "checkout", "-q", "-b", "stacked")
+	must.Git(t, top, "checkout", "-q", "three.go")
+	must.Git(t, top, "checkout", "-q", "-b", "stacked")
 	commit("four")
-	git(t, top, "branch", "-q", "--set-upstream-to", "topic")
+	must.Git(t, top, "branch", "-q", "--set-upstream-to", "topic")
 	check("a branch on a branch", top, topic, "merge base of HEAD and topic")
 
 	// What a server has: a clone with the branches of its remote, and the merge that GitHub checks out.
-	git(t, top, "checkout", "-q", "main")
+	must.Git(t, top, "checkout", "-q", "main")
 	tip := commit("five")
 	clone := filepath.Join(t.TempDir(), "clone")
-	git(t, filepath.Dir(clone), "clone", "-q", top, "clone")
-	git(t, clone, "checkout", "-q", "--detach", tip)
-	git(t, clone, "merge", "-q", "--no-edit", "origin/topic")
+	must.Git(t, filepath.Dir(clone), "clone", "-q", top, "clone")
+	must.Git(t, clone, "checkout", "-q", "--detach", tip)
+	must.Git(t, clone, "merge", "-q", "--no-edit", "origin/topic")
 	variables["GITHUB_BASE_REF"] = "main"
 	check("GitHub", clone, tip, "merge base of HEAD and origin/main (GITHUB_BASE_REF)")
-	git(t, clone, "checkout", "-q", "--detach", "origin/stacked")
+	must.Git(t, clone, "checkout", "-q", "--detach", "origin/stacked")
 	variables["GITHUB_BASE_REF"] = "topic"
 	check("GitHub, another target", clone, topic, "merge base of HEAD and origin/topic (GITHUB_BASE_REF)")
 	variables["GITHUB_BASE_REF"] = "gone"
@@ -86,7 +87,7 @@ func TestFindBase(t *testing.T) {
 	clear(variables)
 
 	shallow := filepath.Join(t.TempDir(), "shallow")
-	git(t, filepath.Dir(shallow), "clone", "-q", "--depth", "1", "--no-single-branch", "--branch", "stacked", "file://"+filepath.ToSlash(top), "shallow")
+	must.Git(t, filepath.Dir(shallow), "clone", "-q", "--depth", "1", "--no-single-branch", "--branch", "stacked", "file://"+filepath.ToSlash(top), "shallow")
 	if _, err := find(shallow); !errors.Is(err, repo.ErrNoBase) || !strings.Contains(err.Error(), "fetch-depth: 0") {
 		t.Errorf("a shallow clone: %v", err)
 	}
@@ -117,7 +118,7 @@ func TestAccept_EX5_Clones(t *testing.T) {
 	t.Parallel()
 	git, top, dir := checkout(t)
 	first := git("rev-parse", "HEAD")
-	write(t, dir, map[string]string{"bank/ledger.go": strings.Replace(bank, "n < 0", "n <= 0", 1)})
+	must.Write(t, dir, map[string]string{"bank/ledger.go": strings.Replace(bank, "n < 0", "n <= 0", 1)})
 	git("commit", "-qam", "second")
 	git("config", "uploadpack.allowFilter", "true")
 	git("config", "protocol.file.allow", "always")

@@ -158,8 +158,8 @@ func TestAccept_FZ4_NeighboursAndRows(t *testing.T) {
 			git := gitIn(t, dir)
 			texts := map[string]string{py: pyTests, js: jsTests, jv: javaTests, gopher: goTests}
 			git("init", "-q", "-b", "main")
-			write(t, dir, texts)
-			write(t, dir, map[string]string{
+			must.Write(t, dir, texts)
+			must.Write(t, dir, map[string]string{
 				"shop.py": "def total(items):\n    return sum(items)\n", "go.mod": "module example.com/shop\n", "shop.go": "package shop\n\nfunc total(n int) int { return 0 }\n",
 			})
 			git("add", ".")
@@ -168,7 +168,7 @@ func TestAccept_FZ4_NeighboursAndRows(t *testing.T) {
 			if changed == texts[tt.file] {
 				t.Fatal("nothing changes")
 			}
-			write(t, dir, map[string]string{tt.file: changed})
+			must.Write(t, dir, map[string]string{tt.file: changed})
 			tree := openSource(t, dir, "HEAD")
 			if tests := tree.Tests(tt.log, tree.Frames(tt.log)); len(tests) == 0 || tests[0].Changed != tt.changed || tests[0].New != tt.fresh {
 				t.Errorf("tests %+v, want changed %v, new %v", tests, tt.changed, tt.fresh)
@@ -203,7 +203,7 @@ func TestAccept_EX3_NewTests(t *testing.T) {
 			git := gitIn(t, dir)
 			git("init", "-q", "-b", "main")
 			for _, files := range []map[string]string{{"go.mod": "module example.com/shop\n", "cart/table_test.go": table}, tt.change} {
-				write(t, dir, files)
+				must.Write(t, dir, files)
 				git("add", ".")
 				git("commit", "-qm", "change")
 			}
@@ -218,7 +218,7 @@ func TestAccept_EX3_NewTests(t *testing.T) {
 func TestATreeCanBeAskedByMany(t *testing.T) {
 	t.Parallel()
 	git, _, dir := checkout(t)
-	write(t, dir, map[string]string{"bank/ledger.go": strings.Replace(bank, "n < 0", "n <= 0", 1), "bank/ledger_test.go": strings.Replace(test, "1", "2", 1)})
+	must.Write(t, dir, map[string]string{"bank/ledger.go": strings.Replace(bank, "n < 0", "n <= 0", 1), "bank/ledger_test.go": strings.Replace(test, "1", "2", 1)})
 	git("commit", "-qam", "second")
 	tree, alone := openSource(t, dir, "HEAD~1"), openSource(t, dir, "HEAD~1")
 	answer := func(tree *repo.Source, text string) (tests []repo.Test, touched []bool) {

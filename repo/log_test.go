@@ -22,7 +22,7 @@ func output(t *testing.T, dir, input string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "git", args...)
 	cmd.Dir = dir
-	cmd.Env = gitEnv()
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
 	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.Output()
 	if err != nil {
@@ -36,20 +36,20 @@ func output(t *testing.T, dir, input string, args ...string) string {
 func TestLineOfAHostileHistory(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "-b", "main")
-	write(t, dir, map[string]string{"a.go": "1"})
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-qm", "one")
+	must.Git(t, dir, "init", "-q", "-b", "main")
+	must.Write(t, dir, map[string]string{"a.go": "1"})
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "one")
 	base := output(t, dir, "", "rev-parse", "HEAD")
-	write(t, dir, map[string]string{"a.go": "2", "new\nline.go": "", `quo"te.go`: "", "é.go": ""})
-	git(t, dir, "add", ".")
+	must.Write(t, dir, map[string]string{"a.go": "2", "new\nline.go": "", `quo"te.go`: "", "é.go": ""})
+	must.Git(t, dir, "add", ".")
 	title := "fake \x01" + base + "\x02 \t title \x1b[31m"
-	git(t, dir, "commit", "-qm", title)
+	must.Git(t, dir, "commit", "-qm", title)
 	ran := filepath.Join(t.TempDir(), "ran")
 	program := filepath.Join(t.TempDir(), "program")
 	must.Do(t, os.WriteFile(program, []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o755))
-	git(t, dir, "config", "gpg.program", program)
-	git(t, dir, "config", "log.showSignature", "true")
+	must.Git(t, dir, "config", "gpg.program", program)
+	must.Git(t, dir, "config", "log.showSignature", "true")
 	second := output(t, dir, "", "rev-parse", "HEAD")
 	signed := output(t, dir, "tree "+output(t, dir, "", "rev-parse", "HEAD^{tree}")+"\nparent "+second+"\nauthor a <a@example.com> 0 +0000\ncommitter a <a@example.com> 0 +0000\n"+
 		"gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----\n\nsigned\n", "hash-object", "-t", "commit", "-w", "--stdin")
@@ -83,14 +83,14 @@ func TestLineOfAHostileHistory(t *testing.T) {
 func TestLineOfAShallowClone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "-b", "main")
+	must.Git(t, dir, "init", "-q", "-b", "main")
 	for _, text := range []string{"1", "2", "3", "4"} {
-		write(t, dir, map[string]string{"a.go": text})
-		git(t, dir, "add", ".")
-		git(t, dir, "commit", "-qm", text)
+		must.Write(t, dir, map[string]string{"a.go": text})
+		must.Git(t, dir, "add", ".")
+		must.Git(t, dir, "commit", "-qm", text)
 	}
 	clone := filepath.Join(t.TempDir(), "clone")
-	git(t, dir, "clone", "-q", "--depth", "2", "file://"+dir, clone)
+	must.Git(t, dir, "clone", "-q", "--depth", "2", "file://"+dir, clone)
 	r := open(t, clone)
 	if _, _, err := r.Line(t.Context(), "HEAD~3", "HEAD", 10); !errors.Is(err, repo.ErrRevision) || !strings.Contains(err.Error(), "fetch-depth: 0") {
 		t.Errorf("got %v", err)
@@ -105,18 +105,18 @@ func TestAccept_IG1_LineOfAPullRequest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	commit := func(name string) string {
-		write(t, dir, map[string]string{name: name})
-		git(t, dir, "add", ".")
-		git(t, dir, "commit", "-qm", name)
+		must.Write(t, dir, map[string]string{name: name})
+		must.Git(t, dir, "add", ".")
+		must.Git(t, dir, "commit", "-qm", name)
 		return output(t, dir, "", "rev-parse", "HEAD")
 	}
-	git(t, dir, "init", "-q", "-b", "main")
+	must.Git(t, dir, "init", "-q", "-b", "main")
 	fork := commit("fork")
-	git(t, dir, "checkout", "-q", "-b", "change")
+	must.Git(t, dir, "checkout", "-q", "-b", "change")
 	one, two := commit("one"), commit("two")
-	git(t, dir, "checkout", "-q", "main")
+	must.Git(t, dir, "checkout", "-q", "main")
 	target := commit("target")
-	git(t, dir, "merge", "-q", "--no-ff", "-m", "Merge change into main", "change")
+	must.Git(t, dir, "merge", "-q", "--no-ff", "-m", "Merge change into main", "change")
 	merge := output(t, dir, "", "rev-parse", "HEAD")
 	after := commit("after")
 	r := open(t, dir)
@@ -144,14 +144,14 @@ func TestAccept_AL3_ReplacedCommits(t *testing.T) {
 	t.Parallel()
 	dir := repository(t)
 	green := output(t, dir, "", "rev-parse", "green")
-	git(t, dir, "replace", green, output(t, dir, "", "commit-tree", "-m", "evil", "main^{tree}"))
-	git(t, dir, "replace", output(t, dir, "", "--no-replace-objects", "rev-parse", green+":same.go"), output(t, dir, "", "rev-parse", "main:cart.go"))
+	must.Git(t, dir, "replace", green, output(t, dir, "", "commit-tree", "-m", "evil", "main^{tree}"))
+	must.Git(t, dir, "replace", output(t, dir, "", "--no-replace-objects", "rev-parse", green+":same.go"), output(t, dir, "", "rev-parse", "main:cart.go"))
 	r := open(t, dir)
 	base := treeAt(t, r, "green")
 	if got := contents(t, base); got["cart.go"] != "green product" || got["same.go"] != "same" {
 		t.Errorf("got %v", got)
 	}
-	git(t, dir, "replace", "main", green)
+	must.Git(t, dir, "replace", "main", green)
 	if first, list, err := r.Line(t.Context(), "green", "main", 9); err != nil || first != green || len(list) != 1 || list[0].Title != "head" {
 		t.Errorf("got %s, %+v, %v", first, list, err)
 	}
@@ -163,10 +163,10 @@ func TestAccept_AL3_AmbiguousRevisions(t *testing.T) {
 	dir := repository(t)
 	green, head := output(t, dir, "", "rev-parse", "green"), output(t, dir, "", "rev-parse", "main")
 	for _, ref := range []string{"refs/remotes/origin/main", "refs/heads/same", "refs/tags/same", "refs/tags/below/main", "refs/remotes/one/HEAD"} {
-		git(t, dir, "update-ref", ref, head)
+		must.Git(t, dir, "update-ref", ref, head)
 	}
 	for _, ref := range []string{"refs/tags/main", "refs/heads/origin/main", "refs/heads/" + head, "refs/tags/" + head[:7], "refs/tags/one", "refs/heads/HEAD"} {
-		git(t, dir, "update-ref", ref, green)
+		must.Git(t, dir, "update-ref", ref, green)
 	}
 	r := open(t, dir)
 	for name, choice := range map[string]string{
@@ -191,22 +191,25 @@ func TestAccept_AL3_AmbiguousRevisions(t *testing.T) {
 func TestAccept_AL8_ChangesThatGitDoesNotTell(t *testing.T) {
 	t.Parallel()
 	for name, hide := range map[string]func(t *testing.T, dir string){
-		"skip-worktree": func(t *testing.T, dir string) { t.Helper(); git(t, dir, "update-index", "--skip-worktree", "same.go") },
+		"skip-worktree": func(t *testing.T, dir string) {
+			t.Helper()
+			must.Git(t, dir, "update-index", "--skip-worktree", "same.go")
+		},
 		"assume-unchanged": func(t *testing.T, dir string) {
 			t.Helper()
-			git(t, dir, "update-index", "--assume-unchanged", "same.go")
+			must.Git(t, dir, "update-index", "--assume-unchanged", "same.go")
 		},
 		"times and sizes": func(t *testing.T, dir string) {
 			t.Helper()
-			git(t, dir, "config", "core.checkStat", "minimal")
-			git(t, dir, "config", "core.trustctime", "false")
-			git(t, dir, "update-index", "--refresh", "same.go")
+			must.Git(t, dir, "config", "core.checkStat", "minimal")
+			must.Git(t, dir, "config", "core.trustctime", "false")
+			must.Git(t, dir, "update-index", "--refresh", "same.go")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := repository(t)
-			git(t, dir, "reset", "-q", "--hard", "main")
+			must.Git(t, dir, "reset", "-q", "--hard", "main")
 			file, long := filepath.Join(dir, "same.go"), time.Unix(1_000_000_000, 0)
 			must.Do(t, os.Chtimes(file, long, long))
 			hide(t, dir)
@@ -233,8 +236,8 @@ func TestAccept_AL8_ChangesThatGitDoesNotTell(t *testing.T) {
 func TestSparseCheckout(t *testing.T) {
 	t.Parallel()
 	dir := repository(t)
-	git(t, dir, "reset", "-q", "--hard", "main")
-	git(t, dir, "sparse-checkout", "set", "testdata")
+	must.Git(t, dir, "reset", "-q", "--hard", "main")
+	must.Git(t, dir, "sparse-checkout", "set", "testdata")
 	if _, err := os.Stat(filepath.Join(dir, "sub", "x.go")); err == nil {
 		t.Fatal("the checkout is not sparse")
 	}

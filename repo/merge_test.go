@@ -27,23 +27,23 @@ func merge(t *testing.T, dir, target string) (*repo.Tree, error) {
 func diverged(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "-b", "main")
-	write(t, dir, map[string]string{
+	must.Git(t, dir, "init", "-q", "-b", "main")
+	must.Write(t, dir, map[string]string{
 		"both.go": "1\n2\n3\n4\n5\n6\n7\n8\n9\n", "gone.go": "gone\n", "same.go": "same\n", "file": "a file\n", `odd "name" ü.go`: "odd\n", "moved.go": "a\nb\nc\nd\ne\nf\n",
 	})
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-qm", "first")
-	git(t, dir, "checkout", "-q", "-b", "target")
-	write(t, dir, map[string]string{"both.go": "one\n2\n3\n4\n5\n6\n7\n8\n9\n", "target.go": "target\n", "moved.go": "a\nb\nc\nd\ne\nF\n"})
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-qm", "of the target")
-	git(t, dir, "checkout", "-q", "main")
-	write(t, dir, map[string]string{"head.go": "head\n", "new/other.go": "other\n"})
-	git(t, dir, "mv", "moved.go", "new/moved.go")
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-qm", "of head")
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "first")
+	must.Git(t, dir, "checkout", "-q", "-b", "target")
+	must.Write(t, dir, map[string]string{"both.go": "one\n2\n3\n4\n5\n6\n7\n8\n9\n", "target.go": "target\n", "moved.go": "a\nb\nc\nd\ne\nF\n"})
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "of the target")
+	must.Git(t, dir, "checkout", "-q", "main")
+	must.Write(t, dir, map[string]string{"head.go": "head\n", "new/other.go": "other\n"})
+	must.Git(t, dir, "mv", "moved.go", "new/moved.go")
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "of head")
 	must.Do(t, errors.Join(os.Remove(filepath.Join(dir, "gone.go")), os.Remove(filepath.Join(dir, "file")), os.Symlink("same.go", filepath.Join(dir, "link"))))
-	write(t, dir, map[string]string{"both.go": "1\n2\n3\n4\n5\n6\n7\n8\nnine\n", "file/inside": "now a folder\n", `odd "name" ü.go`: "odd, changed\n", "untracked.go": "untracked\n"})
+	must.Write(t, dir, map[string]string{"both.go": "1\n2\n3\n4\n5\n6\n7\n8\nnine\n", "file/inside": "now a folder\n", `odd "name" ü.go`: "odd, changed\n", "untracked.go": "untracked\n"})
 	return dir
 }
 
@@ -78,7 +78,7 @@ func TestMergeOfOtherCheckouts(t *testing.T) {
 	dir := diverged(t)
 	t.Run("linked working tree, and a target that has head", func(t *testing.T) {
 		other := filepath.Join(t.TempDir(), "other")
-		git(t, dir, "worktree", "add", "-q", "--detach", other, "target~1")
+		must.Git(t, dir, "worktree", "add", "-q", "--detach", other, "target~1")
 		merged, err := merge(t, other, "target")
 		if err != nil || contents(t, merged)["both.go"] != "one\n2\n3\n4\n5\n6\n7\n8\n9\n" {
 			t.Errorf("%v, %v", merged, err)
@@ -86,11 +86,11 @@ func TestMergeOfOtherCheckouts(t *testing.T) {
 	})
 	t.Run("submodule", func(t *testing.T) {
 		outer := t.TempDir()
-		git(t, outer, "init", "-q")
-		git(t, outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", dir, "inner")
-		git(t, outer, "commit", "-qm", "outer")
-		git(t, outer, "branch", "target")
-		write(t, outer, map[string]string{"new.go": "new\n"})
+		must.Git(t, outer, "init", "-q")
+		must.Git(t, outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", dir, "inner")
+		must.Git(t, outer, "commit", "-qm", "outer")
+		must.Git(t, outer, "branch", "target")
+		must.Write(t, outer, map[string]string{"new.go": "new\n"})
 		merged := must.Get(merge(t, outer, "target"))(t)
 		if got := contents(t, merged); len(got) != 2 || got["new.go"] != "new\n" {
 			t.Errorf("got %v", got)
@@ -98,7 +98,7 @@ func TestMergeOfOtherCheckouts(t *testing.T) {
 	})
 	t.Run("shallow clone", func(t *testing.T) {
 		clone := filepath.Join(t.TempDir(), "clone")
-		git(t, dir, "clone", "-q", "--depth", "1", "--no-single-branch", "file://"+dir, clone)
+		must.Git(t, dir, "clone", "-q", "--depth", "1", "--no-single-branch", "file://"+dir, clone)
 		if _, err := merge(t, clone, "origin/target"); err == nil || !strings.Contains(err.Error(), "git fetch --deepen 50") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v", err)
 		}
@@ -107,7 +107,7 @@ func TestMergeOfOtherCheckouts(t *testing.T) {
 
 func TestMergeConflict(t *testing.T) {
 	dir := diverged(t)
-	write(t, dir, map[string]string{"both.go": "eins\n2\n3\n4\n5\n6\n7\n8\n9\n", "target.go": "another\n"})
+	must.Write(t, dir, map[string]string{"both.go": "eins\n2\n3\n4\n5\n6\n7\n8\n9\n", "target.go": "another\n"})
 	if _, err := merge(t, dir, "target"); !errors.Is(err, repo.ErrConflict) || err.Error() != "they conflict in both.go and 1 more" {
 		t.Errorf("got %v", err)
 	}
@@ -116,12 +116,12 @@ func TestMergeConflict(t *testing.T) {
 // TestAccept_EX6_AMergeKeepsToItsFolder: a target that puts a link in the place of a folder has nothing written through it.
 func TestAccept_EX6_AMergeKeepsToItsFolder(t *testing.T) {
 	dir, outside := diverged(t), t.TempDir()
-	git(t, dir, "stash", "-q", "-u")
-	git(t, dir, "checkout", "-q", "target")
+	must.Git(t, dir, "stash", "-q", "-u")
+	must.Git(t, dir, "checkout", "-q", "target")
 	must.Do(t, os.Symlink(outside, filepath.Join(dir, "new")))
-	git(t, dir, "add", "-A")
-	git(t, dir, "commit", "-qm", "a link")
-	git(t, dir, "checkout", "-q", "main")
+	must.Git(t, dir, "add", "-A")
+	must.Git(t, dir, "commit", "-qm", "a link")
+	must.Git(t, dir, "checkout", "-q", "main")
 	merged, err := merge(t, dir, "target")
 	if err == nil {
 		contents(t, merged)
@@ -138,10 +138,10 @@ func TestAccept_EX6_NothingRunsInAMerge(t *testing.T) {
 	dir := diverged(t)
 	ran := filepath.Join(t.TempDir(), "ran")
 	for _, name := range []string{"merge.evil.driver", "filter.evil.clean", "filter.evil.smudge", "core.fsmonitor"} {
-		git(t, dir, "config", name, "sh -c 'echo "+name+" >> "+ran+"'")
+		must.Git(t, dir, "config", name, "sh -c 'echo "+name+" >> "+ran+"'")
 	}
-	git(t, dir, "config", "merge.default", "evil")
-	write(t, dir, map[string]string{".gitattributes": "* merge=evil filter=evil\n", ".git/info/attributes": "* merge=evil filter=evil\n"})
+	must.Git(t, dir, "config", "merge.default", "evil")
+	must.Write(t, dir, map[string]string{".gitattributes": "* merge=evil filter=evil\n", ".git/info/attributes": "* merge=evil filter=evil\n"})
 	for _, hook := range []string{"reference-transaction", "post-merge", "pre-merge-commit"} {
 		must.Do(t, os.WriteFile(filepath.Join(dir, ".git", "hooks", hook), []byte("#!/bin/sh\necho "+hook+" >> "+ran+"\n"), 0o755))
 	}

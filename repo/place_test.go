@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
 func TestAccept_IG2_PlaceOfAFailure(t *testing.T) {
 	t.Parallel()
 	dir := module(t)
-	write(t, dir, map[string]string{
+	must.Write(t, dir, map[string]string{
 		"ledger_test.go": "package money\n\nimport \"testing\"\n\nfunc TestTop(t *testing.T) {}\n", "py/tests/test_cart.py": "import x\n\nclass TestCart:\n    def test_total(self):\n        assert 1\n",
 	})
 	tree := openSource(t, dir, "")
@@ -52,9 +53,9 @@ func TestAccept_IG2_PlacesThatRunnersPrint(t *testing.T) {
 		"src/main/java/com/example/Cart.java", "a/cart.test.js", "b/cart.test.js", "help.test.js", "x.js", "node_modules/jest/x.js", "cart.bats", "t/cart.t",
 		"tests/CartTest.php", "Shop.Tests/CartTests.cs", "src/lib.rs", "cart_test.cc", "test_a.py", "shop.py", "pw.spec.ts",
 	} {
-		write(t, dir, map[string]string{name: strings.Repeat("\n", 40)})
+		must.Write(t, dir, map[string]string{name: strings.Repeat("\n", 40)})
 	}
-	write(t, dir, map[string]string{"go.mod": "module example.com/shop\n", "shop_test.go": "package shop\n\n\nfunc TestAt(t *testing.T) {\n\n\n\n}\n", "help_test.go": strings.Repeat("\n", 40)})
+	must.Write(t, dir, map[string]string{"go.mod": "module example.com/shop\n", "shop_test.go": "package shop\n\n\nfunc TestAt(t *testing.T) {\n\n\n\n}\n", "help_test.go": strings.Repeat("\n", 40)})
 	tree := openSource(t, dir, "")
 	java := "java.lang.IllegalStateException: no stock\n\tat com.example.Cart.add(Cart.java:9)\n\tat com.example.UtilTest.help(UtilTest.java:3)\n\tat com.example.CartTest.total(CartTest.java:12)\n"
 	script := "Error: no\n    at y (/src/node_modules/jest/x.js:1:1)\n    at x (/src/help.test.js:3:1)\n    at z (/src/a/cart.test.js:7:1)\n"

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,7 +24,7 @@ const (
 func module(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "checkout")
-	write(t, dir, map[string]string{
+	must.Write(t, dir, map[string]string{
 		"go.mod": "module example.com/money/v2\n", "root.go": "package money\n\nfunc Top() {\n}\n", "bank/ledger.go": bank, "bank/ledger_test.go": test,
 		"bank/testdata/in.txt": "a\n", "shop/ledger_test.go": test, "py/app/core.py": "x = 1\ny = 2\n", "py/tests/test_core.py": "a\nb\nc\n",
 		"web/src/cart.spec.ts": "1\n2\n", "src/test/java/a/CartTest.java": "1\n2\n3\n", ".git-hidden/x.go": "package x\n",
@@ -80,7 +79,7 @@ func TestFramesOfLogs(t *testing.T) {
 func TestExcerpt(t *testing.T) {
 	t.Parallel()
 	dir := module(t)
-	write(t, dir, map[string]string{"long.txt": strings.Repeat("é", 600) + "\r\n\xff\n", "big.txt": strings.Repeat("x\n", 3<<20)})
+	must.Write(t, dir, map[string]string{"long.txt": strings.Repeat("é", 600) + "\r\n\xff\n", "big.txt": strings.Repeat("x\n", 3<<20)})
 	tree := openSource(t, dir, "")
 	got, err := tree.Excerpt("bank/ledger.go", 2, 1)
 	if diff := cmp.Diff(repo.Excerpt{Path: "bank/ledger.go", First: 1, Lines: []string{"package bank", "", "type Ledger struct{}"}}, got); err != nil || diff != "" {
@@ -113,7 +112,7 @@ func TestNothingLeavesTheFolder(t *testing.T) {
 	t.Parallel()
 	dir := module(t)
 	secret := filepath.Join(t.TempDir(), "secret.go")
-	write(t, filepath.Dir(secret), map[string]string{"secret.go": "package secret\n"})
+	must.Write(t, filepath.Dir(secret), map[string]string{"secret.go": "package secret\n"})
 	for name, target := range map[string]string{"link.go": secret, "up": filepath.Dir(secret), "in.go": "root.go"} {
 		must.Do(t, os.Symlink(target, filepath.Join(dir, name)))
 	}
@@ -143,30 +142,21 @@ func checkout(t testing.TB) (git func(...string) string, top, dir string) {
 	return git, top, dir
 }
 
-// gitIn runs git in a folder, with no settings of the machine.
+// gitIn runs git in a folder.
 func gitIn(t testing.TB, top string) func(...string) string {
 	t.Helper()
-	return func(args ...string) string {
-		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", top, "-c", "user.name=n", "-c", "user.email=e@example.com", "-c", "commit.gpgsign=false"}, args...)...)
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
+	return func(args ...string) string { return must.Git(t, top, args...) }
 }
 
 func TestChangesSince(t *testing.T) {
 	t.Parallel()
 	git, top, dir := checkout(t)
 	git("tag", "-a", "v1", "-m", "one")
-	write(t, dir, map[string]string{"bank/ledger.go": strings.Replace(bank, "n < 0", "n <= 0", 1), "shop/new.go": "package shop\n", "go.mod": "module example.com/money/v2\r\n"})
-	write(t, top, map[string]string{"outside.txt": "not of the module\n"})
+	must.Write(t, dir, map[string]string{"bank/ledger.go": strings.Replace(bank, "n < 0", "n <= 0", 1), "shop/new.go": "package shop\n", "go.mod": "module example.com/money/v2\r\n"})
+	must.Write(t, top, map[string]string{"outside.txt": "not of the module\n"})
 	git("add", ".")
 	git("commit", "-qm", "second")
-	write(t, dir, map[string]string{"bin.dat": "\x00changed\n", "untracked.go": "package money\n", "ignored.go": "package money\n", "untracked.txt": "a\n", ".gitignore": "/ignored.go\n", "py/app/core.py": "x = 1\nz = 3\ny = 2\n"})
+	must.Write(t, dir, map[string]string{"bin.dat": "\x00changed\n", "untracked.go": "package money\n", "ignored.go": "package money\n", "untracked.txt": "a\n", ".gitignore": "/ignored.go\n", "py/app/core.py": "x = 1\nz = 3\ny = 2\n"})
 	must.Do(t, os.Remove(filepath.Join(dir, "web/src/cart.spec.ts")))
 	want := []repo.Change{
 		{Path: "bank/ledger.go", Kind: repo.ChangeModified, Role: abi.SourceProduct, AddedLines: 1, RemovedLines: 1, Hunks: []repo.Hunk{{Code: true, OldFirst: 7, NewFirst: 7, OldLines: 1, NewLines: 1}}},
@@ -225,7 +215,7 @@ func TestDigestFollowsTheSource(t *testing.T) {
 	if again := digest(); again != before {
 		t.Error("two digests of one source")
 	}
-	write(t, dir, map[string]string{"root.go": "package other\n"})
+	must.Write(t, dir, map[string]string{"root.go": "package other\n"})
 	if digest() == before {
 		t.Error("another source, and the same digest")
 	}
@@ -268,12 +258,12 @@ func TestWhereHeadLeftTheRevision(t *testing.T) {
 	git, _, dir := checkout(t)
 	fork := git("rev-parse", "HEAD")
 	git("checkout", "-qb", "topic")
-	write(t, dir, map[string]string{"shop/topic.go": "package shop\n"})
+	must.Write(t, dir, map[string]string{"shop/topic.go": "package shop\n"})
 	git("add", ".")
 	git("commit", "-qm", "on the branch")
 	git("checkout", "-q", "main")
 	for _, name := range []string{"one", "two"} {
-		write(t, dir, map[string]string{"shop/" + name + ".go": "package shop\n"})
+		must.Write(t, dir, map[string]string{"shop/" + name + ".go": "package shop\n"})
 		git("add", ".")
 		git("commit", "-qm", name)
 	}
@@ -301,13 +291,13 @@ func TestWhereHeadLeftTheRevision(t *testing.T) {
 func TestDigestWithoutAFileThatWentAway(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, map[string]string{"go.mod": "module m\n", "a.go": "package m\n"})
+	must.Write(t, dir, map[string]string{"go.mod": "module m\n", "a.go": "package m\n"})
 	digest := func(tree *repo.Source) string {
 		d := must.Get(tree.Digest(t.Context()))(t)
 		return d
 	}
 	want := digest(openSource(t, dir, ""))
-	write(t, dir, map[string]string{"b.go": "package m\n"})
+	must.Write(t, dir, map[string]string{"b.go": "package m\n"})
 	tree := openSource(t, dir, "")
 	must.Do(t, os.Remove(filepath.Join(dir, "b.go")))
 	if got := digest(tree); got != want {

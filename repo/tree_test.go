@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,50 +19,25 @@ import (
 	"github.com/shadowcourt/shadowcourt/repo"
 )
 
-// git runs git for the test's own repositories.
-func git(t *testing.T, dir string, args ...string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", args...)
-	cmd.Dir = dir
-	cmd.Env = gitEnv()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-}
-
-func gitEnv() []string {
-	return append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
-		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_ALLOW_PROTOCOL=file")
-}
-
-func write(t testing.TB, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
-	}
-}
-
 // repository has two commits, green and main, and changes on top that are not committed.
 func repository(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "-b", "main")
-	write(t, dir, map[string]string{
+	must.Git(t, dir, "init", "-q", "-b", "main")
+	must.Write(t, dir, map[string]string{
 		"go.mod": "module m\n", "cart.go": "green product", "cart_test.go": "green test", "testdata/a": "green fixture",
 		"gone.go": "green only", "same.go": "same", ".gitignore": "*.log\n", "sub/x.go": "x",
 	})
 	must.Do(t, os.Symlink("cart.go", filepath.Join(dir, "link.go")))
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-qm", "green")
-	git(t, dir, "tag", "green")
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "green")
+	must.Git(t, dir, "tag", "green")
 	must.Do(t, os.Remove(filepath.Join(dir, "gone.go")))
-	write(t, dir, map[string]string{"cart.go": "head product", "cart_test.go": "head test", "testdata/a": "head fixture"})
-	git(t, dir, "add", "-A")
-	git(t, dir, "commit", "-qm", "head")
-	write(t, dir, map[string]string{"cart.go": "changed product", "new.go": "untracked", "ignored.log": "ignored", "staged.go": "staged"})
-	git(t, dir, "add", "staged.go")
+	must.Write(t, dir, map[string]string{"cart.go": "head product", "cart_test.go": "head test", "testdata/a": "head fixture"})
+	must.Git(t, dir, "add", "-A")
+	must.Git(t, dir, "commit", "-qm", "head")
+	must.Write(t, dir, map[string]string{"cart.go": "changed product", "new.go": "untracked", "ignored.log": "ignored", "staged.go": "staged"})
+	must.Git(t, dir, "add", "staged.go")
 	must.Do(t, os.Chmod(filepath.Join(dir, "new.go"), 0o755))
 	// Another time alone is no change.
 	must.Do(t, os.Chtimes(filepath.Join(dir, "same.go"), time.Time{}, time.Unix(1_000_000_000, 0)))
@@ -169,12 +143,12 @@ func TestTreesOfRevisionsAndMixtures(t *testing.T) {
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "-b", "main")
-	write(t, dir, map[string]string{"a.go": "1\n2\n3\n4\n5\n6\n", "same.go": "same\n", "gone.go": "gone\n", "large.go": "0123456789012345678901234567890123456789\n"})
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-qm", "old")
+	must.Git(t, dir, "init", "-q", "-b", "main")
+	must.Write(t, dir, map[string]string{"a.go": "1\n2\n3\n4\n5\n6\n", "same.go": "same\n", "gone.go": "gone\n", "large.go": "0123456789012345678901234567890123456789\n"})
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "old")
 	must.Do(t, os.Remove(filepath.Join(dir, "gone.go")))
-	write(t, dir, map[string]string{"a.go": "0\n1\n2\n4\n5\n7\n", "new.go": "1\n2\n", "large.go": "1\n"})
+	must.Write(t, dir, map[string]string{"a.go": "0\n1\n2\n4\n5\n7\n", "new.go": "1\n2\n", "large.go": "1\n"})
 	r := open(t, dir)
 	old, now := treeAt(t, r, "HEAD"), headOf(t, r)
 	for name, want := range map[string][]repo.Edit{
@@ -224,19 +198,19 @@ func TestAccept_EX5_CheckoutsOfManyKinds(t *testing.T) {
 	t.Run("subfolder", func(t *testing.T) { same(t, filepath.Join(dir, "sub"), "sub") })
 	t.Run("linked working tree", func(t *testing.T) {
 		other := filepath.Join(t.TempDir(), "other")
-		git(t, dir, "worktree", "add", "-q", "--detach", other, "main")
+		must.Git(t, dir, "worktree", "add", "-q", "--detach", other, "main")
 		same(t, other, ".")
 	})
 	t.Run("alternates", func(t *testing.T) {
 		clone := filepath.Join(t.TempDir(), "clone")
-		git(t, dir, "clone", "-q", "--shared", "--no-checkout", dir, clone)
+		must.Git(t, dir, "clone", "-q", "--shared", "--no-checkout", dir, clone)
 		same(t, clone, ".")
 	})
 	t.Run("submodule", func(t *testing.T) {
 		outer := t.TempDir()
-		git(t, outer, "init", "-q")
-		git(t, outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", dir, "inner")
-		git(t, outer, "commit", "-qm", "outer")
+		must.Git(t, outer, "init", "-q")
+		must.Git(t, outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", dir, "inner")
+		must.Git(t, outer, "commit", "-qm", "outer")
 		same(t, filepath.Join(outer, "inner"), ".")
 		_, tr, err := at(t, outer, "HEAD")
 		if err != nil {
@@ -248,16 +222,16 @@ func TestAccept_EX5_CheckoutsOfManyKinds(t *testing.T) {
 	})
 	t.Run("shallow clone", func(t *testing.T) {
 		clone := filepath.Join(t.TempDir(), "clone")
-		git(t, dir, "clone", "-q", "--depth", "1", "file://"+dir, clone)
+		must.Git(t, dir, "clone", "-q", "--depth", "1", "file://"+dir, clone)
 		_, _, err := at(t, clone, "green")
 		if !errors.Is(err, repo.ErrRevision) || !strings.Contains(err.Error(), "git fetch --deepen 50") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("partial clone", func(t *testing.T) {
-		git(t, dir, "config", "uploadpack.allowFilter", "true")
+		must.Git(t, dir, "config", "uploadpack.allowFilter", "true")
 		clone := filepath.Join(t.TempDir(), "clone")
-		git(t, dir, "clone", "-q", "--filter=blob:none", "file://"+dir, clone)
+		must.Git(t, dir, "clone", "-q", "--filter=blob:none", "file://"+dir, clone)
 		_, tr, err := at(t, clone, "green")
 		if err != nil {
 			t.Fatal(err)
@@ -285,12 +259,12 @@ func TestAccept_EX6_NothingInTheRepositoryRuns(t *testing.T) {
 	dir := repository(t)
 	ran := filepath.Join(t.TempDir(), "ran")
 	for _, name := range []string{"core.fsmonitor", "filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "diff.external", "core.pager", "core.sshCommand"} {
-		git(t, dir, "config", name, fmt.Sprintf("sh -c 'echo %s >> %s; cat'", name, ran))
+		must.Git(t, dir, "config", name, fmt.Sprintf("sh -c 'echo %s >> %s; cat'", name, ran))
 	}
-	git(t, dir, "config", "filter.evil.required", "true")
+	must.Git(t, dir, "config", "filter.evil.required", "true")
 	hook := filepath.Join(dir, ".git", "hooks", "post-index-change")
 	must.Do(t, os.WriteFile(hook, []byte("#!/bin/sh\necho hook >> "+ran+"\n"), 0o755))
-	write(t, dir, map[string]string{".gitattributes": "* filter=evil diff=evil\n"})
+	must.Write(t, dir, map[string]string{".gitattributes": "* filter=evil diff=evil\n"})
 	touched := filepath.Join(dir, "same.go")
 	if err := os.WriteFile(touched, []byte("same"), 0o644); err != nil { // written again: git has to look at it
 		t.Fatal(err)

@@ -25,7 +25,7 @@ func TestAccept_EX6_AKilledHostLeavesNothing(t *testing.T) {
 		t.Fatalf("it ended: %+v, %v", r, err)
 	}
 	dir := checkout(t)
-	write(t, dir, map[string]string{
+	must.Write(t, dir, map[string]string{
 		"slow/slow_test.go": "package slow\n\nimport (\"testing\"; \"time\")\n\nfunc TestSlow(t *testing.T) { time.Sleep(time.Hour) }\n",
 	})
 	t.Setenv("TMPDIR", t.TempDir())

@@ -89,33 +89,13 @@ const testHeader = "package cart\n\nimport (\"os\"; \"testing\")\n\nvar _ = os.A
 func checkout(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "-b", "main")
-	write(t, dir, green)
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-qm", "green")
-	git(t, dir, "tag", "green")
-	write(t, dir, head)
+	must.Git(t, dir, "init", "-q", "-b", "main")
+	must.Write(t, dir, green)
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "green")
+	must.Git(t, dir, "tag", "green")
+	must.Write(t, dir, head)
 	return dir
-}
-
-func git(t *testing.T, dir string, args ...string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
-		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("git %v: %v\n%s", args, err, out)
-	}
-}
-
-func write(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
-	}
 }
 
 // docket has the cases that `go test -json` gives, by the names of their tests.

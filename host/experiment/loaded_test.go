@@ -24,13 +24,13 @@ func twoModules(t *testing.T, folder string, vendored bool) string {
 	if !filepath.IsAbs(at) {
 		at = filepath.Join(dir, folder)
 	}
-	git(t, dir, "init", "-q", "-b", "main")
-	write(t, dir, map[string]string{
+	must.Git(t, dir, "init", "-q", "-b", "main")
+	must.Write(t, dir, map[string]string{
 		"go.mod":            "module example.com/shop\n\ngo 1.26\n\nrequire example.com/shop/core v0.0.0\n\nreplace example.com/shop/core => " + folder + "\n",
 		"cart/cart.go":      "package cart\n\nimport \"example.com/shop/core\"\n\nfunc Total() int { return core.Total() }\n",
 		"cart/cart_test.go": "package cart\n\nimport \"testing\"\n\nfunc TestTotal(t *testing.T) { if got := Total(); got != 1 { t.Errorf(\"got %d\", got) } }\n",
 	})
-	write(t, at, map[string]string{"go.mod": "module example.com/shop/core\n\ngo 1.26\n", "core.go": "package core\n\nfunc Total() int { return 1 }\n"})
+	must.Write(t, at, map[string]string{"go.mod": "module example.com/shop/core\n\ngo 1.26\n", "core.go": "package core\n\nfunc Total() int { return 1 }\n"})
 	vendor := func() {
 		if !vendored {
 			return
@@ -42,10 +42,10 @@ func twoModules(t *testing.T, folder string, vendored bool) string {
 		}
 	}
 	vendor()
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-qm", "green")
-	git(t, dir, "tag", "green")
-	write(t, at, map[string]string{"core.go": "package core\n\nfunc Total() int { return 2 }\n"})
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "green")
+	must.Git(t, dir, "tag", "green")
+	must.Write(t, at, map[string]string{"core.go": "package core\n\nfunc Total() int { return 2 }\n"})
 	vendor()
 	return dir
 }
@@ -89,11 +89,11 @@ func TestAccept_AL3_ADependencyThatMoved(t *testing.T) {
 	text := must.Get(os.ReadFile(filepath.Join(dir, "go.mod")))(t)
 	outside := strings.ReplaceAll(string(text), "example.com/shop/core", "example.com/dependency")
 	_, folder, _ := strings.Cut(strings.TrimSpace(outside), "=> ")
-	write(t, dir, map[string]string{"go.mod": outside, "cart/cart.go": "package cart\n\nimport core \"example.com/dependency\"\n\nfunc Total() int { return core.Total() }\n"})
-	write(t, folder, map[string]string{"go.mod": "module example.com/dependency\n\ngo 1.26\n"})
-	git(t, dir, "commit", "-qam", "green")
-	git(t, dir, "tag", "-f", "green")
-	write(t, dir, map[string]string{"README.md": "changed\n"})
+	must.Write(t, dir, map[string]string{"go.mod": outside, "cart/cart.go": "package cart\n\nimport core \"example.com/dependency\"\n\nfunc Total() int { return core.Total() }\n"})
+	must.Write(t, folder, map[string]string{"go.mod": "module example.com/dependency\n\ngo 1.26\n"})
+	must.Git(t, dir, "commit", "-qam", "green")
+	must.Git(t, dir, "tag", "-f", "green")
+	must.Write(t, dir, map[string]string{"README.md": "changed\n"})
 	failed := &abi.Case{Subject: "TestTotal fails in example.com/shop/cart", Documents: []abi.Document{{Name: "log", Text: "    cart_test.go:5: got 2\n"}}}
 	l := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour})
 	for _, name := range []string{again, onlyGreen} {
@@ -234,7 +234,7 @@ func installCore(t *testing.T, dir string) {
 	group := filepath.Join(home, ".m2", "repository", "com", "example", "shadowcourt")
 	at, classes := filepath.Join(group, "core", "1"), t.TempDir()
 	t.Cleanup(func() { _ = os.RemoveAll(group) })
-	write(t, at, map[string]string{"core-1.pom": pom + "<groupId>com.example.shadowcourt</groupId><artifactId>core</artifactId><version>1</version></project>"})
+	must.Write(t, at, map[string]string{"core-1.pom": pom + "<groupId>com.example.shadowcourt</groupId><artifactId>core</artifactId><version>1</version></project>"})
 	command(t, dir, "javac", "--release=11", "-d", classes, "core/src/main/java/com/example/core/Rate.java")
 	command(t, dir, "jar", "cf", filepath.Join(at, "core-1.jar"), "-C", classes, "com")
 }
@@ -287,17 +287,17 @@ func TestAccept_AL3_GradleLoadsAnInstalledModule(t *testing.T) {
 func changedBy(t *testing.T, project map[string]string, change map[string][2]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "-b", "main")
-	write(t, dir, project)
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-qm", "green")
-	git(t, dir, "tag", "green")
+	must.Git(t, dir, "init", "-q", "-b", "main")
+	must.Write(t, dir, project)
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "green")
+	must.Git(t, dir, "tag", "green")
 	for name, c := range change {
 		text := strings.Replace(project[name], c[0], c[1], 1)
 		if text == project[name] {
 			t.Fatalf("%s: no %q", name, c[0])
 		}
-		write(t, dir, map[string]string{name: text})
+		must.Write(t, dir, map[string]string{name: text})
 	}
 	return dir
 }
@@ -335,7 +335,7 @@ func TestPytestThatGetsNoPlugin(t *testing.T) {
 		t.Skip("no Python")
 	}
 	dir := changedBy(t, pyProject, replaced{"src/shop/other.py": {"return 1", "return 2"}})
-	write(t, dir, map[string]string{".venv/bin/pytest": "#!/bin/sh\nexec '" + command + "' -E -m pytest \"$@\"\n"})
+	must.Write(t, dir, map[string]string{".venv/bin/pytest": "#!/bin/sh\nexec '" + command + "' -E -m pytest \"$@\"\n"})
 	must.Do(t, os.Chmod(filepath.Join(dir, ".venv", "bin", "pytest"), 0o755))
 	l := open(t, experiment.Config{Source: dir, Base: "green", Mode: experiment.All, Budget: time.Hour})
 	r, err := l.Run(t.Context(), pyCase(), parse(t, again))

@@ -108,21 +108,21 @@ const (
 func bothChange(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	git(t, dir, "init", "-q", "-b", "main")
-	write(t, dir, map[string]string{
+	must.Git(t, dir, "init", "-q", "-b", "main")
+	must.Write(t, dir, map[string]string{
 		"go.mod":        "module example.com/m\n\ngo 1.26\n",
 		"rate.go":       "package m\n\nfunc Rate() int { return 1 }\n",
 		"total.go":      "package m\n\nfunc Total() int { return Rate() }\n",
 		"total_test.go": "package m\n\nimport \"testing\"\n\nfunc TestTotal(t *testing.T) { if got := Total(); got > 2 { t.Errorf(\"%d is too much\", got) } }\n",
 	})
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-qm", "green")
-	git(t, dir, "tag", "green")
-	git(t, dir, "checkout", "-q", "-b", "target")
-	write(t, dir, map[string]string{"rate.go": "package m\n\nfunc Rate() int { return 2 }\n"})
-	git(t, dir, "commit", "-qam", "of the target")
-	git(t, dir, "checkout", "-q", "main")
-	write(t, dir, map[string]string{"total.go": "package m\n\nfunc Total() int { return 2 * Rate() }\n"})
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "green")
+	must.Git(t, dir, "tag", "green")
+	must.Git(t, dir, "checkout", "-q", "-b", "target")
+	must.Write(t, dir, map[string]string{"rate.go": "package m\n\nfunc Rate() int { return 2 }\n"})
+	must.Git(t, dir, "commit", "-qam", "of the target")
+	must.Git(t, dir, "checkout", "-q", "main")
+	must.Write(t, dir, map[string]string{"total.go": "package m\n\nfunc Total() int { return 2 * Rate() }\n"})
 	return dir
 }
 
@@ -188,7 +188,7 @@ func TestWithoutAMerge(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.rate != "" {
-				write(t, dir, map[string]string{"rate.go": c.rate})
+				must.Write(t, dir, map[string]string{"rate.go": c.rate})
 			}
 			l := open(t, experiment.Config{Source: filepath.Join(dir, "."), Base: "green", Target: c.target, Mode: experiment.All, Budget: time.Hour})
 			if why := l.Why(totalCase()); why != c.why {
@@ -221,17 +221,17 @@ programs: [check.sh]
 tests: [{alone: ["{name}", "{report}"], order: [all, "{report}"]}]
 `
 	dir, tools := t.TempDir(), t.TempDir()
-	git(t, dir, "init", "-q", "-b", "main")
-	write(t, dir, map[string]string{"product": "good", ".gitignore": "temporary\n"})
-	write(t, tools, map[string]string{
+	must.Git(t, dir, "init", "-q", "-b", "main")
+	must.Write(t, dir, map[string]string{"product": "good", ".gitignore": "temporary\n"})
+	must.Write(t, tools, map[string]string{
 		"check.sh": "#!/bin/sh\ngrep -q good product && f= || f='<failure>got bad</failure>'\n" +
 			"echo \"<testsuite name='s'><testcase classname='s' name='$1'>$f</testcase></testsuite>\" >$2\n",
 	})
 	must.Do(t, os.Chmod(filepath.Join(tools, "check.sh"), 0o755))
-	git(t, dir, "add", ".")
-	git(t, dir, "commit", "-qm", "green")
-	git(t, dir, "tag", "green")
-	write(t, dir, map[string]string{"product": "bad", "temporary/x": ""})
+	must.Git(t, dir, "add", ".")
+	must.Git(t, dir, "commit", "-qm", "green")
+	must.Git(t, dir, "tag", "green")
+	must.Write(t, dir, map[string]string{"product": "bad", "temporary/x": ""})
 	t.Setenv("PATH", tools+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	t.Setenv("TMPDIR", filepath.Join(dir, "temporary"))
 	subject := &abi.Case{Subject: "total fails in s", Group: "s", Documents: []abi.Document{{Name: "failure", Text: "got bad\n"}}}
@@ -307,12 +307,12 @@ func TestAccept_FZ4_AnEditedRowIsAChangedTest(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			write(t, dir, map[string]string{"rows.ini": "a\n", "rows": rowsRunner, "test_rows.py": tt.green})
+			must.Write(t, dir, map[string]string{"rows.ini": "a\n", "rows": rowsRunner, "test_rows.py": tt.green})
 			must.Do(t, os.Chmod(filepath.Join(dir, "rows"), 0o755))
-			git(t, dir, "init", "-q", "-b", "main")
-			git(t, dir, "add", ".")
-			git(t, dir, "commit", "-qm", "green")
-			write(t, dir, map[string]string{"test_rows.py": python("# test_sum[1] pass", "# test_sum[3] fail")})
+			must.Git(t, dir, "init", "-q", "-b", "main")
+			must.Git(t, dir, "add", ".")
+			must.Git(t, dir, "commit", "-qm", "green")
+			must.Write(t, dir, map[string]string{"test_rows.py": python("# test_sum[1] pass", "# test_sum[3] fail")})
 			lab := open(t, experiment.Config{Source: dir, Base: "HEAD", Mode: experiment.All, Runners: []*experiment.Definition{d}, Budget: time.Minute})
 			c := abi.Case{Subject: "test_sum[3] fails in test_rows", Group: "test_rows", Documents: []abi.Document{{Name: "failure", Text: "E       assert test_sum[3]\n"}}}
 			for _, e := range []abi.Experiment{

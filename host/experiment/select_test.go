@@ -3,7 +3,6 @@ package experiment
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,11 +23,7 @@ func sourceOf(t *testing.T, dir string, files map[string]string) *origin {
 		file := filepath.Join(top, filepath.FromSlash(name))
 		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o755)))
 	}
-	cmd := exec.CommandContext(t.Context(), "git", "init", "-q", ".")
-	cmd.Dir = top
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	must.Git(t, top, "init", "-q", ".")
 	repository := must.Get(repo.Open(t.Context(), filepath.Join(top, filepath.FromSlash(dir))))(t)
 	head := must.Get(repository.Head(t.Context()))(t)
 	return &origin{Top: repository.Top(), Dir: repository.Dir(), Head: head, Scratch: t.TempDir()}

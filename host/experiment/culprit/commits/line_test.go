@@ -50,16 +50,7 @@ func (r *repository) git(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func (r *repository) write(name, text string) {
-	r.t.Helper()
-	file := filepath.Join(r.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		r.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		r.t.Fatal(err)
-	}
-}
+func (r *repository) write(name, text string) { must.Write(r.t, r.dir, map[string]string{name: text}) }
 
 // commit commits one more file, or another text of it.
 func (r *repository) commit(title, name, text string) {
