@@ -70,7 +70,7 @@ var law = []struct{ folder, imports string }{
 	{"internal/service/auth", "internal/httplimit internal/service/store internal/service/wire"},
 	{"internal/service/wire", "abi abi/codec host/alibi host/docket host/trial internal/disk internal/run internal/sanitize"},
 	{"internal/service/store", "abi abi/codec host/alibi host/casebook host/docket host/trial internal/disk internal/run"},
-	{"internal/trust", "abi abi/abitest host/pipeline host/record internal/moduleref internal/sanitize internal/strictyaml"},
+	{"internal/trust", "abi abi/abitest host/module host/pipeline host/record internal/moduleref internal/oci internal/sanitize internal/strictyaml"},
 	{"internal/...", "abi/... host/... internal/... pipelines repo"},
 
 	// Commands share cli and open, and know nothing of each other.

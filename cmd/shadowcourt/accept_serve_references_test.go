@@ -18,7 +18,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
-	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
@@ -46,11 +45,11 @@ func TestAccept_DI5_ServeTakesAReferenceThatItsPolicyAccepts(t *testing.T) {
 	must(err)
 	client, err := oci.New(oci.Config{Clock: time.Now})
 	must(err)
-	a, err := oci.Build(ref, wasm, pull.Annotations(info.Manifest))
+	a, err := oci.Build(ref, wasm, trust.Annotations(info.Manifest))
 	must(err)
-	signature, err := trust.Sign(key, pull.Subject(a), info.Manifest, time.Now())
+	signature, err := trust.Sign(key, trust.SubjectOf(a), info.Manifest, time.Now())
 	must(err)
-	_, err = client.Push(t.Context(), ref, wasm, a.Annotations, oci.Attachment{Type: signature.Type, Data: signature.Data})
+	_, err = client.Push(t.Context(), ref, wasm, a.Annotations, signature)
 	must(err)
 	dir := t.TempDir()
 	policy := filepath.Join(dir, "trust.yaml")

@@ -229,11 +229,11 @@ func buildModule(wasm []byte, annotations map[string]string) (config []byte, a *
 
 // Attachment is a document about a module.
 type Attachment struct {
-	Type string // media type, at most 128 bytes
+	Type string `json:"type"` // media type, at most 128 bytes
 	// Digest is that of the attachment's manifest, under which the registry lists it.
-	Digest      string
-	Annotations map[string]string // of the manifest, and of the layer
-	Data        []byte            // at most 1 MiB
+	Digest      string            `json:"-"`
+	Annotations map[string]string `json:"annotations,omitempty"` // of the manifest, and of the layer
+	Data        []byte            `json:"data"`                  // at most 1 MiB
 }
 
 // parseAttachment reads the manifest of an attachment. cosign's signatures by tag have no subject, and a layer for each signature.

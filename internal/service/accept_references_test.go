@@ -29,7 +29,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
-	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/service"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/work"
@@ -99,13 +98,13 @@ func (p *publisher) pushModule(t *testing.T, tag string, wasm []byte, manifest *
 	t.Helper()
 	ref, err := moduleref.Parse(p.ref("judges/reader:" + tag))
 	must(t, err)
-	a, err := oci.Build(ref, wasm, pull.Annotations(manifest))
+	a, err := oci.Build(ref, wasm, trust.Annotations(manifest))
 	must(t, err)
 	var about []oci.Attachment
 	if signed {
-		d, err := trust.Sign(p.key, pull.Subject(a), manifest, time.Now())
+		d, err := trust.Sign(p.key, trust.SubjectOf(a), manifest, time.Now())
 		must(t, err)
-		about = append(about, oci.Attachment{Type: d.Type, Annotations: d.Annotations, Data: d.Data})
+		about = append(about, d)
 	}
 	a, err = p.client.Push(t.Context(), ref, wasm, a.Annotations, about...)
 	must(t, err)

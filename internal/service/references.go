@@ -14,7 +14,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
-	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
@@ -203,7 +202,7 @@ func (s *Service) fetchOne(ctx context.Context, w *wanted, r *store.Reference, b
 	if has {
 		ref = ref.WithDigest(r.Manifest)
 	}
-	source := &pull.Source{Client: s.config.Registries, Policy: s.config.Trust, Now: s.config.Now}
+	source := &trust.Source{Client: s.config.Registries, Policy: s.config.Trust, Now: s.config.Now}
 	a, err := source.Client.Resolve(ctx, ref)
 	if err != nil {
 		return undecided(has, err)
@@ -212,7 +211,7 @@ func (s *Service) fetchOne(ctx context.Context, w *wanted, r *store.Reference, b
 	if err != nil {
 		return undecided(has, err)
 	}
-	m, err := pull.Manifest(a.Annotations)
+	m, err := trust.Manifest(a.Annotations)
 	if err != nil {
 		return err
 	}
@@ -223,7 +222,7 @@ func (s *Service) fetchOne(ctx context.Context, w *wanted, r *store.Reference, b
 		if *room -= a.Layer.Size; *room < 0 {
 			return fmt.Errorf("the modules of one request may have at most %d bytes together", fetchBytes)
 		}
-		wasm, _, err := pull.Fetch(ctx, source.Client, a)
+		wasm, _, err := trust.Fetch(ctx, source.Client, a)
 		if err != nil {
 			return err
 		}

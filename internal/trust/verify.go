@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/abitest"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
+	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 )
 
@@ -161,11 +162,7 @@ type Subject struct {
 }
 
 // Document is a file that is attached to a module. Its bytes are untrusted.
-type Document struct {
-	Type        string            `json:"type"` // media type
-	Annotations map[string]string `json:"annotations,omitempty"`
-	Data        []byte            `json:"data"`
-}
+type Document = oci.Attachment
 
 // statement is an in-toto Statement v1 about a module.
 type statement struct {

@@ -22,7 +22,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
-	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
@@ -54,7 +53,7 @@ func (t *Trust) PolicyFlag(f *pflag.FlagSet) { f.StringVar(&t.Policy, "trust", "
 
 const (
 	trustUsage  = "file of the trust policy, by which modules of registries are accepted (default: shadowcourt/trust.yaml in the user's configuration folder)"
-	lockedUsage = "reject modules that " + pull.LockName + " beside the pipeline does not pin, and references to others than it says"
+	lockedUsage = "reject modules that " + trust.LockName + " beside the pipeline does not pin, and references to others than it says"
 )
 
 // TrustPolicy reads the policy; nil where none is named and the user has none.
@@ -169,9 +168,9 @@ func (t *Trust) Fetch(ctx context.Context, file string, modules fs.FS, rubric *a
 	if len(uses) == 0 && !t.Locked {
 		return all, nil
 	}
-	var pinned *pull.Lock
+	var pinned *trust.Lock
 	if !t.Unpinned {
-		pinned, err = pull.FindLock(LockFile(file))
+		pinned, err = trust.FindLock(LockFile(file))
 	}
 	if err == nil && pinned == nil && t.Locked {
 		err = fmt.Errorf("--locked: there is no %s; `shadowcourt lock` writes it", LockFile(file))
@@ -192,7 +191,7 @@ func (t *Trust) Fetch(ctx context.Context, file string, modules fs.FS, rubric *a
 	return all, cli.InputError(pinned.Check(digests))
 }
 
-func (t *Trust) fetch(ctx context.Context, all *Fetched, uses []Use, policy *trust.Policy, pinned *pull.Lock) error {
+func (t *Trust) fetch(ctx context.Context, all *Fetched, uses []Use, policy *trust.Policy, pinned *trust.Lock) error {
 	switch n := len(uses); {
 	case n == 0:
 		return nil
@@ -205,7 +204,7 @@ func (t *Trust) fetch(ctx context.Context, all *Fetched, uses []Use, policy *tru
 	if err != nil {
 		return cli.InputError(fmt.Errorf("--cache: %w", err))
 	}
-	source := pull.Source{Client: client, Policy: policy, Lock: pinned, Now: time.Now}
+	source := trust.Source{Client: client, Policy: policy, Lock: pinned, Now: time.Now}
 	if t.pulled == nil {
 		t.pulled = map[string][]byte{}
 	}
@@ -279,19 +278,19 @@ func (f *Fetched) digests(rubric *audit.Rubric, defs ...*pipeline.Definition) (m
 }
 
 // Lock pins all modules that definitions name, in a lock file with others.
-func (f *Fetched) Lock(file *pull.Lock, rubric *audit.Rubric, defs ...*pipeline.Definition) error {
+func (f *Fetched) Lock(file *trust.Lock, rubric *audit.Rubric, defs ...*pipeline.Definition) error {
 	digests, err := f.digests(rubric, defs...)
 	if err != nil {
 		return err
 	}
-	file.Modules = slices.DeleteFunc(file.Modules, func(m pull.Pin) bool { _, again := digests[m.Name]; return again })
+	file.Modules = slices.DeleteFunc(file.Modules, func(m trust.Pin) bool { _, again := digests[m.Name]; return again })
 	for name, digest := range digests {
-		file.Modules = append(file.Modules, pull.Pin{Name: name, Manifest: f.Manifests[name], Digest: digest})
+		file.Modules = append(file.Modules, trust.Pin{Name: name, Manifest: f.Manifests[name], Digest: digest})
 	}
 	return nil
 }
 
 // LockFile is the lock file of a pipeline.
 func LockFile(pipelineFile string) string {
-	return filepath.Join(filepath.Dir(pipelineFile), pull.LockName)
+	return filepath.Join(filepath.Dir(pipelineFile), trust.LockName)
 }

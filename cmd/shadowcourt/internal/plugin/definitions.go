@@ -18,8 +18,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/disk"
-	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -73,12 +73,12 @@ func (o *lockOptions) run(ctx context.Context, s cli.Streams, file string) error
 	if output == "" {
 		output = open.LockFile(file)
 	}
-	pinned, err := pull.FindLock(output)
+	pinned, err := trust.FindLock(output)
 	if err != nil {
 		return cli.InputError(err)
 	}
 	if pinned == nil {
-		pinned = &pull.Lock{}
+		pinned = &trust.Lock{}
 	}
 	if err := fetched.Lock(pinned, rubric, defs...); err != nil {
 		return err

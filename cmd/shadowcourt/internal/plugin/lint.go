@@ -16,8 +16,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
-	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
 // newLint is the command `lint`.
@@ -136,7 +136,7 @@ func (l *linter) fetch(ctx context.Context, path string, r *audit.Rubric, defs .
 
 // unpinned are the warnings of a pipeline, without those of references that its lock file pins.
 func (l *linter) unpinned(path string, def *pipeline.Definition) pipeline.Errors {
-	pinned, err := pull.FindLock(open.LockFile(path))
+	pinned, err := trust.FindLock(open.LockFile(path))
 	warnings := pipeline.Lint(def)
 	if err != nil || pinned == nil {
 		return warnings

@@ -14,8 +14,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
-	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
+	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
 // pullOptions are the flags of `plugin pull`.
@@ -78,9 +78,9 @@ func (o *pullOptions) run(ctx context.Context, s cli.Streams, reference string) 
 		how = all.line()
 		roles, _ = all.accepted()
 	}
-	wasm, manifest, err := pull.Fetch(ctx, source.Client, a)
+	wasm, manifest, err := trust.Fetch(ctx, source.Client, a)
 	if err != nil {
-		if errors.Is(err, pull.ErrOther) {
+		if errors.Is(err, trust.ErrOther) {
 			err = cli.InputError(err)
 		}
 		return err
@@ -167,5 +167,5 @@ func copyTo(ctx context.Context, from, to moduleref.Ref, move bool) (*oci.Artifa
 	if err := checkTag(ctx, source.Client, at, a.Digest, move); err != nil {
 		return nil, err
 	}
-	return source.Client.Copy(ctx, from.WithDigest(a.Digest), to, pull.DocumentTypes...)
+	return source.Client.Copy(ctx, from.WithDigest(a.Digest), to, trust.DocumentTypes...)
 }

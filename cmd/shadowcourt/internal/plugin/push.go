@@ -27,7 +27,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
-	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
@@ -141,8 +140,8 @@ type parcel struct {
 
 // build gives what push will make, and what is signed about it for the repository that it goes to. A signature is left out where the module has one
 // there.
-func (p *parcel) build(ctx context.Context, source *pull.Source, to moduleref.Ref) (*oci.Artifact, []oci.Attachment, error) {
-	a, err := oci.Build(to, p.wasm, pull.Annotations(p.manifest))
+func (p *parcel) build(ctx context.Context, source *trust.Source, to moduleref.Ref) (*oci.Artifact, []oci.Attachment, error) {
+	a, err := oci.Build(to, p.wasm, trust.Annotations(p.manifest))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -167,7 +166,7 @@ func (p *parcel) build(ctx context.Context, source *pull.Source, to moduleref.Re
 }
 
 // push adds the parcel. Its tag is set last.
-func (p *parcel) push(ctx context.Context, source *pull.Source, to moduleref.Ref, move bool) (*oci.Artifact, error) {
+func (p *parcel) push(ctx context.Context, source *trust.Source, to moduleref.Ref, move bool) (*oci.Artifact, error) {
 	a, about, err := p.build(ctx, source, to)
 	if err != nil {
 		return nil, err
@@ -217,7 +216,7 @@ func subjectAt(a *oci.Artifact) trust.Subject {
 }
 
 // isSigned says whether a key has signed what a reference names: another signature adds nothing, and lists of them are bounded.
-func isSigned(ctx context.Context, source *pull.Source, ref moduleref.Ref, key *record.Key) (bool, error) {
+func isSigned(ctx context.Context, source *trust.Source, ref moduleref.Ref, key *record.Key) (bool, error) {
 	a, err := source.Client.Resolve(ctx, ref)
 	if err != nil {
 		if errors.Is(err, oci.ErrNotFound) {
@@ -237,7 +236,7 @@ func isSigned(ctx context.Context, source *pull.Source, ref moduleref.Ref, key *
 	if err != nil {
 		return false, err
 	}
-	return slices.ContainsFunc(policy.Verify(ctx, pull.Subject(a), documents, time.Time{}), func(s trust.Signature) bool {
+	return slices.ContainsFunc(policy.Verify(ctx, trust.SubjectOf(a), documents, time.Time{}), func(s trust.Signature) bool {
 		return s.Counts && s.Kit == nil
 	}), nil
 }
@@ -309,7 +308,7 @@ func (o *pushOptions) publish(ctx context.Context, s cli.Streams, p *parcel, fol
 const rehearseTime = 15 * time.Second
 
 // rehearse gives what would be pushed. A registry that does not answer is no fault of the module.
-func (o *pushOptions) rehearse(ctx context.Context, s cli.Streams, source *pull.Source, p *parcel, ref moduleref.Ref) (*oci.Artifact, error) {
+func (o *pushOptions) rehearse(ctx context.Context, s cli.Streams, source *trust.Source, p *parcel, ref moduleref.Ref) (*oci.Artifact, error) {
 	a, _, err := p.build(ctx, source, ref)
 	if err != nil {
 		return nil, err
@@ -336,7 +335,7 @@ func (o *pushOptions) make(ctx context.Context, s cli.Streams, p *parcel, folder
 		return err
 	}
 	p.wasm = wasm
-	if p.manifest, err = pull.ManifestOf(wasm); err != nil {
+	if p.manifest, err = trust.ManifestOf(wasm); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.Err, "built twice in %s: the same %d bytes, %s\n", t.language, len(wasm), record.DigestOf(wasm))
@@ -371,7 +370,7 @@ func (o *pushOptions) print(s cli.Streams, p *parcel, a *oci.Artifact) error {
 	if p.key != nil {
 		out.SignedBy = p.key.ID()
 	}
-	at, err := (&pull.Source{}).Parse(a.Ref.String())
+	at, err := (&trust.Source{}).Parse(a.Ref.String())
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
-	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
@@ -40,12 +39,12 @@ func printText(s cli.Streams, text string) error {
 }
 
 // newSource opens the registries, with a trust policy unless t is nil.
-func newSource(t *open.Trust) (*pull.Source, error) {
+func newSource(t *open.Trust) (*trust.Source, error) {
 	client, err := open.Registries()
 	if err != nil {
 		return nil, cli.InputError(err)
 	}
-	source := &pull.Source{Client: client, Folder: ".", Now: time.Now}
+	source := &trust.Source{Client: client, Folder: ".", Now: time.Now}
 	if t != nil {
 		source.Policy, err = t.TrustPolicy()
 	}
@@ -53,7 +52,7 @@ func newSource(t *open.Trust) (*pull.Source, error) {
 }
 
 // resolve finds the module of a reference as a court does: the folder of a layout is that behind its links.
-func resolve(ctx context.Context, source *pull.Source, reference string) (*oci.Artifact, error) {
+func resolve(ctx context.Context, source *trust.Source, reference string) (*oci.Artifact, error) {
 	ref, err := source.Parse(reference)
 	if err != nil {
 		return nil, cli.InputError(err)
@@ -92,7 +91,7 @@ func withManifest(name string) ([]byte, *abi.Manifest, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	m, err := pull.ManifestOf(wasm)
+	m, err := trust.ManifestOf(wasm)
 	if err != nil {
 		return nil, nil, cli.InputError(fmt.Errorf("%s: %w", name, err))
 	}
@@ -255,8 +254,8 @@ func (u *uses) of(m *abi.Manifest) ([]trust.Use, error) {
 }
 
 // assess asks the policy of a source about a module, of which nothing but manifests and signatures is downloaded.
-func (u *uses) assess(ctx context.Context, source *pull.Source, a *oci.Artifact) (*assessment, error) {
-	m, err := pull.Manifest(a.Annotations)
+func (u *uses) assess(ctx context.Context, source *trust.Source, a *oci.Artifact) (*assessment, error) {
+	m, err := trust.Manifest(a.Annotations)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.Pinned(), err)
 	}
@@ -269,10 +268,10 @@ func (u *uses) assess(ctx context.Context, source *pull.Source, a *oci.Artifact)
 		return nil, err
 	}
 	now := source.Now()
-	all := &assessment{a.Pinned().String(), []decided{}, append([]trust.Signature{}, source.Policy.Verify(ctx, pull.Subject(a), documents, now)...), m}
+	all := &assessment{a.Pinned().String(), []decided{}, append([]trust.Signature{}, source.Policy.Verify(ctx, trust.SubjectOf(a), documents, now)...), m}
 	for i := range list {
 		one := decided{Roles: append([]string{}, list[i].Roles...)}
-		d, err := source.Policy.Decide(ctx, pull.Subject(a), documents, list[i], now)
+		d, err := source.Policy.Decide(ctx, trust.SubjectOf(a), documents, list[i], now)
 		if err != nil {
 			one.err, one.Why = err, err.Error()
 		} else {

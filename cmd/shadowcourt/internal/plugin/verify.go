@@ -18,7 +18,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/open"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
-	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
@@ -226,8 +225,8 @@ func (o *verifyOptions) run(ctx context.Context, s cli.Streams, reference string
 	}
 	rejection := all.rejection()
 	if rejection == nil {
-		_, _, rejection = pull.Fetch(ctx, source.Client, a)
-		if rejection != nil && !errors.Is(rejection, pull.ErrOther) {
+		_, _, rejection = trust.Fetch(ctx, source.Client, a)
+		if rejection != nil && !errors.Is(rejection, trust.ErrOther) {
 			return rejection
 		}
 	}

@@ -1,7 +1,4 @@
-// Package pull fetches modules that are named by references, when the trust policy has accepted them: first the manifest, by its digest where
-// one is pinned, then what is attached to it, then the policy decides, and only then comes the module, which has to be what the manifest says.
-// It also reads and writes the lock file, in which the modules of a pipeline are pinned.
-package pull
+package trust
 
 import (
 	"context"
@@ -24,7 +21,6 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/strictyaml"
-	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
 // ErrOther: a module is not what its annotations say, or is none of a court.
@@ -34,7 +30,7 @@ var ErrOther = errors.New("rejected")
 type Source struct {
 	Client *oci.Client
 	// Policy decides; nil rejects every reference.
-	Policy *trust.Policy
+	Policy *Policy
 	// Lock pins references; nil pins none.
 	Lock *Lock
 	// Folder is where relative paths of layouts begin.
@@ -47,7 +43,7 @@ type Module struct {
 	Artifact *oci.Artifact
 	Manifest *abi.Manifest // within the module
 	Wasm     []byte
-	Decision *trust.Decision
+	Decision *Decision
 }
 
 // Parse reads a reference. Paths of layouts become absolute, and what they are without links: the policy decides about the folder that is opened.
@@ -64,7 +60,7 @@ func (s *Source) Parse(reference string) (moduleref.Ref, error) {
 		}
 		path = folder + string(filepath.Separator) + path
 	}
-	return ref.WithPath(trust.Folder(path)), nil
+	return ref.WithPath(Folder(path)), nil
 }
 
 // resolve finds the manifest of a reference, which Parse read as ref: the one that is pinned, if one is. It sends requests: the caller has asked
@@ -84,41 +80,32 @@ func (s *Source) resolve(ctx context.Context, reference string, ref moduleref.Re
 	return a, err
 }
 
-// Subject is what signatures of an artifact are about.
-func Subject(a *oci.Artifact) trust.Subject {
-	return trust.Subject{Repository: a.Ref.Repository(), Manifest: a.Digest, Module: a.Layer.Digest, Version: a.Annotations[v1.AnnotationVersion]}
+// SubjectOf is what signatures of an artifact are about.
+func SubjectOf(a *oci.Artifact) Subject {
+	return Subject{Repository: a.Ref.Repository(), Manifest: a.Digest, Module: a.Layer.Digest, Version: a.Annotations[v1.AnnotationVersion]}
 }
 
 // DocumentTypes are the media types of what policies read; bundles of sigstore have had three. What else is attached is not downloaded: however large
 // and many bills of materials are, no module is rejected for them.
 var DocumentTypes = []string{ //nolint:gochecknoglobals // constant
-	trust.TypeSignature, trust.TypeConformance, trust.TypeSimple, "application/vnd.dev.sigstore.bundle.v0.3+json",
+	TypeSignature, TypeConformance, TypeSimple, "application/vnd.dev.sigstore.bundle.v0.3+json",
 	"application/vnd.dev.sigstore.bundle+json;version=0.1", "application/vnd.dev.sigstore.bundle+json;version=0.2",
 }
 
 // Documents are what is attached to an artifact that the policy reads, as the registry says now.
-func (s *Source) Documents(ctx context.Context, a *oci.Artifact) ([]trust.Document, error) {
-	attached, err := s.Client.Attachments(ctx, a, DocumentTypes...)
-	return documents(attached), err
-}
-
-func documents(attached []oci.Attachment) (list []trust.Document) {
-	for i := range attached {
-		d := &attached[i]
-		list = append(list, trust.Document{Type: d.Type, Annotations: d.Annotations, Data: d.Data})
-	}
-	return list
+func (s *Source) Documents(ctx context.Context, a *oci.Artifact) ([]Document, error) {
+	return s.Client.Attachments(ctx, a, DocumentTypes...)
 }
 
 // Decide has the policy decide about a module by its manifest alone. use says what the pipeline does with it; the rest is filled in.
-func (s *Source) Decide(ctx context.Context, a *oci.Artifact, use trust.Use) (*trust.Decision, error) {
+func (s *Source) Decide(ctx context.Context, a *oci.Artifact, use Use) (*Decision, error) {
 	m, err := Manifest(a.Annotations)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a.Pinned(), err)
 	}
 	use.Name, use.Asks = m.Name, m.Capabilities
 	if known, ok := s.Client.Cached(ctx, a, DocumentTypes...); ok { // keys are revoked by the policy: signatures that it accepts need not be looked for again
-		if d, err := s.Policy.Decide(ctx, Subject(a), documents(known), use, s.Now()); err == nil {
+		if d, err := s.Policy.Decide(ctx, SubjectOf(a), known, use, s.Now()); err == nil {
 			return d, nil
 		}
 	}
@@ -126,7 +113,7 @@ func (s *Source) Decide(ctx context.Context, a *oci.Artifact, use trust.Use) (*t
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.Policy.Decide(ctx, Subject(a), list, use, s.Now())
+	d, err := s.Policy.Decide(ctx, SubjectOf(a), list, use, s.Now())
 	if err != nil {
 		return nil, fmt.Errorf("%s is rejected: %w", a.Pinned(), err)
 	}
@@ -135,12 +122,12 @@ func (s *Source) Decide(ctx context.Context, a *oci.Artifact, use trust.Use) (*t
 
 // Module fetches what a reference names, for a use of which Roles and Granted are set. No request is sent before a rule of the policy covers the
 // repository.
-func (s *Source) Module(ctx context.Context, reference string, use trust.Use) (*Module, error) {
+func (s *Source) Module(ctx context.Context, reference string, use Use) (*Module, error) {
 	ref, err := s.Parse(reference)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.Policy.Covers(trust.Subject{Repository: ref.Repository()}, use); err != nil { // else whoever writes a pipeline chooses where requests go
+	if err := s.Policy.Covers(Subject{Repository: ref.Repository()}, use); err != nil { // else whoever writes a pipeline chooses where requests go
 		return nil, fmt.Errorf("%s is rejected: %w", ref, err)
 	}
 	a, err := s.resolve(ctx, reference, ref)

@@ -1,4 +1,4 @@
-package pull_test
+package trust_test
 
 import (
 	"bytes"
@@ -18,12 +18,11 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
-	"github.com/shadowcourt/shadowcourt/host/module"
+	hostmodule "github.com/shadowcourt/shadowcourt/host/module"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
-	"github.com/shadowcourt/shadowcourt/internal/pull"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -36,15 +35,7 @@ func (c counted) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// must ends a test that an error leaves without what it needs.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func now() time.Time { return time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC) }
+func clock() time.Time { return time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC) }
 
 func embedded(t *testing.T, name string) (wasm []byte, m *abi.Manifest) {
 	t.Helper()
@@ -52,7 +43,7 @@ func embedded(t *testing.T, name string) (wasm []byte, m *abi.Manifest) {
 	must(t, err)
 	wasm, err = fs.ReadFile(modules, name+".wasm")
 	must(t, err)
-	info, err := module.Inspect(wasm)
+	info, err := hostmodule.Inspect(wasm)
 	must(t, err)
 	return wasm, info.Manifest
 }
@@ -91,7 +82,7 @@ func newSite(t *testing.T) *site {
 
 func (s *site) client(t *testing.T) *oci.Client {
 	t.Helper()
-	c, err := oci.New(oci.Config{Cache: filepath.Join(t.TempDir(), "cache"), Clock: now, Retries: -1})
+	c, err := oci.New(oci.Config{Cache: filepath.Join(t.TempDir(), "cache"), Clock: clock, Retries: -1})
 	must(t, err)
 	return c
 }
@@ -104,9 +95,9 @@ func (s *site) push(t *testing.T, tag string, wasm []byte, annotations map[strin
 	c := s.client(t)
 	a, err := oci.Build(ref, wasm, annotations)
 	must(t, err)
-	d, err := trust.Sign(s.key, pull.Subject(a), m, now())
+	d, err := trust.Sign(s.key, trust.SubjectOf(a), m, clock())
 	must(t, err)
-	a, err = c.Push(t.Context(), ref, wasm, annotations, oci.Attachment{Type: d.Type, Annotations: d.Annotations, Data: d.Data})
+	a, err = c.Push(t.Context(), ref, wasm, annotations, d)
 	must(t, err)
 	return a
 }
@@ -117,9 +108,9 @@ func TestAccept_DI2_ThePolicyDecidesBeforeTheModuleIsDownloaded(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	wasm, m := embedded(t, "specter")
-	a := s.push(t, "v1", wasm, pull.Annotations(m), m)
+	a := s.push(t, "v1", wasm, trust.Annotations(m), m)
 	reference := "oci://" + s.registry.Host + "/judges/specter:v1"
-	source := pull.Source{Client: s.client(t), Policy: s.policy, Now: now}
+	source := trust.Source{Client: s.client(t), Policy: s.policy, Now: clock}
 	s.registry.Requests()
 	for _, use := range []trust.Use{{Roles: []string{"judge", "bench"}}, {Roles: []string{"judge"}, Granted: []abi.Capability{abi.CapComplete}}} {
 		if _, err := source.Module(t.Context(), reference, use); err == nil || !strings.Contains(err.Error(), "trust.yaml:4:") {
@@ -134,7 +125,7 @@ func TestAccept_DI2_ThePolicyDecidesBeforeTheModuleIsDownloaded(t *testing.T) {
 	if record.DigestOf(got.Wasm) != record.DigestOf(wasm) || got.Decision.Signer != "acme" || !strings.HasPrefix(got.Decision.Policy, "trust.yaml:4 sha256:") {
 		t.Errorf("%+v", got.Decision)
 	}
-	if _, err := (&pull.Source{Client: s.client(t), Now: now}).Module(t.Context(), reference, asJudge); err == nil || !strings.Contains(err.Error(), "without a trust policy") {
+	if _, err := (&trust.Source{Client: s.client(t), Now: clock}).Module(t.Context(), reference, asJudge); err == nil || !strings.Contains(err.Error(), "without a trust policy") {
 		t.Error(err)
 	}
 }
@@ -143,8 +134,8 @@ func TestAccept_DI1_APinnedModuleNeedsNoRegistryTheSecondTime(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	wasm, m := embedded(t, "specter")
-	a := s.push(t, "v1", wasm, pull.Annotations(m), m)
-	source := pull.Source{Client: s.client(t), Policy: s.policy, Now: now}
+	a := s.push(t, "v1", wasm, trust.Annotations(m), m)
+	source := trust.Source{Client: s.client(t), Policy: s.policy, Now: clock}
 	reference := a.Pinned().String()
 	if _, err := source.Module(t.Context(), reference, asJudge); err != nil {
 		t.Fatal(err)
@@ -163,13 +154,13 @@ func TestAccept_DI3_AMovedTagIsNotTakenWhereItIsPinned(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	wasm, m := embedded(t, "specter")
-	first := s.push(t, "v1", wasm, pull.Annotations(m), m)
+	first := s.push(t, "v1", wasm, trust.Annotations(m), m)
 	reference := "oci://" + s.registry.Host + "/judges/specter:v1"
-	pinned := &pull.Lock{Modules: []pull.Pin{{Name: reference, Manifest: first.Digest, Digest: first.Layer.Digest}}}
+	pinned := &trust.Lock{Modules: []trust.Pin{{Name: reference, Manifest: first.Digest, Digest: first.Layer.Digest}}}
 	other := *m
 	other.Version = "9.9.9"
-	source := pull.Source{Client: s.client(t), Policy: s.policy, Now: now}
-	second := s.push(t, "v1", wasm, pull.Annotations(&other), &other)
+	source := trust.Source{Client: s.client(t), Policy: s.policy, Now: clock}
+	second := s.push(t, "v1", wasm, trust.Annotations(&other), &other)
 	// Without the lock, the tag leads to the second, whose annotations are not what the module says.
 	if _, err := source.Module(t.Context(), reference, asJudge); err == nil || !strings.Contains(err.Error(), second.Digest) {
 		t.Fatal(err)
@@ -183,7 +174,7 @@ func TestAccept_DI3_AMovedTagIsNotTakenWhereItIsPinned(t *testing.T) {
 	if _, err := source.Module(t.Context(), reference, asJudge); err == nil || !strings.Contains(err.Error(), "shadowcourt.lock pins "+second.Digest) {
 		t.Error(err)
 	}
-	pinned.Modules[0] = pull.Pin{Name: second.Pinned().String(), Manifest: first.Digest, Digest: first.Layer.Digest}
+	pinned.Modules[0] = trust.Pin{Name: second.Pinned().String(), Manifest: first.Digest, Digest: first.Layer.Digest}
 	if _, err := source.Module(t.Context(), second.Pinned().String(), asJudge); err == nil || !strings.Contains(err.Error(), "shadowcourt.lock pins "+first.Digest) {
 		t.Error(err)
 	}
@@ -199,8 +190,8 @@ func TestAccept_DI3_AnnotationsThatHideWhatAModuleAsksFor(t *testing.T) {
 	}
 	hidden := *m
 	hidden.Name, hidden.Capabilities = "specter", nil
-	s.push(t, "v1", wasm, pull.Annotations(&hidden), &hidden)
-	source := pull.Source{Client: s.client(t), Policy: s.policy, Now: now}
+	s.push(t, "v1", wasm, trust.Annotations(&hidden), &hidden)
+	source := trust.Source{Client: s.client(t), Policy: s.policy, Now: clock}
 	_, err := source.Module(t.Context(), "oci://"+s.registry.Host+"/judges/specter:v1", asJudge)
 	if err == nil || !strings.Contains(err.Error(), "its annotation dev.shadowcourt.module.capabilities is not what the manifest within the module says") {
 		t.Error(err)
@@ -214,12 +205,12 @@ func TestAnnotationsSayAllOfAManifest(t *testing.T) {
 		Edges: []string{"a", "b"}, Criteria: []string{"c"}, Capabilities: []abi.Capability{abi.CapRecall},
 		Limits: &abi.LimitRequest{MemoryBytes: 1, OutputBytes: 2, WallClock: 3, Fuel: 4}, Source: "https://example.com", Licence: "MIT",
 	}
-	got, err := pull.Manifest(pull.Annotations(all))
+	got, err := trust.Manifest(trust.Annotations(all))
 	must(t, err)
 	if difference := cmp.Diff(all, got); difference != "" {
 		t.Error(difference)
 	}
-	if _, err := pull.Manifest(map[string]string{"org.opencontainers.image.title": "nginx"}); err == nil {
+	if _, err := trust.Manifest(map[string]string{"org.opencontainers.image.title": "nginx"}); err == nil {
 		t.Error("an image that is no module")
 	}
 }
@@ -227,14 +218,14 @@ func TestAnnotationsSayAllOfAManifest(t *testing.T) {
 func FuzzManifest(f *testing.F) {
 	f.Add("specter", "node edges", "12", "recall")
 	f.Fuzz(func(t *testing.T, name, calls, fuel, capabilities string) {
-		m, err := pull.Manifest(map[string]string{
+		m, err := trust.Manifest(map[string]string{
 			"org.opencontainers.image.title": name, "dev.shadowcourt.module.abi": "1.0", "dev.shadowcourt.module.calls": calls,
 			"dev.shadowcourt.module.limits.fuel": fuel, "dev.shadowcourt.module.capabilities": capabilities,
 		})
 		if err != nil {
 			return
 		}
-		again, err := pull.Manifest(pull.Annotations(m))
+		again, err := trust.Manifest(trust.Annotations(m))
 		if err == nil && again.Name != m.Name {
 			t.Errorf("%+v, %+v", m, again)
 		}
@@ -246,7 +237,7 @@ func TestPullEndsWithItsContext(t *testing.T) {
 	s := newSite(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	source := pull.Source{Client: s.client(t), Policy: s.policy, Now: now}
+	source := trust.Source{Client: s.client(t), Policy: s.policy, Now: clock}
 	if _, err := source.Module(ctx, "oci://"+s.registry.Host+"/judges/specter:v1", asJudge); err == nil {
 		t.Error("no error")
 	}
@@ -261,7 +252,7 @@ func TestAccept_DI3_NoRequestBeforeARuleCoversTheRepository(t *testing.T) {
 		policy            *trust.Policy
 		repository, words string
 	}{{nil, "judges/specter", "without a trust policy"}, {s.policy, "others/specter", "trust.yaml:4:3: allow: no rule allows the repository"}} {
-		source := pull.Source{Client: s.client(t), Policy: c.policy, Now: now}
+		source := trust.Source{Client: s.client(t), Policy: c.policy, Now: clock}
 		_, err := source.Module(t.Context(), "oci://"+s.registry.Host+"/"+c.repository+":v1", asJudge)
 		if err == nil || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("want %q, not %v", c.words, err)
@@ -280,7 +271,7 @@ func TestAccept_DI3_ALayoutIsOpenedWhereThePolicyDecided(t *testing.T) {
 		must(t, os.MkdirAll(filepath.Join(dir, folder), 0o700))
 	}
 	must(t, os.Symlink(filepath.Join(dir, "elsewhere/deep"), filepath.Join(dir, "modules/current")))
-	source := pull.Source{Folder: filepath.Join(dir, "modules")}
+	source := trust.Source{Folder: filepath.Join(dir, "modules")}
 	for text, want := range map[string]string{
 		"current/../evil:v1":                     "/elsewhere/evil:v1",
 		dir + "/modules/current/../evil:v1":      "/elsewhere/evil:v1",
@@ -301,7 +292,7 @@ const (
 )
 
 func TestAccept_DI1_LockFiles(t *testing.T) {
-	f := &pull.Lock{Modules: []pull.Pin{
+	f := &trust.Lock{Modules: []trust.Pin{
 		{Name: "specter", Digest: two},
 		{Name: "oci://registry.example/judges/reader:v1", Manifest: one, Digest: two},
 	}}
@@ -309,7 +300,7 @@ func TestAccept_DI1_LockFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := pull.ParseLock("shadowcourt.lock", text)
+	again, err := trust.ParseLock("shadowcourt.lock", text)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -319,7 +310,7 @@ func TestAccept_DI1_LockFiles(t *testing.T) {
 	if other, err := again.Bytes(); err != nil || !bytes.Equal(other, text) {
 		t.Errorf("%v\n%s", err, other)
 	}
-	if (*pull.Lock)(nil).Module("specter") != nil || again.Module("bulwark") != nil {
+	if (*trust.Lock)(nil).Module("specter") != nil || again.Module("bulwark") != nil {
 		t.Error("a module that is not pinned")
 	}
 	if err := again.Check(map[string]string{"specter": two}); err != nil {
@@ -333,7 +324,7 @@ func TestAccept_DI1_LockFiles(t *testing.T) {
 }
 
 func TestFaultsOfLockFiles(t *testing.T) {
-	_, err := pull.ParseLock("l", []byte("modules:\n  - {module: a, digest: sha256:1}\n  - {module: a, digest: "+one+", manifest: md5:2}\n  - {digest: "+one+"}\nextra: 1\n"))
+	_, err := trust.ParseLock("l", []byte("modules:\n  - {module: a, digest: sha256:1}\n  - {module: a, digest: "+one+", manifest: md5:2}\n  - {digest: "+one+"}\nextra: 1\n"))
 	for _, want := range []string{"l:2:25: modules[0].digest: ", "l:3:14: modules[1].module: ", "modules[1].manifest: ", "l:4:5: modules[2].module: ", "l:5:1: extra: "} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in\n%v", want, err)
@@ -345,7 +336,7 @@ func FuzzParseLock(f *testing.F) {
 	f.Add([]byte("modules:\n  - module: specter\n    digest: " + one + "\n"))
 	f.Add([]byte("modules: [{module: a, digest: b, manifest: c}]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		l, err := pull.ParseLock("l", data)
+		l, err := trust.ParseLock("l", data)
 		if err != nil {
 			return
 		}
@@ -353,7 +344,7 @@ func FuzzParseLock(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := pull.ParseLock("l", text); err != nil {
+		if _, err := trust.ParseLock("l", text); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
 	})
