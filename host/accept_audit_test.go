@@ -23,8 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
-// The whole audit pipeline, with its branches merged in 1,000 orders, gives the
-// same bytes; nothing is lost.
+// The whole audit pipeline, with its branches merged in 1,000 orders, gives the same bytes; nothing is lost.
 func TestAccept_SC4_AnyOrderOfBranchesGivesTheSameAudit(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(7, 7))
@@ -433,8 +432,7 @@ func TestAccept_FR6_TheReportOfAnAuditIsDerived(t *testing.T) {
 	}
 }
 
-// A forged item is the case's: an opinion that says so is not punished for it,
-// and one that relies on it is.
+// A forged item is the case's: an opinion that says so is not punished for it, and one that relies on it is.
 func TestAnAuditTellsWhoExposesAForgedItem(t *testing.T) {
 	t.Parallel()
 	a := openAuditor(t, host.AuditConfig{})
@@ -519,8 +517,7 @@ func openAuditor(t testing.TB, config host.AuditConfig) *host.Auditor {
 	return a
 }
 
-// toldJudges opens an Auditor on a rubric of judges that do as they are told:
-// what stands below `judges:` and `criteria:` of a rubric.
+// toldJudges opens an Auditor on a rubric of judges that do as they are told: what stands below `judges:` and `criteria:` of a rubric.
 func toldJudges(t testing.TB, rubric string, config host.AuditConfig) *host.Auditor {
 	t.Helper()
 	told := benched(t, rubric)

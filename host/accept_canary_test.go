@@ -24,8 +24,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
-// docketOf are n cases: every third one ends otherwise with the puppet on the
-// bench, and of every seventh one Light is sure.
+// docketOf are n cases: every third one ends otherwise with the puppet on the bench, and of every seventh one Light is sure.
 func docketOf(t *testing.T, n int) []abi.Case {
 	t.Helper()
 	cases := make([]abi.Case, n)

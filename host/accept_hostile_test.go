@@ -49,8 +49,7 @@ func TestAccept_PL3_ABrokenModuleIsNamedAndTheNextTrialRuns(t *testing.T) {
 	}
 }
 
-// Fuel is what ends a guest that spins; with more than the clock allows, the
-// clock does.
+// Fuel is what ends a guest that spins; with more than the clock allows, the clock does.
 func TestAccept_PL3_TheClockEndsWhatFuelDoesNot(t *testing.T) {
 	t.Parallel()
 	h := open(t, host.WithCallClock(host.Config{

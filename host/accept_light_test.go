@@ -114,8 +114,7 @@ func TestAccept_HD8_AnAnswerWithoutNewEvidenceIsNoSurer(t *testing.T) {
 	}
 }
 
-// A pass that ends as a duplicate answers with what correlate says, and looks
-// into nothing.
+// A pass that ends as a duplicate answers with what correlate says, and looks into nothing.
 func TestDuplicateIsTheAnswer(t *testing.T) {
 	t.Parallel()
 	h := openLit(t, host.Config{Pipeline: behave(t, "specter", "verdict", "remand")},
@@ -249,9 +248,8 @@ func lit(t testing.TB) fstest.MapFS {
 	return files
 }
 
-// lampPath is a Light path like the shipped one, in which the lamp plays every
-// persona and does what it is told: `node: behaviour`. The edges named in fire
-// do so whenever they are asked.
+// lampPath is a Light path like the shipped one, in which the lamp plays every persona and does what it is told: `node: behaviour`. The
+// edges named in fire do so whenever they are asked.
 func lampPath(t testing.TB, behave map[string]string, fire ...string) *pipeline.Definition {
 	t.Helper()
 	text := must.Get(fs.ReadFile(pipelines.FS, pipelines.RCAInvestigation))(t)

@@ -39,10 +39,9 @@ func mutate(r *rand.Rand, b []byte) []byte {
 	return b
 }
 
-// A module's output reaches another persona only as what the decoder made of
-// it. So of the mutants of all types (a million of them in the long form) none may panic the decoder; what
-// is accepted must be valid by the decoder's own word and canonical; what is
-// rejected must say why.
+// A module's output reaches another persona only as what the decoder made of it. So of the mutants of all types (a million of them in the
+// long form) none may panic the decoder; what is accepted must be valid by the decoder's own word and canonical; what is rejected must say
+// why.
 func TestAccept_PL9_Mutants(t *testing.T) {
 	t.Parallel()
 	total := 50_000
@@ -85,8 +84,7 @@ func TestAccept_PL9_Mutants(t *testing.T) {
 	t.Logf("%d mutants accepted, %d rejected", accepted, rejected)
 }
 
-// What the decoder accepts is then checked against the case: the checks must
-// stand any artifact, however little it fits.
+// What the decoder accepts is then checked against the case: the checks must stand any artifact, however little it fits.
 func TestAccept_PL9_ChecksStandAnyArtifact(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 1))

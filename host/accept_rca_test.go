@@ -74,9 +74,8 @@ func edges(outcome *trial.Trial) []string {
 	return list
 }
 
-// Every edge of the Light path is one that the shipped modules take on a case
-// of the examples, with nothing in the casebook or with an earlier case in it. Where it is no longer so for the cases that are named
-// here, the long test finds others.
+// Every edge of the Light path is one that the shipped modules take on a case of the examples, with nothing in the casebook or with an
+// earlier case in it. Where it is no longer so for the cases that are named here, the long test finds others.
 func TestAccept_CT9_EveryEdgeOfTheLightPathIsTaken(t *testing.T) {
 	t.Parallel()
 	def := rca(t)
@@ -180,8 +179,7 @@ func TestAccept_HD8_TheShippedLightAccountsForRemands(t *testing.T) {
 	}
 }
 
-// Remands of the shipped judge, answered by the shipped Light, are counted as
-// what they were good for.
+// Remands of the shipped judge, answered by the shipped Light, are counted as what they were good for.
 func TestAccept_ME3_RemandsOfTheShippedJudge(t *testing.T) {
 	t.Parallel()
 	h := open(t, host.Config{LightPath: rca(t)})

@@ -13,8 +13,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// deepLog begins with more of one symptom than a pass looks at; behind them
-// stands another.
+// deepLog begins with more of one symptom than a pass looks at; behind them stands another.
 func deepLog(behind string) string {
 	var b strings.Builder
 	for i := range 6 {
@@ -56,8 +55,7 @@ func TestAccept_HD8_ARemandFindsWhatTheFirstPassDidNotReach(t *testing.T) {
 	}
 }
 
-// No line that the case's evidence quotes is gathered again, unless another
-// label is read out of it.
+// No line that the case's evidence quotes is gathered again, unless another label is read out of it.
 func TestTheLightPathHoldsNoLineTwice(t *testing.T) {
 	t.Parallel()
 	h := open(t, host.Config{LightPath: rca(t)})
@@ -135,8 +133,7 @@ func TestRemandAsksLightAgainUntilNoneIsLeft(t *testing.T) {
 	wantGaps(t, outcome)
 }
 
-// A remand for which the handoffs would not last is not offered: a case that
-// could be decided must not end for want of them.
+// A remand for which the handoffs would not last is not offered: a case that could be decided must not end for want of them.
 func TestRemandsAreWithinTheHandoffs(t *testing.T) {
 	t.Parallel()
 	light := lightFunc(func(req host.LightRequest) (host.LightResponse, error) {
@@ -244,8 +241,7 @@ func TestACancelledTrialIsAnErrorAndNoVerdict(t *testing.T) {
 	}
 }
 
-// What Light withdraws of its own items is no evidence any more. Of the
-// others' items it withdraws nothing.
+// What Light withdraws of its own items is no evidence any more. Of the others' items it withdraws nothing.
 func TestLightTakesBackOnlyItsOwn(t *testing.T) {
 	t.Parallel()
 	own := abi.Evidence{SourceRef: "light-first look", Content: "the quota looks low", RelevanceConfidence: 0.6, Supports: "quota"}

@@ -88,8 +88,7 @@ func linesOf(t *testing.T, h *host.Host, cases []abi.Case, workers int, change f
 	return b.Bytes()
 }
 
-// PL5's 1,000 runs are spread over the cases of the tour, so that every kind
-// of trial is among them.
+// PL5's 1,000 runs are spread over the cases of the tour, so that every kind of trial is among them.
 func TestAccept_PL5_SameInputSameBytes(t *testing.T) {
 	t.Parallel()
 	runs := 1000

@@ -167,8 +167,7 @@ func TestAccept_QU1_ACorrectedCasebookCountsBesideAProfile(t *testing.T) {
 	}
 }
 
-// bookOf is a casebook on disk, as `--remember` writes it, with what was
-// decided of the examples.
+// bookOf is a casebook on disk, as `--remember` writes it, with what was decided of the examples.
 func bookOf(t *testing.T, entries ...casebook.Entry) host.Casebook {
 	t.Helper()
 	book := must.Get(casebook.Open(t.Context(), filepath.Join(t.TempDir(), "book.db"), casebook.Options{}))(t)

@@ -61,25 +61,21 @@ func OpenAuditor(ctx context.Context, config AuditConfig) (*Auditor, error) {
 	return &Auditor{a}, nil
 }
 
-// Audit audits one opinion. What goes wrong with a module is in the outcome,
-// whose errors name it; a subject that breaks the contract is a
+// Audit audits one opinion. What goes wrong with a module is in the outcome, whose errors name it; a subject that breaks the contract is a
 // *abi.ValidationError.
 func (a *Auditor) Audit(ctx context.Context, subject audit.Subject) (*audit.Outcome, error) {
 	return a.audit.Try(ctx, nil, subject)
 }
 
-// Probe finds parameters of the rubric that a judge's module rejects, before any
-// opinion is audited. Each judge that has parameters is asked for its opinion on a
-// sentence: one that fails with them, and does not without, rejects them. The
-// error is a pipeline.Errors with every such judge, by its place in the
-// rubric; or the context's. The calls are seen by Observe.
+// Probe finds parameters of the rubric that a judge's module rejects, before any opinion is audited. Each judge that has parameters is
+// asked for its opinion on a sentence: one that fails with them, and does not without, rejects them. The error is a pipeline.Errors with
+// every such judge, by its place in the rubric; or the context's. The calls are seen by Observe.
 func (a *Auditor) Probe(ctx context.Context) error { return a.audit.Probe(ctx) }
 
 // Rubric in force.
 func (a *Auditor) Rubric() *audit.Rubric { return a.audit.Rubric() }
 
-// Modules are the digests of the modules in force, by name; a fresh map. Nil
-// when the Auditor is closed.
+// Modules are the digests of the modules in force, by name; a fresh map. Nil when the Auditor is closed.
 func (a *Auditor) Modules(ctx context.Context) map[string]string { return a.audit.Digests(ctx) }
 
 // Configuration lists all that audits depend on besides the opinions, as that
@@ -92,25 +88,22 @@ func (a *Auditor) Configuration(ctx context.Context) ([]record.Part, error) {
 // have in their header besides what [Host.RecordHeader] gives.
 func (a *Auditor) RecordHeader() (*record.AuditHeader, error) { return a.audit.Header() }
 
-// Follow is [Host.Follow] for the modules of collectors and judges: an audit
-// keeps those that it began with. Watch.Modules has all NAME.wasm files that
-// pipeline and rubric name.
+// Follow is [Host.Follow] for the modules of collectors and judges: an audit keeps those that it began with. Watch.Modules has all
+// NAME.wasm files that pipeline and rubric name.
 func (a *Auditor) Follow(ctx context.Context, w Watch) { follow(ctx, a.audit.Runtime, w) }
 
 // Close waits for the audits that are going on and frees everything.
 func (a *Auditor) Close(ctx context.Context) error { return a.audit.Close(ctx) }
 
-// Audited is what came of one opinion of a file: an Audit, or an Err that says
-// why there is none.
+// Audited is what came of one opinion of a file: an Audit, or an Err that says why there is none.
 type Audited struct {
 	Entry docket.OpinionEntry
 	Audit *trial.Audit
 	Err   error
 }
 
-// AuditAll audits opinions with a number of workers (0: one for each
-// processor) and returns them in order. An error of an entry is passed on in
-// its place.
+// AuditAll audits opinions with a number of workers (0: one for each processor) and returns them in order. An error of an entry is passed
+// on in its place.
 func (a *Auditor) AuditAll(ctx context.Context, entries iter.Seq2[docket.OpinionEntry, error], workers int) iter.Seq[Audited] {
 	in := func(yield func(Audited) bool) {
 		for entry, err := range entries {
@@ -135,9 +128,8 @@ func (a *Auditor) AuditAll(ctx context.Context, entries iter.Seq2[docket.Opinion
 	})
 }
 
-// AuditTrials audits the opinion of every verdict of trials, and puts it into
-// their results, and into their records where they have one. courtName is the name
-// of the court. Trials pass in order. A trial whose audit the end of the context interrupted has that as its Err.
+// AuditTrials audits the opinion of every verdict of trials, and puts it into their results, and into their records where they have one.
+// courtName is the name of the court. Trials pass in order. A trial whose audit the end of the context interrupted has that as its Err.
 func (a *Auditor) AuditTrials(ctx context.Context, trials iter.Seq[Tried], courtName string, workers int) iter.Seq[Tried] {
 	return court.Ordered(ctx, trials, workers, func(ctx context.Context, tried Tried) Tried {
 		if tried.Err != nil || tried.Trial == nil {

@@ -14,8 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/rules"
 )
 
-// Config of a Host. Its zero value is useful: the shipped
-// court with the shipped modules, no profile, no cache on disk.
+// Config of a Host. Its zero value is useful: the shipped court with the shipped modules, no profile, no cache on disk.
 type Config struct {
 	// Pipeline of the court. Default: the shipped defect-court.
 	Pipeline *pipeline.Definition
@@ -33,11 +32,9 @@ type Config struct {
 	Unprepared bool
 	// Light to ask where a case has no classification, and after a remand. Optional.
 	Light Light
-	// Reclassify asks Light about every case: the classifications that
-	// cases bring are not used.
+	// Reclassify asks Light about every case: the classifications that cases bring are not used.
 	Reclassify bool
-	// LightPath is a graph that answers in place of a Light; with it every
-	// case is reclassified. Optional.
+	// LightPath is a graph that answers in place of a Light; with it every case is reclassified. Optional.
 	LightPath *pipeline.Definition
 	// Casebook and Source answer modules that were granted recall, correlate or
 	// source. Without one, they are answered that nothing is known. Optional.
@@ -60,8 +57,7 @@ type Config struct {
 	Limits Limits
 	// Record has [Host.TryAll] and [Host.TryRecorded] record each trial, and says how much of it is kept. Default: no records.
 	Record record.Contents
-	// Store keeps every module that is put in force, so that records can be
-	// replayed. Optional.
+	// Store keeps every module that is put in force, so that records can be replayed. Optional.
 	Store *record.Store
 	// Logger gets a record for each rejected artifact. Default: none.
 	Logger *slog.Logger
@@ -96,13 +92,10 @@ type Limits struct {
 //	Signer, Policy string
 type Signature = court.Signature
 
-// Candidate is the court in force with other modules for some of its personas.
-// It tries a share of the cases that came to a trial, after the court in force
-// and with the same Light: the same answers of a [Light] of the caller's, which
-// is asked again only where the candidate remands otherwise. It decides
-// nothing: results are the same with and without it, and neither Observe nor
-// the result knows its calls. A swap after which its sides are played by the same code is
-// rejected.
+// Candidate is the court in force with other modules for some of its personas. It tries a share of the cases that came to a trial, after
+// the court in force and with the same Light: the same answers of a [Light] of the caller's, which is asked again only where the candidate
+// remands otherwise. It decides nothing: results are the same with and without it, and neither Observe nor the result knows its calls. A
+// swap after which its sides are played by the same code is rejected.
 //
 //	// Modules are wasm files by the persona that they would play, or by the name
 //	// of the module that evaluates edges.
@@ -169,8 +162,7 @@ type Fault = registry.Fault
 //	Answer(ctx context.Context, req LightRequest) (LightResponse, error)
 type Light = court.Light
 
-// LightRequest asks Light for a classification. Feedback, Previous and
-// Evidence are nil the first time.
+// LightRequest asks Light for a classification. Feedback, Previous and Evidence are nil the first time.
 //
 //	Case     *abi.Case
 //	Feedback *abi.RemandFeedback
@@ -180,19 +172,17 @@ type Light = court.Light
 //	Evidence []abi.Evidence
 type LightRequest = court.LightRequest
 
-// LightResponse is Light's classification, and the evidence that it gathered
-// besides that of the case. Its items are named after Light: the court reads the source_ref "scan:7" as "light-scan:scan:7".
-// After a remand Remand accounts for every
-// question and every challenged item; its answers may hold new evidence, too.
+// LightResponse is Light's classification, and the evidence that it gathered besides that of the case. Its items are named after Light: the
+// court reads the source_ref "scan:7" as "light-scan:scan:7". After a remand Remand accounts for every question and every challenged item;
+// its answers may hold new evidence, too.
 //
 //	Answer   abi.LightAnswer
 //	Evidence []abi.Evidence
 //	Remand   *abi.RemandAnswer
 type LightResponse = court.LightResponse
 
-// Casebook is the memory of earlier cases that modules may ask, where they
-// were granted it. It must be safe for concurrent use, and must not change
-// while a Host is open on it: the same question has the same answer.
+// Casebook is the memory of earlier cases that modules may ask, where they were granted it. It must be safe for concurrent use, and must
+// not change while a Host is open on it: the same question has the same answer.
 //
 //	// Recall gives the cases whose failure looks like that of the case.
 //	Recall(ctx context.Context, subject *abi.Case, limit int) ([]abi.PriorCase, error)
@@ -202,9 +192,8 @@ type LightResponse = court.LightResponse
 //	Digest() string
 type Casebook = court.Casebook
 
-// Source is the source of the module under test, which modules may ask where
-// they were granted it. It must be safe for concurrent use, and must not
-// change while a Host is open on it.
+// Source is the source of the module under test, which modules may ask where they were granted it. It must be safe for concurrent use, and
+// must not change while a Host is open on it.
 //
 //	Source(ctx context.Context, query abi.SourceQuery) (abi.SourceAnswer, error)
 //	// Digest of all that it holds.
@@ -235,9 +224,8 @@ type Models = court.Models
 //	Digest() string
 type Experiments = court.Experiments
 
-// CallRecord is one call of a module: what went in and what came out. Input is
-// valid only during Observe. Output is what the module gave, before any
-// validation; nil when the call failed.
+// CallRecord is one call of a module: what went in and what came out. Input is valid only during Observe. Output is what the module gave,
+// before any validation; nil when the call failed.
 //
 //	CaseID, Module, Digest string
 //	Call                   abi.Call
@@ -248,8 +236,7 @@ type Experiments = court.Experiments
 //	Uses                   []Use // what the module asked through its capabilities during the call, in order
 type CallRecord = court.CallRecord
 
-// Use is one use of a capability: what a module asked, and what it was
-// answered, as canonical messages (SPEC.md §2.12).
+// Use is one use of a capability: what a module asked, and what it was answered, as canonical messages (SPEC.md §2.12).
 //
 //	Capability      abi.Capability
 //	Request, Answer []byte

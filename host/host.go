@@ -53,8 +53,7 @@ func CheckSwap(ctx context.Context, config Config, changed []string) error {
 	return errors.Join(err, c.Close(context.WithoutCancel(ctx)))
 }
 
-// Modules are the digests of the modules in force, by name; a fresh map. Nil
-// when the host is closed.
+// Modules are the digests of the modules in force, by name; a fresh map. Nil when the host is closed.
 func (h *Host) Modules(ctx context.Context) map[string]string { return h.court.Digests(ctx) }
 
 // Swap replaces modules by name, all or none, while trials go on: a trial keeps the modules that it began with. modules holds
@@ -75,8 +74,7 @@ func (h *Host) Try(ctx context.Context, subject abi.Case) (*trial.Trial, error) 
 	return out.Trial, err
 }
 
-// TryRecorded is [Host.Try] with the record of the trial, which is nil where
-// Config.Record is empty.
+// TryRecorded is [Host.Try] with the record of the trial, which is nil where Config.Record is empty.
 func (h *Host) TryRecorded(ctx context.Context, subject abi.Case) (*trial.Trial, *record.Trial, error) {
 	out, err := h.court.Try(ctx, subject, court.Options{Recorder: h.recorder()})
 	return out.Trial, out.Record, err
@@ -93,16 +91,14 @@ func (h *Host) recorder() *court.Recorder {
 // Pipeline is the definition in force.
 func (h *Host) Pipeline() *pipeline.Definition { return h.court.Graph().Definition() }
 
-// Configuration lists all that results depend on besides the cases: the
-// pipelines, the modules in force, the profile, the limits, the casebook and
-// the source. Hosts with equal configurations give equal results. What a
+// Configuration lists all that results depend on besides the cases: the pipelines, the modules in force, the profile, the limits, the
+// casebook and the source. Hosts with equal configurations give equal results. What a
 // [Light] of the caller's own depends on is the caller's to add.
 func (h *Host) Configuration(ctx context.Context) ([]record.Part, error) {
 	return h.court.Configuration(ctx)
 }
 
-// RecordHeader gives the header of a record of this host's trials.
-// configuration is that of the host, and what the caller adds to it.
+// RecordHeader gives the header of a record of this host's trials. configuration is that of the host, and what the caller adds to it.
 func (h *Host) RecordHeader(configuration []record.Part) (*record.Header, error) {
 	return h.court.Header(h.contents, configuration)
 }
@@ -132,8 +128,7 @@ func (h *Host) Close(ctx context.Context) error {
 	return h.court.Close(ctx)
 }
 
-// Tried is what came of one entry of a docket: a Trial, or an Err that says
-// why there is none.
+// Tried is what came of one entry of a docket: a Trial, or an Err that says why there is none.
 type Tried struct {
 	Entry docket.Entry
 	Trial *trial.Trial
@@ -142,12 +137,10 @@ type Tried struct {
 	Err    error
 }
 
-// TryAll tries the entries of a docket with a number of workers (0: one for
-// each processor) and yields them in docket order. Entries are read as
-// they are needed, so that a docket may be larger than memory. An error of an
-// entry is passed on in its place. When the context ends, no further entry is
-// read, and every entry that was read is yielded: one that was not tried to the
-// end has an Err that wraps the cause of the context.
+// TryAll tries the entries of a docket with a number of workers (0: one for each processor) and yields them in docket order. Entries are
+// read as they are needed, so that a docket may be larger than memory. An error of an entry is passed on in its place. When the context
+// ends, no further entry is read, and every entry that was read is yielded: one that was not tried to the end has an Err that wraps the
+// cause of the context.
 func (h *Host) TryAll(ctx context.Context, entries iter.Seq2[docket.Entry, error], workers int) iter.Seq[Tried] {
 	read := func(yield func(Tried) bool) {
 		for entry, err := range entries {

@@ -102,8 +102,7 @@ func shipped(t testing.TB, edits ...string) *pipeline.Definition {
 	return def
 }
 
-// behave gives the shipped pipeline with the puppet in the place of a
-// persona's module, told what to do at a node.
+// behave gives the shipped pipeline with the puppet in the place of a persona's module, told what to do at a node.
 func behave(t testing.TB, persona, node, how string, edits ...string) *pipeline.Definition {
 	t.Helper()
 	def := shipped(t, append([]string{"module: " + persona, "module: puppet"}, edits...)...)
@@ -115,8 +114,7 @@ func behave(t testing.TB, persona, node, how string, edits ...string) *pipeline.
 	return def
 }
 
-// modules gives the embedded modules with the puppet beside them, in files of
-// the test's own. The bytes are shared: the modules take 35 MB.
+// modules gives the embedded modules with the puppet beside them, in files of the test's own. The bytes are shared: the modules take 35 MB.
 func modules(t testing.TB) fstest.MapFS {
 	t.Helper()
 	shared := must.Get(embedded())(t)
@@ -177,8 +175,7 @@ var sharedHost = sync.OnceValues(func() (*host.Host, error) {
 	}})
 })
 
-// tryShared tries a case in the shared host, under an id of the test's own,
-// and gives the calls too.
+// tryShared tries a case in the shared host, under an id of the test's own, and gives the calls too.
 func tryShared(t *testing.T, c abi.Case) (*trial.Trial, *spy) {
 	t.Helper()
 	s := &spy{}

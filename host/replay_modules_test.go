@@ -57,8 +57,7 @@ func trialSeq(list []*record.Trial) iter.Seq2[*record.Trial, error] {
 	}
 }
 
-// However often modules were swapped, a replay has the modules of the last few
-// generations loaded, and those that did not change once.
+// However often modules were swapped, a replay has the modules of the last few generations loaded, and those that did not change once.
 func TestAccept_RE1_AReplayOfManyGenerationsKeepsTheModulesOfTheLast(t *testing.T) {
 	t.Parallel()
 	generations, workers := 5, 2

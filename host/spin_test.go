@@ -33,8 +33,7 @@ func newSpinner(tb testing.TB) *spinner {
 	return s
 }
 
-// spin tries a case until the function that it gives is called, which says how
-// long the trial took to end then.
+// spin tries a case until the function that it gives is called, which says how long the trial took to end then.
 func (s *spinner) spin(tb testing.TB) (stop func() time.Duration) {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -63,11 +62,9 @@ func (s *spinner) spin(tb testing.TB) (stop func() time.Duration) {
 	}
 }
 
-// TestAccept_SB3_ASpinningTrialStopsNobody: while the judge of one trial spins,
-// the collector collects and other trials come to the same end as alone; a
-// cancelled trial ends at once. The limits are far from what is measured, which
-// the log has. It runs alone, since a collection waits for processors, too, that
-// tests beside it have.
+// TestAccept_SB3_ASpinningTrialStopsNobody: while the judge of one trial spins, the collector collects and other trials come to the same
+// end as alone; a cancelled trial ends at once. The limits are far from what is measured, which the log has. It runs alone, since a
+// collection waits for processors, too, that tests beside it have.
 func TestAccept_SB3_ASpinningTrialStopsNobody(t *testing.T) {
 	want := try(t, shared(t), dispute()).Result.Final
 	spinner := newSpinner(t)

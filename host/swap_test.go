@@ -23,8 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
-// stamped gives a module with one more custom section: the same code, so the
-// same verdicts, under another digest.
+// stamped gives a module with one more custom section: the same code, so the same verdicts, under another digest.
 func stamped(wasm []byte, stamp string) []byte {
 	const name = "stamp"
 	section := append([]byte{0, byte(1 + len(name) + len(stamp)), byte(len(name))}, name...)
@@ -39,9 +38,8 @@ type edition struct {
 	path    []string
 }
 
-// editions are prebuilt sets: the shipped one, two in which the defense concedes
-// and the judge acquits, each more or less sure, and one with the shipped code
-// under other digests.
+// editions are prebuilt sets: the shipped one, two in which the defense concedes and the judge acquits, each more or less sure, and one
+// with the shipped code under other digests.
 func editions(t *testing.T) []*edition {
 	t.Helper()
 	list := []*edition{{files: modules(t)}, {files: modules(t)}, {files: modules(t)}, {files: modules(t)}}
@@ -58,8 +56,7 @@ func editions(t *testing.T) []*edition {
 	return list
 }
 
-// saying is a small module that gives the same artifact at every node, and
-// contests nothing.
+// saying is a small module that gives the same artifact at every node, and contests nothing.
 func saying(artifact *abi.Artifact, families ...abi.Family) []byte {
 	node := codec.AppendNodeResponse(nil, &abi.NodeResponse{Artifact: artifact})
 	contest := codec.AppendContestResponse(nil, &abi.ContestResponse{})
@@ -104,8 +101,7 @@ func settle(t *testing.T, h *host.Host, c abi.Case, list []*edition) {
 	}
 }
 
-// Swaps under load: no trial fails, none mixes modules of two generations, and
-// each names those that it used.
+// Swaps under load: no trial fails, none mixes modules of two generations, and each names those that it used.
 func TestAccept_PL1_SwapsUnderLoad(t *testing.T) {
 	t.Parallel()
 	trials, swaps, workers := 300, 20, 3
@@ -161,8 +157,7 @@ func TestAccept_PL1_SwapsUnderLoad(t *testing.T) {
 	}
 }
 
-// turn is the edition of a swap: one after the other, the last one seldom, as
-// it has the most to load.
+// turn is the edition of a swap: one after the other, the last one seldom, as it has the most to load.
 func turn(i int) int {
 	if i%20 == 19 {
 		return 3
@@ -197,8 +192,7 @@ func madeBy(outcome *trial.Trial, list []*edition) (int, error) {
 	return 0, fmt.Errorf("a judge of no edition: %v", r.Modules)
 }
 
-// Whatever is wrong with a module that is to be swapped in, it is rejected with
-// the reason, all faults at once, and the incumbents go on.
+// Whatever is wrong with a module that is to be swapped in, it is rejected with the reason, all faults at once, and the incumbents go on.
 func TestAccept_PL2_ABadModuleAtASwapLeavesTheIncumbents(t *testing.T) {
 	t.Parallel()
 	h := open(t, host.Config{Pipeline: shipped(t)})

@@ -96,9 +96,8 @@ func again(entries []docket.Entry, n int) iter.Seq2[docket.Entry, error] {
 	}
 }
 
-// A thousand trials that wait for a model at the same time hold at most 300 MB more than the host held before: none holds a processor or the
-// memory of a module. What they waited is counted apart.
-// The provider has a process of its own, whose memory does not count.
+// A thousand trials that wait for a model at the same time hold at most 300 MB more than the host held before: none holds a processor or
+// the memory of a module. What they waited is counted apart. The provider has a process of its own, whose memory does not count.
 func TestAccept_LL7_AThousandTrialsWaitForAModel(t *testing.T) {
 	const trials, limit = 1000, 300 << 20
 	if os.Getenv("SHADOWCOURT_TEST_CHILD") == "" {

@@ -15,27 +15,22 @@ import (
 
 // Watch says how a folder of modules is followed.
 type Watch struct {
-	// Modules holds the NAME.wasm files. They are read again at every tick, and
-	// known by their content alone: no time stamp is looked at.
+	// Modules holds the NAME.wasm files. They are read again at every tick, and known by their content alone: no time stamp is looked at.
 	Modules fs.FS
-	// Ticks say when to look. A change counts when two looks in a row saw the
-	// same, so that a file that is being written is not taken, and when no swap
-	// of a moduledir.Dir is under way, so that none is taken in part.
+	// Ticks say when to look. A change counts when two looks in a row saw the same, so that a file that is being written is not taken, and
+	// when no swap of a moduledir.Dir is under way, so that none is taken in part.
 	Ticks <-chan time.Time
 	// Swapped is told what has changed, after trials begin with it. Optional.
 	Swapped func(changes []Change)
-	// Rejected is called with the reason why modules were not installed, once for each content of the
-	// folder; those before go on. Optional.
+	// Rejected is called with the reason why modules were not installed, once for each content of the folder; those before go on. Optional.
 	Rejected func(error)
 }
 
 // Change is a module that a swap replaced, with the digests of both.
 type Change struct{ Module, Before, After string }
 
-// Follow swaps modules when those of a folder change, until the context or the
-// ticks end. New ones are compiled, checked and warmed before a trial sees
-// them, all or none of them, while trials go on. It calls Swapped and Rejected
-// itself, one at a time.
+// Follow swaps modules when those of a folder change, until the context or the ticks end. New ones are compiled, checked and warmed before
+// a trial sees them, all or none of them, while trials go on. It calls Swapped and Rejected itself, one at a time.
 func (h *Host) Follow(ctx context.Context, w Watch) { follow(ctx, h.court.Runtime, w) }
 
 func follow(ctx context.Context, r *court.Runtime, w Watch) {
@@ -53,8 +48,7 @@ func follow(ctx context.Context, r *court.Runtime, w Watch) {
 	}
 }
 
-// follower is what Follow remembers. States are digests of all modules, or why
-// they could not be read.
+// follower is what Follow remembers. States are digests of all modules, or why they could not be read.
 type follower struct {
 	runtime *court.Runtime
 	watch   Watch

@@ -237,8 +237,7 @@ func TestAccept_PL1_AnAuditKeepsTheModulesThatItBeganWith(t *testing.T) {
 	}
 }
 
-// What breaks the contract, can't judge what the rubric asks, or is gone is
-// rejected once, as a whole, and those before stay in use.
+// What breaks the contract, can't judge what the rubric asks, or is gone is rejected once, as a whole, and those before stay in use.
 func TestAccept_PL2_AnAuditsModulesAreRejectedOnceAndTheIncumbentsGoOn(t *testing.T) {
 	t.Parallel()
 	f := followAudits(t, host.AuditConfig{})

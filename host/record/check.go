@@ -31,8 +31,7 @@ type generation struct {
 	modules  []Part
 }
 
-// add puts an entry behind the chain, whose line it came from, or says why it
-// does not fit.
+// add puts an entry behind the chain, whose line it came from, or says why it does not fit.
 func (c *chain) add(e *Entry, line []byte) error {
 	if err := c.fits(e); err != nil {
 		return err

@@ -29,12 +29,10 @@ type Difference struct {
 	Fields []FieldDifference
 }
 
-// FieldDifference is a field that differs: its path, and both values as text.
-// A value that is not there is empty.
+// FieldDifference is a field that differs: its path, and both values as text. A value that is not there is empty.
 type FieldDifference struct{ Path, Was, Is string }
 
-// Compare gives the first difference between a recorded trial and one that was
-// tried again, nil where they are the same bytes.
+// Compare gives the first difference between a recorded trial and one that was tried again, nil where they are the same bytes.
 func Compare(was, is *Trial) (*Difference, error) {
 	a, err := encodeJSON(was)
 	if err != nil {

@@ -72,8 +72,7 @@ func subjects(e *Entry) ([]resource, error) {
 	return nil, errors.New("an entry without content")
 }
 
-// decodePayload reads the statement about an entry. What it accepts, encodes
-// to the same bytes.
+// decodePayload reads the statement about an entry. What it accepts, encodes to the same bytes.
 func (o *opener) decodePayload(payload []byte) (*Entry, error) {
 	e, err := decodeEntry(payload)
 	if err != nil {
@@ -106,8 +105,7 @@ func decodeEntry(payload []byte) (*Entry, error) {
 // encoder writes JSON into a buffer that it uses again.
 type encoder struct{ buffer bytes.Buffer }
 
-// encode writes one value, compact, with nothing escaped that need not be. The
-// bytes are valid until the next one.
+// encode writes one value, compact, with nothing escaped that need not be. The bytes are valid until the next one.
 func (e *encoder) encode(v any) ([]byte, error) {
 	e.buffer.Reset()
 	encoder := json.NewEncoder(&e.buffer)
@@ -205,8 +203,7 @@ func (o *opener) verified(e envelope) (payload []byte, err error) {
 	return payload, nil
 }
 
-// signed decodes the payload into what its signature is over, the
-// pre-authentication encoding of DSSE.
+// signed decodes the payload into what its signature is over, the pre-authentication encoding of DSSE.
 func (o *opener) signed(text []byte) (payload []byte, err error) {
 	length := len(text)/4*3 - bytes.Count(text[max(0, len(text)-2):], []byte{'='})
 	begin := fmt.Appendf(o.message[:0], "DSSEv1 %d %s %d ", len(payloadType), payloadType, length)

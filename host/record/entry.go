@@ -29,14 +29,12 @@ type Entry struct {
 	Statement *Statement `json:"-"`
 }
 
-// Contents says how much of what went in and out a record holds; digests are
-// always there.
+// Contents says how much of what went in and out a record holds; digests are always there.
 type Contents string
 
 // The contents.
 const (
-	// ContentsReplay holds what a replay needs: the case, the answers of
-	// capabilities and of a Light outside of the court; and the result.
+	// ContentsReplay holds what a replay needs: the case, the answers of capabilities and of a Light outside of the court; and the result.
 	ContentsReplay Contents = "replay"
 	// ContentsBytes holds what every call got and gave, too.
 	ContentsBytes Contents = "bytes"
@@ -52,8 +50,7 @@ type Header struct {
 	Instrumentation string `json:"instrumentation"`
 	// Prepared: modules that can be were prepared (SPEC.md §2.19), so that the fuel of calls is less. Requests are whole all the same.
 	Prepared bool `json:"prepared,omitempty"`
-	// Configuration names all that results depend on, with digests; the
-	// modules are those that the run began with.
+	// Configuration names all that results depend on, with digests; the modules are those that the run began with.
 	Configuration []Part `json:"configuration"`
 	// Pipeline is the court's graph in YAML, LightPath that of the Light path; empty where there is none.
 	Pipeline  string `json:"pipeline"`
@@ -92,8 +89,7 @@ type CallLimits struct {
 	Fuel           uint64 `json:"fuel"`
 }
 
-// Generation is a set of modules, by name. The trials behind it had them, up to
-// the next one of the same kind.
+// Generation is a set of modules, by name. The trials behind it had them, up to the next one of the same kind.
 type Generation struct {
 	// Audit: they are those of collectors and judges, and not the court's.
 	Audit   bool   `json:"audit,omitempty"`
@@ -180,8 +176,7 @@ type Edge struct {
 	Why string `json:"why,omitempty"`
 }
 
-// The causes of failures that depend on the moment. A replay takes them from
-// the record; every other failure happens again.
+// The causes of failures that depend on the moment. A replay takes them from the record; every other failure happens again.
 const (
 	CauseCancelled = "cancelled" // the time of the trial was over
 	CauseWallClock = "wall_clock"
@@ -211,8 +206,7 @@ type Light struct {
 	Failure *Failure `json:"failure,omitempty"`
 }
 
-// Content gives the message of a digest, if the record has it. The Contents
-// are in their order.
+// Content gives the message of a digest, if the record has it. The Contents are in their order.
 func (t *Trial) Content(d Digest) ([]byte, bool) {
 	at, there := slices.BinarySearchFunc(t.Contents, Content{Digest: d}, compareContents)
 	if !there {
@@ -242,9 +236,8 @@ type AuditHeader struct {
 	Limits   CallLimits `json:"limits"`
 }
 
-// Audit is what happened when the opinion of a trial's verdict was audited. It
-// stands in the entry of the trial, so that neither is there without the other;
-// messages that are kept of it are among the contents of the trial.
+// Audit is what happened when the opinion of a trial's verdict was audited. It stands in the entry of the trial, so that neither is there
+// without the other; messages that are kept of it are among the contents of the trial.
 type Audit struct {
 	// Generation is the sequence of the entry with the modules of collectors and judges.
 	Generation int `json:"generation"`
@@ -265,8 +258,7 @@ type Audit struct {
 // Calls are the calls among the events.
 func (a *Audit) Calls() []*Call { return calls(a.Events) }
 
-// Attach puts an audit into the entry of its trial, and what is kept of it
-// beside what is kept of the trial.
+// Attach puts an audit into the entry of its trial, and what is kept of it beside what is kept of the trial.
 func (t *Trial) Attach(a *Audit, kept []Content) {
 	t.Audit = a
 	t.Contents = slices.Concat(t.Contents, kept)
@@ -274,8 +266,7 @@ func (t *Trial) Attach(a *Audit, kept []Content) {
 	t.Contents = slices.CompactFunc(t.Contents, func(a, b Content) bool { return a.Digest == b.Digest })
 }
 
-// Line is the line of the result with its audit, without a line feed; nil
-// where the record does not hold it.
+// Line is the line of the result with its audit, without a line feed; nil where the record does not hold it.
 func (t *Trial) Line() []byte {
 	if t.Audit == nil || len(t.Result) == 0 {
 		return t.Result

@@ -38,8 +38,7 @@ func decodeCall(kind abi.Call, input bool, message []byte) (any, error) {
 	return nil, fmt.Errorf("no message of a %s call", kind)
 }
 
-// differ adds the paths at which two values of one type are not the same, in
-// the names of the wire.
+// differ adds the paths at which two values of one type are not the same, in the names of the wire.
 func differ(path string, a, b reflect.Value, list *[]FieldDifference) {
 	if len(*list) >= maxFields || same(a, b) {
 		return

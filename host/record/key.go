@@ -17,8 +17,7 @@ const (
 	pemPublic  = "PUBLIC KEY"  // PKIX
 )
 
-// Key signs records, or only verifies them. It may be used concurrently. It
-// never shows its secret but by PEM: printed, it is its id.
+// Key signs records, or only verifies them. It may be used concurrently. It never shows its secret but by PEM: printed, it is its id.
 type Key struct {
 	id      string
 	public  ed25519.PublicKey

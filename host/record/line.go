@@ -8,9 +8,8 @@ import (
 	"math"
 )
 
-// The line of an entry is a DSSE envelope in one form alone, so that nobody can
-// write it another way: these parts, and between them payload, key id and
-// signature.
+// The line of an entry is a DSSE envelope in one form alone, so that nobody can write it another way: these parts, and between them
+// payload, key id and signature.
 const (
 	lineBegin = `{"payloadType":"` + payloadType + `","payload":"`
 	lineKeyID = `","signatures":[{"keyid":"`
@@ -30,8 +29,7 @@ var (
 	errBase64   = errors.New("it is not strict base64")
 )
 
-// linePart is this text, or one of at most so many bytes that the quote of the
-// next part ends.
+// linePart is this text, or one of at most so many bytes that the quote of the next part ends.
 type linePart struct {
 	literal string
 	most    int
@@ -57,8 +55,7 @@ func lineParts() [7]linePart {
 	}
 }
 
-// shape follows a line piece by piece, so that what can't be an entry is
-// rejected before much of it is read.
+// shape follows a line piece by piece, so that what can't be an entry is rejected before much of it is read.
 type shape struct {
 	parts [7]linePart
 	at    int    // the part that goes on
@@ -85,8 +82,7 @@ func (s *shape) follow(piece []byte) error {
 	return nil
 }
 
-// take gives how many bytes belong to the part that goes on, or to no part
-// where that one ends with none.
+// take gives how many bytes belong to the part that goes on, or to no part where that one ends with none.
 func (s *shape) take(piece []byte) (int, error) {
 	p, done := &s.parts[s.at], &s.done[s.at]
 	if p.literal != "" {
@@ -158,8 +154,7 @@ func (s *shape) of(line []byte) (envelope, error) {
 	}, nil
 }
 
-// cut says whether a piece that was followed so far may be the beginning of an
-// entry that this key signed.
+// cut says whether a piece that was followed so far may be the beginning of an entry that this key signed.
 func (s *shape) cut(piece []byte, key *Key) error {
 	if s.at < partKeyID {
 		return nil
@@ -176,9 +171,8 @@ func otherKey(id []byte, key *Key) error {
 	return fmt.Errorf("signed with %w, %q, and not with %q", errKey, id, key.ID())
 }
 
-// decodeBase64 decodes behind what is there. Each value has one text: padding is
-// needed, and its bits are zero. Line ends, which Go's decoder passes over, are
-// not in what was followed.
+// decodeBase64 decodes behind what is there. Each value has one text: padding is needed, and its bits are zero. Line ends, which Go's
+// decoder passes over, are not in what was followed.
 func decodeBase64(to, text []byte) ([]byte, error) {
 	to, err := base64.StdEncoding.Strict().AppendDecode(to, text)
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
-// closed is a record without trials, with the places of payload and signature
-// in its last line.
+// closed is a record without trials, with the places of payload and signature in its last line.
 func closed(t *testing.T, key *record.Key) (data []byte, payload, signature [2]int) {
 	t.Helper()
 	data = write(t, key, 0)

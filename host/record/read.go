@@ -9,12 +9,10 @@ import (
 	"io"
 )
 
-// MaxEntryBytes is the longest line that is written or read, its line feed
-// included: 128 MiB. All but ContentsBytes stays far below it.
+// MaxEntryBytes is the longest line that is written or read, its line feed included: 128 MiB. All but ContentsBytes stays far below it.
 const MaxEntryBytes = 128 << 20
 
-// FaultError names the first entry of a record that does not fit, and why.
-// All entries before it hold.
+// FaultError names the first entry of a record that does not fit, and why. All entries before it hold.
 type FaultError struct {
 	// Entry counts from 0, Line from 1. Offset is where the line begins in the file.
 	Entry, Line int
@@ -32,15 +30,13 @@ func (e *FaultError) Error() string {
 // Unwrap gives the reason.
 func (e *FaultError) Unwrap() error { return e.Err }
 
-// ErrTorn: the file ends in the middle of an entry, with what an entry of this
-// key may begin with.
+// ErrTorn: the file ends in the middle of an entry, with what an entry of this key may begin with.
 var ErrTorn = errors.New("the file ends in the middle of it")
 
 // ErrOtherKey: the entry was signed by another key than the one given.
 var ErrOtherKey = errKey
 
-// Reader reads the entries of a record, each verified with key and chain before
-// it is given. It is not safe for concurrent use.
+// Reader reads the entries of a record, each verified with key and chain before it is given. It is not safe for concurrent use.
 type Reader struct {
 	in     *bufio.Reader
 	opener opener
@@ -140,18 +136,15 @@ func (r *Reader) Statements() int { return r.chain.statements }
 // Audits counts those of the trials that were read.
 func (r *Reader) Audits() int { return r.chain.audits }
 
-// Closed says whether the last entry that was read closes the record, and
-// nothing that does not fit was found behind it.
+// Closed says whether the last entry that was read closes the record, and nothing that does not fit was found behind it.
 func (r *Reader) Closed() bool { return r.chain.closed && (r.err == nil || errors.Is(r.err, io.EOF)) }
 
-// Head is the digest of the last line that was read: who keeps it elsewhere
-// can tell later that nothing was taken from the end.
+// Head is the digest of the last line that was read: who keeps it elsewhere can tell later that nothing was taken from the end.
 func (r *Reader) Head() Digest { return r.chain.previous }
 
 // Report says what a record is worth.
 type Report struct {
-	// Entries and Trials that hold, from the beginning, and how many of the trials
-	// have an audit.
+	// Entries and Trials that hold, from the beginning, and how many of the trials have an audit.
 	Entries, Trials, Audits int
 	// Statements among the entries are of other types than those of entries.
 	Statements int
@@ -166,10 +159,9 @@ type Report struct {
 // Complete says whether every entry holds and the record is closed.
 func (r *Report) Complete() bool { return r.Fault == nil && r.Closed }
 
-// Verify reads a record to its end or to the first entry that does not fit, and
-// hands on each entry that holds with the digest of its line, the head of the
-// record up to there; each may be nil. The error is one of reading, or why the
-// context ended, which is looked at between entries.
+// Verify reads a record to its end or to the first entry that does not fit, and hands on each entry that holds with the digest of its line,
+// the head of the record up to there; each may be nil. The error is one of reading, or why the context ended, which is looked at between
+// entries.
 func Verify(ctx context.Context, in io.Reader, key *Key, each func(e *Entry, head Digest)) (*Report, error) {
 	r, err := NewReader(in, key)
 	if err != nil {

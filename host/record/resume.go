@@ -61,8 +61,7 @@ func Resume(name string, key *Key, header *Header, trials int, head Digest) (*Wr
 	return nil, err
 }
 
-// openLocked opens a file and locks it. One that lost its name meanwhile is
-// not there (fs.ErrNotExist).
+// openLocked opens a file and locks it. One that lost its name meanwhile is not there (fs.ErrNotExist).
 func openLocked(name string) (*os.File, error) {
 	f, err := openRegular(name, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
@@ -116,8 +115,7 @@ func resume(f *os.File, s *sealer, key *Key, header *Header, trials int, head Di
 	return w, w.Sync()
 }
 
-// restart begins again in a file that is empty or holds the beginning of the
-// very header that is written.
+// restart begins again in a file that is empty or holds the beginning of the very header that is written.
 func restart(f *os.File, s *sealer, header *Header) (*Writer, error) {
 	h, err := formatted(header)
 	if err != nil {

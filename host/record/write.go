@@ -39,9 +39,8 @@ type file interface {
 	Sync() error
 }
 
-// Append writes a trial with its audit, and the modules of either where they
-// are others than those of the one before. What was appended is durable after
-// the next Sync. A case that has a trial in the record already is rejected.
+// Append writes a trial with its audit, and the modules of either where they are others than those of the one before. What was appended is
+// durable after the next Sync. A case that has a trial in the record already is rejected.
 func (w *Writer) Append(t *Trial) error {
 	if err := w.chain.checkID(t.ID); err != nil {
 		return err
@@ -92,8 +91,7 @@ func (w *Writer) append(e *Entry) error {
 	return w.err
 }
 
-// Sync makes all that was appended durable: it is on the disk when it returns.
-// That goes for what was appended before an error, too.
+// Sync makes all that was appended durable: it is on the disk when it returns. That goes for what was appended before an error, too.
 func (w *Writer) Sync() error {
 	if w.lost == nil {
 		w.lost = w.file.Sync()
@@ -104,8 +102,7 @@ func (w *Writer) Sync() error {
 // Trials counts those in the record.
 func (w *Writer) Trials() int { return w.chain.trials }
 
-// Finish closes the record with the number of its trials, unless it is closed
-// with them already, and then the file.
+// Finish closes the record with the number of its trials, unless it is closed with them already, and then the file.
 func (w *Writer) Finish() error {
 	var err error
 	if !w.chain.closed {
@@ -121,8 +118,7 @@ func (w *Writer) Close() error {
 	return errors.Join(err, w.file.Close())
 }
 
-// Store is a folder of modules by their digests: sha256-HEX.wasm. Several
-// processes may use it at once.
+// Store is a folder of modules by their digests: sha256-HEX.wasm. Several processes may use it at once.
 type Store struct{ dir string }
 
 // OpenStore gives the store in a folder, which Put makes when it is not there.
@@ -142,8 +138,7 @@ func (s *Store) Put(wasm []byte) (Digest, error) {
 	return d, disk.Place(s.path(d), wasm, 0o644)
 }
 
-// Get gives a module: fs.ErrNotExist when it is not there, another error when
-// what is there is no file or has another digest.
+// Get gives a module: fs.ErrNotExist when it is not there, another error when what is there is no file or has another digest.
 func (s *Store) Get(d Digest) ([]byte, error) {
 	if !d.Valid() {
 		return nil, fmt.Errorf("%q is no digest", d)

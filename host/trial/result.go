@@ -71,8 +71,7 @@ type Result struct {
 	// Verdict is the last verdict, nil when none was given.
 	Verdict *Ruling `json:"verdict"`
 	Final   Final   `json:"final"`
-	// Path lists the arrivals: the start node, then `edge:target` for a move over an edge and the bare node for a
-	// fall-through.
+	// Path lists the arrivals: the start node, then `edge:target` for a move over an edge and the bare node for a fall-through.
 	Path     []string  `json:"path"`
 	Remands  int       `json:"remands"`
 	Rounds   int       `json:"rounds"`
@@ -132,8 +131,7 @@ func (r *Result) Remanded() *Answer {
 	return last
 }
 
-// Final is the outcome. Classification is empty (null) for rejected, acquitted and mistrial; Cause is empty (null) but for
-// mistrial.
+// Final is the outcome. Classification is empty (null) for rejected, acquitted and mistrial; Cause is empty (null) but for mistrial.
 type Final struct {
 	Status         Status  `json:"status"`
 	Classification string  `json:"classification"`

@@ -29,8 +29,7 @@ type Trial struct {
 	Light []LightPass
 	// Passes over the court's graph, one more than there were remands.
 	Passes []Pass
-	// Beside is the trial of the same case by a candidate court, which decides nothing; nil for none. It has no Truth of
-	// its own.
+	// Beside is the trial of the same case by a candidate court, which decides nothing; nil for none. It has no Truth of its own.
 	Beside *Trial
 	// Compared is set where the trial was redacted, see [Trial.Compare]. Leave it nil.
 	Compared *Comparison

@@ -74,8 +74,7 @@ func (t *auditTrial) judgeBranch(node *pipeline.Node, judge *audit.Judge, criter
 	}}
 }
 
-// evidence is what all judges get: the items of the state, and what the host
-// found about them. It begins the facts.
+// evidence is what all judges get: the items of the state, and what the host found about them. It begins the facts.
 func (t *auditTrial) evidence() []abi.Evidence {
 	snapshot := t.state.Snapshot()
 	items, found := []abi.Evidence{}, []abi.Evidence{}
@@ -199,8 +198,7 @@ func (a *Audit) Probe(ctx context.Context) error {
 	return faults
 }
 
-// rejectsParams tells why a judge fails with its parameters; empty if it does
-// not, or fails without them as well.
+// rejectsParams tells why a judge fails with its parameters; empty if it does not, or fails without them as well.
 func rejectsParams(ctx context.Context, v *invoker, judge *audit.Judge, criteria []*audit.Criterion) string {
 	request := judgeRequest(judge, criteria)
 	request.Opinion = abi.JudicialOpinion{Text: probeOpinion, CaseID: trial.Unnamed, CourtName: trial.Unnamed}
@@ -260,8 +258,7 @@ func (t *auditTrial) collect(ctx context.Context, node *pipeline.Node, visit int
 	return t.fanOut(ctx, node, visit, limit, branches)
 }
 
-// evidenceOf states findings as evidence. The place is the host's: where the
-// quote stands.
+// evidenceOf states findings as evidence. The place is the host's: where the quote stands.
 func (t *auditTrial) evidenceOf(d *abi.Discovery) map[string][]abi.Evidence {
 	items := make(map[string][]abi.Evidence)
 	for i := range d.Findings {
@@ -276,8 +273,7 @@ func (t *auditTrial) evidenceOf(d *abi.Discovery) map[string][]abi.Evidence {
 	return items
 }
 
-// Names of the host's own in source_refs of the evidence that judges get. What
-// comes from elsewhere can't bear them: see foreignNames.
+// Names of the host's own in source_refs of the evidence that judges get. What comes from elsewhere can't bear them: see foreignNames.
 const (
 	// opinionName is the document of that name: the text under audit.
 	opinionName = "opinion"
@@ -298,8 +294,7 @@ func reserved(ref string) bool {
 // foreignNames names what comes from elsewhere so that it can't speak as the host.
 type foreignNames struct{ mark string }
 
-// foreignTo finds a mark that makes no name of a subject that is there already:
-// foreignMark, as often as it takes.
+// foreignTo finds a mark that makes no name of a subject that is there already: foreignMark, as often as it takes.
 func foreignTo(s *audit.Subject) foreignNames {
 	marks := 1
 	taken := func(name string) {

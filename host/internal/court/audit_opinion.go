@@ -19,9 +19,8 @@ const (
 	metaCharge         = "charge"
 )
 
-// OpinionOf writes the opinion of a trial's last verdict, from the verdict
-// itself, the hearing and the evidence, for an audit. court is the name of the
-// court. It is false where there is no verdict.
+// OpinionOf writes the opinion of a trial's last verdict, from the verdict itself, the hearing and the evidence, for an audit. court is the
+// name of the court. It is false where there is no verdict.
 func OpinionOf(t *trial.Trial, court string) (audit.Subject, bool) {
 	if t.Result.Verdict == nil || len(t.Passes) == 0 {
 		return audit.Subject{}, false
@@ -75,8 +74,7 @@ func (w *opinionWriter) charge() {
 	}
 }
 
-// evidence quotes each item, and names the challenges to it: of one that
-// claims a document which doesn't have it first of all that.
+// evidence quotes each item, and names the challenges to it: of one that claims a document which doesn't have it first of all that.
 func (w *opinionWriter) evidence() {
 	items := w.pass.Items()
 	for i := range items {

@@ -17,8 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/quotes"
 )
 
-// auditTrial audits one opinion. One goroutine traverses and merges; branches
-// only read.
+// auditTrial audits one opinion. One goroutine traverses and merges; branches only read.
 type auditTrial struct {
 	proceeding // for what is asked outside of branches
 	audit      *Audit
@@ -161,8 +160,7 @@ type branch struct {
 	run func(v *invoker) (*abi.Update, error)
 }
 
-// maxBranches is how many branches run at once: each has an instance of its
-// module, and so memory of its own.
+// maxBranches is how many branches run at once: each has an instance of its module, and so memory of its own.
 const maxBranches = 32
 
 // fanOut runs branches, each with a session of its own, which others do not influence, and merges what they give as it comes. limit is

@@ -26,8 +26,7 @@ type useKey struct {
 
 func keyOfUse(c abi.Capability, request []byte) useKey { return useKey{c, record.DigestOf(request)} }
 
-// broker answers what the module of one call asks through its capabilities. The same question has the same answer throughout
-// a trial.
+// broker answers what the module of one call asks through its capabilities. The same question has the same answer throughout a trial.
 type broker struct {
 	session *session
 	module  string
@@ -67,8 +66,7 @@ func (b *broker) Ask(ctx context.Context, capability abi.Capability, request []b
 	return use.Answer, nil
 }
 
-// hold counts bytes that the host holds for the module until the trial is over.
-// It reports whether the module may have them.
+// hold counts bytes that the host holds for the module until the trial is over. It reports whether the module may have them.
 func (b *broker) hold(bytes int) bool {
 	if bytes > maxUseBytes-b.session.held[b.module] {
 		return false
@@ -77,8 +75,7 @@ func (b *broker) hold(bytes int) bool {
 	return true
 }
 
-// over is what a module hears that asked for too much: a log line is dropped,
-// since nothing depends on it, and a question ends the call.
+// over is what a module hears that asked for too much: a log line is dropped, since nothing depends on it, and a question ends the call.
 func (b *broker) over(capability abi.Capability) error {
 	if capability == abi.CapLog {
 		return nil
@@ -86,9 +83,8 @@ func (b *broker) over(capability abi.Capability) error {
 	return &sandbox.DeniedError{Capability: capability, Why: fmt.Sprintf("after %d bytes of requests and answers in one trial", maxUseBytes)}
 }
 
-// find answers a question for the first time in a trial. In a trial that is
-// replayed the answers are those of the record; a question that it does not
-// have is answered as if nothing were known, and the records differ.
+// find answers a question for the first time in a trial. In a trial that is replayed the answers are those of the record; a question that
+// it does not have is answered as if nothing were known, and the records differ.
 func (b *broker) find(ctx context.Context, capability abi.Capability, request []byte) ([]byte, error) {
 	recorder := b.session.recorder
 	if !recorder.replays() {

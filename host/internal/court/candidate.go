@@ -101,9 +101,8 @@ func cloneDefinition(def *pipeline.Definition) *pipeline.Definition {
 	return &clone
 }
 
-// recast gives a persona another module; a name that is no persona's but a
-// module's has it replaced wherever it evaluates edges. It says whether there
-// was anything to change.
+// recast gives a persona another module; a name that is no persona's but a module's has it replaced wherever it evaluates edges. It says
+// whether there was anything to change.
 func recast(def *pipeline.Definition, name, module string) bool {
 	if def == nil {
 		return false

@@ -234,10 +234,8 @@ func (c *Court) WithObserver(observe func(CallRecord)) *Court {
 	return &other
 }
 
-// sidesApart rejects modules with which prosecution, defense and bench would
-// not be different identities with different alignments and different code.
-// The judge sits on the bench's side. codeDigest gives a module's digest
-// without its custom sections.
+// sidesApart rejects modules with which prosecution, defense and bench would not be different identities with different alignments and
+// different code. The judge sits on the bench's side. codeDigest gives a module's digest without its custom sections.
 func sidesApart(def *pipeline.Definition, codeDigest func(module string) string) error {
 	sides := courtPersonas(def)
 	shared := func(a, b *pipeline.Persona, what string) error {
@@ -281,8 +279,7 @@ func side(p *pipeline.Persona) pipeline.Role {
 	return p.Role
 }
 
-// courtPersonas are those who act at a node, in the order of the definition,
-// but for Light's.
+// courtPersonas are those who act at a node, in the order of the definition, but for Light's.
 func courtPersonas(def *pipeline.Definition) []*pipeline.Persona {
 	acts := make(map[string]bool)
 	for i := range def.Nodes {

@@ -93,8 +93,7 @@ func (t *Trial) lastNode(noEdge *traverse.NoEdgeError) {
 	t.mistrial(trial.CauseNoEdge)
 }
 
-// hostMistrial is a mistrial by a limit that the host enforces itself. The
-// path names the graph's own edge for it, where it has one.
+// hostMistrial is a mistrial by a limit that the host enforces itself. The path names the graph's own edge for it, where it has one.
 func (t *Trial) hostMistrial(cause trial.Cause, evaluator string) {
 	arrival := pipeline.EndMistrial
 	for _, e := range t.graph.AnyEdges() {

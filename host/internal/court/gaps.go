@@ -15,8 +15,7 @@ import (
 // maxGaps bounds a brief: what comes after the first few helps nobody.
 const maxGaps = 12
 
-// gapBrief says what evidence would settle the case. There is always at least
-// one gap.
+// gapBrief says what evidence would settle the case. There is always at least one gap.
 func (t *Trial) gapBrief(cause string) *abi.EvidenceGapBrief {
 	g := &gaps{}
 	t.limitGap(g, cause)
@@ -91,8 +90,7 @@ func (g *gaps) failure(phase abi.Family, f *trial.Failure) {
 	g.add(phase, abi.GapHigh, f.ModuleName, what+": "+f.Detail, mend+" and try the case again")
 }
 
-// challengeGaps: what was struck out must be replaced, and what a remand asked
-// for is still open.
+// challengeGaps: what was struck out must be replaced, and what a remand asked for is still open.
 func (t *Trial) challengeGaps(g *gaps) {
 	if t.pass == nil || t.pass.Indictment == nil {
 		return
@@ -120,8 +118,7 @@ func (t *Trial) challengeGaps(g *gaps) {
 	}
 }
 
-// discoveryGaps: what the bench looked for in vain. What it says of a label that
-// has a gap of its own says nothing more.
+// discoveryGaps: what the bench looked for in vain. What it says of a label that has a gap of its own says nothing more.
 func (t *Trial) discoveryGaps(g *gaps, named []string) {
 	if t.pass == nil || t.pass.Discovery == nil {
 		return
@@ -158,9 +155,8 @@ const maxOpenLabels = 4
 // tellApart is what to do about labels of which the pipeline knows nothing.
 const tellApart = "add evidence that one of them explains and the others do not"
 
-// openLabels are the labels between which the case is open: Light's, and those that
-// another item, or the defense, speaks for. Where nothing speaks for any label
-// they all are, Light's first.
+// openLabels are the labels between which the case is open: Light's, and those that another item, or the defense, speaks for. Where nothing
+// speaks for any label they all are, Light's first.
 func (t *Trial) openLabels() (labels []string, spoken bool) {
 	speaking := make(map[string]bool)
 	for _, items := range [][]abi.Evidence{t.subject.Evidence, t.gathered} {
@@ -182,8 +178,7 @@ func (t *Trial) openLabels() (labels []string, spoken bool) {
 	return labels[:min(len(labels), maxOpenLabels)], spoken
 }
 
-// labelGaps: what would show each of the labels between which the case is open.
-// It gives these labels.
+// labelGaps: what would show each of the labels between which the case is open. It gives these labels.
 func (t *Trial) labelGaps(g *gaps) []string {
 	if t.current().Classification == "" {
 		return nil // Light failed, which is the gap
@@ -213,10 +208,8 @@ func (t *Trial) labelGaps(g *gaps) []string {
 	return labels
 }
 
-// kindGaps: the kinds of evidence of which nothing speaks for a label, and
-// which were not given, either: a diff that speaks for none is there. The
-// pipeline's words for them are those of its labels' field: a case of other
-// labels is told none.
+// kindGaps: the kinds of evidence of which nothing speaks for a label, and which were not given, either: a diff that speaks for none is
+// there. The pipeline's words for them are those of its labels' field: a case of other labels is told none.
 func (t *Trial) kindGaps(g *gaps) {
 	known := t.court.graph.Definition().Labels
 	if len(known) > 0 && !slices.ContainsFunc(known, func(l pipeline.Label) bool { return slices.Contains(t.subject.Labels, l.ID) }) {

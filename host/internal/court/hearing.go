@@ -9,8 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/pipeline"
 )
 
-// severityRank orders severities; a challenge that is no stronger than one
-// raised before is not new.
+// severityRank orders severities; a challenge that is no stronger than one raised before is not new.
 func severityRank(s abi.Severity) int {
 	switch s {
 	case abi.Fatal:
@@ -97,8 +96,7 @@ func (t *Trial) turn(node *pipeline.Node, seat int, side abi.Side, round *abi.He
 	return err
 }
 
-// raised says whether the same persona raised a challenge of this item before
-// that was as strong.
+// raised says whether the same persona raised a challenge of this item before that was as strong.
 func (t *Trial) raised(round *abi.HearingRound, ch abi.Challenge) bool {
 	seen := func(list []abi.Challenge) bool {
 		for _, old := range list {
@@ -156,11 +154,9 @@ func snapshotOf(r *abi.HearingRecord) *abi.HearingRecord {
 	return &abi.HearingRecord{Rounds: slices.Clone(r.Rounds), MaxRounds: r.MaxRounds, Converged: r.Converged}
 }
 
-// assign says which persona contests each item of an indictment, by the
-// destructive cycle: the one whose element challenges the item's. The
-// prosecution contests only what speaks against its charge and the judge
-// nothing; these, and items that nobody's element challenges, go to the
-// defense. The result has one persona for each item.
+// assign says which persona contests each item of an indictment, by the destructive cycle: the one whose element challenges the item's. The
+// prosecution contests only what speaks against its charge and the judge nothing; these, and items that nobody's element challenges, go to
+// the defense. The result has one persona for each item.
 func assign(personas []*pipeline.Persona, defense *pipeline.Persona, charge string, items []abi.IndictmentItem) []*pipeline.Persona {
 	assigned := make([]*pipeline.Persona, len(items))
 	for i := range items {

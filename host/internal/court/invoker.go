@@ -177,9 +177,8 @@ func (v *invoker) contestBy(ctx context.Context, node *pipeline.Node, persona *p
 	return response.Challenges, nil
 }
 
-// edges puts the edges of a node to the modules that evaluate them: one call
-// for all edges of the clerk, and one for each other module that an edge
-// names. req lacks node, family and questions. Errors are as those of node.
+// edges puts the edges of a node to the modules that evaluate them: one call for all edges of the clerk, and one for each other module that
+// an edge names. req lacks node, family and questions. Errors are as those of node.
 func (v *invoker) edges(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge, req abi.EdgeRequest) ([]traverse.Answer, error) {
 	req.Node, req.Family = node.Name, abi.Family(node.Family)
 	answers := make([]traverse.Answer, len(edges))
@@ -227,8 +226,7 @@ func (v *invoker) edgesBy(ctx context.Context, node *pipeline.Node, edges []*pip
 	return nil
 }
 
-// judge asks a judge for its opinions, one for each criterion of the request,
-// in order. Errors are as those of node.
+// judge asks a judge for its opinions, one for each criterion of the request, in order. Errors are as those of node.
 func (v *invoker) judge(ctx context.Context, node *pipeline.Node, module string, req *abi.JudgeRequest) ([]abi.CriterionOpinion, error) {
 	response, err := judgeCalls.answer(
 		func() (*abi.JudgeResponse, error) { return v.judgeOnce(ctx, node.Name, module, req) },

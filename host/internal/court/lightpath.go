@@ -111,9 +111,8 @@ func newLightPath(c *Court, s *session) *lightPath {
 	}
 }
 
-// Answer traverses the graph: from its start, or after a remand from resolve. Its
-// error is a *trial.Failure that names the module, or what else broke the
-// traversal, or the context's.
+// Answer traverses the graph: from its start, or after a remand from resolve. Its error is a *trial.Failure that names the module, or what
+// else broke the traversal, or the context's.
 func (l *lightPath) Answer(ctx context.Context, req LightRequest) (LightResponse, error) {
 	l.passes = append(l.passes, trial.LightPass{})
 	l.req, l.pass, l.before, l.channels = &req, &l.passes[len(l.passes)-1], req.Case.Evidence, nil
@@ -243,8 +242,7 @@ func unanswered(feedback *abi.RemandFeedback) *abi.RemandAnswer {
 	return a
 }
 
-// Visit asks the node's persona for its artifact. The family decides which,
-// never the name.
+// Visit asks the node's persona for its artifact. The family decides which, never the name.
 func (l *lightPath) Visit(ctx context.Context, node *pipeline.Node, _ int) (again bool, err error) {
 	p := l.persona(node, 0)
 	artifact, err := l.node(ctx, node, p, l.request(node, p), func(a *abi.Artifact, c *abi.Collector) {
@@ -337,9 +335,8 @@ func review(node *pipeline.Node, r *abi.ReviewDecision) *abi.ReviewDecision {
 	return &abi.ReviewDecision{Decision: abi.Approve, Confidence: r.Confidence}
 }
 
-// gatherAt merges what a node found, with the element of the node. It stands in
-// place of what the node found earlier in the traversal: what it doesn't give again,
-// it has withdrawn.
+// gatherAt merges what a node found, with the element of the node. It stands in place of what the node found earlier in the traversal: what
+// it doesn't give again, it has withdrawn.
 func (l *lightPath) gatherAt(node *pipeline.Node, items []abi.Evidence) error {
 	l.channels = slices.DeleteFunc(l.channels, func(c channel) bool { return c.node == node.Name })
 	if len(items) > 0 {
@@ -382,8 +379,7 @@ func (l *lightPath) refresh() {
 	l.profile = l.hasInstead(l.profile, standing)
 }
 
-// Ask puts the edges of a node to the modules that evaluate them. The host
-// keeps the budget of loops itself.
+// Ask puts the edges of a node to the modules that evaluate them. The host keeps the budget of loops itself.
 func (l *lightPath) Ask(ctx context.Context, node *pipeline.Node, edges []*pipeline.Edge) ([]traverse.Answer, error) {
 	answers, err := l.edges(ctx, node, edges, abi.EdgeRequest{
 		Artifact: l.last, LoopsLeft: l.loops, Limits: abi.Limits{Handoffs: len(l.pass.Artifacts), MaxHandoffs: maxLightSteps},

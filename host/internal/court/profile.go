@@ -44,10 +44,9 @@ func (d *domain) whole() *parted {
 	return &parted{profile: d.profile, parts: abi.ProfileParts{All: true, Outcomes: true}}
 }
 
-// standing is what of the profile can count in a case: the signals that stand
-// in it, and the sources that speak in it. What is cut away would change no
-// figure. It is small where the profile is large. read are the indexes of its signals that stand in the
-// documents, ascending.
+// standing is what of the profile can count in a case: the signals that stand in it, and the sources that speak in it. What is cut away
+// would change no figure. It is small where the profile is large. read are the indexes of its signals that stand in the documents,
+// ascending.
 func (d *domain) standing(subject *abi.Case, evidence []abi.Evidence) (profile *parted, read []int) {
 	if d.profile == nil {
 		return &parted{}, nil

@@ -33,9 +33,8 @@ func NewRecorder(contents record.Contents) *Recorder {
 	return &Recorder{contents: contents, kept: make(map[record.Digest][]byte)}
 }
 
-// isOver notes whether the time of the trial is over; one that is tried again
-// hears what the first one heard. Its time has no end, so it is over now only
-// for a caller who has gone.
+// isOver notes whether the time of the trial is over; one that is tried again hears what the first one heard. Its time has no end, so it is
+// over now only for a caller who has gone.
 func (r *Recorder) isOver(now bool) bool {
 	if r == nil {
 		return now
@@ -126,8 +125,7 @@ func (r *Recorder) failure(err error) *record.Failure {
 	return f
 }
 
-// answered notes what the module that was called last said of edges. A nil
-// response was rejected.
+// answered notes what the module that was called last said of edges. A nil response was rejected.
 func (r *Recorder) answered(questions []abi.EdgeQuestion, response *abi.EdgeResponse) {
 	if r == nil || response == nil || len(response.Answers) != len(questions) {
 		return
@@ -198,8 +196,7 @@ func (RecordedLight) Answer(context.Context, LightRequest) (LightResponse, error
 	return LightResponse{}, errMissing
 }
 
-// note records an answer. It is JSON and not a message: what a Light says need
-// not keep the rules of one.
+// note records an answer. It is JSON and not a message: what a Light says need not keep the rules of one.
 func (l *recordedLight) note(ctx context.Context, req *LightRequest, response *LightResponse, err error) {
 	r := l.recorder
 	kept := r.contents != record.ContentsDigests

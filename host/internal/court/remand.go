@@ -12,8 +12,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// remand sends the case back to Light with the verdict's feedback, and
-// decides again whether its answer needs a trial.
+// remand sends the case back to Light with the verdict's feedback, and decides again whether its answer needs a trial.
 func (t *Trial) remand() error {
 	verdict := t.pass.Verdict
 	if t.remandsLeft() == 0 || verdict == nil || verdict.RemandFeedback == nil {
@@ -43,8 +42,7 @@ func (t *Trial) remand() error {
 	return nil
 }
 
-// remandsLeft is how often the verdict may still remand. It may not where a
-// trial as long as this one would run out of handoffs.
+// remandsLeft is how often the verdict may still remand. It may not where a trial as long as this one would run out of handoffs.
 func (t *Trial) remandsLeft() int {
 	taken, rest := t.result.Handoffs-t.handoffsBefore, t.court.limits.MaxHandoffs-t.result.Handoffs
 	if t.result.Remands == 0 {
@@ -56,8 +54,7 @@ func (t *Trial) remandsLeft() int {
 	return max(0, t.court.limits.MaxRemands-t.result.Remands)
 }
 
-// indictedFirst is the evidence of the case in the order of the indictment,
-// followed by what that left out.
+// indictedFirst is the evidence of the case in the order of the indictment, followed by what that left out.
 func (t *Trial) indictedFirst() []abi.Evidence {
 	left := make(map[itemKey]abi.Evidence, len(t.evidence))
 	for _, e := range t.evidence {
@@ -106,8 +103,7 @@ func (t *Trial) askLight(ctx context.Context, req LightRequest) (LightResponse, 
 	return response, c.Err()
 }
 
-// checkGathered checks items that Light gathered against the case, by the rules
-// that the items of a case keep.
+// checkGathered checks items that Light gathered against the case, by the rules that the items of a case keep.
 func (t *Trial) checkGathered(items []abi.Evidence, c *abi.Collector) {
 	for i := range items {
 		mark := c.Mark()
@@ -122,9 +118,8 @@ func (t *Trial) checkGathered(items []abi.Evidence, c *abi.Collector) {
 	}
 }
 
-// acceptAnswer merges Light's new evidence. An answer without any may not
-// raise its confidence: it is held at the one before. Where the classification
-// is the same too, another remand would bring the same again, and there is none.
+// acceptAnswer merges Light's new evidence. An answer without any may not raise its confidence: it is held at the one before. Where the
+// classification is the same too, another remand would bring the same again, and there is none.
 func (t *Trial) acceptAnswer(response *LightResponse, previous *abi.LightAnswer) error {
 	found := slices.Clone(response.Evidence)
 	for i := range response.Remand.Answers {
@@ -155,9 +150,8 @@ func (t *Trial) noteGathered(items []abi.Evidence) {
 	}
 }
 
-// withdraw leaves out of the evidence what Light withdraws of its own items.
-// What the case came with stays, whatever Light says of it: nobody withdraws
-// another's word.
+// withdraw leaves out of the evidence what Light withdraws of its own items. What the case came with stays, whatever Light says of it:
+// nobody withdraws another's word.
 func (t *Trial) withdraw(answer *abi.RemandAnswer) {
 	if t.pass.Indictment == nil {
 		return

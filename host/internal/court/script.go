@@ -11,8 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 )
 
-// script is a recorded trial, audit, or branch of an audit that another one
-// follows: what depends on the moment is taken from it.
+// script is a recorded trial, audit, or branch of an audit that another one follows: what depends on the moment is taken from it.
 type script struct {
 	trial    *record.Trial // whose contents they are
 	over     map[int]bool  // at which looks the time of a trial was over
@@ -197,8 +196,7 @@ func (r *Recorder) endAudit(trial *record.Trial, court string, modules []record.
 	return nil
 }
 
-// branchKey says which branch of a recorded audit it is: whose, and after how
-// many merges.
+// branchKey says which branch of a recorded audit it is: whose, and after how many merges.
 type branchKey struct {
 	merges int
 	who    string

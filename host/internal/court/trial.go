@@ -127,8 +127,7 @@ func (t *Trial) classify(ctx context.Context) error {
 	return nil
 }
 
-// activate says what becomes of a case before any trial: an empty status
-// means that it is tried.
+// activate says what becomes of a case before any trial: an empty status means that it is tried.
 func activate(config *abi.CourtConfig, confidence float64) trial.Status {
 	switch {
 	case !config.Enabled:
@@ -220,8 +219,7 @@ func (t *Trial) overdue(graced context.Context) error {
 	return nil
 }
 
-// timed gives the error of a call, or that the time was over: then that is
-// the cause, whatever the module did.
+// timed gives the error of a call, or that the time was over: then that is the cause, whatever the module did.
 func (t *Trial) timed(err error) error {
 	if err == nil || !t.expired() {
 		return err

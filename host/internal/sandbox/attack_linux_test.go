@@ -84,14 +84,11 @@ type attacked struct {
 	Workers int
 }
 
-// TestAccept_FX1_HostFunctionsKeepWithinTheMemoryLimit: whatever function of
-// the host a guest calls as hard as it can, and whatever else it tries, the process
-// grows by no more than the memory limit and 16 MiB a worker, and a named limit
-// ends the call.
+// TestAccept_FX1_HostFunctionsKeepWithinTheMemoryLimit: whatever function of the host a guest calls as hard as it can, and whatever else it
+// tries, the process grows by no more than the memory limit and 16 MiB a worker, and a named limit ends the call.
 //
-// The attacks run in a process of their own, one after the other, with Go's
-// collector at its default (GOGC=100, no GOMEMLIMIT). It is the kernel's
-// figure for the largest resident size that counts.
+// The attacks run in a process of their own, one after the other, with Go's collector at its default (GOGC=100, no GOMEMLIMIT). It is the
+// kernel's figure for the largest resident size that counts.
 func TestAccept_FX1_HostFunctionsKeepWithinTheMemoryLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures memory, which the race detector multiplies")
@@ -215,8 +212,7 @@ func (answering) Source(context.Context, abi.SourceQuery) (abi.SourceAnswer, err
 	return abi.SourceAnswer{Known: true, Frames: slices.Repeat([]abi.SourceFrame{{Path: strings.Repeat("x", 10_000), Kind: abi.SourceProduct}}, 100)}, nil
 }
 
-// forgetPeak releases what Go does not use, has the kernel begin its largest
-// resident size again, and gives the present one.
+// forgetPeak releases what Go does not use, has the kernel begin its largest resident size again, and gives the present one.
 func forgetPeak(t *testing.T) int64 {
 	t.Helper()
 	debug.FreeOSMemory()

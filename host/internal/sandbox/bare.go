@@ -14,16 +14,13 @@ type Metering int
 const (
 	// MeterFuel counts fuel, and ends what spends too much of it.
 	MeterFuel Metering = iota
-	// MeterNone counts nothing: a guest that spins is never ended, and stops the
-	// whole process.
+	// MeterNone counts nothing: a guest that spins is never ended, and stops the whole process.
 	MeterNone
-	// MeterRuntime counts nothing, and has wazero look in every loop whether the
-	// call has to end.
+	// MeterRuntime counts nothing, and has wazero look in every loop whether the call has to end.
 	MeterRuntime
 )
 
-// Resets are the ways of making an instance pristine that work here, the
-// cheapest first.
+// Resets are the ways of making an instance pristine that work here, the cheapest first.
 func Resets() []Reset {
 	ways := map[pages.Way]Reset{
 		pages.Scan: ResetScan, pages.Discard: ResetDiscard, pages.Compare: ResetCompare,
@@ -35,17 +32,15 @@ func Resets() []Reset {
 	return append(resets, ResetFresh)
 }
 
-// Bare is an instance that is never reset: each call finds what the one
-// before it left. It is for measurements, of what being pristine costs. One
-// goroutine at a time uses it.
+// Bare is an instance that is never reset: each call finds what the one before it left. It is for measurements, of what being pristine
+// costs. One goroutine at a time uses it.
 type Bare struct {
 	module *Module
 	in     *instance
 	cancel context.CancelFunc
 }
 
-// Bare gives an instance as a first call finds it. The caller closes it, and
-// the module waits for that.
+// Bare gives an instance as a first call finds it. The caller closes it, and the module waits for that.
 func (m *Module) Bare(ctx context.Context) (*Bare, error) {
 	if !m.gate.enter() {
 		return nil, m.reject("", CauseHost, "module is closed", ErrClosed)
@@ -63,8 +58,7 @@ func (m *Module) Bare(ctx context.Context) (*Bare, error) {
 	return b, nil
 }
 
-// Call is Module.Call without the reset. After an error the instance is of no
-// use any more.
+// Call is Module.Call without the reset. After an error the instance is of no use any more.
 func (b *Bare) Call(ctx context.Context, call abi.Call, request []byte) (Output, error) {
 	b.in.begin(ctx)
 	output, err := b.in.call(exportOf(call), request, b.module.limits.OutputBytes)
@@ -100,8 +94,7 @@ const (
 	ResetScan
 	ResetDiscard
 	ResetCompare
-	// ResetFresh makes a new instance for every call: what all the others have
-	// to be equal to.
+	// ResetFresh makes a new instance for every call: what all the others have to be equal to.
 	ResetFresh
 )
 

@@ -24,16 +24,13 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/disk"
 )
 
-// compileCache is a directory of compiled modules, one entry for each, under
-// a directory for the version of the compiler. An entry is made in a folder of
-// its own and takes its name when it is complete; nothing in it changes then.
+// compileCache is a directory of compiled modules, one entry for each, under a directory for the version of the compiler. An entry is made
+// in a folder of its own and takes its name when it is complete; nothing in it changes then.
 //
-// It holds wazero's own cache, see stub.go, and a seal: a checksum of the files
-// in it. wazero guards its files by a checksum over the machine code alone; a
-// flipped bit in a function's offset would be executed. An entry that is not as
-// it was sealed is removed before wazero sees it, and the module compiled again.
-// The seal tells of damage, not of attacks: whoever can write to the folder can
-// seal an entry, so a cryptographic hash would only make each start slower.
+// It holds wazero's own cache, see stub.go, and a seal: a checksum of the files in it. wazero guards its files by a checksum over the
+// machine code alone; a flipped bit in a function's offset would be executed. An entry that is not as it was sealed is removed before
+// wazero sees it, and the module compiled again. The seal tells of damage, not of attacks: whoever can write to the folder can seal an
+// entry, so a cryptographic hash would only make each start slower.
 type compileCache struct {
 	dir  string
 	most int64 // bytes of all entries
@@ -162,8 +159,7 @@ func (c *cacheEntry) checksum() (files []string, sum string, err error) {
 	return files, fmt.Sprintf("%08x", h.Sum32()), nil
 }
 
-// files gives the paths in the entry of all its files but the seal, in order.
-// Anything that is no plain file is an error.
+// files gives the paths in the entry of all its files but the seal, in order. Anything that is no plain file is an error.
 func (c *cacheEntry) files() ([]string, error) {
 	var names []string
 	err := filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
@@ -184,8 +180,7 @@ func (c *cacheEntry) files() ([]string, error) {
 	return names, err
 }
 
-// DefaultCacheBytes is what the entries of a compile cache may take together,
-// 1 GiB: a module of the Go toolchain takes about 12 MiB.
+// DefaultCacheBytes is what the entries of a compile cache may take together, 1 GiB: a module of the Go toolchain takes about 12 MiB.
 const DefaultCacheBytes int64 = 1 << 30
 
 // CacheUse is what a compile cache holds.
@@ -194,16 +189,14 @@ type CacheUse struct {
 	Bytes   int64
 }
 
-// MeasureCache says what the compile cache in a directory holds, of all
-// versions; nothing when there is none.
+// MeasureCache says what the compile cache in a directory holds, of all versions; nothing when there is none.
 func MeasureCache(dir string) (CacheUse, error) {
 	entries, err := cacheEntries(dir)
 	return useOf(entries), err
 }
 
-// ClearCache removes all entries of the compile cache in a directory, and says
-// what they took. Other things in it stay. Programs that use it at the same
-// time compile their modules again.
+// ClearCache removes all entries of the compile cache in a directory, and says what they took. Other things in it stay. Programs that use
+// it at the same time compile their modules again.
 func ClearCache(dir string) (CacheUse, error) {
 	entries, err := cacheEntries(dir)
 	errs := []error{err}
@@ -236,9 +229,8 @@ var (
 	entryName   = regexp.MustCompile(`^(\.removing-)*[0-9a-f]{64}(-|$)`)
 )
 
-// used notes that an entry is in use, by the time of its directory. It says
-// nothing if that fails: then the entry was used by somebody else, or is not
-// there yet, and will be new.
+// used notes that an entry is in use, by the time of its directory. It says nothing if that fails: then the entry was used by somebody
+// else, or is not there yet, and will be new.
 func (c *cacheEntry) used(now time.Time) { _ = os.Chtimes(c.dir, now, now) }
 
 // removeEntry takes an entry out of sight first, so that nobody finds a part of it under its name. A process that loses an entry
@@ -302,10 +294,9 @@ func bytesIn(dir string) int64 {
 	return total
 }
 
-// wazero validates a module before it looks for it in its cache, which takes three times as long as reading the machine code.
-// What was compiled has been validated already, and nothing else of wazero reads the functions of a module that was compiled. So an
-// entry keeps the machine code of the module under the name that wazero gives to its stub: the same module, in which every
-// function traps at once.
+// wazero validates a module before it looks for it in its cache, which takes three times as long as reading the machine code. What was
+// compiled has been validated already, and nothing else of wazero reads the functions of a module that was compiled. So an entry keeps the
+// machine code of the module under the name that wazero gives to its stub: the same module, in which every function traps at once.
 //
 // A stub must never be compiled in place of its module. wazero does that where it finds no machine code, for example because the
 // processor is another, and then writes a file: so what it gives is used only if the entry is as it was before.

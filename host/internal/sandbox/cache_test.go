@@ -40,8 +40,7 @@ func cacheFiles(t *testing.T, dir string) []string {
 	return files
 }
 
-// again loads the module with the cache as it is now, calls it, and gives the
-// log.
+// again loads the module with the cache as it is now, calls it, and gives the log.
 func again(t *testing.T, dir string, wasm []byte) string {
 	t.Helper()
 	var log bytes.Buffer
@@ -54,8 +53,7 @@ func again(t *testing.T, dir string, wasm []byte) string {
 	return log.String()
 }
 
-// closed closes a module, so that the next load of it in this process does not
-// share what was compiled already.
+// closed closes a module, so that the next load of it in this process does not share what was compiled already.
 func closed(t *testing.T, m *Module) {
 	t.Helper()
 	must.Do(t, m.Close(t.Context()))
@@ -93,8 +91,7 @@ func TestCompiledModulesAreKept(t *testing.T) {
 	}
 }
 
-// Whatever happens to a file of the cache, the module is compiled again and
-// the cache is good afterwards.
+// Whatever happens to a file of the cache, the module is compiled again and the cache is good afterwards.
 func TestDamagedCacheIsHarmless(t *testing.T) {
 	t.Parallel()
 	damages := map[string]func([]byte) []byte{
@@ -168,8 +165,7 @@ func there(path string) bool {
 	return err == nil
 }
 
-// A new entry makes room for itself: those that were used longest ago go, of
-// whatever version, and nothing else in the directory.
+// A new entry makes room for itself: those that were used longest ago go, of whatever version, and nothing else in the directory.
 func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	now := time.Now()

@@ -14,9 +14,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
-// Broker answers what a guest asks through a capability. It travels with the
-// context of a call, never with the instance, so that the same instance asks
-// about another case in its next call.
+// Broker answers what a guest asks through a capability. It travels with the context of a call, never with the instance, so that the same
+// instance asks about another case in its next call.
 //
 // The request is the guest's, not validated, and the broker's own; the answer is
 // a message, or empty. A [*RequestError] says that the request is rejected, a
@@ -49,9 +48,8 @@ func (e *DeniedError) Error() string { return string(e.Capability) + " " + e.Why
 
 type brokerKey struct{}
 
-// WithBroker gives the context of a call whose guest asks this broker. Without
-// one every question has the answer of a host that knows nothing, and so
-// have those that a guest asks before its call: when it starts, and when it is warmed.
+// WithBroker gives the context of a call whose guest asks this broker. Without one every question has the answer of a host that knows
+// nothing, and so have those that a guest asks before its call: when it starts, and when it is warmed.
 func WithBroker(ctx context.Context, broker Broker) context.Context {
 	return context.WithValue(ctx, brokerKey{}, broker)
 }
@@ -80,8 +78,7 @@ const (
 // uses counts what one call has asked.
 type uses struct{ lines, queries int }
 
-// count says whether the call may ask again. A line too many is dropped:
-// nothing depends on it.
+// count says whether the call may ask again. A line too many is dropped: nothing depends on it.
 func (u *uses) count(capability abi.Capability) (ask bool, err error) {
 	if capability == abi.CapLog {
 		u.lines++
@@ -98,8 +95,7 @@ func Capabilities() []abi.Capability {
 	return []abi.Capability{abi.CapLog, abi.CapRecall, abi.CapCorrelate, abi.CapSource}
 }
 
-// signatureCapability is that of all of them: request, its length, room for the
-// answer, its capacity; the answer's length.
+// signatureCapability is that of all of them: request, its length, room for the answer, its capacity; the answer's length.
 var signatureCapability = wasmfile.FuncType{
 	Params: []wasmfile.ValueType{wasmfile.I32, wasmfile.I32, wasmfile.I32, wasmfile.I32}, Results: i32,
 }
@@ -140,8 +136,7 @@ func instantiateCapabilities(ctx context.Context, runtime wazero.Runtime, file *
 	return err
 }
 
-// capabilityFunc is a capability as a guest calls it. A panic with an error
-// ends the call.
+// capabilityFunc is a capability as a guest calls it. A panic with an error ends the call.
 func capabilityFunc(capability abi.Capability) api.GoModuleFunc {
 	return func(ctx context.Context, module api.Module, stack []uint64) {
 		state := guestOf(ctx)

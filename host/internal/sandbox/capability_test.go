@@ -15,8 +15,7 @@ import (
 
 const answerAt = 8192
 
-// asking is a module that passes its request on to a capability, so many
-// times, and returns what was answered the last time.
+// asking is a module that passes its request on to a capability, so many times, and returns what was answered the last time.
 func asking(capability abi.Capability, room, capacity int32, times int) wasmtest.Module {
 	i32s := bytes.Repeat([]byte{wasmtest.I32}, 4)
 	ask := wasmtest.Join([]byte{wasmtest.LocalGet, 0, wasmtest.LocalGet, 1}, wasmtest.Const(room), wasmtest.Const(capacity), []byte{wasmtest.Call, 0})
@@ -90,8 +89,7 @@ func TestAccept_PL8_ACapabilityThatIsNotGrantedIsNotThere(t *testing.T) {
 	}
 }
 
-// Who asks is told of its own case, whichever instance it runs in, and in
-// every way of putting instances back.
+// Who asks is told of its own case, whichever instance it runs in, and in every way of putting instances back.
 func TestCapabilityAnswersComeFromTheCall(t *testing.T) {
 	t.Parallel()
 	for _, reset := range Resets() {

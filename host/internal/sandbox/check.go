@@ -21,8 +21,7 @@ func (n importName) String() string {
 	return strconv.Quote(full[:min(len(full), maxNameBytes)])
 }
 
-// surface is what a module may import, with the signatures. Granted
-// capabilities are added to a module's own copy.
+// surface is what a module may import, with the signatures. Granted capabilities are added to a module's own copy.
 type surface map[importName]wasmfile.FuncType
 
 var (
@@ -36,8 +35,7 @@ var (
 	}
 )
 
-// check checks a file against the contract and the limits, and gives every
-// fault that can be seen without running anything.
+// check checks a file against the contract and the limits, and gives every fault that can be seen without running anything.
 func check(file *wasmfile.File, allowed surface, limits Limits) []Fault {
 	c := checker{file: file}
 	c.exports()
@@ -91,8 +89,7 @@ func (c *checker) exports() {
 	}
 }
 
-// function reports whether the export is there at all; one that has none of
-// the signatures is a fault.
+// function reports whether the export is there at all; one that has none of the signatures is a fault.
 func (c *checker) function(name string, want ...wasmfile.FuncType) bool {
 	export, ok := c.file.Export(name)
 	switch {
@@ -121,8 +118,7 @@ func (c *checker) imports(allowed surface) {
 	}
 }
 
-// maxDeclared is how many globals and imports a module may declare: each takes up
-// to 100 bytes of every instance.
+// maxDeclared is how many globals and imports a module may declare: each takes up to 100 bytes of every instance.
 const maxDeclared = 50_000
 
 func (c *checker) sizes(limits Limits) {

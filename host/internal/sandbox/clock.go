@@ -7,13 +7,11 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// The clock of a guest is a stand-in: it advances by a fixed step with each
-// reading, and jumps over what the guest would sleep. A guest that waits gets its
-// timeout at once; a guest that counts time finds the same in every run.
+// The clock of a guest is a stand-in: it advances by a fixed step with each reading, and jumps over what the guest would sleep. A guest
+// that waits gets its timeout at once; a guest that counts time finds the same in every run.
 //
-// Every call begins at clockCall. What runs before, the start of the module and its
-// warm calls, has the day before that to itself, so that a monotonic clock
-// never goes back and yet a call cannot tell how much of that day was used.
+// Every call begins at clockCall. What runs before, the start of the module and its warm calls, has the day before that to itself, so that
+// a monotonic clock never goes back and yet a call cannot tell how much of that day was used.
 const (
 	clockStart = 1_000_000_000                  // when the module starts, on the monotonic clocks, in nanoseconds
 	clockCall  = 86_400 * 1_000_000_000         // when a call begins
@@ -59,9 +57,8 @@ func clockResolution(_ *guestState, memory api.Memory, stack []uint64) uint64 {
 	return written(memory.WriteUint64Le(uint32(stack[1]), clockStep))
 }
 
-// A subscription of poll_oneoff is 48 bytes: user data, a tag at 8, and for a
-// clock its id at 16, the timeout at 24, flags at 40. An event is 32 bytes:
-// user data, an errno at 8, the tag at 10.
+// A subscription of poll_oneoff is 48 bytes: user data, a tag at 8, and for a clock its id at 16, the timeout at 24, flags at 40. An event
+// is 32 bytes: user data, an errno at 8, the tag at 10.
 const (
 	subscriptionBytes = 48
 	eventBytes        = 32
@@ -70,9 +67,8 @@ const (
 	maxSubscriptions  = 128 // a runtime waits for a few
 )
 
-// pollOneoff takes (subscriptions, events, how many, pointer to the number of
-// events). It does not wait: the clocks that come first fire, and the time is
-// then what they waited for. Streams are always ready.
+// pollOneoff takes (subscriptions, events, how many, pointer to the number of events). It does not wait: the clocks that come first fire,
+// and the time is then what they waited for. Streams are always ready.
 func pollOneoff(s *guestState, memory api.Memory, stack []uint64) uint64 {
 	count := uint32(stack[2])
 	if count == 0 || count > maxSubscriptions {
@@ -124,8 +120,7 @@ func (s *guestState) wait(sub []byte) uint64 {
 	return timeout - min(timeout, now)
 }
 
-// randomSeed begins the random stream of every call: ChaCha8 as
-// specified, so that the stream outlives versions of Go.
+// randomSeed begins the random stream of every call: ChaCha8 as specified, so that the stream outlives versions of Go.
 const randomSeed = "shadowcourt random stream, v1.00"
 
 // randomGet takes (pointer, length).

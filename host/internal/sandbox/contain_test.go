@@ -31,8 +31,7 @@ func goModuleOf(tb testing.TB, reset Reset, limits Limits) *Module {
 	return load(tb, open(tb, Config{Reset: reset, Limits: limits, CacheDir: filepath.Join(shared, "cache")}), goGuest(tb))
 }
 
-// TestAccept_PL3_CallsAfterAFailureAreRight: whatever ended a call, 500 calls
-// after it see what the first one sees.
+// TestAccept_PL3_CallsAfterAFailureAreRight: whatever ended a call, 500 calls after it see what the first one sees.
 func TestAccept_PL3_CallsAfterAFailureAreRight(t *testing.T) {
 	t.Parallel()
 	failures := map[string]Cause{
@@ -63,8 +62,7 @@ func TestAccept_PL3_CallsAfterAFailureAreRight(t *testing.T) {
 	}
 }
 
-// TestAccept_PL4_NoResetLeavesATrace: neither memory nor globals nor the clock
-// nor the random stream continue from one call to the next.
+// TestAccept_PL4_NoResetLeavesATrace: neither memory nor globals nor the clock nor the random stream continue from one call to the next.
 func TestAccept_PL4_NoResetLeavesATrace(t *testing.T) {
 	t.Parallel()
 	counting := small(wasmtest.Join(
@@ -146,8 +144,7 @@ func TestAccept_SB1_EqualAtAnyPoolSize(t *testing.T) {
 
 const accountEnv = "SANDBOX_TEST_ACCOUNT"
 
-// TestAccept_SB2_FuelIsTheSameInAnotherProcess runs this test again as a
-// program of its own.
+// TestAccept_SB2_FuelIsTheSameInAnotherProcess runs this test again as a program of its own.
 func TestAccept_SB2_FuelIsTheSameInAnotherProcess(t *testing.T) {
 	t.Parallel()
 	tier.Long(t, "host/internal/sandbox")
@@ -171,8 +168,7 @@ func TestAccept_SB2_FuelIsTheSameInAnotherProcess(t *testing.T) {
 	}
 }
 
-// TestAccept_SB2_FuelIsExact: a call that may spend what it costs returns, and
-// one that may spend one unit less does not.
+// TestAccept_SB2_FuelIsExact: a call that may spend what it costs returns, and one that may spend one unit less does not.
 func TestAccept_SB2_FuelIsExact(t *testing.T) {
 	t.Parallel()
 	out := must.Get(goModule(t, Limits{}).Call(t.Context(), abi.CallNode, []byte("r")))(t)
@@ -207,8 +203,7 @@ var growBody = wasmtest.Join(
 	wasmtest.Const(2048), []byte{0xad, 0x42, 32, 0x86, 0x42, 12, 0x84}, // 2048<<32 | 12
 )
 
-// Each call finds its memory as small as at the beginning, and what it grows
-// by is zero, whatever earlier calls left there.
+// Each call finds its memory as small as at the beginning, and what it grows by is zero, whatever earlier calls left there.
 func TestAccept_SB1_AMemoryThatGrewIsSmallAgain(t *testing.T) {
 	t.Parallel()
 	for _, reset := range resets {

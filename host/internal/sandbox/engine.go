@@ -14,28 +14,22 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
-// Config of an engine. The zero value is useful: no cache on disk, default
-// limits, no log.
+// Config of an engine. The zero value is useful: no cache on disk, default limits, no log.
 type Config struct {
-	// CacheDir keeps compiled modules between runs. It holds machine code that
-	// this process will execute, so it must belong to the user and be writable
-	// by nobody else; it is created so. Empty: compiled code is kept in memory
-	// only. It may be deleted at any time.
+	// CacheDir keeps compiled modules between runs. It holds machine code that this process will execute, so it must belong to the user and
+	// be writable by nobody else; it is created so. Empty: compiled code is kept in memory only. It may be deleted at any time.
 	CacheDir string
 	// CacheBytes is what the entries of CacheDir may take together; of more, those go that were used longest ago.
 	// Default: [DefaultCacheBytes].
 	CacheBytes int64
 	// Limits of every call.
 	Limits Limits
-	// Logger gets what is not an error: a compile cache that had to be
-	// dropped. Nil: nothing is logged.
+	// Logger gets what is not an error: a compile cache that had to be dropped. Nil: nothing is logged.
 	Logger *slog.Logger
-	// Reset is how an instance is made pristine again after a call. The result
-	// is the same; all but ResetAuto are for tests and measurements, and New
-	// fails if one does not work on this machine.
+	// Reset is how an instance is made pristine again after a call. The result is the same; all but ResetAuto are for tests and
+	// measurements, and New fails if one does not work on this machine.
 	Reset Reset
-	// Metering is how calls are metered; all but MeterFuel are for measurements
-	// of modules that are trusted to end.
+	// Metering is how calls are metered; all but MeterFuel are for measurements of modules that are trusted to end.
 	Metering Metering
 	// Now is the clock that limits a call. Nil: time.Now.
 	Now func() time.Time
@@ -93,21 +87,17 @@ func New(_ context.Context, config Config) (*Engine, error) {
 // Limits of every call, with the defaults filled in.
 func (e *Engine) Limits() Limits { return e.limits }
 
-// Warm is a call that a module answers once, before what it then is becomes
-// what every call begins with. A module of a language with a runtime does much
-// at its first call that it need not do again.
+// Warm is a call that a module answers once, before what it then is becomes what every call begins with. A module of a language with a
+// runtime does much at its first call that it need not do again.
 type Warm struct {
 	Call    abi.Call
 	Request []byte
 }
 
-// Load checks a module, compiles it and tries it once. The bytes may be
-// reused afterwards. The error is a *LoadError with every fault that was
-// found if the module is at fault, and the context's error if that ended.
-// Compiling takes a second for a module of the Go toolchain. The compiler
-// cannot be interrupted: if the context or the time for it ends, Load returns
-// and the compiler runs on to its end without a use. The caller closes the
-// module, or the engine with all of them.
+// Load checks a module, compiles it and tries it once. The bytes may be reused afterwards. The error is a *LoadError with every fault that
+// was found if the module is at fault, and the context's error if that ended. Compiling takes a second for a module of the Go toolchain.
+// The compiler cannot be interrupted: if the context or the time for it ends, Load returns and the compiler runs on to its end without a
+// use. The caller closes the module, or the engine with all of them.
 func (e *Engine) Load(ctx context.Context, wasm []byte, warm ...Warm) (*Module, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("load: %w", err)
@@ -129,8 +119,7 @@ func (e *Engine) tooBig(size int) *Fault {
 	return &Fault{Code: FaultTooBig, Detail: fmt.Sprintf("%d bytes, the limit is %d", size, e.limits.ModuleBytes)}
 }
 
-// LoadInspected is Load for what Inspect gave. The module may import the
-// capabilities that are granted, and no others.
+// LoadInspected is Load for what Inspect gave. The module may import the capabilities that are granted, and no others.
 func (e *Engine) LoadInspected(ctx context.Context, info Info, granted []abi.Capability, warm ...Warm) (*Module, error) {
 	reject := func(faults ...Fault) (*Module, error) {
 		return nil, &LoadError{Digest: info.Digest, Faults: faults}
@@ -206,8 +195,7 @@ func (e *Engine) Loaded() int {
 	return len(e.modules)
 }
 
-// Close rejects new loads and calls, waits for the calls in flight, at most
-// until the context ends, and closes every module.
+// Close rejects new loads and calls, waits for the calls in flight, at most until the context ends, and closes every module.
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	e.closed = true

@@ -9,8 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 )
 
-// ErrClosed says that a module or an engine was used after its Close. It is
-// wrapped in the error of the call or of the load.
+// ErrClosed says that a module or an engine was used after its Close. It is wrapped in the error of the call or of the load.
 var ErrClosed = errors.New("closed")
 
 // Digest is a SHA-256.
@@ -19,25 +18,21 @@ type Digest [32]byte
 // String is "sha256:" and 64 hexadecimal digits.
 func (d Digest) String() string { return "sha256:" + hex.EncodeToString(d[:]) }
 
-// Cause says why a call failed. Causes are stable: records and reports hold
-// them.
+// Cause says why a call failed. Causes are stable: records and reports hold them.
 type Cause string
 
 // The causes.
 const (
-	// CauseTrap is an instruction that trapped. Detail is the name of the trap:
-	// unreachable, out_of_bounds_memory, stack_overflow, integer_divide_by_zero
-	// and so on.
+	// CauseTrap is an instruction that trapped. Detail is the name of the trap: unreachable, out_of_bounds_memory, stack_overflow,
+	// integer_divide_by_zero and so on.
 	CauseTrap Cause = "trap"
 	// CauseExit is a guest that ended itself. Detail is the exit code.
 	CauseExit Cause = "exit"
-	// CauseFuel is a call that spent more than its fuel. Detail has the units that
-	// were spent, and the limit.
+	// CauseFuel is a call that spent more than its fuel. Detail has the units that were spent, and the limit.
 	CauseFuel Cause = "fuel_exhausted"
 	// CauseWallClock is a call that was still running at the wall clock limit.
 	CauseWallClock Cause = "wall_clock"
-	// CauseCancelled is a call whose caller's context ended. Err wraps the
-	// context's error.
+	// CauseCancelled is a call whose caller's context ended. Err wraps the context's error.
 	CauseCancelled Cause = "cancelled"
 	// CauseOutOfMemory is a guest whose allocator gave no memory for the
 	// request, or that failed after memory.grow was rejected at the limit.
@@ -48,14 +43,11 @@ const (
 	CauseOutputOutOfBounds Cause = "output_out_of_bounds"
 	// CauseBadPointer is an allocator whose answer is not in the guest's memory.
 	CauseBadPointer Cause = "bad_pointer"
-	// CauseInputTooLarge is a request beyond the input limit. The guest was not
-	// called.
+	// CauseInputTooLarge is a request beyond the input limit. The guest was not called.
 	CauseInputTooLarge Cause = "input_too_large"
-	// CauseDenied is a guest that used a system function or a capability that it
-	// has no right to. Detail names it.
+	// CauseDenied is a guest that used a system function or a capability that it has no right to. Detail names it.
 	CauseDenied Cause = "denied"
-	// CauseBadRequest is a guest that asked a capability with a message that is
-	// rejected. Detail has the problems.
+	// CauseBadRequest is a guest that asked a capability with a message that is rejected. Detail has the problems.
 	CauseBadRequest Cause = "bad_request"
 	// CauseInvalidResponse is a response of shadowcourt_prepare that is rejected. Detail has the problems.
 	CauseInvalidResponse Cause = "invalid_response"
@@ -100,14 +92,12 @@ func (e *CallError) Error() string {
 
 func (e *CallError) Unwrap() error { return e.Err }
 
-// Deterministic reports whether the same call would fail again, so that
-// trying again is pointless.
+// Deterministic reports whether the same call would fail again, so that trying again is pointless.
 func (e *CallError) Deterministic() bool {
 	return e.Cause != CauseHost && e.Cause != CauseWallClock && e.Cause != CauseCancelled
 }
 
-// FaultCode says what is wrong with a module that was not loaded. Codes are
-// stable.
+// FaultCode says what is wrong with a module that was not loaded. Codes are stable.
 type FaultCode string
 
 // The codes of faults.
@@ -170,8 +160,7 @@ func (e *LoadError) Has(code FaultCode) bool {
 	return false
 }
 
-// calls are the kinds of calls with their exports, in the order of the
-// contract.
+// calls are the kinds of calls with their exports, in the order of the contract.
 var calls = [...]struct {
 	call   abi.Call
 	export string

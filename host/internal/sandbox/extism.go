@@ -32,8 +32,7 @@ func bindingOf(imports []wasmfile.Import) Binding {
 	return Direct
 }
 
-// Functions of an Extism guest take nothing; what they give, if anything, is 0
-// for success.
+// Functions of an Extism guest take nothing; what they give, if anything, is 0 for success.
 var (
 	signatureExtismCall  = wasmfile.FuncType{Results: i32}
 	signatureExtismQuiet = wasmfile.FuncType{}
@@ -48,9 +47,8 @@ func (e *guestError) Error() string { return e.message }
 // maxMessageBytes of what a guest says of its failure are kept.
 const maxMessageBytes = 1 << 10
 
-// call calls one of the contract's functions over the module's binding. Nothing
-// of the answer is believed before it has been checked against the limits. The
-// bytes are the caller's own.
+// call calls one of the contract's functions over the module's binding. Nothing of the answer is believed before it has been checked
+// against the limits. The bytes are the caller's own.
 func (in *instance) call(export string, request []byte, outputBytes int64) (Output, error) {
 	if in.state.kernel != nil {
 		return in.extism(export, request, outputBytes)
@@ -58,8 +56,7 @@ func (in *instance) call(export string, request []byte, outputBytes int64) (Outp
 	return in.direct(export, request, outputBytes)
 }
 
-// extism calls over the Extism binding: the guest loads the request from the
-// kernel's input, and names a block of the kernel as output.
+// extism calls over the Extism binding: the guest loads the request from the kernel's input, and names a block of the kernel as output.
 func (in *instance) extism(export string, request []byte, outputBytes int64) (output Output, err error) {
 	k := in.state.kernel
 	in.export = export
@@ -87,8 +84,7 @@ func (in *instance) extism(export string, request []byte, outputBytes int64) (ou
 	return Output{Bytes: append(make([]byte, 0, len(view)), view...), Fuel: &spent}, nil
 }
 
-// failure is what the guest says of itself: its function gave something else
-// than 0, or it set an error.
+// failure is what the guest says of itself: its function gave something else than 0, or it set an error.
 func (k *kernel) failure(code uint32) error {
 	if code == 0 && k.err == 0 {
 		return nil
@@ -165,8 +161,7 @@ func (s *guestState) useBlock(capability abi.Capability, offset uint64) (uint64,
 // extismLogInfo is the level from which a PDK logs.
 const extismLogInfo = 2
 
-// extismCall is a function of Extism's environment. Without a run it ends the
-// call as denied: PDKs link functions that a guest never uses.
+// extismCall is a function of Extism's environment. Without a run it ends the call as denied: PDKs link functions that a guest never uses.
 type extismCall struct {
 	params, results string // i is i32, I is i64
 	run             func(s *guestState, stack []uint64) error
@@ -224,9 +219,8 @@ func on(run func(k *kernel, stack []uint64)) func(*guestState, []uint64) error {
 	}
 }
 
-// adapt makes a function for wazero of it. A panic with an error is wazero's
-// way of ending a call from within a host function. The guest pays for
-// everything, and so comes for its next fuel, where the clock is looked at.
+// adapt makes a function for wazero of it. A panic with an error is wazero's way of ending a call from within a host function. The guest
+// pays for everything, and so comes for its next fuel, where the clock is looked at.
 func (c extismCall) adapt(name string) api.GoModuleFunc {
 	if c.run == nil {
 		return func(context.Context, api.Module, []uint64) { panic(&deniedError{function: name}) }

@@ -104,8 +104,7 @@ func (c *kernelScript) step(t *testing.T) {
 	}
 }
 
-// check compares whether a call failed, which it may for want of memory only,
-// and that the limits hold.
+// check compares whether a call failed, which it may for want of memory only, and that the limits hold.
 func (c *kernelScript) check(t *testing.T, name string, err error, fits bool) {
 	t.Helper()
 	if fits != (err == nil) || err != nil && !outOfMemory(err) {
@@ -167,8 +166,7 @@ func (c *kernelScript) byte() byte {
 	return b
 }
 
-// argument is any number: small ones, offsets of blocks, and those at the ends of
-// their range are frequent.
+// argument is any number: small ones, offsets of blocks, and those at the ends of their range are frequent.
 func (c *kernelScript) argument() uint64 {
 	switch tag := c.byte(); tag % 8 {
 	case 0:

@@ -8,18 +8,14 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
 )
 
-// kernel is the memory that an Extism guest shares with the host: blocks of
-// bytes beside the guest's own memory. Extism has it as a module of its own;
-// here it is a part of the instance, so that pristine means it too, and counts
-// against the instance's memory limit.
+// kernel is the memory that an Extism guest shares with the host: blocks of bytes beside the guest's own memory. Extism has it as a module
+// of its own; here it is a part of the instance, so that pristine means it too, and counts against the instance's memory limit.
 //
-// What Extism promises of it is kept: what is read beyond the blocks is 0, and
-// what is written there is dropped; only an allocation that is too large ends
-// the call.
+// What Extism promises of it is kept: what is read beyond the blocks is 0, and what is written there is dropped; only an allocation that is
+// too large ends the call.
 //
-// Blocks begin at multiples of a granule. A second region holds the length of the block
-// that begins at each granule, so that what a guest can make of blocks is
-// bounded by the bytes of both: a block of one byte takes 20.
+// Blocks begin at multiples of a granule. A second region holds the length of the block that begins at each granule, so that what a guest
+// can make of blocks is bounded by the bytes of both: a block of one byte takes 20.
 type kernel struct {
 	memory *pages.Memory // whose limit the kernel shares
 	arena  *pages.Region // the bytes of blocks
@@ -258,12 +254,10 @@ func (k *kernel) span(offset, length uint64) string {
 	return fmt.Sprintf("%d bytes at %d are not in blocks of %d bytes", length, offset, k.size)
 }
 
-// variables are what an Extism guest sets by name: what Extism keeps from call
-// to call, and a pristine instance only from its start.
+// variables are what an Extism guest sets by name: what Extism keeps from call to call, and a pristine instance only from its start.
 //
-// They live on Go's heap, so they are few: maxVariableBytes bounds names, values
-// and what the host holds for each. Extism's own default is as much, and
-// counts names and values only.
+// They live on Go's heap, so they are few: maxVariableBytes bounds names, values and what the host holds for each. Extism's own default is
+// as much, and counts names and values only.
 type variables struct {
 	byName map[string]*variable
 	held   uint64 // bytes

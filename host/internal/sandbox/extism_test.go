@@ -33,8 +33,7 @@ func extismModule(tb testing.TB, reset Reset) *Module {
 	return load(tb, open(tb, Config{Reset: reset, Limits: limits, CacheDir: filepath.Join(shared, "cache")}), extismWasm(tb))
 }
 
-// fewResets are two of the ways where tests are to be short: under the race
-// detector a guest of the Go toolchain takes many times as long.
+// fewResets are two of the ways where tests are to be short: under the race detector a guest of the Go toolchain takes many times as long.
 func fewResets() []Reset {
 	if testing.Short() {
 		return []Reset{ResetAuto, ResetCompare}
@@ -42,8 +41,7 @@ func fewResets() []Reset {
 	return resets
 }
 
-// Extism's own SDK is the oracle: what a guest sees of the kernel there, it
-// sees here.
+// Extism's own SDK is the oracle: what a guest sees of the kernel there, it sees here.
 func TestExtismBesideItsSDK(t *testing.T) {
 	t.Parallel()
 	tier.Long(t, "host/internal/sandbox")
@@ -68,8 +66,7 @@ func TestExtismBesideItsSDK(t *testing.T) {
 	}
 }
 
-// Whatever an Extism guest does wrong ends its call by name, and the next call
-// begins in pristine memory, variables and blocks included.
+// Whatever an Extism guest does wrong ends its call by name, and the next call begins in pristine memory, variables and blocks included.
 func TestAccept_PL3_ExtismGuestsAreContained(t *testing.T) {
 	t.Parallel()
 	failures := map[string]Cause{
@@ -157,8 +154,7 @@ func TestExtismSurface(t *testing.T) {
 	}
 }
 
-// A capability is a user function of Extism: a block with the request, for one
-// with the answer.
+// A capability is a user function of Extism: a block with the request, for one with the answer.
 func TestAccept_PL8_ExtismCapability(t *testing.T) {
 	t.Parallel()
 	i64 := []byte{wasmtest.I64}

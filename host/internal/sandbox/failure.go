@@ -8,15 +8,13 @@ import (
 	"strings"
 )
 
-// errWallClock ends a call at the limit for its time, errCancelled one whose
-// caller's context has ended.
+// errWallClock ends a call at the limit for its time, errCancelled one whose caller's context has ended.
 var (
 	errWallClock = errors.New("wall clock limit")
 	errCancelled = errors.New("cancelled")
 )
 
-// trapNames are the traps of wazero by their text, which is all that it
-// exports of them.
+// trapNames are the traps of wazero by their text, which is all that it exports of them.
 var trapNames = map[string]string{
 	"stack overflow":                "stack_overflow",
 	"invalid conversion to integer": "invalid_conversion_to_integer",

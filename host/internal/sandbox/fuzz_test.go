@@ -9,8 +9,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
-// FuzzLoad: whatever the bytes, loading gives a module or a *LoadError, and a
-// call gives bytes or a *CallError that is not the host's.
+// FuzzLoad: whatever the bytes, loading gives a module or a *LoadError, and a call gives bytes or a *CallError that is not the host's.
 func FuzzLoad(f *testing.F) {
 	busy := small(wasmtest.Join(
 		wasmtest.Const(2000), []byte{wasmtest.GlobalGet, 0}, wasmtest.Const(5), []byte{0xfc, 11, 0},

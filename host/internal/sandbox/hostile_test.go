@@ -12,9 +12,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
-// TestAccept_PL3_GoGuestsAreContained has a module of the Go toolchain do
-// what a guest may do wrong at run time. Each is named by its cause, and the
-// next call on the same module runs.
+// TestAccept_PL3_GoGuestsAreContained has a module of the Go toolchain do what a guest may do wrong at run time. Each is named by its
+// cause, and the next call on the same module runs.
 func TestAccept_PL3_GoGuestsAreContained(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -62,8 +61,7 @@ func TestAccept_PL3_GoGuestsAreContained(t *testing.T) {
 	}
 }
 
-// TestAccept_PL3_ClockAndRandomnessAreStandIns: reading them is allowed, and
-// gives the same in every call.
+// TestAccept_PL3_ClockAndRandomnessAreStandIns: reading them is allowed, and gives the same in every call.
 func TestAccept_PL3_ClockAndRandomnessAreStandIns(t *testing.T) {
 	t.Parallel()
 	m := goModule(t, Limits{})
@@ -102,8 +100,7 @@ func TestGuestHasNoEnvironment(t *testing.T) {
 	}
 }
 
-// TestAccept_PL4_CallsCannotSeeEachOther: a guest that counts its calls in a
-// global is always at its first.
+// TestAccept_PL4_CallsCannotSeeEachOther: a guest that counts its calls in a global is always at its first.
 func TestAccept_PL4_CallsCannotSeeEachOther(t *testing.T) {
 	t.Parallel()
 	counting := small(wasmtest.Join(
@@ -165,9 +162,8 @@ func TestAccept_PL3_TrapsAreNamed(t *testing.T) {
 	}
 }
 
-// TestAccept_PL3_EndlessWithoutALoop: guests that could spend
-// hours, with no loop in which a compiler would look whether they have
-// to end. Each would be denied at its end, if it ever came there.
+// TestAccept_PL3_EndlessWithoutALoop: guests that could spend hours, with no loop in which a compiler would look whether they have to end.
+// Each would be denied at its end, if it ever came there.
 func TestAccept_PL3_EndlessWithoutALoop(t *testing.T) {
 	t.Parallel()
 	const sync, random, tree = 0, 1, 4

@@ -16,8 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
 )
 
-// instance is one instantiated program with the host's side of it. One
-// goroutine at a time uses it.
+// instance is one instantiated program with the host's side of it. One goroutine at a time uses it.
 type instance struct {
 	program  *program
 	template *template // what it begins its calls as; nil while it starts
@@ -36,8 +35,7 @@ type instance struct {
 	stack     [2]uint64    // parameters and results of a call
 }
 
-// function gives an export that the module was checked to have. Handles are
-// kept: making one costs as much as a short call.
+// function gives an export that the module was checked to have. Handles are kept: making one costs as much as a short call.
 func (in *instance) function(export string) api.Function {
 	h, ok := in.functions[export]
 	if !ok {
@@ -61,12 +59,10 @@ var anonymous = wazero.NewModuleConfig().WithName("").WithStartFunctions()
 // exportStart names the start section in errors.
 const exportStart = "start"
 
-// instantiate makes an instance in which nothing of the module has run, or with a
-// template one that holds what that has saved. The instance is given even with an
-// error, for what it tells of it.
+// instantiate makes an instance in which nothing of the module has run, or with a template one that holds what that has saved. The instance
+// is given even with an error, for what it tells of it.
 //
-// A panic is recovered here because instantiating applies a stranger's
-// segments outside of wazero's own recovery.
+// A panic is recovered here because instantiating applies a stranger's segments outside of wazero's own recovery.
 func (p *program) instantiate(now func() time.Time, t *template) (in *instance, err error) {
 	in = &instance{program: p, template: t, export: exportStart, functions: map[string]handle{}}
 	in.state.meter.now = now
@@ -126,8 +122,7 @@ func (in *instance) bind() error {
 	return err
 }
 
-// fill gives a new instance the size and the globals of the template. Its
-// memory holds the content already.
+// fill gives a new instance the size and the globals of the template. Its memory holds the content already.
 func (in *instance) fill() error {
 	if err := in.grow(in.template.image.Size()); err != nil {
 		return err
@@ -154,8 +149,7 @@ func (in *instance) become(t *template) error {
 	return in.memory.Begin(t.image)
 }
 
-// errOutOfBounds is the trap of a data segment that is not in the memory, with
-// wazero's text.
+// errOutOfBounds is the trap of a data segment that is not in the memory, with wazero's text.
 var errOutOfBounds = errors.New("out of bounds memory access")
 
 // start does to a new instance what the module does when it is instantiated. It
@@ -187,9 +181,8 @@ func (in *instance) start(caller context.Context) error {
 	return nil
 }
 
-// warmUp makes the calls that a module is loaded with. What they write to the
-// standard error is forgotten; the rest of what they leave is a part of what
-// every call begins with.
+// warmUp makes the calls that a module is loaded with. What they write to the standard error is forgotten; the rest of what they leave is a
+// part of what every call begins with.
 func (in *instance) warmUp(caller context.Context) error {
 	in.warming = true
 	said := len(in.state.stderr)
@@ -212,8 +205,7 @@ func (in *instance) begin(caller context.Context) {
 	in.state.standIns, in.state.broker = standInsOfCall(), brokerOf(caller)
 }
 
-// enterStart begins what runs before the first call, with what is left of the fuel
-// for that. It knows of no case.
+// enterStart begins what runs before the first call, with what is left of the fuel for that. It knows of no case.
 func (in *instance) enterStart(caller context.Context, with standIns) {
 	in.enter(caller, max(0, in.startFuel), startBudget)
 	in.state.standIns, in.state.broker = with, emptyDesk{}
@@ -228,17 +220,13 @@ func (in *instance) enter(caller context.Context, budget int64, limit string) {
 // leave forgets the call: an instance waits for the next one for any time, and what a caller holds must not wait with it.
 func (in *instance) leave() { in.state.broker, in.state.meter.caller = nil, nil }
 
-// errNotShrunk is an instance that grew as far as its module allows, so that
-// it cannot be told that its memory is small again.
+// errNotShrunk is an instance that grew as far as its module allows, so that it cannot be told that its memory is small again.
 var errNotShrunk = errors.New("the memory cannot be made small again")
 
-// restore puts an instance back to what it was before its first call. Its last
-// call must have returned.
+// restore puts an instance back to what it was before its first call. Its last call must have returned.
 //
-// wazero has no way to make a memory smaller. It takes what the allocator gives
-// for the size, though, when a memory grows: so a memory that was reset
-// grows once, and gets what it began with. That is how wazero 1.12 does it and
-// no promise; the tests hold it to it.
+// wazero has no way to make a memory smaller. It takes what the allocator gives for the size, though, when a memory grows: so a memory that
+// was reset grows once, and gets what it began with. That is how wazero 1.12 does it and no promise; the tests hold it to it.
 func (in *instance) restore() error {
 	grown := in.memory.Grown()
 	if err := in.memory.Reset(); err != nil {
@@ -372,8 +360,7 @@ func (s *guestState) write(b []byte) {
 
 type guestKey struct{}
 
-// with gives the context that every call into the instance must carry: host
-// functions find the state there.
+// with gives the context that every call into the instance must carry: host functions find the state there.
 func (s *guestState) with(ctx context.Context) context.Context {
 	return context.WithValue(ctx, guestKey{}, s)
 }

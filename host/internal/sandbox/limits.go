@@ -10,17 +10,14 @@ import (
 
 // Limits bound what a module may use. A zero field means its default.
 //
-// The stack of a call is bounded, too: beyond 4 MiB (on machines other than
-// Linux between 50 and 100 MB) the call ends with the trap stack_overflow. That
-// cannot be configured, and comes on top of MemoryBytes.
+// The stack of a call is bounded, too: beyond 4 MiB (on machines other than Linux between 50 and 100 MB) the call ends with the trap
+// stack_overflow. That cannot be configured, and comes on top of MemoryBytes.
 type Limits struct {
-	// MemoryBytes is the most memory of an instance, a multiple of 64 KiB below
-	// 4 GiB; the default is 64 MiB. Linear memory counts, and what an Extism guest has
-	// in blocks and variables. A module that declares more is not loaded; memory.grow beyond it gives -1.
+	// MemoryBytes is the most memory of an instance, a multiple of 64 KiB below 4 GiB; the default is 64 MiB. Linear memory counts, and
+	// what an Extism guest has in blocks and variables. A module that declares more is not loaded; memory.grow beyond it gives -1.
 	MemoryBytes int64
-	// WallClock is the most time of one call, instantiation included; the
-	// default is abi.DefaultWallClockNanos, 120 seconds. It is the backstop behind
-	// fuel.
+	// WallClock is the most time of one call, instantiation included; the default is abi.DefaultWallClockNanos, 120 seconds. It is the
+	// backstop behind fuel.
 	WallClock time.Duration
 	// OutputBytes is the most that a call may return; the default is 1 MiB.
 	OutputBytes int64
@@ -34,19 +31,16 @@ type Limits struct {
 	// CompileTime is the most time that loading spends on compiling; the default
 	// is ten minutes. It is the backstop behind CompileSteps, for slow machines.
 	CompileTime time.Duration
-	// CompileSteps and CompileBytes are the most that compiling may cost, by an
-	// estimate that is made from the module's structure before it is compiled: a
-	// file of a few kilobytes can keep the compiler for hours. A step is about a
-	// nanosecond of one core. The defaults are 20,000 million and 384 MiB.
+	// CompileSteps and CompileBytes are the most that compiling may cost, by an estimate that is made from the module's structure before it
+	// is compiled: a file of a few kilobytes can keep the compiler for hours. A step is about a nanosecond of one core. The defaults are
+	// 20,000 million and 384 MiB.
 	CompileSteps, CompileBytes int64
-	// Fuel is what a call may spend, in the units of package instrument; the
-	// default is abi.DefaultFuel, 10 billion, which is 2 to 20 seconds of most
-	// code.
+	// Fuel is what a call may spend, in the units of package instrument; the default is abi.DefaultFuel, 10 billion, which is 2 to 20
+	// seconds of most code.
 	Fuel uint64
-	// StartFuel is what all that runs while a module is loaded may spend together:
-	// its start section, _initialize and the calls that warm it up. The default is
-	// abi.DefaultStartFuel, 1 billion; it is never more than Fuel. A module that
-	// has to be made from nothing for each call has as much again each time.
+	// StartFuel is what all that runs while a module is loaded may spend together: its start section, _initialize and the calls that warm
+	// it up. The default is abi.DefaultStartFuel, 1 billion; it is never more than Fuel. A module that has to be made from nothing for each
+	// call has as much again each time.
 	StartFuel uint64
 }
 
@@ -95,9 +89,8 @@ func (l Limits) validate() error {
 	return nil
 }
 
-// The price list of host functions, so that it is fuel, and not the clock, that
-// ends a guest which spends its time in them. A unit is a nanosecond or less of what the
-// host needs for it, measured by `make attacks`; docs/limits.md has the figures.
+// The price list of host functions, so that it is fuel, and not the clock, that ends a guest which spends its time in them. A unit is a
+// nanosecond or less of what the host needs for it, measured by `make attacks`; docs/limits.md has the figures.
 const (
 	systemCallFuel   = 256 // a function of preview1
 	randomByteFuel   = 2   // a byte of random_get
@@ -112,6 +105,5 @@ const (
 	queryByte   = 8       // a byte of a request or of an answer
 )
 
-// Instrumentation is the version of the rewriting that meters fuel: with
-// another one the same call may cost otherwise.
+// Instrumentation is the version of the rewriting that meters fuel: with another one the same call may cost otherwise.
 const Instrumentation = instrument.Version

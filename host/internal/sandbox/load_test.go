@@ -17,8 +17,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
-// TestAccept_PL2_BadModulesAreRejected: each with its reason, and the engine
-// and the module that it has go on.
+// TestAccept_PL2_BadModulesAreRejected: each with its reason, and the engine and the module that it has go on.
 func TestAccept_PL2_BadModulesAreRejected(t *testing.T) {
 	t.Parallel()
 	start := 0
@@ -157,8 +156,7 @@ func TestInfo(t *testing.T) {
 // table.grow has no limit of its own in a module that declares none.
 func TestTablesCannotGrowWithoutBound(t *testing.T) {
 	t.Parallel()
-	// ref.null func; i32.const 100,000,000; table.grow 0; i64.extend_i32_u as
-	// the answer: -1 is a length beyond every limit.
+	// ref.null func; i32.const 100,000,000; table.grow 0; i64.extend_i32_u as the answer: -1 is a length beyond every limit.
 	node := wasmtest.Join([]byte{0xd0, 0x70}, wasmtest.Const(100_000_000), []byte{0xfc, 15, 0, wasmtest.I64ExtendU})
 	m := small(node)
 	m.Table = true
@@ -177,8 +175,7 @@ func TestLoadWithEndedContext(t *testing.T) {
 	}
 }
 
-// The compiler takes a second for many loops. Loading does not wait for it longer
-// than it may.
+// The compiler takes a second for many loops. Loading does not wait for it longer than it may.
 func TestCompilingIsLimited(t *testing.T) {
 	t.Parallel()
 	const loops, nop = 4_000, 0x01 // without the nops the payments would be too long for the file

@@ -12,20 +12,17 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/instrument"
 )
 
-// Compiled code cannot be preempted: while a guest spins, the collector waits
-// for it, and everybody for the collector. So a guest gets its fuel in slices, and
-// comes to the host for the next. A slice is some microseconds of plain code, and
-// two milliseconds of the slowest that there is, which touches a new page with
-// every store. Coming costs a fiftieth of it.
+// Compiled code cannot be preempted: while a guest spins, the collector waits for it, and everybody for the collector. So a guest gets its
+// fuel in slices, and comes to the host for the next. A slice is some microseconds of plain code, and two milliseconds of the slowest that
+// there is, which touches a new page with every store. Coming costs a fiftieth of it.
 const sliceFuel = 20_000
 
 // lookEvery is how many times a guest comes before the host looks at the clock
 // and at the caller's context, which costs as much as the rest.
 const lookEvery = 5
 
-// turn is how long a guest goes on before other goroutines get theirs. Go
-// would take its processor away after ten milliseconds, and everybody who shares
-// it would wait as long.
+// turn is how long a guest goes on before other goroutines get theirs. Go would take its processor away after ten milliseconds, and
+// everybody who shares it would wait as long.
 const turn = 300 * time.Microsecond
 
 // meter counts what one call spends, and ends it when it has to end. What was
@@ -66,12 +63,10 @@ func (m *meter) begin(caller context.Context, wallClock time.Duration, budget in
 	m.left.Set(uint64(m.granted))
 }
 
-// spent so far. A guest learns only at its next question that it has nothing
-// left, so that this may be more than the budget.
+// spent so far. A guest learns only at its next question that it has nothing left, so that this may be more than the budget.
 func (m *meter) spent() int64 { return m.granted - int64(m.left.Get()) }
 
-// charge has the guest pay for what a host function does. The guest asks for
-// more at its next question.
+// charge has the guest pay for what a host function does. The guest asks for more at its next question.
 func (m *meter) charge(units uint64) { m.left.Set(m.left.Get() - units) }
 
 // over is the error of a call that spent more than its budget, or nil.
@@ -82,8 +77,7 @@ func (m *meter) over() error {
 	return nil
 }
 
-// due is the error of a call that has to end, or nil. Before that it gives way
-// to other goroutines, if it is their turn.
+// due is the error of a call that has to end, or nil. Before that it gives way to other goroutines, if it is their turn.
 func (m *meter) due() error {
 	now := m.now()
 	if now.After(m.turn) {

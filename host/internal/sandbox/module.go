@@ -18,8 +18,7 @@ type Info struct {
 	Exports    []wasmfile.Export
 	Calls      []abi.Call // the kinds of calls it serves, in the contract's order
 	Binding    Binding    // as its imports tell
-	// ManifestBytes is the payload of the manifest's section, as it stands in
-	// the file; nil without one.
+	// ManifestBytes is the payload of the manifest's section, as it stands in the file; nil without one.
 	ManifestBytes []byte
 
 	// Of Inspect, for LoadInspected; a module keeps none. The file may be the head of the one that whole gives.
@@ -61,8 +60,7 @@ func Inspect(wasm []byte) (Info, error) {
 	return info, nil
 }
 
-// Module is a loaded module. Calls may run at the same time: each has an
-// instance to itself, which is as if it were new.
+// Module is a loaded module. Calls may run at the same time: each has an instance to itself, which is as if it were new.
 type Module struct {
 	engine *Engine
 	limits Limits
@@ -96,9 +94,8 @@ type Output struct {
 	Preparing uint64
 }
 
-// Call sends a request to the guest's function for that kind of call, in
-// pristine memory, and gives its response, which nobody has validated yet.
-// The error is a *CallError. The request is only read.
+// Call sends a request to the guest's function for that kind of call, in pristine memory, and gives its response, which nobody has
+// validated yet. The error is a *CallError. The request is only read.
 func (m *Module) Call(ctx context.Context, call abi.Call, request []byte) (Output, error) {
 	return m.CallPrepared(ctx, Prepared{}, call, request)
 }
@@ -162,16 +159,14 @@ func (m *Module) reject(export string, cause Cause, detail string, err error) *C
 	return &CallError{Digest: m.info.Digest, Export: export, Cause: cause, Detail: detail, Err: err}
 }
 
-// Close rejects further calls, waits for those in flight, at most until the
-// context ends, and frees the compiled code. If the context ends first, its
-// error is given and the last call frees the code. Closing twice is harmless.
+// Close rejects further calls, waits for those in flight, at most until the context ends, and frees the compiled code. If the context ends
+// first, its error is given and the last call frees the code. Closing twice is harmless.
 func (m *Module) Close(ctx context.Context) error {
 	m.engine.forget(m)
 	return m.gate.close(ctx, func() error { return m.free(context.WithoutCancel(ctx)) })
 }
 
-// gate counts the calls in flight, because freeing code or memory under a
-// running guest kills the process.
+// gate counts the calls in flight, because freeing code or memory under a running guest kills the process.
 type gate struct {
 	mu      sync.Mutex
 	inside  int
@@ -194,8 +189,7 @@ func (g *gate) enter() bool {
 	return true
 }
 
-// leave is called once for each enter that was let in. The last one out of a
-// closed gate frees.
+// leave is called once for each enter that was let in. The last one out of a closed gate frees.
 func (g *gate) leave() {
 	g.mu.Lock()
 	g.inside--
@@ -206,8 +200,7 @@ func (g *gate) leave() {
 	}
 }
 
-// close shuts the gate and waits until free has run, once, after the last
-// call inside has left.
+// close shuts the gate and waits until free has run, once, after the last call inside has left.
 func (g *gate) close(ctx context.Context, free func() error) error {
 	g.mu.Lock()
 	first := !g.closed
@@ -237,8 +230,7 @@ func (g *gate) finish() {
 	close(g.freed)
 }
 
-// bindingError is what a guest did against the binding: its allocator or its
-// answer makes no sense.
+// bindingError is what a guest did against the binding: its allocator or its answer makes no sense.
 type bindingError struct {
 	cause  Cause
 	detail string
@@ -246,10 +238,9 @@ type bindingError struct {
 
 func (e *bindingError) Error() string { return string(e.cause) + ": " + e.detail }
 
-// direct calls one of the contract's functions over the direct binding: the
-// guest allocates, the host writes the request and calls, the answer is
-// pointer<<32 | length. Nothing of the answer is believed before it has been
-// checked against the limit and the memory. The bytes are the caller's own.
+// direct calls one of the contract's functions over the direct binding: the guest allocates, the host writes the request and calls, the
+// answer is pointer<<32 | length. Nothing of the answer is believed before it has been checked against the limit and the memory. The bytes
+// are the caller's own.
 func (in *instance) direct(export string, request []byte, outputBytes int64) (output Output, err error) {
 	stack := in.stack[:]
 	in.export = abi.ExportAlloc

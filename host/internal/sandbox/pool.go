@@ -6,11 +6,9 @@ import (
 	"time"
 )
 
-// pool keeps instances of one program from call to call, which begin as its template says. Modules that share the
-// program share it: an instance belongs to nobody between two calls. What a call left is
-// reset after its reply was given, by a goroutine that runs while there is
-// something to do; a call that comes before that does it itself, and never
-// waits.
+// pool keeps instances of one program from call to call, which begin as its template says. Modules that share the program share it: an
+// instance belongs to nobody between two calls. What a call left is reset after its reply was given, by a goroutine that runs while there
+// is something to do; a call that comes before that does it itself, and never waits.
 type pool struct {
 	program  *program
 	template *template // nil: every call begins with a new instance
@@ -26,9 +24,8 @@ type pool struct {
 // usually writes, about 200 KB for a module of the Go toolchain.
 const maxIdle = 32
 
-// take gives a pristine instance, its own to the caller until give, that is
-// under the clock of the caller's engine.
-// The instance is given even with an error, for what it tells of it.
+// take gives a pristine instance, its own to the caller until give, that is under the clock of the caller's engine. The instance is given
+// even with an error, for what it tells of it.
 func (p *pool) take(caller context.Context, now func() time.Time) (*instance, error) {
 	p.mu.Lock()
 	in, pristine := p.pop()
@@ -71,8 +68,7 @@ func (p *pool) keep(in *instance) {
 	p.idle = append(p.idle, in)
 }
 
-// give takes an instance back after a call. One that trapped or was ended is
-// not used again. The caller's module is open.
+// give takes an instance back after a call. One that trapped or was ended is not used again. The caller's module is open.
 func (p *pool) give(in *instance, returned bool) {
 	if !returned || p.template == nil {
 		in.close()

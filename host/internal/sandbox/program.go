@@ -15,9 +15,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
-// program is a compiled module in a runtime of its own, with the instances that
-// run it: what one module is granted, the next does not see, and closing one
-// leaves the others alone. Modules of several engines may use it; see programs.
+// program is a compiled module in a runtime of its own, with the instances that run it: what one module is granted, the next does not see,
+// and closing one leaves the others alone. Modules of several engines may use it; see programs.
 type program struct {
 	runtime   wazero.Runtime
 	code      wazero.CompiledModule
@@ -33,9 +32,8 @@ type program struct {
 	prepared preparedPools
 }
 
-// startFirst has a first instance start, so that a module that fails at that is
-// never loaded, and saves what it then is. The instance is given even with an
-// error, and is pristine without one; it may be nil.
+// startFirst has a first instance start, so that a module that fails at that is never loaded, and saves what it then is. The instance is
+// given even with an error, and is pristine without one; it may be nil.
 func (p *program) startFirst(ctx context.Context, now func() time.Time) (*instance, error) {
 	in, err := p.begin(ctx, now)
 	if err != nil && len(p.warm) > 0 && in != nil && in.warming {
@@ -81,13 +79,11 @@ func (p *program) close(ctx context.Context) error {
 	return err
 }
 
-// wazero notes its own version in an unguarded variable while it makes a
-// runtime.
+// wazero notes its own version in an unguarded variable while it makes a runtime.
 var runtimeMu sync.Mutex
 
-// program gives the compiled and prepared program of a checked file, which the
-// caller releases. The error is a *CallError if the module fails at its start,
-// errCompileTime, or the context's.
+// program gives the compiled and prepared program of a checked file, which the caller releases. The error is a *CallError if the module
+// fails at its start, errCompileTime, or the context's.
 func (e *Engine) program(ctx context.Context, file *wasmfile.File, info *Info, warm []Warm, whole func() (*wasmfile.File, error)) (*programEntry, error) {
 	entry, first := sharedPrograms.acquire(e.programKey(info.CodeDigest, warm))
 	if first {
@@ -99,9 +95,8 @@ func (e *Engine) program(ctx context.Context, file *wasmfile.File, info *Info, w
 	return entry, nil
 }
 
-// makeProgram begins to make the program of an entry. What needs the caller's
-// bytes is done when it returns; the rest goes on until it is done, or until
-// nobody waits for it.
+// makeProgram begins to make the program of an entry. What needs the caller's bytes is done when it returns; the rest goes on until it is
+// done, or until nobody waits for it.
 func (e *Engine) makeProgram(ctx context.Context, entry *programEntry, file *wasmfile.File, info *Info, warm []Warm, whole func() (*wasmfile.File, error)) {
 	detached := context.WithoutCancel(ctx)
 	p, rewritten := e.cached(detached, file, info.CodeDigest), (*instrument.Program)(nil)
@@ -150,8 +145,7 @@ func (p *program) fill(ctx context.Context, now func() time.Time, digest Digest)
 	return nil
 }
 
-// compile compiles, and keeps the result in the cache if there is one. A cache
-// that cannot be used costs time only.
+// compile compiles, and keeps the result in the cache if there is one. A cache that cannot be used costs time only.
 func (e *Engine) compile(ctx context.Context, rewritten *instrument.Program, code Digest, file *wasmfile.File) (*program, error) {
 	if e.cache == nil {
 		return e.compileIn(ctx, "", rewritten, file)
@@ -170,9 +164,8 @@ func (e *Engine) compile(ctx context.Context, rewritten *instrument.Program, cod
 
 // compileIn compiles with wazero's cache in a directory, or without one.
 //
-// A panic is recovered: the bytes are a stranger's, and wazero's compiler
-// panics where it finds itself mistaken. It runs in one goroutine, because
-// its compilation workers would panic where nobody can recover.
+// A panic is recovered: the bytes are a stranger's, and wazero's compiler panics where it finds itself mistaken. It runs in one goroutine,
+// because its compilation workers would panic where nobody can recover.
 func (e *Engine) compileIn(ctx context.Context, dir string, rewritten *instrument.Program, file *wasmfile.File) (p *program, err error) {
 	p = &program{rewritten: new(*rewritten)}
 	p.rewritten.Wasm = nil

@@ -11,10 +11,8 @@ import (
 	"time"
 )
 
-// programs shares compiled modules between the engines of a process. A module
-// of the Go toolchain is 12 MB of machine code, and half a second of work; a
-// process may have a host, candidates, replays and audits on the same modules.
-// Safe for concurrent use.
+// programs shares compiled modules between the engines of a process. A module of the Go toolchain is 12 MB of machine code, and half a
+// second of work; a process may have a host, candidates, replays and audits on the same modules. Safe for concurrent use.
 type programs struct {
 	mu      sync.Mutex
 	entries map[programKey]*programEntry
@@ -25,8 +23,7 @@ type programs struct {
 //nolint:gochecknoglobals // what is compiled once a process has no other owner
 var sharedPrograms = programs{entries: map[programKey]*programEntry{}}
 
-// programKey is all that a program depends on: calls into programs with equal
-// keys can't be told apart.
+// programKey is all that a program depends on: calls into programs with equal keys can't be told apart.
 type programKey struct {
 	code     Digest
 	warm     Digest
@@ -81,8 +78,7 @@ func (s *programs) acquire(key programKey) (entry *programEntry, first bool) {
 	return entry, !ok
 }
 
-// finish gives the waiting users the program, or the error. A failure is not
-// kept: the next load tries again.
+// finish gives the waiting users the program, or the error. A failure is not kept: the next load tries again.
 func (s *programs) finish(ctx context.Context, entry *programEntry, p *program, err error) {
 	s.mu.Lock()
 	entry.program, entry.err = p, err
@@ -97,8 +93,7 @@ func (s *programs) finish(ctx context.Context, entry *programEntry, p *program, 
 	}
 }
 
-// release ends a use. The last one closes the program; while it is still being
-// made, finish does.
+// release ends a use. The last one closes the program; while it is still being made, finish does.
 func (s *programs) release(ctx context.Context, entry *programEntry) error {
 	s.mu.Lock()
 	entry.users--
@@ -153,10 +148,8 @@ var collecting atomic.Bool
 // collectAfter is how long machine code may outlive its program. A process that closes its programs because it ends needs no collection.
 const collectAfter = 100 * time.Millisecond
 
-// collect has the machine code of closed programs unmapped soon. wazero does
-// that in finalizers, and the collector counts no mapped memory: left alone it
-// may not run for two minutes, while gigabytes of code wait for it. Programs
-// that are closed in a row share a collection.
+// collect has the machine code of closed programs unmapped soon. wazero does that in finalizers, and the collector counts no mapped memory:
+// left alone it may not run for two minutes, while gigabytes of code wait for it. Programs that are closed in a row share a collection.
 func collect() {
 	if !collecting.CompareAndSwap(false, true) {
 		return

@@ -89,8 +89,7 @@ func inspect(t *testing.T, wasm []byte) Info {
 	return info
 }
 
-// A failed start is told with the digest of the file that was loaded, and is
-// not kept.
+// A failed start is told with the digest of the file that was loaded, and is not kept.
 func TestAFailedProgramIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	m := small(echoBody)
@@ -108,8 +107,7 @@ func TestAFailedProgramIsMadeAgain(t *testing.T) {
 	}
 }
 
-// TestHammerPrograms loads and closes one module in many engines at once, some
-// of whose callers give up.
+// TestHammerPrograms loads and closes one module in many engines at once, some of whose callers give up.
 func TestHammerPrograms(t *testing.T) {
 	t.Parallel()
 	wasm := unique("hammered")

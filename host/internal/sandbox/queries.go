@@ -19,8 +19,7 @@ type Queries interface {
 	Complete(ctx context.Context, query abi.CompletionQuery) (abi.CompletionAnswer, error)
 }
 
-// Answer decodes a request strictly, asks, and encodes the answer canonically.
-// Its errors are a *RequestError and those of queries.
+// Answer decodes a request strictly, asks, and encodes the answer canonically. Its errors are a *RequestError and those of queries.
 func Answer(ctx context.Context, queries Queries, capability abi.Capability, request []byte) ([]byte, error) {
 	switch capability {
 	case abi.CapLog:
@@ -63,8 +62,7 @@ func answer[Q, A any](ctx context.Context, capability abi.Capability, request []
 	return message, nil
 }
 
-// encoders are buffers that answers are written into: growing one for each answer
-// would leave several times its size behind.
+// encoders are buffers that answers are written into: growing one for each answer would leave several times its size behind.
 var encoders = sync.Pool{New: func() any { return new([]byte) }}
 
 // mostEncoder is the largest buffer that is kept.

@@ -16,8 +16,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
-// TestMain makes a directory for what tests share: the guest that is built
-// once, and its compiled code.
+// TestMain makes a directory for what tests share: the guest that is built once, and its compiled code.
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "sandbox-test-")
 	if err != nil {
@@ -136,8 +135,7 @@ var echoBody = []byte{
 	wasmtest.LocalGet, 1, wasmtest.I64ExtendU, wasmtest.I64Or,
 }
 
-// small is a module that keeps the contract in a few bytes; node is the body
-// of its shadowcourt_node.
+// small is a module that keeps the contract in a few bytes; node is the body of its shadowcourt_node.
 func small(node []byte) wasmtest.Module {
 	return wasmtest.Module{
 		Memory: abi.ExportMemory, MemoryPages: 1,

@@ -11,9 +11,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
-// spinning are guests that never come to an end: in a loop of one instruction,
-// in instructions that take long each, in loads that miss every cache, in calls
-// of the host for memory that it does not give, and in code of the Go toolchain.
+// spinning are guests that never come to an end: in a loop of one instruction, in instructions that take long each, in loads that miss
+// every cache, in calls of the host for memory that it does not give, and in code of the Go toolchain.
 func spinning(tb testing.TB, limits Limits) map[string]*Module {
 	tb.Helper()
 	forever := func(body ...[]byte) []byte {
@@ -44,8 +43,7 @@ func spinning(tb testing.TB, limits Limits) map[string]*Module {
 // endlessLimits end nothing within a test.
 var endlessLimits = Limits{Fuel: maxFuel, WallClock: time.Hour}
 
-// spin has a guest spin until the function that it gives is called, which
-// waits for its end.
+// spin has a guest spin until the function that it gives is called, which waits for its end.
 func spin(tb testing.TB, m *Module) (stop func()) {
 	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -68,10 +66,9 @@ func spin(tb testing.TB, m *Module) (stop func()) {
 	}
 }
 
-// TestAccept_SB3_ASpinningGuestStopsNobody: while guests spin on every
-// processor the collector collects, other calls return, and a cancelled call
-// ends at once. The limits are far from what is measured, which the log has,
-// and nearer than the end of the guests, which spin for ever.
+// TestAccept_SB3_ASpinningGuestStopsNobody: while guests spin on every processor the collector collects, other calls return, and a
+// cancelled call ends at once. The limits are far from what is measured, which the log has, and nearer than the end of the guests, which
+// spin for ever.
 //
 //nolint:paralleltest // the processors are to spin in these guests, and in nothing else
 func TestAccept_SB3_ASpinningGuestStopsNobody(t *testing.T) {

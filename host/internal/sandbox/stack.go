@@ -10,20 +10,16 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/internal/pages"
 )
 
-// wazero gives a function a stack of 10 KiB on Go's heap, doubles it when it is
-// too small, and ends the call with a stack overflow once it is longer than 50 MB:
-// a recursion makes it 84 MB, beside the 42 MB before. There is no option for that. So
-// each instance has a stack of its own outside of Go's heap, on which its
-// functions run. It takes up the pages that were used, and releases them.
+// wazero gives a function a stack of 10 KiB on Go's heap, doubles it when it is too small, and ends the call with a stack overflow once it
+// is longer than 50 MB: a recursion makes it 84 MB, beside the 42 MB before. There is no option for that. So each instance has a stack of
+// its own outside of Go's heap, on which its functions run. It takes up the pages that were used, and releases them.
 //
-// Compiled code asks for a larger stack when its stack pointer would pass stackBottomPtr.
-// The engine denies one, which is the overflow, if the stack it has is longer than
-// wazeroCeiling. So the stack is just longer, of which only the
-// end can be used, and stackBottomPtr is where that begins.
+// Compiled code asks for a larger stack when its stack pointer would pass stackBottomPtr. The engine denies one, which is the overflow, if
+// the stack it has is longer than wazeroCeiling. So the stack is just longer, of which only the end can be used, and stackBottomPtr is
+// where that begins.
 //
-// wazero 1.12 keeps these fields, which is no promise: the tests notice if they change.
-// Where they are not found (the interpreter has no such stack), or where the
-// machine is not Linux, functions keep the stacks that wazero gives them.
+// wazero 1.12 keeps these fields, which is no promise: the tests notice if they change. Where they are not found (the interpreter has no
+// such stack), or where the machine is not Linux, functions keep the stacks that wazero gives them.
 const (
 	stackBytes    = 4 << 20    // what a call may use
 	stackMargin   = 64 << 10   // can be touched below that, in case compiled code does
@@ -43,9 +39,8 @@ func newStack() (*pages.Stack, error) {
 
 // handle is a function of an instance that is kept from call to call.
 //
-// Where it runs on a stack of wazero's, that keeps the size it has grown to, and
-// how deep a later call may recurse would depend on earlier ones: such a handle is
-// not used again once its stack grew.
+// Where it runs on a stack of wazero's, that keeps the size it has grown to, and how deep a later call may recurse would depend on earlier
+// ones: such a handle is not used again once its stack grew.
 type handle struct {
 	api.Function
 	placed bool // on the stack of the instance

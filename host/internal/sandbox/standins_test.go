@@ -19,9 +19,8 @@ const (
 	readBytes = 40
 )
 
-// reading draws 16 random bytes, reads the wall clock and the monotonic clock, and
-// sleeps a second in between. Functions 0 to 2 are random_get, clock_time_get and
-// poll_oneoff.
+// reading draws 16 random bytes, reads the wall clock and the monotonic clock, and sleeps a second in between. Functions 0 to 2 are
+// random_get, clock_time_get and poll_oneoff.
 func reading() []byte {
 	const subscription, event, count = 2400, 2500, 2600
 	return wasmtest.Join(
@@ -74,9 +73,8 @@ func readers() map[string]wasmtest.Module {
 
 func i32s(n int) []byte { return bytes.Repeat([]byte{wasmtest.I32}, n) }
 
-// TestAccept_FX7_EveryCallBeginsWithTheSameStandIns: the random stream and the
-// clocks of a call do not depend on what the module drew when it started,
-// on how it was warmed, on the calls before, or on the way of resetting.
+// TestAccept_FX7_EveryCallBeginsWithTheSameStandIns: the random stream and the clocks of a call do not depend on what the module drew when
+// it started, on how it was warmed, on the calls before, or on the way of resetting.
 func TestAccept_FX7_EveryCallBeginsWithTheSameStandIns(t *testing.T) {
 	t.Parallel()
 	for name, module := range readers() {
@@ -102,8 +100,7 @@ func TestAccept_FX7_EveryCallBeginsWithTheSameStandIns(t *testing.T) {
 	}
 }
 
-// A failing call reports what the start of the module and the call wrote to
-// the standard error, and nothing of other calls.
+// A failing call reports what the start of the module and the call wrote to the standard error, and nothing of other calls.
 func TestEveryCallBeginsWithTheSameStandardError(t *testing.T) {
 	t.Parallel()
 	write := wasmtest.Join(

@@ -39,9 +39,8 @@ func burner(start, initialize, node int32, restorable bool) []byte {
 	return m.Bytes()
 }
 
-// TestAccept_FX6_LoadingHasOneBudgetOfFuel: what runs while a module is loaded
-// shares one budget of fuel. A start beyond it is rejected, a warm-up call that
-// would exceed it is left out.
+// TestAccept_FX6_LoadingHasOneBudgetOfFuel: what runs while a module is loaded shares one budget of fuel. A start beyond it is rejected, a
+// warm-up call that would exceed it is left out.
 func TestAccept_FX6_LoadingHasOneBudgetOfFuel(t *testing.T) {
 	t.Parallel()
 	warm := func(n int) []Warm { return slices.Repeat([]Warm{{Call: abi.CallNode}}, n) }
@@ -84,8 +83,7 @@ func TestAccept_FX6_LoadingHasOneBudgetOfFuel(t *testing.T) {
 	}
 }
 
-// A call has its own budget, however little is left of the one for loading, and
-// the budget for loading is never larger.
+// A call has its own budget, however little is left of the one for loading, and the budget for loading is never larger.
 func TestTheStartHasAtMostTheFuelOfACall(t *testing.T) {
 	t.Parallel()
 	e := open(t, Config{Limits: Limits{Fuel: smallStart}})
@@ -101,9 +99,8 @@ func TestTheStartHasAtMostTheFuelOfACall(t *testing.T) {
 	}
 }
 
-// TestAccept_FX6_AnImageHoldsAtMostTheMemoryLimit: what the start and a warm-up
-// call write stays while the module is loaded, and is no more than one instance
-// may have.
+// TestAccept_FX6_AnImageHoldsAtMostTheMemoryLimit: what the start and a warm-up call write stays while the module is loaded, and is no more
+// than one instance may have.
 func TestAccept_FX6_AnImageHoldsAtMostTheMemoryLimit(t *testing.T) {
 	t.Parallel()
 	const pages = 16

@@ -21,33 +21,28 @@ const (
 	errnoSpipe   = 70
 )
 
-// deniedError ends a call whose guest used a system function that it has no
-// right to.
+// deniedError ends a call whose guest used a system function that it has no right to.
 type deniedError struct{ function string }
 
 func (e *deniedError) Error() string { return e.function + " is denied" }
 
-// exitError ends a call whose guest ended itself. It is our own, because
-// wazero's reserves two exit codes for contexts that ended, and a guest must
-// not be able to pass for one of those.
+// exitError ends a call whose guest ended itself. It is our own, because wazero's reserves two exit codes for contexts that ended, and a
+// guest must not be able to pass for one of those.
 type exitError struct{ code uint32 }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// systemFunc is a function of preview1: parameters are on the stack, the
-// result is an errno.
+// systemFunc is a function of preview1: parameters are on the stack, the result is an errno.
 type systemFunc func(s *guestState, memory api.Memory, stack []uint64) uint64
 
-// systemCall is a function that a guest may link. Without a run it ends the
-// call as denied: most toolchains link functions that they never use, so only
-// the use can be rejected.
+// systemCall is a function that a guest may link. Without a run it ends the call as denied: most toolchains link functions that they never
+// use, so only the use can be rejected.
 type systemCall struct {
 	params string // i is i32, I is i64
 	run    systemFunc
 }
 
-// systemCalls is all of preview1 but its sockets, which no toolchain links
-// unasked: a module that imports one is rejected.
+// systemCalls is all of preview1 but its sockets, which no toolchain links unasked: a module that imports one is rejected.
 func systemCalls() map[string]systemCall {
 	return map[string]systemCall{
 		"args_get":          {"ii", succeed},
@@ -127,8 +122,7 @@ func wazeroTypes(types []wasmfile.ValueType) []api.ValueType {
 	return out
 }
 
-// instantiateSystem gives a runtime the functions of preview1 that a checked
-// file imports, no others: each costs compiling a trampoline.
+// instantiateSystem gives a runtime the functions of preview1 that a checked file imports, no others: each costs compiling a trampoline.
 func instantiateSystem(ctx context.Context, runtime wazero.Runtime, file *wasmfile.File) error {
 	builder := runtime.NewHostModuleBuilder(wasiModule)
 	known := systemCalls()
@@ -150,8 +144,7 @@ func instantiateSystem(ctx context.Context, runtime wazero.Runtime, file *wasmfi
 	return err
 }
 
-// hostFunc adapts a system function to wazero. A panic with an error is
-// wazero's way of ending a call from within a host function.
+// hostFunc adapts a system function to wazero. A panic with an error is wazero's way of ending a call from within a host function.
 func hostFunc(name string, run systemFunc) api.GoModuleFunc {
 	switch {
 	case name == procExit:
@@ -191,11 +184,9 @@ func written(ok bool) uint64 {
 	return errnoSuccess
 }
 
-// A guest has three streams and a root directory. Nothing can be read from
-// the streams; what is written to them is dropped, but for the beginning of
-// standard error, which explains a failing call. The root directory is there
-// so that opening a file reaches path_open and is denied by name: without it
-// the guest's own library fails, and nobody learns why.
+// A guest has three streams and a root directory. Nothing can be read from the streams; what is written to them is dropped, but for the
+// beginning of standard error, which explains a failing call. The root directory is there so that opening a file reaches path_open and is
+// denied by name: without it the guest's own library fails, and nobody learns why.
 const (
 	fdStdin  = 0
 	fdStdout = 1
@@ -253,8 +244,7 @@ func fdWrite(s *guestState, memory api.Memory, stack []uint64) uint64 {
 	return written(memory.WriteUint32Le(uint32(stack[3]), total))
 }
 
-// fdRead takes (fd, vectors, number of vectors, pointer to the count): the
-// end of the file, always.
+// fdRead takes (fd, vectors, number of vectors, pointer to the count): the end of the file, always.
 func fdRead(_ *guestState, memory api.Memory, stack []uint64) uint64 {
 	if uint32(stack[0]) != fdStdin {
 		return errnoBadf
@@ -262,8 +252,7 @@ func fdRead(_ *guestState, memory api.Memory, stack []uint64) uint64 {
 	return written(memory.WriteUint32Le(uint32(stack[3]), 0))
 }
 
-// fdstatGet writes 24 bytes: the file type, two bytes of flags at 2, the
-// rights at 8 and the inherited rights at 16.
+// fdstatGet writes 24 bytes: the file type, two bytes of flags at 2, the rights at 8 and the inherited rights at 16.
 func fdstatGet(_ *guestState, memory api.Memory, stack []uint64) uint64 {
 	fd := uint32(stack[0])
 	if fd > fdRoot {

@@ -37,8 +37,7 @@ type tank struct{ fuel uint64 }
 func (t *tank) Get() uint64  { return t.fuel }
 func (t *tank) Set(v uint64) { t.fuel = v }
 
-// Each function that writes to the guest's memory is given pointers that lie
-// outside, in each place.
+// Each function that writes to the guest's memory is given pointers that lie outside, in each place.
 func TestSystemFunctionsCheckPointers(t *testing.T) {
 	t.Parallel()
 	const outside = 0xffff_fff0
@@ -165,8 +164,7 @@ func TestPollFiresTheFirstClocksAndGoesOnInTime(t *testing.T) {
 	}
 }
 
-// TestAccept_PL3_SystemFunctionsAreDeniedByName links every function that is
-// denied and calls each.
+// TestAccept_PL3_SystemFunctionsAreDeniedByName links every function that is denied and calls each.
 func TestAccept_PL3_SystemFunctionsAreDeniedByName(t *testing.T) {
 	t.Parallel()
 	e := open(t, Config{})
@@ -225,8 +223,7 @@ func TestRandomStreamIsFixed(t *testing.T) {
 		t.Errorf("8 random bytes cost %d", spent)
 	}
 	b, _ := memory.Read(0, 8)
-	// The stream is part of what a record can be replayed with: it must not
-	// change with the version of Go.
+	// The stream is part of what a record can be replayed with: it must not change with the version of Go.
 	if got := binary.BigEndian.Uint64(b); got != wantRandom {
 		t.Errorf("the random stream begins with %#x, want %#x", got, uint64(wantRandom))
 	}

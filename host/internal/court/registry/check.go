@@ -184,9 +184,8 @@ func OverLimits(m *abi.Manifest, limits sandbox.Limits) []string {
 	return details
 }
 
-// ManifestFaults lists the faults of a manifest in itself: names that occur twice, families, edges or criteria without the call
-// that serves them, promised calls without any of those, and families that only the host plays. Loading a module and
-// `plugin check` both reject them.
+// ManifestFaults lists the faults of a manifest in itself: names that occur twice, families, edges or criteria without the call that serves
+// them, promised calls without any of those, and families that only the host plays. Loading a module and `plugin check` both reject them.
 func ManifestFaults(m *abi.Manifest) []string {
 	return append(servesFaults(m), listFaults(m)...)
 }
@@ -263,9 +262,8 @@ type Need struct {
 	Criteria []string
 	// Granted are the capabilities that it may ask for.
 	Granted []abi.Capability
-	// Persona is the id of one that the module plays, and GrantedBy says where
-	// the pipeline would grant it a capability, for messages. Both are empty for a
-	// module that plays none.
+	// Persona is the id of one that the module plays, and GrantedBy says where the pipeline would grant it a capability, for messages. Both
+	// are empty for a module that plays none.
 	Persona, GrantedBy string
 }
 
@@ -297,8 +295,7 @@ func (n *Need) Grant(capability abi.Capability) {
 	}
 }
 
-// granted are the capabilities that a module gets: those that it asks for and
-// that the pipeline grants.
+// granted are the capabilities that a module gets: those that it asks for and that the pipeline grants.
 func (n *Need) granted(m *abi.Manifest) []abi.Capability {
 	var list []abi.Capability
 	for _, capability := range m.Capabilities {

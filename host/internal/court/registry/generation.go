@@ -18,8 +18,7 @@ type Module struct {
 	Manifest abi.Manifest
 	sandbox  *sandbox.Module
 	granted  []abi.Capability
-	// holders are the generations that it is in: one that a swap does not
-	// change is in the next one as it is.
+	// holders are the generations that it is in: one that a swap does not change is in the next one as it is.
 	holders atomic.Int64
 }
 

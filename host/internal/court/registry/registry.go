@@ -24,10 +24,9 @@ type Registry struct {
 // New makes an empty registry on an engine, which stays the caller's.
 func New(engine *sandbox.Engine) *Registry { return &Registry{engine: engine} }
 
-// Install loads modules, checks them against needs, and makes them the current
-// generation. files are wasm files by module name; check is asked last with
-// the digests of the code, and may reject the whole set. A module that the
-// current generation has already is kept as it is, warm. The error is a
+// Install loads modules, checks them against needs, and makes them the current generation. files are wasm files by module name; check is
+// asked last with the digests of the code, and may reject the whole set. A module that the current generation has already is kept as it is,
+// warm. The error is a
 // *RejectedError with all faults, or the context's: then the generation before
 // stays.
 func (r *Registry) Install(ctx context.Context, files map[string]sandbox.File, needs []Need, check func(codeDigest func(module string) string) error) error {
@@ -111,8 +110,7 @@ func (r *Registry) inspect(files map[string]sandbox.File, need *Need) (i inspect
 	return i
 }
 
-// loadOne checks a module and loads it, unless it is the incumbent. The caller
-// holds what it gets.
+// loadOne checks a module and loads it, unless it is the incumbent. The caller holds what it gets.
 func (r *Registry) loadOne(ctx context.Context, files map[string]sandbox.File, need *Need, incumbent *Module) (*Module, []Fault) {
 	// The manifest is read first: it costs nothing, and compiling costs a second.
 	i := r.inspect(files, need)
@@ -230,8 +228,7 @@ func loadFaults(name string, err error) []Fault {
 	return faults
 }
 
-// Acquire gives the current generation, to be released once. The error is
-// ErrClosed, also before the first Install.
+// Acquire gives the current generation, to be released once. The error is ErrClosed, also before the first Install.
 func (r *Registry) Acquire() (*Generation, error) {
 	for {
 		g := r.current.Load()
@@ -248,8 +245,7 @@ func (r *Registry) Acquire() (*Generation, error) {
 	}
 }
 
-// Close rejects further installs and trials, and closes the current
-// generation once its last trial has released it.
+// Close rejects further installs and trials, and closes the current generation once its last trial has released it.
 func (r *Registry) Close(ctx context.Context) error {
 	r.install.Lock()
 	defer r.install.Unlock()
@@ -314,8 +310,7 @@ func (f Fault) String() string {
 	return s
 }
 
-// RejectedError holds every fault of the modules that were to be installed.
-// What was installed before goes on.
+// RejectedError holds every fault of the modules that were to be installed. What was installed before goes on.
 type RejectedError struct{ Faults []Fault }
 
 // Error gives one fault a line.

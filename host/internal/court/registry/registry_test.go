@@ -132,9 +132,8 @@ func TestAGenerationClosesWhenItsLastTrialEnds(t *testing.T) {
 	}
 }
 
-// Swaps from several sides, while trials go on: each trial finds two modules
-// of one set, from its beginning to its end, and the last number is that of all
-// installs.
+// Swaps from several sides, while trials go on: each trial finds two modules of one set, from its beginning to its end, and the last number
+// is that of all installs.
 func TestHammerParallelSwaps(t *testing.T) {
 	t.Parallel()
 	r := open(t)

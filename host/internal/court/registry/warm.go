@@ -30,8 +30,7 @@ type Sample struct {
 	Request []byte
 }
 
-// Samples are valid requests, the same for every module, of each kind that a
-// manifest promises.
+// Samples are valid requests, the same for every module, of each kind that a manifest promises.
 func Samples(m *abi.Manifest) []Sample {
 	var samples []Sample
 	add := func(name string, call abi.Call, request []byte) {
@@ -96,8 +95,7 @@ var (
 	}}}
 )
 
-// warmLightNodes are the requests of the Light path: a first one, and one that
-// came back from the court.
+// warmLightNodes are the requests of the Light path: a first one, and one that came back from the court.
 func warmLightNodes(request func() *abi.NodeRequest) []*abi.NodeRequest {
 	first, again := request(), request()
 	first.Case.Light = nil

@@ -94,8 +94,7 @@ func TestAccept_SC3_AllProblemsAreReportedAtOnce(t *testing.T) {
 		`criterion_results["style"].numeric_score out_of_range`)
 }
 
-// The encodings below are written by hand, as msgpack: 0x81 is a map of one
-// entry, 0xa0 and above a short string.
+// The encodings below are written by hand, as msgpack: 0x81 is a map of one entry, 0xa0 and above a short string.
 func TestAccept_FR8_FR9_AStructuralMismatchIsFatal(t *testing.T) {
 	t.Parallel()
 	str := func(s string) []byte { return append([]byte{0xa0 | byte(len(s))}, s...) }

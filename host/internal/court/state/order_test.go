@@ -16,10 +16,9 @@ import (
 // ordersOfEachPool times the 100 pools that rapid draws makes 1,000 orders.
 const ordersOfEachPool = 10
 
-// TestAccept_SC4_AnyOrderAndSplitGivesTheSameBytes draws a pool of single
-// contributions in which duplicates, collisions and ties are common, deals
-// them into updates in many orders and splits, some of them twice, and holds
-// every resulting state against a plain account of what should be there.
+// TestAccept_SC4_AnyOrderAndSplitGivesTheSameBytes draws a pool of single contributions in which duplicates, collisions and ties are
+// common, deals them into updates in many orders and splits, some of them twice, and holds every resulting state against a plain account of
+// what should be there.
 func TestAccept_SC4_AnyOrderAndSplitGivesTheSameBytes(t *testing.T) {
 	orders := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -87,8 +86,7 @@ func drawPool(t *rapid.T) pool {
 	return p
 }
 
-// deal gives every piece of the pool to at least one of a few updates, in any
-// order.
+// deal gives every piece of the pool to at least one of a few updates, in any order.
 func deal(t *rapid.T, p pool) []abi.Update {
 	updates := make([]abi.Update, rapid.IntRange(1, 6).Draw(t, "updates"))
 	hands := rapid.SliceOfNDistinct(rapid.IntRange(0, len(updates)-1), 1, min(2, len(updates)), rapid.ID[int])
@@ -147,9 +145,8 @@ func putResult(updates []abi.Update, i int, r abi.CriterionResult) []abi.Update 
 	return updates
 }
 
-// account fails unless the snapshot has each distinct piece of the pool once,
-// with the highest confidence that any of its duplicates stated, and nothing
-// else.
+// account fails unless the snapshot has each distinct piece of the pool once, with the highest confidence that any of its duplicates
+// stated, and nothing else.
 func account(t *rapid.T, p pool, got *abi.Snapshot) {
 	want := map[string]float64{}
 	note := func(confidence float64, identity ...string) {

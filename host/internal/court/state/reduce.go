@@ -13,13 +13,11 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 )
 
-// identity is what makes two items of evidence duplicates: SHA-256 over
-// source_ref and content, each behind its length in 8 bytes big-endian, so
-// that a character cannot move from one to the other.
+// identity is what makes two items of evidence duplicates: SHA-256 over source_ref and content, each behind its length in 8 bytes
+// big-endian, so that a character cannot move from one to the other.
 type identity [sha256.Size]byte
 
-// evidenceSet holds the items of one key of the evidences channel, one for
-// each identity. It is ordered only when a snapshot is taken.
+// evidenceSet holds the items of one key of the evidences channel, one for each identity. It is ordered only when a snapshot is taken.
 type evidenceSet map[identity]abi.Evidence
 
 func identify(e *abi.Evidence, buffer []byte) (identity, []byte) {
@@ -30,8 +28,7 @@ func identify(e *abi.Evidence, buffer []byte) (identity, []byte) {
 	return sha256.Sum256(buffer), buffer
 }
 
-// mergeEvidences is the reducer of the evidences channel. Of duplicates the
-// preferred one stays; an empty list changes nothing.
+// mergeEvidences is the reducer of the evidences channel. Of duplicates the preferred one stays; an empty list changes nothing.
 func mergeEvidences(into map[string]evidenceSet, update map[string][]abi.Evidence) {
 	rank := rankEvidence()
 	var buffer []byte
@@ -56,10 +53,9 @@ func mergeEvidences(into map[string]evidenceSet, update map[string][]abi.Evidenc
 	}
 }
 
-// joined is what stays of two items with one identity: the one with the higher
-// confidence. Of equally sure ones that name different labels none can be
-// believed rather than the other, and the item that stays names none; one without
-// a label counts as another, so that the order of merging decides nothing.
+// joined is what stays of two items with one identity: the one with the higher confidence. Of equally sure ones that name different labels
+// none can be believed rather than the other, and the item that stays names none; one without a label counts as another, so that the order
+// of merging decides nothing.
 func joined(rank ranking[abi.Evidence], a, b abi.Evidence) abi.Evidence {
 	if a == b {
 		return a
@@ -97,8 +93,7 @@ func mergeJudgements(into, update map[string]map[string]abi.CriterionOpinion) {
 	}
 }
 
-// mergeCriterionResults is the reducer of the criterion_results channel. Of
-// two results of one criterion the preferred stays.
+// mergeCriterionResults is the reducer of the criterion_results channel. Of two results of one criterion the preferred stays.
 func mergeCriterionResults(into, update map[string]abi.CriterionResult) {
 	rank := rankResults()
 	for criterion, result := range update {
@@ -130,10 +125,8 @@ type ranking[T claim] struct {
 	encode     func(dst []byte, v *T) []byte
 }
 
-// prefers says whether a stays rather than b: the higher confidence wins, and
-// of equals the smaller SHA-256 of the canonical encoding. This orders all
-// values that encode differently, so that keeping the first in this order is
-// associative, commutative and idempotent.
+// prefers says whether a stays rather than b: the higher confidence wins, and of equals the smaller SHA-256 of the canonical encoding. This
+// orders all values that encode differently, so that keeping the first in this order is associative, commutative and idempotent.
 func (r ranking[T]) prefers(a, b *T) bool {
 	if ca, cb := r.confidence(a), r.confidence(b); ca != cb {
 		return ca > cb
@@ -159,8 +152,7 @@ type entry interface {
 	abi.OpinionEntry | abi.ArtifactEntry | abi.ContestEntry | abi.NodeError
 }
 
-// log is an append channel: one entry for each position, so that a retry of a
-// node, which gives the same positions, doubles nothing.
+// log is an append channel: one entry for each position, so that a retry of a node, which gives the same positions, doubles nothing.
 type log[T entry] map[abi.Position]T
 
 // journal says where an entry stands and how it encodes.
@@ -234,9 +226,8 @@ func nodeErrors() journal[abi.NodeError] {
 
 // leaves are the digests of all that a state holds, by where it stands.
 //
-// The digest of a state is SHA-256 over the digests of its entries, in the
-// order of their keys, each key before its digest. So it says as much as a
-// digest over the snapshot, and after a merge only what was merged is encoded.
+// The digest of a state is SHA-256 over the digests of its entries, in the order of their keys, each key before its digest. So it says as
+// much as a digest over the snapshot, and after a merge only what was merged is encoded.
 type leaves struct {
 	digests map[string][sha256.Size]byte
 	keys    []string // sorted, all of digests
@@ -325,8 +316,7 @@ func entered[T entry](l *leaves, j journal[T], update []T) {
 	}
 }
 
-// check finds what the decoder cannot see: map keys that differ from the
-// values under them, and entries that contradict the state.
+// check finds what the decoder cannot see: map keys that differ from the values under them, and entries that contradict the state.
 func (s *State) check(u *abi.Update) error {
 	var c abi.Collector
 	opinions().check(s.opinions, u.Opinions, &c)
@@ -342,8 +332,7 @@ func (s *State) check(u *abi.Update) error {
 	return c.Err()
 }
 
-// checkScore compares the score of a report with that of its results. The
-// decoder does not know their weights.
+// checkScore compares the score of a report with that of its results. The decoder does not know their weights.
 func (s *State) checkScore(report *abi.AuditReport, c *abi.Collector) {
 	if report == nil || len(report.Results) == 0 {
 		return

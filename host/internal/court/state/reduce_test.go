@@ -121,8 +121,7 @@ func TestEntriesStandByNodePassAndSequence(t *testing.T) {
 	}
 }
 
-// assertOrderFree applies the updates in every order, and fails unless all
-// states are byte-equal.
+// assertOrderFree applies the updates in every order, and fails unless all states are byte-equal.
 func assertOrderFree(t *testing.T, updates []abi.Update) {
 	t.Helper()
 	var want []byte

@@ -11,9 +11,8 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi/codec"
 )
 
-// State is the state of one traversal. It is not safe for concurrent use: branches
-// that run in parallel hand their updates to the one goroutine of the fan-in.
-// The zero value is not ready; use New.
+// State is the state of one traversal. It is not safe for concurrent use: branches that run in parallel hand their updates to the one
+// goroutine of the fan-in. The zero value is not ready; use New.
 type State struct {
 	evidences  map[string]evidenceSet
 	judgements map[string]map[string]abi.CriterionOpinion
@@ -46,9 +45,8 @@ func New() *State {
 	}
 }
 
-// Watched gives an empty state that tells its digest after each merge, which
-// two states have in common if and only if they hold the same. A nil watcher
-// gives one that tells nothing.
+// Watched gives an empty state that tells its digest after each merge, which two states have in common if and only if they hold the same. A
+// nil watcher gives one that tells nothing.
 func Watched(watcher func(digest [32]byte)) *State {
 	s := New()
 	if watcher != nil {
@@ -57,22 +55,17 @@ func Watched(watcher func(digest [32]byte)) *State {
 	return s
 }
 
-// ScoreReports says how the global score of a report follows from its results.
-// A state that was not told takes no report with results.
+// ScoreReports says how the global score of a report follows from its results. A state that was not told takes no report with results.
 func (s *State) ScoreReports(score func(results []abi.CriterionResult) float64) { s.score = score }
 
-// Apply merges u, or rejects all of it with a *RejectedError and leaves the
-// state as it was. The state keeps a copy: u may be changed afterwards. The
-// cost is that of encoding and decoding u, and does not depend on how much
-// the state holds.
+// Apply merges u, or rejects all of it with a *RejectedError and leaves the state as it was. The state keeps a copy: u may be changed
+// afterwards. The cost is that of encoding and decoding u, and does not depend on how much the state holds.
 func (s *State) Apply(u *abi.Update) error {
 	return s.ApplyEncoded(codec.AppendUpdate(nil, u))
 }
 
-// Adopt merges an update whose values were made by the strict decoder, without
-// validating or copying them again: the state keeps them, and they must not be
-// changed afterwards. The rules between the update and the state are checked
-// as in Apply.
+// Adopt merges an update whose values were made by the strict decoder, without validating or copying them again: the state keeps them, and
+// they must not be changed afterwards. The rules between the update and the state are checked as in Apply.
 func (s *State) Adopt(u *abi.Update) error {
 	if err := s.check(u); err != nil {
 		return rejected(err)
@@ -112,12 +105,10 @@ func (s *State) merge(u *abi.Update) {
 	}
 }
 
-// RejectedError says why an update was rejected: no part of it was merged. It
-// unwraps to the *abi.ValidationError that holds every problem with its path
-// and code.
+// RejectedError says why an update was rejected: no part of it was merged. It unwraps to the *abi.ValidationError that holds every problem
+// with its path and code.
 type RejectedError struct {
-	// Channel is the first one with a problem, by its wire name; empty when
-	// the update is no map of channels at all.
+	// Channel is the first one with a problem, by its wire name; empty when the update is no map of channels at all.
 	Channel string
 	// Problems of the whole update, in path order.
 	Problems []abi.Problem
@@ -155,14 +146,12 @@ func channelOf(problems []abi.Problem) string {
 	return ""
 }
 
-// Snapshot gives the whole state. No map or list of channels is shared with
-// the state, so later updates cannot reach it. What stands behind the pointers
-// and slices of an entry is shared with the state and with other snapshots:
-// it never changes there, and must not be changed here.
+// Snapshot gives the whole state. No map or list of channels is shared with the state, so later updates cannot reach it. What stands behind
+// the pointers and slices of an entry is shared with the state and with other snapshots: it never changes there, and must not be changed
+// here.
 //
-// Lists are in canonical order: evidence by source_ref and content, entries by
-// node, pass and sequence. None is nil. Equal states give equal snapshots, and
-// so equal canonical bytes.
+// Lists are in canonical order: evidence by source_ref and content, entries by node, pass and sequence. None is nil. Equal states give
+// equal snapshots, and so equal canonical bytes.
 func (s *State) Snapshot() abi.Snapshot {
 	return abi.Snapshot{
 		Evidences:        snapshotEvidences(s.evidences),

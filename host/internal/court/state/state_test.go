@@ -86,8 +86,7 @@ func full() abi.Update {
 	}
 }
 
-// wantRejected applies u, and fails unless it is rejected with these problems in
-// this order and the state stays byte-equal.
+// wantRejected applies u, and fails unless it is rejected with these problems in this order and the state stays byte-equal.
 func wantRejected(t *testing.T, s *state.State, u *abi.Update, channel string, want ...string) {
 	t.Helper()
 	before := encoded(s)

@@ -53,10 +53,9 @@ type Config struct {
 	Moved func(*Step)
 }
 
-// Run goes through a graph to an end. The Outcome is never nil: with an error it holds the steps so far and no end.
-// Errors: [*NoEdgeError], [*StepLimitError], the cause of a context that is done between two
-// steps, or what Config.Ended gives in its place, and whatever the visitor returns, wrapped. A context that is done during a step does
-// not end the traversal before the step's edges were asked.
+// Run goes through a graph to an end. The Outcome is never nil: with an error it holds the steps so far and no end. Errors: [*NoEdgeError],
+// [*StepLimitError], the cause of a context that is done between two steps, or what Config.Ended gives in its place, and whatever the
+// visitor returns, wrapped. A context that is done during a step does not end the traversal before the step's edges were asked.
 func Run(ctx context.Context, graph *pipeline.Graph, visitor Visitor, config Config) (*Outcome, error) {
 	node := config.Start
 	if node == nil {
@@ -202,11 +201,9 @@ func (e *StepLimitError) Error() string {
 // Is makes errors.Is(err, ErrStepLimit) true.
 func (e *StepLimitError) Is(target error) bool { return target == ErrStepLimit }
 
-// FanOut runs branches side by side, at most limit at once (0: all), and hands
-// their results to arrive one by one, in the order in which they come, from the
-// goroutine of the caller: the fan-in needs no lock. It returns when every
-// branch has arrived; none is ever lost. A branch states its own failure in its
-// result. A panic in a branch is one in the program.
+// FanOut runs branches side by side, at most limit at once (0: all), and hands their results to arrive one by one, in the order in which
+// they come, from the goroutine of the caller: the fan-in needs no lock. It returns when every branch has arrived; none is ever lost. A
+// branch states its own failure in its result. A panic in a branch is one in the program.
 func FanOut[R any](branches []func() R, limit int, arrive func(branch int, result R)) {
 	if limit <= 0 || limit > len(branches) {
 		limit = len(branches)

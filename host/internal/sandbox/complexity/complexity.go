@@ -1,17 +1,12 @@
-// Package complexity estimates from a module's structure what it costs to
-// compile it, so that a module that would keep the compiler for minutes or take
-// gigabytes is rejected before.
+// Package complexity estimates from a module's structure what it costs to compile it, so that a module that would keep the compiler for
+// minutes or take gigabytes is rejected before.
 //
-// The compiler's time and memory are not linear in the size of a function. It
-// passes each local at each join of branches (live.go), looks for the value of
-// a local block by block, compares what is passed at joins pairwise and once for
-// each nested loop, walks up its dominator tree for each edge, and keeps a list
-// of known addresses for each block (counts). A few kilobytes can ask for hours.
+// The compiler's time and memory are not linear in the size of a function. It passes each local at each join of branches (live.go), looks
+// for the value of a local block by block, compares what is passed at joins pairwise and once for each nested loop, walks up its dominator
+// tree for each edge, and keeps a list of known addresses for each block (counts). A few kilobytes can ask for hours.
 //
-// The estimate counts that work in one pass over the code, from above: blocks
-// and edges are exact, what is live in them is a bound. It is linear in the
-// module's size. What a unit costs (costs.go) was measured with the modules of
-// package bombs.
+// The estimate counts that work in one pass over the code, from above: blocks and edges are exact, what is live in them is a bound. It is
+// linear in the module's size. What a unit costs (costs.go) was measured with the modules of package bombs.
 package complexity
 
 import (
@@ -33,11 +28,9 @@ type Cost struct{ Steps, Bytes float64 }
 
 // Error is a module beyond the limits.
 type Error struct {
-	// Function is the function's index, or -1 if it is the module as a whole that
-	// is beyond the limits.
+	// Function is the function's index, or -1 if it is the module as a whole that is beyond the limits.
 	Function int
-	// Shape says what the function consists of, or the module up to the function
-	// that takes it beyond the limits.
+	// Shape says what the function consists of, or the module up to the function that takes it beyond the limits.
 	Shape string
 	Cost  Cost
 	Limit Limits
@@ -55,9 +48,8 @@ func (l Limits) exceeded(c Cost) bool {
 	return c.Steps > float64(l.Steps) || c.Bytes > float64(l.Bytes)
 }
 
-// Check estimates what compiling a module costs. Own is the index of its first
-// own function, for errors: a rewritten module may have more imports than its
-// author knows of. The error is an *Error beyond the limits, or a
+// Check estimates what compiling a module costs. Own is the index of its first own function, for errors: a rewritten module may have more
+// imports than its author knows of. The error is an *Error beyond the limits, or a
 // *wasmfile.Error.
 func Check(file *wasmfile.File, own int, limits Limits) (Cost, error) {
 	m := newModule(file)
@@ -105,16 +97,14 @@ const (
 	bytesLocal       = 100
 	bytesFunction    = 1500
 
-	// What stays after a function: lists that the compiler keeps for the next
-	// one, and code.
+	// What stays after a function: lists that the compiler keeps for the next one, and code.
 	keptBound       = 30
 	keptLive        = 16
 	keptJoined      = 12
 	keptInstruction = 12
 )
 
-// counts are the work that one function makes. They are numbers of floating
-// point because some are products that do not fit 64 bits.
+// counts are the work that one function makes. They are numbers of floating point because some are products that do not fit 64 bits.
 type counts struct {
 	locals       float64
 	instructions float64 // of the compiler's own, about
@@ -205,10 +195,8 @@ func (m *module) add(c *counts) {
 	m.statements += c.instructions
 }
 
-// cost is that of the module. The compiler keeps a list for each block and each
-// edge, which is as long as the longest that some function needed there: all
-// together at most what all functions needed, and at most as much as if the
-// longest were everywhere.
+// cost is that of the module. The compiler keeps a list for each block and each edge, which is as long as the longest that some function
+// needed there: all together at most what all functions needed, and at most as much as if the longest were everywhere.
 func (m *module) cost() Cost {
 	kept := keptLive*min(m.live, m.blocks*m.widestLive) + keptJoined*min(m.joined, m.edges*m.widestJoin) +
 		keptBound*min(m.bounds, m.blocks*m.widest)

@@ -6,8 +6,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
-// walk follows the code of one function as the compiler does: it cuts it into
-// basic blocks, and counts.
+// walk follows the code of one function as the compiler does: it cuts it into basic blocks, and counts.
 type walk struct {
 	file   *wasmfile.File
 	module *module
@@ -361,8 +360,7 @@ func (w *walk) plain(in wasmfile.Instruction) {
 	}
 }
 
-// access counts what reads or writes memory. An address that is known to be in
-// memory is not checked again.
+// access counts what reads or writes memory. An address that is known to be in memory is not checked again.
 func (w *walk) access(op wasmfile.Opcode) {
 	w.counts.searches += 2 * w.now.chain
 	at := len(w.stack) - 1
@@ -468,9 +466,8 @@ func weight(op wasmfile.Opcode) float64 {
 	return 1
 }
 
-// effects are the instructions that change the height of the operand stack, by
-// opcode. What depends on a type is in walk.instruction. Of an instruction that
-// is not here, the height stays as it is.
+// effects are the instructions that change the height of the operand stack, by opcode. What depends on a type is in walk.instruction. Of an
+// instruction that is not here, the height stays as it is.
 var effects = [...]struct {
 	first, last wasmfile.Opcode
 	by          int
@@ -552,15 +549,11 @@ func table(op wasmfile.Opcode) int {
 // effect is by how much an instruction changes the height of the stack.
 func effect(op wasmfile.Opcode) int { return int(effectTables[table(op)][op&0xff]) }
 
-// liveness bounds how many locals are live in each block, in one pass and
-// without a control flow graph.
+// liveness bounds how many locals are live in each block, in one pass and without a control flow graph.
 //
-// A definition of a local at some level of nesting dominates what follows at
-// that level and deeper, until the level ends or defines the local again. A use
-// belongs to the innermost such definition, so that the local is live at most
-// from that definition up to the use, or up to the end of the outermost loop
-// that began after the definition and contains the use. Blocks are numbered in
-// the order of the code.
+// A definition of a local at some level of nesting dominates what follows at that level and deeper, until the level ends or defines the
+// local again. A use belongs to the innermost such definition, so that the local is live at most from that definition up to the use, or up
+// to the end of the outermost loop that began after the definition and contains the use. Blocks are numbered in the order of the code.
 type liveness struct {
 	current []int32 // by local: its dominating definition
 	defs    []definition
@@ -598,8 +591,7 @@ func (l *liveness) block() { l.changes = append(l.changes, 0) }
 
 func (l *liveness) now() int32 { return int32(len(l.changes) - 2) }
 
-// open begins a level of nesting, which is a loop with that number, or none
-// with a negative one.
+// open begins a level of nesting, which is a loop with that number, or none with a negative one.
 func (l *liveness) open(loop int32) {
 	l.levels = append(l.levels, len(l.scoped))
 	if loop >= 0 {

@@ -73,8 +73,7 @@ func (w *writer) localIndex(in wasmfile.Instruction, locals int) {
 	}
 }
 
-// names shifts what an instruction names, and rejects what would name what is
-// added.
+// names shifts what an instruction names, and rejects what would name what is added.
 func (w *writer) names(c *copier, in wasmfile.Instruction) {
 	switch in.Op {
 	case wasmfile.OpCall, wasmfile.OpRefFunc:
@@ -96,8 +95,7 @@ func (w *writer) typeIndex(offset int, index uint32) {
 	}
 }
 
-// changes finds what changes an instance where the host cannot reset it:
-// tables, and segments that are dropped.
+// changes finds what changes an instance where the host cannot reset it: tables, and segments that are dropped.
 func (w *writer) changes(in wasmfile.Instruction) {
 	switch in.Op {
 	case wasmfile.OpTableSet, wasmfile.OpTableInit, wasmfile.OpTableCopy, wasmfile.OpTableGrow, wasmfile.OpTableFill:

@@ -6,20 +6,15 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
-// Fuel is paid for each basic block, at its beginning, so that what is paid
-// for is what runs: the Go toolchain makes one loop of a function, around a
-// br_table over all its blocks. Paying happens before the work, and ahead of
-// what a trap cuts off.
+// Fuel is paid for each basic block, at its beginning, so that what is paid for is what runs: the Go toolchain makes one loop of a
+// function, around a br_table over all its blocks. Paying happens before the work, and ahead of what a trap cuts off.
 //
-// Whether any is left is asked at the beginning of functions and loops, where
-// alone a call can go on for long, and before instructions that move memory or
-// table entries in bulk. Between two questions lies at most the straight code
-// of one function, or one move of all memory, which takes some milliseconds.
+// Whether any is left is asked at the beginning of functions and loops, where alone a call can go on for long, and before instructions that
+// move memory or table entries in bulk. Between two questions lies at most the straight code of one function, or one move of all memory,
+// which takes some milliseconds.
 //
-// In a function the fuel is a local, which the compiler keeps in a register. It
-// is in the global whenever anybody else may look: before calls, and where the
-// function ends. What a trap leaves in the global is older, and the same in
-// every run.
+// In a function the fuel is a local, which the compiler keeps in a register. It is in the global whenever anybody else may look: before
+// calls, and where the function ends. What a trap leaves in the global is older, and the same in every run.
 
 // meter pays for one function.
 type meter struct {
@@ -62,8 +57,7 @@ func (m *meter) body(out []byte, b wasmfile.Body, params int) []byte {
 	return m.done
 }
 
-// begin starts the function of a body, with a local for the fuel, and those for
-// NaNs.
+// begin starts the function of a body, with a local for the fuel, and those for NaNs.
 func (m *meter) begin(out []byte, b wasmfile.Body, params int) {
 	m.survey.look(m.file, b, params)
 	m.locals = params + b.Locals
@@ -155,8 +149,7 @@ func (m *meter) leaves(in wasmfile.Instruction) bool {
 	return false
 }
 
-// branch notes that an end is reached from somewhere else, and reports whether
-// that is the function's.
+// branch notes that an end is reached from somewhere else, and reports whether that is the function's.
 func (m *meter) branch(depth uint32) bool {
 	outer := len(m.frames) - 1 - int(depth)
 	if outer >= 0 {
@@ -165,8 +158,7 @@ func (m *meter) branch(depth uint32) bool {
 	return outer == 0
 }
 
-// ends reports whether an instruction is the last of its block, and what the
-// next one pays because ways join before it.
+// ends reports whether an instruction is the last of its block, and what the next one pays because ways join before it.
 func (m *meter) ends(in wasmfile.Instruction) (ends bool, joins int64) {
 	switch in.Op {
 	case wasmfile.OpLoop:
@@ -223,9 +215,8 @@ func (m *meter) load(code []byte) []byte {
 	return variable(variable(code, wasmfile.OpGlobalGet, m.fuel()), wasmfile.OpLocalSet, m.local)
 }
 
-// ask calls out as long as the fuel is below zero. It is a loop, although once
-// is mostly enough, because the compiler keeps registers as they were before
-// a loop, but as they are after a call where two ways join.
+// ask calls out as long as the fuel is below zero. It is a loop, although once is mostly enough, because the compiler keeps registers as
+// they were before a loop, but as they are after a call where two ways join.
 func (m *meter) ask(code []byte) []byte {
 	code = variable(append(code, byte(wasmfile.OpLoop), blockVoid), wasmfile.OpLocalGet, m.local)
 	code = append(code, byte(wasmfile.OpI64Const), 0, opI64LtS, byte(wasmfile.OpIf), blockVoid)
@@ -245,8 +236,7 @@ func (m *meter) move(in wasmfile.Instruction, shift byte) {
 	m.out = variable(m.out, wasmfile.OpGlobalGet, m.operand())
 }
 
-// grow pays for what was added: it gets back the price of the size before,
-// and pays that of the size after. Growing that fails is free.
+// grow pays for what was added: it gets back the price of the size before, and pays that of the size after. Growing that fails is free.
 func (m *meter) grow(in wasmfile.Instruction) {
 	m.upTo(in.Start)
 	m.size(in, opI64Add)
@@ -294,9 +284,8 @@ func appendSigned(b []byte, v int64) []byte {
 	}
 }
 
-// survey is what has to be known of a body before it is written: what joining
-// ways costs, which is paid where a loop begins, and of which types numbers may
-// turn out not to be one.
+// survey is what has to be known of a body before it is written: what joining ways costs, which is paid where a loop begins, and of which
+// types numbers may turn out not to be one.
 type survey struct {
 	loops []int64 // for each loop, in their order, what each turn costs
 	open  []construct
@@ -346,8 +335,7 @@ func (s *survey) close(locals int) {
 	}
 }
 
-// joining is what it costs where ways join on which locals were set: those that
-// find no register are moved.
+// joining is what it costs where ways join on which locals were set: those that find no register are moved.
 func joining(sets, locals int) int64 { return int64(max(0, min(sets, locals)-freeLocals)) }
 
 // values are how many a block or a function takes and gives.

@@ -16,8 +16,7 @@ import (
 
 const aLot = 1 << 40
 
-// one is a module of the function f, whose body it is, with a memory and a
-// table, and a function 1 that does nothing.
+// one is a module of the function f, whose body it is, with a memory and a table, and a function 1 that does nothing.
 func one(params []byte, body ...[]byte) []byte {
 	return wasmtest.Module{
 		MemoryPages: 2, Memory: "memory", TableMin: 8,
@@ -86,9 +85,8 @@ func TestCostOfBlocks(t *testing.T) {
 	}
 }
 
-// Locals that differ by the way that was taken are moved where the ways join, and
-// what a function or a block takes and gives is handed over: both cost by their
-// number, although nothing else is done.
+// Locals that differ by the way that was taken are moved where the ways join, and what a function or a block takes and gives is handed
+// over: both cost by their number, although nothing else is done.
 func TestAccept_FX5_JoinsAndValuesArePaid(t *testing.T) {
 	t.Parallel()
 	i32 := wasmtest.I32
@@ -149,9 +147,8 @@ func endless() map[string][]byte {
 	}
 }
 
-// TestAccept_SB2_EndlessGuestsEndByFuel: a guest that never ends gets its
-// slices, is stopped when the budget is spent, at the same unit each time, and
-// has not gone on for more than a block or one bulk instruction.
+// TestAccept_SB2_EndlessGuestsEndByFuel: a guest that never ends gets its slices, is stopped when the budget is spent, at the same unit
+// each time, and has not gone on for more than a block or one bulk instruction.
 func TestAccept_SB2_EndlessGuestsEndByFuel(t *testing.T) {
 	t.Parallel()
 	const slice, slices = 100_000, 20
@@ -202,8 +199,7 @@ func sliced(t *testing.T, p *instrument.Program, slice int64, slices int) (machi
 	return in, &yields
 }
 
-// TestAccept_SB2_FuelIsTheSame in every call, instance and runtime; and how it
-// is sliced makes no difference.
+// TestAccept_SB2_FuelIsTheSame in every call, instance and runtime; and how it is sliced makes no difference.
 func TestAccept_SB2_FuelIsTheSame(t *testing.T) {
 	t.Parallel()
 	p := rewrite(t, tightSieve(), true)
@@ -232,8 +228,7 @@ func TestAccept_SB2_FuelIsTheSame(t *testing.T) {
 	}
 }
 
-// tightSieve counts the primes below its first parameter; the other parameters
-// are its locals. It is what a C compiler makes of it.
+// tightSieve counts the primes below its first parameter; the other parameters are its locals. It is what a C compiler makes of it.
 func tightSieve() []byte {
 	const n, i, j, count = 0, 1, 2, 3
 	get, set := func(l byte) []byte { return []byte{0x20, l} }, func(l byte) []byte { return []byte{0x21, l} }

@@ -37,9 +37,8 @@ func FuzzRewrite(f *testing.F) {
 	f.Fuzz(func(t *testing.T, wasm []byte) { holdsFor(t, wasm) })
 }
 
-// holdsFor is what holds for any bytes: no panic; a fault has an offset in the
-// file; what the compiler takes before, it takes after, and nothing else. It
-// reports whether the module was valid.
+// holdsFor is what holds for any bytes: no panic; a fault has an offset in the file; what the compiler takes before, it takes after, and
+// nothing else. It reports whether the module was valid.
 func holdsFor(t *testing.T, wasm []byte) bool {
 	t.Helper()
 	file, err := wasmfile.Parse(wasm)
@@ -111,10 +110,8 @@ func takenOut(err error) bool {
 	return declaresStart(err) || strings.Contains(err.Error(), "custom")
 }
 
-// rejectable faults are those of modules that the compiler takes: with the names
-// that are the host's own, with too dense bodies, and with vector instructions
-// whose number has bits that the compiler does not read, and the specification
-// does.
+// rejectable faults are those of modules that the compiler takes: with the names that are the host's own, with too dense bodies, and with
+// vector instructions whose number has bits that the compiler does not read, and the specification does.
 func rejectable(fault *wasmfile.Error) bool {
 	return strings.Contains(fault.Msg, "instruction 0xfd") ||
 		strings.Contains(fault.Msg, "the host's own") || strings.Contains(fault.Msg, "times as long")

@@ -29,9 +29,8 @@ func run(tb testing.TB, p *instrument.Program) machine {
 	return runIn(tb, r, p)
 }
 
-// runIn instantiates a program as the host does it: data, then the start
-// function, then what the toolchain wants to be called first. It has fuel for
-// a day.
+// runIn instantiates a program as the host does it: data, then the start function, then what the toolchain wants to be called first. It has
+// fuel for a day.
 func runIn(tb testing.TB, r wazero.Runtime, p *instrument.Program) machine {
 	tb.Helper()
 	ctx := context.Background()

@@ -27,8 +27,7 @@ type message struct {
 	bytes  []byte
 }
 
-// messages are the test vectors of every request, the broken ones too, and a
-// case with a lot in it for each family of nodes.
+// messages are the test vectors of every request, the broken ones too, and a case with a lot in it for each family of nodes.
 func messages(tb testing.TB) []message {
 	tb.Helper()
 	exports := map[string]string{
@@ -115,9 +114,8 @@ func (m machine) answer(tb testing.TB, msg message) answer {
 	return a
 }
 
-// TestAccept_SB4_OwnModules: modules of ours give the same bytes to every
-// request with fuel and without, and spend the same in two instances. Every
-// tenth is tried; in the long tier each: they share most of their code.
+// TestAccept_SB4_OwnModules: modules of ours give the same bytes to every request with fuel and without, and spend the same in two
+// instances. Every tenth is tried; in the long tier each: they share most of their code.
 func TestAccept_SB4_OwnModules(t *testing.T) {
 	t.Parallel()
 	modules := must.Get(bundle.FS())(t)

@@ -6,13 +6,10 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
-// WebAssembly leaves the sign and the payload of a NaN open that arithmetic
-// gives, and processors differ: amd64 makes negative ones where arm64 makes
-// positive ones, and each prefers another operand's payload. A module could see
-// which by storing it. So the result of every instruction that may make a NaN is
-// replaced by the canonical NaN, if it is one. What copies bits (loads, stores,
-// abs, neg, copysign, pmin, pmax, reinterpretation) is left alone: the same bits
-// come out wherever the same went in.
+// WebAssembly leaves the sign and the payload of a NaN open that arithmetic gives, and processors differ: amd64 makes negative ones where
+// arm64 makes positive ones, and each prefers another operand's payload. A module could see which by storing it. So the result of every
+// instruction that may make a NaN is replaced by the canonical NaN, if it is one. What copies bits (loads, stores, abs, neg, copysign,
+// pmin, pmax, reinterpretation) is left alone: the same bits come out wherever the same went in.
 //
 // A result that the next instruction takes and of which it shows no bits needs
 // no replacing: arithmetic of the same type, comparisons and conversions.
@@ -51,8 +48,7 @@ func (n *nans) added(used [nanKinds]bool, next uint64) (count int, groups []byte
 	return count, groups
 }
 
-// before looks at the next instruction, and replaces what it would show. It
-// copies up to the result then.
+// before looks at the next instruction, and replaces what it would show. It copies up to the result then.
 func (n *nans) before(c *copier, in wasmfile.Instruction) {
 	if !n.waiting {
 		return

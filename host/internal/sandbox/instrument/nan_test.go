@@ -60,8 +60,7 @@ func vectorConstant(wide bool, i int) []byte {
 // shown is where a test writes the bits of a number, and reads them.
 const shown = 64
 
-// shows makes two functions of one instruction: f stores what it gives, in each
-// way that shows bits, and g returns it.
+// shows makes two functions of one instruction: f stores what it gives, in each way that shows bits, and g returns it.
 func shows(form fuelzoo.Form, p pair) []wasmtest.Func {
 	wide := form.Wide()
 	in := func(t byte, i int) []byte {
@@ -118,9 +117,8 @@ func pairs(form fuelzoo.Form) []pair {
 	return all
 }
 
-// TestAccept_FX7_NaNBits: the results of all arithmetic on floats, with NaNs of
-// all sorts, show the same bits wherever they run, and NaNs are the canonical
-// ones. testdata/nan has the bits.
+// TestAccept_FX7_NaNBits: the results of all arithmetic on floats, with NaNs of all sorts, show the same bits wherever they run, and NaNs
+// are the canonical ones. testdata/nan has the bits.
 func TestAccept_FX7_NaNBits(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]wazero.RuntimeConfig{
@@ -153,8 +151,7 @@ func firstDifference(got, want []byte) string {
 	return "another number of lines"
 }
 
-// nanBits has a line for each instruction and each two inputs: what it returned,
-// and a digest of what it stored.
+// nanBits has a line for each instruction and each two inputs: what it returned, and a digest of what it stored.
 func nanBits(t *testing.T, config wazero.RuntimeConfig, fuel bool) []byte {
 	t.Helper()
 	ctx := t.Context()

@@ -12,15 +12,12 @@ type Class struct {
 // span is a range of opcodes, both ends included.
 type span struct{ from, to wasmfile.Opcode }
 
-// The price list. A unit pays for at most two nanoseconds, with operands that take
-// long, on the machine that docs/limits.md names; "make fuel-zoo" measures it.
-// What the compiler makes no code of is free: what uses it pays.
+// The price list. A unit pays for at most two nanoseconds, with operands that take long, on the machine that docs/limits.md names; "make
+// fuel-zoo" measures it. What the compiler makes no code of is free: what uses it pays.
 //
-// A load costs what one takes that misses the caches while others are under way.
-// Where every load waits for the memory and for the load before, it takes 200 ns
-// and more, and the wall clock ends the chain before fuel does. That cannot be the
-// price: the largest cases of the conformance kit make 250 million loads, nearly
-// all of them from the first cache.
+// A load costs what one takes that misses the caches while others are under way. Where every load waits for the memory and for the load
+// before, it takes 200 ns and more, and the wall clock ends the chain before fuel does. That cannot be the price: the largest cases of the
+// conformance kit make 250 million loads, nearly all of them from the first cache.
 //
 // A change of this list changes Version.
 var classes = []Class{
@@ -111,8 +108,7 @@ func (p *priceList) at(op wasmfile.Opcode) *byte {
 	return &p.plain[op&0xff]
 }
 
-// Price is the class of an instruction, and whether it has one. What has none
-// is rejected.
+// Price is the class of an instruction, and whether it has one. What has none is rejected.
 func Price(op wasmfile.Opcode) (Class, bool) {
 	i := *prices.at(op)
 	if i == 0 {

@@ -35,8 +35,7 @@ func rewrite(tb testing.TB, wasm []byte, fuel bool) *instrument.Program {
 	return p
 }
 
-// What would name something that is added, or was checked by the compiler
-// before it was taken out, is rejected, with its place.
+// What would name something that is added, or was checked by the compiler before it was taken out, is rejected, with its place.
 func TestRewriteRejects(t *testing.T) {
 	t.Parallel()
 	types, functions := section(1, 1, 0x60, 0, 0), section(3, 1, 0)

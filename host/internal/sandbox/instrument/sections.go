@@ -89,8 +89,7 @@ func (c *copier) upTo(end int) {
 	c.from = end
 }
 
-// list begins a section that is a list, or an empty one, to which entries are
-// added at the end. The count is the file's.
+// list begins a section that is a list, or an empty one, to which entries are added at the end. The count is the file's.
 func (w *writer) list(s wasmfile.Section) (c copier, r *wasmfile.Reader, count int) {
 	if s.End == 0 {
 		return copier{source: w.file}, w.file.Reader(0, 0), 0
@@ -124,9 +123,8 @@ func appendName(out []byte, name string) []byte {
 	return append(binary.AppendUvarint(out, uint64(len(name))), name...)
 }
 
-// function is the index of a function in the rewritten module. The import that
-// is added comes after those of the file; what would name the functions that are
-// added is rejected.
+// function is the index of a function in the rewritten module. The import that is added comes after those of the file; what would name the
+// functions that are added is rejected.
 func (w *writer) function(offset int, index uint32) uint64 {
 	if count := w.file.ImportedFuncs + len(w.file.Bodies); int64(index) >= int64(count) {
 		w.fail(offset, "function index %d is out of range, there are %d functions", index, count)
@@ -175,9 +173,8 @@ func (w *writer) imported() {
 	}
 }
 
-// tables gives every table a maximum. What they may grow by, together, is what
-// the declared entries leave of the most, in equal shares: so that many tables
-// have no more entries than one.
+// tables gives every table a maximum. What they may grow by, together, is what the declared entries leave of the most, in equal shares: so
+// that many tables have no more entries than one.
 func (w *writer) tables(s wasmfile.Section) {
 	declared := uint64(0)
 	for _, l := range w.file.Tables {
@@ -202,8 +199,7 @@ func (w *writer) tables(s wasmfile.Section) {
 	w.write(wasmfile.SectionTable, count, c.out, nil)
 }
 
-// globals adds the fuel, and room for an operand, after those of the file, so
-// that no index changes.
+// globals adds the fuel, and room for an operand, after those of the file, so that no index changes.
 func (w *writer) globals(s wasmfile.Section) {
 	c, r, count := w.list(s)
 	for range count {
@@ -285,8 +281,7 @@ func (w *writer) exports(s wasmfile.Section) {
 func (w *writer) fuel() uint64    { return uint64(len(w.file.Globals)) }
 func (w *writer) operand() uint64 { return w.fuel() + 1 }
 
-// savedGlobals are the indices of the mutable globals, none if there is one
-// that cannot be read and written from outside.
+// savedGlobals are the indices of the mutable globals, none if there is one that cannot be read and written from outside.
 func (w *writer) savedGlobals() []int {
 	var saved []int
 	for i, g := range w.file.Globals {
@@ -306,8 +301,7 @@ func (w *writer) savedGlobals() []int {
 	return saved
 }
 
-// startFunction takes no parameters and gives nothing: the compiler, which
-// would reject any other, does not see that it is one.
+// startFunction takes no parameters and gives nothing: the compiler, which would reject any other, does not see that it is one.
 func (w *writer) startFunction() uint32 {
 	s := w.sections[wasmfile.SectionStart]
 	index := w.file.Reader(s.Body, s.End).U32("function index")
@@ -358,12 +352,10 @@ func (w *writer) elements(s wasmfile.Section) {
 	w.write(wasmfile.SectionElement, count, c.out, nil)
 }
 
-// segments takes the active data segments out. Where code may name segments by
-// their index, an empty passive one stays in the place of each: nothing can be
-// had from either once the instance is there.
+// segments takes the active data segments out. Where code may name segments by their index, an empty passive one stays in the place of
+// each: nothing can be had from either once the instance is there.
 //
-// An offset that is no constant comes from an imported global. Such a module
-// keeps its data as it is.
+// An offset that is no constant comes from an imported global. Such a module keeps its data as it is.
 func (w *writer) segments() {
 	s := w.sections[wasmfile.SectionData]
 	_, r, count := w.list(s)
@@ -398,8 +390,7 @@ func (w *writer) segments() {
 	}
 }
 
-// takeOut hands a segment to the host, which writes what the compiler would
-// reject if it saw it.
+// takeOut hands a segment to the host, which writes what the compiler would reject if it saw it.
 func (w *writer) takeOut(start int, segment wasmfile.DataSegment) {
 	if segment.Memory != 0 || !w.hasMemory {
 		w.fail(start, "data segment for memory %d, which is not there", segment.Memory)

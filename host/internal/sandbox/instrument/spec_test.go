@@ -213,8 +213,7 @@ func specDir(t *testing.T) string {
 	return filepath.Join(strings.TrimSpace(string(out)), "internal", "integration_test", "spectest")
 }
 
-// TestAccept_SB4_SpecTests: every command of the specification's scripts does
-// the same to the plain modules and to the rewritten ones.
+// TestAccept_SB4_SpecTests: every command of the specification's scripts does the same to the plain modules and to the rewritten ones.
 func TestAccept_SB4_SpecTests(t *testing.T) {
 	t.Parallel()
 	root := specDir(t)
@@ -309,8 +308,7 @@ func declaresStart(plainErr error) bool {
 	return plainErr != nil && strings.Contains(plainErr.Error(), "undeclared function index")
 }
 
-// call holds that both worlds give the same bits or the same trap, and the
-// numbers that the script expects.
+// call holds that both worlds give the same bits or the same trap, and the numbers that the script expects.
 func (s *scriptRun) call(c command) {
 	s.calls++
 	want, wantErr := s.plain.do(s.t.Context(), c.Action)
@@ -330,9 +328,8 @@ func (s *scriptRun) call(c command) {
 	}
 }
 
-// sameNumbers compares two results. They have the same bits,
-// except where the script leaves open which NaN it is: there the rewritten module
-// gives the canonical one, in every lane.
+// sameNumbers compares two results. They have the same bits, except where the script leaves open which NaN it is: there the rewritten
+// module gives the canonical one, in every lane.
 func sameNumbers(expected []value, plain, rewritten []uint64) bool {
 	if slices.Equal(plain, rewritten) {
 		return true
@@ -357,8 +354,7 @@ func sameNumbers(expected []value, plain, rewritten []uint64) bool {
 	return len(nans) > 0
 }
 
-// nans are the lanes that may be any NaN, canonical or arithmetic, and the bits of
-// a lane.
+// nans are the lanes that may be any NaN, canonical or arithmetic, and the bits of a lane.
 func (v value) nans() (lanes []bool, width int) {
 	var texts []string
 	kind := v.LaneType

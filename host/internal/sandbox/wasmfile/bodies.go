@@ -1,7 +1,6 @@
 package wasmfile
 
-// elements, code and data are measured: their lists must fit the bytes that
-// carry them, what they hold is the compiler's to validate.
+// elements, code and data are measured: their lists must fit the bytes that carry them, what they hold is the compiler's to validate.
 
 func (p *parser) elements(r *Reader) {
 	n := r.Count("element segments", 3, maxElements)
@@ -65,8 +64,7 @@ func (p *parser) code(r *Reader) {
 	}
 }
 
-// locals counts the locals of a body. A declaration of a few bytes may ask
-// for four thousand millions of them.
+// locals counts the locals of a body. A declaration of a few bytes may ask for four thousand millions of them.
 func (p *parser) locals(r *Reader) int {
 	groups := r.Count("groups of locals", 2, maxLocals)
 	total := 0
@@ -107,8 +105,7 @@ func (p *parser) data(r *Reader) {
 // constExpr passes over a constant expression and its end.
 func (p *parser) constExpr(r *Reader) { r.ConstExpr(nil) }
 
-// DataSegment is a piece of data. An active one goes to memory when the module
-// is instantiated, at Offset if that is a constant.
+// DataSegment is a piece of data. An active one goes to memory when the module is instantiated, at Offset if that is a constant.
 type DataSegment struct {
 	Active, Constant bool
 	Memory, Offset   uint32
@@ -139,8 +136,7 @@ func (r *Reader) constantOffset() (offset uint32, constant bool) {
 	return uint32(value), n == r.off-start-2
 }
 
-// signed32 reads a signed LEB128 number, and gives the bytes it took, 0 if it
-// is cut off or does not fit.
+// signed32 reads a signed LEB128 number, and gives the bytes it took, 0 if it is cut off or does not fit.
 func signed32(b []byte) (value int32, n int) {
 	var v int64
 	for i, c := range b[:min(len(b), 5)] {

@@ -1,14 +1,10 @@
-// Package wasmfile reads what a WebAssembly file declares (imports, exports
-// with their types, memories, tables, custom sections) without compiling or
-// running anything, and writes custom sections.
+// Package wasmfile reads what a WebAssembly file declares (imports, exports with their types, memories, tables, custom sections) without
+// compiling or running anything, and writes custom sections.
 //
-// The files come from anybody. Nothing here panics on any input; every fault
-// is an *Error with its offset; no length in a file is believed before the
-// bytes that must carry it have been counted. Bodies of functions are measured,
-// not decoded: the compiler validates those. What the sandbox's compiler would
-// allocate for a declaration alone (locals, tables, list lengths) is bounded
-// here, after the implementation limits of the WebAssembly JavaScript
-// interface, which browsers share.
+// The files come from anybody. Nothing here panics on any input; every fault is an *Error with its offset; no length in a file is believed
+// before the bytes that must carry it have been counted. Bodies of functions are measured, not decoded: the compiler validates those. What
+// the sandbox's compiler would allocate for a declaration alone (locals, tables, list lengths) is bounded here, after the implementation
+// limits of the WebAssembly JavaScript interface, which browsers share.
 package wasmfile
 
 import (
@@ -23,8 +19,7 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds on what a module may declare. Up to maxModuleLocals they are the
-// implementation limits of the WebAssembly JavaScript interface.
+// Bounds on what a module may declare. Up to maxModuleLocals they are the implementation limits of the WebAssembly JavaScript interface.
 const (
 	maxTypes         = 1_000_000
 	maxParams        = 1_000
@@ -135,8 +130,7 @@ func join(types []ValueType) string {
 	return strings.Join(names, ", ")
 }
 
-// Limits are the declared sizes of a memory (in pages of 64 KiB) or of a
-// table (in entries). Max is meaningful if HasMax.
+// Limits are the declared sizes of a memory (in pages of 64 KiB) or of a table (in entries). Max is meaningful if HasMax.
 type Limits struct {
 	Min, Max uint32
 	HasMax   bool
@@ -168,8 +162,7 @@ type Global struct {
 	Mutable, Imported bool
 }
 
-// Section is the place of a section in the file: its id byte at Start, its
-// content from Body to End.
+// Section is the place of a section in the file: its id byte at Start, its content from Body to End.
 type Section struct {
 	ID               SectionID
 	Start, Body, End int
@@ -295,9 +288,8 @@ func foreign(file []byte) *Error {
 	return &Error{Msg: "not a WebAssembly file: it does not begin with \\0asm"}
 }
 
-// CodeDigest is SHA-256 over the module without its custom sections: two
-// modules that differ in nothing but manifest, names or debug information
-// have the same.
+// CodeDigest is SHA-256 over the module without its custom sections: two modules that differ in nothing but manifest, names or debug
+// information have the same.
 func (f *File) CodeDigest() [sha256.Size]byte {
 	h := sha256.New()
 	h.Write(header[:])
@@ -334,10 +326,8 @@ func (f *File) WithoutCode(without ...SectionID) []byte {
 	return out
 }
 
-// Annotate gives a copy of the module whose only custom section of that name
-// holds the payload: in the place of the first one that was there, or at the
-// end. Everything else keeps its bytes, so the code digest stays. The error
-// is an *Error if the module cannot be parsed.
+// Annotate gives a copy of the module whose only custom section of that name holds the payload: in the place of the first one that was
+// there, or at the end. Everything else keeps its bytes, so the code digest stays. The error is an *Error if the module cannot be parsed.
 func Annotate(wasm []byte, name string, payload []byte) ([]byte, error) {
 	if name == "" || !utf8.ValidString(name) {
 		return nil, errors.New("the name of a custom section is UTF-8 and not empty")

@@ -1,11 +1,9 @@
 package wasmfile
 
-// Instructions are told apart as far as it takes to pass over them, and to
-// find what they name. The set is version 2 of WebAssembly; whatever is newer
-// is rejected by its number.
+// Instructions are told apart as far as it takes to pass over them, and to find what they name. The set is version 2 of WebAssembly;
+// whatever is newer is rejected by its number.
 
-// Opcode is the first byte of an instruction, or a prefix and the number
-// after it.
+// Opcode is the first byte of an instruction, or a prefix and the number after it.
 type Opcode uint32
 
 // The opcodes that somebody asks for by name.
@@ -48,14 +46,12 @@ const (
 	prefixVector = 0xfd
 )
 
-// Instruction is one instruction in the file: its bytes from Start to End,
-// its operands from Operand.
+// Instruction is one instruction in the file: its bytes from Start to End, its operands from Operand.
 type Instruction struct {
 	Op                  Opcode
 	Start, Operand, End int
-	// Index is the first operand, where that is a number: what is called,
-	// read, written, or branched to. For a block it is the type index, with
-	// HasType.
+	// Index is the first operand, where that is a number: what is called, read, written, or branched to. For a block it is the type index,
+	// with HasType.
 	Index   uint32
 	HasType bool
 	// Empty says that a block has no parameters and no results.
@@ -106,8 +102,7 @@ func (r *Reader) Instruction() Instruction {
 	return in
 }
 
-// blockType is a value type, nothing, or a type index, told apart by the sign
-// of one LEB128 number.
+// blockType is a value type, nothing, or a type index, told apart by the sign of one LEB128 number.
 func (r *Reader) blockType(in *Instruction) {
 	start := r.off
 	r.skipLEB(5, "block type")
@@ -152,9 +147,8 @@ func (r *Reader) bulkInstruction(in *Instruction) {
 	}
 }
 
-// vectorInstruction takes the number in its shortest form alone. The runtime
-// takes the first byte for the whole number and the second, 1, for a nop: of a
-// longer form it would run other instructions than are metered here.
+// vectorInstruction takes the number in its shortest form alone. The runtime takes the first byte for the whole number and the second, 1,
+// for a nop: of a longer form it would run other instructions than are metered here.
 func (r *Reader) vectorInstruction(in *Instruction) {
 	before := r.off
 	number := r.U32("instruction")

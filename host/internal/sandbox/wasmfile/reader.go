@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Error says what is wrong with a file and where. Offset counts bytes from
-// the start of the file.
+// Error says what is wrong with a file and where. Offset counts bytes from the start of the file.
 type Error struct {
 	Offset int
 	Msg    string
@@ -14,9 +13,8 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("offset %d: %s", e.Offset, e.Msg) }
 
-// Reader walks bytes that nobody has checked. The first fault sticks: from
-// then on every read gives zero, so that a section parser tests for it once
-// in each loop and once at its end. Offsets are those of the whole file.
+// Reader walks bytes that nobody has checked. The first fault sticks: from then on every read gives zero, so that a section parser tests
+// for it once in each loop and once at its end. Offsets are those of the whole file.
 type Reader struct {
 	b   []byte // the whole file up to the end of the part being read
 	off int
@@ -129,9 +127,8 @@ func (r *Reader) skipLEB(maxBytes int, what string) {
 	r.Fail(start, "%s is longer than %d bytes", what, maxBytes)
 }
 
-// Count reads the length of a list. Every entry takes at least entryBytes, so
-// a length that the rest of the section cannot hold is rejected before
-// anybody allocates for it.
+// Count reads the length of a list. Every entry takes at least entryBytes, so a length that the rest of the section cannot hold is rejected
+// before anybody allocates for it.
 func (r *Reader) Count(what string, entryBytes, limit int) int {
 	start := r.off
 	n := uint64(r.U32("number of " + what))
@@ -168,8 +165,7 @@ func (r *Reader) end(what string) {
 	}
 }
 
-// ConstExpr passes over a constant expression and its end, and visits the
-// instructions before that.
+// ConstExpr passes over a constant expression and its end, and visits the instructions before that.
 func (r *Reader) ConstExpr(visit func(Instruction)) {
 	for r.err == nil {
 		in := r.constInstruction()

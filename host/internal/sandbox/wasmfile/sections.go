@@ -20,8 +20,7 @@ const (
 	SectionDataCount SectionID = 12
 )
 
-// order is the place of each section id; sections other than custom ones come
-// in this order, each at most once.
+// order is the place of each section id; sections other than custom ones come in this order, each at most once.
 var order = [...]int{
 	SectionType: 1, SectionImport: 2, SectionFunction: 3, SectionTable: 4, SectionMemory: 5, SectionGlobal: 6, SectionExport: 7,
 	SectionStart: 8, SectionElement: 9, SectionDataCount: 10, SectionCode: 11, SectionData: 12,

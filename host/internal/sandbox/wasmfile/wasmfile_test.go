@@ -59,8 +59,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Every proper beginning of a module is rejected, or is a module that ends
-// between two sections.
+// Every proper beginning of a module is rejected, or is a module that ends between two sections.
 func TestCutOffFilesAreRejected(t *testing.T) {
 	t.Parallel()
 	wasm := sample().Bytes()
@@ -140,8 +139,7 @@ func TestFaultsHaveTheirOffset(t *testing.T) {
 	}
 }
 
-// Locals cost the compiler eight bytes each, so that many functions with the
-// most locals are a bomb.
+// Locals cost the compiler eight bytes each, so that many functions with the most locals are a bomb.
 func TestLocalsOfAModuleAreBounded(t *testing.T) {
 	t.Parallel()
 	const functions = 200
@@ -204,8 +202,7 @@ func parse(tb testing.TB, wasm []byte) *wasmfile.File {
 	return f
 }
 
-// FuzzParse: no bytes panic; an error has an offset in the file; what parses
-// can be written and parses again to the same.
+// FuzzParse: no bytes panic; an error has an offset in the file; what parses can be written and parses again to the same.
 func FuzzParse(f *testing.F) {
 	whole := sample().Bytes()
 	f.Add(whole)

@@ -139,8 +139,7 @@ func (k *kernel) newImage(whole []byte) (_ *Image, err error) {
 	return &Image{content: view, size: uint64(len(whole)), file: imageFile{file: file, view: view}}, nil
 }
 
-// mapping is the address space of one memory: what the instance has, and
-// behind it what it may grow to, which cannot be touched.
+// mapping is the address space of one memory: what the instance has, and behind it what it may grow to, which cannot be touched.
 type mapping struct {
 	base   unsafe.Pointer
 	size   uint64
@@ -157,8 +156,7 @@ func (p *mapping) reserve(limit uint64) error {
 	return nil
 }
 
-// begin maps the image, whose pages are then copied on the first write. What
-// lies behind its content is zero, and belongs to no file.
+// begin maps the image, whose pages are then copied on the first write. What lies behind its content is zero, and belongs to no file.
 func (p *mapping) begin(m *Memory, image *Image) error {
 	size, content := image.Size(), uint64(len(image.content))
 	const flags = unix.MAP_PRIVATE | unix.MAP_FIXED | unix.MAP_NORESERVE
@@ -221,9 +219,8 @@ func (k *kernel) spans(m *Memory) ([]span, error) {
 	return slices.Clone(s.spans), err
 }
 
-// restore copies a span of the image back, and clears what lies behind it.
-// Clearing costs less than having the kernel drop pages, which interrupts
-// every processor that runs this process.
+// restore copies a span of the image back, and clears what lies behind it. Clearing costs less than having the kernel drop pages, which
+// interrupts every processor that runs this process.
 func (s *scratch) restore(m *Memory, from, to uint64) {
 	content := uint64(len(m.image.content))
 	if from < content {
@@ -241,12 +238,10 @@ func (s *scratch) full() bool { return s.kept > keepBytes }
 
 func discard(buf []byte) error { return unix.Madvise(buf, unix.MADV_DONTNEED) }
 
-// A private mapping of a file shows the file's own pages until they are
-// written, and then pages that belong to nobody else, which are in memory or
-// swapped out. Those, and no others, were written.
+// A private mapping of a file shows the file's own pages until they are written, and then pages that belong to nobody else, which are in
+// memory or swapped out. Those, and no others, were written.
 
-// scanArg is struct pm_scan_arg, and region struct page_region, of the
-// kernel's <linux/fs.h>.
+// scanArg is struct pm_scan_arg, and region struct page_region, of the kernel's <linux/fs.h>.
 type scanArg struct {
 	size, flags                uint64
 	start, end, walkEnd        uint64
@@ -296,8 +291,7 @@ func NewRegion(size uint64) (*Region, error) {
 	return r, r.mapping.reserve(size)
 }
 
-// Grow makes the region as large as asked for, or larger. It keeps what it
-// holds; what was never written is zero.
+// Grow makes the region as large as asked for, or larger. It keeps what it holds; what was never written is zero.
 func (r *Region) Grow(to uint64) error {
 	if to <= uint64(len(r.buf)) {
 		return nil
@@ -324,8 +318,7 @@ type Stack struct {
 	size, usable uintptr
 }
 
-// NewStack reserves size bytes of address space of which the last may be used.
-// Both are multiples of 64 KiB.
+// NewStack reserves size bytes of address space of which the last may be used. Both are multiples of 64 KiB.
 func NewStack(size, usable uintptr) (*Stack, error) {
 	const flags = unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_NORESERVE
 	base, err := unix.MmapPtr(-1, 0, nil, size, unix.PROT_NONE, flags)

@@ -27,8 +27,7 @@ func (*imageFile) close() error { return nil }
 // NewRegion gives a region of up to size bytes.
 func NewRegion(size uint64) (*Region, error) { return &Region{limit: size}, nil }
 
-// Grow makes the region as large as asked for, or larger. It keeps what it
-// holds; what was never written is zero.
+// Grow makes the region as large as asked for, or larger. It keeps what it holds; what was never written is zero.
 func (r *Region) Grow(to uint64) error {
 	if to > uint64(len(r.buf)) {
 		grown := make([]byte, stepped(max(to, uint64(len(r.buf))*3/2), r.limit))

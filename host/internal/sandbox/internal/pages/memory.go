@@ -8,8 +8,7 @@ import (
 // errNoImage is a memory that began with nothing, and cannot be reset.
 var errNoImage = errors.New("pages: the memory has no image")
 
-// pageBytes is the unit of putting back. Mappings use the machine's own page
-// size, of which this is a divisor or which divides it.
+// pageBytes is the unit of putting back. Mappings use the machine's own page size, of which this is a divisor or which divides it.
 const pageBytes = 4096
 
 // Image is what a memory held. It does not change.
@@ -22,8 +21,7 @@ type Image struct {
 // Size of the image in bytes.
 func (i *Image) Size() uint64 { return i.size }
 
-// Bytes is a view of the image, to be read only, until it is closed. Zeros at
-// its end may be missing.
+// Bytes is a view of the image, to be read only, until it is closed. Zeros at its end may be missing.
 func (i *Image) Bytes() []byte { return i.content }
 
 // Close frees the image. No memory that began with it may be reset any more.
@@ -54,8 +52,7 @@ type Memory struct {
 	mapping  mapping // of the ways that have the kernel help
 }
 
-// NewMemory gives an empty memory that grows up to a limit, a multiple of 64
-// KiB, less what is held beside it. Free frees it.
+// NewMemory gives an empty memory that grows up to a limit, a multiple of 64 KiB, less what is held beside it. Free frees it.
 func (p *Pager) NewMemory(limit uint64) (*Memory, error) {
 	m := &Memory{pager: p, limit: limit}
 	if p.way == Compare {
@@ -64,9 +61,8 @@ func (p *Pager) NewMemory(limit uint64) (*Memory, error) {
 	return m, m.mapping.reserve(limit)
 }
 
-// Begin makes the memory an image's content, and of its size. Whatever it held
-// is gone. Bytes that Reallocate gave before stay valid if the size is the
-// same, and show the new content.
+// Begin makes the memory an image's content, and of its size. Whatever it held is gone. Bytes that Reallocate gave before stay valid if the
+// size is the same, and show the new content.
 func (m *Memory) Begin(image *Image) error {
 	m.image, m.rejected, m.shrunk, m.failed = image, false, false, nil
 	if m.pager.way != Compare {
@@ -79,9 +75,8 @@ func (m *Memory) Begin(image *Image) error {
 	return nil
 }
 
-// Reset puts the memory back to what it began with. One that had grown is
-// small again: the next Reallocate, whatever it asks for, gives what there is,
-// for the instance to notice.
+// Reset puts the memory back to what it began with. One that had grown is small again: the next Reallocate, whatever it asks for, gives
+// what there is, for the instance to notice.
 func (m *Memory) Reset() error {
 	m.rejected = false
 	if m.image == nil {
@@ -114,9 +109,8 @@ func (m *Memory) shrink() {
 	}
 }
 
-// Hold says how many bytes the host holds for the instance beside its memory:
-// they count against the limit. It reports whether they fit beside what the
-// memory has grown to; if not, nothing changes.
+// Hold says how many bytes the host holds for the instance beside its memory: they count against the limit. It reports whether they fit
+// beside what the memory has grown to; if not, nothing changes.
 func (m *Memory) Hold(bytes uint64) bool {
 	if bytes > m.limit || uint64(len(m.buf)) > m.limit-bytes {
 		return false
@@ -128,23 +122,20 @@ func (m *Memory) Hold(bytes uint64) bool {
 // Grown reports whether the memory is larger than what it began with.
 func (m *Memory) Grown() bool { return m.image == nil || uint64(len(m.buf)) != m.image.Size() }
 
-// Rejected reports whether growth beyond the limit was asked for since Begin,
-// Reset or Forgive.
+// Rejected reports whether growth beyond the limit was asked for since Begin, Reset or Forgive.
 func (m *Memory) Rejected() bool { return m.rejected }
 
 // Forgive forgets that growth was rejected.
 func (m *Memory) Forgive() { m.rejected = false }
 
-// Err is the failure of the machine to give memory within the limit. Growth
-// was then rejected, which another machine would have granted.
+// Err is the failure of the machine to give memory within the limit. Growth was then rejected, which another machine would have granted.
 func (m *Memory) Err() error { return m.failed }
 
 // Bytes is what the memory holds, until it grows or is freed.
 func (m *Memory) Bytes() []byte { return m.buf }
 
-// Reallocate gives the beginning of the memory, of some size, or nil if that is
-// beyond the limit. What was never there is zero. An instance that is new asks
-// for what its module declares first, and grows to the image's size then.
+// Reallocate gives the beginning of the memory, of some size, or nil if that is beyond the limit. What was never there is zero. An instance
+// that is new asks for what its module declares first, and grows to the image's size then.
 func (m *Memory) Reallocate(size uint64) []byte {
 	switch {
 	case m.shrunk:
@@ -177,16 +168,14 @@ func (m *Memory) grow(size uint64) []byte {
 	return buf
 }
 
-// Free frees the memory. No call may run in its instance, nor may anything
-// that Reallocate gave be read any more.
+// Free frees the memory. No call may run in its instance, nor may anything that Reallocate gave be read any more.
 func (m *Memory) Free() {
 	m.buf = nil
 	m.mapping.free()
 }
 
-// Region is host memory beside the linear memory of an instance. It takes up
-// machine memory only where it was written, and never any of Go's heap where the
-// kernel helps, so that what it held is returned at once.
+// Region is host memory beside the linear memory of an instance. It takes up machine memory only where it was written, and never any of
+// Go's heap where the kernel helps, so that what it held is returned at once.
 //
 // One goroutine at a time uses it.
 type Region struct {

@@ -41,8 +41,7 @@ func begun(tb testing.TB, p *Pager, image *Image, limit uint64) *Memory {
 	return m
 }
 
-// Every way that is offered resets what was written, wherever and however
-// much that was.
+// Every way that is offered resets what was written, wherever and however much that was.
 func TestResetPutsBackEveryByte(t *testing.T) {
 	t.Parallel()
 	for _, way := range Ways() {
@@ -105,8 +104,7 @@ func TestMemoryGrowsUpToItsLimit(t *testing.T) {
 	}
 }
 
-// A memory that the module's start ran in becomes the first that begins with
-// what it left.
+// A memory that the module's start ran in becomes the first that begins with what it left.
 func TestMemoryBecomesItsOwnImage(t *testing.T) {
 	t.Parallel()
 	for _, way := range Ways() {

@@ -13,14 +13,11 @@ type Way int
 const (
 	// Auto is the cheapest way that works here.
 	Auto Way = iota
-	// Scan asks the kernel which pages were written (PAGEMAP_SCAN, Linux 6.7
-	// and later) and copies them back.
+	// Scan asks the kernel which pages were written (PAGEMAP_SCAN, Linux 6.7 and later) and copies them back.
 	Scan
-	// Discard has the kernel drop the written pages (MADV_DONTNEED): the next
-	// call pays with page faults.
+	// Discard has the kernel drop the written pages (MADV_DONTNEED): the next call pays with page faults.
 	Discard
-	// Compare compares every page with the image and copies back what differs.
-	// It works everywhere, and shares nothing.
+	// Compare compares every page with the image and copies back what differs. It works everywhere, and shares nothing.
 	Compare
 )
 
@@ -61,9 +58,8 @@ var pagers struct {
 	open map[Way]*Pager
 }
 
-// Open gives the process's pager for one way, or for the cheapest that works
-// here. The error wraps ErrUnsupported. Each way is tried on a memory of its own
-// first: what a kernel says that it does is not taken on trust.
+// Open gives the process's pager for one way, or for the cheapest that works here. The error wraps ErrUnsupported. Each way is tried on a
+// memory of its own first: what a kernel says that it does is not taken on trust.
 func Open(way Way) (*Pager, error) {
 	if way == Auto {
 		return openCheapest(), nil

@@ -1,7 +1,6 @@
 //go:build wasip1
 
-// The guest does what the first byte of the request tells it to. It is what a
-// module of the Go toolchain can do wrong at run time.
+// The guest does what the first byte of the request tells it to. It is what a module of the Go toolchain can do wrong at run time.
 package main
 
 import (

@@ -1,9 +1,7 @@
-// Package attack makes guests that have the host hold as much memory as they
-// can: one for each function that the host offers, and one for each other way.
-// Each first fills its linear memory, then goes on until a limit ends it.
+// Package attack makes guests that have the host hold as much memory as they can: one for each function that the host offers, and one for
+// each other way. Each first fills its linear memory, then goes on until a limit ends it.
 //
-// The guests are assembled, so that they need no toolchain and do nothing else.
-// The tests of package sandbox run them and measure.
+// The guests are assembled, so that they need no toolchain and do nothing else. The tests of package sandbox run them and measure.
 package attack
 
 import (
@@ -67,8 +65,7 @@ func constants(params []byte, values []int64) []byte {
 	return code
 }
 
-// direct is a guest of the direct binding with a body for its node call.
-// The request is written to the page that the guest is born with.
+// direct is a guest of the direct binding with a body for its node call. The request is written to the page that the guest is born with.
 func direct(body []byte, imports ...wasmtest.Import) wasmtest.Module {
 	return wasmtest.Module{
 		Imports: imports, MemoryPages: initialPages, Memory: abi.ExportMemory,

@@ -58,8 +58,7 @@ func systemArguments(pages int) map[string][]int64 {
 	return args
 }
 
-// System is a guest that calls a function of preview1 in a memory of some
-// pages. It reports whether an attack on the function is known.
+// System is a guest that calls a function of preview1 in a memory of some pages. It reports whether an attack on the function is known.
 func System(f Function, pages int) (Attack, bool) {
 	values, ok := systemArguments(pages)[f.Name]
 	if !ok || len(values) < len(f.Params) {
@@ -74,8 +73,7 @@ func System(f Function, pages int) (Attack, bool) {
 	return Attack{Module: f.Module, Function: f.Name, Name: f.Module + "." + f.Name, Wasm: m.Bytes()}, true
 }
 
-// Capability is a guest that uses a capability over either binding, with a
-// request as large as the host takes, and room for any answer.
+// Capability is a guest that uses a capability over either binding, with a request as large as the host takes, and room for any answer.
 func Capability(f Function, pages int) (Attack, bool) {
 	request, ok := capabilityRequest(abi.Capability(f.Name))
 	if !ok {

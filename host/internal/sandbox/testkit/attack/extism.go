@@ -41,8 +41,7 @@ func extism(body []byte, f Function) wasmtest.Module {
 	}
 }
 
-// kernelArguments are those with which a function of Extism's environment has the host hold
-// most, as code.
+// kernelArguments are those with which a function of Extism's environment has the host hold most, as code.
 func kernelArguments() map[string][][]byte {
 	get := func(global byte) []byte { return []byte{wasmtest.GlobalGet, global} }
 	one, large := i64(1), i64(100_000)

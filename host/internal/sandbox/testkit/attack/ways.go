@@ -30,8 +30,7 @@ func tableGrowth(pages int) []byte {
 	return m.Bytes()
 }
 
-// recursion calls a function with some parameters that calls itself. What
-// it adds up afterwards keeps each parameter in its frame.
+// recursion calls a function with some parameters that calls itself. What it adds up afterwards keeps each parameter in its frame.
 func recursion(pages, params int) []byte {
 	const recursing = 2
 	all := bytes.Repeat([]byte{wasmtest.I32}, params)

@@ -20,8 +20,7 @@ var small = complexity.Limits{Steps: 100_000_000, Bytes: 16 << 20}
 // smallFile is the largest file that this test makes.
 const smallFile = 256 << 10
 
-// TestAccept_FX6_CompileBombs: each family is rejected at some size before it
-// is compiled, and compiles below.
+// TestAccept_FX6_CompileBombs: each family is rejected at some size before it is compiled, and compiles below.
 func TestAccept_FX6_CompileBombs(t *testing.T) {
 	t.Parallel()
 	e := must.Get(sandbox.New(t.Context(), sandbox.Config{Limits: sandbox.Limits{

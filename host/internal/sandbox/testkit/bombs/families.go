@@ -1,7 +1,6 @@
 package bombs
 
-// Family is modules of one kind, of any size. What a module costs grows faster
-// than its size, or each byte costs much.
+// Family is modules of one kind, of any size. What a module costs grows faster than its size, or each byte costs much.
 type Family struct {
 	Name string
 	Make func(size int) []byte
@@ -10,8 +9,7 @@ type Family struct {
 // one is a module of one function.
 func one(f function) []byte { return module{functions: []function{f}}.bytes() }
 
-// locals gives n numbers from locals to the next, so that all are read and
-// written.
+// locals gives n numbers from locals to the next, so that all are read and written.
 func exchange(c *code, n int) {
 	for i := range n {
 		c.n(localGet, (i+1)%n).n(localSet, i)
@@ -250,8 +248,7 @@ func straight(n int, instructions ...byte) function {
 	return function{locals: 1, body: c}
 }
 
-// table is blocks within one another, and a table of n branches to them; each
-// block reads and writes a local.
+// table is blocks within one another, and a table of n branches to them; each block reads and writes a local.
 func table(blocks, n, locals int) code {
 	var c code
 	c.times(blocks, func(c *code, _ int) { c.op(block, void) })

@@ -49,8 +49,7 @@ func estimate(wasm []byte, limits complexity.Limits) (complexity.Cost, error) {
 	return complexity.Check(rewritten, file.ImportedFuncs, limits)
 }
 
-// largest is the largest size of a family that is accepted, in a file of at most
-// that many bytes.
+// largest is the largest size of a family that is accepted, in a file of at most that many bytes.
 func largest(f bombs.Family, limits complexity.Limits, maxFile int) int {
 	accepted := func(n int) bool {
 		wasm := f.Make(n)
@@ -85,8 +84,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// loadFile loads a module, and writes what that took: seconds, seconds of CPU,
-// and the growth of the process in megabytes.
+// loadFile loads a module, and writes what that took: seconds, seconds of CPU, and the growth of the process in megabytes.
 func loadFile(name string) {
 	wasm, err := os.ReadFile(name)
 	if err != nil {
@@ -113,8 +111,7 @@ type measured struct {
 	answer    string
 }
 
-// measure loads a module in a process of its own, which is ended after three
-// minutes or at 4 GB.
+// measure loads a module in a process of its own, which is ended after three minutes or at 4 GB.
 func measure(t *testing.T, wasm []byte) measured {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "bomb.wasm")
@@ -136,8 +133,7 @@ func measure(t *testing.T, wasm []byte) measured {
 	return m
 }
 
-// TestMeasure loads the largest accepted module of each family, and prints what
-// docs/limits.md summarizes. It runs for minutes: make bombs.
+// TestMeasure loads the largest accepted module of each family, and prints what docs/limits.md summarizes. It runs for minutes: make bombs.
 func TestMeasure(t *testing.T) {
 	if os.Getenv("SHADOWCOURT_BOMBS") == "" {
 		t.Skip("make bombs measures the largest accepted module of each family")

@@ -1,6 +1,5 @@
-// Package bombs makes modules that are small and valid, and that cost the
-// compiler much time or memory: what the sandbox must reject before it compiles
-// it, and what it may accept just below its limits.
+// Package bombs makes modules that are small and valid, and that cost the compiler much time or memory: what the sandbox must reject before
+// it compiles it, and what it may accept just below its limits.
 package bombs
 
 import (

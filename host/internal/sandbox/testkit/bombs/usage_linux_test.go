@@ -13,8 +13,7 @@ type used struct {
 	megabytes int
 }
 
-// usage is what the process has used so far. The most memory comes from VmHWM:
-// the maximum of getrusage is inherited from the parent.
+// usage is what the process has used so far. The most memory comes from VmHWM: the maximum of getrusage is inherited from the parent.
 func usage() used {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

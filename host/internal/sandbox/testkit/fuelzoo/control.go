@@ -6,8 +6,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
 )
 
-// control are branches that are hard to predict, calls, and what the compiler
-// has to move where ways join.
+// control are branches that are hard to predict, calls, and what the compiler has to move where ways join.
 func control() []Loop {
 	random := join(get(place), wasmtest.Const(1664525), []byte{0x6c}, wasmtest.Const(1013904223), []byte{0x6a, 0x22, place})
 	bit := join(random, wasmtest.Const(31), []byte{0x76})

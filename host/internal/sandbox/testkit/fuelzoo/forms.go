@@ -6,8 +6,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
-// Form is an instruction on floats, with what it takes and gives in letters of
-// signatures.
+// Form is an instruction on floats, with what it takes and gives in letters of signatures.
 type Form struct {
 	Op             wasmfile.Opcode
 	Name           string
@@ -36,8 +35,7 @@ func (f Form) WideResult() bool {
 	return f.Wide()
 }
 
-// CopiesBits reports whether the instruction gives a NaN as it takes it, with its
-// sign at most changed: abs, neg, copysign, pmin and pmax.
+// CopiesBits reports whether the instruction gives a NaN as it takes it, with its sign at most changed: abs, neg, copysign, pmin and pmax.
 func (f Form) CopiesBits() bool {
 	switch f.Op {
 	case 0x8b, 0x8c, 0x98, 0x99, 0x9a, 0xa6,

@@ -1,6 +1,5 @@
-// Package fuelzoo has endless loops of the slowest instructions: the price list
-// of package instrument is measured with them, and tests show that fuel ends
-// each of them in time.
+// Package fuelzoo has endless loops of the slowest instructions: the price list of package instrument is measured with them, and tests show
+// that fuel ends each of them in time.
 package fuelzoo
 
 import (
@@ -25,8 +24,7 @@ const unrolled = 64
 // memoryPages is the default limit of memory.
 const memoryPages = 1024
 
-// All gives every loop: one for each instruction that computes, loads or stores,
-// and those of what is slow for another reason.
+// All gives every loop: one for each instruction that computes, loads or stores, and those of what is slow for another reason.
 func All() []Loop { return slices.Concat(instructions(), floats(), memories(), control()) }
 
 func join(pieces ...[]byte) []byte { return slices.Concat(pieces...) }
@@ -68,8 +66,7 @@ func encode(op wasmfile.Opcode) []byte {
 	return binary.AppendUvarint([]byte{byte(op >> 16)}, uint64(op&0xffff))
 }
 
-// one is the module of a loop. Its locals are two of each type: accumulators,
-// then operands.
+// one is the module of a loop. Its locals are two of each type: accumulators, then operands.
 func one(name string, body ...[]byte) Loop {
 	return Loop{name, module(wasmtest.Func{Export: "f", Locals: locals(), Body: join(body...)})}
 }
@@ -94,8 +91,7 @@ func locals() []byte {
 func accumulator(t byte) byte { return byte(slices.Index([]byte(letters), t)) }
 func operand(t byte) byte     { return accumulator(t) + byte(len(letters)) }
 
-// values sets the locals to values with which instructions take long: large
-// numbers, divided by small ones.
+// values sets the locals to values with which instructions take long: large numbers, divided by small ones.
 func values(large, small float64) []byte {
 	n := uint64(0x7edc_ba98_7654_3210)
 	return join(

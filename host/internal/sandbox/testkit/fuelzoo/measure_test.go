@@ -20,11 +20,9 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/testkit/fuelzoo"
 )
 
-// TestMeasure says how long a unit of fuel takes in each loop, in processor time
-// of this thread, and how long the default fuel would take, which has to be less
-// than the wall clock for all but chains of loads. It is run by
-// "make fuel-zoo": SHADOWCOURT_FUEL_ZOO is how long each loop runs,
-// SHADOWCOURT_FUEL_ZOO_ONLY a regular expression of names.
+// TestMeasure says how long a unit of fuel takes in each loop, in processor time of this thread, and how long the default fuel would take,
+// which has to be less than the wall clock for all but chains of loads. It is run by "make fuel-zoo": SHADOWCOURT_FUEL_ZOO is how long each
+// loop runs, SHADOWCOURT_FUEL_ZOO_ONLY a regular expression of names.
 func TestMeasure(t *testing.T) {
 	each, err := time.ParseDuration(os.Getenv("SHADOWCOURT_FUEL_ZOO"))
 	if err != nil {

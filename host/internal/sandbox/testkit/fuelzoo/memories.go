@@ -15,8 +15,7 @@ const (
 // lineBytes is a line of the cache, stride of a chain.
 const lineBytes = 64
 
-// chain writes a cycle through lines of a power of two of bytes: each holds the
-// address of the next, in an order that looks random.
+// chain writes a cycle through lines of a power of two of bytes: each holds the address of the next, in an order that looks random.
 func chain(bytes int) []byte {
 	lines := int32(bytes / lineBytes)
 	next := func(from []byte) []byte { // a generator of full period
@@ -30,8 +29,7 @@ func chain(bytes int) []byte {
 		wasmtest.Const(0), set(place))
 }
 
-// everywhere repeats an access at a place in every piece of 64 KiB, and another
-// place in each turn: nothing but the access is paid for.
+// everywhere repeats an access at a place in every piece of 64 KiB, and another place in each turn: nothing but the access is paid for.
 func everywhere(mask int32, access func(distance int) []byte, then ...[]byte) []byte {
 	return forever(get(place), wasmtest.Const(4096*5+64*7), []byte{0x6a}, wasmtest.Const(mask), []byte{0x71}, set(place),
 		repeatAt(memoryPages-1, func(n int) []byte { return join(access(n<<16), join(then...)) }))

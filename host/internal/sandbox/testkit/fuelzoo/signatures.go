@@ -2,8 +2,7 @@ package fuelzoo
 
 import "github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 
-// signature is what a range of opcodes takes and gives. Types are written as
-// i (i32), I (i64), f (f32), F (f64) and v (v128).
+// signature is what a range of opcodes takes and gives. Types are written as i (i32), I (i64), f (f32), F (f64) and v (v128).
 type signature struct {
 	from, to       wasmfile.Opcode
 	params, result string
@@ -18,9 +17,8 @@ var (
 	memory = []byte{0, 0}
 )
 
-// signatures are the instructions that compute, load or store, in the order of
-// their numbers. What else there is changes the flow of control or the instance,
-// and has loops of its own.
+// signatures are the instructions that compute, load or store, in the order of their numbers. What else there is changes the flow of
+// control or the instance, and has loops of its own.
 var signatures = []signature{
 	{0x28, 0x28, "i", "i", memory},
 	{0x29, 0x29, "i", "I", memory},
@@ -155,9 +153,8 @@ func Measured() []wasmfile.Opcode {
 	return all
 }
 
-// Otherwise reports whether an instruction is in loops that are named for what
-// they do: those that change the flow of control, globals, tables, or the memory
-// in bulk.
+// Otherwise reports whether an instruction is in loops that are named for what they do: those that change the flow of control, globals,
+// tables, or the memory in bulk.
 func Otherwise(op wasmfile.Opcode) bool {
 	switch {
 	case op == wasmfile.OpUnreachable: // ends the call

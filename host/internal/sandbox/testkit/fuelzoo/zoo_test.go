@@ -52,10 +52,9 @@ func run(t *testing.T, l fuelzoo.Loop, slice int64, more func(spent int64) bool)
 	return err
 }
 
-// TestAccept_FX5_FuelEndsEveryLoop: each loop of the zoo spends fuel, wherever
-// it is, until it has none. It does not show that this takes less than the wall
-// clock, which depends on the machine: "make fuel-zoo" measures that, and
-// docs/limits.md names the loops that take longer.
+// TestAccept_FX5_FuelEndsEveryLoop: each loop of the zoo spends fuel, wherever it is, until it has none. It does not show that this takes
+// less than the wall clock, which depends on the machine: "make fuel-zoo" measures that, and docs/limits.md names the loops that take
+// longer.
 func TestAccept_FX5_FuelEndsEveryLoop(t *testing.T) {
 	t.Parallel()
 	for _, l := range fuelzoo.All() {
@@ -67,9 +66,8 @@ func TestAccept_FX5_FuelEndsEveryLoop(t *testing.T) {
 	}
 }
 
-// TestAccept_FX5_EveryInstructionHasAPriceAndALoop: the rewriting takes an
-// instruction if and only if it has a price, and all that compute, load or store
-// are in the zoo.
+// TestAccept_FX5_EveryInstructionHasAPriceAndALoop: the rewriting takes an instruction if and only if it has a price, and all that compute,
+// load or store are in the zoo.
 func TestAccept_FX5_EveryInstructionHasAPriceAndALoop(t *testing.T) {
 	t.Parallel()
 	loops := fuelzoo.Measured()
