@@ -228,50 +228,6 @@ func TestAccept_SB1_AMemoryThatGrewIsSmallAgain(t *testing.T) {
 	}
 }
 
-// The shipped modules answer the same bytes for the same fuel, however they
-// are reset, in whatever order the requests come, warmed or not as one.
-func TestAccept_SB1_AllResetsGiveEqualBytesAndFuel(t *testing.T) {
-	t.Parallel()
-	tier.Long(t, "host/internal/sandbox")
-	wasm, err := os.ReadFile(filepath.Join("..", "..", "..", "bin", "modules", "challenger.wasm"))
-	if err != nil {
-		t.Fatalf("the modules are not built: run `make plugins` (%v)", err)
-	}
-	request := func(content string) []byte {
-		return codec.AppendNodeRequest(nil, &abi.NodeRequest{
-			Node: "n", Family: abi.FamilyIndict, Persona: abi.Persona{Name: "p", Element: abi.Fire, Alignment: "x"},
-			Case: abi.CaseView{
-				Labels: []string{"a", "b"}, Light: &abi.LightAnswer{Classification: "a", Confidence: 0.7},
-				Evidence: []abi.Evidence{{SourceRef: "s", Content: content, RelevanceConfidence: 0.8, Supports: "a"}},
-			},
-		})
-	}
-	requests := [][]byte{request("short"), request(string(bytes.Repeat([]byte("a long line of words\n"), 4000))), {0x80}}
-	warm := []Warm{{abi.CallNode, requests[0]}, {abi.CallNode, requests[0]}}
-	type answer struct {
-		bytes string
-		fuel  uint64
-	}
-	var want [3]answer
-	for i, reset := range append([]Reset{ResetFresh}, resets...) {
-		m := must.Get(open(t, Config{Reset: reset, CacheDir: filepath.Join(shared, "cache")}).Load(context.Background(), wasm, warm...))(t)
-		for round := range 3 {
-			for k := range requests {
-				which := (k + round) % len(requests)
-				out := must.Get(m.Call(context.Background(), abi.CallNode, requests[which]))(t)
-				got := answer{string(out.Bytes), *out.Fuel}
-				if i == 0 && round == 0 {
-					want[which] = got
-				}
-				if got != want[which] {
-					t.Errorf("%s, request %d, round %d: %d bytes for %d, want %d bytes for %d",
-						reset, which, round, len(got.bytes), got.fuel, len(want[which].bytes), want[which].fuel)
-				}
-			}
-		}
-	}
-}
-
 // A module that fails at a warming call is loaded without.
 func TestAModuleThatCannotBeWarmedIsLoaded(t *testing.T) {
 	t.Parallel()

@@ -100,27 +100,6 @@ func TestGuestHasNoEnvironment(t *testing.T) {
 	}
 }
 
-// TestAccept_PL4_CallsCannotSeeEachOther: a guest that counts its calls in a global is always at its first.
-func TestAccept_PL4_CallsCannotSeeEachOther(t *testing.T) {
-	t.Parallel()
-	counting := small(wasmtest.Join(
-		[]byte{wasmtest.GlobalGet, 0}, wasmtest.Const(1), []byte{wasmtest.I32Add, wasmtest.GlobalSet, 0},
-		// memory[1024], where the request lies, += global
-		wasmtest.Const(1024), []byte{wasmtest.GlobalGet, 0, 0x36, 2, 0}, echoBody))
-	counting.Globals = 1
-	modules := map[string]*Module{
-		"Go":    goModule(t, Limits{}),
-		"small": load(t, open(t, Config{}), counting.Bytes()),
-	}
-	for name, m := range modules {
-		for i := range 5 {
-			if got := call(t, m, "c"); got[0] != 1 {
-				t.Errorf("%s: call %d is number %d to the guest", name, i, got[0])
-			}
-		}
-	}
-}
-
 // TestAccept_PL3_TrapsAreNamed has assembled modules trap in each way.
 func TestAccept_PL3_TrapsAreNamed(t *testing.T) {
 	t.Parallel()

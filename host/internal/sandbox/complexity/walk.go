@@ -1,8 +1,6 @@
 package complexity
 
 import (
-	"sort"
-
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
@@ -10,13 +8,13 @@ import (
 type walk struct {
 	file   *wasmfile.File
 	module *module
-	live   liveness
+	used   []bool  // by local: whether it is read
+	live   float64 // how many are read, which bounds what is live in any block
 
 	frames  []frame
 	blocks  []block
 	now     place
 	dead    int // open frames in code that is never reached, the reached one included; 0: reached
-	loops   int32
 	nesting int
 
 	counts counts
@@ -63,9 +61,9 @@ func (w *walk) function(body wasmfile.Body, signature wasmfile.FuncType) error {
 	locals := len(signature.Params) + body.Locals
 	w.counts = counts{locals: float64(locals)}
 	w.frames, w.blocks, w.stack, w.now = w.frames[:0], w.blocks[:0], w.stack[:0], place{}
-	w.dead, w.loops, w.nesting, w.epoch, w.read = 0, 0, 0, 1, 0
+	w.dead, w.nesting, w.epoch, w.read = 0, 0, 1, 0
 	w.known = append(w.known[:0], make([]int32, locals)...)
-	w.live.begin(locals)
+	w.used, w.live = append(w.used[:0], make([]bool, locals)...), 0
 	w.add(block{count: 1})
 	w.frames = append(w.frames, frame{op: wasmfile.OpBlock, results: len(signature.Results)})
 	r := w.file.Reader(body.Code, body.End)
@@ -103,7 +101,6 @@ func (w *walk) open(in wasmfile.Instruction) {
 		w.push(-1)
 	}
 	f := frame{op: in.Op, base: max(len(w.stack)-params, 0), params: params, results: results}
-	number := int32(-1)
 	switch in.Op {
 	case wasmfile.OpLoop:
 		w.counts.bounds += w.now.bounds
@@ -115,14 +112,11 @@ func (w *walk) open(in wasmfile.Instruction) {
 		w.epoch++
 		w.nesting++
 		w.counts.nesting = max(w.counts.nesting, float64(w.nesting))
-		number = w.loops
-		w.loops++
 	case wasmfile.OpIf:
 		w.fork()
 		f.start = w.now
 		w.add(block{count: 2, edges: 2}) // then and else
 	}
-	w.live.open(number)
 	w.frames = append(w.frames, f)
 }
 
@@ -136,8 +130,6 @@ func (w *walk) otherwise() {
 	if w.dead == 0 {
 		w.edge(&f.end, w.now)
 	}
-	w.live.close(false)
-	w.live.open(-1)
 	w.dead, f.op = 0, wasmfile.OpElse
 	w.now = f.start
 	w.epoch++
@@ -163,7 +155,6 @@ func (w *walk) end() {
 	if last == 0 {
 		return
 	}
-	w.live.close(f.op == wasmfile.OpLoop)
 	if f.op == wasmfile.OpLoop {
 		w.nesting--
 		edges := w.blocks[f.header].edges
@@ -251,17 +242,14 @@ func (w *walk) add(b block) {
 	w.counts.widest = max(w.counts.widest, w.now.bounds)
 	w.counts.blocks += b.count
 	w.counts.edges += b.edges
-	if len(w.blocks) > 0 {
-		w.live.block()
-	}
 	w.blocks = append(w.blocks, b)
 }
 
 // finish adds up what depends on the locals that are live in each block.
 func (w *walk) finish() {
 	c := &w.counts
-	for i, locals := range w.live.end() {
-		b, live := w.blocks[i], float64(locals)
+	live := w.live
+	for _, b := range w.blocks {
 		c.live += (b.count + b.edges) * (live + b.extra)
 		if b.count > 0 {
 			c.widestLive = max(c.widestLive, live+b.extra)
@@ -308,7 +296,7 @@ func (w *walk) instruction(in wasmfile.Instruction) {
 		w.call(in)
 	case wasmfile.OpLocalGet:
 		w.counts.searches += w.now.chain
-		w.live.use(in.Index)
+		w.use(in.Index)
 		w.push(1)
 		w.stack[len(w.stack)-1] = int32(in.Index) + 1
 	case wasmfile.OpLocalSet:
@@ -380,8 +368,14 @@ func (w *walk) access(op wasmfile.Opcode) {
 	w.read++
 }
 
+func (w *walk) use(local uint32) {
+	if int(local) < len(w.used) && !w.used[local] {
+		w.used[local] = true
+		w.live++
+	}
+}
+
 func (w *walk) define(local uint32) {
-	w.live.define(local)
 	if int(local) < len(w.known) {
 		w.known[local] = 0
 	}
@@ -548,130 +542,3 @@ func table(op wasmfile.Opcode) int {
 
 // effect is by how much an instruction changes the height of the stack.
 func effect(op wasmfile.Opcode) int { return int(effectTables[table(op)][op&0xff]) }
-
-// liveness bounds how many locals are live in each block, in one pass and without a control flow graph.
-//
-// A definition of a local at some level of nesting dominates what follows at that level and deeper, until the level ends or defines the
-// local again. A use belongs to the innermost such definition, so that the local is live at most from that definition up to the use, or up
-// to the end of the outermost loop that began after the definition and contains the use. Blocks are numbered in the order of the code.
-type liveness struct {
-	current []int32 // by local: its dominating definition
-	defs    []definition
-	unused  []int32 // free definitions
-	scoped  []int32 // the definitions of the open levels
-	levels  []int   // by open level: where its definitions begin in scoped
-	loops   []openLoop
-	changes []int32 // by block: how many locals become live there, less those that cease to be
-}
-
-// definition of a local. It is live in the blocks after first up to last.
-type definition struct {
-	local, outer int32 // outer is the definition that it hides
-	first, last  int32
-	level, loop  int32 // loop is the number of the last loop that it was noted for
-}
-
-type openLoop struct {
-	level, number int32
-	used          []int32 // definitions from before the loop that it uses
-}
-
-func (l *liveness) begin(locals int) {
-	l.current = append(l.current[:0], make([]int32, locals)...)
-	l.defs, l.unused, l.scoped, l.levels = l.defs[:0], l.unused[:0], l.scoped[:0], l.levels[:0]
-	l.loops, l.changes = l.loops[:0], append(l.changes[:0], 0, 0)
-	for i := range locals {
-		l.current[i] = int32(i)
-		l.defs = append(l.defs, definition{local: int32(i), outer: -1, loop: -1})
-	}
-}
-
-// block begins a block.
-func (l *liveness) block() { l.changes = append(l.changes, 0) }
-
-func (l *liveness) now() int32 { return int32(len(l.changes) - 2) }
-
-// open begins a level of nesting, which is a loop with that number, or none with a negative one.
-func (l *liveness) open(loop int32) {
-	l.levels = append(l.levels, len(l.scoped))
-	if loop >= 0 {
-		l.loops = append(l.loops, openLoop{level: int32(len(l.levels)), number: loop})
-	}
-}
-
-// close ends the innermost level.
-func (l *liveness) close(loop bool) {
-	if loop {
-		last := len(l.loops) - 1
-		for _, d := range l.loops[last].used {
-			l.defs[d].last = max(l.defs[d].last, l.now())
-		}
-		l.loops = l.loops[:last]
-	}
-	last := len(l.levels) - 1
-	for _, d := range l.scoped[l.levels[last]:] {
-		l.current[l.defs[d].local] = l.defs[d].outer
-		l.flush(d)
-		l.unused = append(l.unused, d)
-	}
-	l.scoped, l.levels = l.scoped[:l.levels[last]], l.levels[:last]
-}
-
-// flush counts the blocks in which a definition is live, and begins it again.
-func (l *liveness) flush(d int32) {
-	if def := &l.defs[d]; def.last > def.first {
-		l.changes[def.first+1]++
-		l.changes[def.last+1]--
-	}
-}
-
-func (l *liveness) use(local uint32) {
-	if int(local) >= len(l.current) {
-		return // invalid
-	}
-	d := l.current[local]
-	def := &l.defs[d]
-	def.last = max(def.last, l.now())
-	i := sort.Search(len(l.loops), func(i int) bool { return l.loops[i].level > def.level })
-	if i < len(l.loops) && l.loops[i].number != def.loop {
-		def.loop = l.loops[i].number
-		l.loops[i].used = append(l.loops[i].used, d)
-	}
-}
-
-func (l *liveness) define(local uint32) {
-	if int(local) >= len(l.current) {
-		return
-	}
-	level, d := int32(len(l.levels)), l.current[local]
-	if l.defs[d].level == level {
-		l.flush(d)
-		outer := l.defs[d].outer
-		l.defs[d] = definition{local: int32(local), outer: outer, first: l.now(), last: l.now(), level: level, loop: -1}
-		return
-	}
-	next := int32(len(l.defs))
-	if n := len(l.unused); n > 0 {
-		next, l.unused = l.unused[n-1], l.unused[:n-1]
-	} else {
-		l.defs = append(l.defs, definition{})
-	}
-	l.defs[next] = definition{local: int32(local), outer: d, first: l.now(), last: l.now(), level: level, loop: -1}
-	l.scoped = append(l.scoped, next)
-	l.current[local] = next
-}
-
-// end gives the number of live locals by block.
-func (l *liveness) end() []int32 {
-	for d := range l.defs {
-		if l.defs[d].outer < 0 {
-			l.flush(int32(d))
-		}
-	}
-	live := int32(0)
-	for i, change := range l.changes {
-		live += change
-		l.changes[i] = live
-	}
-	return l.changes[:len(l.changes)-1]
-}
