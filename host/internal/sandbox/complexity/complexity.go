@@ -1,12 +1,13 @@
 // Package complexity estimates from a module's structure what it costs to compile it, so that a module that would keep the compiler for
 // minutes or take gigabytes is rejected before.
 //
-// The compiler's time and memory are not linear in the size of a function. It passes each local at each join of branches (live.go), looks
+// The compiler's time and memory are not linear in the size of a function. It passes each live local at each join of branches, looks
 // for the value of a local block by block, compares what is passed at joins pairwise and once for each nested loop, walks up its dominator
 // tree for each edge, and keeps a list of known addresses for each block (counts). A few kilobytes can ask for hours.
 //
-// The estimate counts that work in one pass over the code, from above: blocks and edges are exact, what is live in them is a bound. It is
-// linear in the module's size. What a unit costs (costs.go) was measured with the modules of package bombs.
+// The estimate counts that work in one pass over the code, from above: blocks and edges are exact, every local that is read counts as live
+// in each block, and every access of memory as checked. It is linear in the module's size. What a unit costs was measured with the modules
+// of package bombs.
 package complexity
 
 import (

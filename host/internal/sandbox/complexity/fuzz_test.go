@@ -74,9 +74,6 @@ func linear(t *testing.T, file *wasmfile.File, b wasmfile.Body, signature wasmfi
 	if blocks := 1 + 2*size; len(w.blocks) > blocks {
 		t.Fatalf("%d bytes: %d blocks", size, len(w.blocks))
 	}
-	if most := 4*(int(w.counts.instructions)+size) + 64; cap(w.stack) > most {
-		t.Fatalf("%d bytes, %.0f instructions: a stack of %d", size, w.counts.instructions, cap(w.stack))
-	}
 	if !sensible(w.counts.cost()) {
 		t.Fatalf("%+v", w.counts)
 	}

@@ -1,6 +1,8 @@
 package complexity
 
 import (
+	"slices"
+
 	"github.com/shadowcourt/shadowcourt/host/internal/sandbox/wasmfile"
 )
 
@@ -18,11 +20,9 @@ type walk struct {
 	nesting int
 
 	counts counts
-	epoch  int32   // changes where the known addresses change
-	known  []int32 // by local: the epoch in which it is known as an address
-	stack  []int32 // by operand: the local that it was read from, and 1; 0: none
+	height int     // of the operand stack
 	most   float64 // instructions, beyond which there is no need to go on
-	read   float64 // addresses, up to now
+	read   float64 // accesses of memory, up to now
 }
 
 // place is where the code is in the compiler's graph of blocks.
@@ -60,9 +60,8 @@ type block struct {
 func (w *walk) function(body wasmfile.Body, signature wasmfile.FuncType) error {
 	locals := len(signature.Params) + body.Locals
 	w.counts = counts{locals: float64(locals)}
-	w.frames, w.blocks, w.stack, w.now = w.frames[:0], w.blocks[:0], w.stack[:0], place{}
-	w.dead, w.nesting, w.epoch, w.read = 0, 0, 1, 0
-	w.known = append(w.known[:0], make([]int32, locals)...)
+	w.frames, w.blocks, w.now = w.frames[:0], w.blocks[:0], place{}
+	w.dead, w.nesting, w.height, w.read = 0, 0, 0, 0
 	w.used, w.live = append(w.used[:0], make([]bool, locals)...), 0
 	w.add(block{count: 1})
 	w.frames = append(w.frames, frame{op: wasmfile.OpBlock, results: len(signature.Results)})
@@ -100,7 +99,7 @@ func (w *walk) open(in wasmfile.Instruction) {
 	if in.Op == wasmfile.OpIf {
 		w.push(-1)
 	}
-	f := frame{op: in.Op, base: max(len(w.stack)-params, 0), params: params, results: results}
+	f := frame{op: in.Op, base: max(w.height-params, 0), params: params, results: results}
 	switch in.Op {
 	case wasmfile.OpLoop:
 		w.counts.bounds += w.now.bounds
@@ -109,7 +108,6 @@ func (w *walk) open(in wasmfile.Instruction) {
 		w.add(block{count: 1, edges: 1, searches: w.now.chain + 1, params: float64(params), join: true})
 		w.now.chain = 0
 		w.now.depth++
-		w.epoch++
 		w.nesting++
 		w.counts.nesting = max(w.counts.nesting, float64(w.nesting))
 	case wasmfile.OpIf:
@@ -132,8 +130,7 @@ func (w *walk) otherwise() {
 	}
 	w.dead, f.op = 0, wasmfile.OpElse
 	w.now = f.start
-	w.epoch++
-	w.cut(f.base + f.params)
+	w.height = f.base + f.params
 	w.add(block{})
 }
 
@@ -172,12 +169,11 @@ func (w *walk) after(f *frame) {
 	w.now = f.end.nearest
 	w.now.depth++
 	w.now.chain++
-	w.epoch++
 	if f.end.edges > 1 {
 		w.counts.compared += f.end.edges * min(f.end.bounds, w.read)
 		w.now.chain = 0
 	}
-	w.cut(f.base + f.results)
+	w.height = f.base + f.results
 	w.add(block{count: 1, edges: f.end.edges, searches: f.end.searches, params: float64(f.results), join: f.end.edges > 1})
 }
 
@@ -238,7 +234,7 @@ func (w *walk) table(in wasmfile.Instruction) {
 
 // add begins a block, or several.
 func (w *walk) add(b block) {
-	b.extra = float64(len(w.stack)) + w.now.bounds + min(w.module.global, w.read+w.counts.instructions) + 4
+	b.extra = float64(w.height) + w.now.bounds + min(w.module.global, w.read+w.counts.instructions) + 4
 	w.counts.widest = max(w.counts.widest, w.now.bounds)
 	w.counts.blocks += b.count
 	w.counts.edges += b.edges
@@ -298,12 +294,6 @@ func (w *walk) instruction(in wasmfile.Instruction) {
 		w.counts.searches += w.now.chain
 		w.use(in.Index)
 		w.push(1)
-		w.stack[len(w.stack)-1] = int32(in.Index) + 1
-	case wasmfile.OpLocalSet:
-		w.define(in.Index)
-		w.push(-1)
-	case wasmfile.OpLocalTee:
-		w.define(in.Index)
 	default:
 		w.plain(in)
 	}
@@ -333,54 +323,24 @@ func (w *walk) plain(in wasmfile.Instruction) {
 	case in.Op == wasmfile.OpGlobalGet:
 		w.counts.searches += w.now.chain
 	case accesses(in.Op):
-		w.access(in.Op)
+		w.counts.searches += 2 * w.now.chain
+		w.counts.instructions += weightCheck // as if no address were known to be in memory
+		w.now.bounds++
+		w.read++
 	case in.Op == wasmfile.OpMemoryFill, in.Op == wasmfile.OpTableFill: // loops
 		w.fork()
 		w.counts.depths += 3 * (w.now.depth + 1)
 		w.add(block{count: 3, edges: 4, searches: 4 * (w.now.chain + 1), params: 1, join: true})
 		w.now.depth++
 		w.now.bounds, w.now.chain = 0, 0
-		w.epoch++
 	}
 	w.push(effect(in.Op))
-	if top := len(w.stack) - 1; top >= 0 && in.Op != 0x1a { // drop
-		w.stack[top] = 0
-	}
-}
-
-// access counts what reads or writes memory. An address that is known to be in memory is not checked again.
-func (w *walk) access(op wasmfile.Opcode) {
-	w.counts.searches += 2 * w.now.chain
-	at := len(w.stack) - 1
-	if effect(op) < 0 && op != 0xfd_0054 { // a store, or the load of a lane: below a value
-		at--
-	}
-	if at >= 0 {
-		if local := w.stack[at] - 1; local >= 0 && int(local) < len(w.known) {
-			if w.known[local] == w.epoch {
-				return
-			}
-			w.known[local] = w.epoch
-		}
-	}
-	w.counts.instructions += weightCheck
-	w.now.bounds++
-	w.read++
 }
 
 func (w *walk) use(local uint32) {
 	if int(local) < len(w.used) && !w.used[local] {
 		w.used[local] = true
 		w.live++
-	}
-}
-
-func (w *walk) define(local uint32) {
-	if int(local) < len(w.known) {
-		w.known[local] = 0
-	}
-	if top := len(w.stack) - 1; top >= 0 {
-		w.stack[top] = 0
 	}
 }
 
@@ -404,21 +364,7 @@ func (w *walk) call(in wasmfile.Instruction) {
 }
 
 // push changes the height of the stack.
-func (w *walk) push(n int) {
-	if n < 0 {
-		w.stack = w.stack[:max(0, len(w.stack)+n)]
-		return
-	}
-	for range n {
-		w.stack = append(w.stack, 0)
-	}
-}
-
-// cut sets the height of the stack.
-func (w *walk) cut(height int) {
-	w.stack = w.stack[:min(height, len(w.stack))]
-	w.push(height - len(w.stack))
-}
+func (w *walk) push(n int) { w.height = max(0, w.height+n) }
 
 // accesses reports whether an instruction reads or writes memory at an address.
 func accesses(op wasmfile.Opcode) bool {
@@ -460,71 +406,37 @@ func weight(op wasmfile.Opcode) float64 {
 	return 1
 }
 
-// effects are the instructions that change the height of the operand stack, by opcode. What depends on a type is in walk.instruction. Of an
-// instruction that is not here, the height stays as it is.
-var effects = [...]struct {
-	first, last wasmfile.Opcode
-	by          int
+// effects are the instructions that change the height of the operand stack: by how much, and the first and last opcode of each range. What
+// depends on a type is in walk.instruction. Of an instruction that is not here, the height stays as it is.
+var effects = []struct {
+	by     int8
+	ranges []wasmfile.Opcode
 }{
-	{0x1a, 0x1a, -1},
-	{0x1b, 0x1c, -2}, // drop, select
-	{0x20, 0x20, 1},
-	{0x21, 0x21, -1},
-	{0x23, 0x23, 1},
-	{0x24, 0x24, -1},
-	{0x26, 0x26, -2}, // variables, table.set
-	{0x36, 0x3e, -2},
-	{0x3f, 0x3f, 1},
-	{0x41, 0x44, 1}, // stores, memory.size, constants
-	{0x46, 0x4f, -1},
-	{0x51, 0x66, -1}, // comparisons
-	{0x6a, 0x78, -1},
-	{0x7c, 0x8a, -1},
-	{0x92, 0x98, -1},
-	{0xa0, 0xa6, -1}, // arithmetic
-	{0xd0, 0xd0, 1},
-	{0xd2, 0xd2, 1}, // ref.null, ref.func
-
-	{0xfc_0008, 0xfc_0008, -3},
-	{0xfc_000a, 0xfc_000c, -3},
-	{0xfc_000e, 0xfc_000e, -3}, // init, copy, fill
-	{0xfc_000f, 0xfc_000f, -1},
-	{0xfc_0010, 0xfc_0010, 1},
-	{0xfc_0011, 0xfc_0011, -3}, // table.grow, size, fill
-
-	{0xfd_000b, 0xfd_000b, -2},
-	{0xfd_000c, 0xfd_000c, 1},
-	{0xfd_000d, 0xfd_000e, -1}, // store, constant, shuffle, swizzle
-	{0xfd_0017, 0xfd_0017, -1},
-	{0xfd_001a, 0xfd_001a, -1},
-	{0xfd_001c, 0xfd_001c, -1}, // replace_lane
-	{0xfd_001e, 0xfd_001e, -1},
-	{0xfd_0020, 0xfd_0020, -1},
-	{0xfd_0022, 0xfd_0022, -1},
-	{0xfd_0023, 0xfd_004c, -1},
-	{0xfd_004e, 0xfd_0051, -1},
-	{0xfd_0052, 0xfd_0052, -2}, // comparisons, bits
-	{0xfd_0054, 0xfd_0057, -1},
-	{0xfd_0058, 0xfd_005b, -2}, // loads and stores of lanes
-	{0xfd_0065, 0xfd_0066, -1},
-	{0xfd_006b, 0xfd_0073, -1},
-	{0xfd_0076, 0xfd_0079, -1},
-	{0xfd_007b, 0xfd_007b, -1}, // 8 bits
-	{0xfd_0082, 0xfd_0082, -1},
-	{0xfd_0085, 0xfd_0086, -1},
-	{0xfd_008b, 0xfd_0093, -1},
-	{0xfd_0095, 0xfd_009f, -1}, // 16 bits
-	{0xfd_00ab, 0xfd_00bf, -1}, // 32 bits
-	{0xfd_00cb, 0xfd_00df, -1}, // 64 bits
-	{0xfd_00e4, 0xfd_00eb, -1},
-	{0xfd_00f0, 0xfd_00f7, -1}, // floating point
+	{-3, []wasmfile.Opcode{
+		0xfc_0008, 0xfc_0008, 0xfc_000a, 0xfc_000c, 0xfc_000e, 0xfc_000e, 0xfc_0011, 0xfc_0011,
+	}},
+	{-2, []wasmfile.Opcode{
+		0x1b, 0x1c, 0x26, 0x26, 0x36, 0x3e, 0xfd_000b, 0xfd_000b, 0xfd_0052, 0xfd_0052, 0xfd_0058, 0xfd_005b,
+	}},
+	{-1, []wasmfile.Opcode{
+		0x1a, 0x1a, 0x21, 0x21, 0x24, 0x24, 0x46, 0x4f, 0x51, 0x66, 0x6a, 0x78, 0x7c, 0x8a, 0x92, 0x98, 0xa0, 0xa6, 0xfc_000f, 0xfc_000f,
+		0xfd_000d, 0xfd_000e, 0xfd_0017, 0xfd_0017, 0xfd_001a, 0xfd_001a, 0xfd_001c, 0xfd_001c, 0xfd_001e, 0xfd_001e, 0xfd_0020, 0xfd_0020,
+		0xfd_0022, 0xfd_0022, 0xfd_0023, 0xfd_004c, 0xfd_004e, 0xfd_0051, 0xfd_0054, 0xfd_0057, 0xfd_0065, 0xfd_0066, 0xfd_006b, 0xfd_0073,
+		0xfd_0076, 0xfd_0079, 0xfd_007b, 0xfd_007b, 0xfd_0082, 0xfd_0082, 0xfd_0085, 0xfd_0086, 0xfd_008b, 0xfd_0093, 0xfd_0095, 0xfd_009f,
+		0xfd_00ab, 0xfd_00bf, 0xfd_00cb, 0xfd_00df, 0xfd_00e4, 0xfd_00eb, 0xfd_00f0, 0xfd_00f7,
+	}},
+	{1, []wasmfile.Opcode{
+		0x20, 0x20, 0x23, 0x23, 0x3f, 0x3f, 0x41, 0x44, 0xd0, 0xd0, 0xd2, 0xd2, 0xfc_0010, 0xfc_0010, 0xfd_000c, 0xfd_000c,
+	}},
 }
 
 // effectTables index the effects by prefix and number.
 var effectTables = func() (tables [3][256]int8) {
 	for _, e := range effects {
-		for op := e.first; op <= e.last; op++ {
-			tables[table(op)][op&0xff] = int8(e.by)
+		for r := range slices.Chunk(e.ranges, 2) {
+			for op := r[0]; op <= r[1]; op++ {
+				tables[table(op)][op&0xff] = e.by
+			}
 		}
 	}
 	return tables
