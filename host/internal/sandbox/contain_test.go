@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/abi"
-	"github.com/shadowcourt/shadowcourt/abi/codec"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/wasmtest"
