@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/service/api"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
+	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
 )
 
@@ -83,20 +84,22 @@ func TestARejectedDocketIsAskedForItsFormatOnlyWhereItMayBeAnother(t *testing.T)
 	}
 }
 
-// The filters of the document are those of the court.
-func TestStatusesOfTheInboxAreThoseOfTrials(t *testing.T) {
+// The filters of the document are those of the court, and its limits those of the store.
+func TestParametersOfTheDocumentAreThoseOfTheCode(t *testing.T) {
 	t.Parallel()
 	s := newService(t, nil)
+	var want []any
+	for _, status := range trial.Statuses() {
+		want = append(want, string(status))
+	}
 	for _, p := range s.doc.Paths[api.Prefix+"/inbox"].Get.Parameters {
-		if p.Name != "status" {
-			continue
-		}
-		var want []any
-		for _, status := range trial.Statuses() {
-			want = append(want, string(status))
-		}
-		if !slices.Equal(p.Schema.Enum, want) {
+		if p.Name == "status" && !slices.Equal(p.Schema.Enum, want) {
 			t.Errorf("the document has %v", p.Schema.Enum)
+		}
+	}
+	for _, p := range s.doc.Paths[api.Prefix+"/dockets/{docket}/entries"].Get.Parameters {
+		if p.Name == "from" && (p.Schema.Maximum == nil || *p.Schema.Maximum != store.MaxEntries) {
+			t.Errorf("%v, and a docket has %d", *p.Schema.Maximum, store.MaxEntries)
 		}
 	}
 }

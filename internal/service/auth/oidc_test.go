@@ -99,26 +99,9 @@ func (i *issuer) token(t *testing.T, nonce string) string {
 	if i.signer != nil {
 		key = i.signer
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: "1"}}, nil)
-	if err != nil {
-		t.Error(err)
-		return ""
-	}
-	payload, err := json.Marshal(claims)
-	if err != nil {
-		t.Error(err)
-		return ""
-	}
-	signed, err := signer.Sign(payload)
-	if err != nil {
-		t.Error(err)
-		return ""
-	}
-	text, err := signed.CompactSerialize()
-	if err != nil {
-		t.Error(err)
-	}
-	return text
+	signer := must.Get(jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key, KeyID: "1"}}, nil))(t)
+	signed := must.Get(signer.Sign(must.Get(json.Marshal(claims))(t)))(t)
+	return must.Get(signed.CompactSerialize())(t)
 }
 
 func oidcSite(t *testing.T, i *issuer, change func(*auth.OIDC)) *site {

@@ -175,15 +175,9 @@ func TestAccept_UI1_BulkCorrection(t *testing.T) {
 	b.eventually("ab001", 0)
 
 	// The bar has the labels that the selected groups share, whatever else is on the page.
-	mixed := demoEntries(t)[:1]
-	mixed[0].Case.ID, mixed[0].Case.Labels, mixed[0].Case.Evidence, mixed[0].Case.Documents, mixed[0].Truth = "other/labels", []string{"nd001", "pb001", "zz001"}, nil, nil, nil
-	mixed[0].Case.Subject = "a failure of a suite with three labels"
-	mixed[0].Case.Light = &abi.LightAnswer{Classification: "pb001", Confidence: 0.4, Reasoning: "A guess."}
-	foreign := demoEntries(t)[1:2]
-	foreign[0].Case.ID, foreign[0].Case.Labels, foreign[0].Case.Evidence, foreign[0].Case.Documents, foreign[0].Truth = "foreign/labels", []string{"yes", "no"}, nil, nil, nil
-	foreign[0].Case.Subject = "a failure of a suite with two labels"
-	foreign[0].Case.Light = &abi.LightAnswer{Classification: "yes", Confidence: 0.4, Reasoning: "A guess."}
-	s.try(s.submit("other labels", "github.com/acme/other", append(mixed, foreign...)), nil)
+	mixed, foreign := unsureOf(t, "other/labels", "pb001"), unsureOf(t, "foreign/labels", "yes")
+	mixed.Case.Labels, foreign.Case.Labels = []string{"nd001", "pb001", "zz001"}, []string{"yes", "no"}
+	s.try(s.submit("other labels", "github.com/acme/other", []docket.Entry{mixed, foreign}), nil)
 	b.open("/")
 	bar := func(ids ...string) []string {
 		b.press("\x1b")
@@ -219,13 +213,13 @@ func TestAccept_UI1_BulkCorrection(t *testing.T) {
 	b.eventually("pb001", 1)
 }
 
-// unsure adds a group to the inbox.
-func (s *service) unsure(name string) {
-	s.t.Helper()
-	e := demoEntries(s.t)[:1]
-	e[0].Case.ID, e[0].Case.Subject, e[0].Case.Evidence, e[0].Case.Documents, e[0].Truth = name, name+" fails", nil, nil, nil
-	e[0].Case.Light = &abi.LightAnswer{Classification: "pb001", Confidence: 0.4, Reasoning: "A guess."}
-	s.try(s.submit(name, "github.com/acme/other", e), nil)
+// unsureOf is a case that needs a person.
+func unsureOf(t *testing.T, name, label string) docket.Entry {
+	t.Helper()
+	e := demoEntries(t)[0]
+	e.Case.ID, e.Case.Subject, e.Case.Evidence, e.Case.Documents, e.Truth = name, name+" fails", nil, nil, nil
+	e.Case.Light = &abi.LightAnswer{Classification: label, Confidence: 0.4, Reasoning: "A guess."}
+	return e
 }
 
 // What changes while a page is on its way is shown, and nobody who began to work is disturbed for it.
@@ -270,7 +264,7 @@ func TestAccept_UI1_InboxShowsWhatChangedBeforeItFollowed(t *testing.T) {
 		b.press(work.keys...)
 		b.wait(work.begun)
 		name := fmt.Sprintf("suite/Test%d", i)
-		s.unsure(name)
+		s.try(s.submit(name, "github.com/acme/other", []docket.Entry{unsureOf(t, name, "pb001")}), nil)
 		change <- struct{}{}
 		there := fmt.Sprintf(`[...document.querySelectorAll(%q)].some((h) => h.innerText.includes(%q))`, headlines, name)
 		if work.keys == nil {
@@ -303,7 +297,7 @@ func TestAccept_UI1_InboxShowsWhatChangedBeforeItFollowed(t *testing.T) {
 	if err != nil || buttons != 0 {
 		t.Errorf("%d buttons ask for what is new where nothing is, %v", buttons, err)
 	}
-	s.unsure("suite/Last")
+	s.try(s.submit("last", "github.com/acme/other", []docket.Entry{unsureOf(t, "suite/Last", "pb001")}), nil)
 	b.wait(`document.querySelector("#stale")`)
 	fetched(3)
 	if got := value[string](b, fresh); got != "0" {
