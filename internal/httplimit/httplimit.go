@@ -7,6 +7,7 @@
 package httplimit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,17 +50,10 @@ func Default() Times {
 
 func (t Times) complete() Times {
 	d := Default()
-	for _, f := range [...]struct{ is, other *time.Duration }{
-		{&t.Header, &d.Header}, {&t.Idle, &d.Idle}, {&t.Request, &d.Request}, {&t.Unread, &d.Unread}, {&t.Stall, &d.Stall}, {&t.Grace, &d.Grace},
-	} {
-		if *f.is == 0 {
-			*f.is = *f.other
-		}
+	return Times{
+		Header: cmp.Or(t.Header, d.Header), Idle: cmp.Or(t.Idle, d.Idle), Request: cmp.Or(t.Request, d.Request), Unread: cmp.Or(t.Unread, d.Unread),
+		Stall: cmp.Or(t.Stall, d.Stall), Grace: cmp.Or(t.Grace, d.Grace), Rate: cmp.Or(t.Rate, d.Rate),
 	}
-	if t.Rate == 0 {
-		t.Rate = d.Rate
-	}
-	return t
 }
 
 // Server makes a server of HTTP/1 with these limits.

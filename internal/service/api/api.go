@@ -23,6 +23,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/telemetry"
@@ -253,7 +254,7 @@ func checkParameters(op *huma.Operation, r *http.Request) error {
 	slices.Sort(names)
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if !slices.Contains(names, name) {
-			return invalid("query."+cut(name, 80), abi.CodeUnknownField, "is no parameter of this operation, which has %s", cmp.Or(strings.Join(names, ", "), "none"))
+			return invalid("query."+sanitize.Cut(name, 80), abi.CodeUnknownField, "is no parameter of this operation, which has %s", cmp.Or(strings.Join(names, ", "), "none"))
 		}
 	}
 	return nil

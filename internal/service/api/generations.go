@@ -18,6 +18,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/internal/httplimit"
+	"github.com/shadowcourt/shadowcourt/internal/sanitize"
 	"github.com/shadowcourt/shadowcourt/internal/service/auth"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
 	"github.com/shadowcourt/shadowcourt/internal/service/wire"
@@ -191,7 +192,7 @@ func refer(path string, from map[string]string, uploaded map[string][]byte, to *
 }
 
 func invalidName(path, name string) error {
-	return invalid("body."+path, abi.CodeInvalidValue, "%q is no name: use at most 64 letters, digits, - _ . :", cut(name, 80))
+	return invalid("body."+path, abi.CodeInvalidValue, "%q is no name: use at most 64 letters, digits, - _ . :", sanitize.Cut(name, 80))
 }
 
 func place(path string, from map[string][]byte, to *map[string]string, blobs map[string][]byte) error {
@@ -220,13 +221,6 @@ func isPartName(name string) bool {
 		ok = ok && (c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(more, c) >= 0)
 	}
 	return ok
-}
-
-func cut(text string, most int) string {
-	if len(text) > most {
-		return strings.ToValidUTF8(text[:most], "") + "..."
-	}
-	return text
 }
 
 // Activate puts a generation in force.

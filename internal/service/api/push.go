@@ -179,10 +179,10 @@ func (p *push) checkChange() {
 	}
 	for _, l := range def.Labels {
 		if !slices.Contains(alibi.Labels(), l.ID) {
-			p.fault(onLine(1, "pipeline"), abi.CodeInvalidValue, "has the label %q, which is none of the alibi", cut(l.ID, 80))
+			p.fault(onLine(1, "pipeline"), abi.CodeInvalidValue, "has the label %q, which is none of the alibi", sanitize.Cut(l.ID, 80))
 			continue
 		}
-		p.labels[l.ID] = cut(l.Name, maxText)
+		p.labels[l.ID] = sanitize.Cut(l.Name, maxText)
 	}
 }
 
@@ -196,9 +196,9 @@ func (p *push) add(line *wire.Pushed) {
 	case t == nil || line.Encoded == nil || line.Story == nil:
 		p.fault(onLine(at, ""), abi.CodeMissingField, "needs result, story and encoded")
 	case t.Result.ID != t.Case.ID:
-		p.fault(onLine(at, "result.id"), abi.CodeInvalidValue, "is %q, and the case is %q", cut(t.Result.ID, 80), cut(t.Case.ID, 80))
+		p.fault(onLine(at, "result.id"), abi.CodeInvalidValue, "is %q, and the case is %q", sanitize.Cut(t.Result.ID, 80), sanitize.Cut(t.Case.ID, 80))
 	case p.ids[t.Case.ID]:
-		p.fault(onLine(at, "result.id"), abi.CodeDuplicateID, "the case %q has a result already", cut(t.Case.ID, 80))
+		p.fault(onLine(at, "result.id"), abi.CodeDuplicateID, "the case %q has a result already", sanitize.Cut(t.Case.ID, 80))
 	case !(line.Seconds >= 0 && line.Seconds <= maxSeconds):
 		p.fault(onLine(at, "seconds"), abi.CodeOutOfRange, "must be at least 0 and at most %d", maxSeconds)
 	}
@@ -235,7 +235,7 @@ func (p *push) checkLabels(at int, t *trial.Trial) {
 	}
 	for i, l := range own {
 		if _, there := p.labels[l]; p.Change != nil && !there {
-			p.fault(onLine(at, fmt.Sprintf("encoded.labels[%d]", i)), abi.CodeInvalidValue, "%q is no label of the pipeline", cut(l, 80))
+			p.fault(onLine(at, fmt.Sprintf("encoded.labels[%d]", i)), abi.CodeInvalidValue, "%q is no label of the pipeline", sanitize.Cut(l, 80))
 		}
 	}
 	r := &t.Result
@@ -255,14 +255,14 @@ func (p *push) checkLabels(at int, t *trial.Trial) {
 	for _, path := range slices.Sorted(maps.Keys(answers)) {
 		a := answers[path]
 		if a.Classification != "" && !slices.Contains(own, a.Classification) {
-			p.fault(onLine(at, path), abi.CodeInvalidValue, "%q is no label of the case", cut(a.Classification, 80))
+			p.fault(onLine(at, path), abi.CodeInvalidValue, "%q is no label of the case", sanitize.Cut(a.Classification, 80))
 		}
 		if !(a.Confidence >= 0 && a.Confidence <= 1) {
 			p.fault(onLine(at, path), abi.CodeOutOfRange, "has a confidence that is not in [0, 1]")
 		}
 	}
 	if !slices.Contains(trial.Statuses(), r.Final.Status) {
-		p.fault(onLine(at, "result.final.status"), abi.CodeInvalidValue, "%q is no status", cut(string(r.Final.Status), 80))
+		p.fault(onLine(at, "result.final.status"), abi.CodeInvalidValue, "%q is no status", sanitize.Cut(string(r.Final.Status), 80))
 	}
 }
 
@@ -270,7 +270,7 @@ func (p *push) checkLabels(at int, t *trial.Trial) {
 func (p *push) derive(at int, t *trial.Trial, stated *alibi.Answer) *alibi.Answer {
 	own := alibi.Of(t)
 	if stated.Verdict == alibi.IsOpen && own.Verdict == alibi.NotYours { // at the price of the court, whose profile is not here
-		own.Refuse(cut(stated.Why, maxWhy))
+		own.Refuse(sanitize.Cut(stated.Why, maxWhy))
 	}
 	if !(stated.Confidence >= 0 && stated.Confidence <= 1) {
 		p.fault(onLine(at, "answer.confidence"), abi.CodeOutOfRange, "is not in [0, 1]")
@@ -282,14 +282,14 @@ func (p *push) derive(at int, t *trial.Trial, stated *alibi.Answer) *alibi.Answe
 		{"part", string(stated.Part), string(own.Part)},
 	} {
 		if field.was != field.is {
-			p.fault(onLine(at, "answer."+field.name), abi.CodeInvalidValue, "says %q, and by its case and runs it is %q", cut(field.was, 80), cut(field.is, 80))
+			p.fault(onLine(at, "answer."+field.name), abi.CodeInvalidValue, "says %q, and by its case and runs it is %q", sanitize.Cut(field.was, 80), sanitize.Cut(field.is, 80))
 		}
 	}
 	if len(stated.Runs) > 0 {
 		p.fault(onLine(at, "answer.runs"), abi.CodeInvalidValue, "must be empty: the result has them")
 	}
 	if len(own.Runs) == 0 { // only the laboratory knows why
-		own.Why = cut(stated.Why, maxWhy)
+		own.Why = sanitize.Cut(stated.Why, maxWhy)
 	}
 	if own.DependsOnOrder() {
 		own.FailsAfter(p.after(at, stated.After))
@@ -318,7 +318,7 @@ func (p *push) after(at int, tests []string) []string {
 	}
 	list := make([]string, len(tests))
 	for i, test := range tests {
-		list[i] = cut(test, maxName)
+		list[i] = sanitize.Cut(test, maxName)
 	}
 	return list
 }
@@ -427,7 +427,7 @@ func (p *push) checkRecord(ctx context.Context, text []byte, key *record.Key) er
 func (p *push) checkProved(a *alibi.Answer, was *record.Trial) {
 	i := slices.IndexFunc(p.trials, func(t pushed) bool { return t.trial.Case.ID == a.ID })
 	if i < 0 {
-		p.fault(onLine(1, "trials"), abi.CodeMissingField, "the answer to %q of the proof is missing", cut(a.ID, 80))
+		p.fault(onLine(1, "trials"), abi.CodeMissingField, "the answer to %q of the proof is missing", sanitize.Cut(a.ID, 80))
 		return
 	}
 	t := &p.trials[i]

@@ -270,7 +270,7 @@ func clipLine(text string) string {
 	if len(text) <= mostColumns {
 		return text
 	}
-	return clip(text, mostColumns) + " (" + byteSize(len(text)-mostColumns) + " more)"
+	return sanitize.Cut(text, mostColumns) + " (" + byteSize(len(text)-mostColumns) + " more)"
 }
 
 func expandTabs(text string) string { return strings.ReplaceAll(text, "\t", "    ") }

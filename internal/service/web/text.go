@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/sanitize"
@@ -17,7 +16,7 @@ import (
 // functions are those of the templates. Texts of cases go through line or block before they are escaped.
 func functions() template.FuncMap {
 	return template.FuncMap{
-		"line": func(s string) string { return clip(sanitize.Line(s), maxLine) }, "prose": func(s string) string { return clip(sanitize.Block(s), maxBlock) },
+		"line": func(s string) string { return sanitize.Cut(sanitize.Line(s), maxLine) }, "prose": func(s string) string { return sanitize.Cut(sanitize.Block(s), maxBlock) },
 		"number": trial.Number, "percent": percent, "plural": plural, "bytes": byteSize, "digest": shortDigest,
 		"time": newMoment,
 		"join": strings.Join, "key": func(i int) int { return i + 1 },
@@ -42,17 +41,6 @@ const (
 
 // maxKeys is how many labels have a key of their own.
 const maxKeys = 9
-
-// clip keeps the beginning of a text, whole characters.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
-}
 
 func plural(n int, one, many string) string {
 	if n == 1 {
