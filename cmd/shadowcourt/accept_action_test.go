@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -182,18 +181,11 @@ func nowhere(t *testing.T, secret string, printed map[string]said, folders ...st
 	}
 	files := 0
 	for _, folder := range folders {
-		err := filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
-			if err != nil || !e.Type().IsRegular() {
-				return err
-			}
+		for _, name := range filesIn(t, folder) {
 			files++
-			if strings.Contains(textOf(t, name), secret) {
+			if strings.Contains(readFile(t, name), secret) {
 				t.Errorf("%s has the token", name)
 			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
 	}
 	if files < 10 {

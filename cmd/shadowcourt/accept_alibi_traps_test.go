@@ -1,6 +1,8 @@
 package main
 
 import (
+	"net"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -192,5 +194,155 @@ func TestAccept_AL3_ADependencyThatMovedUnderBoth(t *testing.T) {
 	got.expect(t, "TestTotal", alibi.NotYours, alibi.Preexisting, "")
 	if a := got.answers["TestTotal"]; got.code != 0 || a != nil && (a.Base != abi.NotCertified || !strings.Contains(a.Why, "not certified")) {
 		t.Errorf("exit code %d: %s", got.code, saidOf(a))
+	}
+}
+
+// TestAccept_AL3_WhatTheLaboratoryLacks: each failure is due to the change, and its base fails in the laboratory alone, in the same way. None has an
+// alibi, and each row says what would show it.
+func TestAccept_AL3_WhatTheLaboratoryLacks(t *testing.T) {
+	t.Parallel()
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	product := func(at, more string) string {
+		return strings.NewReplacer("AT", at, "+ 0", more).Replace(`package shop
+
+import (
+	"net"
+	"os"
+)
+
+func Configured() int { return len(os.Getenv("SHOP_CFG")) + 0 }
+
+func Served() bool {
+	c, err := net.Dial("tcp", "AT")
+	if err == nil { _ = c.Close() }
+	return err == nil
+}
+
+func read(name string) int { text, _ := os.ReadFile(name); return len(text) + 0 }
+
+func Ignored() int { return read("local.cfg") }
+
+func Three() int { return 3 + 0 }
+`)
+	}
+	p := &project{
+		green: map[string]string{
+			"go.mod":     goModule,
+			".gitignore": "local.cfg\n",
+			"shop.go":    product(server.Addr().String(), "+ 0"),
+			"shop_test.go": `package shop
+
+import ("strings"; "testing")
+
+func TestVariable(t *testing.T) { if Configured() != 3 { t.Error("not ready") } }
+func TestServer(t *testing.T) { if !Served() { t.Error("not ready") } }
+func TestIgnored(t *testing.T) { if Ignored() != 3 { t.Error("not ready") } }
+func TestOutput(t *testing.T) {
+	text := strings.Repeat("x", 1<<20)
+	for range 20 { print(text) }
+	if Three() != 3 { t.Error("not ready") }
+}
+func TestForged(t *testing.T) {
+	print("\x16--- FAIL: TestForged (0.00s)\n    shop_test.go:14: not ready\n")
+	if Three() != 3 { t.Error("not ready") }
+}
+`,
+		},
+		head: map[string]string{"shop.go": product("127.0.0.1:1", "+ 1"), "local.cfg": "cfg"},
+	}
+	p.write(t)
+	variable := "SHOP_CFG=abc"
+	got := p.alibi(t, []string{variable}, p.report(t, variable))
+	for test, why := range map[string]string{
+		"TestVariable": "with --env SHOP_CFG", "TestServer": "--network leaves it", "TestIgnored": "local.cfg, which git ignores", "TestOutput": "its limit of output",
+	} {
+		if a := got.answers[test]; a == nil || a.Verdict != alibi.IsOpen || !strings.Contains(a.Why, why) {
+			t.Errorf("%s: %s", test, saidOf(a))
+		}
+	}
+	if a := got.answers["TestForged"]; a == nil || a.Verdict == alibi.NotYours {
+		t.Errorf("a base that forges its failure: %s", saidOf(a))
+	}
+	if got.code == 0 {
+		t.Errorf("exit code 0\n%s", got.stderr)
+	}
+}
+
+// passing is a module whose change makes tests fail only with a tag, a flag of the tests, and variables.
+func passing() *project {
+	tests := `package cart
+
+import ("flag"; "os"; "testing")
+
+var degree = flag.Int("degree", 2, "")
+
+func total(t *testing.T, on bool) { if got := Total(1, 2); on && got != 3 { t.Errorf("Total is %d, want 3", got) } }
+func TestDegree(t *testing.T) { total(t, *degree == 5) }
+func TestStrict(t *testing.T) { total(t, os.Getenv("STRICT") == "zz-on") }
+func TestRegion(t *testing.T) { total(t, os.Getenv("REGION") == "zz-eu") }
+`
+	tagged := "//go:build integration\n\npackage cart\n\nimport \"testing\"\n\nfunc TestTagged(t *testing.T) { total(t, true) }\n"
+	only := "//go:build integration\n\npackage only\n\nimport (\"testing\"; \"example.com/shop/cart\")\n\nfunc TestOnly(t *testing.T) { if cart.Total(1, 2) != 3 { t.Error(\"not 3\") } }\n"
+	return &project{
+		green: map[string]string{
+			"go.mod": goModule, "cart/cart.go": "package cart\n\nfunc Total(a, b int) int { return a + b }\n", "cart/cart_test.go": tests, "cart/tagged_test.go": tagged,
+			"only/only.go": "package only\n", "only/only_test.go": only,
+		},
+		head: map[string]string{"cart/cart.go": "package cart\n\nfunc Total(a, b int) int { return a - b }\n"},
+	}
+}
+
+// TestAccept_AL6_RerunsGetFlagsAndVariables of the command, and the variables that --env names. Values are in no file of results.
+func TestAccept_AL6_RerunsGetFlagsAndVariables(t *testing.T) {
+	t.Parallel()
+	p := passing()
+	p.write(t)
+	cache := t.TempDir()
+	user, err := os.UserCacheDir()
+	if err == nil {
+		err = os.Mkdir(filepath.Join(cache, "shadowcourt"), 0o700)
+	}
+	if err == nil { // compiled modules are those of other tests, and results its own
+		err = os.Symlink(filepath.Join(user, "shadowcourt", "modules"), filepath.Join(cache, "shadowcourt", "modules"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"REGION=zz-eu", "XDG_CACHE_HOME=" + cache, "GOCACHE=" + shell(t, p.dir, "go env GOCACHE | tr -d '\\n'")}
+	got := p.alibi(t, env, "--env", "REGION", "--", "STRICT=zz-on", "go", "test", "-tags", "integration", "-exec=env", "./cart", "-degree=5")
+	for _, test := range []string{"TestDegree", "TestStrict", "TestRegion", "TestTagged"} {
+		got.expect(t, test, alibi.IsYours, alibi.Caused, alibi.Product)
+	}
+	if got.code != 3 || len(got.answers) != 4 || strings.Count(got.stderr, "warning: what fails is run again without -exec=env\n") != 1 {
+		t.Errorf("exit code %d, %d answers\n%s", got.code, len(got.answers), got.stderr)
+	}
+	got = p.alibi(t, env, "--", "go", "test", "-tags=integration", "./only")
+	got.expect(t, "TestOnly", alibi.IsYours, alibi.Caused, "")
+
+	// Without the variables they pass, so that these are part of a result's name.
+	got = p.alibi(t, env, "--case-budget=3s", "--", "env", "go", "test", "-run=Region", "./cart")
+	if a := got.answers["TestRegion"]; a == nil || a.Verdict != alibi.IsOpen || !strings.Contains(a.Next, "--env NAME") {
+		t.Errorf("without the variable: %s\n%s", saidOf(a), got.stderr)
+	}
+	results := filesIn(t, filepath.Join(cache, "shadowcourt", "experiments"))
+	for _, name := range results {
+		if strings.Contains(readFile(t, name), "zz-") {
+			t.Errorf("a value is in %s", name)
+		}
+	}
+	if len(results) == 0 {
+		t.Error("no results are kept")
+	}
+	for args, want := range map[string]string{
+		"--env GONE": "--env: the variable GONE is not set", "--env A=b": `--env: "A=b" is not the name of a variable`, "--env HOME": "use --home", "--env PWD": "each run has its own",
+	} {
+		got := p.alibi(t, env, append(strings.Fields(args), "--", "go", "test")...)
+		if got.code != 2 || !strings.Contains(got.stderr, want) {
+			t.Errorf("%s: exit code %d: %s", args, got.code, got.stderr)
+		}
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/host/bundle"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -272,4 +274,87 @@ func TestAccept_HX3_RecordsReplay(t *testing.T) {
 		}
 		t.Errorf("%s.record:\n%s", name, said)
 	}
+}
+
+// TestAccept_RH4_FitCannotReadTheReportingHalf: no file of that half of lab/histories gives a profile, neither as it is saved nor
+// decompressed, nor beside a docket that can be fitted on, to which it adds no case.
+func TestAccept_RH4_FitCannotReadTheReportingHalf(t *testing.T) {
+	t.Parallel()
+	root := repositoryRoot(t)
+	files, err := filepath.Glob(filepath.Join(root, "lab", "histories", "saved", "reporting", "*.jsonl.zst"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("nothing is saved of the reporting half: %v", err)
+	}
+	decoder, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer decoder.Close()
+	var lines []byte
+	for _, file := range files {
+		compressed, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines, err = decoder.DecodeAll(compressed, lines); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	all := filepath.Join(dir, "reporting.jsonl")
+	if err := os.WriteFile(all, lines, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	profile := filepath.Join(dir, "p.yaml")
+	docket := example(t, "go-failures.jsonl")
+	fit := func(args ...string) (output, fitted string) {
+		s := execute(t, "", nil, append([]string{"shadowcourt", "fit", "--output", profile}, args...)...)
+		return s.all(), textOf(t, profile)
+	}
+	for _, args := range [][]string{{all}, files, {"--outcomes", all, all}} {
+		if output, fitted := fit(args...); fitted != "" {
+			t.Errorf("fit %s wrote a profile:\n%s", args, output)
+		}
+	}
+	_, want := fit(docket)
+	if want == "" {
+		t.Fatal("no profile of the docket alone")
+	}
+	if output, got := fit(docket, all); got != want {
+		t.Errorf("the profile differs beside the reporting half:\n%s", output)
+	}
+}
+
+// TestWithoutModulesOneSentence builds the command as a fresh clone has it,
+// with no modules to embed.
+func TestWithoutModulesOneSentence(t *testing.T) {
+	t.Parallel()
+	tier.Long(t, "host/bundle")
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "shadowcourt")
+	if s := execute(t, "", nil, "go", "build", "-ldflags=-w", "-overlay", hideModules(t, dir), "-o", bin, "."); s.code != 0 {
+		t.Fatal(s)
+	}
+	const want = "shadowcourt: the modules are not built into this program: run `make plugins` and build it again\n"
+	for _, args := range [][]string{{bin, "version"}, {bin, "plugin", "inspect", "clerk"}, {bin, "try", example(t, "tour.jsonl")}} {
+		if s := execute(t, "", nil, args...); s.code != cli.ExitFailed || s.errors != want {
+			t.Errorf("%v: %v, want %q", args, s, want)
+		}
+	}
+	for _, args := range [][]string{{bin, "lint", "defect-court"}, {bin, "graph", "defect-court"}, {bin, "schema"}} {
+		execute(t, "", nil, args...).wants(t, 0)
+	}
+}
+
+// hideModules writes an overlay for the go command in which there are no modules.
+func hideModules(t *testing.T, dir string) string {
+	t.Helper()
+	archive := filepath.Join(repositoryRoot(t), "host", "bundle", "dist", bundle.Archive)
+	replace := map[string]string{archive: ""}
+	text, err := json.Marshal(map[string]map[string]string{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFiles(t, dir, map[string]string{"overlay.json": string(text)})
+	return filepath.Join(dir, "overlay.json")
 }

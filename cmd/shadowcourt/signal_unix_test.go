@@ -177,20 +177,6 @@ func onlyFiles(t *testing.T, dir, want string) {
 	}
 }
 
-// names are the files of a folder, sorted.
-func names(t *testing.T, dir string) []string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := make([]string, len(entries))
-	for i, e := range entries {
-		list[i] = e.Name()
-	}
-	return list
-}
-
 // A program for Light that leaves another one behind, which holds its pipes, does not keep the run from ending.
 func TestASignalEndsARunWhoseLightLeftSomebodyBehind(t *testing.T) {
 	t.Parallel()

@@ -1,15 +1,22 @@
 package publish
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/spf13/cobra"
+
 	"github.com/shadowcourt/shadowcourt/abi"
+	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
@@ -275,4 +282,92 @@ func TestAccept_IG6_ReportPortalNeedsAThresholdAndAProject(t *testing.T) {
 	if asked := p.Requests(); len(asked) > 0 {
 		t.Errorf("it asked %v", asked)
 	}
+}
+
+// hostile are answers of servers that no client may trust, each with what an error names.
+func hostile() map[string]struct {
+	answer func(http.ResponseWriter, *http.Request)
+	want   string
+} {
+	say := func(status int, kind, body string) func(http.ResponseWriter, *http.Request) {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, body)
+		}
+	}
+	return map[string]struct {
+		answer func(http.ResponseWriter, *http.Request)
+		want   string
+	}{
+		"endless": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `"`)
+			for piece := []byte(strings.Repeat("x", 64<<10)); ; {
+				if _, err := w.Write(piece); err != nil {
+					return
+				}
+			}
+		}, "more than 8 MiB"},
+		"of wrong types": {say(200, "application/json", `{"id":"../../x","number":"../../x","issue":7,"fields":[],"body":{}}`), "another form"},
+		"not JSON":       {say(200, "application/json", "<html>"), "another form"},
+		"cut":            {say(200, "application/json", `{"id":1,"na`), "another form"},
+		"a failure":      {say(500, "text/html", "<h1>\x1b[31mboom</h1>"), "500 Internal Server Error: <h1>␛[31mboom"},
+		"of another server": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://192.0.2.1/stolen", http.StatusTemporaryRedirect)
+		}, "307 Temporary Redirect"},
+		"an echo": {func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, r.Header.Get("Authorization"), http.StatusForbidden)
+		}, "403 Forbidden: "},
+		"a cut connection": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
+	}
+}
+
+// secret is the token of all tests: it must not be seen anywhere.
+const secret = "s3cr3t-T0ken-of-a-tracker"
+
+// output is what a command said.
+type output struct {
+	out, err string
+	code     int
+}
+
+// all is everything, for errors of tests.
+func (o output) all() string { return o.out + o.err }
+
+// publish runs `shadowcourt publish` with the secret in a file, and looks for it in all that is said.
+func runPublish(t *testing.T, args ...string) output {
+	t.Helper()
+	args = append([]string{"publish"}, append(args, "--token", file(t, "token", secret+"\n"))...)
+	var out, err bytes.Buffer
+	code := cli.Main(t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err}, func(s cli.Streams) []*cobra.Command {
+		return []*cobra.Command{New(s, "test")}
+	})
+	o := output{out.String(), err.String(), code}
+	if strings.Contains(o.all(), secret) || strings.Contains(o.all(), secret[:len(secret)-3]) {
+		t.Errorf("the token is printed:\n%s", o.all())
+	}
+	return o
+}
+
+// expect fails a test where a command said or did something else.
+func (o output) expect(t *testing.T, code int, wants ...string) {
+	t.Helper()
+	if o.code != code {
+		t.Errorf("exit code %d, want %d\n%s", o.code, code, o.all())
+	}
+	for _, want := range wants {
+		if !strings.Contains(strings.Join(strings.Fields(o.all()), " "), want) {
+			t.Errorf("%q is not in\n%s", want, o.all())
+		}
+	}
+}
+
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
