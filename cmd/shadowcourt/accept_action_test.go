@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -61,9 +62,7 @@ func newJob(t *testing.T, c *checkout, h *testkit.Host) *job {
 
 func writeProgram(t *testing.T, name, script string) {
 	t.Helper()
-	if err := os.WriteFile(name, []byte("#!/bin/sh\nset -eu\n"+script+"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte("#!/bin/sh\nset -eu\n"+script+"\n"), 0o755))
 }
 
 // TestAccept_IG1_TheActionOnAPullRequest runs the steps of the action in a plain shell: one failure is the change's, one is flaky, one is older.

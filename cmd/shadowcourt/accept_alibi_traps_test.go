@@ -10,6 +10,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -201,10 +202,7 @@ func TestAccept_AL3_ADependencyThatMovedUnderBoth(t *testing.T) {
 // alibi, and each row says what would show it.
 func TestAccept_AL3_WhatTheLaboratoryLacks(t *testing.T) {
 	t.Parallel()
-	server, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer server.Close()
 	product := func(at, more string) string {
 		return strings.NewReplacer("AT", at, "+ 0", more).Replace(`package shop
@@ -309,9 +307,7 @@ func TestAccept_AL6_RerunsGetFlagsAndVariables(t *testing.T) {
 	if err == nil { // compiled modules are those of other tests, and results its own
 		err = os.Symlink(filepath.Join(user, "shadowcourt", "modules"), filepath.Join(cache, "shadowcourt", "modules"))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	env := []string{"REGION=zz-eu", "XDG_CACHE_HOME=" + cache, "GOCACHE=" + shell(t, p.dir, "go env GOCACHE | tr -d '\\n'")}
 	got := p.alibi(t, env, "--env", "REGION", "--", "STRICT=zz-on", "go", "test", "-tags", "integration", "-exec=env", "./cart", "-degree=5")
 	for _, test := range []string{"TestDegree", "TestStrict", "TestRegion", "TestTagged"} {

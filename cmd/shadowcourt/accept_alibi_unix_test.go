@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
@@ -38,9 +39,7 @@ func TestAccept_AL6_AnInterruptedCommandGoesOn(t *testing.T) {
 	p := broken("time.Sleep(300 * time.Millisecond)", "time")
 	p.write(t)
 	user, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	kept := t.TempDir()
 	if err := os.CopyFS(filepath.Join(kept, "modules"), os.DirFS(filepath.Join(user, "shadowcourt", "modules"))); err != nil {
 		t.Log(err) // what changes while it is copied is compiled again
@@ -59,18 +58,14 @@ func TestAccept_AL6_AnInterruptedCommandGoesOn(t *testing.T) {
 	cmd := command(t, p.dir, nil, append([]string{"shadowcourt", "alibi", report}, args...)...)
 	var stdout, stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Start())
 	for range 6000 {
 		if len(results()) > 0 {
 			break
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cmd.Process.Signal(syscall.SIGINT))
 	err = cmd.Wait()
 	before := results()
 	if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "interrupted") || len(before) == 0 {
@@ -95,10 +90,7 @@ func TestAccept_AL6_AnInterruptedCommandGoesOn(t *testing.T) {
 // TestAccept_AL6_ATestThatNeedsAServer: the server answers this machine, and no test in isolation. With --network it is reached.
 func TestAccept_AL6_ATestThatNeedsAServer(t *testing.T) {
 	t.Parallel()
-	server, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = server.Close() }()
 	p := broken(fmt.Sprintf("if c, err := net.Dial(\"tcp\", %q); err != nil { t.Fatal(err) } else { c.Close() }", server.Addr()), "net")
 	p.write(t)
@@ -150,10 +142,7 @@ func TestAccept_AL5_AnotherCourtIsNamed(t *testing.T) {
 	p := broken("_ = 0")
 	p.write(t)
 	report, court := p.report(t), filepath.Join(t.TempDir(), "mine.yaml")
-	shipped, err := pipelines.FS.ReadFile("alibi.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	shipped := must.Get(pipelines.FS.ReadFile("alibi.yaml"))(t)
 	writeFiles(t, "/", map[string]string{court: string(shipped)})
 	named := regexp.MustCompile(`mine\\?\.yaml, judge specter \\?\(sha256 [0-9a-f]{64}\\?\)`)
 	for format, price := range map[string]string{"table": "5% probable", "md": "5% probable", "jsonl": `"max_false_alibi":0.05`} {

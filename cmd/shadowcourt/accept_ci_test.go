@@ -18,6 +18,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -304,9 +305,7 @@ func tarGzip(t *testing.T, text string, names ...string) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(w.Close(), z.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(w.Close(), z.Close()))
 	return []byte(b.String())
 }
 

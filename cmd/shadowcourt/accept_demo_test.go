@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -20,10 +21,7 @@ func TestAccept_AL10_TheDemoIsRight(t *testing.T) {
 	t.Parallel()
 	tier.Long(t, "tools/demo", "cmd/shadowcourt/internal/alibi", "README.md", "host/alibi", "host/experiment", "pipelines/profiles/alibi.yaml")
 	dir, program := t.TempDir(), filepath.Join(t.TempDir(), "demo")
-	shadowcourt, err := exec.LookPath("shadowcourt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	shadowcourt := must.Get(exec.LookPath("shadowcourt"))(t)
 	var checked said
 	for _, words := range [][]string{{"go", "build", "-ldflags=-w", "-o", program, "./tools/demo"}, {program, "-program", shadowcourt, "-out", dir}} {
 		cmd := exec.CommandContext(t.Context(), words[0], words[1:]...) // with the user's proxy, whose modules it asks for
@@ -51,9 +49,7 @@ func TestAccept_AL10_TheDemoIsRight(t *testing.T) {
 		printed = shell(t, filepath.Join(dir, "uuid"), "TZ=Asia/Tokyo "+command+" 2>/dev/null")
 	}
 	text := strings.Replace(readme, shown, strings.TrimSuffix(printed, "\n"), 1)
-	if err := os.WriteFile(filepath.Join(repositoryRoot(t), "README.md"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(repositoryRoot(t), "README.md"), []byte(text), 0o600))
 }
 
 var (

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // TestAccept_SV6_AGeneratedClientWorks: a client that openapi-python-client generates from the document that the service gives submits a
@@ -31,9 +33,7 @@ func TestAccept_SV6_AGeneratedClientWorks(t *testing.T) {
 	made.wants(t, 0)
 	document := ask(t, http.MethodGet, server+"/openapi.json", "").body
 	file := filepath.Join(folder, "openapi.json")
-	if err := os.WriteFile(file, []byte(document), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(document), 0o600))
 	run("openapi-spec-validator", "--schema", "3.1.0", file)
 	run("openapi-python-client", "generate", "--path", file, "--meta", "none", "--output-path", filepath.Join(folder, "court"))
 	root := repositoryRoot(t)

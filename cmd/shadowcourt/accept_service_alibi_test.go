@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/alibi"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/service/store"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -120,9 +121,7 @@ func TestAccept_AL9_TheServiceKeepsWhatAPushKnows(t *testing.T) {
 	wantsPage(t, server+"/quality", "What experiments decided", "1 failure is yours, 1 not yours, 0 open. People agree with 1 of the 1 answer", "caused, yours", "preexisting, not yours", "100.0%", "Other verdicts")
 
 	archive := filepath.Join(t.TempDir(), "records.tar")
-	if err := os.WriteFile(archive, []byte(ask(t, "GET", server+"/api/v1/dockets/1/records", "").body), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(archive, []byte(ask(t, "GET", server+"/api/v1/dockets/1/records", "").body), 0o600))
 	folder := t.TempDir()
 	record := strings.TrimSpace(shell(t, folder, "tar -xf "+archive+" && find . -name '*.record'"))
 	u.run(t, "", "record", "verify", filepath.Join(folder, record), "--key", key+".pub").wants(t, 0, "proof")
@@ -161,10 +160,7 @@ func TestAccept_AL9_APushIsNotTriedWithoutAService(t *testing.T) {
 // captured forwards requests to a service, and keeps the last docket that was sent.
 func captured(t *testing.T, server string) (address string, body *[]byte) {
 	t.Helper()
-	to, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must.Get(url.Parse(server))(t)
 	body = new([]byte)
 	forward := httputil.NewSingleHostReverseProxy(to)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -191,20 +187,11 @@ func captured(t *testing.T, server string) (address string, body *[]byte) {
 // post sends results with a token.
 func post(t *testing.T, server, token, query, body string) reply {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server+"/api/v1/dockets?format=results&"+query, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server+"/api/v1/dockets?format=results&"+query, strings.NewReader(body)))(t)
 	r.Header.Set("Authorization", "Bearer "+token)
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(r))(t)
 	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(response.Body))(t)
 	return reply{response.StatusCode, response.Header.Get("Location"), string(text)}
 }
 
@@ -213,18 +200,13 @@ func edited(t *testing.T, body string, line int, value any, path ...string) stri
 	t.Helper()
 	lines := strings.Split(body, "\n")
 	var whole map[string]any
-	if err := json.Unmarshal([]byte(lines[line-1]), &whole); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(lines[line-1]), &whole))
 	at := whole
 	for _, name := range path[:len(path)-1] {
 		at, _ = at[name].(map[string]any)
 	}
 	at[path[len(path)-1]] = value
-	text, err := json.Marshal(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(whole))(t)
 	lines[line-1] = string(text)
 	return strings.Join(lines, "\n")
 }
@@ -251,9 +233,7 @@ func TestAccept_AL9_HostilePushesAreRejected(t *testing.T) {
 	lines := strings.Split(body, "\n")
 	line := func(n int) map[string]any {
 		var whole map[string]any
-		if err := json.Unmarshal([]byte(lines[n-1]), &whole); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(lines[n-1]), &whole))
 		return whole
 	}
 	last := len(lines) - 2 // before the end of the last line
@@ -327,13 +307,7 @@ func TestAccept_AL9_HostilePushesAreRejected(t *testing.T) {
 // anotherKey is a public key that signed nothing.
 func anotherKey(t *testing.T) string {
 	t.Helper()
-	key, err := record.NewKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := key.PublicPEM()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(record.NewKey(rand.Reader))(t)
+	text := must.Get(key.PublicPEM())(t)
 	return string(text)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -27,10 +28,7 @@ var oldCommand = os.Getenv("SHADOWCOURT_BEFORE")
 
 func beforeFile(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "before", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("testdata", "before", name)))(t)
 	return data
 }
 
@@ -98,9 +96,7 @@ func TestAccept_HX3_HS4_LB4_ResultsStay(t *testing.T) {
 		for _, run := range resultRuns(t) {
 			fmt.Fprintf(&text, "%s: %s\n", run, fieldsOf(t, results(oldCommand, run), nil))
 		}
-		if err := os.WriteFile(filepath.Join("testdata", "before", "results.txt"), []byte(text.String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join("testdata", "before", "results.txt"), []byte(text.String()), 0o600))
 	}
 	want := map[string]string{}
 	for line := range strings.Lines(string(beforeFile(t, "results.txt"))) {
@@ -161,13 +157,9 @@ func firstDifference(t *testing.T, was, is string, may map[string]bool) string {
 	now := slices.Collect(strings.Lines(is))
 	for line := range strings.Lines(was) {
 		var a, b map[string]any
-		if err := json.Unmarshal([]byte(line), &a); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &a))
 		if len(now) > 0 {
-			if err := json.Unmarshal([]byte(now[0]), &b); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(now[0]), &b))
 			now = now[1:]
 		}
 		ignored := cmp.FilterPath(func(p cmp.Path) bool {
@@ -220,9 +212,7 @@ func TestAccept_HX3_GoldenFilesStay(t *testing.T) {
 		stands[fmt.Sprintf("%x", sha256.Sum256(data))[:16]] = true
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	n := 0
 	for line := range strings.Lines(string(beforeFile(t, "files.txt"))) {
 		digest, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
@@ -242,10 +232,7 @@ var notReplayed = regexp.MustCompile(`can.t be replayed: (?:the audit: )?neither
 func TestAccept_HX3_RecordsReplay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	decoder, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	decoder := must.Get(zstd.NewReader(nil))(t)
 	defer decoder.Close()
 	store := ""
 	if oldCommand != "" {
@@ -253,20 +240,13 @@ func TestAccept_HX3_RecordsReplay(t *testing.T) {
 		shell(t, dir, oldCommand+" record key new k >key && "+oldCommand+" try "+filepath.Join(repositoryRoot(t), "examples", "dockets", "tour.jsonl")+
 			" --audit --record fresh.record,store=store --key k --format jsonl >results")
 	}
-	if err := os.WriteFile(filepath.Join(dir, "key.pub"), beforeFile(t, "key.pub"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "key.pub"), beforeFile(t, "key.pub"), 0o600))
 	for name, whole := range map[string]string{
 		"audited": "9 trials and 7 audits replayed, the same bytes", "profile": "12 trials replayed, the same bytes",
 		"proof": "3 trials and 3 answers replayed, the same bytes",
 	} {
-		data, err := decoder.DecodeAll(beforeFile(t, name+".record.zst"), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name+".record"), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(decoder.DecodeAll(beforeFile(t, name+".record.zst"), nil))(t)
+		must.Do(t, os.WriteFile(filepath.Join(dir, name+".record"), data, 0o600))
 		shell(t, dir, "shadowcourt record verify "+name+".record --key key.pub")
 		said := shell(t, dir, "shadowcourt record replay "+name+".record --key key.pub"+store+" || true")
 		if strings.Contains(said, whole) || oldCommand == "" && notReplayed.MatchString(said) && !strings.Contains(said, "not the same") {
@@ -285,26 +265,18 @@ func TestAccept_RH4_FitCannotReadTheReportingHalf(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("nothing is saved of the reporting half: %v", err)
 	}
-	decoder, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	decoder := must.Get(zstd.NewReader(nil))(t)
 	defer decoder.Close()
 	var lines []byte
 	for _, file := range files {
-		compressed, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		compressed := must.Get(os.ReadFile(file))(t)
 		if lines, err = decoder.DecodeAll(compressed, lines); err != nil {
 			t.Fatal(err)
 		}
 	}
 	dir := t.TempDir()
 	all := filepath.Join(dir, "reporting.jsonl")
-	if err := os.WriteFile(all, lines, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(all, lines, 0o600))
 	profile := filepath.Join(dir, "p.yaml")
 	docket := example(t, "go-failures.jsonl")
 	fit := func(args ...string) (output, fitted string) {
@@ -351,10 +323,7 @@ func hideModules(t *testing.T, dir string) string {
 	t.Helper()
 	archive := filepath.Join(repositoryRoot(t), "host", "bundle", "dist", bundle.Archive)
 	replace := map[string]string{archive: ""}
-	text, err := json.Marshal(map[string]map[string]string{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(map[string]map[string]string{"Replace": replace}))(t)
 	writeFiles(t, dir, map[string]string{"overlay.json": string(text)})
 	return filepath.Join(dir, "overlay.json")
 }

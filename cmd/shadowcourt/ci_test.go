@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // checkout is a clone of a bare remote, as CI makes it for pull request 1: detached at the merge with main.
@@ -39,9 +41,7 @@ func (c *checkout) push(t *testing.T, files map[string]string, message string) {
 	t.Helper()
 	writeFiles(t, c.work, files)
 	file := filepath.Join(t.TempDir(), "message")
-	if err := os.WriteFile(file, []byte(message), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(message), 0o644))
 	git(t, c.work, "git add .; git commit -qF '"+file+"'; git push -q origin change; git checkout -q --detach main; git merge -q --no-ff -m merge change; "+
 		"git push -qf origin HEAD:refs/pull/1/merge; git checkout -q change")
 	c.head = git(t, c.work, "git rev-parse change")
@@ -93,9 +93,7 @@ func readAction(t *testing.T) *action {
 	t.Helper()
 	var a action
 	decoder := yaml.NewDecoder(strings.NewReader(page(t, "action.yml")))
-	if err := decoder.Decode(&a); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, decoder.Decode(&a))
 	return &a
 }
 
@@ -184,9 +182,7 @@ func (j *job) run(t *testing.T, inputs map[string]string) (code int, outputs map
 		for _, name := range []string{"GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_PATH"} {
 			env[name] = j.file(strings.ToLower(name))
 			if name != "GITHUB_STEP_SUMMARY" {
-				if err := os.WriteFile(env[name], nil, 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(env[name], nil, 0o644))
 			}
 		}
 		r := runShell(t, filepath.Join(j.workspace, j.expand(t, step.Dir)), step.Run, env)

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "write out/share/cli.md, and the output that README.md shows where it is another one")
@@ -27,9 +28,7 @@ func TestAccept_WR1_TheManualIsGenerated(t *testing.T) {
 	manual := manualOf(cli.Root(commands(cli.Streams{})))
 	if *update {
 		dir := filepath.Join(repositoryRoot(t), "out", "share")
-		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "cli.md"), []byte(manual), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "cli.md"), []byte(manual), 0o644)))
 	}
 	linked := link.FindAllStringSubmatch(manual, -1)
 	if len(linked) < 20 {
@@ -156,9 +155,7 @@ func TestAccept_HS6_TryHasFewFlags(t *testing.T) {
 	t.Parallel()
 	const most = 26
 	cmd, _, err := cli.Root(commands(cli.Streams{})).Find([]string{"try"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var shown []string
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // said is what a command wrote, and how it ended.
@@ -101,9 +102,7 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 	for name, text := range files {
 		name = filepath.Join(dir, filepath.FromSlash(name))
 		err := os.MkdirAll(filepath.Dir(name), 0o755)
-		if err = errors.Join(err, os.WriteFile(name, []byte(text), 0o755)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, os.WriteFile(name, []byte(text), 0o755)))
 	}
 }
 
@@ -114,10 +113,7 @@ func copyFile(t *testing.T, from, to string) {
 
 func readFile(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(name))(t)
 	return string(text)
 }
 
@@ -134,10 +130,7 @@ func textOf(t *testing.T, name string) string {
 // names are the files of a folder, sorted.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))(t)
 	list := make([]string, len(entries))
 	for i, e := range entries {
 		list[i] = e.Name()
@@ -154,9 +147,7 @@ func filesIn(t *testing.T, dir string) (names []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return names
 }
 

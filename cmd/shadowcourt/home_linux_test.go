@@ -9,22 +9,18 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/experiment/isolate"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // homeWith is a user's home with one file. It is not below /tmp, which tests in experiments do not see anyway.
 func homeWith(t *testing.T, name, text string) string {
 	t.Helper()
-	here, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	here := must.Get(os.Getwd())(t)
 	if strings.HasPrefix(here, os.TempDir()+"/") || strings.HasPrefix(here, "/tmp/") {
 		t.Skip("this checkout is below the folder of temporary files, which experiments hide in any case")
 	}
 	home, err := os.MkdirTemp(here, "home-") //nolint:usetesting // not below /tmp
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
 	writeFiles(t, home, map[string]string{name: text})
 	return home
@@ -34,10 +30,7 @@ func homeWith(t *testing.T, name, text string) string {
 // may do so when the test has ended.
 func envOf(t *testing.T, home string) []string {
 	t.Helper()
-	config, err := os.UserConfigDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(os.UserConfigDir())(t)
 	env := append(userEnv(t), "HOME="+home, "XDG_CONFIG_HOME="+config)
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
 		env = append(env, name+"="+strings.TrimSpace(execute(t, "", nil, "go", "env", name).out))

@@ -27,6 +27,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/moduledir"
 	"github.com/shadowcourt/shadowcourt/host/record"
 	"github.com/shadowcourt/shadowcourt/internal/run"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -233,9 +234,7 @@ func (a *crashing) finished(t *testing.T, dir, whole, what string) {
 			t.Errorf("seed %d, %s: %s is left", killSeed, what, name)
 		}
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(dir))
 }
 
 func (a *crashing) program(dir string, going bool) killtest.Program {
@@ -248,10 +247,7 @@ func (a *crashing) program(dir string, going bool) killtest.Program {
 
 func (a *crashing) run(t *testing.T, p killtest.Program) killtest.Ending {
 	t.Helper()
-	ending, err := p.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ending := must.Get(p.Run(t.Context()))(t)
 	return ending
 }
 
@@ -270,9 +266,7 @@ func (a *crashing) folder(t *testing.T) string {
 	if err == nil && a.prepare != nil {
 		err = a.prepare(dir)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return dir
 }
 
@@ -283,9 +277,7 @@ func testKey(t *testing.T) (key *record.Key, secret []byte) {
 	if err == nil {
 		secret, err = key.PEM()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return key, secret
 }
 
@@ -323,9 +315,7 @@ func journalGrows(t *testing.T, dir string) {
 		if before, err := os.ReadFile(kept); err == nil && !strings.HasPrefix(now, string(before)) {
 			t.Errorf("%s had %d bytes of whole lines, and has other ones now, %d bytes", name, len(before), len(now))
 		}
-		if err := os.WriteFile(kept, []byte(now), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(kept, []byte(now), 0o600))
 	}
 }
 
@@ -344,10 +334,7 @@ func bookIsRead(t *testing.T, dir string) {
 // bookHasAll checks that all verdicts of a run are in a casebook, and that one more run leaves no snapshot.
 func bookHasAll(t *testing.T, dir string) {
 	t.Helper()
-	s, err := casebook.OpenReadOnly(t.Context(), filepath.Join(dir, "book"), casebook.Options{Now: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(casebook.OpenReadOnly(t.Context(), filepath.Join(dir, "book"), casebook.Options{Now: time.Now}))(t)
 	if s.Len() != killCases {
 		t.Errorf("the casebook has %d cases, not %d", s.Len(), killCases)
 	}
@@ -387,10 +374,7 @@ func keyIsWhole(t *testing.T, dir string) {
 	t.Helper()
 	var ids []string
 	for _, name := range []string{"new.key", "new.key.pub"} {
-		key, err := record.ParseKey([]byte(readFile(t, filepath.Join(dir, name))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := must.Get(record.ParseKey([]byte(readFile(t, filepath.Join(dir, name)))))(t)
 		ids = append(ids, key.ID())
 	}
 	if ids[0] != ids[1] {
@@ -450,9 +434,7 @@ func modulesAreWhole(t *testing.T, dir string) {
 		}
 	}
 	g, err := moduledir.ReadGeneration(os.DirFS(filepath.Join(dir, "modules")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	err = g.Check(func(name string) string {
 		return moduledir.Digest([]byte(readFile(t, filepath.Join(dir, "modules", name+".wasm"))))
 	})
@@ -467,9 +449,7 @@ func nextSwapCleans(t *testing.T, dir string) {
 	t.Helper()
 	for _, name := range swapped {
 		file := filepath.Join(dir, filepath.Base(name))
-		if err := os.WriteFile(file, append([]byte(readFile(t, file)), newSection...), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, append([]byte(readFile(t, file)), newSection...), 0o600))
 	}
 	next(t, dir, "plugin", "swap", "specter=specter.wasm", "bulwark=bulwark.wasm", "--modules", "modules")
 	if g, err := moduledir.ReadGeneration(os.DirFS(filepath.Join(dir, "modules"))); err != nil || len(g.Pending) > 0 {
@@ -566,9 +546,7 @@ func newKilling(t *testing.T, flags ...string) *killing {
 	copyFile(t, filepath.Join(repositoryRoot(t), "examples", "dockets", "go-failures.jsonl"), k.docket)
 	key, secret := testKey(t)
 	k.key = key
-	if err := os.WriteFile(k.path("key"), secret, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(k.path("key"), secret, 0o600))
 	return k
 }
 
@@ -587,9 +565,7 @@ func (k *killing) runInto(t *testing.T, acknowledged map[string]record.Digest, n
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	in := bufio.NewReader(out)
 	for first := true; ; first = false {
 		line, err := in.ReadString('\n')
@@ -630,15 +606,10 @@ func acknowledge(t *testing.T, acknowledged map[string]record.Digest, line strin
 // check checks every acknowledged result, with its audit, against the record.
 func (k *killing) check(t *testing.T, name string, acknowledged map[string]record.Digest) {
 	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(name))(t)
 	defer func() { _ = f.Close() }()
 	r, err := record.NewReader(f, k.key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	recorded := map[string]record.Digest{}
 	for err == nil {
 		var entry *record.Entry

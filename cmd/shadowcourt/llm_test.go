@@ -22,6 +22,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/pipelines"
 )
 
@@ -43,10 +44,7 @@ func smallModel(t *testing.T) func(port string) *exec.Cmd {
 	if runtime.GOARCH == "amd64" {
 		arguments += " -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := must.Get(os.UserCacheDir())(t)
 	digest := sha256.Sum256([]byte(requirements + arguments + quantize))
 	venv := filepath.Join(cache, "shadowcourt", "tools", fmt.Sprintf("llm-%x", digest[:6]))
 	python, model := filepath.Join(venv, "bin", "python"), filepath.Join(venv, "model.gguf")
@@ -82,16 +80,11 @@ func serveModel(t *testing.T, file, more string, names ...string) (stop func()) 
 	providers, models := "providers:\n", "models:\n"
 	var stops []func()
 	for _, name := range names {
-		free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
+		free := must.Get((&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 		_, port, _ := net.SplitHostPort(free.Addr().String())
 		_ = free.Close()
 		cmd := start(port)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		stops = append(stops, func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 		url := "http://127.0.0.1:" + port + "/v1"
 		for deadline := time.Now().Add(5 * time.Minute); ; time.Sleep(200 * time.Millisecond) {
@@ -142,9 +135,7 @@ func uncertainCases(t *testing.T, name string, n int) {
 		var c struct {
 			Light *struct{ Confidence float64 } `json:"light"`
 		}
-		if err := json.Unmarshal([]byte(line), &c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &c))
 		if c.Light == nil || c.Light.Confidence < 0.5 || c.Light.Confidence >= 0.85 {
 			continue
 		}
@@ -174,15 +165,9 @@ func smallPipelines(t *testing.T, dir string) {
 		{regexp.MustCompile(`(?m)^    rounds: \d+$`), "    rounds: 1"},
 	}
 	for _, pattern := range []string{"llm-*.yaml", "prompts/*.md"} {
-		names, err := fs.Glob(pipelines.FS, pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := must.Get(fs.Glob(pipelines.FS, pattern))(t)
 		for _, name := range names {
-			text, err := fs.ReadFile(pipelines.FS, name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(fs.ReadFile(pipelines.FS, name))(t)
 			for _, s := range settings {
 				text = s.pattern.ReplaceAll(text, []byte(s.with))
 			}

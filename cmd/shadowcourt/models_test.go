@@ -17,6 +17,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/render"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // written is what is read of the results of a run.
@@ -31,9 +32,7 @@ type written struct {
 func readResults(t *testing.T, name string) *written {
 	t.Helper()
 	w := &written{}
-	if err := json.Unmarshal([]byte(readFile(t, name)), w); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(readFile(t, name)), w))
 	return w
 }
 
@@ -45,10 +44,7 @@ func (w *written) verdicts(t *testing.T) string {
 		r := w.Results[i]
 		r.Completions, r.Fallbacks, r.Statements, r.Modules = nil, nil, nil, nil
 		r.Fuel = nil
-		data, err := json.Marshal(&r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(json.Marshal(&r))(t)
 		b.Write(append(data, '\n'))
 	}
 	return b.String()
@@ -135,9 +131,7 @@ func TestWhateverIsWrongWithAModelTheDocketGoesOn(t *testing.T) {
 				models = tc.change(models)
 			}
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "models.yaml"), []byte(models), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, "models.yaml"), []byte(models), 0o600))
 			said := succeeds(t, dir, "try", docket, "--pipeline", "llm-discovery", "--models", "models.yaml", "--format", "json", "--output", "results.json").errors
 			got := readResults(t, filepath.Join(dir, "results.json"))
 			if got.verdicts(t) != plain.verdicts(t) {
@@ -185,9 +179,7 @@ func TestWhatIsToldOfModels(t *testing.T) {
 	const docket = "docket.jsonl"
 	dir := t.TempDir()
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	write("models.yaml", "providers:\n  far: {api: openai, url: 'https://x.invalid/v1', key_env: SHADOWCOURT_TEST_KEY}\n"+
 		"models:\n  reeder: {provider: far, model: tiny, context_tokens: 16000, answer_tokens: 2000}\n  other: {provider: far, model: tiny, context_tokens: 16000, answer_tokens: 2000}\n")
@@ -237,15 +229,11 @@ func TestAccept_LL5_WhatAServerSendsOutOfTurnIsInNoOutput(t *testing.T) {
 	t.Cleanup(h2.Close)
 	dir := t.TempDir()
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: h2.Certificate().Raw})
-	if err := os.WriteFile(filepath.Join(dir, "authority.pem"), authority, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "authority.pem"), authority, 0o600))
 	t.Setenv("SSL_CERT_FILE", filepath.Join(dir, "authority.pem"))
 	for _, url := range []string{out.URL, h2.URL} {
 		models := fmt.Sprintf("providers:\n  local: {api: openai, url: %q, retries: 0, key_env: SHADOWCOURT_TEST_KEY}\nmodels:\n  reader: {provider: local, model: tiny, context_tokens: 16000, answer_tokens: 2000}\n", url)
-		if err := os.WriteFile(filepath.Join(dir, "models.yaml"), []byte(models), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "models.yaml"), []byte(models), 0o600))
 		said := succeeds(t, dir, "try", filepath.Join(repositoryRoot(t), "examples", "dockets", "tour.jsonl"), "--pipeline", "llm-discovery", "--models", "models.yaml", "--format", "json", "--output", "results.json").errors
 		got := readResults(t, filepath.Join(dir, "results.json"))
 		if strings.Contains(said, key) || got.Summary.Models == nil || got.Summary.Models.Completions == 0 {

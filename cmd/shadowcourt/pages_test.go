@@ -18,6 +18,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/internal/moduleref"
 	"github.com/shadowcourt/shadowcourt/internal/oci"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
@@ -297,10 +298,7 @@ func TestAccept_WR1_PagesShowRealOutput(t *testing.T) {
 // extract writes the files of an archive.
 func extract(t *testing.T, archive, dir string) {
 	t.Helper()
-	parsed, err := txtar.ParseFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(txtar.ParseFile(archive))(t)
 	for _, file := range parsed.Files {
 		writeFiles(t, dir, map[string]string{file.Name: string(file.Data)})
 	}
@@ -405,10 +403,7 @@ func scratchCopy(t *testing.T) string {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
 		}
 		for _, file := range files {
-			rel, err := filepath.Rel(root, file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			rel := must.Get(filepath.Rel(root, file))(t)
 			text := readFile(t, file)
 			if filepath.Ext(file) == ".jsonl" {
 				text = strings.Join(strings.SplitAfterN(text, "\n", exampleCases+1)[:min(exampleCases, strings.Count(text, "\n"))], "")
@@ -455,22 +450,14 @@ func TestAccept_DI5_PageOfRegistries(t *testing.T) {
 func TestAccept_DI4_WhatRegistriesSayIsSafeToPrint(t *testing.T) {
 	t.Parallel()
 	registry, dir := testkit.Start(t, true), t.TempDir()
-	client, err := oci.New(oci.Config{Clock: time.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ref, err := moduleref.Parse("oci://" + registry.Host + "/evil/judge:1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(oci.New(oci.Config{Clock: time.Now}))(t)
+	ref := must.Get(moduleref.Parse("oci://" + registry.Host + "/evil/judge:1"))(t)
 	long := strings.Repeat("9", 5000)
 	a, err := client.Push(t.Context(), ref, []byte("no module"), map[string]string{
 		"org.opencontainers.image.title": "a\x1b]0;owned\a\u202ejudge", "org.opencontainers.image.version": long, "org.opencontainers.image.source": "x\ny\rz",
 		"dev.shadowcourt.module.abi": "1.0", "dev.shadowcourt.module.calls": "node \x1b[2J", "dev.shadowcourt.module.families": "verdict",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if _, err := client.Attach(t.Context(), a, oci.Attachment{Type: trust.TypeSignature, Data: []byte("\x1b[31m{")}); err != nil {
 		t.Fatal(err)
 	}

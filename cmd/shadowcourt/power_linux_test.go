@@ -14,6 +14,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/testkit/killtest"
 	"github.com/shadowcourt/shadowcourt/host/record"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -52,9 +53,7 @@ func TestAccept_FX2_FZ10_KilledOrWithoutPowerAtAnyCall(t *testing.T) {
 				line = power.Lines
 			}
 			dir := filepath.Join(t.TempDir(), "left")
-			if err := power.Cut(lost, line, dir); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, power.Cut(lost, line, dir))
 			what := fmt.Sprintf("loss %d, power lost %t, at line %d of %d", i, lost != nil, line, power.Lines)
 			if line == power.Lines {
 				a.finished(t, dir, whole, what)
@@ -93,9 +92,7 @@ func TestAccept_FZ10_PowerLossOfRecords(t *testing.T) {
 			}
 		}
 		left := killing{dir: filepath.Join(t.TempDir(), "left"), key: k.key}
-		if err := power.Cut(random, line, left.dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, power.Cut(random, line, left.dir))
 		left.check(t, left.path("r.record"), acknowledged)
 		p.Dir = left.dir
 		if again, err := p.Run(t.Context()); err != nil || again.Code != cli.ExitDone {
@@ -147,9 +144,7 @@ func TestAccept_FZ10_PowerLossOfTheService(t *testing.T) {
 			}
 		}
 		left := filepath.Join(t.TempDir(), "left")
-		if err := power.Cut(random, line, left); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, power.Cut(random, line, left))
 		what := fmt.Sprintf("seed %d, loss %d at line %d of %d, with %d dockets and %d corrections", killSeed, i, line, power.Lines, dockets, corrections)
 		again := p
 		again.Dir = left

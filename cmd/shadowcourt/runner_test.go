@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/alibi"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -133,9 +134,7 @@ func TestAccept_EX9_AL2_Pytest(t *testing.T) {
 		if err == nil {
 			err = os.Symlink(program, filepath.Join(tools, name))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 	}
 	p.add(t, map[string]string{"report-other.xml": `<testsuites><testsuite name="pytest" tests="3">
 <testcase classname="tests.test_cart" name="test_gone"><failure>tests/test_cart.py:3: AssertionError
@@ -381,19 +380,14 @@ func (p *project) withWrapper(t *testing.T) (env []string) {
 	if err == nil {
 		program, err = filepath.EvalSymlinks(program)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	p.add(t, map[string]string{"settings.gradle": ""})
 	zip := filepath.Join(folder, "gradle-bin.zip")
 	p.install(t, "cp", "-rL", filepath.Dir(filepath.Dir(program)), filepath.Join(folder, "gradle"))
 	p.install(t, "jar", "cMf", zip, "-C", folder, "gradle")
 	p.install(t, program, "--no-daemon", "wrapper", "--gradle-distribution-url", "file://"+zip)
 	for _, name := range []string{"gradlew", "gradle/wrapper/gradle-wrapper.jar", "gradle/wrapper/gradle-wrapper.properties"} {
-		data, err := os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(p.dir, filepath.FromSlash(name))))(t)
 		p.green[name] = string(data)
 	}
 	p.green["gradle.properties"] = "org.gradle.jvmargs=-Xmx300m\n"

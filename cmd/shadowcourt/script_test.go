@@ -25,6 +25,7 @@ import (
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/testkit/killtest"
 	"github.com/shadowcourt/shadowcourt/internal/oci/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -122,23 +123,14 @@ func runScripts(t *testing.T, dir string, vars ...string) {
 // which it spends a tenth less when it hardly collects garbage.
 func userEnv(t *testing.T) []string {
 	t.Helper()
-	home, err := os.UserHomeDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	home := must.Get(os.UserHomeDir())(t)
+	cache := must.Get(os.UserCacheDir())(t)
 	return []string{"HOME=" + home, "XDG_CACHE_HOME=" + cache, "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GOGC=400", "SHADOWCOURT_PROGRESS=off", "SHADOWCOURT_RUNS_APART=-1s"}
 }
 
 func repositoryRoot(t *testing.T) string {
 	t.Helper()
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
 	return root
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const smallCase = `{"id":"ID","subject":"a","labels":["red","blue"],"light":{"classification":"red","confidence":0.7,"reasoning":""},"evidence":[],"documents":[]}`
@@ -34,18 +35,10 @@ func start(t *testing.T, args ...string) *running {
 	t.Helper()
 	r := &running{Cmd: command(t, t.TempDir(), nil, append([]string{"shadowcourt"}, args...)...)}
 	r.Stderr = &r.stderr
-	in, err := r.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := r.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(r.StdinPipe())(t)
+	out := must.Get(r.StdoutPipe())(t)
 	r.in, r.out, r.outEnd = in, bufio.NewReader(out), out
-	if err := r.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Start())
 	return r
 }
 
@@ -74,17 +67,13 @@ func TestAccept_CLI1_PackagesOfASlowStreamAreTriedAtOnce(t *testing.T) {
 {"Action":"fail","Package":"example.com/a","Test":"TestA"}
 {"Action":"fail","Package":"example.com/a"}
 `)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	// The stream has not ended: nobody could know its format from all of it.
 	line, err := r.out.ReadString('\n')
 	if err != nil || !strings.HasPrefix(line, `{"id":"example.com/a.TestA"`) {
 		t.Fatalf("result %q, %v", line, err)
 	}
-	if err := r.in.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.in.Close())
 	if code, stderr := r.end(); code != cli.ExitDone || stderr != "" {
 		t.Errorf("exit code %d, stderr %q", code, stderr)
 	}
@@ -119,9 +108,7 @@ func TestInterruptBeforeTheFirstLine(t *testing.T) {
 	for len(names(t, r.Dir)) < 3 {
 		time.Sleep(time.Millisecond)
 	}
-	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Process.Signal(syscall.SIGTERM))
 	code, stderr := r.end()
 	if want := "shadowcourt: interrupted before the first case was tried; nothing was written: the same command begins again\n"; code != cli.ExitFailed || stderr != want {
 		t.Errorf("exit code %d, stderr %q, want 1 and %q", code, stderr, want)
@@ -140,9 +127,7 @@ func TestReaderThatEndsIsNoFault(t *testing.T) {
 	if err == nil {
 		err = r.in.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	if code, stderr := r.end(); code != cli.ExitFailed || stderr != "" {
 		t.Errorf("exit code %d, stderr %q, want 1 and nothing", code, stderr)
 	}
@@ -157,9 +142,7 @@ func TestReaderThatEndsStopsTheWork(t *testing.T) {
 	t.Parallel()
 	r := start(t, "try", "--format", "jsonl")
 	r.try(t, "one")
-	if err := r.outEnd.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.outEnd.Close())
 	if _, err := io.WriteString(r.in, caseOf("two")); err != nil {
 		t.Fatal(err)
 	}
@@ -192,9 +175,7 @@ func TestASignalEndsARunWhoseLightLeftSomebodyBehind(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	begin := time.Now()
-	if err := r.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Process.Signal(syscall.SIGTERM))
 	code, stderr := r.end()
 	if took := time.Since(begin); took > 10*time.Second {
 		t.Errorf("it took %s to end", took)

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // watching is a `try --watch` that reads a docket which the test writes.
@@ -58,22 +60,11 @@ func (w *watching) result(t *testing.T, id string) watchedResult {
 func watch(t *testing.T, dir string, flags ...string) *watching {
 	t.Helper()
 	w := &watching{cmd: command(t, "", nil, slices.Concat([]string{"shadowcourt", "try", "--watch", "--modules", dir, "--from", "jsonl", "--format", "jsonl"}, flags, []string{"-"})...)}
-	in, err := w.cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := w.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	messages, err := w.cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(w.cmd.StdinPipe())(t)
+	out := must.Get(w.cmd.StdoutPipe())(t)
+	messages := must.Get(w.cmd.StderrPipe())(t)
 	w.in, w.out, w.err = in, bufio.NewReader(out), bufio.NewReader(messages)
-	if err := w.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.cmd.Start())
 	return w
 }
 
@@ -84,16 +75,12 @@ func TestAccept_PL1_ARunningDocketPicksUpASwap(t *testing.T) {
 	dir := t.TempDir()
 	succeeds(t, "", "plugin", "export", dir)
 	file := func(name string) string { return filepath.Join(dir, name+".wasm") }
-	if err := os.Remove(file("scribe")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(file("scribe")))
 	w := watch(t, dir, "--audit")
 	place := func(name, text string) { // as a whole
 		t.Helper()
 		writeFiles(t, "/", map[string]string{file(name) + ".new": text})
-		if err := os.Rename(file(name)+".new", file(name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(file(name)+".new", file(name)))
 	}
 	at := w.result(t, "begin")
 	changes := func(id string, messages ...string) {
@@ -135,9 +122,7 @@ func TestAccept_PL1_ARunningDocketPicksUpASwap(t *testing.T) {
 	changes("of an audit", "swap warden")
 	place("warden", readFile(t, file("rhetor"))) // which does not judge security
 	changes("no judge of security", "rejected, audits keep the current modules:", "[criterion_not_served]")
-	if err := w.in.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.in.Close())
 	if rest, err := io.ReadAll(w.err); err != nil || len(rest) > 0 {
 		t.Errorf("more messages: %q, %v", rest, err)
 	}

@@ -12,15 +12,15 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // pty opens a pseudo-terminal of some width.
 func pty(t *testing.T, columns uint16) (screen, terminal *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = screen.Close() })
 	fd := int(screen.Fd())
 	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
@@ -30,13 +30,9 @@ func pty(t *testing.T, columns uint16) (screen, terminal *os.File) {
 	if err == nil {
 		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	t.Cleanup(func() { _ = terminal.Close() })
 	return screen, terminal
 }

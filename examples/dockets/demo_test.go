@@ -6,6 +6,8 @@ import (
 	"flag"
 	"os"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 var update = flag.Bool("update", false, "write demo.jsonl anew")
@@ -17,10 +19,7 @@ const demoStep = 29
 // The choice sees Light's confidence and the position, never an outcome.
 func TestDemoIsASampleByPosition(t *testing.T) {
 	t.Parallel()
-	half, err := os.ReadFile("go-test-1.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	half := must.Get(os.ReadFile("go-test-1.jsonl"))(t)
 	var want bytes.Buffer
 	band, cases := 0, 0
 	for line := range bytes.Lines(half) {
@@ -29,9 +28,7 @@ func TestDemoIsASampleByPosition(t *testing.T) {
 				Confidence float64 `json:"confidence"`
 			} `json:"light"`
 		}
-		if err := json.Unmarshal(line, &c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(line, &c))
 		if c.Light.Confidence < 0.50 || c.Light.Confidence >= 0.85 {
 			continue
 		}
@@ -44,14 +41,9 @@ func TestDemoIsASampleByPosition(t *testing.T) {
 		t.Fatalf("%d cases, want 12", cases)
 	}
 	if *update {
-		if err := os.WriteFile("demo.jsonl", want.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("demo.jsonl", want.Bytes(), 0o600))
 	}
-	got, err := os.ReadFile("demo.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(os.ReadFile("demo.jsonl"))(t)
 	if !bytes.Equal(got, want.Bytes()) {
 		t.Error("demo.jsonl is not the sample that `make demo-files` writes")
 	}

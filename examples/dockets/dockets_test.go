@@ -11,6 +11,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/docket"
 	"github.com/shadowcourt/shadowcourt/host/docket/gotest"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func entries(t *testing.T, pattern string) []docket.Entry {
@@ -22,19 +23,12 @@ func entries(t *testing.T, pattern string) []docket.Entry {
 	var reader docket.Reader
 	var all []docket.Entry
 	for _, name := range names {
-		in, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(os.Open(name))(t)
 		for entry, err := range reader.JSONL(name, in) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 			all = append(all, entry)
 		}
-		if err := in.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, in.Close())
 	}
 	return all
 }
@@ -101,10 +95,7 @@ func TestStreamsGiveCases(t *testing.T) {
 	}
 	var reader gotest.Reader
 	for _, name := range streams {
-		in, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(os.Open(name))(t)
 		cases := 0
 		for _, err := range reader.Read(name, in) {
 			if line := (*docket.LineError)(nil); errors.As(err, &line) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/module"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // build runs the command and gives its exit code, output and errors.
@@ -23,9 +24,7 @@ func build(t *testing.T, plugins, dist string) (code int, stdout, stderr string)
 func distIn(t *testing.T, parent string) string {
 	t.Helper()
 	dist := filepath.Join(parent, "dist")
-	if err := os.Mkdir(dist, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dist, 0o755))
 	return dist
 }
 
@@ -37,10 +36,7 @@ func TestTheSameSourcesGiveTheSameBytes(t *testing.T) {
 		if code, _, stderr := build(t, "testdata/good", dist); code != 0 {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
-		wasm, err := os.ReadFile(filepath.Join(dist, "quiet.wasm"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		wasm := must.Get(os.ReadFile(filepath.Join(dist, "quiet.wasm")))(t)
 		digests[sha256.Sum256(wasm)] = true
 	}
 	if len(digests) != 1 {
@@ -55,21 +51,12 @@ func TestTheModuleCarriesItsManifestAndNoPaths(t *testing.T) {
 	if code, _, stderr := build(t, "testdata/good", dist); code != 0 {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	wasm, err := os.ReadFile(filepath.Join(dist, "quiet.wasm"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := module.Inspect(wasm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	wasm := must.Get(os.ReadFile(filepath.Join(dist, "quiet.wasm")))(t)
+	info := must.Get(module.Inspect(wasm))(t)
 	if info.Manifest == nil || info.Manifest.Name != "quiet" || info.Manifest.Version != "1.0.0" {
 		t.Errorf("the manifest is %+v (%v)", info.Manifest, info.ManifestError)
 	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	for _, path := range []string{root, parent} {
 		if bytes.Contains(wasm, []byte(path)) {
 			t.Errorf("the module names %s", path)
@@ -82,9 +69,7 @@ func TestOnlyWhatIsNewIsWrittenAndWhatIsGoneIsRemoved(t *testing.T) {
 	parent := t.TempDir()
 	dist := distIn(t, parent)
 	for name, content := range map[string]string{"gone.wasm": "old", "README.md": "kept", "quiet.wasm": "old"} {
-		if err := os.WriteFile(filepath.Join(dist, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dist, name), []byte(content), 0o644))
 	}
 	for _, want := range []string{"built", "unchanged"} {
 		code, stdout, stderr := build(t, "testdata/good", dist)
@@ -93,10 +78,7 @@ func TestOnlyWhatIsNewIsWrittenAndWhatIsGoneIsRemoved(t *testing.T) {
 		}
 	}
 	for folder, want := range map[string]string{dist: "README.md quiet.wasm", parent: "dist"} {
-		entries, err := os.ReadDir(folder)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := must.Get(os.ReadDir(folder))(t)
 		var names []string
 		for _, e := range entries {
 			names = append(names, e.Name())

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/host/bundle"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -19,10 +20,7 @@ import (
 func TestAccept_BL1_AFreshCloneBuildsBeforeAnyMake(t *testing.T) {
 	t.Parallel()
 	tier.Long(t, "go.mod", "host/bundle", "Makefile")
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
 	overlay := hideIgnored(t, root)
 	if out, err := offline(root, "build", overlay, "./...").CombinedOutput(); err != nil {
 		t.Fatalf("go build ./...: %v\n%s", err, out)
@@ -68,14 +66,9 @@ func hideIgnored(t *testing.T, root string) string {
 	if _, ok := hidden[filepath.Join(root, "host", "bundle", "dist", bundle.Archive)]; !ok {
 		t.Fatalf("git does not ignore %s", bundle.Archive)
 	}
-	text, err := json.Marshal(map[string]any{"Replace": hidden})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(map[string]any{"Replace": hidden}))(t)
 	file := filepath.Join(t.TempDir(), "overlay.json")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, text, 0o600))
 	return "-overlay=" + file
 }
 
@@ -83,10 +76,7 @@ func hideIgnored(t *testing.T, root string) string {
 // are not ignored, as a clone would have them once all of it is committed.
 func freshClone(t *testing.T) string {
 	t.Helper()
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
 	git := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	git.Dir = root
 	files, err := git.Output()
@@ -99,16 +89,10 @@ func freshClone(t *testing.T) string {
 		if os.IsNotExist(err) {
 			continue // deleted in the work tree
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, err)
 		target := filepath.Join(clone, name)
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(target, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(target), 0o755))
+		must.Do(t, os.WriteFile(target, content, 0o644))
 	}
 	return clone
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/testkit/tier"
 )
 
@@ -80,18 +81,11 @@ func TestAccept_LB1_InstallFromTheProxy(t *testing.T) {
 
 	app := filepath.Join(user.dir, "app")
 	for name, text := range map[string]string{"go.mod": "module example.com/app\n\ngo 1.26.0\n", "main.go": program} {
-		if err := os.MkdirAll(app, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(app, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(app, 0o755))
+		must.Do(t, os.WriteFile(filepath.Join(app, name), []byte(text), 0o600))
 	}
 	user.run(t, app, "go", "get", "github.com/shadowcourt/shadowcourt/host@"+testVersion)
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := must.Get(os.UserCacheDir())(t)
 	if out := user.run(t, app, "go", "run", "-trimpath", ".", filepath.Join(cache, "shadowcourt", "modules")); out != "rejected\n" {
 		t.Errorf("the program prints %q, want rejected", out)
 	}
@@ -101,9 +95,7 @@ func TestWhatIsNotCommittedIsNamed(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	readme := func(text string) {
-		if err := os.WriteFile(filepath.Join(root, "README.md"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(root, "README.md"), []byte(text), 0o600))
 	}
 	readme("as it was\n")
 	committed(t, root)
@@ -145,10 +137,7 @@ func gitOutput(t *testing.T, dir string, args ...string) string {
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_AUTHOR_DATE=2026-01-02T03:04:05Z",
 		"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com", "GIT_COMMITTER_DATE=2026-01-02T03:04:05Z",
 	}}
-	out, err := g.output(t.Context(), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(g.output(t.Context(), args...))(t)
 	return out
 }
 
@@ -173,9 +162,7 @@ func files(t *testing.T, dir string) map[string]string {
 		all[name] = string(text)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return all
 }
 
@@ -188,10 +175,7 @@ type user struct {
 func newUser(t *testing.T, out string) *user {
 	t.Helper()
 	dir := t.TempDir()
-	cache, err := output(t.Context(), ".", nil, "go", "env", "GOMODCACHE")
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := must.Get(output(t.Context(), ".", nil, "go", "env", "GOMODCACHE"))(t)
 	// The whole graph of modules: the user's go command asks for go.mod files that this build never read.
 	for folder, args := range map[string][]string{".": {"-m", "all"}, keylessDir: {"-deps", "."}} {
 		if _, err := output(t.Context(), filepath.Join("..", "..", folder), nil, "go", append([]string{"list"}, args...)...); err != nil {
@@ -210,10 +194,7 @@ func (u *user) run(t *testing.T, dir, name string, args ...string) string {
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Dir = dir
 	// The build cache stays: with -trimpath it has what the dependencies compile to, which is not what is tested.
-	gocache, err := output(t.Context(), ".", nil, "go", "env", "GOCACHE")
-	if err != nil {
-		t.Fatal(err)
-	}
+	gocache := must.Get(output(t.Context(), ".", nil, "go", "env", "GOCACHE"))(t)
 	cmd.Env = append(append(os.Environ(), u.env...), "GOCACHE="+gocache)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -9,15 +9,14 @@ import (
 
 	"github.com/CycloneDX/cyclonedx-go"
 	"gopkg.in/yaml.v3"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // TestAccept_LB5_TheBillNamesEveryModule runs the command of the release's configuration twice, for this test program.
 func TestAccept_LB5_TheBillNamesEveryModule(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("..", "..", ".goreleaser.yaml")))(t)
 	var config struct {
 		SBOMs []struct {
 			Args []string `yaml:"args"`
@@ -27,9 +26,7 @@ func TestAccept_LB5_TheBillNamesEveryModule(t *testing.T) {
 		t.Fatalf("%v, %+v", err, config)
 	}
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	var texts [2][]byte
 	for i := range texts {
 		name := filepath.Join(t.TempDir(), "bill.json")
@@ -48,9 +45,7 @@ func TestAccept_LB5_TheBillNamesEveryModule(t *testing.T) {
 		t.Error("two bills of one program differ")
 	}
 	var bom cyclonedx.BOM
-	if err := cyclonedx.NewBOMDecoder(bytes.NewReader(texts[0]), cyclonedx.BOMFileFormatJSON).Decode(&bom); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cyclonedx.NewBOMDecoder(bytes.NewReader(texts[0]), cyclonedx.BOMFileFormatJSON).Decode(&bom))
 	hashed := 0
 	for _, c := range *bom.Components {
 		if c.Name == "github.com/CycloneDX/cyclonedx-go" && c.Hashes != nil && strings.HasPrefix(c.PackageURL, "pkg:golang/"+c.Name+"@v") {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func TestAccept_HX1_SizesAreComparedWithTheirLimits(t *testing.T) {
@@ -23,9 +25,7 @@ func TestAccept_HX1_SizesAreComparedWithTheirLimits(t *testing.T) {
 		"internal/page/testdata/p.css": "a {}\n",
 		"docs/a.md":                    "two words\n",
 	} {
-		if err := s.add(name, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.add(name, []byte(text)))
 	}
 	for name, want := range map[string]int{
 		"product": 4, "files": 2, "packages": 2, "tests": 802, "studies": 1, "words": 2, "requires": 2, "other": 1, "generated": 901, "saved": 1, "longest": 801,

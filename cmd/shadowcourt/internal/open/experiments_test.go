@@ -10,6 +10,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/abi"
 	"github.com/shadowcourt/shadowcourt/host/experiment"
 	"github.com/shadowcourt/shadowcourt/host/trial"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func TestExperimentCommand(t *testing.T) {
@@ -62,9 +63,7 @@ func TestExperimentCommand(t *testing.T) {
 				flags.LightFlags(cmd, "")
 				flags.ExperimentFlags(cmd, experimentsOff)
 			}
-			if err := cmd.ParseFlags(tc.args); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, cmd.ParseFlags(tc.args))
 			if got := o.ExperimentCommand(of.Flags(), "DOCKET", tc.id, &tc.proposal, strings.Contains(tc.proposal.WhyNot, "used up")); got != tc.want {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 	"github.com/shadowcourt/shadowcourt/internal/trust"
 )
 
@@ -19,9 +20,7 @@ func TestAccept_DI4_NoLogCommands(t *testing.T) {
 		var b strings.Builder
 		s := cli.Streams{Out: &b, Err: &b}
 		for _, err := range []error{printText(s, name+"\n"), module.print(s)} {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, err)
 		}
 		if strings.Count(b.String(), "error") < 3 || strings.Contains(b.String(), "##[") {
 			t.Error(b.String())

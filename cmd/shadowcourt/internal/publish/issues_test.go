@@ -15,6 +15,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/answers"
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 const (
@@ -71,10 +72,7 @@ func documentOf(t *testing.T, head string, failures ...answers.Failure) string {
 			d.Open++
 		}
 	}
-	data, err := json.Marshal(&d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(&d))(t)
 	return file(t, "answers.json", string(data))
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/shadowcourt/shadowcourt/host/trial"
 	"github.com/shadowcourt/shadowcourt/internal/measure"
 	"github.com/shadowcourt/shadowcourt/internal/publish/testkit"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 // result is a line of `try --format jsonl`.
@@ -49,9 +50,7 @@ func certificate(t *testing.T) string {
 	data, err := json.Marshal(&measure.Report{Format: measure.ReportFormat, Bands: &measure.Bands{
 		Light: measure.Certify(points[:3], measure.BandOptions{}), Court: measure.Certify(points, measure.BandOptions{}),
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, err)
 	return file(t, "report.json", string(data))
 }
 
@@ -366,8 +365,6 @@ func (o output) expect(t *testing.T, code int, wants ...string) {
 func file(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }

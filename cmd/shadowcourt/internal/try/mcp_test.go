@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"github.com/shadowcourt/shadowcourt/cmd/shadowcourt/internal/cli"
+	"github.com/shadowcourt/shadowcourt/internal/testkit/must"
 )
 
 func TestRunSaysWhatItCannotOpen(t *testing.T) {
 	t.Parallel()
 	text := filepath.Join(t.TempDir(), "notes.txt")
-	if err := os.WriteFile(text, []byte("no casebook, but a text that is long enough to have a header"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(text, []byte("no casebook, but a text that is long enough to have a header"), 0o600))
 	none := &mcpOptions{casebook: filepath.Join(t.TempDir(), "new.db")}
 	none.Pipeline = filepath.Join(t.TempDir(), "none.yaml")
 	for want, o := range map[string]*mcpOptions{"--casebook": {casebook: text}, "none.yaml": none} {
