@@ -189,7 +189,8 @@ func post(t *testing.T, server, token, query, body string) reply {
 	t.Helper()
 	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, server+"/api/v1/dockets?format=results&"+query, strings.NewReader(body)))(t)
 	r.Header.Set("Authorization", "Bearer "+token)
-	response := must.Get(http.DefaultClient.Do(r))(t)
+	response, err := http.DefaultClient.Do(r)
+	must.Do(t, err)
 	defer func() { _ = response.Body.Close() }()
 	text := must.Get(io.ReadAll(response.Body))(t)
 	return reply{response.StatusCode, response.Header.Get("Location"), string(text)}
