@@ -186,17 +186,11 @@ func TestAccept_IG6_AnAnswerIsUpdatedUntilSomebodyChangesIt(t *testing.T) {
 func TestAccept_IG6_HostileReportPortalIsBoundedAndTheOthersAreDone(t *testing.T) {
 	t.Parallel()
 	answers := hostile()
-	answers["another item"] = struct {
-		answer func(http.ResponseWriter, *http.Request)
-		want   string
-	}{func(w http.ResponseWriter, _ *http.Request) {
+	answers["another item"] = hostileAnswer{func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"id":3,"status":"FAILED","issue":{"issueType":"ti001"}}`)
 	}, "the server answered with item 3"}
-	answers["a page"] = struct {
-		answer func(http.ResponseWriter, *http.Request)
-		want   string
-	}{func(w http.ResponseWriter, _ *http.Request) {
+	answers["a page"] = hostileAnswer{func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, `{"id":1}`)
 	}, `the answer is "text/html", not JSON`}
@@ -283,11 +277,13 @@ func TestAccept_IG6_ReportPortalNeedsAThresholdAndAProject(t *testing.T) {
 	}
 }
 
-// hostile are answers of servers that no client may trust, each with what an error names.
-func hostile() map[string]struct {
-	answer func(http.ResponseWriter, *http.Request)
+// hostileAnswer is one of a server that no client may trust, with what an error names.
+type hostileAnswer struct {
+	answer http.HandlerFunc
 	want   string
-} {
+}
+
+func hostile() map[string]hostileAnswer {
 	say := func(status int, kind, body string) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", kind)
@@ -295,10 +291,7 @@ func hostile() map[string]struct {
 			_, _ = io.WriteString(w, body)
 		}
 	}
-	return map[string]struct {
-		answer func(http.ResponseWriter, *http.Request)
-		want   string
-	}{
+	return map[string]hostileAnswer{
 		"endless": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `"`)
