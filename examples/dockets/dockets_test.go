@@ -87,6 +87,26 @@ func TestLightIsFrozen(t *testing.T) {
 	}
 }
 
+// TestDemoIsASampleByPosition: the choice saw Light's confidence and the position, never an outcome. It was made before any case was tried.
+func TestDemoIsASampleByPosition(t *testing.T) {
+	t.Parallel()
+	var want, got []string
+	band := 0
+	for _, e := range entries(t, "go-test-1.jsonl") {
+		if inBand(e) {
+			if band++; band%29 == 0 {
+				want = append(want, e.Case.ID)
+			}
+		}
+	}
+	for _, e := range entries(t, "demo.jsonl") {
+		got = append(got, e.Case.ID)
+	}
+	if !slices.Equal(got, want) || len(got) != 12 {
+		t.Errorf("%q is not every 29th case in the band, %q", got, want)
+	}
+}
+
 func TestStreamsGiveCases(t *testing.T) {
 	t.Parallel()
 	streams, err := filepath.Glob("*.gotest.json")
