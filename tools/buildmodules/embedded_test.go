@@ -37,13 +37,6 @@ func TestEveryPluginIsEmbedded(t *testing.T) {
 	}
 }
 
-func TestTheErrorSaysWhatToDo(t *testing.T) {
-	t.Parallel()
-	if !strings.Contains(bundle.ErrNotBuilt.Error(), "make plugins") {
-		t.Errorf("%q does not say what to run", bundle.ErrNotBuilt)
-	}
-}
-
 // What a program reads before it compiles a module is what it would read in the file.
 func TestHeadsTellWhatTheModulesTell(t *testing.T) {
 	t.Parallel()
