@@ -453,14 +453,11 @@ func TestAccept_DI4_WhatRegistriesSayIsSafeToPrint(t *testing.T) {
 	client := must.Get(oci.New(oci.Config{Clock: time.Now}))(t)
 	ref := must.Get(moduleref.Parse("oci://" + registry.Host + "/evil/judge:1"))(t)
 	long := strings.Repeat("9", 5000)
-	a, err := client.Push(t.Context(), ref, []byte("no module"), map[string]string{
+	_, err := client.Push(t.Context(), ref, []byte("no module"), map[string]string{
 		"org.opencontainers.image.title": "a\x1b]0;owned\a\u202ejudge", "org.opencontainers.image.version": long, "org.opencontainers.image.source": "x\ny\rz",
 		"dev.shadowcourt.module.abi": "1.0", "dev.shadowcourt.module.calls": "node \x1b[2J", "dev.shadowcourt.module.families": "verdict",
-	})
+	}, oci.Attachment{Type: trust.TypeSignature, Data: []byte("\x1b[31m{")})
 	must.Do(t, err)
-	if _, err := client.Attach(t.Context(), a, oci.Attachment{Type: trust.TypeSignature, Data: []byte("\x1b[31m{")}); err != nil {
-		t.Fatal(err)
-	}
 	for _, line := range []string{
 		"inspect " + ref.String(), "inspect --format json " + ref.String(), "verify " + ref.String() + " || test $? = 3", "pull " + ref.String() + " || test $? = 2", "pull --unverified " + ref.String() + " || test $? = 2",
 	} {
