@@ -176,7 +176,7 @@ func TestMarshalKeepsTheMeaning(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Judges[0].Knows = []audit.Alias{{Criterion: "calibration", As: "true"}}
-	r.Judges[0].With = []pipeline.Param{pipeline.Number("n", 1e-7), pipeline.Text("t", "yes"), pipeline.Flag("f", true)}
+	r.Judges[0].With = []pipeline.Param{pipeline.Number("n", 1e-7), pipeline.Text("t", "yes"), {Name: "f", Kind: pipeline.ParamFlag, Flag: true}}
 	first, err := audit.Marshal(r)
 	if err != nil {
 		t.Fatal(err)

@@ -124,9 +124,6 @@ func (e *endpoint) status(response *http.Response) *failure {
 		detail += ": " + said
 	}
 	lower := strings.ToLower(said)
-	if code == http.StatusBadRequest {
-		detail += parameterHint(lower)
-	}
 	f := failed(e.name + ": " + cut(oneLine(e.key.scrub(detail)), 600))
 	f.free = true
 	for _, sign := range []string{"context_length", "context length", "context size", "context window", "exceed_context", "prompt is too long", "maximum context"} {
@@ -138,23 +135,4 @@ func (e *endpoint) status(response *http.Response) *failure {
 	wait, _ := httplimit.RetryAfter(response.Header.Get("Retry-After"), e.clock.Now())
 	f.seconds = wait.Seconds()
 	return f
-}
-
-// parameterHint says how to leave out or rename a parameter that a provider rejects. said is what it says, in small letters.
-func parameterHint(said string) string {
-	switch {
-	case !strings.Contains(said, "unsupported") && !strings.Contains(said, "not support"):
-		return ""
-	case strings.Contains(said, "max_tokens"):
-		return ": give the model answer_limit: max_completion_tokens"
-	case strings.Contains(said, "max_completion_tokens"):
-		return ": give the model answer_limit: max_tokens"
-	case strings.Contains(said, "response_format"), strings.Contains(said, "json_schema"):
-		return ": give the model schemas: prompt"
-	case strings.Contains(said, "temperature"):
-		return ": give the model parameters: {temperature: null}"
-	case strings.Contains(said, "seed"):
-		return ": give the model parameters: {seed: null}"
-	}
-	return ""
 }

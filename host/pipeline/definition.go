@@ -222,9 +222,6 @@ func Number(name string, v float64) Param { return Param{Name: name, Kind: Param
 // Text makes a parameter that is a text.
 func Text(name, v string) Param { return Param{Name: name, Kind: ParamText, Text: v} }
 
-// Flag makes a parameter that is a yes or a no.
-func Flag(name string, v bool) Param { return Param{Name: name, Kind: ParamFlag, Flag: v} }
-
 // File returns the name under which the definition was loaded, empty for one made in Go.
 func (d *Definition) File() string { return d.file }
 

@@ -141,7 +141,7 @@ start: a
 	if a.Masks == nil || len(a.Masks) != 0 || a.Rounds != 2 || !b.Parallel || len(b.Personas) != 2 {
 		t.Errorf("nodes: %+v %+v", a, b)
 	}
-	params := []pipeline.Param{pipeline.Number("n", 3), pipeline.Number("f", 0.5), pipeline.Text("t", "0.5"), pipeline.Flag("no", false)}
+	params := []pipeline.Param{pipeline.Number("n", 3), pipeline.Number("f", 0.5), pipeline.Text("t", "0.5"), {Name: "no", Kind: pipeline.ParamFlag}}
 	if diff := cmp.Diff(params, e.With); diff != "" || e.Evaluator != "sure" || e.Module != "other" {
 		t.Errorf("edge: %+v %s", e, diff)
 	}

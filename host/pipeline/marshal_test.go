@@ -184,7 +184,9 @@ func params(t *rapid.T) []pipeline.Param {
 		with = append(with, rapid.SampledFrom([]pipeline.Param{
 			pipeline.Number(name, rapid.Float64Range(-1e300, 1e300).Draw(t, "number")),
 			pipeline.Number(name, 3), pipeline.Number(name, math.Copysign(0, -1)),
-			pipeline.Text(name, word().Draw(t, "text")), pipeline.Text(name, ""), pipeline.Flag(name, true), pipeline.Flag(name, false),
+			pipeline.Text(name, word().Draw(t, "text")), pipeline.Text(name, ""),
+			{Name: name, Kind: pipeline.ParamFlag, Flag: true},
+			{Name: name, Kind: pipeline.ParamFlag},
 		}).Draw(t, "param"))
 	}
 	return with
