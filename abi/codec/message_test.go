@@ -233,14 +233,6 @@ func TestDecodingTakesMemoryInProportion(t *testing.T) {
 	costs("resolve_result", "\x81\xa8selected\x91\x81\xabfocus_paths", 0xa0, 1<<20)
 }
 
-func TestAppendKeepsWhatIsThere(t *testing.T) {
-	t.Parallel()
-	v := abi.LogLine{Message: "x"}
-	if got, want := string(codec.AppendLogLine([]byte("abc"), &v)), "abc\x81\xa7message\xa1x"; got != want {
-		t.Errorf("is %q, want %q", got, want)
-	}
-}
-
 // The codec as it is built for modules gives the same bytes and the same problems as the host's, for every vector and for mutated messages.
 // The host's answers to the vectors are checked in package abitest.
 func TestAccept_FR10_GuestCodecRejectsEveryClassOfEveryType(t *testing.T) {

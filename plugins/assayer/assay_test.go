@@ -109,17 +109,6 @@ func TestWhatIsMadeUpSinksTheScore(t *testing.T) {
 	}
 }
 
-func TestAnOpinionWithoutClaimsIsCalledSo(t *testing.T) {
-	t.Parallel()
-	o := ask(t, &abi.JudgeRequest{
-		Judge: "j", Criteria: request().Criteria,
-		Opinion: abi.JudicialOpinion{Text: "The court acquits, with a confidence of 0.5.", Metadata: map[string]string{"decision": "acquit"}},
-	})["calibration"]
-	if o.NumericScore != 5 || !strings.Contains(o.Argument, "no claims") {
-		t.Errorf("%+v", o)
-	}
-}
-
 func TestTooSureIsWorseThanTooModest(t *testing.T) {
 	t.Parallel()
 	r := request()

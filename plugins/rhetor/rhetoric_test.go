@@ -39,14 +39,6 @@ func TestAnArgumentScoresMoreThanAnAssertion(t *testing.T) {
 	}
 }
 
-func TestOneSideAloneIsUneven(t *testing.T) {
-	t.Parallel()
-	one := scoresOf(t, "The prosecution is right. The charge stands. The prosecutor proved it.")["even_handedness"]
-	if both := scoresOf(t, full)["even_handedness"]; one >= both {
-		t.Errorf("%d for one side, %d for both", one, both)
-	}
-}
-
 func TestCertainWordsDontFitALowFigure(t *testing.T) {
 	t.Parallel()
 	loud := scoresOf(t, "It is certainly so. It is proven. It is clearly so. Our confidence is 0.2.")["calibration"]

@@ -52,14 +52,6 @@ func TestInvestigate(t *testing.T) {
 	}
 }
 
-func TestOfNothingNothingFollows(t *testing.T) {
-	t.Parallel()
-	v := play(t, testkit.LightCase(abi.FamilyInvestigate, "ok\n"), abi.SourceAnswer{})
-	if v.Classification != "" || v.ConvergenceScore != 0 || len(v.Evidence) != 0 {
-		t.Errorf("got %+v", *v)
-	}
-}
-
 func TestContradictionsSettleNothing(t *testing.T) {
 	t.Parallel()
 	agreed := play(t, testkit.LightCase(abi.FamilyInvestigate, "wrong total\n"), abi.SourceAnswer{})
@@ -78,15 +70,6 @@ func TestExperimentsSpeak(t *testing.T) {
 	r.Case.Experiments = []abi.ExperimentResult{{Experiment: rerun, Outcome: abi.OutcomeMixed, Passed: 1, Same: 1}}
 	r.File = &abi.LightFile{Feedback: &abi.RemandFeedback{}}
 	if v := play(t, r, abi.SourceAnswer{}); v.Classification != testkit.Flake || !strings.Contains(v.Summary, "this tree, 5 times: 1 passed, 1 failed in the same way") {
-		t.Errorf("got %+v", *v)
-	}
-}
-
-func TestTheDiffSpeaks(t *testing.T) {
-	t.Parallel()
-	source := abi.SourceAnswer{Known: true, Frames: []abi.SourceFrame{{Path: "cart_test.go", Line: 9, Kind: abi.SourceTest, Changed: true, ChangedNear: true, Excerpt: "want := 3"}}}
-	v := play(t, testkit.LightCase(abi.FamilyInvestigate, "    cart_test.go:9: got 1, want 3\n"), source)
-	if v.Classification != testkit.Automation || !slices.Contains(refs(v), "seeker-source:cart_test.go:9") {
 		t.Errorf("got %+v", *v)
 	}
 }

@@ -2,7 +2,6 @@ package node_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -116,23 +115,4 @@ func ExampleHandle() {
 	})
 	fmt.Println("registered")
 	// Output: registered
-}
-
-func TestNewCompletion(t *testing.T) {
-	t.Parallel()
-	offer := abi.ModelOffer{Model: "reader", ContextTokens: 100, AnswerTokens: 10}
-	for _, tc := range []struct {
-		tokens   int
-		system   string
-		want     int
-		messages []abi.ChatMessage
-	}{
-		{5, "You judge.", 5, []abi.ChatMessage{{Role: abi.ChatSystem, Content: "You judge."}, {Role: abi.ChatUser, Content: "why?"}}},
-		{500, "", 10, []abi.ChatMessage{{Role: abi.ChatUser, Content: "why?"}}},
-	} {
-		c := node.NewCompletion(&offer, tc.tokens, tc.system, "why?")
-		if c.Model != "reader" || c.AnswerTokens != tc.want || c.Samples != 1 || !slices.Equal(c.Messages, tc.messages) {
-			t.Errorf("%+v", c)
-		}
-	}
 }

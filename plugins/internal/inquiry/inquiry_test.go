@@ -338,15 +338,3 @@ func TestUnheld(t *testing.T) {
 		}
 	}
 }
-
-// A label leads where something speaks for it, and less for any other.
-func TestLeads(t *testing.T) {
-	t.Parallel()
-	for log, want := range map[string]bool{
-		"nothing to see\n": false, "wrong total\n": true, "wrong total\nthe disk is full\n": false, "    a_test.go:2: got 1, want 2\n": true,
-	} {
-		if e := weigh(testkit.LightCase(abi.FamilyReport, log)); e.Leads() != want {
-			t.Errorf("%q: %+v", log, *e)
-		}
-	}
-}
